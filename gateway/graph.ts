@@ -1,0 +1,134 @@
+// In charge of a graph as a value: triples and their canonical N-Triples (RDF 1.2 N-Triples §4), sorted as bytes.
+// What may become a line is checked here, so that nothing a client sends can end a term or a line early.
+import { DataFactory } from 'n3'
+import type { Literal, NamedNode, Quad, Term } from '@rdfjs/types'
+
+export const { namedNode, blankNode, literal, quad, defaultGraph } = DataFactory
+
+/** The triples of one graph, distinct, with the canonical N-Triples line of each (no line end), sorted as UTF-8 bytes. */
+export interface Graph {
+  readonly triples: readonly Quad[]
+  readonly lines: readonly string[]
+}
+
+const XSD_STRING = 'http://www.w3.org/2001/XMLSchema#string'
+
+// RDF 1.1 Turtle §6.5 IRIREF: the characters that may not stand between < and >, however they were written.
+// eslint-disable-next-line no-control-regex
+const NOT_IN_IRI = /[\x00-\x20<>"{}|^`\\]/
+const ABSOLUTE = /^[A-Za-z][A-Za-z0-9+.-]*:/
+// BCP 47, as far as Turtle's LANGTAG has it.
+const LANGUAGE = /^[a-zA-Z]{1,8}(-[a-zA-Z0-9]{1,8})*$/
+
+/** Why a triple cannot be stored, or undefined when it can: RDF 1.1 terms, absolute IRIs, well-formed text. */
+export function flawOf({ subject, predicate, object }: Quad): string | undefined {
+  if (subject.termType !== 'NamedNode' && subject.termType !== 'BlankNode') return `a ${subject.termType} as subject`
+  if (predicate.termType !== 'NamedNode') return `a ${predicate.termType} as predicate`
+  return flawOfTerm(subject) ?? flawOfTerm(predicate) ?? flawOfTerm(object)
+}
+
+function flawOfTerm(term: Term): string | undefined {
+  switch (term.termType) {
+    case 'NamedNode':
+      if (!ABSOLUTE.test(term.value)) return `the relative IRI <${term.value}>`
+      return NOT_IN_IRI.test(term.value) || !term.value.isWellFormed() ? `the malformed IRI <${term.value}>` : undefined
+    case 'BlankNode':
+      return undefined
+    case 'Literal':
+      if (!term.value.isWellFormed()) return 'a literal with half a surrogate pair'
+      if (directionOf(term)) return 'a literal with a base direction (RDF 1.2)'
+      if (term.language) return LANGUAGE.test(term.language) ? undefined : `the malformed language tag ${term.language}`
+      return flawOfTerm(term.datatype)
+    default:
+      return `a ${term.termType} as object (RDF 1.2 is not supported)`
+  }
+}
+
+const directionOf = (term: Literal): string | undefined => (term as { direction?: string | null }).direction || undefined
+
+const ESCAPES: Readonly<Record<string, string>> = {
+  '\b': '\\b',
+  '\t': '\\t',
+  '\n': '\\n',
+  '\f': '\\f',
+  '\r': '\\r',
+  '"': '\\"',
+  '\\': '\\\\',
+}
+// eslint-disable-next-line no-control-regex
+const TO_ESCAPE = /[\x00-\x1f\x7f"\\]/g
+const escaped = (text: string): string =>
+  text.replace(
+    TO_ESCAPE,
+    (character) => ESCAPES[character] ?? `\\u${character.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}`,
+  )
+
+/** A term in canonical N-Triples. Language tags are lower case: they compare so (RDF 1.1 Concepts §3.3). */
+export function nTriplesTerm(term: Term): string {
+  switch (term.termType) {
+    case 'NamedNode':
+      return `<${term.value}>`
+    case 'BlankNode':
+      return `_:${term.value}`
+    case 'Literal': {
+      const text = `"${escaped(term.value)}"`
+      if (term.language) return `${text}@${term.language.toLowerCase()}`
+      return term.datatype.value === XSD_STRING ? text : `${text}^^<${term.datatype.value}>`
+    }
+    default:
+      throw new TypeError(`no N-Triples form for a ${term.termType}`)
+  }
+}
+
+export const nTriplesLine = ({ subject, predicate, object }: Quad): string =>
+  `${nTriplesTerm(subject)} ${nTriplesTerm(predicate)} ${nTriplesTerm(object)} .`
+
+/** Order of UTF-8 bytes (`LC_ALL=C sort`), which UTF-16 keeps except between surrogates and U+E000 to U+FFFF. */
+export function compareAsBytes(a: string, b: string): number {
+  if (a === b) return 0
+  const end = Math.min(a.length, b.length)
+  for (let i = 0; i < end; i++) {
+    const x = a.charCodeAt(i)
+    const y = b.charCodeAt(i)
+    if (x === y) continue
+    return utf8Rank(x) - utf8Rank(y)
+  }
+  return a.length - b.length
+}
+
+// Surrogates stand for U+10000 and above, so they come after U+E000 to U+FFFF.
+const utf8Rank = (unit: number): number =>
+  unit < 0xd800 ? unit : unit < 0xe000 ? unit + 0x2000 : unit - 0x800
+
+/** The graph of these triples: duplicates removed, sorted. Every triple must be free of flaws (`flawOf`). */
+export function graphOf(triples: Iterable<Quad>): Graph {
+  const byLine = new Map<string, Quad>()
+  for (const triple of triples) byLine.set(nTriplesLine(triple), triple)
+  const lines = [...byLine.keys()].sort(compareAsBytes)
+  return { lines, triples: lines.map((line) => byLine.get(line)!) }
+}
+
+export const EMPTY: Graph = { triples: [], lines: [] }
+
+/** The graph as one N-Triples document. */
+export const nTriplesOf = ({ lines }: Graph): string => (lines.length === 0 ? '' : lines.join('\n') + '\n')
+
+/** The values of a property of a subject, IRIs and literals alike, as strings. */
+export const valuesOf = (graph: Graph, subject: string, predicate: string): string[] =>
+  graph.triples.filter((t) => t.subject.value === subject && t.predicate.value === predicate).map((t) => t.object.value)
+
+/** The IRIs among the values of a property of a subject. */
+export const irisOf = (graph: Graph, subject: string, predicate: string): string[] =>
+  graph.triples
+    .filter(
+      (t) => t.subject.value === subject && t.predicate.value === predicate && t.object.termType === 'NamedNode',
+    )
+    .map((t) => t.object.value)
+
+export const iri = (value: string): NamedNode => namedNode(value)
+export const text = (value: string): Literal => literal(value)
+export const typed = (value: string, datatype: string): Literal => literal(value, namedNode(datatype))
+export const triple = (subject: string, predicate: string, object: NamedNode | Literal): Quad =>
+  quad(namedNode(subject), namedNode(predicate), object)
+
+export type { Quad, Term, NamedNode, Literal }

@@ -1,0 +1,59 @@
+// In charge of expected failures: the closed list of problems, the status of each, and the one way to make one.
+// The body (spec 2.2) is written by respond.ts; a throw is a bug and becomes `internal`.
+
+/** Every expected failure and the status it is answered with (spec 7, design 3). */
+export const STATUS_OF = {
+  'target.malformed': 400,
+  'target.indirect': 400,
+  'target.unknown-origin': 404,
+  'target.unknown-endpoint': 404,
+  'request.malformed': 400,
+  'method.not-allowed': 405,
+  'credential.invalid': 400,
+  'access.denied': 403,
+  'access.cross-site': 403,
+  'access.unavailable': 503,
+  'document.absent': 404,
+  'document.no-versions': 404,
+  'document.root': 400,
+  'document.parent': 403,
+  'negotiation.not-acceptable': 406,
+  'content.too-large': 413,
+  'content.unsupported': 415,
+  'content.syntax': 400,
+  'update.syntax': 400,
+  'update.form': 422,
+  'update.time': 503,
+  'precondition.failed': 412,
+  'precondition.required': 428,
+  'constraint.violated': 422,
+  'store.unreachable': 503,
+  'store.overloaded': 503,
+  'store.failed': 502,
+  'store.time': 504,
+  'server.closing': 503,
+  'not-implemented': 501,
+  internal: 500,
+} as const
+
+export type ProblemCode = keyof typeof STATUS_OF
+
+/** An expected failure as a value. `detail` is a sentence for people; it never holds what its reader may not know. */
+export interface Problem {
+  readonly kind: 'problem'
+  readonly code: ProblemCode
+  readonly detail: string
+  /** Response fields that belong to the problem (`Allow`, `Retry-After`, `Location` …). */
+  readonly fields: readonly (readonly [name: string, value: string])[]
+  /** Further canonical N-Triples for the error body, such as a validation report. */
+  readonly report?: string
+}
+
+export const problem = (
+  code: ProblemCode,
+  detail: string,
+  more: { fields?: Problem['fields']; report?: string } = {},
+): Problem => ({ kind: 'problem', code, detail, fields: more.fields ?? [], ...(more.report && { report: more.report }) })
+
+export const isProblem = (value: unknown): value is Problem =>
+  typeof value === 'object' && value !== null && (value as { kind?: unknown }).kind === 'problem'

@@ -1,0 +1,57 @@
+// In charge of the vocabulary terms that the gateway reads and writes: IRIs as constants, and the prefixes of pages.
+
+const terms =
+  (namespace: string) =>
+  (name: string): string =>
+    namespace + name
+
+export const RDF = terms('http://www.w3.org/1999/02/22-rdf-syntax-ns#')
+export const RDFS = terms('http://www.w3.org/2000/01/rdf-schema#')
+export const XSD = terms('http://www.w3.org/2001/XMLSchema#')
+export const OWL = terms('http://www.w3.org/2002/07/owl#')
+export const DCT = terms('http://purl.org/dc/terms/')
+export const SIOC = terms('http://rdfs.org/sioc/ns#')
+export const FOAF = terms('http://xmlns.com/foaf/0.1/')
+export const ACL = terms('http://www.w3.org/ns/auth/acl#')
+export const CERT = terms('http://www.w3.org/ns/auth/cert#')
+export const PROV = terms('http://www.w3.org/ns/prov#')
+export const SH = terms('http://www.w3.org/ns/shacl#')
+export const SD = terms('http://www.w3.org/ns/sparql-service-description#')
+export const DOAP = terms('http://usefulinc.com/ns/doap#')
+/** Document hierarchy (spec 2.1). */
+export const DH = terms('https://www.w3.org/ns/ldt/document-hierarchy#')
+export const DEF = terms('https://w3id.org/atomgraph/linkeddatahub/default#')
+export const LDT = terms('https://www.w3.org/ns/ldt#')
+export const LAPP = terms('https://w3id.org/atomgraph/linkeddatahub/apps#')
+export const LDS = terms('https://w3id.org/atomgraph/linkeddatahub/dataspaces#')
+export const LDH = terms('https://w3id.org/atomgraph/linkeddatahub#')
+export const LACL = terms('https://w3id.org/atomgraph/linkeddatahub/admin/acl#')
+export const GITHUB = terms('https://w3id.org/atomgraph/linkeddatahub/services/github#')
+/** Core namespace: `a:authToken`, `a:graphStore` … (spec 2.3). */
+export const A = terms('https://w3id.org/atomgraph/core#')
+export const NFO = terms('http://www.semanticdesktop.org/ontologies/2007/03/22/nfo#')
+/** HTTP in RDF (spec 2.2). */
+export const HTTP = terms('http://www.w3.org/2011/http#')
+export const SC = terms('http://www.w3.org/2011/http-statusCodes#')
+
+export const PREFIXES: Readonly<Record<string, string>> = {
+  rdf: RDF(''),
+  rdfs: RDFS(''),
+  xsd: XSD(''),
+  owl: OWL(''),
+  dct: DCT(''),
+  sioc: SIOC(''),
+  foaf: FOAF(''),
+  acl: ACL(''),
+  cert: CERT(''),
+  prov: PROV(''),
+  sh: SH(''),
+  dh: DH(''),
+  def: DEF(''),
+  ldh: LDH(''),
+  lds: LDS(''),
+  nfo: NFO(''),
+  sd: SD(''),
+  http: HTTP(''),
+  sc: SC(''),
+}
