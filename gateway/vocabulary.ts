@@ -29,6 +29,8 @@ export const LACL = terms('https://w3id.org/atomgraph/linkeddatahub/admin/acl#')
 export const GITHUB = terms('https://w3id.org/atomgraph/linkeddatahub/services/github#')
 /** Core namespace: `a:authToken`, `a:graphStore` … (spec 2.3). */
 export const A = terms('https://w3id.org/atomgraph/core#')
+/** Client namespace: `ac:stylesheet`. */
+export const AC = terms('https://w3id.org/atomgraph/client#')
 export const NFO = terms('http://www.semanticdesktop.org/ontologies/2007/03/22/nfo#')
 /** HTTP in RDF (spec 2.2). */
 export const HTTP = terms('http://www.w3.org/2011/http#')

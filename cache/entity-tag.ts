@@ -1,0 +1,54 @@
+// In charge of entity-tags (RFC 9110 §8.8.3): made from the content of a graph and a format, compared here and nowhere else.
+import { createHash } from 'node:crypto'
+
+/**
+ * The digest of a set of canonical N-Triples lines (without line ends), the same in whatever order they come: the sum,
+ * in eight lanes modulo 2^32, of the SHA-256 of each line. One pass; nothing is held but the sum.
+ */
+export function makeDigest(): { add(line: string): void; value(): string } {
+  const sum = new Uint32Array(8)
+  return {
+    add(line) {
+      const hash = createHash('sha256').update(line).digest()
+      for (let lane = 0; lane < 8; lane++) sum[lane] = sum[lane]! + hash.readUInt32LE(lane * 4)
+    },
+    value: () => Buffer.from(sum.buffer).toString('base64url'),
+  }
+}
+
+export function digestOf(lines: Iterable<string>): string {
+  const digest = makeDigest()
+  for (const line of lines) digest.add(line)
+  return digest.value()
+}
+
+/** The strong entity-tag of a state in a format: each serialization has its own (spec 4.6). */
+export const entityTag = (digest: string, formatCode: string): string => `"${digest}.${formatCode}"`
+
+export interface EntityTag {
+  readonly weak: boolean
+  /** With its quotes. */
+  readonly opaque: string
+}
+
+// RFC 9110 §8.8.3: entity-tag = [ "W/" ] DQUOTE *etagc DQUOTE; a list may hold empty members (§5.6.1).
+const MEMBER = /[ \t]*(?:(W\/)?("[\x21\x23-\x7e\x80-\xff]*"))?[ \t]*(?:,|$)/y
+
+/** The members of an `If-Match` or `If-None-Match` field, `*`, or undefined when it is malformed. */
+export function parseEntityTags(value: string): '*' | EntityTag[] | undefined {
+  if (value.trim() === '*') return '*'
+  const tags: EntityTag[] = []
+  MEMBER.lastIndex = 0
+  while (MEMBER.lastIndex < value.length) {
+    const match = MEMBER.exec(value)
+    if (!match) return undefined
+    if (match[2]) tags.push({ weak: match[1] !== undefined, opaque: match[2] })
+  }
+  return tags.length > 0 ? tags : undefined
+}
+
+/** RFC 9110 §8.8.3.2. Our own tags are strong. */
+export const strongMatch = (tags: '*' | EntityTag[], current: readonly string[]): boolean =>
+  tags === '*' || tags.some((tag) => !tag.weak && current.includes(tag.opaque))
+export const weakMatch = (tags: '*' | EntityTag[], current: readonly string[]): boolean =>
+  tags === '*' || tags.some((tag) => current.includes(tag.opaque))

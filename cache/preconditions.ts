@@ -1,0 +1,55 @@
+// In charge of conditional requests: evaluates the precondition fields in the order of RFC 9110 §13.2.2. Pure.
+import { parseEntityTags, strongMatch, weakMatch } from './entity-tag.js'
+import { parseHttpDate } from './http-date.js'
+
+export interface PreconditionFields {
+  readonly 'if-match'?: string | undefined
+  readonly 'if-none-match'?: string | undefined
+  readonly 'if-modified-since'?: string | undefined
+  readonly 'if-unmodified-since'?: string | undefined
+}
+
+/** The current state: its acceptable entity-tags (with quotes), and when it was last changed (ms since the epoch). */
+export interface Validators {
+  readonly entityTags: readonly string[]
+  readonly lastModified?: number | undefined
+}
+
+export type Evaluation = 'proceed' | 'not-modified' | 'failed' | 'malformed'
+
+/** `current` is undefined when there is no current representation. `isSafe`: GET or HEAD. */
+export function evaluatePreconditions(
+  fields: PreconditionFields,
+  current: Validators | undefined,
+  isSafe: boolean,
+  now: number,
+): Evaluation {
+  const ifMatch = fields['if-match']
+  if (ifMatch !== undefined) {
+    const tags = parseEntityTags(ifMatch)
+    if (!tags) return 'malformed'
+    if (!current || !strongMatch(tags, current.entityTags)) return 'failed'
+  } else if (fields['if-unmodified-since'] !== undefined) {
+    // RFC 9110 §13.1.4: ignored when it is no date, or when the resource has no modification date.
+    const since = parseHttpDate(fields['if-unmodified-since'], now)
+    if (since !== undefined && current?.lastModified !== undefined && seconds(current.lastModified) > seconds(since)) {
+      return 'failed'
+    }
+  }
+  const ifNoneMatch = fields['if-none-match']
+  if (ifNoneMatch !== undefined) {
+    const tags = parseEntityTags(ifNoneMatch)
+    // A reader loses nothing when a malformed condition is left out; a writer could lose a document.
+    if (!tags) return isSafe ? 'proceed' : 'malformed'
+    if (current && weakMatch(tags, current.entityTags)) return isSafe ? 'not-modified' : 'failed'
+  } else if (isSafe && fields['if-modified-since'] !== undefined) {
+    const since = parseHttpDate(fields['if-modified-since'], now)
+    if (since !== undefined && current?.lastModified !== undefined && seconds(current.lastModified) <= seconds(since)) {
+      return 'not-modified'
+    }
+  }
+  return 'proceed'
+}
+
+// An HTTP-date has no fractions of a second.
+const seconds = (time: number): number => Math.floor(time / 1000)

@@ -1,0 +1,77 @@
+// In charge of bringing what a decision rests on to the one that decides: the document, its parent, the rules.
+import { decide, type Decision, type Mode, type Question } from '../policies/decide.js'
+import { readDocument, type Document } from './document.js'
+import type { Application } from './gateway.js'
+import type { Context } from './handle.js'
+import { ancestorsOf, isRoot, parentOf } from './next-state.js'
+import { isProblem, problem, type Problem } from './problem.js'
+import type { Target } from './target.js'
+
+/** What was found at the target. A PUT to a document that is not there asks its parent container. */
+export type Facts =
+  | { readonly kind: 'document'; readonly iri: string; readonly document?: Document; readonly parent?: Document }
+  | { readonly kind: 'endpoint'; readonly iri: string }
+
+export async function lookUp(context: Context, target: Target<Application>): Promise<Facts | Problem> {
+  if (target.kind === 'endpoint') return { kind: 'endpoint', iri: target.iri }
+  if (target.kind === 'proxied') {
+    return problem('not-implemented', 'The Linked Data proxy (?uri=) is not in this release.')
+  }
+  return lookUpDocument(context, target.document)
+}
+
+export async function lookUpDocument(
+  { application, request, trace }: Context,
+  iri: string,
+): Promise<Facts | Problem> {
+  const document = await readDocument(application, iri, trace, request.signal)
+  if (isProblem(document)) return document
+  if (document || request.method !== 'PUT' || isRoot(iri, application.base)) {
+    return { kind: 'document', iri, ...(document && { document }) }
+  }
+  const parent = await readDocument(application, parentOf(iri), trace, request.signal)
+  if (isProblem(parent)) return parent
+  return { kind: 'document', iri, ...(parent && { parent }) }
+}
+
+/** The decision on the request, with all granted modes and the reason. Without rules there is none: 503. */
+export function decideOn(
+  { application, agent, request }: Context,
+  facts: Facts,
+  required: Mode,
+  as: string | undefined = agent.webId,
+): Decision | Problem {
+  const index = application.dataspace.access.current()
+  if (isProblem(index)) return index
+  // LinkedDataHub's lapp:allowRead: reading needs no authorization in this application.
+  const open = application.allowRead && required === 'Read' && facts.kind === 'document'
+  const decision = decide(index, {
+    application: application.kind,
+    agent: as,
+    required,
+    target: facts.kind === 'endpoint' ? facts : documentTarget(facts, application.base),
+    creates: request.method === 'PUT' && facts.kind === 'document' && facts.document === undefined,
+  })
+  return open ? { ...decision, allowed: true, reason: 'public' } : decision
+}
+
+function documentTarget(facts: Facts & { kind: 'document' }, base: string): Question['target'] {
+  const { iri, document, parent } = facts
+  return {
+    kind: 'document',
+    ...found(iri, document, base),
+    ...(isRoot(iri, base) ? {} : { parent: found(parentOf(iri), parent, base) }),
+  }
+}
+
+const found = (
+  iri: string,
+  document: Document | undefined,
+  base: string,
+): { iri: string; exists: boolean; types: readonly string[]; owners: readonly string[]; ancestors: string[] } => ({
+  iri,
+  exists: document !== undefined,
+  types: document?.types ?? [],
+  owners: document?.owners ?? [],
+  ancestors: ancestorsOf(iri, base),
+})

@@ -1,0 +1,55 @@
+// In charge of an Oxigraph whose memory has a bound, for work that a client defines. A WebAssembly memory is outside the
+// heap that a worker thread's resource limits bound, and Oxigraph's may grow to 4 GiB: the bound is written into the module.
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { initSync, parse, Store } from 'oxigraph/web.js'
+
+export interface Oxigraph {
+  readonly Store: typeof Store
+  readonly parse: typeof parse
+  /** The bytes that it has taken; it never gives any back. */
+  size(): number
+}
+
+const PAGE_BYTES = 64 * 1024
+const MEMORY_SECTION = 5
+
+/**
+ * Starts Oxigraph in this thread, once per thread. Where it needs more than `limit` bytes it throws a
+ * WebAssembly.RuntimeError, where it needs more stack than there is a RangeError; neither may be used again after that.
+ */
+export function openOxigraph(limit: number): Oxigraph {
+  const module = readFileSync(createRequire(import.meta.url).resolve('oxigraph/web_bg.wasm'))
+  const exports = initSync({ module: withMemoryLimit(module, Math.floor(limit / PAGE_BYTES)) })
+  const memory = exports.memory as { readonly buffer: ArrayBuffer }
+  return { Store, parse, size: () => memory.buffer.byteLength }
+}
+
+/** The module with a maximum for its one memory (WebAssembly Core §5.5.8, §5.3.7). Throws where it has none. */
+function withMemoryLimit(module: Buffer, pages: number): Buffer {
+  for (let at = 8; at < module.length;) {
+    const [size, start] = readUnsigned(module, at + 1)
+    const end = start + size
+    if (module[at] === MEMORY_SECTION) {
+      const [initial] = readUnsigned(module, start + 2)
+      const section = [1, 1, ...unsigned(initial), ...unsigned(Math.max(initial, pages))]
+      const bounded = Buffer.from([MEMORY_SECTION, ...unsigned(section.length), ...section])
+      return Buffer.concat([module.subarray(0, at), bounded, module.subarray(end)])
+    }
+    at = end
+  }
+  throw new Error('This WebAssembly module has no memory of its own.')
+}
+
+/** LEB128 (WebAssembly Core §5.2.2): the number, and where it ends. */
+function readUnsigned(bytes: Buffer, start: number): [value: number, end: number] {
+  let value = 0
+  for (let at = start, shift = 0; ; at++, shift += 7) {
+    value += (bytes[at]! & 0x7f) * 2 ** shift
+    if (bytes[at]! < 0x80) return [value, at + 1]
+  }
+}
+
+function unsigned(value: number): number[] {
+  return value < 0x80 ? [value] : [(value & 0x7f) | 0x80, ...unsigned(value >>> 7)]
+}

@@ -1,0 +1,29 @@
+// In charge of holding the state that a write would give against the dataspace's constraints (spec 4.1: 422).
+import { typeLost } from '../policies/constraints.js'
+import type { Context } from './handle.js'
+import { nTriplesOf, type Graph } from './graph.js'
+import { isProblem, problem, type Problem } from './problem.js'
+
+/** Undefined when the next state may be stored. */
+export async function checkConstraints(
+  { application, gateway, request }: Context,
+  current: Graph | undefined,
+  next: Graph,
+): Promise<Problem | undefined> {
+  if (request.method === 'PATCH' && current) {
+    const lost = typeLost(current.triples, next.triples)
+    if (lost) return problem('constraint.violated', `The update takes the type of <${lost}> away and leaves the rest.`)
+  }
+  // The shapes are about the documents of the end-user application: one that is wrong must not bar its own repair.
+  if (application.kind === 'admin') return undefined
+  const shapes = await application.dataspace.ontologies.shapes()
+  if (shapes === undefined || isProblem(shapes)) return shapes
+  const checked = await gateway.evaluation.validate({
+    shapes: shapes.nTriples,
+    shapesVersion: shapes.version,
+    data: nTriplesOf(next),
+  })
+  if (isProblem(checked)) return checked
+  if (checked.conforms) return undefined
+  return problem('constraint.violated', 'The document would violate its constraints.', { report: checked.report })
+}

@@ -1,0 +1,51 @@
+// In charge of what a running gateway is: its dataspaces with their stores and compiled rules, as one value.
+import type { AuthorizationIndex } from '../policies/authorizations.js'
+import type { WebIdVerifier } from '../policies/webid.js'
+import type { Application as Configured } from './configuration.js'
+import type { Evaluation } from './evaluation.js'
+import type { LoadContext } from './load-context.js'
+import type { Locks } from './lock.js'
+import type { Log } from './log.js'
+import type { Ontologies } from './ontologies.js'
+import type { Problem } from './problem.js'
+import type { GraphStore } from './store.js'
+import type { Site } from './target.js'
+
+export interface Application extends Configured {
+  readonly store: GraphStore
+  readonly dataspace: Dataspace
+}
+
+export interface Dataspace {
+  readonly endUser: Application
+  readonly admin: Application
+  readonly access: Access
+  readonly ontologies: Ontologies
+  /** The documents of the owner agent and the secretary agent: never modified or deleted (spec 4.1). */
+  readonly protectedDocuments: ReadonlySet<string>
+  /** Origins of both applications: a browser may write from these. */
+  readonly origins: readonly string[]
+}
+
+/** The dataspace's authorizations: the index, or the problem for which there is none that can be relied on. */
+export interface Access {
+  current(): AuthorizationIndex | Problem
+  /** A graph of the admin application has been written, or may have been (`uncertain`). */
+  changed(graph: string, state: { readonly nTriples: string } | 'absent' | 'uncertain'): void
+  /** Reads everything again. */
+  reload(): Promise<undefined | Problem>
+  close(): void
+}
+
+export interface Gateway {
+  readonly site: Site<Application>
+  readonly webIds: WebIdVerifier
+  readonly evaluation: Evaluation
+  readonly locks: Locks
+  readonly log: Log
+  readonly uuid: () => string
+  /** The clock, in ms since the epoch. */
+  readonly now: () => number
+  readonly loadContext: LoadContext
+  readonly settings: { readonly maxBody: number; readonly requirePreconditions: boolean }
+}

@@ -1,0 +1,150 @@
+// In charge of a triplestore behind HTTP: SPARQL 1.1 Protocol and SPARQL 1.1 Graph Store HTTP Protocol as a GraphStore.
+import { isProblem, type Problem } from './problem.js'
+import { discard, piecesOf, refusalOf, textOf, wholeOf } from './store-answer.js'
+import { openExchange, type Answer, type ExchangeLimits, type Sent } from './store-exchange.js'
+import type { Call, GraphStore } from './store.js'
+
+export interface Endpoints {
+  readonly query: string
+  readonly update: string
+  readonly graphStore: string
+}
+
+export type Credentials = { readonly user: string; readonly password: string } | { readonly token: string }
+
+export interface HttpStoreSettings extends Endpoints, Partial<ExchangeLimits> {
+  readonly name?: string
+  readonly credentials?: Credentials
+  /** A graph above this is `store.failed`: it would not fit into memory beside others. */
+  readonly maxGraphBytes?: number
+}
+
+const LIMITS: ExchangeLimits = {
+  connections: 32,
+  queue: 1000,
+  connectTimeout: 5_000,
+  headersTimeout: 30_000,
+  idleTimeout: 30_000,
+  totalTimeout: 120_000,
+}
+const MAX_GRAPH_BYTES = 64 * 1024 * 1024
+const MAX_READINESS_BYTES = 64 * 1024
+const N_TRIPLES = 'application/n-triples'
+
+/** The endpoints of a Fuseki dataset, as its default configuration names them. */
+export const fusekiEndpoints = (datasetUrl: string): Endpoints => ({
+  query: `${datasetUrl}/query`,
+  update: `${datasetUrl}/update`,
+  graphStore: `${datasetUrl}/data`,
+})
+
+/**
+ * Opens a store. Throws a TypeError for endpoints that are no http(s) URLs or hold credentials.
+ * No address and no credential comes into a problem's detail, which clients may read.
+ */
+export function openHttpStore(settings: HttpStoreSettings): GraphStore {
+  const query = endpointOf(settings.query)
+  const update = endpointOf(settings.update)
+  const graphStore = endpointOf(settings.graphStore)
+  const { maxGraphBytes = MAX_GRAPH_BYTES } = settings
+  const exchange = openExchange({ ...LIMITS, ...definedOf(settings) })
+  const identity = fieldsOf(settings.credentials)
+
+  const send = (sent: Omit<Sent, 'body'> & { body?: string }, call: Call = {}) =>
+    exchange.send({ ...sent, fields: { ...identity, ...sent.fields } }, call.signal)
+
+  const write = async (sent: Omit<Sent, 'safe'>, done: readonly number[], call?: Call) => {
+    const answer = await send({ ...sent, safe: false }, call)
+    if (isProblem(answer)) return answer
+    if (!done.includes(answer.statusCode)) return refusalOf(answer)
+    discard(answer)
+    return undefined
+  }
+
+  // SPARQL 1.1 Protocol §2.1.3: query via POST directly.
+  const ask = async (sparql: string, accept: string, call?: Call): Promise<Answer | Problem> => {
+    const fields = { accept, 'content-type': 'application/sparql-query' }
+    const answer = await send({ method: 'POST', url: query, fields, body: sparql, safe: true }, call)
+    return isProblem(answer) ? answer : wholeOf(answer, accept)
+  }
+
+  return {
+    name: settings.name ?? `${graphStore.origin}${graphStore.pathname}`,
+
+    async read(graph, call) {
+      const url = graphUrl(graphStore, graph)
+      const answer = await send({ method: 'GET', url, fields: { accept: N_TRIPLES }, safe: true }, call)
+      if (isProblem(answer)) return answer
+      // SPARQL 1.1 Graph Store HTTP Protocol §5.2: no such graph.
+      if (answer.statusCode === 404) return discard(answer)
+      const whole = wholeOf(answer, N_TRIPLES)
+      if (isProblem(whole)) return whole
+      const text = await textOf(whole, maxGraphBytes)
+      return isProblem(text) || text.trim() ? text : undefined
+    },
+
+    // SPARQL 1.1 Graph Store HTTP Protocol §5.3
+    replace: (graph, nTriples, call) =>
+      write(
+        {
+          method: 'PUT',
+          url: graphUrl(graphStore, graph),
+          fields: { 'content-type': N_TRIPLES },
+          body: nTriples,
+        },
+        [200, 201, 204],
+        call,
+      ),
+
+    // SPARQL 1.1 Graph Store HTTP Protocol §5.4
+    remove: (graph, call) =>
+      write({ method: 'DELETE', url: graphUrl(graphStore, graph), fields: {} }, [200, 204, 404], call),
+
+    async query(sparql, accept, call) {
+      const answer = await ask(sparql, accept, call)
+      return isProblem(answer) ? answer : piecesOf(answer)
+    },
+
+    // SPARQL 1.1 Protocol §2.2.2: update via POST directly.
+    update: (sparql, call) =>
+      write(
+        { method: 'POST', url: update, fields: { 'content-type': 'application/sparql-update' }, body: sparql },
+        [200, 204],
+        call,
+      ),
+
+    async ready(call) {
+      const answer = await ask('ASK {}', 'application/sparql-results+json', call)
+      if (isProblem(answer)) return answer
+      const text = await textOf(answer, MAX_READINESS_BYTES)
+      return isProblem(text) ? text : undefined
+    },
+
+    close: () => exchange.close(),
+  }
+}
+
+function endpointOf(text: string): URL {
+  const url = new URL(text)
+  if (!/^https?:$/.test(url.protocol)) throw new TypeError('the URL of a store must be an http or https URL')
+  if (url.username || url.password) throw new TypeError('credentials do not belong into the URL of a store')
+  return url
+}
+
+const definedOf = (settings: HttpStoreSettings): Partial<ExchangeLimits> =>
+  Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined))
+
+function fieldsOf(credentials: Credentials | undefined): Record<string, string> {
+  if (!credentials) return {}
+  if ('token' in credentials) return { authorization: `Bearer ${credentials.token}` }
+  // RFC 7617 §2: user-id, colon, password; UTF-8 (§2.1).
+  const pair = Buffer.from(`${credentials.user}:${credentials.password}`)
+  return { authorization: `Basic ${pair.toString('base64')}` }
+}
+
+// SPARQL 1.1 Graph Store HTTP Protocol §4.2: indirect identification.
+function graphUrl(graphStore: URL, graph: string): URL {
+  const url = new URL(graphStore)
+  url.search = `${url.search ? `${url.search}&` : '?'}graph=${encodeURIComponent(graph)}`
+  return url
+}

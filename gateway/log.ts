@@ -1,0 +1,33 @@
+// In charge of what is observed: one structured line a request, and the few other events. No secrets, no bodies.
+import { pino, type Logger } from 'pino'
+
+export type Log = Logger
+
+export const makeLog = (level: string): Log => pino({ level, base: null }, pino.destination(2))
+
+/** What is gathered about one request on its way, for its one line in the log. */
+export interface Trace {
+  agent?: string
+  decision?: unknown
+  /** The code of the problem that it was answered with. */
+  problem?: string
+  /** What only the operator may read about a refusal. */
+  cause?: string
+  storeMs: number
+  /** Counts the time that the store took to answer. */
+  store<T>(answer: Promise<T>): Promise<T>
+}
+
+export function makeTrace(now: () => number): Trace {
+  return {
+    storeMs: 0,
+    async store(answer) {
+      const from = now()
+      try {
+        return await answer
+      } finally {
+        this.storeMs += now() - from
+      }
+    },
+  }
+}

@@ -1,0 +1,80 @@
+// In charge of making keys and self-signed certificates (RFC 5280): clients with a WebID, and the server. PEM in memory.
+import './reflect-metadata.js'
+import type { webcrypto } from 'node:crypto'
+import { isIP } from 'node:net'
+import * as x509 from '@peculiar/x509'
+
+const DAY = 24 * 60 * 60 * 1000
+
+/** Clocks of others may be behind: what is made now was valid an hour ago. */
+const LEEWAY = 60 * 60 * 1000
+
+/** The key is the agent's for as long as its profile says so; nothing else depends on the date. */
+export const CLIENT_VALIDITY_DAYS = 3650
+/** As long as Apple's systems accept a server certificate that somebody has trusted by hand. */
+export const SERVER_VALIDITY_DAYS = 825
+
+/** WebID-TLS §2.1.1: the WebID is a URI in the subject alternative name; here the first and only one. */
+export const makeClientCertificate = (webId: string, commonName: string, now: number): Promise<string> =>
+  selfSigned({
+    commonName,
+    now,
+    days: CLIENT_VALIDITY_DAYS,
+    algorithm: {
+      name: 'RSASSA-PKCS1-v1_5',
+      modulusLength: 2048,
+      publicExponent: Uint8Array.of(1, 0, 1),
+      hash: 'SHA-256',
+    },
+    usage: x509.KeyUsageFlags.digitalSignature,
+    purpose: x509.ExtendedKeyUsage.clientAuth,
+    names: [{ type: 'url', value: webId }],
+  })
+
+/** @param hosts names and addresses, of which the first is the common name */
+export const makeServerCertificate = (hosts: readonly string[], now: number): Promise<string> =>
+  selfSigned({
+    commonName: hosts[0]!,
+    now,
+    days: SERVER_VALIDITY_DAYS,
+    algorithm: { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' },
+    usage: x509.KeyUsageFlags.digitalSignature,
+    purpose: x509.ExtendedKeyUsage.serverAuth,
+    names: hosts.map((host) => ({ type: isIP(host) ? 'ip' : 'dns', value: host })),
+  })
+
+interface Wanted {
+  readonly commonName: string
+  readonly now: number
+  readonly days: number
+  readonly algorithm: (webcrypto.RsaHashedKeyGenParams | webcrypto.EcKeyGenParams) & { readonly hash: string }
+  readonly usage: x509.KeyUsageFlags
+  readonly purpose: x509.ExtendedKeyUsage
+  readonly names: x509.JsonGeneralNames
+}
+
+/** Certificate and unencrypted PKCS #8 key, one after the other. */
+async function selfSigned(wanted: Wanted): Promise<string> {
+  const { algorithm, now } = wanted
+  const keys = await crypto.subtle.generateKey(algorithm, true, ['sign', 'verify'])
+  const certificate = await x509.X509CertificateGenerator.createSelfSigned(
+    {
+      // RFC 5280 appendix A.1: ub-common-name.
+      name: [{ CN: [wanted.commonName.slice(0, 64)] }],
+      keys,
+      signingAlgorithm: algorithm,
+      notBefore: new Date(now - LEEWAY),
+      notAfter: new Date(now + wanted.days * DAY),
+      extensions: [
+        new x509.BasicConstraintsExtension(false, undefined, true),
+        new x509.KeyUsagesExtension(wanted.usage, true),
+        new x509.ExtendedKeyUsageExtension([wanted.purpose]),
+        new x509.SubjectAlternativeNameExtension([...wanted.names]),
+        await x509.SubjectKeyIdentifierExtension.create(keys.publicKey, false, crypto),
+      ],
+    },
+    crypto,
+  )
+  const key = await crypto.subtle.exportKey('pkcs8', keys.privateKey)
+  return `${certificate.toString('pem')}\n${x509.PemConverter.encode(key, 'PRIVATE KEY')}\n`
+}

@@ -1,0 +1,120 @@
+// In charge of media types: reading Content-Type and Accept, and choosing the format of an answer (RFC 9110 §8.3.1, §12.5.1).
+
+/** A format that answers can have. */
+export interface Format {
+  readonly mediaType: string
+  /** Short, without separators: the part of an entity-tag that tells formats apart (spec 4.6). */
+  readonly code: string
+  /** The exact `Content-Type` field value. */
+  readonly contentType: string
+}
+
+const format = (mediaType: string, code: string, parameters = ''): Format => ({
+  mediaType,
+  code,
+  contentType: mediaType + parameters,
+})
+
+export const TURTLE = format('text/turtle', 'ttl', ';charset=UTF-8')
+export const N_TRIPLES = format('application/n-triples', 'nt', ';charset=UTF-8')
+export const RDF_XML = format('application/rdf+xml', 'rdfxml', ';charset=UTF-8')
+/** RFC 8259 §11: JSON is UTF-8 and has no charset parameter. */
+export const JSON_LD = format('application/ld+json', 'jsonld')
+
+/** The formats of RDF answers; among equals the first is taken. */
+export const RDF_FORMATS: readonly [Format, ...Format[]] = [TURTLE, N_TRIPLES, RDF_XML, JSON_LD]
+
+const SYNONYMS: Readonly<Record<string, string>> = { 'application/x-turtle': TURTLE.mediaType }
+
+/** A media type or media range: `type` is lower case, such as `text/turtle`; a range has `*` for either part. */
+export interface MediaType {
+  readonly type: string
+  readonly parameters: ReadonlyMap<string, string>
+}
+
+/** A member of `Accept`; `q` is its weight, 0 to 1, and not among the parameters. */
+export interface MediaRange extends MediaType {
+  readonly q: number
+}
+
+const TOKEN = "[!#$%&'*+.^_`|~0-9A-Za-z-]+"
+const TYPE = new RegExp(`^${TOKEN}/${TOKEN}$`)
+const PARAMETER = new RegExp(`^(${TOKEN})=(?:(${TOKEN})|"((?:[^"\\\\]|\\\\.)*)")$`)
+// RFC 9110 §12.4.2, read generously: more than three digits, or no digit before the point.
+const WEIGHT = /^(?:0?\.\d+|[01](?:\.\d*)?)$/
+
+/** A media type (RFC 9110 §8.3.1) with the customary names for synonyms; undefined when malformed. */
+export function parseMediaType(value: string): MediaType | undefined {
+  const [type = '', ...rest] = split(value, ';')
+  if (!TYPE.test(type)) return undefined
+  const parameters = new Map<string, string>()
+  for (const parameter of rest) {
+    const [, name, token, quoted] = PARAMETER.exec(parameter) ?? []
+    if (name === undefined) return undefined
+    parameters.set(name.toLowerCase(), token ?? quoted!.replace(/\\(.)/g, '$1'))
+  }
+  const lower = type.toLowerCase()
+  return { type: SYNONYMS[lower] ?? lower, parameters }
+}
+
+const MEMBERS_LIMIT = 100
+
+/** The members of an `Accept` field; malformed ones are left out, and those after the hundredth. */
+export function parseAccept(value: string | undefined): readonly MediaRange[] {
+  return split(value ?? '', ',', MEMBERS_LIMIT).flatMap((member) => {
+    const range = parseMediaType(member)
+    if (!range || (range.type.startsWith('*/') && range.type !== '*/*')) return []
+    const weight = range.parameters.get('q') ?? '1'
+    if (!WEIGHT.test(weight) || Number(weight) > 1) return []
+    const parameters = new Map([...range.parameters].filter(([name]) => name !== 'q'))
+    return [{ type: range.type, parameters, q: Number(weight) }]
+  })
+}
+
+/**
+ * The format to answer in: of those offered the one with the greatest weight, the first among equals. Undefined when
+ * none is acceptable. An absent field, or one without a well-formed member, accepts everything.
+ */
+export function negotiate(accept: string | undefined, offered: readonly Format[]): Format | undefined {
+  const ranges = parseAccept(accept)
+  if (ranges.length === 0) return offered[0]
+  let best: Format | undefined
+  let greatest = 0
+  for (const candidate of offered) {
+    const q = weightOf(candidate.mediaType, ranges)
+    if (q > greatest) [best, greatest] = [candidate, q]
+  }
+  return best
+}
+
+/** RFC 9110 §12.5.1: the most specific range that matches has precedence. Parameters make it more specific only. */
+function weightOf(mediaType: string, ranges: readonly MediaRange[]): number {
+  const family = `${mediaType.slice(0, mediaType.indexOf('/'))}/*`
+  let weight = 0
+  let precedence = -1
+  for (const { type, parameters, q } of ranges) {
+    const own = type === mediaType ? 2 + parameters.size : type === family ? 1 : type === '*/*' ? 0 : -1
+    if (own < 0 || own < precedence) continue
+    weight = own > precedence ? q : Math.max(weight, q)
+    precedence = own
+  }
+  return weight
+}
+
+/** The parts between separators that stand outside quoted strings (RFC 9110 §5.6.4); empty ones do not count (§5.6.1). */
+function split(value: string, separator: ',' | ';', limit = Infinity): string[] {
+  const parts: string[] = []
+  let start = 0
+  let quoted = false
+  for (let i = 0; i <= value.length && parts.length < limit; i++) {
+    const character = value[i]
+    if (quoted && character === '\\') i++
+    else if (character === '"') quoted = !quoted
+    else if (i >= value.length || (character === separator && !quoted)) {
+      const part = value.slice(start, i).trim()
+      if (part !== '') parts.push(part)
+      start = i + 1
+    }
+  }
+  return parts
+}

@@ -1,0 +1,71 @@
+// In charge of the dataspace's SHACL shapes: those in the ontology documents of the admin application, read when first
+// needed and again after one of them has changed. The constraints of documents (spec 4.1) rest on them.
+import { graphOf, nTriplesOf } from './graph.js'
+import { isProblem, problem, type Problem } from './problem.js'
+import { readNTriples } from './rdf-read.js'
+import { StoreBreak, type GraphStore } from './store.js'
+import { shapesIn } from '../policies/constraints.js'
+
+/** The ontologies' triples as canonical N-Triples; `version` names this state of them. */
+export interface Shapes {
+  readonly version: string
+  readonly nTriples: string
+}
+
+export interface Ontologies {
+  /** Undefined when no ontology document holds a shape: then there is nothing to check. */
+  shapes(): Promise<Shapes | undefined | Problem>
+  /** A graph of the admin application has changed, or may have. */
+  changed(graph: string): void
+}
+
+const LIMIT = 16 * 1024 * 1024
+
+export function makeOntologies(store: GraphStore, adminBase: string): Ontologies {
+  const folder = `${adminBase}ontologies/`
+  let version = 0
+  let reading: Promise<Shapes | undefined | Problem> | undefined
+
+  async function read(): Promise<Shapes | undefined | Problem> {
+    const asOf = version
+    const text = await collect(store, `CONSTRUCT { ?s ?p ?o } WHERE { GRAPH ?g { ?s ?p ?o }
+      FILTER(STRSTARTS(STR(?g), "${folder}")) }`)
+    if (isProblem(text)) return text
+    const triples = readNTriples(text)
+    if (!triples) return problem('store.failed', 'The triplestore answered with something that is not N-Triples.')
+    return shapesIn(triples) ? { version: `${adminBase}#${asOf}`, nTriples: nTriplesOf(graphOf(triples)) } : undefined
+  }
+
+  return {
+    async shapes() {
+      const asked = (reading ??= read())
+      const shapes = await asked
+      // A failure is not kept, and neither is what was read before a change.
+      if (isProblem(shapes) && reading === asked) reading = undefined
+      return shapes
+    },
+    changed(graph) {
+      if (!graph.startsWith(folder)) return
+      version++
+      reading = undefined
+    },
+  }
+}
+
+async function collect(store: GraphStore, query: string): Promise<string | Problem> {
+  const answer = await store.query(query, 'application/n-triples')
+  if (isProblem(answer)) return answer
+  const chunks: Uint8Array[] = []
+  let size = 0
+  try {
+    for await (const chunk of answer) {
+      size += chunk.length
+      if (size > LIMIT) return problem('store.failed', `The ontologies are larger than ${LIMIT} bytes.`)
+      chunks.push(chunk)
+    }
+  } catch (error) {
+    if (error instanceof StoreBreak) return error.problem
+    throw error
+  }
+  return Buffer.concat(chunks).toString('utf8')
+}

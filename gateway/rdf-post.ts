@@ -1,0 +1,112 @@
+// In charge of reading RDF/POST: RDF as the fields of an HTML form (reference/linkeddatahub.md 3.1).
+import type { DataFactory, Literal, NamedNode, Quad } from '@rdfjs/types'
+import { resolve } from 'relative-to-absolute-iri'
+
+/**
+ * The triples of an RDF/POST form. Fields are read from left to right; a field that makes no sense where it stands is
+ * skipped. Undefined when the form is not RDF/POST (its first key is not `rdf`); an Error when it cannot be read.
+ */
+export function readRdfPost(form: string, base: string, terms: DataFactory): Quad[] | Error | undefined {
+  try {
+    const pairs = pairsOf(form)
+    return pairs[0]?.[0] === 'rdf' ? triplesOf(fieldsOf(pairs), base, terms) : undefined
+  } catch (error) {
+    return error as Error
+  }
+}
+
+type Pair = readonly [key: string, value: string]
+
+/** application/x-www-form-urlencoded (URL Standard §5.1), but what is not UTF-8 is an error, not replaced. */
+function pairsOf(form: string): Pair[] {
+  const pairs = form.split('&').filter((pair) => pair !== '')
+  return pairs.map((pair) => {
+    const at = pair.indexOf('=')
+    return at < 0 ? [decoded(pair), ''] : [decoded(pair.slice(0, at)), decoded(pair.slice(at + 1))]
+  })
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '))
+  } catch {
+    throw new Error('a malformed percent-encoding')
+  }
+}
+
+/** One or several pairs that belong together. */
+interface Field {
+  readonly key: string
+  readonly value: string
+  /** The value of the `n`, `sn`, `pn` or `on` before a `v`, `sv`, `pv` or `ov`. */
+  readonly prefix: string
+  /** The `lt` or `ll` before or after an `ol`. */
+  readonly qualifier: Pair | undefined
+}
+
+const PREFIXED: ReadonlyMap<string, string> = new Map([
+  ['n', 'v'],
+  ['sn', 'sv'],
+  ['pn', 'pv'],
+  ['on', 'ov'],
+])
+
+function fieldsOf(pairs: readonly Pair[]): Field[] {
+  const fields: Field[] = []
+  let before: Pair | undefined
+  for (let i = 0; i < pairs.length; i++) {
+    const [key, value] = pairs[i]!
+    if (isQualifier(pairs[i])) {
+      if (value !== '') before = pairs[i]
+      continue
+    }
+    let qualifier = before
+    before = undefined
+    if (key === 'ol') {
+      while (!qualifier && isQualifier(pairs[i + 1])) if (pairs[++i]![1] !== '') qualifier = pairs[i]
+    }
+    const next = pairs[i + 1]
+    if (next && PREFIXED.get(key) === next[0]) {
+      fields.push({ key: next[0], value: next[1], prefix: value, qualifier: undefined })
+      i++
+    } else fields.push({ key, value, prefix: '', qualifier })
+  }
+  return fields
+}
+
+const isQualifier = (pair: Pair | undefined): boolean => pair?.[0] === 'lt' || pair?.[0] === 'll'
+
+function triplesOf(fields: readonly Field[], base: string, terms: DataFactory): Quad[] {
+  const triples: Quad[] = []
+  const namespaces = new Map<string, string>()
+  let subject: Quad['subject'] | undefined
+  let predicate: NamedNode | undefined
+
+  const iri = (reference: string): NamedNode => terms.namedNode(resolve(reference, base))
+  const name = ({ prefix, value }: Field): NamedNode => {
+    const namespace = namespaces.get(prefix)
+    if (namespace === undefined) throw new Error(`the prefix "${prefix}" is not declared`)
+    return terms.namedNode(resolve(namespace + value, base))
+  }
+  const literal = ({ value, qualifier: [kind, of] = ['', ''] }: Field): Literal =>
+    terms.literal(value, kind === 'lt' ? iri(of) : kind === 'll' ? of : undefined)
+  const add = (object: Quad['object']): void => {
+    if (subject && predicate) triples.push(terms.quad(subject, predicate, object))
+  }
+
+  for (const field of fields) {
+    const [role, form] = [field.key[0], field.key[1]]
+    if (field.key === 'v') namespaces.set(field.prefix, field.value)
+    else if (field.key === 'ol') {
+      // The empty value of an input that was not filled in.
+      if (field.value !== '') add(literal(field))
+    } else if (!/^(s[buv]|p[uv]|o[buv])$/.test(field.key)) continue
+    else {
+      const term = form === 'b' ? terms.blankNode(field.value) : form === 'u' ? iri(field.value) : name(field)
+      if (role === 's') [subject, predicate] = [term, undefined]
+      else if (role === 'p') predicate = term as NamedNode
+      else add(term)
+    }
+  }
+  return triples
+}

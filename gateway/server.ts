@@ -1,0 +1,216 @@
+// In charge of the listeners: sockets, TLS and HTTP framing on one side, `Request` and `Response` values on the other.
+// Everything that Fastify or the HTTP parser would answer by itself is answered here in our form.
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
+import { TLSSocket } from 'node:tls'
+import { fastify, type FastifyInstance, type FastifyServerOptions } from 'fastify'
+import type { Request, Response } from './exchange.js'
+import { problem, type Problem } from './problem.js'
+import { problemResponse, withoutBody } from './respond.js'
+import { parseClientCertField } from '../policies/client-certificate.js'
+
+export interface ListenerSettings {
+  readonly port: number
+  readonly host?: string
+  /** PEM. Present on the TLS listener, which asks every client for a certificate of any issuer. */
+  readonly tls?: { readonly cert: string; readonly key: string }
+  /** Whether this peer address may name the client's certificate in Client-Cert. Plain listener only. */
+  readonly isTrustedProxy?: (address: string) => boolean
+  /** How many requests may be under way; more are answered 503 at once. */
+  readonly concurrency?: number
+  readonly requestTimeout?: number
+  readonly now: () => number
+  readonly nextId: () => string
+}
+
+export interface Listener {
+  readonly port: number
+  /** Lets what is under way finish, for `grace` ms at most; then ends it. */
+  close(grace: number): Promise<void>
+}
+
+export type Answer = (request: Request) => Promise<Response>
+
+export async function listen(settings: ListenerSettings, answer: Answer): Promise<Listener> {
+  let closing = false
+  let underWay = 0
+  const app = makeServer(settings)
+  const concurrency = settings.concurrency ?? 1024
+
+  app.addHook('onRequest', async ({ raw }, reply) => {
+    reply.hijack()
+    const response = reply.raw
+    underWay++
+    response.once('close', () => underWay--)
+    const request = requestOf(raw, response, settings)
+    if (closing) return send(raw, response, refusal(request, problem('server.closing', 'The gateway is stopping.', RETRY)))
+    if (underWay > concurrency) {
+      return send(raw, response, refusal(request, problem('server.overloaded', 'Too many requests at once.', RETRY)))
+    }
+    send(raw, response, await answer(request))
+  })
+
+  await app.listen({ port: settings.port, ...(settings.host && { host: settings.host }) })
+  const { port } = app.server.address() as AddressInfo
+  return {
+    port,
+    async close(grace) {
+      closing = true
+      const timer = setTimeout(() => app.server.closeAllConnections(), grace)
+      await app.close()
+      clearTimeout(timer)
+    },
+  }
+}
+
+const RETRY = { fields: [['Retry-After', '1']] } as const
+const refusal = (request: Request, reason: Problem): Response => {
+  const response = problemResponse(reason, request.fields.accept)
+  return request.method === 'HEAD' ? withoutBody(response) : response
+}
+
+function makeServer(settings: ListenerSettings): FastifyInstance {
+  const options: FastifyServerOptions = {
+    // The router sees one path only: what a URL means is target.ts's to say, from the request-target as it came.
+    rewriteUrl: () => '/',
+    logger: false,
+    return503OnClosing: false,
+    forceCloseConnections: 'idle',
+    requestTimeout: settings.requestTimeout ?? 60_000,
+    keepAliveTimeout: 65_000,
+    clientErrorHandler: answerMalformed,
+  }
+  const https = settings.tls && {
+    ...settings.tls,
+    requestCert: true,
+    // Any issuer will do: policies/webid.ts checks the key against the profile.
+    rejectUnauthorized: false,
+    minVersion: 'TLSv1.2' as const,
+    handshakeTimeout: 10_000,
+  }
+  const app = (https ? fastify({ ...options, https } as object) : fastify(options)) as FastifyInstance
+  app.all('/', () => undefined)
+  // RFC 9110 §10.1.1: the 100 is sent when the content is asked for, so that a refusal spares the upload.
+  app.server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
+    AWAITS_CONTINUE.add(request)
+    app.server.emit('request', request, response)
+  })
+  app.server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
+    const reason = problem('request.malformed', 'Only the expectation 100-continue can be met.')
+    send(request, response, { ...problemResponse(reason, request.headers.accept), status: 417 })
+  })
+  return app
+}
+
+const AWAITS_CONTINUE = new WeakSet<IncomingMessage>()
+
+function requestOf(raw: IncomingMessage, response: ServerResponse, settings: ListenerSettings): Request {
+  let left: AbortController | undefined
+  return {
+    id: settings.nextId(),
+    method: raw.method!,
+    requestTarget: (raw as { originalUrl?: string }).originalUrl ?? raw.url!,
+    fields: raw.headers,
+    certificate: certificateOf(raw, settings),
+    receivedAt: settings.now(),
+    get signal() {
+      if (!left) {
+        const controller = (left = new AbortController())
+        if (response.destroyed) controller.abort()
+        response.once('close', () => response.writableFinished || controller.abort())
+      }
+      return left.signal
+    },
+    readBody: (limit) => {
+      if (AWAITS_CONTINUE.delete(raw)) response.writeContinue()
+      return readBody(raw, limit)
+    },
+  }
+}
+
+/** From TLS, where the handshake has proven possession of the key; else from a trusted proxy's field (RFC 9440). */
+function certificateOf(raw: IncomingMessage, settings: ListenerSettings): Request['certificate'] {
+  const { socket } = raw
+  if (socket instanceof TLSSocket) return peerCertificate(socket)
+  if (!settings.isTrustedProxy?.(socket.remoteAddress ?? '')) return undefined
+  const values = raw.headersDistinct['client-cert'] ?? []
+  if (values.length === 0 || (values.length === 1 && values[0] === '')) return undefined
+  const der = values.length === 1 ? parseClientCertField(values[0]!) : undefined
+  return der ?? problem('credential.invalid', 'The Client-Cert field is not one RFC 9440 byte sequence or escaped PEM.')
+}
+
+const CERTIFICATES = new WeakMap<Socket, Uint8Array | null>()
+function peerCertificate(socket: TLSSocket): Uint8Array | undefined {
+  let der = CERTIFICATES.get(socket)
+  if (der === undefined) {
+    der = socket.getPeerX509Certificate()?.raw ?? null
+    CERTIFICATES.set(socket, der)
+  }
+  return der ?? undefined
+}
+
+export const tooLarge = (limit: number): Problem =>
+  problem('content.too-large', `The request body is larger than ${limit} bytes.`)
+
+async function readBody(raw: IncomingMessage, limit: number): Promise<Buffer | Problem> {
+  const chunks: Buffer[] = []
+  let size = 0
+  try {
+    for await (const chunk of raw.iterator({ destroyOnReturn: false })) {
+      size += (chunk as Buffer).length
+      // Counted while reading, so that a chunked body cannot go on for ever.
+      if (size > limit) return tooLarge(limit)
+      chunks.push(chunk as Buffer)
+    }
+  } catch {
+    return problem('request.malformed', 'The request body broke off.')
+  }
+  return Buffer.concat(chunks)
+}
+
+// RFC 9112 §6: a request has content when one of the two framing fields says so.
+const hasBody = ({ headers }: IncomingMessage): boolean =>
+  headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
+
+/** The bytes of an unread body that are still taken after the answer, so that the client gets to see the answer. */
+const LINGER = { bytes: 32 * 1024 * 1024, ms: 5_000 }
+
+function send(raw: IncomingMessage, response: ServerResponse, { status, fields, body }: Response): void {
+  if (response.destroyed) return
+  const unread = hasBody(raw) && !raw.complete
+  const headers = fields.flat()
+  if (unread) headers.push('Connection', 'close')
+  response.writeHead(status, headers)
+  if (!unread) {
+    response.end(body)
+    return
+  }
+  // RFC 9112 §9.6: closing with unread bytes in the buffer would reset the connection and lose the answer.
+  response.write(body ?? '')
+  let size = 0
+  const end = (): void => void response.end()
+  const timer = setTimeout(end, LINGER.ms)
+  raw.on('data', (chunk: Buffer) => (size += chunk.length) > LINGER.bytes && end())
+  raw.once('end', end)
+  response.once('close', () => clearTimeout(timer))
+  if (AWAITS_CONTINUE.has(raw)) end()
+}
+
+const PARSER_STATUS: Readonly<Record<string, [status: number, detail: string]>> = {
+  HPE_HEADER_OVERFLOW: [431, 'The header fields are too large.'],
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: [413, 'The chunk extensions are too large.'],
+  ERR_HTTP_REQUEST_TIMEOUT: [408, 'The request did not arrive in time.'],
+}
+
+/** RFC 9112 §3: what the HTTP parser refuses is answered here, in the form of every other error. */
+function answerMalformed(this: unknown, error: NodeJS.ErrnoException, socket: Socket): void {
+  if (!socket.writable || error.code === 'ECONNRESET') {
+    socket.destroy()
+    return
+  }
+  const [status, detail] = PARSER_STATUS[error.code ?? ''] ?? [400, 'The request is not well-formed HTTP.']
+  const { fields, body } = problemResponse(problem('request.malformed', detail), undefined, status)
+  const lines = [...fields, ['Connection', 'close']].map(([name, value]) => `${name}: ${value}\r\n`).join('')
+  socket.end(`HTTP/1.1 ${status} ${detail.replace(/\.$/, '')}\r\n${lines}\r\n${body as string}`)
+}
+

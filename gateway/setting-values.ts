@@ -1,0 +1,102 @@
+// In charge of the values that a setting can have: one parser for each kind, from text to value or what is wrong. Pure.
+import ipaddr from 'ipaddr.js'
+
+/** Why a text is no value of its kind, and what to write instead; never holds the text itself. */
+export interface Invalid {
+  readonly wrong: string
+  readonly mend: string
+}
+
+export const isInvalid = (value: unknown): value is Invalid =>
+  typeof value === 'object' && value !== null && 'wrong' in value
+
+export const invalid = (wrong: string, mend: string): Invalid => ({ wrong, mend })
+
+/** Any text that is not empty: a file, a folder, a name, a password. */
+export const text = (value: string): string => value
+
+/** A port number, 0 for one that the system chooses, or `off`. */
+export const port = (value: string): number | 'off' | Invalid =>
+  value === 'off'
+    ? 'off'
+    : /^\d{1,5}$/.test(value) && Number(value) < 65536
+      ? Number(value)
+      : invalid('is no port', 'Give a number from 0 to 65535, or off.')
+
+const naturalUpTo =
+  (most: number, what: string) =>
+  (value: string): number | Invalid =>
+    /^\d{1,15}$/.test(value) && Number(value) > 0 && Number(value) <= most
+      ? Number(value)
+      : invalid(`is no number of ${what}`, `Give a whole number from 1 to ${most}.`)
+
+export const bytes = naturalUpTo(2 ** 40, 'bytes')
+/** Node.js timers end at 2³¹ − 1 ms: anything above would fire at once. */
+export const milliseconds = naturalUpTo(2 ** 31 - 1, 'milliseconds')
+
+export const yesOrNo = (value: string): boolean | Invalid =>
+  value === 'true' || value === 'false' ? value === 'true' : invalid('is neither true nor false', 'Give true or false.')
+
+export const oneOf =
+  <const T extends string>(...values: readonly T[]) =>
+  (value: string): T | Invalid =>
+    values.find((one) => one === value) ?? invalid('is not known', `Give one of ${values.join(', ')}.`)
+
+/** One address or a network, as a CIDR block of its network address; all addresses at once are refused. */
+export function addresses(value: string): string | Invalid {
+  const mend = 'Give an address such as 10.0.0.7 or a network such as 10.0.0.0/8 or fd00::/8.'
+  const [address, bits, more] = value.split('/')
+  if (!ipaddr.isValid(address!) || more !== undefined) return invalid('is no IP address or network', mend)
+  const parsed = ipaddr.parse(address!)
+  if (parsed.kind() === 'ipv4' && !ipaddr.IPv4.isValidFourPartDecimal(address!)) {
+    return invalid('is no IPv4 address of four decimal numbers', mend)
+  }
+  const most = parsed.kind() === 'ipv4' ? 32 : 128
+  const length = bits === undefined ? most : /^\d{1,3}$/.test(bits) ? Number(bits) : NaN
+  if (!(length <= most)) return invalid('has no valid prefix length', mend)
+  if (length === 0) return invalid('is every address there is', `It would trust anybody. ${mend}`)
+  const block = `${parsed.toString()}/${length}`
+  const network =
+    parsed.kind() === 'ipv4' ? ipaddr.IPv4.networkAddressFromCIDR(block) : ipaddr.IPv6.networkAddressFromCIDR(block)
+  return `${network.toString()}/${length}`
+}
+
+/** An absolute http or https URL as text is one when nothing in it is cleaned away by parsing. */
+function httpUrl(value: string): URL | undefined {
+  if (!/^https?:\/\/[^\s\\]+$/i.test(value) || !URL.canParse(value)) return undefined
+  return new URL(value)
+}
+
+/** The URL of a store or of one of its endpoints, without query; `user:password@` is allowed. */
+export function storeUrl(value: string): string | Invalid {
+  const url = httpUrl(value)
+  if (!url) return invalid('is no http or https URL', 'Give one such as http://localhost:3030/ds.')
+  if (url.search || url.hash) return invalid('has a query or a fragment', 'Give the URL without it.')
+  return url.href
+}
+
+/**
+ * The base of an application: ends with a slash, which is added where it is missing.
+ * @param relativeTo a base that a path such as `admin/` is resolved against
+ */
+export function baseUrl(value: string, relativeTo?: string): string | Invalid {
+  const url = httpUrl(relativeTo && /^[\w-]+(\/[\w-]+)*\/?$/.test(value) ? relativeTo + value : value)
+  if (!url) return invalid('is no http or https URL', 'Give one such as https://data.example.org/.')
+  if (url.username || url.password || url.search || url.hash) {
+    return invalid('has user information, a query or a fragment', 'Give scheme, host, port and path only.')
+  }
+  // What is left alone here is what the path of a request is normalised to (RFC 3986 §6.2.2).
+  if (!/^(\/[A-Za-z0-9\-._~!$&'()*+,;=:@]+)*\/?$/.test(url.pathname)) {
+    return invalid('has empty or percent-encoded path segments', 'Give a path of plain characters.')
+  }
+  return url.href.replace(/\/?$/, '/')
+}
+
+/** A WebID, kept as it is written: WebIDs are compared as strings. */
+export const webId = (value: string): string | Invalid =>
+  httpUrl(value) && !/[<>"{}|^`]/.test(value)
+    ? value
+    : invalid('is no WebID', 'Give an http or https URL such as https://example.org/me#this.')
+
+/** The text with the user information of any URL in it hidden. */
+export const withoutUserInfo = (value: string): string => value.replace(/\/\/[^/?#\s]*@/g, '//***@')

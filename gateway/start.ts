@@ -1,0 +1,254 @@
+// In charge of putting a gateway together from its settings and taking it apart again: stores, seeds, rules, listeners.
+import { randomUUID } from 'node:crypto'
+import { makeAddressMatcher, type AddressMatcher } from '../policies/address.js'
+import { makeGuardedFetch } from '../policies/guarded-fetch.js'
+import { makeWebIdVerifier } from '../policies/webid.js'
+import { ensureCertificates, type Certificates } from './certificates.js'
+import { makeAccess } from './compiled-access.js'
+import { listenAddress, type Dataspace as Configured, type ServiceDescription } from './dataspace.js'
+import { openEmbeddedStore } from './embedded-store.js'
+import { openEvaluation } from './evaluation.js'
+import type { Dataspace, Gateway } from './gateway.js'
+import { handle } from './handle.js'
+import { openHttpStore } from './http-store.js'
+import { makeReadProfile } from './identify.js'
+import { makeLocks } from './lock.js'
+import { makeLoadContext } from './load-context.js'
+import { makeLog, type Log } from './log.js'
+import { makeManagement } from './management.js'
+import { makeOntologies } from './ontologies.js'
+import type { Problem } from './problem.js'
+import { seedDataspace } from './seeding.js'
+import { listen, type Answer, type Listener } from './server.js'
+import type { Settings } from './settings.js'
+import type { GraphStore } from './store.js'
+import { siteOf } from './target.js'
+
+export interface Running {
+  readonly gateway: Gateway
+  readonly dataspaces: readonly Dataspace[]
+  readonly certificates: Certificates
+  readonly ports: { readonly https?: number; readonly http?: number; readonly management?: number }
+  /** Stops taking requests, lets those under way finish for `grace` ms, and closes everything. */
+  close(grace?: number): Promise<void>
+}
+
+/** What a start cannot go on without, in words for the operator. */
+export class StartFailure extends Error {}
+
+export interface StartOptions {
+  readonly settings: Settings
+  readonly dataspaces: readonly Configured[]
+  /** How a store is opened; tests give stores of their own. */
+  readonly openStore?: (service: ServiceDescription, application: Configured['endUser']) => Promise<GraphStore>
+  readonly log?: Log
+}
+
+const STORE_PATIENCE_MS = 15_000
+const GRACE_MS = 8_000
+
+export async function startGateway(options: StartOptions): Promise<Running> {
+  const { settings, dataspaces: configured } = options
+  const log = options.log ?? makeLog(settings.logLevel)
+  const now = Date.now
+  const certificates = await makeCertificates(settings, configured, now())
+  const stores = makeStores(options)
+  const evaluation = openEvaluation({ timeLimit: settings.patchTimeout })
+  const fetcher = makeGuardedFetch({
+    allow: matcherOf(settings.allowFetch),
+    never: [...backendsOf(configured), ...ownPorts(settings)],
+  })
+  const closers: (() => Promise<unknown> | void)[] = [evaluation.close, fetcher.close, stores.close]
+  try {
+    const dataspaces: Dataspace[] = []
+    for (const dataspace of configured) {
+      const running = await openDataspace(dataspace, certificates, stores.open, log)
+      dataspaces.push(running)
+      closers.push(running.access.close)
+    }
+    const site = siteOf(dataspaces.flatMap(({ endUser, admin }) => [endUser, admin]))
+    const webIds = makeWebIdVerifier({ readProfile: makeReadProfile(site, fetcher, now), now })
+    const gateway: Gateway = {
+      site,
+      webIds,
+      evaluation,
+      locks: makeLocks(),
+      log,
+      now,
+      uuid: randomUUID,
+      loadContext: makeLoadContext(fetcher),
+      settings: { maxBody: settings.maxBody, requirePreconditions: settings.requirePreconditions },
+    }
+    for (const dataspace of dataspaces) {
+      const { endUser, admin, access } = dataspace
+      orFail(await seedDataspace(dataspace, certificates, now(), log), `the seeds of ${endUser.base}`)
+      orFail(await access.reload(), `the authorizations of ${admin.base}`)
+    }
+    const { ports, listeners } = await openListeners(options, gateway, dataspaces, certificates)
+    return {
+      gateway,
+      dataspaces,
+      certificates,
+      ports,
+      async close(grace = GRACE_MS) {
+        await Promise.all(listeners.map((listener) => listener.close(grace)))
+        await Promise.all(closers.map((close) => close()))
+      },
+    }
+  } catch (error) {
+    await Promise.all(closers.map((close) => close()))
+    throw error
+  }
+}
+
+async function makeCertificates(settings: Settings, dataspaces: readonly Configured[], now: number): Promise<Certificates> {
+  const agents = `${dataspaces[0]!.admin.base}acl/agents/`
+  const { owner } = dataspaces[0]!.endUser
+  const certificates = await ensureCertificates({
+    folder: settings.data,
+    hostNames: [...new Set(dataspaces.flatMap(({ endUser, admin }) => [hostOf(endUser.base), hostOf(admin.base)]))],
+    ownerWebId: `${agents}${randomUUID()}/#this`,
+    secretaryWebId: `${agents}${randomUUID()}/#this`,
+    ...(owner !== undefined && { externalOwner: owner }),
+    now: () => now,
+  })
+  if ('faults' in certificates) throw new StartFailure(certificates.faults.join('\n'))
+  return certificates
+}
+
+const hostOf = (base: string): string => new URL(base).hostname
+
+interface Stores {
+  open(application: Configured['endUser']): Promise<GraphStore>
+  close(): Promise<void>
+}
+
+/** Dataspaces may share a store: what has the same endpoints is opened once. */
+function makeStores({ settings, openStore }: StartOptions): Stores {
+  const opened = new Map<string, GraphStore>()
+  return {
+    async open(application) {
+      const { service } = application
+      const key = openStore || service.embedded ? application.iri : `${service.query} ${service.graphStore}`
+      const store = opened.get(key) ?? (await (openStore ?? openConfigured)(service, application, settings))
+      opened.set(key, store)
+      return store
+    },
+    close: async () => void (await Promise.all([...opened.values()].map((store) => store.close()))),
+  }
+}
+
+async function openConfigured(
+  { query, update, graphStore, credentials, embedded }: ServiceDescription,
+  { kind }: Configured['endUser'],
+  { storeTimeout }: Settings,
+): Promise<GraphStore> {
+  if (embedded) return openEmbeddedStore(`embedded store, ${kind}`)
+  return openHttpStore({
+    query: query!,
+    update: update!,
+    graphStore: graphStore!,
+    headersTimeout: storeTimeout,
+    ...(credentials && { credentials }),
+  })
+}
+
+async function openDataspace(
+  configured: Configured,
+  certificates: Certificates,
+  open: Stores['open'],
+  log: Log,
+): Promise<Dataspace> {
+  const [endUserStore, adminStore] = await Promise.all([open(configured.endUser), open(configured.admin)])
+  await Promise.all([endUserStore, adminStore].map(untilReady))
+  const documents = [certificates.owner, certificates.secretary].map(({ webId }) => webId.split('#', 1)[0]!)
+  // The applications and their dataspace know each other: the one place where a value is completed after it was made.
+  const dataspace = {
+    access: makeAccess(adminStore, configured.admin.base, log),
+    ontologies: makeOntologies(adminStore, configured.admin.base),
+    protectedDocuments: new Set(documents),
+    origins: [configured.endUser.origin, configured.admin.origin],
+  } as unknown as { -readonly [Name in keyof Dataspace]: Dataspace[Name] }
+  dataspace.endUser = { ...configured.endUser, store: endUserStore, dataspace }
+  dataspace.admin = { ...configured.admin, store: adminStore, dataspace }
+  return dataspace
+}
+
+async function untilReady(store: GraphStore): Promise<void> {
+  const deadline = Date.now() + STORE_PATIENCE_MS
+  for (;;) {
+    const failed = await store.ready({ signal: AbortSignal.timeout(STORE_PATIENCE_MS) })
+    if (!failed) return
+    if (Date.now() > deadline) orFail(failed, `the triplestore ${store.name}`)
+    await new Promise((resolve) => setTimeout(resolve, 500))
+  }
+}
+
+function orFail(failed: Problem | undefined, what: string): void {
+  if (failed) throw new StartFailure(`${what}: ${failed.detail} Check that the store runs and that its URL is right.`)
+}
+
+function matcherOf(cidrs: readonly string[]): AddressMatcher {
+  const matcher = makeAddressMatcher(cidrs)
+  if ('faults' in matcher) throw new TypeError('settings let a malformed address through')
+  return matcher
+}
+
+/** The stores themselves, as `host:port`: nothing fetched on somebody's behalf may reach them. */
+const backendsOf = (dataspaces: readonly Configured[]): string[] =>
+  dataspaces
+    .flatMap(({ endUser, admin }) => [endUser.service, admin.service])
+    .flatMap(({ query, update, graphStore }) => [query, update, graphStore])
+    .filter((url) => url !== undefined)
+    .map((url) => new URL(url))
+    .map(({ hostname, port, protocol }) => `${hostname}:${port || (protocol === 'https:' ? 443 : 80)}`)
+
+// On loopback the gateway's own listeners believe more than they would from outside.
+const ownPorts = ({ http, management }: Settings): string[] =>
+  [http, management].filter((port) => port !== 'off').map((port) => `localhost:${port}`)
+
+async function openListeners(
+  { settings, dataspaces: configured }: StartOptions,
+  gateway: Gateway,
+  dataspaces: readonly Dataspace[],
+  { server }: Certificates,
+): Promise<{ ports: Running['ports']; listeners: Listener[] }> {
+  const host = settings.host ?? listenAddress(configured)
+  const trusted = matcherOf(settings.trustedProxy)
+  const answer: Answer = (request) => handle(request, gateway)
+  const started = gateway.now().toString(36)
+  let count = 0
+  const common = { now: gateway.now, nextId: () => `${started}-${++count}` }
+  const listeners: Listener[] = []
+  const open = async (name: string, port: number | 'off', make: (port: number) => Promise<Listener>) => {
+    if (port === 'off') return undefined
+    try {
+      const listener = await make(port)
+      listeners.push(listener)
+      return listener.port
+    } catch (error) {
+      await Promise.all(listeners.map((listener) => listener.close(0)))
+      throw new StartFailure(portFailure(name, port, error))
+    }
+  }
+  const https = await open('https', settings.https, (port) => listen({ ...common, port, host, tls: server }, answer))
+  const isTrustedProxy = trusted.matches
+  const http = await open('http', settings.http, (port) => listen({ ...common, port, host, isTrustedProxy }, answer))
+  const operators = makeManagement(dataspaces)
+  const management = await open('management', settings.management, (port) =>
+    listen({ ...common, port, host: '127.0.0.1' }, operators),
+  )
+  const ports = {
+    ...(https !== undefined && { https }),
+    ...(http !== undefined && { http }),
+    ...(management !== undefined && { management }),
+  }
+  return { ports, listeners }
+}
+
+function portFailure(name: string, port: number, error: unknown): string {
+  const { code, message } = error as NodeJS.ErrnoException
+  const why =
+    code === 'EADDRINUSE' ? 'is in use' : code === 'EACCES' ? 'may not be used by this account' : `failed: ${message}`
+  return `--${name}: port ${port} ${why}. Choose another one, or end what is using it.`
+}

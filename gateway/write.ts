@@ -1,0 +1,225 @@
+// In charge of PUT, POST, PATCH and DELETE on documents: the one write path (design 3).
+// lock → read current → preconditions → next state → constraints → store → rules and profiles → unlock → respond.
+import { evaluatePreconditions } from '../cache/preconditions.js'
+import { decideOn, lookUpDocument, type Facts } from './access.js'
+import { checkConstraints } from './constraint-check.js'
+import { documentOf, entityTagOf, type Document } from './document.js'
+import type { Field, Response } from './exchange.js'
+import type { Gateway } from './gateway.js'
+import type { Context } from './handle.js'
+import { nTriplesOf, graphOf, type Graph, type Quad } from './graph.js'
+import { negotiate, RDF_FORMATS } from './negotiate.js'
+import { isRoot, nextState, parentOf } from './next-state.js'
+import { isProblem, problem, type Problem } from './problem.js'
+import { methodNotAllowed, refusalOf } from './refusal.js'
+import { readGraph, readNTriples } from './rdf-read.js'
+import { lastModifiedField, linkField, response } from './respond.js'
+
+/** What the client wants done: triples to put or to add, an update to run, or the end of the document. */
+type Wish =
+  | { readonly method: 'PUT' | 'POST'; readonly content: readonly Quad[] }
+  | { readonly method: 'PATCH'; readonly update: string | Problem }
+  | { readonly method: 'DELETE' }
+
+export async function write(context: Context, iri: string, facts: Facts): Promise<Response | Problem> {
+  const { method } = context.request
+  const unfit = unfitness(context, iri, facts)
+  if (unfit) return unfit
+  const wish = await readWish(context, iri)
+  if (isProblem(wish)) return wish
+
+  const { locks } = context.gateway
+  // A create keeps its parent from being deleted meanwhile; parent before child, so that nobody waits in a circle.
+  const holds = method === 'PUT' && !isRoot(iri, context.application.base) ? parentOf(iri) : undefined
+  const parent = holds === undefined ? () => undefined : await locks.acquire(holds, 'shared')
+  if (!parent) return busy()
+  try {
+    const own = await locks.acquire(iri, 'exclusive')
+    if (!own) return busy()
+    try {
+      return await writeLocked(context, iri, wish)
+    } finally {
+      own()
+    }
+  } finally {
+    parent()
+  }
+}
+
+const busy = (): Problem =>
+  problem('server.overloaded', 'Too many writes to this document are waiting.', { fields: [['Retry-After', '1']] })
+
+/** What can be said before the body is read: 404, then 405, then the root (design 3, order). */
+function unfitness(
+  { application, request: { method } }: Context,
+  iri: string,
+  facts: Facts,
+): Problem | undefined {
+  const exists = facts.kind === 'document' && facts.document !== undefined
+  if (!exists && method !== 'PUT') return problem('document.absent', 'There is no such document.')
+  // Spec 4.1: the documents of the owner agent and the secretary agent cannot be modified or deleted.
+  if (application.dataspace.protectedDocuments.has(iri)) return methodNotAllowed(method, 'GET, HEAD, OPTIONS')
+  // Spec 4.1, 7: the root document cannot be deleted.
+  if (method === 'DELETE' && isRoot(iri, application.base)) return rootStays()
+  return undefined
+}
+
+const rootStays = (): Problem => problem('document.root', 'The root document cannot be deleted.')
+
+async function readWish({ request, gateway }: Context, iri: string): Promise<Wish | Problem> {
+  const { method, fields } = request
+  if (method === 'DELETE') return { method }
+  // RFC 9110 §14.5: a PUT with Content-Range is a partial one, which is not supported.
+  if (fields['content-range'] !== undefined) return problem('request.malformed', 'Content-Range is not supported.')
+  const coding = fields['content-encoding']
+  if (coding !== undefined && coding.trim().toLowerCase() !== 'identity') {
+    return problem('content.unsupported', 'Content codings are not supported: send the content as it is.', {
+      fields: [['Accept-Encoding', 'identity']],
+    })
+  }
+  const type = fields['content-type']
+  if (method === 'PATCH' && !/^application\/sparql-update\s*(;|$)/i.test(type ?? '')) {
+    return problem('content.unsupported', 'PATCH takes application/sparql-update.', {
+      fields: [['Accept-Patch', 'application/sparql-update']],
+    })
+  }
+  const body = await request.readBody(gateway.settings.maxBody)
+  if (isProblem(body)) return body
+  if (method === 'PATCH') return readUpdate(gateway, body, iri)
+  const content = body.length === 0 && method === 'PUT' ? [] : await readGraph(body, type, iri, gateway)
+  return isProblem(content) ? content : { method: method as 'PUT' | 'POST', content }
+}
+
+async function readUpdate({ evaluation }: Gateway, body: Buffer, iri: string): Promise<Wish | Problem> {
+  let text: string
+  try {
+    text = new TextDecoder('utf-8', { fatal: true }).decode(body)
+  } catch {
+    return problem('update.syntax', 'The update is not UTF-8.')
+  }
+  const analysed = await evaluation.analyse(text, iri)
+  // A violation of the form is a 422, which comes after the preconditions (design 3, order).
+  if (isProblem(analysed) && analysed.code !== 'update.form') return analysed
+  return { method: 'PATCH', update: isProblem(analysed) ? analysed : text }
+}
+
+async function writeLocked(context: Context, iri: string, wish: Wish): Promise<Response | Problem> {
+  // Decided again on what is there now: nobody else can change it until the answer.
+  const facts = await lookUpDocument(context, iri)
+  if (isProblem(facts)) return facts
+  const decision = decideOn(context, facts, wish.method === 'POST' ? 'Append' : 'Write')
+  if (isProblem(decision)) return decision
+  if (!decision.allowed) return refusalOf(decision, context, iri)
+  const unfit = unfitness(context, iri, facts)
+  if (unfit) return unfit
+  const current = facts.kind === 'document' ? facts.document : undefined
+  const failed = preconditions(context, current)
+  if (failed) return failed
+
+  const next = await nextGraph(context, iri, wish, current)
+  if (isProblem(next)) return next
+  if (next === 'absent') return remove(context, iri)
+  if (next === 'unchanged') return respond(context, 204, documentOf(iri, context.application.base, current!.graph))
+  const refused = await checkConstraints(context, current?.graph, next)
+  if (refused) return refused
+  return store(context, iri, next, current)
+}
+
+/** RFC 9110 §13.1.1: for a write the state counts, in whichever format the client has read it. */
+function preconditions({ request, gateway }: Context, current: Document | undefined): Problem | undefined {
+  const { fields, receivedAt } = request
+  const conditional = fields['if-match'] ?? fields['if-unmodified-since'] ?? fields['if-none-match']
+  if (gateway.settings.requirePreconditions && current && conditional === undefined) {
+    return problem('precondition.required', 'A write to an existing document needs If-Match with its entity-tag.')
+  }
+  const validators = current && {
+    entityTags: RDF_FORMATS.map((format) => entityTagOf(current, format)),
+    lastModified: current.lastModified,
+  }
+  const evaluation = evaluatePreconditions(fields, validators, false, receivedAt)
+  if (evaluation === 'proceed') return undefined
+  return evaluation === 'malformed'
+    ? problem('request.malformed', 'If-Match or If-None-Match is not a list of entity-tags.')
+    : problem('precondition.failed', 'The document is not in the state that the request asks for.')
+}
+
+async function nextGraph(
+  context: Context,
+  iri: string,
+  wish: Wish,
+  current: Document | undefined,
+): Promise<Graph | 'absent' | 'unchanged' | Problem> {
+  if (wish.method === 'DELETE') return 'absent'
+  const { application, agent, request, gateway } = context
+  const common = {
+    document: iri,
+    base: application.base,
+    current: current?.graph,
+    agent: agent.webId,
+    now: request.receivedAt,
+    uuid: gateway.uuid,
+  }
+  if (wish.method !== 'PATCH') return nextState({ ...common, method: wish.method, content: wish.content })
+  if (isProblem(wish.update)) return wish.update
+  const before = nTriplesOf(current!.graph)
+  const after = await gateway.evaluation.patch(before, wish.update, iri)
+  if (isProblem(after)) return after
+  const triples = readNTriples(after)
+  if (!triples) return problem('internal', 'The update gave a graph that cannot be read.')
+  // Design 3: an empty result is a deletion; the root stays.
+  if (triples.length === 0) return isRoot(iri, application.base) ? rootStays() : 'absent'
+  if (nTriplesOf(graphOf(triples)) === before) return 'unchanged'
+  return nextState({ ...common, method: 'PATCH', content: triples })
+}
+
+async function store(
+  context: Context,
+  iri: string,
+  next: Graph,
+  current: Document | undefined,
+): Promise<Response | Problem> {
+  const nTriples = nTriplesOf(next)
+  const failed = await context.trace.store(context.application.store.replace(iri, nTriples))
+  changed(context, iri, failed ?? { nTriples })
+  if (failed) return failed
+  const status = current === undefined ? 201 : context.request.method === 'PUT' ? 200 : 204
+  return respond(context, status, documentOf(iri, context.application.base, next))
+}
+
+async function remove(context: Context, iri: string): Promise<Response | Problem> {
+  const failed = await context.trace.store(context.application.store.remove(iri))
+  changed(context, iri, failed ?? 'absent')
+  if (failed) return failed
+  const { application, agent } = context
+  return response(204, [linkField(application, agent.webId, undefined)])
+}
+
+/** Everything compiled from documents follows: rules, shapes and verified profiles, before the answer goes out. */
+function changed(
+  { application, gateway }: Context,
+  iri: string,
+  state: { nTriples: string } | 'absent' | Problem,
+): void {
+  gateway.webIds.forget(iri)
+  if (application.kind !== 'admin') return
+  application.dataspace.ontologies.changed(iri)
+  // A store that cannot be reached has not done it; one that broke off or fell silent may have.
+  if (isProblem(state) && (state.code === 'store.unreachable' || state.code === 'store.overloaded')) return
+  application.dataspace.access.changed(iri, isProblem(state) ? 'uncertain' : state)
+}
+
+function respond(context: Context, status: 200 | 201 | 204, document: Document): Response {
+  const { application, agent, accept, request } = context
+  const decision = decideOn(context, { kind: 'document', iri: document.iri, document }, 'Read')
+  const format = negotiate(accept, RDF_FORMATS) ?? RDF_FORMATS[0]!
+  const fields: Field[] = [
+    ['ETag', entityTagOf(document, format)],
+    ...lastModifiedField(document.lastModified),
+    ...(status === 201 ? [['Location', document.iri] as const] : []),
+    ...(request.method === 'PATCH' ? [['Content-Location', document.iri] as const] : []),
+    ['Vary', 'Accept'],
+    linkField(application, agent.webId, isProblem(decision) ? undefined : decision),
+  ]
+  return response(status, fields)
+}
+

@@ -1,0 +1,87 @@
+// In charge of what a decision can show for itself: the authorizations that gave a mode, and those that did not and why.
+import { isGroup, modesOf, AUTHENTICATED, EVERYONE, type Authorization, type Mode } from './authorization.js'
+import type { AuthorizationTable, Hit, Named, TargetKind } from './authorization-table.js'
+import { authorizationsOn, grantingIn, type TargetEntry } from './target-entry.js'
+
+export interface Target {
+  readonly kind: TargetKind
+  readonly iri: string
+}
+
+export type SubjectKind = 'public' | 'authenticated-agent' | 'agent' | 'group'
+
+/** An authorization that gave the mode asked for, and how it came to apply. */
+export interface Grant {
+  readonly iri: string
+  readonly graph: string
+  readonly modes: readonly Mode[]
+  readonly subject: SubjectKind
+  readonly group?: string
+  readonly target: Target
+}
+
+/** An authorization that names the target and did not give the mode: it lacks the agent, or the mode. */
+export interface Considered {
+  readonly iri: string
+  readonly graph: string
+  readonly modes: readonly Mode[]
+  readonly target: Target
+  readonly lacks: 'agent' | 'mode'
+}
+
+/** How many are listed of either, and how many are looked through for them. */
+const LISTED = 20
+const LOOKED_THROUGH = 64
+
+/** The class of agents that a subject is, when the agent belongs to it and the target goes by classes of agents. */
+export const classOf = (subject: number, named: Named | undefined, kind: TargetKind): number | undefined =>
+  kind !== 'control' && (subject === EVERYONE || (subject === AUTHENTICATED && named)) ? subject : undefined
+
+export const throughOf = (subject: number, named: Named | undefined, kind: TargetKind): number | undefined =>
+  named?.subjects.get(subject) ?? classOf(subject, named, kind)
+
+const subjectKind = (through: number): SubjectKind => {
+  if (through === EVERYONE) return 'public'
+  if (through === AUTHENTICATED) return 'authenticated-agent'
+  return isGroup(through) ? 'group' : 'agent'
+}
+
+const WIDEST_FIRST: readonly SubjectKind[] = ['public', 'authenticated-agent', 'agent', 'group']
+
+export type TargetHit = Hit & { readonly target: Target }
+
+export function grantsOf(table: AuthorizationTable, hits: readonly TargetHit[], required: number): readonly Grant[] {
+  const grants = new Map<Authorization, Grant>()
+  for (const subject of WIDEST_FIRST) {
+    for (const { bag, through, target } of hits) {
+      if (subjectKind(through) !== subject) continue
+      const group = subject === 'group' ? { group: table.iriOf(through) } : {}
+      for (const authorization of grantingIn(bag, required)) {
+        if (grants.size >= LISTED) return [...grants.values()]
+        if (grants.has(authorization)) continue
+        const { iri, graph, bits } = authorization
+        grants.set(authorization, { iri, graph, modes: modesOf(bits), subject, ...group, target })
+      }
+    }
+  }
+  return [...grants.values()]
+}
+
+/** To be asked when nothing gave the mode. */
+export function consideredOn(
+  entries: readonly { readonly target: Target; readonly entry: TargetEntry }[],
+  named: Named | undefined,
+): readonly Considered[] {
+  const considered = new Map<Authorization, Considered>()
+  let looked = 0
+  for (const { target, entry } of entries) {
+    for (const authorization of authorizationsOn(entry)) {
+      if (considered.size >= LISTED || looked++ >= LOOKED_THROUGH) return [...considered.values()]
+      if (considered.has(authorization)) continue
+      const { iri, graph, bits, subjects } = authorization
+      const matches = subjects.some((subject) => throughOf(subject, named, target.kind) !== undefined)
+      considered.set(authorization, { iri, graph, modes: modesOf(bits), target, lacks: matches ? 'mode' : 'agent' })
+    }
+  }
+  return [...considered.values()]
+}

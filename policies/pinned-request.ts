@@ -1,0 +1,161 @@
+// In charge of one HTTP request over a connection of its own, to addresses that were checked, and of its bounded answer.
+import { isIP, type LookupFunction } from 'node:net'
+import type { SecureContext } from 'node:tls'
+import { promisify } from 'node:util'
+import { brotliDecompress, gunzip, inflate } from 'node:zlib'
+import { buildConnector, Client, errors } from 'undici'
+
+export interface PinnedRequest {
+  readonly url: URL
+  readonly addresses: readonly [string, ...string[]]
+  readonly method: string
+  readonly fields: Readonly<Record<string, string>>
+  readonly body?: string | Uint8Array | undefined
+  readonly secureContext?: SecureContext | undefined
+  /** Octets of the body, as sent and as decoded. */
+  readonly maxBytes: number
+  /** Milliseconds. */
+  readonly connectTimeout: number
+  readonly signal: AbortSignal
+  /** Told when the response's header section is there. */
+  readonly onFields: () => void
+}
+
+/** The body is decoded; `location` is set, and the body not read, when the answer is a redirect. */
+export interface PinnedAnswer {
+  readonly status: number
+  /** Lower-cased names; lines of the same name joined by commas (RFC 9110 §5.2). Never `set-cookie`. */
+  readonly fields: Readonly<Record<string, string>>
+  readonly body: Buffer
+  readonly location?: string
+}
+
+export type TransferFailure = 'unreachable' | 'malformed' | 'time' | 'too-large' | 'encoding'
+/** `code` is an error code of the connection, of TLS or of the parser. */
+export interface BrokenTransfer {
+  readonly broken: TransferFailure
+  readonly code?: string
+}
+
+const NO_BODY = Buffer.alloc(0)
+const REDIRECTS = [301, 302, 303, 307, 308]
+
+/** One exchange. The connection is closed at its end, so that no other request finds it. Rejects when aborted. */
+export async function requestPinned(request: PinnedRequest): Promise<PinnedAnswer | BrokenTransfer> {
+  const { url, method, signal } = request
+  const client = new Client(url.origin, {
+    connect: connectTo(request),
+    pipelining: 0,
+    headersTimeout: 0,
+    bodyTimeout: 0,
+  })
+  try {
+    const response = await client.request({
+      path: url.pathname + url.search,
+      method,
+      headers: request.fields,
+      body: request.body ?? null,
+      signal,
+    })
+    response.body.on('error', () => {})
+    request.onFields()
+    const fields = fieldsOf(response.headers)
+    const { statusCode: status } = response
+    // RFC 9110 §15.4
+    if (REDIRECTS.includes(status) && fields.location !== undefined) {
+      return { status, fields, body: NO_BODY, location: fields.location }
+    }
+    // RFC 9110 §6.4.1: no content, whatever its fields say.
+    if (method === 'HEAD' || status === 204 || status === 304) return { status, fields, body: NO_BODY }
+    if (Number(fields['content-length']) > request.maxBytes) return { broken: 'too-large' }
+    const sent = await readAtMost(response.body, request.maxBytes)
+    if (!sent) return { broken: 'too-large' }
+    return await decode({ status, fields, body: sent }, request.maxBytes)
+  } catch (error) {
+    signal.throwIfAborted()
+    return brokenBy(error)
+  } finally {
+    client.destroy().catch(() => {})
+  }
+}
+
+/** The name stays with TLS (SNI and certificate) and the Host field; the socket gets the checked addresses only. */
+function connectTo({ addresses, secureContext, connectTimeout, signal }: PinnedRequest): buildConnector.connector {
+  const [first] = addresses
+  const all = addresses.map((address) => ({ address, family: isIP(address) }))
+  const lookup: LookupFunction = (_host, options, answer) => {
+    queueMicrotask(() => (options.all ? answer(null, all) : answer(null, first, isIP(first))))
+  }
+  return buildConnector({
+    lookup,
+    signal,
+    autoSelectFamily: true,
+    // RFC 8305 §5: time for one address before the next is tried; Node.js gives each but the last no more than this.
+    autoSelectFamilyAttemptTimeout: 1_000,
+    timeout: connectTimeout,
+    maxCachedSessions: 0,
+    rejectUnauthorized: true,
+    ...(secureContext && { secureContext }),
+  } as buildConnector.BuildOptions)
+}
+
+function fieldsOf(headers: Readonly<Record<string, string | string[] | undefined>>): Record<string, string> {
+  const entries = Object.entries(headers).flatMap(([name, value]) =>
+    value === undefined || name === 'set-cookie' ? [] : [[name, Array.isArray(value) ? value.join(', ') : value]],
+  )
+  return Object.fromEntries(entries)
+}
+
+/** The octets of the stream; undefined, and the stream destroyed, when they are more than `maxBytes`. */
+async function readAtMost(stream: AsyncIterable<Buffer>, maxBytes: number): Promise<Buffer | undefined> {
+  // One room for all chunks, for a sender of single octets would make a list of them many times as large.
+  const room = Buffer.allocUnsafe(maxBytes)
+  let size = 0
+  for await (const chunk of stream) {
+    if (size + chunk.length > maxBytes) return undefined
+    chunk.copy(room, size)
+    size += chunk.length
+  }
+  return Buffer.from(room.subarray(0, size))
+}
+
+// RFC 9110 §8.4.1
+const DECODERS = new Map([
+  ['gzip', promisify(gunzip)],
+  ['x-gzip', promisify(gunzip)],
+  ['deflate', promisify(inflate)],
+  ['br', promisify(brotliDecompress)],
+])
+
+// They speak of the body as it was sent.
+const OF_THE_CODING = ['content-encoding', 'content-length']
+
+/** Undoes one content coding, within `maxBytes`; more than one, or one that is not known, is a failure. */
+async function decode(answer: PinnedAnswer, maxBytes: number): Promise<PinnedAnswer | BrokenTransfer> {
+  const codings = (answer.fields['content-encoding'] ?? '').toLowerCase().split(',')
+  const [coding, ...others] = codings.map((one) => one.trim()).filter((one) => one !== '' && one !== 'identity')
+  if (coding === undefined || answer.body.length === 0) return answer
+  const decoder = DECODERS.get(coding)
+  if (!decoder || others.length > 0) return { broken: 'encoding' }
+  const fields = Object.fromEntries(Object.entries(answer.fields).filter(([name]) => !OF_THE_CODING.includes(name)))
+  try {
+    return { ...answer, fields, body: await decoder(answer.body, { maxOutputLength: maxBytes }) }
+  } catch (error) {
+    return { broken: codeOf(error) === 'ERR_BUFFER_TOO_LARGE' ? 'too-large' : 'encoding' }
+  }
+}
+
+const codeOf = (error: unknown): string | undefined => {
+  const code = (error as { code?: unknown } | undefined)?.code
+  return typeof code === 'string' && /^\w+$/.test(code) ? code : undefined
+}
+
+function brokenBy(error: unknown): BrokenTransfer {
+  if (error instanceof errors.InvalidArgumentError || error instanceof errors.NotSupportedError) {
+    return { broken: 'malformed' }
+  }
+  if (error instanceof errors.ConnectTimeoutError || codeOf(error) === 'ETIMEDOUT') return { broken: 'time' }
+  if (error instanceof errors.HeadersOverflowError) return { broken: 'too-large' }
+  const code = codeOf(error)
+  return { broken: 'unreachable', ...(code && { code }) }
+}

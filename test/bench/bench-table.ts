@@ -1,0 +1,43 @@
+// In charge of what a benchmark gives: a table, how it is written, and how a figure is measured.
+
+export interface BenchTable {
+  readonly title: string
+  readonly columns: readonly string[]
+  readonly rows: readonly (readonly string[])[]
+  readonly notes: readonly string[]
+}
+
+export interface Figure {
+  readonly median: number
+  readonly least: number
+  readonly most: number
+}
+
+/** Nanoseconds per call of `one`: the median, least and most of rounds of `calls` calls each, after a warm-up. */
+export function nanosecondsPerCall(one: (n: number) => void, { rounds = 11, calls = 20_000 } = {}): Figure {
+  for (let n = 0; n < 3 * calls; n++) one(n)
+  const figures = Array.from({ length: rounds }, () => {
+    const start = process.hrtime.bigint()
+    for (let n = 0; n < calls; n++) one(n)
+    return Number(process.hrtime.bigint() - start) / calls
+  }).sort((a, b) => a - b)
+  return { median: figures[rounds >> 1]!, least: figures[0]!, most: figures[rounds - 1]! }
+}
+
+/** Bytes of heap in use after a full collection (Node.js has to run with --expose-gc). */
+export function heapInUse(): number {
+  if (!globalThis.gc) throw new Error('run with node --expose-gc')
+  globalThis.gc()
+  globalThis.gc()
+  return process.memoryUsage().heapUsed
+}
+
+/** The table as text, columns aligned to the right but for the first. */
+export function textOf({ title, columns, rows, notes }: BenchTable): string {
+  const widths = columns.map((column, n) => Math.max(column.length, ...rows.map((row) => (row[n] ?? '').length)))
+  const line = (row: readonly string[]): string =>
+    row.map((cell, n) => (n === 0 ? cell.padEnd(widths[n]!) : cell.padStart(widths[n]!))).join('  ')
+  return [title, '', line(columns), line(widths.map((width) => '-'.repeat(width))), ...rows.map(line), '', ...notes, '']
+    .join('\n')
+    .concat('\n')
+}

@@ -1,0 +1,62 @@
+// In charge of speaking HTTP to a gateway in tests: real sockets, exact request-targets, client certificates.
+import { Agent as HttpAgent, request as httpRequest, type IncomingHttpHeaders } from 'node:http'
+import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
+
+export interface Answer {
+  readonly status: number
+  readonly fields: IncomingHttpHeaders
+  /** Names and values in turn, as they came. */
+  readonly rawFields: readonly string[]
+  readonly text: string
+}
+
+export interface Send {
+  readonly fields?: Readonly<Record<string, string | string[]>>
+  readonly body?: string | Uint8Array
+  /** Sends the body in chunks, without Content-Length. */
+  readonly chunked?: boolean
+}
+
+export interface Client {
+  (method: string, target: string, send?: Send): Promise<Answer>
+  close(): void
+}
+
+export interface Origin {
+  readonly port: number
+  /** What the Host field says; `localhost:<port>` by default. */
+  readonly host?: string
+  /** PEM of the certificate to trust; plain HTTP without. */
+  readonly ca?: string
+  /** PEM with certificate and key of the client. */
+  readonly pem?: string
+}
+
+export function makeClient({ port, host = `localhost:${port}`, ca, pem }: Origin): Client {
+  const tls = ca !== undefined && { ca, ...(pem && { cert: pem, key: pem }) }
+  const agent = tls ? new HttpsAgent({ keepAlive: true, ...tls }) : new HttpAgent({ keepAlive: true })
+  const client = (method: string, target: string, { fields = {}, body, chunked }: Send = {}): Promise<Answer> =>
+    new Promise((resolve, reject) => {
+      const headers = { Host: host, ...fields }
+      if (body !== undefined && !chunked) Object.assign(headers, { 'Content-Length': Buffer.byteLength(body) })
+      const options = { agent, hostname: 'localhost', port, method, path: target, headers }
+      const sent = tls ? httpsRequest(options) : httpRequest(options)
+      sent.on('response', (answer) => {
+        const chunks: Buffer[] = []
+        answer.on('data', (chunk: Buffer) => chunks.push(chunk))
+        answer.on('error', reject)
+        answer.on('end', () =>
+          resolve({
+            status: answer.statusCode!,
+            fields: answer.headers,
+            rawFields: answer.rawHeaders,
+            text: Buffer.concat(chunks).toString('utf8'),
+          }),
+        )
+      })
+      sent.on('error', reject)
+      if (body !== undefined) sent.write(body)
+      sent.end()
+    })
+  return Object.assign(client, { close: () => agent.destroy() })
+}

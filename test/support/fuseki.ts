@@ -1,0 +1,209 @@
+// In charge of a real Apache Jena Fuseki for tests: finds or fetches its jar, starts it, makes datasets in it, and ends it.
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
+import {
+  closeSync,
+  existsSync,
+  fstatSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readSync,
+  renameSync,
+  rmSync,
+} from 'node:fs'
+import { writeFileSync } from 'node:fs'
+import { once } from 'node:events'
+import { createServer, type AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { basename, join, resolve } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+/** The newest release that runs on a Java (the major version at least), newest first. */
+const RELEASES = [
+  { java: 21, version: '6.2.0' },
+  { java: 17, version: '5.6.0' },
+  { java: 11, version: '4.10.0' },
+] as const
+
+const FOLDER = resolve('.cache/fuseki')
+const COPY = 'org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy'
+const START_TIMEOUT = 60_000
+const FETCH_TIMEOUT = 600_000
+
+export type FusekiJar = { readonly jar: string; readonly version: string } | { readonly missing: string }
+
+/** The jar of the newest Fuseki to be had that this Java runs, from .cache/fuseki/ or Maven Central; or why there is none. */
+export function fetchFuseki(): FusekiJar {
+  const java = javaVersion()
+  if (java === undefined) return { missing: 'there is no Java' }
+  const releases = RELEASES.filter((release) => java >= release.java)
+  if (releases.length === 0) return { missing: `Java ${java} is too old (11 or later is needed)` }
+  mkdirSync(FOLDER, { recursive: true })
+  for (const { version } of releases) {
+    const jar = join(FOLDER, `jena-fuseki-server-${version}.jar`)
+    if (isWhole(jar) || fetchTo(jar, version)) return { jar, version }
+  }
+  return { missing: 'Maven (mvn) is not there, or could not fetch it' }
+}
+
+/** Fetches a release beside its place and moves it there when it is whole. */
+function fetchTo(jar: string, version: string): boolean {
+  const folder = mkdtempSync(join(FOLDER, 'fetch-'))
+  try {
+    const artifact = `-Dartifact=org.apache.jena:jena-fuseki-server:${version}`
+    const options = [artifact, '-Dmdep.useBaseVersion', `-DoutputDirectory=${folder}`]
+    spawnSync('mvn', ['-q', '-B', COPY, ...options], { timeout: FETCH_TIMEOUT })
+    const fetched = join(folder, basename(jar))
+    if (!isWhole(fetched)) return false
+    renameSync(fetched, jar)
+    return true
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+function javaVersion(): number | undefined {
+  const { stderr, status } = spawnSync('java', ['-version'], { encoding: 'utf8' })
+  const [, major] = /version "(?:1\.)?(\d+)/.exec(status === 0 ? stderr : '') ?? []
+  return major === undefined ? undefined : Number(major)
+}
+
+/** Whether a file is a ZIP archive to its end: its end record stands there and agrees with where it stands. */
+function isWhole(path: string): boolean {
+  if (!existsSync(path)) return false
+  const file = openSync(path, 'r')
+  try {
+    const end = Buffer.alloc(22)
+    const at = fstatSync(file).size - end.length
+    if (at < 0) return false
+    readSync(file, end, 0, end.length, at)
+    return end.readUInt32LE(0) === 0x06054b50 && end.readUInt32LE(12) + end.readUInt32LE(16) === at
+  } finally {
+    closeSync(file)
+  }
+}
+
+export interface Fuseki {
+  /** Without a slash at the end. */
+  readonly base: string
+  readonly pid: number
+  url(dataset: string): string
+  /** Ends it in good order. */
+  stop(): Promise<void>
+  /** Ends it as a crash would. */
+  kill(): Promise<void>
+}
+
+/**
+ * Starts one Fuseki on the loopback interface with these empty datasets, in memory and transactional, and waits until
+ * it answers. It ends with this process, however that ends. Throws with its output where it does not start.
+ */
+export async function startFuseki(options: {
+  jar: string
+  datasets: readonly string[]
+  port?: number
+}): Promise<Fuseki> {
+  const port = options.port ?? (await freePort())
+  const base = `http://127.0.0.1:${port}`
+  const folder = mkdtempSync(join(tmpdir(), 'triplegate-fuseki-'))
+  const config = join(folder, 'config.ttl')
+  writeFileSync(config, configurationOf(options.datasets))
+  const serving = options.datasets.length > 0 ? [`--config=${config}`] : []
+  const java = ['java', '-Xmx1g', '-jar', options.jar, `--port=${port}`, '--localhost', ...serving]
+  // The kernel ends it should this process be killed without a chance to do so (Linux).
+  const bound = spawnSync('setpriv', ['--pdeathsig', 'KILL', 'true']).status === 0
+  const [command, ...args] = bound ? ['setpriv', '--pdeathsig', 'KILL', ...java] : java
+  const child = spawn(command!, args, {
+    cwd: folder,
+    env: { ...process.env, FUSEKI_BASE: join(folder, 'base') },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const forget = endWithThisProcess(child)
+  let output = ''
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', (text) => (output = (output + text).slice(-4000)))
+
+  const end = async (signal: NodeJS.Signals) => {
+    if (child.exitCode === null && child.signalCode === null) {
+      child.kill(signal)
+      await once(child, 'exit')
+    }
+    forget()
+    rmSync(folder, { recursive: true, force: true })
+  }
+  if (!(await answers(base, child))) {
+    await end('SIGKILL')
+    throw new Error(`Fuseki did not start: ${output}`)
+  }
+  return {
+    base,
+    pid: child.pid!,
+    url: (dataset) => `${base}/${dataset}`,
+    stop: () => end('SIGTERM'),
+    kill: () => end('SIGKILL'),
+  }
+}
+
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, 'close')
+  return port
+}
+
+const configurationOf = (datasets: readonly string[]): string => `
+PREFIX fuseki: <http://jena.apache.org/fuseki#>
+PREFIX ja: <http://jena.hpl.hp.com/2005/11/Assembler#>
+[] a fuseki:Server .
+${datasets
+  .map(
+    (name) => `[] a fuseki:Service ; fuseki:name "${name}" ; fuseki:dataset [ a ja:MemoryDataset ] ;
+  fuseki:endpoint [ fuseki:operation fuseki:query ; fuseki:name "query" ] ,
+    [ fuseki:operation fuseki:update ; fuseki:name "update" ] , [ fuseki:operation fuseki:gsp-rw ; fuseki:name "data" ] .`,
+  )
+  .join('\n')}
+`
+
+async function answers(base: string, child: ChildProcess): Promise<boolean> {
+  const limit = AbortSignal.timeout(START_TIMEOUT)
+  while (!limit.aborted && child.exitCode === null && child.signalCode === null) {
+    const status = await fetch(`${base}/$/ping`, { signal: limit }).then(
+      async (response) => (await response.text(), response.status),
+      () => undefined,
+    )
+    if (status !== undefined) return true
+    await sleep(100)
+  }
+  return false
+}
+
+/** Ends the child when this process exits or is told to. Gives back the function that lets go of the child. */
+export function endWithThisProcess(child: ChildProcess, by: NodeJS.Signals = 'SIGKILL'): () => void {
+  const kill = () => child.kill(by)
+  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+  const leave = (signal: NodeJS.Signals) => {
+    kill()
+    forget()
+    process.kill(process.pid, signal)
+  }
+  const forget = () => {
+    process.off('exit', kill)
+    for (const signal of signals) process.off(signal, leave)
+  }
+  process.on('exit', kill)
+  for (const signal of signals) process.on(signal, leave)
+  return forget
+}
+
+/** Makes an empty dataset in memory (Fuseki's administration protocol). Why not, where this Fuseki has none. */
+export async function createDataset(base: string, name: string): Promise<undefined | { readonly missing: string }> {
+  const body = new URLSearchParams({ dbName: `/${name}`, dbType: 'mem' })
+  const { ok, status } = await fetch(`${base}/$/datasets`, { method: 'POST', body })
+  return ok ? undefined : { missing: `Fuseki makes no dataset on demand (status ${status})` }
+}
+
+export async function removeDataset(base: string, name: string): Promise<void> {
+  await fetch(`${base}/$/datasets/${name}`, { method: 'DELETE' })
+}

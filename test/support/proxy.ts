@@ -1,0 +1,154 @@
+// In charge of a proxy between gateway and store for tests: records what reaches the store, and does the faults asked for.
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { Readable } from 'node:stream'
+import { setTimeout as sleep } from 'node:timers/promises'
+import httpProxy from 'http-proxy'
+
+export interface Recorded {
+  readonly method: string
+  /** As it was sent, with the query string. */
+  readonly path: string
+  /** The graph named by `?graph=`, decoded. */
+  readonly graph: string | undefined
+  readonly fields: IncomingHttpHeaders
+  readonly body: string
+  /** Set when the other side closed the connection before it had its answer. */
+  abandoned: boolean
+}
+
+/** What goes wrong, with every request that `only` is true of, until another fault is set. Bytes are of the answer's body. */
+export type Fault = { readonly only?: (request: Recorded) => boolean } & (
+  | { readonly kind: 'delay'; readonly milliseconds: number }
+  /** The store is not asked, and nothing ever comes. */
+  | { readonly kind: 'silence' }
+  /** The connection is dropped before the store is asked, or after the store has done what was asked. */
+  | { readonly kind: 'drop'; readonly when: 'before' | 'after' }
+  /** So much of the answer comes; then the connection is cut, or nothing more comes. */
+  | { readonly kind: 'cut' | 'stall'; readonly after: number; readonly framing: 'chunked' | 'length' | 'close' }
+  /** The store is not asked; this is the answer. */
+  | {
+      readonly kind: 'answer'
+      readonly status: number
+      readonly fields?: Record<string, string>
+      readonly body?: string | Buffer
+    }
+  /** The store's answer, with these fields in place of its own. */
+  | { readonly kind: 'fields'; readonly fields: Record<string, string> }
+)
+
+export interface StoreProxy {
+  /** The target as seen through the proxy, without a slash at the end. */
+  readonly url: string
+  readonly requests: Recorded[]
+  fault(next: Fault | undefined): void
+  stop(): Promise<void>
+}
+
+/** Starts a proxy on the loopback interface; paths below `url` are paths below the target. */
+export async function startProxy(target: string, port = 0): Promise<StoreProxy> {
+  const { origin, pathname } = new URL(target)
+  const proxy = httpProxy.createProxyServer({ target: origin, selfHandleResponse: true, changeOrigin: true })
+  const requests: Recorded[] = []
+  const faults = new WeakMap<ServerResponse, Fault | undefined>()
+  let current: Fault | undefined
+
+  const server = createServer((request, response) => {
+    void (async () => {
+      const recorded = await recordOf(request)
+      requests.push(recorded)
+      response.on('close', () => (recorded.abandoned = !response.writableFinished))
+      const fault = !current?.only || current.only(recorded) ? current : undefined
+      if (fault && (await faultBefore(fault, response))) return
+      // http-proxy reads a stream of its own where it is given one, since the request has been read already.
+      const upstream = { buffer: Readable.from(recorded.body ? [recorded.body] : []) }
+      faults.set(response, fault)
+      proxy.web(request, response, upstream)
+    })()
+  })
+  proxy.on('proxyReq', (upstream, _request, response) => {
+    // http-proxy leaves the request to the store open when the other side has gone (style.md A8.1).
+    if (response.destroyed) upstream.destroy()
+    else response.on('close', () => upstream.destroy())
+  })
+  proxy.on('proxyRes', (answer, _request, response) => passOn(answer, response, faults.get(response)))
+  proxy.on('error', (_error, _request, response) => void response.destroy())
+
+  server.listen(port, '127.0.0.1')
+  await once(server, 'listening')
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}${pathname === '/' ? '' : pathname}`,
+    requests,
+    fault: (next) => (current = next),
+    async stop() {
+      server.close()
+      server.closeAllConnections()
+      await once(server, 'close')
+    },
+  }
+}
+
+async function recordOf(request: IncomingMessage): Promise<Recorded> {
+  const path = request.url!
+  const pieces: Buffer[] = []
+  for await (const piece of request) pieces.push(piece as Buffer)
+  return {
+    method: request.method!,
+    path,
+    graph: new URL(path, 'http://proxy/').searchParams.get('graph') ?? undefined,
+    fields: request.headers,
+    body: Buffer.concat(pieces).toString(),
+    abandoned: false,
+  }
+}
+
+/** Does what a fault does before the store is asked; true when the store is not to be asked. */
+async function faultBefore(fault: Fault, response: ServerResponse): Promise<boolean> {
+  switch (fault.kind) {
+    case 'delay':
+      await sleep(fault.milliseconds)
+      return false
+    case 'silence':
+      return true
+    case 'drop':
+      if (fault.when === 'before') response.destroy()
+      return fault.when === 'before'
+    case 'answer':
+      response.writeHead(fault.status, fault.fields).end(fault.body)
+      return true
+    default:
+      return false
+  }
+}
+
+function passOn(answer: IncomingMessage, response: ServerResponse, fault: Fault | undefined): void {
+  const fields = { ...answer.headers }
+  if (fault?.kind === 'drop') return void answer.resume().on('end', () => response.destroy())
+  if (fault?.kind === 'cut' || fault?.kind === 'stall') return void passPart(answer, response, fault)
+  if (fault?.kind === 'fields') Object.assign(fields, fault.fields)
+  response.writeHead(answer.statusCode!, fields)
+  answer.pipe(response)
+}
+
+async function passPart(
+  answer: IncomingMessage,
+  response: ServerResponse,
+  { kind, after, framing }: Extract<Fault, { kind: 'cut' | 'stall' }>,
+): Promise<void> {
+  const body = Buffer.concat(await answer.toArray())
+  const fields = { ...answer.headers }
+  delete fields['content-length']
+  delete fields['transfer-encoding']
+  if (framing === 'length') fields['content-length'] = String(body.length)
+  if (framing === 'close') {
+    fields.connection = 'close'
+    response.useChunkedEncodingByDefault = false
+  }
+  response.writeHead(answer.statusCode!, fields)
+  response.write(body.subarray(0, after), () => {
+    if (kind === 'stall') return
+    if (framing === 'close') response.socket?.end()
+    else response.destroy()
+  })
+}

@@ -1,0 +1,99 @@
+// In charge of running a suite on every kind of store, with fresh stores, and of counting its rows.
+import { appendFileSync, mkdirSync } from 'node:fs'
+import { randomUUID } from 'node:crypto'
+import { join } from 'node:path'
+import type { Test } from 'tap'
+import { openEmbeddedStore } from '../../gateway/embedded-store.js'
+import { fusekiEndpoints, openHttpStore } from '../../gateway/http-store.js'
+import type { GraphStore } from '../../gateway/store.js'
+import { createDataset, removeDataset } from './fuseki.js'
+
+export type StoreKind = 'embedded' | 'fuseki'
+
+export interface Stores {
+  readonly kind: StoreKind
+  readonly endUser: GraphStore
+  readonly admin: GraphStore
+  /** Where the datasets are, for a proxy in front of them or a look behind the gateway: on Fuseki only. */
+  readonly datasets?: { readonly endUser: string; readonly admin: string }
+}
+
+/** Fresh, empty stores; they are closed and their datasets removed when the suite is over. */
+export type MakeStores = () => Promise<Stores>
+
+const FOLDER = process.env.TRIPLEGATE_TEST_ROWS ?? 'dist/test-rows'
+/** The shared Fuseki that test/run.ts started, without a slash at the end. */
+export const FUSEKI = process.env.TRIPLEGATE_TEST_FUSEKI
+
+export interface RowCount {
+  readonly kind: StoreKind | 'none'
+  readonly name: string
+  readonly outcome: 'passed' | 'failed' | 'skipped'
+}
+
+/** Runs the suite on the embedded store and on Fuseki, as a test each; without a Fuseki that one is skipped. */
+export async function forEachStore(
+  t: Test,
+  name: string,
+  suite: (t: Test, makeStores: MakeStores, kind: StoreKind) => Promise<void>,
+): Promise<void> {
+  await t.test(`${name} (embedded)`, (t) => suite(t, () => embeddedStores(t), 'embedded'))
+  const missing = await reasonWithoutFuseki()
+  if (missing) {
+    count({ kind: 'fuseki', name, outcome: 'skipped' })
+    await t.test(`${name} (fuseki)`, { skip: missing }, () => undefined)
+  } else await t.test(`${name} (fuseki)`, (t) => suite(t, () => fusekiStores(t), 'fuseki'))
+}
+
+/** Runs one row as a test and counts it for `npm test`. Kind `none`: a row that needs no store. */
+export async function row(
+  t: Test,
+  kind: StoreKind | 'none',
+  name: string,
+  run: (t: Test) => Promise<unknown> | unknown,
+): Promise<void> {
+  const results = await t.test(name, async (t) => {
+    await run(t)
+  })
+  const outcome = !results?.ok ? 'failed' : results.skip > 0 && results.skip === results.count ? 'skipped' : 'passed'
+  count({ kind, name, outcome })
+}
+
+function count(row: RowCount): void {
+  mkdirSync(FOLDER, { recursive: true })
+  appendFileSync(join(FOLDER, `${process.pid}.jsonl`), `${JSON.stringify(row)}\n`)
+}
+
+/** Why there is no Fuseki with datasets on demand, or undefined where there is one. */
+export async function reasonWithoutFuseki(): Promise<string | undefined> {
+  if (!FUSEKI) return 'no Fuseki: TRIPLEGATE_TEST_FUSEKI is not set (npm test sets it)'
+  const name = datasetName()
+  const missing = await createDataset(FUSEKI, name)
+  if (!missing) await removeDataset(FUSEKI, name)
+  return missing?.missing
+}
+
+async function embeddedStores(t: Test): Promise<Stores> {
+  const [endUser, admin] = await Promise.all([openEmbeddedStore('end-user'), openEmbeddedStore('admin')])
+  t.teardown(() => Promise.all([endUser.close(), admin.close()]))
+  return { kind: 'embedded', endUser, admin }
+}
+
+async function fusekiStores(t: Test): Promise<Stores> {
+  const datasets = { endUser: await freshDataset(t), admin: await freshDataset(t) }
+  const endUser = openHttpStore({ name: 'end-user', ...fusekiEndpoints(datasets.endUser) })
+  const admin = openHttpStore({ name: 'admin', ...fusekiEndpoints(datasets.admin) })
+  t.teardown(() => Promise.all([endUser.close(), admin.close()]))
+  return { kind: 'fuseki', endUser, admin, datasets }
+}
+
+/** The URL of an empty dataset of the shared Fuseki, removed when the test is over. */
+export async function freshDataset(t: Test): Promise<string> {
+  const name = datasetName()
+  const missing = await createDataset(FUSEKI!, name)
+  if (missing) throw new Error(missing.missing)
+  t.teardown(() => removeDataset(FUSEKI!, name))
+  return `${FUSEKI!}/${name}`
+}
+
+const datasetName = (): string => `test-${randomUUID()}`

@@ -1,0 +1,140 @@
+// In charge of a whole gateway for tests: started on given stores, with agents that hold real client certificates.
+import { readFileSync, mkdtempSync, rmSync } from 'node:fs'
+import { createServer, type AddressInfo } from 'node:net'
+import { once } from 'node:events'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Test } from 'tap'
+import { pino } from 'pino'
+import { X509Certificate } from 'node:crypto'
+import { makeClientCertificate } from '../../gateway/make-certificate.js'
+import { readConfiguration } from '../../gateway/configuration.js'
+import { parseSettings } from '../../gateway/settings.js'
+import { startGateway, type Running } from '../../gateway/start.js'
+import type { GraphStore } from '../../gateway/store.js'
+import { readClientCertificate } from '../../policies/client-certificate.js'
+import { makeClient, type Client } from './client.js'
+
+export interface World {
+  readonly running: Running
+  /** The end-user application's base, and its origin (without a slash). */
+  readonly base: string
+  readonly origin: string
+  readonly ownerWebId: string
+  readonly secretaryWebId: string
+  readonly ca: string
+  readonly log: Record<string, unknown>[]
+  readonly folder: string
+  /** A client with the certificate of the agent; `nobody` has none. Agents are made when first named. */
+  as(name: string): Client
+  webIdOf(name: string): string
+  /** The PEM of an agent's certificate and key. */
+  pemOf(name: string): string
+  /** A path of a document that does not exist yet, below the root. */
+  freshPath(): string
+}
+
+export interface WorldOptions {
+  readonly flags?: readonly string[]
+}
+
+/** Turtle that gives the document this title. */
+export const turtle = (title: string): string => `<> <http://purl.org/dc/terms/title> ${title} .`
+
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, 'close')
+  return port
+}
+
+/** Agents with rights: in the seeded groups, as the owner would put them there. */
+const GROUPS: Readonly<Record<string, string>> = { reader: 'readers', writer: 'writers' }
+const AGENTS = ['reader', 'writer', 'stranger']
+
+export async function makeWorld(
+  t: Test,
+  stores: { endUser: GraphStore; admin: GraphStore },
+  { flags = [] }: WorldOptions = {},
+): Promise<World> {
+  const folder = mkdtempSync(join(tmpdir(), 'triplegate-'))
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }))
+  const port = await freePort()
+  const settings = parseSettings(['--https', String(port), '--management', 'off', '--data', folder, ...flags], {})
+  if ('faults' in settings) throw new Error(settings.faults.join('\n'))
+  const dataspaces = await readConfiguration(settings)
+  if ('faults' in dataspaces) throw new Error(JSON.stringify(dataspaces.faults))
+  const log: Record<string, unknown>[] = []
+  const running = await startGateway({
+    settings,
+    dataspaces,
+    openStore: (_service, application) => Promise.resolve(keepOpen(stores[application.kind === 'admin' ? 'admin' : 'endUser'])),
+    log: pino({ base: null }, { write: (line: string) => void log.push(JSON.parse(line) as Record<string, unknown>) }),
+  })
+  t.teardown(() => running.close(1_000))
+
+  const ca = readFileSync(join(folder, 'certs/server.pem'), 'utf8')
+  const { base } = settings
+  const pems = new Map([['owner', readFileSync(join(folder, 'certs/owner.pem'), 'utf8')]])
+  const clients = new Map<string, Client>()
+  t.teardown(() => clients.forEach((client) => client.close()))
+  const as = (name: string): Client => {
+    const pem = pems.get(name)
+    if (!pem && name !== 'nobody') throw new Error(`no agent ${name}`)
+    const client = clients.get(name) ?? makeClient({ port, ca, ...(pem && { pem }) })
+    clients.set(name, client)
+    return client
+  }
+  const webIdOf = (name: string): string =>
+    name === 'owner' ? running.certificates.owner.webId : `${settings.adminBase}acl/agents/${name}/#this`
+
+  for (const name of AGENTS) {
+    const pem = await makeClientCertificate(webIdOf(name), name, Date.now())
+    pems.set(name, pem)
+    await expectStatus(as('owner')('PUT', new URL(webIdOf(name)).pathname, ttl(profileOf(webIdOf(name), pem))), 201)
+    const group = GROUPS[name]
+    if (!group) continue
+    const path = new URL(`${settings.adminBase}acl/groups/${group}/`).pathname
+    await expectStatus(as('owner')('POST', path, ttl(`<#this> <http://xmlns.com/foaf/0.1/member> <${webIdOf(name)}> .`)), 204)
+  }
+
+  let counter = 0
+  return {
+    running,
+    base,
+    origin: new URL(base).origin,
+    ownerWebId: running.certificates.owner.webId,
+    secretaryWebId: running.certificates.secretary.webId,
+    ca,
+    log,
+    folder,
+    as,
+    webIdOf,
+    pemOf: (name) => pems.get(name)!,
+    freshPath: () => `/d${++counter}/`,
+  }
+}
+
+/** A WebID profile in Turtle that lists the key of this certificate. */
+export function profileOf(webId: string, pem: string): string {
+  const { key } = readClientCertificate(new X509Certificate(pem).raw)!
+  return `<${webId}> a <http://xmlns.com/foaf/0.1/Agent> ; <http://www.w3.org/ns/auth/cert#key> [
+    a <http://www.w3.org/ns/auth/cert#RSAPublicKey> ;
+    <http://www.w3.org/ns/auth/cert#modulus> "${key!.modulus}"^^<http://www.w3.org/2001/XMLSchema#hexBinary> ;
+    <http://www.w3.org/ns/auth/cert#exponent> ${key!.exponent} ] .`
+}
+
+export const ttl = (body: string): { fields: Record<string, string>; body: string } => ({
+  fields: { 'Content-Type': 'text/turtle' },
+  body,
+})
+
+async function expectStatus(answer: ReturnType<Client>, status: number): Promise<void> {
+  const { status: actual, text } = await answer
+  if (actual !== status) throw new Error(`expected ${status}, got ${actual}: ${text}`)
+}
+
+/** The test that opened a store closes it. */
+const keepOpen = (store: GraphStore): GraphStore => ({ ...store, close: () => Promise.resolve() })
