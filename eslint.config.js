@@ -1,18 +1,14 @@
 import tseslint from 'typescript-eslint'
 
-export default tseslint.config(
-  { ignores: ['dist', 'data', '.cache', '.tap'] },
-  ...tseslint.configs.recommended,
-  {
-    files: ['**/*.ts'],
-    languageOptions: { parserOptions: { projectService: true } },
-    rules: {
-      eqeqeq: 'error',
-      'no-console': 'error',
-      '@typescript-eslint/no-floating-promises': 'error',
-      '@typescript-eslint/no-misused-promises': ['error', { checksVoidReturn: false }],
-      '@typescript-eslint/switch-exhaustiveness-check': ['error', { considerDefaultExhaustiveForUnions: true }],
-      '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_' }],
-    },
+export default tseslint.config({ ignores: ['dist', 'data', '.cache', '.tap'] }, ...tseslint.configs.recommended, {
+  files: ['**/*.ts'],
+  languageOptions: { parserOptions: { projectService: true } },
+  rules: {
+    eqeqeq: 'error',
+    'no-console': 'error',
+    '@typescript-eslint/no-floating-promises': 'error',
+    '@typescript-eslint/no-misused-promises': ['error', { checksVoidReturn: false }],
+    '@typescript-eslint/switch-exhaustiveness-check': ['error', { considerDefaultExhaustiveForUnions: true }],
+    '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_' }],
   },
-)
+})

@@ -8,7 +8,10 @@ if (major < 20 || (major === 20 && minor < 19)) {
   process.exit(1)
 }
 const run = (command, args) => {
-  const { status } = spawnSync(command, args, { stdio: ['ignore', 'inherit', 'inherit'], shell: process.platform === 'win32' })
+  const { status } = spawnSync(command, args, {
+    stdio: ['ignore', 'inherit', 'inherit'],
+    shell: process.platform === 'win32',
+  })
   if (status !== 0) process.exit(status ?? 1)
 }
 const installed = 'node_modules/.package-lock.json'

@@ -20,10 +20,7 @@ export async function lookUp(context: Context, target: Target<Application>): Pro
   return lookUpDocument(context, target.document)
 }
 
-export async function lookUpDocument(
-  { application, request, trace }: Context,
-  iri: string,
-): Promise<Facts | Problem> {
+export async function lookUpDocument({ application, request, trace }: Context, iri: string): Promise<Facts | Problem> {
   const document = await readDocument(application, iri, trace, request.signal)
   if (isProblem(document)) return document
   if (document || request.method !== 'PUT' || isRoot(iri, application.base)) {

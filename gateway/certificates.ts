@@ -96,20 +96,6 @@ export async function ensureCertificates(
   return { folder, server: { cert, key }, owner: withoutNotices(owner), secretary: withoutNotices(secretary), notices }
 }
 
-/** A new client certificate that is kept nowhere: `pem` holds it and its key. */
-export async function makeClientCertificate(wanted: {
-  readonly webId: string
-  /** The common name. */
-  readonly name: string
-  /** Milliseconds since the epoch. */
-  readonly now: number
-}): Promise<{ readonly pem: string; readonly modulus: string; readonly exponent: number }> {
-  const { makeClientCertificate } = await import('./make-certificate.js')
-  const pem = await makeClientCertificate(wanted.webId, wanted.name, wanted.now)
-  const { modulus, exponent } = readClientCertificate(new X509Certificate(pem).raw)!.key!
-  return { pem, modulus, exponent: Number(exponent) }
-}
-
 const withoutNotices = <T extends object>(identity: T): T => {
   const rest = { ...identity } as T & { notices?: unknown }
   delete rest.notices

@@ -35,10 +35,10 @@ function ownedBy({ endUser, admin, ...rest }: Dataspace, otherwise: string | und
 
 async function readQuads(file: string, faults: Fault[], secret = false): Promise<readonly Quad[]> {
   try {
-    const quads = await readTrig(await readFile(file, 'utf8'), pathToFileURL(file).href)
+    const quads = readTrig(await readFile(file, 'utf8'), pathToFileURL(file).href)
     if (Array.isArray(quads)) return quads
     const { message, line } = quads
-    const where = line === undefined || (!secret && message.includes(`line ${line}`)) ? '' : ` (line ${line})`
+    const where = !secret && message.includes(`line ${line}`) ? '' : ` (line ${line})`
     // The message quotes what stands there, which may be a password.
     const problem = `is no TriG${secret ? '' : `: ${message.replace(/\.$/, '')}`}${where}`
     faults.push({ subject: file, property: '', problem, mend: 'Correct the syntax.' })

@@ -17,8 +17,9 @@ const BROKEN = problem('internal', 'The evaluation broke off.')
 export async function startThread(limits: Limits): Promise<Thread> {
   const worker = new Worker(new URL('./evaluation-worker.js', import.meta.url), {
     workerData: limits,
-    // It needs none of the environment; and what a panic prints is of no use to anybody.
+    // It needs nothing of the process's environment and flags; and what a panic prints is of no use to anybody.
     env: {},
+    execArgv: [],
     stderr: true,
     resourceLimits: { maxOldGenerationSizeMb: limits.memory / 2 ** 20 },
   })

@@ -8,6 +8,8 @@ export interface Request {
   /** The request-target as it came (RFC 9112 §3.2). Only target.ts reads it. */
   readonly requestTarget: string
   readonly fields: IncomingHttpHeaders
+  /** How many Host fields it has. */
+  readonly hosts: number
   /** The client certificate in DER, from TLS or from a trusted proxy; a problem when it was presented malformed. */
   readonly certificate: Uint8Array | undefined | Problem
   /** Milliseconds since the epoch: the one reading of the clock for this request. */

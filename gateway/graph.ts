@@ -14,7 +14,7 @@ export interface Graph {
 const XSD_STRING = 'http://www.w3.org/2001/XMLSchema#string'
 
 // RDF 1.1 Turtle §6.5 IRIREF: the characters that may not stand between < and >, however they were written.
-// eslint-disable-next-line no-control-regex
+ 
 const NOT_IN_IRI = /[\x00-\x20<>"{}|^`\\]/
 const ABSOLUTE = /^[A-Za-z][A-Za-z0-9+.-]*:/
 // BCP 47, as far as Turtle's LANGTAG has it.
@@ -44,7 +44,8 @@ function flawOfTerm(term: Term): string | undefined {
   }
 }
 
-const directionOf = (term: Literal): string | undefined => (term as { direction?: string | null }).direction || undefined
+const directionOf = (term: Literal): string | undefined =>
+  (term as { direction?: string | null }).direction || undefined
 
 const ESCAPES: Readonly<Record<string, string>> = {
   '\b': '\\b',
@@ -55,7 +56,7 @@ const ESCAPES: Readonly<Record<string, string>> = {
   '"': '\\"',
   '\\': '\\\\',
 }
-// eslint-disable-next-line no-control-regex
+ 
 const TO_ESCAPE = /[\x00-\x1f\x7f"\\]/g
 const escaped = (text: string): string =>
   text.replace(
@@ -97,8 +98,7 @@ export function compareAsBytes(a: string, b: string): number {
 }
 
 // Surrogates stand for U+10000 and above, so they come after U+E000 to U+FFFF.
-const utf8Rank = (unit: number): number =>
-  unit < 0xd800 ? unit : unit < 0xe000 ? unit + 0x2000 : unit - 0x800
+const utf8Rank = (unit: number): number => (unit < 0xd800 ? unit : unit < 0xe000 ? unit + 0x2000 : unit - 0x800)
 
 /** The graph of these triples: duplicates removed, sorted. Every triple must be free of flaws (`flawOf`). */
 export function graphOf(triples: Iterable<Quad>): Graph {
@@ -120,10 +120,25 @@ export const valuesOf = (graph: Graph, subject: string, predicate: string): stri
 /** The IRIs among the values of a property of a subject. */
 export const irisOf = (graph: Graph, subject: string, predicate: string): string[] =>
   graph.triples
-    .filter(
-      (t) => t.subject.value === subject && t.predicate.value === predicate && t.object.termType === 'NamedNode',
-    )
+    .filter((t) => t.subject.value === subject && t.predicate.value === predicate && t.object.termType === 'NamedNode')
     .map((t) => t.object.value)
+
+const XSD = 'http://www.w3.org/2001/XMLSchema#'
+// Datatypes that stores keep by value (integers, decimals, floats, booleans, dates and times), each with its canonical
+// form (XML Schema 1.1 Datatypes): a literal written in another way may come back in that form.
+const BY_VALUE =
+  /^(?:(?:non)?(?:positive|negative)?integer|(?:unsigned)?(?:long|int|short|byte)|decimal|double|float|boolean|dateTime(?:Stamp)?|date|time|g\w+|\w*[dD]uration)$/i
+const CANONICAL = /^(?:0|-?[1-9]\d{0,14}|true|false|\d{4}-\d\d-\d\d(?:T\d\d:\d\d:\d\d(?:\.\d*[1-9])?Z)?)$/
+
+/** Whether a store may give a literal of this graph back in other words than it was given. */
+export const mayBeRewritten = ({ triples }: Graph): boolean =>
+  triples.some(
+    ({ object }) =>
+      object.termType === 'Literal' &&
+      object.datatype.value.startsWith(XSD) &&
+      BY_VALUE.test(object.datatype.value.slice(XSD.length)) &&
+      !CANONICAL.test(object.value),
+  )
 
 export const iri = (value: string): NamedNode => namedNode(value)
 export const text = (value: string): Literal => literal(value)

@@ -44,12 +44,7 @@ export async function handle(request: Request, gateway: Gateway): Promise<Respon
   return request.method === 'HEAD' ? withoutBody(answered) : answered
 }
 
-async function answer(
-  request: Request,
-  gateway: Gateway,
-  accept: string | undefined,
-  trace: Trace,
-): Promise<Response> {
+async function answer(request: Request, gateway: Gateway, accept: string | undefined, trace: Trace): Promise<Response> {
   const refuse = (reason: Problem, links: Response['fields'] = []): Response => {
     trace.problem = reason.code
     return problemResponse(reason, accept, undefined, links)
@@ -57,6 +52,8 @@ async function answer(
   const { maxBody } = gateway.settings
   if (Number(request.fields['content-length'] ?? 0) > maxBody) return refuse(tooLarge(maxBody))
 
+  // RFC 9112 §3.2: exactly one Host field, or 400.
+  if (request.hosts !== 1) return refuse(problem('request.malformed', 'A request has exactly one Host field.'))
   const target = parseTarget(request.requestTarget, request.fields.host, gateway.site)
   if (isProblem(target)) return refuse(target)
   if (request.method === 'OPTIONS') return options()
@@ -123,10 +120,16 @@ function observe(request: Request, { status }: Response, gateway: Gateway, trace
     path: request.requestTarget.split('?', 1)[0],
     status,
     agent,
-    decision,
+    decision: decision && observed(decision),
     problem: code,
     cause,
     storeMs: Math.round(storeMs * 10) / 10,
     ms: gateway.now() - request.receivedAt,
   })
+}
+
+/** A refusal says which mode was missing and which authorizations were looked at. */
+function observed({ allowed, required, reason, on, modes, via, considered }: Decision): object {
+  if (allowed) return { allowed, required, reason, by: via[0]?.iri }
+  return { allowed, required, reason, on, modes, considered: considered.authorizations, total: considered.total }
 }

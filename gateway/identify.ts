@@ -38,11 +38,7 @@ export async function identify(
 }
 
 /** Reads WebID profiles: documents of this gateway straight from their store, all others from where they are. */
-export function makeReadProfile(
-  site: Site<Application>,
-  fetcher: GuardedFetch,
-  now: () => number,
-): ReadProfile {
+export function makeReadProfile(site: Site<Application>, fetcher: GuardedFetch, now: () => number): ReadProfile {
   return async (document) => {
     const url = new URL(document)
     const target = parseTarget(url.pathname + url.search, url.host, site)

@@ -102,6 +102,7 @@ async function collect(bytes: AsyncIterable<Uint8Array>): Promise<Map<string, st
       }
       header = false
     }
+    await eventLoopTurn()
   }
   if (header) throw new StoreBreak(misunderstood('an empty answer'))
   return graphs

@@ -55,9 +55,7 @@ export function makeLocks(limit = 256): Locks {
         return Promise.resolve(releaseOnce(document, lock))
       }
       if (lock.queue.length >= limit) return Promise.resolve(undefined)
-      return new Promise((resolve) =>
-        lock.queue.push({ exclusive, enter: () => resolve(releaseOnce(document, lock)) }),
-      )
+      return new Promise((resolve) => lock.queue.push({ exclusive, enter: () => resolve(releaseOnce(document, lock)) }))
     },
   }
 }

@@ -1,5 +1,6 @@
 // In charge of what is observed: one structured line a request, and the few other events. No secrets, no bodies.
 import { pino, type Logger } from 'pino'
+import type { Decision } from '../policies/decide.js'
 
 export type Log = Logger
 
@@ -8,7 +9,7 @@ export const makeLog = (level: string): Log => pino({ level, base: null }, pino.
 /** What is gathered about one request on its way, for its one line in the log. */
 export interface Trace {
   agent?: string
-  decision?: unknown
+  decision?: Decision
   /** The code of the problem that it was answered with. */
   problem?: string
   /** What only the operator may read about a refusal. */

@@ -22,7 +22,10 @@ async function main(argv: readonly string[]): Promise<void> {
   if (args.includes('--help') || args.includes('-h') || command === 'help') return out(`${COMMANDS}\n\n${helpText()}`)
   if (args.includes('--version')) return out(version())
   if (command !== 'serve') {
-    return fail([`${command === undefined ? 'no command is given' : `there is no command ${command}`}.`, ...COMMANDS.split('\n')])
+    return fail([
+      `${command === undefined ? 'no command is given' : `there is no command ${command}`}.`,
+      ...COMMANDS.split('\n'),
+    ])
   }
   const settings = parseSettings(args, process.env)
   if ('faults' in settings) return fail(settings.faults)
@@ -59,7 +62,8 @@ function banner({ dataspaces, certificates, ports }: Running): string {
   lines.push(`Owner       ${owner.webId}`)
   if (ports.management !== undefined) lines.push(`Health      http://127.0.0.1:${ports.management}/health/ready`)
   const { base } = dataspaces[0]!.endUser
-  const local = ports.https === undefined ? '' : `\nTry: curl --cacert ${folder}/server.pem --cert ${folder}/owner.pem ${base}`
+  const certificate = 'file' in owner ? ` --cert ${owner.file}` : ''
+  const local = ports.https === undefined ? '' : `\nTry: curl --cacert ${folder}/server.pem${certificate} ${base}`
   return `Triplegate ${version()} is ready.\n${lines.join('\n')}${local}`
 }
 

@@ -1,5 +1,6 @@
 // In charge of making keys and self-signed certificates (RFC 5280): clients with a WebID, and the server. PEM in memory.
-import './reflect-metadata.js'
+// @peculiar/x509 asks for the metadata functions of Reflect.
+import 'reflect-metadata'
 import type { webcrypto } from 'node:crypto'
 import { isIP } from 'node:net'
 import * as x509 from '@peculiar/x509'

@@ -17,12 +17,13 @@ import { ACL, DCT, DEF, DH, RDF, SIOC, XSD } from './vocabulary.js'
 export const isRoot = (document: string, base: string): boolean => document === base
 
 /** The parent: the document's URL with the last path segment removed (spec 2.1), `..` resolved against it. */
-export const parentOf = (document: string): string => document.slice(0, document.lastIndexOf('/', document.length - 2) + 1)
+export const parentOf = (document: string): string =>
+  document.slice(0, document.lastIndexOf('/', document.length - 2) + 1)
 
 /** The ancestors within the application, nearest first. */
 export function ancestorsOf(document: string, base: string): string[] {
   const ancestors: string[] = []
-  for (let at = document; at.length > base.length; ) {
+  for (let at = document; at.length > base.length;) {
     at = parentOf(at)
     ancestors.push(at)
   }

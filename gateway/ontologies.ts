@@ -28,8 +28,11 @@ export function makeOntologies(store: GraphStore, adminBase: string): Ontologies
 
   async function read(): Promise<Shapes | undefined | Problem> {
     const asOf = version
-    const text = await collect(store, `CONSTRUCT { ?s ?p ?o } WHERE { GRAPH ?g { ?s ?p ?o }
-      FILTER(STRSTARTS(STR(?g), "${folder}")) }`)
+    const text = await collect(
+      store,
+      `CONSTRUCT { ?s ?p ?o } WHERE { GRAPH ?g { ?s ?p ?o }
+      FILTER(STRSTARTS(STR(?g), "${folder}")) }`,
+    )
     if (isProblem(text)) return text
     const triples = readNTriples(text)
     if (!triples) return problem('store.failed', 'The triplestore answered with something that is not N-Triples.')

@@ -55,7 +55,13 @@ export const problem = (
   code: ProblemCode,
   detail: string,
   more: { fields?: Problem['fields']; report?: string } = {},
-): Problem => ({ kind: 'problem', code, detail, fields: more.fields ?? [], ...(more.report && { report: more.report }) })
+): Problem => ({
+  kind: 'problem',
+  code,
+  detail,
+  fields: more.fields ?? [],
+  ...(more.report && { report: more.report }),
+})
 
 export const isProblem = (value: unknown): value is Problem =>
   typeof value === 'object' && value !== null && (value as { kind?: unknown }).kind === 'problem'

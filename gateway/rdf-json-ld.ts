@@ -18,7 +18,12 @@ const PIECE_WEIGHT = 10_000
 const CONTEXT_STRING_LIMIT = 4096
 const REMOTE_CONTEXTS_LIMIT = 16
 /** Term definitions gone through, over all contexts: each context goes through those in scope too. */
-const DEFINITIONS_LIMIT = 500_000
+const DEFINITIONS_LIMIT = 2_000_000
+
+const TOO_LARGE = problem(
+  'content.too-large',
+  'The JSON-LD content has too many values, in all or in one node. Send Turtle or N-Triples, or several smaller requests.',
+)
 
 /** The quads of JSON-LD documents that share their blank nodes (JSON-LD 1.1 API §7.1), in one or several texts. */
 export async function readJsonLd(
@@ -37,17 +42,16 @@ export async function readJsonLd(
   }
   let weight = 0
   for (const value of values) {
-    const own = typeof value === 'object' ? weigh(value, 1, false) : 'the document is neither an object nor an array'
+    const own =
+      typeof value === 'object' && value !== null
+        ? weigh(value, 1, false)
+        : 'the document is neither an object nor an array'
     if (typeof own === 'string') return syntaxProblem(SYNTAX, own)
     weight += own
   }
+  if (weight > WHOLE_WEIGHT_LIMIT) return TOO_LARGE
   const pieces = values.flatMap(piecesOf)
-  if (weight > WHOLE_WEIGHT_LIMIT || pieces.some((piece) => piece.weight > PIECE_WEIGHT_LIMIT)) {
-    return problem(
-      'content.too-large',
-      'The JSON-LD content has too many values, in all or in one node. Send Turtle or N-Triples, or several smaller requests.',
-    )
-  }
+  if (pieces.some((piece) => piece.weight > PIECE_WEIGHT_LIMIT)) return TOO_LARGE
   const contexts = contextsFor(loadContext)
   const quads: Quad[] = []
   for (const piece of pieces) {
@@ -62,23 +66,33 @@ export async function readJsonLd(
 }
 
 /**
- * The sum of the depths of all values, or what is wrong with the text: nesting without end, half surrogate pairs, and
- * keys that name what every JavaScript object inherits, which the parser would take for terms.
+ * The sum of the depths of all values, or what is wrong with the text: nesting without end, half surrogate pairs, keys
+ * that name what every JavaScript object inherits (the parser would take them for terms), and IRIs that the parser
+ * would leave out without a word.
  */
-function weigh(value: unknown, depth: number, inContext: boolean): number | string {
-  if (typeof value === 'string') return flawOfString(value, inContext) ?? depth
+function weigh(value: unknown, depth: number, inContext: boolean, role?: string): number | string {
+  if (typeof value === 'string') return flawOfString(value, inContext) ?? flawOfIri(value, role) ?? depth
   if (typeof value !== 'object' || value === null) return depth
   if (depth > DEPTH_LIMIT) return `nested deeper than ${DEPTH_LIMIT} levels`
   let weight = depth
-  for (const [key, member] of Object.entries(value)) {
-    if (!Array.isArray(value)) {
-      if (key in Object.prototype) return `the key "${key}" is not supported, write the IRI`
-      const flaw = flawOfString(key, inContext)
-      if (flaw) return flaw
-    }
-    const own = weigh(member, depth + 1, inContext || key === '@context')
+  const weighed = (member: unknown, memberRole: string | undefined): string | undefined => {
+    const own = weigh(member, depth + 1, inContext || memberRole === '@context', memberRole)
     if (typeof own === 'string') return own
     weight += own
+  }
+  if (Array.isArray(value)) {
+    for (const member of value) {
+      const flaw = weighed(member, role)
+      if (flaw) return flaw
+    }
+    return weight
+  }
+  for (const [key, member] of Object.entries(value)) {
+    const flaw =
+      key in Object.prototype
+        ? `the key "${key}" is not supported, write the IRI`
+        : (flawOfString(key, inContext) ?? flawOfIri(key, '@type') ?? weighed(member, key))
+    if (flaw) return flaw
   }
   return weight
 }
@@ -87,6 +101,15 @@ const flawOfString = (text: string, inContext: boolean): string | undefined => {
   if (!text.isWellFormed()) return 'half a surrogate pair'
   return inContext && text.length > CONTEXT_STRING_LIMIT ? 'a context holds a text that is too long' : undefined
 }
+
+// What the parser takes for no IRI: RFC 3987 §2.2, and IPv6 addresses.
+const NOT_AN_IRI = /[\s"<>{}|\\^`[\]]|#.*#/s
+
+/** The value of `@id` is an IRI; that of `@type`, and a key, may also be any term. */
+const flawOfIri = (text: string, role: string | undefined): string | undefined =>
+  (role === '@id' || (role === '@type' && /^https?:/i.test(text))) && NOT_AN_IRI.test(text)
+    ? `<${text}> is not read as an IRI`
+    : undefined
 
 interface Piece {
   readonly value: unknown
@@ -120,7 +143,7 @@ function groupsOf(members: readonly unknown[], depth: number): { value: unknown[
 
 /** The remote contexts of one document, each loaded once, and the bound on the work that its contexts make. */
 function contextsFor(loadContext: LoadContext) {
-  const loaded = new Map<string, unknown>()
+  const loaded = new Map<string, Promise<unknown>>()
   let definitions = 0
   const sizeOf = (context: unknown): number =>
     typeof context === 'object' && context !== null ? 1 + Object.keys(context).length : 1
@@ -129,9 +152,9 @@ function contextsFor(loadContext: LoadContext) {
       async load(url: string): Promise<{ '@context': never }> {
         if (!loaded.has(url)) {
           if (loaded.size >= REMOTE_CONTEXTS_LIMIT) throw new Error('the document has too many remote contexts')
-          loaded.set(url, await loadContext(url))
+          loaded.set(url, loadContext(url))
         }
-        const document = loaded.get(url)
+        const document = await loaded.get(url)
         if (typeof document !== 'object' || document === null) throw new Error('it could not be had, or is not allowed')
         const flaw = weigh(document, 1, true)
         if (typeof flaw === 'string') throw new Error(flaw)
@@ -156,10 +179,11 @@ interface ContextParser {
   parse(context: unknown, options?: { parentContext?: unknown }, ...internal: unknown[]): Promise<unknown>
 }
 
-/** The place that V8 tells as a position, as line and column. */
+/** The error with line and column, where V8 tells a position. */
 function withLine(error: unknown, text: string): string {
   const message = (error as Error).message
-  const position = /position (\d+)/.exec(message)
-  const before = text.slice(0, position ? Number(position[1]) : text.length).split('\n')
+  const position = message.includes('end of JSON') ? text.length : Number(/position (\d+)/.exec(message)?.[1] ?? NaN)
+  if (Number.isNaN(position)) return message
+  const before = text.slice(0, position).split('\n')
   return `line ${before.length}, column ${before.at(-1)!.length + 1}: ${message}`
 }

@@ -6,7 +6,7 @@ import { problem, type Problem } from './problem.js'
 import { islandsOf } from './rdf-html.js'
 import { readJsonLd, type LoadContext } from './rdf-json-ld.js'
 import { readRdfPost } from './rdf-post.js'
-import { makeTerms, syntaxProblem, type Terms } from './rdf-terms.js'
+import { graphProblem, makeTerms, syntaxProblem, type Terms } from './rdf-terms.js'
 import { readRdfXml } from './rdf-xml-read.js'
 
 export interface ReadOptions {
@@ -90,13 +90,8 @@ function oneGraph(quads: readonly Quad[], document: string, mediaType: string): 
   const triples: Quad[] = []
   for (const found of quads) {
     const { graph, subject, predicate, object } = found
-    if (graph.termType !== 'DefaultGraph' && graph.value !== document) {
-      return problem(
-        'content.syntax',
-        `A named graph must be the document itself, <${document}>, not <${graph.value}>.`,
-      )
-    }
-    if (!graph.equals(name)) return problem('content.syntax', 'The content has more than one graph.')
+    if (graph.termType !== 'DefaultGraph' && graph.value !== document) return graphProblem(`it has <${graph.value}>`)
+    if (!graph.equals(name)) return graphProblem('it has several')
     const triple = graph.termType === 'DefaultGraph' ? found : quad(subject, predicate, object)
     const flaw = flawOf(triple)
     if (flaw) return syntaxProblem(mediaType, flaw)

@@ -41,11 +41,12 @@ export function makeTerms(limit: number = LIMIT_CHARACTERS): Terms {
     },
     blankNode: (own?: string) => blankNode(label(own)),
     literal(value: string, kind?: Parameters<DataFactory['literal']>[1]) {
-      const suffix = typeof kind === 'string' ? kind : kind && 'termType' in kind ? kind.value : (kind?.language ?? '')
+      // Some parsers pass null for no datatype.
+      const suffix = !kind || typeof kind === 'string' ? (kind ?? '') : 'termType' in kind ? kind.value : kind.language
       // n3 keeps a literal as one string and finds its end by the last quotation mark.
       if (suffix.includes('"')) throw new Error(`a malformed language tag or datatype: ${suffix}`)
       grow(value.length)
-      return literal(value, kind as Parameters<typeof literal>[1])
+      return literal(value, (kind || undefined) as Parameters<typeof literal>[1])
     },
     defaultGraph,
     quad(...[subject, predicate, object, graph]: Parameters<DataFactory['quad']>) {
@@ -74,12 +75,17 @@ export const quadsFrom = (parser: Duplex, text: string): Promise<Quad[] | Error>
 
 const MESSAGE_CHARACTERS = 200
 
+const shortened = (text: string): string =>
+  (text.length > MESSAGE_CHARACTERS ? `${text.slice(0, MESSAGE_CHARACTERS)}…` : text).toWellFormed()
+
 /** The problem that a reader's error is: `content.too-large` when the terms are overgrown, else `content.syntax`. */
 export function syntaxProblem(syntax: string, error: unknown, terms?: Terms): Problem {
   if (terms?.overgrown()) {
     return problem('content.too-large', `The ${syntax} content stands for a graph that is too large when written out.`)
   }
   const message = error instanceof Error ? error.message : String(error)
-  const shown = message.length > MESSAGE_CHARACTERS ? `${message.slice(0, MESSAGE_CHARACTERS)}…` : message
-  return problem('content.syntax', `The content is not valid ${syntax}: ${shown.toWellFormed()}`)
+  return problem('content.syntax', `The content is not valid ${syntax}: ${shortened(message)}`)
 }
+
+export const graphProblem = (reason: string): Problem =>
+  problem('content.syntax', `The content must be one graph, that of the document: ${shortened(reason)}`)

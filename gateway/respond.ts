@@ -74,7 +74,9 @@ export function problemResponse(
   const graph = graphOf([...triples, ...((report && readNTriples(report)) || [])])
   const wanted = negotiate(accept, RDF_FORMATS) ?? RDF_FORMATS[0]!
   const written = writeGraph(graph, wanted)
-  const [format, body] = isProblem(written) ? ([RDF_FORMATS[0]!, writeGraph(graph, RDF_FORMATS[0]!)] as const) : [wanted, written]
+  const [format, body] = isProblem(written)
+    ? ([RDF_FORMATS[0]!, writeGraph(graph, RDF_FORMATS[0]!)] as const)
+    : [wanted, written]
   const own: Field[] = [
     ['Content-Type', format.contentType],
     ['Cache-Control', 'no-store'],

@@ -1,21 +1,15 @@
 // In charge of writing the seed (seed.ts) where it is missing: idempotent, and never over what is there.
-import type { Certificates } from './certificates.js'
 import type { Application, Dataspace } from './gateway.js'
 import { graphOf, nTriplesOf, type Quad } from './graph.js'
 import type { Log } from './log.js'
 import { isProblem, problem, type Problem } from './problem.js'
 import { readNTriples } from './rdf-read.js'
-import { seedGraphs, type SeedGraphs } from './seed.js'
+import { seedGraphs, type SeedAgents, type SeedGraphs } from './seed.js'
 import type { GraphStore } from './store.js'
 
-export async function seedDataspace(
-  dataspace: Dataspace,
-  { owner, secretary }: Certificates,
-  now: number,
-  log: Log,
-): Promise<undefined | Problem> {
+export async function seedDataspace(dataspace: Dataspace, agents: SeedAgents, log: Log): Promise<undefined | Problem> {
   const { endUser, admin } = dataspace
-  const seed = seedGraphs({ iri: endUser.iri, endUser, admin }, { owner, secretary, now })
+  const seed = seedGraphs({ iri: endUser.iri, endUser, admin }, agents)
   return (
     (await seedOnce(endUser, seed.endUser, log)) ??
     (await seedOnce(admin, seed.admin, log)) ??

@@ -43,7 +43,8 @@ export async function listen(settings: ListenerSettings, answer: Answer): Promis
     underWay++
     response.once('close', () => underWay--)
     const request = requestOf(raw, response, settings)
-    if (closing) return send(raw, response, refusal(request, problem('server.closing', 'The gateway is stopping.', RETRY)))
+    if (closing)
+      return send(raw, response, refusal(request, problem('server.closing', 'The gateway is stopping.', RETRY)))
     if (underWay > concurrency) {
       return send(raw, response, refusal(request, problem('server.overloaded', 'Too many requests at once.', RETRY)))
     }
@@ -80,7 +81,10 @@ function makeServer(settings: ListenerSettings): FastifyInstance {
     keepAliveTimeout: 65_000,
     clientErrorHandler: answerMalformed,
   }
+  // RFC 9112 §3.2: a missing Host is answered by target.ts, in our form.
+  const framing = { requireHostHeader: false }
   const https = settings.tls && {
+    ...framing,
     ...settings.tls,
     requestCert: true,
     // Any issuer will do: policies/webid.ts checks the key against the profile.
@@ -88,7 +92,7 @@ function makeServer(settings: ListenerSettings): FastifyInstance {
     minVersion: 'TLSv1.2' as const,
     handshakeTimeout: 10_000,
   }
-  const app = (https ? fastify({ ...options, https } as object) : fastify(options)) as FastifyInstance
+  const app = fastify({ ...options, ...(https ? { https } : { http: framing }) } as object) as FastifyInstance
   app.all('/', () => undefined)
   // RFC 9110 §10.1.1: the 100 is sent when the content is asked for, so that a refusal spares the upload.
   app.server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
@@ -97,7 +101,7 @@ function makeServer(settings: ListenerSettings): FastifyInstance {
   })
   app.server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
     const reason = problem('request.malformed', 'Only the expectation 100-continue can be met.')
-    send(request, response, { ...problemResponse(reason, request.headers.accept), status: 417 })
+    send(request, response, problemResponse(reason, request.headers.accept, 417))
   })
   return app
 }
@@ -111,6 +115,7 @@ function requestOf(raw: IncomingMessage, response: ServerResponse, settings: Lis
     method: raw.method!,
     requestTarget: (raw as { originalUrl?: string }).originalUrl ?? raw.url!,
     fields: raw.headers,
+    hosts: raw.rawHeaders.reduce((count, name, i) => count + Number(i % 2 === 0 && /^host$/i.test(name)), 0),
     certificate: certificateOf(raw, settings),
     receivedAt: settings.now(),
     get signal() {
@@ -213,4 +218,3 @@ function answerMalformed(this: unknown, error: NodeJS.ErrnoException, socket: So
   const lines = [...fields, ['Connection', 'close']].map(([name, value]) => `${name}: ${value}\r\n`).join('')
   socket.end(`HTTP/1.1 ${status} ${detail.replace(/\.$/, '')}\r\n${lines}\r\n${body as string}`)
 }
-

@@ -18,6 +18,7 @@ import { makeLog, type Log } from './log.js'
 import { makeManagement } from './management.js'
 import { makeOntologies } from './ontologies.js'
 import type { Problem } from './problem.js'
+import { strayAgents, type SeedAgent } from './seed.js'
 import { seedDataspace } from './seeding.js'
 import { listen, type Answer, type Listener } from './server.js'
 import type { Settings } from './settings.js'
@@ -44,7 +45,7 @@ export interface StartOptions {
   readonly log?: Log
 }
 
-const STORE_PATIENCE_MS = 15_000
+const STORE_PATIENCE_MS = 10_000
 const GRACE_MS = 8_000
 
 export async function startGateway(options: StartOptions): Promise<Running> {
@@ -52,6 +53,14 @@ export async function startGateway(options: StartOptions): Promise<Running> {
   const log = options.log ?? makeLog(settings.logLevel)
   const now = Date.now
   const certificates = await makeCertificates(settings, configured, now())
+  const { owner, secretary, notices } = certificates
+  for (const notice of [...notices, ...strayAgents(configured, [owner, secretary])]) log.warn(notice)
+  for (const { endUser, admin } of configured) {
+    // The embedded store lives in memory: documents that outlive their rules would be everybody's or nobody's.
+    if (admin.service.embedded && !endUser.service.embedded && !options.openStore) {
+      throw new StartFailure(`${admin.base}: the rules have no store that keeps them. Give --admin-backend URL.`)
+    }
+  }
   const stores = makeStores(options)
   const evaluation = openEvaluation({ timeLimit: settings.patchTimeout })
   const fetcher = makeGuardedFetch({
@@ -81,7 +90,8 @@ export async function startGateway(options: StartOptions): Promise<Running> {
     }
     for (const dataspace of dataspaces) {
       const { endUser, admin, access } = dataspace
-      orFail(await seedDataspace(dataspace, certificates, now(), log), `the seeds of ${endUser.base}`)
+      const agents = { owner: ownerOf(endUser, certificates), secretary, now: now() }
+      orFail(await seedDataspace(dataspace, agents, log), `the seeds of ${endUser.base}`)
       orFail(await access.reload(), `the authorizations of ${admin.base}`)
     }
     const { ports, listeners } = await openListeners(options, gateway, dataspaces, certificates)
@@ -101,7 +111,11 @@ export async function startGateway(options: StartOptions): Promise<Running> {
   }
 }
 
-async function makeCertificates(settings: Settings, dataspaces: readonly Configured[], now: number): Promise<Certificates> {
+async function makeCertificates(
+  settings: Settings,
+  dataspaces: readonly Configured[],
+  now: number,
+): Promise<Certificates> {
   const agents = `${dataspaces[0]!.admin.base}acl/agents/`
   const { owner } = dataspaces[0]!.endUser
   const certificates = await ensureCertificates({
@@ -115,6 +129,10 @@ async function makeCertificates(settings: Settings, dataspaces: readonly Configu
   if ('faults' in certificates) throw new StartFailure(certificates.faults.join('\n'))
   return certificates
 }
+
+/** Each dataspace may have an owner of its own. */
+const ownerOf = ({ owner }: Configured['endUser'], certificates: Certificates): SeedAgent =>
+  owner === undefined ? certificates.owner : { webId: owner }
 
 const hostOf = (base: string): string => new URL(base).hostname
 
@@ -160,8 +178,10 @@ async function openDataspace(
   log: Log,
 ): Promise<Dataspace> {
   const [endUserStore, adminStore] = await Promise.all([open(configured.endUser), open(configured.admin)])
-  await Promise.all([endUserStore, adminStore].map(untilReady))
-  const documents = [certificates.owner, certificates.secretary].map(({ webId }) => webId.split('#', 1)[0]!)
+  await Promise.all([endUserStore, adminStore].map((store) => untilReady(store, log)))
+  const documents = [ownerOf(configured.endUser, certificates), certificates.secretary].map(
+    ({ webId }) => webId.split('#', 1)[0]!,
+  )
   // The applications and their dataspace know each other: the one place where a value is completed after it was made.
   const dataspace = {
     access: makeAccess(adminStore, configured.admin.base, log),
@@ -174,12 +194,13 @@ async function openDataspace(
   return dataspace
 }
 
-async function untilReady(store: GraphStore): Promise<void> {
+async function untilReady(store: GraphStore, log: Log): Promise<void> {
   const deadline = Date.now() + STORE_PATIENCE_MS
   for (;;) {
     const failed = await store.ready({ signal: AbortSignal.timeout(STORE_PATIENCE_MS) })
     if (!failed) return
     if (Date.now() > deadline) orFail(failed, `the triplestore ${store.name}`)
+    log.warn({ store: store.name, problem: failed.detail }, 'waiting for the triplestore')
     await new Promise((resolve) => setTimeout(resolve, 500))
   }
 }

@@ -3,11 +3,11 @@
 import { evaluatePreconditions } from '../cache/preconditions.js'
 import { decideOn, lookUpDocument, type Facts } from './access.js'
 import { checkConstraints } from './constraint-check.js'
-import { documentOf, entityTagOf, type Document } from './document.js'
+import { documentOf, entityTagOf, readDocument, type Document } from './document.js'
 import type { Field, Response } from './exchange.js'
 import type { Gateway } from './gateway.js'
 import type { Context } from './handle.js'
-import { nTriplesOf, graphOf, type Graph, type Quad } from './graph.js'
+import { graphOf, mayBeRewritten, nTriplesOf, type Graph, type Quad } from './graph.js'
 import { negotiate, RDF_FORMATS } from './negotiate.js'
 import { isRoot, nextState, parentOf } from './next-state.js'
 import { isProblem, problem, type Problem } from './problem.js'
@@ -50,11 +50,7 @@ const busy = (): Problem =>
   problem('server.overloaded', 'Too many writes to this document are waiting.', { fields: [['Retry-After', '1']] })
 
 /** What can be said before the body is read: 404, then 405, then the root (design 3, order). */
-function unfitness(
-  { application, request: { method } }: Context,
-  iri: string,
-  facts: Facts,
-): Problem | undefined {
+function unfitness({ application, request: { method } }: Context, iri: string, facts: Facts): Problem | undefined {
   const exists = facts.kind === 'document' && facts.document !== undefined
   if (!exists && method !== 'PUT') return problem('document.absent', 'There is no such document.')
   // Spec 4.1: the documents of the owner agent and the secretary agent cannot be modified or deleted.
@@ -182,8 +178,15 @@ async function store(
   const failed = await context.trace.store(context.application.store.replace(iri, nTriples))
   changed(context, iri, failed ?? { nTriples })
   if (failed) return failed
+  const stored = await asStored(context, iri, next)
   const status = current === undefined ? 201 : context.request.method === 'PUT' ? 200 : 204
-  return respond(context, status, documentOf(iri, context.application.base, next))
+  return respond(context, status, stored)
+}
+
+/** Some stores keep the value of a literal, not how it was written: then the entity-tag is that of what they keep. */
+async function asStored({ application, trace }: Context, iri: string, next: Graph): Promise<Document> {
+  const stored = mayBeRewritten(next) ? await readDocument(application, iri, trace) : undefined
+  return stored && !isProblem(stored) ? stored : documentOf(iri, application.base, next)
 }
 
 async function remove(context: Context, iri: string): Promise<Response | Problem> {
@@ -222,4 +225,3 @@ function respond(context: Context, status: 200 | 201 | 204, document: Document):
   ]
   return response(status, fields)
 }
-

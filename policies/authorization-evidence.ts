@@ -29,8 +29,8 @@ export interface Considered {
   readonly lacks: 'agent' | 'mode'
 }
 
-/** How many are listed of either, and how many are looked through for them. */
-const LISTED = 20
+const GRANTS_LISTED = 5
+const CONSIDERED_LISTED = 20
 const LOOKED_THROUGH = 64
 
 /** The class of agents that a subject is, when the agent belongs to it and the target goes by classes of agents. */
@@ -57,7 +57,7 @@ export function grantsOf(table: AuthorizationTable, hits: readonly TargetHit[], 
       if (subjectKind(through) !== subject) continue
       const group = subject === 'group' ? { group: table.iriOf(through) } : {}
       for (const authorization of grantingIn(bag, required)) {
-        if (grants.size >= LISTED) return [...grants.values()]
+        if (grants.size >= GRANTS_LISTED) return [...grants.values()]
         if (grants.has(authorization)) continue
         const { iri, graph, bits } = authorization
         grants.set(authorization, { iri, graph, modes: modesOf(bits), subject, ...group, target })
@@ -76,7 +76,7 @@ export function consideredOn(
   let looked = 0
   for (const { target, entry } of entries) {
     for (const authorization of authorizationsOn(entry)) {
-      if (considered.size >= LISTED || looked++ >= LOOKED_THROUGH) return [...considered.values()]
+      if (considered.size >= CONSIDERED_LISTED || looked++ >= LOOKED_THROUGH) return [...considered.values()]
       if (considered.has(authorization)) continue
       const { iri, graph, bits, subjects } = authorization
       const matches = subjects.some((subject) => throughOf(subject, named, target.kind) !== undefined)

@@ -17,7 +17,7 @@ import { isShared, type Bag, type SharedTarget, type TargetEntry } from './targe
 export interface Match {
   /** The union of the modes of all that match. */
   readonly bits: number
-  /** Those that gave the mode, at most 20, the widest subject first. */
+  /** Those that gave the mode, at most 5, the widest subject first. */
   readonly via: readonly Grant[]
   /** Where nothing gave the mode: those that name the targets, at most 20. */
   readonly considered: readonly Considered[]
@@ -25,7 +25,7 @@ export interface Match {
   readonly total: number
 }
 
-const LISTED = 20
+const HITS = 20
 const FEW = 8
 const REMEMBERED = 64
 
@@ -105,7 +105,7 @@ function findNamedHits({ bySubject }: SharedTarget, { subjects }: Named): Hit[] 
   let bits = 0
   const keep = (bag: Bag | undefined, through: number | undefined): void => {
     if (bag === undefined || through === undefined) return
-    if (hits.length >= LISTED && !(bag.bits & ~bits)) return
+    if (hits.length >= HITS && !(bag.bits & ~bits)) return
     bits |= bag.bits
     hits.push({ bag, through })
   }

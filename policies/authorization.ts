@@ -71,6 +71,19 @@ const CLASS_SUBJECTS: ReadonlyMap<string, number> = new Map([
   [V.AUTHENTICATED_AGENT, AUTHENTICATED],
 ])
 
+type Property = 'agent' | 'agentGroup' | 'agentClass' | 'accessTo' | 'accessToClass' | 'default' | 'mode'
+const PROPERTIES: ReadonlyMap<string, Property> = new Map([
+  [V.AGENT, 'agent'],
+  [V.AGENT_GROUP, 'agentGroup'],
+  [V.AGENT_CLASS, 'agentClass'],
+  [V.ACCESS_TO, 'accessTo'],
+  [V.ACCESS_TO_CLASS, 'accessToClass'],
+  [V.DEFAULT, 'default'],
+  [V.MODE, 'mode'],
+])
+type Objects = { [property in Property]?: string[] }
+
+// Modes and classes of agents that are not known match nothing.
 const known = <T>(iris: readonly string[], meaning: ReadonlyMap<string, T>): T[] =>
   iris.map((iri) => meaning.get(iri)).filter((value) => value !== undefined)
 
@@ -81,51 +94,52 @@ const isBlank = (term: string): boolean => term.startsWith('_:')
 export function makeCompiler(iris: IriTable): (graph: string, facts: Iterable<Fact>) => Contribution {
   let nextOwnGroup = FIRST_OWN_GROUP
 
-  function authorization(graph: string, iri: string, objects: ReadonlyMap<string, ReadonlySet<string>>): Authorization {
-    const objectsOf = (predicate: string): readonly string[] => {
-      const found = objects.get(predicate)
-      return found ? [...found] : NONE
+  function authorization(graph: string, iri: string, objects: Objects): Authorization {
+    const objectsOf = (property: Property): readonly string[] => {
+      const found = objects[property]
+      return found && found.length > 1 ? [...new Set(found)] : (found ?? NONE)
     }
     const named = [
-      ...objectsOf(V.AGENT).map((agent) => agentSubject(iris.retain(agent))),
-      ...objectsOf(V.AGENT_GROUP).map((group) => groupSubject(iris.retain(group))),
+      ...objectsOf('agent').map((agent) => agentSubject(iris.retain(agent))),
+      ...objectsOf('agentGroup').map((group) => groupSubject(iris.retain(group))),
     ]
     const wide = named.length > MAX_SUBJECTS - CLASS_SUBJECTS.size
-    // Modes and classes of agents that are not known match nothing.
-    const classes = known(objectsOf(V.AGENT_CLASS), CLASS_SUBJECTS).sort((a, b) => b - a)
+    const classes = known(objectsOf('agentClass'), CLASS_SUBJECTS).sort((a, b) => b - a)
     const subjects = [...classes, ...(wide ? [nextOwnGroup--] : named)]
     return {
       iri,
       graph,
-      bits: bitsOf(...known(objectsOf(V.MODE), MODE_OF)),
+      bits: bitsOf(...known(objectsOf('mode'), MODE_OF)),
       subjects: subjects.length > 0 ? subjects : [NOBODY],
       ...(wide && { members: named }),
-      accessTo: objectsOf(V.ACCESS_TO),
-      accessToClass: objectsOf(V.ACCESS_TO_CLASS),
-      default: objectsOf(V.DEFAULT),
+      accessTo: objectsOf('accessTo'),
+      accessToClass: objectsOf('accessToClass'),
+      default: objectsOf('default'),
     }
   }
 
   return (graph, facts) => {
     const typed = new Set<string>()
-    const objectsOf = new Map<string, Map<string, Set<string>>>()
+    const described = new Map<string, Objects>()
     const members: [number, number][] = []
     const superclasses: [string, string][] = []
     for (const { subject, predicate, object } of facts) {
       if (isBlank(object)) continue
-      if (predicate === V.RDF_TYPE) {
+      const property = PROPERTIES.get(predicate)
+      if (property) {
+        let objects = described.get(subject)
+        if (!objects) described.set(subject, (objects = {}))
+        const known = objects[property]
+        if (known) known.push(object)
+        else objects[property] = [object]
+      } else if (predicate === V.RDF_TYPE) {
         if (object === V.AUTHORIZATION) typed.add(subject)
       } else if (predicate === V.MEMBER) {
         members.push([agentSubject(iris.retain(object)), groupSubject(iris.retain(subject))])
       } else if (predicate === V.SUB_CLASS_OF) superclasses.push([subject, object])
-      else if (V.ACCESS_PREDICATES.includes(predicate)) {
-        const objects = objectsOf.get(subject) ?? new Map<string, Set<string>>()
-        objectsOf.set(subject, objects)
-        objects.set(predicate, (objects.get(predicate) ?? new Set()).add(object))
-      }
     }
     return {
-      authorizations: Array.from(typed, (iri) => authorization(graph, iri, objectsOf.get(iri) ?? new Map())),
+      authorizations: Array.from(typed, (iri) => authorization(graph, iri, described.get(iri) ?? {})),
       members: members.length > 0 ? members : NONE,
       superclasses: superclasses.length > 0 ? superclasses : NONE,
     }

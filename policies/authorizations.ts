@@ -9,7 +9,7 @@ export type { Fact, Mode } from './authorization.js'
 /** Kept current by the writes that pass through. Everything is synchronous; the strings given are kept as they are. */
 export interface AuthorizationIndex {
   readonly adminBase: string
-  /** What the graph says from now on; a graph that is not under the admin base, and other predicates, are ignored. */
+  /** What the graph says from now on; a graph that does not count, and other predicates, are ignored. */
   replaceGraph(graph: string, facts: Iterable<Fact>): void
   removeGraph(graph: string): void
   /** Forgets everything, and whatever a rebuild under way has read. */
@@ -43,8 +43,10 @@ export function makeAuthorizationIndex(adminBase: string): AuthorizationIndex {
   let begun = 0
   let oldestValid = 0
 
-  // Design 4: only graphs under the admin base of the same dataspace count.
-  const counts = (graph: string): boolean => graph.startsWith(adminBase)
+  // Design 4: only graphs under the admin base of the same dataspace count. Not the requests for access: everyone who is
+  // identified may append to them (LinkedDataHub 5.4), and would grant themselves what they ask for.
+  const requests = `${adminBase}acl/authorization-requests/`
+  const counts = (graph: string): boolean => graph.startsWith(adminBase) && !graph.startsWith(requests)
 
   return {
     adminBase,

@@ -39,7 +39,7 @@ const NAME = /(?:^|, )([^:,"]+):("(?:[^"\\]|\\.)*"|[^,]*)/y
 
 function firstUri(subjectAltName: string | undefined): string | undefined {
   NAME.lastIndex = 0
-  for (let match; subjectAltName && (match = NAME.exec(subjectAltName)); ) {
+  for (let match; subjectAltName && (match = NAME.exec(subjectAltName));) {
     if (match[1] === 'URI') return match[2]!.startsWith('"') ? (JSON.parse(match[2]!) as string) : match[2]!
   }
   return undefined

@@ -42,7 +42,7 @@ export interface Decision {
   readonly on: string
   /** All modes that the agent has there, in the order Read, Write, Append, Control. */
   readonly modes: readonly Mode[]
-  /** The authorizations that gave the required mode, at most 20, those for most agents first; none for an owner. */
+  /** The authorizations that gave the required mode, at most 5, those for most agents first; none for an owner. */
   readonly via: readonly Grant[]
   /**
    * Where none gave it, those that name the target, at most 20. `total` counts all that name it, whether they gave it or

@@ -13,15 +13,26 @@ export interface Figure {
   readonly most: number
 }
 
-/** Nanoseconds per call of `one`: the median, least and most of rounds of `calls` calls each, after a warm-up. */
-export function nanosecondsPerCall(one: (n: number) => void, { rounds = 11, calls = 20_000 } = {}): Figure {
-  for (let n = 0; n < 3 * calls; n++) one(n)
-  const figures = Array.from({ length: rounds }, () => {
+/**
+ * Nanoseconds per call of each: the median, least and most of rounds of `calls` calls each, after a warm-up. The rounds
+ * take turns, so that whatever else the machine does falls on all alike.
+ */
+export function nanosecondsPerCall(
+  each: readonly ((n: number) => void)[],
+  { rounds = 11, calls = 20_000 } = {},
+): Figure[] {
+  const run = (one: (n: number) => void): number => {
     const start = process.hrtime.bigint()
     for (let n = 0; n < calls; n++) one(n)
     return Number(process.hrtime.bigint() - start) / calls
-  }).sort((a, b) => a - b)
-  return { median: figures[rounds >> 1]!, least: figures[0]!, most: figures[rounds - 1]! }
+  }
+  for (const one of each) run(one)
+  const figures = each.map((): number[] => [])
+  for (let round = 0; round < rounds; round++) each.forEach((one, n) => figures[n]!.push(run(one)))
+  return figures.map((its) => {
+    its.sort((a, b) => a - b)
+    return { median: its[rounds >> 1]!, least: its[0]!, most: its[rounds - 1]! }
+  })
 }
 
 /** Bytes of heap in use after a full collection (Node.js has to run with --expose-gc). */

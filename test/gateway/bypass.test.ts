@@ -15,7 +15,10 @@ async function raw(world: World, who: string, bytes: string, ms = 3_000): Promis
   const socket = connectTls({ port: Number(new URL(world.base).port), host: 'localhost', ca: world.ca, ...pem })
   await once(socket, 'secureConnect')
   let text = ''
-  socket.setEncoding('latin1').on('data', (chunk: string) => (text += chunk)).on('error', () => undefined)
+  socket
+    .setEncoding('latin1')
+    .on('data', (chunk: string) => (text += chunk))
+    .on('error', () => undefined)
   const timer = setTimeout(() => socket.destroy(), ms)
   socket.write(bytes, 'latin1')
   await once(socket, 'close')
@@ -46,19 +49,56 @@ void (async () => {
   await owner('PUT', '/mine/secret/', ttl('<> <http://e/p> "secret" .'))
 
   const spellings = [
-    '/secret/', '/mine/secret/', '/mine/../secret/', '/mine/%2e%2e/secret/', '/mine/..%2fsecret/', '/mine/..%5csecret/', '/mine//secret/',
-    '//secret/', '/./secret/', '/secret/?x', '/secret/#', '/secret/%20', '/%73ecret/', '/%73%65cret/', '/SECRET/', '/secret/.', '/secret/..;/mine/',
-    '/mine/;/../secret/', '/mine/?graph=' + encodeURIComponent(`${world.base}secret/`), '/?default', `/mine/?graph=${world.base}secret/`,
-    `https://${host}/secret/`, `http://evil.example/secret/`, `https://${host}/mine/../secret/`, '/mine/%00', '/mine/%0d%0aX:y/', '/secret%2f', '/secret\\',
-    '/\\secret/', '/mine\\..\\secret/', '/mine/\tsecret/', '/secret/?accept=text/turtle', '/mine/?uri=' + encodeURIComponent(`${world.base}secret/`),
-    '/data?graph=urn:x', '/query?query=ASK{}', '/update', '/$/datasets', '/ds/data?default', '/sparql?query=SELECT*WHERE{GRAPH?g{?s?p?o}}',
+    '/secret/',
+    '/mine/secret/',
+    '/mine/../secret/',
+    '/mine/%2e%2e/secret/',
+    '/mine/..%2fsecret/',
+    '/mine/..%5csecret/',
+    '/mine//secret/',
+    '//secret/',
+    '/./secret/',
+    '/secret/?x',
+    '/secret/#',
+    '/secret/%20',
+    '/%73ecret/',
+    '/%73%65cret/',
+    '/SECRET/',
+    '/secret/.',
+    '/secret/..;/mine/',
+    '/mine/;/../secret/',
+    '/mine/?graph=' + encodeURIComponent(`${world.base}secret/`),
+    '/?default',
+    `/mine/?graph=${world.base}secret/`,
+    `https://${host}/secret/`,
+    `http://evil.example/secret/`,
+    `https://${host}/mine/../secret/`,
+    '/mine/%00',
+    '/mine/%0d%0aX:y/',
+    '/secret%2f',
+    '/secret\\',
+    '/\\secret/',
+    '/mine\\..\\secret/',
+    '/mine/\tsecret/',
+    '/secret/?accept=text/turtle',
+    '/mine/?uri=' + encodeURIComponent(`${world.base}secret/`),
+    '/data?graph=urn:x',
+    '/query?query=ASK{}',
+    '/update',
+    '/$/datasets',
+    '/ds/data?default',
+    '/sparql?query=SELECT*WHERE{GRAPH?g{?s?p?o}}',
   ]
   for (const path of spellings) {
     await row(t, 'fuseki', `the stranger gets nothing of another document by ${JSON.stringify(path)}`, async (t) => {
       for (const method of ['GET', 'HEAD', 'PUT', 'POST', 'PATCH', 'DELETE']) {
         const before = await owner('GET', '/secret/')
         proxy.requests.length = 0
-        const answer = await raw(world, 'stranger', `${method} ${path} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`)
+        const answer = await raw(
+          world,
+          'stranger',
+          `${method} ${path} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`,
+        )
         t.notMatch(answer, 'secret"', 'no content')
         t.notMatch(answer.split('\r\n')[0], / 2\d\d /)
         for (const { method: sent, graph } of proxy.requests) t.equal(sent, 'GET', `no write reaches <${graph}>`)
@@ -67,36 +107,77 @@ void (async () => {
     })
   }
 
-  await row(t, 'fuseki', 'property: whatever is written in a path, only the graph that was authorised is written', async (t) => {
-    const piece = fc.oneof(
-      fc.constantFrom('secret', 'mine', '..', '.', '%2e', '%2E%2e', '%2f', '%5c', ';', '/', '//', '\\', '?', '#', '%00', '@', ':', '~', '%7E'),
-      fc.string({ unit: 'binary-ascii', maxLength: 2 }),
-    )
-    await fc.assert(
-      fc.asyncProperty(fc.array(piece, { maxLength: 5 }), async (pieces) => {
-        const path = `/mine/${pieces.join('')}`.replace(/[\r\n]/g, '')
-        proxy.requests.length = 0
-        await raw(world, 'stranger', `PUT ${path} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`)
-        const written = proxy.requests.filter(({ method }) => method !== 'GET').map(({ graph }) => graph)
-        const foreign = written.filter((graph) => graph !== mine)
-        if (foreign.length > 0) throw new Error(`PUT ${path} wrote ${foreign.join()}`)
-        for (const { graph, path: sent } of proxy.requests) {
-          if (graph === undefined || !sent.includes('graph=')) throw new Error(`not a graph: ${sent}`)
-        }
-      }),
-      { numRuns: 150 },
-    )
-    t.pass()
-  })
+  await row(
+    t,
+    'fuseki',
+    'property: whatever is written in a path, only the graph that was authorised is written',
+    async (t) => {
+      const piece = fc.oneof(
+        fc.constantFrom(
+          'secret',
+          'mine',
+          '..',
+          '.',
+          '%2e',
+          '%2E%2e',
+          '%2f',
+          '%5c',
+          ';',
+          '/',
+          '//',
+          '\\',
+          '?',
+          '#',
+          '%00',
+          '@',
+          ':',
+          '~',
+          '%7E',
+        ),
+        fc.string({ unit: 'binary-ascii', maxLength: 2 }),
+      )
+      await fc.assert(
+        fc.asyncProperty(fc.array(piece, { maxLength: 5 }), async (pieces) => {
+          const path = `/mine/${pieces.join('')}`.replace(/[\r\n]/g, '')
+          proxy.requests.length = 0
+          await raw(
+            world,
+            'stranger',
+            `PUT ${path} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`,
+          )
+          const written = proxy.requests.filter(({ method }) => method !== 'GET').map(({ graph }) => graph)
+          const foreign = written.filter((graph) => graph !== mine)
+          if (foreign.length > 0) throw new Error(`PUT ${path} wrote ${foreign.join()}`)
+          for (const { graph, path: sent } of proxy.requests) {
+            if (graph === undefined || !sent.includes('graph=')) throw new Error(`not a graph: ${sent}`)
+          }
+        }),
+        { numRuns: 150 },
+      )
+      t.pass()
+    },
+  )
 
   const malformed: [name: string, bytes: string, status: number][] = [
     ['no HTTP at all', 'hello\r\n\r\n', 400],
     ['a space in the request-target', `GET /a b/ HTTP/1.1\r\nHost: ${host}\r\n\r\n`, 400],
-    ['two Content-Lengths', `PUT /a/ HTTP/1.1\r\nHost: ${host}\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab`, 400],
-    ['Content-Length and chunked', `PUT /a/ HTTP/1.1\r\nHost: ${host}\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`, 400],
+    [
+      'two Content-Lengths',
+      `PUT /a/ HTTP/1.1\r\nHost: ${host}\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab`,
+      400,
+    ],
+    [
+      'Content-Length and chunked',
+      `PUT /a/ HTTP/1.1\r\nHost: ${host}\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
+      400,
+    ],
     ['header fields over 16 KiB', `GET / HTTP/1.1\r\nHost: ${host}\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`, 431],
     ['no Host', 'GET / HTTP/1.1\r\nConnection: close\r\n\r\n', 400],
-    ['an expectation that cannot be met', `PUT / HTTP/1.1\r\nHost: ${host}\r\nExpect: 200-maybe\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`, 417],
+    [
+      'an expectation that cannot be met',
+      `PUT / HTTP/1.1\r\nHost: ${host}\r\nExpect: 200-maybe\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`,
+      417,
+    ],
     ['OPTIONS *', `OPTIONS * HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`, 400],
   ]
   for (const [name, bytes, status] of malformed) {
@@ -116,7 +197,15 @@ void (async () => {
   })
   await row(t, 'none', 'a body that breaks off writes nothing', async (t) => {
     proxy.requests.length = 0
-    await raw(world, 'owner', `PUT /half/ HTTP/1.1\r\nHost: ${host}\r\nContent-Type: text/turtle\r\nContent-Length: 1000\r\n\r\n<> a <#T> .`, 500)
-    t.same(proxy.requests.filter(({ method }) => method !== 'GET'), [])
+    await raw(
+      world,
+      'owner',
+      `PUT /half/ HTTP/1.1\r\nHost: ${host}\r\nContent-Type: text/turtle\r\nContent-Length: 1000\r\n\r\n<> a <#T> .`,
+      500,
+    )
+    t.same(
+      proxy.requests.filter(({ method }) => method !== 'GET'),
+      [],
+    )
   })
 })()

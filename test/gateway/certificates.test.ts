@@ -19,12 +19,7 @@ import { join } from 'node:path'
 import type { TLSSocket } from 'node:tls'
 import { promisify } from 'node:util'
 import t from 'tap'
-import {
-  ensureCertificates,
-  makeClientCertificate,
-  type Certificates,
-  type CertificatesWanted,
-} from '../../gateway/certificates.js'
+import { ensureCertificates, type Certificates, type CertificatesWanted } from '../../gateway/certificates.js'
 
 const run = promisify(execFile)
 const openssl = async (...args: string[]): Promise<string> => (await run('openssl', args)).stdout
@@ -272,13 +267,4 @@ void t.test('what the operator should know', async (t) => {
   copyFileSync(pem('owner'), join(open, 'certs/owner.pem'))
   chmodSync(join(open, 'certs/owner.pem'), 0o644)
   t.match((await certificatesIn(open)).notices, [/owner\.pem: others than its owner may read or write the private key/])
-})
-
-void t.test('a client certificate in memory', async (t) => {
-  const { pem, modulus, exponent } = await makeClientCertificate({ webId: OWNER, name: 'x'.repeat(70), now: NOW })
-  const file = join(base, 'client.pem')
-  writeFileSync(file, pem)
-  t.equal(`Modulus=${modulus.toUpperCase()}\n`, await openssl('x509', '-in', file, '-noout', '-modulus'))
-  t.equal(exponent, 65537)
-  t.match(await openssl('x509', '-in', file, '-noout', '-subject'), `CN = ${'x'.repeat(64)}\n`)
 })

@@ -40,12 +40,26 @@ type Make = (body?: string, who?: Who) => Promise<string>
 
 /** Statuses: method, target, who, what is sent → status. `new`, `old`, `gone` stand for paths. */
 async function table(world: World, is: Is, make: Make): Promise<void> {
-  const rows: [name: string, who: Who, method: string, target: 'new' | 'old' | (string & {}), send: Send, status: number][] = [
+  const rows: [
+    name: string,
+    who: Who,
+    method: string,
+    target: 'new' | 'old' | (string & {}),
+    send: Send,
+    status: number,
+  ][] = [
     ['spec 3: PUT creates', 'owner', 'PUT', 'new', { fields: TTL, body: '<> a <http://e/T> .' }, 201],
     ['spec 3: PUT with an empty body creates an item', 'owner', 'PUT', 'new', {}, 201],
     ['spec 3: PUT replaces', 'owner', 'PUT', 'old', { fields: TTL, body: '<> a <http://e/T> .' }, 200],
     ['spec 3: POST appends', 'owner', 'POST', 'old', { fields: TTL, body: '<> a <http://e/T> .' }, 204],
-    ['spec 3: PATCH modifies', 'owner', 'PATCH', 'old', { fields: UPDATE, body: 'INSERT { <#a> <#b> <#c> } WHERE {}' }, 204],
+    [
+      'spec 3: PATCH modifies',
+      'owner',
+      'PATCH',
+      'old',
+      { fields: UPDATE, body: 'INSERT { <#a> <#b> <#c> } WHERE {}' },
+      204,
+    ],
     ['spec 3: DELETE removes', 'owner', 'DELETE', 'old', {}, 204],
     ['spec 4.1: GET', 'owner', 'GET', 'old', {}, 200],
     ['spec 4.1: HEAD', 'owner', 'HEAD', 'old', {}, 200],
@@ -63,21 +77,70 @@ async function table(world: World, is: Is, make: Make): Promise<void> {
     ['spec 7: malformed document URI', 'owner', 'PUT', '/a//b/', { fields: TTL, body: '' }, 400],
     ['spec 7: malformed document URI goes before access', 'nobody', 'PUT', '/a//b/', {}, 400],
     ['spec 7: deleting the root document', 'owner', 'DELETE', '/', {}, 400],
-    ['deleting the root document by PATCH', 'owner', 'PATCH', '/', { fields: UPDATE, body: 'DELETE WHERE { ?s ?p ?o }' }, 400],
+    [
+      'deleting the root document by PATCH',
+      'owner',
+      'PATCH',
+      '/',
+      { fields: UPDATE, body: 'DELETE WHERE { ?s ?p ?o }' },
+      400,
+    ],
     ['spec 7: media type not supported on GET', 'owner', 'GET', 'old', { fields: { Accept: 'image/png' } }, 406],
     ['text/html is not offered yet', 'owner', 'GET', 'old', { fields: { Accept: 'text/html' } }, 406],
     ['spec 7: media type not supported on PUT', 'owner', 'PUT', 'new', { fields: PDF, body: 'x' }, 415],
     ['spec 7: media type not supported on POST', 'owner', 'POST', 'old', { fields: PDF, body: 'x' }, 415],
     ['media type not supported on PATCH', 'owner', 'PATCH', 'old', { fields: TTL, body: '<> a <#T> .' }, 415],
     ['no media type', 'owner', 'PUT', 'new', { body: '<> a <#T> .' }, 415],
-    ['content coding not supported', 'owner', 'PUT', 'new', { fields: { ...TTL, 'Content-Encoding': 'gzip' }, body: 'x' }, 415],
-    ['RFC 9110 §14.5: partial PUT', 'owner', 'PUT', 'old', { fields: { ...TTL, 'Content-Range': 'bytes 0-1/2' }, body: '' }, 400],
-    ['relative IRI in N-Triples', 'owner', 'PUT', 'new', { fields: { 'Content-Type': 'application/n-triples' }, body: '<> <http://e/p> <http://e/o> .' }, 400],
+    [
+      'content coding not supported',
+      'owner',
+      'PUT',
+      'new',
+      { fields: { ...TTL, 'Content-Encoding': 'gzip' }, body: 'x' },
+      415,
+    ],
+    [
+      'RFC 9110 §14.5: partial PUT',
+      'owner',
+      'PUT',
+      'old',
+      { fields: { ...TTL, 'Content-Range': 'bytes 0-1/2' }, body: '' },
+      400,
+    ],
+    [
+      'relative IRI in N-Triples',
+      'owner',
+      'PUT',
+      'new',
+      { fields: { 'Content-Type': 'application/n-triples' }, body: '<> <http://e/p> <http://e/o> .' },
+      400,
+    ],
     ['spec 7: too large, declared', 'owner', 'PUT', 'new', { fields: TTL, body: 'x'.repeat(2_097_153) }, 413],
-    ['spec 7: too large, chunked', 'owner', 'PUT', 'new', { fields: TTL, body: `# ${'x'.repeat(2_097_153)}`, chunked: true }, 413],
+    [
+      'spec 7: too large, chunked',
+      'owner',
+      'PUT',
+      'new',
+      { fields: TTL, body: `# ${'x'.repeat(2_097_153)}`, chunked: true },
+      413,
+    ],
     ['too large goes before everything', 'nobody', 'PUT', '/a//b/', { body: 'x'.repeat(2_097_153) }, 413],
-    ['spec 7: PATCH form: INSERT DATA', 'owner', 'PATCH', 'old', { fields: UPDATE, body: 'INSERT DATA { <#a> <#b> <#c> }' }, 422],
-    ['spec 7: PATCH form: GRAPH', 'owner', 'PATCH', 'old', { fields: UPDATE, body: 'DELETE WHERE { GRAPH <http://e/g> { ?s ?p ?o } }' }, 422],
+    [
+      'spec 7: PATCH form: INSERT DATA',
+      'owner',
+      'PATCH',
+      'old',
+      { fields: UPDATE, body: 'INSERT DATA { <#a> <#b> <#c> }' },
+      422,
+    ],
+    [
+      'spec 7: PATCH form: GRAPH',
+      'owner',
+      'PATCH',
+      'old',
+      { fields: UPDATE, body: 'DELETE WHERE { GRAPH <http://e/g> { ?s ?p ?o } }' },
+      422,
+    ],
     ['PATCH that cannot be parsed', 'owner', 'PATCH', 'old', { fields: UPDATE, body: 'INSERT' }, 400],
     ['parent missing', 'owner', 'PUT', '/no-parent/x/', { fields: TTL, body: '' }, 403],
     ['owner’s document: PUT', 'owner', 'PUT', 'agent', { fields: TTL, body: '' }, 405],
@@ -100,20 +163,55 @@ async function table(world: World, is: Is, make: Make): Promise<void> {
     ['spec 5: GET by a writer, who is no reader', 'writer', 'GET', 'old', {}, 200],
     ['spec 5: PUT by a writer', 'writer', 'PUT', 'old', { fields: TTL, body: '' }, 200],
     ['spec 5: a writer creates', 'writer', 'PUT', 'new', { fields: TTL, body: '' }, 201],
-    ['a writer may not write authorizations', 'writer', 'PUT', '/admin/acl/authorizations/mine/', { fields: TTL, body: '' }, 403],
+    [
+      'a writer may not write authorizations',
+      'writer',
+      'PUT',
+      '/admin/acl/authorizations/mine/',
+      { fields: TTL, body: '' },
+      403,
+    ],
     ['a writer may not read authorizations', 'writer', 'GET', '/admin/acl/authorizations/', {}, 403],
     ['the owner may', 'owner', 'PUT', '/admin/acl/authorizations/another/', { fields: TTL, body: '' }, 201],
     ['403 goes before 415', 'stranger', 'PUT', 'old', { fields: PDF, body: 'x' }, 403],
     ['spec 4.5: a document of an unversioned dataspace has no time map', 'owner', 'GET', 'old?timemap', {}, 404],
-    ['spec 7: 406 for its time map in link format', 'owner', 'GET', 'old?timemap', { fields: { Accept: 'application/link-format' } }, 406],
+    [
+      'spec 7: 406 for its time map in link format',
+      'owner',
+      'GET',
+      'old?timemap',
+      { fields: { Accept: 'application/link-format' } },
+      406,
+    ],
     ['spec 7: a version cannot be written', 'owner', 'PUT', 'old?version=abcd', { fields: TTL, body: '' }, 405],
     ['history is under the document’s rights', 'stranger', 'GET', 'old?timemap', {}, 403],
     ['indirect graph identification', 'owner', 'GET', '/?graph=http://e/', {}, 400],
-    ['a page of another site writes', 'owner', 'PUT', 'new', { fields: { ...TTL, 'Sec-Fetch-Site': 'cross-site' }, body: '' }, 403],
-    ['a page of another site, by Origin', 'owner', 'PUT', 'new', { fields: { ...TTL, Origin: 'https://evil.example' }, body: '' }, 403],
+    [
+      'a page of another site writes',
+      'owner',
+      'PUT',
+      'new',
+      { fields: { ...TTL, 'Sec-Fetch-Site': 'cross-site' }, body: '' },
+      403,
+    ],
+    [
+      'a page of another site, by Origin',
+      'owner',
+      'PUT',
+      'new',
+      { fields: { ...TTL, Origin: 'https://evil.example' }, body: '' },
+      403,
+    ],
     ['an opaque origin', 'owner', 'POST', 'old', { fields: { ...TTL, Origin: 'null' }, body: '<> a <#T> .' }, 403],
     ['a page of another site reads', 'owner', 'GET', 'old', { fields: { Origin: 'https://evil.example' } }, 200],
-    ['a credential that is not understood is not taken for none', 'nobody', 'GET', '/', { fields: { Authorization: 'Bearer x' } }, 400],
+    [
+      'a credential that is not understood is not taken for none',
+      'nobody',
+      'GET',
+      '/',
+      { fields: { Authorization: 'Bearer x' } },
+      400,
+    ],
   ]
   for (const [name, who, method, target, send, status] of rows) {
     await is(`${name}: ${method} → ${status}`, async (t) => {
@@ -141,7 +239,9 @@ async function table(world: World, is: Is, make: Make): Promise<void> {
     t.equal(answer.fields.location, `${world.base}a/b/?x=1`)
   })
   await is('an unknown origin → 404, in the format of ?accept=', async (t) => {
-    const answer = await world.as('owner')('GET', '/?accept=application/rdf%2Bxml', { fields: { Host: 'evil.example' } })
+    const answer = await world.as('owner')('GET', '/?accept=application/rdf%2Bxml', {
+      fields: { Host: 'evil.example' },
+    })
     t.equal(answer.status, 404)
     t.match(answer.fields['content-type'], /^application\/rdf\+xml/)
   })
@@ -150,7 +250,7 @@ async function table(world: World, is: Is, make: Make): Promise<void> {
       const answer = await world.as('nobody')('GET', '/', { fields: { Accept: type } })
       t.equal(answer.status, 403)
       t.equal(answer.fields['content-type']?.split(';')[0], type)
-      t.match(answer.text, 'http-statusCodes#Forbidden')
+      t.match(answer.text, /(http-statusCodes#|sc:)Forbidden/)
     }
   })
   await is('spec 4.1: a container takes documents, an item does not', async (t) => {
@@ -193,7 +293,7 @@ async function representations(world: World, is: Is, make: Make): Promise<void> 
       t.match(got.fields.etag, /^"[^"]+"$/, 'strong')
       tags.add(got.fields.etag!)
       const head = await world.as('owner')('HEAD', path, { fields: { Accept: accept! } })
-      const without = ({ date: _date, ...fields }: Answer['fields']) => fields
+      const without = (fields: Answer['fields']) => ({ ...fields, date: undefined })
       t.same(without(head.fields), without(got.fields))
       const copy = world.freshPath()
       const put = await world.as('owner')('PUT', copy, { fields: { 'Content-Type': accept! }, body: got.text })
@@ -203,7 +303,9 @@ async function representations(world: World, is: Is, make: Make): Promise<void> 
   })
   await is('spec 4.6: ?accept= replaces the Accept field', async (t) => {
     const path = await make()
-    const got = await world.as('owner')('GET', `${path}?accept=application/n-triples`, { fields: { Accept: 'image/png' } })
+    const got = await world.as('owner')('GET', `${path}?accept=application/n-triples`, {
+      fields: { Accept: 'image/png' },
+    })
     t.equal(got.fields['content-type'], types[1]![1])
   })
   await is('spec 4.6: negotiation by q-values, Turtle by default', async (t) => {
@@ -225,7 +327,10 @@ async function representations(world: World, is: Is, make: Make): Promise<void> 
     const form = { 'Content-Type': 'application/x-www-form-urlencoded' }
     const body = `rdf=&su=${encodeURIComponent(world.origin + path)}&pu=http%3A%2F%2Fpurl.org%2Fdc%2Fterms%2Ftitle&ol=Posted+form`
     t.equal((await world.as('owner')('PUT', path, { fields: form, body })).status, 201)
-    t.equal((await world.as('owner')('POST', path, { fields: form, body: body.replace('Posted', 'Another') })).status, 204)
+    t.equal(
+      (await world.as('owner')('POST', path, { fields: form, body: body.replace('Posted', 'Another') })).status,
+      204,
+    )
     const { text } = await world.as('owner')('GET', path, { fields: NT })
     t.match(text, '"Posted form"')
     t.match(text, '"Another form"')
@@ -272,7 +377,11 @@ async function conditions(world: World, is: Is, make: Make): Promise<void> {
     const { etag: turtleTag } = (await owner('GET', path)).fields
     const put = await owner('PUT', path, { fields: { ...TTL, ...NT, 'If-Match': turtleTag! }, body: '<> a <#T> .' })
     t.equal(put.status, 200)
-    t.equal(put.fields.etag, (await owner('GET', path, { fields: NT })).fields.etag, 'the new tag of the negotiated format')
+    t.equal(
+      put.fields.etag,
+      (await owner('GET', path, { fields: NT })).fields.etag,
+      'the new tag of the negotiated format',
+    )
     t.equal((await owner('DELETE', path, { fields: { 'If-Match': turtleTag! } })).status, 412)
     t.equal((await owner('DELETE', path, { fields: { 'If-Match': put.fields.etag! } })).status, 204)
     t.equal((await owner('PUT', path, { fields: { 'If-Match': '*' } })).status, 412, 'nothing is there')
@@ -311,7 +420,10 @@ async function managed(world: World, is: Is, make: Make): Promise<void> {
     t.match(text, `${self} <http://rdfs.org/sioc/ns#has_container> <${world.base}> .`)
     t.match(text, `${self} <http://www.w3.org/ns/auth/acl#owner> <${world.webIdOf('writer')}> .`)
     t.match(text, `${self} <http://purl.org/dc/terms/creator> <${world.webIdOf('writer')}> .`)
-    t.match(text, /created> "\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z"\^\^<http:\/\/www\.w3\.org\/2001\/XMLSchema#dateTime>/)
+    t.match(
+      text,
+      /created> "\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z"\^\^<http:\/\/www\.w3\.org\/2001\/XMLSchema#dateTime>/,
+    )
     t.notMatch(text, 'dc/terms/modified')
     await owner('POST', path, { fields: TTL, body: turtle('"x"') })
     await owner('POST', path, { fields: TTL, body: turtle('"y"') })
@@ -356,15 +468,18 @@ async function existenceDoesNotLeak(world: World, is: Is, make: Make): Promise<v
       for (const who of ['nobody', 'stranger'] as const) {
         const ask = async (path: string): Promise<unknown> => {
           const answer = await world.as(who)(method, path)
-          const { date: _date, ...fields } = answer.fields
-          return JSON.parse(JSON.stringify([answer.status, fields, answer.text]).replaceAll(path, 'PATH').replaceAll(/"\d+"/g, '"N"'))
+          const fields = { ...answer.fields, date: undefined }
+          return JSON.parse(
+            JSON.stringify([answer.status, fields, answer.text]).replaceAll(path, 'PATH').replaceAll(/"\d+"/g, '"N"'),
+          )
         }
         t.same(await ask(`${container}new/`), await ask(old), `${method} by ${who}`)
         t.same(((await ask(old)) as unknown[])[0], 403)
       }
     }
     const [there, missing] = [`${container}x/`, `${world.freshPath()}x/`]
-    const title = async (path: string) => errorOf(await world.as('stranger')('PUT', path)).title?.replaceAll(path.slice(0, -2), 'P')
+    const title = async (path: string) =>
+      errorOf(await world.as('stranger')('PUT', path)).title?.replaceAll(path.slice(0, -2), 'P')
     t.equal(await title(there), await title(missing), 'nor does the existence of a parent')
   })
   await is('404 to a reader of items and containers', async (t) => {

@@ -127,7 +127,7 @@ void t.test('media types', async (t) => {
   t.strictSame(parseAccept(undefined), [], 'no Accept, no ranges')
 })
 
-void t.test('the choice is the one that RFC 9110 §12.5.1 defines', async (t) => {
+void t.test('the choice is the one that RFC 9110 §12.5.1 defines', async () => {
   const ranges = fc.uniqueArray(
     fc.record({
       range: fc.constantFrom(

@@ -1,7 +1,18 @@
 // The next state of a document: managed triples (spec 2.1), skolemisation, what a client may not say (design 3). Locks.
 import t from 'tap'
 import fc from 'fast-check'
-import { graphOf, iri, literal, namedNode, nTriplesOf, quad, blankNode, triple, valuesOf, type Quad } from '../../gateway/graph.js'
+import {
+  graphOf,
+  iri,
+  literal,
+  namedNode,
+  nTriplesOf,
+  quad,
+  blankNode,
+  triple,
+  valuesOf,
+  type Quad,
+} from '../../gateway/graph.js'
 import { makeLocks } from '../../gateway/lock.js'
 import { ancestorsOf, nextState, parentOf, typesOf, type Write } from '../../gateway/next-state.js'
 import { ACL, DCT, DEF, DH, RDF, SIOC } from '../../gateway/vocabulary.js'
@@ -76,7 +87,11 @@ void t.test('what the client sends for managed triples is replaced', async (t) =
     t.same(valuesOf(put(claims, { method, current }), DOC, ACL('owner')), [AGENT], `${method} keeps the owner`)
   }
   t.same(valuesOf(put([container], { method: 'POST', current }), DOC, RDF('type')), [DH('Item')], 'POST keeps the kind')
-  t.same(valuesOf(put([container], { method: 'PATCH', current }), DOC, RDF('type')), [DH('Container')], 'PATCH may change it')
+  t.same(
+    valuesOf(put([container], { method: 'PATCH', current }), DOC, RDF('type')),
+    [DH('Container')],
+    'PATCH may change it',
+  )
   t.same(valuesOf(put([container, item], { method: 'PATCH', current }), DOC, RDF('type')), [DH('Item')], 'not both')
   const elsewhere = triple(`${DOC}#x`, ACL('owner'), iri(evil))
   t.same(valuesOf(put([elsewhere]), `${DOC}#x`, ACL('owner')), [evil], 'only the document itself is managed')
@@ -105,7 +120,10 @@ void t.test('POST appends, PUT replaces', async (t) => {
 
 void t.test('blank nodes become <document>#id<UUID>, the same for the same label', async (t) => {
   const b = blankNode('b')
-  const state = put([quad(namedNode(DOC), namedNode(DCT('subject')), b), quad(b, namedNode(DCT('title')), literal('x'))])
+  const state = put([
+    quad(namedNode(DOC), namedNode(DCT('subject')), b),
+    quad(b, namedNode(DCT('title')), literal('x')),
+  ])
   const [name] = valuesOf(state, DOC, DCT('subject'))
   t.match(name, /^https:\/\/data\.example\.org\/a\/b\/#idu\d+$/)
   t.same(valuesOf(state, name!, DCT('title')), ['x'])

@@ -230,7 +230,7 @@ void t.test('whatever is written, there are settings or faults', async (t) => {
       const settings = parseSettings(argv, env)
       return 'faults' in settings ? settings.faults.length > 0 : settings.base.endsWith('/')
     }),
-    { numRuns: 1000 },
+    { numRuns: 300 },
   )
   t.pass()
 })

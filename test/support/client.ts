@@ -33,7 +33,7 @@ export interface Origin {
 }
 
 export function makeClient({ port, host = `localhost:${port}`, ca, pem }: Origin): Client {
-  const tls = ca !== undefined && { ca, ...(pem && { cert: pem, key: pem }) }
+  const tls = ca !== undefined && { ca, servername: 'localhost', ...(pem && { cert: pem, key: pem }) }
   const agent = tls ? new HttpsAgent({ keepAlive: true, ...tls }) : new HttpAgent({ keepAlive: true })
   const client = (method: string, target: string, { fields = {}, body, chunked }: Send = {}): Promise<Answer> =>
     new Promise((resolve, reject) => {

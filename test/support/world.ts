@@ -1,7 +1,5 @@
 // In charge of a whole gateway for tests: started on given stores, with agents that hold real client certificates.
 import { readFileSync, mkdtempSync, rmSync } from 'node:fs'
-import { createServer, type AddressInfo } from 'node:net'
-import { once } from 'node:events'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Test } from 'tap'
@@ -14,6 +12,7 @@ import { startGateway, type Running } from '../../gateway/start.js'
 import type { GraphStore } from '../../gateway/store.js'
 import { readClientCertificate } from '../../policies/client-certificate.js'
 import { makeClient, type Client } from './client.js'
+import { freePort } from './fuseki.js'
 
 export interface World {
   readonly running: Running
@@ -41,15 +40,6 @@ export interface WorldOptions {
 /** Turtle that gives the document this title. */
 export const turtle = (title: string): string => `<> <http://purl.org/dc/terms/title> ${title} .`
 
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
-}
-
 /** Agents with rights: in the seeded groups, as the owner would put them there. */
 const GROUPS: Readonly<Record<string, string>> = { reader: 'readers', writer: 'writers' }
 const AGENTS = ['reader', 'writer', 'stranger']
@@ -70,7 +60,8 @@ export async function makeWorld(
   const running = await startGateway({
     settings,
     dataspaces,
-    openStore: (_service, application) => Promise.resolve(keepOpen(stores[application.kind === 'admin' ? 'admin' : 'endUser'])),
+    openStore: (_service, application) =>
+      Promise.resolve(keepOpen(stores[application.kind === 'admin' ? 'admin' : 'endUser'])),
     log: pino({ base: null }, { write: (line: string) => void log.push(JSON.parse(line) as Record<string, unknown>) }),
   })
   t.teardown(() => running.close(1_000))
@@ -97,7 +88,10 @@ export async function makeWorld(
     const group = GROUPS[name]
     if (!group) continue
     const path = new URL(`${settings.adminBase}acl/groups/${group}/`).pathname
-    await expectStatus(as('owner')('POST', path, ttl(`<#this> <http://xmlns.com/foaf/0.1/member> <${webIdOf(name)}> .`)), 204)
+    await expectStatus(
+      as('owner')('POST', path, ttl(`<#this> <http://xmlns.com/foaf/0.1/member> <${webIdOf(name)}> .`)),
+      204,
+    )
   }
 
   let counter = 0
