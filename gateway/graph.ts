@@ -14,7 +14,7 @@ export interface Graph {
 const XSD_STRING = 'http://www.w3.org/2001/XMLSchema#string'
 
 // RDF 1.1 Turtle §6.5 IRIREF: the characters that may not stand between < and >, however they were written.
- 
+
 const NOT_IN_IRI = /[\x00-\x20<>"{}|^`\\]/
 const ABSOLUTE = /^[A-Za-z][A-Za-z0-9+.-]*:/
 // BCP 47, as far as Turtle's LANGTAG has it.
@@ -56,7 +56,7 @@ const ESCAPES: Readonly<Record<string, string>> = {
   '"': '\\"',
   '\\': '\\\\',
 }
- 
+
 const TO_ESCAPE = /[\x00-\x1f\x7f"\\]/g
 const escaped = (text: string): string =>
   text.replace(

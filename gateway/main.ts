@@ -4,7 +4,8 @@ import { readFileSync } from 'node:fs'
 import { faultLine, readConfiguration } from './configuration.js'
 import { makeLog } from './log.js'
 import { helpText, parseSettings, printConfig, type Settings } from './settings.js'
-import { startGateway, StartFailure, type Running } from './start.js'
+import { StartFailure } from './open-stores.js'
+import { startGateway, type Running } from './start.js'
 
 const out = (text: string): void => void process.stdout.write(`${text}\n`)
 const fail = (lines: readonly string[]): never => {

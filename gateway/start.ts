@@ -5,24 +5,21 @@ import { makeGuardedFetch } from '../policies/guarded-fetch.js'
 import { makeWebIdVerifier } from '../policies/webid.js'
 import { ensureCertificates, type Certificates } from './certificates.js'
 import { makeAccess } from './compiled-access.js'
-import { listenAddress, type Dataspace as Configured, type ServiceDescription } from './dataspace.js'
-import { openEmbeddedStore } from './embedded-store.js'
+import { listenAddress, type Dataspace as Configured } from './dataspace.js'
 import { openEvaluation } from './evaluation.js'
 import type { Dataspace, Gateway } from './gateway.js'
 import { handle } from './handle.js'
-import { openHttpStore } from './http-store.js'
 import { makeReadProfile } from './identify.js'
 import { makeLocks } from './lock.js'
 import { makeLoadContext } from './load-context.js'
 import { makeLog, type Log } from './log.js'
 import { makeManagement } from './management.js'
 import { makeOntologies } from './ontologies.js'
-import type { Problem } from './problem.js'
+import { backendsOf, makeStores, orFail, StartFailure, untilReady, type OpenStore, type Stores } from './open-stores.js'
 import { strayAgents, type SeedAgent } from './seed.js'
 import { seedDataspace } from './seeding.js'
 import { listen, type Answer, type Listener } from './server.js'
 import type { Settings } from './settings.js'
-import type { GraphStore } from './store.js'
 import { siteOf } from './target.js'
 
 export interface Running {
@@ -34,18 +31,14 @@ export interface Running {
   close(grace?: number): Promise<void>
 }
 
-/** What a start cannot go on without, in words for the operator. */
-export class StartFailure extends Error {}
-
 export interface StartOptions {
   readonly settings: Settings
   readonly dataspaces: readonly Configured[]
   /** How a store is opened; tests give stores of their own. */
-  readonly openStore?: (service: ServiceDescription, application: Configured['endUser']) => Promise<GraphStore>
+  readonly openStore?: OpenStore
   readonly log?: Log
 }
 
-const STORE_PATIENCE_MS = 10_000
 const GRACE_MS = 8_000
 
 export async function startGateway(options: StartOptions): Promise<Running> {
@@ -61,7 +54,7 @@ export async function startGateway(options: StartOptions): Promise<Running> {
       throw new StartFailure(`${admin.base}: the rules have no store that keeps them. Give --admin-backend URL.`)
     }
   }
-  const stores = makeStores(options)
+  const stores = makeStores(settings, options.openStore)
   const evaluation = openEvaluation({ timeLimit: settings.patchTimeout })
   const fetcher = makeGuardedFetch({
     allow: matcherOf(settings.allowFetch),
@@ -136,41 +129,6 @@ const ownerOf = ({ owner }: Configured['endUser'], certificates: Certificates): 
 
 const hostOf = (base: string): string => new URL(base).hostname
 
-interface Stores {
-  open(application: Configured['endUser']): Promise<GraphStore>
-  close(): Promise<void>
-}
-
-/** Dataspaces may share a store: what has the same endpoints is opened once. */
-function makeStores({ settings, openStore }: StartOptions): Stores {
-  const opened = new Map<string, GraphStore>()
-  return {
-    async open(application) {
-      const { service } = application
-      const key = openStore || service.embedded ? application.iri : `${service.query} ${service.graphStore}`
-      const store = opened.get(key) ?? (await (openStore ?? openConfigured)(service, application, settings))
-      opened.set(key, store)
-      return store
-    },
-    close: async () => void (await Promise.all([...opened.values()].map((store) => store.close()))),
-  }
-}
-
-async function openConfigured(
-  { query, update, graphStore, credentials, embedded }: ServiceDescription,
-  { kind }: Configured['endUser'],
-  { storeTimeout }: Settings,
-): Promise<GraphStore> {
-  if (embedded) return openEmbeddedStore(`embedded store, ${kind}`)
-  return openHttpStore({
-    query: query!,
-    update: update!,
-    graphStore: graphStore!,
-    headersTimeout: storeTimeout,
-    ...(credentials && { credentials }),
-  })
-}
-
 async function openDataspace(
   configured: Configured,
   certificates: Certificates,
@@ -194,35 +152,11 @@ async function openDataspace(
   return dataspace
 }
 
-async function untilReady(store: GraphStore, log: Log): Promise<void> {
-  const deadline = Date.now() + STORE_PATIENCE_MS
-  for (;;) {
-    const failed = await store.ready({ signal: AbortSignal.timeout(STORE_PATIENCE_MS) })
-    if (!failed) return
-    if (Date.now() > deadline) orFail(failed, `the triplestore ${store.name}`)
-    log.warn({ store: store.name, problem: failed.detail }, 'waiting for the triplestore')
-    await new Promise((resolve) => setTimeout(resolve, 500))
-  }
-}
-
-function orFail(failed: Problem | undefined, what: string): void {
-  if (failed) throw new StartFailure(`${what}: ${failed.detail} Check that the store runs and that its URL is right.`)
-}
-
 function matcherOf(cidrs: readonly string[]): AddressMatcher {
   const matcher = makeAddressMatcher(cidrs)
   if ('faults' in matcher) throw new TypeError('settings let a malformed address through')
   return matcher
 }
-
-/** The stores themselves, as `host:port`: nothing fetched on somebody's behalf may reach them. */
-const backendsOf = (dataspaces: readonly Configured[]): string[] =>
-  dataspaces
-    .flatMap(({ endUser, admin }) => [endUser.service, admin.service])
-    .flatMap(({ query, update, graphStore }) => [query, update, graphStore])
-    .filter((url) => url !== undefined)
-    .map((url) => new URL(url))
-    .map(({ hostname, port, protocol }) => `${hostname}:${port || (protocol === 'https:' ? 443 : 80)}`)
 
 // On loopback the gateway's own listeners believe more than they would from outside.
 const ownPorts = ({ http, management }: Settings): string[] =>
