@@ -1,0 +1,51 @@
+// In charge of knowing which graphs of a dataset may have changed since when: what was read before a change is not valid
+// after it. One counter for the dataset, so that comparing two numbers decides.
+
+export interface GraphVersions {
+  /** Grows whenever the graph may have changed. */
+  of(graph: string): number
+  /** Grows whenever anything in the dataset may have changed. */
+  dataset(): number
+  /** To be called when the store has answered a write, before the writer is answered. */
+  changed(graph: string): void
+  everythingChanged(): void
+  /** A write whose outcome is unknown: it may still be done, until `until` (ms, of the caller's clock). */
+  inDoubt(graph: string, until: number): void
+  /** Whether what is read now may be kept. */
+  isSettled(graph: string | undefined, now: number): boolean
+}
+
+/** `limit`: how many graphs are told apart; beyond it everything counts as changed, once. */
+export function makeGraphVersions(limit = 100_000): GraphVersions {
+  const versions = new Map<string, number>()
+  const doubts = new Map<string, number>()
+  let counter = 0
+  let floor = 0
+  const everythingChanged = (): void => {
+    floor = ++counter
+    versions.clear()
+  }
+  return {
+    of: (graph) => versions.get(graph) ?? floor,
+    dataset: () => counter,
+    changed(graph) {
+      versions.set(graph, ++counter)
+      if (versions.size > limit) everythingChanged()
+    },
+    everythingChanged,
+    inDoubt(graph, until) {
+      versions.set(graph, ++counter)
+      doubts.set(graph, Math.max(until, doubts.get(graph) ?? 0))
+    },
+    isSettled(graph, now) {
+      if (doubts.size === 0) return true
+      for (const [doubtful, until] of doubts) {
+        if (until <= now) {
+          doubts.delete(doubtful)
+          versions.set(doubtful, ++counter)
+        } else if (graph === undefined || graph === doubtful) return false
+      }
+      return true
+    },
+  }
+}
