@@ -1,6 +1,6 @@
 // In charge of bringing what a decision rests on to the one that decides: the document, its parent, the rules.
 import { decide, type Decision, type Mode, type Question } from '../policies/decide.js'
-import { readDocument, type Document } from './document.js'
+import { readDocument, readDocumentNow, type Document } from './document.js'
 import type { Application } from './gateway.js'
 import type { Context } from './handle.js'
 import { ancestorsOf, isRoot, parentOf } from './next-state.js'
@@ -9,7 +9,14 @@ import type { Target } from './target.js'
 
 /** What was found at the target. A PUT to a document that is not there asks its parent container. */
 export type Facts =
-  | { readonly kind: 'document'; readonly iri: string; readonly document?: Document; readonly parent?: Document }
+  | {
+      readonly kind: 'document'
+      readonly iri: string
+      readonly document?: Document
+      readonly parent?: Document
+      /** When the store answered, in ms since the epoch. */
+      readonly answeredAt: number
+    }
   | { readonly kind: 'endpoint'; readonly iri: string }
 
 export async function lookUp(context: Context, target: Target<Application>): Promise<Facts | Problem> {
@@ -20,15 +27,21 @@ export async function lookUp(context: Context, target: Target<Application>): Pro
   return lookUpDocument(context, target.document)
 }
 
-export async function lookUpDocument({ application, request, trace }: Context, iri: string): Promise<Facts | Problem> {
-  const document = await readDocument(application, iri, trace, request.signal)
-  if (isProblem(document)) return document
+/** `now`: as the store answers now, for a write must not rest on what may have changed behind the gateway. */
+export async function lookUpDocument(
+  { application, request, trace }: Context,
+  iri: string,
+  now: 'now' | undefined = undefined,
+): Promise<Facts | Problem> {
+  const found = await (now ? readDocumentNow : readDocument)(application, iri, trace)
+  if (isProblem(found)) return found
+  const { value: document, answeredAt } = found
   if (document || request.method !== 'PUT' || isRoot(iri, application.base)) {
-    return { kind: 'document', iri, ...(document && { document }) }
+    return { kind: 'document', iri, answeredAt, ...(document && { document }) }
   }
-  const parent = await readDocument(application, parentOf(iri), trace, request.signal)
+  const parent = await readDocument(application, parentOf(iri), trace)
   if (isProblem(parent)) return parent
-  return { kind: 'document', iri, ...(parent && { parent }) }
+  return { kind: 'document', iri, answeredAt, ...(parent.value && { parent: parent.value }) }
 }
 
 /** The decision on the request, with all granted modes and the reason. Without rules there is none: 503. */

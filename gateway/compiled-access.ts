@@ -9,12 +9,27 @@ import { readNTriples } from './rdf-read.js'
 import type { GraphStore } from './store.js'
 
 const RETRY_MS = 1_000
+/** How long a write that was given up may still be done: the graph is read again until then. */
+const DOUBT_MS = 60_000
 
-export function makeAccess(store: GraphStore, adminBase: string, log: Log): Access {
+interface Doubt {
+  readonly until: number
+  /** Whether the graph has been read since: then there is something to decide on. */
+  readonly isRead: boolean
+}
+
+export function makeAccess(store: GraphStore, adminBase: string, log: Log, now: () => number): Access {
   const index = makeAuthorizationIndex(adminBase)
+  const doubts = new Map<string, Doubt>()
   let loaded = false
-  const doubtful = new Set<string>()
+  let unread = 0
   let timer: NodeJS.Timeout | undefined
+
+  const doubt = (graph: string, next: Doubt | undefined): void => {
+    if (next) doubts.set(graph, next)
+    else doubts.delete(graph)
+    unread = [...doubts.values()].filter(({ isRead }) => !isRead).length
+  }
 
   const take = (graph: string, nTriples: string | undefined): boolean => {
     const triples = nTriples === undefined ? [] : readNTriples(nTriples)
@@ -24,14 +39,15 @@ export function makeAccess(store: GraphStore, adminBase: string, log: Log): Acce
     return true
   }
 
-  /** Reads the graphs in doubt until the store says what is in them. */
+  /** Reads the graphs in doubt until the store says what is in them, and until no late write can change that. */
   const settle = async (): Promise<void> => {
-    for (const graph of doubtful) {
+    for (const [graph, before] of doubts) {
       const state = await store.read(graph)
-      if (isProblem(state) || !doubtful.has(graph)) continue
-      if (take(graph, state)) doubtful.delete(graph)
+      // A write that has been done in the meantime knows better.
+      if (isProblem(state) || doubts.get(graph) !== before || !take(graph, state)) continue
+      doubt(graph, now() > before.until ? undefined : { ...before, isRead: true })
     }
-    if (doubtful.size > 0) again()
+    if (doubts.size > 0) again()
   }
   const again = (): void => {
     timer ??= setTimeout(() => {
@@ -42,23 +58,22 @@ export function makeAccess(store: GraphStore, adminBase: string, log: Log): Acce
 
   return {
     current() {
-      if (loaded && doubtful.size === 0) return index
+      if (loaded && unread === 0) return index
       return problem('access.unavailable', 'The authorizations cannot be read now.', { fields: [['Retry-After', '1']] })
     },
     changed(graph, state) {
-      if (state !== 'uncertain') {
-        doubtful.delete(graph)
-        if (take(graph, state === 'absent' ? undefined : state.nTriples)) return
+      if (state !== 'uncertain' && take(graph, state === 'absent' ? undefined : state.nTriples)) {
+        doubt(graph, undefined)
+        return
       }
-      doubtful.add(graph)
+      doubt(graph, { until: now() + DOUBT_MS, isRead: false })
       log.warn({ graph }, 'the state of a graph with authorizations is in doubt; deciding nothing until it is read')
-      void settle().catch(() => again())
+      settle().catch(() => again())
     },
     async reload(): Promise<undefined | Problem> {
       const failed = await loadAuthorizations(store, adminBase, index)
       if (failed) return failed
       loaded = true
-      doubtful.clear()
       return undefined
     },
     close: () => clearTimeout(timer),

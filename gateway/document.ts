@@ -1,48 +1,98 @@
-// In charge of a document as read from its store: its graph, and the facts that access and preconditions rest on.
+// In charge of a document as read from its store: its content, the facts that access and preconditions rest on, and the
+// representations that have been made from it. What the store answered is kept (cache/stored-graphs.ts).
 import { digestOf, entityTag } from '../cache/entity-tag.js'
-import { ACL } from './vocabulary.js'
-import { graphOf, valuesOf, type Graph } from './graph.js'
-import { lastModifiedOf, typesOf } from './next-state.js'
+import { makeStoredGraphs, type Stored, type StoredGraphs, type StoredGraphsSettings } from '../cache/stored-graphs.js'
+import type { Application } from './gateway.js'
+import { graphOf, nTriplesOf, valuesOf, type Graph } from './graph.js'
+import type { Trace } from './log.js'
 import type { Format } from './negotiate.js'
+import { lastModifiedOf, typesOf } from './next-state.js'
 import { isProblem, problem, type Problem } from './problem.js'
 import { readNTriples } from './rdf-read.js'
-import type { Application } from './gateway.js'
-import type { Trace } from './log.js'
+import { writeGraph } from './rdf-write.js'
+import type { GraphStore } from './store.js'
+import { ACL } from './vocabulary.js'
 
 export interface Document {
   readonly iri: string
-  readonly graph: Graph
+  /** Canonical N-Triples. */
+  readonly nTriples: string
   readonly types: readonly string[]
   readonly owners: readonly string[]
   /** Milliseconds since the epoch. */
   readonly lastModified: number | undefined
   /** The same for the same triples, on every instance (design 3). */
   readonly digest: string
+  /** The triples: parsed again when they are asked for a second time, for they take far more room than their text. */
+  graph(): Graph
+  /** Made when first asked for, by the code of the format. */
+  readonly representations: Map<string, Buffer>
 }
 
+export type Documents = StoredGraphs<Document, Problem>
+
 export function documentOf(iri: string, base: string, graph: Graph): Document {
+  const nTriples = nTriplesOf(graph)
+  let parsed: Graph | undefined = graph
   return {
     iri,
-    graph,
+    nTriples,
     types: typesOf(graph, iri, base),
     owners: valuesOf(graph, iri, ACL('owner')),
     lastModified: lastModifiedOf(graph, iri),
     digest: digestOf(graph.lines),
+    graph() {
+      const triples = parsed ?? graphOf(readNTriples(nTriples)!)
+      parsed = undefined
+      return triples
+    },
+    representations: new Map(),
   }
 }
 
-/** The document, undefined when its graph has no triples, or why the store did not say. */
-export async function readDocument(
-  application: Application,
+/** What the application's documents are kept in, and asked for from. */
+export const makeDocuments = (
+  store: GraphStore,
+  base: string,
+  settings: Pick<StoredGraphsSettings<Document, Problem>, 'maxBytes' | 'maxAge' | 'staleIfError' | 'versions' | 'now'>,
+): Documents =>
+  makeStoredGraphs<Document, Problem>({
+    ...settings,
+    isFailure: isProblem,
+    sizeOf: ({ nTriples }) => 2 * nTriples.length,
+    async ask(iri) {
+      const nTriples = await store.read(iri)
+      if (nTriples === undefined || isProblem(nTriples)) return nTriples
+      const triples = readNTriples(nTriples)
+      if (!triples) return problem('store.failed', 'The triplestore answered with something that is not N-Triples.')
+      return triples.length === 0 ? undefined : documentOf(iri, base, graphOf(triples))
+    },
+  })
+
+/** The document as it is kept, else as the store answers. */
+export function readDocument({ cache }: Application, iri: string, trace: Trace): Promise<Stored<Document> | Problem> {
+  return trace.store(cache.documents.get(iri))
+}
+
+/** The document as the store answers now. */
+export function readDocumentNow(
+  { cache }: Application,
   iri: string,
   trace: Trace,
-  signal?: AbortSignal,
-): Promise<Document | undefined | Problem> {
-  const nTriples = await trace.store(application.store.read(iri, signal ? { signal } : {}))
-  if (nTriples === undefined || isProblem(nTriples)) return nTriples
-  const triples = readNTriples(nTriples)
-  if (!triples) return problem('store.failed', 'The triplestore answered with something that is not N-Triples.')
-  return triples.length === 0 ? undefined : documentOf(iri, application.base, graphOf(triples))
+): Promise<Stored<Document> | Problem> {
+  return trace.store(cache.documents.fetch(iri))
 }
 
 export const entityTagOf = ({ digest }: Document, { code }: Format): string => entityTag(digest, code)
+
+/** The ready bytes of the document in a format. */
+export function representationOf({ cache }: Application, document: Document, format: Format): Buffer | Problem {
+  const ready = document.representations.get(format.code)
+  if (ready) return ready
+  const written = writeGraph(document.graph(), format)
+  if (isProblem(written)) return written
+  const bytes = Buffer.from(written)
+  document.representations.set(format.code, bytes)
+  cache.documents.grown(document.iri, document, bytes.length)
+  return bytes
+}

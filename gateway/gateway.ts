@@ -1,7 +1,9 @@
 // In charge of what a running gateway is: its dataspaces with their stores and compiled rules, as one value.
+import type { GraphVersions } from '../cache/graph-versions.js'
 import type { AuthorizationIndex } from '../policies/authorizations.js'
 import type { WebIdVerifier } from '../policies/webid.js'
 import type { Application as Configured } from './configuration.js'
+import type { Documents } from './document.js'
 import type { Evaluation } from './evaluation.js'
 import type { LoadContext } from './load-context.js'
 import type { Locks } from './lock.js'
@@ -13,7 +15,14 @@ import type { Site } from './target.js'
 
 export interface Application extends Configured {
   readonly store: GraphStore
+  readonly cache: ApplicationCache
   readonly dataspace: Dataspace
+}
+
+/** What is kept of the store's answers. Applications with the same store have the same `versions`. */
+export interface ApplicationCache {
+  readonly versions: GraphVersions
+  readonly documents: Documents
 }
 
 export interface Dataspace {

@@ -46,7 +46,7 @@ export function makeReadProfile(site: Site<Application>, fetcher: GuardedFetch, 
       if (target.kind !== 'document') return { unavailable: 'It is not the URL of a document.' }
       const local = await readDocument(target.application, target.document, makeTrace(now))
       if (isProblem(local)) return { unavailable: local.detail }
-      return local ? local.graph.triples : { unavailable: 'There is no such document.' }
+      return local.value ? local.value.graph().triples : { unavailable: 'There is no such document.' }
     }
     if (target.code !== 'target.unknown-origin') return { unavailable: target.detail }
     return readRemote(document, fetcher)

@@ -2,17 +2,16 @@
 import { evaluatePreconditions } from '../cache/preconditions.js'
 import type { Decision } from '../policies/decide.js'
 import { decideOn, type Facts } from './access.js'
-import { entityTagOf } from './document.js'
+import { entityTagOf, representationOf } from './document.js'
 import type { Field, Response } from './exchange.js'
 import type { Context } from './handle.js'
 import { negotiate, RDF_FORMATS } from './negotiate.js'
 import { isProblem, problem, type Problem } from './problem.js'
-import { writeGraph } from './rdf-write.js'
 import { lastModifiedField, linkField, response } from './respond.js'
 
 export function read(context: Context, decision: Decision, facts: Facts): Response | Problem {
-  const document = facts.kind === 'document' ? facts.document : undefined
-  if (!document) return problem('document.absent', 'There is no such document.')
+  if (facts.kind !== 'document' || !facts.document) return problem('document.absent', 'There is no such document.')
+  const { document, answeredAt } = facts
   const format = negotiate(context.accept, RDF_FORMATS)
   if (!format) return notAcceptable()
   const entityTag = entityTagOf(document, format)
@@ -23,6 +22,8 @@ export function read(context: Context, decision: Decision, facts: Facts): Respon
     ['ETag', entityTag],
     ['Cache-Control', cacheControl(context, facts)],
     ['Vary', 'Accept'],
+    // RFC 9111 §5.1: the time since the store answered.
+    ['Age', String(Math.max(0, Math.floor((request.receivedAt - answeredAt) / 1000)))],
     ...lastModifiedField(lastModified),
     linkField(application, agent.webId, decision),
   ]
@@ -36,7 +37,7 @@ export function read(context: Context, decision: Decision, facts: Facts): Respon
       return problem('request.malformed', 'If-Match is not a list of entity-tags.')
     case 'proceed':
   }
-  const body = writeGraph(document.graph, format)
+  const body = representationOf(application, document, format)
   if (isProblem(body)) return body
   return response(200, [['Content-Type', format.contentType], ...shared], body)
 }

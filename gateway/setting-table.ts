@@ -80,6 +80,18 @@ const ROWS = [
   }),
   row('store-timeout', 'MS', milliseconds, 'Time that a store has for an answer.', { default: '30000' }),
   row('patch-timeout', 'MS', milliseconds, 'Time that a PATCH may compute.', { default: '5000' }),
+  row('cache', 'BYTES', values.orOff(values.bytes), "Room for what is kept of the stores' answers, or off.", {
+    default: '268435456',
+  }),
+  row('cache-max-age', 'MS', values.orOff(milliseconds), 'How old a kept answer may get, or off for no bound.', {
+    default: '300000',
+  }),
+  row('stale-if-error', 'MS', values.orOff(milliseconds), 'How much older it may be while the store fails, or off.', {
+    default: 'off',
+  }),
+  row('probe', 'MS', values.orOff(milliseconds), 'How often to look for writes behind the gateway, or off.', {
+    default: 'off',
+  }),
   row('log-level', 'LEVEL', values.oneOf(...LEVELS), `Least that is logged: ${LEVELS.join(', ')}.`, {
     default: 'info',
   }),

@@ -34,6 +34,11 @@ export const bytes = naturalUpTo(2 ** 40, 'bytes')
 /** Node.js timers end at 2³¹ − 1 ms: anything above would fire at once. */
 export const milliseconds = naturalUpTo(2 ** 31 - 1, 'milliseconds')
 
+export const orOff =
+  <Value>(parse: (value: string) => Value | Invalid) =>
+  (value: string): Value | 'off' | Invalid =>
+    value === 'off' ? 'off' : parse(value)
+
 export const yesOrNo = (value: string): boolean | Invalid =>
   value === 'true' || value === 'false' ? value === 'true' : invalid('is neither true nor false', 'Give true or false.')
 

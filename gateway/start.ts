@@ -1,13 +1,15 @@
 // In charge of putting a gateway together from its settings and taking it apart again: stores, seeds, rules, listeners.
 import { randomUUID } from 'node:crypto'
+import { makeGraphVersions, type GraphVersions } from '../cache/graph-versions.js'
 import { makeAddressMatcher, type AddressMatcher } from '../policies/address.js'
 import { makeGuardedFetch } from '../policies/guarded-fetch.js'
 import { makeWebIdVerifier } from '../policies/webid.js'
 import { ensureCertificates, type Certificates } from './certificates.js'
 import { makeAccess } from './compiled-access.js'
 import { listenAddress, type Dataspace as Configured } from './dataspace.js'
+import { makeDocuments } from './document.js'
 import { openEvaluation } from './evaluation.js'
-import type { Dataspace, Gateway } from './gateway.js'
+import type { ApplicationCache, Dataspace, Gateway } from './gateway.js'
 import { handle } from './handle.js'
 import { makeReadProfile } from './identify.js'
 import { makeLocks } from './lock.js'
@@ -20,6 +22,7 @@ import { strayAgents, type SeedAgent } from './seed.js'
 import { seedDataspace } from './seeding.js'
 import { listen, type Answer, type Listener } from './server.js'
 import type { Settings } from './settings.js'
+import type { GraphStore } from './store.js'
 import { siteOf } from './target.js'
 
 export interface Running {
@@ -62,9 +65,10 @@ export async function startGateway(options: StartOptions): Promise<Running> {
   })
   const closers: (() => Promise<unknown> | void)[] = [evaluation.close, fetcher.close, stores.close]
   try {
+    const cacheOf = makeCaches(settings, 2 * configured.length, now)
     const dataspaces: Dataspace[] = []
     for (const dataspace of configured) {
-      const running = await openDataspace(dataspace, certificates, stores.open, log)
+      const running = await openDataspace(dataspace, certificates, stores.open, cacheOf, log)
       dataspaces.push(running)
       closers.push(running.access.close)
     }
@@ -123,6 +127,22 @@ async function makeCertificates(
   return certificates
 }
 
+type CacheOf = (application: Configured['endUser'], store: GraphStore) => ApplicationCache
+
+/** Each application has its part of the cache's bytes; versions belong to the store, which several may have in common. */
+function makeCaches(settings: Settings, applications: number, now: () => number): CacheOf {
+  const versionsOf = new Map<GraphStore, GraphVersions>()
+  const maxBytes = settings.cache === 'off' ? 0 : Math.floor(settings.cache / applications)
+  return ({ base }, store) => {
+    const versions = versionsOf.get(store) ?? makeGraphVersions()
+    versionsOf.set(store, versions)
+    const { cacheMaxAge } = settings
+    const staleIfError = settings.staleIfError === 'off' ? 0 : settings.staleIfError
+    const maxAge = cacheMaxAge === 'off' ? undefined : cacheMaxAge
+    return { versions, documents: makeDocuments(store, base, { maxBytes, maxAge, staleIfError, versions, now }) }
+  }
+}
+
 /** Each dataspace may have an owner of its own. */
 const ownerOf = ({ owner }: Configured['endUser'], certificates: Certificates): SeedAgent =>
   owner === undefined ? certificates.owner : { webId: owner }
@@ -133,6 +153,7 @@ async function openDataspace(
   configured: Configured,
   certificates: Certificates,
   open: Stores['open'],
+  cacheOf: CacheOf,
   log: Log,
 ): Promise<Dataspace> {
   const [endUserStore, adminStore] = await Promise.all([open(configured.endUser), open(configured.admin)])
@@ -142,13 +163,18 @@ async function openDataspace(
   )
   // The applications and their dataspace know each other: the one place where a value is completed after it was made.
   const dataspace = {
-    access: makeAccess(adminStore, configured.admin.base, log),
+    access: makeAccess(adminStore, configured.admin.base, log, Date.now),
     ontologies: makeOntologies(adminStore, configured.admin.base),
     protectedDocuments: new Set(documents),
     origins: [configured.endUser.origin, configured.admin.origin],
   } as unknown as { -readonly [Name in keyof Dataspace]: Dataspace[Name] }
-  dataspace.endUser = { ...configured.endUser, store: endUserStore, dataspace }
-  dataspace.admin = { ...configured.admin, store: adminStore, dataspace }
+  dataspace.endUser = {
+    ...configured.endUser,
+    store: endUserStore,
+    cache: cacheOf(configured.endUser, endUserStore),
+    dataspace,
+  }
+  dataspace.admin = { ...configured.admin, store: adminStore, cache: cacheOf(configured.admin, adminStore), dataspace }
   return dataspace
 }
 

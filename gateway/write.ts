@@ -3,9 +3,9 @@
 import { evaluatePreconditions } from '../cache/preconditions.js'
 import { decideOn, lookUpDocument, type Facts } from './access.js'
 import { checkConstraints } from './constraint-check.js'
-import { documentOf, entityTagOf, readDocument, type Document } from './document.js'
+import { documentOf, entityTagOf, readDocumentNow, type Document } from './document.js'
 import type { Field, Response } from './exchange.js'
-import type { Gateway } from './gateway.js'
+import type { Access, Gateway } from './gateway.js'
 import type { Context } from './handle.js'
 import { graphOf, mayBeRewritten, nTriplesOf, type Graph, type Quad } from './graph.js'
 import { negotiate, RDF_FORMATS } from './negotiate.js'
@@ -101,7 +101,7 @@ async function readUpdate({ evaluation }: Gateway, body: Buffer, iri: string): P
 
 async function writeLocked(context: Context, iri: string, wish: Wish): Promise<Response | Problem> {
   // Decided again on what is there now: nobody else can change it until the answer.
-  const facts = await lookUpDocument(context, iri)
+  const facts = await lookUpDocument(context, iri, 'now')
   if (isProblem(facts)) return facts
   const decision = decideOn(context, facts, wish.method === 'POST' ? 'Append' : 'Write')
   if (isProblem(decision)) return decision
@@ -115,8 +115,8 @@ async function writeLocked(context: Context, iri: string, wish: Wish): Promise<R
   const next = await nextGraph(context, iri, wish, current)
   if (isProblem(next)) return next
   if (next === 'absent') return remove(context, iri)
-  if (next === 'unchanged') return respond(context, 204, documentOf(iri, context.application.base, current!.graph))
-  const refused = await checkConstraints(context, current?.graph, next)
+  if (next === 'unchanged') return respond(context, 204, current!)
+  const refused = await checkConstraints(context, current?.graph(), next)
   if (refused) return refused
   return store(context, iri, next, current)
 }
@@ -150,14 +150,14 @@ async function nextGraph(
   const common = {
     document: iri,
     base: application.base,
-    current: current?.graph,
+    current: current?.graph(),
     agent: agent.webId,
     now: request.receivedAt,
     uuid: gateway.uuid,
   }
   if (wish.method !== 'PATCH') return nextState({ ...common, method: wish.method, content: wish.content })
   if (isProblem(wish.update)) return wish.update
-  const before = nTriplesOf(current!.graph)
+  const before = current!.nTriples
   const after = await gateway.evaluation.patch(before, wish.update, iri)
   if (isProblem(after)) return after
   const triples = readNTriples(after)
@@ -174,46 +174,58 @@ async function store(
   next: Graph,
   current: Document | undefined,
 ): Promise<Response | Problem> {
-  const nTriples = nTriplesOf(next)
-  const failed = await context.trace.store(context.application.store.replace(iri, nTriples))
-  changed(context, iri, failed ?? { nTriples })
-  if (failed) return failed
-  const stored = await asStored(context, iri, next)
-  const status = current === undefined ? 201 : context.request.method === 'PUT' ? 200 : 204
-  return respond(context, status, stored)
+  const { application, trace, request } = context
+  const failed = await trace.store(application.store.replace(iri, nTriplesOf(next)))
+  if (failed) {
+    notDone(context, iri, failed)
+    return failed
+  }
+  const document = documentOf(iri, application.base, next)
+  application.cache.documents.put(iri, document)
+  changed(context, iri, { nTriples: document.nTriples })
+  const status = current === undefined ? 201 : request.method === 'PUT' ? 200 : 204
+  return respond(context, status, mayBeRewritten(next) ? await asStored(context, document) : document)
 }
 
 /** Some stores keep the value of a literal, not how it was written: then the entity-tag is that of what they keep. */
-async function asStored({ application, trace }: Context, iri: string, next: Graph): Promise<Document> {
-  const stored = mayBeRewritten(next) ? await readDocument(application, iri, trace) : undefined
-  return stored && !isProblem(stored) ? stored : documentOf(iri, application.base, next)
+async function asStored({ application, trace }: Context, document: Document): Promise<Document> {
+  const stored = await readDocumentNow(application, document.iri, trace)
+  return isProblem(stored) || !stored.value ? document : stored.value
 }
 
 async function remove(context: Context, iri: string): Promise<Response | Problem> {
-  const failed = await context.trace.store(context.application.store.remove(iri))
-  changed(context, iri, failed ?? 'absent')
-  if (failed) return failed
-  const { application, agent } = context
+  const { application, agent, trace } = context
+  const failed = await trace.store(application.store.remove(iri))
+  if (failed) {
+    notDone(context, iri, failed)
+    return failed
+  }
+  application.cache.documents.put(iri, undefined)
+  changed(context, iri, 'absent')
   return response(204, [linkField(application, agent.webId, undefined)])
 }
 
+/** A write whose outcome is unknown may still be done until the store's time is up, and again a while after it. */
+const DOUBT_MS = 60_000
+
+function notDone(context: Context, iri: string, { code }: Problem): void {
+  // A store that cannot be reached has not done it; one that broke off or fell silent may have.
+  if (code === 'store.unreachable' || code === 'store.overloaded') return
+  context.application.cache.versions.inDoubt(iri, context.gateway.now() + DOUBT_MS)
+  changed(context, iri, 'uncertain')
+}
+
 /** Everything compiled from documents follows: rules, shapes and verified profiles, before the answer goes out. */
-function changed(
-  { application, gateway }: Context,
-  iri: string,
-  state: { nTriples: string } | 'absent' | Problem,
-): void {
+function changed({ application, gateway }: Context, iri: string, state: Parameters<Access['changed']>[1]): void {
   gateway.webIds.forget(iri)
   if (application.kind !== 'admin') return
   application.dataspace.ontologies.changed(iri)
-  // A store that cannot be reached has not done it; one that broke off or fell silent may have.
-  if (isProblem(state) && (state.code === 'store.unreachable' || state.code === 'store.overloaded')) return
-  application.dataspace.access.changed(iri, isProblem(state) ? 'uncertain' : state)
+  application.dataspace.access.changed(iri, state)
 }
 
 function respond(context: Context, status: 200 | 201 | 204, document: Document): Response {
   const { application, agent, accept, request } = context
-  const decision = decideOn(context, { kind: 'document', iri: document.iri, document }, 'Read')
+  const decision = decideOn(context, { kind: 'document', iri: document.iri, document, answeredAt: 0 }, 'Read')
   const format = negotiate(accept, RDF_FORMATS) ?? RDF_FORMATS[0]!
   const fields: Field[] = [
     ['ETag', entityTagOf(document, format)],
