@@ -9,8 +9,11 @@ export interface GraphVersions {
   /** To be called when the store has answered a write, before the writer is answered. */
   changed(graph: string): void
   everythingChanged(): void
-  /** A write whose outcome is unknown: it may still be done, until `until` (ms, of the caller's clock). */
-  inDoubt(graph: string, until: number): void
+  /**
+   * A write whose outcome is unknown: it may still be done, until `until` (ms, of the caller's clock). Without a graph:
+   * one that may change anything.
+   */
+  inDoubt(graph: string | undefined, until: number): void
   /** Whether what is read now may be kept. */
   isSettled(graph: string | undefined, now: number): boolean
 }
@@ -18,12 +21,16 @@ export interface GraphVersions {
 /** `limit`: how many graphs are told apart; beyond it everything counts as changed, once. */
 export function makeGraphVersions(limit = 100_000): GraphVersions {
   const versions = new Map<string, number>()
-  const doubts = new Map<string, number>()
+  const doubts = new Map<string | undefined, number>()
   let counter = 0
   let floor = 0
   const everythingChanged = (): void => {
     floor = ++counter
     versions.clear()
+  }
+  const mayHaveChanged = (graph: string | undefined): void => {
+    if (graph === undefined) everythingChanged()
+    else versions.set(graph, ++counter)
   }
   return {
     of: (graph) => versions.get(graph) ?? floor,
@@ -34,7 +41,7 @@ export function makeGraphVersions(limit = 100_000): GraphVersions {
     },
     everythingChanged,
     inDoubt(graph, until) {
-      versions.set(graph, ++counter)
+      mayHaveChanged(graph)
       doubts.set(graph, Math.max(until, doubts.get(graph) ?? 0))
     },
     isSettled(graph, now) {
@@ -42,8 +49,8 @@ export function makeGraphVersions(limit = 100_000): GraphVersions {
       for (const [doubtful, until] of doubts) {
         if (until <= now) {
           doubts.delete(doubtful)
-          versions.set(doubtful, ++counter)
-        } else if (graph === undefined || graph === doubtful) return false
+          mayHaveChanged(doubtful)
+        } else if (graph === undefined || doubtful === undefined || graph === doubtful) return false
       }
       return true
     },

@@ -1,4 +1,5 @@
 // In charge of bringing what a decision rests on to the one that decides: the document, its parent, the rules.
+import type { AuthorizationIndex } from '../policies/authorizations.js'
 import { decide, type Decision, type Mode, type Question } from '../policies/decide.js'
 import { readDocument, readDocumentNow, type Document } from './document.js'
 import type { Application } from './gateway.js'
@@ -45,23 +46,40 @@ export async function lookUpDocument(
 }
 
 /** The decision on the request, with all granted modes and the reason. Without rules there is none: 503. */
-export function decideOn(
+export function decideOn(context: Context, facts: Facts, required: Mode): Decision | Problem {
+  const { access } = context.application.dataspace
+  const index = access.current()
+  if (isProblem(index)) return index
+  if (facts.kind === 'endpoint' || !facts.document) return decideAnew(context, facts, required, index)
+  // A function of the rules, the agent, the mode and this state of the document: remembered with the latter.
+  const { decisions } = facts.document
+  const key = `${required} ${context.agent.webId ?? ''}`
+  const known = decisions.get(key)
+  const version = access.version()
+  if (known?.version === version) return known.decision
+  const decision = decideAnew(context, facts, required, index)
+  if (decisions.size >= REMEMBERED_AGENTS) decisions.clear()
+  decisions.set(key, { version, decision, heads: new Map() })
+  return decision
+}
+
+const REMEMBERED_AGENTS = 64
+
+function decideAnew(
   { application, agent, request }: Context,
   facts: Facts,
   required: Mode,
-  as: string | undefined = agent.webId,
-): Decision | Problem {
-  const index = application.dataspace.access.current()
-  if (isProblem(index)) return index
-  // LinkedDataHub's lapp:allowRead: reading needs no authorization in this application.
-  const open = application.allowRead && required === 'Read' && facts.kind === 'document'
+  index: AuthorizationIndex,
+): Decision {
   const decision = decide(index, {
     application: application.kind,
-    agent: as,
+    agent: agent.webId,
     required,
     target: facts.kind === 'endpoint' ? facts : documentTarget(facts, application.base),
     creates: request.method === 'PUT' && facts.kind === 'document' && facts.document === undefined,
   })
+  // LinkedDataHub's lapp:allowRead: reading needs no authorization in this application.
+  const open = application.allowRead && required === 'Read' && facts.kind === 'document'
   return open ? { ...decision, allowed: true, reason: 'public' } : decision
 }
 

@@ -9,8 +9,8 @@ import { readNTriples } from './rdf-read.js'
 import type { GraphStore } from './store.js'
 
 const RETRY_MS = 1_000
-/** How long a write that was given up may still be done: the graph is read again until then. */
-const DOUBT_MS = 60_000
+/** How long a write that was given up may still be done (no store has more time): the graph is read again until then. */
+export const DOUBT_MS = 130_000
 
 interface Doubt {
   readonly until: number
@@ -22,6 +22,7 @@ export function makeAccess(store: GraphStore, adminBase: string, log: Log, now: 
   const index = makeAuthorizationIndex(adminBase)
   const doubts = new Map<string, Doubt>()
   let loaded = false
+  let version = 0
   let unread = 0
   let timer: NodeJS.Timeout | undefined
 
@@ -34,6 +35,7 @@ export function makeAccess(store: GraphStore, adminBase: string, log: Log, now: 
   const take = (graph: string, nTriples: string | undefined): boolean => {
     const triples = nTriples === undefined ? [] : readNTriples(nTriples)
     if (!triples) return false
+    version++
     if (triples.length === 0) index.removeGraph(graph)
     else index.replaceGraph(graph, factsOf(triples))
     return true
@@ -52,16 +54,18 @@ export function makeAccess(store: GraphStore, adminBase: string, log: Log, now: 
   const again = (): void => {
     timer ??= setTimeout(() => {
       timer = undefined
-      settle().catch((error: unknown) => log.error({ error }, 'authorizations could not be settled'))
+      settle().catch((error: unknown) => log.error({ err: error }, 'authorizations could not be settled'))
     }, RETRY_MS).unref()
   }
 
   return {
+    version: () => version,
     current() {
       if (loaded && unread === 0) return index
       return problem('access.unavailable', 'The authorizations cannot be read now.', { fields: [['Retry-After', '1']] })
     },
     changed(graph, state) {
+      if (!index.counts(graph)) return
       if (state !== 'uncertain' && take(graph, state === 'absent' ? undefined : state.nTriples)) {
         doubt(graph, undefined)
         return
@@ -74,6 +78,7 @@ export function makeAccess(store: GraphStore, adminBase: string, log: Log, now: 
       const failed = await loadAuthorizations(store, adminBase, index)
       if (failed) return failed
       loaded = true
+      version++
       return undefined
     },
     close: () => clearTimeout(timer),

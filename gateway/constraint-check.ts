@@ -4,11 +4,12 @@ import type { Context } from './handle.js'
 import { nTriplesOf, type Graph } from './graph.js'
 import { isProblem, problem, type Problem } from './problem.js'
 
-/** Undefined when the next state may be stored. */
+/** Undefined when the next state may be stored. The report, which quotes that state, is for those who may read it. */
 export async function checkConstraints(
   { application, gateway, request }: Context,
   current: Graph | undefined,
   next: Graph,
+  mayRead: boolean,
 ): Promise<Problem | undefined> {
   if (request.method === 'PATCH' && current) {
     const lost = typeLost(current.triples, next.triples)
@@ -18,12 +19,14 @@ export async function checkConstraints(
   if (application.kind === 'admin') return undefined
   const shapes = await application.dataspace.ontologies.shapes()
   if (shapes === undefined || isProblem(shapes)) return shapes
-  const checked = await gateway.evaluation.validate({
+  const checked = await gateway.validation.validate({
     shapes: shapes.nTriples,
     shapesVersion: shapes.version,
     data: nTriplesOf(next),
   })
   if (isProblem(checked)) return checked
   if (checked.conforms) return undefined
-  return problem('constraint.violated', 'The document would violate its constraints.', { report: checked.report })
+  return problem('constraint.violated', 'The document would violate its constraints.', {
+    ...(mayRead && { report: checked.report }),
+  })
 }

@@ -2,6 +2,7 @@
 // representations that have been made from it. What the store answered is kept (cache/stored-graphs.ts).
 import { digestOf, entityTag } from '../cache/entity-tag.js'
 import { makeStoredGraphs, type Stored, type StoredGraphs, type StoredGraphsSettings } from '../cache/stored-graphs.js'
+import type { Decision } from '../policies/decide.js'
 import type { Application } from './gateway.js'
 import { graphOf, nTriplesOf, valuesOf, type Graph } from './graph.js'
 import type { Trace } from './log.js'
@@ -27,6 +28,15 @@ export interface Document {
   graph(): Graph
   /** Made when first asked for, by the code of the format. */
   readonly representations: Map<string, Buffer>
+  /** Decisions on this very state, by agent and mode: each holds while `version` is that of the rules. */
+  readonly decisions: Map<string, Remembered>
+}
+
+export interface Remembered {
+  readonly version: number
+  readonly decision: Decision
+  /** The fields of a 200 by the code of the format, names and values in turn, without Age. */
+  readonly heads: Map<string, readonly string[]>
 }
 
 export type Documents = StoredGraphs<Document, Problem>
@@ -47,6 +57,7 @@ export function documentOf(iri: string, base: string, graph: Graph): Document {
       return triples
     },
     representations: new Map(),
+    decisions: new Map(),
   }
 }
 

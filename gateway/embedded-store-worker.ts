@@ -1,116 +1,204 @@
-// In charge of the Oxigraph store in its own thread: does one job after the other and answers each with one reply.
-import { parentPort } from 'node:worker_threads'
-import { defaultGraph, namedNode, Store } from 'oxigraph'
+// In charge of the Oxigraph of the embedded store, in its own thread: a copy of the graphs that queries and updates run on.
+// Oxigraph keeps values, not spellings: 042 comes back as 42, @en-GB as @en-gb. So the text of each graph is kept beside it.
+import { parentPort, workerData } from 'node:worker_threads'
+import { defaultGraph, namedNode, type Store } from 'oxigraph/web.js'
+import { openOxigraph } from './bounded-oxigraph.js'
+import { hasBlankNode, irisIn, isTriple, linesOf, textOf } from './n-triples-lines.js'
+import { graphsWritten } from './update-graphs.js'
 
-export type Job =
-  | { readonly kind: 'read' | 'remove'; readonly graph: string }
-  | { readonly kind: 'replace'; readonly graph: string; readonly nTriples: string }
-  | { readonly kind: 'query'; readonly sparql: string; readonly accept: string }
+/** A graph's IRI ('' for the default graph) and its N-Triples ('' for none). */
+export type GraphText = readonly [graph: string, text: string]
+
+export interface Dataset {
+  readonly defaultGraphs: readonly string[]
+  readonly namedGraphs: readonly string[]
+}
+
+/** Before the work, `changed` is taken over. */
+export type Job = { readonly changed: readonly GraphText[] } & Work
+export type Work =
+  | { readonly kind: 'follow' }
+  | { readonly kind: 'query'; readonly sparql: string; readonly accept: string; readonly dataset?: Dataset }
   | { readonly kind: 'update'; readonly sparql: string }
 
-/** What a job came to: N-Triples of a read, the bytes of a query's results, nothing of a write. */
-export type Reply = { readonly done: string | Uint8Array | undefined } | { readonly failed: true }
+/** `failed`: refused, and nothing is changed. What an update changed comes in several replies: all of it when `last`. */
+export type Reply =
+  | { readonly kind: 'done' | 'failed' }
+  | { readonly kind: 'results'; readonly pieces: Uint8Array[] }
+  | { readonly kind: 'changes'; readonly changes: readonly GraphText[]; readonly last: boolean }
 
 const N_TRIPLES = 'application/n-triples'
-const BREAKDOWNS = ['RuntimeError', 'RangeError']
-const store = new Store()
+const N_QUADS = 'application/n-quads'
+const PIECE_LENGTH = 64 * 1024
+// What one reply may hold, so that reading it does not hold up the main thread.
+const REPLY_LENGTH = 1024 * 1024
+const REPLY_GRAPHS = 1000
+
+const oxigraph = openOxigraph(workerData as number)
+const store = new oxigraph.Store()
+const texts = new Map<string, string>()
+
+function doJob(job: Job): void {
+  for (const [graph, text] of job.changed) follow(graph, text)
+  switch (job.kind) {
+    case 'follow':
+      return reply({ kind: 'done' })
+    case 'query': {
+      const pieces = unlessRefused(() => query(job))
+      if (!pieces) return reply({ kind: 'failed' })
+      return reply(
+        { kind: 'results', pieces },
+        pieces.map(({ buffer }) => buffer as ArrayBuffer),
+      )
+    }
+    case 'update':
+      // Oxigraph runs an update as one transaction: one that fails has changed nothing.
+      if (!unlessRefused(() => [store.update(job.sparql)])) return reply({ kind: 'failed' })
+      return replyChanges(graphsWritten(job.sparql) ?? [...new Set(['', ...texts.keys(), ...namesInStore()])])
+  }
+}
 
 /**
- * Oxigraph keeps values, not spellings: 042 comes back as 42, @en-GB as @en-gb, 12:00:00.100Z as 12:00:00.1Z. For each
- * graph, the lines as they were written by the line that Oxigraph makes of them, where these differ.
+ * Oxigraph's own errors are these two. After any other (a panic, no memory or stack left) the module broke off somewhere
+ * in its middle, and cannot be trusted any more: it is thrown on and ends the thread. So does an error anywhere else.
  */
-const spellings = new Map<string, Map<string, string[]>>()
-
-function doJob(job: Job): string | Uint8Array | undefined {
-  switch (job.kind) {
-    case 'read':
-      return withNode(job.graph, (graph) =>
-        asWritten(job.graph, store.dump({ format: N_TRIPLES, from_graph_name: graph })),
-      )
-    case 'remove':
-      return withNode(job.graph, () => remove(job.graph))
-    case 'replace':
-      return withNode(job.graph, (graph) => {
-        const kept = asKept(job.nTriples)
-        remove(job.graph)
-        store.load(job.nTriples, { format: N_TRIPLES, to_graph_name: graph })
-        rememberSpellings(job.graph, job.nTriples, kept)
-        return undefined
-      })
-    case 'query':
-      return new TextEncoder().encode(String(store.query(job.sparql, { results_format: job.accept })))
-    case 'update':
-      store.update(job.sparql)
-      return undefined
-  }
-}
-
-/** Throws where the text is no absolute IRI. What RFC 3987 allows in one can stand between < and > in SPARQL as it is. */
-function withNode<T>(iri: string, use: (node: ReturnType<typeof namedNode>) => T): T {
-  const node = namedNode(iri)
+function unlessRefused<T>(work: () => T): T | undefined {
   try {
-    return use(node)
-  } finally {
-    free(node)
+    return work()
+  } catch (error) {
+    if (error instanceof Error && ['Error', 'URIError'].includes(error.name) && !('code' in error)) return undefined
+    throw error
   }
 }
 
-function remove(graph: string): undefined {
-  store.update(`DROP SILENT GRAPH <${graph}>`)
-  spellings.delete(graph)
+const reply = (message: Reply, moved: ArrayBuffer[] = []): void => parentPort!.postMessage(message, moved)
+
+function follow(graph: string, text: string): void {
+  if (texts.has(graph)) store.update(graph ? `DROP SILENT GRAPH <${graph}>` : 'DROP DEFAULT')
+  if (text) {
+    load(
+      store,
+      linesOf(text).map((line) => inGraph(line, graph)),
+    )
+    texts.set(graph, text)
+  } else texts.delete(graph)
 }
 
-/** The triples as Oxigraph writes them. Throws where it cannot read them, before anything that they replace is gone. */
-function asKept(nTriples: string): string {
-  const scratch = new Store()
-  const graph = defaultGraph()
-  try {
-    scratch.load(nTriples, { format: N_TRIPLES })
-    return scratch.dump({ format: N_TRIPLES, from_graph_name: graph })
-  } finally {
-    free(graph)
-    free(scratch)
+/** The line as N-Quads. */
+const inGraph = (line: string, graph: string): string => (graph ? `${line.slice(0, -1)}<${graph}> .` : line)
+
+function load(into: Store, nQuads: readonly string[]): void {
+  into.load(nQuads.filter((line) => !hasBlankNode(line)).join('\n'), { format: N_QUADS, lenient: true })
+  for (const line of nQuads) if (hasBlankNode(line)) addLabelled(into, line)
+}
+
+/** `load` would give blank nodes new labels, `add` keeps them. */
+function addLabelled(into: Store, nQuad: string): void {
+  for (const quad of oxigraph.parse(nQuad, { format: N_QUADS, lenient: true })) {
+    into.add(quad)
+    free(quad)
   }
 }
 
-const linesOf = (nTriples: string): string[] => nTriples.split('\n').filter(Boolean)
-
-function rememberSpellings(graph: string, nTriples: string, kept: string): void {
-  const given = new Set(linesOf(nTriples))
-  const own = new Set(linesOf(kept))
-  const written = new Map<string, string[]>()
-  for (const line of given) {
-    if (own.has(line)) continue
-    const ownLine = asKept(line).trimEnd()
-    const lines = written.get(ownLine) ?? (given.has(ownLine) ? [ownLine] : [])
-    written.set(ownLine, [...lines, line])
-  }
-  if (written.size > 0) spellings.set(graph, written)
+function query({ sparql, accept, dataset }: Work & { kind: 'query' }): Uint8Array[] {
+  // SPARQL 1.1 Protocol §2.1.4: the dataset of the protocol stands instead of the one that the query has.
+  const nodes = (iris: readonly string[]) => iris.map((iri) => namedNode(iri))
+  const selected = dataset && { default_graph: nodes(dataset.defaultGraphs), named_graphs: nodes(dataset.namedGraphs) }
+  return piecesOf(String(store.query(sparql, { results_format: accept, ...selected })))
 }
 
-function asWritten(graph: string, kept: string): string {
-  const written = spellings.get(graph)
-  if (!written) return kept
-  return linesOf(kept)
-    .flatMap((line) => written.get(line) ?? line)
-    .map((line) => `${line}\n`)
-    .join('')
+function piecesOf(text: string): Uint8Array[] {
+  const encoder = new TextEncoder()
+  const pieces: Uint8Array[] = []
+  for (let at = 0; at < text.length;) {
+    const end = at + PIECE_LENGTH
+    const last = text.charCodeAt(end - 1)
+    const piece = text.slice(at, last >= 0xd800 && last <= 0xdbff ? end - 1 : end)
+    pieces.push(encoder.encode(piece))
+    at += piece.length
+  }
+  return pieces
+}
+
+/** What an update changed is found by holding the graphs that it may have changed against their texts. */
+function replyChanges(candidates: Iterable<string>): void {
+  let changes: GraphText[] = []
+  let length = 0
+  for (const graph of candidates) {
+    const text = changeOf(graph)
+    if (text === undefined) continue
+    if (text) texts.set(graph, text)
+    else texts.delete(graph)
+    changes.push([graph, text])
+    length += text.length
+    if (length < REPLY_LENGTH && changes.length < REPLY_GRAPHS) continue
+    reply({ kind: 'changes', changes, last: false })
+    changes = []
+    length = 0
+  }
+  reply({ kind: 'changes', changes, last: true })
+}
+
+/** The names of all named graphs. Throws where one is a blank node. */
+function namesInStore(): string[] {
+  const json = store.query('SELECT ?g { GRAPH ?g {} }', { results_format: 'application/sparql-results+json' })
+  const { results } = JSON.parse(json as string) as { results: { bindings: { g: { type: string; value: string } }[] } }
+  return results.bindings.map(({ g }) => {
+    if (g.type !== 'uri') throw new TypeError('a graph without an IRI')
+    return g.value
+  })
+}
+
+/** The new text of a graph, undefined where it is as it was. Triples that are not touched stay as they are written. */
+function changeOf(graph: string): string | undefined {
+  const now = new Set(linesOf(dumped(graph)))
+  const before = linesOf(texts.get(graph) ?? '')
+  if (now.size === 0) {
+    // Oxigraph keeps the name of a graph that is empty.
+    if (graph) store.update(`DROP SILENT GRAPH <${graph}>`)
+    return before.length > 0 ? '' : undefined
+  }
+  const values = valuesOf(before.filter((line) => !now.has(line)))
+  const kept = before.filter((line) => now.has(values.get(line) ?? line))
+  const known = new Set(kept.map((line) => values.get(line) ?? line))
+  const added = [...now].filter((line) => !known.has(line))
+  if (added.length === 0 && kept.length === before.length) return undefined
+  added.forEach(mustBeStorable)
+  return textOf([...kept, ...added])
+}
+
+function dumped(graph: string): string {
+  const node = graph ? namedNode(graph) : defaultGraph()
+  const text = store.dump({ format: N_TRIPLES, from_graph_name: node })
+  free(node)
+  return text
+}
+
+/** The lines that Oxigraph makes of these. */
+function valuesOf(lines: readonly string[]): Map<string, string> {
+  const values = new Map<string, string>()
+  if (lines.length === 0) return values
+  const scratch = new oxigraph.Store()
+  load(
+    scratch,
+    lines.map((line, number) => inGraph(line, `x:${number}`)),
+  )
+  for (const line of linesOf(scratch.dump({ format: N_QUADS }))) {
+    const at = line.lastIndexOf(' <x:')
+    values.set(lines[Number(line.slice(at + ' <x:'.length, -'> .'.length))]!, `${line.slice(0, at)} .`)
+  }
+  free(scratch)
+  return values
+}
+
+/** An update may make of RDF 1.2 what no document can hold, and what could not be loaded again. */
+function mustBeStorable(line: string): void {
+  if (!isTriple(line)) throw new TypeError('no triple of RDF 1.1')
+  if (hasBlankNode(line)) for (const iri of irisIn(line)) free(namedNode(iri))
 }
 
 // Every object of the WebAssembly module has it, though its types do not say so.
 const free = (object: object): void => (object as { free(): void }).free()
 
-parentPort!.on('message', (job: Job) => {
-  let reply: Reply
-  try {
-    reply = { done: doJob(job) }
-  } catch (error) {
-    // A panic, or no memory or stack left: the module broke off somewhere in its middle, and its state cannot be trusted
-    // any more. The thread ends.
-    if (error instanceof Error && BREAKDOWNS.includes(error.name)) throw error
-    reply = { failed: true }
-  }
-  const bytes = 'done' in reply && reply.done instanceof Uint8Array ? [reply.done.buffer as ArrayBuffer] : []
-  parentPort!.postMessage(reply, bytes)
-})
+parentPort!.on('message', doJob)
 parentPort!.postMessage('ready')

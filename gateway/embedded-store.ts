@@ -1,78 +1,150 @@
-// In charge of the embedded triplestore: Oxigraph, in memory, in a worker thread, as a GraphStore.
-// A call in progress has no time limit: nothing ends it but the end of the thread, and with that of the data. A query that
-// is nested too deep or needs too much memory ends the thread.
-import { once } from 'node:events'
-import { Worker } from 'node:worker_threads'
-import type { Job, Reply } from './embedded-store-worker.js'
+// In charge of the embedded triplestore, in memory: the graphs as they were written, and a replica of them in an Oxigraph
+// thread for queries and updates. Documents are read and written here, and never wait for a query; whatever becomes of
+// the replica, it is filled again from here.
+import { namedNode } from 'oxigraph'
+import { makeReplica } from './embedded-replica.js'
+import type { Dataset, Work } from './embedded-store-worker.js'
+import type { Outcome } from './embedded-thread.js'
+import { hasBlankNode, irisIn, linesIn, textOf } from './n-triples-lines.js'
 import { isProblem, problem, type Problem } from './problem.js'
 import type { Call, GraphStore } from './store.js'
 import { givenUp, makeTurns } from './turns.js'
 
-const PIECE_BYTES = 64 * 1024
-const REFUSED = problem('store.failed', 'The embedded triplestore cannot do this.')
-const GONE = problem(
+export interface EmbeddedStoreSettings {
+  /** How many queries and updates may wait for their turn, and how many writes for an update: beyond it `store.overloaded`. */
+  readonly queue?: number
+  /** ms that a query or an update may run: then it is ended, and `store.time`. */
+  readonly queryTimeout?: number
+  /** Bytes that Oxigraph may take: a query or an update that needs more is `store.failed`. */
+  readonly memory?: number
+}
+
+const UNREADABLE = problem(
   'store.failed',
-  'The embedded triplestore has ended, and its data with it: the gateway must be restarted.',
+  'The embedded triplestore cannot read these triples, or the name of the graph.',
 )
+const NO_UPDATE_DATASET = problem('store.failed', 'The embedded triplestore takes no dataset beside an update.')
+const CLOSED = problem('store.failed', 'The embedded triplestore is closed.')
 
 /**
- * Starts an empty store. Its calls are done one after the other; `queue` of them may wait, beyond that they are
- * `store.overloaded`. A call whose signal aborts is answered at once: if it waits it is not done, if it has begun it
- * is still done. Language tags come back in lower case, blank nodes with labels of the store's own.
+ * An empty store. Reads are answered at once; so are writes, unless an update runs, for whose end they wait. Queries and
+ * updates run one after the other and see every write that was answered before. One whose signal aborts is answered at
+ * once; it ends, or is done, within half a second. An update changes all that it changes at once, or nothing. Blank nodes
+ * come back with labels of the store's own, all other terms as they were written.
  */
-export async function openEmbeddedStore(name: string, { queue = 1000 } = {}): Promise<GraphStore> {
-  const worker = new Worker(new URL('./embedded-store-worker.js', import.meta.url))
-  const turns = makeTurns(1, queue)
-  let gone = false
-  let settle: (reply: Reply | Problem) => void = () => undefined
-  const end = () => {
-    gone = true
-    settle(GONE)
-  }
-  await once(worker, 'message')
-  worker
-    .on('message', (reply: Reply) => settle(reply))
-    .on('error', end)
-    .on('exit', end)
+export function openEmbeddedStore(
+  name: string,
+  { queue = 1000, queryTimeout = 30_000, memory = 2 ** 30 }: EmbeddedStoreSettings = {},
+): Promise<GraphStore> {
+  /** N-Triples by the graph's IRI; '' is the default graph, which only updates write. */
+  const graphs = new Map<string, string>()
+  const writing = makeTurns(1, queue)
+  const running = makeTurns(1, queue)
+  const replica = makeReplica(graphs, memory, queryTimeout)
+  let blankNodes = 0
+  let updating = false
+  let closed = false
 
-  async function send(job: Job, { signal }: Call = {}): Promise<string | Uint8Array | undefined | Problem> {
-    const place = await turns.take(signal)
-    if (isProblem(place)) return place
-    if (gone) {
-      place()
-      return GONE
+  function put(graph: string, text: string): void {
+    if (text) graphs.set(graph, text)
+    else graphs.delete(graph)
+  }
+
+  async function write(graph: string, text: string, signal?: AbortSignal): Promise<undefined | Problem> {
+    if (signal?.aborted) return givenUp(signal)
+    if (updating) {
+      const release = await writing.take(signal)
+      if (isProblem(release)) return release
+      release()
     }
-    const replied = new Promise<Reply | Problem>((resolve) => (settle = resolve))
-    void replied.then(place)
-    worker.postMessage(job)
-    const reply = await unlessAborted(replied, signal)
-    if (isProblem(reply)) return reply
-    return 'failed' in reply ? REFUSED : reply.done
-  }
-  const write = async (job: Job, call?: Call): Promise<undefined | Problem> => {
-    const done = await send(job, call)
-    return isProblem(done) ? done : undefined
+    if (closed) return CLOSED
+    put(graph, text)
+    replica.changed(graph)
+    return undefined
   }
 
-  return {
+  async function runUpdate(work: Work, signal?: AbortSignal): Promise<Outcome> {
+    // A replica that has to be filled is filled before writes have to wait.
+    const filled = await replica.run({ kind: 'follow' }, signal)
+    if (isProblem(filled)) return filled
+    updating = true
+    const release = await writing.take(signal)
+    const outcome = isProblem(release) ? release : closed ? CLOSED : await replica.run(work, signal)
+    if (!isProblem(outcome)) {
+      for (const [graph, text] of outcome.changes) put(graph, text)
+    }
+    updating = false
+    if (!isProblem(release)) release()
+    return outcome
+  }
+
+  async function inTurn(work: Work, signal?: AbortSignal): Promise<Outcome> {
+    const release = await running.take(signal)
+    if (isProblem(release)) return release
+    const outcome = closed ? Promise.resolve(CLOSED) : (work.kind === 'update' ? runUpdate : replica.run)(work, signal)
+    void outcome.finally(release)
+    return unlessAborted(outcome, signal)
+  }
+
+  const label = (): ((written: string) => string) => {
+    const labels = new Map<string, string>()
+    return (written) => {
+      const own = labels.get(written) ?? `_:b${++blankNodes}`
+      labels.set(written, own)
+      return own
+    }
+  }
+
+  return Promise.resolve<GraphStore>({
     name,
-    async read(graph, call) {
-      const triples = await send({ kind: 'read', graph }, call)
-      return isProblem(triples) ? triples : (triples as string) || undefined
+    async read(graph, { signal }: Call = {}) {
+      if (signal?.aborted) return givenUp(signal)
+      return closed ? CLOSED : graphs.get(graph)
     },
-    replace: (graph, nTriples, call) => write({ kind: 'replace', graph, nTriples }, call),
-    remove: (graph, call) => write({ kind: 'remove', graph }, call),
-    async query(sparql, accept, call) {
-      const results = await send({ kind: 'query', sparql, accept }, call)
-      return isProblem(results) ? results : piecesOf(results as Uint8Array)
+    async replace(graph, nTriples, { signal }: Call = {}) {
+      const lines = linesIn(nTriples, label())
+      if (!lines || !isGraphName(graph) || !areStorable(lines)) return UNREADABLE
+      return write(graph, textOf(lines), signal)
     },
-    update: (sparql, call) => write({ kind: 'update', sparql }, call),
-    ready: (call) => write({ kind: 'query', sparql: 'ASK {}', accept: 'application/sparql-results+json' }, call),
+    async remove(graph, { signal }: Call = {}) {
+      return isGraphName(graph) ? write(graph, '', signal) : UNREADABLE
+    },
+    async query(sparql, accept, { signal }: Call = {}, dataset?: Dataset) {
+      const outcome = await inTurn({ kind: 'query', sparql, accept, ...(dataset && { dataset }) }, signal)
+      return isProblem(outcome) ? outcome : piecesOf(outcome.pieces)
+    },
+    async update(sparql, { signal }: Call = {}, dataset?: Dataset) {
+      if (dataset) return NO_UPDATE_DATASET
+      const outcome = await inTurn({ kind: 'update', sparql }, signal)
+      return isProblem(outcome) ? outcome : undefined
+    },
+    async ready({ signal }: Call = {}) {
+      if (signal?.aborted) return givenUp(signal)
+      return closed ? CLOSED : undefined
+    },
     async close() {
-      await worker.terminate()
+      closed = true
+      await replica.close()
     },
+  })
+}
+
+// Every object of the WebAssembly module has it, though its types do not say so.
+const free = (object: object): void => (object as { free(): void }).free()
+
+/** The absolute IRIs of RDF: as Oxigraph has them, since it must take them. */
+function isGraphName(graph: string): boolean {
+  try {
+    free(namedNode(graph))
+    return true
+  } catch {
+    return false
   }
 }
+
+/** A triple with a blank node goes into Oxigraph by another way, which takes only what RFC 3987 allows. */
+const areStorable = (lines: ReadonlySet<string>): boolean =>
+  [...lines].every((line) => !hasBlankNode(line) || irisIn(line).every(isGraphName))
 
 function unlessAborted<T>(outcome: Promise<T>, signal: AbortSignal | undefined): Promise<T | Problem> {
   if (!signal) return outcome
@@ -86,6 +158,8 @@ function unlessAborted<T>(outcome: Promise<T>, signal: AbortSignal | undefined):
   })
 }
 
-async function* piecesOf(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
-  for (let at = 0; at < bytes.length; at += PIECE_BYTES) yield bytes.subarray(at, at + PIECE_BYTES)
+/** Each piece is let go of as it is read. */
+async function* piecesOf(pieces: Uint8Array[]): AsyncGenerator<Uint8Array> {
+  pieces.reverse()
+  for (let piece = pieces.pop(); piece; piece = pieces.pop()) yield piece
 }

@@ -8,9 +8,23 @@ import { graphOf, nTriplesOf, type Quad } from './graph.js'
 import { runPatch } from './patch-run.js'
 import { analysePatch, type Patch } from './patch.js'
 import { isProblem, problem, type Problem } from './problem.js'
+import {
+  analyseQuery,
+  analyseUpdate,
+  type DatasetDescription,
+  type QueryAnalysis,
+  type UpdateAnalysis,
+} from './sparql-analysis.js'
 
 export type Job =
   | { readonly kind: 'analyse'; readonly update: string; readonly base: string }
+  | {
+      readonly kind: 'analyseSparql'
+      readonly form: 'query' | 'update'
+      readonly text: string
+      readonly base: string
+      readonly dataset: DatasetDescription | undefined
+    }
   | { readonly kind: 'patch'; readonly nTriples: string; readonly update: string; readonly base: string }
   | { readonly kind: 'validate'; readonly shapes: string; readonly shapesVersion: string; readonly data: string }
 
@@ -25,7 +39,7 @@ export type Validation = { readonly conforms: true } | { readonly conforms: fals
 
 /** `spent`: this thread must do no further job. */
 export interface Reply {
-  readonly answer: Patch | string | Validation | Problem
+  readonly answer: Patch | QueryAnalysis | UpdateAnalysis | string | Validation | Problem
   readonly spent: boolean
 }
 
@@ -38,6 +52,10 @@ async function doJob(job: Job): Promise<Reply> {
   switch (job.kind) {
     case 'analyse':
       return kept(analyse(job.update, job.base))
+    case 'analyseSparql': {
+      const analyseText = job.form === 'query' ? analyseQuery : analyseUpdate
+      return kept(analyseText(job.text, job.base, job.dataset))
+    }
     case 'patch':
       return patch(job)
     case 'validate':

@@ -4,6 +4,7 @@ import type { Job, Limits, Reply, Validation } from './evaluation-worker.js'
 import { startThread, type Thread } from './evaluation-thread.js'
 import type { Patch } from './patch.js'
 import { problem, type Problem } from './problem.js'
+import type { DatasetDescription, QueryAnalysis, UpdateAnalysis } from './sparql-analysis.js'
 
 export type { Validation } from './evaluation-worker.js'
 
@@ -11,6 +12,13 @@ export type { Validation } from './evaluation-worker.js'
 export interface Evaluation {
   /** `analysePatch` with a time limit, off the main thread. */
   analyse(update: string, base: string): Promise<Patch | Problem>
+  /** `analyseQuery` or `analyseUpdate` with a time limit, off the main thread. */
+  analyseSparql(
+    form: 'query' | 'update',
+    text: string,
+    base: string,
+    dataset: DatasetDescription | undefined,
+  ): Promise<QueryAnalysis | UpdateAnalysis | Problem>
   /**
    * The document after the update: N-Triples in no order, '' when nothing is left. `nTriples` must be canonical. Any
    * problem of `analyse`, `update.syntax` where only the run shows it, `content.too-large` for too large a result.
@@ -107,6 +115,8 @@ export function openEvaluation(options: EvaluationOptions = {}): Evaluation {
   const served = Promise.all(Array.from({ length: workers }, serve))
   return {
     analyse: (update, base) => send({ kind: 'analyse', update, base }) as Promise<Patch | Problem>,
+    analyseSparql: (form, text, base, dataset) =>
+      send({ kind: 'analyseSparql', form, text, base, dataset }) as Promise<QueryAnalysis | UpdateAnalysis | Problem>,
     patch: (nTriples, update, base) => send({ kind: 'patch', nTriples, update, base }) as Promise<string | Problem>,
     validate: (input) => send({ kind: 'validate', ...input }) as Promise<Validation | Problem>,
     async close() {

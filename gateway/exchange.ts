@@ -25,5 +25,8 @@ export type Field = readonly [name: string, value: string]
 export interface Response {
   readonly status: number
   readonly fields: readonly Field[]
-  readonly body?: string | Buffer
+  /** Fields that were made ready before, names and values in turn: they come first. */
+  readonly head?: readonly string[]
+  /** Pieces are sent as they come; where the iteration throws, the connection breaks off. */
+  readonly body?: Buffer | AsyncIterable<Uint8Array>
 }

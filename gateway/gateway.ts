@@ -1,5 +1,6 @@
 // In charge of what a running gateway is: its dataspaces with their stores and compiled rules, as one value.
 import type { GraphVersions } from '../cache/graph-versions.js'
+import type { StoredResults } from '../cache/stored-results.js'
 import type { AuthorizationIndex } from '../policies/authorizations.js'
 import type { WebIdVerifier } from '../policies/webid.js'
 import type { Application as Configured } from './configuration.js'
@@ -11,7 +12,7 @@ import type { Log } from './log.js'
 import type { Ontologies } from './ontologies.js'
 import type { Problem } from './problem.js'
 import type { GraphStore } from './store.js'
-import type { Site } from './target.js'
+import type { Target } from './target.js'
 
 export interface Application extends Configured {
   readonly store: GraphStore
@@ -23,6 +24,7 @@ export interface Application extends Configured {
 export interface ApplicationCache {
   readonly versions: GraphVersions
   readonly documents: Documents
+  readonly results: StoredResults
 }
 
 export interface Dataspace {
@@ -39,6 +41,8 @@ export interface Dataspace {
 /** The dataspace's authorizations: the index, or the problem for which there is none that can be relied on. */
 export interface Access {
   current(): AuthorizationIndex | Problem
+  /** Grows whenever a decision may come out in another way. */
+  version(): number
   /** A graph of the admin application has been written, or may have been (`uncertain`). */
   changed(graph: string, state: { readonly nTriples: string } | 'absent' | 'uncertain'): void
   /** Reads everything again. */
@@ -47,14 +51,21 @@ export interface Access {
 }
 
 export interface Gateway {
-  readonly site: Site<Application>
+  /** What a request-target at a host means (target.ts). */
+  readonly targetOf: (requestTarget: string, host: string | undefined) => Target<Application> | Problem
   readonly webIds: WebIdVerifier
   readonly evaluation: Evaluation
+  /** Threads of their own, so that nobody's updates keep everybody's documents from being checked. */
+  readonly validation: Pick<Evaluation, 'validate'>
   readonly locks: Locks
   readonly log: Log
   readonly uuid: () => string
   /** The clock, in ms since the epoch. */
   readonly now: () => number
   readonly loadContext: LoadContext
-  readonly settings: { readonly maxBody: number; readonly requirePreconditions: boolean }
+  readonly settings: {
+    readonly maxBody: number
+    readonly requirePreconditions: boolean
+    readonly allowService: readonly string[]
+  }
 }

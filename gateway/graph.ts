@@ -17,6 +17,13 @@ const XSD_STRING = 'http://www.w3.org/2001/XMLSchema#string'
 
 const NOT_IN_IRI = /[\x00-\x20<>"{}|^`\\]/
 const ABSOLUTE = /^[A-Za-z][A-Za-z0-9+.-]*:/
+// RFC 3987 §2.2: complete percent-encodings, brackets around an IP address only, one fragment; stores refuse the rest.
+const isWellFormedIri = (value: string): boolean =>
+  !/%(?![0-9A-Fa-f]{2})|#.*#/s.test(value) &&
+  (!/[[\]]/.test(value) ||
+    (/^[A-Za-z][A-Za-z0-9+.-]*:\/\/(?:[^/?#[\]]*@)?\[[0-9A-Fa-f:.]+\](?::\d*)?(?:[/?#][^[\]]*)?$/.test(value) &&
+      URL.canParse(value)))
+
 // BCP 47, as far as Turtle's LANGTAG has it.
 const LANGUAGE = /^[a-zA-Z]{1,8}(-[a-zA-Z0-9]{1,8})*$/
 
@@ -31,6 +38,7 @@ function flawOfTerm(term: Term): string | undefined {
   switch (term.termType) {
     case 'NamedNode':
       if (!ABSOLUTE.test(term.value)) return `the relative IRI <${term.value}>`
+      if (!isWellFormedIri(term.value)) return `the malformed IRI <${term.value}>`
       return NOT_IN_IRI.test(term.value) || !term.value.isWellFormed() ? `the malformed IRI <${term.value}>` : undefined
     case 'BlankNode':
       return undefined

@@ -33,8 +33,17 @@ export async function identify(
     trace.agent = verified.webId
     return verified
   }
+  // The same words for every reason: which documents exist, and what they hold, is not for those who only guess.
   trace.cause = `${verified.reason}: ${verified.detail}`
-  return problem('credential.invalid', verified.detail)
+  const again = { fields: [['Retry-After', '1']] } as const
+  if (verified.reason === 'busy') return problem('server.overloaded', verified.detail, again)
+  if (verified.reason === 'store-unavailable') {
+    return problem('access.unavailable', 'The WebID profile cannot be read now.', again)
+  }
+  return problem(
+    'credential.invalid',
+    'The client certificate does not prove a WebID; the log of the gateway says why.',
+  )
 }
 
 /** Reads WebID profiles: documents of this gateway straight from their store, all others from where they are. */
@@ -43,9 +52,10 @@ export function makeReadProfile(site: Site<Application>, fetcher: GuardedFetch, 
     const url = new URL(document)
     const target = parseTarget(url.pathname + url.search, url.host, site)
     if (!isProblem(target)) {
-      if (target.kind !== 'document') return { unavailable: 'It is not the URL of a document.' }
+      if (target.kind !== 'document' || target.document !== document)
+        return { unavailable: 'It is not the URL of a document.' }
       const local = await readDocument(target.application, target.document, makeTrace(now))
-      if (isProblem(local)) return { unavailable: local.detail }
+      if (isProblem(local)) return { unavailable: local.detail, isOurs: true }
       return local.value ? local.value.graph().triples : { unavailable: 'There is no such document.' }
     }
     if (target.code !== 'target.unknown-origin') return { unavailable: target.detail }

@@ -30,8 +30,19 @@ async function main(argv: readonly string[]): Promise<void> {
   }
   const settings = parseSettings(args, process.env)
   if ('faults' in settings) return fail(settings.faults)
-  if (settings.printConfig) return out(printConfig(settings))
+  if (settings.printConfig) return print(settings)
   await serve(settings)
+}
+
+async function print(settings: Settings): Promise<void> {
+  const dataspaces = await readConfiguration(settings)
+  if ('faults' in dataspaces) return fail(dataspaces.faults.map(faultLine))
+  const applications = dataspaces.flatMap(({ endUser, admin }) => [endUser, admin])
+  const described = applications.map(
+    ({ base, kind, service }) =>
+      `# ${kind} application ${base}: ${service.embedded ? 'embedded store' : `${service.query} ${service.update} ${service.graphStore}`}`,
+  )
+  out(printConfig(settings) + described.join('\n'))
 }
 
 const version = (): string =>
@@ -63,8 +74,10 @@ function banner({ dataspaces, certificates, ports }: Running): string {
   lines.push(`Owner       ${owner.webId}`)
   if (ports.management !== undefined) lines.push(`Health      http://127.0.0.1:${ports.management}/health/ready`)
   const { base } = dataspaces[0]!.endUser
-  const certificate = 'file' in owner ? ` --cert ${owner.file}` : ''
-  const local = ports.https === undefined ? '' : `\nTry: curl --cacert ${folder}/server.pem${certificate} ${base}`
+  const local =
+    ports.https === undefined || !('file' in owner)
+      ? ''
+      : `\nTry: curl --cacert ${folder}/server.pem --cert ${owner.file} ${base}`
   return `Triplegate ${version()} is ready.\n${lines.join('\n')}${local}`
 }
 

@@ -1,15 +1,16 @@
-// In charge of the operators' listener (loopback only): whether the gateway lives, and whether it is ready to serve.
+// In charge of the operators' listener (loopback only): whether the gateway lives, whether it is ready to serve, and
+// dropping what it keeps when a store has been changed behind it.
 import type { Request, Response } from './exchange.js'
-import type { Dataspace } from './gateway.js'
+import type { Application, Dataspace, Gateway } from './gateway.js'
 import { isProblem } from './problem.js'
 
 const json = (status: number, value: unknown, fields: Response['fields'] = []): Response => {
-  const body = `${JSON.stringify(value, null, 2)}\n`
+  const body = Buffer.from(`${JSON.stringify(value, null, 2)}\n`)
   return {
     status,
     fields: [
       ['Content-Type', 'application/json'],
-      ['Content-Length', String(Buffer.byteLength(body))],
+      ['Content-Length', String(body.length)],
       ['Cache-Control', 'no-store'],
       ...fields,
     ],
@@ -19,21 +20,30 @@ const json = (status: number, value: unknown, fields: Response['fields'] = []): 
 
 const PROBE_MS = 5_000
 
-export function makeManagement(dataspaces: readonly Dataspace[]): (request: Request) => Promise<Response> {
+export function makeManagement(
+  dataspaces: readonly Dataspace[],
+  gateway: Gateway,
+): (request: Request) => Promise<Response> {
   const ready = async (): Promise<Response> => {
     const checks = await Promise.all(dataspaces.flatMap(checksOf))
     const isReady = checks.every(({ problem }) => problem === undefined)
     return json(isReady ? 200 : 503, { status: isReady ? 'ready' : 'not ready', checks })
   }
-  return async (request) => {
-    const path = request.requestTarget.split('?', 1)[0]
-    const known = path === '/health/live' || path === '/health/ready'
-    if (!known) return json(404, { error: 'There are /health/live and /health/ready.' })
-    if (request.method !== 'GET' && request.method !== 'HEAD') {
-      return json(405, { error: 'GET and HEAD only.' }, [['Allow', 'GET, HEAD']])
-    }
-    const answer = path === '/health/live' ? json(200, { status: 'live' }) : await ready()
-    return request.method === 'HEAD' ? { status: answer.status, fields: answer.fields } : answer
+  const paths: Readonly<
+    Record<string, readonly [methods: string, answer: (query: URLSearchParams) => Promise<Response>]>
+  > = {
+    '/health/live': ['GET, HEAD', () => Promise.resolve(json(200, { status: 'live' }))],
+    '/health/ready': ['GET, HEAD', ready],
+    '/purge': ['POST', (query) => purge(query, dataspaces, gateway)],
+  }
+  return async ({ requestTarget, method }) => {
+    const [path, query] = requestTarget.split('?', 2)
+    const known = Object.hasOwn(paths, path!) ? paths[path!] : undefined
+    if (!known) return json(404, { error: `There are ${Object.keys(paths).join(', ')}.` })
+    const [methods, answer] = known
+    if (!methods.split(', ').includes(method)) return json(405, { error: `${methods} only.` }, [['Allow', methods]])
+    const { status, fields, body } = await answer(new URLSearchParams(query))
+    return { status, fields, ...(method !== 'HEAD' && body && { body }) }
   }
 }
 
@@ -52,3 +62,40 @@ const checksOf = ({ endUser, admin, access }: Dataspace): Promise<Check>[] => [
     return { what: `authorizations of ${endUser.base}`, ...(isProblem(index) && { problem: index.detail }) }
   })(),
 ]
+
+/** Drops what is kept from the stores: of everything, of `?dataspace=BASE`, or of `?graph=IRI`. */
+async function purge(query: URLSearchParams, dataspaces: readonly Dataspace[], gateway: Gateway): Promise<Response> {
+  const [base, graph] = [query.get('dataspace'), query.get('graph')]
+  const wanted = dataspaces.filter(({ endUser, admin }) =>
+    graph === null
+      ? base === null || base === endUser.base || base === admin.base
+      : graph.startsWith(endUser.base) || graph.startsWith(admin.base),
+  )
+  if (wanted.length === 0) return json(404, { error: 'No dataspace of this gateway has that base.' })
+  const failed: string[] = []
+  for (const dataspace of wanted) {
+    const problem = await forget(dataspace, graph ?? undefined, gateway)
+    if (problem) failed.push(`${dataspace.admin.base}: ${problem}`)
+  }
+  return failed.length > 0
+    ? json(503, { error: 'The authorizations could not be read again.', failed })
+    : json(200, { purged: graph ?? wanted.map(({ endUser }) => endUser.base) })
+}
+
+/** Documents, results, profiles, shapes and rules: whatever rests on what the stores once answered. */
+export async function forget(
+  { endUser, admin, ontologies, access }: Dataspace,
+  graph: string | undefined,
+  { webIds }: Pick<Gateway, 'webIds'>,
+): Promise<string | undefined> {
+  const drop = ({ cache }: Application): void =>
+    graph === undefined ? cache.versions.everythingChanged() : cache.versions.changed(graph)
+  drop(endUser)
+  drop(admin)
+  if (graph === undefined) webIds.clear()
+  else webIds.forget(graph)
+  if (graph !== undefined && !graph.startsWith(admin.base)) return undefined
+  ontologies.changed(graph ?? `${admin.base}ontologies/`)
+  const failed = await access.reload()
+  return failed?.detail
+}

@@ -24,6 +24,17 @@ export const JSON_LD = format('application/ld+json', 'jsonld')
 /** The formats of RDF answers; among equals the first is taken. */
 export const RDF_FORMATS: readonly [Format, ...Format[]] = [TURTLE, N_TRIPLES, RDF_XML, JSON_LD]
 
+const RESULTS_JSON = format('application/sparql-results+json', 'srj')
+const RESULTS_XML = format('application/sparql-results+xml', 'srx')
+/** The formats of a table of solutions, and of a yes or no (SPARQL 1.1 Query Results JSON, XML, CSV and TSV Formats). */
+export const RESULT_FORMATS: readonly Format[] = [
+  RESULTS_JSON,
+  RESULTS_XML,
+  format('text/csv', 'csv', ';charset=UTF-8'),
+  format('text/tab-separated-values', 'tsv', ';charset=UTF-8'),
+]
+export const BOOLEAN_FORMATS: readonly Format[] = [RESULTS_JSON, RESULTS_XML]
+
 const SYNONYMS: Readonly<Record<string, string>> = { 'application/x-turtle': TURTLE.mediaType }
 
 /** A media type or media range: `type` is lower case, such as `text/turtle`; a range has `*` for either part. */

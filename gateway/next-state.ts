@@ -53,6 +53,9 @@ export function lastModifiedOf(graph: Graph, document: string): number | undefin
 }
 
 const KINDS = new Set([DH('Item'), DH('Container'), DEF('Root')])
+/** Whether this type is one that the gateway manages. */
+export const isKind = (type: string): boolean => KINDS.has(type)
+
 const ON_CREATION = [DCT('created'), DCT('creator'), ACL('owner')]
 const MANAGED = new Set([...ON_CREATION, DCT('modified'), SIOC('has_parent'), SIOC('has_container')])
 

@@ -15,15 +15,16 @@ export interface Shapes {
 export interface Ontologies {
   /** Undefined when no ontology document holds a shape: then there is nothing to check. */
   shapes(): Promise<Shapes | undefined | Problem>
-  /** A graph of the admin application has changed, or may have. */
-  changed(graph: string): void
+  /** A graph of the admin application has changed; or it may, until then (ms since the epoch). */
+  changed(graph: string, until?: number): void
 }
 
 const LIMIT = 16 * 1024 * 1024
 
-export function makeOntologies(store: GraphStore, adminBase: string): Ontologies {
+export function makeOntologies(store: GraphStore, adminBase: string, now: () => number): Ontologies {
   const folder = `${adminBase}ontologies/`
   let version = 0
+  let doubtUntil = 0
   let reading: Promise<Shapes | undefined | Problem> | undefined
 
   async function read(): Promise<Shapes | undefined | Problem> {
@@ -39,18 +40,23 @@ export function makeOntologies(store: GraphStore, adminBase: string): Ontologies
     return shapesIn(triples) ? { version: `${adminBase}#${asOf}`, nTriples: nTriplesOf(graphOf(triples)) } : undefined
   }
 
+  const renew = (): void => {
+    version++
+    reading = undefined
+  }
+
   return {
     async shapes() {
       const asked = (reading ??= read())
       const shapes = await asked
       // A failure is not kept, and neither is what was read before a change.
-      if (isProblem(shapes) && reading === asked) reading = undefined
+      if ((isProblem(shapes) || now() < doubtUntil) && reading === asked) renew()
       return shapes
     },
-    changed(graph) {
+    changed(graph, until = 0) {
       if (!graph.startsWith(folder)) return
-      version++
-      reading = undefined
+      doubtUntil = Math.max(doubtUntil, until)
+      renew()
     },
   }
 }

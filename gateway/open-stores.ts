@@ -53,15 +53,22 @@ async function openConfigured(
   })
 }
 
-export async function untilReady(store: GraphStore, log: Log): Promise<void> {
+/** Waits until every store answers; a store that refuses the question will not answer it later. */
+export async function untilReady(stores: readonly GraphStore[], log: Log): Promise<void> {
   const deadline = Date.now() + STORE_PATIENCE_MS
-  for (;;) {
-    const failed = await store.ready({ signal: AbortSignal.timeout(STORE_PATIENCE_MS) })
-    if (!failed) return
-    if (Date.now() > deadline) orFail(failed, `the triplestore ${store.name}`)
-    log.warn({ store: store.name, problem: failed.detail }, 'waiting for the triplestore')
-    await new Promise((resolve) => setTimeout(resolve, 500))
+  const waitFor = async (store: GraphStore): Promise<string | undefined> => {
+    for (let tries = 0; ; tries++) {
+      const failed = await store.ready({ signal: AbortSignal.timeout(STORE_PATIENCE_MS) })
+      if (!failed) return undefined
+      if (Date.now() > deadline || failed.code === 'store.refused') {
+        return `the triplestore ${store.name}: ${failed.detail} Check that it runs and that its URL is right.`
+      }
+      if (tries === 0) log.warn({ store: store.name, problem: failed.detail }, 'waiting for the triplestore')
+      await new Promise((resolve) => setTimeout(resolve, 500))
+    }
   }
+  const failures = (await Promise.all([...new Set(stores)].map(waitFor))).filter((failed) => failed !== undefined)
+  if (failures.length > 0) throw new StartFailure(failures.join('\n'))
 }
 
 export function orFail(failed: Problem | undefined, what: string): void {

@@ -13,22 +13,35 @@ import { writeGraph } from './rdf-write.js'
 /** Fields that every response carries: CORS as LinkedDataHub has it, and no guessing at media types. */
 const COMMON: readonly Field[] = [
   ['Access-Control-Allow-Origin', '*'],
-  ['Access-Control-Expose-Headers', 'Accept-Patch, Accept-Post, Age, Allow, Content-Location, ETag, Link, Location'],
+  [
+    'Access-Control-Expose-Headers',
+    'Accept-Patch, Accept-Post, Age, Allow, Content-Location, ETag, Link, Location, Retry-After',
+  ],
   ['X-Content-Type-Options', 'nosniff'],
-  ['Strict-Transport-Security', 'max-age=31536000; includeSubDomains'],
 ]
 
+export const READ_METHODS = 'GET, HEAD, OPTIONS'
 export const DOCUMENT_METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS'
 
-export function response(status: number, fields: readonly Field[], body?: string | Buffer): Response {
+export function response(status: number, fields: readonly Field[], body?: Buffer): Response {
   // RFC 9110 §8.6: no Content-Length on 204 and 304; elsewhere it frames the message, an empty one too.
-  const framing: Field[] =
-    status === 204 || status === 304 ? [] : [['Content-Length', String(Buffer.byteLength(body ?? ''))]]
+  const framing: Field[] = status === 204 || status === 304 ? [] : [['Content-Length', String(body?.length ?? 0)]]
   return { status, fields: [...fields, ...framing, ...COMMON], ...(body !== undefined && { body }) }
 }
 
+/** An answer that is sent as it comes: of no known length. */
+export const streamed = (status: number, fields: readonly Field[], body?: AsyncIterable<Uint8Array>): Response => ({
+  status,
+  fields: [...fields, ...COMMON],
+  ...(body && { body }),
+})
+
 /** RFC 9110 §9.3.2: HEAD is GET without the content; the fields stay. */
-export const withoutBody = ({ status, fields }: Response): Response => ({ status, fields })
+export const withoutBody = ({ status, fields, head }: Response): Response => ({
+  status,
+  fields,
+  ...(head && { head }),
+})
 
 /** The RFC 8288 `Link` field: who is asking, what they may do here, where the application's endpoints are. */
 export function linkField(
@@ -82,7 +95,7 @@ export function problemResponse(
     ['Cache-Control', 'no-store'],
     ['Vary', 'Accept'],
   ]
-  return response(status, [...own, ...links, ...fields], body as string)
+  return response(status, [...own, ...links, ...fields], Buffer.from(body as string))
 }
 
 /** The name in http://www.w3.org/2011/http-statusCodes#, which has some older phrases than RFC 9110. */

@@ -1,6 +1,6 @@
 // In charge of the listeners: sockets, TLS and HTTP framing on one side, `Request` and `Response` values on the other.
 // Everything that Fastify or the HTTP parser would answer by itself is answered here in our form.
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import { STATUS_CODES, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { TLSSocket } from 'node:tls'
 import { fastify, type FastifyInstance, type FastifyServerOptions } from 'fastify'
@@ -99,6 +99,14 @@ function makeServer(settings: ListenerSettings): FastifyInstance {
     AWAITS_CONTINUE.add(request)
     app.server.emit('request', request, response)
   })
+  // RFC 9110 §9.3.6: this is no tunnel.
+  app.server.on('connect', (_request: IncomingMessage, socket: Socket) => {
+    answerRaw(
+      socket,
+      405,
+      problem('method.not-allowed', 'CONNECT is not allowed here.', { fields: [['Allow', 'GET, HEAD, OPTIONS']] }),
+    )
+  })
   app.server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
     const reason = problem('request.malformed', 'Only the expectation 100-continue can be met.')
     send(request, response, problemResponse(reason, request.headers.accept, 417))
@@ -115,7 +123,7 @@ function requestOf(raw: IncomingMessage, response: ServerResponse, settings: Lis
     method: raw.method!,
     requestTarget: (raw as { originalUrl?: string }).originalUrl ?? raw.url!,
     fields: raw.headers,
-    hosts: raw.rawHeaders.reduce((count, name, i) => count + Number(i % 2 === 0 && /^host$/i.test(name)), 0),
+    hosts: valuesOf(raw, 'host').length,
     certificate: certificateOf(raw, settings),
     receivedAt: settings.now(),
     get signal() {
@@ -137,11 +145,40 @@ function requestOf(raw: IncomingMessage, response: ServerResponse, settings: Lis
 function certificateOf(raw: IncomingMessage, settings: ListenerSettings): Request['certificate'] {
   const { socket } = raw
   if (socket instanceof TLSSocket) return peerCertificate(socket)
-  if (!settings.isTrustedProxy?.(socket.remoteAddress ?? '')) return undefined
-  const values = raw.headersDistinct['client-cert'] ?? []
-  if (values.length === 0 || (values.length === 1 && values[0] === '')) return undefined
-  const der = values.length === 1 ? parseClientCertField(values[0]!) : undefined
+  if (!raw.headers['client-cert'] || !settings.isTrustedProxy || !isTrusted(socket, settings.isTrustedProxy))
+    return undefined
+  const values = valuesOf(raw, 'client-cert')
+  const der = values.length === 1 ? certificateIn(socket, values[0]!) : undefined
   return der ?? problem('credential.invalid', 'The Client-Cert field is not one RFC 9440 byte sequence or escaped PEM.')
+}
+
+/** Every value of a field, of which Node.js keeps the first or joins them. */
+function valuesOf({ rawHeaders }: IncomingMessage, name: string): string[] {
+  const values: string[] = []
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    if (rawHeaders[i]!.length === name.length && rawHeaders[i]!.toLowerCase() === name) values.push(rawHeaders[i + 1]!)
+  }
+  return values
+}
+
+const LAST = new WeakMap<Socket, { readonly value: string; readonly der: Uint8Array }>()
+/** A proxy's connection names the same certificate again and again: the same bytes come back as the same value. */
+function certificateIn(socket: Socket, value: string): Uint8Array | undefined {
+  const last = LAST.get(socket)
+  if (last?.value === value) return last.der
+  const der = parseClientCertField(value)
+  if (der) LAST.set(socket, { value, der })
+  return der
+}
+
+const TRUSTED = new WeakMap<Socket, boolean>()
+function isTrusted(socket: Socket, isTrustedProxy: (address: string) => boolean): boolean {
+  let trusted = TRUSTED.get(socket)
+  if (trusted === undefined) {
+    trusted = isTrustedProxy(socket.remoteAddress ?? '')
+    TRUSTED.set(socket, trusted)
+  }
+  return trusted
 }
 
 const CERTIFICATES = new WeakMap<Socket, Uint8Array | null>()
@@ -180,12 +217,19 @@ const hasBody = ({ headers }: IncomingMessage): boolean =>
 /** The bytes of an unread body that are still taken after the answer, so that the client gets to see the answer. */
 const LINGER = { bytes: 32 * 1024 * 1024, ms: 5_000 }
 
-function send(raw: IncomingMessage, response: ServerResponse, { status, fields, body }: Response): void {
-  if (response.destroyed) return
+function send(raw: IncomingMessage, response: ServerResponse, { status, fields, head, body }: Response): void {
+  if (response.destroyed) {
+    if (body && !Buffer.isBuffer(body)) void body[Symbol.asyncIterator]().return?.()
+    return
+  }
   const unread = hasBody(raw) && !raw.complete
-  const headers = fields.flat()
+  const headers = head ? [...head, ...fields.flat()] : fields.flat()
   if (unread) headers.push('Connection', 'close')
   response.writeHead(status, headers)
+  if (body && !Buffer.isBuffer(body)) {
+    void stream(response, body)
+    return
+  }
   if (!unread) {
     response.end(body)
     return
@@ -201,6 +245,30 @@ function send(raw: IncomingMessage, response: ServerResponse, { status, fields, 
   if (AWAITS_CONTINUE.has(raw)) end()
 }
 
+/** With back-pressure. RFC 9112 §8: an answer that broke off must not look like a whole one, so the connection is cut. */
+async function stream(response: ServerResponse, pieces: AsyncIterable<Uint8Array>): Promise<void> {
+  try {
+    for await (const piece of pieces) {
+      if (response.destroyed) return
+      if (!response.write(piece)) await drained(response)
+    }
+    response.end()
+  } catch {
+    response.destroy()
+  }
+}
+
+/** Resolves when there is room again, or the client has left. */
+const drained = (response: ServerResponse): Promise<void> =>
+  new Promise((resolve) => {
+    const done = (): void => {
+      response.off('drain', done).off('close', done)
+      resolve()
+    }
+    if (response.destroyed) resolve()
+    else response.once('drain', done).once('close', done)
+  })
+
 const PARSER_STATUS: Readonly<Record<string, [status: number, detail: string]>> = {
   HPE_HEADER_OVERFLOW: [431, 'The header fields are too large.'],
   HPE_CHUNK_EXTENSIONS_OVERFLOW: [413, 'The chunk extensions are too large.'],
@@ -214,7 +282,13 @@ function answerMalformed(this: unknown, error: NodeJS.ErrnoException, socket: So
     return
   }
   const [status, detail] = PARSER_STATUS[error.code ?? ''] ?? [400, 'The request is not well-formed HTTP.']
-  const { fields, body } = problemResponse(problem('request.malformed', detail), undefined, status)
-  const lines = [...fields, ['Connection', 'close']].map(([name, value]) => `${name}: ${value}\r\n`).join('')
-  socket.end(`HTTP/1.1 ${status} ${detail.replace(/\.$/, '')}\r\n${lines}\r\n${body as string}`)
+  answerRaw(socket, status, problem('request.malformed', detail))
+}
+
+/** An answer where there is no response to write it to. */
+function answerRaw(socket: Socket, status: number, reason: Problem): void {
+  const { fields, body } = problemResponse(reason, undefined, status)
+  const lines = [...fields, ['Connection', 'close'], ['Date', new Date(Date.now()).toUTCString()]]
+  const head = lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')
+  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${head}\r\n${String(body)}`)
 }

@@ -74,6 +74,9 @@ const ROWS = [
     otherwise: 'one is made',
   }),
   row('allow-fetch', 'CIDR', addresses, 'Addresses that are not public, yet may be fetched from.', repeatable),
+  row('allow-service', 'URL', storeUrl, 'SPARQL endpoint that queries may reach with SERVICE, and updates with LOAD.', {
+    repeatable: true,
+  }),
   row('max-body', 'BYTES', values.bytes, 'Largest RDF request body.', { default: '2097152' }),
   row('require-preconditions', '', yesOrNo, 'Answer 428 to a change of a document without If-Match.', {
     default: 'false',

@@ -38,7 +38,7 @@ export function parseSettings(
     settings[camelCase(setting.name)] = setting.repeatable ? parsed : parsed[0]
   }
   faults.push(...conflicts(given))
-  if (faults.length === 0) faults.push(...deriveBases(settings, given))
+  faults.push(...deriveBases(settings, given))
   return faults.length > 0 ? { faults } : Object.freeze(settings as unknown as Settings)
 }
 
@@ -194,6 +194,7 @@ function deriveBases(settings: Record<string, unknown>, given: AllGiven): string
   if (!given.has('base') && !given.has('config') && port === 0) {
     return [`--${secure ? 'https' : 'http'}: the port is chosen by the system, so the base is not known. Give --base.`]
   }
+  if (isInvalid(settings.base) || isInvalid(port)) settings.base = 'https://localhost/'
   settings.base ??= baseUrl(`${secure ? 'https' : 'http'}://localhost:${String(port)}/`)
   const adminBase = baseUrl((settings.adminBase as string | undefined) ?? 'admin/', settings.base as string)
   if (isInvalid(adminBase)) {

@@ -1,6 +1,7 @@
 // In charge of putting a gateway together from its settings and taking it apart again: stores, seeds, rules, listeners.
 import { randomUUID } from 'node:crypto'
 import { makeGraphVersions, type GraphVersions } from '../cache/graph-versions.js'
+import { makeStoredResults } from '../cache/stored-results.js'
 import { makeAddressMatcher, type AddressMatcher } from '../policies/address.js'
 import { makeGuardedFetch } from '../policies/guarded-fetch.js'
 import { makeWebIdVerifier } from '../policies/webid.js'
@@ -18,12 +19,12 @@ import { makeLog, type Log } from './log.js'
 import { makeManagement } from './management.js'
 import { makeOntologies } from './ontologies.js'
 import { backendsOf, makeStores, orFail, StartFailure, untilReady, type OpenStore, type Stores } from './open-stores.js'
-import { strayAgents, type SeedAgent } from './seed.js'
+import { agentDocuments, strayAgents, type SeedAgent } from './seed.js'
 import { seedDataspace } from './seeding.js'
 import { listen, type Answer, type Listener } from './server.js'
 import type { Settings } from './settings.js'
 import type { GraphStore } from './store.js'
-import { siteOf } from './target.js'
+import { makeTargetParser, siteOf } from './target.js'
 
 export interface Running {
   readonly gateway: Gateway
@@ -50,7 +51,9 @@ export async function startGateway(options: StartOptions): Promise<Running> {
   const now = Date.now
   const certificates = await makeCertificates(settings, configured, now())
   const { owner, secretary, notices } = certificates
-  for (const notice of [...notices, ...strayAgents(configured, [owner, secretary])]) log.warn(notice)
+  for (const notice of notices) log.warn(notice)
+  const stray = strayAgents(configured, [owner, secretary])
+  if (stray.length > 0) throw new StartFailure(stray.join('\n'))
   for (const { endUser, admin } of configured) {
     // The embedded store lives in memory: documents that outlive their rules would be everybody's or nobody's.
     if (admin.service.embedded && !endUser.service.embedded && !options.openStore) {
@@ -59,11 +62,12 @@ export async function startGateway(options: StartOptions): Promise<Running> {
   }
   const stores = makeStores(settings, options.openStore)
   const evaluation = openEvaluation({ timeLimit: settings.patchTimeout })
+  const validation = openEvaluation({ timeLimit: settings.patchTimeout })
   const fetcher = makeGuardedFetch({
     allow: matcherOf(settings.allowFetch),
     never: [...backendsOf(configured), ...ownPorts(settings)],
   })
-  const closers: (() => Promise<unknown> | void)[] = [evaluation.close, fetcher.close, stores.close]
+  const closers: (() => Promise<unknown> | void)[] = [evaluation.close, validation.close, fetcher.close, stores.close]
   try {
     const cacheOf = makeCaches(settings, 2 * configured.length, now)
     const dataspaces: Dataspace[] = []
@@ -75,15 +79,20 @@ export async function startGateway(options: StartOptions): Promise<Running> {
     const site = siteOf(dataspaces.flatMap(({ endUser, admin }) => [endUser, admin]))
     const webIds = makeWebIdVerifier({ readProfile: makeReadProfile(site, fetcher, now), now })
     const gateway: Gateway = {
-      site,
+      targetOf: makeTargetParser(site),
       webIds,
       evaluation,
+      validation,
       locks: makeLocks(),
       log,
       now,
       uuid: randomUUID,
       loadContext: makeLoadContext(fetcher),
-      settings: { maxBody: settings.maxBody, requirePreconditions: settings.requirePreconditions },
+      settings: {
+        maxBody: settings.maxBody,
+        requirePreconditions: settings.requirePreconditions,
+        allowService: settings.allowService,
+      },
     }
     for (const dataspace of dataspaces) {
       const { endUser, admin, access } = dataspace
@@ -129,17 +138,21 @@ async function makeCertificates(
 
 type CacheOf = (application: Configured['endUser'], store: GraphStore) => ApplicationCache
 
-/** Each application has its part of the cache's bytes; versions belong to the store, which several may have in common. */
+/** Each application's documents and results have their part of the bytes; versions belong to the store, which several may have in common. */
 function makeCaches(settings: Settings, applications: number, now: () => number): CacheOf {
   const versionsOf = new Map<GraphStore, GraphVersions>()
-  const maxBytes = settings.cache === 'off' ? 0 : Math.floor(settings.cache / applications)
+  const maxBytes = settings.cache === 'off' ? 0 : Math.floor(settings.cache / (2 * applications))
   return ({ base }, store) => {
     const versions = versionsOf.get(store) ?? makeGraphVersions()
     versionsOf.set(store, versions)
     const { cacheMaxAge } = settings
     const staleIfError = settings.staleIfError === 'off' ? 0 : settings.staleIfError
     const maxAge = cacheMaxAge === 'off' ? undefined : cacheMaxAge
-    return { versions, documents: makeDocuments(store, base, { maxBytes, maxAge, staleIfError, versions, now }) }
+    return {
+      versions,
+      documents: makeDocuments(store, base, { maxBytes, maxAge, staleIfError, versions, now }),
+      results: makeStoredResults({ maxBytes, maxAge, versions, now }),
+    }
   }
 }
 
@@ -157,14 +170,17 @@ async function openDataspace(
   log: Log,
 ): Promise<Dataspace> {
   const [endUserStore, adminStore] = await Promise.all([open(configured.endUser), open(configured.admin)])
-  await Promise.all([endUserStore, adminStore].map((store) => untilReady(store, log)))
-  const documents = [ownerOf(configured.endUser, certificates), certificates.secretary].map(
-    ({ webId }) => webId.split('#', 1)[0]!,
-  )
+  await untilReady([endUserStore, adminStore], log)
+  const agents = [ownerOf(configured.endUser, certificates), certificates.secretary]
+  const documents = agents.flatMap(({ webId }) => {
+    const known = agentDocuments(configured.admin.base, webId)
+    // The document of the key is the agent's too: without it nobody can be that agent.
+    return known ? [known.agent, known.publicKey] : [webId.split('#', 1)[0]!]
+  })
   // The applications and their dataspace know each other: the one place where a value is completed after it was made.
   const dataspace = {
     access: makeAccess(adminStore, configured.admin.base, log, Date.now),
-    ontologies: makeOntologies(adminStore, configured.admin.base),
+    ontologies: makeOntologies(adminStore, configured.admin.base, Date.now),
     protectedDocuments: new Set(documents),
     origins: [configured.endUser.origin, configured.admin.origin],
   } as unknown as { -readonly [Name in keyof Dataspace]: Dataspace[Name] }
@@ -215,7 +231,7 @@ async function openListeners(
   const https = await open('https', settings.https, (port) => listen({ ...common, port, host, tls: server }, answer))
   const isTrustedProxy = trusted.matches
   const http = await open('http', settings.http, (port) => listen({ ...common, port, host, isTrustedProxy }, answer))
-  const operators = makeManagement(dataspaces)
+  const operators = makeManagement(dataspaces, gateway)
   const management = await open('management', settings.management, (port) =>
     listen({ ...common, port, host: '127.0.0.1' }, operators),
   )

@@ -38,10 +38,11 @@ export function refusalOf(answer: Answer): Problem {
   if (status === 503)
     return unreachable('The triplestore is not available at the moment.', delayOf(headers['retry-after']))
   if (status === 401 || status === 403)
-    return problem('store.failed', "The triplestore refused the gateway's credentials.")
+    return problem('store.refused', "The triplestore refused the gateway's credentials.")
   if (status >= 300 && status < 400)
     return problem('store.failed', 'The triplestore answered with a redirection, which is not followed.')
-  return problem('store.failed', `The triplestore answered with status ${status}.`)
+  const code = status >= 400 && status < 500 ? 'store.refused' : 'store.failed'
+  return problem(code, `The triplestore answered with status ${status}.`)
 }
 
 // RFC 9110 §10.2.3: delay-seconds or an HTTP-date; anything else is not passed on.

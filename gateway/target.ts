@@ -135,6 +135,26 @@ function parseQuery(raw: string): URLSearchParams | Problem {
   return query
 }
 
+const REMEMBERED = 10_000
+
+/** `parseTarget` that remembers the documents that were asked for: a function of host and request-target. */
+export function makeTargetParser<App extends Base>(
+  site: Site<App>,
+): (requestTarget: string, host: string | undefined) => Target<App> | Problem {
+  const remembered = new Map<string, Target<App>>()
+  return (requestTarget, host) => {
+    const key = `${host} ${requestTarget}`
+    const known = remembered.get(key)
+    if (known) return known
+    const target = parseTarget(requestTarget, host, site)
+    if (target.kind === 'document' && key.length < 1024) {
+      if (remembered.size >= REMEMBERED) remembered.clear()
+      remembered.set(key, target)
+    }
+    return target
+  }
+}
+
 interface Place<App> {
   readonly application: App
   readonly origin: string

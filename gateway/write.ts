@@ -2,6 +2,7 @@
 // lock → read current → preconditions → next state → constraints → store → rules and profiles → unlock → respond.
 import { evaluatePreconditions } from '../cache/preconditions.js'
 import { decideOn, lookUpDocument, type Facts } from './access.js'
+import { DOUBT_MS } from './compiled-access.js'
 import { checkConstraints } from './constraint-check.js'
 import { documentOf, entityTagOf, readDocumentNow, type Document } from './document.js'
 import type { Field, Response } from './exchange.js'
@@ -9,11 +10,12 @@ import type { Access, Gateway } from './gateway.js'
 import type { Context } from './handle.js'
 import { graphOf, mayBeRewritten, nTriplesOf, type Graph, type Quad } from './graph.js'
 import { negotiate, RDF_FORMATS } from './negotiate.js'
-import { isRoot, nextState, parentOf } from './next-state.js'
+import { isKind, isRoot, nextState, parentOf } from './next-state.js'
 import { isProblem, problem, type Problem } from './problem.js'
 import { methodNotAllowed, refusalOf } from './refusal.js'
-import { readGraph, readNTriples } from './rdf-read.js'
-import { lastModifiedField, linkField, response } from './respond.js'
+import { ACCEPT_POST, readGraph, readNTriples } from './rdf-read.js'
+import { lastModifiedField, linkField, READ_METHODS, response } from './respond.js'
+import { RDF } from './vocabulary.js'
 
 /** What the client wants done: triples to put or to add, an update to run, or the end of the document. */
 type Wish =
@@ -54,7 +56,7 @@ function unfitness({ application, request: { method } }: Context, iri: string, f
   const exists = facts.kind === 'document' && facts.document !== undefined
   if (!exists && method !== 'PUT') return problem('document.absent', 'There is no such document.')
   // Spec 4.1: the documents of the owner agent and the secretary agent cannot be modified or deleted.
-  if (application.dataspace.protectedDocuments.has(iri)) return methodNotAllowed(method, 'GET, HEAD, OPTIONS')
+  if (application.dataspace.protectedDocuments.has(iri)) return methodNotAllowed(method, READ_METHODS)
   // Spec 4.1, 7: the root document cannot be deleted.
   if (method === 'DELETE' && isRoot(iri, application.base)) return rootStays()
   return undefined
@@ -82,6 +84,12 @@ async function readWish({ request, gateway }: Context, iri: string): Promise<Wis
   const body = await request.readBody(gateway.settings.maxBody)
   if (isProblem(body)) return body
   if (method === 'PATCH') return readUpdate(gateway, body, iri)
+  // Spec 4.1: the body of a PUT may be empty; a POST has something to append.
+  if (body.length === 0 && type === undefined && method === 'POST') {
+    return problem('content.unsupported', 'POST takes RDF with its Content-Type.', {
+      fields: [['Accept-Post', ACCEPT_POST]],
+    })
+  }
   const content = body.length === 0 && method === 'PUT' ? [] : await readGraph(body, type, iri, gateway)
   return isProblem(content) ? content : { method: method as 'PUT' | 'POST', content }
 }
@@ -109,17 +117,37 @@ async function writeLocked(context: Context, iri: string, wish: Wish): Promise<R
   const unfit = unfitness(context, iri, facts)
   if (unfit) return unfit
   const current = facts.kind === 'document' ? facts.document : undefined
+  if (wish.method === 'POST' && !decision.modes.includes('Write') && addsType(wish.content, current!)) {
+    return problem('access.denied', 'Access not authorized: Write is required to add a type to the document itself.')
+  }
   const failed = preconditions(context, current)
   if (failed) return failed
 
   const next = await nextGraph(context, iri, wish, current)
   if (isProblem(next)) return next
   if (next === 'absent') return remove(context, iri)
+  if (next !== 'unchanged' && sizeOf(next) > MAX_DOCUMENT) {
+    return problem('content.too-large', `The document would be larger than ${MAX_DOCUMENT} characters of N-Triples.`)
+  }
   if (next === 'unchanged') return respond(context, 204, current!)
-  const refused = await checkConstraints(context, current?.graph(), next)
+  const refused = await checkConstraints(context, current?.graph(), next, !current || decision.modes.includes('Read'))
   if (refused) return refused
   return store(context, iri, next, current)
 }
+
+/** Every request about a document reads all of it: what grows by appending has to end somewhere. */
+const MAX_DOCUMENT = 32 * 1024 * 1024
+const sizeOf = ({ lines }: Graph): number => lines.reduce((sum, line) => sum + line.length + 1, 0)
+
+/** Rights go by the types of a document (acl:accessToClass): who may only append must not give themselves others. */
+const addsType = (content: readonly Quad[], { iri, types }: Document): boolean =>
+  content.some(
+    ({ subject, predicate, object }) =>
+      subject.value === iri &&
+      predicate.value === RDF('type') &&
+      !types.includes(object.value) &&
+      !isKind(object.value),
+  )
 
 /** RFC 9110 §13.1.1: for a write the state counts, in whichever format the client has read it. */
 function preconditions({ request, gateway }: Context, current: Document | undefined): Problem | undefined {
@@ -205,21 +233,24 @@ async function remove(context: Context, iri: string): Promise<Response | Problem
   return response(204, [linkField(application, agent.webId, undefined)])
 }
 
-/** A write whose outcome is unknown may still be done until the store's time is up, and again a while after it. */
-const DOUBT_MS = 60_000
-
 function notDone(context: Context, iri: string, { code }: Problem): void {
   // A store that cannot be reached has not done it; one that broke off or fell silent may have.
-  if (code === 'store.unreachable' || code === 'store.overloaded') return
-  context.application.cache.versions.inDoubt(iri, context.gateway.now() + DOUBT_MS)
-  changed(context, iri, 'uncertain')
+  if (code === 'store.unreachable' || code === 'store.overloaded' || code === 'store.refused') return
+  const until = context.gateway.now() + DOUBT_MS
+  context.application.cache.versions.inDoubt(iri, until)
+  changed(context, iri, 'uncertain', until)
 }
 
 /** Everything compiled from documents follows: rules, shapes and verified profiles, before the answer goes out. */
-function changed({ application, gateway }: Context, iri: string, state: Parameters<Access['changed']>[1]): void {
+function changed(
+  { application, gateway }: Context,
+  iri: string,
+  state: Parameters<Access['changed']>[1],
+  until?: number,
+): void {
   gateway.webIds.forget(iri)
   if (application.kind !== 'admin') return
-  application.dataspace.ontologies.changed(iri)
+  application.dataspace.ontologies.changed(iri, until)
   application.dataspace.access.changed(iri, state)
 }
 

@@ -9,6 +9,8 @@ export type { Fact, Mode } from './authorization.js'
 /** Kept current by the writes that pass through. Everything is synchronous; the strings given are kept as they are. */
 export interface AuthorizationIndex {
   readonly adminBase: string
+  /** Whether what this graph says can make a difference. */
+  counts(graph: string): boolean
   /** What the graph says from now on; a graph that does not count, and other predicates, are ignored. */
   replaceGraph(graph: string, facts: Iterable<Fact>): void
   removeGraph(graph: string): void
@@ -50,6 +52,7 @@ export function makeAuthorizationIndex(adminBase: string): AuthorizationIndex {
 
   return {
     adminBase,
+    counts,
     replaceGraph(graph, facts) {
       if (!counts(graph)) return
       const change = [...facts]

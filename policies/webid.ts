@@ -17,12 +17,20 @@ export interface CredentialFailure {
     | 'malformed-webid'
     | 'no-rsa-key'
     | 'profile-unavailable'
+    | 'store-unavailable'
     | 'key-not-in-profile'
+    | 'busy'
   readonly detail: string
 }
 
 /** The triples of a profile document, or a sentence saying why they cannot be had. */
-export type ReadProfile = (document: string) => Promise<readonly Quad[] | { readonly unavailable: string }>
+export type ReadProfile = (document: string) => Promise<readonly Quad[] | Unavailable>
+
+export interface Unavailable {
+  readonly unavailable: string
+  /** It is our own store that fails: that says nothing about the credential. */
+  readonly isOurs?: boolean
+}
 
 export interface WebIdVerifier {
   /** The WebID that the certificate proves; undefined when it names none (it is then no WebID credential). */
@@ -45,6 +53,29 @@ const failure = (reason: CredentialFailure['reason'], detail: string): Credentia
   detail,
 })
 
+const fingerprints = new WeakMap<Uint8Array, string>()
+function fingerprintOf(der: Uint8Array): string {
+  const known = fingerprints.get(der)
+  if (known) return known
+  const fingerprint = createHash('sha256').update(der).digest('base64')
+  fingerprints.set(der, fingerprint)
+  return fingerprint
+}
+
+/** One verification under way: stale when a document that it has read changes meanwhile. */
+interface Look {
+  readonly documents: string[]
+  readonly verified: Promise<Verified>
+  waiting: number
+  isStale: boolean
+}
+
+/** A profile, and the documents of keys, may be slow and far away: what one verification and all of them may take. */
+const BUDGET_MS = 10_000
+const KEY_DOCUMENTS = 3
+const LOOKS = 64
+const WAITING = 16
+
 /** `lifetime` and `failureLifetime` in ms: how long a found key, and a failure, are believed. */
 export function makeWebIdVerifier(settings: {
   readonly readProfile: ReadProfile
@@ -54,61 +85,96 @@ export function makeWebIdVerifier(settings: {
   readonly failureLifetime?: number
 }): WebIdVerifier {
   const { readProfile, now, max = 10_000, lifetime = 300_000, failureLifetime = 2_000 } = settings
-  const known = new LRUCache<string, Verified>({ max })
-  const underWay = new Map<string, Promise<Verified>>()
-  let forgotten = 0
+  const underWay = new Map<string, Look>()
+  const restingOn = new Map<string, Set<string>>()
+  const known = new LRUCache<string, Verified>({
+    max,
+    dispose: ({ documents }, fingerprint) => {
+      for (const document of documents) {
+        const dependants = restingOn.get(document)
+        dependants?.delete(fingerprint)
+        if (dependants?.size === 0) restingOn.delete(document)
+      }
+    },
+  })
 
-  async function look(fingerprint: string, certificate: ClientCertificate, webId: string): Promise<Verified> {
-    const asOf = forgotten
-    const documents: string[] = []
-    const outcome = await checkKey(certificate, webId, (document) => {
-      documents.push(document)
-      return readProfile(document)
-    })
-    const until = now() + ('webId' in outcome ? lifetime : failureLifetime)
-    const verified = { certificate, outcome, documents, until }
-    // A profile that changed while it was read may have been read in its old state.
-    if (asOf === forgotten) known.set(fingerprint, verified)
-    return verified
+  function keep(fingerprint: string, verified: Verified): void {
+    known.set(fingerprint, verified)
+    for (const document of verified.documents) {
+      restingOn.set(document, (restingOn.get(document) ?? new Set()).add(fingerprint))
+    }
   }
 
-  async function recall(fingerprint: string, certificate: ClientCertificate, webId: string): Promise<Verified> {
-    const stored = known.get(fingerprint)
-    if (stored && stored.until > now()) return stored
-    const pending = underWay.get(fingerprint)
-    if (pending) return pending
-    const looking = look(fingerprint, certificate, webId).finally(() => {
-      if (underWay.get(fingerprint) === looking) underWay.delete(fingerprint)
+  function look(fingerprint: string, certificate: ClientCertificate, webId: string): Look {
+    const documents: string[] = []
+    const read: ReadProfile = (document) => {
+      documents.push(document)
+      return readProfile(document)
+    }
+    const verified = withinBudget(checkKey(certificate, webId, read)).then((outcome): Verified => {
+      const until = now() + ('webId' in outcome ? lifetime : failureLifetime)
+      const result = { certificate, outcome, documents: [...documents], until }
+      if (underWay.get(fingerprint) === started) underWay.delete(fingerprint)
+      if (!started.isStale) keep(fingerprint, result)
+      return result
     })
-    underWay.set(fingerprint, looking)
-    return looking
+    const started: Look = { documents, verified, waiting: 0, isStale: false }
+    underWay.set(fingerprint, started)
+    return started
+  }
+
+  async function recall(
+    fingerprint: string,
+    certificate: ClientCertificate,
+    webId: string,
+  ): Promise<Verified['outcome']> {
+    const stored = known.get(fingerprint)
+    if (stored && stored.until > now()) return stored.outcome
+    const pending = underWay.get(fingerprint)
+    if ((!pending && underWay.size >= LOOKS) || (pending && pending.waiting >= WAITING)) {
+      return failure('busy', 'Too many WebID profiles are being read.')
+    }
+    const looking = pending ?? look(fingerprint, certificate, webId)
+    looking.waiting++
+    return (await looking.verified).outcome
   }
 
   return {
     async verify(der) {
-      const fingerprint = createHash('sha256').update(der).digest('base64')
+      const fingerprint = fingerprintOf(der)
       const certificate = known.get(fingerprint)?.certificate ?? readClientCertificate(der)
       if (!certificate) return failure('malformed-certificate', 'The client certificate cannot be read.')
       if (certificate.webId === undefined) return undefined
       const time = now()
       if (time < certificate.validFrom) return failure('not-yet-valid', 'The client certificate is not yet valid.')
       if (time > certificate.validTo) return failure('expired', 'The client certificate has expired.')
-      if (!isHttpUri(certificate.webId)) {
+      if (!known.has(fingerprint) && !isHttpUri(certificate.webId)) {
         return failure('malformed-webid', 'The WebID in the client certificate is not an http or https URI.')
       }
-      return (await recall(fingerprint, certificate, certificate.webId)).outcome
+      return recall(fingerprint, certificate, certificate.webId)
     },
     forget(document) {
-      forgotten++
-      underWay.clear()
-      for (const [fingerprint, { documents }] of known) if (documents.includes(document)) known.delete(fingerprint)
+      for (const [fingerprint, look] of underWay) {
+        if (!look.documents.includes(document)) continue
+        look.isStale = true
+        underWay.delete(fingerprint)
+      }
+      for (const fingerprint of [...(restingOn.get(document) ?? [])]) known.delete(fingerprint)
     },
     clear() {
-      forgotten++
+      for (const look of underWay.values()) look.isStale = true
       underWay.clear()
       known.clear()
     },
   }
+}
+
+async function withinBudget(checked: Promise<Verified['outcome']>): Promise<Verified['outcome']> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<CredentialFailure>((resolve) => {
+    timer = setTimeout(resolve, BUDGET_MS, failure('profile-unavailable', 'The WebID profile took too long to read.'))
+  })
+  return Promise.race([checked, late]).finally(() => clearTimeout(timer))
 }
 
 function isHttpUri(value: string): boolean {
@@ -129,14 +195,18 @@ async function checkKey(
   const profileDocument = withoutFragment(webId)
   const profile = await readProfile(profileDocument)
   if ('unavailable' in profile) {
-    return failure('profile-unavailable', `WebID profile could not be loaded: <${webId}>. ${profile.unavailable}`)
+    const reason = profile.isOurs ? 'store-unavailable' : 'profile-unavailable'
+    return failure(reason, `WebID profile could not be loaded: <${webId}>. ${profile.unavailable}`)
   }
   const keys = profile.filter((t) => t.subject.value === webId && t.predicate.value === CERT + 'key')
+  let asked = 0
   for (const { object } of keys.slice(0, 20)) {
     if (isKey(profile, object.value, key)) return { webId }
     const keyDocument = withoutFragment(object.value)
     if (object.termType !== 'NamedNode' || keyDocument === profileDocument || !isHttpUri(object.value)) continue
+    if (++asked > KEY_DOCUMENTS) continue
     const described = await readProfile(keyDocument)
+    if ('unavailable' in described && described.isOurs) return failure('store-unavailable', described.unavailable)
     if (!('unavailable' in described) && isKey(described, object.value, key)) return { webId }
   }
   return failure('key-not-in-profile', `The client certificate's key is not in the WebID profile <${webId}>.`)

@@ -1,16 +1,19 @@
-// In charge of running benchmarks by name: `node --expose-gc dist/test/bench/run.js [name …]`; all without a name.
+// In charge of running benchmarks by name: `node --expose-gc dist/test/bench/run.js [--full] [name …]`; all without a name.
 import { benchAccess } from './access.js'
-import { textOf, type BenchTable } from './bench-table.js'
+import { textOf } from './bench-table.js'
+import { benchTier, TIER, TIER_ON_REQUEST } from './tier.js'
 
-const BENCHES: ReadonlyMap<string, () => Promise<BenchTable>> = new Map([['access', benchAccess]])
-
-const names = process.argv.slice(2)
-const unknown = names.filter((name) => !BENCHES.has(name))
+const given = process.argv.slice(2)
+const full = given.includes('--full')
+const names = given.filter((name) => name !== '--full')
+const known = ['access', ...TIER, ...TIER_ON_REQUEST]
+const unknown = names.filter((name) => !known.includes(name))
 if (unknown.length > 0) {
-  process.stderr.write(`No benchmark ${unknown.join(', ')}. There are: ${[...BENCHES.keys()].join(', ')}.\n`)
+  process.stderr.write(`No benchmark ${unknown.join(', ')}. There are: ${known.join(', ')}.\n`)
   process.exitCode = 2
 } else {
-  for (const [name, bench] of BENCHES) {
-    if (names.length === 0 || names.includes(name)) process.stdout.write(textOf(await bench()))
-  }
+  const wanted = names.length > 0 ? names : ['access', ...TIER]
+  if (wanted.includes('access')) process.stdout.write(textOf(await benchAccess()))
+  const tier = wanted.filter((name) => name !== 'access')
+  if (tier.length > 0) process.stdout.write(textOf(await benchTier(tier, { full })))
 }

@@ -271,7 +271,8 @@ void (async () => {
     openHttpStore({ ...fusekiEndpoints(url), headersTimeout: 500, idleTimeout: 500, totalTimeout: 2_000 })
   const stores = { endUser: open(proxies.endUser.url), admin: open(proxies.admin.url) }
   t.teardown(() => Promise.all([stores.endUser.close(), stores.admin.close()]))
-  const world = await makeWorld(t, stores)
+  // Without the cache: every read is one of the store.
+  const world = await makeWorld(t, stores, { flags: ['--cache', 'off'] })
   const owner = world.as('owner')
   await owner('PUT', '/a/', rdf(`<> dct:description """${'x'.repeat(100_000)}""" .`))
 

@@ -178,7 +178,7 @@ void (async () => {
       `PUT / HTTP/1.1\r\nHost: ${host}\r\nExpect: 200-maybe\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`,
       417,
     ],
-    ['OPTIONS *', `OPTIONS * HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`, 400],
+    ['CONNECT', `CONNECT ${host} HTTP/1.1\r\nHost: ${host}\r\n\r\n`, 405],
   ]
   for (const [name, bytes, status] of malformed) {
     await row(t, 'none', `malformed: ${name} → ${status} with an RDF body`, async (t) => {

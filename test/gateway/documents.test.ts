@@ -526,7 +526,9 @@ async function fieldsOfResponses(world: World, is: Is, make: Make): Promise<void
   await is('OPTIONS and CORS', async (t) => {
     const answer = await world.as('nobody')('OPTIONS', '/')
     t.equal(answer.status, 204)
-    t.equal(answer.fields.allow, 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS')
+    t.equal(answer.fields.allow, 'GET, HEAD, POST, PUT, PATCH, OPTIONS', 'the root cannot be deleted')
+    const profile = await world.as('nobody')('OPTIONS', new URL(world.ownerWebId).pathname)
+    t.equal(profile.fields.allow, 'GET, HEAD, OPTIONS')
     t.match(answer.fields['accept-post'], 'text/turtle')
     t.equal(answer.fields['accept-patch'], 'application/sparql-update')
     t.equal(answer.fields['access-control-allow-origin'], '*')

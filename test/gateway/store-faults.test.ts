@@ -13,6 +13,11 @@ import { fetchFuseki, freePort, startFuseki } from '../support/fuseki.js'
 import { startProxy, type Fault, type StoreProxy } from '../support/proxy.js'
 import { freshDataset, reasonWithoutFuseki, row } from '../support/stores.js'
 
+// Before the first row: a pause between rows would end the file.
+const [pem, another, elsewhere] = (await Promise.all(
+  ['127.0.0.1', '127.0.0.1', 'store.example'].map((host) => makeServerCertificate([host], Date.now())),
+)) as [string, string, string]
+
 const DOCUMENT = 'https://data.example/a/'
 const TSV = 'text/tab-separated-values'
 const TRIPLE = `<${DOCUMENT}> <urn:p> "one" .\n`
@@ -485,9 +490,6 @@ await row(t, 'none', 'no server, no such host', async (t) => {
   }
 })
 
-const pem = await makeServerCertificate(['127.0.0.1'], Date.now())
-const another = await makeServerCertificate(['127.0.0.1'], Date.now())
-const elsewhere = await makeServerCertificate(['store.example'], Date.now())
 const tlsServer = (identity: string) =>
   createHttpsServer({ cert: identity, key: identity }, (_request, response) =>
     response.writeHead(200, N_TRIPLES).end(TRIPLE),

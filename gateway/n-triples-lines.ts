@@ -1,0 +1,54 @@
+// In charge of N-Triples as lines of text (RDF 1.1 N-Triples §7): checked, laid out alike, each term as it was written.
+// A parser would give terms: how "042" or "\u0041" stood there would be lost.
+
+const HEX = '[0-9A-Fa-f]'
+// A code point that is no half of a surrogate pair.
+const UCHAR = `\\\\(?:u|U0000)(?:[0-9A-CE-Fa-ce-f]${HEX}{3}|[Dd][0-7]${HEX}{2})|\\\\U00(?:0[1-9A-Fa-f]|10)${HEX}{4}`
+const IRI = `<[A-Za-z][A-Za-z0-9+.-]*:(?:[^\\x00-\\x20<>"{}|^\`\\\\]+|${UCHAR})*>`
+const BLANK_NODE = '_:[\\w\\u{C0}-\\u{EFFFF}](?:[\\w.\\-\\u{B7}-\\u{EFFFF}]*[\\w\\-\\u{B7}-\\u{EFFFF}])?'
+const LANGUAGE = '@[a-zA-Z]{1,8}(?:-[a-zA-Z0-9]{1,8})*'
+const LITERAL = `"(?:[^"\\\\\\n\\r]+|\\\\[tbnrf"'\\\\]|${UCHAR})*"(?:${LANGUAGE}|\\^\\^${IRI})?`
+const TRIPLE = new RegExp(
+  `^[ \\t]*(${IRI}|${BLANK_NODE})[ \\t]*(${IRI})[ \\t]*(${IRI}|${BLANK_NODE}|${LITERAL})[ \\t]*\\.[ \\t]*(?:#.*)?$`,
+  'u',
+)
+const NOTHING = /^[ \t]*(?:#.*)?$/
+
+/**
+ * The distinct triples as lines without line ends, or undefined where something is no triple of RDF 1.1 with absolute
+ * IRIs. The terms stay as they were written, but for the labels of blank nodes, which are those that `label` gives.
+ */
+export function linesIn(nTriples: string, label: (written: string) => string): Set<string> | undefined {
+  if (!nTriples.isWellFormed()) return undefined
+  const lines = new Set<string>()
+  for (const line of nTriples.split(/[\r\n]/)) {
+    const [, subject, predicate, object] = TRIPLE.exec(line) ?? []
+    if (subject && predicate && object)
+      lines.add(`${relabelled(subject, label)} ${predicate} ${relabelled(object, label)} .`)
+    else if (!NOTHING.test(line)) return undefined
+  }
+  return lines
+}
+
+const relabelled = (term: string, label: (written: string) => string): string =>
+  term.startsWith('_:') ? label(term) : term
+
+/** The IRIs of a line that is laid out as `linesIn` does it. */
+export const irisIn = (line: string): string[] =>
+  (/^(?:<(\S*)>|\S+) <(\S*)> (?:<(\S*)>|".*\^\^<(\S*)>|.*) \.$/s.exec(line) ?? [])
+    .slice(1)
+    .filter((iri) => iri !== undefined)
+
+/** Whether such a line has a blank node. */
+export const hasBlankNode = (line: string): boolean => /^_:|^\S+ \S+ _:/.test(line)
+
+/** Whether a line is a triple of RDF 1.1. */
+export const isTriple = (line: string): boolean => TRIPLE.test(line)
+
+export const linesOf = (text: string): string[] => text.split('\n').filter(Boolean)
+
+/** Lines as one text, '' for none. */
+export const textOf = (lines: Iterable<string>): string => {
+  const text = [...lines].join('\n')
+  return text && `${text}\n`
+}

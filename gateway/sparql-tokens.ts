@@ -1,0 +1,193 @@
+// In charge of the tokens of a SPARQL query or update: the text that is analysed is the text that the store gets, with one
+// reading only. Comments, escapes, prefixes and relative IRIs are gone; each token is written in one way. Pure.
+
+/** A token in its one spelling. `at`: where it begins in the text, for `placeOf`. */
+export interface Token {
+  readonly text: string
+  readonly at: number
+}
+
+export interface Flaw {
+  readonly flaw: string
+  readonly at: number
+}
+
+/** Deeper nesting of brackets costs the parser cubic time, and stores their stack. */
+const DEEPEST = 100
+
+const BASE_CHARS =
+  'A-Za-z\\u00C0-\\u00D6\\u00D8-\\u00F6\\u00F8-\\u02FF\\u0370-\\u037D\\u037F-\\u1FFF\\u200C-\\u200D\\u2070-\\u218F' +
+  '\\u2C00-\\u2FEF\\u3001-\\uD7FF\\uF900-\\uFDCF\\uFDF0-\\uFFFD\\u{10000}-\\u{EFFFF}'
+const FIRST = `${BASE_CHARS}_0-9`
+const MORE = '\\u00B7\\u0300-\\u036F\\u203F-\\u2040'
+const CHARS = `${FIRST}${MORE}\\-`
+const LOCAL = "%[0-9A-Fa-f]{2}|\\\\[_~.\\-!$&'()*+,;=\\/?#@%]"
+const EXPONENT = '[eE][+-]?[0-9]+'
+
+// SPARQL 1.1 §19.8. The first that matches is the longest there; the name of a prefix has a bound, so that reading a text
+// takes time in proportion to its length.
+const TOKEN = new RegExp(
+  [
+    '(?<space>[ \\t\\r\\n]+|#[^\\r\\n]*)',
+    '(?<string>"""[^"\\\\]*(?:(?:\\\\[^]|"(?!""))[^"\\\\]*)*"""|\'\'\'[^\'\\\\]*(?:(?:\\\\[^]|\'(?!\'\'))[^\'\\\\]*)*\'\'\'' +
+      '|"[^"\\\\\\r\\n]*(?:\\\\[^][^"\\\\\\r\\n]*)*"|\'[^\'\\\\\\r\\n]*(?:\\\\[^][^\'\\\\\\r\\n]*)*\')',
+    '<(?<iri>[^\\x00-\\x20<>"{}|^`\\\\]*)>',
+    `[?$](?<variable>[${FIRST}][${FIRST}${MORE}]*)`,
+    `(?<blank>_:[${FIRST}](?:[${CHARS}.]*[${CHARS}])?)`,
+    `(?<prefix>(?:[${BASE_CHARS}](?:[${CHARS}.]{0,255}[${CHARS}])?)?):(?<local>(?:[${FIRST}:]|${LOCAL})(?:(?:[${CHARS}.:]|${LOCAL})*(?:[${CHARS}:]|${LOCAL}))?)?`,
+    '(?<language>@[A-Za-z]+(?:-[A-Za-z0-9]+)*)',
+    `(?<number>[+-]?(?:[0-9]+\\.[0-9]*${EXPONENT}|\\.?[0-9]+${EXPONENT}|[0-9]*\\.[0-9]+|[0-9]+))`,
+    '(?<word>[A-Za-z][A-Za-z0-9_]*)',
+    '(?<mark>\\^\\^|\\|\\||&&|!=|<=|>=|[{}()[\\].;,*/+\\-|^?!=<>])',
+  ].join('|'),
+  'yu',
+)
+
+// SPARQL 1.1 §19.2, but only where the character can stand in a word, a name or an IRI: no escape ends or begins a token.
+const ESCAPE = /\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|[^])/gu
+const INNER = /^[\w\-.:/?=&@~!$+,;%\u00a0-\ud7ff\ue000-\u{10ffff}]$/u
+const ABSOLUTE = /^[A-Za-z][A-Za-z0-9+.-]*:/
+
+/** RFC 3986 §5.2; what it throws is a flaw of the reference. */
+type Resolve = (reference: string, base: string) => string
+
+/** The tokens of a text. Prefixed names become IRIs, and BASE and PREFIX are gone. */
+export function tokensOf(source: string, base: string, resolve: Resolve): readonly Token[] | Flaw {
+  const text = withoutEscapes(source)
+  const prologue = makePrologue(base, resolve)
+  const tokens: Token[] = []
+  let depth = 0
+  for (TOKEN.lastIndex = 0; TOKEN.lastIndex < text.length;) {
+    const at = TOKEN.lastIndex
+    const groups = TOKEN.exec(text)?.groups
+    if (!groups) return { flaw: `unexpected “${String.fromCodePoint(text.codePointAt(at)!)}”`, at }
+    if (groups['space'] !== undefined) continue
+    const spelled = prologue.declares(groups) ?? spelling(groups, prologue)
+    if (spelled === DECLARATION) continue
+    if (typeof spelled !== 'string') return { flaw: spelled.flaw, at }
+    if (OPENING.has(spelled) && ++depth > DEEPEST) return { flaw: `nested more than ${DEEPEST} levels deep`, at }
+    if (CLOSING.has(spelled)) depth--
+    // Another prologue may stand between the operations of an update (SPARQL 1.1 Update §3).
+    prologue.follows(spelled === ';' && depth === 0)
+    tokens.push({ text: spelled, at })
+  }
+  return prologue.isWhole() ? tokens : { flaw: 'unexpected end of a declaration', at: text.length }
+}
+
+/** Where a token or a flaw of this text is, in words. Lines and columns count from 1; an escape counts as what it is for. */
+export function placeOf(source: string, at: number): string {
+  const lines = withoutEscapes(source)
+    .slice(0, at)
+    .split(/\r\n|\r|\n/)
+  return `line ${lines.length}, column ${lines.at(-1)!.length + 1}`
+}
+
+const OPENING = new Set(['{', '(', '['])
+const CLOSING = new Set(['}', ')', ']'])
+const DECLARATION = ''
+
+type Groups = Readonly<Record<string, string | undefined>>
+type Spelling = string | { readonly flaw: string }
+
+interface Prologue {
+  /** DECLARATION for a token of a declaration that is well-formed so far, undefined for any token that is none. */
+  declares(groups: Groups): Spelling | undefined
+  /** Whether what follows may be a declaration. */
+  follows(isOpen: boolean): void
+  /** Whether no declaration is left half. */
+  isWhole(): boolean
+  absolute(reference: string): Spelling
+  namespace(prefix: string): string | undefined
+}
+
+/** SPARQL 1.1 §4.1: BASE and PREFIX, in their order. */
+function makePrologue(base: string, resolve: Resolve): Prologue {
+  const namespaces = new Map<string, string>()
+  let isOpen = true
+  /** What the declaration under way has so far: its keyword, and the prefix. */
+  let begun: readonly string[] = []
+  const absolute = (reference: string): Spelling => {
+    if (ABSOLUTE.test(reference)) return reference
+    try {
+      return resolve(reference, base)
+    } catch {
+      return { flaw: 'this relative IRI cannot be resolved' }
+    }
+  }
+  return {
+    absolute,
+    namespace: (prefix) => namespaces.get(prefix),
+    follows: (open) => (isOpen = open),
+    isWhole: () => begun.length === 0,
+    declares({ word, prefix, local, iri }) {
+      if (begun.length === 0) {
+        const keyword = word?.toUpperCase()
+        if (!isOpen || (keyword !== 'BASE' && keyword !== 'PREFIX')) return undefined
+        begun = [keyword]
+        return DECLARATION
+      }
+      if (begun[0] === 'PREFIX' && begun.length === 1) {
+        if (prefix === undefined || local !== undefined) return { flaw: 'PREFIX needs a name that ends with a colon' }
+        begun = ['PREFIX', prefix]
+        return DECLARATION
+      }
+      if (iri === undefined) return { flaw: `${begun[0]} needs an IRI` }
+      const target = absolute(iri)
+      if (typeof target !== 'string') return target
+      if (begun[0] === 'BASE') base = target
+      else namespaces.set(begun[1]!, target)
+      begun = []
+      return DECLARATION
+    },
+  }
+}
+
+function spelling(groups: Groups, prologue: Prologue): Spelling {
+  const { string, iri, variable, prefix, local = '', word } = groups
+  if (string !== undefined) return stringSpelling(string)
+  if (iri !== undefined) return bracketed(prologue.absolute(iri))
+  // SPARQL 1.1 §4.1.3: $x and ?x are the same variable.
+  if (variable !== undefined) return `?${variable}`
+  if (prefix !== undefined) {
+    const namespace = prologue.namespace(prefix)
+    if (namespace === undefined) return { flaw: `the prefix ${prefix.slice(0, 40)}: is not declared` }
+    return bracketed(namespace + local.replace(/\\(.)/g, '$1'))
+  }
+  // SPARQL 1.1 §19.8, note 1: keywords are case-insensitive, but for "a".
+  if (word !== undefined) return word === 'a' ? word : word.toUpperCase()
+  return (groups['blank'] ?? groups['language'] ?? groups['number'] ?? groups['mark'])!
+}
+
+const bracketed = (iri: Spelling): Spelling => (typeof iri === 'string' ? `<${iri}>` : iri)
+
+const codePoint = (hexadecimal: string): string => {
+  const number = parseInt(hexadecimal, 16)
+  return number > 0x10ffff || (number >= 0xd800 && number <= 0xdfff) ? '' : String.fromCodePoint(number)
+}
+
+const withoutEscapes = (source: string): string =>
+  source.includes('\\') ? source.replace(ESCAPE, withoutEscape) : source
+
+const withoutEscape = (escape: string, short: string | undefined, long: string | undefined): string => {
+  const hexadecimal = short ?? long
+  const character = hexadecimal === undefined ? '' : codePoint(hexadecimal)
+  return INNER.test(character) ? character : escape
+}
+
+// SPARQL 1.1 §19.7
+const ECHARS = new Map(['t\t', 'b\b', 'n\n', 'r\r', 'f\f', '\\\\', '""', "''"].map(([name, value]) => [name!, value!]))
+const WRITTEN = new Map([...ECHARS].map(([name, value]) => [value, `\\${name}`]))
+
+/** Between single double quotes, in one line. */
+function stringSpelling(literal: string): Spelling {
+  const quotes = /^(?:"""|'''|["'])/.exec(literal)![0].length
+  let isWhole = true
+  const value = literal.slice(quotes, -quotes).replace(ESCAPE, (escape, short?: string, long?: string) => {
+    const hexadecimal = short ?? long
+    const character = hexadecimal === undefined ? ECHARS.get(escape[1]!) : codePoint(hexadecimal)
+    if (!character) isWhole = false
+    return character ?? ''
+  })
+  if (!isWhole) return { flaw: 'this string has an escape that does not exist' }
+  return `"${value.replace(/[\t\b\n\r\f\\"]/g, (character) => WRITTEN.get(character)!)}"`
+}

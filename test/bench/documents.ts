@@ -1,0 +1,172 @@
+// In charge of the rows about documents: cached and not, 304, over TLS, PUT; beside Fastify, nginx and the store itself.
+import { answerTo, startBareRoute, startNginx, type Contender } from './contestants.js'
+import { bulkDocument, DIFFERENT, putDocument, TWENTY_TRIPLES } from './bench-data.js'
+import { perSecond, type Load } from './load.js'
+import { compare, takeTurns, type Contestant, type Timing } from './series.js'
+import type { BenchGateway, GatewayOptions, Setting } from './setting.js'
+
+export interface Rows {
+  readonly rows: readonly (readonly string[])[]
+  readonly notes: readonly string[]
+}
+
+const TURTLE = { Accept: 'text/turtle' }
+
+export const contestant = (name: string, load: Load, before: () => void = () => undefined): Contestant => ({
+  name,
+  run: (seconds) => {
+    before()
+    return perSecond(load, seconds)
+  },
+})
+
+/** What `use` gives, with a gateway that is ended after it. */
+export async function withGateway<T>(
+  setting: Setting,
+  flags: readonly string[],
+  use: (gateway: BenchGateway) => Promise<T>,
+  options: GatewayOptions = {},
+): Promise<T> {
+  const gateway = await setting.startGateway(flags, options)
+  try {
+    return await use(gateway)
+  } finally {
+    await gateway.end()
+  }
+}
+
+const CACHED = 'cached GET'
+
+export const cachedGet = (setting: Setting, timing: Timing): Promise<Rows> =>
+  withGateway(setting, [], async (gateway) => {
+    setting.place('measured')
+    const load = gateway.request(setting.path, TURTLE)
+    const { head, body } = await answerTo(load)
+    const [, entityTag] = /\r\netag: *(\S+)/i.exec(head) ?? []
+    const storeLoad = setting.store(setting.graphStore(`${setting.base}doc/`), TURTLE)
+    const { body: storeBody } = await answerTo(storeLoad)
+    const others: Contender[] = []
+    try {
+      const fastify = await startBareRoute(load)
+      others.push(fastify)
+      const nginx = await startNginx(load)
+      if (nginx) others.push(nginx)
+      const contestants = [
+        contestant(CACHED, load),
+        contestant('304', { ...load, fields: { ...load.fields, 'If-None-Match': entityTag ?? '*' }, status: [304] }),
+        contestant('bare Fastify', { ...load, port: fastify.port }),
+        ...(nginx ? [contestant('nginx proxy_cache', { ...load, port: nginx.port })] : []),
+        contestant('Fuseki GSP GET', storeLoad),
+      ]
+      const outcome = await takeTurns(contestants, timing)
+      return {
+        rows: [
+          compare(outcome, { row: CACHED, of: CACHED, to: 'bare Fastify', target: 0.8 }),
+          compare(outcome, { row: CACHED, of: CACHED, to: 'nginx proxy_cache', target: 0.6 }),
+          compare(outcome, { row: CACHED, of: CACHED, to: 'Fuseki GSP GET', target: 10 }),
+          compare(outcome, { row: '304', of: '304', to: CACHED, target: 1 }),
+        ],
+        notes: [
+          `The document: ${body.length} bytes of Turtle from the gateway, ${storeBody.length} from Fuseki.`,
+          ...(nginx ? [] : ['There is no nginx, and it could not be installed.']),
+        ],
+      }
+    } finally {
+      for (const other of others) await other.end()
+    }
+  })
+
+/** The same with a line in the log for each request, as the default settings have it. */
+export const loggedGet = (setting: Setting, timing: Timing): Promise<Rows> => {
+  const one = (level: string, options: GatewayOptions): Contestant => ({
+    name: level,
+    run: (seconds) =>
+      withGateway(
+        setting,
+        ['--log-level', level],
+        async (gateway) => {
+          const load = gateway.request(setting.path, TURTLE)
+          await perSecond(load, 1)
+          return perSecond(load, seconds)
+        },
+        options,
+      ),
+  })
+  return takeTurns([one('info', { log: 'discard' }), one('warn', {})], { ...timing, warmUp: 0.2 }).then((outcome) => ({
+    rows: [compare(outcome, { row: 'cached GET, each in the log', of: 'info', to: 'warn' })],
+    notes: [],
+  }))
+}
+
+export const tlsGet = (setting: Setting, timing: Timing): Promise<Rows> =>
+  withGateway(setting, [], async (gateway) => {
+    const load = gateway.tlsRequest(setting.path, TURTLE)
+    const fastify = await startBareRoute(load)
+    try {
+      const contestants = [contestant('gateway', load), contestant('bare Fastify', { ...load, port: fastify.port })]
+      const outcome = await takeTurns(contestants, timing)
+      return {
+        rows: [compare(outcome, { row: 'cached GET over TLS', of: 'gateway', to: 'bare Fastify' })],
+        notes: ['TLS: a client certificate on every connection; the load is made by Node.js, for both.'],
+      }
+    } finally {
+      await fastify.end()
+    }
+  })
+
+const differentGets = (setting: Setting): Load => ({
+  ...setting.store('', TURTLE),
+  targets: Array.from({ length: DIFFERENT }, (_, n) => setting.graphStore(bulkDocument(setting.base, n))),
+})
+
+/** The store's virtual machine compiles for a while, and would be measured doing so. */
+export async function warmStore(setting: Setting): Promise<void> {
+  await perSecond(differentGets(setting), 6)
+}
+
+export const uncachedGet = (setting: Setting, timing: Timing): Promise<Rows> =>
+  withGateway(setting, ['--cache', 'off'], async (gateway) => {
+    // For both the store has the core of the load, so that it is the same store with and without the gateway.
+    setting.place('measuring')
+    const documents = Array.from({ length: DIFFERENT }, (_, n) => bulkDocument(setting.base, n))
+    const contestants = [
+      contestant('gateway', {
+        ...gateway.request('', TURTLE),
+        targets: documents.map((document) => new URL(document).pathname),
+      }),
+      contestant('Fuseki GSP GET', differentGets(setting)),
+    ]
+    const outcome = await takeTurns(contestants, timing)
+    return {
+      rows: [compare(outcome, { row: 'uncached GET', of: 'gateway', to: 'Fuseki GSP GET', target: 0.85 })],
+      notes: [
+        'Where the gateway asks the store, the store runs on the core of the load, also when asked directly.',
+        `Uncached: ${DIFFERENT} documents, or queries, in turn.`,
+      ],
+    }
+  })
+
+export const put = (setting: Setting, timing: Timing): Promise<Rows> =>
+  withGateway(setting, [], async (gateway) => {
+    setting.place('measuring')
+    const documents = Array.from({ length: 64 }, (_, n) => putDocument(setting.base, n))
+    const writing = { method: 'PUT', body: TWENTY_TRIPLES, status: [200, 201, 204] }
+    const fields = { 'Content-Type': 'text/turtle' }
+    const contestants = [
+      contestant('gateway', {
+        ...gateway.request('', fields),
+        ...writing,
+        targets: documents.map((document) => new URL(document).pathname),
+      }),
+      contestant('Fuseki GSP PUT', {
+        ...setting.store('', fields),
+        ...writing,
+        targets: documents.map(setting.graphStore),
+      }),
+    ]
+    const outcome = await takeTurns(contestants, timing)
+    return {
+      rows: [compare(outcome, { row: 'PUT of 20 triples', of: 'gateway', to: 'Fuseki GSP PUT', target: 0.6 })],
+      notes: [],
+    }
+  })

@@ -1,0 +1,68 @@
+// In charge of where the gateway's time goes under load: the functions with the most time of their own, by Node.js's profiler.
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { withGateway, type Rows } from './documents.js'
+import { perSecond } from './load.js'
+import type { Setting } from './setting.js'
+
+interface CpuProfile {
+  readonly nodes: readonly {
+    readonly id: number
+    readonly callFrame: { readonly functionName: string; readonly url: string; readonly lineNumber: number }
+  }[]
+  readonly samples: readonly number[]
+  readonly timeDeltas: readonly number[]
+}
+
+const TOP = 20
+
+export async function profile(setting: Setting): Promise<Rows> {
+  const rows: string[][] = []
+  for (const [name, flags] of [
+    ['cached GET', []],
+    ['uncached GET', ['--cache', 'off']],
+  ] as const) {
+    const folder = mkdtempSync(join(tmpdir(), 'triplegate-profile-'))
+    try {
+      setting.place('measuring')
+      await withGateway(
+        setting,
+        flags,
+        async ({ request }) => void (await perSecond(request(setting.path, { Accept: 'text/turtle' }), 5)),
+        { node: ['--cpu-prof', `--cpu-prof-dir=${folder}`] },
+      )
+      const of = readdirSync(folder).map((file) => JSON.parse(readFileSync(join(folder, file), 'utf8')) as CpuProfile)
+      // The main thread's is the one with the most samples that are not idle.
+      const [busiest] = of.map(selfTimes).sort((a, b) => busy(b) - busy(a))
+      rows.push([`profile of ${name}`, 'own time'])
+      const total = busy(busiest!)
+      const sorted = [...busiest!].filter(([where]) => where !== '(idle)').sort(([, a], [, b]) => b - a)
+      for (const [where, time] of sorted.slice(0, TOP)) {
+        rows.push([`  ${where}`, `${((time * 100) / total).toFixed(1)} %`])
+      }
+    } finally {
+      rmSync(folder, { recursive: true, force: true })
+    }
+  }
+  return { rows, notes: [] }
+}
+
+const busy = (times: ReadonlyMap<string, number>): number =>
+  [...times].reduce((sum, [where, time]) => (where === '(idle)' ? sum : sum + time), 0)
+
+/** Microseconds by function, leaving out the start of the process. */
+function selfTimes({ nodes, samples, timeDeltas }: CpuProfile): Map<string, number> {
+  const names = new Map(
+    nodes.map(({ id, callFrame: { functionName, url, lineNumber } }) => {
+      const file = url.split('/').slice(-2).join('/')
+      return [id, file ? `${functionName || '(anonymous)'} ${file}:${lineNumber + 1}` : functionName]
+    }),
+  )
+  const times = new Map<string, number>()
+  samples.forEach((sample, n) => {
+    const name = names.get(sample)!
+    if (n > samples.length / 3) times.set(name, (times.get(name) ?? 0) + timeDeltas[n]!)
+  })
+  return times
+}

@@ -1,0 +1,71 @@
+// In charge of contestants taking turns: warmed up, then round by round, so that whatever else the machine does falls on
+// all alike; and of the rows that compare their figures.
+import type { Figure } from './bench-table.js'
+
+export interface Contestant {
+  readonly name: string
+  /** The figure of one turn of about so many seconds. */
+  run(seconds: number): Promise<number>
+}
+
+export interface Timing {
+  readonly rounds: number
+  readonly seconds: number
+  readonly warmUp: number
+}
+
+/** Contestants by name. One that fails leaves the series with its reason; the others go on. */
+export type Outcome = ReadonlyMap<string, Figure | { readonly failed: string }>
+
+export async function takeTurns(contestants: readonly Contestant[], timing: Timing): Promise<Outcome> {
+  const outcome = new Map<string, number[] | { failed: string }>(contestants.map(({ name }) => [name, []]))
+  const turn = async ({ name, run }: Contestant, seconds: number, counts: boolean): Promise<void> => {
+    const its = outcome.get(name)!
+    if ('failed' in its) return
+    try {
+      const figure = await run(seconds)
+      if (counts) its.push(figure)
+    } catch (error) {
+      outcome.set(name, { failed: (error as Error).message.replace(/\s+/g, ' ').slice(0, 160) })
+    }
+  }
+  for (const each of contestants) await turn(each, timing.warmUp, false)
+  for (let round = 0; round < timing.rounds; round++) {
+    for (const each of contestants) await turn(each, timing.seconds, true)
+  }
+  return new Map([...outcome].map(([name, its]) => [name, 'failed' in its ? its : figureOf(its)]))
+}
+
+export function figureOf(values: readonly number[]): Figure {
+  const sorted = [...values].sort((a, b) => a - b)
+  return { median: sorted[sorted.length >> 1]!, least: sorted[0]!, most: sorted.at(-1)! }
+}
+
+export const COLUMNS = ['', 'gateway', 'beside', 'beside it', 'ratio', 'target', '']
+
+export interface Comparison {
+  readonly row: string
+  readonly of: string
+  readonly to?: string
+  /** The least ratio of the medians. */
+  readonly target?: number
+}
+
+/** One row of the table: two figures, their ratio and whether it meets the target. */
+export function compare(outcome: Outcome, { row, of, to, target }: Comparison, unit = '/s'): string[] {
+  const one = outcome.get(of)!
+  if ('failed' in one) return [row, `failed: ${one.failed}`]
+  if (to === undefined) return [row, written(one, unit)]
+  const other = outcome.get(to)
+  if (!other) return [row, written(one, unit), to, 'not there']
+  if ('failed' in other) return [row, written(one, unit), to, `failed: ${other.failed}`]
+  const ratio = one.median / other.median
+  const verdict = target === undefined ? [] : [`≥ ${target}`, ratio >= target ? 'met' : 'missed']
+  return [row, written(one, unit), to, written(other, unit), ratio.toFixed(2), ...verdict]
+}
+
+export function written({ median, least, most }: Figure, unit: string): string {
+  const number = (value: number): string =>
+    value.toLocaleString('en', { maximumFractionDigits: value < 10 ? 2 : value < 100 ? 1 : 0 })
+  return `${number(median)}${unit} (${number(least)}–${number(most)})`
+}

@@ -1,0 +1,191 @@
+// In charge of what the rows are measured on: one Fuseki with the data, an agent, and gateways started on it.
+import { X509Certificate } from 'node:crypto'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { makeClientCertificate } from '../../gateway/make-certificate.js'
+import { fetchFuseki, freePort, startFuseki, type Fuseki } from '../support/fuseki.js'
+import { profileOf } from '../support/world.js'
+import { adminQuads, agentOf, endUserQuads } from './bench-data.js'
+import type { Load } from './load.js'
+import { MEASURED, MEASURING, pin, start, type Started } from './machine.js'
+import { openConnection, requestBytes } from './raw-http.js'
+
+export interface Setting {
+  /** Of what is measured beside. */
+  readonly versions: readonly string[]
+  readonly base: string
+  /** The path of the document of 5 kB. */
+  readonly path: string
+  /** Puts the store on the core of the contestants, or on that of the load. */
+  place(core: 'measured' | 'measuring'): void
+  /** A request to the store's end-user dataset. */
+  store(target: string, fields?: Record<string, string>): Load
+  graphStore(document: string): string
+  load(nQuads: string): Promise<void>
+  /** Queries that the store has been asked on its end-user dataset so far. */
+  queriesAsked(): Promise<number>
+  startGateway(flags?: readonly string[], options?: GatewayOptions): Promise<BenchGateway>
+  close(): Promise<void>
+}
+
+export interface GatewayOptions {
+  readonly node?: readonly string[]
+  readonly log?: 'discard'
+}
+
+export interface BenchGateway extends Pick<Started, 'pid' | 'end'> {
+  /** From the start of the process to its first answer, in ms. */
+  readonly firstAnswer: number
+  readonly http: number
+  /** A request by the agent, on the plain listener. */
+  request(target: string, fields?: Record<string, string>): Load
+  /** The same on the TLS listener. */
+  tlsRequest(target: string, fields?: Record<string, string>): Load
+}
+
+/** Undefined with a reason where there is no Fuseki. */
+export async function makeSetting(): Promise<Setting | { readonly missing: string }> {
+  const fetched = fetchFuseki()
+  if ('missing' in fetched) return fetched
+  const [https, http] = [await freePort(), await freePort()]
+  const base = `https://localhost:${https}/`
+  const admin = `${base}admin/`
+  const webId = agentOf(admin)
+  const pem = await makeClientCertificate(webId, 'bench', Date.now())
+  // RFC 9440 §2.1: the certificate as a byte sequence.
+  const clientCert = `:${new X509Certificate(pem).raw.toString('base64')}:`
+  const data = mkdtempSync(join(tmpdir(), 'triplegate-bench-'))
+  const fuseki = await startQuietFuseki(fetched.jar, data)
+  const gateways = new Set<Started>()
+  const close = async () => {
+    await Promise.all([...gateways].map((gateway) => gateway.end()))
+    await fuseki.stop()
+    rmSync(data, { recursive: true, force: true })
+  }
+
+  const send = async (url: string, type: string, body: string): Promise<void> => {
+    const answer = await fetch(url, { method: 'POST', headers: { 'Content-Type': type }, body })
+    if (!answer.ok) throw new Error(`${url}: ${answer.status} ${await answer.text()}`)
+  }
+  const load = (nQuads: string): Promise<void> => send(`${fuseki.url('ds')}/data`, 'application/n-quads', nQuads)
+  try {
+    await load(endUserQuads(base))
+    await send(`${fuseki.url('admin')}/data`, 'application/n-quads', adminQuads(base, admin))
+    const profile = webId.split('#', 1)[0]!
+    await send(`${fuseki.url('admin')}/data?graph=${encodeURIComponent(profile)}`, 'text/turtle', profileOf(webId, pem))
+  } catch (error) {
+    await close()
+    throw error
+  }
+
+  const host = { Host: new URL(base).host }
+  const storePort = Number(new URL(fuseki.base).port)
+  const queriesAsked = async (): Promise<number> => {
+    const { datasets } = (await (await fetch(`${fuseki.base}/$/stats/ds`)).json()) as Statistics
+    return datasets['/ds']!.endpoints['query']!.Requests
+  }
+  const startGateway = async (
+    flags: readonly string[] = [],
+    { node = [], log }: GatewayOptions = {},
+  ): Promise<BenchGateway> => {
+    const from = performance.now()
+    const started = start(
+      process.execPath,
+      [
+        ...node,
+        resolve('dist/gateway/main.js'),
+        'serve',
+        ...['--base', base, '--https', String(https), '--http', String(http), '--trusted-proxy', '127.0.0.1/32'],
+        ...['--backend', fuseki.url('ds'), '--admin-backend', fuseki.url('admin'), '--management', 'off'],
+        ...['--data', data, ...(flags.includes('--log-level') ? [] : ['--log-level', 'warn']), ...flags],
+      ],
+      log ? { log } : {},
+    )
+    gateways.add(started)
+    const request: BenchGateway['request'] = (target, fields = {}) => ({
+      port: http,
+      targets: [target],
+      fields: { ...host, 'Client-Cert': clientCert, ...fields },
+      status: [200],
+    })
+    await untilAnswered(started, request('/doc/'))
+    const firstAnswer = performance.now() - from
+    return {
+      pid: started.pid,
+      http,
+      firstAnswer,
+      request,
+      tlsRequest: (target, fields = {}) => ({
+        port: https,
+        pem,
+        targets: [target],
+        fields: { ...host, ...fields },
+        status: [200],
+      }),
+      end: async () => {
+        gateways.delete(started)
+        await started.end()
+      },
+    }
+  }
+
+  return {
+    versions: [`Fuseki ${fetched.version}`],
+    base,
+    path: '/doc/',
+    place: (core) => pin(fuseki.pid, core === 'measured' ? MEASURED : MEASURING),
+    store: (target, fields = {}) => ({
+      port: storePort,
+      targets: [target],
+      fields: { Host: 'localhost', ...fields },
+      status: [200],
+    }),
+    graphStore: (document) => `/ds/data?graph=${encodeURIComponent(document)}`,
+    load,
+    queriesAsked,
+    startGateway,
+    close,
+  }
+}
+
+/** It logs what goes wrong, as the gateway does: a line for each request would cost it throughput. */
+async function startQuietFuseki(jar: string, folder: string): Promise<Fuseki> {
+  const config = join(folder, 'log4j2.properties')
+  writeFileSync(
+    config,
+    'appender.out.type=Console\nappender.out.name=out\nrootLogger.level=warn\nrootLogger.appenderRef.out.ref=out\n',
+  )
+  process.env['JAVA_TOOL_OPTIONS'] = `-Dlog4j2.configurationFile=${config} -Dlog4j.configurationFile=${config}`
+  try {
+    return await startFuseki({ jar, datasets: ['ds', 'admin'] })
+  } finally {
+    delete process.env['JAVA_TOOL_OPTIONS']
+  }
+}
+
+/** Fuseki's own. */
+interface Statistics {
+  readonly datasets: Readonly<Record<string, { readonly endpoints: Readonly<Record<string, { Requests: number }>> }>>
+}
+
+const START_TIMEOUT_MS = 60_000
+
+async function untilAnswered({ child, output }: Started, { targets, fields, ...peer }: Load): Promise<void> {
+  const until = performance.now() + START_TIMEOUT_MS
+  const request = requestBytes('GET', targets[0]!, fields)
+  for (;;) {
+    const connection = await openConnection(peer).catch(() => undefined)
+    if (connection) {
+      const { status, head, body } = await connection.exchange(request)
+      connection.close()
+      if (status === 200) return
+      throw new Error(`the gateway answers ${head.split('\r\n')[0]}: ${body.toString().slice(0, 300)}`)
+    }
+    if (child.exitCode !== null || child.signalCode !== null || performance.now() > until) {
+      throw new Error(`the gateway did not start: ${output()}`)
+    }
+    await sleep(5)
+  }
+}
