@@ -1,5 +1,5 @@
 // In charge of a triplestore behind HTTP: SPARQL 1.1 Protocol and SPARQL 1.1 Graph Store HTTP Protocol as a GraphStore.
-import { isProblem, type Problem } from './problem.js'
+import { isProblem, problem, type Problem } from './problem.js'
 import { discard, piecesOf, refusalOf, textOf, wholeOf } from './store-answer.js'
 import { openExchange, type Answer, type ExchangeLimits, type Sent } from './store-exchange.js'
 import type { Call, GraphStore } from './store.js'
@@ -53,10 +53,11 @@ export function openHttpStore(settings: HttpStoreSettings): GraphStore {
   const send = (sent: Omit<Sent, 'body'> & { body?: string }, call: Call = {}) =>
     exchange.send({ ...sent, fields: { ...identity, ...sent.fields } }, call.signal)
 
-  const write = async (sent: Omit<Sent, 'safe'>, done: readonly number[], call?: Call) => {
+  const write = async (sent: Omit<Sent, 'safe'>, done: readonly number[], call?: Call, isUpdate = false) => {
     const answer = await send({ ...sent, safe: false }, call)
     if (isProblem(answer)) return answer
-    if (!done.includes(answer.statusCode)) return refusalOf(answer)
+    if (!done.includes(answer.statusCode))
+      return (isUpdate && refusedText(answer, 'update.syntax')) || refusalOf(answer)
     discard(answer)
     return undefined
   }
@@ -65,7 +66,8 @@ export function openHttpStore(settings: HttpStoreSettings): GraphStore {
   const ask = async (sparql: string, accept: string, call?: Call): Promise<Answer | Problem> => {
     const fields = { accept, 'content-type': 'application/sparql-query' }
     const answer = await send({ method: 'POST', url: query, fields, body: sparql, safe: true }, call)
-    return isProblem(answer) ? answer : wholeOf(answer, accept)
+    if (isProblem(answer)) return answer
+    return refusedText(answer, 'query.syntax') ?? wholeOf(answer, accept)
   }
 
   return {
@@ -111,6 +113,7 @@ export function openHttpStore(settings: HttpStoreSettings): GraphStore {
         { method: 'POST', url: update, fields: { 'content-type': 'application/sparql-update' }, body: sparql },
         [200, 204],
         call,
+        true,
       ),
 
     async ready(call) {
@@ -122,6 +125,21 @@ export function openHttpStore(settings: HttpStoreSettings): GraphStore {
 
     close: () => exchange.close(),
   }
+}
+
+/** SPARQL 1.1 Protocol §2.1.6, §2.2.5: 400 where the store does not take the text for SPARQL. */
+function refusedText(answer: Answer, code: 'query.syntax' | 'update.syntax'): Problem | undefined {
+  const { statusCode: status } = answer
+  if (status === 500 && code === 'update.syntax') {
+    discard(answer)
+    return problem(
+      'update.failed',
+      'The triplestore did not do the update. Does a graph of it not exist, or exist already?',
+    )
+  }
+  if (status !== 400) return undefined
+  discard(answer)
+  return problem(code, 'The triplestore does not take this text for SPARQL 1.1.')
 }
 
 function endpointOf(text: string): URL {

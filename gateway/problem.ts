@@ -25,6 +25,7 @@ export const STATUS_OF = {
   'query.syntax': 400,
   'update.syntax': 400,
   'update.form': 422,
+  'update.failed': 502,
   'update.time': 503,
   'precondition.failed': 412,
   'precondition.required': 428,

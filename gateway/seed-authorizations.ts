@@ -39,7 +39,9 @@ export function seededGrants(base: string, admin: string): readonly Grant[] {
     grant('sign-up', 'Sign up', ['Read', 'Append'], [EVERYONE], inAdmin('ns', 'sign%20up')),
     grant('oauth2-login', 'OpenID Connect login', ['Read'], [EVERYONE], inAdmin('oauth2/login')),
     grant('oauth2-authorize', 'OpenID Connect callback', ['Read'], [EVERYONE], providers),
-    grant('append-request', 'Authorization requests', ['Append'], [IDENTIFIED], requests),
+    // Anybody can make a WebID: these two name nobody until the owner says whom. A query reads every document, and what
+    // is appended has no end.
+    grant('append-request', 'Authorization requests', ['Append'], [], requests),
     grant(
       'full-control',
       'Full control',
@@ -49,7 +51,7 @@ export function seededGrants(base: string, admin: string): readonly Grant[] {
       DOCUMENTS,
     ),
     grant('public-namespace', 'Namespace', ['Read', 'Append'], all, inBase('ns')),
-    grant('sparql-endpoint', 'SPARQL endpoint', ['Read', 'Append'], [IDENTIFIED], inBase('sparql')),
+    grant('sparql-endpoint', 'SPARQL endpoint', ['Read', 'Append'], [], inBase('sparql')),
     grant('write-append', 'Write and append', ['Write', 'Append'], ['owners', 'writers'], writing, DOCUMENTS),
     grant('read', 'Read', ['Read'], ['owners', 'writers', 'readers'], inBase('sparql'), [
       ...DOCUMENTS,

@@ -2,12 +2,11 @@
 // Everything that Fastify or the HTTP parser would answer by itself is answered here in our form.
 import { STATUS_CODES, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
-import { TLSSocket } from 'node:tls'
 import { fastify, type FastifyInstance, type FastifyServerOptions } from 'fastify'
 import type { Request, Response } from './exchange.js'
+import { certificateOf, valuesOf } from './peer-certificate.js'
 import { problem, type Problem } from './problem.js'
 import { problemResponse, withoutBody } from './respond.js'
-import { parseClientCertField } from '../policies/client-certificate.js'
 
 export interface ListenerSettings {
   readonly port: number
@@ -124,7 +123,7 @@ function requestOf(raw: IncomingMessage, response: ServerResponse, settings: Lis
     requestTarget: (raw as { originalUrl?: string }).originalUrl ?? raw.url!,
     fields: raw.headers,
     hosts: valuesOf(raw, 'host').length,
-    certificate: certificateOf(raw, settings),
+    certificate: certificateOf(raw, settings.isTrustedProxy),
     receivedAt: settings.now(),
     get signal() {
       if (!left) {
@@ -139,56 +138,6 @@ function requestOf(raw: IncomingMessage, response: ServerResponse, settings: Lis
       return readBody(raw, limit)
     },
   }
-}
-
-/** From TLS, where the handshake has proven possession of the key; else from a trusted proxy's field (RFC 9440). */
-function certificateOf(raw: IncomingMessage, settings: ListenerSettings): Request['certificate'] {
-  const { socket } = raw
-  if (socket instanceof TLSSocket) return peerCertificate(socket)
-  if (!raw.headers['client-cert'] || !settings.isTrustedProxy || !isTrusted(socket, settings.isTrustedProxy))
-    return undefined
-  const values = valuesOf(raw, 'client-cert')
-  const der = values.length === 1 ? certificateIn(socket, values[0]!) : undefined
-  return der ?? problem('credential.invalid', 'The Client-Cert field is not one RFC 9440 byte sequence or escaped PEM.')
-}
-
-/** Every value of a field, of which Node.js keeps the first or joins them. */
-function valuesOf({ rawHeaders }: IncomingMessage, name: string): string[] {
-  const values: string[] = []
-  for (let i = 0; i < rawHeaders.length; i += 2) {
-    if (rawHeaders[i]!.length === name.length && rawHeaders[i]!.toLowerCase() === name) values.push(rawHeaders[i + 1]!)
-  }
-  return values
-}
-
-const LAST = new WeakMap<Socket, { readonly value: string; readonly der: Uint8Array }>()
-/** A proxy's connection names the same certificate again and again: the same bytes come back as the same value. */
-function certificateIn(socket: Socket, value: string): Uint8Array | undefined {
-  const last = LAST.get(socket)
-  if (last?.value === value) return last.der
-  const der = parseClientCertField(value)
-  if (der) LAST.set(socket, { value, der })
-  return der
-}
-
-const TRUSTED = new WeakMap<Socket, boolean>()
-function isTrusted(socket: Socket, isTrustedProxy: (address: string) => boolean): boolean {
-  let trusted = TRUSTED.get(socket)
-  if (trusted === undefined) {
-    trusted = isTrustedProxy(socket.remoteAddress ?? '')
-    TRUSTED.set(socket, trusted)
-  }
-  return trusted
-}
-
-const CERTIFICATES = new WeakMap<Socket, Uint8Array | null>()
-function peerCertificate(socket: TLSSocket): Uint8Array | undefined {
-  let der = CERTIFICATES.get(socket)
-  if (der === undefined) {
-    der = socket.getPeerX509Certificate()?.raw ?? null
-    CERTIFICATES.set(socket, der)
-  }
-  return der ?? undefined
 }
 
 export const tooLarge = (limit: number): Problem =>

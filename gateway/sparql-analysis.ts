@@ -4,7 +4,7 @@ import { resolve } from 'relative-to-absolute-iri'
 import sparqljs from 'sparqljs'
 import { graphSetOf, type GraphSet } from './graph-set.js'
 import { isProblem, problem, type Problem } from './problem.js'
-import { placeOf, tokensOf, type Token } from './sparql-tokens.js'
+import { placeOf, textOf, tokensOf, type Token } from './sparql-tokens.js'
 import { walk, type Found, type Node } from './sparql-walk.js'
 import { writesOf } from './sparql-writes.js'
 
@@ -104,7 +104,7 @@ function parse(
     const tree = parser.parse(numbered.join('\n')) as unknown as Node
     const found = walk(tree, iriOf)
     if (found === 'too deep') return syntax('it chains too many operators')
-    return { tree, found, text: tokens.map(({ text }) => text).join(' '), iriOf }
+    return { tree, found, text: textOf(tokens), iriOf }
   } catch (error) {
     return syntax(reasonOf(error, source, tokens))
   }

@@ -74,6 +74,16 @@ export function tokensOf(source: string, base: string, resolve: Resolve): readon
   return prologue.isWhole() ? tokens : { flaw: 'unexpected end of a declaration', at: text.length }
 }
 
+/** The tokens as a text. () and [] are tokens of their own (§19.8), and Oxigraph wants BNODE() in one piece. */
+export const textOf = (tokens: readonly Token[]): string =>
+  tokens.map(({ text }, i) => (joins(tokens[i - 1]?.text, text) ? text : ` ${text}`)).join('')
+
+const joins = (before: string | undefined, token: string): boolean =>
+  before === undefined ||
+  (token === ')' && before === '(') ||
+  (token === ']' && before === '[') ||
+  (token === '(' && /^[A-Z]/.test(before))
+
 /** Where a token or a flaw of this text is, in words. Lines and columns count from 1; an escape counts as what it is for. */
 export function placeOf(source: string, at: number): string {
   const lines = withoutEscapes(source)
@@ -153,8 +163,9 @@ function spelling(groups: Groups, prologue: Prologue): Spelling {
     if (namespace === undefined) return { flaw: `the prefix ${prefix.slice(0, 40)}: is not declared` }
     return bracketed(namespace + local.replace(/\\(.)/g, '$1'))
   }
-  // SPARQL 1.1 §19.8, note 1: keywords are case-insensitive, but for "a".
-  if (word !== undefined) return word === 'a' ? word : word.toUpperCase()
+  // SPARQL 1.1 §19.8, note 1: keywords are case-insensitive, but for "a". Stores want true and false as they are there.
+  if (word !== undefined)
+    return word === 'a' ? word : /^(?:true|false)$/i.test(word) ? word.toLowerCase() : word.toUpperCase()
   return (groups['blank'] ?? groups['language'] ?? groups['number'] ?? groups['mark'])!
 }
 

@@ -1,5 +1,6 @@
 // In charge of SPARQL updates through the endpoint, and of everything that was made from what they may have changed.
 import type { Decision } from '../policies/decide.js'
+import { DOUBT_MS } from './compiled-access.js'
 import type { Response } from './exchange.js'
 import type { Context } from './handle.js'
 import type { GraphSet } from './graph-set.js'
@@ -10,8 +11,6 @@ import type { UpdateAnalysis } from './sparql-analysis.js'
 
 /** How many documents an update locks; beyond that it runs beside other writes, as one does that may change anything. */
 const MOST_LOCKS = 64
-/** An update whose outcome is unknown may still be done until the store's time is up, and again a while after it. */
-const DOUBT_MS = 60_000
 
 export async function answerUpdate(
   context: Context,
@@ -33,13 +32,16 @@ export async function answerUpdate(
     const failed = await trace.store(application.store.update(text))
     // A store that cannot be reached has not done it; one that broke off or fell silent may have.
     if (failed?.code === 'store.unreachable' || failed?.code === 'store.overloaded') return failed
-    const isDone = !failed || failed.code === 'update.syntax'
-    await changed(context, writeSet, isDone ? undefined : gateway.now() + DOUBT_MS)
+    const isOver = !failed || REFUSALS.has(failed.code)
+    await changed(context, writeSet, isOver ? undefined : gateway.now() + DOUBT_MS)
     return failed ?? response(200, [linkField(application, agent.webId, decision)])
   } finally {
     for (const release of held) release()
   }
 }
+
+/** The store has said no: nothing of it happens later. Some of it may have happened before. */
+const REFUSALS: ReadonlySet<string> = new Set(['update.syntax', 'update.failed', 'store.refused'])
 
 const BUSY = problem('server.overloaded', 'Too many writes to a document of this update are waiting.', {
   fields: [['Retry-After', '1']],

@@ -19,6 +19,7 @@ import { makeLog, type Log } from './log.js'
 import { makeManagement } from './management.js'
 import { makeOntologies } from './ontologies.js'
 import { backendsOf, makeStores, orFail, StartFailure, untilReady, type OpenStore, type Stores } from './open-stores.js'
+import { startProbe } from './probe.js'
 import { agentDocuments, strayAgents, type SeedAgent } from './seed.js'
 import { seedDataspace } from './seeding.js'
 import { listen, type Answer, type Listener } from './server.js'
@@ -100,6 +101,7 @@ export async function startGateway(options: StartOptions): Promise<Running> {
       orFail(await seedDataspace(dataspace, agents, log), `the seeds of ${endUser.base}`)
       orFail(await access.reload(), `the authorizations of ${admin.base}`)
     }
+    if (settings.probe !== 'off') closers.push(startProbe(dataspaces, gateway, settings.probe).close)
     const { ports, listeners } = await openListeners(options, gateway, dataspaces, certificates)
     return {
       gateway,

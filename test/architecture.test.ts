@@ -60,10 +60,10 @@ void t.test('the outside world is touched in these files only', async (t) => {
   const homes: Record<string, readonly string[]> = {
     fastify: ['gateway/server.ts'],
     undici: ['gateway/store-exchange.ts', 'policies/pinned-request.ts'],
-    oxigraph: ['gateway/embedded-store-worker.ts'],
-    'oxigraph/web.js': ['gateway/bounded-oxigraph.ts', 'gateway/patch-run.ts'],
+    oxigraph: ['gateway/embedded-store.ts'],
+    'oxigraph/web.js': ['gateway/bounded-oxigraph.ts', 'gateway/patch-run.ts', 'gateway/embedded-store-worker.ts'],
     n3: ['gateway/graph.ts', 'gateway/rdf-read.ts', 'gateway/rdf-write.ts', 'gateway/evaluation-worker.ts'],
-    sparqljs: ['gateway/patch.ts'],
+    sparqljs: ['gateway/patch.ts', 'gateway/sparql-analysis.ts', 'gateway/update-graphs.ts'],
     'rdf-validate-shacl': ['policies/constraints.ts'],
     pino: ['gateway/log.ts'],
     '@peculiar/x509': ['gateway/make-certificate.ts'],

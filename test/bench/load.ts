@@ -56,7 +56,15 @@ request = function() n = n % #requests + 1; return requests[n] end
   // The script costs wrk a call a request: it is spared where there is one request only.
   const scripted = targets.length > 1 || method !== 'GET' ? ['-s', script] : []
   const path = scripted.length > 0 ? '/' : targets[0]!
-  const args = ['-t1', `-c${CONNECTIONS}`, `-d${seconds}s`, '--timeout', '10s', ...scripted, ...given]
+  const args = [
+    '-t1',
+    `-c${CONNECTIONS}`,
+    `-d${Math.max(1, Math.round(seconds))}s`,
+    '--timeout',
+    '10s',
+    ...scripted,
+    ...given,
+  ]
   const child = spawn('wrk', [...args, `http://127.0.0.1:${port}${path}`], { stdio: ['ignore', 'pipe', 'pipe'] })
   const forget = endWithThisProcess(child)
   let output = ''

@@ -2,6 +2,7 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { bulkDocument, DIFFERENT } from './bench-data.js'
 import { withGateway, type Rows } from './documents.js'
 import { perSecond } from './load.js'
 import type { Setting } from './setting.js'
@@ -19,6 +20,7 @@ const TOP = 20
 
 export async function profile(setting: Setting): Promise<Rows> {
   const rows: string[][] = []
+  const targets = Array.from({ length: DIFFERENT }, (_, n) => new URL(bulkDocument(setting.base, n)).pathname)
   for (const [name, flags] of [
     ['cached GET', []],
     ['uncached GET', ['--cache', 'off']],
@@ -29,7 +31,7 @@ export async function profile(setting: Setting): Promise<Rows> {
       await withGateway(
         setting,
         flags,
-        async ({ request }) => void (await perSecond(request(setting.path, { Accept: 'text/turtle' }), 5)),
+        async ({ request }) => void (await perSecond({ ...request('', { Accept: 'text/turtle' }), targets }, 5)),
         { node: ['--cpu-prof', `--cpu-prof-dir=${folder}`] },
       )
       const of = readdirSync(folder).map((file) => JSON.parse(readFileSync(join(folder, file), 'utf8')) as CpuProfile)

@@ -15,7 +15,7 @@ export interface Timing {
 }
 
 /** Contestants by name. One that fails leaves the series with its reason; the others go on. */
-export type Outcome = ReadonlyMap<string, Figure | { readonly failed: string }>
+export type Outcome = ReadonlyMap<string, readonly number[] | { readonly failed: string }>
 
 export async function takeTurns(contestants: readonly Contestant[], timing: Timing): Promise<Outcome> {
   const outcome = new Map<string, number[] | { failed: string }>(contestants.map(({ name }) => [name, []]))
@@ -33,7 +33,7 @@ export async function takeTurns(contestants: readonly Contestant[], timing: Timi
   for (let round = 0; round < timing.rounds; round++) {
     for (const each of contestants) await turn(each, timing.seconds, true)
   }
-  return new Map([...outcome].map(([name, its]) => [name, 'failed' in its ? its : figureOf(its)]))
+  return outcome
 }
 
 export function figureOf(values: readonly number[]): Figure {
@@ -47,21 +47,23 @@ export interface Comparison {
   readonly row: string
   readonly of: string
   readonly to?: string
-  /** The least ratio of the medians. */
+  /** The least ratio. */
   readonly target?: number
 }
 
-/** One row of the table: two figures, their ratio and whether it meets the target. */
+/** One row of the table: two figures, the median of the rounds' ratios, and whether it meets the target. */
 export function compare(outcome: Outcome, { row, of, to, target }: Comparison, unit = '/s'): string[] {
   const one = outcome.get(of)!
   if ('failed' in one) return [row, `failed: ${one.failed}`]
-  if (to === undefined) return [row, written(one, unit)]
+  if (to === undefined) return [row, written(figureOf(one), unit)]
   const other = outcome.get(to)
-  if (!other) return [row, written(one, unit), to, 'not there']
-  if ('failed' in other) return [row, written(one, unit), to, `failed: ${other.failed}`]
-  const ratio = one.median / other.median
+  if (!other) return [row, written(figureOf(one), unit), to, 'not there']
+  if ('failed' in other) return [row, written(figureOf(one), unit), to, `failed: ${other.failed}`]
+  // Round by round: neighbours in time suffer alike from whatever else the machine does.
+  const ratios = figureOf(one.map((figure, round) => figure / other[round]!))
+  const ratio = ratios.median
   const verdict = target === undefined ? [] : [`≥ ${target}`, ratio >= target ? 'met' : 'missed']
-  return [row, written(one, unit), to, written(other, unit), ratio.toFixed(2), ...verdict]
+  return [row, written(figureOf(one), unit), to, written(figureOf(other), unit), written(ratios, ''), ...verdict]
 }
 
 export function written({ median, least, most }: Figure, unit: string): string {

@@ -268,7 +268,7 @@ void (async () => {
   const proxies = { endUser: await startProxy(await freshDataset(t)), admin: await startProxy(await freshDataset(t)) }
   t.teardown(() => Promise.all([proxies.endUser.stop(), proxies.admin.stop()]))
   const open = (url: string): GraphStore =>
-    openHttpStore({ ...fusekiEndpoints(url), headersTimeout: 500, idleTimeout: 500, totalTimeout: 2_000 })
+    openHttpStore({ ...fusekiEndpoints(url), headersTimeout: 1_500, idleTimeout: 1_500, totalTimeout: 6_000 })
   const stores = { endUser: open(proxies.endUser.url), admin: open(proxies.admin.url) }
   t.teardown(() => Promise.all([stores.endUser.close(), stores.admin.close()]))
   // Without the cache: every read is one of the store.

@@ -288,7 +288,7 @@ async function rights(world: World, is: Is): Promise<void> {
     ['owner', '/sparql', 200, 200],
     ['writer', '/sparql', 200, 200],
     ['reader', '/sparql', 200, 403],
-    ['stranger', '/sparql', 200, 403],
+    ['stranger', '/sparql', 403, 403],
     ['nobody', '/sparql', 403, 403],
     ['owner', '/admin/sparql', 200, 200],
     ['writer', '/admin/sparql', 403, 403],

@@ -52,7 +52,8 @@ export async function makeWorld(
   const folder = mkdtempSync(join(tmpdir(), 'triplegate-'))
   t.teardown(() => rmSync(folder, { recursive: true, force: true }))
   const port = await freePort()
-  const settings = parseSettings(['--https', String(port), '--management', 'off', '--data', folder, ...flags], {})
+  const management = flags.includes('--management') ? [] : ['--management', 'off']
+  const settings = parseSettings(['--https', String(port), ...management, '--data', folder, ...flags], {})
   if ('faults' in settings) throw new Error(settings.faults.join('\n'))
   const dataspaces = await readConfiguration(settings)
   if ('faults' in dataspaces) throw new Error(JSON.stringify(dataspaces.faults))
