@@ -19,8 +19,11 @@ export interface StoredGraphs<Value, Failure> {
   get(graph: string): Promise<Stored<Value> | Failure>
   /** What the store answers now, whatever is kept: for writers, who must not write over what they have not seen. */
   fetch(graph: string): Promise<Stored<Value> | Failure>
-  /** What a write has put there; undefined when it has removed the graph. */
-  put(graph: string, value: Value | undefined): void
+  /**
+   * What a write has put there; undefined when it has removed the graph. `asOf` is the graph's version before the store
+   * was asked: had it grown since, an update of the whole dataset could have come after the write.
+   */
+  put(graph: string, value: Value | undefined, asOf: number): void
   /** The value has grown by so many bytes, as by a representation made from it. */
   grown(graph: string, value: Value, bytes: number): void
   bytes(): number
@@ -96,9 +99,10 @@ export function makeStoredGraphs<Value extends object, Failure extends object>(
       return stale && now() - stale.answeredAt <= maxAge + staleIfError ? stale : answer
     },
     fetch,
-    put(graph, value) {
+    put(graph, value, asOf) {
+      const isLast = versions.of(graph) === asOf
       versions.changed(graph)
-      keep(graph, { value, answeredAt: now(), version: versions.of(graph) }, value ? sizeOf(value) : 0)
+      if (isLast) keep(graph, { value, answeredAt: now(), version: versions.of(graph) }, value ? sizeOf(value) : 0)
     },
     grown(graph, value, bytes) {
       const stored = kept?.peek(graph)

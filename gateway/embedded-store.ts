@@ -20,10 +20,10 @@ export interface EmbeddedStoreSettings {
 }
 
 const UNREADABLE = problem(
-  'store.failed',
+  'store.refused',
   'The embedded triplestore cannot read these triples, or the name of the graph.',
 )
-const NO_UPDATE_DATASET = problem('store.failed', 'The embedded triplestore takes no dataset beside an update.')
+const NO_UPDATE_DATASET = problem('store.refused', 'The embedded triplestore takes no dataset beside an update.')
 const CLOSED = problem('store.failed', 'The embedded triplestore is closed.')
 
 /**

@@ -20,7 +20,7 @@ const BROKEN = problem(
   'store.failed',
   'The embedded triplestore broke off: what it was to do is nested too deeply, or needs too much memory.',
 )
-const REFUSED = problem('store.failed', 'The embedded triplestore cannot do this.')
+const REFUSED = problem('store.refused', 'The embedded triplestore cannot do this.')
 const GIVEN_UP = problem('store.failed', 'The request to the triplestore was given up.')
 
 /** Starts an empty one, of which neither the data nor a query's results may take more than `memory` bytes. */

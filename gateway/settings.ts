@@ -186,7 +186,7 @@ function storeConflicts(
   return faults
 }
 
-/** Sets `base` and `adminBase` where they are not given. */
+/** Sets `base` and `adminBase` where they are not given. What is wrong with a port or a base is told elsewhere. */
 function deriveBases(settings: Record<string, unknown>, given: AllGiven): string[] {
   const { https, http } = settings
   const secure = https !== 'off'
@@ -194,13 +194,17 @@ function deriveBases(settings: Record<string, unknown>, given: AllGiven): string
   if (!given.has('base') && !given.has('config') && port === 0) {
     return [`--${secure ? 'https' : 'http'}: the port is chosen by the system, so the base is not known. Give --base.`]
   }
-  if (isInvalid(settings.base) || isInvalid(port)) settings.base = 'https://localhost/'
-  settings.base ??= baseUrl(`${secure ? 'https' : 'http'}://localhost:${String(port)}/`)
-  const adminBase = baseUrl((settings.adminBase as string | undefined) ?? 'admin/', settings.base as string)
-  if (isInvalid(adminBase)) {
-    const { source, texts } = given.get('admin-base')!
-    return [`${source}: ${JSON.stringify(withoutUserInfo(texts[0]!))} ${adminBase.wrong}. ${adminBase.mend}`]
+  const local = baseUrl(`${secure ? 'https' : 'http'}://localhost:${String(port)}/`)
+  settings.base ??= isInvalid(local) ? undefined : local
+  const adminBase = given.get('admin-base')
+  const base = typeof settings.base === 'string' ? settings.base : 'https://localhost/'
+  const derived = baseUrl(adminBase?.texts[0] ?? 'admin/', base)
+  if (isInvalid(derived)) {
+    const { wrong, mend } = derived
+    return adminBase
+      ? [`${adminBase.source}: ${JSON.stringify(withoutUserInfo(adminBase.texts[0]!))} ${wrong}. ${mend}`]
+      : []
   }
-  settings.adminBase = adminBase
+  settings.adminBase = derived
   return []
 }

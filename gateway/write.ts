@@ -155,13 +155,14 @@ async function store(
   current: Document | undefined,
 ): Promise<Response | Problem> {
   const { application, trace, request } = context
+  const asOf = application.cache.versions.of(iri)
   const failed = await trace.store(application.store.replace(iri, nTriplesOf(next)))
   if (failed) {
     notDone(context, iri, failed)
     return failed
   }
   const document = documentOf(iri, application.base, next)
-  application.cache.documents.put(iri, document)
+  application.cache.documents.put(iri, document, asOf)
   changed(context, iri, { nTriples: document.nTriples })
   const status = current === undefined ? 201 : request.method === 'PUT' ? 200 : 204
   return respond(context, status, mayBeRewritten(next) ? await asStored(context, document) : document)
@@ -175,12 +176,13 @@ async function asStored({ application, trace }: Context, document: Document): Pr
 
 async function remove(context: Context, iri: string): Promise<Response | Problem> {
   const { application, agent, trace } = context
+  const asOf = application.cache.versions.of(iri)
   const failed = await trace.store(application.store.remove(iri))
   if (failed) {
     notDone(context, iri, failed)
     return failed
   }
-  application.cache.documents.put(iri, undefined)
+  application.cache.documents.put(iri, undefined, asOf)
   changed(context, iri, 'absent')
   return response(204, [linkField(application, agent.webId, undefined)])
 }

@@ -261,7 +261,7 @@ async function constraints(world: World, is: Is): Promise<void> {
   })
 }
 
-void (async () => {
+void t.test('failing stores', async (t) => {
   const missing = await reasonWithoutFuseki()
   if (missing) return t.test('failing stores (fuseki)', { skip: missing }, () => undefined)
   const is: Is = (name, run) => row(t, 'fuseki', name, run)
@@ -346,4 +346,4 @@ void (async () => {
     Object.assign(access, { current: real })
     t.equal((await owner('GET', '/a/')).status, 200)
   })
-})()
+})

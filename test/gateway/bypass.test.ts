@@ -26,7 +26,7 @@ async function raw(world: World, who: string, bytes: string, ms = 3_000): Promis
   return text
 }
 
-void (async () => {
+void t.test('bypass', async (t) => {
   const missing = await reasonWithoutFuseki()
   if (missing) return t.test('bypass (fuseki)', { skip: missing }, () => undefined)
   const [endUser, admin] = [await freshDataset(t), await freshDataset(t)]
@@ -208,4 +208,4 @@ void (async () => {
       [],
     )
   })
-})()
+})

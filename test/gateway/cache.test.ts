@@ -154,7 +154,7 @@ async function cachedEqualsUncached(world: World, port: number): Promise<void> {
   )
 }
 
-void (async () => {
+void t.test('the cache in front of a store', async (t) => {
   const missing = await reasonWithoutFuseki()
   if (missing) return t.test('cache in front of a store (fuseki)', { skip: missing }, () => undefined)
   const is: Is = (name, run) => row(t, 'fuseki', name, run)
@@ -230,7 +230,7 @@ void (async () => {
     t.match(text, 'behind')
     t.ok(world.log.some(({ msg }) => String(msg).includes('changed behind the gateway')))
   })
-})()
+})
 
 void t.test('property: stored graphs never give what is older than the last write that was answered', async (t) => {
   interface Value {
@@ -263,10 +263,11 @@ void t.test('property: stored graphs never give what is older than the last writ
         let writing: Promise<void> = Promise.resolve()
         const write = async (): Promise<void> => {
           const n = stored + 1
+          const asOf = versions.of('g')
           await s.schedule(Promise.resolve())
           stored = n
           await s.schedule(Promise.resolve())
-          graphs.put('g', { n })
+          graphs.put('g', { n }, asOf)
           acknowledged = n
         }
         const all = steps.map((step) => {

@@ -14,7 +14,6 @@ import { row } from '../support/stores.js'
 
 const MAIN = 'dist/gateway/main.js'
 const run = promisify(execFile)
-const is = (name: string, rows: (t: Test) => Promise<unknown>) => row(t, 'none', name, rows)
 const folder = mkdtempSync(join(tmpdir(), 'triplegate-cli-'))
 t.teardown(() => rmSync(folder, { recursive: true, force: true }))
 
@@ -35,12 +34,15 @@ const text = (stream: NodeJS.ReadableStream): (() => string) => {
   return () => all
 }
 
+const ports = new Map<string, number>()
 /** A gateway that is ready, and what it has printed. */
 async function serve(
   t: Test,
   ...args: string[]
 ): Promise<{ child: ChildProcess; out: () => string; err: () => string; port: number }> {
-  const port = await freePort()
+  // One port for one data folder: the WebIDs in it are under the base.
+  const port = ports.get(args.join()) ?? (await freePort())
+  ports.set(args.join(), port)
   const child = spawn(process.execPath, [MAIN, 'serve', '--https', String(port), '--management', 'off', ...args], {
     env: {},
   })
@@ -53,7 +55,8 @@ async function serve(
   return { child, out, err, port }
 }
 
-void (async () => {
+void t.test('command line', async (t) => {
+  const is = (name: string, run: (t: Test) => Promise<unknown>) => row(t, 'none', name, run)
   await is('--help lists every setting, --version the version', async (t) => {
     const help = await command('serve', '--help')
     t.equal(help.code, 0)
@@ -133,7 +136,7 @@ void (async () => {
     )
     t.equal(code, 2)
     t.match(err, url.slice(7))
-    t.equal(err.trim().split('\n').length, 1)
+    t.equal(err.trim().split('\n').length, 2, 'a line for each store')
   })
   await is('the curl that is printed works as printed; keys are private; a second start keeps the owner', async (t) => {
     const data = join(folder, 'printed')
@@ -211,4 +214,4 @@ void (async () => {
     const table = /<!-- settings -->\n([^]*?)<!-- \/settings -->/.exec(readme)?.[1]
     t.equal(table?.trim(), settingsTable().trim())
   })
-})()
+})

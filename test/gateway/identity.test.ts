@@ -14,7 +14,6 @@ import { row } from '../support/stores.js'
 import { freePort } from '../support/fuseki.js'
 import { makeWorld, profileOf, ttl, type World, type WorldOptions } from '../support/world.js'
 
-const is = (name: string, run: (t: Test) => Promise<unknown>) => row(t, 'none', name, run)
 const DAY = 86_400_000
 const escapedPem = (pem: string): string =>
   encodeURIComponent(/-----BEGIN CERTIFICATE-----[^]*?-----END CERTIFICATE-----\n?/.exec(pem)![0])
@@ -26,7 +25,8 @@ async function world(t: Test, options: WorldOptions): Promise<World> {
   return makeWorld(t, { endUser, admin }, options)
 }
 
-void (async () => {
+void t.test('identity', async (t) => {
+  const is = (name: string, run: (t: Test) => Promise<unknown>) => row(t, 'none', name, run)
   const http = await freePort()
   const flags = [
     '--http',
@@ -242,4 +242,4 @@ void (async () => {
     ]
     for (const [fields, expected] of rows) t.equal(isCrossSite(fields, own), expected, JSON.stringify(fields))
   })
-})()
+})

@@ -27,6 +27,7 @@ const ALL = `SELECT ?o { GRAPH <${DOCUMENT}> { ?s ?p ?o } }`
 const N_TRIPLES = { 'content-type': 'application/n-triples' }
 
 const failed = (detail: RegExp) => ({ code: 'store.failed', detail })
+const refused = (detail: RegExp) => ({ code: 'store.refused', detail })
 const BROKEN = failed(/broke off/)
 const TOO_LONG = { code: 'store.time' }
 const UNREACHABLE = { code: 'store.unreachable', fields: [['Retry-After', '5']] }
@@ -113,9 +114,9 @@ const FAULTS: readonly [
     { code: 'store.unreachable', fields: [['Retry-After', 'Fri, 20 Nov 2026 19:13:48 GMT']] },
   ],
   ['503 with a delay that is none', answer(503, { 'retry-after': 'secret' }), UNREACHABLE],
-  ['401', answer(401, { 'www-authenticate': 'Basic' }), failed(/credentials/)],
-  ['403', answer(403), failed(/credentials/)],
-  ['400', answer(400, {}, 'Parse error: secret'), failed(/status 400/)],
+  ['401', answer(401, { 'www-authenticate': 'Basic' }), refused(/credentials/)],
+  ['403', answer(403), refused(/credentials/)],
+  ['400', answer(400, {}, 'Parse error: secret'), refused(/status 400/)],
   ['204', { kind: 'answer', status: 204 }, failed(/status 204/)],
   ['206', answer(206, N_TRIPLES, TRIPLE), failed(/status 206/)],
   ['301', answer(301, { location: '/elsewhere' }), failed(/redirection/)],
@@ -163,10 +164,10 @@ for (const [name, write] of WRITES)
   await onFuseki(`writing: ${name}`, async ({ t, proxy, store, open }) => {
     for (const [fault, expected, settings] of [
       [{ kind: 'drop', when: 'before' }, BROKEN],
-      [answer(500), failed(/status 500/)],
+      [answer(500), name === 'update' ? { code: 'update.failed' } : failed(/status 500/)],
       [answer(503, { 'retry-after': '17' }), { code: 'store.unreachable', fields: [['Retry-After', '17']] }],
       [answer(307, { location: '/elsewhere' }), failed(/redirection/)],
-      [answer(401), failed(/credentials/)],
+      [answer(401), refused(/credentials/)],
       [answer(202), failed(/status 202/)],
       [{ kind: 'silence' }, TOO_LONG, SHORT],
     ] as const) {

@@ -53,7 +53,8 @@ export async function makeWorld(
   t.teardown(() => rmSync(folder, { recursive: true, force: true }))
   const port = await freePort()
   const management = flags.includes('--management') ? [] : ['--management', 'off']
-  const settings = parseSettings(['--https', String(port), ...management, '--data', folder, ...flags], {})
+  const cache = process.env.TRIPLEGATE_TEST_CACHE === 'off' && !flags.includes('--cache') ? ['--cache', 'off'] : []
+  const settings = parseSettings(['--https', String(port), ...management, ...cache, '--data', folder, ...flags], {})
   if ('faults' in settings) throw new Error(settings.faults.join('\n'))
   const dataspaces = await readConfiguration(settings)
   if ('faults' in dataspaces) throw new Error(JSON.stringify(dataspaces.faults))
