@@ -1,13 +1,14 @@
 // In charge of what a request and a response are between the listeners (server.ts) and the pipeline (handle.ts).
-import type { IncomingHttpHeaders } from 'node:http'
 import type { Problem } from './problem.js'
+import type { Fields } from './request-fields.js'
 
 export interface Request {
   readonly id: string
   readonly method: string
   /** The request-target as it came (RFC 9112 §3.2). Only target.ts reads it. */
   readonly requestTarget: string
-  readonly fields: IncomingHttpHeaders
+  /** By lower-case name. */
+  readonly fields: Fields
   /** How many Host fields it has. */
   readonly hosts: number
   /** The client certificate in DER, from TLS or from a trusted proxy; a problem when it was presented malformed. */
@@ -15,7 +16,7 @@ export interface Request {
   /** Milliseconds since the epoch: the one reading of the clock for this request. */
   readonly receivedAt: number
   /** Ends when the client leaves. */
-  readonly signal: AbortSignal
+  signal(): AbortSignal
   /** The content, at most `limit` bytes: read once, and only when somebody asks for it. */
   readBody(limit: number): Promise<Buffer | Problem>
 }

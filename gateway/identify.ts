@@ -15,6 +15,9 @@ export interface Agent {
   readonly webId?: string
 }
 
+const IDENTITY_FIELDS = ['authorization', 'on-behalf-of'] as const
+const NOBODY: Agent = {}
+
 /** A credential that is presented and does not hold is refused, never taken for none. */
 export async function identify(
   { certificate, fields }: Request,
@@ -22,7 +25,7 @@ export async function identify(
   trace: Trace,
 ): Promise<Agent | Problem> {
   if (isProblem(certificate)) return certificate
-  for (const name of ['authorization', 'on-behalf-of']) {
+  for (const name of IDENTITY_FIELDS) {
     if (fields[name] === undefined) continue
     return problem('credential.invalid', `This gateway takes client certificates; the field ${name} is not understood.`)
   }
@@ -44,6 +47,12 @@ export async function identify(
     'credential.invalid',
     'The client certificate does not prove a WebID; the log of the gateway says why.',
   )
+}
+
+/** Who is asking, where that is known already and needs no waiting; undefined where `identify` has to be asked. */
+export function recallAgent({ certificate, fields }: Request, { webIds }: Gateway): Agent | undefined {
+  if (isProblem(certificate) || IDENTITY_FIELDS.some((name) => fields[name] !== undefined)) return undefined
+  return certificate ? webIds.recall(certificate) : NOBODY
 }
 
 /** Reads WebID profiles: documents of this gateway straight from their store, all others from where they are. */

@@ -5,27 +5,20 @@ import { TLSSocket } from 'node:tls'
 import { parseClientCertField } from '../policies/client-certificate.js'
 import type { Request } from './exchange.js'
 import { problem } from './problem.js'
+import { valuesOf, type Fields } from './request-fields.js'
 
 /** From TLS, where the handshake has proven possession of the key; else from a trusted proxy's field (RFC 9440). */
 export function certificateOf(
   raw: IncomingMessage,
+  fields: Fields,
   isTrustedProxy: ((address: string) => boolean) | undefined,
 ): Request['certificate'] {
   const { socket } = raw
   if (socket instanceof TLSSocket) return peerCertificate(socket)
-  if (!raw.headers['client-cert'] || !isTrustedProxy || !isTrusted(socket, isTrustedProxy)) return undefined
-  const values = valuesOf(raw, 'client-cert')
+  if (!fields['client-cert'] || !isTrustedProxy || !isTrusted(socket, isTrustedProxy)) return undefined
+  const values = valuesOf(raw.rawHeaders, 'client-cert')
   const der = values.length === 1 ? certificateIn(socket, values[0]!) : undefined
   return der ?? problem('credential.invalid', 'The Client-Cert field is not one RFC 9440 byte sequence or escaped PEM.')
-}
-
-/** Every value of a field, of which Node.js keeps the first or joins them. */
-export function valuesOf({ rawHeaders }: IncomingMessage, name: string): string[] {
-  const values: string[] = []
-  for (let i = 0; i < rawHeaders.length; i += 2) {
-    if (rawHeaders[i]!.length === name.length && rawHeaders[i]!.toLowerCase() === name) values.push(rawHeaders[i + 1]!)
-  }
-  return values
 }
 
 const LAST = new WeakMap<Socket, { readonly value: string; readonly der: Uint8Array }>()

@@ -4,8 +4,9 @@ import { STATUS_CODES, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo, Socket } from 'node:net'
 import { fastify, type FastifyInstance, type FastifyServerOptions } from 'fastify'
 import type { Request, Response } from './exchange.js'
-import { certificateOf, valuesOf } from './peer-certificate.js'
+import { certificateOf } from './peer-certificate.js'
 import { problem, type Problem } from './problem.js'
+import { fieldsOf, valuesOf } from './request-fields.js'
 import { problemResponse, withoutBody } from './respond.js'
 
 export interface ListenerSettings {
@@ -35,12 +36,13 @@ export async function listen(settings: ListenerSettings, answer: Answer): Promis
   let underWay = 0
   const app = makeServer(settings)
   const concurrency = settings.concurrency ?? 1024
+  const left = (): void => void underWay--
 
   app.addHook('onRequest', async ({ raw }, reply) => {
     reply.hijack()
     const response = reply.raw
     underWay++
-    response.once('close', () => underWay--)
+    response.on('close', left)
     const request = requestOf(raw, response, settings)
     if (closing)
       return send(raw, response, refusal(request, problem('server.closing', 'The gateway is stopping.', RETRY)))
@@ -116,16 +118,17 @@ function makeServer(settings: ListenerSettings): FastifyInstance {
 const AWAITS_CONTINUE = new WeakSet<IncomingMessage>()
 
 function requestOf(raw: IncomingMessage, response: ServerResponse, settings: ListenerSettings): Request {
+  const fields = fieldsOf(raw.rawHeaders)
   let left: AbortController | undefined
   return {
     id: settings.nextId(),
     method: raw.method!,
     requestTarget: (raw as { originalUrl?: string }).originalUrl ?? raw.url!,
-    fields: raw.headers,
-    hosts: valuesOf(raw, 'host').length,
-    certificate: certificateOf(raw, settings.isTrustedProxy),
+    fields,
+    hosts: valuesOf(raw.rawHeaders, 'host').length,
+    certificate: certificateOf(raw, fields, settings.isTrustedProxy),
     receivedAt: settings.now(),
-    get signal() {
+    signal() {
       if (!left) {
         const controller = (left = new AbortController())
         if (response.destroyed) controller.abort()
@@ -171,8 +174,8 @@ function send(raw: IncomingMessage, response: ServerResponse, { status, fields, 
     if (body && !Buffer.isBuffer(body)) void body[Symbol.asyncIterator]().return?.()
     return
   }
-  const unread = hasBody(raw) && !raw.complete
-  const headers = head ? [...head, ...fields.flat()] : fields.flat()
+  const unread = !raw.complete && hasBody(raw)
+  const headers = head && fields.length === 0 && !unread ? (head as string[]) : [...(head ?? []), ...fields.flat()]
   if (unread) headers.push('Connection', 'close')
   response.writeHead(status, headers)
   if (body && !Buffer.isBuffer(body)) {

@@ -56,11 +56,11 @@ async function ask(context: Context, query: QueryAnalysis, format: Format): Prom
       key: `${format.mediaType} ${query.key}`,
       readSet: query.readSet,
       formatCode: format.code,
-      signal: request.signal,
+      signal: request.signal(),
     }
     return application.cache.results.get(question, send)
   }
-  const asked = await send(request.signal)
+  const asked = await send(request.signal())
   if ('failure' in asked) return { kind: 'failed', failure: asked.failure }
   return { kind: 'streamed', pieces: await begun(asked.pieces) }
 }
@@ -127,7 +127,7 @@ async function stream(context: Context, pieces: AsyncIterable<Uint8Array>, field
       try {
         return await source.next()
       } catch (error) {
-        if (!request.signal.aborted) {
+        if (!request.signal().aborted) {
           const cause = error instanceof StoreBreak ? error.problem.code : error
           gateway.log.warn({ id: request.id, cause }, 'an answer broke off')
         }

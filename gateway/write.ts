@@ -61,7 +61,7 @@ const rootStays = (): Problem => problem('document.root', 'The root document can
 
 async function writeLocked(context: Context, iri: string, wish: Wish): Promise<Response | Problem> {
   // Decided again on what is there now: nobody else can change it until the answer.
-  const facts = await lookUpDocument(context, iri, 'now')
+  const facts = await lookUpDocument(context, iri, restsOnState(context, wish) ? 'now' : undefined)
   if (isProblem(facts)) return facts
   const decision = decideOn(context, facts, wish.method === 'POST' ? 'Append' : 'Write')
   if (isProblem(decision)) return decision
@@ -100,6 +100,13 @@ const addsType = (content: readonly Quad[], { iri, types }: Document): boolean =
       !types.includes(object.value) &&
       !isKind(object.value),
   )
+
+/**
+ * What is built on the state, or made conditional on it, needs the state that is in the store. An unconditional PUT replaces
+ * whatever there is, and what is kept of it will do.
+ */
+const restsOnState = ({ request: { fields } }: Context, { method }: Wish): boolean =>
+  method !== 'PUT' || (fields['if-match'] ?? fields['if-none-match'] ?? fields['if-unmodified-since']) !== undefined
 
 /** RFC 9110 §13.1.1: for a write the state counts, in whichever format the client has read it. */
 function preconditions({ request, gateway }: Context, current: Document | undefined): Problem | undefined {

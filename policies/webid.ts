@@ -35,6 +35,8 @@ export interface Unavailable {
 export interface WebIdVerifier {
   /** The WebID that the certificate proves; undefined when it names none (it is then no WebID credential). */
   verify(der: Uint8Array): Promise<{ readonly webId: string } | undefined | CredentialFailure>
+  /** What `verify` would say at once, without waiting: undefined when it would have to look. */
+  recall(der: Uint8Array): { readonly webId: string } | undefined
   /** Forgets whatever rests on this document. */
   forget(document: string): void
   clear(): void
@@ -123,7 +125,7 @@ export function makeWebIdVerifier(settings: {
     return started
   }
 
-  async function recall(
+  async function outcomeOf(
     fingerprint: string,
     certificate: ClientCertificate,
     webId: string,
@@ -151,7 +153,13 @@ export function makeWebIdVerifier(settings: {
       if (!known.has(fingerprint) && !isHttpUri(certificate.webId)) {
         return failure('malformed-webid', 'The WebID in the client certificate is not an http or https URI.')
       }
-      return recall(fingerprint, certificate, certificate.webId)
+      return outcomeOf(fingerprint, certificate, certificate.webId)
+    },
+    recall(der) {
+      const stored = known.get(fingerprintOf(der))
+      const time = now()
+      if (!stored || stored.until <= time || !('webId' in stored.outcome)) return undefined
+      return time < stored.certificate.validFrom || time > stored.certificate.validTo ? undefined : stored.outcome
     },
     forget(document) {
       for (const [fingerprint, look] of underWay) {

@@ -199,7 +199,7 @@ await forEachStore(t, 'the contract of a store', async (t, makeStores, kind) => 
     t.equal(await store.ready(), undefined, 'and the store goes on')
   })
   await on('a query whose results have no such format', async (t) =>
-    t.match(await store.query('SELECT ?s { ?s ?p ?o }', 'application/n-triples'), { code: REFUSAL }),
+    t.match(await store.query('SELECT ?s { ?s ?p ?o }', 'application/n-triples'), { kind: 'problem' }),
   )
 
   await on('an update', async (t) => {

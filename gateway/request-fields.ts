@@ -1,0 +1,50 @@
+// In charge of the fields of a request by their names: one pass over what the parser gives, on the hot path of every
+// request. Node.js's own `headers` says the same and takes several times as long.
+
+export type Fields = Readonly<Record<string, string | undefined>>
+
+// RFC 9110 §5.3: a field that is no list may stand once; of more, as Node.js has it, the first counts.
+const SINGLE = new Set([
+  'authorization',
+  'content-length',
+  'content-type',
+  'content-range',
+  'host',
+  'if-modified-since',
+  'if-unmodified-since',
+  'origin',
+  'sec-fetch-site',
+  'user-agent',
+])
+
+const NAMES = new Map<string, string>()
+function lowerCase(name: string): string {
+  const known = NAMES.get(name)
+  if (known !== undefined) return known
+  const lower = name.toLowerCase()
+  // Clients write the few names that there are in a few ways.
+  if (NAMES.size < 1000) NAMES.set(name, lower)
+  return lower
+}
+
+/** `rawHeaders`: names and values in turn. Names become lower case; values of a list are joined (RFC 9110 §5.3). */
+export function fieldsOf(rawHeaders: readonly string[]): Fields {
+  const fields = Object.create(null) as Record<string, string | undefined>
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = lowerCase(rawHeaders[i]!)
+    const value = rawHeaders[i + 1]!
+    const before = fields[name]
+    if (before === undefined) fields[name] = value
+    else if (!SINGLE.has(name)) fields[name] = `${before}, ${value}`
+  }
+  return fields
+}
+
+/** Every value of one field, of which `fieldsOf` gives the first or joins them. */
+export function valuesOf(rawHeaders: readonly string[], name: string): string[] {
+  const values: string[] = []
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    if (lowerCase(rawHeaders[i]!) === name) values.push(rawHeaders[i + 1]!)
+  }
+  return values
+}
