@@ -9,16 +9,11 @@ import { graphsWritten } from './update-graphs.js'
 /** A graph's IRI ('' for the default graph) and its N-Triples ('' for none). */
 export type GraphText = readonly [graph: string, text: string]
 
-export interface Dataset {
-  readonly defaultGraphs: readonly string[]
-  readonly namedGraphs: readonly string[]
-}
-
 /** Before the work, `changed` is taken over. */
 export type Job = { readonly changed: readonly GraphText[] } & Work
 export type Work =
   | { readonly kind: 'follow' }
-  | { readonly kind: 'query'; readonly sparql: string; readonly accept: string; readonly dataset?: Dataset }
+  | { readonly kind: 'query'; readonly sparql: string; readonly accept: string }
   | { readonly kind: 'update'; readonly sparql: string }
 
 /** `failed`: refused, and nothing is changed. What an update changed comes in several replies: all of it when `last`. */
@@ -100,11 +95,8 @@ function addLabelled(into: Store, nQuad: string): void {
   }
 }
 
-function query({ sparql, accept, dataset }: Work & { kind: 'query' }): Uint8Array[] {
-  // SPARQL 1.1 Protocol §2.1.4: the dataset of the protocol stands instead of the one that the query has.
-  const nodes = (iris: readonly string[]) => iris.map((iri) => namedNode(iri))
-  const selected = dataset && { default_graph: nodes(dataset.defaultGraphs), named_graphs: nodes(dataset.namedGraphs) }
-  return piecesOf(String(store.query(sparql, { results_format: accept, ...selected })))
+function query({ sparql, accept }: Work & { kind: 'query' }): Uint8Array[] {
+  return piecesOf(String(store.query(sparql, { results_format: accept })))
 }
 
 function piecesOf(text: string): Uint8Array[] {

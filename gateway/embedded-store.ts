@@ -3,7 +3,7 @@
 // the replica, it is filled again from here.
 import { namedNode } from 'oxigraph'
 import { makeReplica } from './embedded-replica.js'
-import type { Dataset, Work } from './embedded-store-worker.js'
+import type { Work } from './embedded-store-worker.js'
 import type { Outcome } from './embedded-thread.js'
 import { hasBlankNode, irisIn, linesIn, textOf } from './n-triples-lines.js'
 import { isProblem, problem, type Problem } from './problem.js'
@@ -23,7 +23,6 @@ const UNREADABLE = problem(
   'store.refused',
   'The embedded triplestore cannot read these triples, or the name of the graph.',
 )
-const NO_UPDATE_DATASET = problem('store.refused', 'The embedded triplestore takes no dataset beside an update.')
 const CLOSED = problem('store.failed', 'The embedded triplestore is closed.')
 
 /**
@@ -109,12 +108,11 @@ export function openEmbeddedStore(
     async remove(graph, { signal }: Call = {}) {
       return isGraphName(graph) ? write(graph, '', signal) : UNREADABLE
     },
-    async query(sparql, accept, { signal }: Call = {}, dataset?: Dataset) {
-      const outcome = await inTurn({ kind: 'query', sparql, accept, ...(dataset && { dataset }) }, signal)
+    async query(sparql, accept, { signal }: Call = {}) {
+      const outcome = await inTurn({ kind: 'query', sparql, accept }, signal)
       return isProblem(outcome) ? outcome : piecesOf(outcome.pieces)
     },
-    async update(sparql, { signal }: Call = {}, dataset?: Dataset) {
-      if (dataset) return NO_UPDATE_DATASET
+    async update(sparql, { signal }: Call = {}) {
       const outcome = await inTurn({ kind: 'update', sparql }, signal)
       return isProblem(outcome) ? outcome : undefined
     },

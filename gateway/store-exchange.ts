@@ -112,7 +112,7 @@ export function openExchange(limits: ExchangeLimits): Exchange {
   }
 }
 
-/** TLS is verified (style.md A8.4). Errors of connections that have carried an answer are remembered in the set. */
+/** TLS is verified. Errors of connections that have carried an answer are remembered in the set. */
 function connectorOf(
   { connectTimeout, ca }: ExchangeLimits,
   ofUsedConnection: WeakSet<Error>,

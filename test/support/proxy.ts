@@ -68,7 +68,7 @@ export async function startProxy(target: string, port = 0): Promise<StoreProxy> 
     })()
   })
   proxy.on('proxyReq', (upstream, _request, response) => {
-    // http-proxy leaves the request to the store open when the other side has gone (style.md A8.1).
+    // http-proxy leaves the request to the store open when the other side has gone.
     if (response.destroyed) upstream.destroy()
     else response.on('close', () => upstream.destroy())
   })
