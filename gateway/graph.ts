@@ -116,8 +116,6 @@ export function graphOf(triples: Iterable<Quad>): Graph {
   return { lines, triples: lines.map((line) => byLine.get(line)!) }
 }
 
-export const EMPTY: Graph = { triples: [], lines: [] }
-
 /** The graph as one N-Triples document. */
 export const nTriplesOf = ({ lines }: Graph): string => (lines.length === 0 ? '' : lines.join('\n') + '\n')
 
