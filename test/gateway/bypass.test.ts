@@ -188,6 +188,25 @@ void t.test('bypass', async (t) => {
       t.match(answer, `"${status}"`)
     })
   }
+  await row(t, 'fuseki', 'a create keeps its parent from being deleted meanwhile', async (t) => {
+    await owner('PUT', '/held/', ttl('<> a <https://www.w3.org/ns/ldt/document-hierarchy#Container> .'))
+    const isChild = ({ method, graph }: { method: string; graph: string | undefined }): boolean =>
+      method === 'PUT' && graph === `${world.base}held/x/`
+    proxy.requests.length = 0
+    proxy.fault({ kind: 'delay', milliseconds: 500, only: isChild })
+    const created = owner('PUT', '/held/x/')
+    for (let i = 0; i < 100 && !proxy.requests.some(isChild); i++)
+      await new Promise((resolve) => setTimeout(resolve, 20))
+    const deleted = owner('DELETE', '/held/')
+    await new Promise((resolve) => setTimeout(resolve, 200))
+    t.notOk(
+      proxy.requests.some(({ method }) => method === 'DELETE'),
+      'the deletion waits',
+    )
+    t.same([(await created).status, (await deleted).status], [201, 204])
+    proxy.fault(undefined)
+    t.equal((await owner('PUT', '/held/y/')).status, 403, 'and no other is created below what is gone')
+  })
   await row(t, 'none', 'Expect: 100-continue: a refusal spares the upload', async (t) => {
     const head = `PUT /x/ HTTP/1.1\r\nHost: ${host}\r\nExpect: 100-continue\r\nContent-Type: text/turtle\r\nContent-Length: 1000\r\n\r\n`
     const refused = await raw(world, 'nobody', head)

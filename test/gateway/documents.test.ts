@@ -400,14 +400,6 @@ async function conditions(world: World, is: Is, make: Make): Promise<void> {
       t.same((await Promise.all(creates)).map(({ status }) => status).sort(), [201, 412, 412, 412])
     }
   })
-  await is('a create and the deletion of its parent: no document is left without one', async (t) => {
-    for (let round = 0; round < 10; round++) {
-      const container = await make('<> a <https://www.w3.org/ns/ldt/document-hierarchy#Container> .')
-      const [created, deleted] = await Promise.all([owner('PUT', `${container}x/`), owner('DELETE', container)])
-      t.ok([201, 403].includes(created.status))
-      t.equal(deleted.status, 204)
-    }
-  })
 }
 
 async function managed(world: World, is: Is, make: Make): Promise<void> {
