@@ -1,5 +1,7 @@
 // In charge of keeping graphs as the store answered them: for how long, in how many bytes, and what a write makes of them.
 // What is kept is nobody's in particular; who may have it is decided before it is looked up (design 5).
+// Cache-Control and Pragma of a request are left alone, as a cache may (RFC 9111 §5.2.1): to clients this is the origin, and
+// what it keeps is what is there. Otherwise each reload in a browser (max-age=0) would be a question at the store.
 import { LRUCache } from 'lru-cache'
 import type { GraphVersions } from './graph-versions.js'
 

@@ -1,30 +1,30 @@
 // In charge of bringing what a decision rests on to the one that decides: the document, its parent, the rules.
 import type { AuthorizationIndex } from '../policies/authorizations.js'
 import { decide, type Decision, type Mode, type Question } from '../policies/decide.js'
-import { readDocument, readDocumentNow, type Document } from './document.js'
+import { readDocument, readDocumentNow, type Described, type Document, type LargeDocument } from './document.js'
 import type { Application } from './gateway.js'
 import type { Context } from './handle.js'
-import { ancestorsOf, isRoot, parentOf } from './next-state.js'
-import { isProblem, problem, type Problem } from './problem.js'
+import { ancestorsOf, isContainer, isRoot, parentOf } from './next-state.js'
+import { isProblem, type Problem } from './problem.js'
 import type { Target } from './target.js'
+
+/** What is here, and decided on by the rules that are here. */
+export type OwnTarget = Exclude<Target<Application>, { readonly kind: 'proxied' }>
 
 /** What was found at the target. A PUT to a document that is not there asks its parent container. */
 export type Facts =
   | {
       readonly kind: 'document'
       readonly iri: string
-      readonly document?: Document
-      readonly parent?: Document
+      readonly document?: Document | LargeDocument
+      readonly parent?: Described
       /** When the store answered, in ms since the epoch. */
       readonly answeredAt: number
     }
   | { readonly kind: 'endpoint'; readonly iri: string }
 
-export async function lookUp(context: Context, target: Target<Application>): Promise<Facts | Problem> {
+export async function lookUp(context: Context, target: OwnTarget): Promise<Facts | Problem> {
   if (target.kind === 'endpoint') return { kind: 'endpoint', iri: target.iri }
-  if (target.kind === 'proxied') {
-    return problem('not-implemented', 'The Linked Data proxy (?uri=) is not in this release.')
-  }
   return lookUpDocument(context, target.document)
 }
 
@@ -47,41 +47,79 @@ export async function lookUpDocument(
 
 /** The decision on the request, with all granted modes and the reason. Without rules there is none: 503. */
 export function decideOn(context: Context, facts: Facts, required: Mode): Decision | Problem {
-  const { access } = context.application.dataspace
+  const { application, agent } = context
+  const { access } = application.dataspace
   const index = access.current()
   if (isProblem(index)) return index
-  if (facts.kind === 'endpoint' || !facts.document) return decideAnew(context, facts, required, index)
+  const decideAnew = (): Decision =>
+    enforced(
+      context,
+      facts,
+      decideBy(index, application, agent.webId, facts, required, creates(context, facts, required)),
+    )
+  if (facts.kind === 'endpoint' || !facts.document) return decideAnew()
   // A function of the rules, the agent, the mode and this state of the document: remembered with the latter.
-  const { decisions } = facts.document
-  const key = `${required} ${context.agent.webId ?? ''}`
+  const decisions = facts.document.decisions[required]
+  const key = agent.webId ?? ''
   const known = decisions.get(key)
   const version = access.version()
   if (known?.version === version) return known.decision
-  const decision = decideAnew(context, facts, required, index)
+  const decision = decideAnew()
   if (decisions.size >= REMEMBERED_AGENTS) decisions.clear()
-  decisions.set(key, { version, decision, heads: new Map() })
+  decisions.set(key, { version, decision, heads: { 200: new Map(), 304: new Map() } })
   return decision
 }
 
 const REMEMBERED_AGENTS = 64
 
-function decideAnew(
-  { application, agent, request }: Context,
+const creates = ({ request }: Context, facts: Facts, required: Mode): boolean =>
+  request.method === 'PUT' && required === 'Write' && facts.kind === 'document' && facts.document === undefined
+
+/** What the rules say of an agent, whether it is enforced or not. `creates`: by a PUT, where there is no document. */
+export function judge(
+  application: Application,
+  agent: string | undefined,
   facts: Facts,
   required: Mode,
-  index: AuthorizationIndex,
-): Decision {
-  const decision = decide(index, {
-    application: application.kind,
-    agent: agent.webId,
-    required,
-    target: facts.kind === 'endpoint' ? facts : documentTarget(facts, application.base),
-    creates: request.method === 'PUT' && facts.kind === 'document' && facts.document === undefined,
-  })
-  // LinkedDataHub's lapp:allowRead: reading needs no authorization in this application.
-  const open = application.allowRead && required === 'Read' && facts.kind === 'document'
-  return open ? { ...decision, allowed: true, reason: 'public' } : decision
+  creates = false,
+): Decision | Problem {
+  const index = application.dataspace.access.current()
+  return isProblem(index) ? index : decideBy(index, application, agent, facts, required, creates)
 }
+
+function decideBy(
+  index: AuthorizationIndex,
+  application: Application,
+  agent: string | undefined,
+  facts: Facts,
+  required: Mode,
+  creates: boolean,
+): Decision {
+  const target = targetOf(facts, application.base)
+  const decision = decide(index, { application: application.kind, agent, required, target, creates })
+  return isOpen(application, facts, required) ? { ...decision, allowed: true, reason: 'public' } : decision
+}
+
+/** LinkedDataHub's lapp:allowRead: reading needs no authorization in this application. */
+export const isOpen = ({ allowRead }: Application, facts: Facts, required: Mode): boolean =>
+  allowRead && required === 'Read' && facts.kind === 'document'
+
+/**
+ * `--enforce=false`: what the rules refuse is let pass, but not in the admin application, where they are. That a document
+ * needs a container to be made in is no matter of rights.
+ */
+function enforced(context: Context, facts: Facts, decision: Decision): Decision {
+  const { application, gateway } = context
+  if (gateway.settings.enforce || decision.allowed || decision.absent || application.kind === 'admin') return decision
+  const isOrphan =
+    facts.kind === 'document' &&
+    creates(context, facts, decision.required) &&
+    !(facts.parent && isContainer(facts.parent.types))
+  return isOrphan ? decision : { ...decision, allowed: true, unenforced: true }
+}
+
+export const targetOf = (facts: Facts, base: string): Question['target'] =>
+  facts.kind === 'endpoint' ? facts : documentTarget(facts, base)
 
 function documentTarget(facts: Facts & { kind: 'document' }, base: string): Question['target'] {
   const { iri, document, parent } = facts
@@ -94,7 +132,7 @@ function documentTarget(facts: Facts & { kind: 'document' }, base: string): Ques
 
 const found = (
   iri: string,
-  document: Document | undefined,
+  document: Described | undefined,
   base: string,
 ): { iri: string; exists: boolean; types: readonly string[]; owners: readonly string[]; ancestors: string[] } => ({
   iri,

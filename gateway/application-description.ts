@@ -1,6 +1,6 @@
 // In charge of what a configuration says of each application (spec 9.2): in `lds:` terms and in LinkedDataHub's older
 // `lapp:` and `ldt:` terms. Pure.
-import type { Application, VersioningRepository } from './dataspace.js'
+import type { Application } from './dataspace.js'
 import type { Description } from './description.js'
 import { repositoryOf, serviceOf } from './service-description.js'
 import { baseUrl, isInvalid, webId, withoutUserInfo } from './setting-values.js'
@@ -11,7 +11,6 @@ export interface DescribedApplication {
   readonly application: Application
   /** The other application of the dataspace, where the configuration names it. */
   readonly partner?: string
-  readonly versioning?: VersioningRepository
 }
 
 const KINDS = {
@@ -65,7 +64,7 @@ function describedApplication(
   if (!kind) return undefined
   const base = baseOf(iri, config)
   const service = serviceOf(iri, config, credentials)
-  const versioning = repositoryOf(iri, kind, config, credentials)
+  const versioning = repositoryOf(iri, config, credentials)
   const title = config.all(iri, [DCT('title'), RDFS('label')])[0]
   const stylesheet = config.one(iri, [AC('stylesheet')])
   const owner = config.one(iri, [FOAF('maker')])
@@ -88,9 +87,9 @@ function describedApplication(
       allowRead,
       service: service ?? { iri: `${iri} (service)`, embedded: false },
       ...(owner !== undefined && { owner }),
+      ...(versioning && { versioning }),
     },
     ...(partner !== undefined && { partner }),
-    ...(versioning && { versioning }),
   }
 }
 

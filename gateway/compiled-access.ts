@@ -21,7 +21,10 @@ interface Doubt {
 export function makeAccess(store: GraphStore, adminBase: string, log: Log, now: () => number): Access {
   const index = makeAuthorizationIndex(adminBase)
   const doubts = new Map<string, Doubt>()
-  let loaded = false
+  /** The reload that what is in force is from, and the one that it has to be as new as. */
+  let inForce = 0
+  let needed = 1
+  let begun = 0
   let version = 0
   let unread = 0
   let timer: NodeJS.Timeout | undefined
@@ -51,17 +54,34 @@ export function makeAccess(store: GraphStore, adminBase: string, log: Log, now: 
     }
     if (doubts.size > 0) again()
   }
+
+  const load = async (): Promise<undefined | Problem> => {
+    const number = ++begun
+    const failed = await loadAuthorizations(store, adminBase, index)
+    if (failed) {
+      needed = Math.max(needed, number)
+      log.warn({ problem: failed.detail }, 'the authorizations cannot be read; deciding nothing until they are')
+    } else {
+      inForce = Math.max(inForce, number)
+      version++
+    }
+    if (inForce < needed) again()
+    return failed
+  }
+
   const again = (): void => {
     timer ??= setTimeout(() => {
       timer = undefined
-      settle().catch((error: unknown) => log.error({ err: error }, 'authorizations could not be settled'))
+      Promise.all([inForce < needed && load(), settle()]).catch((error: unknown) =>
+        log.error({ err: error }, 'authorizations could not be settled'),
+      )
     }, RETRY_MS).unref()
   }
 
   return {
     version: () => version,
     current() {
-      if (loaded && unread === 0) return index
+      if (inForce >= needed && unread === 0) return index
       return problem('access.unavailable', 'The authorizations cannot be read now.', { fields: [['Retry-After', '1']] })
     },
     changed(graph, state) {
@@ -74,13 +94,7 @@ export function makeAccess(store: GraphStore, adminBase: string, log: Log, now: 
       log.warn({ graph }, 'the state of a graph with authorizations is in doubt; deciding nothing until it is read')
       settle().catch(() => again())
     },
-    async reload(): Promise<undefined | Problem> {
-      const failed = await loadAuthorizations(store, adminBase, index)
-      if (failed) return failed
-      loaded = true
-      version++
-      return undefined
-    },
+    reload: load,
     close: () => clearTimeout(timer),
   }
 }

@@ -33,7 +33,8 @@ function ownedBy({ endUser, admin, ...rest }: Dataspace, otherwise: string | und
     : { ...rest, endUser: { ...endUser, owner }, admin: { ...admin, owner: admin.owner ?? owner } }
 }
 
-async function readQuads(file: string, faults: Fault[], secret = false): Promise<readonly Quad[]> {
+/** The quads of a TriG file; what is wrong with it becomes faults, which quote nothing of a `secret` one. */
+export async function readQuads(file: string, faults: Fault[], secret = false): Promise<readonly Quad[]> {
   try {
     const quads = readTrig(await readFile(file, 'utf8'), pathToFileURL(file).href)
     if (Array.isArray(quads)) return quads
@@ -93,14 +94,38 @@ export function dataspacesOfSettings(settings: Settings): readonly Dataspace[] |
     allowRead: false,
     service: serviceOfSettings(kind, settings, faults),
     ...(settings.ownerWebid !== undefined && { owner: settings.ownerWebid }),
+    ...versioningOfSettings(kind, settings, faults),
   })
   const endUser = application('end-user', settings.base)
   const dataspace = { iri: endUser.iri, endUser, admin: application('admin', settings.adminBase) }
-  for (const { subject, problem, mend } of conflictsOf([dataspace])) {
-    const flag = subject === dataspace.admin.service.iri ? '--admin-backend' : '--admin-base'
+  for (const { subject, property, problem, mend } of conflictsOf([dataspace])) {
+    const flag =
+      property === 'lds:versioningRepository'
+        ? '--admin-history'
+        : subject === dataspace.admin.service.iri
+          ? '--admin-backend'
+          : '--admin-base'
     faults.push({ subject: flag, property: '', problem, mend })
   }
   return faults.length > 0 ? { faults } : [dataspace]
+}
+
+function versioningOfSettings(
+  kind: Application['kind'],
+  { history, adminHistory, historyToken, historyApi }: Settings,
+  faults: Fault[],
+): Pick<Application, 'versioning'> {
+  const [flag, place] = kind === 'admin' ? ['--admin-history', adminHistory] : ['--history', history]
+  if (place === undefined) return {}
+  if (place === 'local' || place === 'off') return { versioning: place }
+  if (place.startsWith('http') && historyToken === undefined) {
+    faults.push({ subject: flag, property: '', problem: 'has no token', mend: 'Give --history-token too.' })
+  }
+  const given = {
+    ...(historyToken !== undefined && { token: historyToken }),
+    ...(historyApi !== undefined && { apiBase: historyApi }),
+  }
+  return { versioning: { iri: flag, location: place, branch: 'main', pathPrefix: 'graphs', ...given } }
 }
 
 function serviceOfSettings(kind: Application['kind'], settings: Settings, faults: Fault[]): ServiceDescription {

@@ -1,18 +1,19 @@
 // In charge of holding the state that a write would give against the dataspace's constraints (spec 4.1: 422).
 import { typeLost } from '../policies/constraints.js'
-import type { Context } from './handle.js'
+import type { Document } from './document.js'
 import { nTriplesOf, type Graph } from './graph.js'
 import { isProblem, problem, type Problem } from './problem.js'
+import type { Writing } from './put-document.js'
 
 /** Undefined when the next state may be stored. The report, which quotes that state, is for those who may read it. */
 export async function checkConstraints(
-  { application, gateway, request }: Context,
-  current: Graph | undefined,
+  { application, gateway, method }: Pick<Writing, 'application' | 'gateway' | 'method'>,
+  current: Document | undefined,
   next: Graph,
   mayRead: boolean,
 ): Promise<Problem | undefined> {
-  if (request.method === 'PATCH' && current) {
-    const lost = typeLost(current.triples, next.triples)
+  if (method === 'PATCH' && current) {
+    const lost = typeLost(current.graph().triples, next.triples)
     if (lost) return problem('constraint.violated', `The update takes the type of <${lost}> away and leaves the rest.`)
   }
   // The shapes are about the documents of the end-user application: one that is wrong must not bar its own repair.

@@ -15,6 +15,8 @@ export interface Application {
   readonly service: ServiceDescription
   /** The WebID that `foaf:maker` or `--owner-webid` names. */
   readonly owner?: string
+  /** Absent: a store within keeps its history in the data folder, any other has none. 'off': none in any case. */
+  readonly versioning?: VersioningRepository | 'local' | 'off'
 }
 
 /** The endpoints of a store, all three of them unless it is embedded. */
@@ -34,6 +36,8 @@ export interface VersioningRepository {
   readonly branch: string
   /** Without slashes at its ends. */
   readonly pathPrefix: string
+  /** Of the REST API, where it is not where GitHub has it. */
+  readonly apiBase?: string
   readonly token?: string
 }
 
@@ -42,7 +46,6 @@ export interface Dataspace {
   readonly title?: string
   readonly endUser: Application
   readonly admin: Application
-  readonly versioning?: VersioningRepository
 }
 
 /** What is wrong with a configuration: of which resource (or file), at which property, and what to do. No secrets. */

@@ -2,44 +2,59 @@
 // representations that have been made from it. What the store answered is kept (cache/stored-graphs.ts).
 import { digestOf, entityTag } from '../cache/entity-tag.js'
 import { makeStoredGraphs, type Stored, type StoredGraphs, type StoredGraphsSettings } from '../cache/stored-graphs.js'
-import type { Decision } from '../policies/decide.js'
 import type { Application } from './gateway.js'
 import { graphOf, nTriplesOf, valuesOf, type Graph } from './graph.js'
+import { describeLarge } from './large-document.js'
 import type { Trace } from './log.js'
 import type { Format } from './negotiate.js'
 import { lastModifiedOf, typesOf } from './next-state.js'
 import { isProblem, problem, type Problem } from './problem.js'
+import { ONE_PIECE } from './ready-head.js'
 import { readNTriples } from './rdf-read.js'
+import { noDecisions, type Decisions } from './remembered-decisions.js'
 import { writeGraph } from './rdf-write.js'
 import type { GraphStore } from './store.js'
 import { ACL } from './vocabulary.js'
 
-export interface Document {
+/** What is known of a document of any size: access rests on it. */
+export interface Described {
   readonly iri: string
-  /** Canonical N-Triples. */
-  readonly nTriples: string
   readonly types: readonly string[]
   readonly owners: readonly string[]
   /** Milliseconds since the epoch. */
   readonly lastModified: number | undefined
+  /** Decisions on this very state, by mode and agent: each holds while `version` is that of the rules. */
+  readonly decisions: Decisions
+}
+
+export interface Document extends Described {
+  /** Canonical N-Triples. */
+  readonly nTriples: string
   /** The same for the same triples, on every instance (design 3). */
   readonly digest: string
   /** The triples: parsed again when they are asked for a second time, for they take far more room than their text. */
   graph(): Graph
   /** Made when first asked for, by the code of the format. */
-  readonly representations: Map<string, Buffer>
-  /** Decisions on this very state, by agent and mode: each holds while `version` is that of the rules. */
-  readonly decisions: Map<string, Remembered>
+  readonly representations: Map<string, Representation>
 }
 
-export interface Remembered {
+export interface Representation {
+  readonly bytes: Buffer
+  /** The same bytes, a character each, where they are few. */
+  readonly text?: string
+}
+
+/** A document too large to be held: it is streamed (read-large.ts). */
+export interface LargeDocument extends Described {
+  /** The graph's version (graph-versions.ts) that this is known of. */
   readonly version: number
-  readonly decision: Decision
-  /** The fields of a 200 by the code of the format, names and values in turn, without Age. */
-  readonly heads: Map<string, readonly string[]>
+  /** Undefined until all of it has been streamed. */
+  digest: string | undefined
 }
 
-export type Documents = StoredGraphs<Document, Problem>
+export const isLarge = (document: Described): document is LargeDocument => 'version' in document
+
+export type Documents = StoredGraphs<Document | LargeDocument, Problem>
 
 export function documentOf(iri: string, base: string, graph: Graph): Document {
   const nTriples = nTriplesOf(graph)
@@ -57,9 +72,12 @@ export function documentOf(iri: string, base: string, graph: Graph): Document {
       return triples
     },
     representations: new Map(),
-    decisions: new Map(),
+    decisions: noDecisions(),
   }
 }
+
+/** About what is known of a large document. */
+const LARGE_BYTES = 4096
 
 /** What the application's documents are kept in, and asked for from. */
 export const makeDocuments = (
@@ -67,12 +85,14 @@ export const makeDocuments = (
   base: string,
   settings: Pick<StoredGraphsSettings<Document, Problem>, 'maxBytes' | 'maxAge' | 'staleIfError' | 'versions' | 'now'>,
 ): Documents =>
-  makeStoredGraphs<Document, Problem>({
+  makeStoredGraphs<Document | LargeDocument, Problem>({
     ...settings,
     isFailure: isProblem,
-    sizeOf: ({ nTriples }) => 2 * nTriples.length,
+    sizeOf: (document) => (isLarge(document) ? LARGE_BYTES : 2 * document.nTriples.length),
     async ask(iri) {
+      const version = settings.versions.of(iri)
       const nTriples = await store.read(iri)
+      if (isProblem(nTriples) && nTriples.code === 'store.too-large') return describeLarge(store, iri, base, version)
       if (nTriples === undefined || isProblem(nTriples)) return nTriples
       const triples = readNTriples(nTriples)
       if (!triples) return problem('store.failed', 'The triplestore answered with something that is not N-Triples.')
@@ -81,7 +101,11 @@ export const makeDocuments = (
   })
 
 /** The document as it is kept, else as the store answers. */
-export function readDocument({ cache }: Application, iri: string, trace: Trace): Promise<Stored<Document> | Problem> {
+export function readDocument(
+  { cache }: Application,
+  iri: string,
+  trace: Trace,
+): Promise<Stored<Document | LargeDocument> | Problem> {
   return trace.store(cache.documents.get(iri))
 }
 
@@ -90,20 +114,28 @@ export function readDocumentNow(
   { cache }: Application,
   iri: string,
   trace: Trace,
-): Promise<Stored<Document> | Problem> {
+): Promise<Stored<Document | LargeDocument> | Problem> {
   return trace.store(cache.documents.fetch(iri))
 }
+
+/** Whether this graph is a document of the application: not of the admin application under it, and of no other. */
+export const isDocumentOf = (
+  { base, kind, dataspace }: Pick<Application, 'base' | 'kind'> & { readonly dataspace: { admin: { base: string } } },
+  graph: string,
+): boolean =>
+  graph.startsWith(base) && graph.endsWith('/') && (kind === 'admin' || !graph.startsWith(dataspace.admin.base))
 
 export const entityTagOf = ({ digest }: Document, { code }: Format): string => entityTag(digest, code)
 
 /** The ready bytes of the document in a format. */
-export function representationOf({ cache }: Application, document: Document, format: Format): Buffer | Problem {
+export function representationOf({ cache }: Application, document: Document, format: Format): Representation | Problem {
   const ready = document.representations.get(format.code)
   if (ready) return ready
   const written = writeGraph(document.graph(), format)
   if (isProblem(written)) return written
   const bytes = Buffer.from(written)
-  document.representations.set(format.code, bytes)
-  cache.documents.grown(document.iri, document, bytes.length)
-  return bytes
+  const representation = { bytes, ...(bytes.length <= ONE_PIECE && { text: bytes.toString('latin1') }) }
+  document.representations.set(format.code, representation)
+  cache.documents.grown(document.iri, document, 2 * bytes.length)
+  return representation
 }

@@ -5,6 +5,7 @@ import { defaultGraph, namedNode, type Store } from 'oxigraph/web.js'
 import { openOxigraph } from './bounded-oxigraph.js'
 import { hasBlankNode, irisIn, isTriple, linesOf, textOf } from './n-triples-lines.js'
 import { graphsWritten } from './update-graphs.js'
+import { utf8Pieces } from './utf8-pieces.js'
 
 /** A graph's IRI ('' for the default graph) and its N-Triples ('' for none). */
 export type GraphText = readonly [graph: string, text: string]
@@ -24,7 +25,6 @@ export type Reply =
 
 const N_TRIPLES = 'application/n-triples'
 const N_QUADS = 'application/n-quads'
-const PIECE_LENGTH = 64 * 1024
 // What one reply may hold, so that reading it does not hold up the main thread.
 const REPLY_LENGTH = 1024 * 1024
 const REPLY_GRAPHS = 1000
@@ -96,20 +96,7 @@ function addLabelled(into: Store, nQuad: string): void {
 }
 
 function query({ sparql, accept }: Work & { kind: 'query' }): Uint8Array[] {
-  return piecesOf(String(store.query(sparql, { results_format: accept })))
-}
-
-function piecesOf(text: string): Uint8Array[] {
-  const encoder = new TextEncoder()
-  const pieces: Uint8Array[] = []
-  for (let at = 0; at < text.length;) {
-    const end = at + PIECE_LENGTH
-    const last = text.charCodeAt(end - 1)
-    const piece = text.slice(at, last >= 0xd800 && last <= 0xdbff ? end - 1 : end)
-    pieces.push(encoder.encode(piece))
-    at += piece.length
-  }
-  return pieces
+  return [...utf8Pieces(String(store.query(sparql, { results_format: accept })))]
 }
 
 /** What an update changed is found by holding the graphs that it may have changed against their texts. */

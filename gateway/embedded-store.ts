@@ -7,8 +7,9 @@ import type { Work } from './embedded-store-worker.js'
 import type { Outcome } from './embedded-thread.js'
 import { hasBlankNode, irisIn, linesIn, textOf } from './n-triples-lines.js'
 import { isProblem, problem, type Problem } from './problem.js'
-import type { Call, GraphStore } from './store.js'
+import { MAX_GRAPH_BYTES, type Call, type GraphStore, type UpdateCall } from './store.js'
 import { givenUp, makeTurns } from './turns.js'
+import { utf8Pieces } from './utf8-pieces.js'
 
 export interface EmbeddedStoreSettings {
   /** How many queries and updates may wait for their turn, and how many writes for an update: beyond it `store.overloaded`. */
@@ -17,12 +18,15 @@ export interface EmbeddedStoreSettings {
   readonly queryTimeout?: number
   /** Bytes that Oxigraph may take: a query or an update that needs more is `store.failed`. */
   readonly memory?: number
+  /** A graph of more characters than this is not read whole. */
+  readonly maxGraphLength?: number
 }
 
 const UNREADABLE = problem(
   'store.refused',
   'The embedded triplestore cannot read these triples, or the name of the graph.',
 )
+const TOO_LARGE = problem('store.too-large', 'The graph is too large to be read whole.')
 const CLOSED = problem('store.failed', 'The embedded triplestore is closed.')
 
 /**
@@ -33,7 +37,12 @@ const CLOSED = problem('store.failed', 'The embedded triplestore is closed.')
  */
 export function openEmbeddedStore(
   name: string,
-  { queue = 1000, queryTimeout = 30_000, memory = 2 ** 30 }: EmbeddedStoreSettings = {},
+  {
+    queue = 256,
+    queryTimeout = 30_000,
+    memory = 2 ** 30,
+    maxGraphLength = MAX_GRAPH_BYTES,
+  }: EmbeddedStoreSettings = {},
 ): Promise<GraphStore> {
   /** N-Triples by the graph's IRI; '' is the default graph, which only updates write. */
   const graphs = new Map<string, string>()
@@ -62,25 +71,34 @@ export function openEmbeddedStore(
     return undefined
   }
 
-  async function runUpdate(work: Work, signal?: AbortSignal): Promise<Outcome> {
+  async function runUpdate(work: Work, { signal, announce }: UpdateCall): Promise<Outcome> {
     // A replica that has to be filled is filled before writes have to wait.
     const filled = await replica.run({ kind: 'follow' }, signal)
     if (isProblem(filled)) return filled
     updating = true
     const release = await writing.take(signal)
     const outcome = isProblem(release) ? release : closed ? CLOSED : await replica.run(work, signal)
+    const refused = isProblem(outcome) ? undefined : await announce?.(outcome.changes)
     if (!isProblem(outcome)) {
-      for (const [graph, text] of outcome.changes) put(graph, text)
+      for (const [graph, text] of outcome.changes) {
+        if (refused) replica.changed(graph)
+        else put(graph, text)
+      }
     }
     updating = false
     if (!isProblem(release)) release()
-    return outcome
+    return refused ?? outcome
   }
 
-  async function inTurn(work: Work, signal?: AbortSignal): Promise<Outcome> {
+  async function inTurn(work: Work, call: UpdateCall): Promise<Outcome> {
+    const { signal } = call
     const release = await running.take(signal)
     if (isProblem(release)) return release
-    const outcome = closed ? Promise.resolve(CLOSED) : (work.kind === 'update' ? runUpdate : replica.run)(work, signal)
+    const outcome = closed
+      ? Promise.resolve(CLOSED)
+      : work.kind === 'update'
+        ? runUpdate(work, call)
+        : replica.run(work, signal)
     void outcome.finally(release)
     return unlessAborted(outcome, signal)
   }
@@ -98,7 +116,13 @@ export function openEmbeddedStore(
     name,
     async read(graph, { signal }: Call = {}) {
       if (signal?.aborted) return givenUp(signal)
-      return closed ? CLOSED : graphs.get(graph)
+      const text = graphs.get(graph)
+      return closed ? CLOSED : text && text.length > maxGraphLength ? TOO_LARGE : text
+    },
+    async stream(graph, { signal }: Call = {}) {
+      if (signal?.aborted) return givenUp(signal)
+      const text = graphs.get(graph)
+      return closed ? CLOSED : text === undefined ? undefined : eachOf(utf8Pieces(text))
     },
     async replace(graph, nTriples, { signal }: Call = {}) {
       const lines = linesIn(nTriples, label())
@@ -108,12 +132,13 @@ export function openEmbeddedStore(
     async remove(graph, { signal }: Call = {}) {
       return isGraphName(graph) ? write(graph, '', signal) : UNREADABLE
     },
-    async query(sparql, accept, { signal }: Call = {}) {
-      const outcome = await inTurn({ kind: 'query', sparql, accept }, signal)
+    async query(sparql, accept, call: Call = {}) {
+      const outcome = await inTurn({ kind: 'query', sparql, accept }, call)
       return isProblem(outcome) ? outcome : piecesOf(outcome.pieces)
     },
-    async update(sparql, { signal }: Call = {}) {
-      const outcome = await inTurn({ kind: 'update', sparql }, signal)
+    announces: true,
+    async update(sparql, call: UpdateCall = {}) {
+      const outcome = await inTurn({ kind: 'update', sparql }, call)
       return isProblem(outcome) ? outcome : undefined
     },
     async ready({ signal }: Call = {}) {
@@ -154,6 +179,10 @@ function unlessAborted<T>(outcome: Promise<T>, signal: AbortSignal | undefined):
       resolve(value)
     })
   })
+}
+
+async function* eachOf(pieces: Iterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  yield* pieces
 }
 
 /** Each piece is let go of as it is read. */

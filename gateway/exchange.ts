@@ -1,5 +1,6 @@
 // In charge of what a request and a response are between the listeners (server.ts) and the pipeline (handle.ts).
 import type { Problem } from './problem.js'
+import type { ReadyHead } from './ready-head.js'
 import type { Fields } from './request-fields.js'
 
 export interface Request {
@@ -26,8 +27,18 @@ export type Field = readonly [name: string, value: string]
 export interface Response {
   readonly status: number
   readonly fields: readonly Field[]
-  /** Fields that were made ready before, names and values in turn: they come first. */
-  readonly head?: readonly string[]
+  /** Fields that were made ready before, with what goes with them: they come first. */
+  readonly ready?: {
+    readonly head: ReadyHead
+    /** Seconds. */
+    readonly age: string
+    /** The bytes of the body, a character each, where it is small. */
+    readonly text?: string
+    /** ms since the epoch. */
+    readonly time: number
+  }
   /** Pieces are sent as they come; where the iteration throws, the connection breaks off. */
   readonly body?: Buffer | AsyncIterable<Uint8Array>
+  /** A field whose value is known only when such a body has been sent (RFC 9110 §6.5). */
+  readonly trailer?: { readonly name: string; value(): string | undefined }
 }

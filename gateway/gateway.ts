@@ -3,12 +3,18 @@ import type { GraphVersions } from '../cache/graph-versions.js'
 import type { StoredResults } from '../cache/stored-results.js'
 import type { AuthorizationIndex } from '../policies/authorizations.js'
 import type { WebIdVerifier } from '../policies/webid.js'
+import type { History } from '../versioning/history.js'
 import type { Application as Configured } from './configuration.js'
 import type { Documents } from './document.js'
 import type { Evaluation } from './evaluation.js'
+import type { JournalledStore } from './journalled-store.js'
+import type { LinkedDataProxy } from './linked-data-proxy.js'
 import type { LoadContext } from './load-context.js'
 import type { Locks } from './lock.js'
 import type { Log } from './log.js'
+import type { Mail } from './mail.js'
+import type { Mirrored } from './mirror-documents.js'
+import type { Identities } from './oidc-identities.js'
 import type { Ontologies } from './ontologies.js'
 import type { Problem } from './problem.js'
 import type { GraphStore } from './store.js'
@@ -17,6 +23,12 @@ import type { Target } from './target.js'
 export interface Application extends Configured {
   readonly store: GraphStore
   readonly cache: ApplicationCache
+  /** Absent where the application is not versioned. */
+  readonly history?: History
+  /** Absent with the history. */
+  readonly mirrored?: Mirrored
+  /** Every change of a document goes through it. */
+  readonly journalled: JournalledStore
   readonly dataspace: Dataspace
 }
 
@@ -32,6 +44,8 @@ export interface Dataspace {
   readonly admin: Application
   readonly access: Access
   readonly ontologies: Ontologies
+  /** The WebID of the secretary: creator and owner of the documents that are made for somebody. */
+  readonly secretary: string
   /** The documents of the owner agent and the secretary agent: never modified or deleted (spec 4.1). */
   readonly protectedDocuments: ReadonlySet<string>
   /** Origins of both applications: a browser may write from these. */
@@ -45,15 +59,17 @@ export interface Access {
   version(): number
   /** A graph of the admin application has been written, or may have been (`uncertain`). */
   changed(graph: string, state: { readonly nTriples: string } | 'absent' | 'uncertain'): void
-  /** Reads everything again. */
+  /** Reads everything again. Where that fails, nothing is decided until it is done, which is tried again and again. */
   reload(): Promise<undefined | Problem>
   close(): void
 }
 
 export interface Gateway {
+  readonly dataspaces: readonly Dataspace[]
   /** What a request-target at a host means (target.ts). */
   readonly targetOf: (requestTarget: string, host: string | undefined) => Target<Application> | Problem
   readonly webIds: WebIdVerifier
+  readonly identities: Identities
   readonly evaluation: Evaluation
   /** Threads of their own, so that nobody's updates keep everybody's documents from being checked. */
   readonly validation: Pick<Evaluation, 'validate'>
@@ -63,9 +79,20 @@ export interface Gateway {
   /** The clock, in ms since the epoch. */
   readonly now: () => number
   readonly loadContext: LoadContext
+  readonly proxy: LinkedDataProxy
+  /** Absent where no mail server is configured. */
+  readonly mail?: Mail
+  /** How many requests have been answered, by status. */
+  readonly answered: Map<number, number>
   readonly settings: {
     readonly maxBody: number
     readonly requirePreconditions: boolean
+    /** False: what the rules refuse is logged, and let pass. Never in an admin application. */
+    readonly enforce: boolean
     readonly allowService: readonly string[]
   }
 }
+
+/** The applications that have this store: dataspaces may have one in common. */
+export const sharersOf = (store: GraphStore, { dataspaces }: Pick<Gateway, 'dataspaces'>): Application[] =>
+  dataspaces.flatMap(({ endUser, admin }) => [endUser, admin]).filter((application) => application.store === store)

@@ -3,18 +3,30 @@
 import type { Decision, Mode } from '../policies/decide.js'
 import { requiredMode } from '../policies/decide.js'
 import { isCrossSite } from '../policies/cross-site.js'
-import { decideOn, lookUp, type Facts } from './access.js'
+import { decideOn, lookUp, type Facts, type OwnTarget } from './access.js'
+import { endpointOf, type Endpoint, type EndpointTarget } from './endpoints.js'
 import type { Request, Response } from './exchange.js'
 import type { Application, Gateway } from './gateway.js'
 import { identify, recallAgent, type Agent } from './identify.js'
 import { makeTrace, type Trace } from './log.js'
-import { past } from './past.js'
+import { endingSession } from './oidc-cookies.js'
+import { observe } from './observe.js'
+import { isPast, linksOfAbsent, past } from './past.js'
 import { isProblem, problem, type Problem } from './problem.js'
 import { ACCEPT_POST } from './rdf-read.js'
 import { read } from './read.js'
+import { readLarge } from './read-large.js'
 import { methodNotAllowed, refusalOf } from './refusal.js'
-import { DOCUMENT_METHODS, READ_METHODS, linkField, problemResponse, response, withoutBody } from './respond.js'
-import { tooLarge } from './server.js'
+import {
+  DOCUMENT_METHODS,
+  READ_METHODS,
+  enforceField,
+  linkField,
+  problemResponse,
+  response,
+  withoutBody,
+} from './respond.js'
+import { tooLarge } from './request-body.js'
 import { sparql } from './sparql.js'
 import { readSparqlRequest, SPARQL_ACCEPTS, SPARQL_METHODS, type SparqlRequest } from './sparql-request.js'
 import { acceptOverride, type Target } from './target.js'
@@ -34,14 +46,33 @@ export interface Context {
 /** Whatever happens, an answer: a throw is a bug, and becomes a 500 with the id that the log has too. */
 export async function handle(request: Request, gateway: Gateway): Promise<Response> {
   const trace = makeTrace(gateway.now)
-  const accept = acceptOverride(request.requestTarget) ?? request.fields.accept
+  const accept = acceptOf(request)
   let answered: Response
   try {
-    answered = answerNow(request, gateway, accept, trace) ?? (await answer(request, gateway, accept, trace))
+    answered = await answer(request, gateway, accept, trace)
   } catch (error) {
     gateway.log.error({ id: request.id, err: error }, 'internal error')
     answered = problemResponse(problem('internal', `Internal error, request ${request.id}.`), accept)
   }
+  if (trace.endedSession !== undefined) answered = endingSession(answered, trace.endedSession)
+  observe(request, answered, gateway, trace)
+  const loud = { ...answered, fields: [...answered.fields, ...(answered.ready ? [] : enforceField(gateway))] }
+  return request.method === 'HEAD' ? withoutBody(loud) : loud
+}
+
+const acceptOf = ({ requestTarget, fields }: Request): string | undefined =>
+  acceptOverride(requestTarget) ?? fields.accept
+
+/** The answer where no step of it has to wait; undefined where `handle` has to be asked. */
+export function handleNow(request: Request, gateway: Gateway): Response | undefined {
+  const trace = makeTrace(gateway.now)
+  let answered: Response | undefined
+  try {
+    answered = answerNow(request, gateway, acceptOf(request), trace)
+  } catch {
+    // It is asked again, and told.
+  }
+  if (!answered) return undefined
   observe(request, answered, gateway, trace)
   return request.method === 'HEAD' ? withoutBody(answered) : answered
 }
@@ -54,7 +85,7 @@ function answerNow(request: Request, gateway: Gateway, accept: string | undefine
   if ((request.method !== 'GET' && request.method !== 'HEAD') || request.hosts !== 1) return undefined
   const target = gateway.targetOf(request.requestTarget, request.fields.host)
   if (target.kind !== 'document') return undefined
-  const agent = recallAgent(request, gateway)
+  const agent = recallAgent(request, target.application, gateway)
   if (!agent) return undefined
   const stored = target.application.cache.documents.find(target.document)
   if (!stored?.value) return undefined
@@ -63,7 +94,7 @@ function answerNow(request: Request, gateway: Gateway, accept: string | undefine
   const decision = decideOn(context, facts, 'Read')
   if (isProblem(decision) || !decision.allowed) return undefined
   const outcome = read(context, decision, facts)
-  if (isProblem(outcome)) return undefined
+  if (!outcome || isProblem(outcome)) return undefined
   if (agent.webId !== undefined) trace.agent = agent.webId
   trace.decision = decision
   return outcome
@@ -88,26 +119,45 @@ async function answer(request: Request, gateway: Gateway, accept: string | undef
   const { application } = target
   const demand = await demandOf(request, target, gateway)
   if (isProblem(demand)) return refuse(demand)
-  const { required, asked } = demand
-  if (required !== 'Read' && isCrossSite(request.fields, application.dataspace.origins)) {
+  const { required, endpoint } = demand
+  // An identity provider sends the browser back here by a link.
+  const isRead = required === 'Read' || (required === 'open' && isSafe(request.method))
+  if (!isRead && isCrossSite(request.fields, application.dataspace.origins)) {
     return refuse(problem('access.cross-site', 'A page of another site may not write here.'))
   }
 
-  const agent = await identify(request, gateway, trace)
+  const agent = await identify(request, target, gateway, trace)
   if (isProblem(agent)) return refuse(agent)
   const context: Context = { gateway, request, application, agent, accept, trace }
 
+  if (target.kind === 'proxied') {
+    const outcome = await gateway.proxy(context, target.uri)
+    return isProblem(outcome) ? refuse(outcome) : outcome
+  }
+  if (required === 'open') {
+    const outcome = await endpoint!.answer(context, target as EndpointTarget, undefined)
+    return isProblem(outcome) ? refuse(outcome, [linkField(application, agent.webId, undefined)]) : outcome
+  }
   const facts = await lookUp(context, target)
   if (isProblem(facts)) return refuse(facts)
   const decision = decideOn(context, facts, required)
   if (isProblem(decision)) return refuse(decision)
   trace.decision = decision
+  // Design 6: the history of a deleted document is for those who may be told that it is not there.
+  const mayProceed = decision.allowed || (decision.absent && isPast(target))
+  const outcome = mayProceed
+    ? await branch(context, target, decision, facts, demand)
+    : refusalOf(decision, context, facts.iri)
+  if (!isProblem(outcome)) return outcome
+  const links = outcome.code === 'document.absent' ? await linksOfAbsent(application, facts.iri) : []
   // A refusal names no modes: on which document they would be tells whether there is one (design 3).
-  if (!decision.allowed) {
-    return refuse(refusalOf(decision, context, facts.iri), [linkField(application, agent.webId, undefined)])
-  }
-  const outcome = await branch(context, target, decision, facts, asked)
-  return isProblem(outcome) ? refuse(outcome, [linkField(application, agent.webId, decision)]) : outcome
+  return refuse(outcome, [linkField(application, agent.webId, decision.allowed ? decision : undefined, links)])
+}
+
+interface Demand {
+  readonly required: Mode | 'open'
+  readonly asked?: SparqlRequest | Problem
+  readonly endpoint?: Endpoint
 }
 
 /** What the request needs; on the SPARQL endpoint that is a matter of what it carries, not of its method. */
@@ -115,8 +165,15 @@ async function demandOf(
   request: Request,
   target: Target<Application>,
   { settings }: Gateway,
-): Promise<{ required: Mode; asked?: SparqlRequest | Problem } | Problem> {
+): Promise<Demand | Problem> {
   const { method } = request
+  const endpoint = target.kind === 'endpoint' ? endpointOf(target) : undefined
+  if (endpoint) {
+    if (!endpoint.methods.split(', ').includes(method)) return methodNotAllowed(method, endpoint.methods)
+    return { required: endpoint.needs(method), endpoint }
+  }
+  // History is written by writing documents: whoever may read it learns that it cannot be written.
+  if (isPast(target)) return { required: 'Read' }
   if (!isSparql(target)) {
     const required = requiredMode(method)
     return required ? { required } : methodNotAllowed(method, DOCUMENT_METHODS)
@@ -128,45 +185,51 @@ async function demandOf(
   return { asked, required: isProblem(asked) || asked.kind === 'query' ? 'Read' : 'Write' }
 }
 
+/** RFC 9110 §9.2.1 */
+const isSafe = (method: string): boolean => method === 'GET' || method === 'HEAD'
+
 const isSparql = (target: Target<Application>): target is Target<Application> & { kind: 'endpoint' } =>
   target.kind === 'endpoint' && target.endpoint === 'sparql'
 
 async function branch(
   context: Context,
-  target: Target<Application>,
+  target: OwnTarget,
   decision: Decision,
   facts: Facts,
-  asked: SparqlRequest | Problem | undefined,
+  { asked, endpoint }: Demand,
 ): Promise<Response | Problem> {
   switch (target.kind) {
     case 'document':
-      return decision.required === 'Read' ? read(context, decision, facts) : write(context, target.document, facts)
+      if (decision.required !== 'Read') return write(context, target.document, facts)
+      return read(context, decision, facts) ?? readLarge(context, decision, facts)
     case 'version':
+    case 'diff':
     case 'timemap':
     case 'timegate':
-      return past(context, target)
+      return past(context, target, facts)
     case 'endpoint':
       if (asked) return sparql(context, target.iri, asked, decision)
+      if (endpoint) return endpoint.answer(context, target, decision)
       return problem('target.unknown-endpoint', `There is no endpoint ${target.endpoint} in this release.`)
-    case 'proxied':
-      throw new TypeError('a proxied target is never decided on')
   }
 }
 
 /** CORS preflights carry no credentials, so that this says nothing about the document (Fetch §4.8). */
 const CORS_FIELDS =
-  'Accept, Content-Type, If-Match, If-None-Match, If-Modified-Since, If-Unmodified-Since, Authorization'
+  'Accept, Accept-Datetime, Content-Type, If-Match, If-None-Match, If-Modified-Since, If-Unmodified-Since, Authorization, DPoP'
 
 /** What some documents are for everybody: the rest is a matter of rights, which OPTIONS does not ask for. */
 function allowed(target: Target<Application>): string {
   const { dataspace, base } = target.application
+  if (target.kind === 'proxied') return DOCUMENT_METHODS
   if (target.kind !== 'document') return READ_METHODS
   if (dataspace.protectedDocuments.has(target.document)) return READ_METHODS
   return target.document === base ? DOCUMENT_METHODS.replace(', DELETE', '') : DOCUMENT_METHODS
 }
 
 const options = (target: Target<Application>): Response => {
-  const methods = isSparql(target) ? SPARQL_METHODS : allowed(target)
+  const endpoint = target.kind === 'endpoint' ? endpointOf(target) : undefined
+  const methods = isSparql(target) ? SPARQL_METHODS : (endpoint?.methods ?? allowed(target))
   return response(204, [
     ['Allow', methods],
     ...(isSparql(target) ? SPARQL_ACCEPTS : DOCUMENT_ACCEPTS),
@@ -180,26 +243,3 @@ const DOCUMENT_ACCEPTS: Response['fields'] = [
   ['Accept-Post', ACCEPT_POST],
   ['Accept-Patch', 'application/sparql-update'],
 ]
-
-function observe(request: Request, { status }: Response, gateway: Gateway, trace: Trace): void {
-  const { agent, decision, problem: code, cause, storeMs } = trace
-  if (!gateway.log.isLevelEnabled('info')) return
-  gateway.log.info({
-    id: request.id,
-    method: request.method,
-    path: request.requestTarget.split('?', 1)[0],
-    status,
-    agent,
-    decision: decision && observed(decision),
-    problem: code,
-    cause,
-    storeMs: Math.round(storeMs * 10) / 10,
-    ms: gateway.now() - request.receivedAt,
-  })
-}
-
-/** A refusal says which mode was missing and which authorizations were looked at. */
-function observed({ allowed, required, reason, on, modes, via, considered }: Decision): object {
-  if (allowed) return { allowed, required, reason, by: via[0]?.iri }
-  return { allowed, required, reason, on, modes, considered: considered.authorizations, total: considered.total }
-}

@@ -2,7 +2,7 @@
 import { isProblem, problem, type Problem } from './problem.js'
 import { discard, piecesOf, refusalOf, textOf, wholeOf } from './store-answer.js'
 import { openExchange, type Answer, type ExchangeLimits, type Sent } from './store-exchange.js'
-import type { Call, GraphStore } from './store.js'
+import { MAX_GRAPH_BYTES, type Call, type GraphStore } from './store.js'
 
 export interface Endpoints {
   readonly query: string
@@ -15,7 +15,7 @@ export type Credentials = { readonly user: string; readonly password: string } |
 export interface HttpStoreSettings extends Endpoints, Partial<ExchangeLimits> {
   readonly name?: string
   readonly credentials?: Credentials
-  /** A graph above this is `store.failed`: it would not fit into memory beside others. */
+  /** A graph above this is not read whole. */
   readonly maxGraphBytes?: number
 }
 
@@ -27,7 +27,8 @@ const LIMITS: ExchangeLimits = {
   idleTimeout: 30_000,
   totalTimeout: 120_000,
 }
-const MAX_GRAPH_BYTES = 64 * 1024 * 1024
+/** Fewer than a listener takes requests (server.ts), so that there is room for documents. */
+const MOST_WAITING = 256
 const MAX_READINESS_BYTES = 64 * 1024
 const N_TRIPLES = 'application/n-triples'
 
@@ -47,11 +48,17 @@ export function openHttpStore(settings: HttpStoreSettings): GraphStore {
   const update = endpointOf(settings.update)
   const graphStore = endpointOf(settings.graphStore)
   const { maxGraphBytes = MAX_GRAPH_BYTES } = settings
-  const exchange = openExchange({ ...LIMITS, ...definedOf(settings) })
+  const limits = { ...LIMITS, ...definedOf(settings) }
+  const documents = openExchange(limits)
+  // Queries and updates have connections and a queue of their own, so that slow ones do not hold up documents.
+  const sparql = openExchange({ ...limits, queue: Math.min(limits.queue, MOST_WAITING) })
   const identity = fieldsOf(settings.credentials)
 
   const send = (sent: Omit<Sent, 'body'> & { body?: string }, call: Call = {}) =>
-    exchange.send({ ...sent, fields: { ...identity, ...sent.fields } }, call.signal)
+    (sent.method === 'POST' ? sparql : documents).send(
+      { ...sent, fields: { ...identity, ...sent.fields } },
+      call.signal,
+    )
 
   const write = async (sent: Omit<Sent, 'safe'>, done: readonly number[], call?: Call, isUpdate = false) => {
     const answer = await send({ ...sent, safe: false }, call)
@@ -70,19 +77,27 @@ export function openHttpStore(settings: HttpStoreSettings): GraphStore {
     return refusedText(answer, 'query.syntax') ?? wholeOf(answer, accept)
   }
 
+  // SPARQL 1.1 Graph Store HTTP Protocol §5.2
+  const get = async (graph: string, call?: Call): Promise<Answer | undefined | Problem> => {
+    const url = graphUrl(graphStore, graph)
+    const answer = await send({ method: 'GET', url, fields: { accept: N_TRIPLES }, safe: true }, call)
+    if (isProblem(answer)) return answer
+    return answer.statusCode === 404 ? discard(answer) : wholeOf(answer, N_TRIPLES)
+  }
+
   return {
     name: settings.name ?? `${graphStore.origin}${graphStore.pathname}`,
 
     async read(graph, call) {
-      const url = graphUrl(graphStore, graph)
-      const answer = await send({ method: 'GET', url, fields: { accept: N_TRIPLES }, safe: true }, call)
-      if (isProblem(answer)) return answer
-      // SPARQL 1.1 Graph Store HTTP Protocol §5.2: no such graph.
-      if (answer.statusCode === 404) return discard(answer)
-      const whole = wholeOf(answer, N_TRIPLES)
-      if (isProblem(whole)) return whole
-      const text = await textOf(whole, maxGraphBytes)
+      const answer = await get(graph, call)
+      if (!answer || isProblem(answer)) return answer
+      const text = await textOf(answer, maxGraphBytes)
       return isProblem(text) || text.trim() ? text : undefined
+    },
+
+    async stream(graph, call) {
+      const answer = await get(graph, call)
+      return !answer || isProblem(answer) ? answer : piecesOf(answer)
     },
 
     // SPARQL 1.1 Graph Store HTTP Protocol §5.3
@@ -123,7 +138,7 @@ export function openHttpStore(settings: HttpStoreSettings): GraphStore {
       return isProblem(text) ? text : undefined
     },
 
-    close: () => exchange.close(),
+    close: async () => void (await Promise.all([documents.close(), sparql.close()])),
   }
 }
 

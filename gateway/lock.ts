@@ -16,6 +16,12 @@ export interface Locks {
   acquire(document: string, mode: 'exclusive' | 'shared'): Promise<Release | undefined>
 }
 
+/** What every write of an application holds, and one that may change any of its documents holds alone. */
+export const everyWrite = <Mode extends 'exclusive' | 'shared'>(
+  { base }: { readonly base: string },
+  mode: Mode,
+): [name: string, mode: Mode] => [`${base} *`, mode]
+
 export function makeLocks(limit = 256): Locks {
   const held = new Map<string, Held>()
 

@@ -11,11 +11,15 @@ export const makeLog = (level: string): Log =>
 /** What is gathered about one request on its way, for its one line in the log. */
 export interface Trace {
   agent?: string
+  /** Who acts on behalf of the agent. */
+  delegate?: string
   decision?: Decision
   /** The code of the problem that it was answered with. */
   problem?: string
   /** What only the operator may read about a refusal. */
   cause?: string
+  /** The base whose session of this browser is over: it is told to forget it. */
+  endedSession?: string
   storeMs: number
   /** Counts the time that the store took to answer. */
   store<T>(answer: Promise<T>): Promise<T>

@@ -1,11 +1,14 @@
 #!/usr/bin/env node
 // In charge of the command line: which command is asked for, what it prints, and how the process ends.
 import { readFileSync } from 'node:fs'
+import { ACCESS_USAGE, runAccessCommand } from './access-commands.js'
 import { faultLine, readConfiguration } from './configuration.js'
+import { HISTORY_USAGE, isHistoryCommand, runHistoryCommand, type Terminal } from './history-commands.js'
 import { makeLog } from './log.js'
+import { MIRROR_USAGE, runMirrorCommand } from './mirror-commands.js'
 import { helpText, parseSettings, printConfig, type Settings } from './settings.js'
 import { StartFailure } from './open-stores.js'
-import { startGateway, type Running } from './start.js'
+import { NOT_ENFORCED, startGateway, type Running } from './start.js'
 
 const out = (text: string): void => void process.stdout.write(`${text}\n`)
 const fail = (lines: readonly string[]): never => {
@@ -13,12 +16,34 @@ const fail = (lines: readonly string[]): never => {
   process.exit(2)
 }
 
-const COMMANDS = `triplegate serve [settings]   run the gateway
-triplegate --help             list the settings
-triplegate --version          print the version`
+const terminal: Terminal = {
+  out: (text) => void process.stdout.write(text),
+  error: (text) => void process.stderr.write(text),
+  waiting: (what) => void (process.stderr.isTTY && process.stderr.write(`\r\x1b[K${what ?? ''}`)),
+}
+
+const COMMANDS = `triplegate serve [settings]     run the gateway
+${HISTORY_USAGE}
+${MIRROR_USAGE}
+${ACCESS_USAGE}
+triplegate --help               list the settings; with a command, its options
+triplegate --version            print the version`
 
 async function main(argv: readonly string[]): Promise<void> {
   const [command, ...rest] = argv
+  if (isHistoryCommand(command)) {
+    process.exitCode = await runHistoryCommand(command, rest, process.env, terminal)
+    return
+  }
+  if (command === 'mirror') {
+    const mirrored = { ...terminal, interactive: process.stderr.isTTY, now: Date.now }
+    process.exitCode = await runMirrorCommand(rest, process.env, mirrored)
+    return
+  }
+  if (command === 'access') {
+    process.exitCode = await runAccessCommand(rest, process.env, terminal)
+    return
+  }
   const args = command === 'serve' ? rest : argv
   if (args.includes('--help') || args.includes('-h') || command === 'help') return out(`${COMMANDS}\n\n${helpText()}`)
   if (args.includes('--version')) return out(version())
@@ -68,7 +93,7 @@ async function serve(settings: Settings): Promise<void> {
   }
 }
 
-function banner({ dataspaces, certificates, ports }: Running): string {
+function banner({ gateway, dataspaces, certificates, ports }: Running): string {
   const lines = dataspaces.map(({ endUser, admin }) => `Documents   ${endUser.base}\nAdmin       ${admin.base}`)
   const { folder, owner } = certificates
   lines.push(`Owner       ${owner.webId}`)
@@ -78,8 +103,12 @@ function banner({ dataspaces, certificates, ports }: Running): string {
     ports.https === undefined || !('file' in owner)
       ? ''
       : `\nTry: curl --cacert ${folder}/server.pem --cert ${owner.file} ${base}`
-  return `Triplegate ${version()} is ready.\n${lines.join('\n')}${local}`
+  const warning = gateway.settings.enforce ? '' : `\n\n*** ${NOT_ENFORCED}. ***`
+  return `Triplegate ${version()} is ready.\n${lines.join('\n')}${local}${warning}`
 }
+
+// Whoever reads the output has read enough.
+process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => process.exit(code === 'EPIPE' ? 0 : 1))
 
 main(process.argv.slice(2)).catch((error: unknown) => {
   process.stderr.write(`triplegate: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`)

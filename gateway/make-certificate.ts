@@ -61,7 +61,8 @@ async function selfSigned(wanted: Wanted): Promise<string> {
   const certificate = await x509.X509CertificateGenerator.createSelfSigned(
     {
       // RFC 5280 appendix A.1: ub-common-name.
-      name: [{ CN: [wanted.commonName.slice(0, 64)] }],
+      // As an object: in a plain text, `#` would begin DER in hexadecimal.
+      name: new x509.Name([{ CN: [{ utf8String: wanted.commonName.slice(0, 64) }] }]),
       keys,
       signingAlgorithm: algorithm,
       notBefore: new Date(now - LEEWAY),

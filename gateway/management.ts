@@ -2,18 +2,19 @@
 // dropping what it keeps when a store has been changed behind it.
 import type { Request, Response } from './exchange.js'
 import type { Application, Dataspace, Gateway } from './gateway.js'
+import type { History } from '../versioning/history.js'
+import { makeMetrics } from './metrics.js'
+import { makeMirrorEndpoints } from './mirror-endpoints.js'
 import { isProblem } from './problem.js'
 
-const json = (status: number, value: unknown, fields: Response['fields'] = []): Response => {
-  const body = Buffer.from(`${JSON.stringify(value, null, 2)}\n`)
+const json = (status: number, value: unknown, fields: Response['fields'] = []): Response =>
+  answerOf(status, 'application/json', `${JSON.stringify(value, null, 2)}\n`, fields)
+
+function answerOf(status: number, type: string, text: string, fields: Response['fields'] = []): Response {
+  const body = Buffer.from(text)
   return {
     status,
-    fields: [
-      ['Content-Type', 'application/json'],
-      ['Content-Length', String(body.length)],
-      ['Cache-Control', 'no-store'],
-      ...fields,
-    ],
+    fields: [['Content-Type', type], ['Content-Length', String(body.length)], ['Cache-Control', 'no-store'], ...fields],
     body,
   }
 }
@@ -24,25 +25,35 @@ export function makeManagement(
   dataspaces: readonly Dataspace[],
   gateway: Gateway,
 ): (request: Request) => Promise<Response> {
+  const metrics = makeMetrics(dataspaces, gateway)
   const ready = async (): Promise<Response> => {
     const checks = await Promise.all(dataspaces.flatMap(checksOf))
     const isReady = checks.every(({ problem }) => problem === undefined)
     return json(isReady ? 200 : 503, { status: isReady ? 'ready' : 'not ready', checks })
   }
+  const endpoints = makeMirrorEndpoints(dataspaces, gateway, (dataspace) => forget(dataspace, undefined, gateway))
+  const mirror = (name: 'verify' | 'sweep', query: URLSearchParams, request: Request): Response => {
+    const answer = endpoints[name](query.get('application'), request.signal())
+    return 'refused' in answer ? json(answer.refused, { error: answer.error }) : answer
+  }
   const paths: Readonly<
-    Record<string, readonly [methods: string, answer: (query: URLSearchParams) => Promise<Response>]>
+    Record<string, readonly [methods: string, answer: (query: URLSearchParams, request: Request) => Promise<Response>]>
   > = {
     '/health/live': ['GET, HEAD', () => Promise.resolve(json(200, { status: 'live' }))],
     '/health/ready': ['GET, HEAD', ready],
+    '/metrics': ['GET, HEAD', async () => answerOf(200, metrics.contentType, await metrics.text())],
     '/purge': ['POST', (query) => purge(query, dataspaces, gateway)],
+    '/mirror/verify': ['POST', async (query, request) => mirror('verify', query, request)],
+    '/mirror/sweep': ['POST', async (query, request) => mirror('sweep', query, request)],
   }
-  return async ({ requestTarget, method }) => {
+  return async (request) => {
+    const { requestTarget, method } = request
     const [path, query] = requestTarget.split('?', 2)
     const known = Object.hasOwn(paths, path!) ? paths[path!] : undefined
     if (!known) return json(404, { error: `There are ${Object.keys(paths).join(', ')}.` })
     const [methods, answer] = known
     if (!methods.split(', ').includes(method)) return json(405, { error: `${methods} only.` }, [['Allow', methods]])
-    const { status, fields, body } = await answer(new URLSearchParams(query))
+    const { status, fields, body } = await answer(new URLSearchParams(query), request)
     return { status, fields, ...(method !== 'HEAD' && body && { body }) }
   }
 }
@@ -50,6 +61,9 @@ export function makeManagement(
 interface Check {
   readonly what: string
   readonly problem?: string
+  readonly warning?: string
+  /** Of a history: how far it is behind, and why. */
+  readonly journal?: object
 }
 
 const checksOf = ({ endUser, admin, access }: Dataspace): Promise<Check>[] => [
@@ -57,11 +71,25 @@ const checksOf = ({ endUser, admin, access }: Dataspace): Promise<Check>[] => [
     const failed = await store.ready({ signal: AbortSignal.timeout(PROBE_MS) })
     return { what: `store of ${base} (${store.name})`, ...(failed && { problem: failed.detail }) }
   }),
+  ...[endUser, admin].flatMap(({ base, history }) => (history ? [Promise.resolve(historyCheck(base, history))] : [])),
   (async (): Promise<Check> => {
     const index = access.current()
     return { what: `authorizations of ${endUser.base}`, ...(isProblem(index) && { problem: index.detail }) }
   })(),
 ]
+
+/** Told, but no reason to send nobody here any more: documents are read and written while commits wait. */
+function historyCheck(base: string, history: History): Check {
+  const { repository, parked, blocked, lastError, oldest, ...figures } = history.status()
+  const journal = {
+    ...figures,
+    oldest: oldest === undefined ? null : new Date(oldest).toISOString(),
+    lastError: lastError ?? null,
+    parked: parked ?? null,
+    blocked,
+  }
+  return { what: `history of ${base} (${repository})`, journal, ...(parked !== undefined && { warning: parked }) }
+}
 
 /** Drops what is kept from the stores: of everything, of `?dataspace=BASE`, or of `?graph=IRI`. */
 async function purge(query: URLSearchParams, dataspaces: readonly Dataspace[], gateway: Gateway): Promise<Response> {

@@ -4,10 +4,13 @@
 const HEX = '[0-9A-Fa-f]'
 // A code point that is no half of a surrogate pair.
 const UCHAR = `\\\\(?:u|U0000)(?:[0-9A-CE-Fa-ce-f]${HEX}{3}|[Dd][0-7]${HEX}{2})|\\\\U00(?:0[1-9A-Fa-f]|10)${HEX}{4}`
-const IRI = `<[A-Za-z][A-Za-z0-9+.-]*:(?:[^\\x00-\\x20<>"{}|^\`\\\\]+|${UCHAR})*>`
+// What is plain, and after each escape what is plain again: a text can be taken apart in one way only, in linear time.
+const IN_IRI = '[^\\x00-\\x20<>"{}|^`\\\\]*'
+const IN_LITERAL = '[^"\\\\\\n\\r]*'
+const IRI = `<[A-Za-z][A-Za-z0-9+.-]*:${IN_IRI}(?:(?:${UCHAR})${IN_IRI})*>`
 const BLANK_NODE = '_:[\\w\\u{C0}-\\u{EFFFF}](?:[\\w.\\-\\u{B7}-\\u{EFFFF}]*[\\w\\-\\u{B7}-\\u{EFFFF}])?'
 const LANGUAGE = '@[a-zA-Z]{1,8}(?:-[a-zA-Z0-9]{1,8})*'
-const LITERAL = `"(?:[^"\\\\\\n\\r]+|\\\\[tbnrf"'\\\\]|${UCHAR})*"(?:${LANGUAGE}|\\^\\^${IRI})?`
+const LITERAL = `"${IN_LITERAL}(?:(?:\\\\[tbnrf"'\\\\]|${UCHAR})${IN_LITERAL})*"(?:${LANGUAGE}|\\^\\^${IRI})?`
 const TRIPLE = new RegExp(
   `^[ \\t]*(${IRI}|${BLANK_NODE})[ \\t]*(${IRI})[ \\t]*(${IRI}|${BLANK_NODE}|${LITERAL})[ \\t]*\\.[ \\t]*(?:#.*)?$`,
   'u',

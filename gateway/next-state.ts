@@ -12,6 +12,7 @@ import {
   type NamedNode,
   type Quad,
 } from './graph.js'
+import { readNTriples } from './rdf-read.js'
 import { ACL, DCT, DEF, DH, RDF, SIOC, XSD } from './vocabulary.js'
 
 export const isRoot = (document: string, base: string): boolean => document === base
@@ -124,6 +125,13 @@ function provenanceKept(current: Graph, document: string, now: number): Quad[] {
     ...current.triples.filter((t) => t.subject.value === document && ON_CREATION.includes(t.predicate.value)),
     triple(document, DCT('modified'), typed(dateTime(modified), XSD('dateTime'))),
   ]
+}
+
+/** What a PUT keeps of the state that it replaces, which is little: the rest is not parsed. */
+export function keptByPut({ iri: document, nTriples }: { readonly iri: string; readonly nTriples: string }): Graph {
+  const beginnings = [...MANAGED].map((property) => `<${document}> <${property}> `)
+  const lines = nTriples.split('\n').filter((line) => beginnings.some((beginning) => line.startsWith(beginning)))
+  return graphOf(readNTriples(lines.join('\n'))!)
 }
 
 /** Blank nodes become `<document>#id<UUID>`, subjects and objects alike (design 3). */

@@ -3,7 +3,8 @@
 import { graphOf, nTriplesOf } from './graph.js'
 import { isProblem, problem, type Problem } from './problem.js'
 import { readNTriples } from './rdf-read.js'
-import { StoreBreak, type GraphStore } from './store.js'
+import type { GraphStore } from './store.js'
+import { wholeText } from './store-text.js'
 import { shapesIn } from '../policies/constraints.js'
 
 /** The ontologies' triples as canonical N-Triples; `version` names this state of them. */
@@ -29,11 +30,8 @@ export function makeOntologies(store: GraphStore, adminBase: string, now: () => 
 
   async function read(): Promise<Shapes | undefined | Problem> {
     const asOf = version
-    const text = await collect(
-      store,
-      `CONSTRUCT { ?s ?p ?o } WHERE { GRAPH ?g { ?s ?p ?o }
-      FILTER(STRSTARTS(STR(?g), "${folder}")) }`,
-    )
+    const query = `CONSTRUCT { ?s ?p ?o } WHERE { GRAPH ?g { ?s ?p ?o } FILTER(STRSTARTS(STR(?g), "${folder}")) }`
+    const text = await wholeText(store.query(query, 'application/n-triples'), LIMIT)
     if (isProblem(text)) return text
     const triples = readNTriples(text)
     if (!triples) return problem('store.failed', 'The triplestore answered with something that is not N-Triples.')
@@ -59,22 +57,4 @@ export function makeOntologies(store: GraphStore, adminBase: string, now: () => 
       renew()
     },
   }
-}
-
-async function collect(store: GraphStore, query: string): Promise<string | Problem> {
-  const answer = await store.query(query, 'application/n-triples')
-  if (isProblem(answer)) return answer
-  const chunks: Uint8Array[] = []
-  let size = 0
-  try {
-    for await (const chunk of answer) {
-      size += chunk.length
-      if (size > LIMIT) return problem('store.failed', `The ontologies are larger than ${LIMIT} bytes.`)
-      chunks.push(chunk)
-    }
-  } catch (error) {
-    if (error instanceof StoreBreak) return error.problem
-    throw error
-  }
-  return Buffer.concat(chunks).toString('utf8')
 }

@@ -1,7 +1,7 @@
 // In charge of making dataspaces of applications: which end-user and admin application belong together, and what must
 // not be shared between any of them. Pure.
 import type { DescribedApplication } from './application-description.js'
-import type { Application, Dataspace, Fault, ServiceDescription } from './dataspace.js'
+import type { Application, Dataspace, Fault, ServiceDescription, VersioningRepository } from './dataspace.js'
 import { isLoopback } from './dataspace.js'
 
 /** Which end-user application an admin application belongs to, by the first of these that finds any. */
@@ -29,7 +29,7 @@ export function pairedDataspaces(described: readonly DescribedApplication[], fau
   const dataspaces: Dataspace[] = []
   const paired = new Set<DescribedApplication>()
   for (const endUser of endUsers) {
-    const { application, versioning } = endUser
+    const { application } = endUser
     const candidates = PAIRINGS.map((belongs) =>
       admins.filter((admin) => belongs(endUser, admin) && !claimedByAnother(endUser, admin, endUsers, belongs)),
     ).find(({ length }) => length > 0)
@@ -37,7 +37,7 @@ export function pairedDataspaces(described: readonly DescribedApplication[], fau
     for (const candidate of candidates ?? []) paired.add(candidate)
     if (admin && candidates!.length === 1) {
       const { iri, title } = application
-      const pair = { endUser: application, admin: admin.application, ...(versioning && { versioning }) }
+      const pair = { endUser: application, admin: admin.application }
       dataspaces.push({ iri, ...(title !== undefined && { title }), ...pair })
     } else if (admin) {
       const iris = candidates!.map((one) => one.application.iri).join(', ')
@@ -89,7 +89,12 @@ const faultAt = (application: Application, problem: string, mend: string, proper
 
 /** What two applications, or two dataspaces, must not share. */
 export function conflictsOf(dataspaces: readonly Dataspace[]): Fault[] {
-  return [...dataspaces.flatMap(baseConflicts), ...sharedPlaces(dataspaces), ...sharedDatasets(dataspaces)]
+  return [
+    ...dataspaces.flatMap(baseConflicts),
+    ...sharedHosts(dataspaces),
+    ...sharedFiles(dataspaces.flatMap(({ endUser, admin }) => [endUser, admin])),
+    ...sharedDatasets(dataspaces),
+  ]
 }
 
 function baseConflicts({ endUser, admin }: Dataspace): Fault[] {
@@ -101,25 +106,29 @@ function baseConflicts({ endUser, admin }: Dataspace): Fault[] {
   return [faultAt(admin, problem, `Give it another, such as ${endUser.base}admin/.`, 'lds:origin')]
 }
 
-/** Dataspaces are told apart by origin (design 2), and each has files of its own in a repository. */
-function sharedPlaces(dataspaces: readonly Dataspace[]): Fault[] {
+/** Dataspaces are told apart by origin (design 2). */
+function sharedHosts(dataspaces: readonly Dataspace[]): Fault[] {
   const hosts = ({ endUser, admin }: Dataspace): string[] => [endUser, admin].map(({ base }) => new URL(base).host)
   return dataspaces.flatMap((dataspace, i) =>
     dataspaces.slice(0, i).flatMap((other) => {
-      const { endUser, versioning } = dataspace
-      const faults: Fault[] = []
       const host = hosts(dataspace).find((one) => hosts(other).includes(one))
-      if (host !== undefined) {
-        const problem = `shares the host ${host} with ${other.iri}`
-        faults.push(faultAt(endUser, problem, 'Give each dataspace an origin of its own.', 'lds:origin'))
-      }
-      const file = ({ location, branch, pathPrefix }: NonNullable<Dataspace['versioning']>): string =>
-        [location.toLowerCase(), branch, pathPrefix].join('\n')
-      if (versioning && other.versioning && file(versioning) === file(other.versioning)) {
-        const problem = `shares repository, branch and path prefix with ${other.iri}`
-        faults.push(faultAt(endUser, problem, 'Give each its own host:pathPrefix.', 'lds:versioningRepository'))
-      }
-      return faults
+      if (host === undefined) return []
+      const problem = `shares the host ${host} with ${other.iri}`
+      return [faultAt(dataspace.endUser, problem, 'Give each dataspace an origin of its own.', 'lds:origin')]
+    }),
+  )
+}
+
+/** Each application has files of its own in a repository. */
+function sharedFiles(applications: readonly Application[]): Fault[] {
+  const placeOf = ({ location, branch, pathPrefix }: VersioningRepository): string =>
+    [location.toLowerCase(), branch, pathPrefix].join('\n')
+  return applications.flatMap((application, i) =>
+    applications.slice(0, i).flatMap((other) => {
+      const [own, others] = [application.versioning, other.versioning]
+      if (typeof own !== 'object' || typeof others !== 'object' || placeOf(own) !== placeOf(others)) return []
+      const problem = `shares repository, branch and path prefix with ${other.iri}`
+      return [faultAt(application, problem, 'Give each its own host:pathPrefix.', 'lds:versioningRepository')]
     }),
   )
 }

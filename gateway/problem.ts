@@ -37,9 +37,19 @@ export const STATUS_OF = {
   /** It has not done what it was asked, for sure. */
   'store.refused': 502,
   'store.time': 504,
+  /** The graph does not fit into memory; it can be streamed. */
+  'store.too-large': 502,
+  'store.in-doubt': 503,
+  'history.full': 503,
+  'history.failed': 503,
+  'mail.failed': 502,
   'server.closing': 503,
   'server.overloaded': 503,
-  'not-implemented': 501,
+  /** Of the Linked Data proxy: a URL that it may not fetch, a server that fails, one that is slow, a way back to here. */
+  'proxy.refused': 400,
+  'proxy.failed': 502,
+  'proxy.time': 504,
+  'proxy.loop': 508,
   internal: 500,
 } as const
 

@@ -4,7 +4,7 @@ import { problem, type Problem } from './problem.js'
 import { PREFIXES, RDF, XSD } from './vocabulary.js'
 
 // XML 1.0 (5th ed.) §2.2: the characters that no document can hold, not even as references.
-const NOT_IN_XML = /[^\t\n\r\x20-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/u
+export const NOT_IN_XML = /[^\t\n\r\x20-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/u
 
 // XML Namespaces §3, XML 1.0 (5th ed.) §2.3: the characters that a name begins with, and those that go on with it.
 const NAME_START =

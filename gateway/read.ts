@@ -1,44 +1,59 @@
 // In charge of GET and HEAD on documents: negotiation, preconditions, the representation (spec 4.1, 4.6).
 import { evaluatePreconditions } from '../cache/preconditions.js'
+import { documentLinks } from '../versioning/time-map.js'
 import type { Decision } from '../policies/decide.js'
 import type { Facts } from './access.js'
-import { entityTagOf, representationOf, type Document } from './document.js'
+import {
+  entityTagOf,
+  isLarge,
+  representationOf,
+  type Described,
+  type Document,
+  type Representation,
+} from './document.js'
 import type { Field, Response } from './exchange.js'
 import type { Context } from './handle.js'
 import { negotiate, RDF_FORMATS, type Format } from './negotiate.js'
 import { isProblem, problem, type Problem } from './problem.js'
-import { lastModifiedField, linkField, response } from './respond.js'
+import { readyHead, type ReadyHead } from './ready-head.js'
+import { enforceField, isPublic, lastModifiedField, linkField, response } from './respond.js'
 
-export function read(context: Context, decision: Decision, facts: Facts): Response | Problem {
+/** Undefined for a document that is too large to be held (read-large.ts). */
+export function read(context: Context, decision: Decision, facts: Facts): Response | Problem | undefined {
   if (facts.kind !== 'document' || !facts.document) return problem('document.absent', 'There is no such document.')
   const { document, answeredAt } = facts
+  if (isLarge(document)) return undefined
   const { request } = context
   const preferred = rdfFormat(context.accept)
   if (!preferred) return notAcceptable()
-  const [format, body] = representable(context, document, preferred)
-  if (isProblem(body)) return body
+  const [format, representation] = representable(context, document, preferred)
+  if (isProblem(representation)) return representation
 
   const current = { entityTags: [entityTagOf(document, format)], lastModified: document.lastModified }
   // RFC 9111 §5.1: the time since the store answered.
-  const age = String(Math.max(0, Math.floor((request.receivedAt - answeredAt) / 1000)))
-  switch (evaluatePreconditions(request.fields, current, true, request.receivedAt)) {
-    case 'not-modified':
-      return response(304, [...sharedFields(context, decision, document, format), ['Age', age]])
-    case 'failed':
-      return problem('precondition.failed', 'The document is not in the state that the request asks for.')
-    case 'malformed':
-      return problem('request.malformed', 'If-Match is not a list of entity-tags.')
-    case 'proceed':
+  const time = request.receivedAt
+  const age = String(Math.max(0, Math.floor((time - answeredAt) / 1000)))
+  const evaluation = evaluatePreconditions(request.fields, current, true, time)
+  if (evaluation === 'not-modified') {
+    return { status: 304, fields: [], ready: { head: headOf(context, decision, document, format, 304), age, time } }
   }
-  return { status: 200, head: [...headOf(context, decision, document, format, body), 'Age', age], fields: [], body }
+  if (evaluation !== 'proceed') return failedConditions(evaluation)
+  const { bytes: body, text } = representation
+  const head = headOf(context, decision, document, format, 200, body)
+  return { status: 200, fields: [], ready: { head, age, time, ...(text !== undefined && { text }) }, body }
 }
+
+export const failedConditions = (evaluation: 'failed' | 'malformed'): Problem =>
+  evaluation === 'failed'
+    ? problem('precondition.failed', 'The document is not in the state that the request asks for.')
+    : problem('request.malformed', 'If-Match is not a list of entity-tags.')
 
 /** Not every graph can be written as RDF/XML: then in the next format that is accepted. */
 function representable(
   { accept, application }: Context,
   document: Document,
   preferred: Format,
-): readonly [Format, Buffer | Problem] {
+): readonly [Format, Representation | Problem] {
   const body = representationOf(application, document, preferred)
   if (!isProblem(body)) return [preferred, body]
   const other = negotiate(
@@ -48,35 +63,41 @@ function representable(
   return other ? [other, representationOf(application, document, other)] : [preferred, body]
 }
 
-/** The fields of a 200 in this format for this agent: made once for each state of document and rules. */
+/** The fields in this format for this agent: made once for each state of document and rules. */
 function headOf(
   context: Context,
   decision: Decision,
   document: Document,
   format: Format,
-  body: Buffer,
-): readonly string[] {
-  const remembered = document.decisions.get(`Read ${context.agent.webId ?? ''}`)
-  const known = remembered?.decision === decision ? remembered.heads.get(format.code) : undefined
+  status: 200 | 304,
+  body?: Buffer,
+): ReadyHead {
+  const remembered = document.decisions.Read.get(context.agent.webId ?? '')
+  const heads = remembered?.decision === decision ? remembered.heads[status] : undefined
+  const known = heads?.get(format.code)
   if (known) return known
   const shared = sharedFields(context, decision, document, format)
-  const head = response(200, [['Content-Type', format.contentType], ...shared], body).fields.flat()
-  if (remembered?.decision === decision) remembered.heads.set(format.code, head)
+  const own: Field[] = status === 200 ? [['Content-Type', format.contentType], ...shared] : shared
+  const head = readyHead(status, [...response(status, own, body).fields, ...enforceField(context.gateway)])
+  heads?.set(format.code, head)
   return head
 }
 
-const sharedFields = (
+const sharedFields = (context: Context, decision: Decision, document: Document, format: Format): Field[] => [
+  ['ETag', entityTagOf(document, format)],
+  ...agentFields(context, decision, document),
+]
+
+/** What is for this agent, and what is the same in every format. */
+export const agentFields = (
   { application, agent }: Context,
   decision: Decision,
-  document: Document,
-  format: Format,
+  { iri, lastModified }: Described,
 ): Field[] => [
-  ['ETag', entityTagOf(document, format)],
-  // Design 5: what nobody in particular may read, everyone may, and shared caches may store it.
-  ['Cache-Control', agent.webId === undefined ? 'public, no-cache' : 'private, no-cache'],
+  ['Cache-Control', isPublic(agent, decision) ? 'public, no-cache' : 'private, no-cache'],
   ['Vary', 'Accept'],
-  ...lastModifiedField(document.lastModified),
-  linkField(application, agent.webId, decision),
+  ...lastModifiedField(lastModified),
+  linkField(application, agent.webId, decision, application.history && documentLinks(iri)),
 ]
 
 const formats = new Map<string, Format | undefined>()
@@ -92,8 +113,8 @@ export function rdfFormat(accept: string | undefined): Format | undefined {
   return format
 }
 
-export const notAcceptable = (): Problem =>
+export const notAcceptable = (offered: readonly Format[] = RDF_FORMATS): Problem =>
   problem(
     'negotiation.not-acceptable',
-    `None of the accepted media types can be given. There are: ${RDF_FORMATS.map((f) => f.mediaType).join(', ')}.`,
+    `None of the accepted media types can be given. There are: ${offered.map((f) => f.mediaType).join(', ')}.`,
   )

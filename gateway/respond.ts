@@ -15,7 +15,7 @@ const COMMON: readonly Field[] = [
   ['Access-Control-Allow-Origin', '*'],
   [
     'Access-Control-Expose-Headers',
-    'Accept-Patch, Accept-Post, Age, Allow, Content-Location, ETag, Link, Location, Retry-After',
+    'Accept-Patch, Accept-Post, Age, Allow, Content-Location, ETag, Link, Location, Memento-Datetime, Retry-After',
   ],
   ['X-Content-Type-Options', 'nosniff'],
 ]
@@ -37,17 +37,21 @@ export const streamed = (status: number, fields: readonly Field[], body?: AsyncI
 })
 
 /** RFC 9110 §9.3.2: HEAD is GET without the content; the fields stay. */
-export const withoutBody = ({ status, fields, head }: Response): Response => ({
+export const withoutBody = ({ status, fields, ready }: Response): Response => ({
   status,
   fields,
-  ...(head && { head }),
+  ...(ready && { ready: { head: ready.head, age: ready.age, time: ready.time } }),
 })
 
-/** The RFC 8288 `Link` field: who is asking, what they may do here, where the application's endpoints are. */
+/**
+ * The RFC 8288 `Link` field: who is asking, what they may do here, where the application's endpoints are, and `more`:
+ * link-values of a document's history.
+ */
 export function linkField(
   application: { readonly base: string; readonly iri: string; readonly ontology?: string },
   agent: string | undefined,
   decision: Pick<Decision, 'modes'> | undefined,
+  more: readonly string[] = [],
 ): Field {
   const links = [
     ...(agent === undefined ? [] : [link(agent, ACL('agent'))]),
@@ -56,11 +60,22 @@ export function linkField(
     link(application.iri, LAPP('application')),
     ...(application.ontology === undefined ? [] : [link(application.ontology, LDT('ontology'))]),
     link(application.base, LDT('base')),
+    ...more,
   ]
   return ['Link', links.join(', ')]
 }
 
 const link = (target: string, relation: string): string => `<${target}>; rel="${relation}"`
+
+/** Design 5: what nobody in particular may read, everyone may, and shared caches may store it. */
+export const isPublic = (
+  { webId }: { readonly webId?: string },
+  { unenforced }: Pick<Decision, 'unenforced'>,
+): boolean => webId === undefined && !unenforced
+
+/** On every response while access control is not enforced. */
+export const enforceField = ({ settings }: { readonly settings: { readonly enforce: boolean } }): Field[] =>
+  settings.enforce ? [] : [['Triplegate-Enforce', 'false']]
 
 export const lastModifiedField = (time: number | undefined): Field[] =>
   time === undefined ? [] : [['Last-Modified', formatHttpDate(time)]]

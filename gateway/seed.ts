@@ -1,10 +1,11 @@
 // In charge of the seed: the documents that a dataspace starts with (linkeddatahub.md 1.5, 5.4). Pure; what is there
 // already is the caller's to look at.
+import { agentDocuments, describeAgent, type Described } from './agent-documents.js'
 import type { Application, Dataspace } from './dataspace.js'
-import { iri, text, triple, typed, type Quad } from './graph.js'
+import { iri, text, triple, type Quad } from './graph.js'
 import { nextState } from './next-state.js'
-import { authorizationTriples, publicProfile, seededGrants } from './seed-authorizations.js'
-import { ACL, CERT, DCT, DEF, DH, FOAF, LDH, OWL, RDF, RDFS, XSD } from './vocabulary.js'
+import { authorizationTriples, seededGrants } from './seed-authorizations.js'
+import { ACL, DCT, DEF, DH, FOAF, LDH, OWL, RDF, RDFS } from './vocabulary.js'
 
 /** An agent that the dataspace starts with, as its certificate has it; without a key it is described elsewhere. */
 export interface SeedAgent {
@@ -37,25 +38,6 @@ export interface Seed {
   readonly admin: SeedGraphs
   readonly agents: SeedGraphs
   readonly members: readonly { readonly graph: string; readonly triple: Quad }[]
-}
-
-/** The WebID of an agent of this admin application. */
-export const agentWebId = (adminBase: string, uuid: string): string => `${adminBase}acl/agents/${uuid}/#this`
-
-/** The documents about an agent of this admin application, undefined for an agent of anywhere else. */
-export function agentDocuments(
-  adminBase: string,
-  webId: string,
-): { readonly agent: string; readonly publicKey: string; readonly authorization: string } | undefined {
-  const [, uuid] = webId.startsWith(adminBase)
-    ? (/^acl\/agents\/([^/#?]+)\/#this$/.exec(webId.slice(adminBase.length)) ?? [])
-    : []
-  if (uuid === undefined) return undefined
-  // One UUID for the three of them, so that another start finds them again.
-  const [agent, publicKey, authorization] = ['agents', 'public-keys', 'authorizations'].map(
-    (container) => `${adminBase}acl/${container}/${uuid}/`,
-  )
-  return { agent: agent!, publicKey: publicKey!, authorization: authorization! }
 }
 
 /**
@@ -91,7 +73,11 @@ export function seedGraphs({ endUser, admin }: Dataspace, agents: SeedAgents): S
       namespace(endUser),
       root(admin),
     ]),
-    agents: new Map([owner, secretary].flatMap((agent) => [...own(admin, agentSeed(admin, agent, agents))])),
+    agents: new Map(
+      [owner, secretary]
+        .flatMap((agent) => agentSeed(admin, agent, agents))
+        .map(([document, content]) => [document, stateOf(document, admin.base, content, agents)]),
+    ),
     members: Object.entries(groups).flatMap(([slug, member]) => {
       const graph = `${admin.base}acl/groups/${slug}/`
       return member ? [{ graph, triple: triple(`${graph}#this`, FOAF('member'), iri(member.webId)) }] : []
@@ -113,15 +99,24 @@ function documentTriples(
   title: string,
   container: boolean | undefined,
   content: Quad[],
-  { owner, now }: SeedAgents,
+  agents: SeedAgents,
 ): readonly Quad[] {
   const described = [triple(document, DCT('title'), text(title)), ...content]
   if (container) described.push(triple(document, RDF('type'), iri(DH('Container'))))
+  return stateOf(document, base, described, agents)
+}
+
+function stateOf(
+  document: string,
+  base: string,
+  content: readonly Quad[],
+  { owner, now }: SeedAgents,
+): readonly Quad[] {
   const uuid = (): string => {
     throw new Error('the seed has no blank nodes')
   }
   const created = { method: 'PUT', current: undefined, agent: owner.webId, now, uuid } as const
-  return nextState({ ...created, document, base, content: described }).triples
+  return nextState({ ...created, document, base, content }).triples
 }
 
 const root = ({ kind, title }: Application): SeedDocument => ({
@@ -153,7 +148,7 @@ const CONTAINERS: readonly (readonly [path: string, title: string])[] = [
   ['ontologies/', 'Ontologies'],
 ]
 
-/** A document about one thing, its primary topic. */
+/** What a document says about one thing, its primary topic. */
 const about =
   (describe: (thing: string) => Quad[], thing?: string) =>
   (document: string): Quad[] => {
@@ -194,39 +189,14 @@ const authorizations = (base: string, admin: string): SeedDocument[] =>
     content: about((authorization) => authorizationTriples(authorization, grant, admin)),
   }))
 
-/** The agent's document, its public key, and the authorization by which anybody may read both (WebID-TLS needs it). */
-function agentSeed(admin: Application, agent: SeedAgent, { owner, secretary }: SeedAgents): SeedDocument[] {
+function agentSeed(admin: Application, agent: SeedAgent, { owner, secretary }: SeedAgents): Described[] {
   const { webId, modulus, exponent } = agent
-  const documents = agentDocuments(admin.base, webId)
-  if (!documents || modulus === undefined || exponent === undefined) return []
-  const path = (document: string): string => document.slice(admin.base.length)
+  if (modulus === undefined || exponent === undefined) return []
   const name = agent === owner ? 'Owner' : 'Triplegate'
-  const open = publicProfile(`Public profile of ${name}`, [documents.agent, documents.publicKey])
-  return [
-    {
-      path: path(documents.publicKey),
-      title: `Public key of ${name}`,
-      content: about((key) => [
-        triple(key, RDF('type'), iri(CERT('PublicKey'))),
-        triple(key, RDF('type'), iri(CERT('RSAPublicKey'))),
-        triple(key, CERT('modulus'), typed(modulus, XSD('hexBinary'))),
-        triple(key, CERT('exponent'), typed(String(exponent), XSD('integer'))),
-      ]),
-    },
-    {
-      path: path(documents.authorization),
-      title: open.label,
-      content: about((authorization) => authorizationTriples(authorization, open, admin.base)),
-    },
-    {
-      path: path(documents.agent),
-      title: name,
-      content: about((webId) => [
-        triple(webId, RDF('type'), iri(FOAF('Agent'))),
-        triple(webId, FOAF('name'), text(name)),
-        triple(webId, CERT('key'), iri(`${documents.publicKey}#this`)),
-        ...(agent === owner ? [triple(secretary.webId, ACL('delegates'), iri(webId))] : []),
-      ]),
-    },
+  const profile = [
+    triple(webId, RDF('type'), iri(FOAF('Agent'))),
+    triple(webId, FOAF('name'), text(name)),
+    ...(agent === owner ? [triple(secretary.webId, ACL('delegates'), iri(webId))] : []),
   ]
+  return describeAgent(admin.base, { webId, name, modulus, exponent, profile })
 }

@@ -2,12 +2,16 @@
 // Everything that Fastify or the HTTP parser would answer by itself is answered here in our form.
 import { STATUS_CODES, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { fastify, type FastifyInstance, type FastifyServerOptions } from 'fastify'
 import type { Request, Response } from './exchange.js'
 import { certificateOf } from './peer-certificate.js'
 import { problem, type Problem } from './problem.js'
-import { fieldsOf, valuesOf } from './request-fields.js'
+import { awaitsContinue, readBody } from './request-body.js'
+import { fieldsOf, valuesOf, type Fields } from './request-fields.js'
+import { isPlain, sendReady } from './ready-head.js'
 import { problemResponse, withoutBody } from './respond.js'
+import { sendPieces } from './send-pieces.js'
 
 export interface ListenerSettings {
   readonly port: number
@@ -29,11 +33,17 @@ export interface Listener {
   close(grace: number): Promise<void>
 }
 
-export type Answer = (request: Request) => Promise<Response>
+export interface Answer {
+  /** Undefined where there is something to wait for: then `later` is asked. */
+  now?(request: Request): Response | undefined
+  later(request: Request): Promise<Response>
+}
 
 export async function listen(settings: ListenerSettings, answer: Answer): Promise<Listener> {
   let closing = false
   let underWay = 0
+  /** Answers that are being made, whether or not their clients are still there. */
+  const answering = new Set<Promise<Response>>()
   const app = makeServer(settings)
   const concurrency = settings.concurrency ?? 1024
   const left = (): void => void underWay--
@@ -43,13 +53,25 @@ export async function listen(settings: ListenerSettings, answer: Answer): Promis
     const response = reply.raw
     underWay++
     response.on('close', left)
-    const request = requestOf(raw, response, settings)
+    const request = REQUESTS.get(raw) ?? requestOf(raw, response, settings)
     if (closing)
       return send(raw, response, refusal(request, problem('server.closing', 'The gateway is stopping.', RETRY)))
-    if (underWay > concurrency) {
+    if (underWay > concurrency || answering.size >= concurrency) {
       return send(raw, response, refusal(request, problem('server.overloaded', 'Too many requests at once.', RETRY)))
     }
-    send(raw, response, await answer(request))
+    const answered = answer.later(request)
+    answering.add(answered)
+    send(raw, response, await answered.finally(() => answering.delete(answered)))
+  })
+
+  // What can be answered at once is, before the router.
+  const [route] = app.server.listeners('request') as [(raw: IncomingMessage, response: ServerResponse) => void]
+  app.server.removeListener('request', route).on('request', (raw: IncomingMessage, response: ServerResponse) => {
+    const request = requestOf(raw, response, settings)
+    const answered = closing ? undefined : answer.now?.(request)
+    if (answered) return send(raw, response, answered, request.fields)
+    REQUESTS.set(raw, request)
+    route(raw, response)
   })
 
   await app.listen({ port: settings.port, ...(settings.host && { host: settings.host }) })
@@ -58,9 +80,13 @@ export async function listen(settings: ListenerSettings, answer: Answer): Promis
     port,
     async close(grace) {
       closing = true
-      const timer = setTimeout(() => app.server.closeAllConnections(), grace)
+      const enough = new AbortController()
+      const graceIsOver = sleep(grace, undefined, { signal: enough.signal }).catch(() => undefined)
+      void graceIsOver.then(() => app.server.closeAllConnections())
       await app.close()
-      clearTimeout(timer)
+      // A write goes on when its client has left.
+      await Promise.race([Promise.allSettled(answering), graceIsOver])
+      enough.abort()
     },
   }
 }
@@ -71,6 +97,10 @@ const refusal = (request: Request, reason: Problem): Response => {
   return request.method === 'HEAD' ? withoutBody(response) : response
 }
 
+/** Requests that could not be answered at once, on their way through the router. */
+const REQUESTS = new WeakMap<IncomingMessage, Request>()
+const KEEP_ALIVE_MS = 65_000
+
 function makeServer(settings: ListenerSettings): FastifyInstance {
   const options: FastifyServerOptions = {
     // The router sees one path only: what a URL means is target.ts's to say, from the request-target as it came.
@@ -79,7 +109,7 @@ function makeServer(settings: ListenerSettings): FastifyInstance {
     return503OnClosing: false,
     forceCloseConnections: 'idle',
     requestTimeout: settings.requestTimeout ?? 60_000,
-    keepAliveTimeout: 65_000,
+    keepAliveTimeout: KEEP_ALIVE_MS,
     clientErrorHandler: answerMalformed,
   }
   // RFC 9112 §3.2: a missing Host is answered by target.ts, in our form.
@@ -97,7 +127,7 @@ function makeServer(settings: ListenerSettings): FastifyInstance {
   app.all('/', () => undefined)
   // RFC 9110 §10.1.1: the 100 is sent when the content is asked for, so that a refusal spares the upload.
   app.server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
-    AWAITS_CONTINUE.add(request)
+    awaitsContinue.add(request)
     app.server.emit('request', request, response)
   })
   // RFC 9110 §9.3.6: this is no tunnel.
@@ -114,8 +144,6 @@ function makeServer(settings: ListenerSettings): FastifyInstance {
   })
   return app
 }
-
-const AWAITS_CONTINUE = new WeakSet<IncomingMessage>()
 
 function requestOf(raw: IncomingMessage, response: ServerResponse, settings: ListenerSettings): Request {
   const fields = fieldsOf(raw.rawHeaders)
@@ -137,49 +165,41 @@ function requestOf(raw: IncomingMessage, response: ServerResponse, settings: Lis
       return left.signal
     },
     readBody: (limit) => {
-      if (AWAITS_CONTINUE.delete(raw)) response.writeContinue()
+      if (awaitsContinue.delete(raw)) response.writeContinue()
       return readBody(raw, limit)
     },
   }
 }
 
-export const tooLarge = (limit: number): Problem =>
-  problem('content.too-large', `The request body is larger than ${limit} bytes.`)
-
-async function readBody(raw: IncomingMessage, limit: number): Promise<Buffer | Problem> {
-  const chunks: Buffer[] = []
-  let size = 0
-  try {
-    for await (const chunk of raw.iterator({ destroyOnReturn: false })) {
-      size += (chunk as Buffer).length
-      // Counted while reading, so that a chunked body cannot go on for ever.
-      if (size > limit) return tooLarge(limit)
-      chunks.push(chunk as Buffer)
-    }
-  } catch {
-    return problem('request.malformed', 'The request body broke off.')
-  }
-  return Buffer.concat(chunks)
-}
-
 // RFC 9112 §6: a request has content when one of the two framing fields says so.
-const hasBody = ({ headers }: IncomingMessage): boolean =>
-  headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
+const hasBody = ({ rawHeaders }: IncomingMessage, fields = fieldsOf(rawHeaders)): boolean =>
+  fields['transfer-encoding'] !== undefined || Number(fields['content-length'] ?? 0) > 0
 
 /** The bytes of an unread body that are still taken after the answer, so that the client gets to see the answer. */
 const LINGER = { bytes: 32 * 1024 * 1024, ms: 5_000 }
 
-function send(raw: IncomingMessage, response: ServerResponse, { status, fields, head, body }: Response): void {
+function send(
+  raw: IncomingMessage,
+  response: ServerResponse,
+  { status, fields, ready, body, trailer }: Response,
+  own?: Fields,
+): void {
   if (response.destroyed) {
     if (body && !Buffer.isBuffer(body)) void body[Symbol.asyncIterator]().return?.()
     return
   }
-  const unread = !raw.complete && hasBody(raw)
-  const headers = head && fields.length === 0 && !unread ? (head as string[]) : [...(head ?? []), ...fields.flat()]
+  const unread = !raw.complete && hasBody(raw, own)
+  if (ready && (ready.text !== undefined || !body) && fields.length === 0 && !unread && isPlain(response)) {
+    sendReady(response, status, ready, KEEP_ALIVE_MS)
+    return
+  }
+  const headers = [...(ready ? [...ready.head.fields, ['Age', ready.age]] : []), ...fields].flat()
   if (unread) headers.push('Connection', 'close')
+  // RFC 9110 §6.6.2; HTTP/1.0 has no trailer section.
+  if (trailer && raw.httpVersion !== '1.0') headers.push('Trailer', trailer.name)
   response.writeHead(status, headers)
   if (body && !Buffer.isBuffer(body)) {
-    void stream(response, body)
+    void sendPieces(response, body, trailer)
     return
   }
   if (!unread) {
@@ -194,32 +214,8 @@ function send(raw: IncomingMessage, response: ServerResponse, { status, fields, 
   raw.on('data', (chunk: Buffer) => (size += chunk.length) > LINGER.bytes && end())
   raw.once('end', end)
   response.once('close', () => clearTimeout(timer))
-  if (AWAITS_CONTINUE.has(raw)) end()
+  if (awaitsContinue.has(raw)) end()
 }
-
-/** With back-pressure. RFC 9112 §8: an answer that broke off must not look like a whole one, so the connection is cut. */
-async function stream(response: ServerResponse, pieces: AsyncIterable<Uint8Array>): Promise<void> {
-  try {
-    for await (const piece of pieces) {
-      if (response.destroyed) return
-      if (!response.write(piece)) await drained(response)
-    }
-    response.end()
-  } catch {
-    response.destroy()
-  }
-}
-
-/** Resolves when there is room again, or the client has left. */
-const drained = (response: ServerResponse): Promise<void> =>
-  new Promise((resolve) => {
-    const done = (): void => {
-      response.off('drain', done).off('close', done)
-      resolve()
-    }
-    if (response.destroyed) resolve()
-    else response.once('drain', done).once('close', done)
-  })
 
 const PARSER_STATUS: Readonly<Record<string, [status: number, detail: string]>> = {
   HPE_HEADER_OVERFLOW: [431, 'The header fields are too large.'],

@@ -1,7 +1,7 @@
 // In charge of what a configuration says of services and repositories, with their credentials (spec 2.3). Pure.
-import type { Application, ServiceDescription, VersioningRepository } from './dataspace.js'
+import type { ServiceDescription, VersioningRepository } from './dataspace.js'
 import type { Description } from './description.js'
-import { isInvalid, storeUrl, withoutUserInfo } from './setting-values.js'
+import { isInvalid, repositoryUrl, storeUrl, withoutUserInfo } from './setting-values.js'
 import { A, DOAP, GITHUB, LDS, LDT, SD } from './vocabulary.js'
 
 const SERVICE = [LDS('service'), LDT('service')]
@@ -71,26 +71,27 @@ function credentialsOf(iri: string, credentials: Description): ServiceDescriptio
   return undefined
 }
 
-/** The repository that an end-user application links to (spec 9.2); the token comes from the credentials only. */
+/** The repository that an application links to (spec 9.2); the token comes from the credentials only. */
 export function repositoryOf(
   app: string,
-  kind: Application['kind'],
   config: Description,
   credentials: Description,
 ): VersioningRepository | undefined {
   const iri = config.one(app, [REPOSITORY])
   if (iri === undefined) return undefined
-  if (kind === 'admin') config.fault(app, REPOSITORY, 'is on an admin application', 'Link from the end-user one.')
   const written = config.required(
     iri,
     [DOAP('location')],
     'Give the repository, such as <https://github.com/owner/repository>.',
   )
-  const location = written?.startsWith('http') ? written.replace(/(?:\.git)?\/?$/, '') : written
+  const location = written === undefined ? undefined : repositoryUrl(written)
   const branch = hosted(iri, 'branch', config) ?? 'main'
   const pathPrefix = (hosted(iri, 'pathPrefix', config) ?? 'graphs').replace(/^\/+|\/+$/g, '')
+  const apiBase = hosted(iri, 'apiBase', config)
   const token = credentials.one(iri, [A('authToken')])
-  if (location !== undefined && !/^(https?:\/\/[^/?#@\s]+\/[^/?#\s]+\/[^/?#\s]+|file:\/\/\/[^?#\s]+)$/.test(location)) {
+  const api = apiBase === undefined ? undefined : storeUrl(apiBase)
+  if (isInvalid(api)) config.fault(iri, GITHUB('apiBase'), api.wrong, api.mend)
+  if (written !== undefined && location === undefined) {
     config.fault(iri, DOAP('location'), 'is no repository', 'Give it as <https://github.com/owner/repository>.')
   } else if (location?.startsWith('http') && token === undefined) {
     // Spec 5: the token stands in the credentials configuration only.
@@ -105,7 +106,14 @@ export function repositoryOf(
   }
   return location === undefined
     ? undefined
-    : { iri, location, branch, pathPrefix, ...(token !== undefined && { token }) }
+    : {
+        iri,
+        location,
+        branch,
+        pathPrefix,
+        ...(apiBase !== undefined && { apiBase }),
+        ...(token !== undefined && { token }),
+      }
 }
 
 /** A property of a hosting-specific namespace, whichever it is (spec 2.3). */

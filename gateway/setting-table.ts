@@ -54,6 +54,16 @@ const ROWS = [
   row('admin-backend-user', 'NAME', text, 'User at the admin backend (HTTP Basic).'),
   row('admin-backend-password', 'PASSWORD', text, 'Its password.', secret),
   row('admin-backend-token', 'TOKEN', text, 'Bearer token for the admin backend.', secret),
+  row('history', 'PLACE', values.historyPlace, "Repository of the documents' history: local, a URL, or off.", {
+    otherwise: 'local for a store within, else off',
+  }),
+  row('admin-history', 'PLACE', values.historyPlace, 'The same of the admin application.', {
+    otherwise: 'local for a store within, else off',
+  }),
+  row('history-token', 'TOKEN', text, 'Token for the repositories that are on GitHub.', secret),
+  row('history-api', 'URL', storeUrl, 'Base of their REST API, on GitHub Enterprise.', {
+    otherwise: 'https://api.github.com; on another host https://HOST/api/v3',
+  }),
   row('base', 'URL', (value) => baseUrl(value), 'Public base URL of the documents.', {
     otherwise: 'https://localhost:{https}/',
   }),
@@ -73,10 +83,35 @@ const ROWS = [
   row('owner-webid', 'WEBID', values.webId, 'WebID that you have already, to own the dataspace.', {
     otherwise: 'one is made',
   }),
+  row('oidc-issuer', 'URL', values.httpsUrl, 'OpenID Connect provider: for log-in, and for bearer tokens.'),
+  row('oidc-client-id', 'ID', text, 'What the provider knows this gateway as.'),
+  row('oidc-client-secret', 'SECRET', text, 'Its secret; a public client has none.', secret),
+  row('oidc-scope', 'SCOPE', text, 'What to ask the provider for.', { default: 'openid email profile' }),
+  row('oidc-name', 'NAME', values.providerName, 'The provider in oauth2/authorize/NAME.', { default: 'oidc' }),
+  row('oidc-audience', 'AUDIENCE', text, 'Audience of tokens that are taken, beside the client id.', repeatable),
+  row('session-lifetime', 'MS', milliseconds, 'How long a log-in lasts.', { default: '43200000' }),
+  row('smtp-url', 'URL', values.mailServer, 'Mail server, such as smtps://user:password@mail.example.org.', secret),
+  row('smtp-from', 'ADDRESS', values.mailAddress, 'Sender of the e-mails that the gateway sends.'),
+  row('smtp-to', 'ADDRESS', values.mailAddress, 'Who is told of requests for access.'),
   row('allow-fetch', 'CIDR', addresses, 'Addresses that are not public, yet may be fetched from.', repeatable),
+  row('proxy', 'WHO', values.oneOf('identified', 'everyone', 'off'), 'Who may fetch from other servers with ?uri=.', {
+    default: 'identified',
+  }),
+  row('proxy-timeout', 'MS', milliseconds, 'Time that these have for a whole answer, redirects included.', {
+    default: '15000',
+  }),
   row('allow-service', 'URL', storeUrl, 'SPARQL endpoint that queries may reach with SERVICE, and updates with LOAD.', {
     repeatable: true,
   }),
+  row(
+    'enforce',
+    '',
+    yesOrNo,
+    'Refuse what access control does not allow; false: only log it (admin application apart).',
+    {
+      default: 'true',
+    },
+  ),
   row('max-body', 'BYTES', values.bytes, 'Largest RDF request body.', { default: '2097152' }),
   row('require-preconditions', '', yesOrNo, 'Answer 428 to a change of a document without If-Match.', {
     default: 'false',

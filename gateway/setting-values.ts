@@ -39,6 +39,21 @@ export const orOff =
   (value: string): Value | 'off' | Invalid =>
     value === 'off' ? 'off' : parse(value)
 
+/** Where a history goes: `local` (in the data folder), `off`, or the URL of a repository, without `.git`. */
+export function historyPlace(value: string): string | Invalid {
+  if (value === 'local' || value === 'off') return value
+  const location = repositoryUrl(value)
+  return (
+    location ?? invalid('is no repository', 'Give local, off, https://github.com/OWNER/REPOSITORY or file:///FOLDER.')
+  )
+}
+
+/** `https://host/owner/repository`, without `.git`, or a `file:` URL; undefined for anything else. */
+export function repositoryUrl(value: string): string | undefined {
+  const location = value.startsWith('http') ? value.replace(/(?:\.git)?\/?$/, '') : value
+  return /^(https?:\/\/[^/?#@\s]+\/[^/?#\s]+\/[^/?#\s]+|file:\/\/\/[^?#\s]+)$/.test(location) ? location : undefined
+}
+
 export const yesOrNo = (value: string): boolean | Invalid =>
   value === 'true' || value === 'false' ? value === 'true' : invalid('is neither true nor false', 'Give true or false.')
 
@@ -102,6 +117,29 @@ export const webId = (value: string): string | Invalid =>
   httpUrl(value) && !/[<>"{}|^`]/.test(value)
     ? value
     : invalid('is no WebID', 'Give an http or https URL such as https://example.org/me#this.')
+
+/** An https URL without query, kept as it is written: issuers are compared as strings (OpenID Connect Core §2). */
+export const httpsUrl = (value: string): string | Invalid =>
+  httpUrl(value) && /^https:\/\/[^?#@]+$/.test(value)
+    ? value
+    : invalid('is no https URL', 'Give one such as https://accounts.example.org.')
+
+/** A name that can stand in a path as it is. */
+export const providerName = (value: string): string | Invalid =>
+  /^[A-Za-z0-9][\w-]{0,63}$/.test(value) ? value : invalid('is no name', 'Give letters, digits, - and _ only.')
+
+/** A mail server as a URL of the scheme smtp or smtps, with user and password where it asks for them. */
+export const mailServer = (value: string): string | Invalid =>
+  /^smtps?:\/\/[^\s/?#]+\/?$/.test(value) && URL.canParse(value)
+    ? value
+    : invalid('is no URL of a mail server', 'Give one such as smtps://user:password@mail.example.org.')
+
+/** RFC 5321 §4.1.2, what is in use of it: nothing that would have to be escaped in a `mailto:` IRI. */
+export const isMailAddress = (value: string): boolean =>
+  value.length <= 254 && /^[\w!$&'*+=~.-]{1,64}@(?:[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?\.)*[a-z\d-]{1,63}$/i.test(value)
+
+export const mailAddress = (value: string): string | Invalid =>
+  isMailAddress(value) ? value : invalid('is no e-mail address', 'Give one such as data@example.org.')
 
 /** The text with the user information of any URL in it hidden. */
 export const withoutUserInfo = (value: string): string => value.replace(/\/\/[^/?#\s]*@/g, '//***@')

@@ -120,6 +120,8 @@ function nearest(name: string, known: readonly string[]): string {
   return [...known].sort((a, b) => distance(name, a) - distance(name, b))[0]!
 }
 
+const OIDC = ['oidc-client-id', 'oidc-client-secret', 'oidc-audience']
+
 /** What does not go together, each with its mend. */
 function conflicts(given: AllGiven): string[] {
   const faults: string[] = []
@@ -137,6 +139,19 @@ function conflicts(given: AllGiven): string[] {
     const own = ['backend', 'query-endpoint'].some(has)
     const admin = ['admin-backend', 'admin-query-endpoint'].find(has)
     if (admin && !own) faults.push(`${source(admin)}: there is no store for the documents. Give --backend too.`)
+  }
+  for (const [one, other] of [
+    ['oidc-issuer', 'oidc-client-id'],
+    ...OIDC.map((name) => [name, 'oidc-issuer'] as const),
+  ] as const) {
+    if (has(one) && !has(other)) faults.push(`${source(one)}: is part of an identity provider. Give --${other} too.`)
+  }
+  for (const [one, other] of [
+    ['smtp-url', 'smtp-from'],
+    ['smtp-from', 'smtp-url'],
+    ['smtp-to', 'smtp-url'],
+  ] as const) {
+    if (has(one) && !has(other)) faults.push(`${source(one)}: is not enough to send e-mail. Give --${other} too.`)
   }
   const portOf = (name: string): string | undefined =>
     given.get(name)?.texts[0] ?? SETTINGS.find((setting) => setting.name === name)?.default

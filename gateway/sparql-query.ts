@@ -6,9 +6,10 @@ import type { Field, Response } from './exchange.js'
 import type { Context } from './handle.js'
 import { negotiate, RDF_FORMATS, RESULT_FORMATS, BOOLEAN_FORMATS, type Format } from './negotiate.js'
 import { isProblem, problem, type Problem } from './problem.js'
-import { linkField, response, streamed } from './respond.js'
+import { isPublic, linkField, response } from './respond.js'
 import type { QueryAnalysis } from './sparql-analysis.js'
 import { StoreBreak } from './store.js'
+import { stream } from './stream.js'
 
 const FORMATS: Readonly<Record<QueryAnalysis['form'], readonly Format[]>> = {
   SELECT: RESULT_FORMATS,
@@ -82,7 +83,7 @@ async function begun(pieces: AsyncIterable<Uint8Array>): Promise<AsyncIterable<U
 
 const shared = ({ application, agent }: Context, decision: Decision): Field[] => [
   // Design 5: what nobody in particular may ask, everyone may, and shared caches may store it.
-  ['Cache-Control', agent.webId === undefined ? 'public, no-cache' : 'private, no-cache'],
+  ['Cache-Control', isPublic(agent, decision) ? 'public, no-cache' : 'private, no-cache'],
   ['Vary', 'Accept'],
   linkField(application, agent.webId, decision),
 ]
@@ -112,29 +113,4 @@ function stored(
     case 'proceed':
   }
   return response(200, [['Content-Type', format.contentType], ...fields], bytes)
-}
-
-/** The answer as it comes. Half an answer is told to the log, and to the client by the connection (server.ts). */
-async function stream(context: Context, pieces: AsyncIterable<Uint8Array>, fields: Field[]): Promise<Response> {
-  const { request, gateway } = context
-  if (request.method === 'HEAD') {
-    await pieces[Symbol.asyncIterator]().return?.()
-    return streamed(200, fields)
-  }
-  const source = pieces[Symbol.asyncIterator]()
-  const iterator: AsyncIterator<Uint8Array> = {
-    async next() {
-      try {
-        return await source.next()
-      } catch (error) {
-        if (!request.signal().aborted) {
-          const cause = error instanceof StoreBreak ? error.problem.code : error
-          gateway.log.warn({ id: request.id, cause }, 'an answer broke off')
-        }
-        throw error
-      }
-    },
-    return: async () => (await source.return?.()) ?? { done: true, value: undefined },
-  }
-  return streamed(200, fields, { [Symbol.asyncIterator]: () => iterator })
 }

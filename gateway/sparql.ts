@@ -2,6 +2,7 @@
 // every document. No text reaches the store that was not analysed, and none reaches out of it that was not allowed to.
 import { LRUCache } from 'lru-cache'
 import type { Response } from './exchange.js'
+import { sharersOf, type Application } from './gateway.js'
 import type { Context } from './handle.js'
 import { isProblem, problem, type Problem } from './problem.js'
 import { analyseQuery, analyseUpdate, type QueryAnalysis, type UpdateAnalysis } from './sparql-analysis.js'
@@ -26,7 +27,8 @@ export async function sparql(
   }
   const update = await analysed(context, asked, endpoint, updates, analyseUpdate)
   if (isProblem(update)) return update
-  return federation(update, allowService) ?? answerUpdate(context, update, decision)
+  const refused = federation(update, allowService) ?? protection(update, context)
+  return refused ?? answerUpdate(context, update, decision)
 }
 
 /** Texts above this are analysed in a thread: hostile ones take seconds. */
@@ -68,3 +70,27 @@ function federation(
 }
 
 const refusal = (detail: string): Problem => problem('access.federation', detail)
+
+/**
+ * Spec 4.1: the documents of the owner agent and the secretary agent cannot be modified or deleted; not by an update either.
+ * 403, since it is not the method that is wrong. Where they are, an update has to name the graphs that it writes: what it
+ * would match cannot be told before it is done, and cannot be taken back after.
+ */
+function protection({ writeSet }: UpdateAnalysis, { application, gateway }: Context): Problem | undefined {
+  const here = sharersOf(application.store, gateway).flatMap(protectedIn)
+  if (here.length === 0) return undefined
+  if (writeSet === 'dataset') {
+    return problem('access.denied', 'Name each graph that the update writes: some documents here cannot be changed.')
+  }
+  const named = here.find((document) => writeSet.includes(document))
+  return named === undefined
+    ? undefined
+    : problem('access.denied', `<${named}> cannot be changed: it is a document of the owner or the secretary.`)
+}
+
+/** The protected documents that are in this application's store. */
+function protectedIn({ kind, base, dataspace: { admin, protectedDocuments } }: Application): string[] {
+  return [...protectedDocuments].filter(
+    (document) => document.startsWith(base) && document.startsWith(admin.base) === (kind === 'admin'),
+  )
+}

@@ -1,30 +1,29 @@
 // In charge of putting a gateway together from its settings and taking it apart again: stores, seeds, rules, listeners.
 import { randomUUID } from 'node:crypto'
-import { makeGraphVersions, type GraphVersions } from '../cache/graph-versions.js'
-import { makeStoredResults } from '../cache/stored-results.js'
 import { makeAddressMatcher, type AddressMatcher } from '../policies/address.js'
 import { makeGuardedFetch } from '../policies/guarded-fetch.js'
-import { makeWebIdVerifier } from '../policies/webid.js'
+import { makeWebIdVerifier, type WebIdVerifier } from '../policies/webid.js'
 import { ensureCertificates, type Certificates } from './certificates.js'
-import { makeAccess } from './compiled-access.js'
 import { listenAddress, type Dataspace as Configured } from './dataspace.js'
-import { makeDocuments } from './document.js'
 import { openEvaluation } from './evaluation.js'
-import type { ApplicationCache, Dataspace, Gateway } from './gateway.js'
-import { handle } from './handle.js'
+import type { Dataspace, Gateway } from './gateway.js'
+import { handle, handleNow } from './handle.js'
 import { makeReadProfile } from './identify.js'
+import { makeLinkedDataProxy, ownUrls, proxyLimits } from './linked-data-proxy.js'
 import { makeLocks } from './lock.js'
 import { makeLoadContext } from './load-context.js'
 import { makeLog, type Log } from './log.js'
+import { makeMail } from './mail.js'
 import { makeManagement } from './management.js'
-import { makeOntologies } from './ontologies.js'
-import { backendsOf, makeStores, orFail, StartFailure, untilReady, type OpenStore, type Stores } from './open-stores.js'
+import { makeCaches, openDataspace, ownerOf } from './open-dataspace.js'
+import type { Identities } from './oidc-identities.js'
+import { openIdentities } from './oidc-open.js'
+import { backendsOf, makeStores, orFail, StartFailure, type OpenStore } from './open-stores.js'
 import { startProbe } from './probe.js'
-import { agentDocuments, strayAgents, type SeedAgent } from './seed.js'
+import { strayAgents } from './seed.js'
 import { seedDataspace } from './seeding.js'
 import { listen, type Answer, type Listener } from './server.js'
 import type { Settings } from './settings.js'
-import type { GraphStore } from './store.js'
 import { makeTargetParser, siteOf } from './target.js'
 
 export interface Running {
@@ -46,6 +45,9 @@ export interface StartOptions {
 
 const GRACE_MS = 8_000
 
+export const NOT_ENFORCED =
+  'ACCESS CONTROL IS NOT ENFORCED (--enforce=false): what it would refuse is logged and let pass, but in the admin application'
+
 export async function startGateway(options: StartOptions): Promise<Running> {
   const { settings, dataspaces: configured } = options
   const log = options.log ?? makeLog(settings.logLevel)
@@ -53,45 +55,72 @@ export async function startGateway(options: StartOptions): Promise<Running> {
   const certificates = await makeCertificates(settings, configured, now())
   const { owner, secretary, notices } = certificates
   for (const notice of notices) log.warn(notice)
+  if (!settings.enforce) log.warn(NOT_ENFORCED)
   const stray = strayAgents(configured, [owner, secretary])
   if (stray.length > 0) throw new StartFailure(stray.join('\n'))
   for (const { endUser, admin } of configured) {
-    // The embedded store lives in memory: documents that outlive their rules would be everybody's or nobody's.
-    if (admin.service.embedded && !endUser.service.embedded && !options.openStore) {
-      throw new StartFailure(`${admin.base}: the rules have no store that keeps them. Give --admin-backend URL.`)
+    // Documents that outlive their rules would be everybody's or nobody's.
+    if (admin.service.embedded && admin.versioning === 'off' && !endUser.service.embedded && !options.openStore) {
+      throw new StartFailure(`${admin.base}: the rules have no store that keeps them. Give --admin-history local.`)
     }
   }
+  const mail = makeMail(settings)
   const stores = makeStores(settings, options.openStore)
   const evaluation = openEvaluation({ timeLimit: settings.patchTimeout })
   const validation = openEvaluation({ timeLimit: settings.patchTimeout })
-  const fetcher = makeGuardedFetch({
+  const bases = configured.flatMap(({ endUser, admin }) => [endUser.base, admin.base])
+  const destinations = {
     allow: matcherOf(settings.allowFetch),
     never: [...backendsOf(configured), ...ownPorts(settings)],
-  })
-  const closers: (() => Promise<unknown> | void)[] = [evaluation.close, validation.close, fetcher.close, stores.close]
+    isOwn: ownUrls(bases),
+  }
+  const fetcher = makeGuardedFetch(destinations)
+  const proxied = makeGuardedFetch({ ...destinations, ...proxyLimits(settings.proxyTimeout) })
+  const closers: (() => Promise<unknown> | void)[] = [
+    evaluation.close,
+    validation.close,
+    fetcher.close,
+    proxied.close,
+    stores.close,
+  ]
   try {
     const cacheOf = makeCaches(settings, 2 * configured.length, now)
+    const locks = makeLocks()
     const dataspaces: Dataspace[] = []
-    for (const dataspace of configured) {
-      const running = await openDataspace(dataspace, certificates, stores.open, cacheOf, log)
-      dataspaces.push(running)
-      closers.push(running.access.close)
+    for (const each of configured) {
+      const surroundings = { settings, certificates, open: stores.open, cacheOf, locks, log, now }
+      const { dataspace, close } = await openDataspace(each, surroundings)
+      dataspaces.push(dataspace)
+      closers.push(close)
     }
     const site = siteOf(dataspaces.flatMap(({ endUser, admin }) => [endUser, admin]))
-    const webIds = makeWebIdVerifier({ readProfile: makeReadProfile(site, fetcher, now), now })
+    const readProfile = makeReadProfile(site, fetcher, now)
+    const { identities, close: closeIdentities } = await openIdentities(settings, destinations, {
+      readProfile,
+      log,
+      now,
+    })
+    closers.push(closeIdentities)
+    const webIds = withIdentities(makeWebIdVerifier({ readProfile, now }), identities)
     const gateway: Gateway = {
+      dataspaces,
       targetOf: makeTargetParser(site),
       webIds,
+      identities,
       evaluation,
       validation,
-      locks: makeLocks(),
+      locks,
       log,
       now,
       uuid: randomUUID,
       loadContext: makeLoadContext(fetcher),
+      proxy: makeLinkedDataProxy({ use: settings.proxy, bases, fetcher: proxied }),
+      ...(mail && { mail }),
+      answered: new Map(),
       settings: {
         maxBody: settings.maxBody,
         requirePreconditions: settings.requirePreconditions,
+        enforce: settings.enforce,
         allowService: settings.allowService,
       },
     }
@@ -110,13 +139,18 @@ export async function startGateway(options: StartOptions): Promise<Running> {
       ports,
       async close(grace = GRACE_MS) {
         await Promise.all(listeners.map((listener) => listener.close(grace)))
-        await Promise.all(closers.map((close) => close()))
+        await closeAll(closers)
       },
     }
   } catch (error) {
-    await Promise.all(closers.map((close) => close()))
+    await closeAll(closers)
     throw error
   }
+}
+
+/** What was opened last is closed first: histories and rules before the stores that they rest on. */
+async function closeAll(closers: readonly (() => Promise<unknown> | void)[]): Promise<void> {
+  for (const close of [...closers].reverse()) await close()
 }
 
 async function makeCertificates(
@@ -138,63 +172,20 @@ async function makeCertificates(
   return certificates
 }
 
-type CacheOf = (application: Configured['endUser'], store: GraphStore) => ApplicationCache
-
-/** Each application's documents and results have their part of the bytes; versions belong to the store, which several may have in common. */
-function makeCaches(settings: Settings, applications: number, now: () => number): CacheOf {
-  const versionsOf = new Map<GraphStore, GraphVersions>()
-  const maxBytes = settings.cache === 'off' ? 0 : Math.floor(settings.cache / (2 * applications))
-  return ({ base }, store) => {
-    const versions = versionsOf.get(store) ?? makeGraphVersions()
-    versionsOf.set(store, versions)
-    const { cacheMaxAge } = settings
-    const staleIfError = settings.staleIfError === 'off' ? 0 : settings.staleIfError
-    const maxAge = cacheMaxAge === 'off' ? undefined : cacheMaxAge
-    return {
-      versions,
-      documents: makeDocuments(store, base, { maxBytes, maxAge, staleIfError, versions, now }),
-      results: makeStoredResults({ maxBytes, maxAge, versions, now }),
-    }
-  }
-}
-
-/** Each dataspace may have an owner of its own. */
-const ownerOf = ({ owner }: Configured['endUser'], certificates: Certificates): SeedAgent =>
-  owner === undefined ? certificates.owner : { webId: owner }
+/** What rests on a document is forgotten together. */
+const withIdentities = (webIds: WebIdVerifier, identities: Identities): WebIdVerifier => ({
+  ...webIds,
+  forget(document) {
+    webIds.forget(document)
+    identities.forget(document)
+  },
+  clear() {
+    webIds.clear()
+    identities.clear()
+  },
+})
 
 const hostOf = (base: string): string => new URL(base).hostname
-
-async function openDataspace(
-  configured: Configured,
-  certificates: Certificates,
-  open: Stores['open'],
-  cacheOf: CacheOf,
-  log: Log,
-): Promise<Dataspace> {
-  const [endUserStore, adminStore] = await Promise.all([open(configured.endUser), open(configured.admin)])
-  await untilReady([endUserStore, adminStore], log)
-  const agents = [ownerOf(configured.endUser, certificates), certificates.secretary]
-  const documents = agents.flatMap(({ webId }) => {
-    const known = agentDocuments(configured.admin.base, webId)
-    // The document of the key is the agent's too: without it nobody can be that agent.
-    return known ? [known.agent, known.publicKey] : [webId.split('#', 1)[0]!]
-  })
-  // The applications and their dataspace know each other: the one place where a value is completed after it was made.
-  const dataspace = {
-    access: makeAccess(adminStore, configured.admin.base, log, Date.now),
-    ontologies: makeOntologies(adminStore, configured.admin.base, Date.now),
-    protectedDocuments: new Set(documents),
-    origins: [configured.endUser.origin, configured.admin.origin],
-  } as unknown as { -readonly [Name in keyof Dataspace]: Dataspace[Name] }
-  dataspace.endUser = {
-    ...configured.endUser,
-    store: endUserStore,
-    cache: cacheOf(configured.endUser, endUserStore),
-    dataspace,
-  }
-  dataspace.admin = { ...configured.admin, store: adminStore, cache: cacheOf(configured.admin, adminStore), dataspace }
-  return dataspace
-}
 
 function matcherOf(cidrs: readonly string[]): AddressMatcher {
   const matcher = makeAddressMatcher(cidrs)
@@ -203,8 +194,8 @@ function matcherOf(cidrs: readonly string[]): AddressMatcher {
 }
 
 // On loopback the gateway's own listeners believe more than they would from outside.
-const ownPorts = ({ http, management }: Settings): string[] =>
-  [http, management].filter((port) => port !== 'off').map((port) => `localhost:${port}`)
+const ownPorts = ({ https, http, management }: Settings): string[] =>
+  [https, http, management].filter((port) => port !== 'off').map((port) => `localhost:${port}`)
 
 async function openListeners(
   { settings, dataspaces: configured }: StartOptions,
@@ -214,7 +205,10 @@ async function openListeners(
 ): Promise<{ ports: Running['ports']; listeners: Listener[] }> {
   const host = settings.host ?? listenAddress(configured)
   const trusted = matcherOf(settings.trustedProxy)
-  const answer: Answer = (request) => handle(request, gateway)
+  const answer: Answer = {
+    now: (request) => handleNow(request, gateway),
+    later: (request) => handle(request, gateway),
+  }
   const started = gateway.now().toString(36)
   let count = 0
   const common = { now: gateway.now, nextId: () => `${started}-${++count}` }
@@ -233,7 +227,7 @@ async function openListeners(
   const https = await open('https', settings.https, (port) => listen({ ...common, port, host, tls: server }, answer))
   const isTrustedProxy = trusted.matches
   const http = await open('http', settings.http, (port) => listen({ ...common, port, host, isTrustedProxy }, answer))
-  const operators = makeManagement(dataspaces, gateway)
+  const operators = { later: makeManagement(dataspaces, gateway) }
   const management = await open('management', settings.management, (port) =>
     listen({ ...common, port, host: '127.0.0.1' }, operators),
   )

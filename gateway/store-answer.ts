@@ -6,7 +6,7 @@ import { StoreBreak } from './store.js'
 const DISCARD_BYTES = 64 * 1024
 
 /** Reads a body to its end, or as far as is cheap, so that its connection can be used again. */
-export function discard({ body }: Answer): undefined {
+export function discard({ body }: Pick<Answer, 'body'>): undefined {
   void body.dump({ limit: DISCARD_BYTES }).catch(() => undefined)
 }
 
@@ -49,10 +49,10 @@ export function refusalOf(answer: Answer): Problem {
 const delayOf = (field: string | string[] | undefined): string | undefined =>
   typeof field === 'string' && (/^\d{1,9}$/.test(field) || /^\w{3}, [\w: ]{20} GMT$/.test(field)) ? field : undefined
 
-/** A body as text. `store.failed` where it is longer than the limit, breaks off, or is not in UTF-8. */
+/** A body as text. `store.too-large` above the limit; `store.failed` where it breaks off, or is not in UTF-8. */
 export async function textOf({ headers, body }: Answer, maxBytes: number): Promise<string | Problem> {
   const tooLarge = () =>
-    problem('store.failed', `The answer of the triplestore is above the limit of ${maxBytes} bytes.`)
+    problem('store.too-large', `The answer of the triplestore is above the limit of ${maxBytes} bytes.`)
   if (Number(headers['content-length']) > maxBytes) {
     body.destroy()
     return tooLarge()
@@ -75,10 +75,13 @@ export async function textOf({ headers, body }: Answer, maxBytes: number): Promi
   }
 }
 
-/** A body piece by piece as it comes. Throws a StoreBreak where it breaks off. */
-export async function* piecesOf({ body }: Answer): AsyncGenerator<Uint8Array> {
+/** A body piece by piece as it comes, for as long as it goes on. Throws a StoreBreak where it breaks off. */
+export async function* piecesOf({ body, goesOn }: Answer): AsyncGenerator<Uint8Array> {
   try {
-    yield* body as AsyncIterable<Uint8Array>
+    for await (const piece of body as AsyncIterable<Uint8Array>) {
+      goesOn()
+      yield piece
+    }
   } catch (error) {
     throw new StoreBreak(problemOf(error))
   }

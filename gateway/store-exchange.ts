@@ -10,7 +10,9 @@ export interface ExchangeLimits {
   readonly queue: number
   readonly connectTimeout: number
   readonly headersTimeout: number
+  /** Between two pieces of a body, while somebody reads it. */
   readonly idleTimeout: number
+  /** For all of it; where the body is passed on as it comes, for each piece to come and to be taken. */
   readonly totalTimeout: number
   readonly ca?: string
 }
@@ -25,7 +27,10 @@ export interface Sent {
 }
 
 /** The head of an answer, and its body, which must be read, discarded or destroyed: its connection is held until then. */
-export type Answer = Pick<Dispatcher.ResponseData, 'statusCode' | 'headers' | 'body'>
+export interface Answer extends Pick<Dispatcher.ResponseData, 'statusCode' | 'headers' | 'body'> {
+  /** A piece has been taken: the time for all of it begins anew. */
+  goesOn(): void
+}
 
 export interface Exchange {
   send(sent: Sent, signal?: AbortSignal): Promise<Answer | Problem>
@@ -103,7 +108,8 @@ export function openExchange(limits: ExchangeLimits): Exchange {
       answered.then(({ body }) => body.on('error', () => undefined).once('close', done), done)
       try {
         // undici looks at the signal only once it has a connection, so the wait for one is ended here.
-        return await Promise.race([answered, limit.over])
+        const { statusCode, headers, body } = await Promise.race([answered, limit.over])
+        return { statusCode, headers, body, goesOn: limit.renew }
       } catch (error) {
         return problemOf(error)
       }
@@ -144,6 +150,7 @@ function limitOf(signal: AbortSignal | undefined, milliseconds: number) {
   return {
     signal: controller.signal,
     over,
+    renew: () => void timer.refresh(),
     end: () => {
       clearTimeout(timer)
       signal?.removeEventListener('abort', leave)

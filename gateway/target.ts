@@ -11,6 +11,8 @@ export interface Base {
 export type Target<App extends Base = Base> = { readonly application: App } & (
   | { readonly kind: 'document'; readonly document: string }
   | { readonly kind: 'version'; readonly document: string; readonly version: string }
+  /** What `version` has that the version `diff` has not, and the other way round. */
+  | { readonly kind: 'diff'; readonly document: string; readonly version: string; readonly diff: string }
   | { readonly kind: 'timemap'; readonly document: string }
   | { readonly kind: 'timegate'; readonly document: string }
   | { readonly kind: 'endpoint'; readonly endpoint: string; readonly iri: string; readonly query: URLSearchParams }
@@ -101,9 +103,22 @@ function targetOf<App extends Base>(
   }
   const [history, another] = HISTORY.filter((name) => query.has(name))
   if (another) return problem('target.malformed', `Ask for one of ?${history} and ?${another}.`)
-  if (history === 'version') return { application, kind: history, document: iri, version: query.get('version')! }
-  return { application, kind: history ?? 'document', document: iri }
+  const diff = query.get('diff')
+  if (history !== 'version') {
+    if (diff === null) return { application, kind: history ?? 'document', document: iri }
+    return problem('target.malformed', 'A difference is between two versions: ?version=B&diff=A.')
+  }
+  const version = versionOf(query.get(history)!)
+  if (diff === null) return version ? { application, kind: history, document: iri, version } : noVersion()
+  const other = versionOf(diff)
+  return version && other ? { application, kind: 'diff', document: iri, version, diff: other } : noVersion()
 }
+
+/** A commit id, or how one begins (design 6): never the name of a branch or tag, which moves. */
+const versionOf = (id: string): string | undefined => (/^[0-9a-f]{4,40}$/i.test(id) ? id.toLowerCase() : undefined)
+
+const noVersion = (): Problem =>
+  problem('document.no-versions', 'There is no such version: an id is 4 to 40 hexadecimal digits of a commit.')
 
 /** The path in the normal form of RFC 3986 §6.2.2, or the reason why it is refused. */
 function normalisedPath(raw: string): string | Problem {
@@ -129,7 +144,7 @@ function normalisedPath(raw: string): string | Problem {
 
 function parseQuery(raw: string): URLSearchParams | Problem {
   const query = new URLSearchParams(raw)
-  for (const name of ['uri', 'graph', 'default', ...HISTORY]) {
+  for (const name of ['uri', 'graph', 'default', 'diff', ...HISTORY]) {
     if (query.getAll(name).length > 1) return problem('target.malformed', `The query has ?${name} more than once.`)
   }
   return query

@@ -15,6 +15,8 @@ export const FOAF = terms('http://xmlns.com/foaf/0.1/')
 export const ACL = terms('http://www.w3.org/ns/auth/acl#')
 export const CERT = terms('http://www.w3.org/ns/auth/cert#')
 export const PROV = terms('http://www.w3.org/ns/prov#')
+/** ChangeSet: what a difference between two versions is written in. */
+export const CS = terms('http://purl.org/vocab/changeset/schema#')
 export const SH = terms('http://www.w3.org/ns/shacl#')
 export const SD = terms('http://www.w3.org/ns/sparql-service-description#')
 export const DOAP = terms('http://usefulinc.com/ns/doap#')
@@ -26,6 +28,8 @@ export const LAPP = terms('https://w3id.org/atomgraph/linkeddatahub/apps#')
 export const LDS = terms('https://w3id.org/atomgraph/linkeddatahub/dataspaces#')
 export const LDH = terms('https://w3id.org/atomgraph/linkeddatahub#')
 export const LACL = terms('https://w3id.org/atomgraph/linkeddatahub/admin/acl#')
+/** Terms of our own: what a decision on access rests on. */
+export const TGA = terms('urn:triplegate:access#')
 export const GITHUB = terms('https://w3id.org/atomgraph/linkeddatahub/services/github#')
 /** Core namespace: `a:authToken`, `a:graphStore` … (spec 2.3). */
 export const A = terms('https://w3id.org/atomgraph/core#')
@@ -45,8 +49,11 @@ export const PREFIXES: Readonly<Record<string, string>> = {
   sioc: SIOC(''),
   foaf: FOAF(''),
   acl: ACL(''),
+  lacl: LACL(''),
+  tga: TGA(''),
   cert: CERT(''),
   prov: PROV(''),
+  cs: CS(''),
   sh: SH(''),
   dh: DH(''),
   def: DEF(''),

@@ -1,18 +1,18 @@
 // In charge of PUT, POST, PATCH and DELETE on documents: the one write path (design 3).
 // lock → read current → preconditions → next state → constraints → store → rules and profiles → unlock → respond.
 import { evaluatePreconditions } from '../cache/preconditions.js'
+import { LONGEST_PATH } from '../versioning/document-path.js'
 import { decideOn, lookUpDocument, type Facts } from './access.js'
-import { DOUBT_MS } from './compiled-access.js'
 import { checkConstraints } from './constraint-check.js'
-import { documentOf, entityTagOf, readDocumentNow, type Document } from './document.js'
+import { entityTagOf, isLarge, readDocumentNow, type Document } from './document.js'
 import type { Field, Response } from './exchange.js'
-import type { Access } from './gateway.js'
 import type { Context } from './handle.js'
 import { graphOf, mayBeRewritten, nTriplesOf, type Graph, type Quad } from './graph.js'
 import { negotiate, RDF_FORMATS } from './negotiate.js'
-import { isKind, isRoot, nextState, parentOf } from './next-state.js'
+import { isKind, isRoot, keptByPut, nextState } from './next-state.js'
 import { isProblem, problem, type Problem } from './problem.js'
 import { methodNotAllowed, refusalOf } from './refusal.js'
+import { locksOf, replaceDocument, underLocks, type Writing } from './put-document.js'
 import { readNTriples } from './rdf-read.js'
 import { lastModifiedField, linkField, READ_METHODS, response } from './respond.js'
 import { RDF } from './vocabulary.js'
@@ -25,41 +25,34 @@ export async function write(context: Context, iri: string, facts: Facts): Promis
   const wish = await readWish(context, iri)
   if (isProblem(wish)) return wish
 
-  const { locks } = context.gateway
-  // A create keeps its parent from being deleted meanwhile; parent before child, so that nobody waits in a circle.
-  const holds = method === 'PUT' && !isRoot(iri, context.application.base) ? parentOf(iri) : undefined
-  const parent = holds === undefined ? () => undefined : await locks.acquire(holds, 'shared')
-  if (!parent) return busy()
-  try {
-    const own = await locks.acquire(iri, 'exclusive')
-    if (!own) return busy()
-    try {
-      return await writeLocked(context, iri, wish)
-    } finally {
-      own()
-    }
-  } finally {
-    parent()
-  }
+  const { application, gateway } = context
+  return underLocks(gateway, locksOf(application, iri, method === 'PUT'), () => writeLocked(context, iri, wish))
 }
-
-const busy = (): Problem =>
-  problem('server.overloaded', 'Too many writes to this document are waiting.', { fields: [['Retry-After', '1']] })
 
 /** What can be said before the body is read: 404, then 405, then the root (design 3, order). */
 function unfitness({ application, request: { method } }: Context, iri: string, facts: Facts): Problem | undefined {
-  const exists = facts.kind === 'document' && facts.document !== undefined
+  const { mirrored } = application
+  const document = facts.kind === 'document' ? facts.document : undefined
+  const exists = document !== undefined
   if (!exists && method !== 'PUT') return problem('document.absent', 'There is no such document.')
   // Spec 4.1: the documents of the owner agent and the secretary agent cannot be modified or deleted.
   if (application.dataspace.protectedDocuments.has(iri)) return methodNotAllowed(method, READ_METHODS)
   // Spec 4.1, 7: the root document cannot be deleted.
   if (method === 'DELETE' && isRoot(iri, application.base)) return rootStays()
-  return undefined
+  if (!exists && mirrored && Buffer.byteLength(mirrored.pathOf(iri)) > LONGEST_PATH) {
+    return problem('target.malformed', 'Malformed document URI: it is too long for the repository of its history.')
+  }
+  return document && isLarge(document) ? tooLargeToWrite() : undefined
 }
+
+const tooLargeToWrite = (): Problem =>
+  problem('content.too-large', 'The document is too large to be written as a whole: use a SPARQL update.')
 
 const rootStays = (): Problem => problem('document.root', 'The root document cannot be deleted.')
 
 async function writeLocked(context: Context, iri: string, wish: Wish): Promise<Response | Problem> {
+  const doubt = await context.application.journalled.settle(iri)
+  if (doubt) return doubt
   // Decided again on what is there now: nobody else can change it until the answer.
   const facts = await lookUpDocument(context, iri, restsOnState(context, wish) ? 'now' : undefined)
   if (isProblem(facts)) return facts
@@ -68,7 +61,7 @@ async function writeLocked(context: Context, iri: string, wish: Wish): Promise<R
   if (!decision.allowed) return refusalOf(decision, context, iri)
   const unfit = unfitness(context, iri, facts)
   if (unfit) return unfit
-  const current = facts.kind === 'document' ? facts.document : undefined
+  const current = facts.kind === 'document' ? (facts.document as Document | undefined) : undefined
   if (wish.method === 'POST' && !decision.modes.includes('Write') && addsType(wish.content, current!)) {
     return problem('access.denied', 'Access not authorized: Write is required to add a type to the document itself.')
   }
@@ -77,19 +70,20 @@ async function writeLocked(context: Context, iri: string, wish: Wish): Promise<R
 
   const next = await nextGraph(context, iri, wish, current)
   if (isProblem(next)) return next
-  if (next === 'absent') return remove(context, iri)
+  if (next === 'absent') return remove(context, iri, current!)
   if (next !== 'unchanged' && sizeOf(next) > MAX_DOCUMENT) {
-    return problem('content.too-large', `The document would be larger than ${MAX_DOCUMENT} characters of N-Triples.`)
+    return problem('content.too-large', `The document would be larger than ${MAX_DOCUMENT} bytes of N-Triples.`)
   }
   if (next === 'unchanged') return respond(context, 204, current!)
-  const refused = await checkConstraints(context, current?.graph(), next, !current || decision.modes.includes('Read'))
+  const mayRead = !current || decision.modes.includes('Read')
+  const refused = await checkConstraints(writingOf(context), current, next, mayRead)
   if (refused) return refused
   return store(context, iri, next, current)
 }
 
-/** Every request about a document reads all of it: what grows by appending has to end somewhere. */
+/** In bytes. Every request about a document reads all of it: what grows by appending has to end somewhere. */
 const MAX_DOCUMENT = 32 * 1024 * 1024
-const sizeOf = ({ lines }: Graph): number => lines.reduce((sum, line) => sum + line.length + 1, 0)
+const sizeOf = ({ lines }: Graph): number => lines.reduce((sum, line) => sum + Buffer.byteLength(line) + 1, 0)
 
 /** Rights go by the types of a document (acl:accessToClass): who may only append must not give themselves others. */
 const addsType = (content: readonly Quad[], { iri, types }: Document): boolean =>
@@ -137,7 +131,7 @@ async function nextGraph(
   const common = {
     document: iri,
     base: application.base,
-    current: current?.graph(),
+    current: wish.method === 'PUT' ? current && keptByPut(current) : current?.graph(),
     agent: agent.webId,
     now: request.receivedAt,
     uuid: gateway.uuid,
@@ -161,58 +155,40 @@ async function store(
   next: Graph,
   current: Document | undefined,
 ): Promise<Response | Problem> {
-  const { application, trace, request } = context
-  const asOf = application.cache.versions.of(iri)
-  const failed = await trace.store(application.store.replace(iri, nTriplesOf(next)))
-  if (failed) {
-    notDone(context, iri, failed)
-    return failed
-  }
-  const document = documentOf(iri, application.base, next)
-  application.cache.documents.put(iri, document, asOf)
-  changed(context, iri, { nTriples: document.nTriples })
-  const status = current === undefined ? 201 : request.method === 'PUT' ? 200 : 204
-  return respond(context, status, mayBeRewritten(next) ? await asStored(context, document) : document)
+  const document = await replaceDocument(writingOf(context), iri, next, current, restoredCommit(context, iri))
+  if (isProblem(document)) return document
+  const status = current === undefined ? 201 : context.request.method === 'PUT' ? 200 : 204
+  return respond(context, status, mayBeRewritten(next) ? await asStored(context, document!) : document!)
 }
+
+const writingOf = ({ gateway, application, trace, agent, request }: Context): Writing => ({
+  gateway,
+  application,
+  trace,
+  method: request.method,
+  agent: agent.webId,
+  time: request.receivedAt,
+})
 
 /** Some stores keep the value of a literal, not how it was written: then the entity-tag is that of what they keep. */
 async function asStored({ application, trace }: Context, document: Document): Promise<Document> {
   const stored = await readDocumentNow(application, document.iri, trace)
-  return isProblem(stored) || !stored.value ? document : stored.value
+  return isProblem(stored) || !stored.value || isLarge(stored.value) ? document : stored.value
 }
 
-async function remove(context: Context, iri: string): Promise<Response | Problem> {
-  const { application, agent, trace } = context
-  const asOf = application.cache.versions.of(iri)
-  const failed = await trace.store(application.store.remove(iri))
-  if (failed) {
-    notDone(context, iri, failed)
-    return failed
-  }
-  application.cache.documents.put(iri, undefined, asOf)
-  changed(context, iri, 'absent')
-  return response(204, [linkField(application, agent.webId, undefined)])
+async function remove(context: Context, iri: string, current: Document): Promise<Response | Problem> {
+  const { application, agent } = context
+  const failed = await replaceDocument(writingOf(context), iri, undefined, current)
+  return isProblem(failed) ? failed : response(204, [linkField(application, agent.webId, undefined)])
 }
 
-function notDone(context: Context, iri: string, { code }: Problem): void {
-  // A store that cannot be reached has not done it; one that broke off or fell silent may have.
-  if (code === 'store.unreachable' || code === 'store.overloaded' || code === 'store.refused') return
-  const until = context.gateway.now() + DOUBT_MS
-  context.application.cache.versions.inDoubt(iri, until)
-  changed(context, iri, 'uncertain', until)
-}
-
-/** Everything compiled from documents follows: rules, shapes and verified profiles, before the answer goes out. */
-function changed(
-  { application, gateway }: Context,
-  iri: string,
-  state: Parameters<Access['changed']>[1],
-  until?: number,
-): void {
-  gateway.webIds.forget(iri)
-  if (application.kind !== 'admin') return
-  application.dataspace.ontologies.changed(iri, until)
-  application.dataspace.access.changed(iri, state)
+/** RFC 9110 §8.7: Content-Location of a request says where its content was obtained; here, the version restored. */
+function restoredCommit({ request: { fields } }: Context, iri: string): string | undefined {
+  const location = fields['content-location']
+  if (location === undefined || !URL.canParse(location, iri)) return undefined
+  const { href, searchParams } = new URL(location, iri)
+  const version = searchParams.get('version') ?? ''
+  return href === `${iri}?version=${version}` && /^[0-9a-f]{40}$/.test(version) ? version : undefined
 }
 
 function respond(context: Context, status: 200 | 201 | 204, document: Document): Response {

@@ -1,7 +1,7 @@
 // In charge of what a decision can show for itself: the authorizations that gave a mode, and those that did not and why.
 import { isGroup, modesOf, AUTHENTICATED, EVERYONE, type Authorization, type Mode } from './authorization.js'
 import type { AuthorizationTable, Hit, Named, TargetKind } from './authorization-table.js'
-import { authorizationsOn, grantingIn, type TargetEntry } from './target-entry.js'
+import { authorizationsOn, grantingIn, isShared, type TargetEntry } from './target-entry.js'
 
 export interface Target {
   readonly kind: TargetKind
@@ -27,6 +27,23 @@ export interface Considered {
   readonly modes: readonly Mode[]
   readonly target: Target
   readonly lacks: 'agent' | 'mode'
+}
+
+/** An authorization and whom it is for. */
+export interface Audited {
+  readonly iri: string
+  readonly graph: string
+  readonly modes: readonly Mode[]
+  readonly target: Target
+  /** `iri` of an agent or a group. */
+  readonly subjects: readonly { readonly kind: SubjectKind; readonly iri?: string }[]
+}
+
+export interface AllConsidered {
+  /** Those that name the targets and did not give the mode, at most 20. */
+  readonly authorizations: readonly Considered[]
+  /** How many authorizations name the targets, once per target, whether or not they match. */
+  readonly total: number
 }
 
 const GRANTS_LISTED = 5
@@ -67,21 +84,56 @@ export function grantsOf(table: AuthorizationTable, hits: readonly TargetHit[], 
   return [...grants.values()]
 }
 
-/** To be asked when nothing gave the mode. */
-export function consideredOn(
-  entries: readonly { readonly target: Target; readonly entry: TargetEntry }[],
-  named: Named | undefined,
-): readonly Considered[] {
+type Entries = readonly { readonly target: Target; readonly entry: TargetEntry }[]
+
+export const consideredOn = (entries: Entries, required: number, named: Named | undefined): AllConsidered => ({
+  authorizations: notGranting(entries, required, named),
+  total: entries.reduce((sum, { entry }) => sum + (isShared(entry) ? entry.count : 1), 0),
+})
+
+function notGranting(entries: Entries, required: number, named: Named | undefined): readonly Considered[] {
   const considered = new Map<Authorization, Considered>()
+  const granting = new Set<Authorization>()
   let looked = 0
   for (const { target, entry } of entries) {
     for (const authorization of authorizationsOn(entry)) {
       if (considered.size >= CONSIDERED_LISTED || looked++ >= LOOKED_THROUGH) return [...considered.values()]
-      if (considered.has(authorization)) continue
+      if (granting.has(authorization)) continue
       const { iri, graph, bits, subjects } = authorization
       const matches = subjects.some((subject) => throughOf(subject, named, target.kind) !== undefined)
-      considered.set(authorization, { iri, graph, modes: modesOf(bits), target, lacks: matches ? 'mode' : 'agent' })
+      if (matches && bits & required) {
+        // By one target, though perhaps not by the one before.
+        granting.add(authorization)
+        considered.delete(authorization)
+      } else if (!considered.has(authorization)) {
+        considered.set(authorization, { iri, graph, modes: modesOf(bits), target, lacks: matches ? 'mode' : 'agent' })
+      }
     }
   }
   return [...considered.values()]
 }
+
+const AUDITED = 1000
+
+/** What names no subject is about nobody. */
+export function auditedOn(table: AuthorizationTable, entries: Entries): readonly Audited[] {
+  const audited = new Map<Authorization, Audited>()
+  for (const { target, entry } of entries) {
+    for (const authorization of authorizationsOn(entry)) {
+      if (audited.size >= AUDITED) return [...audited.values()]
+      if (audited.has(authorization)) continue
+      const { iri, graph, bits } = authorization
+      const subjects = subjectsOf(authorization, target.kind).map((subject) => {
+        const kind = subjectKind(subject)
+        return kind === 'agent' || kind === 'group' ? { kind, iri: table.iriOf(subject) } : { kind }
+      })
+      if (subjects.length > 0) audited.set(authorization, { iri, graph, modes: modesOf(bits), target, subjects })
+    }
+  }
+  return [...audited.values()]
+}
+
+const subjectsOf = ({ subjects, members = [] }: Authorization, kind: TargetKind): number[] =>
+  [...subjects, ...members].filter(
+    (subject) => subject >= 0 || (kind !== 'control' && (subject === EVERYONE || subject === AUTHENTICATED)),
+  )

@@ -2,11 +2,13 @@
 // about and the smaller of two numbers, the agent's groups and the target's subjects; not by the authorizations there are.
 import { bitsOf, AUTHENTICATED, EVERYONE, type Mode } from './authorization.js'
 import {
+  auditedOn,
   classOf,
   consideredOn,
   grantsOf,
   throughOf,
-  type Considered,
+  type AllConsidered,
+  type Audited,
   type Grant,
   type Target,
   type TargetHit,
@@ -19,10 +21,8 @@ export interface Match {
   readonly bits: number
   /** Those that gave the mode, at most 5, the widest subject first. */
   readonly via: readonly Grant[]
-  /** Where nothing gave the mode: those that name the targets, at most 20. */
-  readonly considered: readonly Considered[]
-  /** How many authorizations name the targets, once per target, whether or not they match. */
-  readonly total: number
+  /** Made when asked for: most refusals are not looked into, and a decision is to cost the same over any number. */
+  readonly considered: () => AllConsidered
 }
 
 const HITS = 20
@@ -40,10 +40,8 @@ export function matchAuthorizations(
   const named = agent === undefined ? undefined : table.named(agent)
   const entries = entriesOf(table, targets)
   let bits = 0
-  let total = 0
   const hits: TargetHit[] = []
   for (const { target, entry } of entries) {
-    total += isShared(entry) ? entry.count : 1
     for (const { bag, through } of hitsIn(entry, named, target.kind)) {
       bits |= bag.bits
       if (bag.bits & required) hits.push({ bag, through, target })
@@ -51,8 +49,11 @@ export function matchAuthorizations(
   }
   const granted = hits.length > 0
   const via = granted ? grantsOf(table, hits, required) : []
-  return { bits, via, considered: granted ? [] : consideredOn(entries, named), total }
+  return { bits, via, considered: () => consideredOn(entries, required, named) }
 }
+
+export const authorizationsOnTargets = (table: AuthorizationTable, targets: readonly Target[]): readonly Audited[] =>
+  auditedOn(table, entriesOf(table, targets))
 
 function entriesOf(
   table: AuthorizationTable,

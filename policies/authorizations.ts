@@ -1,7 +1,7 @@
 // In charge of the authorizations of one dataspace in memory: which graphs count, and changing them, one by one or all at once.
 import type { Fact, Mode } from './authorization.js'
-import type { Target } from './authorization-evidence.js'
-import { matchAuthorizations, type Match } from './authorization-match.js'
+import type { Audited, Target } from './authorization-evidence.js'
+import { authorizationsOnTargets, matchAuthorizations, type Match } from './authorization-match.js'
 import { makeAuthorizationTable, type TableSize } from './authorization-table.js'
 
 export type { Fact, Mode } from './authorization.js'
@@ -20,6 +20,8 @@ export interface AuthorizationIndex {
   rebuild(): Rebuild
   /** The authorizations that match an agent (undefined: nobody is identified) and one of the targets. */
   match(agent: string | undefined, mode: Mode, targets: readonly Target[]): Match
+  /** Every authorization on these targets, at most 1000. */
+  about(targets: readonly Target[]): readonly Audited[]
   /** What it holds: graphs that say something, authorizations, and distinct IRIs of agents and groups. */
   readonly size: TableSize
 }
@@ -90,6 +92,7 @@ export function makeAuthorizationIndex(adminBase: string): AuthorizationIndex {
       }
     },
     match: (agent, mode, targets) => matchAuthorizations(table, agent, mode, targets),
+    about: (targets) => authorizationsOnTargets(table, targets),
     get size() {
       return table.size()
     },

@@ -1,7 +1,7 @@
 // In charge of the access decision: which mode a request needs, which authorizations can give it, and why it is so.
 // LinkedDataHub 5.1 to 5.6 says most of it, design 4 the rest. A pure function of the index and the question.
 import { bitsOf, modesOf } from './authorization.js'
-import type { Considered, Grant, SubjectKind, Target } from './authorization-evidence.js'
+import type { AllConsidered, Audited, Grant, SubjectKind, Target } from './authorization-evidence.js'
 import type { Match } from './authorization-match.js'
 import type { AuthorizationIndex, Mode } from './authorizations.js'
 import { CONTAINER, ITEM, ROOT } from './vocabulary.js'
@@ -44,13 +44,12 @@ export interface Decision {
   readonly modes: readonly Mode[]
   /** The authorizations that gave the required mode, at most 5, those for most agents first; none for an owner. */
   readonly via: readonly Grant[]
-  /**
-   * Where none gave it, those that name the target, at most 20. `total` counts all that name it, whether they gave it or
-   * not, once for each way in which they do.
-   */
-  readonly considered: { readonly authorizations: readonly Considered[]; readonly total: number }
+  /** The authorizations that were looked at; to be asked before the index changes. */
+  readonly considered: () => AllConsidered
   /** Only in a refusal: the document does not exist, and the agent's rights would cover one there, so 404 may be said. */
   readonly absent: boolean
+  /** Of a refusal that is let pass, because the rules are not enforced: `reason` says why it would have been one. */
+  readonly unenforced?: true
 }
 
 // LinkedDataHub 5.1
@@ -105,19 +104,27 @@ const noParent = (on: string): Decision => ({
   on,
   modes: [],
   via: [],
-  considered: { authorizations: [], total: 0 },
+  considered: () => ({ authorizations: [], total: 0 }),
   absent: false,
 })
 
 function judgeDocument(index: AuthorizationIndex, question: Question, document: Document): Decision {
-  const { application } = question
-  const { iri, exists, ancestors } = document
+  const targets = targetsOf(index, question.application, document)
+  return judge(index, question, document.iri, document.exists ? document.owners : [], targets)
+}
+
+/** What authorizations can name to be about this document. */
+function targetsOf(
+  index: AuthorizationIndex,
+  application: Question['application'],
+  { iri, exists, types, ancestors }: Document,
+): Target[] {
   const targets: Target[] = [{ kind: 'accessTo', iri }]
   if (application === 'end-user') {
     // LinkedDataHub 5.6: no type must not match every class; what does not exist is taken for an item or a container.
     // Not in the admin application: rights on all items, as the seeded writers have them, would open the
     // authorizations themselves.
-    for (const type of exists ? document.types : [ITEM, CONTAINER]) targets.push({ kind: 'accessToClass', iri: type })
+    for (const type of exists ? types : [ITEM, CONTAINER]) targets.push({ kind: 'accessToClass', iri: type })
   }
   for (const ancestor of ancestors) {
     // Web Access Control: acl:default is for what is in the container, not for the container itself.
@@ -125,7 +132,24 @@ function judgeDocument(index: AuthorizationIndex, question: Question, document: 
     const same = application === 'end-user' || ancestor.startsWith(index.adminBase)
     if (within && same) targets.push({ kind: 'default', iri: ancestor })
   }
-  return judge(index, question, iri, exists ? document.owners : [], targets)
+  return targets
+}
+
+/** LinkedDataHub 5.3: an agent or group authorization that lists Control applies to all of the admin application. */
+const withControl = (
+  { adminBase }: AuthorizationIndex,
+  application: Question['application'],
+  targets: readonly Target[],
+): readonly Target[] => (application === 'admin' ? [...targets, { kind: 'control', iri: adminBase }] : targets)
+
+/** Every authorization about a target, whoever it is for, at most 1000. */
+export function authorizationsAbout(
+  index: AuthorizationIndex,
+  { application, target }: Pick<Question, 'application' | 'target'>,
+): readonly Audited[] {
+  const targets: Target[] =
+    target.kind === 'endpoint' ? [{ kind: 'accessTo', iri: target.iri }] : targetsOf(index, application, target)
+  return index.about(withControl(index, application, targets))
 }
 
 function judge(
@@ -135,9 +159,7 @@ function judge(
   owners: readonly string[],
   targets: readonly Target[],
 ): Decision {
-  // LinkedDataHub 5.3: an agent or group authorization that lists Control applies to all of the admin application.
-  const all: readonly Target[] =
-    application === 'admin' ? [...targets, { kind: 'control', iri: index.adminBase }] : targets
+  const all = withControl(index, application, targets)
   const match = index.match(agent, required, all)
   const owns = agent !== undefined && owners.includes(agent)
   const bits = match.bits | (owns ? OWNER_BITS : 0)
@@ -149,7 +171,7 @@ function judge(
     on,
     modes: modesOf(bits),
     via: match.via,
-    considered: { authorizations: match.considered, total: match.total },
+    considered: match.considered,
     absent: false,
   }
 }

@@ -12,6 +12,8 @@ export interface DestinationRules {
   readonly allow?: AddressMatcher
   /** `host:port` of the backends: never reached, under any of their names and addresses, allowed or not. */
   readonly never: readonly string[]
+  /** URLs of this server itself: never fetched, wherever their host leads. Default: none. */
+  readonly isOwn?: (url: URL) => boolean
   /** Default: 80 and 443. */
   readonly ports?: readonly number[]
   /** Default: the operating system's resolver. */
@@ -49,7 +51,7 @@ function parseHostPort(entry: string): URL {
 
 /** Throws when an entry of `never` is no `host:port`. */
 export function makeDestinationCheck(rules: DestinationRules): CheckDestination {
-  const { allow = NO_ADDRESS, ports = [80, 443] } = rules
+  const { allow = NO_ADDRESS, ports = [80, 443], isOwn = () => false } = rules
   const lookup = rules.lookup ?? ((host: string) => systemLookup(host, { all: true }))
   const backends = rules.never.map(parseHostPort)
 
@@ -70,6 +72,7 @@ export function makeDestinationCheck(rules: DestinationRules): CheckDestination 
   }
 
   return async (url) => {
+    if (isOwn(url)) return 'refused-address'
     const [first, ...others] = await addressesOf(url)
     if (first === undefined) return 'unresolvable'
     const addresses = [first, ...others] as const

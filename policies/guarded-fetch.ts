@@ -22,9 +22,11 @@ export interface FetchRequest {
   readonly accept: string
   /** Default: GET. */
   readonly method?: string
-  /** Further fields. Those of the connection and cookies are left out; none go to another origin. */
+  /** Further fields. Those of the connection and cookies are left out; to another origin go no others than redirect.ts has. */
   readonly fields?: Readonly<Record<string, string>>
   readonly body?: string | Uint8Array
+  /** Whether a redirect is followed, or is the answer. Default: follow. */
+  readonly redirects?: 'follow' | 'return'
   readonly signal?: AbortSignal
 }
 
@@ -114,13 +116,19 @@ export function makeGuardedFetch(settings: GuardedFetchSettings): GuardedFetch {
     }
   }
 
-  async function follow(start: Hop, accept: string, ending: Ending): Promise<FetchAnswer | FetchFailure> {
+  async function follow(
+    start: Hop,
+    { accept, redirects: asked }: FetchRequest,
+    ending: Ending,
+  ): Promise<FetchAnswer | FetchFailure> {
     let hop = start
     for (let redirects = 0; ; redirects++) {
       const answer = await exchange(hop, accept, ending)
       if ('kind' in answer) return answer
       const { status, fields, body, location } = answer
-      if (location === undefined) return { kind: 'answer', url: hop.url.href, status, fields, body }
+      if (location === undefined || asked === 'return') {
+        return { kind: 'answer', url: hop.url.href, status, fields, body }
+      }
       if (redirects >= maxRedirects) return failure('redirects')
       const next = redirect(hop, status, location)
       if (typeof next === 'string') return failure(next)
@@ -132,14 +140,14 @@ export function makeGuardedFetch(settings: GuardedFetchSettings): GuardedFetch {
     const url = parseHttpUrl(text)
     if (typeof url === 'string') return failure(url)
     if (closed || request.signal?.aborted) return failure('aborted')
-    const { accept, method = 'GET', body } = request
+    const { method = 'GET', body } = request
     const timer = setTimeout(ending.end, totalTimeout, 'time')
     const abort = (): void => ending.end('aborted')
     request.signal?.addEventListener('abort', abort)
     const start = { url, method, fields: sendable(request.fields), body }
     try {
       // A name look-up cannot be ended: it is left behind.
-      return await Promise.race([ending.ended, follow(start, accept, ending)])
+      return await Promise.race([ending.ended, follow(start, request, ending)])
     } finally {
       clearTimeout(timer)
       request.signal?.removeEventListener('abort', abort)

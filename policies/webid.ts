@@ -188,7 +188,9 @@ async function withinBudget(checked: Promise<Verified['outcome']>): Promise<Veri
 function isHttpUri(value: string): boolean {
   const url = URL.canParse(value) ? new URL(value) : undefined
   // What is not in the URI's own normal form could be compared with something else than what was fetched.
-  return url !== undefined && /^https?:$/.test(url.protocol) && !url.username && !url.password && url.href === value
+  // RFC 3987 §2.2: nor what no IRI holds, which the normal form leaves in queries and fragments.
+  if (!url || /[\\{}|^`]/.test(value)) return false
+  return /^https?:$/.test(url.protocol) && !url.username && !url.password && url.href === value
 }
 
 const withoutFragment = (uri: string): string => uri.split('#', 1)[0]!

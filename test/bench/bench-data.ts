@@ -1,5 +1,6 @@
 // In charge of the data that every contestant serves: documents, products, authorizations and one agent.
-import { ACL, DCT, DH, FOAF, RDF, RDFS, SIOC, XSD } from '../../gateway/vocabulary.js'
+import { accountDocument, type AccountId } from '../../gateway/oidc-accounts.js'
+import { ACL, DCT, DH, FOAF, LACL, RDF, RDFS, SIOC, XSD } from '../../gateway/vocabulary.js'
 
 const node = (iri: string): string => `<${iri}>`
 const literal = (value: string): string => JSON.stringify(value)
@@ -12,7 +13,7 @@ export const PRODUCTS = 500
 export const LIVELY = 100
 /** So many of 5 kB, asked for in turn: a gateway may ask the store once for many that want the same document. */
 export const DIFFERENT = 256
-export const LONG_VALUES = 1_500
+export const LONG_VALUES = 1_600
 
 const managed = (document: string, base: string): string[] => [
   `${node(document)} ${node(RDF('type'))} ${node(DH('Item'))}`,
@@ -87,7 +88,7 @@ export function counterIn(json: string): number | undefined {
   return found && Number(found.o.value)
 }
 
-/** Some 330 bytes of JSON a row, as many rows as are wanted up to LONG_VALUES squared. */
+/** Some 205 bytes of TSV a row, as many rows as are wanted up to LONG_VALUES squared. */
 export const longQuery = (base: string, rows: number): string =>
   `SELECT ?a ?b WHERE { GRAPH <${valuesDocument(base)}> { ?x <${TERM('value')}> ?a . ?y <${TERM('value')}> ?b } } LIMIT ${rows}`
 
@@ -120,6 +121,18 @@ export const bulkQuads = (base: string, from: number, to: number): string =>
   )
 
 export const agentOf = (admin: string): string => `${admin}acl/agents/bench/#this`
+
+/** The account by which the agent is known to an identity provider. */
+export function accountQuads(admin: string, id: AccountId): string {
+  const document = accountDocument(admin, id)
+  const account = node(`${document}#this`)
+  return quads(document, [
+    `${account} ${node(RDF('type'))} ${node(SIOC('UserAccount'))}`,
+    `${account} ${node(LACL('issuer'))} ${literal(id.issuer)}`,
+    `${account} ${node(SIOC('id'))} ${literal(id.subject)}`,
+    `${account} ${node(SIOC('account_of'))} ${node(agentOf(admin))}`,
+  ])
+}
 
 /** So many authorizations of others, and one for a group that the agent is in: items, and the SPARQL endpoint. */
 export function adminQuads(base: string, admin: string): string {

@@ -7,6 +7,15 @@ export interface BenchTable {
   readonly notes: readonly string[]
 }
 
+/** What can be measured by name. */
+export interface Part {
+  readonly about: string
+  /** It takes about so long on a quiet machine with two cores. */
+  readonly seconds: number
+  /** Only when asked for by name. */
+  readonly onRequest?: true
+}
+
 export interface Figure {
   readonly median: number
   readonly least: number

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { freePort } from '../support/fuseki.js'
 import type { BareRoute } from './bare-route.js'
 import type { Load } from './load.js'
-import { provide, start } from './machine.js'
+import { provide, start, type Started } from './machine.js'
 import { openConnection, requestBytes } from './raw-http.js'
 
 export interface Contender {
@@ -51,16 +51,53 @@ export async function answerTo(load: Load): ReturnType<Awaited<ReturnType<typeof
   }
 }
 
+const START_TIMEOUT_MS = 60_000
+
+/** Until it takes connections. Throws with what it has written where it ends before, or takes too long. */
+export async function untilListening(name: string, { child, output }: Started, port: number): Promise<void> {
+  const until = performance.now() + START_TIMEOUT_MS
+  for (;;) {
+    const connection = await openConnection({ port }).catch(() => undefined)
+    if (connection) return connection.close()
+    if (child.exitCode !== null || child.signalCode !== null || performance.now() > until) {
+      throw new Error(`${name} did not start on Node.js ${process.versions.node}: ${output()}`)
+    }
+    await sleep(5)
+  }
+}
+
+/** A server that listens on this port, in a folder of its own; `commandLine` writes there what it is to read. */
+export async function startContender(
+  name: string,
+  port: number,
+  commandLine: (folder: string) => readonly [command: string, ...args: string[]],
+): Promise<Contender> {
+  const folder = mkdtempSync(join(tmpdir(), `triplegate-${name}-`))
+  const [command, ...args] = commandLine(folder)
+  const started = start(command, args, { cwd: folder })
+  const end = async (): Promise<void> => {
+    await started.end()
+    rmSync(folder, { recursive: true, force: true })
+  }
+  try {
+    await untilListening(name, started, port)
+  } catch (error) {
+    await end()
+    throw error
+  }
+  return { port, end }
+}
+
 /** One worker with `proxy_cache` in front of the gateway's plain listener. Undefined where there is no nginx. */
 export async function startNginx({ port: upstream, fields }: Load): Promise<Contender | undefined> {
   if (!provide('nginx')) return undefined
-  const folder = mkdtempSync(join(tmpdir(), 'triplegate-nginx-'))
   const port = await freePort()
   const given = Object.entries(fields).map(([name, value]) => `proxy_set_header ${name} "${value}";`)
-  const config = join(folder, 'nginx.conf')
-  writeFileSync(
-    config,
-    `daemon off; worker_processes 1; pid ${folder}/pid; error_log stderr error;
+  return startContender('nginx', port, (folder) => {
+    const config = join(folder, 'nginx.conf')
+    writeFileSync(
+      config,
+      `daemon off; worker_processes 1; pid ${folder}/pid; error_log stderr error;
 ${process.getuid?.() === 0 ? 'user root;' : ''}
 events { worker_connections 1024; }
 http {
@@ -78,20 +115,7 @@ http {
   }
 }
 `,
-  )
-  const started = start('nginx', ['-p', folder, '-c', config, '-e', 'stderr'])
-  const end = async (): Promise<void> => {
-    await started.end()
-    rmSync(folder, { recursive: true, force: true })
-  }
-  for (let tries = 0; tries < 100; tries++) {
-    const connection = await openConnection({ port }).catch(() => undefined)
-    if (connection) {
-      connection.close()
-      return { port, end }
-    }
-    await sleep(20)
-  }
-  await end()
-  throw new Error(`nginx did not start: ${started.output()}`)
+    )
+    return ['nginx', '-p', folder, '-c', config, '-e', 'stderr']
+  })
 }

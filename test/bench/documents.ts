@@ -10,7 +10,7 @@ export interface Rows {
   readonly notes: readonly string[]
 }
 
-const TURTLE = { Accept: 'text/turtle' }
+export const TURTLE = { Accept: 'text/turtle' }
 
 export const contestant = (name: string, load: Load, before: () => void = () => undefined): Contestant => ({
   name,
@@ -114,6 +114,10 @@ export const tlsGet = (setting: Setting, timing: Timing): Promise<Rows> =>
     }
   })
 
+/** Paths of so many documents of 5 kB. */
+export const bulkPaths = ({ base }: Setting, count: number): string[] =>
+  Array.from({ length: count }, (_, n) => new URL(bulkDocument(base, n)).pathname)
+
 const differentGets = (setting: Setting): Load => ({
   ...setting.store('', TURTLE),
   targets: Array.from({ length: DIFFERENT }, (_, n) => setting.graphStore(bulkDocument(setting.base, n))),
@@ -128,12 +132,8 @@ export const uncachedGet = (setting: Setting, timing: Timing): Promise<Rows> =>
   withGateway(setting, ['--cache', 'off'], async (gateway) => {
     // For both the store has the core of the load, so that it is the same store with and without the gateway.
     setting.place('measuring')
-    const documents = Array.from({ length: DIFFERENT }, (_, n) => bulkDocument(setting.base, n))
     const contestants = [
-      contestant('gateway', {
-        ...gateway.request('', TURTLE),
-        targets: documents.map((document) => new URL(document).pathname),
-      }),
+      contestant('gateway', { ...gateway.request('', TURTLE), targets: bulkPaths(setting, DIFFERENT) }),
       contestant('Fuseki GSP GET', differentGets(setting)),
     ]
     const outcome = await takeTurns(contestants, timing)
@@ -170,3 +170,33 @@ export const put = (setting: Setting, timing: Timing): Promise<Rows> =>
       notes: [],
     }
   })
+
+/** So many are asked for in turn where nothing is cached. */
+const BESIDE = 64
+
+/** The paths of the documents that another server has to have as well. */
+export const documentsBeside = (setting: Setting): string[] => bulkPaths(setting, BESIDE)
+
+/** GET of the same documents from another server over the same Fuseki; `load` has one target for each. */
+export async function getsBeside(setting: Setting, timing: Timing, name: string, load: Load): Promise<Rows> {
+  const documents = documentsBeside(setting)
+  const sizes: number[] = []
+  const row = (title: string, flags: readonly string[], count: number): Promise<string[]> =>
+    withGateway(setting, flags, async (gateway) => {
+      setting.place('measuring')
+      const loads = [
+        ['gateway', { ...gateway.request('', TURTLE), targets: documents.slice(0, count) }],
+        [name, { ...load, targets: load.targets.slice(0, count) }],
+      ] as const
+      for (const [, one] of loads) sizes.push((await answerTo(one)).body.length)
+      const contestants = loads.map(([who, one]) => contestant(who, one))
+      return compare(await takeTurns(contestants, timing), { row: title, of: 'gateway', to: name })
+    })
+  return {
+    rows: [await row(CACHED, [], 1), await row('uncached GET', ['--cache', 'off'], BESIDE)],
+    notes: [
+      `${name}: the same documents in Turtle (${sizes[1]} bytes from it, ${sizes[0]} from the gateway), ` +
+        `one of them in the row cached GET, ${BESIDE} in turn in the other.`,
+    ],
+  }
+}

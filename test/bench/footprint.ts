@@ -9,7 +9,7 @@ import { perSecond } from './load.js'
 import type { BenchGateway, Setting } from './setting.js'
 
 const STARTS = 3
-const DOCUMENTS = 6_000
+const DOCUMENTS = 4_000
 
 export async function footprint(setting: Setting): Promise<Rows> {
   setting.place('measuring')

@@ -26,7 +26,10 @@ export const generator = (): 'wrk' | 'Node.js' => ((wrk ??= provide('wrk')) ? 'w
 /** Requests answered per second. Throws when an answer has another status. wrk knows no client certificates. */
 export async function perSecond(load: Load, seconds: number): Promise<number> {
   await expectStatus(load)
-  return generator() === 'wrk' && load.pem === undefined ? byWrk(load, seconds) : byOurselves(load, seconds)
+  const figure = await (generator() === 'wrk' && load.pem === undefined ? byWrk : byOurselves)(load, seconds)
+  // What it still works on when the load ends is not to fall on the next one's turn.
+  await expectStatus(load)
+  return figure
 }
 
 /** Statuses are told apart by ourselves, before wrk, which only tells those below 400 from others. */

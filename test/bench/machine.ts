@@ -39,12 +39,20 @@ export interface StartOptions {
   readonly log?: 'discard'
   /** For standard input. */
   readonly input?: string
+  /** The folder it runs in; this process's where nothing is said. */
+  readonly cwd?: string
+  /** Environment variables beside this process's. */
+  readonly env?: Readonly<Record<string, string>>
 }
 
 /** Starts a program on the measured core. It ends with this process, however that ends. */
 export function start(command: string, args: readonly string[], options: StartOptions = {}): Started {
   const [file, ...rest] = canPin ? ['taskset', '-c', String(MEASURED), command, ...args] : [command, ...args]
-  const child = spawn(file!, rest, { stdio: ['pipe', 'pipe', options.log === 'discard' ? 'ignore' : 'pipe'] })
+  const child = spawn(file!, rest, {
+    cwd: options.cwd,
+    env: { ...process.env, ...options.env },
+    stdio: ['pipe', 'pipe', options.log === 'discard' ? 'ignore' : 'pipe'],
+  })
   child.stdin?.on('error', () => undefined)
   child.stdin?.end(options.input ?? '')
   const forget = endWithThisProcess(child)

@@ -97,7 +97,7 @@ export const mixes = (setting: Setting, timing: Timing): Promise<Rows> =>
         },
         { name: 'Fuseki', run: (seconds) => perSecond(direct, share, seconds) },
       ]
-      const outcome = await takeTurns(contestants, { ...timing, rounds: 3 })
+      const outcome = await takeTurns(contestants, timing)
       const row = `mix with ${share * 100} % updates`
       rows.push(compare(outcome, { row, of: 'gateway', to: 'Fuseki' }))
       rows.push([`${row}: answered without the store`, `${((1 - asked / own.queries) * 100).toFixed(1)} %`])

@@ -2,8 +2,8 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { bulkDocument, DIFFERENT } from './bench-data.js'
-import { withGateway, type Rows } from './documents.js'
+import { DIFFERENT, TWENTY_TRIPLES } from './bench-data.js'
+import { bulkPaths, TURTLE, withGateway, type Rows } from './documents.js'
 import { perSecond } from './load.js'
 import type { Setting } from './setting.js'
 
@@ -20,10 +20,11 @@ const TOP = 20
 
 export async function profile(setting: Setting): Promise<Rows> {
   const rows: string[][] = []
-  const targets = Array.from({ length: DIFFERENT }, (_, n) => new URL(bulkDocument(setting.base, n)).pathname)
-  for (const [name, flags] of [
-    ['cached GET', []],
-    ['uncached GET', ['--cache', 'off']],
+  const targets = bulkPaths(setting, DIFFERENT)
+  for (const [name, flags, writing] of [
+    ['cached GET', [], {}],
+    ['uncached GET', ['--cache', 'off'], {}],
+    ['PUT', [], { method: 'PUT', body: TWENTY_TRIPLES, status: [200, 201, 204] }],
   ] as const) {
     const folder = mkdtempSync(join(tmpdir(), 'triplegate-profile-'))
     try {
@@ -31,7 +32,11 @@ export async function profile(setting: Setting): Promise<Rows> {
       await withGateway(
         setting,
         flags,
-        async ({ request }) => void (await perSecond({ ...request('', { Accept: 'text/turtle' }), targets }, 5)),
+        async ({ request }) =>
+          void (await perSecond(
+            { ...request('', { ...TURTLE, 'Content-Type': 'text/turtle' }), ...writing, targets },
+            5,
+          )),
         { node: ['--cpu-prof', `--cpu-prof-dir=${folder}`] },
       )
       const of = readdirSync(folder).map((file) => JSON.parse(readFileSync(join(folder, file), 'utf8')) as CpuProfile)

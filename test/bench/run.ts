@@ -1,19 +1,68 @@
-// In charge of running benchmarks by name: `node --expose-gc dist/test/bench/run.js [--full] [name …]`; all without a name.
+// In charge of running benchmarks by name: `npm run bench -- [--help] [name …]`; without a name, all but those on request.
 import { benchAccess } from './access.js'
-import { textOf } from './bench-table.js'
-import { benchTier, TIER, TIER_ON_REQUEST } from './tier.js'
+import { textOf, type BenchTable, type Part } from './bench-table.js'
+import { benchCommits } from './commits.js'
+import { benchTier, TIER } from './tier.js'
+import { benchVersioning } from './versioning.js'
+
+/** Those with a table of their own. */
+const ALONE: Readonly<Record<string, Part & { readonly measure: () => Promise<BenchTable> }>> = {
+  access: { about: 'one access decision, from 100 to 1,000,000 authorizations', seconds: 25, measure: benchAccess },
+  commits: {
+    about: 'commits per second to a local repository, beside git fast-import',
+    seconds: 55,
+    measure: benchCommits,
+  },
+  versioning: {
+    about: 'PUT with and without versioning, calls to GitHub, time maps and versions from 100,000 commits',
+    seconds: 80,
+    measure: benchVersioning,
+  },
+}
+const PARTS = new Map<string, Part>(Object.entries({ ...ALONE, ...TIER }))
+
+const duration = (seconds: number): string =>
+  seconds < 90 ? `${Math.round(seconds)} s` : `${(seconds / 60).toFixed(1)} min`
+/** Fuseki's start, its data and its warm-up. */
+const SETTING_SECONDS = 18
+const total = (names: readonly string[]): number =>
+  names.reduce((sum, name) => sum + PARTS.get(name)!.seconds, names.some((name) => name in TIER) ? SETTING_SECONDS : 0)
+
+const line = (name: string): string => {
+  const { about, seconds } = PARTS.get(name)!
+  return `  ${name.padEnd(10)} ${duration(seconds).padStart(7)}  ${about}\n`
+}
+const standard = [...PARTS].filter(([, { onRequest }]) => !onRequest).map(([name]) => name)
+const onRequest = [...PARTS].filter(([, part]) => part.onRequest).map(([name]) => name)
+const help = `Usage: npm run bench -- [--help] [part …]
+
+Without a part, these (about ${duration(total(standard))}):
+${standard.map(line).join('')}
+Only when asked for:
+${onRequest.map(line).join('')}`
+
+const failed =
+  (name: string) =>
+  (error: Error): BenchTable => ({ title: name, columns: [], rows: [], notes: [`failed: ${error.message}`] })
+
+async function run(names: readonly string[]): Promise<void> {
+  process.stdout.write(`Measuring, in about ${duration(total(names))}:\n${names.map(line).join('')}\n`)
+  const progress = (what: string): void =>
+    void process.stderr.write(`At ${Math.round(performance.now() / 1000)} s: ${what}\n`)
+  for (const name of names) {
+    const alone = ALONE[name]
+    if (!alone) continue
+    progress(name)
+    process.stdout.write(textOf(await alone.measure().catch(failed(name))))
+  }
+  const tier = names.filter((name) => name in TIER)
+  if (tier.length > 0) process.stdout.write(textOf(await benchTier(tier, progress)))
+}
 
 const given = process.argv.slice(2)
-const full = given.includes('--full')
-const names = given.filter((name) => name !== '--full')
-const known = ['access', ...TIER, ...TIER_ON_REQUEST]
-const unknown = names.filter((name) => !known.includes(name))
-if (unknown.length > 0) {
-  process.stderr.write(`No benchmark ${unknown.join(', ')}. There are: ${known.join(', ')}.\n`)
+const unknown = given.filter((name) => name !== '--help' && !PARTS.has(name))
+if (given.includes('--help')) process.stdout.write(help)
+else if (unknown.length > 0) {
+  process.stderr.write(`There is no part ${unknown.join(', ')}.\n\n${help}`)
   process.exitCode = 2
-} else {
-  const wanted = names.length > 0 ? names : ['access', ...TIER]
-  if (wanted.includes('access')) process.stdout.write(textOf(await benchAccess()))
-  const tier = wanted.filter((name) => name !== 'access')
-  if (tier.length > 0) process.stdout.write(textOf(await benchTier(tier, { full })))
-}
+} else await run(given.length > 0 ? [...PARTS.keys()].filter((name) => given.includes(name)) : standard)

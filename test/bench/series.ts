@@ -11,6 +11,7 @@ export interface Contestant {
 export interface Timing {
   readonly rounds: number
   readonly seconds: number
+  /** None where it is 0. */
   readonly warmUp: number
 }
 
@@ -29,7 +30,7 @@ export async function takeTurns(contestants: readonly Contestant[], timing: Timi
       outcome.set(name, { failed: (error as Error).message.replace(/\s+/g, ' ').slice(0, 160) })
     }
   }
-  for (const each of contestants) await turn(each, timing.warmUp, false)
+  if (timing.warmUp > 0) for (const each of contestants) await turn(each, timing.warmUp, false)
   for (let round = 0; round < timing.rounds; round++) {
     for (const each of contestants) await turn(each, timing.seconds, true)
   }

@@ -3,19 +3,22 @@ import { X509Certificate } from 'node:crypto'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { makeClientCertificate } from '../../gateway/make-certificate.js'
-import { fetchFuseki, freePort, startFuseki, type Fuseki } from '../support/fuseki.js'
+import { createDataset, fetchFuseki, freePort, startFuseki, type Fuseki } from '../support/fuseki.js'
 import { profileOf } from '../support/world.js'
 import { adminQuads, agentOf, endUserQuads } from './bench-data.js'
+import { answerTo, untilListening } from './contestants.js'
 import type { Load } from './load.js'
 import { MEASURED, MEASURING, pin, start, type Started } from './machine.js'
-import { openConnection, requestBytes } from './raw-http.js'
 
 export interface Setting {
   /** Of what is measured beside. */
   readonly versions: readonly string[]
   readonly base: string
+  /** The base of the admin application. */
+  readonly admin: string
+  /** The folder that every gateway has its data in. */
+  readonly data: string
   /** The path of the document of 5 kB. */
   readonly path: string
   /** Puts the store on the core of the contestants, or on that of the load. */
@@ -23,7 +26,10 @@ export interface Setting {
   /** A request to the store's end-user dataset. */
   store(target: string, fields?: Record<string, string>): Load
   graphStore(document: string): string
-  load(nQuads: string): Promise<void>
+  /** Into the end-user dataset, where no other is named. */
+  load(nQuads: string, dataset?: 'ds' | 'admin'): Promise<void>
+  /** Another dataset, empty: the URL that takes its queries and updates; or why there is none. */
+  makeDataset(name: string): Promise<string | { readonly missing: string }>
   /** Queries that the store has been asked on its end-user dataset so far. */
   queriesAsked(): Promise<number>
   startGateway(flags?: readonly string[], options?: GatewayOptions): Promise<BenchGateway>
@@ -33,6 +39,7 @@ export interface Setting {
 export interface GatewayOptions {
   readonly node?: readonly string[]
   readonly log?: 'discard'
+  readonly env?: Readonly<Record<string, string>>
 }
 
 export interface BenchGateway extends Pick<Started, 'pid' | 'end'> {
@@ -41,7 +48,9 @@ export interface BenchGateway extends Pick<Started, 'pid' | 'end'> {
   readonly http: number
   /** A request by the agent, on the plain listener. */
   request(target: string, fields?: Record<string, string>): Load
-  /** The same on the TLS listener. */
+  /** The same without a certificate. */
+  anonymous(target: string, fields?: Record<string, string>): Load
+  /** By the agent, on the TLS listener. */
   tlsRequest(target: string, fields?: Record<string, string>): Load
 }
 
@@ -69,10 +78,11 @@ export async function makeSetting(): Promise<Setting | { readonly missing: strin
     const answer = await fetch(url, { method: 'POST', headers: { 'Content-Type': type }, body })
     if (!answer.ok) throw new Error(`${url}: ${answer.status} ${await answer.text()}`)
   }
-  const load = (nQuads: string): Promise<void> => send(`${fuseki.url('ds')}/data`, 'application/n-quads', nQuads)
+  const load: Setting['load'] = (nQuads, dataset = 'ds') =>
+    send(`${fuseki.url(dataset)}/data`, 'application/n-quads', nQuads)
   try {
     await load(endUserQuads(base))
-    await send(`${fuseki.url('admin')}/data`, 'application/n-quads', adminQuads(base, admin))
+    await load(adminQuads(base, admin), 'admin')
     const profile = webId.split('#', 1)[0]!
     await send(`${fuseki.url('admin')}/data?graph=${encodeURIComponent(profile)}`, 'text/turtle', profileOf(webId, pem))
   } catch (error) {
@@ -88,7 +98,7 @@ export async function makeSetting(): Promise<Setting | { readonly missing: strin
   }
   const startGateway = async (
     flags: readonly string[] = [],
-    { node = [], log }: GatewayOptions = {},
+    { node = [], ...options }: GatewayOptions = {},
   ): Promise<BenchGateway> => {
     const from = performance.now()
     const started = start(
@@ -101,29 +111,29 @@ export async function makeSetting(): Promise<Setting | { readonly missing: strin
         ...['--backend', fuseki.url('ds'), '--admin-backend', fuseki.url('admin'), '--management', 'off'],
         ...['--data', data, ...(flags.includes('--log-level') ? [] : ['--log-level', 'warn']), ...flags],
       ],
-      log ? { log } : {},
+      options,
     )
     gateways.add(started)
-    const request: BenchGateway['request'] = (target, fields = {}) => ({
+    const anonymous: BenchGateway['anonymous'] = (target, fields = {}) => ({
       port: http,
       targets: [target],
-      fields: { ...host, 'Client-Cert': clientCert, ...fields },
+      fields: { ...host, ...fields },
       status: [200],
     })
-    await untilAnswered(started, request('/doc/'))
+    const request: BenchGateway['request'] = (target, fields = {}) =>
+      anonymous(target, { 'Client-Cert': clientCert, ...fields })
+    await untilListening('the gateway', started, http)
+    const { status, head, body } = await answerTo(request('/doc/'))
+    if (status !== 200)
+      throw new Error(`the gateway answers ${head.split('\r\n')[0]}: ${body.toString().slice(0, 300)}`)
     const firstAnswer = performance.now() - from
     return {
       pid: started.pid,
       http,
       firstAnswer,
       request,
-      tlsRequest: (target, fields = {}) => ({
-        port: https,
-        pem,
-        targets: [target],
-        fields: { ...host, ...fields },
-        status: [200],
-      }),
+      anonymous,
+      tlsRequest: (target, fields) => ({ ...anonymous(target, fields), port: https, pem }),
       end: async () => {
         gateways.delete(started)
         await started.end()
@@ -134,6 +144,8 @@ export async function makeSetting(): Promise<Setting | { readonly missing: strin
   return {
     versions: [`Fuseki ${fetched.version}`],
     base,
+    admin,
+    data,
     path: '/doc/',
     place: (core) => pin(fuseki.pid, core === 'measured' ? MEASURED : MEASURING),
     store: (target, fields = {}) => ({
@@ -144,6 +156,7 @@ export async function makeSetting(): Promise<Setting | { readonly missing: strin
     }),
     graphStore: (document) => `/ds/data?graph=${encodeURIComponent(document)}`,
     load,
+    makeDataset: async (name) => (await createDataset(fuseki.base, name)) ?? fuseki.url(name),
     queriesAsked,
     startGateway,
     close,
@@ -168,24 +181,4 @@ async function startQuietFuseki(jar: string, folder: string): Promise<Fuseki> {
 /** Fuseki's own. */
 interface Statistics {
   readonly datasets: Readonly<Record<string, { readonly endpoints: Readonly<Record<string, { Requests: number }>> }>>
-}
-
-const START_TIMEOUT_MS = 60_000
-
-async function untilAnswered({ child, output }: Started, { targets, fields, ...peer }: Load): Promise<void> {
-  const until = performance.now() + START_TIMEOUT_MS
-  const request = requestBytes('GET', targets[0]!, fields)
-  for (;;) {
-    const connection = await openConnection(peer).catch(() => undefined)
-    if (connection) {
-      const { status, head, body } = await connection.exchange(request)
-      connection.close()
-      if (status === 200) return
-      throw new Error(`the gateway answers ${head.split('\r\n')[0]}: ${body.toString().slice(0, 300)}`)
-    }
-    if (child.exitCode !== null || child.signalCode !== null || performance.now() > until) {
-      throw new Error(`the gateway did not start: ${output()}`)
-    }
-    await sleep(5)
-  }
 }

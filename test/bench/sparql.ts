@@ -9,17 +9,22 @@ import { residentBytes } from './machine.js'
 import { compare, takeTurns, type Contestant, type Timing } from './series.js'
 import type { BenchGateway, Setting } from './setting.js'
 
-export interface Endpoint {
+export interface QueryEndpoint {
   readonly query: string
-  readonly update: string
   readonly ask: (target: string, fields?: Record<string, string>) => Load
+}
+export interface Endpoint extends QueryEndpoint {
+  readonly update: string
 }
 
 export const ofGateway = ({ request: ask }: BenchGateway): Endpoint => ({ query: '/sparql', update: '/sparql', ask })
 export const ofStore = ({ store: ask }: Setting): Endpoint => ({ query: '/ds/query', update: '/ds/update', ask })
 
-export const queryLoad = ({ query, ask }: Endpoint, sparql: string): Load =>
-  ask(`${query}?query=${encodeURIComponent(sparql)}`, { Accept: 'application/sparql-results+json' })
+export const queryLoad = (
+  { query, ask }: QueryEndpoint,
+  sparql: string,
+  accept = 'application/sparql-results+json',
+): Load => ask(`${query}?query=${encodeURIComponent(sparql)}`, { Accept: accept })
 
 /** Why the gateway's endpoint cannot be measured, if so. */
 export async function absence(gateway: BenchGateway): Promise<string | undefined> {
@@ -27,63 +32,97 @@ export async function absence(gateway: BenchGateway): Promise<string | undefined
   return status === 200 ? undefined : `not there (${head.split('\r\n')[0]})`
 }
 
-export async function selects(setting: Setting, timing: Timing): Promise<Rows> {
-  const loadOf = (endpoint: Endpoint): Load => ({
-    ...queryLoad(endpoint, ''),
-    targets: Array.from({ length: DIFFERENT }, (_, n) => queryLoad(endpoint, QUERIES.search(n)).targets[0]!),
+const searches = (endpoint: QueryEndpoint): Load => ({
+  ...queryLoad(endpoint, ''),
+  targets: Array.from({ length: DIFFERENT }, (_, n) => queryLoad(endpoint, QUERIES.search(n)).targets[0]!),
+})
+
+interface Selects {
+  readonly cached: boolean
+  readonly beside: string
+  readonly endpoint: QueryEndpoint
+  /** Where the store runs. */
+  readonly core: 'measured' | 'measuring'
+  readonly target?: number
+}
+
+const selectRow = (
+  setting: Setting,
+  timing: Timing,
+  { cached, beside, endpoint, core, target }: Selects,
+): Promise<string[]> =>
+  withGateway(setting, cached ? [] : ['--cache', 'off'], async (gateway) => {
+    const row = cached ? 'cached SELECT' : 'uncached SELECT'
+    const absent = await absence(gateway)
+    if (absent !== undefined) return [row, absent]
+    setting.place(core)
+    const own = searches(ofGateway(gateway))
+    // Every query once, so that the first rounds do not measure an empty cache.
+    for (const one of own.targets) await answerTo({ ...own, targets: [one] })
+    const outcome = await takeTurns([contestant('gateway', own), contestant(beside, searches(endpoint))], timing)
+    return compare(outcome, { row, of: 'gateway', to: beside, target })
   })
-  const series = (flags: readonly string[], row: string, target: number, core: 'measured' | 'measuring') =>
-    withGateway(setting, flags, async (gateway) => {
-      const absent = await absence(gateway)
-      if (absent !== undefined) return [row, absent]
-      setting.place(core)
-      const contestants = [
-        contestant('gateway', loadOf(ofGateway(gateway))),
-        contestant('Fuseki', loadOf(ofStore(setting))),
-      ]
-      // Every query once, so that the first rounds do not measure an empty cache.
-      const { targets, ...load } = loadOf(ofGateway(gateway))
-      for (const one of targets) await answerTo({ ...load, targets: [one] })
-      return compare(await takeTurns(contestants, timing), { row, of: 'gateway', to: 'Fuseki', target })
-    })
+
+export async function selects(setting: Setting, timing: Timing): Promise<Rows> {
+  const other = { beside: 'Fuseki', endpoint: ofStore(setting) }
   return {
     rows: [
-      await series([], 'cached SELECT', 10, 'measured'),
-      await series(['--cache', 'off'], 'uncached SELECT', 0.9, 'measuring'),
+      await selectRow(setting, timing, { ...other, cached: true, core: 'measured', target: 10 }),
+      await selectRow(setting, timing, { ...other, cached: false, core: 'measuring', target: 0.9 }),
     ],
     notes: [],
   }
 }
 
-const BYTES_PER_ROW = 310
+/** The same queries to another server over the same Fuseki. */
+export async function selectsBeside(
+  setting: Setting,
+  timing: Timing,
+  beside: string,
+  endpoint: QueryEndpoint,
+): Promise<string[][]> {
+  const other = { beside, endpoint, core: 'measuring' } as const
+  return [
+    await selectRow(setting, timing, { ...other, cached: true }),
+    await selectRow(setting, timing, { ...other, cached: false }),
+  ]
+}
+
+const TSV = 'text/tab-separated-values'
+const BYTES_PER_ROW = 205
 const MAX_GROWTH = 100
+const WARM_UP_MEGABYTES = 50
 
 /** A result of about so many megabytes, read to its end: megabytes per second, and how far the gateway's memory grows. */
-export const large = (setting: Setting, timing: Timing, megabytes: number): Promise<Rows> =>
+export const large = (setting: Setting, megabytes: number): Promise<Rows> =>
   withGateway(setting, [], async (gateway) => {
     const row = `SELECT of ${megabytes} MB`
     const absent = await absence(gateway)
     if (absent !== undefined) return { rows: [[row, absent]], notes: [] }
     setting.place('measuring')
-    const sparql = longQuery(setting.base, Math.round((megabytes * 1e6) / BYTES_PER_ROW))
+    const read = (endpoint: Endpoint, size: number): ReturnType<typeof readToEnd> =>
+      readToEnd(queryLoad(endpoint, longQuery(setting.base, Math.round((size * 1e6) / BYTES_PER_ROW)), TSV))
     const before = residentBytes(gateway.pid)
     let peak = before
     let size = 0
-    const watched: Contestant = {
-      name: 'gateway',
-      async run() {
-        const timer = setInterval(() => (peak = Math.max(peak, residentBytes(gateway.pid))), 20)
-        try {
-          const read = await megabytesPerSecond(queryLoad(ofGateway(gateway), sparql))
-          size = read.megabytes
-          return read.rate
-        } finally {
-          clearInterval(timer)
-        }
+    const contestants: Contestant[] = [
+      {
+        name: 'gateway',
+        async run() {
+          const timer = setInterval(() => (peak = Math.max(peak, residentBytes(gateway.pid))), 20)
+          try {
+            const whole = await read(ofGateway(gateway), megabytes)
+            size = whole.megabytes
+            return whole.perSecond
+          } finally {
+            clearInterval(timer)
+          }
+        },
       },
-    }
-    const direct = async (): Promise<number> => (await megabytesPerSecond(queryLoad(ofStore(setting), sparql))).rate
-    const outcome = await takeTurns([watched, { name: 'Fuseki', run: direct }], { ...timing, rounds: 3 })
+      { name: 'Fuseki', run: async () => (await read(ofStore(setting), megabytes)).perSecond },
+    ]
+    for (const endpoint of [ofGateway(gateway), ofStore(setting)]) await read(endpoint, WARM_UP_MEGABYTES)
+    const outcome = await takeTurns(contestants, { rounds: 3, seconds: 0, warmUp: 0 })
     const growth = (peak - before) / 1e6
     return {
       rows: [
@@ -98,11 +137,13 @@ export const large = (setting: Setting, timing: Timing, megabytes: number): Prom
           growth < MAX_GROWTH ? 'met' : 'missed',
         ],
       ],
-      notes: [`The large result: ${size.toFixed(0)} MB of JSON, read to its end each time.`],
+      notes: [
+        `The large result: ${size.toFixed(0)} MB of TSV, which Fuseki writes fastest, read to its end each time.`,
+      ],
     }
   })
 
-async function megabytesPerSecond({ port, targets, fields }: Load): Promise<{ rate: number; megabytes: number }> {
+async function readToEnd({ port, targets, fields }: Load): Promise<{ perSecond: number; megabytes: number }> {
   const from = performance.now()
   const request = get({ host: '127.0.0.1', port, path: targets[0]!, headers: fields, agent: false })
   const [response] = (await once(request, 'response')) as [IncomingMessage]
@@ -110,5 +151,5 @@ async function megabytesPerSecond({ port, targets, fields }: Load): Promise<{ ra
   let bytes = 0
   for await (const piece of response) bytes += (piece as Buffer).length
   const megabytes = bytes / 1e6
-  return { megabytes, rate: (megabytes * 1000) / (performance.now() - from) }
+  return { megabytes, perSecond: (megabytes * 1000) / (performance.now() - from) }
 }

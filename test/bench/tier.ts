@@ -1,44 +1,84 @@
 // In charge of the rows about the gateway as a whole: by name, in one table, on one setting.
-import type { BenchTable } from './bench-table.js'
+import type { BenchTable, Part } from './bench-table.js'
 import { cachedGet, loggedGet, put, tlsGet, uncachedGet, warmStore, type Rows } from './documents.js'
 import { footprint } from './footprint.js'
+import { identities } from './identity.js'
 import { CONNECTIONS, generator } from './load.js'
 import { describeMachine, MEASURING, pin } from './machine.js'
 import { mixes } from './mix.js'
 import { profile } from './profile.js'
 import { COLUMNS, type Timing } from './series.js'
 import { makeSetting, type Setting } from './setting.js'
+import { besideSolidServer } from './solid-server.js'
 import { large, selects } from './sparql.js'
+import { besideTrifid } from './trifid.js'
 
-export interface TierOptions {
-  /** The large result in its full size. */
-  readonly full: boolean
+interface TierPart extends Part {
+  readonly measure: (setting: Setting) => Promise<Rows>
 }
-type Bench = (setting: Setting, options: TierOptions) => Promise<Rows>
 
-const LONG: Timing = { rounds: 5, seconds: 2, warmUp: 1 }
-const SHORT: Timing = { rounds: 3, seconds: 2, warmUp: 1 }
+const USUAL: Timing = { rounds: 5, seconds: 1, warmUp: 1 }
+/** For what answers few requests a second. */
+const SLOW: Timing = { rounds: 3, seconds: 2, warmUp: 1 }
 
-const BENCHES: ReadonlyMap<string, Bench> = new Map<string, Bench>([
-  ['get', (setting) => cachedGet(setting, LONG)],
-  ['log', (setting) => loggedGet(setting, SHORT)],
-  ['tls', (setting) => tlsGet(setting, SHORT)],
-  ['uncached', (setting) => uncachedGet(setting, LONG)],
-  ['put', (setting) => put(setting, LONG)],
-  ['select', (setting) => selects(setting, SHORT)],
-  ['mix', (setting) => mixes(setting, SHORT)],
-  ['large', (setting, { full }) => large(setting, SHORT, full ? 500 : 100)],
-  ['footprint', footprint],
-])
-/** Only when asked for by name. */
-const ON_REQUEST: ReadonlyMap<string, Bench> = new Map([['profile', profile]])
+export const TIER: Readonly<Record<string, TierPart>> = {
+  get: {
+    about: 'cached GET and 304 beside a bare Fastify route, nginx proxy_cache and Fuseki',
+    seconds: 35,
+    measure: (setting) => cachedGet(setting, USUAL),
+  },
+  log: {
+    about: 'cached GET with a line in the log for each',
+    seconds: 30,
+    measure: (setting) => loggedGet(setting, { ...USUAL, rounds: 3 }),
+  },
+  tls: {
+    about: 'cached GET over TLS beside a bare Fastify route',
+    seconds: 15,
+    measure: (setting) => tlsGet(setting, USUAL),
+  },
+  identity: {
+    about: 'cached GET by a session cookie and by a token seen before, beside a certificate',
+    seconds: 22,
+    measure: (setting) => identities(setting, USUAL),
+  },
+  uncached: { about: 'uncached GET beside Fuseki', seconds: 15, measure: (setting) => uncachedGet(setting, USUAL) },
+  put: { about: 'PUT of 20 triples beside Fuseki', seconds: 15, measure: (setting) => put(setting, USUAL) },
+  select: {
+    about: 'SELECT, cached and not, beside Fuseki',
+    seconds: 30,
+    measure: (setting) => selects(setting, USUAL),
+  },
+  mix: {
+    about: 'BSBM-like queries with 0, 1, 5 and 20 % updates beside Fuseki, and stale answers',
+    seconds: 50,
+    measure: (setting) => mixes(setting, USUAL),
+  },
+  large: {
+    about: 'SELECT of 500 MB beside Fuseki, and how far memory grows',
+    seconds: 35,
+    measure: (setting) => large(setting, 500),
+  },
+  footprint: { about: 'start, and memory when idle and per stored byte', seconds: 35, measure: footprint },
+  css: {
+    about: 'GET beside @solid/community-server over the same Fuseki; fetched from npm the first time (105 MB)',
+    seconds: 45,
+    onRequest: true,
+    measure: (setting) => besideSolidServer(setting, SLOW),
+  },
+  trifid: {
+    about: 'GET and SELECT beside trifid over the same Fuseki; fetched from npm the first time (335 MB)',
+    seconds: 80,
+    onRequest: true,
+    measure: (setting) => besideTrifid(setting, SLOW),
+  },
+  profile: { about: "where the gateway's time goes", seconds: 20, onRequest: true, measure: profile },
+}
 
-export const TIER: readonly string[] = [...BENCHES.keys()]
-export const TIER_ON_REQUEST: readonly string[] = [...ON_REQUEST.keys()]
-
-/** The rows of these names, or of all but those on request. A row that fails says why; the others are measured. */
-export async function benchTier(names: readonly string[], options: TierOptions): Promise<BenchTable> {
+/** The rows of these parts. A row that fails says why; the others are measured. */
+export async function benchTier(names: readonly string[], progress: (what: string) => void): Promise<BenchTable> {
   const began = performance.now()
+  progress('Fuseki, its data, its warm-up')
   const setting = await makeSetting()
   if ('missing' in setting) {
     return { title: 'The gateway in front of Fuseki', columns: COLUMNS, rows: [], notes: [setting.missing] }
@@ -52,10 +92,10 @@ export async function benchTier(names: readonly string[], options: TierOptions):
   try {
     await warmStore(setting)
     pin(process.pid, MEASURING)
-    for (const [name, bench] of [...BENCHES, ...ON_REQUEST]) {
-      if (!names.includes(name)) continue
+    for (const name of names) {
+      progress(name)
       try {
-        const measured = await bench(setting, options)
+        const measured = await TIER[name]!.measure(setting)
         rows.push(...measured.rows)
         notes.push(...measured.notes)
       } catch (error) {

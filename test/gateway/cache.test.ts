@@ -7,7 +7,8 @@ import { makeStoredGraphs } from '../../cache/stored-graphs.js'
 import { fusekiEndpoints, openHttpStore } from '../../gateway/http-store.js'
 import { freePort } from '../support/fuseki.js'
 import { startProxy } from '../support/proxy.js'
-import { forEachStore, freshDataset, reasonWithoutFuseki, row } from '../support/stores.js'
+import { forEachStore, freshDataset, keptRow, reasonWithoutFuseki, row } from '../support/stores.js'
+import { startProbe } from '../../gateway/probe.js'
 import { makeWorld, ttl, turtle, type World } from '../support/world.js'
 
 const NT = { Accept: 'application/n-triples' }
@@ -20,12 +21,13 @@ const purge = async (port: number, query = ''): Promise<number> =>
 
 void forEachStore(t, 'cache', async (t, makeStores, kind) => {
   const is: Is = (name, run) => row(t, kind, name, run)
+  const isKept: Is = (name, run) => keptRow(t, kind, name, run)
   const stores = await makeStores()
   const port = await freePort()
   const world = await makeWorld(t, stores, { flags: ['--management', String(port)] })
   const owner = world.as('owner')
 
-  await is('Age is the time since the store answered; a write starts it anew', async (t) => {
+  await isKept('Age is the time since the store answered; a write starts it anew', async (t) => {
     const path = world.freshPath()
     await owner('PUT', path)
     const age = async () => Number((await owner('GET', path)).fields.age)
@@ -39,7 +41,7 @@ void forEachStore(t, 'cache', async (t, makeStores, kind) => {
     await owner('POST', path, ttl(turtle('"x"')))
     t.equal(await age(), 0)
   })
-  await is('a write behind the gateway is seen after POST /purge: all, one dataspace, one graph', async (t) => {
+  await isKept('a write behind the gateway is seen after POST /purge: all, one dataspace, one graph', async (t) => {
     const path = world.freshPath()
     const graph = world.origin + path
     for (const [i, query] of ['', `?dataspace=${world.base}`, `?graph=${graph}`].entries()) {
@@ -96,7 +98,38 @@ void forEachStore(t, 'cache', async (t, makeStores, kind) => {
     t.equal((await world.as('nobody')('GET', path, { fields: { 'If-None-Match': etag! } })).status, 403)
     t.notMatch((await world.as('reader')('GET', path)).fields.link, world.ownerWebId, 'nor fields about the other')
   })
-  await is('property: after any sequence of writes a cached read and query equal an uncached one', async (t) => {
+  await isKept('a probe tells writes behind the gateway from those through it, in the same interval too', async (t) => {
+    const { dataspaces, gateway } = world.running
+    const probe = startProbe(dataspaces, gateway, 1_000_000)
+    t.teardown(probe.close)
+    const [path, both, other] = [world.freshPath(), world.freshPath(), world.freshPath()]
+    const behind = (path: string, value: string) =>
+      stores.endUser.replace(world.origin + path, `<${world.origin}${path}> <http://e/p> "${value}" .\n`)
+    const noticed = (): number => world.log.filter(({ msg }) => String(msg).includes('behind the gateway')).length
+    for (const each of [path, both, other]) await owner('PUT', each)
+    await probe.look()
+    await probe.look()
+    t.equal(noticed(), 0, 'our own writes are none')
+    await behind(both, 'one')
+    await owner('POST', both, ttl(turtle('"ours"')))
+    await behind(both, 'one and another')
+    await probe.look()
+    t.match((await owner('GET', both)).text, /one and another/, 'one that was written both ways is read anew')
+    await owner('PUT', other, ttl(turtle('"ours"')))
+    await behind(path, 'two')
+    await probe.look()
+    t.match((await owner('GET', path)).text, /two/)
+    t.equal(noticed(), 1)
+    await probe.look()
+    await stores.endUser.remove(world.origin + path)
+    await behind(world.freshPath(), 'three')
+    await probe.look()
+    t.equal((await owner('GET', path)).status, 404)
+    t.equal(noticed(), 2)
+    await probe.look()
+    t.equal(noticed(), 2, 'told once')
+  })
+  await isKept('property: after any sequence of writes a cached read and query equal an uncached one', async (t) => {
     await cachedEqualsUncached(world, port)
     t.pass()
   })
@@ -158,6 +191,7 @@ void t.test('the cache in front of a store', async (t) => {
   const missing = await reasonWithoutFuseki()
   if (missing) return t.test('cache in front of a store (fuseki)', { skip: missing }, () => undefined)
   const is: Is = (name, run) => row(t, 'fuseki', name, run)
+  const isKept: Is = (name, run) => keptRow(t, 'fuseki', name, run)
   const proxy = await startProxy(await freshDataset(t))
   t.teardown(() => proxy.stop())
   const admin = openHttpStore(fusekiEndpoints(await freshDataset(t)))
@@ -170,7 +204,7 @@ void t.test('the cache in front of a store', async (t) => {
   const reads = (path: string): number =>
     proxy.requests.filter(({ method, graph }) => method === 'GET' && graph === world.origin + path).length
 
-  await is('a cached read asks nothing of the store, an absent document neither', async (t) => {
+  await isKept('a cached read asks nothing of the store, an absent document neither', async (t) => {
     const [path, absent] = [world.freshPath(), world.freshPath()]
     await owner('PUT', path)
     await owner('GET', absent)
@@ -200,21 +234,27 @@ void t.test('the cache in front of a store', async (t) => {
     t.equal((await owner('GET', path)).fields.age, '0')
     t.equal(reads(path), 1)
   })
-  await is('RFC 5861 §4: --stale-if-error serves what is kept, with its true Age; writes get 503 or 502', async (t) => {
-    const path = world.freshPath()
-    await owner('PUT', path)
-    await new Promise((resolve) => setTimeout(resolve, 1_300))
-    proxy.fault({ kind: 'answer', status: 503, fields: { 'Retry-After': '7' } })
-    const stale = await owner('GET', path)
-    const unknown = await owner('GET', world.freshPath())
-    const write = await owner('PUT', path)
-    proxy.fault(undefined)
-    t.equal(stale.status, 200)
-    t.ok(Number(stale.fields.age) >= 1)
-    t.same([unknown.status, write.status], [503, 503])
-    t.equal(write.fields['retry-after'], '7')
-    t.equal((await owner('GET', path)).fields.age, '0', 'and fresh again when the store is back')
-  })
+  await isKept(
+    'RFC 5861 §4: --stale-if-error serves what is kept, with its true Age; writes get 503 or 502',
+    async (t) => {
+      const path = world.freshPath()
+      await owner('PUT', path)
+      // The probe has what was written through the gateway read anew.
+      await new Promise((resolve) => setTimeout(resolve, 1_300))
+      await owner('GET', path)
+      await new Promise((resolve) => setTimeout(resolve, 1_300))
+      proxy.fault({ kind: 'answer', status: 503, fields: { 'Retry-After': '7' } })
+      const stale = await owner('GET', path)
+      const unknown = await owner('GET', world.freshPath())
+      const write = await owner('PUT', path)
+      proxy.fault(undefined)
+      t.equal(stale.status, 200)
+      t.ok(Number(stale.fields.age) >= 1)
+      t.same([unknown.status, write.status], [503, 503])
+      t.equal(write.fields['retry-after'], '7')
+      t.equal((await owner('GET', path)).fields.age, '0', 'and fresh again when the store is back')
+    },
+  )
   await is('--probe notices a write behind the gateway, with a log line', async (t) => {
     const path = world.freshPath()
     const graph = world.origin + path

@@ -121,20 +121,36 @@ void t.test('a dataspace with versioning (spec 9.2)', async (t) => {
       { branch: 'live/data', pathPrefix: 'rdf/graphs' },
     ],
     [
+      'a GitHub Enterprise API',
+      '; host:apiBase <https://git.example/api/v3>',
+      { apiBase: 'https://git.example/api/v3' },
+    ],
+    [
       'in whichever namespace the hosting has',
       '; <https://git.example/terms/branch> "live" ; <https://git.example/terms/pathPrefix> "g"',
       { branch: 'live', pathPrefix: 'g' },
     ],
   ]
   for (const [what, description, expected] of rows) {
-    t.match(dataspacesIn(`${linked} ${repository} ${description} .`, token)[0]?.versioning, expected, what)
+    t.match(dataspacesIn(`${linked} ${repository} ${description} .`, token)[0]?.endUser.versioning, expected, what)
   }
   t.match(
-    dataspacesIn(`${linked} <urn:repo> doap:location <file:///var/lib/triplegate/history.git> .`)[0]?.versioning,
+    dataspacesIn(`${linked} <urn:repo> doap:location <file:///var/lib/triplegate/history.git> .`)[0]?.endUser
+      .versioning,
     { location: 'file:///var/lib/triplegate/history.git' },
     'a local repository needs no token',
   )
-  t.equal(dataspacesIn(`${both} ${repository} .`, token)[0]?.versioning, undefined, 'without the link it is disabled')
+  t.equal(
+    dataspacesIn(`${both} ${repository} .`, token)[0]?.endUser.versioning,
+    undefined,
+    'without the link it is disabled',
+  )
+  t.match(
+    dataspacesIn(endUser() + admin('; lds:versioningRepository <urn:repo>') + `${repository} .`, token)[0]?.admin
+      .versioning,
+    { location: 'https://github.com/owner/data' },
+    'of an admin application',
+  )
 })
 
 void t.test('pairing of applications', async (t) => {
@@ -454,12 +470,6 @@ void t.test('each fault is named, with subject, property, problem and mend', asy
       repository(github + '; host:pathPrefix "a/../.."'),
       token,
       /^urn:repo host:pathPrefix: is no relative path/,
-    ],
-    [
-      'versioning of an admin application',
-      endUser() + admin('; lds:versioningRepository <urn:repo>') + `<urn:repo> a doap:GitRepository ${github} .`,
-      token,
-      /^urn:admin lds:versioningRepository: is on an admin application/,
     ],
     [
       'files shared in a repository',

@@ -1,5 +1,8 @@
 // Loading the authorizations of a dataspace: what real stores answer, and answers that must change nothing.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { pino } from 'pino'
 import t from 'tap'
+import { makeAccess } from '../../gateway/compiled-access.js'
 import { iri, text, triple } from '../../gateway/graph.js'
 import { factsOf, loadAuthorizations } from '../../gateway/load-authorizations.js'
 import { isProblem, problem } from '../../gateway/problem.js'
@@ -60,6 +63,35 @@ await forEachStore(t, 'loading authorizations', async (t, makeStores, kind) => {
     await loading
     t.notOk(reads(index, ALICE))
   })
+  await row(t, kind, 'a reload that fails: nothing is decided until one that began later is done', async (t) => {
+    let failing = false
+    let held: Promise<void> | undefined
+    const query: GraphStore['query'] = async (...args) => {
+      const waitsFor = held
+      const answered = failing ? problem('store.failed', 'It broke off.') : await store.query(...args)
+      await waitsFor
+      return answered
+    }
+    const access = makeAccess({ ...store, query }, ADMIN, pino({ level: 'silent' }), () => 0)
+    t.teardown(access.close)
+    const decides = (): boolean => !isProblem(access.current())
+    t.notOk(decides(), 'nothing has been read')
+    t.equal(await access.reload(), undefined)
+    t.ok(decides())
+    let release = (): void => undefined
+    held = new Promise((resolve) => (release = resolve))
+    const early = access.reload()
+    held = undefined
+    failing = true
+    t.ok(isProblem(await access.reload()))
+    t.notOk(decides(), 'the rules may be old')
+    release()
+    t.equal(await early, undefined)
+    t.notOk(decides(), 'what was read before is no better')
+    failing = false
+    for (let i = 0; i < 100 && !decides(); i++) await sleep(50)
+    t.ok(decides(), 'it is tried again without being asked')
+  })
   await row(t, kind, 'a call that is given up is a problem, and the index as it was', async (t) => {
     const index = makeAuthorizationIndex(ADMIN)
     index.replaceGraph(RULES, mine)
@@ -79,7 +111,7 @@ function answering(pieces: readonly string[], breaks = false): GraphStore {
   }
   return {
     name: 'text', query: async () => answer(),
-    read: notAsked, replace: notAsked, remove: notAsked, update: notAsked, ready: notAsked, close: async () => undefined,
+    read: notAsked, stream: notAsked, replace: notAsked, remove: notAsked, update: notAsked, ready: notAsked, close: async () => undefined,
   } // prettier-ignore
 }
 

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { fusekiEndpoints, openHttpStore } from '../../gateway/http-store.js'
 import { startProxy, type StoreProxy } from '../support/proxy.js'
-import { freshDataset, reasonWithoutFuseki, row } from '../support/stores.js'
+import { freshDataset, keptRow, reasonWithoutFuseki, row } from '../support/stores.js'
 import { makeWorld, ttl, type World } from '../support/world.js'
 
 const missing = await reasonWithoutFuseki()
@@ -15,12 +15,12 @@ type Is = (name: string, run: (t: Test) => Promise<unknown>) => Promise<void>
 async function suite(t: Test): Promise<void> {
   const is: Is = (name, run) => row(t, 'fuseki', name, run)
   const proxy = await startProxy(await freshDataset(t))
-  const endUser = openHttpStore({ ...fusekiEndpoints(proxy.url), headersTimeout: 1_500, idleTimeout: 1_500 })
+  const endUser = openHttpStore({ ...fusekiEndpoints(proxy.url), headersTimeout: 12_000, idleTimeout: 10_000 })
   const admin = openHttpStore(fusekiEndpoints(await freshDataset(t)))
   t.teardown(() => Promise.all([endUser.close(), admin.close()]))
   t.teardown(() => proxy.stop())
   const world = await makeWorld(t, { endUser, admin })
-  await kept(is, world, proxy)
+  await kept(is, (name, run) => keptRow(t, 'fuseki', name, run), world, proxy)
   await streams(is, world, proxy)
   await leaving(is, world, proxy)
   await failures(is, world, proxy)
@@ -30,7 +30,7 @@ const target = (query: string): string => `/sparql?${new URLSearchParams({ query
 const isQuery = ({ path }: { path: string }): boolean => path.endsWith('/query')
 const UPDATE = { 'Content-Type': 'application/sparql-update' }
 
-async function kept(is: Is, world: World, proxy: StoreProxy): Promise<void> {
+async function kept(is: Is, isKept: Is, world: World, proxy: StoreProxy): Promise<void> {
   const as = world.as('owner')
   const path = world.freshPath()
   const graph = world.origin + path
@@ -49,7 +49,7 @@ async function kept(is: Is, world: World, proxy: StoreProxy): Promise<void> {
     ),
     `BASE <${world.base}> SELECT ?o { GRAPH <${path.slice(1)}> { ?s <http://purl.org/dc/terms/t\\u0069tle> ?o } }`,
   ]
-  await is('demands B14: white space, comments, prefixes and methods do not matter', async (t) => {
+  await isKept('demands B14: white space, comments, prefixes and methods do not matter', async (t) => {
     const asked = await questions(async () => {
       for (const spelling of spellings) {
         const answers = [
@@ -63,7 +63,7 @@ async function kept(is: Is, world: World, proxy: StoreProxy): Promise<void> {
     })
     t.equal(asked, 1)
   })
-  await is('Age grows, and is not that of the answer on its way', async (t) => {
+  await isKept('Age grows, and is not that of the answer on its way', async (t) => {
     await as('GET', target(query))
     await sleep(1_100)
     const { fields } = await as('GET', target(query))
@@ -96,13 +96,13 @@ async function kept(is: Is, world: World, proxy: StoreProxy): Promise<void> {
     ],
   ]
   for (const [name, update, touches] of touching) {
-    await is(`demands B15: an update drops what it can touch, and nothing else: ${name}`, async (t) => {
+    await isKept(`demands B15: an update drops what it can touch, and nothing else: ${name}`, async (t) => {
       await as('GET', target(query))
       t.equal((await as('POST', '/sparql', { fields: UPDATE, body: update })).status, 200)
       t.equal(await questions(() => as('GET', target(query))), touches ? 1 : 0)
     })
   }
-  await is('an update that the store says it has not done leaves no doubt', async (t) => {
+  await isKept('an update that the store says it has not done leaves no doubt', async (t) => {
     const body = `INSERT DATA { GRAPH <${graph}> { <http://e/s> <http://e/p> 4 } } ; CLEAR GRAPH <http://e/nothing>`
     t.equal((await as('POST', '/sparql', { fields: UPDATE, body })).status, 502)
     t.equal(await questions(() => as('GET', target(query)).then(() => as('GET', target(query)))), 1)

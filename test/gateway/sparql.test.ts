@@ -26,6 +26,7 @@ void forEachStore(t, 'sparql', async (t, makeStores, kind) => {
   await federation(world, is)
   await negotiation(world, is)
   await rights(world, is)
+  await protectedAgents(world, is)
   await readYourWrites(world, is)
   await storedResults(world, is)
 })
@@ -342,9 +343,56 @@ async function rights(world: World, is: Is): Promise<void> {
     t.equal((await world.as('nobody')('POST', '/sparql', query)).status, 403)
     t.equal((await as('POST', '/admin/sparql', direct(`INSERT DATA { ${rule} }`, UPDATE))).status, 200)
     t.equal((await world.as('nobody')('POST', '/sparql', query)).status, 200)
-    const drop = `DELETE { GRAPH ?g { ?s ?p ?o } } WHERE { GRAPH ?g { ?s ?p ?o } FILTER(?g = <${graph}>) }`
+    const drop = `WITH <${graph}> DELETE { ?s ?p ?o } WHERE { ?s ?p ?o }`
     t.equal((await as('POST', '/admin/sparql', direct(drop, UPDATE))).status, 200)
     t.equal((await world.as('nobody')('POST', '/sparql', query)).status, 403)
+  })
+}
+
+/** Spec 4.1: the documents of the owner agent and the secretary agent cannot be modified or deleted. */
+async function protectedAgents(world: World, is: Is): Promise<void> {
+  const [owner, secretary] = [world.ownerWebId, world.secretaryWebId].map((webId) => webId.split('#')[0]!) as [
+    string,
+    string,
+  ]
+  const other = `${world.base}admin/acl/agents/another/`
+  const triple = '<http://e/s> <http://e/p> 1'
+  const rows: [name: string, update: string, status: number][] = [
+    ['INSERT DATA', `INSERT DATA { GRAPH <${owner}> { ${triple} } }`, 403],
+    ['DELETE DATA', `DELETE DATA { GRAPH <${secretary}> { ${triple} } }`, 403],
+    ['DELETE WHERE', `DELETE WHERE { GRAPH <${owner}> { ?s ?p ?o } }`, 403],
+    ['WITH', `WITH <${owner}> DELETE { ?s ?p ?o } WHERE { ?s ?p ?o }`, 403],
+    ['CLEAR', `CLEAR GRAPH <${secretary}>`, 403],
+    ['DROP SILENT', `DROP SILENT GRAPH <${owner}>`, 403],
+    ['MOVE from it', `MOVE <${owner}> TO <${other}>`, 403],
+    ['COPY over it', `COPY <${other}> TO <${owner}>`, 403],
+    ['a prefixed name', `PREFIX a: <${owner}> CLEAR GRAPH a:`, 403],
+    ['a relative IRI', `BASE <${owner}> CLEAR GRAPH <>`, 403],
+    ['an escape', `CLEAR GRAPH <${owner.replace('acl', '\\u0061cl')}>`, 403],
+    ['the second of two', `INSERT DATA { GRAPH <${other}> { ${triple} } } ; CLEAR GRAPH <${owner}>`, 403],
+    ['a graph variable', `DELETE { GRAPH ?g { ?s ?p ?o } } WHERE { GRAPH ?g { ?s ?p ?o } }`, 403],
+    ['CLEAR ALL', 'CLEAR ALL', 403],
+    ['DROP NAMED', 'DROP NAMED', 403],
+    ['another document', `INSERT DATA { GRAPH <${other}> { ${triple} } }`, 200],
+    ['COPY from it', `COPY <${owner}> TO <${other}>`, 200],
+    [
+      'another, by what it says',
+      `INSERT { GRAPH <${other}> { ?s ?p 2 } } WHERE { GRAPH <${owner}> { ?s ?p ?o } }`,
+      200,
+    ],
+    ['and away with it', `DROP GRAPH <${other}>`, 200],
+  ]
+  for (const [name, update, status] of rows) {
+    await is(`spec 4.1: an update of the owner's or secretary's document is refused: ${name}: ${status}`, async (t) => {
+      const as = world.as('owner')
+      const before = (await as('GET', new URL(owner).pathname)).text
+      t.equal((await as('POST', '/admin/sparql', direct(update, UPDATE))).status, status)
+      t.equal((await as('GET', new URL(owner).pathname)).text, before)
+    })
+  }
+  await is('where none of them is, an update may match any graph', async (t) => {
+    const update = 'DELETE { GRAPH ?g { ?s <http://e/none> ?o } } WHERE { GRAPH ?g { ?s <http://e/none> ?o } }'
+    t.equal((await world.as('owner')('POST', '/sparql', direct(update, UPDATE))).status, 200)
   })
 }
 

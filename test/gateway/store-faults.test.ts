@@ -22,7 +22,8 @@ const DOCUMENT = 'https://data.example/a/'
 const TSV = 'text/tab-separated-values'
 const TRIPLE = `<${DOCUMENT}> <urn:p> "one" .\n`
 const OTHER = `<${DOCUMENT}> <urn:p> "two" .\n`
-const LARGE = Array.from({ length: 3_000 }, (_, i) => `<${DOCUMENT}> <urn:p> "${i}" .\n`).join('')
+const LARGE_COUNT = 20_000
+const LARGE = Array.from({ length: LARGE_COUNT }, (_, i) => `<${DOCUMENT}> <urn:p> "${i}" .\n`).join('')
 const ALL = `SELECT ?o { GRAPH <${DOCUMENT}> { ?s ?p ?o } }`
 const N_TRIPLES = { 'content-type': 'application/n-triples' }
 
@@ -30,6 +31,7 @@ const failed = (detail: RegExp) => ({ code: 'store.failed', detail })
 const refused = (detail: RegExp) => ({ code: 'store.refused', detail })
 const BROKEN = failed(/broke off/)
 const TOO_LONG = { code: 'store.time' }
+const TOO_LARGE = { code: 'store.too-large', detail: /limit of 10 bytes/ }
 const UNREACHABLE = { code: 'store.unreachable', fields: [['Retry-After', '5']] }
 
 /** What an answer that is a Problem must not say: where the store is, and how the gateway gets in. */
@@ -126,18 +128,8 @@ const FAULTS: readonly [
   ['no format', answer(200, {}, TRIPLE), failed(/format/)],
   ['a content coding', { kind: 'fields', fields: { 'content-encoding': 'gzip' } }, failed(/content coding/)],
   ['bytes that are not UTF-8', answer(200, N_TRIPLES, Buffer.from([0x22, 0xff, 0x22])), failed(/UTF-8/)],
-  [
-    'a graph above the limit, in chunks',
-    { kind: 'fields', fields: {} },
-    failed(/limit of 10 bytes/),
-    { maxGraphBytes: 10 },
-  ],
-  [
-    'a graph above the limit, of known length',
-    answer(200, N_TRIPLES, TRIPLE),
-    failed(/limit of 10 bytes/),
-    { maxGraphBytes: 10 },
-  ],
+  ['a graph above the limit, in chunks', { kind: 'fields', fields: {} }, TOO_LARGE, { maxGraphBytes: 10 }],
+  ['a graph above the limit, of known length', answer(200, N_TRIPLES, TRIPLE), TOO_LARGE, { maxGraphBytes: 10 }],
   ['an empty graph', answer(200, N_TRIPLES), undefined],
   ['404', answer(404), undefined],
 ]
@@ -295,7 +287,17 @@ await onFuseki('results that nobody reads hold a connection no longer than all m
   const pieces = await store.query(ALL, TSV)
   t.notOk(isProblem(pieces))
   await sleep(500)
-  t.equal(await store.read(DOCUMENT), TRIPLE, 'over the one connection')
+  t.match(await queried(store), /"one"/, 'over the one connection')
+})
+
+await onFuseki('queries that take all their connections leave documents theirs', async ({ t, proxy, open }) => {
+  const store = open({ connections: 1, queue: 1 })
+  proxy.fault({ kind: 'delay', milliseconds: 500, only: ({ path }) => path.endsWith('/query') })
+  const queries = [queried(store), queried(store), queried(store)]
+  t.match(await queries[2], { code: 'store.overloaded' })
+  t.equal(await store.read(DOCUMENT), TRIPLE)
+  t.equal(await store.replace(DOCUMENT, OTHER), undefined)
+  t.match(await Promise.all(queries.slice(0, 2)), [/"/, /"/])
 })
 
 await onFuseki('beyond the connections and the queue: refused at once', async ({ t, proxy, open }) => {
@@ -386,8 +388,26 @@ await onFuseki('credentials', async ({ t, proxy, open }) => {
 await onFuseki('a large answer to a slow reader comes whole', async ({ t, store }) => {
   await store.replace(DOCUMENT, LARGE)
   const result = (await queried(store, undefined, () => sleep(1))) as string
-  t.equal(result.trim().split('\n').length, 3_001)
+  t.equal(result.trim().split('\n').length, LARGE_COUNT + 1)
 })
+
+await onFuseki(
+  'an answer may take longer than the time for all of it, while it goes on',
+  async ({ t, store, open }) => {
+    await store.replace(DOCUMENT, LARGE)
+    const hasty = open({ totalTimeout: 400 })
+    const started = performance.now()
+    const text = (await queried(hasty, undefined, () => sleep(100))) as string
+    t.equal(text.trim().split('\n').length, LARGE_COUNT + 1)
+    const streamed = await hasty.stream(DOCUMENT)
+    if (!streamed || isProblem(streamed)) return t.fail('no document')
+    for await (const piece of streamed) {
+      t.ok(piece.length > 0)
+      await sleep(100)
+    }
+    t.ok(performance.now() - started > 800, 'it took longer')
+  },
+)
 
 await row(t, 'fuseki', 'a store that goes down and comes back', async (t) => {
   const found = fetchFuseki()

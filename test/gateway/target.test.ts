@@ -27,6 +27,7 @@ void t.test('targets', async (t) => {
     ['/admin/acl/', 'document', 'https://data.example.org/admin/acl/', 'https://data.example.org/admin/'],
     ['/adminx/', 'document', 'https://data.example.org/adminx/', 'https://data.example.org/'],
     ['/a/?version=abcd', 'version', 'https://data.example.org/a/'],
+    ['/a/?version=ABCD&diff=0123', 'diff', 'https://data.example.org/a/'],
     ['/a/?timemap', 'timemap', 'https://data.example.org/a/'],
     ['/a/?timegate=', 'timegate', 'https://data.example.org/a/'],
     ['/sparql?query=x', 'endpoint', 'https://data.example.org/sparql'],
@@ -76,6 +77,9 @@ void t.test('refused with 400: what could be read in two ways', async (t) => {
     '/a/?x=#y',
     '/a/?version=a&version=b',
     '/a/?version=a&timemap',
+    '/a/?diff=abcd',
+    '/a/?timemap&diff=abcd',
+    '/a/?version=abcd&diff=abcd&diff=0123',
     'a/',
     '*',
     '',
@@ -83,6 +87,15 @@ void t.test('refused with 400: what could be read in two ways', async (t) => {
   for (const target of rows) {
     const parsed = parse(target)
     t.equal(isProblem(parsed) && STATUS_OF[parsed.code], 400, JSON.stringify(target))
+  }
+})
+
+void t.test('404 for what is no commit id', async (t) => {
+  for (const id of ['', 'abc', 'main', 'HEAD', 'abcd~1', 'abcd ', `${'a'.repeat(41)}`]) {
+    for (const query of [`?version=${encodeURIComponent(id)}`, `?version=abcd&diff=${encodeURIComponent(id)}`]) {
+      const parsed = parse(`/a/${query}`)
+      t.equal(isProblem(parsed) && parsed.code, 'document.no-versions', query)
+    }
   }
 })
 

@@ -254,8 +254,8 @@ function sameAsTheRules(index: AuthorizationIndex, graphs: ReadonlyMap<string, F
     !both(({ allowed, absent, modes }) => [allowed, absent, modes]) && 'another decision',
     decision.via.some((one) => !granting.has(nameOf(one))) && 'an authorization is said to grant that does not',
     granting.size <= 5 && decision.via.length < granting.size && 'an authorization that grants is not listed',
-    decision.considered.authorizations.some((one) => granting.has(nameOf(one))) && 'one that grants is said not to',
-    decision.considered.authorizations.length > decision.considered.total && 'more are listed than counted',
+    decision.considered().authorizations.some((one) => granting.has(nameOf(one))) && 'one that grants is said not to',
+    decision.considered().authorizations.length > decision.considered().total && 'more are listed than counted',
   ].filter(Boolean)
   if (problems.length > 0) {
     throw new Error(`${problems.join(', ')}: ${JSON.stringify({ asked, decision, rules }, null, 1)}`)

@@ -383,6 +383,17 @@ void t.test('the fetcher', async (t) => {
     t.throws(() => makeGuardedFetch({ never: ['fuseki'] }), 'a host alone is none either')
   })
 
+  await t.test('this server itself is not fetched from, wherever its name leads', async (t) => {
+    const isOwn = ({ hostname }: URL): boolean => hostname === 'own.test'
+    const lookup = async () => [{ address: '127.0.0.1' }]
+    const settings = { allow: LOOPBACK, lookup, isOwn }
+    t.equal(await fetchWith(t, `http://own.test:${server.port}/text`, settings), 'refused-address')
+    t.equal(server.connections(), 0)
+    const leading = `http://other.test:${server.port}/redirect/302?to=http://own.test:${server.port}/text`
+    t.equal(await fetchWith(t, leading, settings), 'refused-address', 'nor after a redirect')
+    t.equal(server.connections(), 1)
+  })
+
   await t.test('redirects', async (t) => {
     const to = (target: string, status = 302): string =>
       `http://${server.authority}/redirect/${status}?to=${encodeURIComponent(target)}`
@@ -454,6 +465,17 @@ void t.test('the fetcher', async (t) => {
     await fetchWith(t, to(back, 302), undefined, { ...TEXT, fields })
     t.equal(server.seen.at(-1)?.fields.authorization, undefined, 'nor does the first one, sent back by the other')
 
+    other.forget()
+    const known = { 'if-none-match': '"a"', 'if-modified-since': 'x', 'accept-language': 'da', via: '1.1 me' }
+    await fetchWith(t, to(there, 302), undefined, { ...TEXT, fields: { ...fields, ...known, 'if-match': '"a"' } })
+    t.strictSame(
+      Object.keys(other.seen[0]!.fields)
+        .filter((name) => name in known || name in fields || name === 'if-match')
+        .sort(),
+      Object.keys(known).sort(),
+      'but those that say nothing about who is asking',
+    )
+
     const post = { ...TEXT, method: 'POST', fields: { 'content-type': 'text/turtle' }, body: 'secret' }
     const rows: [
       what: string,
@@ -470,6 +492,10 @@ void t.test('the fetcher', async (t) => {
       ['PUT, 301 to the same origin', 301, '/text', { ...post, method: 'PUT' }, '200 hello', 'PUT secret text/turtle'],
       ['HEAD, 303', 303, '/text', { ...TEXT, method: 'HEAD' }, '200 ', 'HEAD  undefined'],
     ]
+    server.forget()
+    const returned = { ...post, redirects: 'return' } as const
+    t.equal(await fetchWith(t, to('/text', 307), undefined, returned), '307 ', 'a redirect that is wanted back')
+    t.equal(server.seen.length, 1, 'and is not followed')
     other.forget()
     for (const [what, status, target, request, outcome, last] of rows) {
       t.equal(await fetchWith(t, to(target, status), undefined, request), outcome, what)

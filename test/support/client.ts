@@ -8,6 +8,7 @@ export interface Answer {
   /** Names and values in turn, as they came. */
   readonly rawFields: readonly string[]
   readonly text: string
+  readonly trailers: NodeJS.Dict<string>
 }
 
 export interface Send {
@@ -51,6 +52,7 @@ export function makeClient({ port, host = `localhost:${port}`, ca, pem }: Origin
             fields: answer.headers,
             rawFields: answer.rawHeaders,
             text: Buffer.concat(chunks).toString('utf8'),
+            trailers: answer.trailers,
           }),
         )
       })

@@ -51,10 +51,16 @@ export async function makeWorld(
 ): Promise<World> {
   const folder = mkdtempSync(join(tmpdir(), 'triplegate-'))
   t.teardown(() => rmSync(folder, { recursive: true, force: true }))
-  const port = await freePort()
+  const given = flags.indexOf('--https')
+  const port = given < 0 ? await freePort() : Number(flags[given + 1])
   const management = flags.includes('--management') ? [] : ['--management', 'off']
+  // Without a history unless the test is about it: what is written is as much as the test needs.
+  const history = ['--history', '--admin-history'].flatMap((flag) => (flags.includes(flag) ? [] : [flag, 'off']))
   const cache = process.env.TRIPLEGATE_TEST_CACHE === 'off' && !flags.includes('--cache') ? ['--cache', 'off'] : []
-  const settings = parseSettings(['--https', String(port), ...management, ...cache, '--data', folder, ...flags], {})
+  const settings = parseSettings(
+    [...(given < 0 ? ['--https', String(port)] : []), ...management, ...cache, ...history, '--data', folder, ...flags],
+    {},
+  )
   if ('faults' in settings) throw new Error(settings.faults.join('\n'))
   const dataspaces = await readConfiguration(settings)
   if ('faults' in dataspaces) throw new Error(JSON.stringify(dataspaces.faults))

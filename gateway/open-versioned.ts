@@ -1,0 +1,119 @@
+// In charge of opening an application's history: which repository, and what has to be in the store before the first request.
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { isSetback, type Setback } from '../versioning/change.js'
+import { documentOfPath, documentPath } from '../versioning/document-path.js'
+import { openGitHubRepository } from '../versioning/github-repository.js'
+import { openLocalRepository } from '../versioning/local-repository.js'
+import { openHistory } from '../versioning/open-history.js'
+import type { Repository } from '../versioning/repository.js'
+import type { Application, Dataspace, VersioningRepository } from './dataspace.js'
+import { isDocumentOf } from './document.js'
+import { makeJournalledStore, type JournalledStore } from './journalled-store.js'
+import type { Locks } from './lock.js'
+import type { Log } from './log.js'
+import { sweepsOf } from './mirror.js'
+import type { Mirrored, Tell } from './mirror-documents.js'
+import { fillStore } from './mirror-rebuild.js'
+import { StartFailure } from './open-stores.js'
+import type { Problem } from './problem.js'
+import type { Settings } from './settings.js'
+import type { GraphStore } from './store.js'
+
+export interface OpenVersioned {
+  /** Absent where the application is not versioned. */
+  readonly mirrored?: Mirrored
+  readonly journalled: JournalledStore
+  close(): Promise<void>
+}
+
+/** The application's store with its history, if it has one, ready for the first write. Throws StartFailure. */
+export async function openVersioned(
+  application: Application,
+  dataspace: Pick<Dataspace, 'admin'>,
+  store: GraphStore,
+  { settings, locks, log, now }: { settings: Settings; locks: Locks; log: Log; now: () => number },
+): Promise<OpenVersioned> {
+  const { base, service } = application
+  const isDocument = (graph: string): boolean => isDocumentOf({ ...application, dataspace }, graph)
+  const opened = await openHistoryOf(application, settings, log, now)
+  const settle = (document: string): Promise<undefined | Problem> => journalled.settle(document)
+  const mirrored = opened && { ...opened, base, store, isDocument, settle, now }
+  // Design 2: a store in memory is filled from Git and the journal, which are its durable copy.
+  const failed = mirrored && service.embedded ? await fillStore(mirrored, telling(log)) : undefined
+  if (failed) {
+    await opened?.close()
+    throw new StartFailure(`the history of ${base}: ${failed.detail}`)
+  }
+  const sweep = mirrored && sweepsOf(mirrored, locks)
+  const journalled = makeJournalledStore({ store, history: opened?.history, base, isDocument, sweep, locks, log, now })
+  return {
+    ...(mirrored && { mirrored }),
+    journalled,
+    async close() {
+      journalled.close()
+      await opened?.close()
+    },
+  }
+}
+
+const TOLD_EVERY = 10_000
+const telling =
+  (log: Log): Tell =>
+  (event) => {
+    if (event.event !== 'progress' || (event.documents < event.of && event.documents % TOLD_EVERY !== 0)) return
+    log.info({ documents: event.documents, of: event.of }, 'the store within is filled from its history')
+  }
+
+interface OpenHistory extends Pick<Mirrored, 'history' | 'repository' | 'pathOf' | 'documentOf'> {
+  close(): Promise<void>
+}
+
+/** Undefined where the application is not versioned, which is told. */
+async function openHistoryOf(
+  { base, service, versioning }: Application,
+  { data }: Settings,
+  log: Log,
+  now: () => number,
+): Promise<OpenHistory | undefined> {
+  const place = versioning ?? (service.embedded ? 'local' : 'off')
+  if (place === 'off') {
+    if (service.embedded) log.warn({ base }, 'without a history the store within lives in memory only')
+    else log.info({ base }, 'versioning is off: the changes of documents are not kept')
+    return undefined
+  }
+  const folder = join(data, 'history', encodeURIComponent(base.replace(/^https?:\/\//, '')))
+  const described: Described =
+    place === 'local' ? { location: join(folder, 'repository.git'), branch: 'main', pathPrefix: 'graphs' } : place
+  const repository = orStartFailure(await openRepository(described, now), base)
+  const prefix = described.pathPrefix
+  const opened = await openHistory({ folder: join(folder, 'journal'), repository, base, prefix, now, log })
+  if (isSetback(opened)) await repository.close()
+  const history = orStartFailure(opened, base)
+  return {
+    history,
+    repository,
+    pathOf: (document) => documentPath(document, base, prefix),
+    documentOf: (path) => documentOfPath(path, base, prefix),
+    close: () => history.close().then(repository.close),
+  }
+}
+
+type Described = Omit<VersioningRepository, 'iri'>
+
+async function openRepository(
+  { location, branch, pathPrefix, apiBase, token }: Described,
+  now: () => number,
+): Promise<Repository | Setback> {
+  if (location.startsWith('http')) {
+    const api = apiBase === undefined ? {} : { apiBase }
+    return openGitHubRepository({ location, branch, pathPrefix, ...api, token: token!, now })
+  }
+  const folder = location.startsWith('file:') ? fileURLToPath(location) : location
+  return openLocalRepository({ folder, branch, pathPrefix, now })
+}
+
+function orStartFailure<T>(opened: T | Setback, base: string): T {
+  if (isSetback(opened)) throw new StartFailure(`the history of ${base}: ${opened.detail}`)
+  return opened
+}

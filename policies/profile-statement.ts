@@ -1,0 +1,92 @@
+// In charge of what a WebID's own profile says of others: who may act for it (acl:delegates, linkeddatahub.md 4.2), and
+// which issuers may speak for it (solid:oidcIssuer, Solid-OIDC §5). Nobody else's document counts.
+import { makeRemembered, type Found } from './remembered.js'
+import type { ReadProfile, Unavailable } from './webid.js'
+
+const DELEGATES = 'http://www.w3.org/ns/auth/acl#delegates'
+const OIDC_ISSUER = 'http://www.w3.org/ns/solid/terms#oidcIssuer'
+const LIFETIME_MS = 300_000
+const FAILURE_MS = 2_000
+
+/** Whether the profile says so; why that cannot be told; or that too many profiles are being read. */
+export type Answer = boolean | Unavailable | 'busy'
+
+export interface ProfileStatements {
+  /** `<delegate> acl:delegates <principal>` in the principal's profile. */
+  mayActFor(delegate: string, principal: string): Promise<Answer>
+  /** `<webId> solid:oidcIssuer <issuer>` in the WebID's profile. */
+  hasIssuer(webId: string, issuer: string): Promise<Answer>
+  /** What is known without waiting; false where it is not. */
+  recall: { mayActFor(delegate: string, principal: string): boolean; hasIssuer(webId: string, issuer: string): boolean }
+  forget(document: string): void
+  clear(): void
+}
+
+interface Statement {
+  /** Whose profile it has to stand in. */
+  readonly of: string
+  readonly subject: string
+  readonly predicate: string
+  readonly object: string
+}
+
+const delegation = (delegate: string, principal: string): Statement => ({
+  of: principal,
+  subject: delegate,
+  predicate: DELEGATES,
+  object: principal,
+})
+
+const issuing = (webId: string, issuer: string): Statement => ({
+  of: webId,
+  subject: webId,
+  predicate: OIDC_ISSUER,
+  object: issuer,
+})
+
+export function makeProfileStatements(readProfile: ReadProfile, now: () => number): ProfileStatements {
+  const { recall, find, forget, clear } = makeRemembered<{ readonly answer: boolean | Unavailable }>(now)
+  const keyOf = ({ subject, predicate, object }: Statement): string => `${subject} ${predicate} ${object}`
+  const known = (statement: Statement): boolean => recall(keyOf(statement))?.answer === true
+
+  async function look({ of, ...wanted }: Statement): Promise<Answer> {
+    const document = of.split('#', 1)[0]!
+    const found = await find(
+      keyOf({ of, ...wanted }),
+      async (restsOn): Promise<Found<{ answer: boolean | Unavailable }>> => {
+        restsOn(document)
+        const profile = await readProfile(document)
+        if ('unavailable' in profile) return { value: { answer: profile }, lifetime: FAILURE_MS }
+        const answer = profile.some(
+          ({ subject, predicate, object }) =>
+            subject.value === wanted.subject &&
+            predicate.value === wanted.predicate &&
+            object.termType === 'NamedNode' &&
+            // Issuers are written with a slash at their end, and without.
+            (object.value === wanted.object ||
+              (wanted.predicate === OIDC_ISSUER && object.value === `${wanted.object}/`)),
+        )
+        return { value: { answer }, lifetime: answer ? LIFETIME_MS : FAILURE_MS }
+      },
+    )
+    return found === 'busy' ? found : found.answer
+  }
+
+  return {
+    mayActFor: (delegate, principal) => look(delegation(delegate, principal)),
+    hasIssuer: (webId, issuer) => look(issuing(webId, issuer)),
+    recall: {
+      mayActFor: (delegate, principal) => known(delegation(delegate, principal)),
+      hasIssuer: (webId, issuer) => known(issuing(webId, issuer)),
+    },
+    forget,
+    clear,
+  }
+}
+
+/** The WebID that a field or claim holds: an http(s) URI in its normal form, bare or in angle brackets. */
+export function webIdOf(text: string): string | undefined {
+  const written = text.trim().replace(/^<(.*)>$/, '$1')
+  const url = /^https?:\/\/[^\s<>"{}|\\^`,]+$/.test(written) && URL.canParse(written) ? new URL(written) : undefined
+  return url && !url.username && !url.password && url.href === written ? written : undefined
+}

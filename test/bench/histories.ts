@@ -1,0 +1,144 @@
+// In charge of the rows about reading a history: time maps from repositories of two sizes, versions kept and from Git.
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { TimeMapJson } from '../../gateway/time-map-answer.js'
+import { isSetback } from '../../versioning/change.js'
+import type { History } from '../../versioning/history.js'
+import { openLocalRepository } from '../../versioning/local-repository.js'
+import { openHistory } from '../../versioning/open-history.js'
+import { mementosOf, timeMapText } from '../../versioning/time-map.js'
+import { bulkDocument } from './bench-data.js'
+import { withGateway, type Rows } from './documents.js'
+import { openConnection, requestBytes, type Answer } from './raw-http.js'
+import { compare, takeTurns, type Contestant, type Timing } from './series.js'
+import type { BenchGateway, Setting } from './setting.js'
+import { makeRepository, others, PREFIX, type Versions } from './versioned-repository.js'
+
+const READING: Timing = { rounds: 3, seconds: 1, warmUp: 0.5 }
+const [FEW, MANY] = [10, 1_000]
+/** Commits. */
+const [SMALL, LARGE] = [FEW + MANY, 100_000]
+const INDEX_PATIENCE_MS = 60_000
+/** Documents whose versions are asked for in turn, and of each so many. */
+const DOCUMENTS = 32
+const VERSIONS = 40
+const VERSIONS_A_TURN = 250
+
+/** Time maps from repositories of two sizes that hold the same histories of two documents; versions from the larger one. */
+export async function histories(setting: Setting, folder: string): Promise<Rows> {
+  const { base } = setting
+  const asked = Array.from({ length: DOCUMENTS }, (_, n) => bulkDocument(base, 2 + n))
+  const small: Versions = [
+    [bulkDocument(base, 0), FEW],
+    [bulkDocument(base, 1), MANY],
+  ]
+  const large: Versions = [
+    ...small,
+    ...others(base, LARGE - SMALL - DOCUMENTS * VERSIONS),
+    ...asked.map((document) => [document, VERSIONS] as const),
+  ]
+  const began = performance.now()
+  const places = { small: join(folder, 'small.git'), large: join(folder, 'large.git') }
+  await makeRepository(places.small, base, small)
+  await makeRepository(places.large, base, large)
+  const made = performance.now()
+  const opened = [await openBenchHistory(places.small, base), await openBenchHistory(places.large, base)] as const
+  const rows: string[][] = []
+  const indexed = performance.now()
+  for (const [document, count] of small) {
+    const reading = ({ history }: BenchHistory, name: string): Contestant => ({
+      name,
+      async run(seconds) {
+        const until = performance.now() + seconds * 1000
+        let maps = 0
+        for (; performance.now() < until; maps++) {
+          const found = await history.versions(document, 0)
+          if (isSetback(found)) throw new Error(found.detail)
+          timeMapText(document, mementosOf(found.versions))
+        }
+        return maps / seconds
+      },
+    })
+    const contestants = [reading(opened[1], 'large'), reading(opened[0], `in ${SMALL.toLocaleString('en')} commits`)]
+    const row = `time map, ${count.toLocaleString('en')} versions, in ${LARGE.toLocaleString('en')} commits`
+    rows.push(
+      compare(await takeTurns(contestants, READING), { row, of: 'large', to: contestants[1]!.name, target: 0.8 }),
+    )
+  }
+  for (const { close } of opened) await close()
+  const flags = ['--history', pathToFileURL(places.large).href]
+  const overHttp = await withGateway(setting, flags, (gateway) => mementos(gateway, asked))
+  return {
+    rows: [...rows, ...overHttp],
+    notes: [
+      `${LARGE.toLocaleString('en')} commits: made in ${inSeconds(made - began)}, indexed in ${inSeconds(indexed - made)}.`,
+      'Time maps: in link format, read from the index, without HTTP. Versions: by one connection, over HTTP.',
+    ],
+  }
+}
+
+const inSeconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`
+
+interface BenchHistory {
+  readonly history: History
+  close(): Promise<void>
+}
+
+/** A history whose index says all that the repository says. */
+async function openBenchHistory(place: string, base: string): Promise<BenchHistory> {
+  const now = (): number => Date.now()
+  const repository = await openLocalRepository({ folder: place, branch: 'main', pathPrefix: PREFIX, now })
+  if (isSetback(repository)) throw new Error(repository.detail)
+  const log = { info: () => undefined, warn: () => undefined, error: () => undefined }
+  const options = { folder: `${place}-journal`, repository, base, prefix: PREFIX, now, log }
+  const history = await openHistory(options)
+  if (isSetback(history)) throw new Error(history.detail)
+  if (!(await history.settled(INDEX_PATIENCE_MS))) throw new Error('not indexed in time')
+  return { history, close: () => history.close().then(repository.close) }
+}
+
+/** One version again and again, beside as many as there are, each once. */
+async function mementos(gateway: BenchGateway, documents: readonly string[]): Promise<string[][]> {
+  const versions: string[] = []
+  const json = gateway.request('', { Accept: 'application/json' })
+  const connection = await openConnection(json)
+  const exchange = (target: string, fields = json.fields) => connection.exchange(requestBytes('GET', target, fields))
+  for (const document of documents) {
+    const { pathname } = new URL(document)
+    const map = JSON.parse(await untilIndexed(() => exchange(`${pathname}?timemap`))) as TimeMapJson
+    versions.push(...map.versions.map(({ version }) => `${pathname}?version=${version}`))
+  }
+  const { fields } = gateway.request('', { Accept: 'text/turtle' })
+  const eachOf = (name: string, next: () => string): Contestant => ({
+    name,
+    async run() {
+      const from = performance.now()
+      for (let n = 0; n < VERSIONS_A_TURN; n++) {
+        const target = next()
+        const { status } = await exchange(target, fields)
+        if (status !== 200) throw new Error(`${target}: status ${status}`)
+      }
+      return (VERSIONS_A_TURN * 1000) / (performance.now() - from)
+    },
+  })
+  let next = 1
+  const outcome = await takeTurns(
+    [eachOf('cached', () => versions[0]!), eachOf('from Git', () => versions[next++]!)],
+    READING,
+  )
+  connection.close()
+  return [
+    compare(outcome, { row: '?version=, cached, one by one', of: 'cached', to: 'from Git' }),
+    compare(outcome, { row: '?version=, from Git, one by one', of: 'from Git' }),
+  ]
+}
+
+/** The gateway reads the repository first, and says so for as long. */
+async function untilIndexed(ask: () => Promise<Answer>): Promise<string> {
+  for (const until = performance.now() + INDEX_PATIENCE_MS; ; await sleep(20)) {
+    const { status, head, body } = await ask()
+    if (status === 200) return body.toString()
+    if (performance.now() > until) throw new Error(`no time map: ${head.split('\r\n')[0]}`)
+  }
+}

@@ -1,0 +1,38 @@
+// In charge of npm packages that are measured beside the gateway: fetched when asked for, into .cache/bench/<name>/.
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+
+const FETCH_TIMEOUT_MS = 600_000
+
+/** The folder whose node_modules/ has these packages, in exactly these versions; or why there is none. */
+export function fetchPackages(
+  name: string,
+  versions: Readonly<Record<string, string>>,
+): { readonly folder: string } | { readonly missing: string } {
+  const folder = resolve('.cache/bench', name)
+  const manifest = JSON.stringify({ private: true, dependencies: versions })
+  if (existsSync(join(folder, 'package.json')) && readFileSync(join(folder, 'package.json'), 'utf8') === manifest) {
+    return { folder }
+  }
+  process.stderr.write(`Fetching ${Object.keys(versions).join(', ')} into ${folder}\n`)
+  mkdirSync(dirname(folder), { recursive: true })
+  // Beside its place, and moved there when it is whole.
+  const fresh = mkdtempSync(join(dirname(folder), 'fetch-'))
+  try {
+    writeFileSync(join(fresh, 'package.json'), manifest)
+    // No package's scripts run here.
+    const options = ['--prefix', fresh, '--ignore-scripts', '--no-save', '--no-audit', '--no-fund', '--loglevel=error']
+    const { status, stderr, error } = spawnSync('npm', ['install', ...options], {
+      cwd: fresh,
+      encoding: 'utf8',
+      timeout: FETCH_TIMEOUT_MS,
+    })
+    if (status !== 0) return { missing: `npm could not fetch it: ${error?.message ?? stderr.trim()}` }
+    rmSync(folder, { recursive: true, force: true })
+    renameSync(fresh, folder)
+    return { folder }
+  } finally {
+    rmSync(fresh, { recursive: true, force: true })
+  }
+}

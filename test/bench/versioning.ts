@@ -1,0 +1,89 @@
+// In charge of the table of versioning: what it costs a write, and what reading a history costs.
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { BenchTable } from './bench-table.js'
+import { putDocument, TWENTY_TRIPLES } from './bench-data.js'
+import { warmStore, withGateway, type Rows } from './documents.js'
+import { gitHubCalls } from './github-calls.js'
+import { histories } from './histories.js'
+import { CONNECTIONS, generator, perSecond } from './load.js'
+import { describeMachine, MEASURING, pin } from './machine.js'
+import { COLUMNS, compare, figureOf, takeTurns, written, type Contestant, type Timing } from './series.js'
+import { makeSetting, type Setting } from './setting.js'
+import { countCommits, makeRepository } from './versioned-repository.js'
+
+/** Each turn warms its own gateway. */
+const WRITING: Timing = { rounds: 3, seconds: 2, warmUp: 0 }
+
+export async function benchVersioning(): Promise<BenchTable> {
+  const began = performance.now()
+  const title = 'Versioning, in front of Fuseki: median (least–most) of rounds that take turns'
+  const setting = await makeSetting()
+  if ('missing' in setting) return { title, columns: COLUMNS, rows: [], notes: [setting.missing] }
+  const machine = describeMachine(setting.versions)
+  const folder = mkdtempSync(join(tmpdir(), 'triplegate-bench-'))
+  try {
+    await warmStore(setting)
+    pin(process.pid, MEASURING)
+    setting.place('measuring')
+    const measured = [await writes(setting, folder), await gitHubCalls(), await histories(setting, folder)]
+    return {
+      title,
+      columns: COLUMNS,
+      rows: measured.flatMap(({ rows }) => rows),
+      notes: [
+        machine,
+        `Load by ${generator()} over ${CONNECTIONS} kept connections unless a note says otherwise.`,
+        ...measured.flatMap(({ notes }) => notes),
+        `Measured in ${Math.round((performance.now() - began) / 1000)} s.`,
+      ],
+    }
+  } finally {
+    await setting.close()
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+/** PUT with versioning beside PUT without: a gateway of its own for each turn. */
+async function writes(setting: Setting, folder: string): Promise<Rows> {
+  const repository = join(folder, 'written.git')
+  const fields = { 'Content-Type': 'text/turtle' }
+  const targets = Array.from({ length: 64 }, (_, n) => new URL(putDocument(setting.base, n)).pathname)
+  const warmUp = 1
+  const puts = (history: string, seconds: number): Promise<number> =>
+    withGateway(setting, ['--history', history], async (gateway) => {
+      const load = { ...gateway.request('', fields), method: 'PUT', body: TWENTY_TRIPLES, status: [200, 201], targets }
+      await perSecond(load, warmUp)
+      const figure = await perSecond(load, seconds)
+      // What the end of the load has broken off is finished before the gateway ends, or in doubt when the next one begins.
+      await sleep(500)
+      return figure
+    })
+  await makeRepository(repository, setting.base, [])
+  const meanwhile: number[] = []
+  const contestants: Contestant[] = [
+    {
+      name: 'on',
+      async run(seconds) {
+        const before = countCommits(repository)
+        const figure = await puts(pathToFileURL(repository).href, seconds)
+        meanwhile.push((countCommits(repository) - before) / (figure * (seconds + warmUp)))
+        return figure
+      },
+    },
+    { name: 'without', run: (seconds) => puts('off', seconds) },
+  ]
+  const outcome = await takeTurns(contestants, WRITING)
+  return {
+    rows: [
+      compare(outcome, { row: 'PUT of 20 triples, versioned', of: 'on', to: 'without', target: 0.7 }),
+      ...(meanwhile.length > 0 ? [['  commits meanwhile, per PUT', written(figureOf(meanwhile), '')]] : []),
+    ],
+    notes: [
+      'PUT: a gateway of its own for each turn; what is not committed at its end is committed at the next start.',
+    ],
+  }
+}

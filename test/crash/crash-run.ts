@@ -1,0 +1,177 @@
+// In charge of one run of crashes: agents write, the gateway is killed at random moments and started again, and at the end
+// what they were told is held against what there is.
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Client } from '../support/client.js'
+import { documentPath } from '../../versioning/document-path.js'
+import { commitsOf, differences, indexFaults, PREFIX, unsoundness, type ReadDocuments } from './evidence.js'
+import {
+  historyFolder,
+  makeSite,
+  startGateway,
+  untilSettled,
+  type GatewayProcess,
+  type Site,
+} from './gateway-process.js'
+import { openPlace, type Kind, type Place } from './places.js'
+import { makeRandom, type Random } from './random.js'
+import { faultsOf } from './replay.js'
+import { clientOf, isExpected, makeAgents, ownerOf, writeUntil, type Agents, type Write } from './writers.js'
+
+export interface CrashOptions {
+  readonly kind: Kind
+  /** Of the gateway. */
+  readonly kills: number
+  readonly seed: number
+  /** Of a Fuseki that makes datasets on demand, for the kinds that need one. */
+  readonly fuseki?: string
+  /** ms since the epoch: then no more is killed. */
+  readonly deadline?: number
+  readonly progress?: (line: string) => void
+}
+
+export interface CrashReport {
+  /** Of the gateway, how many of them before it served, and of others: git, or the store. */
+  readonly kills: number
+  readonly atStart: number
+  readonly others: number
+  readonly writes: Readonly<Record<Write['outcome'], number>>
+  readonly commits: number
+  readonly faults: readonly string[]
+  /** Where everything is, if there are faults. */
+  readonly folder: string
+}
+
+const AGENTS = 4
+const DOCUMENTS = 8
+/** Share of the kills that come before the gateway serves. */
+const AT_START = 0.25
+
+export async function runCrashes(options: CrashOptions): Promise<CrashReport> {
+  const folder = mkdtempSync(join(tmpdir(), 'triplegate-crash-'))
+  const [data, stores] = [join(folder, 'data'), join(folder, 'stores')]
+  for (const each of [data, stores]) mkdirSync(each)
+  const place = await openPlace(options.kind, stores, options.fuseki)
+  let report: CrashReport
+  try {
+    report = await crashesIn(place, await makeSite(data, place.flags), options, folder)
+  } finally {
+    await place.close()
+  }
+  if (report.faults.length === 0) rmSync(folder, { recursive: true, force: true })
+  return report
+}
+
+async function crashesIn(
+  place: Place,
+  site: Site,
+  { kills, seed, deadline = Infinity, progress = () => undefined }: CrashOptions,
+  folder: string,
+): Promise<CrashReport> {
+  const random = makeRandom(seed)
+  const writes: Write[] = []
+  const faults: string[] = []
+  const counts = { kills: 0, atStart: 0, others: 0 }
+  const documents = Array.from({ length: DOCUMENTS }, (_, n) => `${site.base}d${n}/`)
+  let agents: Agents | undefined
+  let startMs = 1500
+  while (counts.kills < kills && Date.now() < deadline && faults.length === 0) {
+    const began = Date.now()
+    const gateway = startGateway(site)
+    const isEarly = random.chance(AT_START)
+    if (isEarly) await Promise.race([sleep(random.between(0, startMs)), gateway.ready])
+    else {
+      const failed = await readiness(gateway, place.failing)
+      if (failed !== undefined) faults.push(...failed)
+      if (failed) continue
+      startMs = Date.now() - began
+      agents ??= await inTime(makeAgents(site, AGENTS), 'the owner gets no answers')
+      counts.others += await aLife({ gateway, site, place, random, agents, documents, writes })
+    }
+    await gateway.kill()
+    counts.kills++
+    if (isEarly) counts.atStart++
+    progress(`${counts.kills} kills of the gateway, ${counts.others} others, ${writes.length} writes`)
+  }
+  faults.push(...writes.filter((write) => !isExpected(write)).map((write) => `unexpected: ${JSON.stringify(write)}`))
+  if (faults.length === 0) faults.push(...(await faultsAtTheEnd(site, place, writes)))
+  const count = (outcome: Write['outcome']): number => writes.filter((write) => write.outcome === outcome).length
+  return {
+    ...counts,
+    writes: { done: count('done'), refused: count('refused'), unknown: count('unknown') },
+    commits: commitsOf(join(historyFolder(site, site.base), 'repository.git')).length,
+    faults,
+    folder,
+  }
+}
+
+/** Undefined when the gateway serves; else what is wrong with that, which is nothing where the store may be the reason. */
+async function readiness(gateway: GatewayProcess, failing: boolean): Promise<readonly string[] | undefined> {
+  if (await inTime(gateway.ready, 'the gateway does not start')) return undefined
+  return failing && gateway.exitCode() === 2 ? [] : [`the gateway ended: ${gateway.output()}`]
+}
+
+const PATIENCE_MS = 60_000
+
+const inTime = <T>(work: Promise<T>, otherwise: string): Promise<T> =>
+  Promise.race([
+    work,
+    sleep(PATIENCE_MS, undefined, { ref: false }).then(() => {
+      throw new Error(otherwise)
+    }),
+  ])
+
+interface Life {
+  readonly gateway: GatewayProcess
+  readonly site: Site
+  readonly place: Place
+  readonly random: Random
+  readonly agents: Agents
+  readonly documents: readonly string[]
+  readonly writes: Write[]
+}
+
+/** A gateway that serves writers until it is killed; how many others were killed in its time. */
+async function aLife({ gateway, site, place, random, agents, documents, writes }: Life): Promise<number> {
+  const over = new AbortController()
+  const clients: Client[] = []
+  const nextMark = (): string => `w${++marks}`
+  const writing = [...agents].map(([agent, pem]) => {
+    const client = clientOf(site, pem)
+    clients.push(client)
+    return writeUntil(over.signal, { client, agent, documents }, { random, nextMark, writes })
+  })
+  const disturbing = place.disturb(gateway.pid, over.signal, random)
+  await sleep(random.between(...place.life))
+  await gateway.kill()
+  over.abort()
+  await Promise.all(writing)
+  for (const client of clients) client.close()
+  return disturbing
+}
+
+let marks = 0
+
+async function faultsAtTheEnd(site: Site, place: Place, writes: readonly Write[]): Promise<string[]> {
+  const gateway = startGateway(site)
+  const faults = [...((await readiness(gateway, false)) ?? [])]
+  if (faults.length > 0) return faults
+  const unsettled = await untilSettled(site)
+  const bases = [site.base, site.admin]
+  const repositories = bases.map((base) => join(historyFolder(site, base), 'repository.git'))
+  const owner = ownerOf(site)
+  const read: ReadDocuments = place.documents(owner)
+  for (const [n, base] of bases.entries()) faults.push(...(await differences(repositories[n]!, base, read)))
+  owner.close()
+  await gateway.stop()
+  if (unsettled !== undefined) faults.push(unsettled)
+  faults.push(...faultsOf(commitsOf(repositories[0]!), writes, (document) => documentPath(document, site.base, PREFIX)))
+  // Of the other application nobody has written but the owner: what holds for every history.
+  faults.push(...faultsOf(commitsOf(repositories[1]!), [], (document) => documentPath(document, site.admin, PREFIX)))
+  for (const [n, base] of bases.entries()) {
+    faults.push(...unsoundness(repositories[n]!), ...(await indexFaults(site, base)))
+  }
+  return faults
+}

@@ -1,0 +1,99 @@
+// In charge of a gateway as a process of its own: `triplegate serve`, on fixed ports, killed and started again.
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { endWithThisProcess, freePort } from '../support/fuseki.js'
+
+export interface Site {
+  readonly folder: string
+  readonly base: string
+  readonly admin: string
+  readonly port: number
+  readonly management: number
+  readonly flags: readonly string[]
+}
+
+export async function makeSite(folder: string, flags: readonly string[]): Promise<Site> {
+  const [port, management] = [await freePort(), await freePort()]
+  const base = `https://localhost:${port}/`
+  return { folder, base, admin: `${base}admin/`, port, management, flags }
+}
+
+/** The folder of an application's history: the journal, and repository.git. */
+export const historyFolder = ({ folder }: Site, base: string): string =>
+  join(folder, 'history', encodeURIComponent(base.replace('https://', '')))
+
+export interface GatewayProcess {
+  readonly pid: number
+  /** True once it serves; false where it ended before that. */
+  readonly ready: Promise<boolean>
+  /** Exit status; undefined while it runs, and where it was killed. */
+  exitCode(): number | undefined
+  output(): string
+  /** Ends it as a crash would. */
+  kill(): Promise<void>
+  /** Ends it in good order. */
+  stop(): Promise<void>
+}
+
+export function startGateway({ folder, port, management, flags }: Site): GatewayProcess {
+  const args = ['--https', port, '--management', management, '--data', folder, '--log-level', 'warn'].map(String)
+  const child = spawn(process.execPath, [resolve('dist/gateway/main.js'), 'serve', ...args, ...flags], {
+    env: { PATH: process.env['PATH'] },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const forget = endWithThisProcess(child)
+  const exited = once(child, 'exit').then(forget)
+  let output = ''
+  const ready = new Promise<boolean>((settle) => {
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.on('data', (text) => {
+        output = (output + text).slice(-4000)
+        if (output.includes(' is ready.')) settle(true)
+      })
+    }
+    void exited.then(() => settle(false))
+  })
+  const end = async (signal: NodeJS.Signals): Promise<void> => {
+    child.kill(signal)
+    await exited
+  }
+  return {
+    pid: child.pid!,
+    ready,
+    exitCode: () => child.exitCode ?? undefined,
+    output: () => output,
+    kill: () => end('SIGKILL'),
+    stop: () => end('SIGTERM'),
+  }
+}
+
+/** The git processes that a process has started (Linux, /proc). */
+export function gitsOf(pid: number): number[] {
+  try {
+    return readdirSync(`/proc/${pid}/task`)
+      .flatMap((thread) => readFileSync(`/proc/${pid}/task/${thread}/children`, 'utf8').split(' '))
+      .map(Number)
+      .filter((child) => child > 0 && readFileSync(`/proc/${child}/comm`, 'utf8').trim() === 'git')
+  } catch {
+    // It, or one of them, has ended meanwhile.
+    return []
+  }
+}
+
+const SETTLED_MS = 60_000
+
+/** Waits until everything is committed. What is wrong where it is not. */
+export async function untilSettled({ management }: Site): Promise<string | undefined> {
+  for (const until = Date.now() + SETTLED_MS; ; await sleep(100)) {
+    const answer = await fetch(`http://127.0.0.1:${management}/health/ready`)
+    const { checks } = (await answer.json()) as {
+      checks: readonly { journal?: { depth: number; blocked: unknown[] } }[]
+    }
+    const journals = checks.flatMap(({ journal }) => (journal ? [journal] : []))
+    if (journals.length === 2 && journals.every(({ depth, blocked }) => depth + blocked.length === 0)) return undefined
+    if (Date.now() > until) return `not settled: ${JSON.stringify(checks)}`
+  }
+}

@@ -1,0 +1,184 @@
+// In charge of where crashes happen: the store behind the gateway, and what else breaks there while the gateway runs.
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Client } from '../support/client.js'
+import { createDataset, fetchFuseki, freePort, removeDataset, startFuseki } from '../support/fuseki.js'
+import { startProxy, type Fault } from '../support/proxy.js'
+import { startDurableFuseki } from './durable-fuseki.js'
+import type { ReadDocuments } from './evidence.js'
+import { gitsOf } from './gateway-process.js'
+import type { Random } from './random.js'
+
+export interface Place {
+  readonly flags: readonly string[]
+  /** Whether a gateway may find at its start that the store does not answer. */
+  readonly failing: boolean
+  /** How long a gateway serves before it is killed, ms. */
+  readonly life: readonly [least: number, most: number]
+  /** Breaks things, until `over`, while a gateway runs; how many were killed. Afterwards all is whole again. */
+  disturb(gateway: number, over: AbortSignal, random: Random): Promise<number>
+  /** The documents of an application as the store has them. */
+  documents(owner: Client): ReadDocuments
+  close(): Promise<void>
+}
+
+export const KINDS = ['embedded', 'git', 'cut', 'store'] as const
+/** Which parts are killed, or cut off, besides the gateway: none, git, the way to Fuseki, Fuseki itself. */
+export type Kind = (typeof KINDS)[number]
+
+/** @param shared the URL of a Fuseki that makes datasets on demand; one of its own is started without */
+export async function openPlace(kind: Kind, folder: string, shared?: string): Promise<Place> {
+  if (kind === 'embedded') return { ...EMBEDDED, disturb: async () => 0 }
+  if (kind === 'git') return { ...EMBEDDED, disturb: killGits }
+  return kind === 'cut' ? cutOff(shared) : killedStore(folder)
+}
+
+const EMBEDDED: Omit<Place, 'disturb'> = {
+  flags: [],
+  failing: false,
+  life: [50, 1500],
+  documents: (owner) => async (base) => {
+    const { pathname } = new URL(base)
+    const query = 'SELECT DISTINCT ?g WHERE { GRAPH ?g { ?s ?p ?o } }'
+    const fields = { Accept: 'application/sparql-results+json' }
+    const { text } = await owner('GET', `${pathname}sparql?query=${encodeURIComponent(query)}`, { fields })
+    const read = async (graph: string): Promise<string> =>
+      (await owner('GET', new URL(graph).pathname, { fields: { Accept: 'application/n-triples' } })).text
+    return byGraph(graphsIn(text), read)
+  },
+  close: async () => undefined,
+}
+
+async function killGits(gateway: number, over: AbortSignal, random: Random): Promise<number> {
+  let killed = 0
+  while (!over.aborted) {
+    const until = Date.now() + random.between(50, 600)
+    await sleep(random.between(0, 50))
+    // Committing takes some ms: it is waited for, where there is nothing else to kill.
+    for (let gits = gitsOf(gateway); !over.aborted && Date.now() < until; gits = gitsOf(gateway)) {
+      if (gits.length > 1 || (gits.length === 1 && random.chance(0.02))) {
+        killed += endAll(gits)
+        break
+      }
+      await sleep(1)
+    }
+    await sleep(random.between(50, 300))
+  }
+  return killed
+}
+
+function endAll(pids: readonly number[]): number {
+  let ended = 0
+  for (const pid of pids) {
+    try {
+      process.kill(pid, 'SIGKILL')
+      ended++
+    } catch {
+      // It has ended by itself.
+    }
+  }
+  return ended
+}
+
+const versioned = (endUser: string, admin: string): readonly string[] => [
+  ...['--backend', endUser, '--admin-backend', admin, '--history', 'local', '--admin-history', 'local'],
+  ...['--store-timeout', '1000'],
+]
+
+/** Of the two datasets of a Fuseki, asked directly. */
+const documentsOf = (endUser: string, admin: string): Place['documents'] => {
+  return () => async (base) => {
+    const dataset = base.endsWith('/admin/') ? admin : endUser
+    const query = 'SELECT DISTINCT ?g WHERE { GRAPH ?g { ?s ?p ?o } }'
+    const ask = async (url: string, accept: string): Promise<string> =>
+      (await fetch(url, { headers: { Accept: accept } })).text()
+    const graphs = await ask(`${dataset}/query?query=${encodeURIComponent(query)}`, 'application/sparql-results+json')
+    const read = (graph: string): Promise<string> =>
+      ask(`${dataset}/data?graph=${encodeURIComponent(graph)}`, 'application/n-triples')
+    return byGraph(graphsIn(graphs), read)
+  }
+}
+
+function graphsIn(json: string): string[] {
+  const { results } = JSON.parse(json) as { results: { bindings: { g: { value: string } }[] } }
+  return results.bindings.map(({ g }) => g.value)
+}
+
+async function byGraph(graphs: readonly string[], read: (graph: string) => Promise<string>) {
+  const documents = new Map<string, string>()
+  for (const graph of graphs) documents.set(graph, await read(graph))
+  return documents
+}
+
+/** A proxy before each of two datasets in memory. */
+async function cutOff(shared: string | undefined): Promise<Place> {
+  const own = shared === undefined ? await startFuseki({ jar: jarOf(), datasets: [] }) : undefined
+  const fuseki = shared ?? own!.base
+  const names = ['end-user', 'admin'].map((name) => `crash-${process.pid}-${Date.now()}-${name}`)
+  for (const name of names) {
+    const missing = await createDataset(fuseki, name)
+    if (missing) throw new Error(missing.missing)
+  }
+  const [endUser, admin] = names.map((name) => `${fuseki}/${name}`) as [string, string]
+  const proxies = [await startProxy(endUser), await startProxy(admin)] as const
+  return {
+    flags: versioned(proxies[0].url, proxies[1].url),
+    failing: false,
+    life: [100, 3000],
+    documents: documentsOf(endUser, admin),
+    async disturb(_gateway, over, random) {
+      const [{ fault, requests }] = proxies
+      while (!over.aborted) {
+        await sleep(random.between(200, 800))
+        fault(cut(random))
+        await sleep(random.between(5, 40))
+        fault(undefined)
+        requests.length = 0
+      }
+      return 0
+    },
+    async close() {
+      for (const proxy of proxies) await proxy.stop()
+      for (const name of names) await removeDataset(fuseki, name)
+      await own?.stop()
+    },
+  }
+}
+
+const cut = (random: Random): Fault =>
+  random.one<() => Fault>([
+    () => ({ kind: 'drop', when: 'before' }),
+    () => ({ kind: 'drop', when: 'after' }),
+    () => ({ kind: 'silence' }),
+    () => ({ kind: 'answer', status: 503 }),
+    () => ({ kind: 'answer', status: 500 }),
+    () => ({ kind: 'delay', milliseconds: random.between(50, 2500) }),
+    () => ({ kind: 'cut', after: Math.floor(random.between(0, 200)), framing: 'chunked' }),
+  ])()
+
+function jarOf(): string {
+  const fetched = fetchFuseki()
+  if ('missing' in fetched) throw new Error(`no Fuseki: ${fetched.missing}`)
+  return fetched.jar
+}
+
+/** Two datasets on disk, of a Fuseki that is killed and started again. */
+async function killedStore(folder: string): Promise<Place> {
+  const [jar, port, names] = [jarOf(), await freePort(), ['end-user', 'admin']]
+  const [endUser, admin] = names.map((name) => `http://127.0.0.1:${port}/${name}`) as [string, string]
+  let fuseki = await startDurableFuseki(jar, port, folder, names)
+  return {
+    flags: versioned(endUser, admin),
+    failing: true,
+    // It takes seconds until the store is there again.
+    life: [100, 8000],
+    documents: documentsOf(endUser, admin),
+    async disturb(_gateway, over, random) {
+      if (random.chance(0.4)) return 0
+      await sleep(random.between(0, 1000), undefined, { signal: over }).catch(() => undefined)
+      await fuseki.kill()
+      fuseki = await startDurableFuseki(jar, port, folder, names)
+      return 1
+    },
+    close: () => fuseki.kill(),
+  }
+}

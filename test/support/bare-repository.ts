@@ -1,0 +1,93 @@
+// In charge of looking at a bare repository, and of committing to it, with git itself: as somebody else would.
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Test } from 'tap'
+
+export function temporaryFolder(t: Test): string {
+  const folder = mkdtempSync(join(tmpdir(), 'triplegate-git-'))
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }))
+  return folder
+}
+
+/** What git prints; throws where it fails. */
+export const git = (folder: string, args: readonly string[], input: string | Buffer = ''): string =>
+  execFileSync('git', [`--git-dir=${folder}`, ...args], {
+    input,
+    encoding: 'utf8',
+    maxBuffer: 1 << 30,
+    env: { PATH: process.env['PATH'], LC_ALL: 'C', GIT_CONFIG_GLOBAL: '/dev/null', GIT_CONFIG_NOSYSTEM: '1' },
+    stdio: ['pipe', 'pipe', 'pipe'],
+  })
+
+export const headOf = (folder: string, branch = 'main'): string | undefined =>
+  git(folder, ['for-each-ref', '--format=%(objectname)', `refs/heads/${branch}`]).trim() || undefined
+
+export interface Foreign {
+  readonly branch?: string
+  readonly message?: string
+  readonly author?: string
+  /** Another parent. */
+  readonly merge?: string
+}
+
+/** A commit by somebody else on top of a branch: files with their contents, undefined for those to be removed. */
+export function foreignCommit(
+  folder: string,
+  files: Readonly<Record<string, string | undefined>>,
+  { branch = 'main', message = 'by hand\n', author = 'Somebody Else', merge }: Foreign = {},
+): string {
+  const ident = `${author} <somebody@else.example> 1700000000 +0100`
+  const data = (text: string): string => `data ${Buffer.byteLength(text)}\n${text}\n`
+  const quoted = (path: string): string => `"${path.replace(/["\\]/g, '\\$&').replaceAll('\n', '\\n')}"`
+  for (;;) {
+    const parent = headOf(folder, branch)
+    const stream = [
+      `commit refs/heads/${branch}\nauthor ${ident}\ncommitter ${ident}\n${data(message)}`,
+      parent ? `from ${parent}\n` : '',
+      merge ? `merge ${merge}\n` : '',
+      ...Object.entries(files).map(([path, content]) =>
+        content === undefined ? `D ${quoted(path)}\n` : `M 100644 inline ${quoted(path)}\n${data(content)}`,
+      ),
+      '\ndone\n',
+    ].join('')
+    try {
+      git(folder, ['fast-import', '--done', '--quiet'], stream)
+      return headOf(folder, branch)!
+    } catch (error) {
+      if (headOf(folder, branch) === parent) throw error
+    }
+  }
+}
+
+/** The commits of a branch along first parents, oldest first, in a format's fields. */
+export const logged = (folder: string, fields: string, branch = 'main'): string[] =>
+  headOf(folder, branch) === undefined
+    ? []
+    : git(folder, ['log', '-z', '--first-parent', '--reverse', `--format=${fields}`, branch])
+        .split('\0')
+        .slice(0, -1)
+
+/** Files at the head of a branch, with their contents. */
+export function filesAt(folder: string, commit: string): Map<string, string> {
+  const entries = git(folder, ['ls-tree', '-r', '-z', commit]).split('\0').slice(0, -1)
+  return new Map(
+    entries.map((entry) => {
+      const [, blob, path] = /^\d+ \w+ (\w+)\t(.*)$/s.exec(entry)!
+      return [path!, git(folder, ['cat-file', 'blob', blob!])]
+    }),
+  )
+}
+
+/** Git finds nothing amiss, and every file of triples is sorted by bytes (spec 9.2 rule 3). */
+export function checkSound(t: Test, folder: string, branch = 'main'): void {
+  t.doesNotThrow(() => git(folder, ['fsck', '--strict', '--full', '--no-dangling']), 'git fsck --strict')
+  const head = headOf(folder, branch)
+  if (head === undefined) return
+  for (const [path, content] of filesAt(folder, head)) {
+    if (!path.endsWith('.nt')) continue
+    const sort = () => execFileSync('sort', ['-c'], { input: content, env: { LC_ALL: 'C' }, stdio: 'pipe' })
+    t.doesNotThrow(sort, `LC_ALL=C sort -c ${path}`)
+  }
+}

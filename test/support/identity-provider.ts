@@ -1,0 +1,130 @@
+// In charge of a real OpenID Connect provider for tests, over TLS, with a browser that logs in at it; and of tokens that are
+// signed with its key.
+import { createHash, randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { createServer } from 'node:https'
+import type { RequestListener } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { calculateJwkThumbprint, exportJWK, generateKeyPair, SignJWT, type JWK, type JWTPayload } from 'jose'
+import { Provider } from 'oidc-provider'
+import type { Test } from 'tap'
+
+export interface Person {
+  readonly name?: string
+  readonly email?: string
+  readonly email_verified?: boolean
+}
+
+export interface IdentityProvider {
+  readonly issuer: string
+  /** The claims of each subject, to be set before they log in. */
+  readonly people: Map<string, Person>
+  /** How often its key set has been asked for. */
+  keysAsked(): number
+  /** Lets a client log in that is sent back to one of these. */
+  register(clientId: string, clientSecret: string, redirectUris: readonly string[]): void
+  /** Goes where the gateway has sent the browser, logs in as this subject, and gives the URL that leads back. */
+  visit(location: string, subject: string): Promise<string>
+  /** A token signed with the provider's key. */
+  token(claims: JWTPayload, header?: { alg?: string; typ?: string; kid?: string }): Promise<string>
+}
+
+/** The certificate is that which the process trusts beside the usual ones. */
+export async function makeIdentityProvider(t: Test): Promise<IdentityProvider> {
+  const pem = readFileSync(process.env.TRIPLEGATE_TEST_PROVIDER!, 'utf8')
+  let listener: RequestListener = (_request, response) => void response.writeHead(503).end()
+  let keysAsked = 0
+  const server = createServer({ cert: pem, key: pem }, (request, response) => {
+    if (request.url === '/jwks') keysAsked++
+    listener(request, response)
+  }).listen(0, 'localhost')
+  await once(server, 'listening')
+  t.teardown(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  const issuer = `https://localhost:${(server.address() as AddressInfo).port}`
+  const { privateKey } = await generateKeyPair('RS256', { extractable: true })
+  const key = { ...(await exportJWK(privateKey)), kid: 'one', alg: 'RS256', use: 'sig' }
+  const people = new Map<string, Person>()
+
+  return {
+    issuer,
+    people,
+    keysAsked: () => keysAsked,
+    register(clientId, clientSecret, redirectUris) {
+      const provider = new Provider(issuer, {
+        clients: [{ client_id: clientId, client_secret: clientSecret, redirect_uris: [...redirectUris] }],
+        jwks: { keys: [key as never] },
+        cookies: { keys: [randomUUID()] },
+        claims: { openid: ['sub'], email: ['email', 'email_verified'], profile: ['name'] },
+        findAccount: (_context, sub) => ({ accountId: sub, claims: () => ({ sub, ...people.get(sub) }) }),
+        pkce: { required: () => true },
+      })
+      const handle = provider.callback()
+      listener = (request, response) => void handle(request, response)
+    },
+    visit: (location, subject) => visit(location, subject, issuer),
+    token: (claims, { alg = 'RS256', typ, kid = 'one' } = {}) =>
+      new SignJWT({ iat: Math.floor(Date.now() / 1000), ...claims })
+        .setProtectedHeader({ alg, kid, ...(typ !== undefined && { typ }) })
+        .sign(privateKey),
+  }
+}
+
+async function visit(location: string, subject: string, issuer: string): Promise<string> {
+  const jar = new Map<string, string>()
+  let next: { url: string; form?: URLSearchParams } = { url: location }
+  for (let hops = 0; hops < 20; hops++) {
+    const answer = await fetch(next.url, {
+      redirect: 'manual',
+      headers: { cookie: [...jar].map(([name, value]) => `${name}=${value}`).join('; ') },
+      ...(next.form && { method: 'POST', body: next.form }),
+    })
+    for (const cookie of answer.headers.getSetCookie()) {
+      const [, name, value] = /^([^=]+)=([^;]*)/.exec(cookie)!
+      jar.set(name!, value!)
+    }
+    const to = answer.headers.get('location')
+    const text = await answer.text()
+    if (to !== null) {
+      const url = new URL(to, next.url)
+      if (url.origin !== issuer) return url.href
+      next = { url: url.href }
+      continue
+    }
+    const action = /action="([^"]+)"/.exec(text)?.[1]
+    const prompt = /name="prompt" value="([^"]+)"/.exec(text)?.[1]
+    if (action === undefined || prompt === undefined) throw new Error(`the provider answered ${answer.status}: ${text}`)
+    const form = new URLSearchParams({ prompt, ...(prompt === 'login' && { login: subject, password: 'any' }) })
+    next = { url: new URL(action, next.url).href, form }
+  }
+  throw new Error('the provider does not come to an end')
+}
+
+/** A key that tokens can be bound to, and proofs of it (RFC 9449). */
+export interface ProofKey {
+  readonly thumbprint: string
+  prove(claims: {
+    htm: string
+    htu: string
+    token: string
+    jti?: string
+    iat?: number
+    ath?: string
+    typ?: string
+  }): Promise<string>
+}
+
+export async function makeProofKey(): Promise<ProofKey> {
+  const { privateKey, publicKey } = await generateKeyPair('ES256')
+  const jwk: JWK = await exportJWK(publicKey)
+  return {
+    thumbprint: await calculateJwkThumbprint(jwk),
+    prove: ({ htm, htu, token, jti = randomUUID(), iat = Math.floor(Date.now() / 1000), ath, typ = 'dpop+jwt' }) =>
+      new SignJWT({ htm, htu, jti, iat, ath: ath ?? createHash('sha256').update(token).digest('base64url') })
+        .setProtectedHeader({ alg: 'ES256', typ, jwk })
+        .sign(privateKey),
+  }
+}

@@ -1,0 +1,206 @@
+// In charge of a history for tests: over a real bare repository, which can be made to fail in every way.
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Test } from 'tap'
+import { isSetback, type Setback } from '../../versioning/change.js'
+import { dumpIndex } from '../../versioning/version-index.js'
+import { openDatabase } from '../../versioning/database.js'
+import type { History, Log, NewChange, OpenEntry } from '../../versioning/history.js'
+import { openLocalRepository } from '../../versioning/local-repository.js'
+import { openHistory, type HistoryOptions } from '../../versioning/open-history.js'
+import { SetbackError, type Committed, type NewCommit, type Repository } from '../../versioning/repository.js'
+import { temporaryFolder } from '../support/bare-repository.js'
+import { BASE, succeeded } from './repository-contract.js'
+
+export const PREFIX = 'graphs'
+export const SOON = 10_000
+export const NO_LOG: Log = { info: () => undefined, warn: () => undefined, error: () => undefined }
+export const QUICK = { shortest: 1, longest: 4, parked: 5, gather: 0 }
+
+/** What goes wrong with one call of `commit`. */
+export type Fault =
+  | { readonly kind: 'before'; readonly setback: Setback }
+  /** All is committed, and nobody hears of it. */
+  | { readonly kind: 'after'; readonly setback: Setback }
+  /** The first is committed, and said to be. */
+  | { readonly kind: 'partly'; readonly setback: Setback }
+  /** It answers with fewer than it was given. */
+  | { readonly kind: 'short' }
+  | { readonly kind: 'throws' }
+  /** Somebody else commits first. */
+  | { readonly kind: 'overtaken'; readonly by: () => void }
+  | { readonly kind: 'none' }
+
+export interface Faulty extends Repository {
+  /** For the next calls of `commit`, in order; then it works. */
+  readonly faults: Fault[]
+  /** For the next readings of the log: a Setback, or after how many commits it stops short. */
+  readonly logFaults: (Setback | number)[]
+  /** Documents whose changes are refused for good. */
+  readonly unfit: Set<string>
+  /** Ids of changes that were to be committed though they were on the branch. */
+  readonly sentAgain: string[]
+  /** While set, no commit is made. */
+  down: Setback | undefined
+}
+
+export function faulty(real: Repository, batch = real.batch): Faulty {
+  const faults: Fault[] = []
+  const logFaults: (Setback | number)[] = []
+  const unfit = new Set<string>()
+  const sentAgain: string[] = []
+  const onBranch = new Set<string>()
+
+  async function fit(changes: readonly NewCommit[]): ReturnType<Repository['commit']> {
+    const outcome = await unlessUnfit(changes)
+    for (const { id } of isSetback(outcome) ? outcome.done : outcome) onBranch.add(id)
+    return outcome
+  }
+
+  async function unlessUnfit(changes: readonly NewCommit[]): ReturnType<Repository['commit']> {
+    const bad = changes.findIndex(({ document }) => unfit.has(document))
+    if (bad === -1) return real.commit(changes)
+    const done = bad === 0 ? [] : await real.commit(changes.slice(0, bad))
+    return isSetback(done) ? done : { setback: 'unfit', detail: 'Too large for this repository.', done }
+  }
+
+  async function commit(changes: readonly NewCommit[]): ReturnType<Repository['commit']> {
+    sentAgain.push(...changes.flatMap(({ id }) => (onBranch.has(id) ? [id] : [])))
+    if (faultyRepository.down) return { ...faultyRepository.down, done: [] }
+    const fault = faults.shift() ?? { kind: 'none' }
+    switch (fault.kind) {
+      case 'before':
+        return { ...fault.setback, done: [] }
+      case 'after':
+        await fit(changes)
+        return { ...fault.setback, done: [] }
+      case 'partly':
+        return { ...fault.setback, done: (await fit(changes.slice(0, 1))) as readonly Committed[] }
+      case 'short':
+        return fit(changes.slice(0, 1))
+      case 'throws':
+        await fit(changes)
+        throw new Error('a bug')
+      case 'overtaken':
+        fault.by()
+        return fit(changes)
+      case 'none':
+        return fit(changes)
+    }
+  }
+
+  const faultyRepository: Faulty = {
+    ...real,
+    batch,
+    faults,
+    logFaults,
+    unfit,
+    sentAgain,
+    down: undefined,
+    commit,
+    async *log(from) {
+      const fault = logFaults.shift()
+      if (isSetback(fault)) throw new SetbackError(fault)
+      let left = fault ?? Infinity
+      for await (const logged of real.log(from)) {
+        if (left-- <= 0) return
+        yield logged
+      }
+    },
+  }
+  return faultyRepository
+}
+
+export interface HistoryWorld {
+  history: History
+  readonly repository: Faulty
+  /** Of the bare repository, and of the journal. */
+  readonly bare: string
+  readonly journal: string
+  readonly clock: { now: number }
+  readonly lines: string[]
+  /** Closes the history and opens it again on the same folder. */
+  restart(options?: Partial<HistoryOptions>): Promise<void>
+  /** Waits until all is committed, even if somebody had to do something first. */
+  settled(): Promise<boolean>
+  /** A write that the store has done. */
+  write(document: string, content: string | undefined, more?: Partial<NewChange>): Promise<readonly OpenEntry[]>
+  /** What the index of the closed history holds, and what one that is made anew from the repository holds. */
+  indexAndRebuilt(): Promise<{ index: readonly string[]; rebuilt: readonly string[] }>
+}
+
+export const TIME = Date.UTC(2026, 10, 20, 12)
+
+export async function historyWorld(
+  t: Test,
+  options: Partial<HistoryOptions> & { readonly batch?: number } = {},
+): Promise<HistoryWorld> {
+  const folder = temporaryFolder(t)
+  const [bare, journal] = [join(folder, 'repository.git'), join(folder, 'journal')]
+  const clock = { now: TIME }
+  const now = (): number => clock.now
+  const local = { folder: bare, branch: 'main', pathPrefix: PREFIX, now }
+  const repository = faulty(succeeded(await openLocalRepository(local)), options.batch)
+  const lines: string[] = []
+  const line = (fields: object, message: string): void => void lines.push(`${message} ${JSON.stringify(fields)}`)
+  const log: Log = { info: line, warn: line, error: line }
+  const contents = new Map<string, string | undefined>()
+  const open = async (folder: string, more: Partial<HistoryOptions> = {}): Promise<History> =>
+    succeeded(
+      await openHistory({
+        ...{ folder, repository, base: BASE, prefix: PREFIX, now: () => Date.now(), log, pauses: QUICK },
+        ...options,
+        ...more,
+      }),
+    )
+  const dump = async (folder: string): Promise<readonly string[]> => {
+    const database = succeeded(await openDatabase(folder, NO_LOG))
+    const lines = await dumpIndex(database)
+    await database.close()
+    return lines
+  }
+
+  const world: HistoryWorld = {
+    history: await open(journal),
+    repository,
+    bare,
+    journal,
+    clock,
+    lines,
+    async restart(more) {
+      await world.history.close()
+      world.history = await open(journal, more)
+    },
+    async settled() {
+      for (let i = 0; i < 200; i++) {
+        if (await world.history.settled(SOON)) return true
+        await sleep(5)
+      }
+      return false
+    },
+    async write(document, content, more = {}) {
+      const method = content === undefined ? 'DELETE' : 'PUT'
+      const change = { document, content, method, agent: undefined, time: clock.now, before: contents.get(document) }
+      const entries = succeeded(await world.history.begin([{ ...change, ...more }]))
+      contents.set(document, content)
+      await world.history.done(entries)
+      return entries
+    },
+    async indexAndRebuilt() {
+      await world.history.close()
+      repository.logFaults.length = 0
+      const other = join(folder, 'rebuilt')
+      const rebuilding = await open(other)
+      await rebuilding.settled(SOON)
+      await rebuilding.close()
+      const dumps = { index: await dump(journal), rebuilt: await dump(other) }
+      world.history = await open(journal)
+      return dumps
+    },
+  }
+  t.teardown(async () => {
+    await world.history.close()
+    await repository.close()
+  })
+  return world
+}

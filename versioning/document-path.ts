@@ -1,0 +1,77 @@
+// In charge of the file of a document in the repository, and back (spec 2.3): `<prefix>/<document path without slash>.nt`.
+//
+// Segments stay as they are in the URL. What Git or a file system would not take is written as a percent-encoding of an
+// unreserved character, which no normalised URL has (RFC 3986 §6.2.2.2), so that nothing else is written alike:
+//   %2E        a dot that a name begins with (.git), or that of a container's ending `.nt` (a folder beside the file a.nt)
+//   %7E        a tilde (git~1)
+//   %5F..      the byte .. of what a normalised URL does not hold; %5F alone is an empty segment
+//   %2D        at the end of a folder: the name was too long for one, and goes on inside
+// The root document has no segment: its file is `<prefix>/.nt`.
+
+const UNRESERVED = '2D|2E|3[0-9]|4[1-9A-F]|5[0-9AF]|6[1-9A-F]|7[0-9AE]'
+const AS_IT_IS = `(?:[!$&-.0-;=@-Z_a-z]|%(?!${UNRESERVED})[0-9A-F]{2})+`
+const PIECES = new RegExp(`(${AS_IT_IS})|.`, 'gsu')
+
+const GOES_ON = '%2D'
+/** Bytes of a path that Git still takes. */
+export const LONGEST_PATH = 4096
+const LONGEST_NAME = 255
+const PIECE = 240
+
+const folderOf = (prefix: string): string => (prefix === '' ? '' : `${prefix}/`)
+
+/**
+ * The file of a document: one for each IRI that starts with `base` and ends with a slash, normalised or not.
+ * @param base of the application, with its slash
+ * @param prefix folders in the repository without slashes at the ends; may be empty
+ * @throws RangeError where the document is not under the base
+ */
+export function documentPath(document: string, base: string, prefix: string): string {
+  if (!document.startsWith(base) || !document.endsWith('/'))
+    throw new RangeError(`${document} is no document of ${base}`)
+  const segments = document.slice(base.length).split('/').slice(0, -1).map(escaped)
+  const file = `${segments.pop() ?? ''}.nt`
+  const folders = segments.map((segment) => segment.replace(/\.nt$/, '%2Ent'))
+  return folderOf(prefix) + [...folders, file].flatMap(split).join('/')
+}
+
+/** The document of a file; undefined for a file that is no document's. */
+export function documentOfPath(path: string, base: string, prefix: string): string | undefined {
+  const folder = folderOf(prefix)
+  if (!path.startsWith(folder) || !path.endsWith('.nt')) return undefined
+  const own = path.slice(folder.length, -'.nt'.length).replaceAll(`${GOES_ON}/`, '')
+  const document =
+    base +
+    (own === ''
+      ? ''
+      : own
+          .split('/')
+          .map((segment) => `${unescaped(segment)}/`)
+          .join(''))
+  return documentPath(document, base, prefix) === path ? document : undefined
+}
+
+function escaped(segment: string): string {
+  if (segment === '') return '%5F'
+  return segment
+    .toWellFormed()
+    .replace(PIECES, (piece, asItIs?: string) => asItIs ?? (piece === '~' ? '%7E' : escapedBytes(piece)))
+    .replace(/^\./, '%2E')
+}
+
+const escapedBytes = (piece: string): string =>
+  Array.from(Buffer.from(piece), (byte) => `%5F${byte.toString(16).padStart(2, '0').toUpperCase()}`).join('')
+
+const unescaped = (segment: string): string =>
+  segment === '%5F'
+    ? ''
+    : segment.replace(/(?:%5F[0-9A-F]{2})+|%2E|%7E/g, (piece) =>
+        Buffer.from(piece.replace(/%(?:5F)?/g, ''), 'hex').toString(),
+      )
+
+/** A name in as many as file systems take. */
+function split(name: string): string[] {
+  if (name.length <= LONGEST_NAME) return [name]
+  const rest = name.slice(PIECE).replace(/^\./, '%2E')
+  return [name.slice(0, PIECE) + GOES_ON, ...split(rest)]
+}

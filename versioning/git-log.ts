@@ -1,0 +1,92 @@
+// In charge of what git tells of a branch: its head, its commits with the files that they changed, and a commit's files.
+import { stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { ObjectReader } from './cat-file.js'
+import { isSetback, type Setback } from './change.js'
+import { nulSeparated, runGit } from './git.js'
+import type { LoggedCommit } from './repository.js'
+
+export interface Head {
+  readonly commit: string
+  readonly tree: string
+  /** ms since the epoch. */
+  readonly time: number
+}
+
+/** The head of a branch; undefined where there is no such branch. */
+export async function readHead(
+  folder: string,
+  reader: ObjectReader,
+  branch: string,
+): Promise<Head | undefined | Setback> {
+  const found = await reader.object(`refs/heads/${branch}`)
+  if (isSetback(found)) return found
+  if (found === undefined && !(await hasBranch(folder, branch))) return undefined
+  const [, tree, seconds] = /^tree (\w+)\n.*?^committer [^\n]*> (\d+)/ms.exec(found?.content.toString() ?? '') ?? []
+  if (found && tree) return { commit: found.id, tree, time: Number(seconds) * 1000 }
+  return { setback: 'failed', detail: `${folder} is damaged: the head of ${branch} cannot be read. Ask git fsck.` }
+}
+
+/** Whether there is such a branch, be what it points to ever so damaged. */
+async function hasBranch(folder: string, branch: string): Promise<boolean> {
+  const loose = await stat(join(folder, 'refs', 'heads', branch)).catch(() => undefined)
+  if (loose?.isFile()) return true
+  const packed = await runGit(folder, ['for-each-ref', '--format=%(objectname)', `refs/heads/${branch}`])
+  return packed !== ''
+}
+
+const FIELDS = '%H%x00%P%x00%ct%x00%an%x00%B'
+
+/**
+ * Commits along first parents, oldest first. Throws SetbackError.
+ * @param range revisions, as `git log` takes them
+ * @param options.newest how many, at most
+ * @param options.files whether they are told: comparing trees takes time
+ */
+export async function* logOf(
+  folder: string,
+  range: readonly string[],
+  { newest, files = true }: { newest?: number; files?: boolean } = {},
+): AsyncGenerator<LoggedCommit> {
+  const parts = nulSeparated(folder, [
+    ...['log', '-z', `--format=${FIELDS}`, '--first-parent', '--reverse', '--encoding=UTF-8', '--no-notes'],
+    ...['--no-color', '--no-renames', '--no-abbrev', '--diff-merges=first-parent', files ? '--raw' : '--no-patch'],
+    ...(newest === undefined ? [] : [`--max-count=${newest}`]),
+    ...['--end-of-options', ...range, '--'],
+  ])
+  const next = async (): Promise<string> => ((await parts.next()).value as string | undefined) ?? ''
+  try {
+    for (let commit = await next(); commit !== '';) {
+      const [parent] = (await next()).split(' ')
+      const time = Number(await next()) * 1000
+      const authorName = await next()
+      const message = await next()
+      const changed: LoggedCommit['files'][number][] = []
+      let part = await next()
+      for (; /^\n?:/.test(part); part = await next()) changed.push({ path: await next(), blob: blobOf(part) })
+      yield { commit, parent: parent || undefined, time, message, authorName, files: changed }
+      commit = part
+    }
+  } finally {
+    await parts.return(undefined)
+  }
+}
+
+/** Of `:<mode before> <mode> <id before> <id> <status>`. What is no regular file, a link say, is no file of ours. */
+function blobOf(raw: string): string | undefined {
+  const [, mode, , id] = raw.trim().split(' ')
+  return mode!.startsWith('100') ? id : undefined
+}
+
+/** The regular files of a commit in a folder ('' for all), with Git's ids. Throws SetbackError. */
+export async function* filesOf(
+  folder: string,
+  commit: string,
+  under: string,
+): AsyncGenerator<{ readonly path: string; readonly blob: string }> {
+  const place = under === '' ? [] : [`${under}/`]
+  for await (const entry of nulSeparated(folder, ['ls-tree', '-r', '-z', '--full-tree', commit, '--', ...place])) {
+    const [, mode, blob, path] = /^(\d+) \w+ (\w+)\t(.*)$/s.exec(entry) ?? []
+    if (mode?.startsWith('100')) yield { path: path!, blob: blob! }
+  }
+}

@@ -1,0 +1,225 @@
+// In charge of the journal: changes that are begun, done at the store and not committed yet, durable and in order.
+import type { Change, Setback } from './change.js'
+import { del, put, type Database, type Operation } from './database.js'
+import { differenceOf } from './diff.js'
+import type { NewChange, OpenEntry } from './history.js'
+import { SetbackError } from './repository.js'
+import { makeUlids } from './ulid.js'
+
+export interface JournalLimits {
+  /** Changes that are not committed yet. */
+  readonly entries: number
+  /** UTF-16 units of their contents. */
+  readonly bytes: number
+}
+
+/** A change without its content. */
+export type Entry = Omit<OpenEntry, 'content'> & {
+  /** UTF-16 units of the content; undefined where the document is deleted. */
+  readonly size: number | undefined
+}
+
+export interface Journal {
+  begin(changes: readonly NewChange[]): Promise<readonly OpenEntry[] | Setback>
+  /** Entries that are settled or committed already are passed over, here and in `undone`. */
+  done(entries: readonly Pick<Entry, 'id'>[]): Promise<void>
+  undone(entries: readonly Pick<Entry, 'id'>[]): Promise<void>
+  open(document?: string): readonly OpenEntry[]
+  has(id: string): boolean
+  /** Of those of the document that are done. */
+  newest(document: string): Entry | undefined
+  /** How many of the document's, or of all, are done. */
+  doneCount(document?: string): number
+  /** Oldest first, those that may be committed: done, and nothing earlier of the same document is open or passed over. */
+  ready(most: number, passOver: (document: string) => boolean): readonly Entry[]
+  /** Done ones, in order. */
+  allDone(): readonly Entry[]
+  /** With their contents, as many as are there still. */
+  changesOf(entries: readonly Entry[]): Promise<readonly Change[]>
+  /** What removes entries from the disk; `forget` then removes them from memory. */
+  removal(ids: readonly string[]): readonly Operation[]
+  forget(ids: readonly string[]): void
+  figures(): { depth: number; inDoubt: number; oldest: number | undefined; bytes: number }
+}
+
+const ENTRY = 'e'
+const CONTENT = 'c'
+const DONE = 'd'
+/** The id that was given last: ids grow even where the clock goes back and nothing is left in the journal. */
+const LAST_ID = 'j'
+/** UTF-16 units of contents that are read at once. */
+const AT_ONCE = 16 * 1024 * 1024
+
+interface Kept {
+  readonly entry: Entry
+  /** While the entry is open. */
+  readonly content: string | undefined
+  readonly done: boolean
+}
+
+/**
+ * @param durableDone whether what is done is on the disk when `done` resolves; else soon after, and before any later change
+ * @param pathOf the file of a document
+ */
+export async function openJournal(
+  database: Database,
+  pathOf: (document: string) => string,
+  now: () => number,
+  limits: JournalLimits,
+  durableDone: boolean,
+): Promise<Journal> {
+  /** By id, which is in order. */
+  const kept = new Map<string, Kept>()
+  const byDocument = new Map<string, Set<string>>()
+  const counts = { done: 0, bytes: 0 }
+  const nextId = makeUlids(now, await database.get(LAST_ID))
+
+  function keep(entry: Entry, content: string | undefined, done: boolean): void {
+    kept.set(entry.id, { entry, content, done })
+    byDocument.set(entry.document, (byDocument.get(entry.document) ?? new Set()).add(entry.id))
+    counts.bytes += entry.size ?? 0
+    if (done) counts.done++
+  }
+
+  function forget(ids: readonly string[]): void {
+    for (const id of ids) {
+      const { entry, done } = kept.get(id) ?? {}
+      if (!entry) continue
+      kept.delete(id)
+      const siblings = byDocument.get(entry.document)!
+      siblings.delete(id)
+      if (siblings.size === 0) byDocument.delete(entry.document)
+      counts.bytes -= entry.size ?? 0
+      if (done) counts.done--
+    }
+  }
+
+  const removal = (ids: readonly string[]): readonly Operation[] =>
+    ids.flatMap((id) => [ENTRY, CONTENT, DONE].map((kind) => del(kind + id)))
+
+  function* of(document: string | undefined): Iterable<Kept> {
+    if (document === undefined) yield* kept.values()
+    else for (const id of byDocument.get(document) ?? []) yield kept.get(id)!
+  }
+
+  function entryOf({ before, content, ...change }: NewChange): Entry {
+    const { added, removed } = differenceOf(before ?? '', content ?? '')
+    return {
+      ...change,
+      id: nextId(),
+      path: pathOf(change.document),
+      added: added.length,
+      removed: removed.length,
+      size: content?.length,
+    }
+  }
+
+  const contentsOf = (entries: readonly Entry[]): Promise<(string | undefined)[]> =>
+    database.getMany(entries.map(({ id }) => CONTENT + id))
+
+  async function load(): Promise<void> {
+    const done = new Set<string>()
+    for await (const [key] of database.range(DONE)) done.add(key.slice(DONE.length))
+    const open: Entry[] = []
+    for await (const [key, value] of database.range(ENTRY)) {
+      const stored = JSON.parse(value) as Omit<Entry, 'id' | 'path'>
+      const entry: Entry = { ...stored, id: key.slice(ENTRY.length), path: storedPath(stored.document, pathOf) }
+      keep(entry, undefined, done.has(entry.id))
+      if (!done.has(entry.id)) open.push(entry)
+    }
+    const contents = await contentsOf(open)
+    open.forEach((entry, i) => kept.set(entry.id, { entry, content: contents[i], done: false }))
+  }
+  await load()
+
+  return {
+    async begin(changes) {
+      if (changes.length === 0) return []
+      const size = changes.reduce((sum, { content }) => sum + (content?.length ?? 0), 0)
+      if (kept.size + changes.length > limits.entries || counts.bytes + size > limits.bytes) return tooMany(limits)
+      const entries = changes.map(entryOf)
+      // Room is taken at once: what is begun meanwhile must not take it again.
+      entries.forEach((entry, i) => keep(entry, changes[i]!.content, false))
+      const operations = entries.flatMap(({ id, path: _, ...stored }, i) => {
+        const { content } = changes[i]!
+        return [put(ENTRY + id, JSON.stringify(stored)), ...(content === undefined ? [] : [put(CONTENT + id, content)])]
+      })
+      void database.write([put(LAST_ID, entries.at(-1)!.id)], false, 'drop')
+      const failed = await database.write(operations, true, 'undo')
+      if (failed) forget(entries.map(({ id }) => id))
+      return failed ?? entries.map((entry, i) => openEntry(entry, changes[i]!.content))
+    },
+    async done(entries) {
+      const own = entries.filter(({ id }) => kept.get(id)?.done === false)
+      for (const { id } of own) kept.set(id, { entry: kept.get(id)!.entry, content: undefined, done: true })
+      counts.done += own.length
+      if (own.length === 0) return
+      const written = database.write(
+        own.map(({ id }) => put(DONE + id, '')),
+        durableDone,
+        'keep',
+      )
+      if (durableDone) await written
+    },
+    async undone(entries) {
+      const own = entries.map(({ id }) => id).filter((id) => kept.get(id)?.done === false)
+      forget(own)
+      if (own.length > 0) await database.write(removal(own), true, 'keep')
+    },
+    open: (document) =>
+      [...of(document)].filter(({ done }) => !done).map(({ entry, content }) => openEntry(entry, content)),
+    newest: (document) => [...of(document)].findLast(({ done }) => done)?.entry,
+    has: (id) => kept.has(id),
+    doneCount: (document) =>
+      document === undefined ? counts.done : [...of(document)].filter(({ done }) => done).length,
+    ready(most, passOver) {
+      const entries: Entry[] = []
+      const held = new Set<string>()
+      let size = 0
+      for (const { entry, done } of kept.values()) {
+        if (entries.length >= most || size > AT_ONCE) break
+        if (!done || held.has(entry.document) || passOver(entry.document)) held.add(entry.document)
+        else {
+          entries.push(entry)
+          size += entry.size ?? 0
+        }
+      }
+      return entries
+    },
+    allDone: () => [...kept.values()].filter(({ done }) => done).map(({ entry }) => entry),
+    async changesOf(entries) {
+      const contents = await contentsOf(entries)
+      return entries.flatMap(({ size, ...change }, i) =>
+        size !== undefined && contents[i] === undefined ? [] : [{ ...change, content: contents[i] }],
+      )
+    },
+    removal,
+    forget,
+    figures: () => ({
+      depth: kept.size,
+      inDoubt: kept.size - counts.done,
+      oldest: kept.values().next().value?.entry.time,
+      bytes: counts.bytes,
+    }),
+  }
+}
+
+function storedPath(document: string, pathOf: (document: string) => string): string {
+  try {
+    return pathOf(document)
+  } catch (error) {
+    const detail =
+      `The journal holds a change that is not committed yet, of ${document}: ${(error as Error).message}. ` +
+      'Start with the former base once, until all is committed.'
+    throw new SetbackError({ setback: 'failed', detail })
+  }
+}
+
+const openEntry = ({ size: _, ...entry }: Entry, content: string | undefined): OpenEntry => ({ ...entry, content })
+
+const tooMany = ({ entries, bytes }: JournalLimits): Setback => ({
+  setback: 'full',
+  detail:
+    `The journal holds all that it may: ${entries} changes, or ${bytes} characters. They wait to be committed: the ` +
+    'status of the history says why.',
+})

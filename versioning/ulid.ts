@@ -1,0 +1,36 @@
+// In charge of ULIDs: 26 characters that sort as bytes in the order in which they were made.
+import { randomBytes } from 'node:crypto'
+
+/** Crockford's base 32. */
+const DIGITS = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
+const TIME_LENGTH = 10
+
+/** Makes ULIDs, each later than the one before and than `last`, whatever the clock says. */
+export function makeUlids(now: () => number, last = ''): () => string {
+  return () => {
+    const time = timeDigits(now())
+    last = time > last.slice(0, TIME_LENGTH) ? time + randomDigits() : successor(last)
+    return last
+  }
+}
+
+function timeDigits(time: number): string {
+  let digits = ''
+  for (let rest = Math.max(0, Math.floor(time)); digits.length < TIME_LENGTH; rest = Math.floor(rest / 32)) {
+    digits = DIGITS[rest % 32] + digits
+  }
+  return digits
+}
+
+/** 80 bits, of which the first is 0: the successors do not run out. */
+function randomDigits(): string {
+  const bytes = randomBytes(16)
+  bytes[0]! &= 0x0f
+  return Array.from(bytes, (byte) => DIGITS[byte & 31]).join('')
+}
+
+function successor(id: string): string {
+  const kept = id.replace(/Z+$/, '')
+  const next = DIGITS[DIGITS.indexOf(kept.at(-1)!) + 1]!
+  return kept.slice(0, -1) + next + '0'.repeat(id.length - kept.length)
+}
