@@ -80,7 +80,8 @@ async function crashesIn(
   while (counts.kills < kills && Date.now() < deadline && faults.length === 0) {
     const began = Date.now()
     const gateway = startGateway(site)
-    const isEarly = random.chance(AT_START)
+    // The first one serves until something was written.
+    const isEarly = agents !== undefined && random.chance(AT_START)
     if (isEarly) await Promise.race([sleep(random.between(0, startMs)), gateway.ready])
     else {
       const failed = await readiness(gateway, place.failing)
@@ -144,6 +145,7 @@ async function aLife({ gateway, site, place, random, agents, documents, writes }
     return writeUntil(over.signal, { client, agent, documents }, { random, nextMark, writes })
   })
   const disturbing = place.disturb(gateway.pid, over.signal, random)
+  await inTime(untilSomethingIsDone(writes), 'no write is answered')
   await sleep(random.between(...place.life))
   await gateway.kill()
   over.abort()
@@ -153,6 +155,10 @@ async function aLife({ gateway, site, place, random, agents, documents, writes }
 }
 
 let marks = 0
+
+async function untilSomethingIsDone(writes: readonly Write[]): Promise<void> {
+  while (!writes.some(({ outcome }) => outcome === 'done')) await sleep(5)
+}
 
 async function faultsAtTheEnd(site: Site, place: Place, writes: readonly Write[]): Promise<string[]> {
   const gateway = startGateway(site)

@@ -109,7 +109,7 @@ export async function startFuseki(options: {
   const config = join(folder, 'config.ttl')
   writeFileSync(config, configurationOf(options.datasets))
   const serving = options.datasets.length > 0 ? [`--config=${config}`] : []
-  const java = ['java', '-Xmx3g', '-jar', options.jar, `--port=${port}`, '--localhost', ...serving]
+  const java = ['java', '-Xmx4g', '-jar', options.jar, `--port=${port}`, '--localhost', ...serving]
   // The kernel ends it should this process be killed without a chance to do so (Linux).
   const bound = spawnSync('setpriv', ['--pdeathsig', 'KILL', 'true']).status === 0
   const [command, ...args] = bound ? ['setpriv', '--pdeathsig', 'KILL', ...java] : java
