@@ -19,7 +19,7 @@ export type Failing = 'drop' | 'undo' | 'keep'
 export interface Database {
   /**
    * All or none of these, after all that was given before; with `sync` resolves when they are on the disk. Those that wait
-   * while a batch is written share the next one. After a failure the store is opened anew before anything else is
+   * while a batch is written share the next one; those without `sync` wait a little for one with it. After a failure the store is opened anew before anything else is
    * written; what is to be kept, or undone, goes first then.
    */
   write(operations: readonly Operation[], sync: boolean, failing: Failing): Promise<undefined | Setback>
@@ -36,6 +36,8 @@ export interface Database {
 
 /** UTF-16 units of one batch, which LevelDB holds as a whole. */
 const BATCH = 16 * 1024 * 1024
+/** How long operations that need not be on the disk wait for some that do. */
+const RIDE_MS = 5
 /** Bytes that must be free before a store that failed is opened again: it rewrites its log then. */
 const ROOM = 256 * 1024
 
@@ -53,6 +55,9 @@ export async function openDatabase(folder: string, log: Log): Promise<Database |
   const queue: Waiting[] = []
   let leftover: Operation[] = []
   let writing: Promise<void> | undefined
+  let riding: NodeJS.Timeout | undefined
+  /** Whether what waits is to be written now. */
+  let due = false
   let broken: Setback | undefined
   let closed = false
 
@@ -76,6 +81,16 @@ export async function openDatabase(folder: string, log: Log): Promise<Database |
     return broken
   }
 
+  /** A chained batch: one of an array of operations costs several times as much. */
+  function writeBatch(operations: readonly Operation[], sync: boolean): Promise<void> {
+    const batch = level.batch()
+    for (const operation of operations) {
+      if (operation.type === 'put') batch.put(operation.key, operation.value)
+      else batch.del(operation.key)
+    }
+    return batch.write({ sync })
+  }
+
   async function attempt(group: readonly Waiting[]): Promise<undefined | Setback> {
     const unwritable = await mend()
     if (unwritable) {
@@ -84,7 +99,7 @@ export async function openDatabase(folder: string, log: Log): Promise<Database |
     }
     const sync = leftover.length > 0 || group.some((waiting) => waiting.sync)
     try {
-      await level.batch([...leftover, ...group.flatMap(({ operations }) => operations)], { sync })
+      await writeBatch([...leftover, ...group.flatMap(({ operations }) => operations)], sync)
       leftover = []
       counts.batches++
       if (sync) counts.synced++
@@ -98,14 +113,22 @@ export async function openDatabase(folder: string, log: Log): Promise<Database |
   }
 
   async function drain(): Promise<void> {
-    while (queue.length > 0) {
+    while (due && queue.length > 0) {
       let size = 0
       const beyond = queue.findIndex(({ operations }, i) => (size += sizeOf(operations)) > BATCH && i > 0)
       const group = queue.splice(0, beyond === -1 ? queue.length : beyond)
+      due = beyond !== -1
       const outcome = await attempt(group)
       for (const { resolve } of group) resolve(outcome)
     }
     writing = undefined
+  }
+
+  function start(): void {
+    clearTimeout(riding)
+    riding = undefined
+    due = true
+    writing ??= Promise.resolve().then(drain)
   }
 
   const reading = async <T>(read: Promise<T>): Promise<T> => {
@@ -122,7 +145,8 @@ export async function openDatabase(folder: string, log: Log): Promise<Database |
       if (closed) return Promise.resolve({ setback: 'failed', detail: 'The journal is closed.' })
       return new Promise((resolve) => {
         queue.push({ operations, sync, failing, resolve })
-        writing ??= Promise.resolve().then(drain)
+        if (sync) start()
+        else riding ??= setTimeout(start, RIDE_MS)
       })
     },
     get: (key) => reading(level.get(key)),
@@ -142,6 +166,7 @@ export async function openDatabase(folder: string, log: Log): Promise<Database |
     clear: (prefix) => reading(level.clear(startingWith(prefix))),
     async close() {
       closed = true
+      start()
       await writing
       if (leftover.length > 0) await attempt([])
       await level.close()

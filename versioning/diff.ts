@@ -14,9 +14,25 @@ export interface SubjectDifference extends Difference {
 
 /** In time linear in the length of both; each is canonical N-Triples. */
 export function differenceOf(before: string, after: string): Difference {
-  const [old, now] = [linesOf(before), linesOf(after)]
+  const [old, now] = withoutCommonEnds(before, after).map(linesOf) as [string[], string[]]
   const [wasThere, isThere] = [new Set(old), new Set(now)]
   return { added: now.filter((line) => !wasThere.has(line)), removed: old.filter((line) => !isThere.has(line)) }
+}
+
+/** Most changes leave most lines as they are: those before the first that differs, and behind the last. */
+function withoutCommonEnds(before: string, after: string): readonly [string, string] {
+  const shorter = Math.min(before.length, after.length)
+  let start = 0
+  while (start < shorter && before.charCodeAt(start) === after.charCodeAt(start)) start++
+  start = before.lastIndexOf('\n', start - 1) + 1
+  const [lastOld, lastNew] = [before.length - 1, after.length - 1]
+  let end = 0
+  while (end < shorter - start && before.charCodeAt(lastOld - end) === after.charCodeAt(lastNew - end)) end++
+  // Of the lines that end alike only whole ones are left out: those behind the first line end in common.
+  const alike = before.slice(before.length - end)
+  const whole = alike.indexOf('\n')
+  end = whole === -1 ? 0 : alike.length - whole - 1
+  return [before.slice(start, before.length - end), after.slice(start, after.length - end)]
 }
 
 const linesOf = (text: string): string[] => text.split('\n').filter((line) => line !== '')

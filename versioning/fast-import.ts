@@ -28,14 +28,20 @@ export interface Import {
   readonly commits: Iterable<ImportedCommit>
   /** The last commit is left out when its tree is this one. */
   readonly unlessTree?: string
+  /** To whatever else wants the processor. */
+  readonly yields?: boolean
 }
+
+/** UTF-16 units that are written at once. */
+const PIECE = 65_536
+const isArray = (files: ImportedCommit['files']): files is readonly NewFile[] => Array.isArray(files)
 
 /** Ids of the commits, undefined for one that was left out; or how git failed, and then the branch is as it was. */
 export type Imported = { readonly commits: readonly (string | undefined)[] } | { readonly failed: Ending }
 
 /** Whatever the files' iterable throws is thrown on. */
 export async function fastImport(folder: string, task: Import): Promise<Imported> {
-  const { child, ended } = startGit(folder, ['fast-import', '--done', '--quiet', '--date-format=raw'])
+  const { child, ended } = startGit(folder, ['fast-import', '--done', '--quiet', '--date-format=raw'], task.yields)
   const idle = watchIdle(child)
   const replies = repliesOf(child.stdout)
   const commits: (string | undefined)[] = []
@@ -62,13 +68,26 @@ export async function fastImport(folder: string, task: Import): Promise<Imported
 
   async function* stream(): AsyncGenerator<string> {
     let mark = 0
+    let text = ''
     for (const commit of task.commits) {
-      yield headOf(commit, task, ++mark)
-      for await (const file of noted(commit.files)) yield changeOf(file)
-      yield `\nget-mark :${mark}\n`
+      text += headOf(commit, task, ++mark)
+      if (isArray(commit.files)) text += commit.files.map(changeOf).join('')
+      else {
+        for await (const file of noted(commit.files)) {
+          text += changeOf(file)
+          if (text.length < PIECE) continue
+          yield text
+          text = ''
+        }
+      }
+      text += `\nget-mark :${mark}\n`
+      if (text.length < PIECE) continue
+      yield text
+      text = ''
     }
     if (task.unlessTree !== undefined) {
-      yield `ls :${mark} ""\n`
+      yield `${text}ls :${mark} ""\n`
+      text = ''
       for (let n = 0; n < mark; n++) commits.push(await replies.next())
       // A branch that is set to where it is stays there.
       if ((await replies.next())?.split(/\s/)[2] === task.unlessTree) {
@@ -76,7 +95,7 @@ export async function fastImport(folder: string, task: Import): Promise<Imported
         yield `reset refs/heads/${task.branch}\n${task.parent === undefined ? '' : `from ${task.parent}\n`}\n`
       }
     }
-    yield 'done\n'
+    yield `${text}done\n`
   }
 
   // Why the stream breaks is told by how git ends.

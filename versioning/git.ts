@@ -1,6 +1,7 @@
 // In charge of running git: in one bare repository, in an environment that nobody else has a say in, within limits.
 import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process'
-import { devNull } from 'node:os'
+import { writeFileSync } from 'node:fs'
+import { constants, devNull, setPriority } from 'node:os'
 import { Readable, Writable } from 'node:stream'
 import type { Setback } from './change.js'
 import { SetbackError } from './repository.js'
@@ -42,12 +43,17 @@ export interface Ending {
   readonly stderr: string
 }
 
-/** A git on a repository, and how it ends. In a process group of its own: what interrupts the gateway leaves it alone. */
+/**
+ * A git on a repository, and how it ends. In a process group of its own: what interrupts the gateway leaves it alone.
+ * @param yields to whatever else wants the processor
+ */
 export function startGit(
   folder: string,
   args: readonly string[],
+  yields = false,
 ): { readonly child: GitProcess; readonly ended: Promise<Ending> } {
   const child = spawn('git', [`--git-dir=${folder}`, ...SETTINGS, ...args], { env: environment(), detached: true })
+  if (yields && child.pid !== undefined) yieldsFromNowOn(child.pid)
   // Where the process has no file descriptors left there are no pipes either.
   if (!(child.stdin as unknown)) Object.assign(child, withoutPipes())
   let stderr = ''
@@ -59,6 +65,17 @@ export function startGit(
     child.on('close', (code) => resolve({ code: code ?? undefined, stderr }))
   })
   return { child, ended }
+}
+
+function yieldsFromNowOn(pid: number): void {
+  const niceness = constants.priority.PRIORITY_BELOW_NORMAL
+  try {
+    setPriority(pid, niceness)
+    // Linux may share the processor out between sessions first (sched(7), autogroup): git has one of its own.
+    writeFileSync(`/proc/${pid}/autogroup`, String(niceness))
+  } catch {
+    // It has ended already, or nobody may: then it runs as others do.
+  }
 }
 
 const withoutPipes = (): Pick<GitProcess, 'stdin' | 'stdout' | 'stderr'> => ({

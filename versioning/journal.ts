@@ -45,14 +45,16 @@ export interface Journal {
 const ENTRY = 'e'
 const CONTENT = 'c'
 const DONE = 'd'
-/** The id that was given last: ids grow even where the clock goes back and nothing is left in the journal. */
+/** The last id when entries left: ids grow even where the clock goes back and nothing is left in the journal. */
 const LAST_ID = 'j'
 /** UTF-16 units of contents that are read at once. */
 const AT_ONCE = 16 * 1024 * 1024
+/** UTF-16 units of contents of done entries that are in memory too. */
+const HELD = 16 * 1024 * 1024
 
 interface Kept {
   readonly entry: Entry
-  /** While the entry is open. */
+  /** While the entry is open, and after that while there is room; else it is on the disk only. */
   readonly content: string | undefined
   readonly done: boolean
 }
@@ -71,8 +73,8 @@ export async function openJournal(
   /** By id, which is in order. */
   const kept = new Map<string, Kept>()
   const byDocument = new Map<string, Set<string>>()
-  const counts = { done: 0, bytes: 0 }
-  const nextId = makeUlids(now, await database.get(LAST_ID))
+  const counts = { done: 0, bytes: 0, held: 0 }
+  let last = await database.get(LAST_ID)
 
   function keep(entry: Entry, content: string | undefined, done: boolean): void {
     kept.set(entry.id, { entry, content, done })
@@ -83,8 +85,9 @@ export async function openJournal(
 
   function forget(ids: readonly string[]): void {
     for (const id of ids) {
-      const { entry, done } = kept.get(id) ?? {}
+      const { entry, done, content } = kept.get(id) ?? {}
       if (!entry) continue
+      if (done) counts.held -= content?.length ?? 0
       kept.delete(id)
       const siblings = byDocument.get(entry.document)!
       siblings.delete(id)
@@ -94,8 +97,10 @@ export async function openJournal(
     }
   }
 
-  const removal = (ids: readonly string[]): readonly Operation[] =>
-    ids.flatMap((id) => [ENTRY, CONTENT, DONE].map((kind) => del(kind + id)))
+  const removal = (ids: readonly string[]): readonly Operation[] => [
+    ...ids.flatMap((id) => [del(ENTRY + id), del(CONTENT + id), del(DONE + id)]),
+    ...(last === undefined ? [] : [put(LAST_ID, last)]),
+  ]
 
   function* of(document: string | undefined): Iterable<Kept> {
     if (document === undefined) yield* kept.values()
@@ -106,7 +111,7 @@ export async function openJournal(
     const { added, removed } = differenceOf(before ?? '', content ?? '')
     return {
       ...change,
-      id: nextId(),
+      id: (last = nextId()),
       path: pathOf(change.document),
       added: added.length,
       removed: removed.length,
@@ -131,6 +136,9 @@ export async function openJournal(
     open.forEach((entry, i) => kept.set(entry.id, { entry, content: contents[i], done: false }))
   }
   await load()
+  const newest = [...kept.keys()].at(-1)
+  if (newest !== undefined && newest > (last ?? '')) last = newest
+  const nextId = makeUlids(now, last)
 
   return {
     async begin(changes) {
@@ -144,14 +152,18 @@ export async function openJournal(
         const { content } = changes[i]!
         return [put(ENTRY + id, JSON.stringify(stored)), ...(content === undefined ? [] : [put(CONTENT + id, content)])]
       })
-      void database.write([put(LAST_ID, entries.at(-1)!.id)], false, 'drop')
       const failed = await database.write(operations, true, 'undo')
       if (failed) forget(entries.map(({ id }) => id))
       return failed ?? entries.map((entry, i) => openEntry(entry, changes[i]!.content))
     },
     async done(entries) {
       const own = entries.filter(({ id }) => kept.get(id)?.done === false)
-      for (const { id } of own) kept.set(id, { entry: kept.get(id)!.entry, content: undefined, done: true })
+      for (const { id } of own) {
+        const { entry, content } = kept.get(id)!
+        const fits = content !== undefined && counts.held + content.length <= HELD
+        if (fits) counts.held += content.length
+        kept.set(id, { entry, content: fits ? content : undefined, done: true })
+      }
       counts.done += own.length
       if (own.length === 0) return
       const written = database.write(
@@ -188,10 +200,13 @@ export async function openJournal(
     },
     allDone: () => [...kept.values()].filter(({ done }) => done).map(({ entry }) => entry),
     async changesOf(entries) {
-      const contents = await contentsOf(entries)
-      return entries.flatMap(({ size, ...change }, i) =>
-        size !== undefined && contents[i] === undefined ? [] : [{ ...change, content: contents[i] }],
-      )
+      const unheld = entries.filter(({ id, size }) => size !== undefined && kept.get(id)?.content === undefined)
+      const read = unheld.length > 0 ? await contentsOf(unheld) : []
+      const contents = new Map(unheld.map(({ id }, i) => [id, read[i]]))
+      return entries.flatMap(({ size, ...change }) => {
+        const content = kept.get(change.id)?.content ?? contents.get(change.id)
+        return size !== undefined && content === undefined ? [] : [{ ...change, content }]
+      })
     },
     removal,
     forget,

@@ -11,8 +11,11 @@ import { logOf, readHead, type Head } from './git-log.js'
 import { makeQueue } from './queue.js'
 import { SetbackError, type Committed, type LoggedCommit, type NewCommit, type Repository } from './repository.js'
 
-export const BATCH = 100
-const PACKS = 200
+export const BATCH = 250
+/** Packs are merged from so many on, as long as that takes a small share of the time; from as many as MANY in any case. */
+const PACKS = 32
+const MANY_PACKS = 200
+const REPACK_SHARE = 1 / 20
 const REPACK_LIMIT_MS = 1_800_000
 /** So many of the newest commits are known by their Journal-Id: what has become a commit does not become another. */
 const KNOWN = 1000
@@ -37,6 +40,8 @@ export function makeLocalCommits({ folder, branch, committer, reader, now }: Opt
   const inTurn = makeQueue()
   let last: string | undefined
   let packs: number | undefined
+  /** ms. */
+  const repacking = { took: 0, ended: 0 }
   let recovered = false
   let stopRepack = (): void => undefined
   let closed = false
@@ -81,6 +86,7 @@ export function makeLocalCommits({ folder, branch, committer, reader, now }: Opt
   async function commitOn(
     head: Head | undefined,
     changes: readonly NewCommit[],
+    yields: boolean,
   ): Promise<readonly Committed[] | { readonly failed: Ending }> {
     const pending = changes.filter(({ id }) => !known.has(id))
     let time = head?.time
@@ -92,7 +98,7 @@ export function makeLocalCommits({ folder, branch, committer, reader, now }: Opt
       files: [change],
     }))
     if (commits.length > 0) {
-      const imported = await fastImport(folder, { branch, committer, parent: head?.commit, commits })
+      const imported = await fastImport(folder, { branch, committer, parent: head?.commit, commits, yields })
       if ('failed' in imported) return imported
       commits.forEach(({ id, time }, n) => {
         known.set(id, { commit: imported.commits[n]!, parent: n === 0 ? head?.commit : imported.commits[n - 1], time })
@@ -152,7 +158,8 @@ export function makeLocalCommits({ folder, branch, committer, reader, now }: Opt
   async function newHead(commit: string): Promise<void> {
     last = commit
     packs = packs === undefined ? await countPacks(folder) : packs + 1
-    if (packs < PACKS) return
+    const isDue = packs >= PACKS && repacking.took <= REPACK_SHARE * (performance.now() - repacking.ended)
+    if (!isDue && packs < MANY_PACKS) return
     packs = 0
     void inTurn(repack)
   }
@@ -160,7 +167,8 @@ export function makeLocalCommits({ folder, branch, committer, reader, now }: Opt
   /** Between commits, as a running fast-import keeps its packs from being merged. */
   async function repack(): Promise<void> {
     if (closed) return
-    const { child, ended } = startGit(folder, ['repack', '--geometric=2', '-d', '--write-midx', '--quiet'])
+    const began = performance.now()
+    const { child, ended } = startGit(folder, ['repack', '--geometric=2', '-d', '--write-midx', '--quiet'], true)
     child.stdin.end()
     child.stdout.resume()
     const idle = watchIdle(child, REPACK_LIMIT_MS)
@@ -168,6 +176,8 @@ export function makeLocalCommits({ folder, branch, committer, reader, now }: Opt
     await ended
     idle.stop()
     reader.restart()
+    repacking.ended = performance.now()
+    repacking.took = repacking.ended - began
   }
 
   const orSetback = async <R>(task: () => Promise<R>): Promise<R | Setback> => {
@@ -181,12 +191,14 @@ export function makeLocalCommits({ folder, branch, committer, reader, now }: Opt
   }
 
   return {
-    async commit(changes) {
+    async commit(changes, presses = false) {
       const batch = changes.slice(0, BATCH)
       const refused = batch.findIndex((change) => whyUnfit(change))
       const fit = refused < 0 ? batch : batch.slice(0, refused)
       const done =
-        fit.length === 0 ? [] : await orSetback(() => onHead<readonly Committed[]>((head) => commitOn(head, fit)))
+        fit.length === 0
+          ? []
+          : await orSetback(() => onHead<readonly Committed[]>((head) => commitOn(head, fit, !presses)))
       if (isSetback(done)) return { ...done, done: [] }
       return refused < 0 ? done : { ...whyUnfit(batch[refused]!)!, done }
     },

@@ -15,7 +15,7 @@ export interface RelayPauses {
   readonly longest: number
   /** Between attempts while somebody has to do something first. */
   readonly parked: number
-  /** For which changes are gathered to be committed together, unless somebody waits for them. */
+  /** For which changes are gathered at least, to be committed together, unless somebody waits for them. */
   readonly gather: number
 }
 
@@ -38,6 +38,11 @@ export interface Relay {
 }
 
 const LONGEST_LIMIT_MS = 3_600_000
+/** Changes are gathered for so many times as long as the last commits took: it is requests that the machine is there for. */
+const GATHER_FACTOR = 10
+const LONGEST_GATHER_MS = 1000
+/** So many changes wait that committing them is as urgent as making more. */
+const PRESSING = 10_000
 /** Attempts to find on the branch what was committed to it: some repositories show it late. */
 const LATE = 6
 
@@ -54,6 +59,8 @@ export function startRelay(branch: Branch, now: () => number, pauses: RelayPause
   let late = 0
   /** So many changes are committed one by one: one of them is unfit. */
   let singly = 0
+  /** What the last commits took, ms. */
+  let effort = 0
   let failures = 0
   let setback: Setback | undefined
   let resumesAt = 0
@@ -85,12 +92,15 @@ export function startRelay(branch: Branch, now: () => number, pauses: RelayPause
       return undefined
     }
     singly = Math.max(0, singly - 1)
+    const began = performance.now()
     const changes = await journal.changesOf(entries)
     const lost = entries.find(({ id }, i) => changes[i]?.id !== id)
     if (lost) return block(lost.document, 'Its content is missing from the journal, which was damaged.')
-    const outcome = await repository.commit(await onTheirFiles(changes))
+    const presses = hurrying > 0 || journal.doneCount() > PRESSING
+    const outcome = await repository.commit(await onTheirFiles(changes), presses)
     const committed = isSetback(outcome) ? outcome.done : outcome
     const failed = committed.length > 0 ? await record(changes, committed) : undefined
+    effort = performance.now() - began
     if (failed) return failed
     if (!isSetback(outcome)) {
       return committed.length > 0 ? undefined : { setback: 'failed', detail: `${repository.name} committed nothing.` }
@@ -168,7 +178,8 @@ export function startRelay(branch: Branch, now: () => number, pauses: RelayPause
 
   async function step(): Promise<void> {
     const gathers = !behind && hurrying === 0 && singly === 0 && journal.doneCount() < repository.batch
-    if (gathers && (await haste.heard(pauses.gather)) && stopped) return
+    const gather = Math.min(LONGEST_GATHER_MS, Math.max(pauses.gather, GATHER_FACTOR * effort))
+    if (gathers && (await haste.heard(gather)) && stopped) return
     const failed = await (behind ? readBranch() : commitSome()).catch(unexpected)
     if (stopped) return
     if (failed) await rest(failed)

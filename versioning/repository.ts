@@ -44,8 +44,12 @@ export interface Repository {
    * One commit for each change, in this order, on top of the branch, whoever else has committed there. Those returned are
    * on the branch, durably; a shorter list than was given, or `done` beside a setback, says how far it got. What is among
    * the latest commits already, by its Journal-Id, is not committed again.
+   * @param presses somebody waits, or much does; else requests go first where the machine has no time for both
    */
-  commit(changes: readonly NewCommit[]): Promise<readonly Committed[] | (Setback & { done: readonly Committed[] })>
+  commit(
+    changes: readonly NewCommit[],
+    presses?: boolean,
+  ): Promise<readonly Committed[] | (Setback & { done: readonly Committed[] })>
   /** One commit that makes these files what is given (undefined: removed), as `change` describes it; others stay. */
   commitFiles(
     files: AsyncIterable<{ readonly path: string; readonly content: string | undefined }>,

@@ -22,11 +22,17 @@ function timeDigits(time: number): string {
   return digits
 }
 
+const RANDOM_LENGTH = 16
+/** Drawn for many at once. */
+let pool = Buffer.alloc(0)
+
 /** 80 bits, of which the first is 0: the successors do not run out. */
 function randomDigits(): string {
-  const bytes = randomBytes(16)
-  bytes[0]! &= 0x0f
-  return Array.from(bytes, (byte) => DIGITS[byte & 31]).join('')
+  if (pool.length < RANDOM_LENGTH) pool = randomBytes(256 * RANDOM_LENGTH)
+  let digits = DIGITS[pool[0]! & 0x0f]!
+  for (let i = 1; i < RANDOM_LENGTH; i++) digits += DIGITS[pool[i]! & 31]
+  pool = pool.subarray(RANDOM_LENGTH)
+  return digits
 }
 
 function successor(id: string): string {

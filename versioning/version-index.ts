@@ -99,6 +99,14 @@ export async function openVersionIndex(database: Database, of: string): Promise<
       const tips = await tipsOf([...new Set(commits.flatMap(({ files }) => files.map(({ path }) => path)))])
       let position = head?.position ?? -1
       let operations: Operation[] = []
+      /** Paths whose newest version is among the operations: one tip each, however many versions. */
+      const changed = new Set<string>()
+      const gathered = (): Operation[] => {
+        const all = [...operations, ...Array.from(changed, (path) => put(TIP + path, JSON.stringify(tips.get(path))))]
+        operations = []
+        changed.clear()
+        return all
+      }
       for (const commit of commits) {
         position++
         operations.push(put(COMMIT + commit.commit, String(position)))
@@ -106,17 +114,16 @@ export async function openVersionIndex(database: Database, of: string): Promise<
           const tip = nextTip(tips.get(path), commit, position, blob)
           if (!tip) continue
           tips.set(path, tip)
-          operations.push(put(TIP + path, JSON.stringify(tip)))
+          changed.add(path)
           operations.push(put(versionKey(path, tip[0]), JSON.stringify(storedFrom(commit, tip))))
-          if (operations.length < BATCH) continue
-          const failed = await database.write(operations, false, 'drop')
+          if (operations.length + changed.size < BATCH) continue
+          const failed = await database.write(gathered(), false, 'drop')
           if (failed) return failed
-          operations = []
         }
       }
       const next = commits.length > 0 ? { of, commit: commits.at(-1)!.commit, position } : head
       if (next) operations.push(put(HEAD, JSON.stringify(next)))
-      const failed = await database.write([...operations, ...alongside], false, 'drop')
+      const failed = await database.write([...gathered(), ...alongside], false, 'drop')
       if (!failed) head = next
       return failed
     },

@@ -2,10 +2,12 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { DIFFERENT, TWENTY_TRIPLES } from './bench-data.js'
 import { bulkPaths, TURTLE, withGateway, type Rows } from './documents.js'
 import { perSecond } from './load.js'
 import type { Setting } from './setting.js'
+import { makeRepository } from './versioned-repository.js'
 
 interface CpuProfile {
   readonly nodes: readonly {
@@ -21,10 +23,15 @@ const TOP = 20
 export async function profile(setting: Setting): Promise<Rows> {
   const rows: string[][] = []
   const targets = bulkPaths(setting, DIFFERENT)
+  const repositories = mkdtempSync(join(tmpdir(), 'triplegate-bench-'))
+  const repository = join(repositories, 'written.git')
+  await makeRepository(repository, setting.base, [])
+  const put = { method: 'PUT', body: TWENTY_TRIPLES, status: [200, 201, 204] }
   for (const [name, flags, writing] of [
     ['cached GET', [], {}],
     ['uncached GET', ['--cache', 'off'], {}],
-    ['PUT', [], { method: 'PUT', body: TWENTY_TRIPLES, status: [200, 201, 204] }],
+    ['PUT', [], put],
+    ['PUT, versioned', ['--history', pathToFileURL(repository).href], put],
   ] as const) {
     const folder = mkdtempSync(join(tmpdir(), 'triplegate-profile-'))
     try {
@@ -52,6 +59,7 @@ export async function profile(setting: Setting): Promise<Rows> {
       rmSync(folder, { recursive: true, force: true })
     }
   }
+  rmSync(repositories, { recursive: true, force: true })
   return { rows, notes: [] }
 }
 
