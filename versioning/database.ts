@@ -1,6 +1,7 @@
 // In charge of the key-value store under journal and version index: one folder, one owner, one atomic batch at a time.
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setImmediate as breathe } from 'node:timers/promises'
 import { ClassicLevel } from 'classic-level'
 import type { Setback } from './change.js'
 import type { Log } from './history.js'
@@ -128,7 +129,8 @@ export async function openDatabase(folder: string, log: Log): Promise<Database |
     clearTimeout(riding)
     riding = undefined
     due = true
-    writing ??= Promise.resolve().then(drain)
+    // All that this turn of the event loop brings shares the batch.
+    writing ??= breathe().then(drain)
   }
 
   const reading = async <T>(read: Promise<T>): Promise<T> => {

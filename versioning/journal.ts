@@ -73,12 +73,15 @@ export async function openJournal(
   /** By id, which is in order. */
   const kept = new Map<string, Kept>()
   const byDocument = new Map<string, Set<string>>()
+  /** Of those, the open ones. */
+  const openOnes = new Map<string, Set<string>>()
   const counts = { done: 0, bytes: 0, held: 0 }
   let last = await database.get(LAST_ID)
 
   function keep(entry: Entry, content: string | undefined, done: boolean): void {
     kept.set(entry.id, { entry, content, done })
-    byDocument.set(entry.document, (byDocument.get(entry.document) ?? new Set()).add(entry.id))
+    addTo(byDocument, entry)
+    if (!done) addTo(openOnes, entry)
     counts.bytes += entry.size ?? 0
     if (done) counts.done++
   }
@@ -89,9 +92,8 @@ export async function openJournal(
       if (!entry) continue
       if (done) counts.held -= content?.length ?? 0
       kept.delete(id)
-      const siblings = byDocument.get(entry.document)!
-      siblings.delete(id)
-      if (siblings.size === 0) byDocument.delete(entry.document)
+      takeFrom(byDocument, entry)
+      takeFrom(openOnes, entry)
       counts.bytes -= entry.size ?? 0
       if (done) counts.done--
     }
@@ -102,9 +104,9 @@ export async function openJournal(
     ...(last === undefined ? [] : [put(LAST_ID, last)]),
   ]
 
-  function* of(document: string | undefined): Iterable<Kept> {
+  function* of(document: string | undefined, ids: ReadonlyMap<string, Iterable<string>> = byDocument): Iterable<Kept> {
     if (document === undefined) yield* kept.values()
-    else for (const id of byDocument.get(document) ?? []) yield kept.get(id)!
+    else for (const id of ids.get(document) ?? []) yield kept.get(id)!
   }
 
   function entryOf({ before, content, ...change }: NewChange): Entry {
@@ -163,6 +165,7 @@ export async function openJournal(
         const fits = content !== undefined && counts.held + content.length <= HELD
         if (fits) counts.held += content.length
         kept.set(id, { entry, content: fits ? content : undefined, done: true })
+        takeFrom(openOnes, entry)
       }
       counts.done += own.length
       if (own.length === 0) return
@@ -179,7 +182,7 @@ export async function openJournal(
       if (own.length > 0) await database.write(removal(own), true, 'keep')
     },
     open: (document) =>
-      [...of(document)].filter(({ done }) => !done).map(({ entry, content }) => openEntry(entry, content)),
+      [...of(document, openOnes)].filter(({ done }) => !done).map(({ entry, content }) => openEntry(entry, content)),
     newest: (document) => [...of(document)].findLast(({ done }) => done)?.entry,
     has: (id) => kept.has(id),
     doneCount: (document) =>
@@ -217,6 +220,16 @@ export async function openJournal(
       bytes: counts.bytes,
     }),
   }
+}
+
+type Ids = Map<string, Set<string>>
+const addTo = (ids: Ids, { document, id }: Entry): unknown =>
+  ids.set(document, (ids.get(document) ?? new Set()).add(id))
+
+function takeFrom(ids: Ids, { document, id }: Entry): void {
+  const siblings = ids.get(document)
+  siblings?.delete(id)
+  if (siblings?.size === 0) ids.delete(document)
 }
 
 function storedPath(document: string, pathOf: (document: string) => string): string {
