@@ -132,17 +132,18 @@ const isLogin = (target: Target<Application>): boolean =>
 /** Who is asking, where that is known already and needs no waiting; undefined where `identify` has to be asked. */
 export function recallAgent(
   { certificate, fields }: Request,
-  { base, dataspace }: Application,
+  application: Application,
   { webIds, identities }: Gateway,
 ): Agent | undefined {
+  const { dataspace } = application
   if (isProblem(certificate)) return undefined
   const certified = certificate && webIds.recall(certificate)
   if (certificate && !certified) return undefined
   const { authorization, cookie, 'on-behalf-of': principal } = fields
   if (authorization === undefined && principal === undefined) {
     if (certified) return certified
-    const session = cookieOf(cookie, 'session', base)
-    return session === undefined ? NOBODY : known(recallAgentOfSession(identities, session, dataspace))
+    const webId = cookie === undefined ? null : recallAgentOfSession(identities, cookie, application)
+    return webId === null ? NOBODY : known(webId)
   }
   const token = authorization === undefined ? undefined : recallAgentOfToken(identities, authorization, dataspace)
   if (authorization !== undefined && (token === undefined || (certified && certified.webId !== token))) return undefined

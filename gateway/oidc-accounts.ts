@@ -1,6 +1,7 @@
 // In charge of accounts at identity providers (linkeddatahub.md 4.3, 4.4): which agent an account is of, and the documents
 // that are made at the first log-in.
 import { createHash } from 'node:crypto'
+import { interned } from '../policies/interned.js'
 import { makeRemembered, type Found } from '../policies/remembered.js'
 import { about, agentDocuments, agentWebId, type Described } from './agent-documents.js'
 import { isLarge, readDocument } from './document.js'
@@ -84,7 +85,7 @@ function agentOf(graph: Graph, account: string, { issuer, subject }: AccountId):
   const isThis =
     valuesOf(graph, account, LACL('issuer')).includes(issuer) && valuesOf(graph, account, SIOC('id')).includes(subject)
   const agents = irisOf(graph, account, SIOC('account_of'))
-  return isThis && agents.length === 1 ? agents[0] : undefined
+  return isThis && agents.length === 1 ? interned(agents[0]!) : undefined
 }
 
 /**

@@ -4,12 +4,14 @@ import { makeTokenVerifier, type Claims, type TokenVerifier } from '../policies/
 import { BUSY, makeProofCheck, type CheckProof } from '../policies/dpop.js'
 import { makeProfileStatements, webIdOf, type Answer, type ProfileStatements } from '../policies/profile-statement.js'
 import { makeSessions, type SealingKeys, type Session, type Sessions } from '../policies/session.js'
+import { makeSeenTexts, type SeenTexts } from '../policies/seen-texts.js'
 import type { ReadProfile } from '../policies/webid.js'
 import type { Request } from './exchange.js'
 import type { Application, Dataspace } from './gateway.js'
 import type { Trace } from './log.js'
 import { makeAccounts, type Accounts, type AccountId } from './oidc-accounts.js'
 import type { OidcClient } from './oidc-client.js'
+import { cookieOf } from './oidc-cookies.js'
 import type { Provider } from './oidc-providers.js'
 import { isProblem, problem, type Problem } from './problem.js'
 import type { Target } from './target.js'
@@ -23,6 +25,9 @@ export interface Identities {
   readonly tokens: TokenVerifier
   readonly proofs: CheckProof
   readonly statements: ProfileStatements
+  /** By the whole Cookie or Authorization field that they came in, which is not taken apart again. */
+  readonly seen: { readonly sessions: SeenTexts<Session>; readonly claims: SeenTexts<Claims> }
+  readonly now: () => number
   /** Forgets whatever rests on this document. */
   forget(document: string): void
   clear(): void
@@ -38,6 +43,10 @@ export interface IdentitiesSettings {
   readonly now: () => number
 }
 
+/** Fields, and the longest that is kept: whoever has one session can send it in any number of fields. */
+const SEEN = 5_000
+const LONGEST_FIELD = 4096
+
 export function makeIdentities(settings: IdentitiesSettings): Identities {
   const { providers, client, keys, lifetime, readProfile, now } = settings
   const accounts = makeAccounts(now)
@@ -49,6 +58,8 @@ export function makeIdentities(settings: IdentitiesSettings): Identities {
     keys,
     accounts,
     statements,
+    now,
+    seen: { sessions: makeSeenTexts<Session>(SEEN, LONGEST_FIELD), claims: makeSeenTexts<Claims>(SEEN, LONGEST_FIELD) },
     sessions: makeSessions(keys, lifetime, now),
     tokens: makeTokenVerifier(issuers, now),
     proofs: makeProofCheck(now),
@@ -150,9 +161,15 @@ export function recallAgentOfToken(
   authorization: string,
   dataspace: Dataspace,
 ): string | undefined {
-  if (!authorization.startsWith('Bearer ')) return undefined
-  const claims: Claims | undefined = identities.tokens.recall(authorization.slice(7))
-  return claims && claims.boundTo === undefined ? recallAgentOf(identities, dataspace, claims) : undefined
+  const { seen, tokens, now } = identities
+  let claims = seen.claims.get(authorization)
+  if (!claims) {
+    claims = authorization.startsWith('Bearer ') ? tokens.recall(authorization.slice(7)) : undefined
+    // One that is bound to a key proves nothing by itself.
+    if (!claims || claims.boundTo !== undefined) return undefined
+    seen.claims.set(authorization, claims)
+  }
+  return claims.expires > now() ? recallAgentOf(identities, dataspace, claims) : undefined
 }
 
 /** The WebID of a session; 'ended' when it is over, or the account is no more. */
@@ -177,9 +194,22 @@ export function sessionOf(
   return session !== 'ended' && providers.some(({ issuer }) => issuer === session.issuer) ? session : 'ended'
 }
 
-export function recallAgentOfSession(identities: Identities, cookie: string, dataspace: Dataspace): string | undefined {
-  const session = sessionOf(identities, cookie, dataspace)
-  return session === 'ended' ? undefined : recallAgentOf(identities, dataspace, session)
+/** Null: there is no session in this Cookie field. */
+export function recallAgentOfSession(
+  identities: Identities,
+  field: string,
+  { base, dataspace }: Application,
+): string | undefined | null {
+  const { seen, sessions } = identities
+  let session = seen.sessions.get(field)
+  if (!session) {
+    const cookie = cookieOf(field, 'session', base)
+    if (cookie === undefined) return null
+    const found = sessionOf(identities, cookie, dataspace)
+    if (found === 'ended') return undefined
+    seen.sessions.set(field, (session = found))
+  }
+  return sessions.isInForce(session, dataspace.admin.base) ? recallAgentOf(identities, dataspace, session) : undefined
 }
 
 /** The principal that the agent may act for (linkeddatahub.md 4.2), as an On-Behalf-Of field names it. */

@@ -10,14 +10,16 @@ export interface SeenTexts<Value extends object> {
 /** 24 octets in base64url. */
 const END = 32
 
-/** At most `max` are kept. */
-export function makeSeenTexts<Value extends object>(max: number): SeenTexts<Value> {
+/** At most `max` are kept, and none that is longer than `longest`, in UTF-16 units. */
+export function makeSeenTexts<Value extends object>(max: number, longest = Infinity): SeenTexts<Value> {
   const seen = new LRUCache<string, { readonly text: string; readonly value: Value }>({ max })
   return {
     get(text) {
       const found = seen.get(text.slice(-END))
       return found?.text === text ? found.value : undefined
     },
-    set: (text, value) => void seen.set(text.slice(-END), { text, value }),
+    set(text, value) {
+      if (text.length <= longest) seen.set(text.slice(-END), { text, value })
+    },
   }
 }

@@ -69,6 +69,8 @@ export interface Sessions {
   begin(who: Omit<Session, 'id' | 'expires'>): { readonly cookie: string; readonly lifetime: number }
   /** The session in force in this dataspace; 'ended' for whatever is none, or not any more. */
   recall(text: string, dataspace: string): Session | 'ended'
+  /** Whether one that was recalled before still is. */
+  isInForce(session: Session, dataspace: string): boolean
   /** Ends it before its time, wherever else its cookie may be. */
   end(session: Session): void
 }
@@ -90,15 +92,18 @@ export function makeSessions(keys: SealingKeys, lifetime: number, now: () => num
     return session
   }
 
+  const isInForce = ({ id, expires, dataspace }: Session, wanted: string): boolean =>
+    expires > now() && dataspace === wanted && !ended.has(id)
+
   return {
+    isInForce,
     begin(who) {
       const session: Session = { ...who, id: randomBytes(16).toString('base64url'), expires: now() + lifetime }
       return { cookie: seal(keys, 'session', session), lifetime }
     },
     recall(text, dataspace) {
       const session = read(text)
-      const isInForce = session && session.expires > now() && session.dataspace === dataspace && !ended.has(session.id)
-      return isInForce ? session : 'ended'
+      return session && isInForce(session, dataspace) ? session : 'ended'
     },
     end({ id, expires }) {
       for (const [other, until] of ended) if (until <= now() || ended.size >= ENDED) ended.delete(other)

@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import type { Quad } from '@rdfjs/types'
 import { readClientCertificate, type ClientCertificate } from './client-certificate.js'
+import { interned } from './interned.js'
 
 const CERT = 'http://www.w3.org/ns/auth/cert#'
 
@@ -211,13 +212,13 @@ async function checkKey(
   const keys = profile.filter((t) => t.subject.value === webId && t.predicate.value === CERT + 'key')
   let asked = 0
   for (const { object } of keys.slice(0, 20)) {
-    if (isKey(profile, object.value, key)) return { webId }
+    if (isKey(profile, object.value, key)) return { webId: interned(webId) }
     const keyDocument = withoutFragment(object.value)
     if (object.termType !== 'NamedNode' || keyDocument === profileDocument || !isHttpUri(object.value)) continue
     if (++asked > KEY_DOCUMENTS) continue
     const described = await readProfile(keyDocument)
     if ('unavailable' in described && described.isOurs) return failure('store-unavailable', described.unavailable)
-    if (!('unavailable' in described) && isKey(described, object.value, key)) return { webId }
+    if (!('unavailable' in described) && isKey(described, object.value, key)) return { webId: interned(webId) }
   }
   return failure('key-not-in-profile', `The client certificate's key is not in the WebID profile <${webId}>.`)
 }

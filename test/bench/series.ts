@@ -32,7 +32,8 @@ export async function takeTurns(contestants: readonly Contestant[], timing: Timi
   }
   if (timing.warmUp > 0) for (const each of contestants) await turn(each, timing.warmUp, false)
   for (let round = 0; round < timing.rounds; round++) {
-    for (const each of contestants) await turn(each, timing.seconds, true)
+    // To and fro: none always comes after the same one.
+    for (const each of round % 2 ? contestants.toReversed() : contestants) await turn(each, timing.seconds, true)
   }
   return outcome
 }

@@ -40,7 +40,7 @@ export const TIER: Readonly<Record<string, TierPart>> = {
   identity: {
     about: 'cached GET by a session cookie and by a token seen before, beside a certificate',
     seconds: 22,
-    measure: (setting) => identities(setting, USUAL),
+    measure: (setting) => identities(setting, { ...USUAL, rounds: 15 }),
   },
   uncached: { about: 'uncached GET beside Fuseki', seconds: 15, measure: (setting) => uncachedGet(setting, USUAL) },
   put: { about: 'PUT of 20 triples beside Fuseki', seconds: 15, measure: (setting) => put(setting, USUAL) },
