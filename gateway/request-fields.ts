@@ -35,7 +35,8 @@ export function fieldsOf(rawHeaders: readonly string[]): Fields {
     const value = rawHeaders[i + 1]!
     const before = fields[name]
     if (before === undefined) fields[name] = value
-    else if (!SINGLE.has(name)) fields[name] = `${before}, ${value}`
+    // RFC 9113 §8.2.3: what of a cookie field was split goes together again as it was.
+    else if (!SINGLE.has(name)) fields[name] = `${before}${name === 'cookie' ? '; ' : ', '}${value}`
   }
   return fields
 }

@@ -14,7 +14,7 @@ export type Look<Value> = (restsOn: (document: string) => void) => Promise<Found
 export interface Remembered<Value extends object> {
   /** What is remembered, without waiting. */
   recall(key: string): Value | undefined
-  /** What is remembered, else what `look` finds; 'busy' when too many looks are under way. */
+  /** What is remembered, else what `look` finds; 'busy' when too many looks are under way, or too many wait for this one. */
   find(key: string, look: Look<Value>): Promise<Value | 'busy'>
   forget(document: string): void
   clear(): void
@@ -29,13 +29,17 @@ interface Kept<Value> {
 interface Under<Value> {
   readonly documents: string[]
   readonly value: Promise<Value>
+  waiting: number
   isStale: boolean
 }
 
 const LOOKS = 64
 
-/** `now` in ms; at most `max` values are kept. */
-export function makeRemembered<Value extends object>(now: () => number, max = 10_000): Remembered<Value> {
+/** `now` in ms; at most `max` values are kept, and at most so many wait for one. */
+export function makeRemembered<Value extends object>(
+  now: () => number,
+  { max = 10_000, waiting = Infinity } = {},
+): Remembered<Value> {
   const underWay = new Map<string, Under<Value>>()
   const restingOn = new Map<string, Set<string>>()
   const kept = new LRUCache<string, Kept<Value>>({
@@ -67,7 +71,7 @@ export function makeRemembered<Value extends object>(now: () => number, max = 10
       .finally(() => {
         if (underWay.get(key) === under) underWay.delete(key)
       })
-    const under: Under<Value> = { documents, value, isStale: false }
+    const under: Under<Value> = { documents, value, waiting: 0, isStale: false }
     underWay.set(key, under)
     return under
   }
@@ -78,8 +82,10 @@ export function makeRemembered<Value extends object>(now: () => number, max = 10
       const known = recall(key)
       if (known) return known
       const under = underWay.get(key)
-      if (!under && underWay.size >= LOOKS) return 'busy'
-      return (under ?? start(key, look)).value
+      if (under ? under.waiting >= waiting : underWay.size >= LOOKS) return 'busy'
+      const looking = under ?? start(key, look)
+      looking.waiting++
+      return looking.value
     },
     forget(document) {
       for (const [key, under] of underWay) {

@@ -1,10 +1,10 @@
 // In charge of WebID-TLS: whether the key of a client certificate is one that the WebID's profile lists.
 // What was found is kept for a while, bounded in number and time, and dropped when a document it rests on changes.
 import { createHash } from 'node:crypto'
-import { LRUCache } from 'lru-cache'
 import type { Quad } from '@rdfjs/types'
 import { readClientCertificate, type ClientCertificate } from './client-certificate.js'
 import { interned } from './interned.js'
+import { makeRemembered } from './remembered.js'
 
 const CERT = 'http://www.w3.org/ns/auth/cert#'
 
@@ -46,8 +46,6 @@ export interface WebIdVerifier {
 interface Verified {
   readonly certificate: ClientCertificate
   readonly outcome: { readonly webId: string } | CredentialFailure
-  readonly documents: readonly string[]
-  readonly until: number
 }
 
 const failure = (reason: CredentialFailure['reason'], detail: string): CredentialFailure => ({
@@ -65,18 +63,9 @@ function fingerprintOf(der: Uint8Array): string {
   return fingerprint
 }
 
-/** One verification under way: stale when a document that it has read changes meanwhile. */
-interface Look {
-  readonly documents: string[]
-  readonly verified: Promise<Verified>
-  waiting: number
-  isStale: boolean
-}
-
 /** A profile, and the documents of keys, may be slow and far away: what one verification and all of them may take. */
 const BUDGET_MS = 10_000
 const KEY_DOCUMENTS = 3
-const LOOKS = 64
 const WAITING = 16
 
 /** `lifetime` and `failureLifetime` in ms: how long a found key, and a failure, are believed. */
@@ -88,93 +77,46 @@ export function makeWebIdVerifier(settings: {
   readonly failureLifetime?: number
 }): WebIdVerifier {
   const { readProfile, now, max = 10_000, lifetime = 300_000, failureLifetime = 2_000 } = settings
-  const underWay = new Map<string, Look>()
-  const restingOn = new Map<string, Set<string>>()
-  const known = new LRUCache<string, Verified>({
-    max,
-    dispose: ({ documents }, fingerprint) => {
-      for (const document of documents) {
-        const dependants = restingOn.get(document)
-        dependants?.delete(fingerprint)
-        if (dependants?.size === 0) restingOn.delete(document)
-      }
-    },
-  })
-
-  function keep(fingerprint: string, verified: Verified): void {
-    known.set(fingerprint, verified)
-    for (const document of verified.documents) {
-      restingOn.set(document, (restingOn.get(document) ?? new Set()).add(fingerprint))
-    }
-  }
-
-  function look(fingerprint: string, certificate: ClientCertificate, webId: string): Look {
-    const documents: string[] = []
-    const read: ReadProfile = (document) => {
-      documents.push(document)
-      return readProfile(document)
-    }
-    const verified = withinBudget(checkKey(certificate, webId, read)).then((outcome): Verified => {
-      const until = now() + ('webId' in outcome ? lifetime : failureLifetime)
-      const result = { certificate, outcome, documents: [...documents], until }
-      if (underWay.get(fingerprint) === started) underWay.delete(fingerprint)
-      if (!started.isStale) keep(fingerprint, result)
-      return result
-    })
-    const started: Look = { documents, verified, waiting: 0, isStale: false }
-    underWay.set(fingerprint, started)
-    return started
-  }
+  const verified = makeRemembered<Verified>(now, { max, waiting: WAITING })
 
   async function outcomeOf(
     fingerprint: string,
     certificate: ClientCertificate,
     webId: string,
   ): Promise<Verified['outcome']> {
-    const stored = known.get(fingerprint)
-    if (stored && stored.until > now()) return stored.outcome
-    const pending = underWay.get(fingerprint)
-    if ((!pending && underWay.size >= LOOKS) || (pending && pending.waiting >= WAITING)) {
-      return failure('busy', 'Too many WebID profiles are being read.')
-    }
-    const looking = pending ?? look(fingerprint, certificate, webId)
-    looking.waiting++
-    return (await looking.verified).outcome
+    const found = await verified.find(fingerprint, async (restsOn) => {
+      const read: ReadProfile = (document) => {
+        restsOn(document)
+        return readProfile(document)
+      }
+      const outcome = await withinBudget(checkKey(certificate, webId, read))
+      return { value: { certificate, outcome }, lifetime: 'webId' in outcome ? lifetime : failureLifetime }
+    })
+    return found === 'busy' ? failure('busy', 'Too many WebID profiles are being read.') : found.outcome
   }
 
   return {
     async verify(der) {
       const fingerprint = fingerprintOf(der)
-      const certificate = known.get(fingerprint)?.certificate ?? readClientCertificate(der)
+      const certificate = verified.recall(fingerprint)?.certificate ?? readClientCertificate(der)
       if (!certificate) return failure('malformed-certificate', 'The client certificate cannot be read.')
       if (certificate.webId === undefined) return undefined
       const time = now()
       if (time < certificate.validFrom) return failure('not-yet-valid', 'The client certificate is not yet valid.')
       if (time > certificate.validTo) return failure('expired', 'The client certificate has expired.')
-      if (!known.has(fingerprint) && !isHttpUri(certificate.webId)) {
+      if (!isHttpUri(certificate.webId)) {
         return failure('malformed-webid', 'The WebID in the client certificate is not an http or https URI.')
       }
       return outcomeOf(fingerprint, certificate, certificate.webId)
     },
     recall(der) {
-      const stored = known.get(fingerprintOf(der))
+      const known = verified.recall(fingerprintOf(der))
+      if (!known || !('webId' in known.outcome)) return undefined
       const time = now()
-      if (!stored || stored.until <= time || !('webId' in stored.outcome)) return undefined
-      return time < stored.certificate.validFrom || time > stored.certificate.validTo ? undefined : stored.outcome
+      return time < known.certificate.validFrom || time > known.certificate.validTo ? undefined : known.outcome
     },
-    forget(document) {
-      for (const [fingerprint, look] of underWay) {
-        if (!look.documents.includes(document)) continue
-        look.isStale = true
-        underWay.delete(fingerprint)
-      }
-      for (const fingerprint of [...(restingOn.get(document) ?? [])]) known.delete(fingerprint)
-    },
-    clear() {
-      for (const look of underWay.values()) look.isStale = true
-      underWay.clear()
-      known.clear()
-    },
+    forget: verified.forget,
+    clear: verified.clear,
   }
 }
 

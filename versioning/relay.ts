@@ -39,7 +39,7 @@ export interface Relay {
 
 const LONGEST_LIMIT_MS = 3_600_000
 /** Changes are gathered for so many times as long as the last commits took: it is requests that the machine is there for. */
-const GATHER_FACTOR = 10
+const GATHER_FACTOR = 4
 const LONGEST_GATHER_MS = 1000
 /** So many changes wait that committing them is as urgent as making more. */
 const PRESSING = 10_000

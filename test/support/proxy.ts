@@ -136,7 +136,9 @@ async function passPart(
   response: ServerResponse,
   { kind, after, framing }: Extract<Fault, { kind: 'cut' | 'stall' }>,
 ): Promise<void> {
-  const body = Buffer.concat(await answer.toArray())
+  const pieces = await answer.toArray().catch(() => undefined)
+  if (!pieces) return void response.destroy()
+  const body = Buffer.concat(pieces)
   const fields = { ...answer.headers }
   delete fields['content-length']
   delete fields['transfer-encoding']
