@@ -1,5 +1,4 @@
 // In charge of `npm run soak`: crashes by the hundred, in rounds on every kind of place.
-// node dist/test/soak.js [--kills 200] [--minutes 30] [--seed N] [--kind embedded|git|cut|store]
 import { parseArgs } from 'node:util'
 import { runCrashes, type CrashReport } from './crash/crash-run.js'
 import { KINDS, type Kind } from './crash/places.js'
@@ -7,8 +6,15 @@ import { fetchFuseki } from './support/fuseki.js'
 
 const KILLS_A_ROUND = 20
 
+const HELP = `Usage: npm run soak -- [--kills 200] [--minutes 30] [--seed N] [--kind ${KINDS.join('|')}]
+
+Kills gateways while agents write, and holds what they were told against store and history. --kind may be repeated.
+Ends with 1 where something was lost or invented, or less was killed; the folder with the evidence is named then.
+`
+
 const { values } = parseArgs({
   options: {
+    help: { type: 'boolean', default: false },
     kills: { type: 'string', default: '200' },
     minutes: { type: 'string', default: '30' },
     seed: { type: 'string', default: String(Date.now() % 1_000_000) },
@@ -63,4 +69,5 @@ async function main(): Promise<number> {
   return sum.faults > 0 || sum.kills < wanted ? 1 : 0
 }
 
-process.exitCode = await main()
+if (values.help) process.stdout.write(HELP)
+else process.exitCode = await main()
