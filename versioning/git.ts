@@ -1,7 +1,7 @@
 // In charge of running git: in one bare repository, in an environment that nobody else has a say in, within limits.
 import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
-import { constants, devNull, setPriority } from 'node:os'
+import { devNull, setPriority } from 'node:os'
 import { Readable, Writable } from 'node:stream'
 import type { Setback } from './change.js'
 import { SetbackError } from './repository.js'
@@ -67,12 +67,14 @@ export function startGit(
   return { child, ended }
 }
 
+/** A thirtieth of the processor, where something else wants all of it. */
+const NICENESS = 15
+
 function yieldsFromNowOn(pid: number): void {
-  const niceness = constants.priority.PRIORITY_BELOW_NORMAL
   try {
-    setPriority(pid, niceness)
+    setPriority(pid, NICENESS)
     // Linux may share the processor out between sessions first (sched(7), autogroup): git has one of its own.
-    writeFileSync(`/proc/${pid}/autogroup`, String(niceness))
+    writeFileSync(`/proc/${pid}/autogroup`, String(NICENESS))
   } catch {
     // It has ended already, or nobody may: then it runs as others do.
   }

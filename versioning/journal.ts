@@ -1,4 +1,5 @@
 // In charge of the journal: changes that are begun, done at the store and not committed yet, durable and in order.
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Change, Setback } from './change.js'
 import { del, put, type Database, type Operation } from './database.js'
 import { differenceOf } from './diff.js'
@@ -52,6 +53,9 @@ const AT_ONCE = 16 * 1024 * 1024
 /** UTF-16 units of contents of done entries that are in memory too. */
 const HELD = 16 * 1024 * 1024
 
+/** While more changes than this are under way, those that begin wait for each other, to be put on the disk as one. */
+const [MANY_OPEN, GATHER_MS] = [4, 3]
+
 interface Kept {
   readonly entry: Entry
   /** While the entry is open, and after that while there is room; else it is on the disk only. */
@@ -77,6 +81,7 @@ export async function openJournal(
   const openOnes = new Map<string, Set<string>>()
   const counts = { done: 0, bytes: 0, held: 0 }
   let last = await database.get(LAST_ID)
+  let gathering: Promise<void> | undefined
 
   function keep(entry: Entry, content: string | undefined, done: boolean): void {
     kept.set(entry.id, { entry, content, done })
@@ -154,6 +159,8 @@ export async function openJournal(
         const { content } = changes[i]!
         return [put(ENTRY + id, JSON.stringify(stored)), ...(content === undefined ? [] : [put(CONTENT + id, content)])]
       })
+      if (kept.size - counts.done > MANY_OPEN)
+        await (gathering ??= sleep(GATHER_MS).finally(() => (gathering = undefined)))
       const failed = await database.write(operations, true, 'undo')
       if (failed) forget(entries.map(({ id }) => id))
       return failed ?? entries.map((entry, i) => openEntry(entry, changes[i]!.content))

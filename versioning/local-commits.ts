@@ -13,7 +13,7 @@ import { SetbackError, type Committed, type LoggedCommit, type NewCommit, type R
 
 export const BATCH = 250
 /** Packs are merged from so many on, as long as that takes a small share of the time; from as many as MANY in any case. */
-const PACKS = 32
+const PACKS = 64
 const MANY_PACKS = 200
 const REPACK_SHARE = 1 / 20
 const REPACK_LIMIT_MS = 1_800_000

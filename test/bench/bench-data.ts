@@ -38,7 +38,9 @@ export const TWENTY_TRIPLES = Array.from(
   (_, i) => `<#part-${i}> ${node(DCT('title'))} ${literal(`Part ${i}, with a title of some length`)} .\n`,
 ).join('')
 
-export const putDocument = (base: string, n: number): string => `${base}put-${n}/`
+/** They have a container of their own, as documents of one kind have. */
+const putContainer = (base: string): string => `${base}put/`
+export const putDocument = (base: string, n: number): string => `${putContainer(base)}${n}/`
 export const productDocument = (base: string, n: number): string => `${base}product-${n}/`
 export const valuesDocument = (base: string): string => `${base}values/`
 
@@ -102,7 +104,8 @@ const numbered = (count: number, each: (n: number) => string): string =>
 export const endUserQuads = (base: string): string =>
   bulkQuads(base, 0, DIFFERENT) +
   quads(`${base}doc/`, documentTriples(`${base}doc/`, base)) +
-  numbered(64, (n) => quads(putDocument(base, n), managed(putDocument(base, n), base))) +
+  quads(putContainer(base), [`${node(putContainer(base))} ${node(RDF('type'))} ${node(DH('Container'))}`]) +
+  numbered(64, (n) => quads(putDocument(base, n), managed(putDocument(base, n), putContainer(base)))) +
   numbered(PRODUCTS, (n) => quads(productDocument(base, n), productTriples(productDocument(base, n), base, n))) +
   quads(
     valuesDocument(base),

@@ -16,7 +16,7 @@ import { makeSetting, type Setting } from './setting.js'
 import { countCommits, makeRepository } from './versioned-repository.js'
 
 /** Each turn warms its own gateway: until its code is compiled, it is that which would be measured. */
-const WRITING: Timing = { rounds: 3, seconds: 4, warmUp: 0 }
+const WRITING: Timing = { rounds: 5, seconds: 4, warmUp: 0 }
 const WARM_UP = 5
 
 export async function benchVersioning(): Promise<BenchTable> {
