@@ -76,9 +76,7 @@ export async function openJournal(
 ): Promise<Journal> {
   /** By id, which is in order. */
   const kept = new Map<string, Kept>()
-  const byDocument = new Map<string, Set<string>>()
-  /** Of those, the open ones. */
-  const openOnes = new Map<string, Set<string>>()
+  const [byDocument, openOnes]: [Ids, Ids] = [new Map(), new Map()]
   const counts = { done: 0, bytes: 0, held: 0 }
   let last = await database.get(LAST_ID)
   let gathering: Promise<void> | undefined
