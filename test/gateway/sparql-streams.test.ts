@@ -204,10 +204,10 @@ function ask(world: World, path: string): ClientRequest {
   return request
 }
 
-/** Whether the store's side of the last query was closed: within a second (design 5), or five on a machine under load. */
+/** Design 5: whether the store's side of the last query was closed within a second. */
 async function isAbandoned(proxy: StoreProxy): Promise<boolean> {
   const last = proxy.requests.filter(isQuery).at(-1)!
-  for (let i = 0; i < 100 && !last.abandoned; i++) await sleep(50)
+  for (let i = 0; i < 20 && !last.abandoned; i++) await sleep(50)
   return last.abandoned
 }
 

@@ -268,10 +268,7 @@ for (const [name, fault, call] of ABORTS)
     const result = await outcome
     t.match(result, inTheMiddle ? { brokenBy: failed(/given up/) } : failed(/given up/))
     await until(() => proxy.requests[0]!.abandoned)
-    t.ok(
-      performance.now() - left < 5_000,
-      'the connection to the store is closed: within a second where nothing else runs',
-    )
+    t.ok(performance.now() - left < 1_000, 'the connection to the store is closed within a second')
     proxy.fault(undefined)
     t.type(await store.read(DOCUMENT), 'string')
   })
@@ -503,7 +500,7 @@ await onServer(
     const left = performance.now()
     gone.abort()
     t.match(await read, failed(/given up/))
-    t.ok(performance.now() - left < 5_000, 'nor is it waited for when the client leaves')
+    t.ok(performance.now() - left < 1_000, 'nor is it waited for when the client leaves')
   },
 )
 await row(t, 'none', 'no server, no such host', async (t) => {
