@@ -5,13 +5,15 @@ import type { History } from '../versioning/history.js'
 import { historyLinks, mementosOf, type Memento } from '../versioning/time-map.js'
 import type { Field, Response } from './exchange.js'
 import type { Context } from './handle.js'
-import { problem, type Problem } from './problem.js'
+import { negotiate, type Format } from './negotiate.js'
+import { isProblem, problem, type Problem } from './problem.js'
+import { notAcceptable } from './read.js'
 import { linkField, problemResponse } from './respond.js'
 
 /** A request for the history of a document, by somebody who may read it. */
 export interface Past {
   readonly context: Context
-  readonly history: History
+  readonly history: Pick<History, 'versions' | 'resolve' | 'content'>
   readonly document: string
   /** Whether everyone may read the document now. */
   readonly isPublic: boolean
@@ -36,8 +38,14 @@ export interface Found {
   readonly mementos: readonly Memento[]
 }
 
-/** The version that an id stands for. One that is known already waits for nothing. */
+/** A commit id, or how one begins (design 6): never the name of a branch or tag, which moves. */
+const COMMIT_ID = /^[0-9a-f]{4,40}$/
+
+/** The version that an id, in lower case, stands for. One that is known already waits for nothing. */
 export async function findVersion({ history, document, context }: Past, id: string): Promise<Found | Problem> {
+  if (!COMMIT_ID.test(id)) {
+    return problem('document.no-versions', 'There is no such version: an id is 4 to 40 hexadecimal digits of a commit.')
+  }
   for (const patience of [0, PATIENCE_MS]) {
     const known = await history.versions(document, patience)
     if (isSetback(known)) return failed(context, known)
@@ -54,6 +62,22 @@ export async function findVersion({ history, document, context }: Past, id: stri
     if (patience > 0) return underWay()
   }
   return problem('document.no-versions', 'This document has no such version.')
+}
+
+/** What `write` gives in the most preferred format that it can be written in: not every graph can be RDF/XML. */
+export async function inAcceptedFormat<T>(
+  accept: string | undefined,
+  formats: readonly Format[],
+  write: (format: Format) => Promise<T | Problem> | T | Problem,
+): Promise<{ readonly format: Format; readonly written: T } | Problem> {
+  for (let left = formats; ;) {
+    const format = negotiate(accept, left)
+    if (!format) return notAcceptable(formats)
+    const written = await write(format)
+    if (!isProblem(written)) return { format, written }
+    if (written.code !== 'negotiation.not-acceptable') return written
+    left = left.filter((other) => other !== format)
+  }
 }
 
 export const underWay = (): Problem =>

@@ -14,6 +14,7 @@ import { isProblem, problem, type Problem } from './problem.js'
 import { methodNotAllowed, refusalOf } from './refusal.js'
 import { locksOf, replaceDocument, underLocks, type Writing } from './put-document.js'
 import { readNTriples } from './rdf-read.js'
+import { restoredVersion } from './restore.js'
 import { lastModifiedField, linkField, READ_METHODS, response } from './respond.js'
 import { RDF } from './vocabulary.js'
 import { readWish, type Wish } from './wish.js'
@@ -68,7 +69,11 @@ async function writeLocked(context: Context, iri: string, wish: Wish): Promise<R
   const failed = preconditions(context, current)
   if (failed) return failed
 
-  const next = await nextGraph(context, iri, wish, current)
+  const restored = await restoredVersion(context, facts, wish)
+  if (isProblem(restored)) return restored
+  // A document that was deleted comes back as the one it was, its owner's.
+  const base = current ?? (restored && { iri, nTriples: restored.nTriples })
+  const next = await nextGraph(context, iri, wish, current, base)
   if (isProblem(next)) return next
   if (next === 'absent') return remove(context, iri, current!)
   if (next !== 'unchanged' && sizeOf(next) > MAX_DOCUMENT) {
@@ -78,7 +83,7 @@ async function writeLocked(context: Context, iri: string, wish: Wish): Promise<R
   const mayRead = !current || decision.modes.includes('Read')
   const refused = await checkConstraints(writingOf(context), current, next, mayRead)
   if (refused) return refused
-  return store(context, iri, next, current)
+  return store(context, iri, next, current, restored?.commit)
 }
 
 /** In bytes. Every request about a document reads all of it: what grows by appending has to end somewhere. */
@@ -125,13 +130,14 @@ async function nextGraph(
   iri: string,
   wish: Wish,
   current: Document | undefined,
+  replaced: Pick<Document, 'iri' | 'nTriples'> | undefined,
 ): Promise<Graph | 'absent' | 'unchanged' | Problem> {
   if (wish.method === 'DELETE') return 'absent'
   const { application, agent, request, gateway } = context
   const common = {
     document: iri,
     base: application.base,
-    current: wish.method === 'PUT' ? current && keptByPut(current) : current?.graph(),
+    current: wish.method === 'PUT' ? replaced && keptByPut(replaced) : current?.graph(),
     agent: agent.webId,
     now: request.receivedAt,
     uuid: gateway.uuid,
@@ -154,8 +160,9 @@ async function store(
   iri: string,
   next: Graph,
   current: Document | undefined,
+  restores: string | undefined,
 ): Promise<Response | Problem> {
-  const document = await replaceDocument(writingOf(context), iri, next, current, restoredCommit(context, iri))
+  const document = await replaceDocument(writingOf(context), iri, next, current, restores)
   if (isProblem(document)) return document
   const status = current === undefined ? 201 : context.request.method === 'PUT' ? 200 : 204
   return respond(context, status, mayBeRewritten(next) ? await asStored(context, document!) : document!)
@@ -180,15 +187,6 @@ async function remove(context: Context, iri: string, current: Document): Promise
   const { application, agent } = context
   const failed = await replaceDocument(writingOf(context), iri, undefined, current)
   return isProblem(failed) ? failed : response(204, [linkField(application, agent.webId, undefined)])
-}
-
-/** RFC 9110 §8.7: Content-Location of a request says where its content was obtained; here, the version restored. */
-function restoredCommit({ request: { fields } }: Context, iri: string): string | undefined {
-  const location = fields['content-location']
-  if (location === undefined || !URL.canParse(location, iri)) return undefined
-  const { href, searchParams } = new URL(location, iri)
-  const version = searchParams.get('version') ?? ''
-  return href === `${iri}?version=${version}` && /^[0-9a-f]{40}$/.test(version) ? version : undefined
 }
 
 function respond(context: Context, status: 200 | 201 | 204, document: Document): Response {
