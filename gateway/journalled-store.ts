@@ -67,15 +67,26 @@ const apply = (store: GraphStore, { document, content }: NewChange): Promise<und
   content === undefined ? store.remove(document) : store.replace(document, content)
 
 function journalledStore(settings: Required<JournalledStoreSettings> & SettlementSettings): JournalledStore {
-  const { store, history, base, isDocument } = settings
-  const { doubt, find, settle, close } = makeSettlement(settings)
+  const { store, history, base, isDocument, sweep, log } = settings
+  const { doubt, find, found, settle, close } = makeSettlement(settings)
 
   async function begin(changes: readonly NewChange[]): Promise<readonly OpenEntry[] | Problem> {
     const entries = await history.begin(changes)
     return isSetback(entries) ? problemOf(entries) : entries
   }
 
+  /**
+   * A state that came to be behind the gateway, or while versioning was off, is a version of its own before it is changed: it
+   * would be nowhere else.
+   */
+  async function keepBefore({ document, before, time }: NewChange): Promise<void> {
+    if ((await history.isLatest(document, before)) !== false) return
+    const failed = await sweep.document(document, { method: 'SWEEP', agent: undefined, time })
+    if (failed) log.warn({ document, problem: failed.detail }, 'what was there before a write may be no version')
+  }
+
   async function carryOut(change: NewChange): Promise<undefined | Problem> {
+    await keepBefore(change)
     const entries = await begin([change])
     if (isProblem(entries)) return entries
     const failed = await apply(store, change)
@@ -123,6 +134,7 @@ function journalledStore(settings: Required<JournalledStoreSettings> & Settlemen
       const before = (await settle(document)) ?? (await stateOf(store, document))
       if (isProblem(before)) return before
       asked.push({ document, before, content: before, unread: 'document', ...author })
+      await keepBefore(asked.at(-1)!)
     }
     const entries = await begin(asked)
     if (isProblem(entries)) return entries
@@ -148,6 +160,8 @@ function journalledStore(settings: Required<JournalledStoreSettings> & Settlemen
 
   /** All documents are held against the history then: of a small dataset before the answer, of a large one after it. */
   async function updateOfAny(text: string, author: Author): Promise<undefined | Problem> {
+    const earlier = await found(FIND_MS)
+    if (earlier) return earlier
     const change = { document: base, before: undefined, content: undefined }
     const entries = await begin([{ ...change, unread: 'dataset', ...author }])
     if (isProblem(entries)) return entries

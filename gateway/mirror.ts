@@ -157,26 +157,33 @@ const underLocks =
     }
   }
 
-/** All documents are held against the tree at the head; those that are not the same there are examined under their locks. */
+/**
+ * All documents are held against the tree at the head. Those that are not the same there, and those whose last changes are
+ * not on the branch yet, are examined under their locks.
+ */
 async function walk(
   mirrored: Mirrored,
   examine: Examine,
   tell: Tell,
   signal?: AbortSignal,
 ): Promise<Outcome | Problem> {
+  // Before the branch is read, so that what is committed meanwhile is in one of the two.
+  const journalled = new Set(mirrored.history.journalled())
   const blobs = await blobsIn(mirrored)
   if (isProblem(blobs)) return blobs
   const names = await documentsIn(mirrored)
   if (isProblem(names)) return names
   const stored = new Set(names)
-  const suspects = [...blobs.keys()].filter((document) => !stored.has(document))
+  const known = new Set([...blobs.keys(), ...journalled])
+  const suspects = [...known].filter((document) => !stored.has(document))
   const documents = names.length + suspects.length
   const progress = makeProgress(tell, documents)
   const read = async (document: string) => ({ document, state: await stateOf(mirrored.store, document) })
   for await (const { document, state } of inParallel(names, read)) {
     if (signal?.aborted) return BROKEN_OFF
     if (isProblem(state) && differenceOf(state) === undefined) return state
-    if (typeof state === 'string' && blobId(state) === blobs.get(document)) progress()
+    const isAtHead = typeof state === 'string' && blobId(state) === blobs.get(document)
+    if (isAtHead && !journalled.has(document)) progress()
     else suspects.push(document)
   }
   const differences: Partial<Record<Difference, number>> = {}

@@ -28,7 +28,7 @@ export async function versionsOf({ history, document, context }: Past): Promise<
   const found = await history.versions(document, PATIENCE_MS)
   if (isSetback(found)) return failed(context, found)
   if (found.versions.length > 0) return found.versions
-  return found.pending ? underWay() : problem('document.no-versions', 'This document has no versions.')
+  return found.pending ? underWay(context) : problem('document.no-versions', 'This document has no versions.')
 }
 
 export interface Found {
@@ -59,7 +59,7 @@ export async function findVersion({ history, document, context }: Past, id: stri
       return { version, mementos, memento: mementosOf([version])[0] }
     }
     if (!known.pending) break
-    if (patience > 0) return underWay()
+    if (patience > 0) return underWay(context)
   }
   return problem('document.no-versions', 'This document has no such version.')
 }
@@ -80,10 +80,15 @@ export async function inAcceptedFormat<T>(
   }
 }
 
-export const underWay = (): Problem =>
-  problem('history.failed', 'The versions of this document are being written. Ask again soon.', {
-    fields: [['Retry-After', String(RETRY_S)]],
-  })
+/** Why they wait is for operators: `/health/ready`. */
+export function underWay({ application }: Context): Problem {
+  const { parked, lastError } = application.history?.status() ?? {}
+  const detail =
+    parked === undefined && lastError === undefined
+      ? 'The versions of this document are being written. Ask again soon.'
+      : 'The last versions of this document wait for its repository, which takes no commits now. Ask again later.'
+  return problem('history.failed', detail, { fields: [['Retry-After', String(RETRY_S)]] })
+}
 
 const REASONS: Readonly<Record<Setback['setback'], string>> = {
   unreachable: 'its repository cannot be reached',

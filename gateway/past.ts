@@ -112,7 +112,7 @@ async function lastState(
   if (facts.kind !== 'document' || facts.document) return facts
   const found = await history.versions(document, patience)
   if (isSetback(found)) return failed(context, found)
-  if (found.pending) return underWay()
+  if (found.pending) return underWay(context)
   const last = mementosOf(found.versions).at(-1)
   if (!last) return facts
   const content = await history.content(document, last)

@@ -33,6 +33,8 @@ export interface Journal {
   doneCount(document?: string): number
   /** Oldest first, those that may be committed: done, and nothing earlier of the same document is open or passed over. */
   ready(most: number, passOver: (document: string) => boolean): readonly Entry[]
+  /** Those of which there is any change, done or open. */
+  documents(): readonly string[]
   /** Done ones, in order. */
   allDone(): readonly Entry[]
   /** With their contents, as many as are there still. */
@@ -174,11 +176,8 @@ export async function openJournal(
       }
       counts.done += own.length
       if (own.length === 0) return
-      const written = database.write(
-        own.map(({ id }) => put(DONE + id, '')),
-        durableDone,
-        'keep',
-      )
+      const operations = own.map(({ id }) => put(DONE + id, ''))
+      const written = database.write(operations, durableDone, 'keep')
       if (durableDone) await written
     },
     async undone(entries) {
@@ -190,6 +189,7 @@ export async function openJournal(
       [...of(document, openOnes)].filter(({ done }) => !done).map(({ entry, content }) => openEntry(entry, content)),
     newest: (document) => [...of(document)].findLast(({ done }) => done)?.entry,
     has: (id) => kept.has(id),
+    documents: () => [...byDocument.keys()],
     doneCount: (document) =>
       document === undefined ? counts.done : [...of(document)].filter(({ done }) => done).length,
     ready(most, passOver) {

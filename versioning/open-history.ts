@@ -4,6 +4,7 @@ import { isSetback, type Setback, type Version } from './change.js'
 import { setbackOf } from './catch-up.js'
 import { openDatabase } from './database.js'
 import { documentOfPath, documentPath } from './document-path.js'
+import { blobId } from './fast-import.js'
 import type { History, Log } from './history.js'
 import { openJournal, type Journal, type JournalLimits } from './journal.js'
 import { startRelay, type Relay, type RelayPauses } from './relay.js'
@@ -104,6 +105,15 @@ function history(
     return contentOf(document, { commit: index.head()!, blob })
   }
 
+  async function isLatest(document: string, nTriples: string | undefined): Promise<boolean | undefined> {
+    const entry = journal.newest(document)
+    const [change] = entry ? await journal.changesOf([entry]) : []
+    if (change) return change.content === nTriples
+    if (!relay.isCurrent()) return undefined
+    const [blob] = await index.blobsOf([pathOf(document)])
+    return blob === (nTriples === undefined ? undefined : blobId(nTriples))
+  }
+
   async function contentOf(
     document: string,
     { commit, blob }: Pick<Version, 'commit' | 'blob'>,
@@ -127,11 +137,13 @@ function history(
       await written
     },
     open: journal.open,
+    journalled: journal.documents,
     async *uncommitted() {
       const last = new Map(journal.allDone().map((entry) => [entry.document, entry]))
       for (const entry of last.values()) yield* await journal.changesOf([entry])
     },
     latest: (document, patience) => latest(document, patience).catch(setbackOf),
+    isLatest: (document, nTriples) => isLatest(document, nTriples).catch(() => undefined),
     async versions(document, patience) {
       const pending = !(await settled(patience, document))
       const versions = await index.versions(pathOf(document)).catch(setbackOf)
