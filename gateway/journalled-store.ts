@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { isSetback, type Change, type Setback } from '../versioning/change.js'
 import type { History, NewChange, OpenEntry } from '../versioning/history.js'
 import type { Locks } from './lock.js'
+import { MAX_DOCUMENT } from './document.js'
 import type { Log } from './log.js'
 import { isProblem, problem, type Problem } from './problem.js'
 import { canonicalNTriples, makeSettlement, stateOf, type Author, type Settlement } from './settlement.js'
@@ -46,6 +47,7 @@ export const isUndone = ({ code }: Problem): boolean =>
   code === 'store.unreachable' ||
   code === 'store.overloaded' ||
   code === 'store.refused' ||
+  code === 'update.form' ||
   code === 'history.full' ||
   code === 'history.failed'
 
@@ -114,6 +116,7 @@ function journalledStore(settings: Required<JournalledStoreSettings> & Settlemen
         const content = canonicalNTriples(nTriples)
         if (isProblem(before)) return before
         if (isProblem(content)) return content
+        if ((content?.length ?? 0) > MAX_DOCUMENT) return wouldBeTooLarge(document)
         if (content !== before) changes.push({ document, before, content, ...author })
       }
       const begun = await begin(changes)
@@ -131,10 +134,13 @@ function journalledStore(settings: Required<JournalledStoreSettings> & Settlemen
   async function updateOf(documents: readonly string[], text: string, author: Author): Promise<undefined | Problem> {
     const asked: NewChange[] = []
     for (const document of documents) {
-      const before = (await settle(document)) ?? (await stateOf(store, document))
-      if (isProblem(before)) return before
-      asked.push({ document, before, content: before, unread: 'document', ...author })
-      await keepBefore(asked.at(-1)!)
+      const state = (await settle(document)) ?? (await stateOf(store, document))
+      const isLarge = isProblem(state) && state.code === 'store.too-large'
+      if (isProblem(state) && !isLarge) return state
+      const before = isLarge ? UNREADABLE : (state as string | undefined)
+      const change = { document, before, content: undefined, unread: 'document' as const, ...author }
+      asked.push(change)
+      if (!isLarge) await keepBefore(change)
     }
     const entries = await begin(asked)
     if (isProblem(entries)) return entries
@@ -148,15 +154,24 @@ function journalledStore(settings: Required<JournalledStoreSettings> & Settlemen
   async function journalChanges(asked: readonly NewChange[], author: Author): Promise<undefined | Problem> {
     const changes: NewChange[] = []
     for (const { document, before } of asked) {
+      if (before === UNREADABLE) {
+        const failed = await sweep.document(document, author)
+        if (failed) return failed
+        continue
+      }
       const content = await stateOf(store, document)
-      if (isProblem(content)) return content
-      if (content !== before) changes.push({ document, before, content, ...author })
+      if (isProblem(content) && content.code === 'store.too-large') tooLarge(document)
+      else if (isProblem(content)) return content
+      else if (content !== before) changes.push({ document, before, content, ...author })
     }
     const entries = await begin(changes)
     if (isProblem(entries)) return entries
     await history.done(entries)
     return undefined
   }
+
+  const tooLarge = (document: string): void =>
+    log.error({ document }, 'a document has become too large to be read whole: its versions end before that')
 
   /** All documents are held against the history then: of a small dataset before the answer, of a large one after it. */
   async function updateOfAny(text: string, author: Author): Promise<undefined | Problem> {
@@ -180,6 +195,12 @@ function journalledStore(settings: Required<JournalledStoreSettings> & Settlemen
   return { carryOut, update, settle, close }
 }
 
+/** Stands for what a document was before, where that is more than can be read. */
+const UNREADABLE = '# too large'
+
+const wouldBeTooLarge = (document: string): Problem =>
+  problem('content.too-large', `<${document}> would be larger than ${MAX_DOCUMENT} bytes of N-Triples.`)
+
 const notKept = (graph: string, base: string): Problem =>
   problem(
     'update.form',
@@ -190,4 +211,6 @@ const notKept = (graph: string, base: string): Problem =>
 const RETRY_S = '10'
 
 export const problemOf = ({ setback, detail }: Setback): Problem =>
-  problem(setback === 'full' ? 'history.full' : 'history.failed', detail, { fields: [['Retry-After', RETRY_S]] })
+  setback === 'unfit'
+    ? problem('update.form', detail)
+    : problem(setback === 'full' ? 'history.full' : 'history.failed', detail, { fields: [['Retry-After', RETRY_S]] })

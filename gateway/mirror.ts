@@ -102,11 +102,11 @@ export async function sweepDocument(
   return difference
 }
 
-/** What settlement.ts asks for. What is too large to be read is left out; what is in doubt is a reason to come back. */
+/** What settlement.ts asks for. What can be no version is left out (too large, too long a name); what is in doubt is a reason to come back. */
 export const sweepsOf = (mirrored: Mirrored, locks: Locks): SettlementSettings['sweep'] => ({
   async document(document, author) {
     const found = await sweepDocument(mirrored, document, author)
-    return isProblem(found) && found.code !== 'store.too-large' ? found : undefined
+    return isProblem(found) && found.code !== 'store.too-large' && found.code !== 'update.form' ? found : undefined
   },
   async all(author) {
     const outcome = await sweepAll(mirrored, locks, author)

@@ -4,7 +4,7 @@ import { evaluatePreconditions } from '../cache/preconditions.js'
 import { LONGEST_PATH } from '../versioning/document-path.js'
 import { decideOn, lookUpDocument, type Facts } from './access.js'
 import { checkConstraints } from './constraint-check.js'
-import { entityTagOf, isLarge, readDocumentNow, type Document } from './document.js'
+import { entityTagOf, isLarge, MAX_DOCUMENT, readDocumentNow, type Document } from './document.js'
 import type { Field, Response } from './exchange.js'
 import type { Context } from './handle.js'
 import { graphOf, mayBeRewritten, nTriplesOf, type Graph, type Quad } from './graph.js'
@@ -31,7 +31,11 @@ export async function write(context: Context, iri: string, facts: Facts): Promis
 }
 
 /** What can be said before the body is read: 404, then 405, then the root (design 3, order). */
-function unfitness({ application, request: { method } }: Context, iri: string, facts: Facts): Problem | undefined {
+function unfitness(
+  { application, request: { method, fields } }: Context,
+  iri: string,
+  facts: Facts,
+): Problem | undefined {
   const { mirrored } = application
   const document = facts.kind === 'document' ? facts.document : undefined
   const exists = document !== undefined
@@ -43,8 +47,13 @@ function unfitness({ application, request: { method } }: Context, iri: string, f
   if (!exists && mirrored && Buffer.byteLength(mirrored.pathOf(iri)) > LONGEST_PATH) {
     return problem('target.malformed', 'Malformed document URI: it is too long for the repository of its history.')
   }
-  return document && isLarge(document) ? tooLargeToWrite() : undefined
+  if (!document || !isLarge(document)) return undefined
+  // Its entity-tag is known only when all of it has been read; nothing of it is needed to remove it.
+  const isConditional = CONDITIONS.some((name) => fields[name] !== undefined)
+  return method === 'DELETE' && !isConditional ? undefined : tooLargeToWrite()
 }
+
+const CONDITIONS = ['if-match', 'if-none-match', 'if-unmodified-since'] as const
 
 const tooLargeToWrite = (): Problem =>
   problem('content.too-large', 'The document is too large to be written as a whole: use a SPARQL update.')
@@ -75,7 +84,7 @@ async function writeLocked(context: Context, iri: string, wish: Wish): Promise<R
   const base = current ?? (restored && { iri, nTriples: restored.nTriples })
   const next = await nextGraph(context, iri, wish, current, base)
   if (isProblem(next)) return next
-  if (next === 'absent') return remove(context, iri, current!)
+  if (next === 'absent') return remove(context, iri, isLarge(current!) ? undefined : current)
   if (next !== 'unchanged' && sizeOf(next) > MAX_DOCUMENT) {
     return problem('content.too-large', `The document would be larger than ${MAX_DOCUMENT} bytes of N-Triples.`)
   }
@@ -86,8 +95,6 @@ async function writeLocked(context: Context, iri: string, wish: Wish): Promise<R
   return store(context, iri, next, current, restored?.commit)
 }
 
-/** In bytes. Every request about a document reads all of it: what grows by appending has to end somewhere. */
-const MAX_DOCUMENT = 32 * 1024 * 1024
 const sizeOf = ({ lines }: Graph): number => lines.reduce((sum, line) => sum + Buffer.byteLength(line) + 1, 0)
 
 /** Rights go by the types of a document (acl:accessToClass): who may only append must not give themselves others. */
@@ -105,13 +112,13 @@ const addsType = (content: readonly Quad[], { iri, types }: Document): boolean =
  * whatever there is, and what is kept of it will do.
  */
 const restsOnState = ({ request: { fields } }: Context, { method }: Wish): boolean =>
-  method !== 'PUT' || (fields['if-match'] ?? fields['if-none-match'] ?? fields['if-unmodified-since']) !== undefined
+  method !== 'PUT' || CONDITIONS.some((name) => fields[name] !== undefined)
 
 /** RFC 9110 §13.1.1: for a write the state counts, in whichever format the client has read it. */
 function preconditions({ request, gateway }: Context, current: Document | undefined): Problem | undefined {
   const { fields, receivedAt } = request
-  const conditional = fields['if-match'] ?? fields['if-unmodified-since'] ?? fields['if-none-match']
-  if (gateway.settings.requirePreconditions && current && conditional === undefined) {
+  const isConditional = CONDITIONS.some((name) => fields[name] !== undefined)
+  if (gateway.settings.requirePreconditions && current && !isConditional) {
     return problem('precondition.required', 'A write to an existing document needs If-Match with its entity-tag.')
   }
   const validators = current && {
@@ -183,7 +190,7 @@ async function asStored({ application, trace }: Context, document: Document): Pr
   return isProblem(stored) || !stored.value || isLarge(stored.value) ? document : stored.value
 }
 
-async function remove(context: Context, iri: string, current: Document): Promise<Response | Problem> {
+async function remove(context: Context, iri: string, current: Document | undefined): Promise<Response | Problem> {
   const { application, agent } = context
   const failed = await replaceDocument(writingOf(context), iri, undefined, current)
   return isProblem(failed) ? failed : response(204, [linkField(application, agent.webId, undefined)])

@@ -30,8 +30,8 @@ export interface HistoryStatus {
 
 export interface History {
   /**
-   * Resolves when all of the changes are durably in the journal; a Setback: none is, and the store must not be changed. To be
-   * called under the documents' locks, when none of them has an open entry.
+   * Resolves when all of the changes are durably in the journal; a Setback: none is, and the store must not be changed: there is
+   * no room, or one could never be committed (`unfit`). To be called under the documents' locks, when none of them has an open entry.
    */
   begin(changes: readonly NewChange[]): Promise<readonly OpenEntry[] | Setback>
   /** The store has done these: they will be committed. Durable before any later change is; see `durableDone`. */

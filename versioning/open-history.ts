@@ -3,7 +3,7 @@
 import { isSetback, type Setback, type Version } from './change.js'
 import { setbackOf } from './catch-up.js'
 import { openDatabase } from './database.js'
-import { documentOfPath, documentPath } from './document-path.js'
+import { documentOfPath, documentPath, LONGEST_PATH } from './document-path.js'
 import { blobId } from './fast-import.js'
 import type { History, Log } from './history.js'
 import { openJournal, type Journal, type JournalLimits } from './journal.js'
@@ -125,7 +125,12 @@ function history(
   }
 
   return {
-    begin: journal.begin,
+    async begin(changes) {
+      const unfit = changes.find(({ document }) => Buffer.byteLength(pathOf(document)) > LONGEST_PATH)
+      if (!unfit) return journal.begin(changes)
+      const detail = `The URL of the document is too long for the repository of its history: ${unfit.document.slice(0, 200)}…`
+      return { setback: 'unfit', detail }
+    },
     async done(entries) {
       const written = journal.done(entries)
       relay.wake()

@@ -74,8 +74,8 @@ async function live(folder: string, store: GraphStore): Promise<Life> {
   }
 }
 
-async function makeStore(t: Test): Promise<GraphStore & { slowness: number }> {
-  const store = { ...(await openEmbeddedStore('settlement')) }
+async function makeStore(t: Test, maxGraphLength = 1_000_000): Promise<GraphStore & { slowness: number }> {
+  const store = { ...(await openEmbeddedStore('settlement', { maxGraphLength })) }
   delete store.announces
   t.teardown(() => store.close())
   const slow = {
@@ -171,4 +171,31 @@ void t.test('a state that came to be behind the gateway is a version before it i
     ['PUT ann', 'SWEEP anonymous', 'PUT ann', 'SWEEP anonymous', 'PUT ann'],
     'a removal too',
   )
+})
+
+void t.test('what could never be committed does not get into the journal', async (t) => {
+  const life = await live(temporaryFolder(t), await makeStore(t))
+  t.teardown(life.close)
+  const document = `${BASE}${'long'.repeat(1_200)}/`
+  const text = `INSERT DATA { GRAPH <${document}> { <urn:s> <urn:p> 1 } }`
+  t.equal((await life.journalled.update(update(text, 'urn:bob', [document])))?.code, 'update.form')
+  await life.journalled.carryOut(put('a', document))
+  t.equal(await life.journalled.update(update(`INSERT { GRAPH ?g { ?s ?p 1 } } WHERE { GRAPH ?h { ?s ?p ?o } BIND(IRI(?o) AS ?g) }`, 'urn:bob')), undefined) // prettier-ignore
+  t.equal(await life.history.settled(SOON), true)
+  t.match(life.history.status(), { depth: 0, blocked: [] }, 'nor where only the store knows what it has made')
+})
+
+void t.test('a document that has become too large to be read can be made smaller, and removed', async (t) => {
+  const life = await live(temporaryFolder(t), await makeStore(t, 2_000))
+  t.teardown(life.close)
+  const document = iriOf('large')
+  const grow = (by: string): string => `INSERT DATA { GRAPH <${document}> { <urn:s> <urn:p> "${by.repeat(900)}" } }`
+  for (const by of ['1', '2', '3']) t.equal(await life.journalled.update(update(grow(by), 'urn:bob', [document])), undefined) // prettier-ignore
+  const shrink = `DELETE { GRAPH <${document}> { ?s ?p ?o } } WHERE { GRAPH <${document}> { ?s ?p ?o FILTER(STRSTARTS(?o, "3")) } }`
+  t.equal(await life.journalled.update(update(shrink, 'urn:cy', [document])), undefined)
+  t.same(await life.commits(document), ['UPDATE bob', 'UPDATE bob'], 'as large as it was in its last version')
+  t.equal(await life.journalled.update(update(grow('4'), 'urn:bob', [document])), undefined)
+  t.equal(await life.journalled.update(update(`DROP GRAPH <${document}>`, 'urn:cy', [document])), undefined)
+  t.same(await life.commits(document), ['UPDATE bob', 'UPDATE bob', 'UPDATE cy'])
+  t.equal(await life.differing(), 0)
 })
