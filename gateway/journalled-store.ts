@@ -21,8 +21,17 @@ export interface Update extends Pick<Change, 'agent' | 'time'> {
 export interface JournalledStore extends Pick<Settlement, 'settle' | 'close'> {
   /** Makes the document what the change says. To be called under its lock, when nothing of it is in doubt. */
   carryOut(change: NewChange): Promise<undefined | Problem>
-  /** Each document that it changes becomes a commit of its own. */
-  update(update: Update): Promise<undefined | Problem>
+  /**
+   * Each document that it changes becomes a commit of its own.
+   * @param others the applications that share the store, with those of their documents that it may change
+   */
+  update(update: Update, others?: readonly Part[]): Promise<undefined | Problem>
+  /** Journals that an update is going to be asked for. To be called with what the store has said to it. */
+  prepare(asked: Omit<Update, 'text'>): Promise<((failed: undefined | Problem) => Promise<void>) | Problem>
+}
+
+export interface Part extends Pick<Update, 'documents'> {
+  readonly journalled: Pick<JournalledStore, 'prepare'>
 }
 
 export interface JournalledStoreSettings {
@@ -60,10 +69,32 @@ export const makeJournalledStore = ({ history, sweep, ...settings }: JournalledS
 
 const unversioned = (store: GraphStore): JournalledStore => ({
   carryOut: (change) => apply(store, change),
-  update: ({ text }) => store.update(text),
+  update: ({ text, ...asked }, others = []) => updateTogether(store, text, asked, others),
+  prepare: () => Promise.resolve(() => Promise.resolve()),
   settle: () => Promise.resolve(undefined),
   close: () => undefined,
 })
+
+/** All parts are journalled before the store is asked, and all hear what it has said. */
+async function updateTogether(
+  store: GraphStore,
+  text: string,
+  { agent, time }: Omit<Update, 'text' | 'documents'>,
+  parts: readonly Part[],
+): Promise<undefined | Problem> {
+  const prepared: ((failed: undefined | Problem) => Promise<void>)[] = []
+  const tell = (failed: undefined | Problem) => Promise.all(prepared.map((part) => part(failed)))
+  for (const { journalled, documents } of parts) {
+    const part = await journalled.prepare({ documents, agent, time })
+    if (isProblem(part)) return tell(NOT_ASKED).then(() => part)
+    prepared.push(part)
+  }
+  const failed = await store.update(text)
+  await tell(failed)
+  return failed
+}
+
+const NOT_ASKED = problem('store.unreachable', 'The store was not asked.')
 
 const apply = (store: GraphStore, { document, content }: NewChange): Promise<undefined | Problem> =>
   content === undefined ? store.remove(document) : store.replace(document, content)
@@ -98,10 +129,14 @@ function journalledStore(settings: Required<JournalledStoreSettings> & Settlemen
     return failed
   }
 
-  async function update({ text, documents, agent, time }: Update): Promise<undefined | Problem> {
+  const update: JournalledStore['update'] = ({ text, documents, agent, time }, others = []) =>
+    store.announces
+      ? announced(text, { method: 'UPDATE', agent, time })
+      : updateTogether(store, text, { agent, time }, [{ journalled: { prepare }, documents }, ...others])
+
+  const prepare: JournalledStore['prepare'] = ({ documents, agent, time }) => {
     const author = { method: 'UPDATE', agent, time }
-    if (store.announces) return announced(text, author)
-    return documents ? updateOf(documents, text, author) : updateOfAny(text, author)
+    return documents ? prepareOf(documents, author) : prepareAny(author)
   }
 
   /** What a store announces is journalled before it is in force. */
@@ -131,7 +166,7 @@ function journalledStore(settings: Required<JournalledStoreSettings> & Settlemen
   }
 
   /** What became of each of these is read afterwards; that they were asked for is in the journal before. */
-  async function updateOf(documents: readonly string[], text: string, author: Author): Promise<undefined | Problem> {
+  async function prepareOf(documents: readonly string[], author: Author): ReturnType<JournalledStore['prepare']> {
     const asked: NewChange[] = []
     for (const document of documents) {
       const state = (await settle(document)) ?? (await stateOf(store, document))
@@ -144,11 +179,11 @@ function journalledStore(settings: Required<JournalledStoreSettings> & Settlemen
     }
     const entries = await begin(asked)
     if (isProblem(entries)) return entries
-    const failed = await store.update(text)
-    if (failed && isUndone(failed)) await history.undone(entries)
-    else if ((failed && !isRefused(failed)) || isProblem(await journalChanges(asked, author))) doubt(entries)
-    else await history.undone(entries)
-    return failed
+    return async (failed) => {
+      if (failed && isUndone(failed)) await history.undone(entries)
+      else if ((failed && !isRefused(failed)) || isProblem(await journalChanges(asked, author))) doubt(entries)
+      else await history.undone(entries)
+    }
   }
 
   async function journalChanges(asked: readonly NewChange[], author: Author): Promise<undefined | Problem> {
@@ -174,25 +209,23 @@ function journalledStore(settings: Required<JournalledStoreSettings> & Settlemen
     log.error({ document }, 'a document has become too large to be read whole: its versions end before that')
 
   /** All documents are held against the history then: of a small dataset before the answer, of a large one after it. */
-  async function updateOfAny(text: string, author: Author): Promise<undefined | Problem> {
+  async function prepareAny(author: Author): ReturnType<JournalledStore['prepare']> {
     const earlier = await found(FIND_MS)
     if (earlier) return earlier
     const change = { document: base, before: undefined, content: undefined }
     const entries = await begin([{ ...change, unread: 'dataset', ...author }])
     if (isProblem(entries)) return entries
-    const failed = await store.update(text)
-    if (failed && isUndone(failed)) await history.undone(entries)
-    else if (failed && !isRefused(failed)) doubt(entries)
-    else {
+    return async (failed) => {
+      if (failed && isUndone(failed)) return history.undone(entries)
+      if (failed && !isRefused(failed)) return doubt(entries)
       const enough = new AbortController()
       const patience = sleep(FIND_MS, undefined, { signal: enough.signal }).catch(() => undefined)
       await Promise.race([find(entries[0]!), patience])
       enough.abort()
     }
-    return failed
   }
 
-  return { carryOut, update, settle, close }
+  return { carryOut, update, prepare, settle, close }
 }
 
 /** Stands for what a document was before, where that is more than can be read. */
