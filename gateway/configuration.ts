@@ -119,7 +119,8 @@ function versioningOfSettings(
   if (place === undefined) return {}
   if (place === 'local' || place === 'off') return { versioning: place }
   if (place.startsWith('http') && historyToken === undefined) {
-    faults.push({ subject: flag, property: '', problem: 'has no token', mend: 'Give --history-token too.' })
+    const mend = 'Give --history-token or TRIPLEGATE_HISTORY_TOKEN too.'
+    faults.push({ subject: flag, property: '', problem: `${place} has no token`, mend })
   }
   const given = {
     ...(historyToken !== undefined && { token: historyToken }),

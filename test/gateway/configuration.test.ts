@@ -445,13 +445,25 @@ void t.test('each fault is named, with subject, property, problem and mend', asy
       'a repository that is none',
       repository('; doap:location <https://github.com/only-owner>'),
       token,
-      /^urn:repo doap:location: is no repository/,
+      /^urn:repo doap:location: https:\/\/github.com\/only-owner is no repository/,
     ],
     [
       'a token in the location',
       repository('; doap:location <https://hunter2@github.com/o/r>'),
       token,
-      /^urn:repo doap:location: is no repository/,
+      /^urn:repo doap:location: https:\/\/\*\*\*@github.com\/o\/r is no repository/,
+    ],
+    [
+      'a folder that is none',
+      repository('; doap:location <file:///tmp/a%2Fb.git>'),
+      '',
+      /^urn:repo doap:location: file:\/\/\/tmp\/a%2Fb.git has percent-encodings that are in no path\. Give https/,
+    ],
+    [
+      'an API in clear',
+      repository(github + '; host:apiBase <http://git.example/api>'),
+      token,
+      /^urn:repo host:apiBase: http:\/\/git.example\/api would get the token in clear/,
     ],
     [
       'a branch that Git refuses',
@@ -576,6 +588,10 @@ void t.test('the dataspace of the settings alone', async (t) => {
       /^--admin-backend: is the dataset of urn:triplegate:apps\/end-user too/,
     ],
     ['--admin-base https://localhost:8443', /^--admin-base: has the base of/],
+    [
+      '--history https://github.com/o/r',
+      /^--history: https:\/\/github.com\/o\/r has no token\. Give --history-token or TRIPLEGATE_HISTORY_TOKEN too/,
+    ],
     ['--backend http://u:p@s/ds --backend-token t', /^--backend: has a user in its URL and credentials beside it/],
   ] as const) {
     const found = dataspacesOfSettings(settingsOf(line))
