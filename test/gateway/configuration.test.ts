@@ -510,6 +510,80 @@ void t.test('each fault is named, with subject, property, problem and mend', asy
   }
 })
 
+void t.test(
+  'a property that is near to one that is read is told, what LinkedDataHub has beside it is not',
+  async (t) => {
+    const misspelt: [what: string, config: string, credentials: string, fault: RegExp][] = [
+      [
+        'cut short',
+        endUser('; lds:versioningRepo <urn:r>'),
+        '',
+        /^urn:eu lds:versioningRepo: .*mean lds:versioningRepos/,
+      ],
+      [
+        'a part of it',
+        endUser('; lds:repository <urn:r>'),
+        '',
+        /^urn:eu lds:repository: .*mean lds:versioningRepository\?/,
+      ],
+      [
+        'a slip',
+        endUser('; lds:allowread true'),
+        '',
+        /^urn:eu lds:allowread: no property has this name\. .* lds:allowRead\?/,
+      ],
+      [
+        'another vocabulary',
+        endUser('; lapp:versioningRepository <urn:r>'),
+        '',
+        /^urn:eu lapp:.*mean lds:versioningReposi/,
+      ],
+      ['letters changed over', endUser() + '<urn:r> host:brnach "x" .', '', /^urn:r host:brnach: .*mean host:branch\?/],
+      [
+        'in the vocabulary of DOAP',
+        endUser() + '<urn:r> doap:brnach "x" .',
+        '',
+        /^urn:r doap:brnach: .*mean host:branch\?/,
+      ],
+      [
+        'near to none',
+        endUser() + '<urn:r> host:tag "x" .',
+        '',
+        /^urn:r host:tag: no property has this name\. Correct or/,
+      ],
+      ['a location', endUser() + '<urn:r> doap:Location <x:y> .', '', /^urn:r doap:Location: .*mean doap:location\?/],
+      [
+        'of a service',
+        endUser() + '<urn:s/eu> a:graphstore <x:y> .',
+        '',
+        /^urn:s\/eu a:graphstore: .*mean a:graphStore\?/,
+      ],
+      ['of a provider', endUser() + '<urn:p> lds:clientID "x" .', '', /^urn:p lds:clientID: .*mean lds:clientId\?/],
+      ['of a dataspace', endUser('; ldt:bse <x:y>'), '', /^urn:eu ldt:bse: .*mean ldt:base\?/],
+      [
+        'in the credentials',
+        endUser(),
+        '<urn:s/eu> a:authTokn "hunter2" .',
+        /^urn:s\/eu a:authTokn: .*mean a:authToken\?/,
+      ],
+    ]
+    for (const [what, config, credentials, fault] of misspelt) {
+      const faults = faultsIn(config + admin(), credentials)
+      t.match(faults, [fault], what)
+      t.equal(faults.length, 1, `${what}: ${faults.join(' | ')}`)
+      t.notMatch(faults.join(' '), 'hunter2')
+    }
+    const others = [
+      'lds:dataspace <x:y> ; lds:base <x:y> ; lds:public true ; lds:prefix <x:y> ; lds:backendProxy <x:y>',
+      'lapp:application <x:y> ; lapp:proxy <x:y> ; lapp:frontendProxy <x:y> ; lapp:public true ; lapp:prefix <x:y>',
+      'a:quadStore <x:y> ; a:maxGetRequestSize 8192 ; ldt:paramName "x" ; ldt:lang "en" ; ldt:cacheControl "x"',
+      'doap:repository <x:y> ; doap:audience "x" ; doap:browse <x:y> ; doap:license <x:y> ; doap:service-endpoint <x:y>',
+      '<https://git.example/terms/brnach> "x" ; dct:titel "x" ; foaf:nmae "x" ; lds:shape <x:y> ; lds:package <x:y>',
+    ]
+    for (const more of others) t.same(faultsIn(both + `<urn:r> ${more} .`), [], more)
+  },
+)
+
 void t.test('all faults are told at once', async (t) => {
   const config =
     endUser('; lds:allowRead "yes"').replace('http://store/eu/query', 'ftp://x') + '<urn:s/eu> a:authPwd "p" .'
