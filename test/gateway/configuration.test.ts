@@ -1,5 +1,5 @@
 // Configuration: dataspaces from TriG files in both vocabularies, from the settings alone, and every fault named.
-import { mkdtempSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
@@ -14,6 +14,7 @@ import {
   type Dataspace,
   type Faults,
 } from '../../gateway/configuration.js'
+import { readProviders } from '../../gateway/oidc-providers.js'
 import { parseSettings, type Settings } from '../../gateway/settings.js'
 
 const PREFIXES = `
@@ -731,4 +732,42 @@ void t.test('the files of a configuration', async (t) => {
     lines.some((line) => line.startsWith(`${join(folder, 'absent.trig')}: cannot be read: ENOENT`)),
     lines.join('\n'),
   )
+})
+
+void t.test('the files in the README, as they stand there', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'triplegate-'))
+  const blocks = [...readFileSync('README.md', 'utf8').matchAll(/```turtle\n([^]*?)```/g)].map(([, text]) => text!)
+  t.equal(blocks.length, 2)
+  const [config, credentials] = ['system.trig', 'credentials.trig'].map((name, i) => {
+    writeFileSync(join(folder, name), blocks[i]!)
+    return join(folder, name)
+  })
+  const settings = settingsOf(`--config ${config} --credentials ${credentials}`)
+  const dataspaces = await readConfiguration(settings)
+  t.match('faults' in dataspaces ? dataspaces.faults.map(faultLine) : dataspaces, [
+    {
+      endUser: {
+        base: 'https://localhost:8443/',
+        service: {
+          query: 'http://localhost:3030/ds/query',
+          update: 'http://localhost:3030/ds/update',
+          graphStore: 'http://localhost:3030/ds/data',
+          credentials: { user: 'triplegate', password: '…' },
+        },
+        versioning: {
+          location: 'https://github.com/OWNER/REPOSITORY',
+          branch: 'main',
+          pathPrefix: 'graphs',
+          token: 'github_pat_…',
+        },
+      },
+      admin: {
+        base: 'https://localhost:8443/admin/',
+        service: { query: 'http://localhost:3030/admin/query', graphStore: 'http://localhost:3030/admin/data' },
+        versioning: { location: 'file:///var/tmp/triplegate-rules.git', branch: 'main', pathPrefix: 'graphs' },
+      },
+    },
+  ])
+  const issuer = 'https://accounts.example.org'
+  t.match(await readProviders(settings), [{ name: 'example', issuer, clientId: 'triplegate', clientSecret: '…' }])
 })
