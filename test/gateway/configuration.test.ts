@@ -14,6 +14,7 @@ import {
   type Dataspace,
   type Faults,
 } from '../../gateway/configuration.js'
+import { historyText } from '../../gateway/history-place.js'
 import { readProviders } from '../../gateway/oidc-providers.js'
 import { parseSettings, type Settings } from '../../gateway/settings.js'
 
@@ -683,6 +684,33 @@ void t.test('the address to listen at', async (t) => {
   t.equal(addressOf('--base https://test.localhost:4443/ --admin-base https://127.0.0.1:4443/'), 'localhost')
   t.equal(addressOf('--base https://data.example.org/'), '::')
   t.equal(addressOf('--base https://localhost.example.org/'), '::')
+})
+
+void t.test('where the histories go, as it is said', async (t) => {
+  const textsOf = (dataspaces: readonly Dataspace[] | Faults, settings: Settings): string[] =>
+    ('faults' in dataspaces ? [] : dataspaces).flatMap(({ endUser, admin }) =>
+      [endUser, admin].map((application) => historyText(application, settings)),
+    )
+  const said = (line: string): string[] => textsOf(dataspacesOfSettings(settingsOf(line)), settingsOf(line))
+  const folder = (name: string): string => `d/history/localhost%3A8443%2F${name}/repository.git`
+  const fuseki = '--backend http://s/ds --admin-backend http://s/admin'
+  t.same(
+    said('--data d'),
+    [folder(''), folder('admin%2F')].map((name) => `${name}, branch main, path prefix graphs`),
+  )
+  t.same(said(fuseki), ['off (give --history local)', 'off (give --admin-history local)'])
+  t.same(said(`${fuseki} --history https://github.com/o/r --history-token hunter2 --admin-history file:///h`), [
+    'https://github.com/o/r, branch main, path prefix graphs',
+    'file:///h, branch main, path prefix graphs',
+  ])
+  const config =
+    endUser('; lds:versioningRepository <urn:r>') +
+    admin() +
+    '<urn:r> doap:location <file:///r> ; host:branch "b" ; host:pathPrefix "p" .'
+  t.same(textsOf(read(config), { ...settingsOf(''), config: ['system.trig'] }), [
+    'file:///r, branch b, path prefix p',
+    'off (give it lds:versioningRepository)',
+  ])
 })
 
 void t.test('the files of a configuration', async (t) => {
