@@ -144,9 +144,11 @@ export function refusalText(answer: Answer, { url, data }: Connection, { identif
       ? 'It has been changed meanwhile: look at its history, and restore again.'
       : status === 403 && !identified
         ? `No client certificate was sent, for ${data}/certs/owner.pem is not there or the URL is not https. Give --cert FILE.`
-        : fields['retry-after'] !== undefined
-          ? `Try again in ${fields['retry-after']} s.`
-          : ''
+        : status === 413 && /request body/.test(said)
+          ? 'Start the gateway with a larger --max-body, and do it again.'
+          : fields['retry-after'] !== undefined
+            ? `Try again in ${fields['retry-after']} s.`
+            : ''
   return `${url.href}: ${said} ${mend}`.trimEnd()
 }
 
