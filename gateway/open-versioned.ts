@@ -9,6 +9,7 @@ import { openHistory } from '../versioning/open-history.js'
 import type { Repository } from '../versioning/repository.js'
 import type { Application, Dataspace, VersioningRepository } from './dataspace.js'
 import { isDocumentOf } from './document.js'
+import { historyFolder } from './history-place.js'
 import { makeJournalledStore, type JournalledStore } from './journalled-store.js'
 import type { Locks } from './lock.js'
 import type { Log } from './log.js'
@@ -82,7 +83,7 @@ async function openHistoryOf(
     else log.info({ base }, 'versioning is off: the changes of documents are not kept')
     return undefined
   }
-  const folder = join(data, 'history', encodeURIComponent(base.replace(/^https?:\/\//, '')))
+  const folder = historyFolder(data, base)
   const described: Described =
     place === 'local' ? { location: join(folder, 'repository.git'), branch: 'main', pathPrefix: 'graphs' } : place
   const repository = orStartFailure(await openRepository(described, now), base)
