@@ -41,6 +41,9 @@ const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/
 /** Nothing has been sent when these happen. */
 const NOT_SENT =
   /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|E(HOST|NET)UNREACH|UND_ERR_CONNECT_TIMEOUT|(ERR_TLS|CERT|UNABLE|SELF|DEPTH)_.*)$/
+const BRANCH_RULE = /rule violation|protected branch|pull request|push protection/i
+/** Push protection and the rules of pushes: on secrets, and on a file's size, path and extension. Each is about one file. */
+const CONTENT_RULE = /\bsecrets?\b|\bfiles?\b|\bpaths?\b|\bextensions?\b/i
 
 /** Owner, repository and the API's base; undefined for what is no repository's URL, or would send the token in clear. */
 export function gitHubPlace({
@@ -139,8 +142,10 @@ export function openGitHubApi(settings: GitHubSettings): GitHubApi {
       const growing = now() + MINUTE * 2 ** limitedInARow++
       return { ...refuse('limited'), retryAt: within(timeOf(retryAfter) || reset || growing) }
     }
-    if ((status === 409 || status === 422) && /rule violation|protected branch|pull request/i.test(said)) {
-      return refuse('denied', "Let the token's owner pass the rules that protect the branch.")
+    if ((status === 409 || status === 422) && BRANCH_RULE.test(said)) {
+      return CONTENT_RULE.test(said) && !/pull request/i.test(said)
+        ? refuse('unfit', "Let the token's owner pass this rule, and start the gateway again.")
+        : refuse('denied', "Let the token's owner pass the rules that protect the branch.")
     }
     switch (status) {
       case 401:

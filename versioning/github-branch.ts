@@ -104,7 +104,8 @@ export function openBranch(api: GitHubApi, name: string, committer: Ident): GitH
     const update = { ref: `heads/${name}`, sha: made.commit, force: false }
     const refused = await api.ask('PATCH /repos/{owner}/{repo}/git/refs/{ref}', update, () => undefined)
     if (!refused) return made
-    const moved = refused.setback === 'unfit' || refused.setback === 'conflict'
+    const moved =
+      refused.setback === 'conflict' || (refused.setback === 'unfit' && !/rule violation/i.test(refused.said))
     return moved ? 'moved' : refused
   }
 

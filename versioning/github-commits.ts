@@ -148,6 +148,7 @@ export function makeGitHubCommits({ api, branch, pause }: Options): GitHubCommit
 function obstacleOf(refused: Setback | Refusal, removes: boolean): 'head' | 'file' | 'branch' | undefined {
   if (refused.setback === 'denied' || !('said' in refused)) return undefined
   const { status, said } = refused
+  if (status === 409 && refused.setback !== 'conflict') return undefined
   if (status === 409) return /expected/i.test(said) ? 'head' : 'file'
   if (status === 422) return /sha"? wasn't supplied/i.test(said) ? 'file' : undefined
   if (status !== 404) return undefined

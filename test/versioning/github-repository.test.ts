@@ -100,6 +100,15 @@ void t.test('what GitHub answers to a write, and what it becomes', PATIENT, asyn
     ['429 with nonsense', answer(429, 'Too many requests', { 'retry-after': 'soon' }), 'limited', 60_000],
     ['404', answer(404, 'Not Found'), 'missing'],
     ['409, a protected branch', answer(409, 'Repository rule violations found'), 'denied'],
+    ['409, a secret', answer(409, 'Repository rule violations found\n\nSecret detected in content'), 'unfit'],
+    ['409, a large file', answer(409, 'Repository rule violations found\n\nFile size exceeds 1 MB'), 'unfit'],
+    ['409, a long path', answer(409, 'Repository rule violations found\n\nFile path is too long'), 'unfit'],
+    ['422, an extension', answer(422, 'Repository rule violations found\n\nExtension .nt is restricted'), 'unfit'],
+    [
+      '409, a pull request is asked for',
+      answer(409, 'Repository rule violations found\n\nChanges to these files must be made through a pull request'),
+      'denied',
+    ],
     ['409, the head moves all the time', { ...answer(409, 'main is at a but expected b'), times: 99 }, 'conflict'],
     [
       '409, the file changes all the time',
