@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import type { ObjectReader } from './cat-file.js'
 import { isSetback, type Setback } from './change.js'
 import { nulSeparated, runGit } from './git.js'
+import { parentsOf, type Ancestor } from './main-line.js'
 import type { LoggedCommit } from './repository.js'
 
 export interface Head {
@@ -38,38 +39,80 @@ async function hasBranch(folder: string, branch: string): Promise<boolean> {
 const FIELDS = '%H%x00%P%x00%ct%x00%an%x00%B'
 
 /**
- * Commits along first parents, oldest first. Throws SetbackError.
+ * Commits, oldest first, with their first parents. Throws SetbackError.
  * @param range revisions, as `git log` takes them
  * @param options.newest how many, at most
  * @param options.files whether they are told: comparing trees takes time
+ * @param options.walk false: these very commits, in this order
  */
 export async function* logOf(
   folder: string,
   range: readonly string[],
-  { newest, files = true }: { newest?: number; files?: boolean } = {},
+  { newest, files = true, walk = true }: { newest?: number; files?: boolean; walk?: boolean } = {},
 ): AsyncGenerator<LoggedCommit> {
-  const parts = nulSeparated(folder, [
-    ...['log', '-z', `--format=${FIELDS}`, '--first-parent', '--reverse', '--encoding=UTF-8', '--no-notes'],
-    ...['--no-color', '--no-renames', '--no-abbrev', '--diff-merges=first-parent', files ? '--raw' : '--no-patch'],
-    ...(newest === undefined ? [] : [`--max-count=${newest}`]),
-    ...['--end-of-options', ...range, '--'],
-  ])
-  const next = async (): Promise<string> => ((await parts.next()).value as string | undefined) ?? ''
+  const parts = nulSeparated(
+    folder,
+    [
+      ...['log', '-z', `--format=${FIELDS}`, '--encoding=UTF-8', '--no-notes', '--no-color', '--no-renames'],
+      ...['--no-abbrev', '--diff-merges=first-parent', files ? '--raw' : '--no-patch'],
+      ...(newest === undefined ? [] : [`--max-count=${newest}`]),
+      ...(walk ? ['--reverse', '--end-of-options', ...range] : ['--no-walk=unsorted', '--stdin']),
+      '--',
+    ],
+    walk ? '' : range.join('\n'),
+  )
+  const next = nextOf(parts)
   try {
     for (let commit = await next(); commit !== '';) {
       const [parent] = (await next()).split(' ')
       const time = Number(await next()) * 1000
       const authorName = await next()
       const message = await next()
-      const changed: LoggedCommit['files'][number][] = []
-      let part = await next()
-      for (; /^\n?:/.test(part); part = await next()) changed.push({ path: await next(), blob: blobOf(part) })
+      const { changed, after } = await readChanged(next)
       yield { commit, parent: parent || undefined, time, message, authorName, files: changed }
-      commit = part
+      commit = after
     }
   } finally {
     await parts.return(undefined)
   }
+}
+
+/** Files that differ between two commits. Throws SetbackError. */
+export async function differencesOf(folder: string, before: string, after: string): Promise<LoggedCommit['files']> {
+  const parts = nulSeparated(folder, ['diff-tree', '-r', '-z', '--raw', '--no-renames', '--no-abbrev', before, after])
+  const { changed } = await readChanged(nextOf(parts))
+  return changed
+}
+
+/** All that lead up to a head, side branches too. Throws SetbackError. */
+export async function ancestorsOf(
+  { folder, branch, email }: { readonly folder: string; readonly branch: string; readonly email: string },
+  range: readonly string[],
+): Promise<ReadonlyMap<string, Ancestor>> {
+  const format = '--format=%H%x00%P%x00%ce%x00%s'
+  const parts = nulSeparated(folder, ['log', '-z', format, '--no-patch', '--end-of-options', ...range, '--'])
+  const next = nextOf(parts)
+  const ancestors = new Map<string, Ancestor>()
+  for (let commit = await next(); commit !== ''; commit = await next()) {
+    const parents = (await next()).split(' ').filter((parent) => parent !== '')
+    const isOurs = (await next()) === email
+    ancestors.set(commit, { commit, parents: parentsOf(parents, await next(), branch), isOurs })
+  }
+  return ancestors
+}
+
+/** One part after the other; '' when there are no more. */
+const nextOf = (parts: AsyncGenerator<string>) => async (): Promise<string> =>
+  ((await parts.next()).value as string | undefined) ?? ''
+
+/** What was changed, in Git's raw format, and what comes after it. */
+async function readChanged(
+  next: () => Promise<string>,
+): Promise<{ readonly changed: LoggedCommit['files']; readonly after: string }> {
+  const changed: LoggedCommit['files'][number][] = []
+  let part = await next()
+  for (; /^\n?:/.test(part); part = await next()) changed.push({ path: await next(), blob: blobOf(part) })
+  return { changed, after: part }
 }
 
 /** Of `:<mode before> <mode> <id before> <id> <status>`. What is no regular file, a link say, is no file of ours. */

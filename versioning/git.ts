@@ -105,9 +105,9 @@ export async function runGit(folder: string, args: readonly string[], limit = ID
 }
 
 /** What git prints, in parts that end with NUL, as it comes. Throws SetbackError. */
-export async function* nulSeparated(folder: string, args: readonly string[]): AsyncGenerator<string> {
+export async function* nulSeparated(folder: string, args: readonly string[], input = ''): AsyncGenerator<string> {
   const { child, ended } = startGit(folder, args)
-  child.stdin.end()
+  child.stdin.end(input)
   const idle = watchIdle(child)
   try {
     let rest: Buffer[] = []

@@ -46,7 +46,7 @@ export function makeLocalCommits({ folder, branch, committer, reader, now }: Opt
   let stopRepack = (): void => undefined
   let closed = false
 
-  /** The head; where somebody else has left it, with what has become commits on the way to it. */
+  /** The head; where somebody else has left it, with what has become commits on any way to it. */
   async function currentHead(): Promise<Head | undefined> {
     const head = await readHead(folder, reader, branch)
     if (isSetback(head)) throw new SetbackError(head)

@@ -288,6 +288,42 @@ void t.test('a branch that was rewritten is read anew', async (t) => {
   t.same(index, rebuilt)
 })
 
+void t.test('who merges the branch into their own work and pushes that takes no version away', async (t) => {
+  const world = await historyWorld(t)
+  for (const value of ['1', '2']) await world.write(DOC, triple(value), { agent: ANN })
+  await world.history.settled(SOON)
+  const [first] = await versionsOf(world, DOC)
+  git(world.bare, ['update-ref', 'refs/heads/side', first!.commit])
+  foreignCommit(world.bare, { [pathOf(OTHER)]: triple('o') }, { branch: 'side' })
+  // What is committed, and nobody has heard of yet.
+  world.repository.faults.push({ kind: 'after', setback: setback('in-doubt') })
+  world.repository.logFaults.push(setback('unreachable'))
+  const pulled = (content: string): void => {
+    foreignCommit(
+      world.bare,
+      { [pathOf(DOC)]: content },
+      { branch: 'side', merge: 'refs/heads/main', message: 'pulled' },
+    )
+    git(world.bare, ['update-ref', 'refs/heads/main', headOf(world.bare, 'side')!])
+  }
+  const before = await versionsOf(world, DOC)
+  await world.write(DOC, triple('3'))
+  t.equal(await world.settled(), true)
+  pulled(triple('4'))
+  world.history.refresh()
+  const versions = await versionsOf(world, DOC)
+  t.same(versions.slice(0, 2), before, 'as they were')
+  t.match(versions.slice(2), [
+    { seq: 2, method: 'PUT' },
+    { seq: 3, method: undefined, position: 3 },
+  ])
+  t.match(await versionsOf(world, OTHER), [{ seq: 0, position: 3 }], "the merge's")
+  t.notOk(world.lines.some((line) => line.includes('rewritten')))
+  const { index, rebuilt } = await world.indexAndRebuilt()
+  t.same(index, rebuilt)
+  t.same(world.repository.sentAgain, [])
+})
+
 void t.test('which version a commit id stands for', async (t) => {
   const world = await historyWorld(t)
   await world.write(OTHER, triple('o'))
