@@ -16,6 +16,9 @@ const LEAST_ROOM = 16 * 1024 * 1024
 const STALE_LOCK_MS = 2000
 const STALE_FILE_MS = 60_000
 
+/** Settings by which what is missing would be fetched from elsewhere. */
+const PARTIAL = /^(extensions\.partialclone|remote\..*\.promisor)$/im
+
 /** Opens the bare repository in a folder, or makes one, and holds it against other gateways until it is released. */
 export async function openBareRepository(location: string, branch: string): Promise<BareRepository | Setback> {
   const failed = (detail: string): Setback => ({ setback: 'failed', detail: `${location}: ${detail}` })
@@ -47,8 +50,12 @@ export async function openBareRepository(location: string, branch: string): Prom
 async function makeOrInspect(folder: string, branch: string): Promise<Setback | undefined> {
   const format = await runGit(folder, ['rev-parse', '--is-bare-repository', '--show-object-format'])
   if (typeof format === 'string') {
-    if (format === 'true\nsha1\n') return undefined
-    return { setback: 'failed', detail: `${folder} is no bare repository with SHA-1 ids. Configure another folder.` }
+    const refused = (detail: string): Setback => ({ setback: 'failed', detail: `${folder} ${detail}` })
+    if (format !== 'true\nsha1\n') return refused('is no bare repository with SHA-1 ids. Configure another folder.')
+    const settings = await runGit(folder, ['config', '--list', '--name-only'])
+    if (typeof settings !== 'string') return settings
+    if (!PARTIAL.test(settings)) return undefined
+    return refused('is a partial clone: it holds a part of its history only. Configure a whole clone.')
   }
   const steps = [
     ['init', '--quiet', '--bare', '--template=', '--object-format=sha1', `--initial-branch=${branch}`],

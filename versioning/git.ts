@@ -33,6 +33,9 @@ const environment = (): NodeJS.ProcessEnv => ({
   GIT_LITERAL_PATHSPECS: '1',
   // What the branch says is what counts, whatever refs/replace a push has brought.
   GIT_NO_REPLACE_OBJECTS: '1',
+  // A missing object is missing: it is not fetched, by what a repository's own settings name as the command for that.
+  GIT_NO_LAZY_FETCH: '1',
+  GIT_ALLOW_PROTOCOL: 'none',
 })
 
 export type GitProcess = ChildProcessWithoutNullStreams

@@ -2,7 +2,7 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { chmodSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
@@ -61,6 +61,32 @@ void t.test('opening', async (t) => {
     t.match(await refused(join(folder, 'letter.txt')), /^failed: .*EEXIST/)
     for (const branch of ['a..b', 'a\nb', '../main', 'x.lock', '']) {
       t.match(await refused(temporaryFolder(t), { branch }), /^failed: .*no name of a branch/s, JSON.stringify(branch))
+    }
+  })
+
+  await t.test('a partial clone is refused, and what its settings would fetch with is not run', async (t) => {
+    const { repository, folder } = await open(t)
+    const { blob } = (await commitAll(repository, [changeOf('a/', triple('1'))]))[0]!
+    const mark = join(temporaryFolder(t), 'run')
+    const rows: readonly (readonly [key: string, value: string])[] = [
+      ['extensions.partialClone', 'x'],
+      ['remote.x.promisor', 'true'],
+    ]
+    git(folder, ['config', 'core.repositoryFormatVersion', '1'])
+    git(folder, ['config', 'remote.x.url', folder])
+    git(folder, ['config', 'remote.x.uploadpack', `touch ${mark}; git-upload-pack`])
+    for (const [key, value] of rows) git(folder, ['config', key, value])
+    const missing = { commit: 'f'.repeat(40), path: 'graphs/a.nt', blob: 'e'.repeat(40) }
+    t.equal(await repository.read(missing), undefined, 'while it is open')
+    t.notOk(existsSync(mark))
+    t.equal(await repository.read({ ...missing, blob: blob! }), triple('1'))
+    await repository.close()
+    for (const [key, value] of rows) {
+      for (const [other] of rows) git(folder, ['config', '--unset-all', other])
+      t.equal(await refused(folder), 'opened')
+      git(folder, ['config', key, value])
+      t.match(await refused(folder), /^failed: .* is a partial clone/, key)
+      for (const [key, value] of rows) git(folder, ['config', key, value])
     }
   })
 
