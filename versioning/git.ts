@@ -1,5 +1,6 @@
 // In charge of running git: in one bare repository, in an environment that nobody else has a say in, within limits.
 import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process'
+import { EventEmitter } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { devNull, setPriority } from 'node:os'
 import { Readable, Writable } from 'node:stream'
@@ -55,7 +56,7 @@ export function startGit(
   args: readonly string[],
   yields = false,
 ): { readonly child: GitProcess; readonly ended: Promise<Ending> } {
-  const child = spawn('git', [`--git-dir=${folder}`, ...SETTINGS, ...args], { env: environment(), detached: true })
+  const child = spawned([`--git-dir=${folder}`, ...SETTINGS, ...args])
   if (yields && child.pid !== undefined) yieldsFromNowOn(child.pid)
   // Where the process has no file descriptors left there are no pipes either.
   if (!(child.stdin as unknown)) Object.assign(child, withoutPipes())
@@ -68,6 +69,17 @@ export function startGit(
     child.on('close', (code) => resolve({ code: code ?? undefined, stderr }))
   })
   return { child, ended }
+}
+
+/** What cannot be started for want of memory (ENOMEM) throws at once, where other reasons are told by an event: so is this. */
+function spawned(args: readonly string[]): GitProcess {
+  try {
+    return spawn('git', args, { env: environment(), detached: true })
+  } catch (error) {
+    const child = Object.assign(new EventEmitter(), withoutPipes(), { pid: undefined, kill: () => false })
+    process.nextTick(() => child.emit('error', error))
+    return child as EventEmitter as GitProcess
+  }
 }
 
 /** A thirtieth of the processor, where something else wants all of it. */

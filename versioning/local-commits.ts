@@ -161,7 +161,8 @@ export function makeLocalCommits({ folder, branch, committer, reader, now }: Opt
     const isDue = packs >= PACKS && repacking.took <= REPACK_SHARE * (performance.now() - repacking.ended)
     if (!isDue && packs < MANY_PACKS) return
     packs = 0
-    void inTurn(repack)
+    // Nothing waits for it, and it comes again.
+    inTurn(repack).catch(() => undefined)
   }
 
   /** Between commits, as a running fast-import keeps its packs from being merged. */

@@ -116,6 +116,43 @@ void t.test('opening', async (t) => {
     t.match(stdout.toString(), /"setback":"failed".*EMFILE/)
   })
 
+  await t.test('without memory for a process git is not started, and that is told', async (t) => {
+    const script = `
+      import processes from 'node:child_process'
+      import { syncBuiltinESMExports } from 'node:module'
+      const { spawn } = processes
+      let last
+      let fails = false
+      processes.spawn = (...args) => {
+        if (fails) throw Object.assign(new Error('spawn ENOMEM'), { code: 'ENOMEM' })
+        return (last = spawn(...args))
+      }
+      syncBuiltinESMExports()
+      const importing = (name) => import(new URL(name, ${JSON.stringify(new URL('../../versioning/', import.meta.url).href)}))
+      const { makeObjectReader } = await importing('cat-file.js')
+      const { runGit, nulSeparated } = await importing('git.js')
+      const { fastImport } = await importing('fast-import.js')
+      const reader = makeObjectReader(process.argv[1])
+      await reader.object('HEAD')
+      last.kill('SIGSTOP')
+      const asked = reader.object('HEAD')
+      fails = true
+      last.kill('SIGKILL')
+      const answers = [await asked, await runGit('.', ['version'])]
+      const commits = [{ author: { name: '', email: '' }, message: '', time: 0, files: [] }]
+      answers.push(await fastImport('.', { branch: 'main', committer: { name: '', email: '' }, commits }))
+      answers.push(await nulSeparated('.', ['log']).next().catch(({ setback }) => setback))
+      process.stdout.write(answers.map((answer) => JSON.stringify(answer)).join('\\n'))`
+    const folder = temporaryFolder(t)
+    git(folder, ['init', '--quiet', '--bare'])
+    const args = ['--input-type=module', '-e', script, folder]
+    const { stdout, stderr } = spawnSync(process.execPath, args, { timeout: 30_000 })
+    t.equal(stderr.toString(), '')
+    const answers = stdout.toString().split('\n')
+    t.equal(answers.length, 4)
+    for (const answer of answers) t.match(answer, /spawn ENOMEM/)
+  })
+
   await t.test('another branch there does not matter, and stays', async (t) => {
     const folder = temporaryFolder(t)
     git(folder, ['init', '--quiet', '--bare'])
