@@ -20,12 +20,27 @@ export async function readHead(
   reader: ObjectReader,
   branch: string,
 ): Promise<Head | undefined | Setback> {
-  const found = await reader.object(`refs/heads/${branch}`)
-  if (isSetback(found)) return found
+  const ref = `refs/heads/${branch}`
+  const found = await reader.object(ref)
   if (found === undefined && !(await hasBranch(folder, branch))) return undefined
-  const [, tree, seconds] = /^tree (\w+)\n.*?^committer [^\n]*> (\d+)/ms.exec(found?.content.toString() ?? '') ?? []
-  if (found && tree) return { commit: found.id, tree, time: Number(seconds) * 1000 }
+  const content = found && !isSetback(found) ? found.content.toString() : ''
+  const [, tree, seconds = ''] = /^tree (\w+)\n.*?^committer [^\n]*> (\d+)/ms.exec(content) ?? []
+  if (found && !isSetback(found) && tree) return { commit: found.id, tree, time: timeOf(seconds) }
+  // Somebody's commit may be too large for the reader, or its committer may have no date: git makes the best of it.
+  const shown = await runGit(folder, ['log', '--max-count=1', '--no-patch', '--format=%H %T %ct', ref, '--'])
+  const [, commit, ofTree, date = ''] = /^(\w{40}) (\w{40}) (\d*)\n$/.exec(isSetback(shown) ? '' : shown) ?? []
+  if (commit && ofTree) return { commit, tree: ofTree, time: timeOf(date) }
+  if (isSetback(found)) return found
   return { setback: 'failed', detail: `${folder} is damaged: the head of ${branch} cannot be read. Ask git fsck.` }
+}
+
+/** Latest time that there is for JavaScript (ECMA-262 §21.4.1.1), ms since the epoch. */
+const LATEST = 8.64e15
+
+/** Of what Git has as a date, which may be anything. */
+function timeOf(seconds: string): number {
+  const time = Number(seconds) * 1000
+  return time <= LATEST ? time : 0
 }
 
 /** Whether there is such a branch, be what it points to ever so damaged. */
@@ -65,7 +80,7 @@ export async function* logOf(
   try {
     for (let commit = await next(); commit !== '';) {
       const [parent] = (await next()).split(' ')
-      const time = Number(await next()) * 1000
+      const time = timeOf(await next())
       const authorName = await next()
       const message = await next()
       const { changed, after } = await readChanged(next)

@@ -9,7 +9,8 @@ import { SetbackError } from './repository.js'
 
 // 2.36 has core.fsync, without which a branch may not outlive a power failure.
 const LEAST_VERSION = [2, 36] as const
-const LONGEST_RECORD = 16 * 1024 * 1024
+/** Of what is longer the beginning is read: a message of somebody else, which says nothing about documents. */
+const LONGEST_PART = 1024 * 1024
 const IDLE_MS = 120_000
 
 const SETTINGS = [
@@ -119,7 +120,7 @@ export async function runGit(folder: string, args: readonly string[], limit = ID
   return ending.code === 0 ? stdout : setbackOf(ending, `git ${args[0]}`)
 }
 
-/** What git prints, in parts that end with NUL, as it comes. Throws SetbackError. */
+/** What git prints, in parts that end with NUL, as it comes; of long ones the beginning. Throws SetbackError. */
 export async function* nulSeparated(folder: string, args: readonly string[], input = ''): AsyncGenerator<string> {
   const { child, ended } = startGit(folder, args)
   child.stdin.end(input)
@@ -127,19 +128,21 @@ export async function* nulSeparated(folder: string, args: readonly string[], inp
   try {
     let rest: Buffer[] = []
     let length = 0
+    const keep = (piece: Buffer): void => {
+      rest.push(piece.subarray(0, LONGEST_PART - length))
+      length += rest.at(-1)!.length
+    }
     for await (const chunk of child.stdout as AsyncIterable<Buffer>) {
       idle.alive()
       let from = 0
       for (let at = chunk.indexOf(0); at >= 0; at = chunk.indexOf(0, from)) {
-        yield Buffer.concat([...rest, chunk.subarray(from, at)]).toString()
+        keep(chunk.subarray(from, at))
+        yield Buffer.concat(rest).toString()
         rest = []
         length = 0
         from = at + 1
       }
-      rest.push(chunk.subarray(from))
-      length += chunk.length - from
-      if (length > LONGEST_RECORD)
-        throw new SetbackError({ setback: 'failed', detail: `${folder}: a commit is too large` })
+      keep(chunk.subarray(from))
     }
     const ending = await ended
     if (ending.code !== 0) throw new SetbackError(setbackOf(ending, `git ${args[0]}`))

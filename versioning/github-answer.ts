@@ -67,10 +67,16 @@ export function string(value: unknown): string {
 
 /** ms since the epoch, whole seconds. */
 export function seconds(date: unknown): number {
-  const time = Math.floor(Date.parse(string(date)) / 1000) * 1000
+  const time = wholeSeconds(string(date))
   if (Number.isNaN(time)) throw new TypeError('no date')
   return time
 }
+
+/** The same of a commit by anybody: 0 where it has no date. */
+export const committedAt = (committer: { readonly date?: unknown } | null | undefined): number =>
+  wholeSeconds(String(committer?.date)) || 0
+
+const wholeSeconds = (date: string): number => Math.floor(Date.parse(date) / 1000) * 1000
 
 /** As Git's dates are: no fractions of a second. */
 export const isoSeconds = (time: number): string => new Date(time).toISOString().replace(/\.\d+Z$/, 'Z')

@@ -3,7 +3,7 @@ import { isSetback, type Setback } from './change.js'
 import { authorOf, commitMessage, commitTime, readTrailers } from './commit-message.js'
 import { blobId } from './fast-import.js'
 import type { GitHubApi } from './github-api.js'
-import { isoSeconds, objectId, seconds, string, type Refusal } from './github-answer.js'
+import { committedAt, isoSeconds, objectId, seconds, string, type Refusal } from './github-answer.js'
 import type { GitHubBranch } from './github-branch.js'
 import type { Committed, NewCommit } from './repository.js'
 
@@ -180,5 +180,5 @@ const parentOf = ([first]: ListedCommit['parents']): string | undefined => first
 
 const readCommit = ({ sha, parents, commit: { message, committer } }: ListedCommit): Logged => ({
   journalId: readTrailers(string(message)).journalId,
-  commit: { commit: objectId(sha), parent: parentOf(parents), time: seconds(committer?.date) },
+  commit: { commit: objectId(sha), parent: parentOf(parents), time: committedAt(committer) },
 })

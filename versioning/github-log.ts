@@ -1,6 +1,6 @@
 // In charge of the commits of a branch on GitHub, as they are read back.
 import type { GitHubApi } from './github-api.js'
-import { objectId, seconds, string } from './github-answer.js'
+import { committedAt, objectId, string } from './github-answer.js'
 import type { GitHubBranch } from './github-branch.js'
 import { mainLine, mainLineSince, parentsOf, type Ancestor, type OnLine } from './main-line.js'
 import { inParallel, orThrow, type GitHubReading } from './github-reading.js'
@@ -158,7 +158,7 @@ function readDetail({ sha, parents, commit, files = [] }: Detail): LoggedCommit 
   return {
     commit: objectId(sha),
     parent: parents[0] && objectId(parents[0].sha),
-    time: seconds(commit.committer?.date),
+    time: committedAt(commit.committer),
     message: string(commit.message),
     authorName: string(commit.author?.name ?? ''),
     tree: objectId(commit.tree.sha),

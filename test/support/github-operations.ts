@@ -51,7 +51,7 @@ export function operationsOn({
     sampleOf('commit', {
       sha,
       parents: parents.map(link),
-      commit: { author, committer, message, tree: link(tree) },
+      commit: { author, committer: committer.date === '' ? null : committer, message, tree: link(tree) },
       author: null,
       committer: null,
     })

@@ -319,6 +319,21 @@ void t.test('reading', PATIENT, async (t) => {
     ],
     'a file that was renamed',
   )
+  const tree = await github.git.git('rev-parse', 'main^{tree}')
+  const odd = Buffer.from(`tree ${tree}\nparent ${renamed}\nauthor A <a@a.example> 1 +0000\ncommitter\n\nx\n`)
+  const dateless = (
+    await github.git.raw(['hash-object', '-t', 'commit', '-w', '--literally', '--stdin'], odd)
+  ).toString()
+  await github.git.moveBranch('main', dateless.trim(), renamed)
+  t.match(
+    await all(repository.log(renamed)),
+    [{ commit: dateless.trim(), time: 0, files: [] }],
+    'a commit without a date',
+  )
+  const [after] = await commitAll(repository, [changeOf('after/', undefined)])
+  t.equal(after!.parent, dateless.trim())
+  await github.git.moveBranch('main', renamed, after!.commit)
+
   for (let n = 0; n < 105; n++) await github.push({ n: String(n) })
   t.equal((await all(repository.log(renamed))).length, 105, 'more than a page since a commit')
   t.equal((await all(repository.log(undefined))).length, 107, 'more than a page')

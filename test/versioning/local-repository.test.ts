@@ -368,6 +368,42 @@ void t.test("a name with a newline, by others, is in the log and in nobody's way
   )
 })
 
+void t.test('what somebody else has committed oddly stops nobody', async (t) => {
+  const idents = 'author A <a@a.example> 1700000000 +0000\ncommitter '
+  const rows: readonly (readonly [name: string, committer: string, message: string])[] = [
+    ['a message of 17 MB', 'A <a@a.example> 1700000000 +0000', 'x'.repeat(17_000_000)],
+    ['a commit that is larger than what is read of one', 'A <a@a.example> 1700000000 +0000', 'x'.repeat(68_000_000)],
+    ['a committer without a date', 'A <a@a.example>', 'x'],
+    ['a committer without anything', '', 'x'],
+    ['a date after all dates', 'A <a@a.example> 18446744073709551614 +0000', 'x'],
+    ['a date that is a word', 'A <a@a.example> yesterday', 'x'],
+  ]
+  const { repository, folder, reopen } = await open(t)
+  let last = (await commitAll(repository, [changeOf('a/', triple('1'))]))[0]!.commit
+  let current = repository
+  for (const [name, committer, message] of rows) {
+    const tree = git(folder, ['rev-parse', 'main^{tree}']).trim()
+    const commit = `tree ${tree}\nparent ${last}\n${idents}${committer}\n\n${message}\n`
+    const theirs = git(folder, ['hash-object', '-t', 'commit', '-w', '--literally', '--stdin'], commit).trim()
+    git(folder, ['update-ref', 'refs/heads/main', theirs])
+    const [ours] = await commitAll(current, [changeOf('a/', triple(name))])
+    t.equal(ours!.parent, theirs, name)
+    t.ok(new Date(ours!.time).toISOString(), name)
+    const log = await all(current.log(last))
+    t.same(
+      log.map(({ commit, time }) => [commit, time <= Date.UTC(2100, 0)]),
+      [
+        [theirs, true],
+        [ours!.commit, true],
+      ],
+      name,
+    )
+    last = ours!.commit
+    current = await reopen()
+  }
+  t.equal((await all(current.log(undefined))).length, 1 + 2 * rows.length)
+})
+
 void t.test('packs are merged before they are many', async (t) => {
   const { repository, folder, reopen } = await open(t)
   await repository.close()
