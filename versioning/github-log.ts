@@ -6,9 +6,8 @@ import { mainLine, mainLineSince, parentsOf, type Ancestor, type OnLine } from '
 import { inParallel, orThrow, type GitHubReading } from './github-reading.js'
 import { SetbackError, type LoggedCommit, type Repository } from './repository.js'
 
+/** Of commits, and of the files of one: GitHub tells no more at once, whatever it is asked for. */
 const PAGE = 100
-/** GitHub tells no more files of a commit at once. */
-const MOST_FILES = 300
 
 interface Options {
   readonly api: GitHubApi
@@ -26,18 +25,18 @@ export interface GitHubLog extends Pick<Repository, 'log'> {
 export function makeGitHubLog({ api, branch, filesOf, isFresh }: Options): GitHubLog {
   async function logged(commit: string): Promise<LoggedCommit> {
     const { tree, ...rest } = await detailOf(commit)
-    return rest.files.length < MOST_FILES ? rest : { ...rest, files: await difference(rest.parent, tree) }
+    return rest.files.length < PAGE ? rest : { ...rest, files: await difference(rest.parent, tree) }
   }
 
   /** GitHub tells what a merge changed of its first parent, which may not be the one that the branch stood at. */
   async function loggedOnLine({ commit, parent }: OnLine): Promise<LoggedCommit> {
     const { tree, ...rest } = await detailOf(commit)
-    if (parent === rest.parent && rest.files.length < MOST_FILES) return rest
+    if (parent === rest.parent && rest.files.length < PAGE) return rest
     return { ...rest, parent, files: await difference(parent, tree) }
   }
 
   const detailOf = async (commit: string): Promise<ReturnType<typeof readDetail>> =>
-    orThrow(await api.ask('GET /repos/{owner}/{repo}/commits/{ref}', { ref: commit, per_page: MOST_FILES }, readDetail))
+    orThrow(await api.ask('GET /repos/{owner}/{repo}/commits/{ref}', { ref: commit, per_page: PAGE }, readDetail))
 
   async function difference(before: string | undefined, after: string): Promise<LoggedCommit['files']> {
     const gone = new Map<string, string>()

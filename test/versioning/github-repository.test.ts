@@ -279,6 +279,19 @@ const setbackOf = (items: AsyncIterable<unknown>): Promise<string> =>
     (error: unknown) => (error instanceof SetbackError ? error.setback.setback : String(error)),
   )
 
+void t.test('a commit of many files is told whole', PATIENT, async (t) => {
+  const { repository, github } = await open(t)
+  for (const count of [99, 100, 101, 299, 301]) {
+    const files = Object.fromEntries(
+      Array.from({ length: count }, (_, n) => [`graphs/${n}.nt`, triple(`${count} ${n}`)]),
+    )
+    const head = await github.push(files)
+    const [logged] = (await all(repository.log(undefined))).slice(-1)
+    t.equal(logged!.commit, head)
+    t.same(logged!.files.map(({ path }) => path).sort(), Object.keys(files).sort(), `${count} files`)
+  }
+})
+
 void t.test('reading', PATIENT, async (t) => {
   const { repository, github } = await open(t, { pathPrefix: 'data/graphs' })
   const files = Object.fromEntries(
