@@ -2,7 +2,16 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { chmodSync, existsSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
@@ -61,6 +70,36 @@ void t.test('opening', async (t) => {
     t.match(await refused(join(folder, 'letter.txt')), /^failed: .*EEXIST/)
     for (const branch of ['a..b', 'a\nb', '../main', 'x.lock', '']) {
       t.match(await refused(temporaryFolder(t), { branch }), /^failed: .*no name of a branch/s, JSON.stringify(branch))
+    }
+  })
+
+  await t.test('a repository whose making was broken off is made', async (t) => {
+    const folders = ['objects/info', 'objects/pack', 'refs/heads', 'refs/tags']
+    const bare = '[core]\n\trepositoryformatversion = 0\n'
+    const rows: readonly (readonly [
+      name: string,
+      folders: readonly string[],
+      files: Readonly<Record<string, string>>,
+    ])[] = [
+      ['before all', [], { 'config.lock': '' }],
+      ['after the settings', [], { config: '[gc]\n\tauto = 0\n' }],
+      ['before the folders', [], { config: bare, HEAD: 'ref: refs/heads/main\n' }],
+      ['before its configuration', folders, { HEAD: 'ref: refs/heads/main\n' }],
+      ['in its configuration', folders, { HEAD: 'ref: refs/heads/main\n', config: bare, 'config.lock': '' }],
+      ['in its head', folders, { 'HEAD.lock': '', config: bare }],
+    ]
+    for (const [name, folders, files] of rows) {
+      const folder = temporaryFolder(t)
+      mkdirSync(join(folder, 'triplegate-owner'))
+      for (const one of folders) mkdirSync(join(folder, one), { recursive: true })
+      for (const [file, content] of Object.entries(files)) writeFileSync(join(folder, file), content)
+      const repository = succeeded(await openLocalRepository({ ...OPTIONS, folder }))
+      t.equal((await commitAll(repository, [changeOf('a/', triple('1'))])).length, 1, name)
+      await repository.close()
+      t.equal(git(folder, ['config', 'receive.denyNonFastForwards']), 'true\n', name)
+      t.equal(git(folder, ['rev-parse', '--is-bare-repository']), 'true\n', name)
+      t.equal(git(folder, ['symbolic-ref', 'HEAD']), 'refs/heads/main\n', name)
+      checkSound(t, folder)
     }
   })
 
@@ -263,15 +302,18 @@ void t.test('what stands in the way', async (t) => {
       writeFileSync(join(folder, lock), '')
       aged(join(folder, lock), 5)
     }
-    writeFileSync(join(packs, 'tmp_pack_old'), 'x')
-    aged(join(packs, 'tmp_pack_old'), 120)
+    for (const old of ['tmp_pack_old', '.tmp-4711-pack-old.pack', '.tmp-4711-pack-old.idx', 'multi-pack-index.lock']) {
+      writeFileSync(join(packs, old), 'x')
+      aged(join(packs, old), 120)
+    }
+    writeFileSync(join(packs, '.tmp-4711-pack-new.pack'), 'x')
     writeFileSync(join(packs, 'tmp_pack_new'), 'x')
     writeFileSync(join(packs, 'pack-1.keep'), 'fast-import')
     writeFileSync(join(packs, 'pack-2.keep'), 'receive-pack 1 on here')
     const again = await reopen()
     t.equal((await commitAll(again, [changeOf('b/', triple('2'))])).length, 1)
-    const left = readdirSync(packs).filter((name) => /tmp|keep/.test(name))
-    t.same(left.sort(), ['pack-2.keep', 'tmp_pack_new'])
+    const left = readdirSync(packs).filter((name) => /tmp|keep|lock/.test(name))
+    t.same(left.sort(), ['.tmp-4711-pack-new.pack', 'pack-2.keep', 'tmp_pack_new'])
   })
 
   await t.test('a lock that somebody holds is waited for', async (t) => {
