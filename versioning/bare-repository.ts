@@ -114,7 +114,8 @@ export async function recover(folder: string, branch: string, now: number): Prom
   const reports = (await readdir(folder)).filter((name) => name.startsWith('fast_import_crash_'))
   const stale = async (file: string, age: number): Promise<boolean> => {
     const found = await stat(file).catch(() => undefined)
-    return found !== undefined && now - found.mtimeMs > age
+    // A time to come is of a clock that was set back since.
+    return found !== undefined && Math.abs(now - found.mtimeMs) > age
   }
   for (const file of locks) if (await stale(file, STALE_LOCK_MS)) await rm(file, { force: true })
   for (const file of packFiles) {

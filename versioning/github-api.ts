@@ -10,6 +10,8 @@ export interface GitHubSettings {
   readonly apiBase?: string
   readonly token: string | undefined
   readonly now: () => number
+  /** ms, by a clock that nobody sets: for durations. */
+  readonly elapsed?: () => number
   /** For a whole request, ms; one that sends much has 10 s more for each MB. */
   readonly timeout?: number
   /** Bytes of an answer. */
@@ -68,6 +70,7 @@ export function openGitHubApi(settings: GitHubSettings): GitHubApi {
   if (!place) throw new RangeError(`${settings.location} is no repository on GitHub`)
   const { host, owner, repo, apiBase } = place
   const name = `${host}/${owner}/${repo}`
+  const elapsed = settings.elapsed ?? (() => performance.now())
   const { token, now, timeout = TIMEOUT_MS, answerLimit = ANSWER_LIMIT, fetch: send = fetch } = settings
   const silent = (): void => undefined
   const octokit = new Octokit({
@@ -78,7 +81,7 @@ export function openGitHubApi(settings: GitHubSettings): GitHubApi {
   })
   const closing = new AbortController()
   /** GitHub asks to be left alone meanwhile, and blocks those who do not. */
-  let limited: Refusal | undefined
+  let limited: { readonly refused: Refusal; readonly until: number } | undefined
   let limitedInARow = 0
 
   async function exchange(
@@ -89,7 +92,8 @@ export function openGitHubApi(settings: GitHubSettings): GitHubApi {
     const what = route.replace('/repos/{owner}/{repo}', '').trim()
     const writes = !route.startsWith('GET')
     if (closing.signal.aborted) return refusal('unreachable', `${name} is closed`)
-    if (limited && now() < limited.retryAt!) return limited
+    const left = limited ? limited.until - elapsed() : 0
+    if (limited && left > 0) return { ...limited.refused, retryAt: now() + left }
     let broken: unknown
     const boundedFetch = async (url: string, init: RequestInit): Promise<Response> => {
       const sent = typeof init.body === 'string' ? init.body.length : 0
@@ -118,7 +122,7 @@ export function openGitHubApi(settings: GitHubSettings): GitHubApi {
       const { status, response } = error as { status: number; response?: ErrorResponse }
       if (!response) throw error
       const refused = refusalOf(status, response, what, writes)
-      if (refused.setback === 'limited') limited = refused
+      if (refused.setback === 'limited') limited = { refused, until: elapsed() + refused.retryAt! - now() }
       return refused
     }
   }

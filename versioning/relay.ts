@@ -33,7 +33,7 @@ export interface Relay {
   isCurrent(): boolean
   /** Gathers nothing while `wait` is under way. */
   hurry<T>(wait: Promise<T>): Promise<T>
-  /** `resumesAt`: ms since the epoch; nothing is attempted before. */
+  /** `resumesAt`: as `performance.now()` has it; nothing is attempted before. */
   state(): { readonly lastError: string | undefined; readonly parked: string | undefined; readonly resumesAt: number }
   stop(patience: number): Promise<void>
 }
@@ -185,7 +185,7 @@ export function startRelay(branch: Branch, now: () => number, pauses: RelayPause
     }
     failures++
     setback = after
-    resumesAt = now() + pause
+    resumesAt = performance.now() + pause
     progress.ring()
     await ending.heard(pause)
   }

@@ -172,7 +172,7 @@ void t.test('ready', async (t) => {
 
 void t.test('while GitHub limits, nothing is sent; the pauses grow', async (t) => {
   const clock = { now: TIME }
-  const { repository, github } = await open(t, { now: () => clock.now })
+  const { repository, github } = await open(t, { now: () => clock.now, elapsed: () => clock.now })
   const change = changeOf('a/', triple('1'))
   github.fault({ times: 3, answer: { status: 403, message: 'You have exceeded a secondary rate limit' } })
   for (const minutes of [1, 2, 4]) {
@@ -184,6 +184,22 @@ void t.test('while GitHub limits, nothing is sent; the pauses grow', async (t) =
     clock.now += 1
   }
   t.notOk(isSetback(await repository.commit([change])))
+})
+
+void t.test('while GitHub limits, a clock that is set makes no difference', async (t) => {
+  const [clock, elapsed] = [{ now: TIME }, { now: 0 }]
+  const { repository, github } = await open(t, { now: () => clock.now, elapsed: () => elapsed.now })
+  github.fault({ answer: { status: 429, headers: { 'retry-after': '30' } } })
+  const commit = () => repository.commit([changeOf('a/', triple('1'))])
+  t.match(await commit(), { setback: 'limited', retryAt: TIME + 30_000 })
+  elapsed.now = 10_000
+  for (const hours of [-5, 5]) {
+    clock.now = TIME + hours * 3_600_000
+    t.match(await commit(), { setback: 'limited', retryAt: clock.now + 20_000 }, `set by ${hours} hours`)
+  }
+  clock.now = TIME - 5 * 3_600_000
+  elapsed.now = 30_000
+  t.notOk(isSetback(await commit()))
 })
 
 void t.test('calls', PATIENT, async (t) => {

@@ -227,6 +227,21 @@ void t.test('a limit that lasts longer than the patience is not waited for', asy
   t.ok(Date.now() - from < 20_000)
 })
 
+void t.test('a clock that is set back while somebody waits makes no difference', async (t) => {
+  let shift = 0
+  const world = await historyWorld(t, { now: () => Date.now() + shift })
+  await world.history.settled(SOON)
+  world.repository.down = setback('unreachable')
+  await world.write(DOC, triple('1'))
+  const from = performance.now()
+  const waiting = world.history.settled(300)
+  shift = -3_600_000
+  t.equal(await waiting, false)
+  t.ok(performance.now() - from < 20_000)
+  world.repository.down = undefined
+  t.equal(await world.settled(), true)
+})
+
 void t.test('an unfit change blocks its own document only, is told, and is tried again after a restart', async (t) => {
   const world = await historyWorld(t)
   world.repository.unfit.add(DOC)

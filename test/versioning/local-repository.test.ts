@@ -298,9 +298,13 @@ void t.test('what stands in the way', async (t) => {
     const { repository, folder, reopen } = await open(t)
     await commitAll(repository, [changeOf('a/', triple('1'))])
     const packs = join(folder, 'objects/pack')
-    for (const lock of ['HEAD.lock', 'refs/heads/main.lock']) {
+    for (const [lock, seconds] of [
+      ['HEAD.lock', 5],
+      ['refs/heads/main.lock', 5],
+      ['packed-refs.lock', -3600],
+    ] as const) {
       writeFileSync(join(folder, lock), '')
-      aged(join(folder, lock), 5)
+      aged(join(folder, lock), seconds)
     }
     for (const old of ['tmp_pack_old', '.tmp-4711-pack-old.pack', '.tmp-4711-pack-old.idx', 'multi-pack-index.lock']) {
       writeFileSync(join(packs, old), 'x')
@@ -314,6 +318,7 @@ void t.test('what stands in the way', async (t) => {
     t.equal((await commitAll(again, [changeOf('b/', triple('2'))])).length, 1)
     const left = readdirSync(packs).filter((name) => /tmp|keep|lock/.test(name))
     t.same(left.sort(), ['.tmp-4711-pack-new.pack', 'pack-2.keep', 'tmp_pack_new'])
+    t.notOk(existsSync(join(folder, 'packed-refs.lock')), 'one of a clock that was set back')
   })
 
   await t.test('a lock that somebody holds is waited for', async (t) => {
