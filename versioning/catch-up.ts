@@ -10,10 +10,16 @@ import type { IndexedCommit, VersionIndex } from './version-index.js'
 /** Files and commits that are added to the index at once. */
 const AT_ONCE = 1000
 
+const REWRITTEN =
+  'The branch was rewritten: the version index is made anew. Versions may be gone, and documents differ from the branch: ' +
+  'run "triplegate mirror verify".'
+
 export interface Branch {
   readonly repository: Repository
   readonly journal: Journal
   readonly index: VersionIndex
+  /** Of the application, with its slash. */
+  readonly base: string
   readonly isDocument: (path: string) => boolean
   readonly log: Log
 }
@@ -30,14 +36,14 @@ export function setbackOf(error: unknown): Setback {
  * @param onward says, after each step, whether to go on
  */
 export async function catchUp(
-  { repository, journal, index, isDocument, log }: Branch,
+  { repository, journal, index, base, isDocument, log }: Branch,
   onward: () => boolean,
 ): Promise<undefined | Setback> {
   const head = index.head()
   let begun = false
   for await (const chunk of inChunks(repository.log(head))) {
     if (!begun && (head === undefined || chunk[0]!.parent !== head)) {
-      if (head !== undefined) log.warn({ head }, 'The branch was rewritten: the version index is made anew.')
+      if (head !== undefined) log.warn({ repository: repository.name, base, head }, REWRITTEN)
       const failed = await index.clear()
       if (failed) return failed
     }

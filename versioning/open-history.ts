@@ -46,7 +46,7 @@ export async function openHistory(options: HistoryOptions): Promise<History | Se
     const index = await openVersionIndex(database, JSON.stringify([1, repository.name, base, prefix]))
     const isDocument = (path: string): boolean => documentOfPath(path, base, prefix) !== undefined
     const pauses = { ...PAUSES, ...options.pauses }
-    const relay = startRelay({ repository, journal, index, isDocument, log }, now, pauses)
+    const relay = startRelay({ repository, journal, index, base, isDocument, log }, now, pauses)
     const close = async (): Promise<void> => {
       await relay.stop(STOP_MS)
       await database.close()
