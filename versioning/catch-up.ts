@@ -4,7 +4,7 @@ import type { Setback } from './change.js'
 import { readTrailers, type Trailers } from './commit-message.js'
 import type { Log } from './history.js'
 import type { Journal } from './journal.js'
-import { SetbackError, type LoggedCommit, type Repository } from './repository.js'
+import { mayBeOf, SetbackError, type LoggedCommit, type Repository } from './repository.js'
 import type { IndexedCommit, VersionIndex } from './version-index.js'
 
 /** Files and commits that are added to the index at once. */
@@ -49,9 +49,10 @@ export async function catchUp(
     }
     begun = true
     const read = chunk.map((logged) => ({ logged, trailers: readTrailers(logged.message) }))
-    const ids = read.flatMap(({ trailers: { journalId } }) =>
-      journalId !== undefined && journal.has(journalId) ? [journalId] : [],
-    )
+    const ids = read.flatMap(({ logged: { files }, trailers: { journalId } }) => {
+      const path = journalId === undefined ? undefined : journal.pathOf(journalId)
+      return path !== undefined && mayBeOf(files, path) ? [journalId!] : []
+    })
     const commits = read.map(({ logged, trailers }) =>
       indexedCommit({ ...logged, files: filesIn(logged, isDocument) }, trailers),
     )

@@ -9,7 +9,14 @@ import { blobId, fastImport, type ImportedCommit, type NewFile } from './fast-im
 import { setbackOf, startGit, watchIdle, type Ending } from './git.js'
 import { logOf, readHead, type Head } from './git-log.js'
 import { makeQueue } from './queue.js'
-import { SetbackError, type Committed, type LoggedCommit, type NewCommit, type Repository } from './repository.js'
+import {
+  mayBeOf,
+  SetbackError,
+  type Committed,
+  type LoggedCommit,
+  type NewCommit,
+  type Repository,
+} from './repository.js'
 
 export const BATCH = 250
 /** Packs are merged from so many on, as long as that takes a small share of the time; from as many as MANY in any case. */
@@ -56,7 +63,7 @@ export function makeLocalCommits({ folder, branch, committer, reader, now }: Opt
     if (head) {
       for await (const commit of logOf(folder, [head.commit], { newest: KNOWN, files: false })) {
         const { journalId } = readTrailers(commit.message)
-        if (journalId !== undefined) known.set(journalId, commit)
+        if (journalId !== undefined && !known.has(journalId)) known.set(journalId, commit)
       }
     }
     last = head?.commit
@@ -83,11 +90,20 @@ export function makeLocalCommits({ folder, branch, committer, reader, now }: Opt
     }
   }
 
+  async function isCommitted({ id, path }: NewCommit): Promise<boolean> {
+    const commit = known.get(id)?.commit
+    if (commit !== undefined) {
+      for await (const { files } of logOf(folder, [commit], { newest: 1 })) return mayBeOf(files, path)
+    }
+    return false
+  }
+
   async function commitOn(
     head: Head | undefined,
     changes: readonly NewCommit[],
     yields: boolean,
   ): Promise<readonly Committed[] | { readonly failed: Ending }> {
+    for (const change of changes) if (!(await isCommitted(change))) known.delete(change.id)
     const pending = changes.filter(({ id }) => !known.has(id))
     let time = head?.time
     const commits = pending.map((change): ImportedCommit & { readonly id: string } => ({

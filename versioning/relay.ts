@@ -78,7 +78,7 @@ export function startRelay(branch: Branch, now: () => number, pauses: RelayPause
       return { setback: 'unreachable', detail: `${repository.name} does not show commit ${last.commit} yet.` }
     }
     // What had become a commit long ago, and is none of those that were new.
-    const ids = isShown ? landed.map(({ id }) => id).filter(journal.has) : []
+    const ids = isShown ? landed.map(({ id }) => id).filter((id) => journal.pathOf(id) !== undefined) : []
     const unremoved = ids.length > 0 ? await addTo(index, journal, [], ids) : undefined
     if (unremoved) return unremoved
     landed = []

@@ -72,6 +72,13 @@ export interface Repository {
   close(): Promise<void>
 }
 
+/**
+ * Whether a commit that has a change's Journal-Id, and these files, may be what the change has become: anybody can write
+ * such a message. One that changes nothing may: what was written was there already.
+ */
+export const mayBeOf = (files: LoggedCommit['files'], path: string): boolean =>
+  files.length === 0 || files.some((file) => file.path === path)
+
 export class SetbackError extends Error {
   constructor(readonly setback: Setback) {
     super(setback.detail)

@@ -1,4 +1,5 @@
 // In charge of the history as a whole: every change that is done is one commit, once, in order, and read back.
+import { setTimeout as sleep } from 'node:timers/promises'
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
 import type { Setback, Version } from '../../versioning/change.js'
@@ -287,6 +288,32 @@ void t.test('what others commit is history too', async (t) => {
   t.equal((await versionsOf(world, DOC)).length, 4)
   const { index, rebuilt } = await world.indexAndRebuilt()
   t.same(index, rebuilt)
+})
+
+void t.test("a message with a change's id does not make somebody's commit the change's", async (t) => {
+  const rows: readonly (readonly [what: string, files: Readonly<Record<string, string>>, isTaken: boolean])[] = [
+    ['of another file', { README: 'x' }, false],
+    ['of another document', { [pathOf(OTHER)]: triple('o') }, false],
+    ['of its document', { [pathOf(DOC)]: triple('1'), README: 'x' }, true],
+    ['of nothing', {}, true],
+  ]
+  for (const [what, files, isTaken] of rows) {
+    await t.test(what, async (t) => {
+      const world = await historyWorld(t)
+      await world.history.settled(SOON)
+      world.repository.down = setback('in-doubt')
+      const [entry] = await world.write(DOC, triple('1'))
+      const message = commitMessage({ id: entry!.id, document: DOC, method: 'PUT', agent: ANN })
+      const theirs = foreignCommit(world.bare, files, { message })
+      world.history.refresh()
+      for (let i = 0; i < 500 && world.history.status().commits === 0; i++) await sleep(5)
+      t.equal(world.history.status().depth, isTaken ? 0 : 1)
+      world.repository.down = undefined
+      t.equal(await world.settled(), true)
+      t.equal(headOf(world.bare) === theirs, isTaken)
+      if (!isTaken) t.equal(filesAt(world.bare, headOf(world.bare)!).get(pathOf(DOC)), triple('1'))
+    })
+  }
 })
 
 void t.test('a branch that was rewritten is read anew', async (t) => {
