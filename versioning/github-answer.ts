@@ -41,10 +41,13 @@ export function codeOf(error: unknown): string {
   return cause instanceof Error ? codeOf(cause) : (name ?? 'Error')
 }
 
+/** What is told where an answer says nothing, as that of another server. */
+export const NOTHING = 'nothing'
+
 export function saidBy(data: unknown, token: string | undefined): string {
   const { message, errors } = (typeof data === 'object' && data ? data : {}) as { message?: unknown; errors?: unknown }
   const all = [
-    typeof message === 'string' ? message : 'nothing',
+    typeof message === 'string' ? message : NOTHING,
     ...(Array.isArray(errors) ? [JSON.stringify(errors)] : []),
   ]
   const text = all

@@ -1,7 +1,7 @@
 // In charge of one request to GitHub's REST API: sent within limits, and its answer told as a value or a setback.
 import { Octokit } from '@octokit/rest'
 import type { Setback } from './change.js'
-import { bounded, codeOf, refusal, saidBy, type ErrorResponse, type Refusal } from './github-answer.js'
+import { bounded, codeOf, NOTHING, refusal, saidBy, type ErrorResponse, type Refusal } from './github-answer.js'
 
 export interface GitHubSettings {
   /** `https://github.com/owner/repo`, or the same on a GitHub Enterprise server. */
@@ -40,6 +40,7 @@ const ANSWER_LIMIT = 128 * 1024 * 1024
 const MINUTE = 60_000
 const LONGEST_WAIT = 65 * MINUTE
 const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/
+const CHECK_API = 'Check --history-api: on a GitHub Enterprise host the base of the API ends in /api/v3.'
 /** Nothing has been sent when these happen. */
 const NOT_SENT =
   /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|E(HOST|NET)UNREACH|UND_ERR_CONNECT_TIMEOUT|(ERR_TLS|CERT|UNABLE|SELF|DEPTH)_.*)$/
@@ -115,7 +116,7 @@ export function openGitHubApi(settings: GitHubSettings): GitHubApi {
       limited = undefined
       limitedInARow = 0
       if (answer.status < 300) return answer as { data: unknown; headers: ErrorResponse['headers'] }
-      const moved = `GitHub redirects ${name}: it has been renamed or moved. Give its new URL as the location.`
+      const moved = `${apiBase} redirects ${name}: it has been renamed or moved. Give its new URL as the location. ${CHECK_API}`
       return refusal('missing', moved, answer.status)
     } catch (error) {
       if (broken !== undefined) return unanswered(broken, what, writes)
@@ -129,15 +130,20 @@ export function openGitHubApi(settings: GitHubSettings): GitHubApi {
 
   function unanswered(broken: unknown, what: string, writes: boolean): Refusal {
     const code = codeOf(broken)
-    const inDoubt = writes && !NOT_SENT.test(code)
-    return refusal(inDoubt ? 'in-doubt' : 'unreachable', `${name}: no answer to ${what} (${code})`)
+    const isNotSent = NOT_SENT.test(code)
+    const detail = `${name}: no answer of ${apiBase} to ${what} (${code})`
+    return refusal(writes && !isNotSent ? 'in-doubt' : 'unreachable', isNotSent ? `${detail}. ${CHECK_API}` : detail)
   }
 
   function refusalOf(status: number, { headers, data }: ErrorResponse, what: string, writes: boolean): Refusal {
     const said = saidBy(data, token)
-    const answered = `${name}: GitHub answered ${status} to ${what}: ${said}`
-    const refuse = (setback: Setback['setback'], mend = ''): Refusal =>
-      refusal(setback, mend === '' ? answered : `${answered}. ${mend}`, status, said)
+    const answered = `${name}: ${apiBase} answered ${status} to ${what}: ${said}`
+    // GitHub itself says something, unless it has failed.
+    const check = said === NOTHING && status < 500 ? CHECK_API : ''
+    const refuse = (setback: Setback['setback'], mend = ''): Refusal => {
+      const mends = [mend, check].filter((one) => one !== '').join(' ')
+      return refusal(setback, mends === '' ? answered : `${answered}. ${mends}`, status, said)
+    }
     const spent = headers['x-ratelimit-remaining'] === '0'
     const retryAfter = headers['retry-after']
     const overLimit = spent || retryAfter !== undefined || /rate limit|abuse/i.test(said)
@@ -185,7 +191,10 @@ export function openGitHubApi(settings: GitHubSettings): GitHubApi {
         return read(answer.data as never)
       } catch {
         const setback = route.startsWith('GET') ? 'failed' : 'in-doubt'
-        return refusal(setback, `${name}: GitHub's answer to ${route} is not as documented`)
+        return refusal(
+          setback,
+          `${name}: the answer of ${apiBase} to ${route} is not as GitHub documents. ${CHECK_API}`,
+        )
       }
     },
     async bytes(route, parameters) {

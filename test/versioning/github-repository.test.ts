@@ -1,5 +1,7 @@
 // In charge of the GitHub repository: the contract of a repository, what each answer of GitHub becomes, and how many calls
 // each thing takes.
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
 import { isSetback } from '../../versioning/change.js'
 import { gitHubPlace } from '../../versioning/github-api.js'
@@ -152,6 +154,34 @@ void t.test('what GitHub answers to a write, and what it becomes', PATIENT, asyn
     const repository = await connect(github, { ...options, timeout: 700 })
     t.match(await repository.commit([changeOf('x/', triple('x'))]), { setback }, name)
     t.match(await repository.ready(), { setback, detail: /\w+/ }, `${name}: not ready`)
+    await repository.close()
+  }
+})
+
+void t.test('where the API is elsewhere, it is told what was asked, and what to check', async (t) => {
+  const answers: Readonly<Record<string, readonly [status: number, type: string, body: string]>> = {
+    '/html': [404, 'text/html', '<h1>Not here</h1>'],
+    '/empty': [400, 'text/plain', ''],
+    '/other': [200, 'application/json', '{"object":{}}'],
+    '/login': [302, 'text/html', ''],
+  }
+  const server = createServer((request, response) => {
+    const [status, type, body] = answers[`/${request.url!.split('/')[1]}`]!
+    response.writeHead(status, { 'content-type': type, ...(status === 302 && { location: '/' }) }).end(body)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.teardown(() => server.close())
+  const here = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const bases = [...Object.keys(answers).map((path) => here + path), `http://127.0.0.1:${await freePort()}`]
+  for (const apiBase of bases) {
+    const options = { location: 'https://git.example/o/r', apiBase, branch: 'main', pathPrefix: 'graphs', token: 'x' }
+    const repository = succeeded(await openGitHubRepository({ ...options, now: () => Date.now() }))
+    const told = await all(repository.log(undefined)).catch((error: unknown) => error)
+    t.ok(told instanceof SetbackError, apiBase)
+    const { detail } = (told as SetbackError).setback
+    for (const part of ['git.example/o/r', apiBase, 'Check --history-api', '/api/v3.'])
+      t.ok(detail.includes(part), detail)
+    t.notMatch(detail, /\.\./)
     await repository.close()
   }
 })
