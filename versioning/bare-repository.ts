@@ -16,6 +16,9 @@ const LEAST_ROOM = 16 * 1024 * 1024
 const STALE_LOCK_MS = 2000
 const STALE_FILE_MS = 60_000
 
+/** Settings by which what is missing would be fetched from elsewhere. */
+const PARTIAL = /^(extensions\.partialclone|remote\..*\.promisor)$/im
+
 /** Opens the bare repository in a folder, or makes one, and holds it against other gateways until it is released. */
 export async function openBareRepository(location: string, branch: string): Promise<BareRepository | Setback> {
   const failed = (detail: string): Setback => ({ setback: 'failed', detail: `${location}: ${detail}` })
@@ -46,18 +49,28 @@ export async function openBareRepository(location: string, branch: string): Prom
 
 async function makeOrInspect(folder: string, branch: string): Promise<Setback | undefined> {
   const format = await runGit(folder, ['rev-parse', '--is-bare-repository', '--show-object-format'])
-  if (typeof format === 'string') {
-    if (format === 'true\nsha1\n') return undefined
-    return { setback: 'failed', detail: `${folder} is no bare repository with SHA-1 ids. Configure another folder.` }
-  }
+  if (typeof format !== 'string') return make(folder, branch)
+  const settings = await runGit(folder, ['config', '--list', '--name-only'])
+  if (typeof settings !== 'string') return settings
+  // The last thing that a git says in making a repository: one that was killed has not, and it is made once more.
+  if (!/^core\.bare$/m.test(settings)) return make(folder, branch)
+  const refused = (detail: string): Setback => ({ setback: 'failed', detail: `${folder} ${detail}` })
+  if (format !== 'true\nsha1\n') return refused('is no bare repository with SHA-1 ids. Configure another folder.')
+  if (!PARTIAL.test(settings)) return undefined
+  return refused('is a partial clone: it holds a part of its history only. Configure a whole clone.')
+}
+
+async function make(folder: string, branch: string): Promise<Setback | undefined> {
+  const set = ['config', '--file', join(folder, 'config')]
   const steps = [
-    ['init', '--quiet', '--bare', '--template=', '--object-format=sha1', `--initial-branch=${branch}`],
     // Nobody but the gateway packs, and history is not rewritten by a push.
-    ['config', 'gc.auto', '0'],
-    ['config', 'receive.autogc', 'false'],
-    ['config', 'receive.denyNonFastForwards', 'true'],
-    ['config', 'receive.denyDeletes', 'true'],
+    [...set, 'gc.auto', '0'],
+    [...set, 'receive.autogc', 'false'],
+    [...set, 'receive.denyNonFastForwards', 'true'],
+    [...set, 'receive.denyDeletes', 'true'],
+    ['init', '--quiet', '--bare', '--template=', '--object-format=sha1', `--initial-branch=${branch}`],
   ]
+  for (const lock of ['config.lock', 'HEAD.lock']) await rm(join(folder, lock), { force: true })
   for (const step of steps) {
     const done = await runGit(folder, step)
     if (typeof done !== 'string') return done
@@ -101,11 +114,14 @@ export async function recover(folder: string, branch: string, now: number): Prom
   const reports = (await readdir(folder)).filter((name) => name.startsWith('fast_import_crash_'))
   const stale = async (file: string, age: number): Promise<boolean> => {
     const found = await stat(file).catch(() => undefined)
-    return found !== undefined && now - found.mtimeMs > age
+    // A time to come is of a clock that was set back since.
+    return found !== undefined && Math.abs(now - found.mtimeMs) > age
   }
   for (const file of locks) if (await stale(file, STALE_LOCK_MS)) await rm(file, { force: true })
   for (const file of packFiles) {
-    if (/\/tmp_[^/]*$/.test(file) && (await stale(file, STALE_FILE_MS))) await rm(file, { force: true })
+    // Git's names of what it writes, and of what it packs anew.
+    if (/\/(tmp_|\.tmp-)[^/]*$|\/multi-pack-index\.lock$/.test(file) && (await stale(file, STALE_FILE_MS)))
+      await rm(file, { force: true })
     // A push says another word in its own, and a person's is empty.
     if (file.endsWith('.keep') && (await readFile(file, 'utf8').catch(() => '')).startsWith('fast-import')) {
       await rm(file, { force: true })

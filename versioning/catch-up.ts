@@ -4,16 +4,22 @@ import type { Setback } from './change.js'
 import { readTrailers, type Trailers } from './commit-message.js'
 import type { Log } from './history.js'
 import type { Journal } from './journal.js'
-import { SetbackError, type LoggedCommit, type Repository } from './repository.js'
+import { mayBeOf, SetbackError, type LoggedCommit, type Repository } from './repository.js'
 import type { IndexedCommit, VersionIndex } from './version-index.js'
 
 /** Files and commits that are added to the index at once. */
 const AT_ONCE = 1000
 
+const REWRITTEN =
+  'The branch was rewritten: the version index is made anew. Versions may be gone, and documents differ from the branch: ' +
+  'run "triplegate mirror verify".'
+
 export interface Branch {
   readonly repository: Repository
   readonly journal: Journal
   readonly index: VersionIndex
+  /** Of the application, with its slash. */
+  readonly base: string
   readonly isDocument: (path: string) => boolean
   readonly log: Log
 }
@@ -30,22 +36,23 @@ export function setbackOf(error: unknown): Setback {
  * @param onward says, after each step, whether to go on
  */
 export async function catchUp(
-  { repository, journal, index, isDocument, log }: Branch,
+  { repository, journal, index, base, isDocument, log }: Branch,
   onward: () => boolean,
 ): Promise<undefined | Setback> {
   const head = index.head()
   let begun = false
   for await (const chunk of inChunks(repository.log(head))) {
     if (!begun && (head === undefined || chunk[0]!.parent !== head)) {
-      if (head !== undefined) log.warn({ head }, 'The branch was rewritten: the version index is made anew.')
+      if (head !== undefined) log.warn({ repository: repository.name, base, head }, REWRITTEN)
       const failed = await index.clear()
       if (failed) return failed
     }
     begun = true
     const read = chunk.map((logged) => ({ logged, trailers: readTrailers(logged.message) }))
-    const ids = read.flatMap(({ trailers: { journalId } }) =>
-      journalId !== undefined && journal.has(journalId) ? [journalId] : [],
-    )
+    const ids = read.flatMap(({ logged: { files }, trailers: { journalId } }) => {
+      const path = journalId === undefined ? undefined : journal.pathOf(journalId)
+      return path !== undefined && mayBeOf(files, path) ? [journalId!] : []
+    })
     const commits = read.map(({ logged, trailers }) =>
       indexedCommit({ ...logged, files: filesIn(logged, isDocument) }, trailers),
     )

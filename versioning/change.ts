@@ -55,7 +55,7 @@ export interface Setback {
     | 'in-doubt' // it may have been done: broken off, or no answer
     | 'conflict' // the branch or the file has moved on meanwhile
     | 'limited' // to be tried again at `retryAt`
-    | 'denied' // the token is missing, refused, or may not write
+    | 'denied' // the token is missing, refused, or may not write; or a rule of the branch is in the way
     | 'missing' // no such repository or branch
     | 'unfit' // this very change is refused, and always will be: too large, say
     | 'full' // no room: on disk, or in the journal

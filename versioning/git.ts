@@ -1,5 +1,6 @@
 // In charge of running git: in one bare repository, in an environment that nobody else has a say in, within limits.
 import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process'
+import { EventEmitter } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { devNull, setPriority } from 'node:os'
 import { Readable, Writable } from 'node:stream'
@@ -8,7 +9,8 @@ import { SetbackError } from './repository.js'
 
 // 2.36 has core.fsync, without which a branch may not outlive a power failure.
 const LEAST_VERSION = [2, 36] as const
-const LONGEST_RECORD = 16 * 1024 * 1024
+/** Of what is longer the beginning is read: a message of somebody else, which says nothing about documents. */
+const LONGEST_PART = 1024 * 1024
 const IDLE_MS = 120_000
 
 const SETTINGS = [
@@ -33,6 +35,9 @@ const environment = (): NodeJS.ProcessEnv => ({
   GIT_LITERAL_PATHSPECS: '1',
   // What the branch says is what counts, whatever refs/replace a push has brought.
   GIT_NO_REPLACE_OBJECTS: '1',
+  // A missing object is missing: it is not fetched, by what a repository's own settings name as the command for that.
+  GIT_NO_LAZY_FETCH: '1',
+  GIT_ALLOW_PROTOCOL: 'none',
 })
 
 export type GitProcess = ChildProcessWithoutNullStreams
@@ -52,7 +57,7 @@ export function startGit(
   args: readonly string[],
   yields = false,
 ): { readonly child: GitProcess; readonly ended: Promise<Ending> } {
-  const child = spawn('git', [`--git-dir=${folder}`, ...SETTINGS, ...args], { env: environment(), detached: true })
+  const child = spawned([`--git-dir=${folder}`, ...SETTINGS, ...args])
   if (yields && child.pid !== undefined) yieldsFromNowOn(child.pid)
   // Where the process has no file descriptors left there are no pipes either.
   if (!(child.stdin as unknown)) Object.assign(child, withoutPipes())
@@ -65,6 +70,17 @@ export function startGit(
     child.on('close', (code) => resolve({ code: code ?? undefined, stderr }))
   })
   return { child, ended }
+}
+
+/** What cannot be started for want of memory (ENOMEM) throws at once, where other reasons are told by an event: so is this. */
+function spawned(args: readonly string[]): GitProcess {
+  try {
+    return spawn('git', args, { env: environment(), detached: true })
+  } catch (error) {
+    const child = Object.assign(new EventEmitter(), withoutPipes(), { pid: undefined, kill: () => false })
+    process.nextTick(() => child.emit('error', error))
+    return child as EventEmitter as GitProcess
+  }
 }
 
 /** A thirtieth of the processor, where something else wants all of it. */
@@ -104,27 +120,29 @@ export async function runGit(folder: string, args: readonly string[], limit = ID
   return ending.code === 0 ? stdout : setbackOf(ending, `git ${args[0]}`)
 }
 
-/** What git prints, in parts that end with NUL, as it comes. Throws SetbackError. */
-export async function* nulSeparated(folder: string, args: readonly string[]): AsyncGenerator<string> {
+/** What git prints, in parts that end with NUL, as it comes; of long ones the beginning. Throws SetbackError. */
+export async function* nulSeparated(folder: string, args: readonly string[], input = ''): AsyncGenerator<string> {
   const { child, ended } = startGit(folder, args)
-  child.stdin.end()
+  child.stdin.end(input)
   const idle = watchIdle(child)
   try {
     let rest: Buffer[] = []
     let length = 0
+    const keep = (piece: Buffer): void => {
+      rest.push(piece.subarray(0, LONGEST_PART - length))
+      length += rest.at(-1)!.length
+    }
     for await (const chunk of child.stdout as AsyncIterable<Buffer>) {
       idle.alive()
       let from = 0
       for (let at = chunk.indexOf(0); at >= 0; at = chunk.indexOf(0, from)) {
-        yield Buffer.concat([...rest, chunk.subarray(from, at)]).toString()
+        keep(chunk.subarray(from, at))
+        yield Buffer.concat(rest).toString()
         rest = []
         length = 0
         from = at + 1
       }
-      rest.push(chunk.subarray(from))
-      length += chunk.length - from
-      if (length > LONGEST_RECORD)
-        throw new SetbackError({ setback: 'failed', detail: `${folder}: a commit is too large` })
+      keep(chunk.subarray(from))
     }
     const ending = await ended
     if (ending.code !== 0) throw new SetbackError(setbackOf(ending, `git ${args[0]}`))

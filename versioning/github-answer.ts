@@ -41,10 +41,13 @@ export function codeOf(error: unknown): string {
   return cause instanceof Error ? codeOf(cause) : (name ?? 'Error')
 }
 
+/** What is told where an answer says nothing, as that of another server. */
+export const NOTHING = 'nothing'
+
 export function saidBy(data: unknown, token: string | undefined): string {
   const { message, errors } = (typeof data === 'object' && data ? data : {}) as { message?: unknown; errors?: unknown }
   const all = [
-    typeof message === 'string' ? message : 'nothing',
+    typeof message === 'string' ? message : NOTHING,
     ...(Array.isArray(errors) ? [JSON.stringify(errors)] : []),
   ]
   const text = all
@@ -67,10 +70,16 @@ export function string(value: unknown): string {
 
 /** ms since the epoch, whole seconds. */
 export function seconds(date: unknown): number {
-  const time = Math.floor(Date.parse(string(date)) / 1000) * 1000
+  const time = wholeSeconds(string(date))
   if (Number.isNaN(time)) throw new TypeError('no date')
   return time
 }
+
+/** The same of a commit by anybody: 0 where it has no date. */
+export const committedAt = (committer: { readonly date?: unknown } | null | undefined): number =>
+  wholeSeconds(String(committer?.date)) || 0
+
+const wholeSeconds = (date: string): number => Math.floor(Date.parse(date) / 1000) * 1000
 
 /** As Git's dates are: no fractions of a second. */
 export const isoSeconds = (time: number): string => new Date(time).toISOString().replace(/\.\d+Z$/, 'Z')

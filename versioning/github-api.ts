@@ -1,7 +1,7 @@
 // In charge of one request to GitHub's REST API: sent within limits, and its answer told as a value or a setback.
 import { Octokit } from '@octokit/rest'
 import type { Setback } from './change.js'
-import { bounded, codeOf, refusal, saidBy, type ErrorResponse, type Refusal } from './github-answer.js'
+import { bounded, codeOf, NOTHING, refusal, saidBy, type ErrorResponse, type Refusal } from './github-answer.js'
 
 export interface GitHubSettings {
   /** `https://github.com/owner/repo`, or the same on a GitHub Enterprise server. */
@@ -10,6 +10,8 @@ export interface GitHubSettings {
   readonly apiBase?: string
   readonly token: string | undefined
   readonly now: () => number
+  /** ms, by a clock that nobody sets: for durations. */
+  readonly elapsed?: () => number
   /** For a whole request, ms; one that sends much has 10 s more for each MB. */
   readonly timeout?: number
   /** Bytes of an answer. */
@@ -38,9 +40,13 @@ const ANSWER_LIMIT = 128 * 1024 * 1024
 const MINUTE = 60_000
 const LONGEST_WAIT = 65 * MINUTE
 const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/
+const CHECK_API = 'Check --history-api: on a GitHub Enterprise host the base of the API ends in /api/v3.'
 /** Nothing has been sent when these happen. */
 const NOT_SENT =
   /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|E(HOST|NET)UNREACH|UND_ERR_CONNECT_TIMEOUT|(ERR_TLS|CERT|UNABLE|SELF|DEPTH)_.*)$/
+const BRANCH_RULE = /rule violation|protected branch|pull request|push protection/i
+/** Push protection and the rules of pushes: on secrets, and on a file's size, path and extension. Each is about one file. */
+const CONTENT_RULE = /\bsecrets?\b|\bfiles?\b|\bpaths?\b|\bextensions?\b/i
 
 /** Owner, repository and the API's base; undefined for what is no repository's URL, or would send the token in clear. */
 export function gitHubPlace({
@@ -65,6 +71,7 @@ export function openGitHubApi(settings: GitHubSettings): GitHubApi {
   if (!place) throw new RangeError(`${settings.location} is no repository on GitHub`)
   const { host, owner, repo, apiBase } = place
   const name = `${host}/${owner}/${repo}`
+  const elapsed = settings.elapsed ?? (() => performance.now())
   const { token, now, timeout = TIMEOUT_MS, answerLimit = ANSWER_LIMIT, fetch: send = fetch } = settings
   const silent = (): void => undefined
   const octokit = new Octokit({
@@ -75,7 +82,7 @@ export function openGitHubApi(settings: GitHubSettings): GitHubApi {
   })
   const closing = new AbortController()
   /** GitHub asks to be left alone meanwhile, and blocks those who do not. */
-  let limited: Refusal | undefined
+  let limited: { readonly refused: Refusal; readonly until: number } | undefined
   let limitedInARow = 0
 
   async function exchange(
@@ -86,7 +93,8 @@ export function openGitHubApi(settings: GitHubSettings): GitHubApi {
     const what = route.replace('/repos/{owner}/{repo}', '').trim()
     const writes = !route.startsWith('GET')
     if (closing.signal.aborted) return refusal('unreachable', `${name} is closed`)
-    if (limited && now() < limited.retryAt!) return limited
+    const left = limited ? limited.until - elapsed() : 0
+    if (limited && left > 0) return { ...limited.refused, retryAt: now() + left }
     let broken: unknown
     const boundedFetch = async (url: string, init: RequestInit): Promise<Response> => {
       const sent = typeof init.body === 'string' ? init.body.length : 0
@@ -108,29 +116,34 @@ export function openGitHubApi(settings: GitHubSettings): GitHubApi {
       limited = undefined
       limitedInARow = 0
       if (answer.status < 300) return answer as { data: unknown; headers: ErrorResponse['headers'] }
-      const moved = `GitHub redirects ${name}: it has been renamed or moved. Give its new URL as the location.`
+      const moved = `${apiBase} redirects ${name}: it has been renamed or moved. Give its new URL as the location. ${CHECK_API}`
       return refusal('missing', moved, answer.status)
     } catch (error) {
       if (broken !== undefined) return unanswered(broken, what, writes)
       const { status, response } = error as { status: number; response?: ErrorResponse }
       if (!response) throw error
       const refused = refusalOf(status, response, what, writes)
-      if (refused.setback === 'limited') limited = refused
+      if (refused.setback === 'limited') limited = { refused, until: elapsed() + refused.retryAt! - now() }
       return refused
     }
   }
 
   function unanswered(broken: unknown, what: string, writes: boolean): Refusal {
     const code = codeOf(broken)
-    const inDoubt = writes && !NOT_SENT.test(code)
-    return refusal(inDoubt ? 'in-doubt' : 'unreachable', `${name}: no answer to ${what} (${code})`)
+    const isNotSent = NOT_SENT.test(code)
+    const detail = `${name}: no answer of ${apiBase} to ${what} (${code})`
+    return refusal(writes && !isNotSent ? 'in-doubt' : 'unreachable', isNotSent ? `${detail}. ${CHECK_API}` : detail)
   }
 
   function refusalOf(status: number, { headers, data }: ErrorResponse, what: string, writes: boolean): Refusal {
     const said = saidBy(data, token)
-    const answered = `${name}: GitHub answered ${status} to ${what}: ${said}`
-    const refuse = (setback: Setback['setback'], mend = ''): Refusal =>
-      refusal(setback, mend === '' ? answered : `${answered}. ${mend}`, status, said)
+    const answered = `${name}: ${apiBase} answered ${status} to ${what}: ${said}`
+    // GitHub itself says something, unless it has failed.
+    const check = said === NOTHING && status < 500 ? CHECK_API : ''
+    const refuse = (setback: Setback['setback'], mend = ''): Refusal => {
+      const mends = [mend, check].filter((one) => one !== '').join(' ')
+      return refusal(setback, mends === '' ? answered : `${answered}. ${mends}`, status, said)
+    }
     const spent = headers['x-ratelimit-remaining'] === '0'
     const retryAfter = headers['retry-after']
     const overLimit = spent || retryAfter !== undefined || /rate limit|abuse/i.test(said)
@@ -139,8 +152,10 @@ export function openGitHubApi(settings: GitHubSettings): GitHubApi {
       const growing = now() + MINUTE * 2 ** limitedInARow++
       return { ...refuse('limited'), retryAt: within(timeOf(retryAfter) || reset || growing) }
     }
-    if ((status === 409 || status === 422) && /rule violation|protected branch|pull request/i.test(said)) {
-      return refuse('denied', "Let the token's owner pass the rules that protect the branch.")
+    if ((status === 409 || status === 422) && BRANCH_RULE.test(said)) {
+      return CONTENT_RULE.test(said) && !/pull request/i.test(said)
+        ? refuse('unfit', "Let the token's owner pass this rule, and start the gateway again.")
+        : refuse('denied', "Let the token's owner pass the rules that protect the branch.")
     }
     switch (status) {
       case 401:
@@ -176,7 +191,10 @@ export function openGitHubApi(settings: GitHubSettings): GitHubApi {
         return read(answer.data as never)
       } catch {
         const setback = route.startsWith('GET') ? 'failed' : 'in-doubt'
-        return refusal(setback, `${name}: GitHub's answer to ${route} is not as documented`)
+        return refusal(
+          setback,
+          `${name}: the answer of ${apiBase} to ${route} is not as GitHub documents. ${CHECK_API}`,
+        )
       }
     },
     async bytes(route, parameters) {

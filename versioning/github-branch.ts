@@ -3,7 +3,7 @@
 import { isSetback, type Setback } from './change.js'
 import { commitTime, type Ident } from './commit-message.js'
 import type { GitHubApi } from './github-api.js'
-import { isoSeconds, objectId, seconds, string, type Refusal } from './github-answer.js'
+import { committedAt, isoSeconds, objectId, string, type Refusal } from './github-answer.js'
 
 export interface Head {
   readonly commit: string
@@ -62,10 +62,10 @@ export function openBranch(api: GitHubApi, name: string, committer: Ident): GitH
     return made?.status === 422 && /already exists/i.test(made.said) ? undefined : made
   }
 
-  const readHead = (data: { sha: unknown; tree: { sha: unknown }; committer: { date: unknown } }): Head => ({
+  const readHead = (data: { sha: unknown; tree: { sha: unknown }; committer: { date?: unknown } | null }): Head => ({
     commit: objectId(data.sha),
     tree: objectId(data.tree.sha),
-    time: seconds(data.committer.date),
+    time: committedAt(data.committer),
   })
 
   async function start(): Promise<Head | Setback> {
@@ -104,7 +104,8 @@ export function openBranch(api: GitHubApi, name: string, committer: Ident): GitH
     const update = { ref: `heads/${name}`, sha: made.commit, force: false }
     const refused = await api.ask('PATCH /repos/{owner}/{repo}/git/refs/{ref}', update, () => undefined)
     if (!refused) return made
-    const moved = refused.setback === 'unfit' || refused.setback === 'conflict'
+    const moved =
+      refused.setback === 'conflict' || (refused.setback === 'unfit' && !/rule violation/i.test(refused.said))
     return moved ? 'moved' : refused
   }
 

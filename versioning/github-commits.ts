@@ -3,7 +3,7 @@ import { isSetback, type Setback } from './change.js'
 import { authorOf, commitMessage, commitTime, readTrailers } from './commit-message.js'
 import { blobId } from './fast-import.js'
 import type { GitHubApi } from './github-api.js'
-import { isoSeconds, objectId, seconds, string, type Refusal } from './github-answer.js'
+import { committedAt, isoSeconds, objectId, seconds, string, type Refusal } from './github-answer.js'
 import type { GitHubBranch } from './github-branch.js'
 import type { Committed, NewCommit } from './repository.js'
 
@@ -148,6 +148,7 @@ export function makeGitHubCommits({ api, branch, pause }: Options): GitHubCommit
 function obstacleOf(refused: Setback | Refusal, removes: boolean): 'head' | 'file' | 'branch' | undefined {
   if (refused.setback === 'denied' || !('said' in refused)) return undefined
   const { status, said } = refused
+  if (status === 409 && refused.setback !== 'conflict') return undefined
   if (status === 409) return /expected/i.test(said) ? 'head' : 'file'
   if (status === 422) return /sha"? wasn't supplied/i.test(said) ? 'file' : undefined
   if (status !== 404) return undefined
@@ -179,5 +180,5 @@ const parentOf = ([first]: ListedCommit['parents']): string | undefined => first
 
 const readCommit = ({ sha, parents, commit: { message, committer } }: ListedCommit): Logged => ({
   journalId: readTrailers(string(message)).journalId,
-  commit: { commit: objectId(sha), parent: parentOf(parents), time: seconds(committer?.date) },
+  commit: { commit: objectId(sha), parent: parentOf(parents), time: committedAt(committer) },
 })

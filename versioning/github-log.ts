@@ -1,13 +1,13 @@
 // In charge of the commits of a branch on GitHub, as they are read back.
 import type { GitHubApi } from './github-api.js'
-import { objectId, seconds, string } from './github-answer.js'
+import { committedAt, objectId, string } from './github-answer.js'
 import type { GitHubBranch } from './github-branch.js'
+import { mainLine, mainLineSince, parentsOf, type Ancestor, type OnLine } from './main-line.js'
 import { inParallel, orThrow, type GitHubReading } from './github-reading.js'
 import { SetbackError, type LoggedCommit, type Repository } from './repository.js'
 
+/** Of commits, and of the files of one: GitHub tells no more at once, whatever it is asked for. */
 const PAGE = 100
-/** GitHub tells no more files of a commit at once. */
-const MOST_FILES = 300
 
 interface Options {
   readonly api: GitHubApi
@@ -24,13 +24,20 @@ export interface GitHubLog extends Pick<Repository, 'log'> {
 
 export function makeGitHubLog({ api, branch, filesOf, isFresh }: Options): GitHubLog {
   async function logged(commit: string): Promise<LoggedCommit> {
-    const { tree, files, ...rest } = orThrow(
-      await api.ask('GET /repos/{owner}/{repo}/commits/{ref}', { ref: commit, per_page: MOST_FILES }, readDetail),
-    )
-    return { ...rest, files: files.length < MOST_FILES ? files : await difference(rest.parent, tree) }
+    const { tree, ...rest } = await detailOf(commit)
+    return rest.files.length < PAGE ? rest : { ...rest, files: await difference(rest.parent, tree) }
   }
 
-  /** Of so many files GitHub does not tell all. */
+  /** GitHub tells what a merge changed of its first parent, which may not be the one that the branch stood at. */
+  async function loggedOnLine({ commit, parent }: OnLine): Promise<LoggedCommit> {
+    const { tree, ...rest } = await detailOf(commit)
+    if (parent === rest.parent && rest.files.length < PAGE) return rest
+    return { ...rest, parent, files: await difference(parent, tree) }
+  }
+
+  const detailOf = async (commit: string): Promise<ReturnType<typeof readDetail>> =>
+    orThrow(await api.ask('GET /repos/{owner}/{repo}/commits/{ref}', { ref: commit, per_page: PAGE }, readDetail))
+
   async function difference(before: string | undefined, after: string): Promise<LoggedCommit['files']> {
     const gone = new Map<string, string>()
     if (before !== undefined) for await (const { path, blob } of filesOf(before, '')) gone.set(path, blob)
@@ -42,12 +49,11 @@ export function makeGitHubLog({ api, branch, filesOf, isFresh }: Options): GitHu
     return [...changed, ...Array.from(gone.keys(), (path) => ({ path, blob: undefined }))]
   }
 
-  /** First parents, of a page's commits each. */
   async function* pages(route: string, parameters: object): AsyncGenerator<Comparison> {
     let before: string | undefined
     for (let page = 1; ; page++) {
-      const read = orThrow(await api.ask(route, { ...parameters, per_page: PAGE, page }, readComparison))
-      const first = read.commits[0]?.[0]
+      const read = orThrow(await api.ask(route, { ...parameters, per_page: PAGE, page }, readPage))
+      const first = read.commits[0]?.commit
       if (page > 1 && first === before) {
         throw new SetbackError({ setback: 'failed', detail: `${api.name}: the same page again and again` })
       }
@@ -57,38 +63,46 @@ export function makeGitHubLog({ api, branch, filesOf, isFresh }: Options): GitHu
     }
   }
 
-  /** Commits from `from` to `head`, newest first; undefined where `from` is not on the way. */
-  async function between(from: string, head: string): Promise<readonly string[] | undefined> {
-    const parents = new Map<string, string | undefined>()
+  const comparison = (base: string, head: string): AsyncGenerator<Comparison> =>
+    pages('GET /repos/{owner}/{repo}/compare/{basehead}', { basehead: `${base}...${head}` })
+
+  const readPage = (data: Listing): Comparison => readComparison(data, branch)
+
+  /** The commits after `from`, oldest first; undefined where `from` is not on the way to the head. */
+  async function between(from: string, head: string): Promise<readonly OnLine[] | undefined> {
+    const ancestors = new Map<string, Ancestor>()
     try {
-      for await (const { status, commits } of pages('GET /repos/{owner}/{repo}/compare/{basehead}', {
-        basehead: `${from}...${head}`,
-      })) {
+      for await (const { status, commits } of comparison(from, head)) {
         if (status === 'behind' && isFresh(from)) return []
         if (status !== 'ahead') return undefined
-        for (const [commit, parent] of commits) parents.set(commit, parent)
+        for (const one of commits) ancestors.set(one.commit, one)
       }
     } catch (error) {
       if (error instanceof SetbackError && error.setback.setback === 'missing') return undefined
       throw error
     }
-    const chain = chainFrom(head, parents)
-    return parents.get(chain.at(-1)!) === from ? chain : undefined
+    const line = await mainLineSince(from, head, ancestors, (base) => hasOurs(base, from))
+    return line[0]?.parent === from ? line : undefined
   }
 
-  async function everything(head: string): Promise<readonly string[]> {
-    const parents = new Map<string, string | undefined>()
+  async function hasOurs(base: string, head: string): Promise<boolean> {
+    for await (const { commits } of comparison(base, head)) if (commits.some(({ isOurs }) => isOurs)) return true
+    return false
+  }
+
+  async function everything(head: string): Promise<readonly OnLine[]> {
+    const ancestors = new Map<string, Ancestor>()
     for await (const { commits } of pages('GET /repos/{owner}/{repo}/commits', { sha: head })) {
-      for (const [commit, parent] of commits) parents.set(commit, parent)
+      for (const one of commits) ancestors.set(one.commit, one)
     }
-    return chainFrom(head, parents)
+    return mainLine(head, ancestors)
   }
 
   async function* log(from: string | undefined): ReturnType<Repository['log']> {
     const head = orThrow(await branch.head())
     if (head === undefined || head === from) return
-    const commits = (from === undefined ? undefined : await between(from, head)) ?? (await everything(head))
-    yield* inParallel(commits.toReversed(), logged)
+    const line = (from === undefined ? undefined : await between(from, head)) ?? (await everything(head))
+    yield* inParallel(line, loggedOnLine)
   }
 
   return { log, logged }
@@ -97,36 +111,34 @@ export function makeGitHubLog({ api, branch, filesOf, isFresh }: Options): GitHu
 interface Listed {
   readonly sha: unknown
   readonly parents: readonly { readonly sha: unknown }[]
+  readonly commit: { readonly message: unknown; readonly committer: { readonly email?: unknown } | null }
 }
+
+/** A list of commits, or a comparison. */
+type Listing = readonly Listed[] | { readonly status: unknown; readonly commits: readonly Listed[] }
 
 interface Comparison {
   readonly status: unknown
-  /** With their first parents. */
-  readonly commits: readonly (readonly [string, string | undefined])[]
+  readonly commits: readonly Ancestor[]
 }
 
-/** A comparison, or a list of commits. */
-function readComparison(
-  data: readonly Listed[] | { readonly status: unknown; readonly commits: readonly Listed[] },
-): Comparison {
+function readComparison(data: Listing, { name, committer }: GitHubBranch): Comparison {
   const { status, commits } = 'commits' in data ? data : { status: undefined, commits: data }
-  return { status, commits: commits.map(({ sha, parents }) => [objectId(sha), firstOf(parents)] as const) }
+  const ancestors = commits.map(({ sha, parents, commit }) => ({
+    commit: objectId(sha),
+    parents: parentsOf(
+      parents.map((parent) => objectId(parent.sha)),
+      string(commit.message),
+      name,
+    ),
+    isOurs: commit.committer?.email === committer.email,
+  }))
+  return { status, commits: ancestors }
 }
 
-const firstOf = ([first]: Listed['parents']): string | undefined => first && objectId(first.sha)
-
-/** Newest first, as far as the parents are known. */
-function chainFrom(head: string, parents: ReadonlyMap<string, string | undefined>): readonly string[] {
-  const chain: string[] = []
-  for (let at: string | undefined = head; at !== undefined && parents.has(at); at = parents.get(at)) {
-    // Git has no cycles, but what is answered may.
-    if (chain.length > parents.size) throw new TypeError('a commit that is its own ancestor')
-    chain.push(at)
-  }
-  return chain
-}
-
-interface Detail extends Listed {
+interface Detail {
+  readonly sha: unknown
+  readonly parents: Listed['parents']
   readonly commit: {
     readonly message: unknown
     readonly tree: { readonly sha: unknown }
@@ -144,8 +156,8 @@ interface Detail extends Listed {
 function readDetail({ sha, parents, commit, files = [] }: Detail): LoggedCommit & { readonly tree: string } {
   return {
     commit: objectId(sha),
-    parent: firstOf(parents),
-    time: seconds(commit.committer?.date),
+    parent: parents[0] && objectId(parents[0].sha),
+    time: committedAt(commit.committer),
     message: string(commit.message),
     authorName: string(commit.author?.name ?? ''),
     tree: objectId(commit.tree.sha),

@@ -39,7 +39,7 @@ export async function openGitHubRepository(options: GitHubRepositoryOptions): Pr
   const pause = (attempt: number): Promise<void> =>
     sleep((options.pause ?? PAUSE_MS) * 2 ** (attempt - 1) * (0.5 + Math.random()))
   let written = { commit: '', at: 0 }
-  const isFresh = (commit: string): boolean => commit === written.commit && now() - written.at < lag
+  const isFresh = (commit: string): boolean => commit === written.commit && performance.now() - written.at < lag
   const reading = makeGitHubReading({ api, branch, pathPrefix, now })
   const { log, logged } = makeGitHubLog({ api, branch, filesOf: reading.filesOf, isFresh })
   const commits = makeGitHubCommits({ api, branch, pause })
@@ -66,7 +66,7 @@ export async function openGitHubRepository(options: GitHubRepositoryOptions): Pr
         for (const change of changes) {
           const outcome = noToken ?? (await commits.commit(change))
           if (isSetback(outcome)) return { ...outcome, done }
-          written = { commit: outcome.commit, at: now() }
+          written = { commit: outcome.commit, at: performance.now() }
           done.push(outcome)
         }
         return done

@@ -26,7 +26,7 @@ export interface Journal {
   done(entries: readonly Pick<Entry, 'id'>[]): Promise<void>
   undone(entries: readonly Pick<Entry, 'id'>[]): Promise<void>
   open(document?: string): readonly OpenEntry[]
-  has(id: string): boolean
+  pathOf(id: string): string | undefined
   /** Of those of the document that are done. */
   newest(document: string): Entry | undefined
   /** How many of the document's, or of all, are done. */
@@ -185,7 +185,7 @@ export async function openJournal(
     open: (document) =>
       [...of(document, openOnes)].filter(({ done }) => !done).map(({ entry, content }) => openEntry(entry, content)),
     newest: (document) => [...of(document)].findLast(({ done }) => done)?.entry,
-    has: (id) => kept.has(id),
+    pathOf: (id) => kept.get(id)?.entry.path,
     documents: () => [...byDocument.keys()],
     doneCount: (document) =>
       document === undefined ? counts.done : [...of(document)].filter(({ done }) => done).length,

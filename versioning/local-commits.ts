@@ -9,7 +9,14 @@ import { blobId, fastImport, type ImportedCommit, type NewFile } from './fast-im
 import { setbackOf, startGit, watchIdle, type Ending } from './git.js'
 import { logOf, readHead, type Head } from './git-log.js'
 import { makeQueue } from './queue.js'
-import { SetbackError, type Committed, type LoggedCommit, type NewCommit, type Repository } from './repository.js'
+import {
+  mayBeOf,
+  SetbackError,
+  type Committed,
+  type LoggedCommit,
+  type NewCommit,
+  type Repository,
+} from './repository.js'
 
 export const BATCH = 250
 /** Packs are merged from so many on, as long as that takes a small share of the time; from as many as MANY in any case. */
@@ -46,7 +53,7 @@ export function makeLocalCommits({ folder, branch, committer, reader, now }: Opt
   let stopRepack = (): void => undefined
   let closed = false
 
-  /** The head; where somebody else has left it, with what has become commits on the way to it. */
+  /** The head; where somebody else has left it, with what has become commits on any way to it. */
   async function currentHead(): Promise<Head | undefined> {
     const head = await readHead(folder, reader, branch)
     if (isSetback(head)) throw new SetbackError(head)
@@ -56,7 +63,7 @@ export function makeLocalCommits({ folder, branch, committer, reader, now }: Opt
     if (head) {
       for await (const commit of logOf(folder, [head.commit], { newest: KNOWN, files: false })) {
         const { journalId } = readTrailers(commit.message)
-        if (journalId !== undefined) known.set(journalId, commit)
+        if (journalId !== undefined && !known.has(journalId)) known.set(journalId, commit)
       }
     }
     last = head?.commit
@@ -83,11 +90,20 @@ export function makeLocalCommits({ folder, branch, committer, reader, now }: Opt
     }
   }
 
+  async function isCommitted({ id, path }: NewCommit): Promise<boolean> {
+    const commit = known.get(id)?.commit
+    if (commit !== undefined) {
+      for await (const { files } of logOf(folder, [commit], { newest: 1 })) return mayBeOf(files, path)
+    }
+    return false
+  }
+
   async function commitOn(
     head: Head | undefined,
     changes: readonly NewCommit[],
     yields: boolean,
   ): Promise<readonly Committed[] | { readonly failed: Ending }> {
+    for (const change of changes) if (!(await isCommitted(change))) known.delete(change.id)
     const pending = changes.filter(({ id }) => !known.has(id))
     let time = head?.time
     const commits = pending.map((change): ImportedCommit & { readonly id: string } => ({
@@ -161,7 +177,8 @@ export function makeLocalCommits({ folder, branch, committer, reader, now }: Opt
     const isDue = packs >= PACKS && repacking.took <= REPACK_SHARE * (performance.now() - repacking.ended)
     if (!isDue && packs < MANY_PACKS) return
     packs = 0
-    void inTurn(repack)
+    // Nothing waits for it, and it comes again.
+    inTurn(repack).catch(() => undefined)
   }
 
   /** Between commits, as a running fast-import keeps its packs from being merged. */

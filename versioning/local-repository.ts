@@ -3,7 +3,8 @@ import { openBareRepository, writable, type BareRepository } from './bare-reposi
 import { makeObjectReader } from './cat-file.js'
 import { isSetback, type Setback } from './change.js'
 import { GATEWAY, type Ident } from './commit-message.js'
-import { filesOf, logOf, readHead, type Head } from './git-log.js'
+import { filesOf, readHead, type Head } from './git-log.js'
+import { logSince } from './local-log.js'
 import { BATCH, makeLocalCommits } from './local-commits.js'
 import { SetbackError, type Repository, type TreeFile } from './repository.js'
 
@@ -42,15 +43,8 @@ function localRepository({ folder, release }: BareRepository, options: LocalRepo
   async function* log(from: string | undefined): ReturnType<Repository['log']> {
     const newest = (await head())?.commit
     if (newest === undefined || newest === from) return
-    let onBranch = false
-    if (from !== undefined && ID.test(from) && (await reader.object(from)) !== undefined) {
-      for await (const commit of logOf(folder, [newest, `^${from}`])) {
-        onBranch ||= commit.parent === from
-        if (!onBranch) break
-        yield commit
-      }
-    }
-    if (!onBranch) yield* logOf(folder, [newest])
+    const isThere = from !== undefined && ID.test(from) && (await reader.object(from)) !== undefined
+    yield* logSince({ folder, branch, email: committer.email }, newest, isThere ? from : undefined)
   }
 
   async function* files(): ReturnType<Repository['files']> {

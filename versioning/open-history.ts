@@ -47,12 +47,12 @@ export async function openHistory(options: HistoryOptions): Promise<History | Se
     const index = await openVersionIndex(database, JSON.stringify([1, repository.name, base, prefix]))
     const isDocument = (path: string): boolean => documentOfPath(path, base, prefix) !== undefined
     const pauses = { ...PAUSES, ...options.pauses }
-    const relay = startRelay({ repository, journal, index, isDocument, log }, now, pauses)
+    const relay = startRelay({ repository, journal, index, base, isDocument, log }, now, pauses)
     const close = async (): Promise<void> => {
       await relay.stop(STOP_MS)
       await database.close()
     }
-    return history(journal, index, relay, repository, pathOf, now, close)
+    return history(journal, index, relay, repository, pathOf, close)
   } catch (error) {
     await database.close()
     return setbackOf(error)
@@ -65,20 +65,19 @@ function history(
   relay: Relay,
   repository: Repository,
   pathOf: (document: string) => string,
-  now: () => number,
   close: () => Promise<void>,
 ): History {
   const isPending = (document?: string): boolean => !relay.isCurrent() || journal.doneCount(document) > 0
 
   /** Whether nothing is pending (any more). Where nothing can happen within `patience`, it says so at once. */
   async function settled(patience: number, document?: string): Promise<boolean> {
-    const until = now() + patience
+    const until = performance.now() + patience
     const isHopeless = (): boolean => {
       const { parked, resumesAt } = relay.state()
       return parked !== undefined || resumesAt > until || (document !== undefined && relay.blocked.has(document))
     }
     while (isPending(document) && !isHopeless()) {
-      const left = until - now()
+      const left = until - performance.now()
       if (left <= 0 || !(await relay.hurry(relay.progress.heard(left)))) break
     }
     return !isPending(document)

@@ -6,6 +6,7 @@ import { addTo, catchUp, indexedCommit, setbackOf, type Branch } from './catch-u
 import { isSetback, type Change, type Setback } from './change.js'
 import { commitMessage, readTrailers } from './commit-message.js'
 import { blobId } from './fast-import.js'
+import type { Entry } from './journal.js'
 import type { Committed, NewCommit } from './repository.js'
 
 /** All in ms. */
@@ -32,7 +33,7 @@ export interface Relay {
   isCurrent(): boolean
   /** Gathers nothing while `wait` is under way. */
   hurry<T>(wait: Promise<T>): Promise<T>
-  /** `resumesAt`: ms since the epoch; nothing is attempted before. */
+  /** `resumesAt`: as `performance.now()` has it; nothing is attempted before. */
   state(): { readonly lastError: string | undefined; readonly parked: string | undefined; readonly resumesAt: number }
   stop(patience: number): Promise<void>
 }
@@ -50,6 +51,8 @@ export function startRelay(branch: Branch, now: () => number, pauses: RelayPause
   const { repository, journal, index, log } = branch
   const [progress, arrival, haste, ending] = [makeBell(), makeBell(), makeBell(), makeBell()]
   const blocked = new Map<string, string>()
+  /** Documents whose changes were denied when they were tried last. */
+  const denied = new Set<string>()
   let stopped = false
   let hurrying = 0
   let behind = true
@@ -75,7 +78,7 @@ export function startRelay(branch: Branch, now: () => number, pauses: RelayPause
       return { setback: 'unreachable', detail: `${repository.name} does not show commit ${last.commit} yet.` }
     }
     // What had become a commit long ago, and is none of those that were new.
-    const ids = isShown ? landed.map(({ id }) => id).filter(journal.has) : []
+    const ids = isShown ? landed.map(({ id }) => id).filter((id) => journal.pathOf(id) !== undefined) : []
     const unremoved = ids.length > 0 ? await addTo(index, journal, [], ids) : undefined
     if (unremoved) return unremoved
     landed = []
@@ -85,12 +88,31 @@ export function startRelay(branch: Branch, now: () => number, pauses: RelayPause
   }
 
   async function commitSome(): Promise<undefined | Setback> {
-    const most = singly > 0 ? 1 : repository.batch
-    const entries = journal.ready(most, (document) => blocked.has(document))
+    const entries = inTurn()
     if (entries.length === 0) {
       await arrival.heard()
       return undefined
     }
+    const outcome = await commitThese(entries)
+    if (outcome?.setback !== 'denied' || entries.length > 1) return outcome
+    // A rule may refuse this document only: another is tried before all of them wait.
+    denied.add(entries[0]!.document)
+    const [other] = journal.ready(1, isPassedOver)
+    return other ? commitThese([other]) : outcome
+  }
+
+  const isPassedOver = (document: string): boolean => blocked.has(document) || denied.has(document)
+
+  /** Those whose document was denied come when there are no others. */
+  function inTurn(): readonly Entry[] {
+    const most = singly > 0 ? 1 : repository.batch
+    const entries = journal.ready(most, isPassedOver)
+    if (entries.length > 0 || denied.size === 0) return entries
+    denied.clear()
+    return journal.ready(most, isPassedOver)
+  }
+
+  async function commitThese(entries: readonly Entry[]): Promise<undefined | Setback> {
     singly = Math.max(0, singly - 1)
     const began = performance.now()
     const changes = await journal.changesOf(entries)
@@ -163,7 +185,7 @@ export function startRelay(branch: Branch, now: () => number, pauses: RelayPause
     }
     failures++
     setback = after
-    resumesAt = now() + pause
+    resumesAt = performance.now() + pause
     progress.ring()
     await ending.heard(pause)
   }

@@ -21,12 +21,13 @@ export interface Committed {
 /** A commit as read back from the branch. */
 export interface LoggedCommit {
   readonly commit: string
+  /** Of a merge the one that the branch stood at before (main-line.ts). */
   readonly parent: string | undefined
   /** ms since the epoch, whole seconds: the committer's date. */
   readonly time: number
   readonly message: string
   readonly authorName: string
-  /** Files that it changed, of the whole repository; `blob` undefined: removed. */
+  /** Files that it changed of what its parent has, of the whole repository; `blob` undefined: removed. */
   readonly files: readonly { readonly path: string; readonly blob: string | undefined }[]
 }
 
@@ -58,8 +59,8 @@ export interface Repository {
   /** The content of a file as at a commit; undefined when it is not there. */
   read(at: { commit: string; path: string; blob: string | undefined }): Promise<string | undefined | Setback>
   /**
-   * The branch's commits that come after `from` (undefined: all), oldest first, along first parents. All too where `from` is
-   * not on the branch (any more): then `from` is not the parent of the first. Throws SetbackError.
+   * The branch's commits that come after `from` (undefined: all), oldest first, along its main line. All too where `from` is
+   * not on that line (any more): then `from` is not the parent of the first. Throws SetbackError.
    */
   log(from: string | undefined): AsyncIterable<LoggedCommit>
   /** The files under the path prefix at the head, with Git's ids. Throws SetbackError. */
@@ -70,6 +71,13 @@ export interface Repository {
   ready(): Promise<undefined | Setback>
   close(): Promise<void>
 }
+
+/**
+ * Whether a commit that has a change's Journal-Id, and these files, may be what the change has become: anybody can write
+ * such a message. One that changes nothing may: what was written was there already.
+ */
+export const mayBeOf = (files: LoggedCommit['files'], path: string): boolean =>
+  files.length === 0 || files.some((file) => file.path === path)
 
 export class SetbackError extends Error {
   constructor(readonly setback: Setback) {

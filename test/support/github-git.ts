@@ -9,7 +9,7 @@ import { deflateSync } from 'node:zlib'
 export interface Ident {
   readonly name: string
   readonly email: string
-  /** ISO 8601. */
+  /** ISO 8601; '' where a commit has none. */
   readonly date: string
 }
 export interface RawCommit {
@@ -125,6 +125,7 @@ export function makeGit() {
         .flatMap((line) => (line.startsWith(`${key} `) ? [line.slice(key.length + 1)] : []))
     const ident = (line = ''): Ident => {
       const [, name = '', email = '', seconds = ''] = /^(.*) <(.*)> (\d+)/.exec(line) ?? []
+      if (seconds === '') return { name, email, date: '' }
       return { name, email, date: new Date(Number(seconds) * 1000).toISOString().replace('.000Z', 'Z') }
     }
     return {
@@ -169,6 +170,7 @@ export function makeGit() {
   return {
     folder,
     git,
+    raw,
     resolve,
     writeBlob: (content: Buffer): string => write('blob', content),
     writeTree,

@@ -51,7 +51,7 @@ export function operationsOn({
     sampleOf('commit', {
       sha,
       parents: parents.map(link),
-      commit: { author, committer, message, tree: link(tree) },
+      commit: { author, committer: committer.date === '' ? null : committer, message, tree: link(tree) },
       author: null,
       committer: null,
     })
@@ -67,7 +67,8 @@ export function operationsOn({
     { query, url }: Call,
     standard: number,
   ): { part: T[]; headers: Record<string, string> } {
-    const size = Math.min(Number(query.get('per_page') ?? standard), Math.max(100, standard))
+    // Pages may be larger where nobody asks for a size, and not where somebody does.
+    const size = query.has('per_page') ? Math.min(Number(query.get('per_page')), 100) : standard
     const number = Number(query.get('page') ?? 1)
     const pages = Math.max(1, Math.ceil(items.length / size))
     const to = (n: number, rel: string): string => `<${url}${url.includes('?') ? '&' : '?'}page=${n}>; rel="${rel}"`

@@ -226,14 +226,42 @@ void t.test('a missing branch', PATIENT, async (t) => {
   t.equal((await world.github.history()).length, 1, 'the default branch stays')
 })
 
-void t.test('a file that is refused stops its own document only', PATIENT, async (t) => {
-  const world = await begun(t)
-  const large = ({ target }: { target: string }): boolean => target === 'graphs/large.nt'
-  world.github.fault({ on: large, times: Infinity, answer: { status: 422, message: 'file is too large' } })
-  await world.write('large/', triple('l1'))
-  await writeAll(world)
-  await world.write('large/', triple('l2'))
-  for (let i = 0; i < 2000 && world.history.status().depth > 2; i++) await sleep(5)
-  t.match(world.history.status(), { depth: 2, blocked: [{ document: `${BASE}large/`, reason: /too large/ }] })
-  await world.check(t, ['large/'])
-})
+const REFUSED: readonly (readonly [status: number, message: string])[] = [
+  [422, 'file is too large'],
+  [409, 'Repository rule violations found\n\nSecret detected in content'],
+]
+
+for (const [status, message] of REFUSED) {
+  void t.test(`a file that is refused stops its own document only: ${status}`, PATIENT, async (t) => {
+    const world = await begun(t)
+    const refused = ({ target }: { target: string }): boolean => target === 'graphs/refused.nt'
+    world.github.fault({ on: refused, times: Infinity, answer: { status, message } })
+    await world.write('refused/', triple('l1'))
+    await writeAll(world)
+    await world.write('refused/', triple('l2'))
+    for (let i = 0; i < 2000 && world.history.status().depth > 2; i++) await sleep(5)
+    const reason = new RegExp(message.slice(-9))
+    t.match(world.history.status(), { depth: 2, blocked: [{ document: `${BASE}refused/`, reason }] })
+    await world.check(t, ['refused/'])
+  })
+}
+
+void t.test(
+  'a rule of the branch that denies one document only: the others go on, and then it too',
+  PATIENT,
+  async (t) => {
+    const world = await begun(t)
+    let denies = true
+    const on = ({ target }: { target: string }): boolean => denies && target === 'graphs/denied.nt'
+    const message = 'Repository rule violations found\n\nChanges must be signed'
+    world.github.fault({ on, times: Infinity, answer: { status: 409, message } })
+    await world.write('denied/', triple('d1'))
+    await world.write('denied/', triple('d2'))
+    await writeAll(world)
+    for (let i = 0; i < 2000 && world.history.status().depth > 2; i++) await sleep(5)
+    t.match(world.history.status(), { depth: 2, blocked: [] })
+    denies = false
+    await world.settled()
+    await world.check(t)
+  },
+)

@@ -1,5 +1,7 @@
 // In charge of the GitHub repository: the contract of a repository, what each answer of GitHub becomes, and how many calls
 // each thing takes.
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
 import { isSetback } from '../../versioning/change.js'
 import { gitHubPlace } from '../../versioning/github-api.js'
@@ -100,6 +102,15 @@ void t.test('what GitHub answers to a write, and what it becomes', PATIENT, asyn
     ['429 with nonsense', answer(429, 'Too many requests', { 'retry-after': 'soon' }), 'limited', 60_000],
     ['404', answer(404, 'Not Found'), 'missing'],
     ['409, a protected branch', answer(409, 'Repository rule violations found'), 'denied'],
+    ['409, a secret', answer(409, 'Repository rule violations found\n\nSecret detected in content'), 'unfit'],
+    ['409, a large file', answer(409, 'Repository rule violations found\n\nFile size exceeds 1 MB'), 'unfit'],
+    ['409, a long path', answer(409, 'Repository rule violations found\n\nFile path is too long'), 'unfit'],
+    ['422, an extension', answer(422, 'Repository rule violations found\n\nExtension .nt is restricted'), 'unfit'],
+    [
+      '409, a pull request is asked for',
+      answer(409, 'Repository rule violations found\n\nChanges to these files must be made through a pull request'),
+      'denied',
+    ],
     ['409, the head moves all the time', { ...answer(409, 'main is at a but expected b'), times: 99 }, 'conflict'],
     [
       '409, the file changes all the time',
@@ -147,6 +158,34 @@ void t.test('what GitHub answers to a write, and what it becomes', PATIENT, asyn
   }
 })
 
+void t.test('where the API is elsewhere, it is told what was asked, and what to check', async (t) => {
+  const answers: Readonly<Record<string, readonly [status: number, type: string, body: string]>> = {
+    '/html': [404, 'text/html', '<h1>Not here</h1>'],
+    '/empty': [400, 'text/plain', ''],
+    '/other': [200, 'application/json', '{"object":{}}'],
+    '/login': [302, 'text/html', ''],
+  }
+  const server = createServer((request, response) => {
+    const [status, type, body] = answers[`/${request.url!.split('/')[1]}`]!
+    response.writeHead(status, { 'content-type': type, ...(status === 302 && { location: '/' }) }).end(body)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.teardown(() => server.close())
+  const here = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const bases = [...Object.keys(answers).map((path) => here + path), `http://127.0.0.1:${await freePort()}`]
+  for (const apiBase of bases) {
+    const options = { location: 'https://git.example/o/r', apiBase, branch: 'main', pathPrefix: 'graphs', token: 'x' }
+    const repository = succeeded(await openGitHubRepository({ ...options, now: () => Date.now() }))
+    const told = await all(repository.log(undefined)).catch((error: unknown) => error)
+    t.ok(told instanceof SetbackError, apiBase)
+    const { detail } = (told as SetbackError).setback
+    for (const part of ['git.example/o/r', apiBase, 'Check --history-api', '/api/v3.'])
+      t.ok(detail.includes(part), detail)
+    t.notMatch(detail, /\.\./)
+    await repository.close()
+  }
+})
+
 void t.test('ready', async (t) => {
   const { repository, github } = await open(t)
   t.equal(await repository.ready(), undefined, 'an empty repository')
@@ -163,7 +202,7 @@ void t.test('ready', async (t) => {
 
 void t.test('while GitHub limits, nothing is sent; the pauses grow', async (t) => {
   const clock = { now: TIME }
-  const { repository, github } = await open(t, { now: () => clock.now })
+  const { repository, github } = await open(t, { now: () => clock.now, elapsed: () => clock.now })
   const change = changeOf('a/', triple('1'))
   github.fault({ times: 3, answer: { status: 403, message: 'You have exceeded a secondary rate limit' } })
   for (const minutes of [1, 2, 4]) {
@@ -175,6 +214,22 @@ void t.test('while GitHub limits, nothing is sent; the pauses grow', async (t) =
     clock.now += 1
   }
   t.notOk(isSetback(await repository.commit([change])))
+})
+
+void t.test('while GitHub limits, a clock that is set makes no difference', async (t) => {
+  const [clock, elapsed] = [{ now: TIME }, { now: 0 }]
+  const { repository, github } = await open(t, { now: () => clock.now, elapsed: () => elapsed.now })
+  github.fault({ answer: { status: 429, headers: { 'retry-after': '30' } } })
+  const commit = () => repository.commit([changeOf('a/', triple('1'))])
+  t.match(await commit(), { setback: 'limited', retryAt: TIME + 30_000 })
+  elapsed.now = 10_000
+  for (const hours of [-5, 5]) {
+    clock.now = TIME + hours * 3_600_000
+    t.match(await commit(), { setback: 'limited', retryAt: clock.now + 20_000 }, `set by ${hours} hours`)
+  }
+  clock.now = TIME - 5 * 3_600_000
+  elapsed.now = 30_000
+  t.notOk(isSetback(await commit()))
 })
 
 void t.test('calls', PATIENT, async (t) => {
@@ -270,6 +325,19 @@ const setbackOf = (items: AsyncIterable<unknown>): Promise<string> =>
     (error: unknown) => (error instanceof SetbackError ? error.setback.setback : String(error)),
   )
 
+void t.test('a commit of many files is told whole', PATIENT, async (t) => {
+  const { repository, github } = await open(t)
+  for (const count of [99, 100, 101, 299, 301]) {
+    const files = Object.fromEntries(
+      Array.from({ length: count }, (_, n) => [`graphs/${n}.nt`, triple(`${count} ${n}`)]),
+    )
+    const head = await github.push(files)
+    const [logged] = (await all(repository.log(undefined))).slice(-1)
+    t.equal(logged!.commit, head)
+    t.same(logged!.files.map(({ path }) => path).sort(), Object.keys(files).sort(), `${count} files`)
+  }
+})
+
 void t.test('reading', PATIENT, async (t) => {
   const { repository, github } = await open(t, { pathPrefix: 'data/graphs' })
   const files = Object.fromEntries(
@@ -310,6 +378,21 @@ void t.test('reading', PATIENT, async (t) => {
     ],
     'a file that was renamed',
   )
+  const tree = await github.git.git('rev-parse', 'main^{tree}')
+  const odd = Buffer.from(`tree ${tree}\nparent ${renamed}\nauthor A <a@a.example> 1 +0000\ncommitter\n\nx\n`)
+  const dateless = (
+    await github.git.raw(['hash-object', '-t', 'commit', '-w', '--literally', '--stdin'], odd)
+  ).toString()
+  await github.git.moveBranch('main', dateless.trim(), renamed)
+  t.match(
+    await all(repository.log(renamed)),
+    [{ commit: dateless.trim(), time: 0, files: [] }],
+    'a commit without a date',
+  )
+  const [after] = await commitAll(repository, [changeOf('after/', undefined)])
+  t.equal(after!.parent, dateless.trim())
+  await github.git.moveBranch('main', renamed, after!.commit)
+
   for (let n = 0; n < 105; n++) await github.push({ n: String(n) })
   t.equal((await all(repository.log(renamed))).length, 105, 'more than a page since a commit')
   t.equal((await all(repository.log(undefined))).length, 107, 'more than a page')

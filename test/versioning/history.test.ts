@@ -1,4 +1,5 @@
 // In charge of the history as a whole: every change that is done is one commit, once, in order, and read back.
+import { setTimeout as sleep } from 'node:timers/promises'
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
 import type { Setback, Version } from '../../versioning/change.js'
@@ -227,6 +228,21 @@ void t.test('a limit that lasts longer than the patience is not waited for', asy
   t.ok(Date.now() - from < 20_000)
 })
 
+void t.test('a clock that is set back while somebody waits makes no difference', async (t) => {
+  let shift = 0
+  const world = await historyWorld(t, { now: () => Date.now() + shift })
+  await world.history.settled(SOON)
+  world.repository.down = setback('unreachable')
+  await world.write(DOC, triple('1'))
+  const from = performance.now()
+  const waiting = world.history.settled(300)
+  shift = -3_600_000
+  t.equal(await waiting, false)
+  t.ok(performance.now() - from < 20_000)
+  world.repository.down = undefined
+  t.equal(await world.settled(), true)
+})
+
 void t.test('an unfit change blocks its own document only, is told, and is tried again after a restart', async (t) => {
   const world = await historyWorld(t)
   world.repository.unfit.add(DOC)
@@ -274,6 +290,32 @@ void t.test('what others commit is history too', async (t) => {
   t.same(index, rebuilt)
 })
 
+void t.test("a message with a change's id does not make somebody's commit the change's", async (t) => {
+  const rows: readonly (readonly [what: string, files: Readonly<Record<string, string>>, isTaken: boolean])[] = [
+    ['of another file', { README: 'x' }, false],
+    ['of another document', { [pathOf(OTHER)]: triple('o') }, false],
+    ['of its document', { [pathOf(DOC)]: triple('1'), README: 'x' }, true],
+    ['of nothing', {}, true],
+  ]
+  for (const [what, files, isTaken] of rows) {
+    await t.test(what, async (t) => {
+      const world = await historyWorld(t)
+      await world.history.settled(SOON)
+      world.repository.down = setback('in-doubt')
+      const [entry] = await world.write(DOC, triple('1'))
+      const message = commitMessage({ id: entry!.id, document: DOC, method: 'PUT', agent: ANN })
+      const theirs = foreignCommit(world.bare, files, { message })
+      world.history.refresh()
+      for (let i = 0; i < 500 && world.history.status().commits === 0; i++) await sleep(5)
+      t.equal(world.history.status().depth, isTaken ? 0 : 1)
+      world.repository.down = undefined
+      t.equal(await world.settled(), true)
+      t.equal(headOf(world.bare) === theirs, isTaken)
+      if (!isTaken) t.equal(filesAt(world.bare, headOf(world.bare)!).get(pathOf(DOC)), triple('1'))
+    })
+  }
+})
+
 void t.test('a branch that was rewritten is read anew', async (t) => {
   const world = await historyWorld(t)
   for (const value of ['1', '2', '3']) await world.write(DOC, triple(value))
@@ -283,9 +325,46 @@ void t.test('a branch that was rewritten is read anew', async (t) => {
   await world.write(DOC, triple('4'))
   t.match(await versionsOf(world, DOC), [{ commit: first!.commit }, { seq: 1, position: 2 }])
   t.equal((await versionsOf(world, OTHER)).length, 1)
-  t.ok(world.lines.some((line) => line.includes('rewritten')))
+  const told = world.lines.find((line) => line.includes('rewritten'))
+  for (const part of [world.bare, BASE, 'triplegate mirror verify']) t.ok(told?.includes(part), part)
   const { index, rebuilt } = await world.indexAndRebuilt()
   t.same(index, rebuilt)
+})
+
+void t.test('who merges the branch into their own work and pushes that takes no version away', async (t) => {
+  const world = await historyWorld(t)
+  for (const value of ['1', '2']) await world.write(DOC, triple(value), { agent: ANN })
+  await world.history.settled(SOON)
+  const [first] = await versionsOf(world, DOC)
+  git(world.bare, ['update-ref', 'refs/heads/side', first!.commit])
+  foreignCommit(world.bare, { [pathOf(OTHER)]: triple('o') }, { branch: 'side' })
+  // What is committed, and nobody has heard of yet.
+  world.repository.faults.push({ kind: 'after', setback: setback('in-doubt') })
+  world.repository.logFaults.push(setback('unreachable'))
+  const pulled = (content: string): void => {
+    foreignCommit(
+      world.bare,
+      { [pathOf(DOC)]: content },
+      { branch: 'side', merge: 'refs/heads/main', message: 'pulled' },
+    )
+    git(world.bare, ['update-ref', 'refs/heads/main', headOf(world.bare, 'side')!])
+  }
+  const before = await versionsOf(world, DOC)
+  await world.write(DOC, triple('3'))
+  t.equal(await world.settled(), true)
+  pulled(triple('4'))
+  world.history.refresh()
+  const versions = await versionsOf(world, DOC)
+  t.same(versions.slice(0, 2), before, 'as they were')
+  t.match(versions.slice(2), [
+    { seq: 2, method: 'PUT' },
+    { seq: 3, method: undefined, position: 3 },
+  ])
+  t.match(await versionsOf(world, OTHER), [{ seq: 0, position: 3 }], "the merge's")
+  t.notOk(world.lines.some((line) => line.includes('rewritten')))
+  const { index, rebuilt } = await world.indexAndRebuilt()
+  t.same(index, rebuilt)
+  t.same(world.repository.sentAgain, [])
 })
 
 void t.test('which version a commit id stands for', async (t) => {

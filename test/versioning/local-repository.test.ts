@@ -2,7 +2,16 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { chmodSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
@@ -64,6 +73,62 @@ void t.test('opening', async (t) => {
     }
   })
 
+  await t.test('a repository whose making was broken off is made', async (t) => {
+    const folders = ['objects/info', 'objects/pack', 'refs/heads', 'refs/tags']
+    const bare = '[core]\n\trepositoryformatversion = 0\n'
+    const rows: readonly (readonly [
+      name: string,
+      folders: readonly string[],
+      files: Readonly<Record<string, string>>,
+    ])[] = [
+      ['before all', [], { 'config.lock': '' }],
+      ['after the settings', [], { config: '[gc]\n\tauto = 0\n' }],
+      ['before the folders', [], { config: bare, HEAD: 'ref: refs/heads/main\n' }],
+      ['before its configuration', folders, { HEAD: 'ref: refs/heads/main\n' }],
+      ['in its configuration', folders, { HEAD: 'ref: refs/heads/main\n', config: bare, 'config.lock': '' }],
+      ['in its head', folders, { 'HEAD.lock': '', config: bare }],
+    ]
+    for (const [name, folders, files] of rows) {
+      const folder = temporaryFolder(t)
+      mkdirSync(join(folder, 'triplegate-owner'))
+      for (const one of folders) mkdirSync(join(folder, one), { recursive: true })
+      for (const [file, content] of Object.entries(files)) writeFileSync(join(folder, file), content)
+      const repository = succeeded(await openLocalRepository({ ...OPTIONS, folder }))
+      t.equal((await commitAll(repository, [changeOf('a/', triple('1'))])).length, 1, name)
+      await repository.close()
+      t.equal(git(folder, ['config', 'receive.denyNonFastForwards']), 'true\n', name)
+      t.equal(git(folder, ['rev-parse', '--is-bare-repository']), 'true\n', name)
+      t.equal(git(folder, ['symbolic-ref', 'HEAD']), 'refs/heads/main\n', name)
+      checkSound(t, folder)
+    }
+  })
+
+  await t.test('a partial clone is refused, and what its settings would fetch with is not run', async (t) => {
+    const { repository, folder } = await open(t)
+    const { blob } = (await commitAll(repository, [changeOf('a/', triple('1'))]))[0]!
+    const mark = join(temporaryFolder(t), 'run')
+    const rows: readonly (readonly [key: string, value: string])[] = [
+      ['extensions.partialClone', 'x'],
+      ['remote.x.promisor', 'true'],
+    ]
+    git(folder, ['config', 'core.repositoryFormatVersion', '1'])
+    git(folder, ['config', 'remote.x.url', folder])
+    git(folder, ['config', 'remote.x.uploadpack', `touch ${mark}; git-upload-pack`])
+    for (const [key, value] of rows) git(folder, ['config', key, value])
+    const missing = { commit: 'f'.repeat(40), path: 'graphs/a.nt', blob: 'e'.repeat(40) }
+    t.equal(await repository.read(missing), undefined, 'while it is open')
+    t.notOk(existsSync(mark))
+    t.equal(await repository.read({ ...missing, blob: blob! }), triple('1'))
+    await repository.close()
+    for (const [key, value] of rows) {
+      for (const [other] of rows) git(folder, ['config', '--unset-all', other])
+      t.equal(await refused(folder), 'opened')
+      git(folder, ['config', key, value])
+      t.match(await refused(folder), /^failed: .* is a partial clone/, key)
+      for (const [key, value] of rows) git(folder, ['config', key, value])
+    }
+  })
+
   await t.test('without git, or with an old one, it says what to install', async (t) => {
     const path = process.env['PATH']
     t.teardown(() => (process.env['PATH'] = path))
@@ -88,6 +153,43 @@ void t.test('opening', async (t) => {
       script,
     ])
     t.match(stdout.toString(), /"setback":"failed".*EMFILE/)
+  })
+
+  await t.test('without memory for a process git is not started, and that is told', async (t) => {
+    const script = `
+      import processes from 'node:child_process'
+      import { syncBuiltinESMExports } from 'node:module'
+      const { spawn } = processes
+      let last
+      let fails = false
+      processes.spawn = (...args) => {
+        if (fails) throw Object.assign(new Error('spawn ENOMEM'), { code: 'ENOMEM' })
+        return (last = spawn(...args))
+      }
+      syncBuiltinESMExports()
+      const importing = (name) => import(new URL(name, ${JSON.stringify(new URL('../../versioning/', import.meta.url).href)}))
+      const { makeObjectReader } = await importing('cat-file.js')
+      const { runGit, nulSeparated } = await importing('git.js')
+      const { fastImport } = await importing('fast-import.js')
+      const reader = makeObjectReader(process.argv[1])
+      await reader.object('HEAD')
+      last.kill('SIGSTOP')
+      const asked = reader.object('HEAD')
+      fails = true
+      last.kill('SIGKILL')
+      const answers = [await asked, await runGit('.', ['version'])]
+      const commits = [{ author: { name: '', email: '' }, message: '', time: 0, files: [] }]
+      answers.push(await fastImport('.', { branch: 'main', committer: { name: '', email: '' }, commits }))
+      answers.push(await nulSeparated('.', ['log']).next().catch(({ setback }) => setback))
+      process.stdout.write(answers.map((answer) => JSON.stringify(answer)).join('\\n'))`
+    const folder = temporaryFolder(t)
+    git(folder, ['init', '--quiet', '--bare'])
+    const args = ['--input-type=module', '-e', script, folder]
+    const { stdout, stderr } = spawnSync(process.execPath, args, { timeout: 30_000 })
+    t.equal(stderr.toString(), '')
+    const answers = stdout.toString().split('\n')
+    t.equal(answers.length, 4)
+    for (const answer of answers) t.match(answer, /spawn ENOMEM/)
   })
 
   await t.test('another branch there does not matter, and stays', async (t) => {
@@ -196,19 +298,27 @@ void t.test('what stands in the way', async (t) => {
     const { repository, folder, reopen } = await open(t)
     await commitAll(repository, [changeOf('a/', triple('1'))])
     const packs = join(folder, 'objects/pack')
-    for (const lock of ['HEAD.lock', 'refs/heads/main.lock']) {
+    for (const [lock, seconds] of [
+      ['HEAD.lock', 5],
+      ['refs/heads/main.lock', 5],
+      ['packed-refs.lock', -3600],
+    ] as const) {
       writeFileSync(join(folder, lock), '')
-      aged(join(folder, lock), 5)
+      aged(join(folder, lock), seconds)
     }
-    writeFileSync(join(packs, 'tmp_pack_old'), 'x')
-    aged(join(packs, 'tmp_pack_old'), 120)
+    for (const old of ['tmp_pack_old', '.tmp-4711-pack-old.pack', '.tmp-4711-pack-old.idx', 'multi-pack-index.lock']) {
+      writeFileSync(join(packs, old), 'x')
+      aged(join(packs, old), 120)
+    }
+    writeFileSync(join(packs, '.tmp-4711-pack-new.pack'), 'x')
     writeFileSync(join(packs, 'tmp_pack_new'), 'x')
     writeFileSync(join(packs, 'pack-1.keep'), 'fast-import')
     writeFileSync(join(packs, 'pack-2.keep'), 'receive-pack 1 on here')
     const again = await reopen()
     t.equal((await commitAll(again, [changeOf('b/', triple('2'))])).length, 1)
-    const left = readdirSync(packs).filter((name) => /tmp|keep/.test(name))
-    t.same(left.sort(), ['pack-2.keep', 'tmp_pack_new'])
+    const left = readdirSync(packs).filter((name) => /tmp|keep|lock/.test(name))
+    t.same(left.sort(), ['.tmp-4711-pack-new.pack', 'pack-2.keep', 'tmp_pack_new'])
+    t.notOk(existsSync(join(folder, 'packed-refs.lock')), 'one of a clock that was set back')
   })
 
   await t.test('a lock that somebody holds is waited for', async (t) => {
@@ -303,6 +413,42 @@ void t.test("a name with a newline, by others, is in the log and in nobody's way
     (await all(repository.contents())).map(({ content }) => content),
     ['x', triple('c')],
   )
+})
+
+void t.test('what somebody else has committed oddly stops nobody', async (t) => {
+  const idents = 'author A <a@a.example> 1700000000 +0000\ncommitter '
+  const rows: readonly (readonly [name: string, committer: string, message: string])[] = [
+    ['a message of 17 MB', 'A <a@a.example> 1700000000 +0000', 'x'.repeat(17_000_000)],
+    ['a commit that is larger than what is read of one', 'A <a@a.example> 1700000000 +0000', 'x'.repeat(68_000_000)],
+    ['a committer without a date', 'A <a@a.example>', 'x'],
+    ['a committer without anything', '', 'x'],
+    ['a date after all dates', 'A <a@a.example> 18446744073709551614 +0000', 'x'],
+    ['a date that is a word', 'A <a@a.example> yesterday', 'x'],
+  ]
+  const { repository, folder, reopen } = await open(t)
+  let last = (await commitAll(repository, [changeOf('a/', triple('1'))]))[0]!.commit
+  let current = repository
+  for (const [name, committer, message] of rows) {
+    const tree = git(folder, ['rev-parse', 'main^{tree}']).trim()
+    const commit = `tree ${tree}\nparent ${last}\n${idents}${committer}\n\n${message}\n`
+    const theirs = git(folder, ['hash-object', '-t', 'commit', '-w', '--literally', '--stdin'], commit).trim()
+    git(folder, ['update-ref', 'refs/heads/main', theirs])
+    const [ours] = await commitAll(current, [changeOf('a/', triple(name))])
+    t.equal(ours!.parent, theirs, name)
+    t.ok(new Date(ours!.time).toISOString(), name)
+    const log = await all(current.log(last))
+    t.same(
+      log.map(({ commit, time }) => [commit, time <= Date.UTC(2100, 0)]),
+      [
+        [theirs, true],
+        [ours!.commit, true],
+      ],
+      name,
+    )
+    last = ours!.commit
+    current = await reopen()
+  }
+  t.equal((await all(current.log(undefined))).length, 1 + 2 * rows.length)
 })
 
 void t.test('packs are merged before they are many', async (t) => {

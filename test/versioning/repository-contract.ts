@@ -100,6 +100,105 @@ const UNUSUAL = [
   `${'%E6%97%A5'.repeat(100)}/${'.'.repeat(300)}x/`,
 ]
 
+/** A branch as it grows: by the gateway, by others upon it, and by others beside it. */
+class Growing {
+  private count = 0
+  constructor(
+    private readonly repository: Repository,
+    private readonly folder: string,
+  ) {}
+
+  async ours(): Promise<string> {
+    const [committed] = await commitAll(this.repository, [changeOf(`ours${++this.count}/`, triple('ours'))])
+    return committed!.commit
+  }
+
+  theirs(on = 'main'): string {
+    return foreignCommit(this.folder, { [`graphs/theirs${++this.count}.nt`]: triple('theirs') }, { branch: on })
+  }
+
+  start(branch: string, at: string): void {
+    git(this.folder, ['update-ref', `refs/heads/${branch}`, at])
+  }
+
+  /** The branch is merged into theirs, and they push that: their work is the first parent. */
+  pulled(side: string, message: string): string {
+    const ofMain = [...filesAt(this.folder, headOf(this.folder)!)]
+    const merge = foreignCommit(this.folder, Object.fromEntries(ofMain), {
+      branch: side,
+      merge: 'refs/heads/main',
+      message,
+    })
+    this.start('main', merge)
+    return merge
+  }
+
+  /** Theirs is merged into the branch. */
+  merged(side: string): string {
+    const ofSide = [...filesAt(this.folder, headOf(this.folder, side)!)]
+    return foreignCommit(this.folder, Object.fromEntries(ofSide), {
+      merge: `refs/heads/${side}`,
+      message: `Merge '${side}'`,
+    })
+  }
+}
+
+/** What the log then has, and which files are the merges'. */
+interface Grown {
+  readonly expected: readonly string[]
+  readonly merges: Readonly<Record<string, readonly string[]>>
+}
+
+const MERGES: readonly (readonly [name: string, grow: (branch: Growing) => Promise<Grown>])[] = [
+  [
+    'the work of others merged into it',
+    async (branch) => {
+      const first = await branch.ours()
+      branch.start('side', first)
+      const second = await branch.ours()
+      branch.theirs('side')
+      const merge = branch.merged('side')
+      return { expected: [first, second, merge, await branch.ours()], merges: { [merge]: ['graphs/theirs3.nt'] } }
+    },
+  ],
+  [
+    'it merged into the work of others, again and again',
+    async (branch) => {
+      const expected = [await branch.ours()]
+      const merges: Record<string, readonly string[]> = {}
+      for (let n = 1; n <= 3; n++) {
+        branch.start('side', expected.at(-1)!)
+        expected.push(await branch.ours(), await branch.ours())
+        branch.theirs('side')
+        const merge = branch.pulled('side', 'whatever')
+        merges[merge] = [`graphs/theirs${3 * n + 1}.nt`]
+        expected.push(merge)
+      }
+      return { expected, merges }
+    },
+  ],
+  [
+    'it merged into the work of others, while nothing came of the gateway',
+    async (branch) => {
+      const first = await branch.ours()
+      branch.start('side', first)
+      const theirs = branch.theirs()
+      branch.theirs('side')
+      const merge = branch.pulled('side', "Merge branch 'main' of https://github.example/owner/repo\n")
+      return { expected: [first, theirs, merge], merges: { [merge]: ['graphs/theirs3.nt'] } }
+    },
+  ],
+  [
+    'work of others that has another beginning',
+    async (branch) => {
+      const first = await branch.ours()
+      branch.theirs('side')
+      const merge = branch.pulled('side', 'whatever')
+      return { expected: [first, merge, await branch.ours()], merges: { [merge]: ['graphs/theirs2.nt'] } }
+    },
+  ],
+]
+
 /** The rows of the contract, each on a repository of its own. */
 export function repositoryContract(t: Test, open: (t: Test) => Promise<OpenedRepository>): void {
   const row = (name: string, test: (t: Test, opened: OpenedRepository) => Promise<void>): void =>
@@ -312,9 +411,13 @@ export function repositoryContract(t: Test, open: (t: Test) => Promise<OpenedRep
     const committed = await commitAll(repository, changes)
     t.same(await commitAll(repository, changes.slice(1)), committed.slice(1), 'the same process')
     foreignCommit(folder, { 'README.md': 'hello' })
+    const branch = new Growing(repository, folder)
+    branch.start('side', committed[0]!.commit)
+    branch.theirs('side')
+    branch.pulled('side', 'its second parent leads to the second change')
     const again = await reopen()
     t.same(await commitAll(again, [changes[1]!, changeOf('c/', triple('3'))]).then(([one]) => one), committed[1])
-    t.equal(logged(folder, '%H').length, 4)
+    t.equal(git(folder, ['rev-list', '--count', 'main']).trim(), '6')
   })
 
   row('the log since a commit', async (t, { repository, folder, reopen }) => {
@@ -361,6 +464,29 @@ export function repositoryContract(t: Test, open: (t: Test) => Promise<OpenedRep
     )
     t.equal(log[3]!.authorName, 'Jürgen "J" O\'Neill')
   })
+
+  for (const [name, grow] of MERGES) {
+    row(`the log of a branch with ${name}`, async (t, { repository, folder }) => {
+      const { expected, merges } = await grow(new Growing(repository, folder))
+      const log = await all(repository.log(undefined))
+      t.same(
+        log.map(({ commit }) => commit),
+        expected,
+      )
+      t.same(
+        log.map(({ parent }) => parent),
+        [undefined, ...expected.slice(0, -1)],
+        'each upon the one before',
+      )
+      for (const [n, from] of expected.entries()) {
+        t.same(await all(repository.log(from)), log.slice(n + 1), `since the ${n}th`)
+      }
+      for (const [merge, paths] of Object.entries(merges)) {
+        const { files } = log.find(({ commit }) => commit === merge)!
+        t.same(files.map(({ path }) => path).sort(), paths, 'what a merge changed of what the branch had')
+      }
+    })
+  }
 
   row('many files in one commit', async (t, { repository, folder }) => {
     await commitAll(repository, [changeOf('a/', triple('1')), changeOf('b/', triple('2'))])
