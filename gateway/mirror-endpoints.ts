@@ -46,6 +46,7 @@ export function makeMirrorEndpoints(
         if (isProblem(outcome)) tell({ event: 'failed', detail: outcome.detail })
         else {
           if (Object.keys(outcome.differences).length > 0) await forget(dataspace)
+          application.alignment?.found(act === verify ? (outcome.differences['missing in the store'] ?? 0) : 0)
           tell({ event: 'end', outcome })
         }
         body.end()

@@ -10,6 +10,7 @@ import {
   documentsIn,
   inParallel,
   makeProgress,
+  namesIn,
   whyBehind,
   type Difference,
   type Mirrored,
@@ -55,13 +56,13 @@ export async function sweep(
   const { history, now } = mirrored
   history.refresh()
   await history.settled(COMMITS_MS)
-  const blobs = await blobsIn(mirrored)
-  if (isProblem(blobs)) return blobs
+  const names = await namesIn(mirrored)
+  if (isProblem(names)) return names
   const author = { method: 'SWEEP', agent: undefined, time: now() }
   const examine = (document: string) => sweepDocument(mirrored, document, author)
   const outcome =
-    blobs.size === 0
-      ? await importDocuments(mirrored, tell, signal)
+    names.atHead === 0
+      ? await importDocuments(mirrored, names.onlyStored, tell, signal)
       : await walk(mirrored, underLocks(mirrored, locks, besideWrites(mirrored), examine), tell, signal)
   if (isProblem(outcome)) return outcome
   const behind = await whyBehind(mirrored, COMMITS_MS)
