@@ -1,6 +1,7 @@
 // In charge of `triplegate mirror`: by the gateway that runs, or with stores and histories of its own.
 import { faultLine, readConfiguration, type Application, type Dataspace } from './configuration.js'
 import type { Terminal } from './history-commands.js'
+import { historyPlaceOf, repositoryName, type Existing } from './history-place.js'
 import { printable } from './history-text.js'
 import { makeLocks, type Locks } from './lock.js'
 import { makeLog } from './log.js'
@@ -111,12 +112,9 @@ async function done(
   const locks = makeLocks()
   const stores = makeStores(settings, openStore)
   try {
-    const opened = await openMirror(application, member.dataspace, settings, {
-      stores,
-      locks,
-      log: makeLog('silent'),
-      now,
-    })
+    const existing = EXISTING[action]
+    const surroundings = { stores, locks, log: makeLog('silent'), now, ...(existing && { existing }) }
+    const opened = await openMirror(application, member.dataspace, settings, surroundings)
     if (!opened) return failure('it is not versioned.')
     const { mirrored, close } = opened
     try {

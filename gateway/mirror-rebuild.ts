@@ -4,10 +4,10 @@ import type { Locks } from './lock.js'
 import { verify } from './mirror.js'
 import {
   blobsIn,
-  documentsIn,
   inParallel,
   makeProgress,
   orProblem,
+  namesIn,
   type Mirrored,
   type Outcome,
   type Tell,
@@ -38,8 +38,11 @@ export async function rebuild(
   return failed ?? verify(mirrored, locks, tell)
 }
 
-/** What is committed, and what is in the journal laid over it. */
-export async function fillStore(mirrored: Mirrored, tell: Tell): Promise<undefined | Problem> {
+/**
+ * What is committed, and what is in the journal laid over it. Documents that the store cannot read are left out, and told:
+ * so many.
+ */
+export async function fillStore(mirrored: Mirrored, tell: Tell): Promise<number | Problem> {
   const { store, repository, history, documentOf, isDocument } = mirrored
   const put = (document: string, content: string | undefined): Promise<undefined | Problem> =>
     content === undefined ? store.remove(document) : store.replace(document, content)
