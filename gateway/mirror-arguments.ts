@@ -35,6 +35,7 @@ const HELP = `triplegate mirror verify|sweep|rebuild [--application URL] [option
 
   --application URL    base of the one application that is meant (default: all that are versioned)
   --force              rebuild: write over what the store has; documents that only the store has stay
+                       sweep: also where the store has lost most of the documents: their deletions are committed
   --json               print JSON
   --help               print this page
 
@@ -58,7 +59,7 @@ export function parseMirrorArguments(
   }
   const action = ACTIONS.find((one) => one === rest[0])
   if (!action) return { faults: ['write triplegate mirror verify, sweep or rebuild. See triplegate mirror --help.'] }
-  if (own.force && action !== 'rebuild') return { faults: ['--force: is for rebuild only. Leave it out.'] }
+  if (own.force && action === 'verify') faults.push('--force: is for sweep and rebuild. Leave it out.')
   const settings = parseSettings(rest.slice(1), env)
   return 'faults' in settings ? settings : { action, ...own, settings }
 }

@@ -119,7 +119,7 @@ async function done(
     const { mirrored, close } = opened
     try {
       if (action === 'verify') return await verify(mirrored, locks, tell)
-      if (action === 'sweep') return await sweepAndWait(mirrored, locks, tell)
+      if (action === 'sweep') return await sweepAndWait(mirrored, locks, tell, force)
       const outcome = await rebuild(mirrored, locks, { force, tell })
       return 'occupied' in outcome ? occupied(outcome) : outcome
     } finally {
@@ -134,8 +134,8 @@ async function done(
 }
 
 /** What is not committed when this process ends is in the journal until a gateway is started. */
-async function sweepAndWait(mirrored: Mirrored, locks: Locks, tell: Tell): Promise<Outcome | Problem> {
-  const outcome = await sweep(mirrored, locks, tell)
+async function sweepAndWait(mirrored: Mirrored, locks: Locks, tell: Tell, force: boolean): Promise<Outcome | Problem> {
+  const outcome = await sweep(mirrored, locks, tell, undefined, force)
   if (isProblem(outcome)) return outcome
   let depth: number
   do depth = mirrored.history.status().depth
