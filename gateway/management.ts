@@ -33,7 +33,7 @@ export function makeManagement(
   }
   const endpoints = makeMirrorEndpoints(dataspaces, gateway, (dataspace) => forget(dataspace, undefined, gateway))
   const mirror = (name: 'verify' | 'sweep', query: URLSearchParams, request: Request): Response => {
-    const answer = endpoints[name](query.get('application'), request.signal())
+    const answer = endpoints[name](query, request.signal())
     return 'refused' in answer ? json(answer.refused, { error: answer.error }) : answer
   }
   const paths: Readonly<

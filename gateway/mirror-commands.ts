@@ -1,4 +1,5 @@
 // In charge of `triplegate mirror`: by the gateway that runs, or with stores and histories of its own.
+import { existsSync } from 'node:fs'
 import { faultLine, readConfiguration, type Application, type Dataspace } from './configuration.js'
 import type { Terminal } from './history-commands.js'
 import { historyPlaceOf, repositoryName, type Existing } from './history-place.js'
@@ -6,14 +7,15 @@ import { printable } from './history-text.js'
 import { makeLocks, type Locks } from './lock.js'
 import { makeLog } from './log.js'
 import { sweep, verify, type Mirrored, type MirrorEvent, type Outcome, type Tell } from './mirror.js'
-import { MIRROR_EXIT, parseMirrorArguments, type MirrorArguments } from './mirror-arguments.js'
-import { askGateway } from './mirror-client.js'
+import { MIRROR_EXIT, parseMirrorArguments, type MirrorAction, type MirrorArguments } from './mirror-arguments.js'
+import { askGateway, type Asked } from './mirror-client.js'
 import { whyBehind } from './mirror-documents.js'
 import { openMirror } from './mirror-open.js'
 import { rebuild, type Occupied } from './mirror-rebuild.js'
 import { barText, differenceText, outcomeText } from './mirror-text.js'
 import { makeStores, StartFailure, type OpenStore } from './open-stores.js'
 import { isProblem, problem, type Problem } from './problem.js'
+import { SETTINGS, type Settings } from './settings.js'
 
 export { MIRROR_USAGE } from './mirror-arguments.js'
 
@@ -103,7 +105,7 @@ async function done(
   const { application } = member
   const { action, settings, force } = given
   if (action !== 'rebuild' && settings.management !== 'off') {
-    const answered = await askGateway(settings.management, action, application.base, tell)
+    const answered = await askGateway(settings.management, { action, force, ...namedIn(application, settings) }, tell)
     if (answered !== 'nobody') return answered
   }
   if (application.service.embedded && !openStore) {
@@ -138,6 +140,28 @@ async function sweepAndWait(mirrored: Mirrored, locks: Locks, tell: Tell, force:
   const outcome = await sweep(mirrored, locks, tell, undefined, force)
   if (isProblem(outcome)) return outcome
   let depth: number
+const DEFAULT_DATA = SETTINGS.find(({ name }) => name === 'data')!.default
+
+/** The application with its store and repository; what the settings do not name is the gateway's own. */
+function namedIn(application: Application, settings: Settings): Pick<Asked, 'application' | 'store' | 'repository'> {
+  const place = historyPlaceOf(application, settings)
+  const isNamed =
+    place &&
+    (typeof application.versioning === 'object' || settings.data !== DEFAULT_DATA || existsSync(place.folder ?? ''))
+  return {
+    application: application.base,
+    store: application.service.query,
+    repository: isNamed ? repositoryName(place) : undefined,
+  }
+}
+
+const EXISTING: Readonly<Record<MirrorAction, Existing | undefined>> = {
+  verify: 'journal',
+  // A repository may be begun by it.
+  sweep: undefined,
+  rebuild: 'documents',
+}
+
   do depth = mirrored.history.status().depth
   while (!(await mirrored.history.settled(COMMITS_MS)) && mirrored.history.status().depth < depth)
   const behind = await whyBehind(mirrored, 0)

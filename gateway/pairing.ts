@@ -148,7 +148,7 @@ function sharedDatasets(dataspaces: readonly Dataspace[]): Fault[] {
 }
 
 /** The datasets behind the endpoints: Fuseki's names of services taken off, and all names of this machine alike. */
-function datasetsOf({ query, update, graphStore }: ServiceDescription): string[] {
+function datasetsOf({ query, update, graphStore }: Partial<ServiceDescription>): string[] {
   return [query, update, graphStore].flatMap((endpoint) => {
     if (endpoint === undefined) return []
     const { hostname, port, protocol, pathname } = new URL(endpoint)
@@ -156,4 +156,11 @@ function datasetsOf({ query, update, graphStore }: ServiceDescription): string[]
     const path = pathname.replace(/\/$/, '').replace(/\/(query|sparql|update|data|get)$/, '')
     return [`${host}:${port || (protocol === 'https:' ? 443 : 80)}${path}`]
   })
+}
+
+/** Whether two query endpoints are of one dataset, as far as their URLs say. */
+export function isSameDataset(one: string, other: string | undefined): boolean {
+  if (other === undefined || !URL.canParse(one)) return false
+  const [[a], [b]] = [one, other].map((query) => datasetsOf({ query })) as [string[], string[]]
+  return a === b
 }
