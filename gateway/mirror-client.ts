@@ -51,7 +51,7 @@ export function askGateway(
       })
       answer.on('end', () => {
         if (answer.statusCode === 404) return resolve('nobody')
-        if (!isOurs) return resolve(failed(`answered ${answer.statusCode}: ${text.trim()}`))
+        if (!isOurs) return resolve(failed(errorIn(text) ?? `answered ${answer.statusCode}: ${text.trim()}`))
         if (last?.event === 'failed') return resolve(problem('server.closing', last.detail))
         if (last?.event !== 'end') return resolve(failed('broke off.'))
         resolve(last.outcome)
@@ -59,4 +59,14 @@ export function askGateway(
     })
     sent.end()
   })
+}
+
+/** What the gateway says itself of why it does not do it. */
+function errorIn(text: string): string | undefined {
+  try {
+    const { error } = JSON.parse(text) as { error?: unknown }
+    return typeof error === 'string' ? `does not do it: ${error}` : undefined
+  } catch {
+    return undefined
+  }
 }

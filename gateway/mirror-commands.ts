@@ -26,6 +26,7 @@ export interface MirrorTerminal extends Terminal {
 }
 
 type Member = { readonly application: Application; readonly dataspace: Dataspace }
+type Progress = Extract<MirrorEvent, { event: 'progress' }>
 type Found = Extract<MirrorEvent, { event: 'difference' }>
 type Result = { readonly application: string } & (Outcome | { readonly failure: string })
 
@@ -56,12 +57,16 @@ export async function runMirrorCommand(
   for (const member of members) {
     const { base } = member.application
     const show = teller(base, given, terminal)
+    const differing: Found[] = []
     const tell: Tell = (event) => {
-      if (event.event === 'difference' && given.json) found.push(event)
-      show(event)
+      if (event.event === 'difference') differing.push(event)
+      else show(event)
     }
     const outcome = await done(member, given, tell, terminal.now, openStore)
     terminal.waiting(undefined)
+    differing.sort((a, b) => (a.document < b.document ? -1 : Number(a.document > b.document)))
+    for (const one of differing) found.push(one)
+    if (!given.json) for (const one of differing) out(printable(differenceText(one)))
     if (isProblem(outcome)) error(`triplegate: ${base}: ${printable(outcome.detail)}\n`)
     else if (!given.json) out(printable(outcomeText(base, outcome, given.action === 'sweep')))
     results.push({ application: base, ...(isProblem(outcome) ? { failure: outcome.detail } : outcome) })
@@ -188,18 +193,17 @@ const DRAW_EVERY_MS = 100
 const LINE_EVERY_MS = 5_000
 
 /** Shows a bar to a person, and lines now and then to whoever else reads. */
-function teller(base: string, { action, json }: MirrorArguments, terminal: MirrorTerminal): Tell {
-  const { interactive, now, waiting, out, error } = terminal
+function teller(
+  base: string,
+  { action }: MirrorArguments,
+  { interactive, now, waiting, error }: MirrorTerminal,
+): (progress: Progress) => void {
   let shown = interactive ? 0 : now()
-  return (event: MirrorEvent) => {
-    if (event.event === 'difference') {
-      waiting(undefined)
-      if (!json) out(printable(differenceText(event)))
-    } else if (now() - shown >= (interactive ? DRAW_EVERY_MS : LINE_EVERY_MS)) {
-      shown = now()
-      const text = barText(`${action} ${base}`, event)
-      if (interactive) waiting(text)
-      else error(`${text}\n`)
-    }
+  return (progress) => {
+    if (now() - shown < (interactive ? DRAW_EVERY_MS : LINE_EVERY_MS)) return
+    shown = now()
+    const text = barText(`${action} ${base}`, progress)
+    if (interactive) waiting(text)
+    else error(`${text}\n`)
   }
 }

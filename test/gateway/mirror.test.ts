@@ -80,10 +80,10 @@ void forEachStore(t, 'changes behind the gateway', async (t, makeStores, kind) =
     const before = commits()
     const ended = await run('verify')
     t.equal(ended.code, 1)
-    t.same(linesOf(ended).slice(0, -1).sort(), [
+    t.same(linesOf(ended).slice(0, -1), [
       `changed                    ${world.origin}${changed}`,
-      `missing in the repository  ${fresh}`,
       `missing in the store       ${world.origin}${removed}`,
+      `missing in the repository  ${fresh}`,
     ])
     const said = 'different: 1 changed, 1 missing in the repository, 1 missing in the store'
     t.equal(linesOf(ended).at(-1), `${world.base}: 5 documents; ${said}.`)
@@ -93,7 +93,10 @@ void forEachStore(t, 'changes behind the gateway', async (t, makeStores, kind) =
       differences: { document: string }[]
     }
     t.equal(applications[0]!.documents, 5)
-    t.same(differences.map(({ document }) => path(document)).sort(), [path(fresh), changed, removed].sort())
+    t.same(
+      differences.map(({ document }) => path(document)),
+      [path(fresh), changed, removed].sort(),
+    )
   })
   await is('sweep commits exactly that, a commit each, and marks it', async (t) => {
     const before = commits()
@@ -233,7 +236,16 @@ void t.test('the command', async (t) => {
     const rows: [args: string[], code: number, err: RegExp][] = [
       [[], 2, /write triplegate mirror verify, sweep or rebuild/],
       [['check'], 2, /write triplegate mirror/],
-      [['verify', '--force'], 2, /--force: is for rebuild only/],
+      [['verify', '--force'], 2, /--force: is for sweep and rebuild/],
+      [['verify', '--json=1'], 2, /^triplegate: --json: takes no value. Write --json.\n$/],
+      [['sweep', '--force=yes'], 2, /^triplegate: --force: takes no value. Write --force.\n$/],
+      [
+        ['verify', '--application', '--json'],
+        2,
+        /^triplegate: --application: has no value. Write --application URL.\n$/,
+      ],
+      [['verify', '--application='], 2, /--application: has no value/],
+      [['verify', '--application'], 2, /--application: has no value/],
       [['verify', '--nothing'], 2, /--nothing/],
       [['verify', '--application', 'https://elsewhere.example/'], 2, /Give one of https:\/\/localhost:8443\/, /],
       [['verify', '--history', 'off', '--admin-history', 'off'], 2, /no application is versioned/],
