@@ -1,8 +1,8 @@
 // In charge of `triplegate mirror`: by the gateway that runs, or with stores and histories of its own.
 import { existsSync } from 'node:fs'
 import { faultLine, readConfiguration, type Application, type Dataspace } from './configuration.js'
-import type { Terminal } from './history-commands.js'
 import { historyPlaceOf, repositoryName, type Existing } from './history-place.js'
+import type { Terminal } from './history-commands.js'
 import { printable } from './history-text.js'
 import { makeLocks, type Locks } from './lock.js'
 import { makeLog } from './log.js'
@@ -140,11 +140,6 @@ async function done(
   }
 }
 
-/** What is not committed when this process ends is in the journal until a gateway is started. */
-async function sweepAndWait(mirrored: Mirrored, locks: Locks, tell: Tell, force: boolean): Promise<Outcome | Problem> {
-  const outcome = await sweep(mirrored, locks, tell, undefined, force)
-  if (isProblem(outcome)) return outcome
-  let depth: number
 const DEFAULT_DATA = SETTINGS.find(({ name }) => name === 'data')!.default
 
 /** The application with its store and repository; what the settings do not name is the gateway's own. */
@@ -167,6 +162,11 @@ const EXISTING: Readonly<Record<MirrorAction, Existing | undefined>> = {
   rebuild: 'documents',
 }
 
+/** What is not committed when this process ends is in the journal until a gateway is started. */
+async function sweepAndWait(mirrored: Mirrored, locks: Locks, tell: Tell, force: boolean): Promise<Outcome | Problem> {
+  const outcome = await sweep(mirrored, locks, tell, undefined, force)
+  if (isProblem(outcome)) return outcome
+  let depth: number
   do depth = mirrored.history.status().depth
   while (!(await mirrored.history.settled(COMMITS_MS)) && mirrored.history.status().depth < depth)
   const behind = await whyBehind(mirrored, 0)

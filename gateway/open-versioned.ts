@@ -16,7 +16,7 @@ import { sweepsOf } from './mirror.js'
 import type { Mirrored, Tell } from './mirror-documents.js'
 import { fillStore } from './mirror-rebuild.js'
 import { StartFailure } from './open-stores.js'
-import type { Problem } from './problem.js'
+import { isProblem, type Problem } from './problem.js'
 import type { Settings } from './settings.js'
 import type { GraphStore } from './store.js'
 
@@ -50,10 +50,10 @@ export async function openVersioned(
   const settle = (document: string): Promise<undefined | Problem> => journalled.settle(document)
   const mirrored = opened && { ...opened, base, store, isDocument, settle, now }
   // Design 2: a store in memory is filled from Git and the journal, which are its durable copy.
-  const failed = mirrored && service.embedded ? await fillStore(mirrored, telling(log)) : undefined
-  if (failed) {
+  const filled = mirrored && service.embedded ? await fillStore(mirrored, telling(log)) : undefined
+  if (isProblem(filled)) {
     await opened?.close()
-    throw new StartFailure(`the history of ${base}: ${failed.detail}`)
+    throw new StartFailure(`the history of ${base}: ${filled.detail}`)
   }
   const sweep = mirrored && sweepsOf(mirrored, locks)
   const journalled = makeJournalledStore({ store, history: opened?.history, base, isDocument, sweep, locks, log, now })
@@ -71,6 +71,7 @@ const TOLD_EVERY = 10_000
 const telling =
   (log: Log): Tell =>
   (event) => {
+    if (event.event === 'difference') log.error(event, 'a document of the history is left out of the store')
     if (event.event !== 'progress' || (event.documents < event.of && event.documents % TOLD_EVERY !== 0)) return
     log.info({ documents: event.documents, of: event.of }, 'the store within is filled from its history')
   }

@@ -6,7 +6,7 @@ import { wholeText } from '../../gateway/store-text.js'
 import type { TimeMapJson } from '../../gateway/time-map-answer.js'
 import { checkSound, git, headOf } from '../support/bare-repository.js'
 import { openGitHub, type GitHubDouble } from '../support/github.js'
-import { makePlace, triple, type Place, type Started } from '../support/mirror.js'
+import { makePlace, OUTSIDE, triple, type Place, type Started } from '../support/mirror.js'
 import { forEachStore, row, type Stores } from '../support/stores.js'
 import { ttl, turtle } from '../support/world.js'
 
@@ -114,7 +114,7 @@ async function gitHubPlace(
   const github = await openGitHub(t)
   await github.push({ README: 'x' })
   const history = ['--history', github.location, '--history-token', github.token, '--history-api', github.apiBase]
-  const place = await makePlace(t, [...history, '--admin-history', 'local'])
+  const place = await makePlace(t, [...OUTSIDE, ...history, '--admin-history', 'local'])
   const [endUser, admin] = await Promise.all([openEmbeddedStore('end-user'), openEmbeddedStore('admin')])
   t.teardown(() => Promise.all([endUser.close(), admin.close()]))
   return { github, place, stores: { endUser, admin } }

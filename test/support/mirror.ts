@@ -75,12 +75,12 @@ export interface Place {
 }
 
 /** A data folder and ports of its own. */
-export async function makePlace(t: Test, flags: readonly string[] = VERSIONED): Promise<Place> {
+export async function makePlace(t: Test, flags: readonly string[] = [...OUTSIDE, ...VERSIONED]): Promise<Place> {
   const folder = mkdtempSync(join(tmpdir(), 'triplegate-mirror-'))
   t.teardown(() => rmSync(folder, { recursive: true, force: true }))
   const [port, management] = [await freePort(), await freePort()]
   const ports = ['--https', String(port), '--management', String(management)]
-  const args = [...OUTSIDE, ...flags, ...ports, '--data', folder]
+  const args = [...flags, ...ports, '--data', folder]
   const base = `https://localhost:${port}/`
   const repository = join(folder, 'history', encodeURIComponent(`localhost:${port}/`), 'repository.git')
   const operator = makeClient({ port: management })
