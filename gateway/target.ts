@@ -88,7 +88,7 @@ function targetOf<App extends Base>(
   const uri = query.get('uri')
   if (uri !== null) return { application, kind: 'proxied', uri, path: iri }
   const relative = iri.slice(application.base.length)
-  const endpoint = ENDPOINTS.find((name) => relative === name || (name.endsWith('/') && relative.startsWith(name)))
+  const endpoint = endpointAt(relative)
   if (endpoint) return { application, kind: 'endpoint', endpoint, iri, query }
   if (query.has('graph') || query.has('default')) {
     return problem(
@@ -112,6 +112,15 @@ function targetOf<App extends Base>(
   if (diff === null) return version ? { application, kind: history, document: iri, version } : noVersion()
   const other = versionOf(diff)
   return version && other ? { application, kind: 'diff', document: iri, version, diff: other } : noVersion()
+}
+
+const endpointAt = (relative: string): string | undefined =>
+  ENDPOINTS.find((name) => relative === name || (name.endsWith('/') && relative.startsWith(name)))
+
+/** Whether a request of this very URI, which is under the base, has it as its document. */
+export function isDocumentUri(iri: string, base: string): boolean {
+  const path = iri.slice(base.length - 1)
+  return path.endsWith('/') && normalisedPath(path) === path && endpointAt(path.slice(1)) === undefined
 }
 
 /** A commit id, or how one begins (design 6): never the name of a branch or tag, which moves. */

@@ -136,7 +136,14 @@ void forEachStore(t, 'changes behind the gateway', async (t, makeStores, kind) =
     t.same(commits(), before)
   })
   await is('graphs that are no documents of the application stay out of it', async (t) => {
-    const others = [`${world.base}no-slash`, `${world.base}admin/acl/x/`, 'https://elsewhere.example/', `${kept}#x`]
+    const others = [
+      `${world.base}no-slash`,
+      `${world.base}é/`,
+      `${world.base}a//b/`,
+      `${world.base}admin/acl/x/`,
+      'https://elsewhere.example/',
+      `${kept}#x`,
+    ]
     const graphs = others.map((graph) => (graph.includes(':') ? graph : world.origin + graph))
     for (const graph of graphs) await stores.endUser.replace(graph, triple(graph, 'other'))
     t.match(await run('verify'), { code: 0, out: 'equal' })
