@@ -126,9 +126,18 @@ function sharedFiles(applications: readonly Application[]): Fault[] {
   return applications.flatMap((application, i) =>
     applications.slice(0, i).flatMap((other) => {
       const [own, others] = [application.versioning, other.versioning]
-      if (typeof own !== 'object' || typeof others !== 'object' || placeOf(own) !== placeOf(others)) return []
-      const problem = `shares repository, branch and path prefix with ${other.iri}`
-      return [faultAt(application, problem, 'Give each its own host:pathPrefix.', 'lds:versioningRepository')]
+      if (typeof own !== 'object' || typeof others !== 'object') return []
+      const fault = (problem: string, mend: string): Fault[] => [
+        faultAt(application, `shares ${problem} with ${other.iri}`, mend, 'lds:versioningRepository'),
+      ]
+      // A repository on disk is held by one history.
+      if (own.location.startsWith('file:')) {
+        const [folder, other] = [own, others].map(({ location }) => new URL(location).pathname.replace(/\/+$/, ''))
+        const isShared = others.location.startsWith('file:') && folder === other
+        return isShared ? fault('a repository on this disk', 'Give each a repository of its own.') : []
+      }
+      if (placeOf(own) !== placeOf(others)) return []
+      return fault('repository, branch and path prefix', 'Give each its own host:pathPrefix.')
     }),
   )
 }
