@@ -5,6 +5,7 @@ import type { Quad } from '@rdfjs/types'
 import { defaultOntology, describedApplications } from './application-description.js'
 import type { Application, Dataspace, Fault, Faults, ServiceDescription } from './dataspace.js'
 import { describe } from './description.js'
+import { tellMisspelt } from './misspelt.js'
 import { conflictsOf, pairedDataspaces } from './pairing.js'
 import { readTrig } from './rdf-read.js'
 import type { Settings } from './settings.js'
@@ -66,6 +67,7 @@ export function dataspacesOf(config: readonly Quad[], credentials: readonly Quad
   for (const subject of secrets.subjects.filter((subject) => !described.describes(subject))) {
     secrets.fault(subject, '', 'has credentials but no description', 'Use the IRI of a service or repository.')
   }
+  for (const descriptions of [described, secrets]) tellMisspelt(descriptions)
   const { applications, complete } = describedApplications(described, secrets)
   const unpaired: Fault[] = []
   const dataspaces = pairedDataspaces(applications, unpaired)
@@ -119,7 +121,8 @@ function versioningOfSettings(
   if (place === undefined) return {}
   if (place === 'local' || place === 'off') return { versioning: place }
   if (place.startsWith('http') && historyToken === undefined) {
-    faults.push({ subject: flag, property: '', problem: 'has no token', mend: 'Give --history-token too.' })
+    const mend = 'Give --history-token or TRIPLEGATE_HISTORY_TOKEN too.'
+    faults.push({ subject: flag, property: '', problem: `${place} has no token`, mend })
   }
   const given = {
     ...(historyToken !== undefined && { token: historyToken }),

@@ -8,11 +8,20 @@ import { changeSetTriples, differenceJson, type Compared } from './diff-formats.
 import type { Field, Response } from './exchange.js'
 import { graphOf, nTriplesOf } from './graph.js'
 import { negotiate, RDF_FORMATS, type Format } from './negotiate.js'
-import { cacheControl, failed, findVersion, IMMUTABLE, pastLinks, refuse, type Past } from './past-answer.js'
+import {
+  cacheControl,
+  failed,
+  findVersion,
+  IMMUTABLE,
+  inAcceptedFormat,
+  pastLinks,
+  refuse,
+  type Past,
+} from './past-answer.js'
 import { isProblem, problem, type Problem } from './problem.js'
 import { readNTriples } from './rdf-read.js'
 import { writeGraph } from './rdf-write.js'
-import { failedConditions } from './read.js'
+import { failedConditions, notAcceptable } from './read.js'
 import { response } from './respond.js'
 import { JSON_FORMAT } from './time-map-answer.js'
 
@@ -28,17 +37,18 @@ export async function answerDifference(asked: Past, earlier: string, later: stri
   if (isProblem(from)) return refuse(asked, from, links)
   if (isProblem(to)) return refuse(asked, to, links)
   const { accept, request } = context
-  const format = negotiate(accept, FORMATS)
-  if (!format) {
-    const detail = `A difference can be had as ${FORMATS.map(({ mediaType }) => mediaType).join(', ')}.`
-    return refuse(asked, problem('negotiation.not-acceptable', detail), links)
-  }
+  if (!negotiate(accept, FORMATS)) return refuse(asked, notAcceptable(FORMATS), links)
   const compared = {
     document,
     uri: `${mementoUri(document, to.version)}&diff=${from.version.commit}`,
     from: from.version,
     to: to.version,
   }
+  const difference = await compare(asked, compared)
+  if (isProblem(difference)) return refuse(asked, difference, links)
+  const representation = await inAcceptedFormat(accept, FORMATS, (format) => write(compared, difference, format))
+  if (isProblem(representation)) return refuse(asked, representation, links)
+  const { format, written: body } = representation
   const current = { entityTags: [entityTag(`${from.version.commit}..${to.version.commit}`, format.code)] }
   const fields: Field[] = [
     ['ETag', current.entityTags[0]!],
@@ -50,10 +60,6 @@ export async function answerDifference(asked: Past, earlier: string, later: stri
   const evaluation = evaluatePreconditions(request.fields, current, true, request.receivedAt)
   if (evaluation === 'not-modified') return response(304, fields)
   if (evaluation !== 'proceed') return refuse(asked, failedConditions(evaluation), links)
-  const difference = await compare(asked, compared)
-  if (isProblem(difference)) return refuse(asked, difference, links)
-  const body = write(compared, difference, format)
-  if (isProblem(body)) return refuse(asked, body, links)
   return response(200, [['Content-Type', format.contentType], ...fields], Buffer.from(body))
 }
 

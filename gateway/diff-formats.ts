@@ -61,9 +61,9 @@ const reified = (changeSet: string, kind: 'addition' | 'removal', triples: reado
   })
 
 export function differenceJson({ document, from, to }: Compared, difference: Difference): object {
-  const version = ({ commit, time }: Version): object => ({
+  const version = ({ commit, blob, time }: Version): object => ({
     version: commit,
-    uri: mementoUri(document, { commit }),
+    ...(blob !== undefined && { uri: mementoUri(document, { commit }) }),
     time: dateTime(time),
   })
   const values = (triples: readonly Quad[]): object[] =>

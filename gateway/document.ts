@@ -77,6 +77,9 @@ export function documentOf(iri: string, base: string, graph: Graph): Document {
   }
 }
 
+/** In bytes of N-Triples. Every request about a document reads all of it: what grows by appending has to end somewhere. */
+export const MAX_DOCUMENT = 32 * 1024 * 1024
+
 /** About what is known of a large document. */
 const LARGE_BYTES = 4096
 

@@ -77,17 +77,23 @@ export function openEmbeddedStore(
     if (isProblem(filled)) return filled
     updating = true
     const release = await writing.take(signal)
-    const outcome = isProblem(release) ? release : closed ? CLOSED : await replica.run(work, signal)
-    const refused = isProblem(outcome) ? undefined : await announce?.(outcome.changes)
-    if (!isProblem(outcome)) {
-      for (const [graph, text] of outcome.changes) {
-        if (refused) replica.changed(graph)
-        else put(graph, text)
+    try {
+      const outcome = isProblem(release) ? release : closed ? CLOSED : await replica.run(work, signal)
+      if (isProblem(outcome)) return outcome
+      let refused: Problem | 'not yet' | undefined = 'not yet'
+      try {
+        refused = await announce?.(outcome.changes)
+        return refused ?? outcome
+      } finally {
+        for (const [graph, text] of outcome.changes) {
+          if (refused) replica.changed(graph)
+          else put(graph, text)
+        }
       }
+    } finally {
+      updating = false
+      if (!isProblem(release)) release()
     }
-    updating = false
-    if (!isProblem(release)) release()
-    return refused ?? outcome
   }
 
   async function inTurn(work: Work, call: UpdateCall): Promise<Outcome> {

@@ -11,7 +11,7 @@ import { identify, recallAgent, type Agent } from './identify.js'
 import { makeTrace, type Trace } from './log.js'
 import { endingSession } from './oidc-cookies.js'
 import { observe } from './observe.js'
-import { isPast, linksOfAbsent, past } from './past.js'
+import { isPast, linksOfRefused, past } from './past.js'
 import { isProblem, problem, type Problem } from './problem.js'
 import { ACCEPT_POST } from './rdf-read.js'
 import { read } from './read.js'
@@ -143,13 +143,14 @@ async function answer(request: Request, gateway: Gateway, accept: string | undef
   const decision = decideOn(context, facts, required)
   if (isProblem(decision)) return refuse(decision)
   trace.decision = decision
-  // Design 6: the history of a deleted document is for those who may be told that it is not there.
-  const mayProceed = decision.allowed || (decision.absent && isPast(target))
+  // The history of a document that is not there has a decision of its own.
+  const mayProceed = decision.allowed || isPast(target)
   const outcome = mayProceed
     ? await branch(context, target, decision, facts, demand)
     : refusalOf(decision, context, facts.iri)
   if (!isProblem(outcome)) return outcome
-  const links = outcome.code === 'document.absent' ? await linksOfAbsent(application, facts.iri) : []
+  const linked = !isPast(target) && (decision.allowed || outcome.code === 'document.absent')
+  const links = linked ? await linksOfRefused(context, facts) : []
   // A refusal names no modes: on which document they would be tells whether there is one (design 3).
   return refuse(outcome, [linkField(application, agent.webId, decision.allowed ? decision : undefined, links)])
 }

@@ -106,9 +106,10 @@ async function restore(
 ): Promise<Outcome> {
   const live = await client.send('HEAD', '', { Accept: N_TRIPLES })
   if (isFailure(live)) return live
-  if (live.status !== 200 && live.status !== 404) return { refused: live }
   const version = await read(client, `?version=${versions[0]}`, N_TRIPLES)
+  // Its refusal has the reason in its body, that of a HEAD has none.
   if (!('body' in version)) return version
+  if (live.status !== 200 && live.status !== 404) return { refused: live }
   const commit = version.fields.etag!.slice(1, -1)
   const condition: Record<string, string> =
     live.status === 404 ? { 'If-None-Match': '*' } : { 'If-Match': live.fields.etag! }
@@ -143,9 +144,11 @@ export function refusalText(answer: Answer, { url, data }: Connection, { identif
       ? 'It has been changed meanwhile: look at its history, and restore again.'
       : status === 403 && !identified
         ? `No client certificate was sent, for ${data}/certs/owner.pem is not there or the URL is not https. Give --cert FILE.`
-        : fields['retry-after'] !== undefined
-          ? `Try again in ${fields['retry-after']} s.`
-          : ''
+        : status === 413 && /request body/.test(said)
+          ? 'Start the gateway with a larger --max-body, and do it again.'
+          : fields['retry-after'] !== undefined
+            ? `Try again in ${fields['retry-after']} s.`
+            : ''
   return `${url.href}: ${said} ${mend}`.trimEnd()
 }
 

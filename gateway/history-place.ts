@@ -1,4 +1,5 @@
-// In charge of where an application's history is: its repository, and its journal in the data folder.
+// In charge of where the history of an application goes: its repository, and its journal in the data folder; and of saying
+// so to people, without secrets.
 import { existsSync, realpathSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -48,4 +49,18 @@ export function repositoryName({ folder, repository }: HistoryPlace): string {
   if (folder !== undefined) return existsSync(folder) ? realpathSync(folder) : resolve(folder)
   const { host, owner, repo } = gitHubPlace(repository) ?? {}
   return [host, owner, repo].join('/')
+}
+
+/** One line: what it is, or that there is none and how it comes to be. */
+export function historyText(
+  application: Pick<Application, 'base' | 'kind' | 'service' | 'versioning'>,
+  settings: Pick<Settings, 'data' | 'config'>,
+): string {
+  const place = historyPlaceOf(application, settings)
+  if (!place) {
+    const flag = application.kind === 'admin' ? '--admin-history local' : '--history local'
+    return `off (give ${settings.config.length > 0 ? 'it lds:versioningRepository' : flag})`
+  }
+  const { location, branch, pathPrefix } = place.repository
+  return `${location}, branch ${branch}, path prefix ${pathPrefix}`
 }

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { isSetback, type Change, type Setback } from '../versioning/change.js'
 import type { History, NewChange, OpenEntry } from '../versioning/history.js'
 import type { Locks } from './lock.js'
+import { MAX_DOCUMENT } from './document.js'
 import type { Log } from './log.js'
 import { isProblem, problem, type Problem } from './problem.js'
 import { canonicalNTriples, makeSettlement, stateOf, type Author, type Settlement } from './settlement.js'
@@ -20,8 +21,17 @@ export interface Update extends Pick<Change, 'agent' | 'time'> {
 export interface JournalledStore extends Pick<Settlement, 'settle' | 'close'> {
   /** Makes the document what the change says. To be called under its lock, when nothing of it is in doubt. */
   carryOut(change: NewChange): Promise<undefined | Problem>
-  /** Each document that it changes becomes a commit of its own. */
-  update(update: Update): Promise<undefined | Problem>
+  /**
+   * Each document that it changes becomes a commit of its own.
+   * @param others the applications that share the store, with those of their documents that it may change
+   */
+  update(update: Update, others?: readonly Part[]): Promise<undefined | Problem>
+  /** Journals that an update is going to be asked for. To be called with what the store has said to it. */
+  prepare(asked: Omit<Update, 'text'>): Promise<((failed: undefined | Problem) => Promise<void>) | Problem>
+}
+
+export interface Part extends Pick<Update, 'documents'> {
+  readonly journalled: Pick<JournalledStore, 'prepare'>
 }
 
 export interface JournalledStoreSettings {
@@ -46,6 +56,7 @@ export const isUndone = ({ code }: Problem): boolean =>
   code === 'store.unreachable' ||
   code === 'store.overloaded' ||
   code === 'store.refused' ||
+  code === 'update.form' ||
   code === 'history.full' ||
   code === 'history.failed'
 
@@ -58,24 +69,57 @@ export const makeJournalledStore = ({ history, sweep, ...settings }: JournalledS
 
 const unversioned = (store: GraphStore): JournalledStore => ({
   carryOut: (change) => apply(store, change),
-  update: ({ text }) => store.update(text),
+  update: ({ text, ...asked }, others = []) => updateTogether(store, text, asked, others),
+  prepare: () => Promise.resolve(() => Promise.resolve()),
   settle: () => Promise.resolve(undefined),
   close: () => undefined,
 })
+
+/** All parts are journalled before the store is asked, and all hear what it has said. */
+async function updateTogether(
+  store: GraphStore,
+  text: string,
+  { agent, time }: Omit<Update, 'text' | 'documents'>,
+  parts: readonly Part[],
+): Promise<undefined | Problem> {
+  const prepared: ((failed: undefined | Problem) => Promise<void>)[] = []
+  const tell = (failed: undefined | Problem) => Promise.all(prepared.map((part) => part(failed)))
+  for (const { journalled, documents } of parts) {
+    const part = await journalled.prepare({ documents, agent, time })
+    if (isProblem(part)) return tell(NOT_ASKED).then(() => part)
+    prepared.push(part)
+  }
+  const failed = await store.update(text)
+  await tell(failed)
+  return failed
+}
+
+const NOT_ASKED = problem('store.unreachable', 'The store was not asked.')
 
 const apply = (store: GraphStore, { document, content }: NewChange): Promise<undefined | Problem> =>
   content === undefined ? store.remove(document) : store.replace(document, content)
 
 function journalledStore(settings: Required<JournalledStoreSettings> & SettlementSettings): JournalledStore {
-  const { store, history, base, isDocument } = settings
-  const { doubt, find, settle, close } = makeSettlement(settings)
+  const { store, history, base, isDocument, sweep, log } = settings
+  const { doubt, find, found, settle, close } = makeSettlement(settings)
 
   async function begin(changes: readonly NewChange[]): Promise<readonly OpenEntry[] | Problem> {
     const entries = await history.begin(changes)
     return isSetback(entries) ? problemOf(entries) : entries
   }
 
+  /**
+   * A state that came to be behind the gateway, or while versioning was off, is a version of its own before it is changed: it
+   * would be nowhere else.
+   */
+  async function keepBefore({ document, before, time }: NewChange): Promise<void> {
+    if ((await history.isLatest(document, before)) !== false) return
+    const failed = await sweep.document(document, { method: 'SWEEP', agent: undefined, time })
+    if (failed) log.warn({ document, problem: failed.detail }, 'what was there before a write may be no version')
+  }
+
   async function carryOut(change: NewChange): Promise<undefined | Problem> {
+    await keepBefore(change)
     const entries = await begin([change])
     if (isProblem(entries)) return entries
     const failed = await apply(store, change)
@@ -85,10 +129,14 @@ function journalledStore(settings: Required<JournalledStoreSettings> & Settlemen
     return failed
   }
 
-  async function update({ text, documents, agent, time }: Update): Promise<undefined | Problem> {
+  const update: JournalledStore['update'] = ({ text, documents, agent, time }, others = []) =>
+    store.announces
+      ? announced(text, { method: 'UPDATE', agent, time })
+      : updateTogether(store, text, { agent, time }, [{ journalled: { prepare }, documents }, ...others])
+
+  const prepare: JournalledStore['prepare'] = ({ documents, agent, time }) => {
     const author = { method: 'UPDATE', agent, time }
-    if (store.announces) return announced(text, author)
-    return documents ? updateOf(documents, text, author) : updateOfAny(text, author)
+    return documents ? prepareOf(documents, author) : prepareAny(author)
   }
 
   /** What a store announces is journalled before it is in force. */
@@ -103,6 +151,7 @@ function journalledStore(settings: Required<JournalledStoreSettings> & Settlemen
         const content = canonicalNTriples(nTriples)
         if (isProblem(before)) return before
         if (isProblem(content)) return content
+        if ((content?.length ?? 0) > MAX_DOCUMENT) return wouldBeTooLarge(document)
         if (content !== before) changes.push({ document, before, content, ...author })
       }
       const begun = await begin(changes)
@@ -117,28 +166,38 @@ function journalledStore(settings: Required<JournalledStoreSettings> & Settlemen
   }
 
   /** What became of each of these is read afterwards; that they were asked for is in the journal before. */
-  async function updateOf(documents: readonly string[], text: string, author: Author): Promise<undefined | Problem> {
+  async function prepareOf(documents: readonly string[], author: Author): ReturnType<JournalledStore['prepare']> {
     const asked: NewChange[] = []
     for (const document of documents) {
-      const before = (await settle(document)) ?? (await stateOf(store, document))
-      if (isProblem(before)) return before
-      asked.push({ document, before, content: before, unread: 'document', ...author })
+      const state = (await settle(document)) ?? (await stateOf(store, document))
+      const isLarge = isProblem(state) && state.code === 'store.too-large'
+      if (isProblem(state) && !isLarge) return state
+      const before = isLarge ? UNREADABLE : (state as string | undefined)
+      const change = { document, before, content: undefined, unread: 'document' as const, ...author }
+      asked.push(change)
+      if (!isLarge) await keepBefore(change)
     }
     const entries = await begin(asked)
     if (isProblem(entries)) return entries
-    const failed = await store.update(text)
-    if (failed && isUndone(failed)) await history.undone(entries)
-    else if ((failed && !isRefused(failed)) || isProblem(await journalChanges(asked, author))) doubt(entries)
-    else await history.undone(entries)
-    return failed
+    return async (failed) => {
+      if (failed && isUndone(failed)) await history.undone(entries)
+      else if ((failed && !isRefused(failed)) || isProblem(await journalChanges(asked, author))) doubt(entries)
+      else await history.undone(entries)
+    }
   }
 
   async function journalChanges(asked: readonly NewChange[], author: Author): Promise<undefined | Problem> {
     const changes: NewChange[] = []
     for (const { document, before } of asked) {
+      if (before === UNREADABLE) {
+        const failed = await sweep.document(document, author)
+        if (failed) return failed
+        continue
+      }
       const content = await stateOf(store, document)
-      if (isProblem(content)) return content
-      if (content !== before) changes.push({ document, before, content, ...author })
+      if (isProblem(content) && content.code === 'store.too-large') tooLarge(document)
+      else if (isProblem(content)) return content
+      else if (content !== before) changes.push({ document, before, content, ...author })
     }
     const entries = await begin(changes)
     if (isProblem(entries)) return entries
@@ -146,25 +205,34 @@ function journalledStore(settings: Required<JournalledStoreSettings> & Settlemen
     return undefined
   }
 
+  const tooLarge = (document: string): void =>
+    log.error({ document }, 'a document has become too large to be read whole: its versions end before that')
+
   /** All documents are held against the history then: of a small dataset before the answer, of a large one after it. */
-  async function updateOfAny(text: string, author: Author): Promise<undefined | Problem> {
+  async function prepareAny(author: Author): ReturnType<JournalledStore['prepare']> {
+    const earlier = await found(FIND_MS)
+    if (earlier) return earlier
     const change = { document: base, before: undefined, content: undefined }
     const entries = await begin([{ ...change, unread: 'dataset', ...author }])
     if (isProblem(entries)) return entries
-    const failed = await store.update(text)
-    if (failed && isUndone(failed)) await history.undone(entries)
-    else if (failed && !isRefused(failed)) doubt(entries)
-    else {
+    return async (failed) => {
+      if (failed && isUndone(failed)) return history.undone(entries)
+      if (failed && !isRefused(failed)) return doubt(entries)
       const enough = new AbortController()
       const patience = sleep(FIND_MS, undefined, { signal: enough.signal }).catch(() => undefined)
       await Promise.race([find(entries[0]!), patience])
       enough.abort()
     }
-    return failed
   }
 
-  return { carryOut, update, settle, close }
+  return { carryOut, update, prepare, settle, close }
 }
+
+/** Stands for what a document was before, where that is more than can be read. */
+const UNREADABLE = '# too large'
+
+const wouldBeTooLarge = (document: string): Problem =>
+  problem('content.too-large', `<${document}> would be larger than ${MAX_DOCUMENT} bytes of N-Triples.`)
 
 const notKept = (graph: string, base: string): Problem =>
   problem(
@@ -176,4 +244,6 @@ const notKept = (graph: string, base: string): Problem =>
 const RETRY_S = '10'
 
 export const problemOf = ({ setback, detail }: Setback): Problem =>
-  problem(setback === 'full' ? 'history.full' : 'history.failed', detail, { fields: [['Retry-After', RETRY_S]] })
+  setback === 'unfit'
+    ? problem('update.form', detail)
+    : problem(setback === 'full' ? 'history.full' : 'history.failed', detail, { fields: [['Retry-After', RETRY_S]] })

@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs'
 import { ACCESS_USAGE, runAccessCommand } from './access-commands.js'
 import { faultLine, readConfiguration } from './configuration.js'
 import { HISTORY_USAGE, isHistoryCommand, runHistoryCommand, type Terminal } from './history-commands.js'
+import { historyText } from './history-place.js'
 import { makeLog } from './log.js'
 import { MIRROR_USAGE, runMirrorCommand } from './mirror-commands.js'
 import { helpText, parseSettings, printConfig, type Settings } from './settings.js'
@@ -60,10 +61,13 @@ async function print(settings: Settings): Promise<void> {
   const dataspaces = await readConfiguration(settings)
   if ('faults' in dataspaces) return fail(dataspaces.faults.map(faultLine))
   const applications = dataspaces.flatMap(({ endUser, admin }) => [endUser, admin])
-  const described = applications.map(
-    ({ base, kind, service }) =>
+  const described = applications.flatMap((application) => {
+    const { base, kind, service } = application
+    return [
       `# ${kind} application ${base}: ${service.embedded ? 'embedded store' : `${service.query} ${service.update} ${service.graphStore}`}`,
-  )
+      `# history of ${base}: ${historyText(application, settings)}`,
+    ]
+  })
   out(printConfig(settings) + described.join('\n'))
 }
 
@@ -81,7 +85,7 @@ async function serve(settings: Settings): Promise<void> {
     if (error instanceof StartFailure) return fail(error.message.split('\n'))
     throw error
   }
-  out(banner(running))
+  out(banner(running, settings))
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.once(signal, () => {
       log.info({ signal }, 'stopping: no new requests, those under way are finished')
@@ -90,8 +94,13 @@ async function serve(settings: Settings): Promise<void> {
   }
 }
 
-function banner({ gateway, dataspaces, certificates, ports }: Running): string {
-  const lines = dataspaces.map(({ endUser, admin }) => `Documents   ${endUser.base}\nAdmin       ${admin.base}`)
+function banner({ gateway, dataspaces, certificates, ports }: Running, settings: Settings): string {
+  const lines = dataspaces.flatMap(({ endUser, admin }) =>
+    [endUser, admin].flatMap((application) => [
+      `${application.kind === 'admin' ? 'Admin      ' : 'Documents  '} ${application.base}`,
+      `History     ${historyText(application, settings)}`,
+    ]),
+  )
   const { folder, owner } = certificates
   lines.push(`Owner       ${owner.webId}`)
   if (ports.management !== undefined) lines.push(`Health      http://127.0.0.1:${ports.management}/health/ready`)

@@ -3,11 +3,20 @@ import { LRUCache } from 'lru-cache'
 import { evaluatePreconditions } from '../cache/preconditions.js'
 import { isSetback } from '../versioning/change.js'
 import { formatMementoDatetime } from '../versioning/memento-datetime.js'
-import { historyLinks, mementoUri, type Memento } from '../versioning/time-map.js'
+import { historyLinks, mementoLinks, mementoUri, type Memento } from '../versioning/time-map.js'
 import type { Field, Response } from './exchange.js'
 import { graphOf } from './graph.js'
 import { negotiate, RDF_FORMATS, type Format } from './negotiate.js'
-import { cacheControl, failed, findVersion, IMMUTABLE, pastLinks, refuse, type Past } from './past-answer.js'
+import {
+  cacheControl,
+  failed,
+  findVersion,
+  IMMUTABLE,
+  inAcceptedFormat,
+  pastLinks,
+  refuse,
+  type Past,
+} from './past-answer.js'
 import { isProblem, problem, type Problem } from './problem.js'
 import { readNTriples } from './rdf-read.js'
 import { writeGraph } from './rdf-write.js'
@@ -28,8 +37,11 @@ export async function answerMemento(asked: Past, id: string): Promise<Response> 
   if (isProblem(found)) return refuse(asked, found)
   const { memento, mementos } = found
   const { document, context } = asked
-  const links = historyLinks(document, mementos, memento)
-  if (!memento) return refuse(asked, problem('document.no-versions', 'This version deleted the document.'), links)
+  if (!memento) {
+    const deletion = problem('document.no-versions', 'This version deleted the document.')
+    return refuse(asked, deletion, historyLinks(document, mementos))
+  }
+  const links = mementoLinks(document, mementos, memento)
   const sticky = mementoFields(memento)
 
   const { accept, request } = context
@@ -53,9 +65,9 @@ export async function answerMemento(asked: Past, id: string): Promise<Response> 
       return refuse(asked, problem('request.malformed', 'If-Match is not a list of entity-tags.'), links, sticky)
     case 'proceed':
   }
-  const representation = await represent(asked, memento)
+  const representation = await inAcceptedFormat(accept, RDF_FORMATS, (format) => represent(asked, memento, format))
   if (isProblem(representation)) return refuse(asked, representation, links, sticky)
-  const { format, body } = representation
+  const { format, written: body } = representation
   return response(200, [['Content-Type', format.contentType], ...fields], body)
 }
 
@@ -63,21 +75,11 @@ export async function answerMemento(asked: Past, id: string): Promise<Response> 
 const READY_BYTES = 32 * 1024 * 1024
 const ready = new LRUCache<string, Buffer>({ maxSize: READY_BYTES, sizeCalculation: ({ length }) => 128 + length })
 
-async function represent(asked: Past, memento: Memento): Promise<{ format: Format; body: Buffer } | Problem> {
-  let formats = RDF_FORMATS as readonly Format[]
-  for (;;) {
-    const format = negotiate(asked.context.accept, formats)
-    if (!format) return notAcceptable()
-    const key = `${memento.blob} ${format.code}`
-    const body = ready.get(key) ?? (await write(asked, memento, format))
-    if (!isProblem(body)) {
-      ready.set(key, body)
-      return { format, body }
-    }
-    // Not every graph can be written as RDF/XML: then in the next format that is accepted.
-    if (body.code !== 'negotiation.not-acceptable') return body
-    formats = formats.filter((other) => other !== format)
-  }
+async function represent(asked: Past, memento: Memento, format: Format): Promise<Buffer | Problem> {
+  const key = `${memento.blob} ${format.code}`
+  const body = ready.get(key) ?? (await write(asked, memento, format))
+  if (!isProblem(body)) ready.set(key, body)
+  return body
 }
 
 async function write(

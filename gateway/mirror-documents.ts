@@ -65,7 +65,7 @@ const MAX_NAMES = 1024 * 1024 * 1024
 
 /** What a problem says of its document; undefined where it is about more than one. */
 export function differenceOf({ code }: Problem): Difference | undefined {
-  if (code === 'store.failed' || code === 'store.too-large') return 'unreadable'
+  if (code === 'store.failed' || code === 'store.too-large' || code === 'update.form') return 'unreadable'
   return code === 'store.in-doubt' || code === 'server.overloaded' ? 'in doubt' : undefined
 }
 

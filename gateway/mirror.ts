@@ -123,11 +123,11 @@ export async function sweepDocument(
   return difference
 }
 
-/** What settlement.ts asks for. What is too large to be read is left out; what is in doubt is a reason to come back. */
+/** What settlement.ts asks for. What can be no version is left out (too large, too long a name); what is in doubt is a reason to come back. */
 export const sweepsOf = (mirrored: Mirrored, locks: Locks): SettlementSettings['sweep'] => ({
   async document(document, author) {
     const found = await sweepDocument(mirrored, document, author)
-    return isProblem(found) && found.code !== 'store.too-large' ? found : undefined
+    return isProblem(found) && found.code !== 'store.too-large' && found.code !== 'update.form' ? found : undefined
   },
   async all(author) {
     const outcome = await sweepAll(mirrored, locks, author)
@@ -178,26 +178,33 @@ const underLocks =
     }
   }
 
-/** All documents are held against the tree at the head; those that are not the same there are examined under their locks. */
+/**
+ * All documents are held against the tree at the head. Those that are not the same there, and those whose last changes are
+ * not on the branch yet, are examined under their locks.
+ */
 async function walk(
   mirrored: Mirrored,
   examine: Examine,
   tell: Tell,
   signal?: AbortSignal,
 ): Promise<Outcome | Problem> {
+  // Before the branch is read, so that what is committed meanwhile is in one of the two.
+  const journalled = new Set(mirrored.history.journalled())
   const blobs = await blobsIn(mirrored)
   if (isProblem(blobs)) return blobs
   const names = await documentsIn(mirrored)
   if (isProblem(names)) return names
   const stored = new Set(names)
-  const suspects = [...blobs.keys()].filter((document) => !stored.has(document))
+  const known = new Set([...blobs.keys(), ...journalled])
+  const suspects = [...known].filter((document) => !stored.has(document))
   const documents = names.length + suspects.length
   const progress = makeProgress(tell, documents)
   const read = async (document: string) => ({ document, state: await stateOf(mirrored.store, document) })
   for await (const { document, state } of inParallel(names, read)) {
     if (signal?.aborted) return BROKEN_OFF
     if (isProblem(state) && differenceOf(state) === undefined) return state
-    if (typeof state === 'string' && blobId(state) === blobs.get(document)) progress()
+    const isAtHead = typeof state === 'string' && blobId(state) === blobs.get(document)
+    if (isAtHead && !journalled.has(document)) progress()
     else suspects.push(document)
   }
   const differences: Partial<Record<Difference, number>> = {}

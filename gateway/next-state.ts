@@ -60,6 +60,10 @@ export const isKind = (type: string): boolean => KINDS.has(type)
 const ON_CREATION = [DCT('created'), DCT('creator'), ACL('owner')]
 const MANAGED = new Set([...ON_CREATION, DCT('modified'), SIOC('has_parent'), SIOC('has_container')])
 
+/** What a write makes a document by: its triples without managed ones, and whether it is a container. */
+export const broughtBy = (triples: readonly Quad[], document: string): Quad[] =>
+  triples.filter((one) => !isManaged(one, document) || one.object.value === DH('Container'))
+
 const isManaged = ({ subject, predicate, object }: Quad, document: string): boolean =>
   subject.value === document &&
   (MANAGED.has(predicate.value) || (predicate.value === RDF('type') && KINDS.has(object.value)))

@@ -5,13 +5,15 @@ import type { History } from '../versioning/history.js'
 import { historyLinks, mementosOf, type Memento } from '../versioning/time-map.js'
 import type { Field, Response } from './exchange.js'
 import type { Context } from './handle.js'
-import { problem, type Problem } from './problem.js'
+import { negotiate, type Format } from './negotiate.js'
+import { isProblem, problem, type Problem } from './problem.js'
+import { notAcceptable } from './read.js'
 import { linkField, problemResponse } from './respond.js'
 
 /** A request for the history of a document, by somebody who may read it. */
 export interface Past {
   readonly context: Context
-  readonly history: History
+  readonly history: Pick<History, 'versions' | 'resolve' | 'content'>
   readonly document: string
   /** Whether everyone may read the document now. */
   readonly isPublic: boolean
@@ -26,7 +28,7 @@ export async function versionsOf({ history, document, context }: Past): Promise<
   const found = await history.versions(document, PATIENCE_MS)
   if (isSetback(found)) return failed(context, found)
   if (found.versions.length > 0) return found.versions
-  return found.pending ? underWay() : problem('document.no-versions', 'This document has no versions.')
+  return found.pending ? underWay(context) : problem('document.no-versions', 'This document has no versions.')
 }
 
 export interface Found {
@@ -36,8 +38,14 @@ export interface Found {
   readonly mementos: readonly Memento[]
 }
 
-/** The version that an id stands for. One that is known already waits for nothing. */
+/** A commit id, or how one begins (design 6): never the name of a branch or tag, which moves. */
+const COMMIT_ID = /^[0-9a-f]{4,40}$/
+
+/** The version that an id, in lower case, stands for. One that is known already waits for nothing. */
 export async function findVersion({ history, document, context }: Past, id: string): Promise<Found | Problem> {
+  if (!COMMIT_ID.test(id)) {
+    return problem('document.no-versions', 'There is no such version: an id is 4 to 40 hexadecimal digits of a commit.')
+  }
   for (const patience of [0, PATIENCE_MS]) {
     const known = await history.versions(document, patience)
     if (isSetback(known)) return failed(context, known)
@@ -51,15 +59,36 @@ export async function findVersion({ history, document, context }: Past, id: stri
       return { version, mementos, memento: mementosOf([version])[0] }
     }
     if (!known.pending) break
-    if (patience > 0) return underWay()
+    if (patience > 0) return underWay(context)
   }
   return problem('document.no-versions', 'This document has no such version.')
 }
 
-export const underWay = (): Problem =>
-  problem('history.failed', 'The versions of this document are being written. Ask again soon.', {
-    fields: [['Retry-After', String(RETRY_S)]],
-  })
+/** What `write` gives in the most preferred format that it can be written in: not every graph can be RDF/XML. */
+export async function inAcceptedFormat<T>(
+  accept: string | undefined,
+  formats: readonly Format[],
+  write: (format: Format) => Promise<T | Problem> | T | Problem,
+): Promise<{ readonly format: Format; readonly written: T } | Problem> {
+  for (let left = formats; ;) {
+    const format = negotiate(accept, left)
+    if (!format) return notAcceptable(formats)
+    const written = await write(format)
+    if (!isProblem(written)) return { format, written }
+    if (written.code !== 'negotiation.not-acceptable') return written
+    left = left.filter((other) => other !== format)
+  }
+}
+
+/** Why they wait is for operators: `/health/ready`. */
+export function underWay({ application }: Context): Problem {
+  const { parked, lastError } = application.history?.status() ?? {}
+  const detail =
+    parked === undefined && lastError === undefined
+      ? 'The versions of this document are being written. Ask again soon.'
+      : 'The last versions of this document wait for its repository, which takes no commits now. Ask again later.'
+  return problem('history.failed', detail, { fields: [['Retry-After', String(RETRY_S)]] })
+}
 
 const REASONS: Readonly<Record<Setback['setback'], string>> = {
   unreachable: 'its repository cannot be reached',

@@ -1,7 +1,8 @@
 // In charge of requests for a document's history (spec 4.5, 9): who may have which answer, and which file gives it.
-import { documentLinks, historyLinks, mementosOf } from '../versioning/time-map.js'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Decision } from '../policies/decide.js'
 import { isSetback } from '../versioning/change.js'
-import type { History } from '../versioning/history.js'
+import { documentLinks, historyLinks, mementoLinks, mementosOf } from '../versioning/time-map.js'
 import { decideOn, type Facts } from './access.js'
 import { answerDifference } from './diff-answer.js'
 import { documentOf } from './document.js'
@@ -14,7 +15,7 @@ import { parseAccept } from './negotiate.js'
 import { failed, findVersion, PATIENCE_MS, refuse, underWay, type Past } from './past-answer.js'
 import { isProblem, problem, type Problem } from './problem.js'
 import { readNTriples } from './rdf-read.js'
-import { methodNotAllowed } from './refusal.js'
+import { methodNotAllowed, refusalOf } from './refusal.js'
 import { READ_METHODS } from './respond.js'
 import type { Target } from './target.js'
 import { answerTimeGate } from './time-gate-answer.js'
@@ -25,22 +26,13 @@ export type PastTarget = Extract<Target<Application>, { kind: 'version' | 'diff'
 export const isPast = (target: Target<Application>): target is PastTarget =>
   ['version', 'diff', 'timemap', 'timegate'].includes(target.kind)
 
-/** Whoever may read the document now may read its history; where it is deleted, as it was before (design 6). */
 export async function past(context: Context, target: PastTarget, facts: Facts): Promise<Response | Problem> {
   const { application, request } = context
   const isRead = request.method === 'GET' || request.method === 'HEAD'
-  const { history } = application
-  if (!history) return isRead ? unversioned(context, target) : methodNotAllowed(request.method, READ_METHODS)
-  const state = await lastState({ context, history, document: target.document, isPublic: false }, facts)
-  if (isProblem(state)) return state
-  const decision = decideOn(context, state, 'Read')
-  if (isProblem(decision)) return decision
-  const forEveryone = decideOn({ ...context, agent: {} }, state, 'Read')
-  const asked: Past = {
-    context,
-    history: decision.allowed || decision.absent ? history : withoutVersions(history),
-    document: target.document,
-    isPublic: !isProblem(forEveryone) && !forEveryone.unenforced && (forEveryone.allowed || forEveryone.absent),
+  const asked = await pastOf(context, facts, PATIENCE_MS)
+  if (isProblem(asked)) return asked
+  if (!application.history) {
+    return isRead ? unversioned(context, target) : methodNotAllowed(request.method, READ_METHODS)
   }
   if (!isRead) return readOnly(asked, target)
   switch (target.kind) {
@@ -55,9 +47,40 @@ export async function past(context: Context, target: PastTarget, facts: Facts): 
   }
 }
 
+/**
+ * The history as far as who is asking may read it: whoever may read the document, and where it is deleted, as it was before
+ * (design 6). Refused are those who may not even be told that it is not there.
+ */
+export async function pastOf(context: Context, facts: Facts, patience: number): Promise<Past | Problem> {
+  const decision = decideOn(context, facts, 'Read')
+  if (isProblem(decision)) return decision
+  // Whether there was a document, and is, must not be seen by how long it took to refuse.
+  const leastTime = decision.allowed ? undefined : sleep(REFUSAL_MS)
+  const { history = NO_HISTORY } = context.application
+  const document = facts.iri
+  const state = await lastState({ context, history, document, isPublic: false }, facts, patience)
+  if (isProblem(state) && (decision.allowed || decision.absent)) return state
+  const onState = isProblem(state) ? decision : decideOn(context, state, 'Read')
+  if (isProblem(onState)) return onState
+  if (!onState.allowed) await leastTime
+  if (!onState.allowed && !decision.absent) return refusalOf(decision, context, document)
+  context.trace.decision = onState.allowed ? onState : decision
+  const forEveryone = isProblem(state) ? undefined : decideOn({ ...context, agent: {} }, state, 'Read')
+  return {
+    context,
+    history: onState.allowed ? history : NO_HISTORY,
+    document,
+    isPublic: forEveryone !== undefined && !isProblem(forEveryone) && mayBeShared(forEveryone),
+  }
+}
+
+const REFUSAL_MS = 25
+
+const mayBeShared = ({ allowed, absent, unenforced }: Decision): boolean => !unenforced && (allowed || absent)
+
 function unversioned({ accept }: Context, { kind }: PastTarget): Problem {
   // Spec 7: 406 on ?timemap with Accept application/link-format when the document is not versioned.
-  if (kind === 'timemap' && parseAccept(accept).some(({ type }) => type === LINK_FORMAT.mediaType)) {
+  if (kind === 'timemap' && parseAccept(accept).some(({ type, q }) => type === LINK_FORMAT.mediaType && q > 0)) {
     return problem('negotiation.not-acceptable', 'This document is not versioned.')
   }
   return problem('document.no-versions', 'This document has no versions: its dataspace is not versioned.')
@@ -70,22 +93,26 @@ async function readOnly(asked: Past, target: PastTarget): Promise<Response> {
   const found = await findVersion(asked, target.version)
   const memento = isProblem(found) ? undefined : found.memento
   if (isProblem(found) || !memento) return refuse(asked, reason, historyLinks(asked.document, []))
-  return refuse(asked, reason, historyLinks(asked.document, found.mementos, memento), mementoFields(memento))
+  return refuse(asked, reason, mementoLinks(asked.document, found.mementos, memento), mementoFields(memento))
 }
 
 /** For whom a deleted document is as one that never was. */
-const withoutVersions = (history: History): History => ({
-  ...history,
+const NO_HISTORY: Past['history'] = {
   versions: () => Promise.resolve({ versions: [], pending: false }),
   resolve: () => Promise.resolve(undefined),
-})
+  content: () => Promise.resolve(undefined),
+}
 
 /** A deleted document as it last was: its types and owners count, and not that anything may be an item or a container. */
-async function lastState({ context, history, document }: Past, facts: Facts): Promise<Facts | Problem> {
+async function lastState(
+  { context, history, document }: Past,
+  facts: Facts,
+  patience: number,
+): Promise<Facts | Problem> {
   if (facts.kind !== 'document' || facts.document) return facts
-  const found = await history.versions(document, PATIENCE_MS)
+  const found = await history.versions(document, patience)
   if (isSetback(found)) return failed(context, found)
-  if (found.pending) return underWay()
+  if (found.pending) return underWay(context)
   const last = mementosOf(found.versions).at(-1)
   if (!last) return facts
   const content = await history.content(document, last)
@@ -94,9 +121,19 @@ async function lastState({ context, history, document }: Past, facts: Facts): Pr
   return { ...facts, document: documentOf(document, context.application.base, graph) }
 }
 
-/** What the 404 of a document that was deleted links: its TimeMap and TimeGate (RFC 7089 §4.5.2). */
-export async function linksOfAbsent({ history }: Application, document: string): Promise<readonly string[]> {
-  const found = await history?.versions(document, 0)
-  if (!found || isSetback(found) || (found.versions.length === 0 && !found.pending)) return []
-  return documentLinks(document)
+/**
+ * What a refusal links for those who may read there: TimeMap and TimeGate of a document that is there, or that was deleted
+ * (RFC 7089 §4.2.1, §4.5.2).
+ */
+export async function linksOfRefused(context: Context, facts: Facts): Promise<readonly string[]> {
+  const { history } = context.application
+  if (!history || facts.kind !== 'document') return []
+  const decision = decideOn(context, facts, 'Read')
+  if (isProblem(decision)) return []
+  if (facts.document) return decision.allowed ? documentLinks(facts.iri) : []
+  const asked = decision.allowed ? { history } : await pastOf(context, facts, 0)
+  if (isProblem(asked)) return []
+  const found = await asked.history.versions(facts.iri, 0)
+  if (isSetback(found) || (found.versions.length === 0 && !found.pending)) return []
+  return documentLinks(facts.iri)
 }

@@ -1,7 +1,7 @@
 // In charge of what a configuration says of services and repositories, with their credentials (spec 2.3). Pure.
 import type { ServiceDescription, VersioningRepository } from './dataspace.js'
 import type { Description } from './description.js'
-import { isInvalid, repositoryUrl, storeUrl, withoutUserInfo } from './setting-values.js'
+import { apiUrl, isInvalid, repositoryUrl, storeUrl, withoutUserInfo } from './setting-values.js'
 import { A, DOAP, GITHUB, LDS, LDT, SD } from './vocabulary.js'
 
 const SERVICE = [LDS('service'), LDT('service')]
@@ -89,10 +89,10 @@ export function repositoryOf(
   const pathPrefix = (hosted(iri, 'pathPrefix', config) ?? 'graphs').replace(/^\/+|\/+$/g, '')
   const apiBase = hosted(iri, 'apiBase', config)
   const token = credentials.one(iri, [A('authToken')])
-  const api = apiBase === undefined ? undefined : storeUrl(apiBase)
-  if (isInvalid(api)) config.fault(iri, GITHUB('apiBase'), api.wrong, api.mend)
-  if (written !== undefined && location === undefined) {
-    config.fault(iri, DOAP('location'), 'is no repository', 'Give it as <https://github.com/owner/repository>.')
+  const api = apiBase === undefined ? undefined : apiUrl(apiBase)
+  if (isInvalid(api)) config.fault(iri, GITHUB('apiBase'), `${withoutUserInfo(apiBase!)} ${api.wrong}`, api.mend)
+  if (isInvalid(location)) {
+    config.fault(iri, DOAP('location'), `${withoutUserInfo(written!)} ${location.wrong}`, location.mend)
   } else if (location?.startsWith('http') && token === undefined) {
     // Spec 5: the token stands in the credentials configuration only.
     config.fault(iri, A('authToken'), 'is missing', 'Give a token for the repository in the credentials file.')
@@ -104,7 +104,7 @@ export function repositoryOf(
   if (!/^(?!.*(^|\/)\.{1,2}(\/|$))[\w.-]+(\/[\w.-]+)*$/.test(pathPrefix)) {
     config.fault(iri, GITHUB('pathPrefix'), 'is no relative path', 'Give one such as "graphs".')
   }
-  return location === undefined
+  return location === undefined || isInvalid(location)
     ? undefined
     : {
         iri,

@@ -61,7 +61,7 @@ const ROWS = [
     otherwise: 'local for a store within, else off',
   }),
   row('history-token', 'TOKEN', text, 'Token for the repositories that are on GitHub.', secret),
-  row('history-api', 'URL', storeUrl, 'Base of their REST API, on GitHub Enterprise.', {
+  row('history-api', 'URL', values.apiUrl, 'Base of their REST API, on GitHub Enterprise.', {
     otherwise: 'https://api.github.com; on another host https://HOST/api/v3',
   }),
   row('base', 'URL', (value) => baseUrl(value), 'Public base URL of the documents.', {

@@ -1,4 +1,5 @@
 // In charge of the values that a setting can have: one parser for each kind, from text to value or what is wrong. Pure.
+import { fileURLToPath } from 'node:url'
 import ipaddr from 'ipaddr.js'
 
 /** Why a text is no value of its kind, and what to write instead; never holds the text itself. */
@@ -40,18 +41,40 @@ export const orOff =
     value === 'off' ? 'off' : parse(value)
 
 /** Where a history goes: `local` (in the data folder), `off`, or the URL of a repository, without `.git`. */
-export function historyPlace(value: string): string | Invalid {
-  if (value === 'local' || value === 'off') return value
-  const location = repositoryUrl(value)
-  return (
-    location ?? invalid('is no repository', 'Give local, off, https://github.com/OWNER/REPOSITORY or file:///FOLDER.')
-  )
+export const historyPlace = (value: string): string | Invalid =>
+  value === 'local' || value === 'off' ? value : repositoryUrl(value, 'Give local, off,')
+
+/** `https://host/owner/repository`, without `.git`, or the `file:` URL of a folder. */
+export function repositoryUrl(value: string, give = 'Give'): string | Invalid {
+  const mend = `${give} https://github.com/OWNER/REPOSITORY or file:///FOLDER.`
+  if (/^file:\/\/\/[^?#\s]+$/.test(value)) {
+    return isPath(value) ? value : invalid('has percent-encodings that are in no path', mend)
+  }
+  // As versioning/github-api.ts takes it.
+  const [location] = /^https?:\/\/[\w.-]+(?::\d+)?\/[\w-]+\/[\w.-]+(?=\/?$)/.exec(value) ?? []
+  if (location === undefined) return invalid('is no repository', mend)
+  if (location.startsWith('http:')) return invalid('would get the token in clear', mend)
+  return location.replace(/\.git$/, '')
 }
 
-/** `https://host/owner/repository`, without `.git`, or a `file:` URL; undefined for anything else. */
-export function repositoryUrl(value: string): string | undefined {
-  const location = value.startsWith('http') ? value.replace(/(?:\.git)?\/?$/, '') : value
-  return /^(https?:\/\/[^/?#@\s]+\/[^/?#\s]+\/[^/?#\s]+|file:\/\/\/[^?#\s]+)$/.test(location) ? location : undefined
+/** Whether this `file:` URL is one: `%2F`, `%00` and what is no UTF-8 are in no path. */
+function isPath(url: string): boolean {
+  try {
+    return !fileURLToPath(url).includes('\0')
+  } catch {
+    return false
+  }
+}
+
+/** The base of a REST API that gets a token: https, or on this machine. */
+export function apiUrl(value: string): string | Invalid {
+  const url = storeUrl(value)
+  if (isInvalid(url)) return url
+  const { protocol, hostname, username, password } = new URL(url)
+  if (username || password) return invalid('holds a user or password', 'Give the URL without it, and --history-token.')
+  return protocol === 'https:' || /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname)
+    ? url
+    : invalid('would get the token in clear', 'Give its https URL.')
 }
 
 export const yesOrNo = (value: string): boolean | Invalid =>

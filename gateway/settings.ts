@@ -1,5 +1,6 @@
 // In charge of reading the settings from the command line and the environment, and of what does not go together. Pure.
 import { parseArgs } from 'node:util'
+import { nearest } from './nearest.js'
 import { baseUrl, isInvalid, withoutUserInfo, type Invalid } from './setting-values.js'
 import { APPLICATIONS, camelCase, SETTINGS, type Setting, type Settings } from './setting-table.js'
 
@@ -102,22 +103,6 @@ function fromCommandLine(argv: readonly string[], faults: string[]): Map<string,
     }
   }
   return given
-}
-
-/** The known name with the fewest edits to the one given. */
-function nearest(name: string, known: readonly string[]): string {
-  const distance = (a: string, b: string): number => {
-    let row = [...b, ''].map((_, i) => i)
-    for (let i = 0; i < a.length; i++) {
-      const next = [i + 1]
-      for (let j = 0; j < b.length; j++) {
-        next.push(Math.min(row[j]! + (a[i] === b[j] ? 0 : 1), row[j + 1]! + 1, next[j]! + 1))
-      }
-      row = next
-    }
-    return row[b.length]!
-  }
-  return [...known].sort((a, b) => distance(name, a) - distance(name, b))[0]!
 }
 
 const OIDC = ['oidc-client-id', 'oidc-client-secret', 'oidc-audience']

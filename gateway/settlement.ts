@@ -1,5 +1,6 @@
 // In charge of writes in doubt: begun in the journal, with nobody knowing what the store made of them. Each is held against
 // the store, and becomes a commit or is dropped (design 6).
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Change } from '../versioning/change.js'
 import type { History, OpenEntry } from '../versioning/history.js'
 import { graphOf, nTriplesOf } from './graph.js'
@@ -17,6 +18,11 @@ export interface Settlement {
   doubt(entries: readonly OpenEntry[]): void
   /** An update of any document is done: what came of it has to be found. Resolves when it is. */
   find(entry: OpenEntry): Promise<void>
+  /**
+   * Undefined when no update of any document is still to be found in some (any more), after `patience` ms at most: another
+   * one now would be taken for part of it.
+   */
+  found(patience: number): Promise<undefined | Problem>
   /** Undefined when no change of this document is in doubt (any more). To be called under its lock. */
   settle(document: string): Promise<undefined | Problem>
   close(): void
@@ -33,16 +39,16 @@ export interface SettlementSettings {
   }
   readonly locks: Locks
   readonly log: Log
-  readonly now: () => number
 }
 
 /** How long a store that was given up on may still do what it was asked, ms. */
 const DOUBT_MS = 5_000
 const ASK_EVERY_MS = 1_000
 
-export function makeSettlement({ store, history, sweep, locks, log, now }: SettlementSettings): Settlement {
-  const opened = now()
-  /** When a change came to be in doubt, by its id; what an earlier process left, when this one began. */
+export function makeSettlement({ store, history, sweep, locks, log }: SettlementSettings): Settlement {
+  // Not by the clock, which may be set meanwhile.
+  const opened = performance.now()
+  /** When a change came to be in doubt, by its id, as performance.now(); what an earlier process left, when this one began. */
   const since = new Map(history.open().map(({ id }) => [id, opened]))
   /** Updates of any document that are not found in all documents yet. */
   const wide = new Set(history.open().filter(({ unread }) => unread === 'dataset'))
@@ -51,8 +57,9 @@ export function makeSettlement({ store, history, sweep, locks, log, now }: Settl
   let closed = false
 
   async function settle(document: string): Promise<undefined | Problem> {
-    for (const entry of history.open(document)) {
-      if (entry.unread === 'dataset') continue
+    // What an update has left is found last: a change that is known already is no change then.
+    const open = history.open(document).filter(({ unread }) => unread !== 'dataset')
+    for (const entry of [...open.filter(({ unread }) => !unread), ...open.filter(({ unread }) => unread)]) {
       const failed = await settleEntry(entry)
       if (failed) return failed
     }
@@ -84,7 +91,7 @@ export function makeSettlement({ store, history, sweep, locks, log, now }: Settl
 
   /** Whether the store will not do any more what it has not done. */
   async function isOver({ id }: OpenEntry): Promise<boolean | Problem> {
-    if (now() - (since.get(id) ?? opened) < DOUBT_MS) return false
+    if (performance.now() - (since.get(id) ?? opened) < DOUBT_MS) return false
     // Stores write one after the other: behind this, nothing that they were asked before is still to be done.
     return (await store.update(FENCE)) ?? true
   }
@@ -131,7 +138,7 @@ export function makeSettlement({ store, history, sweep, locks, log, now }: Settl
   return {
     doubt(entries) {
       for (const entry of entries) {
-        since.set(entry.id, now())
+        since.set(entry.id, performance.now())
         if (entry.unread === 'dataset') wide.add(entry)
       }
       watch()
@@ -141,6 +148,10 @@ export function makeSettlement({ store, history, sweep, locks, log, now }: Settl
       watch()
       await settling
       await settleAll()
+    },
+    async found(patience) {
+      if (wide.size > 0) await Promise.race([settleAll(), sleep(patience)])
+      return wide.size > 0 ? beingFound() : undefined
     },
     settle,
     close() {
@@ -165,6 +176,15 @@ const inDoubt = (): Problem =>
   problem('store.in-doubt', 'The triplestore has not said yet what became of an earlier write to this document.', {
     fields: [['Retry-After', String(DOUBT_MS / 1000)]],
   })
+
+const beingFound = (): Problem =>
+  problem(
+    'store.in-doubt',
+    'What an earlier update of any document has changed is still being found. Ask again soon.',
+    {
+      fields: [['Retry-After', String(DOUBT_MS / 1000)]],
+    },
+  )
 
 /** The document as the store has it, in canonical N-Triples. */
 export async function stateOf(store: GraphStore, document: string): Promise<string | undefined | Problem> {

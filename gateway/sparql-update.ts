@@ -21,21 +21,32 @@ export async function answerUpdate(
   decision: Decision,
 ): Promise<Response | Problem> {
   const { application, agent, gateway, trace, request } = context
-  const written = writeSet === 'dataset' ? [] : writeSet.filter((graph) => isDocumentOf(application, graph))
+  const sharers = sharersOf(application.store, gateway)
+  const written =
+    writeSet === 'dataset' ? [] : writeSet.filter((graph) => sharers.some((one) => isDocumentOf(one, graph)))
   // What may change any document, or too many, keeps all other writes waiting.
-  const documents = writeSet === 'dataset' || written.length > MOST_LOCKS ? undefined : written
+  const isWide = writeSet === 'dataset' || written.length > MOST_LOCKS
+  const parts = sharers.flatMap((sharer) => {
+    const documents = isWide ? undefined : written.filter((graph) => isDocumentOf(sharer, graph))
+    return documents?.length === 0 && sharer !== application ? [] : [{ sharer, documents }]
+  })
   const held: Release[] = []
   try {
+    const mode = isWide ? 'exclusive' : 'shared'
+    const everyLock = parts.map(({ sharer }) => everyWrite(sharer, mode)).sort(([a], [b]) => (a < b ? -1 : 1))
     // In order of their names, which has parents before their children, as documents are locked for a write.
-    const locks: [string, 'exclusive' | 'shared'][] = (documents ?? []).map((document) => [document, 'exclusive'])
-    for (const [name, mode] of [everyWrite(application, documents ? 'shared' : 'exclusive'), ...locks]) {
+    const locks: [string, 'exclusive' | 'shared'][] = isWide ? [] : written.map((document) => [document, 'exclusive'])
+    for (const [name, mode] of [...everyLock, ...locks]) {
       const release = await gateway.locks.acquire(name, mode)
       if (!release) return BUSY
       held.push(release)
     }
     // Not ended when the client leaves: half the time it would be done all the same.
-    const update = { text, documents, agent: agent.webId, time: request.receivedAt }
-    const failed = await trace.store(application.journalled.update(update))
+    const own = parts.find(({ sharer }) => sharer === application)!
+    const others = parts.filter((part) => part !== own)
+    const update = { text, documents: own.documents, agent: agent.webId, time: request.receivedAt }
+    const asParts = others.map(({ sharer: { journalled }, documents }) => ({ journalled, documents }))
+    const failed = await trace.store(application.journalled.update(update, asParts))
     const isOver = !failed || isRefused(failed)
     if (!isOver && isUndone(failed)) return failed
     await changed(context, writeSet, isOver ? undefined : gateway.now() + DOUBT_MS)

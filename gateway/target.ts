@@ -10,6 +10,7 @@ export interface Base {
 /** `document` is the document's URI, which is its graph's name too (spec 1). */
 export type Target<App extends Base = Base> = { readonly application: App } & (
   | { readonly kind: 'document'; readonly document: string }
+  /** `version` as it came, in lower case: that it is no commit id is said to those who may read the document. */
   | { readonly kind: 'version'; readonly document: string; readonly version: string }
   /** What `version` has that the version `diff` has not, and the other way round. */
   | { readonly kind: 'diff'; readonly document: string; readonly version: string; readonly diff: string }
@@ -40,10 +41,14 @@ export const ENDPOINTS: readonly string[] = [
   'favicon.ico',
 ]
 
-/** The `?accept=` of a request-target, which replaces the Accept field on every path, errors included. */
+/**
+ * The `?accept=` of a request-target, which replaces the Accept field on every path, errors included. A plus stands for
+ * itself (RFC 3986 §3.4), as in application/ld+json.
+ */
 export function acceptOverride(requestTarget: string): string | undefined {
   const at = requestTarget.indexOf('?')
-  return at < 0 ? undefined : (new URLSearchParams(requestTarget.slice(at)).get('accept') ?? undefined)
+  if (at < 0) return undefined
+  return new URLSearchParams(requestTarget.slice(at).replaceAll('+', '%2B')).get('accept') ?? undefined
 }
 
 const HISTORY = ['version', 'timemap', 'timegate'] as const
@@ -108,10 +113,9 @@ function targetOf<App extends Base>(
     if (diff === null) return { application, kind: history ?? 'document', document: iri }
     return problem('target.malformed', 'A difference is between two versions: ?version=B&diff=A.')
   }
-  const version = versionOf(query.get(history)!)
-  if (diff === null) return version ? { application, kind: history, document: iri, version } : noVersion()
-  const other = versionOf(diff)
-  return version && other ? { application, kind: 'diff', document: iri, version, diff: other } : noVersion()
+  const version = query.get(history)!.toLowerCase()
+  if (diff === null) return { application, kind: history, document: iri, version }
+  return { application, kind: 'diff', document: iri, version, diff: diff.toLowerCase() }
 }
 
 const endpointAt = (relative: string): string | undefined =>
@@ -122,12 +126,6 @@ export function isDocumentUri(iri: string, base: string): boolean {
   const path = iri.slice(base.length - 1)
   return path.endsWith('/') && normalisedPath(path) === path && endpointAt(path.slice(1)) === undefined
 }
-
-/** A commit id, or how one begins (design 6): never the name of a branch or tag, which moves. */
-const versionOf = (id: string): string | undefined => (/^[0-9a-f]{4,40}$/i.test(id) ? id.toLowerCase() : undefined)
-
-const noVersion = (): Problem =>
-  problem('document.no-versions', 'There is no such version: an id is 4 to 40 hexadecimal digits of a commit.')
 
 /** The path in the normal form of RFC 3986 §6.2.2, or the reason why it is refused. */
 function normalisedPath(raw: string): string | Problem {
@@ -152,7 +150,8 @@ function normalisedPath(raw: string): string | Problem {
 }
 
 function parseQuery(raw: string): URLSearchParams | Problem {
-  const query = new URLSearchParams(raw)
+  // A first question mark of `raw` is part of a name: the one before it has gone with the split.
+  const query = new URLSearchParams(`?${raw}`)
   for (const name of ['uri', 'graph', 'default', 'diff', ...HISTORY]) {
     if (query.getAll(name).length > 1) return problem('target.malformed', `The query has ?${name} more than once.`)
   }

@@ -7,9 +7,9 @@ import type { Field, Response } from './exchange.js'
 import { graphOf } from './graph.js'
 import { negotiate, RDF_FORMATS, type Format } from './negotiate.js'
 import { cacheControl, pastLinks, refuse, versionsOf, type Past } from './past-answer.js'
-import { isProblem, problem, type Problem } from './problem.js'
+import { isProblem, type Problem } from './problem.js'
 import { writeGraph } from './rdf-write.js'
-import { failedConditions } from './read.js'
+import { failedConditions, notAcceptable } from './read.js'
 import { response } from './respond.js'
 import { dateTime, timeMapTriples } from './time-map-triples.js'
 
@@ -28,10 +28,7 @@ export async function answerTimeMap(asked: Past): Promise<Response> {
   const links = historyLinks(document, mementos)
   const { accept, request } = context
   const format = negotiate(accept, FORMATS)
-  if (!format) {
-    const detail = `A TimeMap can be had as ${FORMATS.map(({ mediaType }) => mediaType).join(', ')}.`
-    return refuse(asked, problem('negotiation.not-acceptable', detail), links)
-  }
+  if (!format) return refuse(asked, notAcceptable(FORMATS), links)
   // A commit has its parents in its id: the last one stands for all of them.
   const current = { entityTags: [entityTag(versions.at(-1)!.commit, format.code)] }
   const fields: Field[] = [

@@ -4,7 +4,7 @@ import { evaluatePreconditions } from '../cache/preconditions.js'
 import { LONGEST_PATH } from '../versioning/document-path.js'
 import { decideOn, lookUpDocument, type Facts } from './access.js'
 import { checkConstraints } from './constraint-check.js'
-import { entityTagOf, isLarge, readDocumentNow, type Document } from './document.js'
+import { entityTagOf, isLarge, MAX_DOCUMENT, readDocumentNow, type Document } from './document.js'
 import type { Field, Response } from './exchange.js'
 import type { Context } from './handle.js'
 import { graphOf, mayBeRewritten, nTriplesOf, type Graph, type Quad } from './graph.js'
@@ -14,6 +14,7 @@ import { isProblem, problem, type Problem } from './problem.js'
 import { methodNotAllowed, refusalOf } from './refusal.js'
 import { locksOf, replaceDocument, underLocks, type Writing } from './put-document.js'
 import { readNTriples } from './rdf-read.js'
+import { restoredVersion } from './restore.js'
 import { lastModifiedField, linkField, READ_METHODS, response } from './respond.js'
 import { RDF } from './vocabulary.js'
 import { readWish, type Wish } from './wish.js'
@@ -30,7 +31,11 @@ export async function write(context: Context, iri: string, facts: Facts): Promis
 }
 
 /** What can be said before the body is read: 404, then 405, then the root (design 3, order). */
-function unfitness({ application, request: { method } }: Context, iri: string, facts: Facts): Problem | undefined {
+function unfitness(
+  { application, request: { method, fields } }: Context,
+  iri: string,
+  facts: Facts,
+): Problem | undefined {
   const { mirrored } = application
   const document = facts.kind === 'document' ? facts.document : undefined
   const exists = document !== undefined
@@ -42,8 +47,13 @@ function unfitness({ application, request: { method } }: Context, iri: string, f
   if (!exists && mirrored && Buffer.byteLength(mirrored.pathOf(iri)) > LONGEST_PATH) {
     return problem('target.malformed', 'Malformed document URI: it is too long for the repository of its history.')
   }
-  return document && isLarge(document) ? tooLargeToWrite() : undefined
+  if (!document || !isLarge(document)) return undefined
+  // Its entity-tag is known only when all of it has been read; nothing of it is needed to remove it.
+  const isConditional = CONDITIONS.some((name) => fields[name] !== undefined)
+  return method === 'DELETE' && !isConditional ? undefined : tooLargeToWrite()
 }
+
+const CONDITIONS = ['if-match', 'if-none-match', 'if-unmodified-since'] as const
 
 const tooLargeToWrite = (): Problem =>
   problem('content.too-large', 'The document is too large to be written as a whole: use a SPARQL update.')
@@ -68,9 +78,13 @@ async function writeLocked(context: Context, iri: string, wish: Wish): Promise<R
   const failed = preconditions(context, current)
   if (failed) return failed
 
-  const next = await nextGraph(context, iri, wish, current)
+  const restored = await restoredVersion(context, facts, wish)
+  if (isProblem(restored)) return restored
+  // A document that was deleted comes back as the one it was, its owner's.
+  const base = current ?? (restored && { iri, nTriples: restored.nTriples })
+  const next = await nextGraph(context, iri, wish, current, base)
   if (isProblem(next)) return next
-  if (next === 'absent') return remove(context, iri, current!)
+  if (next === 'absent') return remove(context, iri, isLarge(current!) ? undefined : current)
   if (next !== 'unchanged' && sizeOf(next) > MAX_DOCUMENT) {
     return problem('content.too-large', `The document would be larger than ${MAX_DOCUMENT} bytes of N-Triples.`)
   }
@@ -78,11 +92,9 @@ async function writeLocked(context: Context, iri: string, wish: Wish): Promise<R
   const mayRead = !current || decision.modes.includes('Read')
   const refused = await checkConstraints(writingOf(context), current, next, mayRead)
   if (refused) return refused
-  return store(context, iri, next, current)
+  return store(context, iri, next, current, restored?.commit)
 }
 
-/** In bytes. Every request about a document reads all of it: what grows by appending has to end somewhere. */
-const MAX_DOCUMENT = 32 * 1024 * 1024
 const sizeOf = ({ lines }: Graph): number => lines.reduce((sum, line) => sum + Buffer.byteLength(line) + 1, 0)
 
 /** Rights go by the types of a document (acl:accessToClass): who may only append must not give themselves others. */
@@ -100,13 +112,13 @@ const addsType = (content: readonly Quad[], { iri, types }: Document): boolean =
  * whatever there is, and what is kept of it will do.
  */
 const restsOnState = ({ request: { fields } }: Context, { method }: Wish): boolean =>
-  method !== 'PUT' || (fields['if-match'] ?? fields['if-none-match'] ?? fields['if-unmodified-since']) !== undefined
+  method !== 'PUT' || CONDITIONS.some((name) => fields[name] !== undefined)
 
 /** RFC 9110 §13.1.1: for a write the state counts, in whichever format the client has read it. */
 function preconditions({ request, gateway }: Context, current: Document | undefined): Problem | undefined {
   const { fields, receivedAt } = request
-  const conditional = fields['if-match'] ?? fields['if-unmodified-since'] ?? fields['if-none-match']
-  if (gateway.settings.requirePreconditions && current && conditional === undefined) {
+  const isConditional = CONDITIONS.some((name) => fields[name] !== undefined)
+  if (gateway.settings.requirePreconditions && current && !isConditional) {
     return problem('precondition.required', 'A write to an existing document needs If-Match with its entity-tag.')
   }
   const validators = current && {
@@ -125,13 +137,14 @@ async function nextGraph(
   iri: string,
   wish: Wish,
   current: Document | undefined,
+  replaced: Pick<Document, 'iri' | 'nTriples'> | undefined,
 ): Promise<Graph | 'absent' | 'unchanged' | Problem> {
   if (wish.method === 'DELETE') return 'absent'
   const { application, agent, request, gateway } = context
   const common = {
     document: iri,
     base: application.base,
-    current: wish.method === 'PUT' ? current && keptByPut(current) : current?.graph(),
+    current: wish.method === 'PUT' ? replaced && keptByPut(replaced) : current?.graph(),
     agent: agent.webId,
     now: request.receivedAt,
     uuid: gateway.uuid,
@@ -154,8 +167,9 @@ async function store(
   iri: string,
   next: Graph,
   current: Document | undefined,
+  restores: string | undefined,
 ): Promise<Response | Problem> {
-  const document = await replaceDocument(writingOf(context), iri, next, current, restoredCommit(context, iri))
+  const document = await replaceDocument(writingOf(context), iri, next, current, restores)
   if (isProblem(document)) return document
   const status = current === undefined ? 201 : context.request.method === 'PUT' ? 200 : 204
   return respond(context, status, mayBeRewritten(next) ? await asStored(context, document!) : document!)
@@ -176,19 +190,10 @@ async function asStored({ application, trace }: Context, document: Document): Pr
   return isProblem(stored) || !stored.value || isLarge(stored.value) ? document : stored.value
 }
 
-async function remove(context: Context, iri: string, current: Document): Promise<Response | Problem> {
+async function remove(context: Context, iri: string, current: Document | undefined): Promise<Response | Problem> {
   const { application, agent } = context
   const failed = await replaceDocument(writingOf(context), iri, undefined, current)
   return isProblem(failed) ? failed : response(204, [linkField(application, agent.webId, undefined)])
-}
-
-/** RFC 9110 §8.7: Content-Location of a request says where its content was obtained; here, the version restored. */
-function restoredCommit({ request: { fields } }: Context, iri: string): string | undefined {
-  const location = fields['content-location']
-  if (location === undefined || !URL.canParse(location, iri)) return undefined
-  const { href, searchParams } = new URL(location, iri)
-  const version = searchParams.get('version') ?? ''
-  return href === `${iri}?version=${version}` && /^[0-9a-f]{40}$/.test(version) ? version : undefined
 }
 
 function respond(context: Context, status: 200 | 201 | 204, document: Document): Response {

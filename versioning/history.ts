@@ -30,8 +30,8 @@ export interface HistoryStatus {
 
 export interface History {
   /**
-   * Resolves when all of the changes are durably in the journal; a Setback: none is, and the store must not be changed. To be
-   * called under the documents' locks, when none of them has an open entry.
+   * Resolves when all of the changes are durably in the journal; a Setback: none is, and the store must not be changed: there is
+   * no room, or one could never be committed (`unfit`). To be called under the documents' locks, when none of them has an open entry.
    */
   begin(changes: readonly NewChange[]): Promise<readonly OpenEntry[] | Setback>
   /** The store has done these: they will be committed. Durable before any later change is; see `durableDone`. */
@@ -43,6 +43,8 @@ export interface History {
    * settle an entry under its document's lock only.
    */
   open(document?: string): readonly OpenEntry[]
+  /** The documents of which something is in the journal: the head of the branch does not tell their last state. */
+  journalled(): readonly string[]
   /**
    * Of each document the last change that is done, unless it is committed: for filling a store in memory. To be read to the
    * end before `Repository.contents`, and laid over it: what is committed meanwhile is in there. Throws SetbackError.
@@ -53,6 +55,8 @@ export interface History {
    * not exist. Waits up to `patience` ms where it is not known yet what is on the branch.
    */
   latest(document: string, patience: number): Promise<string | undefined | Setback>
+  /** Whether `latest` is this text; undefined where it is not known what is on the branch. Waits for nothing. */
+  isLatest(document: string, nTriples: string | undefined): Promise<boolean | undefined>
   /**
    * The document's versions, oldest first, deletions included. Waits up to `patience` ms for its pending commits; `pending`
    * says whether some are still missing.

@@ -33,6 +33,8 @@ export interface Journal {
   doneCount(document?: string): number
   /** Oldest first, those that may be committed: done, and nothing earlier of the same document is open or passed over. */
   ready(most: number, passOver: (document: string) => boolean): readonly Entry[]
+  /** Those of which there is any change, done or open. */
+  documents(): readonly string[]
   /** Done ones, in order. */
   allDone(): readonly Entry[]
   /** With their contents, as many as are there still. */
@@ -43,8 +45,8 @@ export interface Journal {
   figures(): { depth: number; inDoubt: number; oldest: number | undefined; bytes: number }
 }
 
+/** What is known of a change in JSON, and in the lines after it the content, if there is one. */
 const ENTRY = 'e'
-const CONTENT = 'c'
 const DONE = 'd'
 /** The last id when entries left: ids grow even where the clock goes back and nothing is left in the journal. */
 const LAST_ID = 'j'
@@ -103,7 +105,7 @@ export async function openJournal(
   }
 
   const removal = (ids: readonly string[]): readonly Operation[] => [
-    ...ids.flatMap((id) => [del(ENTRY + id), del(CONTENT + id), del(DONE + id)]),
+    ...ids.flatMap((id) => [del(ENTRY + id), del(DONE + id)]),
     ...(last === undefined ? [] : [put(LAST_ID, last)]),
   ]
 
@@ -124,21 +126,18 @@ export async function openJournal(
     }
   }
 
-  const contentsOf = (entries: readonly Entry[]): Promise<(string | undefined)[]> =>
-    database.getMany(entries.map(({ id }) => CONTENT + id))
+  const contentsOf = async (entries: readonly Entry[]): Promise<(string | undefined)[]> =>
+    (await database.getMany(entries.map(({ id }) => ENTRY + id))).map(contentIn)
 
   async function load(): Promise<void> {
     const done = new Set<string>()
     for await (const [key] of database.range(DONE)) done.add(key.slice(DONE.length))
-    const open: Entry[] = []
     for await (const [key, value] of database.range(ENTRY)) {
-      const stored = JSON.parse(value) as Omit<Entry, 'id' | 'path'>
+      const stored = JSON.parse(value.split('\n', 1)[0]!) as Omit<Entry, 'id' | 'path'>
       const entry: Entry = { ...stored, id: key.slice(ENTRY.length), path: storedPath(stored.document, pathOf) }
-      keep(entry, undefined, done.has(entry.id))
-      if (!done.has(entry.id)) open.push(entry)
+      const isDone = done.has(entry.id)
+      keep(entry, isDone ? undefined : contentIn(value), isDone)
     }
-    const contents = await contentsOf(open)
-    open.forEach((entry, i) => kept.set(entry.id, { entry, content: contents[i], done: false }))
   }
   await load()
   const newest = [...kept.keys()].at(-1)
@@ -153,9 +152,9 @@ export async function openJournal(
       const entries = changes.map(entryOf)
       // Room is taken at once: what is begun meanwhile must not take it again.
       entries.forEach((entry, i) => keep(entry, changes[i]!.content, false))
-      const operations = entries.flatMap(({ id, path: _, ...stored }, i) => {
+      const operations = entries.map(({ id, path: _, ...stored }, i) => {
         const { content } = changes[i]!
-        return [put(ENTRY + id, JSON.stringify(stored)), ...(content === undefined ? [] : [put(CONTENT + id, content)])]
+        return put(ENTRY + id, JSON.stringify(stored) + (content === undefined ? '' : `\n${content}`))
       })
       if (kept.size - counts.done > MANY_OPEN)
         await (gathering ??= sleep(GATHER_MS).finally(() => (gathering = undefined)))
@@ -174,11 +173,8 @@ export async function openJournal(
       }
       counts.done += own.length
       if (own.length === 0) return
-      const written = database.write(
-        own.map(({ id }) => put(DONE + id, '')),
-        durableDone,
-        'keep',
-      )
+      const operations = own.map(({ id }) => put(DONE + id, ''))
+      const written = database.write(operations, durableDone, 'keep')
       if (durableDone) await written
     },
     async undone(entries) {
@@ -190,6 +186,7 @@ export async function openJournal(
       [...of(document, openOnes)].filter(({ done }) => !done).map(({ entry, content }) => openEntry(entry, content)),
     newest: (document) => [...of(document)].findLast(({ done }) => done)?.entry,
     has: (id) => kept.has(id),
+    documents: () => [...byDocument.keys()],
     doneCount: (document) =>
       document === undefined ? counts.done : [...of(document)].filter(({ done }) => done).length,
     ready(most, passOver) {
@@ -226,6 +223,8 @@ export async function openJournal(
     }),
   }
 }
+
+const contentIn = (value = ''): string | undefined => /\n(.*)$/s.exec(value)?.[1]
 
 type Ids = Map<string, Set<string>>
 const addTo = (ids: Ids, { document, id }: Entry): unknown =>

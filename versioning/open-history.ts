@@ -3,7 +3,8 @@
 import { isSetback, type Setback, type Version } from './change.js'
 import { setbackOf } from './catch-up.js'
 import { openDatabase } from './database.js'
-import { documentOfPath, documentPath } from './document-path.js'
+import { documentOfPath, documentPath, LONGEST_PATH } from './document-path.js'
+import { blobId } from './fast-import.js'
 import type { History, Log } from './history.js'
 import { openJournal, type Journal, type JournalLimits } from './journal.js'
 import { startRelay, type Relay, type RelayPauses } from './relay.js'
@@ -104,6 +105,15 @@ function history(
     return contentOf(document, { commit: index.head()!, blob })
   }
 
+  async function isLatest(document: string, nTriples: string | undefined): Promise<boolean | undefined> {
+    const entry = journal.newest(document)
+    const [change] = entry ? await journal.changesOf([entry]) : []
+    if (change) return change.content === nTriples
+    if (!relay.isCurrent()) return undefined
+    const [blob] = await index.blobsOf([pathOf(document)])
+    return blob === (nTriples === undefined ? undefined : blobId(nTriples))
+  }
+
   async function contentOf(
     document: string,
     { commit, blob }: Pick<Version, 'commit' | 'blob'>,
@@ -115,7 +125,12 @@ function history(
   }
 
   return {
-    begin: journal.begin,
+    async begin(changes) {
+      const unfit = changes.find(({ document }) => Buffer.byteLength(pathOf(document)) > LONGEST_PATH)
+      if (!unfit) return journal.begin(changes)
+      const detail = `The URL of the document is too long for the repository of its history: ${unfit.document.slice(0, 200)}…`
+      return { setback: 'unfit', detail }
+    },
     async done(entries) {
       const written = journal.done(entries)
       relay.wake()
@@ -127,11 +142,13 @@ function history(
       await written
     },
     open: journal.open,
+    journalled: journal.documents,
     async *uncommitted() {
       const last = new Map(journal.allDone().map((entry) => [entry.document, entry]))
       for (const entry of last.values()) yield* await journal.changesOf([entry])
     },
     latest: (document, patience) => latest(document, patience).catch(setbackOf),
+    isLatest: (document, nTriples) => isLatest(document, nTriples).catch(() => undefined),
     async versions(document, patience) {
       const pending = !(await settled(patience, document))
       const versions = await index.versions(pathOf(document)).catch(setbackOf)

@@ -46,22 +46,38 @@ export function historyLinks(document: string, mementos: readonly Memento[], cho
     originalLink(document),
     timeGateLink(document),
     link(timeMapUri(document), 'timemap', { ...LINK_FORMAT, ...rangeOf(mementos) }),
-    ...[...places].map((i) =>
-      mementoLink(document, mementos, i, at < 0 ? [] : [i === at - 1 && 'prev', i === at + 1 && 'next']),
-    ),
+    ...[...places].map((i) => mementoLink(document, mementos, i, [...ends(mementos, i), ...neighbourOf(at, i)])),
   ]
 }
 
-function mementoLink(
-  document: string,
-  mementos: readonly Memento[],
-  i: number,
-  rels: readonly (string | false)[] = [],
-): string {
+/**
+ * The links of a memento, which may be stored for as long as it lives: only what stays true. Which one is the last, and
+ * how far the TimeMap reaches, TimeGate and TimeMap say.
+ */
+export function mementoLinks(document: string, mementos: readonly Memento[], { commit }: Memento): readonly string[] {
+  const at = mementos.findIndex((memento) => memento.commit === commit)
+  const places = new Set([0, at - 1, at, at + 1].filter((i) => i >= 0 && i < mementos.length))
+  return [
+    originalLink(document),
+    ...documentLinks(document),
+    ...[...places].map((i) => mementoLink(document, mementos, i, [i === 0 && 'first', ...neighbourOf(at, i)])),
+  ]
+}
+
+const neighbourOf = (at: number, i: number): (string | false)[] =>
+  at < 0 ? [] : [i === at - 1 && 'prev', i === at + 1 && 'next']
+
+function mementoLink(document: string, mementos: readonly Memento[], i: number, rels: (string | false)[]): string {
   const memento = mementos[i]!
-  const rel = [i === 0 && 'first', i === mementos.length - 1 && 'last', ...rels, 'memento'].filter(Boolean).join(' ')
+  const rel = [...rels, 'memento'].filter(Boolean).join(' ')
   return link(mementoUri(document, memento), rel, { datetime: formatMementoDatetime(memento.time) })
 }
+
+/** The places of the first and the last. */
+const ends = (mementos: readonly Memento[], i: number): (string | false)[] => [
+  i === 0 && 'first',
+  i === mementos.length - 1 && 'last',
+]
 
 /** The TimeMap as `application/link-format` (RFC 7089 §5, spec 9.4). */
 export function timeMapText(document: string, mementos: readonly Memento[]): string {
@@ -69,7 +85,7 @@ export function timeMapText(document: string, mementos: readonly Memento[]): str
     originalLink(document),
     link(timeMapUri(document), 'self', { ...LINK_FORMAT, ...rangeOf(mementos) }),
     timeGateLink(document),
-    ...mementos.map((_, i) => mementoLink(document, mementos, i)),
+    ...mementos.map((_, i) => mementoLink(document, mementos, i, ends(mementos, i))),
   ]
   return links.join(',\n') + '\n'
 }

@@ -91,9 +91,15 @@ void t.test('command line', async (t) => {
       'http://u:hunter2@localhost:1/ds',
       '--admin-backend',
       'http://localhost:1/admin',
+      '--history',
+      'https://github.com/owner/repository',
+      '--history-token',
+      'hunter2',
     )
     t.equal(code, 0)
     t.notMatch(out, 'hunter2')
+    t.match(out, ': https://github.com/owner/repository, branch main, path prefix graphs\n', 'where a history goes')
+    t.match(out, '/admin/: off (give --admin-history local)\n', 'and where none does')
   })
   await is('an occupied port: one clear message', async (t) => {
     const server = createServer().listen(0, 'localhost')
@@ -147,6 +153,8 @@ void t.test('command line', async (t) => {
     for (const name of ['server', 'owner', 'secretary']) {
       t.equal(statSync(join(data, `certs/${name}.pem`)).mode & 0o777, 0o600, name)
     }
+    const [, place] = /Documents .*\nHistory +(\S+), branch main/.exec(first.out())!
+    t.ok(statSync(place!).isDirectory(), 'the history is where the banner says')
     const owner = /Owner +(\S+)/.exec(first.out())![1]
     const pem = readFileSync(join(data, 'certs/owner.pem'), 'utf8')
     first.child.kill('SIGTERM')

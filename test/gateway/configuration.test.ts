@@ -1,5 +1,5 @@
 // Configuration: dataspaces from TriG files in both vocabularies, from the settings alone, and every fault named.
-import { mkdtempSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
@@ -14,6 +14,8 @@ import {
   type Dataspace,
   type Faults,
 } from '../../gateway/configuration.js'
+import { historyText } from '../../gateway/history-place.js'
+import { readProviders } from '../../gateway/oidc-providers.js'
 import { parseSettings, type Settings } from '../../gateway/settings.js'
 
 const PREFIXES = `
@@ -445,13 +447,25 @@ void t.test('each fault is named, with subject, property, problem and mend', asy
       'a repository that is none',
       repository('; doap:location <https://github.com/only-owner>'),
       token,
-      /^urn:repo doap:location: is no repository/,
+      /^urn:repo doap:location: https:\/\/github.com\/only-owner is no repository/,
     ],
     [
       'a token in the location',
       repository('; doap:location <https://hunter2@github.com/o/r>'),
       token,
-      /^urn:repo doap:location: is no repository/,
+      /^urn:repo doap:location: https:\/\/\*\*\*@github.com\/o\/r is no repository/,
+    ],
+    [
+      'a folder that is none',
+      repository('; doap:location <file:///tmp/a%2Fb.git>'),
+      '',
+      /^urn:repo doap:location: file:\/\/\/tmp\/a%2Fb.git has percent-encodings that are in no path\. Give https/,
+    ],
+    [
+      'an API in clear',
+      repository(github + '; host:apiBase <http://git.example/api>'),
+      token,
+      /^urn:repo host:apiBase: http:\/\/git.example\/api would get the token in clear/,
     ],
     [
       'a branch that Git refuses',
@@ -504,6 +518,80 @@ void t.test('each fault is named, with subject, property, problem and mend', asy
     t.notMatch(faults.join(' '), 'hunter2', `${what}: no secret is told`)
   }
 })
+
+void t.test(
+  'a property that is near to one that is read is told, what LinkedDataHub has beside it is not',
+  async (t) => {
+    const misspelt: [what: string, config: string, credentials: string, fault: RegExp][] = [
+      [
+        'cut short',
+        endUser('; lds:versioningRepo <urn:r>'),
+        '',
+        /^urn:eu lds:versioningRepo: .*mean lds:versioningRepos/,
+      ],
+      [
+        'a part of it',
+        endUser('; lds:repository <urn:r>'),
+        '',
+        /^urn:eu lds:repository: .*mean lds:versioningRepository\?/,
+      ],
+      [
+        'a slip',
+        endUser('; lds:allowread true'),
+        '',
+        /^urn:eu lds:allowread: no property has this name\. .* lds:allowRead\?/,
+      ],
+      [
+        'another vocabulary',
+        endUser('; lapp:versioningRepository <urn:r>'),
+        '',
+        /^urn:eu lapp:.*mean lds:versioningReposi/,
+      ],
+      ['letters changed over', endUser() + '<urn:r> host:brnach "x" .', '', /^urn:r host:brnach: .*mean host:branch\?/],
+      [
+        'in the vocabulary of DOAP',
+        endUser() + '<urn:r> doap:brnach "x" .',
+        '',
+        /^urn:r doap:brnach: .*mean host:branch\?/,
+      ],
+      [
+        'near to none',
+        endUser() + '<urn:r> host:tag "x" .',
+        '',
+        /^urn:r host:tag: no property has this name\. Correct or/,
+      ],
+      ['a location', endUser() + '<urn:r> doap:Location <x:y> .', '', /^urn:r doap:Location: .*mean doap:location\?/],
+      [
+        'of a service',
+        endUser() + '<urn:s/eu> a:graphstore <x:y> .',
+        '',
+        /^urn:s\/eu a:graphstore: .*mean a:graphStore\?/,
+      ],
+      ['of a provider', endUser() + '<urn:p> lds:clientID "x" .', '', /^urn:p lds:clientID: .*mean lds:clientId\?/],
+      ['of a dataspace', endUser('; ldt:bse <x:y>'), '', /^urn:eu ldt:bse: .*mean ldt:base\?/],
+      [
+        'in the credentials',
+        endUser(),
+        '<urn:s/eu> a:authTokn "hunter2" .',
+        /^urn:s\/eu a:authTokn: .*mean a:authToken\?/,
+      ],
+    ]
+    for (const [what, config, credentials, fault] of misspelt) {
+      const faults = faultsIn(config + admin(), credentials)
+      t.match(faults, [fault], what)
+      t.equal(faults.length, 1, `${what}: ${faults.join(' | ')}`)
+      t.notMatch(faults.join(' '), 'hunter2')
+    }
+    const others = [
+      'lds:dataspace <x:y> ; lds:base <x:y> ; lds:public true ; lds:prefix <x:y> ; lds:backendProxy <x:y>',
+      'lapp:application <x:y> ; lapp:proxy <x:y> ; lapp:frontendProxy <x:y> ; lapp:public true ; lapp:prefix <x:y>',
+      'a:quadStore <x:y> ; a:maxGetRequestSize 8192 ; ldt:paramName "x" ; ldt:lang "en" ; ldt:cacheControl "x"',
+      'doap:repository <x:y> ; doap:audience "x" ; doap:browse <x:y> ; doap:license <x:y> ; doap:service-endpoint <x:y>',
+      '<https://git.example/terms/brnach> "x" ; dct:titel "x" ; foaf:nmae "x" ; lds:shape <x:y> ; lds:package <x:y>',
+    ]
+    for (const more of others) t.same(faultsIn(both + `<urn:r> ${more} .`), [], more)
+  },
+)
 
 void t.test('all faults are told at once', async (t) => {
   const config =
@@ -583,6 +671,10 @@ void t.test('the dataspace of the settings alone', async (t) => {
       /^--admin-backend: is the dataset of urn:triplegate:apps\/end-user too/,
     ],
     ['--admin-base https://localhost:8443', /^--admin-base: has the base of/],
+    [
+      '--history https://github.com/o/r',
+      /^--history: https:\/\/github.com\/o\/r has no token\. Give --history-token or TRIPLEGATE_HISTORY_TOKEN too/,
+    ],
     ['--backend http://u:p@s/ds --backend-token t', /^--backend: has a user in its URL and credentials beside it/],
   ] as const) {
     const found = dataspacesOfSettings(settingsOf(line))
@@ -599,6 +691,33 @@ void t.test('the address to listen at', async (t) => {
   t.equal(addressOf('--base https://test.localhost:4443/ --admin-base https://127.0.0.1:4443/'), 'localhost')
   t.equal(addressOf('--base https://data.example.org/'), '::')
   t.equal(addressOf('--base https://localhost.example.org/'), '::')
+})
+
+void t.test('where the histories go, as it is said', async (t) => {
+  const textsOf = (dataspaces: readonly Dataspace[] | Faults, settings: Settings): string[] =>
+    ('faults' in dataspaces ? [] : dataspaces).flatMap(({ endUser, admin }) =>
+      [endUser, admin].map((application) => historyText(application, settings)),
+    )
+  const said = (line: string): string[] => textsOf(dataspacesOfSettings(settingsOf(line)), settingsOf(line))
+  const folder = (name: string): string => `d/history/localhost%3A8443%2F${name}/repository.git`
+  const fuseki = '--backend http://s/ds --admin-backend http://s/admin'
+  t.same(
+    said('--data d'),
+    [folder(''), folder('admin%2F')].map((name) => `${name}, branch main, path prefix graphs`),
+  )
+  t.same(said(fuseki), ['off (give --history local)', 'off (give --admin-history local)'])
+  t.same(said(`${fuseki} --history https://github.com/o/r --history-token hunter2 --admin-history file:///h`), [
+    'https://github.com/o/r, branch main, path prefix graphs',
+    'file:///h, branch main, path prefix graphs',
+  ])
+  const config =
+    endUser('; lds:versioningRepository <urn:r>') +
+    admin() +
+    '<urn:r> doap:location <file:///r> ; host:branch "b" ; host:pathPrefix "p" .'
+  t.same(textsOf(read(config), { ...settingsOf(''), config: ['system.trig'] }), [
+    'file:///r, branch b, path prefix p',
+    'off (give it lds:versioningRepository)',
+  ])
 })
 
 void t.test('the files of a configuration', async (t) => {
@@ -648,4 +767,42 @@ void t.test('the files of a configuration', async (t) => {
     lines.some((line) => line.startsWith(`${join(folder, 'absent.trig')}: cannot be read: ENOENT`)),
     lines.join('\n'),
   )
+})
+
+void t.test('the files in the README, as they stand there', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'triplegate-'))
+  const blocks = [...readFileSync('README.md', 'utf8').matchAll(/```turtle\n([^]*?)```/g)].map(([, text]) => text!)
+  t.equal(blocks.length, 2)
+  const [config, credentials] = ['system.trig', 'credentials.trig'].map((name, i) => {
+    writeFileSync(join(folder, name), blocks[i]!)
+    return join(folder, name)
+  })
+  const settings = settingsOf(`--config ${config} --credentials ${credentials}`)
+  const dataspaces = await readConfiguration(settings)
+  t.match('faults' in dataspaces ? dataspaces.faults.map(faultLine) : dataspaces, [
+    {
+      endUser: {
+        base: 'https://localhost:8443/',
+        service: {
+          query: 'http://localhost:3030/ds/query',
+          update: 'http://localhost:3030/ds/update',
+          graphStore: 'http://localhost:3030/ds/data',
+          credentials: { user: 'triplegate', password: '…' },
+        },
+        versioning: {
+          location: 'https://github.com/OWNER/REPOSITORY',
+          branch: 'main',
+          pathPrefix: 'graphs',
+          token: 'github_pat_…',
+        },
+      },
+      admin: {
+        base: 'https://localhost:8443/admin/',
+        service: { query: 'http://localhost:3030/admin/query', graphStore: 'http://localhost:3030/admin/data' },
+        versioning: { location: 'file:///var/tmp/triplegate-rules.git', branch: 'main', pathPrefix: 'graphs' },
+      },
+    },
+  ])
+  const issuer = 'https://accounts.example.org'
+  t.match(await readProviders(settings), [{ name: 'example', issuer, clientId: 'triplegate', clientSecret: '…' }])
 })

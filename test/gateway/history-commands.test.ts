@@ -114,6 +114,17 @@ void t.test('the history on the command line', async (t) => {
     t.match(await run('restore', world.origin + gone, versions[0]!.version), { code: 0 })
     t.match((await owner('GET', gone)).text, 'dct:title "gone"')
   })
+  await is('a version that is too large to be sent: what to do', async (t) => {
+    const long = world.freshPath()
+    const prefix = `http://example.org/${'x'.repeat(250)}`
+    const many = Array.from({ length: 8_000 }, (_, i) => `x:${i} x:p x:o .`).join('\n')
+    await owner('PUT', long, ttl(`PREFIX x: <${prefix}>\n${many}`))
+    await owner('PUT', long, ttl(turtle('"short"')))
+    const { versions } = JSON.parse((await run('history', world.origin + long, '--json')).out) as TimeMapJson
+    const { code, err } = await run('restore', world.origin + long, versions[0]!.version)
+    t.equal(code, 1)
+    t.match(err, /larger than 2097152 bytes\. Start the gateway with a larger --max-body, and do it again\.\n$/)
+  })
   await is('restore never writes over what it has not seen', async (t) => {
     const behind = await interloper(t, world, () => owner('PUT', path, ttl(turtle('"meanwhile"'))))
     const { code, err } = await run('restore', behind + path, two)

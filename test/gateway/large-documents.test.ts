@@ -192,11 +192,13 @@ async function refusals(is: Is, world: World, store: GraphStore): Promise<void> 
       ['PUT', ttl(turtle('"x"'))],
       ['POST', ttl(turtle('"x"'))],
       ['PATCH', insert],
-      ['DELETE', {}],
+      ['DELETE', { fields: { 'If-Match': '*' } }],
     ] as const) {
       t.equal((await owner(method, path, send)).status, 413, method)
     }
     t.equal(linesOf((await owner('GET', path)).text).length, 2_004, 'and nothing has changed')
+    t.equal((await owner('DELETE', path)).status, 204, 'nothing of it is needed to remove it')
+    t.equal((await owner('GET', path)).status, 404)
   })
 }
 

@@ -168,6 +168,25 @@ void t.test('each mistake is named, with what is wrong and the mend', async (t) 
     ['--store-timeout 2147483648', {}, /^--store-timeout: .* is no number of milliseconds/],
     ['--require-preconditions=maybe', {}, /^--require-preconditions: "maybe" is neither true nor false/],
     ['--log-level loud', {}, /^--log-level: "loud" is not known\. Give one of fatal, error/],
+    [
+      '--history file:///tmp/a%2Fb.git --admin-history file:///tmp/a%zz',
+      {},
+      /^--history: "file:\/\/\/tmp\/a%2Fb.git" has percent-encodings that are in no path\. Give local, off, https/,
+      /^--admin-history: "file:\/\/\/tmp\/a%zz" has percent-encodings/,
+    ],
+    ['--history file:///tmp/a%00', {}, /^--history: .* has percent-encodings/],
+    [
+      '--history http://ghe.example/a/b',
+      {},
+      /^--history: "http:\/\/ghe.example\/a\/b" would get the token in clear\. Give .*https:\/\/github.com\/OWNER/,
+    ],
+    ['--history https://github.com/a.b/c', {}, /^--history: "https:\/\/github.com\/a.b\/c" is no repository/],
+    ['--history https://secret@github.com/a/b', {}, /^--history: "https:\/\/\*\*\*@github.com\/a\/b" is no repository/],
+    [
+      '--history-api http://ghe.example/api',
+      {},
+      /^--history-api: "http:\/\/ghe.example\/api" would get the token in clear\. Give its https URL/,
+    ],
     ['--owner-webid me', {}, /^--owner-webid: "me" is no WebID/],
     ['--admin-backend http://s/admin', {}, /^--admin-backend: there is no store for the documents/],
     [

@@ -6,6 +6,7 @@ import { pino } from 'pino'
 import t from 'tap'
 import { readConfiguration, type Dataspace } from '../../gateway/configuration.js'
 import { openEmbeddedStore } from '../../gateway/embedded-store.js'
+import type { OpenStore } from '../../gateway/open-stores.js'
 import { startProbe } from '../../gateway/probe.js'
 import { parseSettings } from '../../gateway/settings.js'
 import { startGateway } from '../../gateway/start.js'
@@ -67,3 +68,54 @@ void t.test('two dataspaces on one admin store', async (t) => {
     t.equal(await reads(), 200)
   })
 })
+
+void t.test(
+  'spec 9.2: an update through one of two dataspaces on one store is a commit of each document, in its history',
+  async (t) => {
+    const folder = mkdtempSync(join(tmpdir(), 'triplegate-'))
+    const port = await freePort()
+    const flags = ['--https', String(port), '--management', 'off', '--history', 'local', '--admin-history', 'off']
+    const settings = parseSettings([...flags, '--data', folder], {})
+    if ('faults' in settings) throw new Error(settings.faults.join('\n'))
+    const configured = await readConfiguration(settings)
+    if ('faults' in configured) throw new Error(JSON.stringify(configured.faults))
+    const dataspaces = [configured[0]!, at('127.0.0.1', configured[0]!)]
+    // As one over HTTP is asked: it does not say beforehand what an update will change.
+    const shared = { ...(await openEmbeddedStore('end-user')) }
+    delete shared.announces
+    const openStore: OpenStore = (_service, { kind }) =>
+      kind === 'admin' ? openEmbeddedStore('admin') : Promise.resolve(shared)
+    const running = await startGateway({ settings, dataspaces, openStore, log: pino({ level: 'silent' }) })
+    t.teardown(() => running.close(1_000).then(() => rmSync(folder, { recursive: true, force: true })))
+    const ca = readFileSync(join(folder, 'certs/server.pem'), 'utf8')
+    const owner = makeClient({ port, ca, pem: readFileSync(join(folder, 'certs/owner.pem'), 'utf8') })
+    t.teardown(() => owner.close())
+    const [here, there] = dataspaces.map(({ endUser: { base } }) => `${base}shared/`) as [string, string]
+    const update = async (body: string): Promise<number> =>
+      (await owner('POST', '/sparql', { fields: UPDATE, body })).status
+    const methods = async (): Promise<(string | undefined)[][]> =>
+      Promise.all(
+        running.dataspaces.map(async ({ endUser: { base, history } }) => {
+          const found = await history!.versions(`${base}shared/`, 10_000)
+          return 'setback' in found ? [] : found.versions.map(({ method, agent }) => agent && method)
+        }),
+      )
+    const insert = (graph: string): string => `GRAPH <${graph}> { <${graph}> <urn:p> "one" }`
+    t.equal(await update(`INSERT DATA { ${insert(here)} ${insert(there)} }`), 200)
+    t.same(await methods(), [['UPDATE'], ['UPDATE']], 'documents that it names')
+    t.equal(await update('DELETE { GRAPH ?g { ?s ?p "one" } } INSERT { GRAPH ?g { ?s ?p "two" } } WHERE { GRAPH ?g { ?s ?p "one" } }'), 200) // prettier-ignore
+    t.same(
+      await methods(),
+      [
+        ['UPDATE', 'UPDATE'],
+        ['UPDATE', 'UPDATE'],
+      ],
+      'any document',
+    )
+    t.equal(await update(`DROP GRAPH <${there}>`), 200)
+    t.same(await methods(), [
+      ['UPDATE', 'UPDATE'],
+      ['UPDATE', 'UPDATE', 'UPDATE'],
+    ])
+  },
+)

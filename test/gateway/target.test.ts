@@ -155,13 +155,21 @@ void t.test('refused with 400: what could be read in two ways', async (t) => {
   }
 })
 
-void t.test('404 for what is no commit id', async (t) => {
-  for (const id of ['', 'abc', 'main', 'HEAD', 'abcd~1', 'abcd ', `${'a'.repeat(41)}`]) {
-    for (const query of [`?version=${encodeURIComponent(id)}`, `?version=abcd&diff=${encodeURIComponent(id)}`]) {
-      const parsed = parse(`/a/${query}`)
-      t.equal(isProblem(parsed) && parsed.code, 'document.no-versions', query)
-    }
-  }
+void t.test('the name of a parameter is all of it', async (t) => {
+  for (const query of ['??timemap', '??version=abcd', '?%3Ftimegate'])
+    t.match(parse(`/a/${query}`), { kind: 'document' })
+})
+
+void t.test('?accept= replaces Accept, a plus in it stands for itself (RFC 3986 §3.4)', async (t) => {
+  const rows: [target: string, accept: string | undefined][] = [
+    ['/a/?accept=application/ld+json', 'application/ld+json'],
+    ['/a/?accept=application%2Frdf%2Bxml', 'application/rdf+xml'],
+    ['/a/?timemap&accept=text/turtle;q=0.5,application/rdf+xml', 'text/turtle;q=0.5,application/rdf+xml'],
+    ['/a//b?accept=text/turtle', 'text/turtle'],
+    ['/a/?x=1', undefined],
+    ['/a', undefined],
+  ]
+  for (const [target, accept] of rows) t.equal(acceptOverride(target), accept, target)
 })
 
 void t.test('indirect graph identification is refused with 400 (spec 1)', async (t) => {
@@ -202,11 +210,6 @@ void t.test('404 for an unknown origin', async (t) => {
   }
   t.notOk(isProblem(parse('/', 'DATA.example.org:443')), 'the default port may be written')
   t.notOk(isProblem(parse('/', 'localhost:8080')))
-})
-
-void t.test('?accept= is found on every path', async (t) => {
-  t.equal(acceptOverride('/a//b?accept=text/turtle'), 'text/turtle')
-  t.equal(acceptOverride('/a'), undefined)
 })
 
 void t.test('property: one document has one spelling, and parsing a parsed document changes nothing', async (t) => {

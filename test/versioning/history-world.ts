@@ -14,6 +14,8 @@ import { BASE, succeeded } from './repository-contract.js'
 
 export const PREFIX = 'graphs'
 export const SOON = 10_000
+/** A git that yields takes its time on a machine that has other things to do. */
+const PATIENCE = 60_000
 export const NO_LOG: Log = { info: () => undefined, warn: () => undefined, error: () => undefined }
 export const QUICK = { shortest: 1, longest: 4, parked: 5, gather: 0 }
 
@@ -172,9 +174,8 @@ export async function historyWorld(
       world.history = await open(journal, more)
     },
     async settled() {
-      for (let i = 0; i < 200; i++) {
+      for (const until = performance.now() + PATIENCE; performance.now() < until; await sleep(5)) {
         if (await world.history.settled(SOON)) return true
-        await sleep(5)
       }
       return false
     },

@@ -493,3 +493,23 @@ async function happens(t: Test, steps: readonly Step[]): Promise<void> {
   const { index, rebuilt } = await world.indexAndRebuilt()
   t.same(index, rebuilt)
 }
+
+void t.test('changes are gathered; whoever asks for versions waits for no gathering', async (t) => {
+  const world = await historyWorld(t, { pauses: { ...QUICK, gather: 1_000 } })
+  // The branch is read first.
+  await world.settled()
+  const { commit } = world.repository
+  const batches: { changes: number; presses: boolean | undefined }[] = []
+  Object.assign(world.repository, {
+    commit: (changes: Parameters<typeof commit>[0], presses?: boolean) => {
+      batches.push({ changes: changes.length, presses })
+      return commit(changes)
+    },
+  })
+  for (let i = 0; i < 5; i++) await world.write(DOC, triple(String(i)))
+  t.equal((await versionsOf(world, DOC)).length, 5)
+  t.same(batches, [{ changes: 5, presses: true }], 'one batch, by a git that does not yield')
+  await world.write(OTHER, triple('1'))
+  while (world.history.status().depth > 0) await new Promise((resolve) => setTimeout(resolve, 50))
+  t.same(batches[1], { changes: 1, presses: false }, 'where nobody waits, git yields')
+})
