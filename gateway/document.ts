@@ -14,6 +14,7 @@ import { readNTriples } from './rdf-read.js'
 import { noDecisions, type Decisions } from './remembered-decisions.js'
 import { writeGraph } from './rdf-write.js'
 import type { GraphStore } from './store.js'
+import { isDocumentUri } from './target.js'
 import { ACL } from './vocabulary.js'
 
 /** What is known of a document of any size: access rests on it. */
@@ -121,12 +122,12 @@ export function readDocumentNow(
   return trace.store(cache.documents.fetch(iri))
 }
 
-/** Whether this graph is a document of the application: not of the admin application under it, and of no other. */
+/** Whether a URL of the application leads to this graph as its document: not one of the admin application under it. */
 export const isDocumentOf = (
   { base, kind, dataspace }: Pick<Application, 'base' | 'kind'> & { readonly dataspace: { admin: { base: string } } },
   graph: string,
 ): boolean =>
-  graph.startsWith(base) && graph.endsWith('/') && (kind === 'admin' || !graph.startsWith(dataspace.admin.base))
+  graph.startsWith(base) && (kind === 'admin' || !graph.startsWith(dataspace.admin.base)) && isDocumentUri(graph, base)
 
 export const entityTagOf = ({ digest }: Document, { code }: Format): string => entityTag(digest, code)
 

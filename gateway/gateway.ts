@@ -13,6 +13,7 @@ import type { LoadContext } from './load-context.js'
 import type { Locks } from './lock.js'
 import type { Log } from './log.js'
 import type { Mail } from './mail.js'
+import type { Alignment } from './mirror-alignment.js'
 import type { Mirrored } from './mirror-documents.js'
 import type { Identities } from './oidc-identities.js'
 import type { Ontologies } from './ontologies.js'
@@ -27,6 +28,8 @@ export interface Application extends Configured {
   readonly history?: History
   /** Absent with the history. */
   readonly mirrored?: Mirrored
+  /** Absent with the history, and where the store is filled from it. */
+  readonly alignment?: Alignment
   /** Every change of a document goes through it. */
   readonly journalled: JournalledStore
   readonly dataspace: Dataspace

@@ -237,7 +237,7 @@ const wouldBeTooLarge = (document: string): Problem =>
 const notKept = (graph: string, base: string): Problem =>
   problem(
     'update.form',
-    `The store within keeps documents: graphs under ${base} whose names end with a slash, not ` +
+    `The store within keeps documents: graphs whose names are URLs under ${base} that end with a slash, not ` +
       (graph === '' ? 'the default graph.' : `<${graph}>.`),
   )
 

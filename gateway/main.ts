@@ -30,34 +30,31 @@ ${ACCESS_USAGE}
 triplegate --help               list the settings; with a command, its options
 triplegate --version            print the version`
 
-async function main(argv: readonly string[]): Promise<void> {
+/** Returns the exit code; a gateway that serves goes on. */
+async function main(argv: readonly string[]): Promise<number> {
   const [command, ...rest] = argv
-  if (isHistoryCommand(command)) {
-    process.exitCode = await runHistoryCommand(command, rest, process.env, terminal)
-    return
-  }
+  if (isHistoryCommand(command)) return runHistoryCommand(command, rest, process.env, terminal)
   if (command === 'mirror') {
-    const mirrored = { ...terminal, interactive: process.stderr.isTTY, now: Date.now }
-    process.exitCode = await runMirrorCommand(rest, process.env, mirrored)
-    return
+    return runMirrorCommand(rest, process.env, { ...terminal, interactive: process.stderr.isTTY, now: Date.now })
   }
-  if (command === 'access') {
-    process.exitCode = await runAccessCommand(rest, process.env, terminal)
-    return
-  }
+  if (command === 'access') return runAccessCommand(rest, process.env, terminal)
   const args = command === 'serve' ? rest : argv
-  if (args.includes('--help') || args.includes('-h') || command === 'help') return out(`${COMMANDS}\n\n${helpText()}`)
-  if (args.includes('--version')) return out(version())
-  if (command !== 'serve') {
+  if (args.includes('--help') || args.includes('-h') || command === 'help') out(`${COMMANDS}\n\n${helpText()}`)
+  else if (args.includes('--version')) out(version())
+  else if (command === 'serve') await runGateway(args)
+  else {
     return fail([
       `${command === undefined ? 'no command is given' : `there is no command ${command}`}.`,
       ...COMMANDS.split('\n'),
     ])
   }
+  return 0
+}
+
+async function runGateway(args: readonly string[]): Promise<void> {
   const settings = parseSettings(args, process.env)
   if ('faults' in settings) return fail(settings.faults)
-  if (settings.printConfig) return print(settings)
-  await serve(settings)
+  await (settings.printConfig ? print(settings) : serve(settings))
 }
 
 async function print(settings: Settings): Promise<void> {
@@ -116,10 +113,16 @@ function banner({ gateway, dataspaces, certificates, ports }: Running, settings:
   return `Triplegate ${version()} is ready.\n${lines.join('\n')}${local}${warning}`
 }
 
-// Whoever reads the output has read enough.
-process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => process.exit(code === 'EPIPE' ? 0 : 1))
+// Whoever reads the output has read enough: the command is done all the same, and ends as it would have.
+process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => void (code === 'EPIPE' || process.exit(1)))
 
-main(process.argv.slice(2)).catch((error: unknown) => {
-  process.stderr.write(`triplegate: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`)
-  process.exit(1)
-})
+// The timers that are waited for keep no process alive: this does, for as long as the command takes.
+const underWay = setInterval(() => undefined, 60_000)
+process.exitCode = 1
+main(process.argv.slice(2))
+  .then((code) => (process.exitCode = code))
+  .catch((error: unknown) => {
+    process.stderr.write(`triplegate: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`)
+    process.exit(1)
+  })
+  .finally(() => clearInterval(underWay))

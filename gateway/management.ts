@@ -33,7 +33,7 @@ export function makeManagement(
   }
   const endpoints = makeMirrorEndpoints(dataspaces, gateway, (dataspace) => forget(dataspace, undefined, gateway))
   const mirror = (name: 'verify' | 'sweep', query: URLSearchParams, request: Request): Response => {
-    const answer = endpoints[name](query.get('application'), request.signal())
+    const answer = endpoints[name](query, request.signal())
     return 'refused' in answer ? json(answer.refused, { error: answer.error }) : answer
   }
   const paths: Readonly<
@@ -71,7 +71,9 @@ const checksOf = ({ endUser, admin, access }: Dataspace): Promise<Check>[] => [
     const failed = await store.ready({ signal: AbortSignal.timeout(PROBE_MS) })
     return { what: `store of ${base} (${store.name})`, ...(failed && { problem: failed.detail }) }
   }),
-  ...[endUser, admin].flatMap(({ base, history }) => (history ? [Promise.resolve(historyCheck(base, history))] : [])),
+  ...[endUser, admin].flatMap(({ base, history, alignment }) =>
+    history ? [Promise.resolve(historyCheck(base, history, alignment?.warning()))] : [],
+  ),
   (async (): Promise<Check> => {
     const index = access.current()
     return { what: `authorizations of ${endUser.base}`, ...(isProblem(index) && { problem: index.detail }) }
@@ -79,7 +81,7 @@ const checksOf = ({ endUser, admin, access }: Dataspace): Promise<Check>[] => [
 ]
 
 /** Told, but no reason to send nobody here any more: documents are read and written while commits wait. */
-function historyCheck(base: string, history: History): Check {
+function historyCheck(base: string, history: History, misaligned: string | undefined): Check {
   const { repository, parked, blocked, lastError, oldest, ...figures } = history.status()
   const journal = {
     ...figures,
@@ -88,7 +90,9 @@ function historyCheck(base: string, history: History): Check {
     parked: parked ?? null,
     blocked,
   }
-  return { what: `history of ${base} (${repository})`, journal, ...(parked !== undefined && { warning: parked }) }
+  const warnings = [parked, misaligned].filter((warning) => warning !== undefined)
+  const warning = warnings.length > 0 && { warning: warnings.join(' ') }
+  return { what: `history of ${base} (${repository})`, journal, ...warning }
 }
 
 /** Drops what is kept from the stores: of everything, of `?dataspace=BASE`, or of `?graph=IRI`. */

@@ -35,6 +35,7 @@ const HELP = `triplegate mirror verify|sweep|rebuild [--application URL] [option
 
   --application URL    base of the one application that is meant (default: all that are versioned)
   --force              rebuild: write over what the store has; documents that only the store has stay
+                       sweep: also where the store has lost most of the documents: their deletions are committed
   --json               print JSON
   --help               print this page
 
@@ -48,17 +49,23 @@ export function parseMirrorArguments(
 ): MirrorArguments | { readonly help: string } | { readonly faults: readonly string[] } {
   const own = { application: undefined as string | undefined, json: false, force: false }
   const rest: string[] = []
+  const faults: string[] = []
   for (let i = 0; i < argv.length; i++) {
     const [flag, value] = argv[i]!.split(/=(.*)/s)
     if (flag === '--help' || flag === '-h') return { help: HELP }
-    if (argv[i] === '--json') own.json = true
-    else if (argv[i] === '--force') own.force = true
-    else if (flag === '--application') own.application = value ?? argv[++i] ?? ''
-    else rest.push(argv[i]!)
+    if (flag === '--json' || flag === '--force') {
+      if (value !== undefined) faults.push(`${flag}: takes no value. Write ${flag}.`)
+      own[flag === '--json' ? 'json' : 'force'] = true
+    } else if (flag === '--application') {
+      const isNext = value === undefined && argv[i + 1]?.startsWith('-') === false
+      own.application = isNext ? argv[++i]! : value
+      if (!own.application) faults.push(`${flag}: has no value. Write ${flag} URL.`)
+    } else rest.push(argv[i]!)
   }
   const action = ACTIONS.find((one) => one === rest[0])
   if (!action) return { faults: ['write triplegate mirror verify, sweep or rebuild. See triplegate mirror --help.'] }
-  if (own.force && action !== 'rebuild') return { faults: ['--force: is for rebuild only. Leave it out.'] }
+  if (own.force && action === 'verify') faults.push('--force: is for sweep and rebuild. Leave it out.')
   const settings = parseSettings(rest.slice(1), env)
-  return 'faults' in settings ? settings : { action, ...own, settings }
+  if ('faults' in settings) faults.push(...settings.faults)
+  return 'faults' in settings || faults.length > 0 ? { faults } : { action, ...own, settings }
 }

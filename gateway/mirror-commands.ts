@@ -1,18 +1,21 @@
 // In charge of `triplegate mirror`: by the gateway that runs, or with stores and histories of its own.
+import { existsSync } from 'node:fs'
 import { faultLine, readConfiguration, type Application, type Dataspace } from './configuration.js'
+import { historyPlaceOf, repositoryName, type Existing } from './history-place.js'
 import type { Terminal } from './history-commands.js'
 import { printable } from './history-text.js'
 import { makeLocks, type Locks } from './lock.js'
 import { makeLog } from './log.js'
 import { sweep, verify, type Mirrored, type MirrorEvent, type Outcome, type Tell } from './mirror.js'
-import { MIRROR_EXIT, parseMirrorArguments, type MirrorArguments } from './mirror-arguments.js'
-import { askGateway } from './mirror-client.js'
+import { MIRROR_EXIT, parseMirrorArguments, type MirrorAction, type MirrorArguments } from './mirror-arguments.js'
+import { askGateway, type Asked } from './mirror-client.js'
 import { whyBehind } from './mirror-documents.js'
 import { openMirror } from './mirror-open.js'
 import { rebuild, type Occupied } from './mirror-rebuild.js'
 import { barText, differenceText, outcomeText } from './mirror-text.js'
 import { makeStores, StartFailure, type OpenStore } from './open-stores.js'
 import { isProblem, problem, type Problem } from './problem.js'
+import { SETTINGS, type Settings } from './settings.js'
 
 export { MIRROR_USAGE } from './mirror-arguments.js'
 
@@ -23,6 +26,7 @@ export interface MirrorTerminal extends Terminal {
 }
 
 type Member = { readonly application: Application; readonly dataspace: Dataspace }
+type Progress = Extract<MirrorEvent, { event: 'progress' }>
 type Found = Extract<MirrorEvent, { event: 'difference' }>
 type Result = { readonly application: string } & (Outcome | { readonly failure: string })
 
@@ -53,12 +57,16 @@ export async function runMirrorCommand(
   for (const member of members) {
     const { base } = member.application
     const show = teller(base, given, terminal)
+    const differing: Found[] = []
     const tell: Tell = (event) => {
-      if (event.event === 'difference' && given.json) found.push(event)
-      show(event)
+      if (event.event === 'difference') differing.push(event)
+      else show(event)
     }
     const outcome = await done(member, given, tell, terminal.now, openStore)
     terminal.waiting(undefined)
+    differing.sort((a, b) => (a.document < b.document ? -1 : Number(a.document > b.document)))
+    for (const one of differing) found.push(one)
+    if (!given.json) for (const one of differing) out(printable(differenceText(one)))
     if (isProblem(outcome)) error(`triplegate: ${base}: ${printable(outcome.detail)}\n`)
     else if (!given.json) out(printable(outcomeText(base, outcome, given.action === 'sweep')))
     results.push({ application: base, ...(isProblem(outcome) ? { failure: outcome.detail } : outcome) })
@@ -102,7 +110,7 @@ async function done(
   const { application } = member
   const { action, settings, force } = given
   if (action !== 'rebuild' && settings.management !== 'off') {
-    const answered = await askGateway(settings.management, action, application.base, tell)
+    const answered = await askGateway(settings.management, { action, force, ...namedIn(application, settings) }, tell)
     if (answered !== 'nobody') return answered
   }
   if (application.service.embedded && !openStore) {
@@ -111,17 +119,14 @@ async function done(
   const locks = makeLocks()
   const stores = makeStores(settings, openStore)
   try {
-    const opened = await openMirror(application, member.dataspace, settings, {
-      stores,
-      locks,
-      log: makeLog('silent'),
-      now,
-    })
+    const existing = EXISTING[action]
+    const surroundings = { stores, locks, log: makeLog('silent'), now, ...(existing && { existing }) }
+    const opened = await openMirror(application, member.dataspace, settings, surroundings)
     if (!opened) return failure('it is not versioned.')
     const { mirrored, close } = opened
     try {
       if (action === 'verify') return await verify(mirrored, locks, tell)
-      if (action === 'sweep') return await sweepAndWait(mirrored, locks, tell)
+      if (action === 'sweep') return await sweepAndWait(mirrored, locks, tell, force)
       const outcome = await rebuild(mirrored, locks, { force, tell })
       return 'occupied' in outcome ? occupied(outcome) : outcome
     } finally {
@@ -135,9 +140,31 @@ async function done(
   }
 }
 
+const DEFAULT_DATA = SETTINGS.find(({ name }) => name === 'data')!.default
+
+/** The application with its store and repository; what the settings do not name is the gateway's own. */
+function namedIn(application: Application, settings: Settings): Pick<Asked, 'application' | 'store' | 'repository'> {
+  const place = historyPlaceOf(application, settings)
+  const isNamed =
+    place &&
+    (typeof application.versioning === 'object' || settings.data !== DEFAULT_DATA || existsSync(place.folder ?? ''))
+  return {
+    application: application.base,
+    store: application.service.query,
+    repository: isNamed ? repositoryName(place) : undefined,
+  }
+}
+
+const EXISTING: Readonly<Record<MirrorAction, Existing | undefined>> = {
+  verify: 'journal',
+  // A repository may be begun by it.
+  sweep: undefined,
+  rebuild: 'documents',
+}
+
 /** What is not committed when this process ends is in the journal until a gateway is started. */
-async function sweepAndWait(mirrored: Mirrored, locks: Locks, tell: Tell): Promise<Outcome | Problem> {
-  const outcome = await sweep(mirrored, locks, tell)
+async function sweepAndWait(mirrored: Mirrored, locks: Locks, tell: Tell, force: boolean): Promise<Outcome | Problem> {
+  const outcome = await sweep(mirrored, locks, tell, undefined, force)
   if (isProblem(outcome)) return outcome
   let depth: number
   do depth = mirrored.history.status().depth
@@ -166,18 +193,17 @@ const DRAW_EVERY_MS = 100
 const LINE_EVERY_MS = 5_000
 
 /** Shows a bar to a person, and lines now and then to whoever else reads. */
-function teller(base: string, { action, json }: MirrorArguments, terminal: MirrorTerminal): Tell {
-  const { interactive, now, waiting, out, error } = terminal
+function teller(
+  base: string,
+  { action }: MirrorArguments,
+  { interactive, now, waiting, error }: MirrorTerminal,
+): (progress: Progress) => void {
   let shown = interactive ? 0 : now()
-  return (event: MirrorEvent) => {
-    if (event.event === 'difference') {
-      waiting(undefined)
-      if (!json) out(printable(differenceText(event)))
-    } else if (now() - shown >= (interactive ? DRAW_EVERY_MS : LINE_EVERY_MS)) {
-      shown = now()
-      const text = barText(`${action} ${base}`, event)
-      if (interactive) waiting(text)
-      else error(`${text}\n`)
-    }
+  return (progress) => {
+    if (now() - shown < (interactive ? DRAW_EVERY_MS : LINE_EVERY_MS)) return
+    shown = now()
+    const text = barText(`${action} ${base}`, progress)
+    if (interactive) waiting(text)
+    else error(`${text}\n`)
   }
 }

@@ -99,6 +99,42 @@ export async function blobsIn({
   })
 }
 
+/** Which documents store and history have, by their names alone. What is in doubt is in neither of the differences. */
+export interface Names {
+  readonly stored: readonly string[]
+  /** How many are at the head of the branch, and how many with what is done laid over it that is not committed yet. */
+  readonly atHead: number
+  readonly recorded: number
+  readonly onlyStored: readonly string[]
+  readonly onlyRecorded: readonly string[]
+}
+
+/** A problem of the history where that cannot be told, else of the store. */
+export async function namesIn(mirrored: Mirrored): Promise<Names | Problem> {
+  const { history } = mirrored
+  const stored = await documentsIn(mirrored)
+  if (isProblem(stored)) return stored
+  const later = new Map<string, boolean>()
+  const blobs = await orProblem(async () => {
+    for await (const { document, content } of history.uncommitted()) later.set(document, content !== undefined)
+    return blobsIn(mirrored)
+  })
+  if (isProblem(blobs)) return blobs
+  const recorded = new Set(blobs.keys())
+  for (const [document, isThere] of later) {
+    if (isThere) recorded.add(document)
+    else recorded.delete(document)
+  }
+  const [there, doubtful] = [new Set(stored), new Set(history.open().map(({ document }) => document))]
+  return {
+    stored,
+    atHead: blobs.size,
+    recorded: recorded.size,
+    onlyStored: stored.filter((document) => !recorded.has(document) && !doubtful.has(document)),
+    onlyRecorded: [...recorded].filter((document) => !there.has(document) && !doubtful.has(document)),
+  }
+}
+
 export async function orProblem<T>(task: () => Promise<T>): Promise<T | Problem> {
   try {
     return await task()

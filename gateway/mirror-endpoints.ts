@@ -1,8 +1,9 @@
 // In charge of verifying and sweeping on behalf of operators while the gateway runs: what happens is told as it happens.
 import { PassThrough } from 'node:stream'
 import type { Response } from './exchange.js'
-import type { Dataspace, Gateway } from './gateway.js'
+import type { Application, Dataspace, Gateway } from './gateway.js'
 import { sweep, verify, type MirrorEvent, type Outcome } from './mirror.js'
+import { isSameDataset } from './pairing.js'
 import { isProblem } from './problem.js'
 
 /** What is answered, as JSON in a line each: the last one is `end` or `failed`. */
@@ -18,8 +19,8 @@ interface Refusal {
   readonly error: string
 }
 
-/** @param base of the application */
-type Endpoint = (base: string | null, signal: AbortSignal) => Response | Refusal
+/** The query: `application`, its base; `store` and `repository` where they have to be these; `force`. */
+type Endpoint = (query: URLSearchParams, signal: AbortSignal) => Response | Refusal
 
 /** @param forget drops what is kept of a dataspace whose stores turned out to be changed */
 export function makeMirrorEndpoints(
@@ -31,21 +32,25 @@ export function makeMirrorEndpoints(
   const busy = new Set<string>()
 
   const endpoint =
-    (act: typeof verify): Endpoint =>
-    (base, signal) => {
+    (act: typeof sweep): Endpoint =>
+    (query, signal) => {
+      const base = query.get('application')
       const application = applications.find((one) => one.base === base)
       if (!application) return { refused: 404, error: `?application= is one of ${basesOf(applications)}.` }
       const { mirrored, dataspace } = application
       if (!mirrored) return { refused: 409, error: `${base} is not versioned.` }
+      const other = whyOther(application, mirrored.repository.name, query)
+      if (other !== undefined) return { refused: 409, error: other }
       if (busy.has(mirrored.base)) return { refused: 409, error: `${base} is being verified or swept already.` }
       busy.add(mirrored.base)
       const body = new PassThrough()
       const tell = (line: MirrorLine): void => void body.write(`${JSON.stringify(line)}\n`)
       const run = async (): Promise<void> => {
-        const outcome = await act(mirrored, locks, tell, signal)
+        const outcome = await act(mirrored, locks, tell, signal, query.get('force') === 'true')
         if (isProblem(outcome)) tell({ event: 'failed', detail: outcome.detail })
         else {
           if (Object.keys(outcome.differences).length > 0) await forget(dataspace)
+          application.alignment?.found(act === verify ? (outcome.differences['missing in the store'] ?? 0) : 0)
           tell({ event: 'end', outcome })
         }
         body.end()
@@ -67,6 +72,17 @@ export function makeMirrorEndpoints(
     }
 
   return { verify: endpoint(verify), sweep: endpoint(sweep) }
+}
+
+/** Why those who ask mean another store or repository than the gateway has. */
+function whyOther({ base, service }: Application, repository: string, query: URLSearchParams): string | undefined {
+  const [store, named] = [query.get('store'), query.get('repository')]
+  if (store !== null && !isSameDataset(store, service.query)) {
+    const own = service.query ?? 'one within the gateway'
+    return `the store of ${base} is ${own}, not ${store}. Give the settings of the gateway, or leave the store out.`
+  }
+  if (named === null || named.toLowerCase() === repository.toLowerCase()) return undefined
+  return `the repository of ${base} is ${repository}, not ${named}. Give the settings of the gateway.`
 }
 
 const basesOf = (applications: readonly { readonly base: string }[]): string =>

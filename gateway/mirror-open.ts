@@ -1,5 +1,6 @@
 // In charge of opening an application's store and history without a gateway, for the mirror's command line.
 import type { Application, Dataspace } from './dataspace.js'
+import type { Existing } from './history-place.js'
 import type { Locks } from './lock.js'
 import type { Log } from './log.js'
 import type { Mirrored } from './mirror.js'
@@ -17,10 +18,10 @@ export async function openMirror(
   application: Application,
   dataspace: Dataspace,
   settings: Settings,
-  { stores, locks, log, now }: { stores: Stores; locks: Locks; log: Log; now: () => number },
+  { stores, ...rest }: { stores: Stores; locks: Locks; log: Log; now: () => number; existing?: Existing },
 ): Promise<OpenMirror | undefined> {
   const store = await stores.open(application)
-  await untilReady([store], log)
-  const { mirrored, close } = await openVersioned(application, dataspace, store, { settings, locks, log, now })
+  await untilReady([store], rest.log)
+  const { mirrored, close } = await openVersioned(application, dataspace, store, { settings, ...rest })
   return mirrored && { mirrored, close }
 }

@@ -10,9 +10,11 @@ import {
   documentsIn,
   inParallel,
   makeProgress,
+  namesIn,
   whyBehind,
   type Difference,
   type Mirrored,
+  type Names,
   type Outcome,
   type Tell,
 } from './mirror-documents.js'
@@ -45,27 +47,46 @@ export async function verify(
   return isProblem(outcome) || behind === undefined ? outcome : { ...outcome, behind }
 }
 
-/** Commits what was changed behind the gateway, a commit for each document; all in one where the repository has none. */
+/**
+ * Commits what was changed behind the gateway, a commit for each document; all in one where the repository has none.
+ * @param force even where the store seems to have lost its documents
+ */
 export async function sweep(
   mirrored: Mirrored,
   locks: Locks,
   tell: Tell,
   signal?: AbortSignal,
+  force = false,
 ): Promise<Outcome | Problem> {
   const { history, now } = mirrored
   history.refresh()
   await history.settled(COMMITS_MS)
-  const blobs = await blobsIn(mirrored)
-  if (isProblem(blobs)) return blobs
+  const names = await namesIn(mirrored)
+  if (isProblem(names)) return names
+  const lost = force ? undefined : whyLost(names, mirrored)
+  if (lost !== undefined) return problem('history.failed', lost)
   const author = { method: 'SWEEP', agent: undefined, time: now() }
   const examine = (document: string) => sweepDocument(mirrored, document, author)
   const outcome =
-    blobs.size === 0
-      ? await importDocuments(mirrored, tell, signal)
+    names.atHead === 0
+      ? await importDocuments(mirrored, names.onlyStored, tell, signal)
       : await walk(mirrored, underLocks(mirrored, locks, besideWrites(mirrored), examine), tell, signal)
   if (isProblem(outcome)) return outcome
   const behind = await whyBehind(mirrored, COMMITS_MS)
   return behind === undefined ? outcome : { ...outcome, behind }
+}
+
+/** So many deletions are looked at by nobody twice. */
+const FEW = 10
+
+/** Why it seems that the store has lost documents, or is another. */
+function whyLost({ recorded, onlyRecorded }: Names, { store, repository }: Mirrored): string | undefined {
+  const gone = onlyRecorded.length
+  if (gone === 0 || (gone < recorded && (gone <= FEW || 2 * gone <= recorded))) return undefined
+  return (
+    `the triplestore ${store.name} lacks ${gone} of the ${recorded} documents that ${repository.name} has, and that would ` +
+    'be committed. Is it the right one? Fill it with triplegate mirror rebuild, or commit the deletions with --force.'
+  )
 }
 
 /** As `sweep`, in the name of whose update it was, while no other write is let in: each document is locked, and no more. */

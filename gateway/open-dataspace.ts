@@ -10,7 +10,7 @@ import type { Application, ApplicationCache, Dataspace } from './gateway.js'
 import type { Locks } from './lock.js'
 import type { Log } from './log.js'
 import { makeOntologies } from './ontologies.js'
-import { importAtStart } from './mirror-import.js'
+import { makeAlignment } from './mirror-alignment.js'
 import { openVersioned } from './open-versioned.js'
 import { untilReady, type Stores } from './open-stores.js'
 import type { SeedAgent } from './seed.js'
@@ -85,9 +85,8 @@ export async function openDataspace(configured: Configured, surroundings: Surrou
       opened.push(application)
       dataspace[name] = application.application
     }
-    for (const { application } of opened) {
-      if (application.mirrored && !application.service.embedded) await importAtStart(application.mirrored, log)
-    }
+    for (const { application } of opened) await application.alignment?.check()
+    for (const { application } of opened) await application.alignment?.begin()
     return { dataspace, close }
   } catch (error) {
     await close()
@@ -108,13 +107,22 @@ async function openApplication(
   surroundings: Surroundings,
 ): Promise<OpenApplication> {
   const { mirrored, journalled, close } = await openVersioned(described, configured, store, surroundings)
+  // A store within is filled from its history.
+  const alignment = mirrored && !described.service.embedded && makeAlignment(mirrored, surroundings.log)
   const application: Application = {
     ...described,
     store,
     ...(mirrored && { history: mirrored.history, mirrored }),
+    ...(alignment && { alignment }),
     journalled,
     cache: surroundings.cacheOf(described, store),
     dataspace,
   }
-  return { application, close }
+  return {
+    application,
+    close() {
+      application.alignment?.close()
+      return close()
+    },
+  }
 }

@@ -126,9 +126,18 @@ function sharedFiles(applications: readonly Application[]): Fault[] {
   return applications.flatMap((application, i) =>
     applications.slice(0, i).flatMap((other) => {
       const [own, others] = [application.versioning, other.versioning]
-      if (typeof own !== 'object' || typeof others !== 'object' || placeOf(own) !== placeOf(others)) return []
-      const problem = `shares repository, branch and path prefix with ${other.iri}`
-      return [faultAt(application, problem, 'Give each its own host:pathPrefix.', 'lds:versioningRepository')]
+      if (typeof own !== 'object' || typeof others !== 'object') return []
+      const fault = (problem: string, mend: string): Fault[] => [
+        faultAt(application, `shares ${problem} with ${other.iri}`, mend, 'lds:versioningRepository'),
+      ]
+      // A repository on disk is held by one history.
+      if (own.location.startsWith('file:')) {
+        const [folder, other] = [own, others].map(({ location }) => new URL(location).pathname.replace(/\/+$/, ''))
+        const isShared = others.location.startsWith('file:') && folder === other
+        return isShared ? fault('a repository on this disk', 'Give each a repository of its own.') : []
+      }
+      if (placeOf(own) !== placeOf(others)) return []
+      return fault('repository, branch and path prefix', 'Give each its own host:pathPrefix.')
     }),
   )
 }
@@ -148,7 +157,7 @@ function sharedDatasets(dataspaces: readonly Dataspace[]): Fault[] {
 }
 
 /** The datasets behind the endpoints: Fuseki's names of services taken off, and all names of this machine alike. */
-function datasetsOf({ query, update, graphStore }: ServiceDescription): string[] {
+function datasetsOf({ query, update, graphStore }: Partial<ServiceDescription>): string[] {
   return [query, update, graphStore].flatMap((endpoint) => {
     if (endpoint === undefined) return []
     const { hostname, port, protocol, pathname } = new URL(endpoint)
@@ -156,4 +165,11 @@ function datasetsOf({ query, update, graphStore }: ServiceDescription): string[]
     const path = pathname.replace(/\/$/, '').replace(/\/(query|sparql|update|data|get)$/, '')
     return [`${host}:${port || (protocol === 'https:' ? 443 : 80)}${path}`]
   })
+}
+
+/** Whether two query endpoints are of one dataset, as far as their URLs say. */
+export function isSameDataset(one: string, other: string | undefined): boolean {
+  if (other === undefined || !URL.canParse(one)) return false
+  const [[a], [b]] = [one, other].map((query) => datasetsOf({ query })) as [string[], string[]]
+  return a === b
 }

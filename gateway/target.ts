@@ -93,7 +93,7 @@ function targetOf<App extends Base>(
   const uri = query.get('uri')
   if (uri !== null) return { application, kind: 'proxied', uri, path: iri }
   const relative = iri.slice(application.base.length)
-  const endpoint = ENDPOINTS.find((name) => relative === name || (name.endsWith('/') && relative.startsWith(name)))
+  const endpoint = endpointAt(relative)
   if (endpoint) return { application, kind: 'endpoint', endpoint, iri, query }
   if (query.has('graph') || query.has('default')) {
     return problem(
@@ -116,6 +116,15 @@ function targetOf<App extends Base>(
   const version = query.get(history)!.toLowerCase()
   if (diff === null) return { application, kind: history, document: iri, version }
   return { application, kind: 'diff', document: iri, version, diff: diff.toLowerCase() }
+}
+
+const endpointAt = (relative: string): string | undefined =>
+  ENDPOINTS.find((name) => relative === name || (name.endsWith('/') && relative.startsWith(name)))
+
+/** Whether a request of this very URI, which is under the base, has it as its document. */
+export function isDocumentUri(iri: string, base: string): boolean {
+  const path = iri.slice(base.length - 1)
+  return path.endsWith('/') && normalisedPath(path) === path && endpointAt(path.slice(1)) === undefined
 }
 
 /** The path in the normal form of RFC 3986 §6.2.2, or the reason why it is refused. */

@@ -493,6 +493,13 @@ void t.test('each fault is named, with subject, property, problem and mend', asy
       /^urn:x lds:versioningRepository: shares repository, branch and path prefix with urn:eu/,
     ],
     [
+      'a repository on this disk for two',
+      repository('; doap:location <file:///var/lib/triplegate/history.git>') +
+        `<urn:x> a lds:EndUserDataspace ; lds:origin <https://x.example> ; lds:service <urn:s/eu> ; lds:versioningRepository <urn:other> . <urn:other> a doap:GitRepository ; doap:location <file:///var/lib/other/../triplegate/history.git/> ; host:branch "other" ; host:pathPrefix "other" . <urn:y> a lds:AdminDataspace ; lds:origin <https://admin.x.example> ; lds:service <urn:s/admin> .`,
+      token,
+      /^urn:x lds:versioningRepository: shares a repository on this disk with urn:eu. Give each a repository of its own/,
+    ],
+    [
       'a host shared by dataspaces',
       both +
         `<urn:x> a lds:EndUserDataspace ; lds:origin <https://data.example.org/x/> ; lds:service <urn:s/eu> . <urn:y> a lds:AdminDataspace ; lds:origin <https://data.example.org/x/admin/> ; lds:service <urn:s/admin> .`,

@@ -5,7 +5,6 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
 import { openEmbeddedStore } from '../../gateway/embedded-store.js'
-import { runMirrorCommand } from '../../gateway/mirror-commands.js'
 import { areSame } from '../../gateway/mirror-equality.js'
 import { makeLocks } from '../../gateway/lock.js'
 import { sweepsOf } from '../../gateway/mirror.js'
@@ -15,17 +14,11 @@ import type { GraphStore } from '../../gateway/store.js'
 import type { TimeMapJson } from '../../gateway/time-map-answer.js'
 import { checkSound, filesAt, git, headOf, logged } from '../support/bare-repository.js'
 import { freePort } from '../support/fuseki.js'
+import { command, linesOf, OUTSIDE, triple, VERSIONED, type Ended } from '../support/mirror.js'
 import { forEachStore, row, type MakeStores, type StoreKind, type Stores } from '../support/stores.js'
 import { makeWorld, ttl, turtle, type World } from '../support/world.js'
 
 const TITLE = '<http://purl.org/dc/terms/title>'
-const triple = (subject: string, title: string): string => `<${subject}> ${TITLE} "${title}" .\n`
-
-interface Ended {
-  readonly code: number
-  readonly out: string
-  readonly err: string
-}
 
 interface Mirror {
   readonly world: World
@@ -37,29 +30,6 @@ interface Mirror {
   /** Method and path of the commits since a number of them. */
   commits(): string[]
 }
-
-/** The command in this process; `stores`: what it opens where no gateway answers. */
-async function command(args: readonly string[], stores?: Stores): Promise<Ended> {
-  const [out, err]: [string[], string[]] = [[], []]
-  const terminal = {
-    out: (text: string | Buffer) => out.push(String(text)),
-    error: (text: string) => err.push(text),
-    waiting: () => undefined,
-    interactive: false,
-    now: Date.now,
-  }
-  const open = (one: Stores, kind: string): GraphStore => ({
-    ...(kind === 'admin' ? one.admin : one.endUser),
-    close: () => Promise.resolve(),
-  })
-  const openStore = stores && ((_: unknown, { kind }: { kind: string }) => Promise.resolve(open(stores, kind)))
-  const code = await runMirrorCommand(args, {}, terminal, openStore)
-  return { code, out: out.join(''), err: err.join('') }
-}
-
-/** Stores that are outside, as far as the gateway knows: they are not filled from the history. */
-const OUTSIDE = ['--backend', 'http://127.0.0.1:1/ds', '--admin-backend', 'http://127.0.0.1:1/admin']
-const VERSIONED = ['--history', 'local', '--admin-history', 'local']
 
 async function makeMirror(t: Test, makeStores: MakeStores, kind: StoreKind, before?: Seed): Promise<Mirror> {
   const stores = await makeStores()
@@ -82,8 +52,6 @@ async function makeMirror(t: Test, makeStores: MakeStores, kind: StoreKind, befo
 }
 
 type Seed = (stores: Stores, base: string) => Promise<void>
-
-const linesOf = ({ out }: Ended): string[] => out.trimEnd().split('\n')
 
 /** The documents of a store, canonical. */
 async function contentsOf(store: GraphStore, documents: readonly string[]): Promise<unknown[]> {
@@ -112,10 +80,10 @@ void forEachStore(t, 'changes behind the gateway', async (t, makeStores, kind) =
     const before = commits()
     const ended = await run('verify')
     t.equal(ended.code, 1)
-    t.same(linesOf(ended).slice(0, -1).sort(), [
+    t.same(linesOf(ended).slice(0, -1), [
       `changed                    ${world.origin}${changed}`,
-      `missing in the repository  ${fresh}`,
       `missing in the store       ${world.origin}${removed}`,
+      `missing in the repository  ${fresh}`,
     ])
     const said = 'different: 1 changed, 1 missing in the repository, 1 missing in the store'
     t.equal(linesOf(ended).at(-1), `${world.base}: 5 documents; ${said}.`)
@@ -125,7 +93,10 @@ void forEachStore(t, 'changes behind the gateway', async (t, makeStores, kind) =
       differences: { document: string }[]
     }
     t.equal(applications[0]!.documents, 5)
-    t.same(differences.map(({ document }) => path(document)).sort(), [path(fresh), changed, removed].sort())
+    t.same(
+      differences.map(({ document }) => path(document)),
+      [path(fresh), changed, removed].sort(),
+    )
   })
   await is('sweep commits exactly that, a commit each, and marks it', async (t) => {
     const before = commits()
@@ -165,7 +136,14 @@ void forEachStore(t, 'changes behind the gateway', async (t, makeStores, kind) =
     t.same(commits(), before)
   })
   await is('graphs that are no documents of the application stay out of it', async (t) => {
-    const others = [`${world.base}no-slash`, `${world.base}admin/acl/x/`, 'https://elsewhere.example/', `${kept}#x`]
+    const others = [
+      `${world.base}no-slash`,
+      `${world.base}é/`,
+      `${world.base}a//b/`,
+      `${world.base}admin/acl/x/`,
+      'https://elsewhere.example/',
+      `${kept}#x`,
+    ]
     const graphs = others.map((graph) => (graph.includes(':') ? graph : world.origin + graph))
     for (const graph of graphs) await stores.endUser.replace(graph, triple(graph, 'other'))
     t.match(await run('verify'), { code: 0, out: 'equal' })
@@ -265,7 +243,16 @@ void t.test('the command', async (t) => {
     const rows: [args: string[], code: number, err: RegExp][] = [
       [[], 2, /write triplegate mirror verify, sweep or rebuild/],
       [['check'], 2, /write triplegate mirror/],
-      [['verify', '--force'], 2, /--force: is for rebuild only/],
+      [['verify', '--force'], 2, /--force: is for sweep and rebuild/],
+      [['verify', '--json=1'], 2, /^triplegate: --json: takes no value. Write --json.\n$/],
+      [['sweep', '--force=yes'], 2, /^triplegate: --force: takes no value. Write --force.\n$/],
+      [
+        ['verify', '--application', '--json'],
+        2,
+        /^triplegate: --application: has no value. Write --application URL.\n$/,
+      ],
+      [['verify', '--application='], 2, /--application: has no value/],
+      [['verify', '--application'], 2, /--application: has no value/],
       [['verify', '--nothing'], 2, /--nothing/],
       [['verify', '--application', 'https://elsewhere.example/'], 2, /Give one of https:\/\/localhost:8443\/, /],
       [['verify', '--history', 'off', '--admin-history', 'off'], 2, /no application is versioned/],
@@ -296,7 +283,7 @@ void t.test('the command', async (t) => {
     ]
     const world = await makeWorld(t, { endUser, admin }, { flags: [...OUTSIDE, ...history] })
     t.match(
-      world.log.find(({ msg }) => String(msg).includes('mirror sweep')),
+      world.log.find(({ msg }) => String(msg).includes('as soon as it can be reached')),
       { level: 40 },
     )
     t.equal((await world.as('owner')('GET', '/a/')).status, 200)

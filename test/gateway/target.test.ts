@@ -1,6 +1,7 @@
 // What a request URI means: design 1 (refused, not cleaned), spec 4.1 (trailing slash), 4.3, 4.4, 4.5; RFC 3986 §6.2.
 import t from 'tap'
 import fc from 'fast-check'
+import { isDocumentOf } from '../../gateway/document.js'
 import { isProblem, STATUS_OF } from '../../gateway/problem.js'
 import { acceptOverride, parseTarget, siteOf } from '../../gateway/target.js'
 
@@ -44,6 +45,70 @@ void t.test('targets', async (t) => {
     t.same([parsed.kind, value], [kind, expected], target)
     if (base) t.equal(parsed.application.base, base, `${target} belongs to ${base}`)
   }
+})
+
+void t.test('graphs that are documents: exactly those that a request of their name leads to', async (t) => {
+  const [endUser, admin] = ['https://data.example.org/', 'https://data.example.org/admin/']
+  const isDocument = (kind: 'end-user' | 'admin', graph: string): boolean =>
+    isDocumentOf({ base: kind === 'admin' ? admin : endUser, kind, dataspace: { admin: { base: admin } } }, graph)
+  const isAskedFor = (kind: 'end-user' | 'admin', graph: string): boolean => {
+    const target = parse(graph.slice('https://data.example.org'.length))
+    if (isProblem(target) || target.kind !== 'document' || target.document !== graph) return false
+    return target.application.base === (kind === 'admin' ? admin : endUser)
+  }
+  const rows: [graph: string, of: '' | 'end-user' | 'admin'][] = [
+    [endUser, 'end-user'],
+    [`${endUser}a/b/`, 'end-user'],
+    [`${endUser}%C3%A9/`, 'end-user'],
+    [`${endUser}~a;b=c/`, 'end-user'],
+    [`${endUser}sparql/`, 'end-user'],
+    [admin, 'admin'],
+    [`${admin}acl/x/`, 'admin'],
+    [`${endUser}a`, ''],
+    [`${endUser}é/`, ''],
+    [`${endUser}%c3%a9/`, ''],
+    [`${endUser}%7Ea/`, ''],
+    [`${endUser}%FF/`, ''],
+    [`${endUser}%2F/`, ''],
+    [`${endUser}%0/`, ''],
+    [`${endUser}a?b/`, ''],
+    [`${endUser}a/?b/`, ''],
+    [`${endUser}a#b/`, ''],
+    [`${endUser}/`, ''],
+    [`${endUser}a//b/`, ''],
+    [`${endUser}./`, ''],
+    [`${endUser}a/../b/`, ''],
+    [`${endUser}a b/`, ''],
+    [`${endUser}uploads/x/`, ''],
+    [`${admin}oauth2/authorize/x/`, ''],
+    ['https://data.example.orga/', ''],
+  ]
+  for (const [graph, of] of rows) {
+    t.same([isDocument('end-user', graph), isDocument('admin', graph)], [of === 'end-user', of === 'admin'], graph)
+  }
+  const piece = fc.constantFrom(
+    'a',
+    'é',
+    '%',
+    '%C3%A9',
+    '%2e',
+    '.',
+    '/',
+    '//',
+    '?',
+    '#',
+    ' ',
+    'admin/',
+    'static/',
+    '\\',
+  )
+  fc.assert(
+    fc.property(fc.array(piece, { maxLength: 6 }), fc.constantFrom('end-user', 'admin'), (pieces, kind) => {
+      const graph = `${endUser}${pieces.join('')}/`
+      return isDocument(kind, graph) === isAskedFor(kind, graph)
+    }),
+    { numRuns: 2_000 },
+  )
 })
 
 void t.test('refused with 400: what could be read in two ways', async (t) => {
