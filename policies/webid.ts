@@ -66,7 +66,8 @@ function fingerprintOf(der: Uint8Array): string {
 /** A profile, and the documents of keys, may be slow and far away: what one verification and all of them may take. */
 const BUDGET_MS = 10_000
 const KEY_DOCUMENTS = 3
-const WAITING = 16
+/** Requests that wait for one verification: a busy agent's, when what was found of it is a while ago. */
+const WAITING = 512
 
 /** `lifetime` and `failureLifetime` in ms: how long a found key, and a failure, are believed. */
 export function makeWebIdVerifier(settings: {

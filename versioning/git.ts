@@ -33,6 +33,8 @@ const environment = (): NodeJS.ProcessEnv => ({
   GIT_TERMINAL_PROMPT: '0',
   GIT_OPTIONAL_LOCKS: '0',
   GIT_LITERAL_PATHSPECS: '1',
+  // What is freed is kept for the next object (mallopt(3)): else four fifths of a commit's time are giving memory back.
+  MALLOC_TOP_PAD_: String(1024 * 1024),
   // What the branch says is what counts, whatever refs/replace a push has brought.
   GIT_NO_REPLACE_OBJECTS: '1',
   // A missing object is missing: it is not fetched, by what a repository's own settings name as the command for that.

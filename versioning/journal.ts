@@ -4,7 +4,7 @@ import type { Change, Setback } from './change.js'
 import { del, put, type Database, type Operation } from './database.js'
 import { differenceOf } from './diff.js'
 import type { NewChange, OpenEntry } from './history.js'
-import { SetbackError } from './repository.js'
+import { contentIn, entryIn, recordOf, type Entry } from './journal-record.js'
 import { makeUlids } from './ulid.js'
 
 export interface JournalLimits {
@@ -12,12 +12,6 @@ export interface JournalLimits {
   readonly entries: number
   /** UTF-16 units of their contents. */
   readonly bytes: number
-}
-
-/** A change without its content. */
-export type Entry = Omit<OpenEntry, 'content'> & {
-  /** UTF-16 units of the content; undefined where the document is deleted. */
-  readonly size: number | undefined
 }
 
 export interface Journal {
@@ -45,7 +39,7 @@ export interface Journal {
   figures(): { depth: number; inDoubt: number; oldest: number | undefined; bytes: number }
 }
 
-/** What is known of a change in JSON, and in the lines after it the content, if there is one. */
+/** A record (journal-record.ts). */
 const ENTRY = 'e'
 const DONE = 'd'
 /** The last id when entries left: ids grow even where the clock goes back and nothing is left in the journal. */
@@ -53,10 +47,10 @@ const LAST_ID = 'j'
 /** UTF-16 units of contents that are read at once. */
 const AT_ONCE = 16 * 1024 * 1024
 /** UTF-16 units of contents of done entries that are in memory too. */
-const HELD = 16 * 1024 * 1024
+const HELD = 32 * 1024 * 1024
 
-/** While more changes than this are under way, those that begin wait for each other, to be put on the disk as one. */
-const [MANY_OPEN, GATHER_MS] = [4, 3]
+/** Changes that begin while others are under way wait for each other, to be put on the disk as one: longer, the more they are. */
+const [MANY_OPEN, GATHER_MS, LONGEST_GATHER_MS] = [4, 0.25, 8]
 
 interface Kept {
   readonly entry: Entry
@@ -79,6 +73,7 @@ export async function openJournal(
   /** By id, which is in order. */
   const kept = new Map<string, Kept>()
   const [byDocument, openOnes]: [Ids, Ids] = [new Map(), new Map()]
+  const newestDone = new Map<string, Entry>()
   const counts = { done: 0, bytes: 0, held: 0 }
   let last = await database.get(LAST_ID)
   let gathering: Promise<void> | undefined
@@ -88,7 +83,12 @@ export async function openJournal(
     addTo(byDocument, entry)
     if (!done) addTo(openOnes, entry)
     counts.bytes += entry.size ?? 0
-    if (done) counts.done++
+    if (done) nowDone(entry)
+  }
+
+  function nowDone(entry: Entry): void {
+    newestDone.set(entry.document, entry)
+    counts.done++
   }
 
   function forget(ids: readonly string[]): void {
@@ -99,6 +99,7 @@ export async function openJournal(
       kept.delete(id)
       takeFrom(byDocument, entry)
       takeFrom(openOnes, entry)
+      if (newestDone.get(entry.document) === entry) newestDone.delete(entry.document)
       counts.bytes -= entry.size ?? 0
       if (done) counts.done--
     }
@@ -133,8 +134,7 @@ export async function openJournal(
     const done = new Set<string>()
     for await (const [key] of database.range(DONE)) done.add(key.slice(DONE.length))
     for await (const [key, value] of database.range(ENTRY)) {
-      const stored = JSON.parse(value.split('\n', 1)[0]!) as Omit<Entry, 'id' | 'path'>
-      const entry: Entry = { ...stored, id: key.slice(ENTRY.length), path: storedPath(stored.document, pathOf) }
+      const entry = entryIn(key.slice(ENTRY.length), value, pathOf)
       const isDone = done.has(entry.id)
       keep(entry, isDone ? undefined : contentIn(value), isDone)
     }
@@ -152,12 +152,10 @@ export async function openJournal(
       const entries = changes.map(entryOf)
       // Room is taken at once: what is begun meanwhile must not take it again.
       entries.forEach((entry, i) => keep(entry, changes[i]!.content, false))
-      const operations = entries.map(({ id, path: _, ...stored }, i) => {
-        const { content } = changes[i]!
-        return put(ENTRY + id, JSON.stringify(stored) + (content === undefined ? '' : `\n${content}`))
-      })
-      if (kept.size - counts.done > MANY_OPEN)
-        await (gathering ??= sleep(GATHER_MS).finally(() => (gathering = undefined)))
+      const operations = entries.map((entry, i) => put(ENTRY + entry.id, recordOf(entry, changes[i]!.content)))
+      const open = kept.size - counts.done
+      const gather = Math.min(LONGEST_GATHER_MS, open * GATHER_MS)
+      if (open > MANY_OPEN) await (gathering ??= sleep(gather).finally(() => (gathering = undefined)))
       const failed = await database.write(operations, true, 'undo')
       if (failed) forget(entries.map(({ id }) => id))
       return failed ?? entries.map((entry, i) => openEntry(entry, changes[i]!.content))
@@ -170,8 +168,8 @@ export async function openJournal(
         if (fits) counts.held += content.length
         kept.set(id, { entry, content: fits ? content : undefined, done: true })
         takeFrom(openOnes, entry)
+        nowDone(entry)
       }
-      counts.done += own.length
       if (own.length === 0) return
       const operations = own.map(({ id }) => put(DONE + id, ''))
       const written = database.write(operations, durableDone, 'keep')
@@ -184,7 +182,7 @@ export async function openJournal(
     },
     open: (document) =>
       [...of(document, openOnes)].filter(({ done }) => !done).map(({ entry, content }) => openEntry(entry, content)),
-    newest: (document) => [...of(document)].findLast(({ done }) => done)?.entry,
+    newest: (document) => newestDone.get(document),
     pathOf: (id) => kept.get(id)?.entry.path,
     documents: () => [...byDocument.keys()],
     doneCount: (document) =>
@@ -224,8 +222,6 @@ export async function openJournal(
   }
 }
 
-const contentIn = (value = ''): string | undefined => /\n(.*)$/s.exec(value)?.[1]
-
 type Ids = Map<string, Set<string>>
 const addTo = (ids: Ids, { document, id }: Entry): unknown =>
   ids.set(document, (ids.get(document) ?? new Set()).add(id))
@@ -234,17 +230,6 @@ function takeFrom(ids: Ids, { document, id }: Entry): void {
   const siblings = ids.get(document)
   siblings?.delete(id)
   if (siblings?.size === 0) ids.delete(document)
-}
-
-function storedPath(document: string, pathOf: (document: string) => string): string {
-  try {
-    return pathOf(document)
-  } catch (error) {
-    const detail =
-      `The journal holds a change that is not committed yet, of ${document}: ${(error as Error).message}. ` +
-      'Start with the former base once, until all is committed.'
-    throw new SetbackError({ setback: 'failed', detail })
-  }
 }
 
 const openEntry = ({ size: _, ...entry }: Entry, content: string | undefined): OpenEntry => ({ ...entry, content })

@@ -6,7 +6,7 @@ import { addTo, catchUp, indexedCommit, setbackOf, type Branch } from './catch-u
 import { isSetback, type Change, type Setback } from './change.js'
 import { commitMessage, readTrailers } from './commit-message.js'
 import { blobId } from './fast-import.js'
-import type { Entry } from './journal.js'
+import type { Entry } from './journal-record.js'
 import type { Committed, NewCommit } from './repository.js'
 
 /** All in ms. */

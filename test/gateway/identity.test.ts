@@ -156,6 +156,18 @@ void t.test('identity', async (t) => {
     t.equal(await status({ 'Client-Cert': byteSequence(second) }), 403)
   })
 
+  await is(
+    'however many requests come at once with a certificate that was not seen before, all are decided',
+    async (t) => {
+      const webId = `${trusted.base}admin/acl/agents/busy/#this`
+      const pem = await made(webId)
+      t.equal((await trusted.as('owner')('PUT', new URL(webId).pathname, ttl(profileOf(webId, pem)))).status, 201)
+      const fields = { 'Client-Cert': byteSequence(pem) }
+      const statuses = await Promise.all(Array.from({ length: 200 }, () => status(fields)))
+      t.same([...new Set(statuses)], [403], 'known, without rights')
+    },
+  )
+
   await is('a remote profile is fetched over verified TLS or not at all', async (t) => {
     // The server's certificate is not one that anybody trusts: the profile must not be believed.
     const pem = await makeServerCertificate(['127.0.0.1'], Date.now())
