@@ -18,7 +18,7 @@ import {
   type Repository,
 } from './repository.js'
 
-export const BATCH = 250
+export const BATCH = 1000
 /** Packs are merged from so many on, as long as that takes a small share of the time; from as many as MANY in any case. */
 const PACKS = 64
 const MANY_PACKS = 200

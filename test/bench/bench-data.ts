@@ -38,16 +38,18 @@ export const TWENTY_TRIPLES = Array.from(
   (_, i) => `<#part-${i}> ${node(DCT('title'))} ${literal(`Part ${i}, with a title of some length`)} .\n`,
 ).join('')
 
-/** They have a container of their own, as documents of one kind have. */
+/** Documents of one kind have a container of their own. */
 const putContainer = (base: string): string => `${base}put/`
+const productContainer = (base: string): string => `${base}product/`
+const bulkContainer = (base: string): string => `${base}bulk/`
 export const putDocument = (base: string, n: number): string => `${putContainer(base)}${n}/`
-export const productDocument = (base: string, n: number): string => `${base}product-${n}/`
+export const productDocument = (base: string, n: number): string => `${productContainer(base)}${n}/`
 export const valuesDocument = (base: string): string => `${base}values/`
 
 function productTriples(document: string, base: string, n: number): string[] {
   const product = node(`${document}#this`)
   return [
-    ...managed(document, base),
+    ...managed(document, productContainer(base)),
     `${product} ${node(RDF('type'))} ${node(TERM(`Type${n % 10}`))}`,
     `${product} ${node(RDFS('label'))} ${literal(`Product ${n}`)}`,
     `${product} ${node(TERM('size'))} ${integer((n * 37) % 1000)}`,
@@ -104,7 +106,9 @@ const numbered = (count: number, each: (n: number) => string): string =>
 export const endUserQuads = (base: string): string =>
   bulkQuads(base, 0, DIFFERENT) +
   quads(`${base}doc/`, documentTriples(`${base}doc/`, base)) +
-  quads(putContainer(base), [`${node(putContainer(base))} ${node(RDF('type'))} ${node(DH('Container'))}`]) +
+  [putContainer(base), productContainer(base), bulkContainer(base)]
+    .map((container) => quads(container, [`${node(container)} ${node(RDF('type'))} ${node(DH('Container'))}`]))
+    .join('') +
   numbered(64, (n) => quads(putDocument(base, n), managed(putDocument(base, n), putContainer(base)))) +
   numbered(PRODUCTS, (n) => quads(productDocument(base, n), productTriples(productDocument(base, n), base, n))) +
   quads(
@@ -117,10 +121,10 @@ export const endUserQuads = (base: string): string =>
   )
 
 /** Many documents of 5 kB, named alike. */
-export const bulkDocument = (base: string, n: number): string => `${base}bulk-${n}/`
+export const bulkDocument = (base: string, n: number): string => `${bulkContainer(base)}${n}/`
 export const bulkQuads = (base: string, from: number, to: number): string =>
   numbered(to - from, (i) =>
-    quads(bulkDocument(base, from + i), documentTriples(bulkDocument(base, from + i), base, from + i)),
+    quads(bulkDocument(base, from + i), documentTriples(bulkDocument(base, from + i), bulkContainer(base), from + i)),
   )
 
 export const agentOf = (admin: string): string => `${admin}acl/agents/bench/#this`

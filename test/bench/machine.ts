@@ -12,9 +12,9 @@ export const MEASURING = 1
 const has = (tool: string): boolean => spawnSync('which', [tool]).status === 0
 const canPin = has('taskset') && cpus().length > 1
 
-/** Moves a process with all its threads to a core, where the machine has `taskset` and two cores. */
-export function pin(pid: number, core: number): void {
-  if (canPin) spawnSync('taskset', ['-a', '-c', '-p', String(core), String(pid)])
+/** Moves a process with all its threads to these cores, where the machine has `taskset` and two cores. */
+export function pin(pid: number, ...cores: readonly number[]): void {
+  if (canPin) spawnSync('taskset', ['-a', '-c', '-p', cores.join(), String(pid)])
 }
 
 /** Whether the program is there, after an attempt to install its Debian package where it was not. */

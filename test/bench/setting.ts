@@ -11,6 +11,8 @@ import { answerTo, untilListening } from './contestants.js'
 import type { Load } from './load.js'
 import { MEASURED, MEASURING, pin, start, type Started } from './machine.js'
 
+const PLACES = { measured: [MEASURED], measuring: [MEASURING], both: [MEASURED, MEASURING] } as const
+
 export interface Setting {
   /** Of what is measured beside. */
   readonly versions: readonly string[]
@@ -21,8 +23,8 @@ export interface Setting {
   readonly data: string
   /** The path of the document of 5 kB. */
   readonly path: string
-  /** Puts the store on the core of the contestants, or on that of the load. */
-  place(core: 'measured' | 'measuring'): void
+  /** Puts the store on the core of the contestants, on that of the load, or on both. */
+  place(core: 'measured' | 'measuring' | 'both'): void
   /** A request to the store's end-user dataset. */
   store(target: string, fields?: Record<string, string>): Load
   graphStore(document: string): string
@@ -147,7 +149,7 @@ export async function makeSetting(): Promise<Setting | { readonly missing: strin
     admin,
     data,
     path: '/doc/',
-    place: (core) => pin(fuseki.pid, core === 'measured' ? MEASURED : MEASURING),
+    place: (core) => pin(fuseki.pid, ...PLACES[core]),
     store: (target, fields = {}) => ({
       port: storePort,
       targets: [target],
