@@ -64,7 +64,8 @@ export async function pastOf(context: Context, facts: Facts, patience: number): 
   if (isProblem(onState)) return onState
   if (!onState.allowed) await leastTime
   if (!onState.allowed && !decision.absent) return refusalOf(decision, context, document)
-  context.trace.decision = onState.allowed ? onState : decision
+  // A write that restores keeps its own decision in the log.
+  if (context.trace.decision?.required === 'Read') context.trace.decision = onState.allowed ? onState : decision
   const forEveryone = isProblem(state) ? undefined : decideOn({ ...context, agent: {} }, state, 'Read')
   return {
     context,
