@@ -3,20 +3,20 @@
 import type { Decision, Mode } from '../policies/decide.js'
 import { requiredMode } from '../policies/decide.js'
 import { isCrossSite } from '../policies/cross-site.js'
-import { decideOn, lookUp, type Facts, type OwnTarget } from './access.js'
-import { endpointOf, type Endpoint, type EndpointTarget } from './endpoints.js'
-import type { Request, Response } from './exchange.js'
+import { decideOn, lookUp, type Facts, type OwnTarget } from './request/access.js'
+import { endpointOf, type Endpoint, type EndpointTarget } from './endpoints/table.js'
+import type { Request, Response } from './http/exchange.js'
 import type { Application, Gateway } from './gateway.js'
-import { identify, recallAgent, type Agent } from './identify.js'
+import { identify, recallAgent, type Agent } from './request/identify.js'
 import { makeTrace, type Trace } from './log.js'
-import { endingSession } from './oidc-cookies.js'
-import { observe } from './observe.js'
-import { isPast, linksOfRefused, past } from './past.js'
+import { endingSession } from './identity/cookies.js'
+import { observe } from './request/observe.js'
+import { isPast, linksOfRefused, past } from './memento/past.js'
 import { isProblem, problem, type Problem } from './problem.js'
-import { ACCEPT_POST } from './rdf-read.js'
-import { read } from './read.js'
-import { readLarge } from './read-large.js'
-import { methodNotAllowed, refusalOf } from './refusal.js'
+import { ACCEPT_POST } from './rdf/read.js'
+import { read } from './methods/read.js'
+import { readLarge } from './methods/read-large.js'
+import { methodNotAllowed, refusalOf } from './request/refusal.js'
 import {
   DOCUMENT_METHODS,
   READ_METHODS,
@@ -25,12 +25,12 @@ import {
   problemResponse,
   response,
   withoutBody,
-} from './respond.js'
-import { tooLarge } from './request-body.js'
-import { sparql } from './sparql.js'
-import { readSparqlRequest, SPARQL_ACCEPTS, SPARQL_METHODS, type SparqlRequest } from './sparql-request.js'
-import { acceptOverride, type Target } from './target.js'
-import { write } from './write.js'
+} from './request/respond.js'
+import { tooLarge } from './http/body.js'
+import { sparql } from './endpoints/sparql.js'
+import { readSparqlRequest, SPARQL_ACCEPTS, SPARQL_METHODS, type SparqlRequest } from './endpoints/sparql-request.js'
+import { acceptOverride, type Target } from './http/target.js'
+import { write } from './methods/write.js'
 
 /** One request on its way, with what has been found out about it. */
 export interface Context {

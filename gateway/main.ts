@@ -1,15 +1,15 @@
 #!/usr/bin/env node
 // In charge of the command line: which command is asked for, what it prints, and how the process ends.
 import { readFileSync } from 'node:fs'
-import { ACCESS_USAGE, runAccessCommand } from './access-commands.js'
-import { faultLine, readConfiguration } from './configuration.js'
-import { HISTORY_USAGE, isHistoryCommand, runHistoryCommand, type Terminal } from './history-commands.js'
-import { historyText } from './history-place.js'
+import { ACCESS_USAGE, runAccessCommand } from './commands/access.js'
+import { faultLine, readConfiguration } from './configuration/configuration.js'
+import { HISTORY_USAGE, isHistoryCommand, runHistoryCommand, type Terminal } from './commands/history.js'
+import { historyText } from './configuration/history-place.js'
 import { makeLog } from './log.js'
-import { MIRROR_USAGE, runMirrorCommand } from './mirror-commands.js'
-import { helpText, parseSettings, printConfig, type Settings } from './settings.js'
-import { StartFailure } from './open-stores.js'
-import { NOT_ENFORCED, startGateway, type Running } from './start.js'
+import { MIRROR_USAGE, runMirrorCommand } from './commands/mirror.js'
+import { helpText, parseSettings, printConfig, type Settings } from './configuration/settings.js'
+import { StartFailure } from './start/open-stores.js'
+import { NOT_ENFORCED, startGateway, type Running } from './start/start.js'
 
 const out = (text: string): void => void process.stdout.write(`${text}\n`)
 const fail = (lines: readonly string[]): never => {

@@ -1,12 +1,12 @@
 // In charge of the access decision: which mode a request needs, which authorizations can give it, and why it is so.
 // LinkedDataHub 5.1 to 5.6 says most of it, design 4 the rest. A pure function of the index and the question.
-import { bitsOf, modesOf } from './authorization.js'
-import type { AllConsidered, Audited, Grant, SubjectKind, Target } from './authorization-evidence.js'
-import type { Match } from './authorization-match.js'
-import type { AuthorizationIndex, Mode } from './authorizations.js'
+import { bitsOf, modesOf } from './authorizations/authorization.js'
+import type { AllConsidered, Audited, Grant, SubjectKind, Target } from './authorizations/evidence.js'
+import type { Match } from './authorizations/match.js'
+import type { AuthorizationIndex, Mode } from './authorizations/index.js'
 import { CONTAINER, ITEM, ROOT } from './vocabulary.js'
 
-export type { Mode } from './authorizations.js'
+export type { Mode } from './authorizations/index.js'
 
 export interface Document {
   readonly iri: string

@@ -1,15 +1,15 @@
 // In charge of opening an application's history: journal and version index in one database, and the relay between them
 // and the repository.
 import { isSetback, type Setback, type Version } from './change.js'
-import { setbackOf } from './catch-up.js'
-import { openDatabase } from './database.js'
-import { documentOfPath, documentPath, LONGEST_PATH } from './document-path.js'
-import { blobId } from './fast-import.js'
+import { setbackOf } from './journal/catch-up.js'
+import { openDatabase } from './journal/database.js'
+import { documentOfPath, documentPath, LONGEST_PATH } from './git/document-path.js'
+import { blobId } from './git/fast-import.js'
 import type { History, Log } from './history.js'
-import { openJournal, type Journal, type JournalLimits } from './journal.js'
-import { startRelay, type Relay, type RelayPauses } from './relay.js'
+import { openJournal, type Journal, type JournalLimits } from './journal/journal.js'
+import { startRelay, type Relay, type RelayPauses } from './journal/relay.js'
 import type { Repository } from './repository.js'
-import { openVersionIndex, type VersionIndex } from './version-index.js'
+import { openVersionIndex, type VersionIndex } from './journal/version-index.js'
 
 export interface HistoryOptions {
   /** Of journal and index: made where there is none, and held by one process at a time. */

@@ -1,5 +1,5 @@
 // In charge of measuring one access decision, and the memory of the index, from 100 to 1,000,000 authorizations.
-import { makeAuthorizationIndex, type AuthorizationIndex, type Fact } from '../../policies/authorizations.js'
+import { makeAuthorizationIndex, type AuthorizationIndex, type Fact } from '../../policies/authorizations/index.js'
 import { decide, type Question } from '../../policies/decide.js'
 import {
   ADMIN,

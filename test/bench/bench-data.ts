@@ -1,6 +1,6 @@
 // In charge of the data that every contestant serves: documents, products, authorizations and one agent.
-import { accountDocument, type AccountId } from '../../gateway/oidc-accounts.js'
-import { ACL, DCT, DH, FOAF, LACL, RDF, RDFS, SIOC, XSD } from '../../gateway/vocabulary.js'
+import { accountDocument, type AccountId } from '../../gateway/identity/accounts.js'
+import { ACL, DCT, DH, FOAF, LACL, RDF, RDFS, SIOC, XSD } from '../../gateway/rdf/vocabulary.js'
 
 const node = (iri: string): string => `<${iri}>`
 const literal = (value: string): string => JSON.stringify(value)

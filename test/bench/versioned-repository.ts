@@ -3,9 +3,9 @@ import { spawn, execFileSync } from 'node:child_process'
 import { once } from 'node:events'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { authorOf, commitMessage, GATEWAY } from '../../versioning/commit-message.js'
-import { documentPath } from '../../versioning/document-path.js'
-import { makeUlids } from '../../versioning/ulid.js'
+import { authorOf, commitMessage, GATEWAY } from '../../versioning/git/commit-message.js'
+import { documentPath } from '../../versioning/git/document-path.js'
+import { makeUlids } from '../../versioning/journal/ulid.js'
 
 export const PREFIX = 'graphs'
 const START = Date.UTC(2026, 0, 1)

@@ -3,7 +3,7 @@
 import t, { type Test } from 'tap'
 import { formatHttpDate } from '../../cache/http-date.js'
 import { problem, type Problem } from '../../gateway/problem.js'
-import type { GraphStore } from '../../gateway/store.js'
+import type { GraphStore } from '../../gateway/stores/store.js'
 import type { Answer, Client } from '../support/client.js'
 import { forEachStore, keptRow, row } from '../support/stores.js'
 import { makeWorld, ttl, turtle, type World } from '../support/world.js'

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client } from '../support/client.js'
-import { documentPath } from '../../versioning/document-path.js'
+import { documentPath } from '../../versioning/git/document-path.js'
 import { commitsOf, differences, indexFaults, PREFIX, unsoundness, type ReadDocuments } from './evidence.js'
 import {
   historyFolder,

@@ -1,7 +1,7 @@
 // What the crash test holds against Git: that a commit too few, too many, or other than it was written is found.
 import t from 'tap'
-import { ACL, DCT, DH, RDF, SIOC, XSD } from '../../gateway/vocabulary.js'
-import { makeUlids } from '../../versioning/ulid.js'
+import { ACL, DCT, DH, RDF, SIOC, XSD } from '../../gateway/rdf/vocabulary.js'
+import { makeUlids } from '../../versioning/journal/ulid.js'
 import { faultsOf, type Committed } from './replay.js'
 import { lastLine, linesOf, type Write } from './writers.js'
 

@@ -1,6 +1,6 @@
 // In charge of holding what the agents saw against what Git has: each write that was answered is one commit, nothing else
 // is, and each commit has the document as that write left it. Pure.
-import { ACL, DCT, DH, RDF, SIOC, XSD } from '../../gateway/vocabulary.js'
+import { ACL, DCT, DH, RDF, SIOC, XSD } from '../../gateway/rdf/vocabulary.js'
 import { lastLine, linesOf, type Write } from './writers.js'
 
 /** A commit as read from the repository. */

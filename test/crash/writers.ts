@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { makeClientCertificate } from '../../gateway/make-certificate.js'
+import { makeClientCertificate } from '../../gateway/agents/make-certificate.js'
 import { makeClient, type Client, type Send } from '../support/client.js'
 import { profileOf, ttl } from '../support/world.js'
 import type { Site } from './gateway-process.js'

@@ -1,5 +1,5 @@
 // In charge of statements and questions for the tests of access decisions, in few words.
-import type { Fact } from '../../policies/authorizations.js'
+import type { Fact } from '../../policies/authorizations/index.js'
 import type { Document, Mode, Question } from '../../policies/decide.js'
 
 export const ACL = 'http://www.w3.org/ns/auth/acl#'

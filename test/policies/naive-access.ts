@@ -1,5 +1,5 @@
 // In charge of access decisions said once more, straight from the rule text over plain statements, to hold the index against.
-import type { Fact } from '../../policies/authorizations.js'
+import type { Fact } from '../../policies/authorizations/index.js'
 import type { Document, Mode, Question } from '../../policies/decide.js'
 
 const ACL = 'http://www.w3.org/ns/auth/acl#'

@@ -1,9 +1,9 @@
 // In charge of the contract of a Git repository, held against every kind: a local one, and GitHub.
 import type { Test } from 'tap'
 import { isSetback, type Setback } from '../../versioning/change.js'
-import { readTrailers } from '../../versioning/commit-message.js'
-import { documentPath } from '../../versioning/document-path.js'
-import { blobId } from '../../versioning/fast-import.js'
+import { readTrailers } from '../../versioning/git/commit-message.js'
+import { documentPath } from '../../versioning/git/document-path.js'
+import { blobId } from '../../versioning/git/fast-import.js'
 import type { Committed, LoggedCommit, NewCommit, Repository } from '../../versioning/repository.js'
 import { checkSound, filesAt, foreignCommit, git, headOf, logged } from '../support/bare-repository.js'
 

@@ -1,5 +1,5 @@
 // In charge of versions for the tests of time map and time gate.
-import type { Memento } from '../../versioning/time-map.js'
+import type { Memento } from '../../versioning/memento/time-map.js'
 
 /** Mementos of these times, in seconds since the epoch. */
 export const mementos = (...seconds: readonly number[]): Memento[] =>

@@ -1,0 +1,37 @@
+// In charge of whose a mailbox is: an agent has it by its profile, and no two agents of a dataspace are to have one.
+import type { Application } from '../gateway.js'
+import { isProblem, type Problem } from '../problem.js'
+import { wholeText } from '../stores/whole-text.js'
+import { FOAF, TGA } from '../rdf/vocabulary.js'
+
+/** What somebody holds exclusively between looking for the holder of a mailbox and making one. */
+export const mailboxLock = (admin: Pick<Application, 'base'>, mailbox: string): [name: string, mode: 'exclusive'] => [
+  `${admin.base} mailbox ${mailbox.toLowerCase()}`,
+  'exclusive',
+]
+
+const TSV = 'text/tab-separated-values'
+const MAX_BYTES = 64 * 1024
+
+/**
+ * The WebID of the agent with this mailbox among the documents under `acl/agents/`, as the store has it now.
+ * @param mailbox an address that `isMailAddress` (setting-values.ts), without `mailto:`; compared in lower case
+ * @param proven only an agent who has been shown to receive what is sent there
+ */
+export async function mailboxHolder(
+  { store, base }: Pick<Application, 'store' | 'base'>,
+  mailbox: string,
+  proven?: 'proven',
+): Promise<string | undefined | Problem> {
+  const query = `SELECT ?agent WHERE {
+    GRAPH ?g { ?agent <${FOAF('mbox')}> ?mbox }
+    FILTER(STRSTARTS(STR(?g), ${JSON.stringify(`${base}acl/agents/`)}) && isIRI(?agent))
+    FILTER(REPLACE(LCASE(STR(?mbox)), "^mailto:", "") = ${JSON.stringify(mailbox.toLowerCase())})
+    ${proven ? `FILTER NOT EXISTS { GRAPH ?g { ?agent <${UNPROVEN}> ?mbox } }` : ''}
+  } ORDER BY ?agent LIMIT 1`
+  const tsv = await wholeText(store.query(query, TSV), MAX_BYTES)
+  return isProblem(tsv) ? tsv : /^<([^<>\s]+)>/m.exec(tsv)?.[1]
+}
+
+/** Of an agent to a mailbox that it has only said to be its own. */
+export const UNPROVEN = TGA('unprovenMailbox')

@@ -1,0 +1,62 @@
+// In charge of the history as people read it in a terminal: the list of versions, and differences by subject. Pure.
+import { bySubject, type Difference } from '../../versioning/memento/difference.js'
+import type { TimeMapJson } from '../memento/time-map.js'
+import { PREFIXES } from '../rdf/vocabulary.js'
+
+/** Control characters could rule the terminal, and the order of what is read: literals are anybody's. */
+export const printable = (text: string): string => text.replace(/[^\P{Cc}\n]|\p{Bidi_Control}/gu, '\uFFFD')
+
+const LEAST_DIGITS = 8
+
+/** Newest first, ids as short as tells them apart. */
+export function versionsText({ versions }: TimeMapJson): string {
+  let digits = LEAST_DIGITS
+  const short = (id: string): string => id.slice(0, digits)
+  while (digits < 40 && new Set(versions.map(({ version }) => short(version))).size < versions.length) digits++
+  const rows = versions.map(({ version, uri, time, method, added, removed, agent, restores }) => [
+    short(version),
+    time,
+    method ?? (uri === undefined ? 'DELETE' : '?'),
+    added === undefined ? '' : `+${added}`,
+    removed === undefined ? '' : `-${removed}`,
+    (agent ?? '') + (restores === undefined ? '' : ` (restores ${short(restores)})`),
+  ])
+  return columns([['VERSION', 'TIME', 'METHOD', 'ADDED', 'REMOVED', 'AGENT'], ...rows.reverse()])
+}
+
+function columns(rows: readonly (readonly string[])[]): string {
+  const widths = rows[0]!.map((_, i) => Math.max(...rows.map((row) => row[i]!.length)))
+  return rows
+    .map(
+      (row) =>
+        row
+          .map((cell, i) => cell.padEnd(widths[i]! + 2))
+          .join('')
+          .trimEnd() + '\n',
+    )
+    .join('')
+}
+
+/** By subject, lines with - for what was removed and + for what was added. */
+export function differenceText(difference: Difference): string {
+  const blocks = bySubject(difference).map(({ subject, removed, added }) => {
+    const rest = (line: string): string => abbreviated(line.slice(subject.length + 1).replace(/ \.$/, ''))
+    return [
+      subject,
+      ...removed.map((line) => `  - ${rest(line)}`),
+      ...added.map((line) => `  + ${rest(line)}`),
+      '',
+    ].join('\n')
+  })
+  return blocks.join('\n')
+}
+
+const NAMESPACES = Object.entries(PREFIXES).map(([prefix, namespace]) => [`<${namespace}`, `${prefix}:`] as const)
+
+/** Known namespaces as prefixes, outside literals: for people, not for parsers. */
+const abbreviated = (line: string): string =>
+  line.replace(/"(?:[^"\\]|\\.)*"|<[^>]*>/g, (term) => {
+    const [namespace, prefix] = NAMESPACES.find(([start]) => term.startsWith(start)) ?? []
+    const local = namespace && term.slice(namespace.length, -1)
+    return local && /^[A-Za-z0-9_-]+$/.test(local) ? prefix! + local : term
+  })

@@ -1,0 +1,35 @@
+// In charge of what the mirror's command line prints: how far it is, what differs, and what came of it. Pure.
+import { DIFFERENCES, type MirrorEvent, type Outcome } from '../mirror/documents.js'
+
+const BAR = 30
+const number = (count: number): string => count.toLocaleString('en')
+const documents = (count: number): string => `${number(count)} document${count === 1 ? '' : 's'}`
+
+export function barText(what: string, { documents, of }: Extract<MirrorEvent, { event: 'progress' }>): string {
+  const share = of === 0 ? 1 : Math.min(1, documents / of)
+  const done = Math.round(share * BAR)
+  const bar = '#'.repeat(done).padEnd(BAR, '.')
+  return `${what} [${bar}] ${Math.floor(share * 100)}% ${number(documents)} of ${number(of)}`
+}
+
+const WIDTH = Math.max(...DIFFERENCES.map(({ length }) => length)) + 2
+
+export const differenceText = ({
+  document,
+  difference,
+  detail,
+}: Extract<MirrorEvent, { event: 'difference' }>): string =>
+  `${difference.padEnd(WIDTH)}${document}${detail === undefined ? '' : `  ${detail}`}\n`
+
+/** @param swept whether what differed has been committed */
+export function outcomeText(base: string, outcome: Outcome, swept: boolean): string {
+  const { differences, imported, behind } = outcome
+  const counts = DIFFERENCES.flatMap((name) => (differences[name] ? [`${number(differences[name])} ${name}`] : []))
+  const said = [
+    ...(imported ? [`${documents(imported)} imported as one commit`] : []),
+    ...(counts.length > 0 ? [`${swept ? 'found' : 'different'}: ${counts.join(', ')}`] : []),
+  ]
+  const nothing = swept ? 'nothing to commit' : 'equal'
+  const late = behind === undefined ? '' : `\nThe repository is behind the journal: ${behind}`
+  return `${base}: ${documents(outcome.documents)}; ${said.join('; ') || nothing}.${late}\n`
+}

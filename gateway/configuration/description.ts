@@ -1,0 +1,82 @@
+// In charge of reading described resources out of configuration quads, graph names aside, and of noting what is wrong. Pure.
+import type { Quad, Term } from '@rdfjs/types'
+import type { Fault } from './dataspace.js'
+import { A, ACL, AC, DCT, DOAP, FOAF, GITHUB, LAPP, LDS, LDT, RDF, RDFS, SD } from '../rdf/vocabulary.js'
+
+const PREFIXES: Readonly<Record<string, string>> = {
+  rdf: RDF(''),
+  rdfs: RDFS(''),
+  dct: DCT(''),
+  foaf: FOAF(''),
+  acl: ACL(''),
+  sd: SD(''),
+  doap: DOAP(''),
+  a: A(''),
+  ac: AC(''),
+  ldt: LDT(''),
+  lapp: LAPP(''),
+  lds: LDS(''),
+  host: GITHUB(''),
+}
+
+export function prefixed(iri: string): string {
+  const [prefix, namespace] = Object.entries(PREFIXES).find(([, namespace]) => iri.startsWith(namespace)) ?? []
+  return prefix === undefined ? `<${iri}>` : `${prefix}:${iri.slice(namespace!.length)}`
+}
+
+/** Resources by their properties. Each property is given as its names, the one to recommend first. */
+export interface Description {
+  readonly subjects: readonly string[]
+  describes(subject: string): boolean
+  types(subject: string): readonly string[]
+  /** All properties and values of a subject. */
+  properties(subject: string): readonly (readonly [property: string, value: Term])[]
+  /** The values of the properties, each text or IRI once. */
+  all(subject: string, properties: readonly string[]): readonly string[]
+  /** The one value; undefined when there is none, and with a fault when there are several. */
+  one(subject: string, properties: readonly string[]): string | undefined
+  /** As `one`, with a fault when there is none. */
+  required(subject: string, properties: readonly string[], mend: string): string | undefined
+  fault(subject: string, property: string, problem: string, mend: string): void
+}
+
+/** The resources that the quads describe; faults go to the list that is given. */
+export function describe(quads: Iterable<Quad>, faults: Fault[]): Description {
+  const bySubject = new Map<string, (readonly [string, Term])[]>()
+  for (const { subject, predicate, object } of quads) {
+    const key = subject.termType === 'BlankNode' ? `_:${subject.value}` : subject.value
+    bySubject.set(key, [...(bySubject.get(key) ?? []), [predicate.value, object]])
+  }
+  const properties: Description['properties'] = (subject) => bySubject.get(subject) ?? []
+  const fault: Description['fault'] = (subject, property, problem, mend) =>
+    void faults.push({ subject, property: property && prefixed(property), problem, mend })
+
+  const all: Description['all'] = (subject, names) => {
+    const values = properties(subject).filter(([property]) => names.includes(property))
+    for (const [property] of values.filter(([, { termType }]) => termType === 'BlankNode')) {
+      fault(subject, property, 'its value is a blank node', 'Give it an IRI such as <urn:example:name>.')
+    }
+    return [...new Set(values.filter(([, { termType }]) => termType !== 'BlankNode').map(([, { value }]) => value))]
+  }
+  const one: Description['one'] = (subject, names) => {
+    const [value, ...more] = all(subject, names)
+    if (more.length === 0) return value
+    fault(subject, names[0]!, `has ${more.length + 1} values where one is wanted`, 'Keep one of them.')
+    return undefined
+  }
+  return {
+    subjects: [...bySubject.keys()],
+    describes: (subject) => bySubject.has(subject),
+    types: (subject) => all(subject, [RDF('type')]),
+    properties,
+    all,
+    one,
+    required: (subject, names, mend) => {
+      const faultsBefore = faults.length
+      const value = one(subject, names)
+      if (value === undefined && faults.length === faultsBefore) fault(subject, names[0]!, 'is missing', mend)
+      return value
+    },
+    fault,
+  }
+}

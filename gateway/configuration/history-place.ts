@@ -1,0 +1,66 @@
+// In charge of where the history of an application goes: its repository, and its journal in the data folder; and of saying
+// so to people, without secrets.
+import { existsSync, realpathSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { gitHubPlace } from '../../versioning/github/api.js'
+import type { Application, VersioningRepository } from './dataspace.js'
+import type { Settings } from './settings.js'
+
+export interface HistoryPlace {
+  readonly repository: Omit<VersioningRepository, 'iri'>
+  /** The folder of a repository on this disk. */
+  readonly folder: string | undefined
+  /** The folder of journal and version index. */
+  readonly journal: string
+}
+
+/** Undefined where the application is not versioned. */
+export function historyPlaceOf(
+  { base, service, versioning }: Pick<Application, 'base' | 'service' | 'versioning'>,
+  { data }: Pick<Settings, 'data'>,
+): HistoryPlace | undefined {
+  const place = versioning ?? (service.embedded ? 'local' : 'off')
+  if (place === 'off') return undefined
+  const own = join(data, 'history', encodeURIComponent(base.replace(/^https?:\/\//, '')))
+  const journal = join(own, 'journal')
+  if (place === 'local') {
+    const location = join(own, 'repository.git')
+    return { repository: { location, branch: 'main', pathPrefix: 'graphs' }, folder: location, journal }
+  }
+  const { location } = place
+  return { repository: place, folder: location.startsWith('file:') ? fileURLToPath(location) : undefined, journal }
+}
+
+/** What has to be there already, lest a wrong setting makes another: `documents` may have lost their journal. */
+export type Existing = 'documents' | 'journal'
+
+/** What is not there, and the mend. */
+export function whatIsMissing({ folder, journal }: HistoryPlace, existing: Existing): string | undefined {
+  if (folder !== undefined && !existsSync(join(folder, 'objects'))) {
+    return `there is no repository at ${folder}. Correct --data, --history or lds:versioningRepository.`
+  }
+  if (existing === 'documents' || existsSync(journal)) return undefined
+  return `there is no journal at ${journal}: no gateway had it there. Correct --data.`
+}
+
+/** The repository's name, as it has it when it is open. */
+export function repositoryName({ folder, repository }: HistoryPlace): string {
+  if (folder !== undefined) return existsSync(folder) ? realpathSync(folder) : resolve(folder)
+  const { host, owner, repo } = gitHubPlace(repository) ?? {}
+  return [host, owner, repo].join('/')
+}
+
+/** One line: what it is, or that there is none and how it comes to be. */
+export function historyText(
+  application: Pick<Application, 'base' | 'kind' | 'service' | 'versioning'>,
+  settings: Pick<Settings, 'data' | 'config'>,
+): string {
+  const place = historyPlaceOf(application, settings)
+  if (!place) {
+    const flag = application.kind === 'admin' ? '--admin-history local' : '--history local'
+    return `off (give ${settings.config.length > 0 ? 'it lds:versioningRepository' : flag})`
+  }
+  const { location, branch, pathPrefix } = place.repository
+  return `${location}, branch ${branch}, path prefix ${pathPrefix}`
+}

@@ -1,0 +1,124 @@
+// In charge of what a configuration says of services and repositories, with their credentials (spec 2.3). Pure.
+import type { ServiceDescription, VersioningRepository } from './dataspace.js'
+import type { Description } from './description.js'
+import { apiUrl, isInvalid, repositoryUrl, storeUrl, withoutUserInfo } from './setting-values.js'
+import { A, DOAP, GITHUB, LDS, LDT, SD } from '../rdf/vocabulary.js'
+
+const SERVICE = [LDS('service'), LDT('service')]
+const REPOSITORY = LDS('versioningRepository')
+
+/**
+ * `sd:endpoint` answers queries and `a:graphStore` the Graph Store Protocol. Updates go where a second service that
+ * supports sd:SPARQL11Update only has its endpoint; else beside the query endpoint, where Fuseki has them: `…/query` or
+ * `…/sparql` makes `…/update`, and any other URL (of a dataset) takes both. The credentials of the first go with all.
+ */
+export function serviceOf(app: string, config: Description, credentials: Description): ServiceDescription | undefined {
+  const services = config.all(app, SERVICE)
+  const isUpdateOnly = (service: string): boolean => {
+    const languages = config.all(service, [SD('supportedLanguage')])
+    return languages.includes(SD('SPARQL11Update')) && !languages.includes(SD('SPARQL11Query'))
+  }
+  const [iri, ...more] = services.filter((service) => !isUpdateOnly(service))
+  const [updates, ...moreUpdates] = services.filter(isUpdateOnly)
+  if (iri === undefined || more.length > 0 || moreUpdates.length > 0) {
+    const count = `has ${services.length} services where one answers queries and at most one more only updates`
+    config.fault(
+      app,
+      SERVICE[0]!,
+      services.length === 0 ? 'is missing' : count,
+      'Link to one sd:Service with sd:endpoint and a:graphStore.',
+    )
+    return undefined
+  }
+  const query = endpointOf(iri, SD('endpoint'), config)
+  const graphStore = endpointOf(iri, A('graphStore'), config)
+  const update =
+    updates === undefined
+      ? query?.replace(/\/(?:query|sparql)$/, '/update')
+      : endpointOf(updates, SD('endpoint'), config)
+  const known = credentialsOf(iri, credentials)
+  if (query === undefined || graphStore === undefined || update === undefined) return undefined
+  return { iri, query, update, graphStore, ...(known && { credentials: known }), embedded: false }
+}
+
+function endpointOf(service: string, property: string, config: Description): string | undefined {
+  const value = config.required(service, [property], 'Give the URL, such as <http://localhost:3030/ds/sparql>.')
+  if (value === undefined) return undefined
+  const url = storeUrl(value)
+  if (isInvalid(url)) config.fault(service, property, `${withoutUserInfo(value)} ${url.wrong}`, url.mend)
+  else if (new URL(url).username || new URL(url).password) {
+    config.fault(
+      service,
+      property,
+      'holds a user or password',
+      'Put them as a:authUser and a:authPwd into the credentials file.',
+    )
+  } else return url
+  return undefined
+}
+
+function credentialsOf(iri: string, credentials: Description): ServiceDescription['credentials'] {
+  const [user, password, token] = ['authUser', 'authPwd', 'authToken'].map((name) => credentials.one(iri, [A(name)]))
+  if (token !== undefined) {
+    if (user !== undefined || password !== undefined) {
+      credentials.fault(iri, A('authToken'), 'stands beside a user or password', 'Keep one or the other.')
+    }
+    return { token }
+  }
+  if (user !== undefined && password !== undefined) return { user, password }
+  if (user !== undefined) credentials.fault(iri, A('authPwd'), 'is missing', 'Give it beside a:authUser.')
+  if (password !== undefined) credentials.fault(iri, A('authUser'), 'is missing', 'Give it beside a:authPwd.')
+  return undefined
+}
+
+/** The repository that an application links to (spec 9.2); the token comes from the credentials only. */
+export function repositoryOf(
+  app: string,
+  config: Description,
+  credentials: Description,
+): VersioningRepository | undefined {
+  const iri = config.one(app, [REPOSITORY])
+  if (iri === undefined) return undefined
+  const written = config.required(
+    iri,
+    [DOAP('location')],
+    'Give the repository, such as <https://github.com/owner/repository>.',
+  )
+  const location = written === undefined ? undefined : repositoryUrl(written)
+  const branch = hosted(iri, 'branch', config) ?? 'main'
+  const pathPrefix = (hosted(iri, 'pathPrefix', config) ?? 'graphs').replace(/^\/+|\/+$/g, '')
+  const apiBase = hosted(iri, 'apiBase', config)
+  const token = credentials.one(iri, [A('authToken')])
+  const api = apiBase === undefined ? undefined : apiUrl(apiBase)
+  if (isInvalid(api)) config.fault(iri, GITHUB('apiBase'), `${withoutUserInfo(apiBase!)} ${api.wrong}`, api.mend)
+  if (isInvalid(location)) {
+    config.fault(iri, DOAP('location'), `${withoutUserInfo(written!)} ${location.wrong}`, location.mend)
+  } else if (location?.startsWith('http') && token === undefined) {
+    // Spec 5: the token stands in the credentials configuration only.
+    config.fault(iri, A('authToken'), 'is missing', 'Give a token for the repository in the credentials file.')
+  }
+  // git check-ref-format, the part of it that matters here.
+  if (!/^(?!-)[^\s~^:?*[\\/]+(\/[^\s~^:?*[\\/]+)*$/.test(branch) || /\.\.|@\{|\.lock(\/|$)|\.$|(^|\/)\./.test(branch)) {
+    config.fault(iri, GITHUB('branch'), 'is no name of a branch', 'Give one such as "main".')
+  }
+  if (!/^(?!.*(^|\/)\.{1,2}(\/|$))[\w.-]+(\/[\w.-]+)*$/.test(pathPrefix)) {
+    config.fault(iri, GITHUB('pathPrefix'), 'is no relative path', 'Give one such as "graphs".')
+  }
+  return location === undefined || isInvalid(location)
+    ? undefined
+    : {
+        iri,
+        location,
+        branch,
+        pathPrefix,
+        ...(apiBase !== undefined && { apiBase }),
+        ...(token !== undefined && { token }),
+      }
+}
+
+/** A property of a hosting-specific namespace, whichever it is (spec 2.3). */
+function hosted(repository: string, name: string, config: Description): string | undefined {
+  const properties = config.properties(repository).map(([property]) => property)
+  const names = properties.filter((property) => property.endsWith(`#${name}`) || property.endsWith(`/${name}`))
+  return names.length === 0 ? undefined : config.one(repository, names)
+}

@@ -1,0 +1,48 @@
+// In charge of the RDF that is sent to an endpoint: read, and what is wrong with it said in a form that programs read too.
+import type { Context } from '../handle.js'
+import { blankNode, graphOf, iri, nTriplesOf, quad, text, typed, type Quad, type Term } from '../rdf/graph.js'
+import { isProblem, problem, type Problem } from '../problem.js'
+import { ACCEPT_POST, readGraph } from '../rdf/read.js'
+import { RDF, SH, XSD } from '../rdf/vocabulary.js'
+
+/** @param endpoint its own IRI: relative IRIs are resolved against it */
+export async function readContent({ request, gateway }: Context, endpoint: string): Promise<readonly Quad[] | Problem> {
+  const body = await request.readBody(gateway.settings.maxBody)
+  if (isProblem(body)) return body
+  const type = request.fields['content-type']
+  if (type !== undefined || body.length > 0) return readGraph(body, type, endpoint, gateway)
+  return problem('content.unsupported', 'Send RDF with its Content-Type.', { fields: [['Accept-Post', ACCEPT_POST]] })
+}
+
+export const objectsOf = (content: readonly Quad[], subject: Term, property: string): Term[] =>
+  content.filter((t) => t.subject.equals(subject) && t.predicate.value === property).map(({ object }) => object)
+
+/** The subjects with one of these types, each once. */
+export function instancesOf(content: readonly Quad[], ...types: readonly string[]): Term[] {
+  const found = content.filter((t) => t.predicate.value === RDF('type') && types.includes(t.object.value))
+  return [...new Map(found.map(({ subject }) => [`${subject.termType} ${subject.value}`, subject as Term])).values()]
+}
+
+/** Why what was sent does not do: about which property, in a sentence. */
+export type Fault = readonly [property: string, message: string]
+
+/** All the faults at once, and as a SHACL validation report (SHACL §3.6). */
+export function faulty(faults: readonly Fault[]): Problem {
+  const report = blankNode('report')
+  const results = faults.flatMap(([property, message], i) => {
+    const result = blankNode(`result${i}`)
+    return [
+      quad(report, iri(SH('result')), result),
+      quad(result, iri(RDF('type')), iri(SH('ValidationResult'))),
+      quad(result, iri(SH('resultSeverity')), iri(SH('Violation'))),
+      quad(result, iri(SH('resultPath')), iri(property)),
+      quad(result, iri(SH('resultMessage')), text(message)),
+    ]
+  })
+  const head = [
+    quad(report, iri(RDF('type')), iri(SH('ValidationReport'))),
+    quad(report, iri(SH('conforms')), typed('false', XSD('boolean'))),
+  ]
+  const detail = faults.map(([, message]) => message).join(' ')
+  return problem('constraint.violated', detail, { report: nTriplesOf(graphOf([...head, ...results])) })
+}

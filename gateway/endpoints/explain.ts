@@ -1,0 +1,85 @@
+// In charge of saying why an agent may or may not do something, and who may do what: for those with Control on the admin
+// application. Nothing here is enforced; it is what the rules say.
+import { authorizationsAbout, type Mode } from '../../policies/decide.js'
+import { judge, lookUp, targetOf } from '../request/access.js'
+import type { Asked } from './access.js'
+import type { Response } from '../http/exchange.js'
+import { auditedTriples, authorizationShown, grantTriples, nodeOf } from './grant-triples.js'
+import { graphAnswer } from '../request/graph-answer.js'
+import { blankNode, graphOf, iri, quad, text, typed, type Quad } from '../rdf/graph.js'
+import type { Context } from '../handle.js'
+import { isProblem, problem, type Problem } from '../problem.js'
+import { linkField } from '../request/respond.js'
+import { isInvalid, webId } from '../configuration/setting-values.js'
+import { ACL, RDF, TGA, XSD } from '../rdf/vocabulary.js'
+
+/** Whether the agent of the request has Control on the admin application: undefined, or the refusal. */
+export function controlRefused({ application, agent, trace }: Context): undefined | Problem {
+  const { admin } = application.dataspace
+  const decision = judge(admin, agent.webId, { kind: 'endpoint', iri: `${admin.base}access` }, 'Control')
+  if (isProblem(decision) || decision.allowed) return isProblem(decision) ? decision : undefined
+  trace.cause = decision.reason
+  return problem('access.denied', 'Access not authorized: Control on the admin application is required.')
+}
+
+const MODES: readonly Mode[] = ['Read', 'Write', 'Append', 'Control']
+
+/** `?agent=` (empty or left out: nobody in particular) and `?mode=` (Read by default). */
+export async function explain(context: Context, asked: Asked, query: URLSearchParams): Promise<Response | Problem> {
+  const refused = controlRefused(context)
+  if (refused) return refused
+  const mode = MODES.find((one) => one === (query.get('mode') ?? 'Read'))
+  if (!mode) return problem('request.malformed', `?mode= is one of ${MODES.join(', ')}.`)
+  const agent = query.get('agent') || undefined
+  if (agent !== undefined && isInvalid(webId(agent))) return problem('request.malformed', '?agent= is not a WebID.')
+  const { application } = asked
+  // A document that is not there is made by a PUT, for which its parent counts.
+  const request = { ...context.request, method: mode === 'Write' ? 'PUT' : 'GET' }
+  const facts = await lookUp({ ...context, application, request }, asked)
+  if (isProblem(facts)) return facts
+  const creates = mode === 'Write' && facts.kind === 'document' && !facts.document
+  const decision = judge(application, agent, facts, mode, creates)
+  if (isProblem(decision)) return decision
+  const { authorizations, total } = decision.considered()
+  const node = blankNode('decision')
+  const triples: Quad[] = [
+    quad(node, iri(RDF('type')), iri(TGA('Decision'))),
+    quad(node, iri(TGA('about')), iri(facts.iri)),
+    ...(agent === undefined ? [] : [quad(node, iri(ACL('agent')), iri(agent))]),
+    quad(node, iri(TGA('required')), iri(ACL(mode))),
+    quad(node, iri(TGA('allowed')), typed(String(decision.allowed), XSD('boolean'))),
+    quad(node, iri(TGA('reason')), text(decision.reason)),
+    quad(node, iri(TGA('decidedOn')), iri(decision.on)),
+    ...decision.modes.map((granted) => quad(node, iri(ACL('mode')), iri(ACL(granted)))),
+    quad(node, iri(TGA('authorizations')), typed(String(total), XSD('integer'))),
+    ...decision.via.flatMap((grant) => [
+      quad(node, iri(TGA('grantedBy')), nodeOf(grant)),
+      ...grantTriples(grant, agent),
+    ]),
+    ...authorizations.flatMap((one) => [
+      quad(node, iri(TGA('considered')), nodeOf(one)),
+      ...authorizationShown(one),
+      quad(nodeOf(one), iri(TGA('lacks')), text(one.lacks)),
+    ]),
+  ]
+  return graphAnswer(context.accept, graphOf(triples), [linkField(context.application, context.agent.webId, undefined)])
+}
+
+/** `?audit`: every authorization about the document, and its owners. */
+export async function audit(context: Context, asked: Asked): Promise<Response | Problem> {
+  const refused = controlRefused(context)
+  if (refused) return refused
+  const { application } = asked
+  const facts = await lookUp({ ...context, application }, asked)
+  if (isProblem(facts)) return facts
+  const index = application.dataspace.access.current()
+  if (isProblem(index)) return index
+  const question = { application: application.kind, target: targetOf(facts, application.base) }
+  const owners =
+    facts.kind === 'document' ? (facts.document?.owners ?? []).filter((owner) => !isInvalid(webId(owner))) : []
+  const triples = [
+    ...authorizationsAbout(index, question).flatMap(auditedTriples),
+    ...owners.map((owner) => quad(iri(facts.iri), iri(ACL('owner')), iri(owner))),
+  ]
+  return graphAnswer(context.accept, graphOf(triples), [linkField(context.application, context.agent.webId, undefined)])
+}

@@ -1,0 +1,51 @@
+// In charge of authorizations as evidence, in RDF: what they are about, whom for, and the document that they stand in.
+import type { Audited, Grant } from '../../policies/authorizations/evidence.js'
+import { blankNode, iri, quad, type Quad } from '../rdf/graph.js'
+import { ACL, FOAF, RDF, RDFS, TGA } from '../rdf/vocabulary.js'
+
+type Shown = Pick<Grant, 'iri' | 'graph' | 'modes' | 'target'>
+
+/** By which property an authorization names what it is about; one with Control reaches all of the admin application. */
+const TARGET_PROPERTY: Readonly<Record<Grant['target']['kind'], string>> = {
+  accessTo: ACL('accessTo'),
+  accessToClass: ACL('accessToClass'),
+  default: ACL('default'),
+  control: TGA('controls'),
+}
+
+/** Labels of blank nodes are those of their graph: given one of our own for each. */
+export const nodeOf = ({ iri: name, graph }: Pick<Shown, 'iri' | 'graph'>): Quad['subject'] & Quad['object'] =>
+  name.startsWith('_:') ? blankNode(`a${Buffer.from(graph + name).toString('hex')}`) : iri(name)
+
+export function authorizationShown(shown: Shown): Quad[] {
+  const node = nodeOf(shown)
+  return [
+    quad(node, iri(RDF('type')), iri(ACL('Authorization'))),
+    quad(node, iri(RDFS('isDefinedBy')), iri(shown.graph)),
+    quad(node, iri(TARGET_PROPERTY[shown.target.kind]), iri(shown.target.iri)),
+    ...shown.modes.map((mode) => quad(node, iri(ACL('mode')), iri(ACL(mode)))),
+  ]
+}
+
+const CLASSES = { public: FOAF('Agent'), 'authenticated-agent': ACL('AuthenticatedAgent') } as const
+
+const subjectTriple = (shown: Shown, { kind, iri: who }: Audited['subjects'][number]): Quad[] => {
+  const [property, value] =
+    kind === 'agent'
+      ? [ACL('agent'), who]
+      : kind === 'group'
+        ? [ACL('agentGroup'), who]
+        : [ACL('agentClass'), CLASSES[kind]]
+  return value === undefined ? [] : [quad(nodeOf(shown), iri(property), iri(value))]
+}
+
+/** An authorization that gave a mode, and that by which the agent has it: the agent itself, a group, or a class. */
+export const grantTriples = (grant: Grant, agent: string | undefined): Quad[] => {
+  const who = grant.subject === 'agent' ? agent : grant.group
+  return [...authorizationShown(grant), ...subjectTriple(grant, { kind: grant.subject, ...(who && { iri: who }) })]
+}
+
+export const auditedTriples = (audited: Audited): Quad[] => [
+  ...authorizationShown(audited),
+  ...audited.subjects.flatMap((subject) => subjectTriple(audited, subject)),
+]

@@ -1,0 +1,213 @@
+// In charge of log-in and log-out (spec 4.3): `oauth2/login` lists the providers, begins or ends a session;
+// `oauth2/authorize/<provider>` is where a provider sends the browser back to, and begins where it has sent nobody.
+import { open, seal } from '../../policies/identity/session.js'
+import type { Dataspace } from '../gateway.js'
+import { graphOf, iri, text, triple } from '../rdf/graph.js'
+import type { Endpoint, EndpointTarget } from './table.js'
+import type { Field, Response } from '../http/exchange.js'
+import type { Context } from '../handle.js'
+import { logIn } from '../identity/accounts.js'
+import { isLoginFailure, type Begun, type LoginFailure } from '../identity/provider-client.js'
+import { clearCookie, cookieOf, setCookie } from '../identity/cookies.js'
+import { agentOf, sessionOf } from '../identity/identities.js'
+import type { Provider } from '../configuration/identity-providers.js'
+import { isProblem, problem, type Problem } from '../problem.js'
+import { RDF_FORMATS } from '../http/media-type.js'
+import { notAcceptable, rdfFormat } from '../methods/read.js'
+import { writeGraph } from '../rdf/write.js'
+import { linkField, response } from '../request/respond.js'
+import { DCT, LACL, LDS, RDF, RDFS } from '../rdf/vocabulary.js'
+
+/** What the browser keeps between leaving for the provider and coming back. */
+interface Pending extends Begun {
+  readonly provider: string
+  readonly redirectUri: string
+  readonly returnTo: string
+  /** ms since the epoch. */
+  readonly expires: number
+}
+
+const LOGIN_MS = 600_000
+
+export const login: Endpoint = {
+  methods: 'GET, HEAD, POST, OPTIONS',
+  needs: () => 'open',
+  async answer(context, target) {
+    if (context.request.method === 'POST') return logOut(context, target)
+    const name = target.query.get('provider')
+    return name === null ? listProviders(context, target) : begin(context, target, name)
+  },
+}
+
+export const authorize: Endpoint = {
+  methods: 'GET, HEAD, OPTIONS',
+  needs: () => 'open',
+  async answer(context, target) {
+    const name = target.iri.slice(`${target.application.base}oauth2/authorize/`.length)
+    const hasAnswer = ['code', 'state', 'error'].some((parameter) => target.query.has(parameter))
+    return hasAnswer ? finish(context, target, name) : begin(context, target, name)
+  },
+}
+
+const NO_STORE: Field = ['Cache-Control', 'no-store']
+
+/** The address that the log-in leads to carries a code: no other site is told it. */
+const seeOther = (location: string, ...fields: Field[]): Response =>
+  response(303, [['Location', location], NO_STORE, ['Referrer-Policy', 'no-referrer'], ...fields])
+
+function listProviders(
+  { gateway, agent, accept }: Context,
+  { iri: endpoint, application }: EndpointTarget,
+): Response | Problem {
+  const graph = graphOf(
+    gateway.identities.providers.flatMap(({ name, issuer }) => {
+      const start = `${endpoint}?provider=${name}`
+      return [
+        triple(endpoint, RDFS('seeAlso'), iri(start)),
+        triple(start, RDF('type'), iri(LDS('IdentityProvider'))),
+        triple(start, DCT('identifier'), text(name)),
+        triple(start, LACL('issuer'), iri(issuer)),
+      ]
+    }),
+  )
+  const format = rdfFormat(accept)
+  const written = format && writeGraph(graph, format)
+  if (!format || isProblem(written)) return written && isProblem(written) ? written : notAcceptable(RDF_FORMATS)
+  const fields: Field[] = [
+    ['Content-Type', format.contentType],
+    ['Cache-Control', 'private, no-cache'],
+    ['Vary', 'Accept'],
+    linkField(application, agent.webId, undefined),
+  ]
+  return response(200, fields, Buffer.from(written!))
+}
+
+const providerOf = ({ gateway }: Context, name: string): Provider | Problem =>
+  gateway.identities.providers.find((one) => one.name === name) ??
+  problem('target.unknown-endpoint', 'There is no identity provider of this name.')
+
+async function begin(context: Context, target: EndpointTarget, name: string): Promise<Response | Problem> {
+  const provider = providerOf(context, name)
+  if (isProblem(provider)) return provider
+  const returnTo = returnAddress(target)
+  if (isProblem(returnTo)) return returnTo
+  const { gateway } = context
+  const { base } = target.application
+  const redirectUri = `${base}oauth2/authorize/${name}`
+  const begun = await gateway.identities.client.begin(provider, redirectUri)
+  if (isLoginFailure(begun)) return failed(context, begun)
+  const { location, ...secrets } = begun
+  const pending: Pending = { ...secrets, provider: name, redirectUri, returnTo, expires: gateway.now() + LOGIN_MS }
+  const sealed = seal(gateway.identities.keys, 'login', pending)
+  return seeOther(location, setCookie('login', base, sealed, LOGIN_MS / 1000))
+}
+
+const MAX_RETURN = 1000
+
+/** Where to go afterwards: `?return=`, or LinkedDataHub's `?referer=`; an address of this dataspace, or none. */
+function returnAddress({ application, query }: EndpointTarget): string | Problem {
+  const { dataspace, base } = application
+  const asked = query.get('return') ?? query.get('referer')
+  if (asked === null) return dataspace.endUser.base
+  const url = asked.length <= MAX_RETURN && URL.canParse(asked, base) ? new URL(asked, base) : undefined
+  // The origin of a blob: URL is that of the page that made it.
+  const isHttp = url !== undefined && /^https?:$/.test(url.protocol)
+  return isHttp && dataspace.origins.includes(url.origin) && !url.username && !url.password
+    ? url.href
+    : problem('request.malformed', 'The address to return to is not one of this dataspace.')
+}
+
+/** One sentence for every reason: which it was is for the log. */
+const refused = ({ trace }: Context, cause: string): Problem => {
+  trace.cause = cause
+  return problem('credential.invalid', 'The log-in failed: begin again. The log of the gateway says why.')
+}
+
+function failed(context: Context, { unavailable, detail }: LoginFailure): Problem {
+  if (!unavailable) return refused(context, detail)
+  context.trace.cause = detail
+  return problem('access.unavailable', 'The identity provider cannot be asked now.', {
+    fields: [['Retry-After', '10']],
+  })
+}
+
+/** The browser has come back. What it began with is used once, whatever comes of it. */
+async function finish(context: Context, target: EndpointTarget, name: string): Promise<Response | Problem> {
+  const provider = providerOf(context, name)
+  if (isProblem(provider)) return provider
+  const { base } = target.application
+  const outcome = await finished(context, target, provider)
+  const used = clearCookie('login', base)
+  if (isProblem(outcome)) return { ...outcome, fields: [...outcome.fields, used] }
+  const { cookie, lifetime, returnTo } = outcome
+  // A session of its own for each log-in: what the browser had before counts for nothing.
+  return seeOther(returnTo, used, setCookie('session', base, cookie, Math.floor(lifetime / 1000)))
+}
+
+interface Finished {
+  readonly cookie: string
+  /** ms */
+  readonly lifetime: number
+  readonly returnTo: string
+}
+
+async function finished(context: Context, target: EndpointTarget, provider: Provider): Promise<Finished | Problem> {
+  const { gateway, request, trace } = context
+  const { identities } = gateway
+  const { application } = target
+  const redirectUri = `${application.base}oauth2/authorize/${provider.name}`
+  const sealed = cookieOf(request.fields.cookie, 'login', application.base)
+  const pending = sealed === undefined ? undefined : (open(identities.keys, 'login', sealed) as Pending | undefined)
+  // RFC 9700 §4.7: only the browser that began may finish, for what it began.
+  if (!pending) return refused(context, 'login: this browser has begun no log-in')
+  if (pending.expires <= gateway.now()) return refused(context, 'login: it was begun too long ago')
+  if (pending.redirectUri !== redirectUri) return refused(context, 'login: it was begun for another provider or place')
+  if (target.query.get('state') !== pending.state) return refused(context, 'login: the state is another')
+  const callback = new URL(`${redirectUri}?${target.query.toString()}`)
+  const person = await identities.client.finish(provider, callback, pending)
+  if (isLoginFailure(person)) return failed(context, person)
+
+  const { dataspace } = application
+  const { issuer } = provider
+  const { subject, webId: claimed } = person
+  const webId = await confirmedWebId(context, dataspace, {
+    issuer,
+    subject,
+    ...(claimed !== undefined && { webId: claimed }),
+  })
+  if (isProblem(webId)) return webId
+  const agent = webId ?? (await logIn(gateway, dataspace, issuer, person, { accounts: identities.accounts, trace }))
+  if (isProblem(agent)) return agent
+  trace.agent = agent
+  const { cookie, lifetime } = identities.sessions.begin({
+    issuer,
+    subject,
+    dataspace: dataspace.admin.base,
+    ...(webId !== undefined && { webId }),
+  })
+  return { cookie, lifetime, returnTo: pending.returnTo }
+}
+
+/** The WebID that the provider claims and the profile confirms: then no account is needed. */
+async function confirmedWebId(
+  { gateway: { identities }, trace }: Context,
+  dataspace: Dataspace,
+  claims: { readonly issuer: string; readonly subject: string; readonly webId?: string },
+): Promise<string | undefined | Problem> {
+  if (claims.webId === undefined) return undefined
+  const agent = await agentOf(identities, dataspace, claims, trace)
+  return agent === claims.webId || isProblem(agent) ? agent : undefined
+}
+
+/** `POST oauth2/login?logout`, from a page of our own (policies/cross-site.ts): the session is over everywhere. */
+async function logOut({ gateway, request }: Context, target: EndpointTarget): Promise<Response | Problem> {
+  const { application, query } = target
+  if (!query.has('logout')) return problem('request.malformed', 'A POST here logs out: it has ?logout.')
+  const returnTo = query.has('return') ? returnAddress(target) : undefined
+  if (isProblem(returnTo)) return returnTo
+  const cookie = cookieOf(request.fields.cookie, 'session', application.base)
+  const session = cookie === undefined ? 'ended' : sessionOf(gateway.identities, cookie, application.dataspace)
+  if (session !== 'ended') gateway.identities.sessions.end(session)
+  const cleared = clearCookie('session', application.base)
+  return returnTo === undefined ? response(204, [NO_STORE, cleared]) : seeOther(returnTo, cleared)
+}

@@ -1,0 +1,74 @@
+// In charge of what somebody who signs up says of themselves (linkeddatahub.md 2.4): read strictly, for what is taken over
+// stands in the admin application, where authorizations are. Pure.
+import { faulty, instancesOf, objectsOf, type Fault } from './content.js'
+import type { Quad, Term } from '../rdf/graph.js'
+import type { Problem } from '../problem.js'
+import { isMailAddress } from '../configuration/setting-values.js'
+import { CERT, FOAF, LACL, RDF } from '../rdf/vocabulary.js'
+
+export interface Applicant {
+  readonly givenName: string
+  readonly familyName: string
+  /** The address, without `mailto:`. */
+  readonly mailbox: string
+  /** The IRI of a country. */
+  readonly basedNear: string
+  readonly password: string
+}
+
+const LONGEST = 200
+const SHORTEST_PASSWORD = 6
+
+/** The one foaf:Person or foaf:Agent, and the password of its cert:key; anything else that was sent is left alone. */
+export function readApplicant(content: readonly Quad[]): Applicant | Problem {
+  const [agent, another] = instancesOf(content, FOAF('Person'), FOAF('Agent'))
+  if (!agent) return faulty([[RDF('type'), 'A foaf:Person is missing.']])
+  if (another) return faulty([[RDF('type'), 'There is more than one foaf:Person.']])
+  const faults: Fault[] = []
+  const one = (property: string, name: string, valueOf: (term: Term) => string | undefined, mend: string): string => {
+    const [value, ...more] = objectsOf(content, agent, property)
+    if (!value) faults.push([property, `The ${name} is missing.`])
+    else if (more.some((other) => !other.equals(value))) faults.push([property, `There is more than one ${name}.`])
+    else {
+      const read = valueOf(value)
+      if (read !== undefined) return read
+      faults.push([property, `The ${name} ${mend}`])
+    }
+    return ''
+  }
+  const applicant = {
+    givenName: one(FOAF('givenName'), 'given name', nameOf, NAME_MEND),
+    familyName: one(FOAF('familyName'), 'family name', nameOf, NAME_MEND),
+    mailbox: one(FOAF('mbox'), 'mailbox', mailboxOf, 'is no e-mail address.'),
+    basedNear: one(FOAF('based_near'), 'country', resourceOf, 'has to be an http or https IRI.'),
+  }
+  const passwords = objectsOf(content, agent, CERT('key')).flatMap((key) => objectsOf(content, key, LACL('password')))
+  const password = [...new Set(passwords.map(({ value }) => value))]
+  const wrong = flawOfPassword(password)
+  if (wrong !== undefined) faults.push([LACL('password'), wrong])
+  return faults.length > 0 ? faulty(faults) : { ...applicant, password: password[0]! }
+}
+
+const NAME_MEND = `has to be a text of 1 to ${LONGEST} characters in one line.`
+
+function nameOf({ termType, value }: Term): string | undefined {
+  const name = value.trim()
+  return termType === 'Literal' && name !== '' && value.length <= LONGEST && !/\p{Cc}/u.test(name) ? name : undefined
+}
+
+function mailboxOf({ value }: Term): string | undefined {
+  const address = value.replace(/^mailto:/i, '')
+  return isMailAddress(address) ? address : undefined
+}
+
+const resourceOf = ({ termType, value }: Term): string | undefined =>
+  termType === 'NamedNode' && /^https?:\/\//.test(value) && value.length <= LONGEST ? value : undefined
+
+/** The two fields of the form are one triple where they are equal. */
+function flawOfPassword([password, ...more]: readonly string[]): string | undefined {
+  if (password === undefined) return 'The password is missing.'
+  if (more.length > 0) return 'The passwords are not the same.'
+  if (password.length < SHORTEST_PASSWORD) return `The password has fewer than ${SHORTEST_PASSWORD} characters.`
+  if (password.length > LONGEST) return `The password has more than ${LONGEST} characters.`
+  return /^[\x20-\x7e]+$/.test(password) ? undefined : 'The password has characters other than printable ASCII.'
+}

@@ -1,0 +1,161 @@
+// In charge of the endpoint `sign up` (spec 4.3, linkeddatahub.md 2.4): a WebID with its documents, and the certificate to it
+// as PKCS #12, by download or e-mail. All of it or nothing.
+import { X509Certificate } from 'node:crypto'
+import { readClientCertificate } from '../../policies/identity/client-certificate.js'
+import { agentDocuments, agentWebId, describeAgent, type Described } from '../agents/agent-documents.js'
+import { faulty, readContent } from './content.js'
+import type { Endpoint, EndpointTarget } from './table.js'
+import type { Response } from '../http/exchange.js'
+import { iri, text, triple } from '../rdf/graph.js'
+import type { Context } from '../handle.js'
+import { mailboxHolder, mailboxLock, UNPROVEN } from '../agents/mailbox.js'
+import { isProblem, problem, type Problem } from '../problem.js'
+import { putDocument, underLocks, type Writing } from '../methods/put-document.js'
+import { linkField, response } from '../request/respond.js'
+import { readApplicant, type Applicant } from './sign-up-form.js'
+import { ACL, FOAF, RDF } from '../rdf/vocabulary.js'
+
+export const SIGN_UP: Endpoint = { methods: 'POST, OPTIONS', needs: () => 'Append', answer: signUp }
+
+/** Making a key takes a processor for up to a second: so many at once, and no more wait. */
+const AT_ONCE = 2
+let underWay = 0
+
+async function signUp(context: Context, { iri: endpoint, query }: EndpointTarget): Promise<Response | Problem> {
+  const download = query.has('download')
+  if (!download && !context.gateway.mail) {
+    return problem('request.malformed', 'This gateway sends no e-mail: add ?download to get the certificate here.')
+  }
+  const content = await readContent(context, endpoint)
+  if (isProblem(content)) return content
+  const applicant = readApplicant(content)
+  if (isProblem(applicant)) return applicant
+  if (underWay >= AT_ONCE) {
+    return problem('server.overloaded', 'Others are signing up just now.', { fields: [['Retry-After', '2']] })
+  }
+  underWay++
+  try {
+    const lock = mailboxLock(context.application, applicant.mailbox)
+    return await underLocks(context.gateway, [lock], () => register(context, applicant, download))
+  } finally {
+    underWay--
+  }
+}
+
+async function register(context: Context, applicant: Applicant, download: boolean): Promise<Response | Problem> {
+  const { application, gateway } = context
+  const holder = await mailboxHolder(application, applicant.mailbox)
+  if (isProblem(holder)) return holder
+  if (holder !== undefined) return faulty([[FOAF('mbox'), 'An agent with this mailbox is there already.']])
+
+  const webId = agentWebId(application.base, gateway.uuid())
+  const { documents, certificate } = await makeAgent(context, webId, applicant, download)
+  const failed =
+    (await makeAll(context, documents)) ?? (download ? undefined : await mailTo(context, applicant, webId, certificate))
+  if (failed) {
+    await removeAll(context, documents)
+    return failed
+  }
+  const { agent } = agentDocuments(application.base, webId)!
+  gateway.log.info({ webId }, 'signed up')
+  const links = linkField(application, undefined, undefined, [`<${agent}>; rel="describedby"`])
+  if (!download) return response(201, [['Location', agent], links])
+  return response(
+    200,
+    [
+      ['Content-Type', PKCS12],
+      ['Content-Disposition', 'attachment; filename=cert.p12'],
+      ['Cache-Control', 'no-store'],
+      links,
+    ],
+    certificate,
+  )
+}
+
+const PKCS12 = 'application/x-pkcs12'
+
+async function makeAgent(
+  { application, request }: Context,
+  webId: string,
+  { givenName, familyName, mailbox, basedNear, password }: Applicant,
+  download: boolean,
+): Promise<{ documents: readonly Described[]; certificate: Buffer }> {
+  // What makes certificates is loaded when somebody signs up.
+  const { makeClientCertificate } = await import('../agents/make-certificate.js')
+  const { pkcs12Of } = await import('../agents/pkcs12.js')
+  const name = `${givenName} ${familyName}`
+  const pem = await makeClientCertificate(webId, name, request.receivedAt)
+  const { base, dataspace } = application
+  const profile = [
+    triple(webId, RDF('type'), iri(FOAF('Agent'))),
+    triple(webId, RDF('type'), iri(FOAF('Person'))),
+    triple(webId, FOAF('name'), text(name)),
+    triple(webId, FOAF('givenName'), text(givenName)),
+    triple(webId, FOAF('familyName'), text(familyName)),
+    triple(webId, FOAF('mbox'), iri(`mailto:${mailbox}`)),
+    // Who gets the certificate by e-mail needs to receive e-mail there.
+    ...(download ? [triple(webId, UNPROVEN, iri(`mailto:${mailbox}`))] : []),
+    triple(webId, FOAF('based_near'), iri(basedNear)),
+    triple(dataspace.secretary, ACL('delegates'), iri(webId)),
+  ]
+  const documents = describeAgent(base, { webId, name, ...rsaKeyOf(pem), profile })
+  return { documents, certificate: await pkcs12Of(pem, name, password) }
+}
+
+function rsaKeyOf(pem: string): { modulus: string; exponent: number } {
+  const { modulus, exponent } = readClientCertificate(new X509Certificate(pem).raw)!.key!
+  return { modulus, exponent: Number(exponent) }
+}
+
+/**
+ * Made by the secretary, who owns them: what stands in these graphs makes rules, so that an agent who owned its profile
+ * could give itself any right.
+ */
+const writingOf = ({ gateway, application, trace, request }: Context, method: 'PUT' | 'DELETE'): Writing => ({
+  gateway,
+  application,
+  trace,
+  method,
+  agent: application.dataspace.secretary,
+  time: request.receivedAt,
+})
+
+async function makeAll(context: Context, documents: readonly Described[]): Promise<undefined | Problem> {
+  const writing = writingOf(context, 'PUT')
+  for (const [document, content] of documents) {
+    const made = await putDocument(writing, document, () => content)
+    if (isProblem(made)) return made
+  }
+  return undefined
+}
+
+/** The profile first: without it the others are about nobody. */
+async function removeAll(context: Context, documents: readonly Described[]): Promise<void> {
+  const writing = writingOf(context, 'DELETE')
+  for (const [document] of [...documents].reverse()) {
+    const removed = await putDocument(writing, document, () => undefined)
+    if (isProblem(removed)) context.gateway.log.warn({ document }, 'a sign-up that failed has left this behind')
+  }
+}
+
+function mailTo(
+  { gateway, application }: Context,
+  { givenName, mailbox }: Applicant,
+  webId: string,
+  content: Buffer,
+): Promise<undefined | Problem> {
+  const { base } = application.dataspace.endUser
+  const lines = [
+    `Dear ${givenName},`,
+    '',
+    `you have signed up at ${base}. Your WebID is ${webId}`,
+    'Attached is your certificate: import it into your browser with the password that you have chosen.',
+  ]
+  const file = { name: 'cert.p12', type: PKCS12, content }
+  return gateway.mail!.send({
+    to: mailbox,
+    subject: `Your WebID at ${new URL(base).host}`,
+    text: lines.join('\n'),
+    file,
+  })
+}

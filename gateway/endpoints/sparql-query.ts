@@ -1,0 +1,116 @@
+// In charge of answering SPARQL queries: negotiation, stored results and their validators, and streams that end as they should.
+import { evaluatePreconditions } from '../../cache/preconditions.js'
+import type { Ask, ResultAnswer } from '../../cache/stored-results.js'
+import type { Decision } from '../../policies/decide.js'
+import type { Field, Response } from '../http/exchange.js'
+import type { Context } from '../handle.js'
+import { negotiate, RDF_FORMATS, RESULT_FORMATS, BOOLEAN_FORMATS, type Format } from '../http/media-type.js'
+import { isProblem, problem, type Problem } from '../problem.js'
+import { isPublic, linkField, response } from '../request/respond.js'
+import type { QueryAnalysis } from '../sparql/analysis.js'
+import { StoreBreak } from '../stores/store.js'
+import { stream } from '../request/stream.js'
+
+const FORMATS: Readonly<Record<QueryAnalysis['form'], readonly Format[]>> = {
+  SELECT: RESULT_FORMATS,
+  ASK: BOOLEAN_FORMATS,
+  CONSTRUCT: RDF_FORMATS,
+  DESCRIBE: RDF_FORMATS,
+}
+
+export async function answerQuery(
+  context: Context,
+  query: QueryAnalysis,
+  decision: Decision,
+): Promise<Response | Problem> {
+  const offered = FORMATS[query.form]
+  const format = negotiate(context.accept, offered)
+  if (!format) {
+    const types = offered.map(({ mediaType }) => mediaType).join(', ')
+    return problem('negotiation.not-acceptable', `None of the accepted media types can be given. There are: ${types}.`)
+  }
+  let answer: ResultAnswer<Problem>
+  try {
+    answer = await ask(context, query, format)
+  } catch (error) {
+    if (!(error instanceof StoreBreak)) throw error
+    return error.problem
+  }
+  switch (answer.kind) {
+    case 'failed':
+      return answer.failure
+    case 'streamed':
+      return stream(context, answer.pieces, [['Content-Type', format.contentType], ...shared(context, decision)])
+    case 'stored':
+      return stored(context, answer.result, format, decision)
+  }
+}
+
+async function ask(context: Context, query: QueryAnalysis, format: Format): Promise<ResultAnswer<Problem>> {
+  const { application, request, trace } = context
+  const send: Ask<Problem> = async (signal) => {
+    const pieces = await trace.store(application.store.query(query.text, format.mediaType, { signal }))
+    return isProblem(pieces) ? { failure: pieces } : { pieces }
+  }
+  if (!query.volatile) {
+    const question = {
+      key: `${format.mediaType} ${query.key}`,
+      readSet: query.readSet,
+      formatCode: format.code,
+      signal: request.signal(),
+    }
+    return application.cache.results.get(question, send)
+  }
+  const asked = await send(request.signal())
+  if ('failure' in asked) return { kind: 'failed', failure: asked.failure }
+  return { kind: 'streamed', pieces: await begun(asked.pieces) }
+}
+
+/** With its first piece here, or its failure, so that what fails at once is answered as a failure. */
+async function begun(pieces: AsyncIterable<Uint8Array>): Promise<AsyncIterable<Uint8Array>> {
+  const source = pieces[Symbol.asyncIterator]()
+  let first: IteratorResult<Uint8Array> | undefined = await source.next()
+  const iterator: AsyncIterator<Uint8Array> = {
+    next: async () => {
+      const ready = first
+      first = undefined
+      return ready ?? source.next()
+    },
+    return: async () => (await source.return?.()) ?? { done: true, value: undefined },
+  }
+  return { [Symbol.asyncIterator]: () => iterator }
+}
+
+const shared = ({ application, agent }: Context, decision: Decision): Field[] => [
+  // Design 5: what nobody in particular may ask, everyone may, and shared caches may store it.
+  ['Cache-Control', isPublic(agent, decision) ? 'public, no-cache' : 'private, no-cache'],
+  ['Vary', 'Accept'],
+  linkField(application, agent.webId, decision),
+]
+
+function stored(
+  context: Context,
+  { bytes, entityTag, answeredAt }: { bytes: Buffer; entityTag: string; answeredAt: number },
+  format: Format,
+  decision: Decision,
+): Response | Problem {
+  const { request, gateway } = context
+  const fields: Field[] = [
+    ['ETag', entityTag],
+    // RFC 9111 §5.1: the time since the store answered.
+    ['Age', String(Math.max(0, Math.floor((gateway.now() - answeredAt) / 1000)))],
+    ...shared(context, decision),
+  ]
+  // RFC 9110 §13.1: conditions are about the resource that the method reads; POST, which may do anything, reads none.
+  const conditions = request.method === 'POST' ? {} : request.fields
+  switch (evaluatePreconditions(conditions, { entityTags: [entityTag] }, true, request.receivedAt)) {
+    case 'not-modified':
+      return response(304, fields)
+    case 'failed':
+      return problem('precondition.failed', 'The result is not the one that the request asks for.')
+    case 'malformed':
+      return problem('request.malformed', 'If-Match is not a list of entity-tags.')
+    case 'proceed':
+  }
+  return response(200, [['Content-Type', format.contentType], ...fields], bytes)
+}

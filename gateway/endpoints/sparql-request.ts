@@ -1,0 +1,114 @@
+// In charge of what a request to the SPARQL endpoint carries: a query or an update, and the dataset for it
+// (SPARQL 1.1 Protocol §2.1, §2.2; RFC 10008 for the method QUERY). Reads the content, decides nothing.
+import type { Field, Request } from '../http/exchange.js'
+import { parseMediaType } from '../http/media-type.js'
+import { isProblem, problem, type Problem } from '../problem.js'
+import type { DatasetDescription } from '../sparql/analysis.js'
+
+export interface SparqlRequest {
+  readonly kind: 'query' | 'update'
+  readonly text: string
+  /** default-graph-uri and named-graph-uri, or using-graph-uri and using-named-graph-uri; undefined without any. */
+  readonly dataset: DatasetDescription | undefined
+}
+
+export const SPARQL_METHODS = 'GET, HEAD, POST, QUERY, OPTIONS'
+const QUERY_TYPE = 'application/sparql-query'
+const UPDATE_TYPE = 'application/sparql-update'
+const FORM_TYPE = 'application/x-www-form-urlencoded'
+const POST_TYPES = `${FORM_TYPE}, ${QUERY_TYPE}, ${UPDATE_TYPE}`
+/** RFC 10008 §3 for the method QUERY. */
+export const SPARQL_ACCEPTS: readonly Field[] = [
+  ['Accept-Post', POST_TYPES],
+  ['Accept-Query', QUERY_TYPE],
+]
+
+/** @param url the parameters of the request-target */
+export async function readSparqlRequest(
+  request: Request,
+  url: URLSearchParams,
+  limit: number,
+): Promise<SparqlRequest | Problem> {
+  const { method, fields } = request
+  if (method === 'GET' || method === 'HEAD') {
+    // SPARQL 1.1 Protocol §2.2: there is no update by GET.
+    return url.has('update') ? malformed('An update is sent with POST.') : operationOf(url, 'query')
+  }
+  const coding = fields['content-encoding']
+  if (coding !== undefined && coding.trim().toLowerCase() !== 'identity') {
+    return unsupported(method, 'Content codings are not supported: send the content as it is.')
+  }
+  const mediaType = parseMediaType(fields['content-type'] ?? '')
+  const type = mediaType?.type
+  const charset = mediaType?.parameters.get('charset')
+  if (charset !== undefined && !/^(utf-?8|us-ascii)$/i.test(charset)) {
+    return unsupported(method, 'Only the charset UTF-8 is supported.')
+  }
+  const isDirect = type === QUERY_TYPE || (type === UPDATE_TYPE && method === 'POST')
+  if (!isDirect && !(type === FORM_TYPE && method === 'POST')) {
+    return unsupported(method, `Supported are: ${method === 'QUERY' ? QUERY_TYPE : POST_TYPES}.`)
+  }
+  const body = await request.readBody(limit)
+  if (isProblem(body)) return body
+  const text = decode(body)
+  if (text === undefined) return malformed('The content is not UTF-8.')
+  return isDirect ? directOf(url, type === QUERY_TYPE ? 'query' : 'update', text) : formOf(url, text)
+}
+
+/** SPARQL 1.1 Protocol §2.1.3, §2.2.2: the content is the text, the dataset is in the URL. */
+function directOf(url: URLSearchParams, kind: SparqlRequest['kind'], text: string): SparqlRequest | Problem {
+  if (url.has('query') || url.has('update')) return malformed('There is one query or update too many, in the URL.')
+  const parameters = new URLSearchParams(url)
+  parameters.set(kind, text)
+  return operationOf(parameters, kind)
+}
+
+/** SPARQL 1.1 Protocol §2.1.2, §2.2.1: all parameters are in the content. */
+function formOf(url: URLSearchParams, text: string): SparqlRequest | Problem {
+  if ([...OPERATIONS, ...Object.values(DATASET).flat()].some((name) => url.has(name))) {
+    return malformed('With a form, all parameters go into the content.')
+  }
+  const form = new URLSearchParams(text)
+  if (form.has('query') && form.has('update')) return malformed('Send a query or an update, not both.')
+  return operationOf(form, form.has('update') ? 'update' : 'query')
+}
+
+const OPERATIONS = ['query', 'update']
+const DATASET = {
+  query: ['default-graph-uri', 'named-graph-uri'],
+  update: ['using-graph-uri', 'using-named-graph-uri'],
+} as const
+
+function operationOf(parameters: URLSearchParams, kind: SparqlRequest['kind']): SparqlRequest | Problem {
+  const [text, another] = parameters.getAll(kind)
+  if (text === undefined) return malformed('There is no query and no update.')
+  if (another !== undefined) return malformed(`There is more than one parameter ${kind}.`)
+  const foreign = DATASET[kind === 'query' ? 'update' : 'query'].find((name) => parameters.has(name))
+  if (foreign) return malformed(`The parameter ${foreign} does not go with ${kind}.`)
+  const [graphs, named] = DATASET[kind].map((name) => parameters.getAll(name))
+  const dataset = { default: graphs!, named: named! }
+  const all = [...dataset.default, ...dataset.named]
+  if (all.length === 0) return { kind, text, dataset: undefined }
+  const wrong = all.find((graph) => !ABSOLUTE_IRI.test(graph))
+  if (wrong !== undefined) return malformed('A graph is named by an absolute IRI.')
+  return { kind, text, dataset }
+}
+
+// What can stand between < and > in SPARQL (§19.8 [139]), with a scheme.
+const ABSOLUTE_IRI = /^[A-Za-z][A-Za-z0-9+.-]*:[^\x00-\x20<>"{}|^`\\]*$/
+
+const malformed = (detail: string): Problem => problem('request.malformed', detail)
+
+const unsupported = (method: string, detail: string): Problem =>
+  problem('content.unsupported', detail, {
+    // RFC 9110 §15.5.16
+    fields: SPARQL_ACCEPTS.filter(([name]) => name === (method === 'QUERY' ? 'Accept-Query' : 'Accept-Post')),
+  })
+
+function decode(body: Buffer): string | undefined {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(body)
+  } catch {
+    return undefined
+  }
+}

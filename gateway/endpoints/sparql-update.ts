@@ -1,0 +1,86 @@
+// In charge of SPARQL updates through the endpoint, and of everything that was made from what they may have changed.
+import type { Decision } from '../../policies/decide.js'
+import { DOUBT_MS } from '../rules/compiled-rules.js'
+import { isDocumentOf } from '../documents/document.js'
+import type { Response } from '../http/exchange.js'
+import { sharersOf } from '../gateway.js'
+import type { Context } from '../handle.js'
+import { isRefused, isUndone } from '../mirror/journalled-store.js'
+import type { GraphSet } from '../sparql/graph-set.js'
+import { everyWrite, type Release } from '../documents/lock.js'
+import { problem, type Problem } from '../problem.js'
+import { linkField, response } from '../request/respond.js'
+import type { UpdateAnalysis } from '../sparql/analysis.js'
+
+/** How many documents an update locks by name. */
+const MOST_LOCKS = 64
+
+export async function answerUpdate(
+  context: Context,
+  { text, writeSet }: UpdateAnalysis,
+  decision: Decision,
+): Promise<Response | Problem> {
+  const { application, agent, gateway, trace, request } = context
+  const sharers = sharersOf(application.store, gateway)
+  const written =
+    writeSet === 'dataset' ? [] : writeSet.filter((graph) => sharers.some((one) => isDocumentOf(one, graph)))
+  // What may change any document, or too many, keeps all other writes waiting.
+  const isWide = writeSet === 'dataset' || written.length > MOST_LOCKS
+  const parts = sharers.flatMap((sharer) => {
+    const documents = isWide ? undefined : written.filter((graph) => isDocumentOf(sharer, graph))
+    return documents?.length === 0 && sharer !== application ? [] : [{ sharer, documents }]
+  })
+  const held: Release[] = []
+  try {
+    const mode = isWide ? 'exclusive' : 'shared'
+    const everyLock = parts.map(({ sharer }) => everyWrite(sharer, mode)).sort(([a], [b]) => (a < b ? -1 : 1))
+    // In order of their names, which has parents before their children, as documents are locked for a write.
+    const locks: [string, 'exclusive' | 'shared'][] = isWide ? [] : written.map((document) => [document, 'exclusive'])
+    for (const [name, mode] of [...everyLock, ...locks]) {
+      const release = await gateway.locks.acquire(name, mode)
+      if (!release) return BUSY
+      held.push(release)
+    }
+    // Not ended when the client leaves: half the time it would be done all the same.
+    const own = parts.find(({ sharer }) => sharer === application)!
+    const others = parts.filter((part) => part !== own)
+    const update = { text, documents: own.documents, agent: agent.webId, time: request.receivedAt }
+    const asParts = others.map(({ sharer: { journalled }, documents }) => ({ journalled, documents }))
+    const failed = await trace.store(application.journalled.update(update, asParts))
+    const isOver = !failed || isRefused(failed)
+    if (!isOver && isUndone(failed)) return failed
+    await changed(context, writeSet, isOver ? undefined : gateway.now() + DOUBT_MS)
+    return failed ?? response(200, [linkField(application, agent.webId, decision)])
+  } finally {
+    for (const release of held) release()
+  }
+}
+
+const BUSY = problem('server.overloaded', 'Too many writes to a document of this update are waiting.', {
+  fields: [['Retry-After', '1']],
+})
+
+/** Everything kept and everything compiled follows before the answer goes out. `until`: the update may still be done. */
+async function changed({ application, gateway }: Context, graphs: GraphSet, until: number | undefined): Promise<void> {
+  const { cache, store } = application
+  if (graphs === 'dataset') {
+    if (until === undefined) cache.versions.everythingChanged()
+    else cache.versions.inDoubt(undefined, until)
+  } else {
+    for (const graph of graphs) {
+      if (until === undefined) cache.versions.changed(graph)
+      else cache.versions.inDoubt(graph, until)
+    }
+  }
+  // A profile may be in any graph.
+  gateway.webIds.clear()
+  const admins = sharersOf(store, gateway).filter(({ kind }) => kind === 'admin')
+  await Promise.all(
+    admins.map(async ({ base, dataspace: { ontologies, access } }) => {
+      ontologies.changed(`${base}ontologies/`, until)
+      if (until !== undefined && graphs !== 'dataset') for (const graph of graphs) access.changed(graph, 'uncertain')
+      // Where that fails, nothing is decided until it has been done (compiled-access.ts).
+      await access.reload()
+    }),
+  )
+}

@@ -1,0 +1,96 @@
+// In charge of the SPARQL endpoint (spec 4.2): queries and updates after access has been decided, over the latest version of
+// every document. No text reaches the store that was not analysed, and none reaches out of it that was not allowed to.
+import { LRUCache } from 'lru-cache'
+import type { Response } from '../http/exchange.js'
+import { sharersOf, type Application } from '../gateway.js'
+import type { Context } from '../handle.js'
+import { isProblem, problem, type Problem } from '../problem.js'
+import { analyseQuery, analyseUpdate, type QueryAnalysis, type UpdateAnalysis } from '../sparql/analysis.js'
+import { answerQuery } from './sparql-query.js'
+import type { SparqlRequest } from './sparql-request.js'
+import { answerUpdate } from './sparql-update.js'
+import type { Decision } from '../../policies/decide.js'
+
+/** @param endpoint the endpoint's own IRI: relative IRIs are resolved against it */
+export async function sparql(
+  context: Context,
+  endpoint: string,
+  asked: SparqlRequest | Problem,
+  decision: Decision,
+): Promise<Response | Problem> {
+  if (isProblem(asked)) return asked
+  const { allowService } = context.gateway.settings
+  if (asked.kind === 'query') {
+    const query = await analysed(context, asked, endpoint, queries, analyseQuery)
+    if (isProblem(query)) return query
+    return federation(query, allowService) ?? answerQuery(context, query, decision)
+  }
+  const update = await analysed(context, asked, endpoint, updates, analyseUpdate)
+  if (isProblem(update)) return update
+  const refused = federation(update, allowService) ?? protection(update, context)
+  return refused ?? answerUpdate(context, update, decision)
+}
+
+/** Texts above this are analysed in a thread: hostile ones take seconds. */
+const INLINE_CHARACTERS = 16 * 1024
+
+const sizeCalculation = (analysis: object, key: string): number =>
+  1024 + 2 * key.length + ('text' in analysis ? 4 * (analysis.text as string).length : 0)
+const options = { maxSize: 16 * 2 ** 20, sizeCalculation }
+/** What analysing came to: a function of the text, so that asking again takes no parser. */
+const queries = new LRUCache<string, QueryAnalysis>(options)
+const updates = new LRUCache<string, UpdateAnalysis>(options)
+
+async function analysed<Analysis extends object>(
+  { gateway: { evaluation } }: Context,
+  { kind, text, dataset }: SparqlRequest,
+  base: string,
+  known: LRUCache<string, Analysis>,
+  analyse: (text: string, base: string, dataset?: SparqlRequest['dataset']) => Analysis | Problem,
+): Promise<Analysis | Problem> {
+  const key = JSON.stringify([base, dataset, text])
+  const before = known.get(key)
+  if (before) return before
+  const analysis =
+    text.length <= INLINE_CHARACTERS
+      ? analyse(text, base, dataset)
+      : ((await evaluation.analyseSparql(kind, text, base, dataset)) as Analysis | Problem)
+  if (!isProblem(analysis)) known.set(key, analysis)
+  return analysis
+}
+
+/** What reaches out of the store is refused, unless the target is a constant that the operator has allowed. */
+function federation(
+  { services, loads = [] }: Pick<QueryAnalysis, 'services'> & Partial<Pick<UpdateAnalysis, 'loads'>>,
+  allowed: readonly string[],
+): Problem | undefined {
+  if (services === 'variable') return refusal('SERVICE with a variable is not allowed.')
+  const other = [...services, ...loads].find((target) => !allowed.includes(target))
+  return other === undefined ? undefined : refusal(`Reaching <${other}> from a query or update is not allowed.`)
+}
+
+const refusal = (detail: string): Problem => problem('access.federation', detail)
+
+/**
+ * Spec 4.1: the documents of the owner agent and the secretary agent cannot be modified or deleted; not by an update either.
+ * 403, since it is not the method that is wrong. Where they are, an update has to name the graphs that it writes: what it
+ * would match cannot be told before it is done, and cannot be taken back after.
+ */
+function protection({ writeSet }: UpdateAnalysis, { application, gateway }: Context): Problem | undefined {
+  const here = sharersOf(application.store, gateway).flatMap(protectedIn)
+  if (here.length === 0) return undefined
+  if (writeSet === 'dataset') {
+    return problem('access.denied', 'Name each graph that the update writes: some documents here cannot be changed.')
+  }
+  const named = here.find((document) => writeSet.includes(document))
+  return named === undefined
+    ? undefined
+    : problem('access.denied', `<${named}> cannot be changed: it is a document of the owner or the secretary.`)
+}
+
+/** The protected documents that are in this application's store. */
+function protectedIn({ kind, base, dataspace: { admin, protectedDocuments } }: Application): string[] {
+  return [...protectedDocuments].filter(
+    (document) => document.startsWith(base) && document.startsWith(admin.base) === (kind === 'admin'),
+  )
+}

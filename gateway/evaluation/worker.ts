@@ -1,0 +1,126 @@
+// In charge of the evaluation thread: reads updates, runs them on documents and checks constraints, one job after the
+// other. What a client or an ontology defines is evaluated here only, where it can be ended.
+import { parentPort, workerData } from 'node:worker_threads'
+import { Parser } from 'n3'
+import { makeCheck, type Check } from '../../policies/constraints/constraints.js'
+import { openOxigraph } from '../stores/bounded-oxigraph.js'
+import { graphOf, nTriplesOf, type Quad } from '../rdf/graph.js'
+import { runPatch } from './run-patch.js'
+import { analysePatch, type Patch } from '../sparql/patch.js'
+import { isProblem, problem, type Problem } from '../problem.js'
+import {
+  analyseQuery,
+  analyseUpdate,
+  type DatasetDescription,
+  type QueryAnalysis,
+  type UpdateAnalysis,
+} from '../sparql/analysis.js'
+
+export type Job =
+  | { readonly kind: 'analyse'; readonly update: string; readonly base: string }
+  | {
+      readonly kind: 'analyseSparql'
+      readonly form: 'query' | 'update'
+      readonly text: string
+      readonly base: string
+      readonly dataset: DatasetDescription | undefined
+    }
+  | { readonly kind: 'patch'; readonly nTriples: string; readonly update: string; readonly base: string }
+  | { readonly kind: 'validate'; readonly shapes: string; readonly shapesVersion: string; readonly data: string }
+
+/** What is evaluated in a thread may take so many bytes, and add so many characters to a document. */
+export interface Limits {
+  readonly memory: number
+  readonly growth: number
+}
+
+/** The report is canonical N-Triples: a sh:ValidationReport with the violating nodes only. */
+export type Validation = { readonly conforms: true } | { readonly conforms: false; readonly report: string }
+
+/** `spent`: this thread must do no further job. */
+export interface Reply {
+  readonly answer: Patch | QueryAnalysis | UpdateAnalysis | string | Validation | Problem
+  readonly spent: boolean
+}
+
+const { memory, growth } = workerData as Limits
+const oxigraph = openOxigraph(memory)
+/** Oxigraph gives no memory back: a thread that has taken this much is replaced. */
+const KEPT_BYTES = 128 * 1024 * 1024
+
+async function doJob(job: Job): Promise<Reply> {
+  switch (job.kind) {
+    case 'analyse':
+      return kept(analyse(job.update, job.base))
+    case 'analyseSparql': {
+      const analyseText = job.form === 'query' ? analyseQuery : analyseUpdate
+      return kept(analyseText(job.text, job.base, job.dataset))
+    }
+    case 'patch':
+      return patch(job)
+    case 'validate':
+      return validate(job)
+  }
+}
+
+const kept = (answer: Reply['answer']): Reply => ({ answer, spent: oxigraph.size() > KEPT_BYTES })
+
+// An update is usually run just after it has been analysed.
+let last: { readonly update: string; readonly base: string; readonly patch: Patch | Problem } | undefined
+function analyse(update: string, base: string): Patch | Problem {
+  if (last?.update !== update || last.base !== base) last = { update, base, patch: analysePatch(update, base) }
+  return last.patch
+}
+
+function patch({ nTriples, update, base }: Job & { kind: 'patch' }): Reply {
+  const analysed = analyse(update, base)
+  if (isProblem(analysed)) return kept(analysed)
+  try {
+    return kept(runPatch(oxigraph, nTriples, analysed, growth))
+  } catch (error) {
+    if (!(error instanceof Error)) throw error
+    // Oxigraph's own errors are plain. After any other it broke off in the middle, and cannot be trusted any more.
+    if (error.name === 'Error')
+      return kept(problem('update.syntax', `The SPARQL update cannot be run: ${reasonOf(error)}.`))
+    if (error instanceof RangeError) return { answer: TOO_DEEP, spent: true }
+    if (error.name !== 'RuntimeError') throw error
+    return { answer: TOO_MUCH, spent: true }
+  }
+}
+
+const TOO_DEEP = problem('update.syntax', 'The SPARQL update is nested too deeply, or chains too many operators.')
+const TOO_MUCH = problem(
+  'update.time',
+  `The SPARQL update needs more memory than ${memory} bytes, or is nested too deeply.`,
+)
+
+/** Oxigraph's message; the place is one in our own query, and the list of what it expected there is long. */
+const reasonOf = ({ message }: Error): string =>
+  message.startsWith('error at ') ? 'it is not SPARQL 1.1' : message.split('\n')[0]!.slice(0, 200)
+
+let check: { readonly version: string; readonly run: Check } | undefined
+
+async function validate({ shapes, shapesVersion, data }: Job & { kind: 'validate' }): Promise<Reply> {
+  if (check?.version !== shapesVersion) {
+    check = { version: shapesVersion, run: await makeCheck(readNTriples(shapes, 'o')) }
+  }
+  const outcome = await check.run(readNTriples(data, 'd'))
+  switch (outcome.kind) {
+    case 'conforms':
+      return kept({ conforms: true })
+    case 'violated':
+      return kept({ conforms: false, report: nTriplesOf(graphOf(outcome.report)) })
+    case 'fault':
+      check = undefined
+      return kept(problem('constraint.unusable', `The SHACL shapes cannot be used: ${outcome.fault}.`))
+  }
+}
+
+/** Blank nodes of the ontologies and of the document are kept apart by their prefix. */
+const readNTriples = (text: string, blankNodePrefix: string): Quad[] =>
+  new Parser({ format: 'N-Triples', blankNodePrefix }).parse(text)
+
+parentPort!.on('message', (job: Job) => {
+  void doJob(job).then((reply) => parentPort!.postMessage(reply))
+})
+parentPort!.postMessage('ready')

@@ -1,0 +1,205 @@
+// In charge of what a request URI means: parsed and normalised once, into the one value that is authorised and sent on.
+// Whatever could be read in two ways is refused, not cleaned (design 1).
+import { problem, type Problem } from '../problem.js'
+
+/** What the parser needs to know of an application: `base` ends with a slash. */
+export interface Base {
+  readonly base: string
+}
+
+/** `document` is the document's URI, which is its graph's name too (spec 1). */
+export type Target<App extends Base = Base> = { readonly application: App } & (
+  | { readonly kind: 'document'; readonly document: string }
+  /** `version` as it came, in lower case: that it is no commit id is said to those who may read the document. */
+  | { readonly kind: 'version'; readonly document: string; readonly version: string }
+  /** What `version` has that the version `diff` has not, and the other way round. */
+  | { readonly kind: 'diff'; readonly document: string; readonly version: string; readonly diff: string }
+  | { readonly kind: 'timemap'; readonly document: string }
+  | { readonly kind: 'timegate'; readonly document: string }
+  | { readonly kind: 'endpoint'; readonly endpoint: string; readonly iri: string; readonly query: URLSearchParams }
+  | { readonly kind: 'proxied'; readonly uri: string; readonly path: string }
+)
+
+/** Paths under an application's base that are no documents (spec 4.2, 4.3); those that end with `/` hold others. */
+export const ENDPOINTS: readonly string[] = [
+  'sparql',
+  'add',
+  'importer',
+  'ns',
+  'transform',
+  'access',
+  'access/request',
+  'sign%20up',
+  'oauth2/login',
+  'oauth2/authorize/',
+  'clear',
+  'packages/install',
+  'packages/uninstall',
+  'uploads/',
+  'static/',
+  'robots.txt',
+  'favicon.ico',
+]
+
+/**
+ * The `?accept=` of a request-target, which replaces the Accept field on every path, errors included. A plus stands for
+ * itself (RFC 3986 §3.4), as in application/ld+json.
+ */
+export function acceptOverride(requestTarget: string): string | undefined {
+  const at = requestTarget.indexOf('?')
+  if (at < 0) return undefined
+  return new URLSearchParams(requestTarget.slice(at).replaceAll('+', '%2B')).get('accept') ?? undefined
+}
+
+const HISTORY = ['version', 'timemap', 'timegate'] as const
+
+/**
+ * The target of a request.
+ * @param requestTarget the request-target of the request line, as it came (RFC 9112 §3.2)
+ * @param host the Host field
+ */
+export function parseTarget<App extends Base>(
+  requestTarget: string,
+  host: string | undefined,
+  site: Site<App>,
+): Target<App> | Problem {
+  const absolute = /^https?:\/\/([^/?#]*)(.*)$/is.exec(requestTarget)
+  // RFC 9112 §3.2.2: the authority of an absolute-form target replaces the Host field.
+  const authority = absolute ? absolute[1]! : host
+  const rest = absolute ? absolute[2]! || '/' : requestTarget
+  const [rawPath, ...queries] = rest.split('?')
+  const path = normalisedPath(rawPath!)
+  if (typeof path !== 'string') return path
+  const place = site.get(authority?.toLowerCase() ?? '')?.find(({ pathname }) => path.startsWith(pathname))
+  if (!place) {
+    return problem('target.unknown-origin', `No application of this gateway answers at ${authority ?? 'that host'}.`)
+  }
+  const rawQuery = queries.join('?')
+  if (!/^[\x21\x22\x24-\x7e]*$/.test(rawQuery)) {
+    return problem('target.malformed', 'Malformed URI: its query has a character that a URI may not hold.')
+  }
+  const query = parseQuery(rawQuery)
+  if ('kind' in query) return query
+  return targetOf(place, path, rawQuery, query)
+}
+
+function targetOf<App extends Base>(
+  { application, origin }: Place<App>,
+  path: string,
+  rawQuery: string,
+  query: URLSearchParams,
+): Target<App> | Problem {
+  const iri = origin + path
+  const uri = query.get('uri')
+  if (uri !== null) return { application, kind: 'proxied', uri, path: iri }
+  const relative = iri.slice(application.base.length)
+  const endpoint = endpointAt(relative)
+  if (endpoint) return { application, kind: 'endpoint', endpoint, iri, query }
+  if (query.has('graph') || query.has('default')) {
+    return problem(
+      'target.indirect',
+      'Indirect graph identification (?graph=, ?default) is not supported: ask for the document by its own URL.',
+    )
+  }
+  if (!path.endsWith('/')) {
+    return problem('target.slash', 'The URL of a document ends with a slash.', {
+      fields: [['Location', `${iri}/${rawQuery && `?${rawQuery}`}`]],
+    })
+  }
+  const [history, another] = HISTORY.filter((name) => query.has(name))
+  if (another) return problem('target.malformed', `Ask for one of ?${history} and ?${another}.`)
+  const diff = query.get('diff')
+  if (history !== 'version') {
+    if (diff === null) return { application, kind: history ?? 'document', document: iri }
+    return problem('target.malformed', 'A difference is between two versions: ?version=B&diff=A.')
+  }
+  const version = query.get(history)!.toLowerCase()
+  if (diff === null) return { application, kind: history, document: iri, version }
+  return { application, kind: 'diff', document: iri, version, diff: diff.toLowerCase() }
+}
+
+const endpointAt = (relative: string): string | undefined =>
+  ENDPOINTS.find((name) => relative === name || (name.endsWith('/') && relative.startsWith(name)))
+
+/** Whether a request of this very URI, which is under the base, has it as its document. */
+export function isDocumentUri(iri: string, base: string): boolean {
+  const path = iri.slice(base.length - 1)
+  return path.endsWith('/') && normalisedPath(path) === path && endpointAt(path.slice(1)) === undefined
+}
+
+/** The path in the normal form of RFC 3986 §6.2.2, or the reason why it is refused. */
+function normalisedPath(raw: string): string | Problem {
+  const refused = (why: string): Problem => problem('target.malformed', `Malformed document URI: ${why}.`)
+  if (!raw.startsWith('/')) return refused('its path does not start with a slash')
+  // RFC 3986 §3.3: pchar and "/", nothing else, control characters and backslashes included.
+  if (!/^[A-Za-z0-9\-._~!$&'()*+,;=:@/%]*$/.test(raw)) return refused('it has a character that a URI may not hold')
+  if (/%(?![0-9A-Fa-f]{2})/.test(raw)) return refused('an incomplete percent-encoding')
+  if (/%(?:2f|5c|7f|[01][0-9a-f])/i.test(raw)) return refused('an encoded slash, backslash or control character')
+  const path = raw.replace(/%[0-9A-Fa-f]{2}/g, (triplet) => {
+    const character = String.fromCharCode(parseInt(triplet.slice(1), 16))
+    return /[A-Za-z0-9\-._~]/.test(character) ? character : triplet.toUpperCase()
+  })
+  try {
+    decodeURIComponent(path)
+  } catch {
+    return refused('percent-encoded bytes that are not UTF-8')
+  }
+  if (path.includes('//')) return refused('an empty path segment')
+  if (/\/\.{1,2}(?:\/|$)/.test(path)) return refused('a dot segment')
+  return path
+}
+
+function parseQuery(raw: string): URLSearchParams | Problem {
+  // A first question mark of `raw` is part of a name: the one before it has gone with the split.
+  const query = new URLSearchParams(`?${raw}`)
+  for (const name of ['uri', 'graph', 'default', 'diff', ...HISTORY]) {
+    if (query.getAll(name).length > 1) return problem('target.malformed', `The query has ?${name} more than once.`)
+  }
+  return query
+}
+
+const REMEMBERED = 10_000
+
+/** `parseTarget` that remembers the documents that were asked for: a function of host and request-target. */
+export function makeTargetParser<App extends Base>(
+  site: Site<App>,
+): (requestTarget: string, host: string | undefined) => Target<App> | Problem {
+  const remembered = new Map<string, Target<App>>()
+  return (requestTarget, host) => {
+    const key = `${host} ${requestTarget}`
+    const known = remembered.get(key)
+    if (known) return known
+    const target = parseTarget(requestTarget, host, site)
+    if (target.kind === 'document' && key.length < 1024) {
+      if (remembered.size >= REMEMBERED) remembered.clear()
+      remembered.set(key, target)
+    }
+    return target
+  }
+}
+
+interface Place<App> {
+  readonly application: App
+  readonly origin: string
+  readonly pathname: string
+}
+
+/** The applications of the gateway by authority (`host[:port]`, lower case), longest base path first. */
+export type Site<App extends Base> = ReadonlyMap<string, readonly Place<App>[]>
+
+export function siteOf<App extends Base>(applications: readonly App[]): Site<App> {
+  const site = new Map<string, Place<App>[]>()
+  for (const application of applications) {
+    const { origin, host, pathname, port, protocol } = new URL(application.base)
+    // RFC 3986 §6.2.3: the default port of the scheme may be written or left out.
+    const authorities = port ? [host] : [host, host + (protocol === 'https:' ? ':443' : ':80')]
+    for (const authority of authorities) {
+      const places = [...(site.get(authority) ?? []), { application, origin, pathname }]
+      site.set(
+        authority,
+        places.sort((a, b) => b.pathname.length - a.pathname.length),
+      )
+    }
+  }
+  return site
+}

@@ -1,0 +1,234 @@
+// In charge of who is asking by a token, a session or on somebody's behalf: what is presented becomes a WebID by the
+// accounts of the dataspace and the statements of profiles, or a refusal.
+import { makeTokenVerifier, type Claims, type TokenVerifier } from '../../policies/identity/bearer-token.js'
+import { BUSY, makeProofCheck, type CheckProof } from '../../policies/identity/dpop.js'
+import { makeProfileStatements, webIdOf, type Answer, type ProfileStatements } from '../../policies/identity/profile-statement.js'
+import { makeSessions, type SealingKeys, type Session, type Sessions } from '../../policies/identity/session.js'
+import { makeSeenTexts, type SeenTexts } from '../../policies/identity/seen-texts.js'
+import type { ReadProfile } from '../../policies/identity/webid.js'
+import type { Request } from '../http/exchange.js'
+import type { Application, Dataspace } from '../gateway.js'
+import type { Trace } from '../log.js'
+import { makeAccounts, type Accounts, type AccountId } from './accounts.js'
+import type { OidcClient } from './provider-client.js'
+import { cookieOf } from './cookies.js'
+import type { Provider } from '../configuration/identity-providers.js'
+import { isProblem, problem, type Problem } from '../problem.js'
+import type { Target } from '../http/target.js'
+
+export interface Identities {
+  readonly providers: readonly Provider[]
+  readonly client: OidcClient
+  readonly keys: SealingKeys
+  readonly sessions: Sessions
+  readonly accounts: Accounts
+  readonly tokens: TokenVerifier
+  readonly proofs: CheckProof
+  readonly statements: ProfileStatements
+  /** By the whole Cookie or Authorization field that they came in, which is not taken apart again. */
+  readonly seen: { readonly sessions: SeenTexts<Session>; readonly claims: SeenTexts<Claims> }
+  readonly now: () => number
+  /** Forgets whatever rests on this document. */
+  forget(document: string): void
+  clear(): void
+}
+
+export interface IdentitiesSettings {
+  readonly providers: readonly Provider[]
+  readonly client: OidcClient
+  readonly keys: SealingKeys
+  /** Of a session, in ms. */
+  readonly lifetime: number
+  readonly readProfile: ReadProfile
+  readonly now: () => number
+}
+
+/** Fields, and the longest that is kept: whoever has one session can send it in any number of fields. */
+const SEEN = 5_000
+const LONGEST_FIELD = 4096
+
+export function makeIdentities(settings: IdentitiesSettings): Identities {
+  const { providers, client, keys, lifetime, readProfile, now } = settings
+  const accounts = makeAccounts(now)
+  const statements = makeProfileStatements(readProfile, now)
+  const issuers = providers.map((provider) => ({ ...provider, readKeys: () => client.readKeys(provider) }))
+  return {
+    providers,
+    client,
+    keys,
+    accounts,
+    statements,
+    now,
+    seen: { sessions: makeSeenTexts<Session>(SEEN, LONGEST_FIELD), claims: makeSeenTexts<Claims>(SEEN, LONGEST_FIELD) },
+    sessions: makeSessions(keys, lifetime, now),
+    tokens: makeTokenVerifier(issuers, now),
+    proofs: makeProofCheck(now),
+    forget(document) {
+      accounts.forget(document)
+      statements.forget(document)
+    },
+    clear() {
+      accounts.clear()
+      statements.clear()
+    },
+  }
+}
+
+/** One sentence for every reason: which it was is for the log. */
+function refused(trace: Trace, cause: string): Problem {
+  trace.cause = cause
+  return problem('credential.invalid', 'The credential does not prove who is asking; the log of the gateway says why.')
+}
+
+const AGAIN = { fields: [['Retry-After', '1']] } as const
+const overloaded = (): Problem => problem('server.overloaded', 'Too many credentials are being looked at.', AGAIN)
+
+/** True or false, or the problem for which it cannot be told. */
+function settled(answer: Answer, trace: Trace): boolean | Problem {
+  if (typeof answer === 'boolean') return answer
+  if (answer === 'busy') return overloaded()
+  if (answer.isOurs) return problem('access.unavailable', 'A WebID profile cannot be read now.', AGAIN)
+  return refused(trace, `profile-unavailable: ${answer.unavailable}`)
+}
+
+/** Solid-OIDC §5: the WebID that the issuer claims, where the WebID's profile names the issuer; else the account's agent. */
+export async function agentOf(
+  { accounts, statements }: Identities,
+  dataspace: Dataspace,
+  claims: AccountId & { readonly webId?: string },
+  trace: Trace,
+): Promise<string | undefined | Problem> {
+  const webId = claims.webId === undefined ? undefined : webIdOf(claims.webId)
+  if (webId !== undefined) {
+    const confirmed = settled(await statements.hasIssuer(webId, claims.issuer), trace)
+    if (confirmed === true) return webId
+    if (isProblem(confirmed) && confirmed.code !== 'credential.invalid') return confirmed
+  }
+  return accounts.find(dataspace, claims)
+}
+
+function recallAgentOf(
+  { accounts, statements }: Identities,
+  dataspace: Dataspace,
+  claims: AccountId & { readonly webId?: string },
+): string | undefined {
+  // An account may be there beside the WebID: which of them counts is not known without looking at the profile.
+  if (claims.webId === undefined) return accounts.recall(dataspace, claims)
+  return statements.recall.hasIssuer(claims.webId, claims.issuer) ? claims.webId : undefined
+}
+
+const AUTHORIZATION = /^(Bearer|DPoP) +([\w\-.~+/]+=*)$/i
+
+/** The WebID that an Authorization field proves (RFC 6750 §2.1, RFC 9449 §7.1). */
+export async function agentOfToken(
+  identities: Identities,
+  { fields, method }: Request,
+  target: Target<Application>,
+  trace: Trace,
+): Promise<string | Problem> {
+  const [, scheme, token] = AUTHORIZATION.exec(fields.authorization ?? '') ?? []
+  if (token === undefined) return refused(trace, 'malformed: neither a Bearer nor a DPoP token')
+  const claims = await identities.tokens.verify(token)
+  if ('kind' in claims) {
+    if (claims.reason === 'unavailable') {
+      trace.cause = claims.detail
+      return problem('access.unavailable', 'The identity provider cannot be asked now.', AGAIN)
+    }
+    return refused(trace, `${claims.reason}: ${claims.detail}`)
+  }
+  const isBound = scheme!.toLowerCase() === 'dpop'
+  // RFC 9449 §7.1: a token that is bound to a key is nothing without the proof of it.
+  if (isBound !== (claims.boundTo !== undefined)) return refused(trace, `claims: the token does not go with ${scheme}`)
+  if (isBound) {
+    const { dpop: proof = '' } = fields
+    const wanted = { proof, token, boundTo: claims.boundTo!, method, url: urlOf(target) }
+    const flaw = await identities.proofs(wanted)
+    if (flaw === BUSY) return overloaded()
+    if (flaw !== undefined) return refused(trace, `proof: ${flaw}`)
+  }
+  const webId = await agentOf(identities, target.application.dataspace, claims, trace)
+  return webId ?? refused(trace, 'account: nobody has logged in with this account, and no profile names its issuer')
+}
+
+/** RFC 9449 §4.2: the URL of the request without its query. */
+function urlOf(target: Target<Application>): string {
+  if (target.kind === 'endpoint') return target.iri
+  return target.kind === 'proxied' ? target.path : target.document
+}
+
+export function recallAgentOfToken(
+  identities: Identities,
+  authorization: string,
+  dataspace: Dataspace,
+): string | undefined {
+  const { seen, tokens, now } = identities
+  let claims = seen.claims.get(authorization)
+  if (!claims) {
+    claims = authorization.startsWith('Bearer ') ? tokens.recall(authorization.slice(7)) : undefined
+    // One that is bound to a key proves nothing by itself.
+    if (!claims || claims.boundTo !== undefined) return undefined
+    seen.claims.set(authorization, claims)
+  }
+  return claims.expires > now() ? recallAgentOf(identities, dataspace, claims) : undefined
+}
+
+/** The WebID of a session; 'ended' when it is over, or the account is no more. */
+export async function agentOfSession(
+  identities: Identities,
+  cookie: string,
+  dataspace: Dataspace,
+  trace: Trace,
+): Promise<string | 'ended' | Problem> {
+  const session = sessionOf(identities, cookie, dataspace)
+  if (session === 'ended') return session
+  return (await agentOf(identities, dataspace, session, trace)) ?? 'ended'
+}
+
+/** The session of this cookie, while its provider is one of ours. */
+export function sessionOf(
+  { sessions, providers }: Identities,
+  cookie: string,
+  { admin }: Dataspace,
+): Session | 'ended' {
+  const session = sessions.recall(cookie, admin.base)
+  return session !== 'ended' && providers.some(({ issuer }) => issuer === session.issuer) ? session : 'ended'
+}
+
+/** Null: there is no session in this Cookie field. */
+export function recallAgentOfSession(
+  identities: Identities,
+  field: string,
+  { base, dataspace }: Application,
+): string | undefined | null {
+  const { seen, sessions } = identities
+  let session = seen.sessions.get(field)
+  if (!session) {
+    const cookie = cookieOf(field, 'session', base)
+    if (cookie === undefined) return null
+    const found = sessionOf(identities, cookie, dataspace)
+    if (found === 'ended') return undefined
+    seen.sessions.set(field, (session = found))
+  }
+  return sessions.isInForce(session, dataspace.admin.base) ? recallAgentOf(identities, dataspace, session) : undefined
+}
+
+/** The principal that the agent may act for (linkeddatahub.md 4.2), as an On-Behalf-Of field names it. */
+export async function principalOf(
+  { statements }: Identities,
+  delegate: string,
+  field: string,
+  trace: Trace,
+): Promise<string | Problem> {
+  const principal = webIdOf(field)
+  if (principal === undefined) return refused(trace, 'delegation: On-Behalf-Of holds no WebID')
+  if (principal === delegate) return principal
+  const may = settled(await statements.mayActFor(delegate, principal), trace)
+  if (isProblem(may)) return may
+  return may ? principal : refused(trace, `delegation: the profile of <${principal}> does not let <${delegate}>`)
+}
+
+export function recallPrincipal({ statements }: Identities, delegate: string, field: string): string | undefined {
+  const principal = webIdOf(field)
+  if (principal === undefined) return undefined
+  return principal === delegate || statements.recall.mayActFor(delegate, principal) ? principal : undefined
+}

@@ -1,0 +1,193 @@
+// In charge of speaking with identity providers: discovery, the authorization code flow with PKCE, state and nonce (OpenID
+// Connect Core §3.1, RFC 7636, RFC 9700), the claims about who logs in, and the keys of their tokens.
+import * as openid from 'openid-client'
+import type { JSONWebKeySet } from 'jose'
+import type { GuardedFetch } from '../../policies/fetch/guarded-fetch.js'
+import type { Provider } from '../configuration/identity-providers.js'
+
+/** What only we and the browser that began know, until it comes back. */
+export interface Begun {
+  readonly state: string
+  readonly nonce: string
+  readonly verifier: string
+}
+
+export interface Person {
+  readonly subject: string
+  readonly webId?: string
+  readonly name?: string
+  readonly givenName?: string
+  readonly familyName?: string
+  readonly email?: string
+  /** Whether the provider says that the e-mail address is this person's. */
+  readonly isEmailVerified: boolean
+}
+
+/** Why a log-in cannot go on, for the log; `unavailable` is no fault of whoever logs in. */
+export interface LoginFailure {
+  readonly kind: 'login-failure'
+  readonly unavailable: boolean
+  readonly detail: string
+}
+
+export interface OidcClient {
+  /** Where to send the browser. */
+  begin(provider: Provider, redirectUri: string): Promise<(Begun & { readonly location: string }) | LoginFailure>
+  /** Who has come back: `callback` is the redirect URI with the query that it was called with. */
+  finish(provider: Provider, callback: URL, begun: Begun): Promise<Person | LoginFailure>
+  /** The keys of the provider's tokens, or a sentence saying why they cannot be had. */
+  readKeys(provider: Provider): Promise<JSONWebKeySet | string>
+}
+
+export const isLoginFailure = (value: object): value is LoginFailure => (value as LoginFailure).kind === 'login-failure'
+
+const DISCOVERY_MS = 3_600_000
+const FAILURE_MS = 10_000
+const TIMEOUT_S = 10
+
+/** `fetcher` follows no redirects: what is sent is a credential. */
+export function makeOidcClient(fetcher: GuardedFetch, now: () => number): OidcClient {
+  const discovered = new Map<string, { readonly asked: number; readonly config: Promise<openid.Configuration> }>()
+
+  /** Rejects when the provider cannot be asked; that is believed for a while too. */
+  function configurationOf(provider: Provider): Promise<openid.Configuration> {
+    const known = discovered.get(provider.name)
+    if (known && now() - known.asked < DISCOVERY_MS) return known.config
+    const asked = now()
+    const config = discover(provider, fetcher)
+    discovered.set(provider.name, { asked, config })
+    config.catch(() => discovered.set(provider.name, { asked: now() - DISCOVERY_MS + FAILURE_MS, config }))
+    return config
+  }
+
+  return {
+    begin: (provider, redirectUri) =>
+      orFailure(async () => {
+        const config = await configurationOf(provider)
+        const begun = {
+          state: openid.randomState(),
+          nonce: openid.randomNonce(),
+          verifier: openid.randomPKCECodeVerifier(),
+        }
+        const location = openid.buildAuthorizationUrl(config, {
+          redirect_uri: redirectUri,
+          scope: provider.scope,
+          state: begun.state,
+          nonce: begun.nonce,
+          code_challenge: await openid.calculatePKCECodeChallenge(begun.verifier),
+          code_challenge_method: 'S256',
+        })
+        return { ...begun, location: location.href }
+      }),
+    finish: (provider, callback, { state, nonce, verifier }) =>
+      orFailure(async () => {
+        const config = await configurationOf(provider)
+        const tokens = await openid.authorizationCodeGrant(config, callback, {
+          expectedState: state,
+          expectedNonce: nonce,
+          pkceCodeVerifier: verifier,
+          idTokenExpected: true,
+        })
+        const claims = tokens.claims()!
+        // OpenID Connect Core §5.4: with the code flow the e-mail address may be at the UserInfo endpoint only.
+        const isComplete = claims.email !== undefined || !config.serverMetadata().userinfo_endpoint
+        const more = isComplete ? {} : await openid.fetchUserInfo(config, tokens.access_token, claims.sub)
+        if (!claims.sub.isWellFormed()) throw new Error('The subject is no text.')
+        return personOf({ ...more, ...claims })
+      }),
+    async readKeys(provider) {
+      try {
+        const uri = (await configurationOf(provider)).serverMetadata().jwks_uri
+        if (uri === undefined) return 'The issuer has no jwks_uri.'
+        const answer = await fetcher.fetch(uri, { accept: 'application/json, application/jwk-set+json' })
+        if (answer.kind === 'fetch-failure') return answer.detail
+        if (answer.status !== 200) return `The keys of the issuer were answered with status ${answer.status}.`
+        return JSON.parse(answer.body.toString('utf8')) as JSONWebKeySet
+      } catch (error) {
+        return `The issuer cannot be asked: ${(error as Error).message}`
+      }
+    },
+  }
+}
+
+async function discover(provider: Provider, fetcher: GuardedFetch): Promise<openid.Configuration> {
+  const { issuer, clientId, clientSecret } = provider
+  const config = await openid.discovery(new URL(issuer), clientId, undefined, authentication(clientSecret), {
+    [openid.customFetch]: guarded(fetcher),
+    timeout: TIMEOUT_S,
+  })
+  // The ID token's signature is checked, wherever it came from.
+  openid.enableNonRepudiationChecks(config)
+  return config
+}
+
+function authentication(secret: string | undefined): openid.ClientAuth {
+  if (secret === undefined) return openid.None()
+  const [basic, post] = [openid.ClientSecretBasic(secret), openid.ClientSecretPost(secret)]
+  return (server, ...rest) => {
+    // OpenID Connect Discovery §3: client_secret_basic where nothing is said.
+    const { token_endpoint_auth_methods_supported: methods } = server
+    return (!methods || methods.includes('client_secret_basic') ? basic : post)(server, ...rest)
+  }
+}
+
+/** Every address that a provider names is checked before it is asked. */
+const guarded =
+  (fetcher: GuardedFetch): openid.CustomFetch =>
+  async (url, { method, headers, body, signal }) => {
+    const { accept, ...fields } = Object.fromEntries(new Headers(headers))
+    const answer = await fetcher.fetch(url, {
+      accept: accept ?? 'application/json',
+      method,
+      fields,
+      ...(body !== null && body !== undefined && { body: String(body) }),
+      ...(signal && { signal }),
+    })
+    if (answer.kind === 'fetch-failure') throw new Unreachable(answer.detail)
+    const bare = [101, 204, 205, 304].includes(answer.status)
+    return new Response(bare ? null : new Uint8Array(answer.body), { status: answer.status, headers: answer.fields })
+  }
+
+class Unreachable extends Error {}
+
+const text = (value: unknown): string | undefined =>
+  typeof value === 'string' && value !== '' && value.length <= 500 && value.isWellFormed() ? value : undefined
+
+function personOf(claims: Readonly<Record<string, unknown>> & { readonly sub: string }): Person {
+  const [webId, name, givenName, familyName, email] = [
+    claims.webid,
+    claims.name,
+    claims.given_name,
+    claims.family_name,
+    claims.email,
+  ].map(text)
+  return {
+    subject: claims.sub,
+    ...(webId !== undefined && { webId }),
+    ...(name !== undefined && { name }),
+    ...(givenName !== undefined && { givenName }),
+    ...(familyName !== undefined && { familyName }),
+    ...(email !== undefined && { email }),
+    isEmailVerified: claims.email_verified === true,
+  }
+}
+
+async function orFailure<T>(attempt: () => Promise<T>): Promise<T | LoginFailure> {
+  try {
+    return await attempt()
+  } catch (error) {
+    const { message, cause } = error as Error
+    const unavailable = error instanceof Unreachable || cause instanceof Unreachable
+    const said = [message, cause instanceof Error ? cause.message : undefined, ...saidByProvider(error as object)]
+    return { kind: 'login-failure', unavailable, detail: said.filter((one) => one !== undefined).join(': ') }
+  }
+}
+
+/** RFC 6749 §4.1.2.1, §5.2; never what else an answer holds, such as a code or a token. */
+const saidByProvider = ({
+  error,
+  error_description: description,
+}: {
+  error?: unknown
+  error_description?: unknown
+}): string[] => [error, description].filter((one) => typeof one === 'string').map((one) => one.slice(0, 200))

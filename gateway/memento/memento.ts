@@ -1,0 +1,99 @@
+// In charge of `?version=`: a document as it was at a commit (RFC 7089 §4.2, spec 9.3).
+import { LRUCache } from 'lru-cache'
+import { evaluatePreconditions } from '../../cache/preconditions.js'
+import { isSetback } from '../../versioning/change.js'
+import { formatMementoDatetime } from '../../versioning/memento/memento-datetime.js'
+import { historyLinks, mementoLinks, mementoUri, type Memento } from '../../versioning/memento/time-map.js'
+import type { Field, Response } from '../http/exchange.js'
+import { graphOf } from '../rdf/graph.js'
+import { negotiate, RDF_FORMATS, type Format } from '../http/media-type.js'
+import {
+  cacheControl,
+  failed,
+  findVersion,
+  IMMUTABLE,
+  inAcceptedFormat,
+  pastLinks,
+  refuse,
+  type Past,
+} from './answer.js'
+import { isProblem, problem, type Problem } from '../problem.js'
+import { readNTriples } from '../rdf/read.js'
+import { writeGraph } from '../rdf/write.js'
+import { notAcceptable } from '../methods/read.js'
+import { response } from '../request/respond.js'
+
+/** Spec 9.3: the commit, the same for every format. */
+const entityTagOf = ({ commit }: Memento): string => `"${commit}"`
+
+/** What every answer about a memento has, whatever its status (RFC 7089 §2.1.1: Memento-Datetime stays). */
+export const mementoFields = (memento: Memento): readonly Field[] => [
+  ['Memento-Datetime', formatMementoDatetime(memento.time)],
+]
+
+/** @param id 4 to 40 hex digits */
+export async function answerMemento(asked: Past, id: string): Promise<Response> {
+  const found = await findVersion(asked, id)
+  if (isProblem(found)) return refuse(asked, found)
+  const { memento, mementos } = found
+  const { document, context } = asked
+  if (!memento) {
+    const deletion = problem('document.no-versions', 'This version deleted the document.')
+    return refuse(asked, deletion, historyLinks(document, mementos))
+  }
+  const links = mementoLinks(document, mementos, memento)
+  const sticky = mementoFields(memento)
+
+  const { accept, request } = context
+  if (!negotiate(accept, RDF_FORMATS)) return refuse(asked, notAcceptable(), links, sticky)
+  const entityTag = entityTagOf(memento)
+  const fields: Field[] = [
+    ['ETag', entityTag],
+    ...sticky,
+    cacheControl(asked, IMMUTABLE),
+    ['Vary', 'Accept'],
+    // RFC 9110 §8.7: the name that stays, where another was asked for.
+    ...(id === memento.commit ? [] : [['Content-Location', mementoUri(document, memento)] as const]),
+    pastLinks(asked, links),
+  ]
+  switch (evaluatePreconditions(request.fields, { entityTags: [entityTag] }, true, request.receivedAt)) {
+    case 'not-modified':
+      return response(304, fields)
+    case 'failed':
+      return refuse(asked, problem('precondition.failed', 'This is not the version that is asked for.'), links, sticky)
+    case 'malformed':
+      return refuse(asked, problem('request.malformed', 'If-Match is not a list of entity-tags.'), links, sticky)
+    case 'proceed':
+  }
+  const representation = await inAcceptedFormat(accept, RDF_FORMATS, (format) => represent(asked, memento, format))
+  if (isProblem(representation)) return refuse(asked, representation, links, sticky)
+  const { format, written: body } = representation
+  return response(200, [['Content-Type', format.contentType], ...fields], body)
+}
+
+/** Ready bytes by Git's id of the content and format: both never change, and belong to no document in particular. */
+const READY_BYTES = 32 * 1024 * 1024
+const ready = new LRUCache<string, Buffer>({ maxSize: READY_BYTES, sizeCalculation: ({ length }) => 128 + length })
+
+async function represent(asked: Past, memento: Memento, format: Format): Promise<Buffer | Problem> {
+  const key = `${memento.blob} ${format.code}`
+  const body = ready.get(key) ?? (await write(asked, memento, format))
+  if (!isProblem(body)) ready.set(key, body)
+  return body
+}
+
+async function write(
+  { history, document, context }: Past,
+  memento: Memento,
+  format: Format,
+): Promise<Buffer | Problem> {
+  const content = await history.content(document, memento)
+  if (isSetback(content)) return failed(context, content)
+  const triples = content === undefined ? undefined : readNTriples(content)
+  if (!triples) {
+    context.trace.cause = `commit ${memento.commit} has no N-Triples for ${document}`
+    return problem('history.failed', 'This version cannot be read: what the repository has for it is no N-Triples.')
+  }
+  const written = writeGraph(graphOf(triples), format)
+  return isProblem(written) ? written : Buffer.from(written)
+}

@@ -1,0 +1,33 @@
+// In charge of `?timegate`: the way to the version closest to a datetime (RFC 7089 §4.2.1, spec 9.5).
+import { parseMementoDatetime } from '../../versioning/memento/memento-datetime.js'
+import { closestMemento } from '../../versioning/memento/time-gate.js'
+import { historyLinks, mementosOf, mementoUri } from '../../versioning/memento/time-map.js'
+import type { Field, Response } from '../http/exchange.js'
+import { cacheControl, pastLinks, refuse, versionsOf, type Past } from './answer.js'
+import { isProblem, problem } from '../problem.js'
+import { response } from '../request/respond.js'
+
+const VARY: Field = ['Vary', 'accept-datetime']
+
+export async function answerTimeGate(asked: Past): Promise<Response> {
+  const { document, context } = asked
+  const versions = await versionsOf(asked)
+  if (isProblem(versions)) return refuse(asked, versions, undefined, [VARY])
+  const mementos = mementosOf(versions)
+  const wanted = context.request.fields['accept-datetime']
+  const datetime = wanted === undefined ? undefined : parseMementoDatetime(wanted)
+  if (wanted !== undefined && datetime === undefined) {
+    // RFC 7089 §4.5.3
+    const detail = 'Accept-Datetime is no date such as Sun, 06 Nov 1994 08:49:37 GMT.'
+    return refuse(asked, problem('request.malformed', detail), historyLinks(document, mementos), [VARY])
+  }
+  const chosen = closestMemento(mementos, datetime)
+  if (!chosen)
+    return refuse(asked, problem('document.no-versions', 'This document has no versions.'), undefined, [VARY])
+  return response(302, [
+    ['Location', mementoUri(document, chosen)],
+    cacheControl(asked, 'no-cache'),
+    VARY,
+    pastLinks(asked, historyLinks(document, mementos, chosen)),
+  ])
+}

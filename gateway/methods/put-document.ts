@@ -1,0 +1,145 @@
+// In charge of changing a document and of all that follows from it: locks, journal and store, what is kept of it, rules and
+// profiles. The write methods (write.ts) and the endpoints that make documents do it the same way.
+import { DOUBT_MS } from '../rules/compiled-rules.js'
+import { checkConstraints } from './constraint-check.js'
+import { documentOf, isLarge, readDocument, readDocumentNow, type Document } from '../documents/document.js'
+import type { Access, Application, Gateway } from '../gateway.js'
+import { flawOf, nTriplesOf, type Graph, type Quad } from '../rdf/graph.js'
+import { isUndone } from '../mirror/journalled-store.js'
+import { everyWrite, type Release } from '../documents/lock.js'
+import type { Trace } from '../log.js'
+import { isContainer, isRoot, keptByPut, nextState, parentOf } from '../documents/next-state.js'
+import { isProblem, problem, type Problem } from '../problem.js'
+
+/** Who changes a document, and when. */
+export interface Writing {
+  readonly gateway: Gateway
+  readonly application: Application
+  readonly trace: Trace
+  /** As the journal and the commit have it. */
+  readonly method: string
+  /** The WebID: creator and owner of what is made. */
+  readonly agent: string | undefined
+  /** Milliseconds since the epoch. */
+  readonly time: number
+}
+
+type Lock = readonly [name: string, mode: 'exclusive' | 'shared']
+
+/** What a write of this document holds; one that may create it keeps its parent from being deleted meanwhile. */
+export const locksOf = (application: Application, iri: string, creates: boolean): Lock[] => [
+  everyWrite(application, 'shared'),
+  // Parent before child, so that nobody waits in a circle.
+  ...(creates && !isRoot(iri, application.base) ? [[parentOf(iri), 'shared'] as const] : []),
+  [iri, 'exclusive'],
+]
+
+/** Takes the locks in their order; `server.overloaded` where too many wait for one of them. */
+export async function underLocks<T>(
+  { locks: { acquire } }: Gateway,
+  locks: readonly Lock[],
+  act: () => Promise<T>,
+): Promise<T | Problem> {
+  const held: Release[] = []
+  try {
+    for (const [name, mode] of locks) {
+      const release = await acquire(name, mode)
+      if (!release) return busy()
+      held.push(release)
+    }
+    return await act()
+  } finally {
+    for (const release of held) release()
+  }
+}
+
+const busy = (): Problem =>
+  problem('server.overloaded', 'Too many writes to this document are waiting.', { fields: [['Retry-After', '1']] })
+
+/**
+ * Makes the document what `change` gives: its whole content without managed triples, which are added; or nothing, and it
+ * is removed; or a problem, and it is left alone. `change` is given the document as it is, under its lock. The parent has
+ * to be an existing container, and the constraints hold; who may do this is for the caller to decide before.
+ */
+export async function putDocument(
+  writing: Writing,
+  iri: string,
+  change: (current: Document | undefined) => readonly Quad[] | undefined | Problem,
+): Promise<Document | undefined | Problem> {
+  const { gateway, application, agent, time, trace } = writing
+  return underLocks(gateway, locksOf(application, iri, true), async () => {
+    const doubt = await application.journalled.settle(iri)
+    if (doubt) return doubt
+    const found = await readDocumentNow(application, iri, trace)
+    if (isProblem(found)) return found
+    const current = found.value
+    if (current && isLarge(current))
+      return problem('content.too-large', `<${iri}> is too large to be changed as a whole.`)
+    const content = change(current)
+    if (isProblem(content)) return content
+    if (content === undefined) return current && replaceDocument(writing, iri, undefined, current)
+    const flaw = content.map(flawOf).find((one) => one !== undefined)
+    if (flaw !== undefined) return problem('content.syntax', `What would be written has ${flaw}.`)
+    const orphaned = current ? undefined : await orphan(writing, iri)
+    if (orphaned) return orphaned
+    const { base } = application
+    const kept = current && keptByPut(current)
+    const next = nextState({ document: iri, base, method: 'PUT', current: kept, content, agent, now: time, uuid: gateway.uuid }) // prettier-ignore
+    return (await checkConstraints(writing, current, next, true)) ?? replaceDocument(writing, iri, next, current)
+  })
+}
+
+/** Spec 4.1: a document can only be created relative to an existing container. */
+async function orphan({ application, trace }: Writing, iri: string): Promise<undefined | Problem> {
+  if (isRoot(iri, application.base)) return undefined
+  const parent = await readDocument(application, parentOf(iri), trace)
+  if (isProblem(parent)) return parent
+  return parent.value && isContainer(parent.value.types)
+    ? undefined
+    : problem('access.denied', `The parent <${parentOf(iri)}> has to be an existing container.`)
+}
+
+/**
+ * Journal → store → what is kept of the document, rules and profiles, before the answer goes out. To be called under the
+ * document's lock and after `settle`. Gives the document as it is now; undefined for `next` removes it.
+ * @param restores the commit that the content was taken from
+ */
+export async function replaceDocument(
+  writing: Writing,
+  iri: string,
+  next: Graph | undefined,
+  current: Document | undefined,
+  restores?: string,
+): Promise<Document | undefined | Problem> {
+  const { gateway, application, trace, method, agent, time } = writing
+  const { versions, documents } = application.cache
+  const asOf = versions.of(iri)
+  const content = next && nTriplesOf(next)
+  const change = { document: iri, method, agent, time, before: current?.nTriples, content }
+  const failed = await trace.store(application.journalled.carryOut({ ...change, ...(restores && { restores }) }))
+  if (failed) {
+    if (isUndone(failed)) return failed
+    // What is kept of the document may be old from now on.
+    const until = gateway.now() + DOUBT_MS
+    versions.inDoubt(iri, until)
+    changed(writing, iri, 'uncertain', until)
+    return failed
+  }
+  const document = next && documentOf(iri, application.base, next)
+  documents.put(iri, document, asOf)
+  changed(writing, iri, document ? { nTriples: document.nTriples } : 'absent')
+  return document
+}
+
+/** Everything compiled from documents follows: rules, shapes and verified profiles. */
+function changed(
+  { application, gateway }: Writing,
+  iri: string,
+  state: Parameters<Access['changed']>[1],
+  until?: number,
+): void {
+  gateway.webIds.forget(iri)
+  if (application.kind !== 'admin') return
+  application.dataspace.ontologies.changed(iri, until)
+  application.dataspace.access.changed(iri, state)
+}

@@ -1,0 +1,85 @@
+// In charge of GET and HEAD on documents that are too large to be held (design 3, 5): sent as the store gives them, uncached,
+// in constant memory, with the entity-tag at their end.
+import { entityTag, makeDigest } from '../../cache/entity-tag.js'
+import { evaluatePreconditions } from '../../cache/preconditions.js'
+import type { Decision } from '../../policies/decide.js'
+import type { Facts } from '../request/access.js'
+import { isLarge } from '../documents/document.js'
+import type { Field, Response } from '../http/exchange.js'
+import { nTriplesLine } from '../rdf/graph.js'
+import type { Context } from '../handle.js'
+import { N_TRIPLES, negotiate, TURTLE, type Format } from '../http/media-type.js'
+import { isProblem, problem, type Problem } from '../problem.js'
+import { readNTriples } from '../rdf/read.js'
+import { agentFields, failedConditions, notAcceptable } from './read.js'
+import { response, streamed } from '../request/respond.js'
+import { StoreBreak } from '../stores/store.js'
+import { stream } from '../request/stream.js'
+
+// RDF 1.1 Turtle §6: N-Triples are Turtle. The other formats would have to be made from all of it.
+const FORMATS: readonly Format[] = [TURTLE, N_TRIPLES]
+
+export async function readLarge(context: Context, decision: Decision, facts: Facts): Promise<Response | Problem> {
+  if (facts.kind !== 'document' || !facts.document || !isLarge(facts.document)) throw new TypeError('read.ts has this')
+  const { document } = facts
+  const { application, request, trace } = context
+  const { iri, digest, lastModified } = document
+  const format = negotiate(context.accept, FORMATS)
+  if (!format) return notAcceptable(FORMATS)
+  const shared = agentFields(context, decision, document)
+  const tagOf = (value: string): string => entityTag(value, format.code)
+  // Known when it has been read to its end since it was last changed.
+  const entityTags = digest === undefined ? [] : [tagOf(digest)]
+  const evaluation = evaluatePreconditions(request.fields, { entityTags, lastModified }, true, request.receivedAt)
+  if (evaluation === 'not-modified')
+    return response(304, [...entityTags.map((tag) => ['ETag', tag] as const), ...shared])
+  if (evaluation !== 'proceed') return failedConditions(evaluation)
+
+  const fields: Field[] = [['Content-Type', format.contentType], ...shared]
+  if (request.method === 'HEAD') return streamed(200, fields)
+  const pieces = await trace.store(application.store.stream(iri, { signal: request.signal() }))
+  if (isProblem(pieces)) return pieces
+  if (!pieces || application.cache.versions.of(iri) !== document.version) {
+    await pieces?.[Symbol.asyncIterator]().return?.()
+    // Decided on what the document was, not on what would be sent.
+    return problem('access.unavailable', 'The document has just been changed.', { fields: [['Retry-After', '1']] })
+  }
+  let tag: string | undefined
+  const sent = digested(pieces, (value) => {
+    document.digest = value
+    tag = tagOf(value)
+  })
+  // RFC 9110 §8.8.3: an entity-tag that comes of sending the content is in the trailer section.
+  return { ...(await stream(context, sent, fields)), trailer: { name: 'ETag', value: () => tag } }
+}
+
+/** Most lines are canonical as they come: no escapes, one space between terms, no capitals in the language. */
+const CANONICAL =
+  /^(?:<[^\\>]*>|_:\S+) <[^\\>]*> (?:<[^\\>]*>|_:\S+|"[^"\\\x00-\x1f\x7f]*"(?:@[a-z0-9-]+|\^\^<(?!http:\/\/www\.w3\.org\/2001\/XMLSchema#string>)[^\\>]*>)?) \.$/
+/** A longer line is sent like any other; the document has no entity-tag then. */
+const MAX_LINE = 4 * 1024 * 1024
+
+/** The pieces as they are; at their end the digest of the triples in them (cache/entity-tag.ts). */
+async function* digested(pieces: AsyncIterable<Uint8Array>, end: (digest: string) => void): AsyncGenerator<Uint8Array> {
+  const digest = makeDigest()
+  const decoder = new TextDecoder()
+  let rest: string | undefined = ''
+  const add = (line: string): void => {
+    if (CANONICAL.test(line)) return digest.add(line)
+    const triples = readNTriples(line)
+    if (!triples) throw new StoreBreak(problem('store.failed', 'The triplestore sent something that is not N-Triples.'))
+    for (const triple of triples) digest.add(nTriplesLine(triple))
+  }
+  for await (const piece of pieces) {
+    if (rest !== undefined) {
+      const lines: string[] = (rest + decoder.decode(piece, { stream: true })).split('\n')
+      rest = lines.pop()!
+      lines.forEach(add)
+      if (rest.length > MAX_LINE) rest = undefined
+    }
+    yield piece
+  }
+  if (rest === undefined) return
+  add(rest)
+  end(digest.value())
+}

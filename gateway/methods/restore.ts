@@ -1,0 +1,51 @@
+// In charge of a PUT that restores: which version of the document its content is, where it says so (spec 9.6).
+import { isSetback } from '../../versioning/change.js'
+import type { Facts } from '../request/access.js'
+import { graphOf, nTriplesOf, type Quad } from '../rdf/graph.js'
+import type { Context } from '../handle.js'
+import { areSame } from '../rdf/same-graph.js'
+import { broughtBy } from '../documents/next-state.js'
+import { failed, findVersion, PATIENCE_MS } from '../memento/answer.js'
+import { pastOf } from '../memento/past.js'
+import { isProblem, type Problem } from '../problem.js'
+import { readNTriples } from '../rdf/read.js'
+import type { Wish } from './write-request.js'
+
+export interface Restored {
+  readonly commit: string
+  /** The version, whole. */
+  readonly nTriples: string
+}
+
+/**
+ * RFC 9110 §8.7: Content-Location of a request says where its content was obtained. That is believed where it is a version
+ * that the writer may read, and the content is what that version has; anything else is a PUT like others.
+ */
+export async function restoredVersion(
+  context: Context,
+  facts: Facts,
+  wish: Wish,
+): Promise<Restored | undefined | Problem> {
+  const id = versionNamed(context, facts.iri)
+  if (id === undefined || wish.method !== 'PUT') return undefined
+  const asked = await pastOf(context, facts, PATIENCE_MS)
+  if (isProblem(asked)) return asked.code === 'access.denied' ? undefined : asked
+  const found = await findVersion(asked, id)
+  if (isProblem(found)) return found.code === 'document.no-versions' ? undefined : found
+  if (!found.memento) return undefined
+  const { commit } = found.memento
+  const nTriples = await asked.history.content(facts.iri, found.memento)
+  if (isSetback(nTriples)) return failed(context, nTriples)
+  const version = readNTriples(nTriples ?? '')
+  if (nTriples === undefined || !version) return undefined
+  const own = (triples: readonly Quad[]): string => nTriplesOf(graphOf(broughtBy(triples, facts.iri)))
+  return areSame(own(version), own(wish.content)) ? { commit, nTriples } : undefined
+}
+
+/** The id of the version of this document that Content-Location names. */
+function versionNamed({ application, gateway, request: { fields } }: Context, iri: string): string | undefined {
+  const location = fields['content-location']
+  if (location === undefined || !application.history || !URL.canParse(location, iri)) return undefined
+  const target = gateway.targetOf(new URL(location, iri).href, undefined)
+  return target.kind === 'version' && target.document === iri ? target.version : undefined
+}

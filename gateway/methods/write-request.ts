@@ -1,0 +1,55 @@
+// In charge of what a write request wants done: its content, read, parsed and refused where it cannot be understood.
+import type { Gateway } from '../gateway.js'
+import type { Quad } from '../rdf/graph.js'
+import type { Context } from '../handle.js'
+import { isProblem, problem, type Problem } from '../problem.js'
+import { ACCEPT_POST, readGraph } from '../rdf/read.js'
+
+/** What the client wants done: triples to put or to add, an update to run, or the end of the document. */
+export type Wish =
+  | { readonly method: 'PUT' | 'POST'; readonly content: readonly Quad[] }
+  | { readonly method: 'PATCH'; readonly update: string | Problem }
+  | { readonly method: 'DELETE' }
+
+export async function readWish({ request, gateway }: Context, iri: string): Promise<Wish | Problem> {
+  const { method, fields } = request
+  if (method === 'DELETE') return { method }
+  // RFC 9110 §14.5: a PUT with Content-Range is a partial one, which is not supported.
+  if (fields['content-range'] !== undefined) return problem('request.malformed', 'Content-Range is not supported.')
+  const coding = fields['content-encoding']
+  if (coding !== undefined && coding.trim().toLowerCase() !== 'identity') {
+    return problem('content.unsupported', 'Content codings are not supported: send the content as it is.', {
+      fields: [['Accept-Encoding', 'identity']],
+    })
+  }
+  const type = fields['content-type']
+  if (method === 'PATCH' && !/^application\/sparql-update\s*(;|$)/i.test(type ?? '')) {
+    return problem('content.unsupported', 'PATCH takes application/sparql-update.', {
+      fields: [['Accept-Patch', 'application/sparql-update']],
+    })
+  }
+  const body = await request.readBody(gateway.settings.maxBody)
+  if (isProblem(body)) return body
+  if (method === 'PATCH') return readUpdate(gateway, body, iri)
+  // Spec 4.1: the body of a PUT may be empty; a POST has something to append.
+  if (body.length === 0 && type === undefined && method === 'POST') {
+    return problem('content.unsupported', 'POST takes RDF with its Content-Type.', {
+      fields: [['Accept-Post', ACCEPT_POST]],
+    })
+  }
+  const content = body.length === 0 && method === 'PUT' ? [] : await readGraph(body, type, iri, gateway)
+  return isProblem(content) ? content : { method: method as 'PUT' | 'POST', content }
+}
+
+async function readUpdate({ evaluation }: Gateway, body: Buffer, iri: string): Promise<Wish | Problem> {
+  let text: string
+  try {
+    text = new TextDecoder('utf-8', { fatal: true }).decode(body)
+  } catch {
+    return problem('update.syntax', 'The update is not UTF-8.')
+  }
+  const analysed = await evaluation.analyse(text, iri)
+  // A violation of the form is a 422, which comes after the preconditions (design 3, order).
+  if (isProblem(analysed) && analysed.code !== 'update.form') return analysed
+  return { method: 'PATCH', update: isProblem(analysed) ? analysed : text }
+}

@@ -1,0 +1,133 @@
+// In charge of the operators' listener (loopback only): whether the gateway lives, whether it is ready to serve, and
+// dropping what it keeps when a store has been changed behind it.
+import type { Request, Response } from '../http/exchange.js'
+import type { Application, Dataspace, Gateway } from '../gateway.js'
+import type { History } from '../../versioning/history.js'
+import { makeMetrics } from './metrics.js'
+import { makeMirrorEndpoints } from './mirror-endpoints.js'
+import { isProblem } from '../problem.js'
+
+const json = (status: number, value: unknown, fields: Response['fields'] = []): Response =>
+  answerOf(status, 'application/json', `${JSON.stringify(value, null, 2)}\n`, fields)
+
+function answerOf(status: number, type: string, text: string, fields: Response['fields'] = []): Response {
+  const body = Buffer.from(text)
+  return {
+    status,
+    fields: [['Content-Type', type], ['Content-Length', String(body.length)], ['Cache-Control', 'no-store'], ...fields],
+    body,
+  }
+}
+
+const PROBE_MS = 5_000
+
+export function makeManagement(
+  dataspaces: readonly Dataspace[],
+  gateway: Gateway,
+): (request: Request) => Promise<Response> {
+  const metrics = makeMetrics(dataspaces, gateway)
+  const ready = async (): Promise<Response> => {
+    const checks = await Promise.all(dataspaces.flatMap(checksOf))
+    const isReady = checks.every(({ problem }) => problem === undefined)
+    return json(isReady ? 200 : 503, { status: isReady ? 'ready' : 'not ready', checks })
+  }
+  const endpoints = makeMirrorEndpoints(dataspaces, gateway, (dataspace) => forget(dataspace, undefined, gateway))
+  const mirror = (name: 'verify' | 'sweep', query: URLSearchParams, request: Request): Response => {
+    const answer = endpoints[name](query, request.signal())
+    return 'refused' in answer ? json(answer.refused, { error: answer.error }) : answer
+  }
+  const paths: Readonly<
+    Record<string, readonly [methods: string, answer: (query: URLSearchParams, request: Request) => Promise<Response>]>
+  > = {
+    '/health/live': ['GET, HEAD', () => Promise.resolve(json(200, { status: 'live' }))],
+    '/health/ready': ['GET, HEAD', ready],
+    '/metrics': ['GET, HEAD', async () => answerOf(200, metrics.contentType, await metrics.text())],
+    '/purge': ['POST', (query) => purge(query, dataspaces, gateway)],
+    '/mirror/verify': ['POST', async (query, request) => mirror('verify', query, request)],
+    '/mirror/sweep': ['POST', async (query, request) => mirror('sweep', query, request)],
+  }
+  return async (request) => {
+    const { requestTarget, method } = request
+    const [path, query] = requestTarget.split('?', 2)
+    const known = Object.hasOwn(paths, path!) ? paths[path!] : undefined
+    if (!known) return json(404, { error: `There are ${Object.keys(paths).join(', ')}.` })
+    const [methods, answer] = known
+    if (!methods.split(', ').includes(method)) return json(405, { error: `${methods} only.` }, [['Allow', methods]])
+    const { status, fields, body } = await answer(new URLSearchParams(query), request)
+    return { status, fields, ...(method !== 'HEAD' && body && { body }) }
+  }
+}
+
+interface Check {
+  readonly what: string
+  readonly problem?: string
+  readonly warning?: string
+  /** Of a history: how far it is behind, and why. */
+  readonly journal?: object
+}
+
+const checksOf = ({ endUser, admin, access }: Dataspace): Promise<Check>[] => [
+  ...[endUser, admin].map(async ({ base, store }): Promise<Check> => {
+    const failed = await store.ready({ signal: AbortSignal.timeout(PROBE_MS) })
+    return { what: `store of ${base} (${store.name})`, ...(failed && { problem: failed.detail }) }
+  }),
+  ...[endUser, admin].flatMap(({ base, history, alignment }) =>
+    history ? [Promise.resolve(historyCheck(base, history, alignment?.warning()))] : [],
+  ),
+  (async (): Promise<Check> => {
+    const index = access.current()
+    return { what: `authorizations of ${endUser.base}`, ...(isProblem(index) && { problem: index.detail }) }
+  })(),
+]
+
+/** Told, but no reason to send nobody here any more: documents are read and written while commits wait. */
+function historyCheck(base: string, history: History, misaligned: string | undefined): Check {
+  const { repository, parked, blocked, lastError, oldest, ...figures } = history.status()
+  const journal = {
+    ...figures,
+    oldest: oldest === undefined ? null : new Date(oldest).toISOString(),
+    lastError: lastError ?? null,
+    parked: parked ?? null,
+    blocked,
+  }
+  const warnings = [parked, misaligned].filter((warning) => warning !== undefined)
+  const warning = warnings.length > 0 && { warning: warnings.join(' ') }
+  return { what: `history of ${base} (${repository})`, journal, ...warning }
+}
+
+/** Drops what is kept from the stores: of everything, of `?dataspace=BASE`, or of `?graph=IRI`. */
+async function purge(query: URLSearchParams, dataspaces: readonly Dataspace[], gateway: Gateway): Promise<Response> {
+  const [base, graph] = [query.get('dataspace'), query.get('graph')]
+  const wanted = dataspaces.filter(({ endUser, admin }) =>
+    graph === null
+      ? base === null || base === endUser.base || base === admin.base
+      : graph.startsWith(endUser.base) || graph.startsWith(admin.base),
+  )
+  if (wanted.length === 0) return json(404, { error: 'No dataspace of this gateway has that base.' })
+  const failed: string[] = []
+  for (const dataspace of wanted) {
+    const problem = await forget(dataspace, graph ?? undefined, gateway)
+    if (problem) failed.push(`${dataspace.admin.base}: ${problem}`)
+  }
+  return failed.length > 0
+    ? json(503, { error: 'The authorizations could not be read again.', failed })
+    : json(200, { purged: graph ?? wanted.map(({ endUser }) => endUser.base) })
+}
+
+/** Documents, results, profiles, shapes and rules: whatever rests on what the stores once answered. */
+export async function forget(
+  { endUser, admin, ontologies, access }: Dataspace,
+  graph: string | undefined,
+  { webIds }: Pick<Gateway, 'webIds'>,
+): Promise<string | undefined> {
+  const drop = ({ cache }: Application): void =>
+    graph === undefined ? cache.versions.everythingChanged() : cache.versions.changed(graph)
+  drop(endUser)
+  drop(admin)
+  if (graph === undefined) webIds.clear()
+  else webIds.forget(graph)
+  if (graph !== undefined && !graph.startsWith(admin.base)) return undefined
+  ontologies.changed(graph ?? `${admin.base}ontologies/`)
+  const failed = await access.reload()
+  return failed?.detail
+}

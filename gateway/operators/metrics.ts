@@ -1,0 +1,63 @@
+// In charge of `GET /metrics`: what an operator can see of the gateway in Prometheus' text format. Everything is read when
+// it is asked for; a request costs one addition.
+import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client'
+import type { HistoryStatus } from '../../versioning/history.js'
+import type { Application, Dataspace, Gateway } from '../gateway.js'
+
+export interface Metrics {
+  readonly contentType: string
+  text(): Promise<string>
+}
+
+export function makeMetrics(dataspaces: readonly Dataspace[], { answered, now }: Gateway): Metrics {
+  const registry = new Registry()
+  collectDefaultMetrics({ register: registry })
+  const applications = dataspaces.flatMap(({ endUser, admin }) => [endUser, admin])
+
+  new Counter({
+    name: 'triplegate_requests_total',
+    help: 'Requests answered, by status.',
+    labelNames: ['status'],
+    registers: [registry],
+    collect() {
+      this.reset()
+      answered.forEach((count, status) => this.inc({ status }, count))
+    },
+  })
+
+  const gauge = (name: string, help: string, value: (application: Application) => number | undefined): void => {
+    new Gauge({
+      name: `triplegate_${name}`,
+      help,
+      labelNames: ['application'],
+      registers: [registry],
+      collect() {
+        this.reset()
+        for (const application of applications) {
+          const current = value(application)
+          if (current !== undefined) this.set({ application: application.base }, current)
+        }
+      },
+    })
+  }
+  gauge('cache_documents_bytes', 'Room taken by documents that are kept.', ({ cache }) => cache.documents.bytes())
+  gauge('cache_results_bytes', 'Room taken by query results that are kept.', ({ cache }) => cache.results.bytes())
+
+  const ofHistory = (name: string, help: string, value: (status: HistoryStatus) => number): void =>
+    gauge(name, help, ({ history }) => history && value(history.status()))
+  ofHistory('journal_entries', 'Writes that are not commits yet.', ({ depth }) => depth)
+  ofHistory('journal_in_doubt', 'Writes that the store has not settled yet.', ({ inDoubt }) => inDoubt)
+  ofHistory('journal_bytes', 'Room that they take.', ({ bytes }) => bytes)
+  ofHistory('journal_oldest_seconds', 'Age of the oldest of them.', ({ oldest }) =>
+    oldest === undefined ? 0 : Math.max(0, (now() - oldest) / 1000),
+  )
+  ofHistory('history_commits', 'Commits of the repository that are known.', ({ commits }) => commits)
+  ofHistory('history_parked', '1 while commits wait for somebody to do something.', ({ parked }) => (parked ? 1 : 0))
+  ofHistory(
+    'history_blocked_documents',
+    'Documents whose writes the repository refuses.',
+    ({ blocked }) => blocked.length,
+  )
+
+  return { contentType: registry.contentType, text: () => registry.metrics() }
+}

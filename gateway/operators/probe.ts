@@ -1,0 +1,115 @@
+// In charge of noticing writes behind the gateway: asks each store, now and then, how its graphs look, and drops what it must.
+import type { GraphVersions } from '../../cache/graph-versions.js'
+import { sharersOf, type Dataspace, type Gateway } from '../gateway.js'
+import { forget } from './management.js'
+import { isProblem, type Problem } from '../problem.js'
+import type { GraphStore } from '../stores/store.js'
+import { wholeText } from '../stores/whole-text.js'
+
+// A row for each named graph: how many triples it has, how long their objects are, and the latest of its dates of change.
+// What keeps all three goes unnoticed until the stored answers are too old (`--cache-max-age`).
+const QUESTION = `SELECT ?g (COUNT(*) AS ?triples) (SUM(STRLEN(STR(?o))) AS ?length) (MAX(?changed) AS ?latest) WHERE {
+  GRAPH ?g { ?s ?p ?o } OPTIONAL { FILTER(?p = <http://purl.org/dc/terms/modified>) BIND(STR(?o) AS ?changed) } }
+  GROUP BY ?g`
+const LIMIT = 64 * 1024 * 1024
+/** How many of the graphs that have changed a log line names. */
+const NAMED = 10
+
+/** How each graph looks, by its name. */
+type Looks = ReadonlyMap<string, string>
+
+async function looksOf(store: GraphStore): Promise<Looks | Problem> {
+  const text = await wholeText(store.query(QUESTION, 'text/tab-separated-values'), LIMIT)
+  if (isProblem(text)) return text
+  const looks = new Map<string, string>()
+  for (const line of text.split(/\r?\n/)) {
+    const [, graph, look] = /^<([^>]*)>\t(.*)$/.exec(line) ?? []
+    if (graph !== undefined) looks.set(graph, look!)
+  }
+  return looks
+}
+
+/** What one look at a store told, and what we knew by then. */
+interface Look {
+  readonly looks: Looks
+  /** The version of the dataset before the store was asked. */
+  readonly version: number
+  /** The versions of graphs that this look has raised: those are no writes of ours. */
+  readonly raised: ReadonlySet<number>
+}
+
+/** Looks every `interval` ms; the first look is then. */
+export function startProbe(
+  dataspaces: readonly Dataspace[],
+  gateway: Pick<Gateway, 'webIds' | 'log'>,
+  interval: number,
+): { look(): Promise<void>; close(): void } {
+  const last = new Map<GraphStore, Look>()
+
+  async function lookAt(store: GraphStore): Promise<void> {
+    const sharers = sharersOf(store, { dataspaces })
+    const { base, cache } = sharers[0]!
+    const version = cache.versions.dataset()
+    const looks = await looksOf(store)
+    if (isProblem(looks)) {
+      gateway.log.warn({ base, store: store.name, problem: looks.detail }, 'the store could not be looked at')
+      return
+    }
+    const { changed, written } = compare(last.get(store), looks, cache.versions)
+    const raised = new Set<number>()
+    if (changed.length > 0) {
+      const about = { base, store: store.name, graphs: changed.slice(0, NAMED), count: changed.length }
+      gateway.log.warn(about, 'the store has changed behind the gateway: forgetting it')
+      for (const { dataspace } of sharers) {
+        await forget(dataspace, undefined, gateway)
+        raised.add(cache.versions.dataset())
+      }
+    } else if (written.length > 0) {
+      // What we have written may have been written behind us too, before or after: it is read anew.
+      for (const graph of written) {
+        cache.versions.changed(graph)
+        gateway.webIds.forget(graph)
+        raised.add(cache.versions.of(graph))
+      }
+      for (const { kind, base, dataspace } of sharers) {
+        if (kind !== 'admin') continue
+        dataspace.ontologies.changed(`${base}ontologies/`)
+        await dataspace.access.reload()
+      }
+    }
+    last.set(store, { looks, version, raised })
+  }
+
+  async function look(): Promise<void> {
+    const applications = dataspaces.flatMap(({ endUser, admin }) => [endUser, admin])
+    for (const store of new Set(applications.map(({ store }) => store))) await lookAt(store)
+  }
+
+  let timer: NodeJS.Timeout
+  const again = (): void => {
+    timer = setTimeout(() => {
+      look()
+        .catch((error: unknown) => gateway.log.error({ err: error }, 'the stores could not be looked at'))
+        .finally(again)
+    }, interval).unref()
+  }
+  again()
+  return { look, close: () => clearTimeout(timer) }
+}
+
+/** The graphs that look otherwise than before: those that have been written through the gateway since, and the others. */
+function compare(
+  before: Look | undefined,
+  looks: Looks,
+  versions: GraphVersions,
+): { changed: readonly string[]; written: readonly string[] } {
+  const changed: string[] = []
+  const written: string[] = []
+  if (!before) return { changed, written }
+  for (const graph of new Set([...before.looks.keys(), ...looks.keys()])) {
+    const version = versions.of(graph)
+    if (version > before.version && !before.raised.has(version)) written.push(graph)
+    else if (looks.get(graph) !== before.looks.get(graph)) changed.push(graph)
+  }
+  return { changed, written }
+}

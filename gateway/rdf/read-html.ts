@@ -1,0 +1,41 @@
+// In charge of finding the JSON-LD islands in HTML (JSON-LD 1.1 §7): what is in its script elements, and its base.
+import { Parser } from 'htmlparser2'
+import { resolve } from 'relative-to-absolute-iri'
+import { parseMediaType } from '../http/media-type.js'
+
+const DEPTH_LIMIT = 512
+
+/** The texts of the JSON-LD script elements and the base of the page; an Error when the page is nested too deeply. */
+export function islandsOf(html: string, base: string): { texts: readonly string[]; base: string } | Error {
+  const texts: string[] = []
+  let inIsland = false
+  let pageBase: string | undefined
+  let depth = 0
+  const parser = new Parser({
+    onopentag(name, { type, href }) {
+      // The parser's own stack costs the square of the depth.
+      if (++depth > DEPTH_LIMIT) parser.pause()
+      inIsland = name === 'script' && parseMediaType(type ?? '')?.type === 'application/ld+json'
+      if (inIsland) texts.push('')
+      // HTML §4.2.3: the first base element with an href counts.
+      if (name === 'base' && href !== undefined) pageBase ??= resolved(href.trim(), base)
+    },
+    ontext(text) {
+      if (inIsland) texts.push(texts.pop() + text)
+    },
+    onclosetag() {
+      depth--
+      inIsland = false
+    },
+  })
+  parser.end(html)
+  return depth > DEPTH_LIMIT ? new Error(`nested deeper than ${DEPTH_LIMIT} levels`) : { texts, base: pageBase ?? base }
+}
+
+function resolved(href: string, base: string): string {
+  try {
+    return resolve(href, base)
+  } catch {
+    return base
+  }
+}

@@ -1,0 +1,189 @@
+// In charge of reading JSON-LD: bounded in depth, in size and in the contexts that it has processed; in pieces, so that
+// a long document does not hold up the event loop.
+import { JsonLdParser } from 'jsonld-streaming-parser'
+import { setImmediate } from 'node:timers/promises'
+import type { Quad } from './graph.js'
+import { problem, type Problem } from '../problem.js'
+import { quadsFrom, syntaxProblem, type Terms } from './terms.js'
+
+/** The context document at a URL; undefined when it cannot be had or is not allowed. */
+export type LoadContext = (url: string) => Promise<unknown>
+
+const SYNTAX = 'JSON-LD'
+const DEPTH_LIMIT = 64
+/** The weight of a value is its depth, since that is what its processing costs. */
+const WHOLE_WEIGHT_LIMIT = 1_000_000
+const PIECE_WEIGHT_LIMIT = 100_000
+const PIECE_WEIGHT = 10_000
+const CONTEXT_STRING_LIMIT = 4096
+const REMOTE_CONTEXTS_LIMIT = 16
+/** Term definitions gone through, over all contexts: each context goes through those in scope too. */
+const DEFINITIONS_LIMIT = 2_000_000
+
+const TOO_LARGE = problem(
+  'content.too-large',
+  'The JSON-LD content has too many values, in all or in one node. Send Turtle or N-Triples, or several smaller requests.',
+)
+
+/** The quads of JSON-LD documents that share their blank nodes (JSON-LD 1.1 API §7.1), in one or several texts. */
+export async function readJsonLd(
+  texts: readonly string[],
+  base: string,
+  terms: Terms,
+  loadContext: LoadContext,
+): Promise<Quad[] | Problem> {
+  const values: unknown[] = []
+  for (const text of texts) {
+    try {
+      values.push(JSON.parse(text))
+    } catch (error) {
+      return syntaxProblem(SYNTAX, withLine(error, text))
+    }
+  }
+  let weight = 0
+  for (const value of values) {
+    const own =
+      typeof value === 'object' && value !== null
+        ? weigh(value, 1, false)
+        : 'the document is neither an object nor an array'
+    if (typeof own === 'string') return syntaxProblem(SYNTAX, own)
+    weight += own
+  }
+  if (weight > WHOLE_WEIGHT_LIMIT) return TOO_LARGE
+  const pieces = values.flatMap(piecesOf)
+  if (pieces.some((piece) => piece.weight > PIECE_WEIGHT_LIMIT)) return TOO_LARGE
+  const contexts = contextsFor(loadContext)
+  const quads: Quad[] = []
+  for (const piece of pieces) {
+    const parser = new JsonLdParser({ baseIRI: base, dataFactory: terms.factory, documentLoader: contexts.loader })
+    contexts.bound(parser)
+    const read = await quadsFrom(parser, JSON.stringify(piece.value))
+    if (read instanceof Error) return syntaxProblem(SYNTAX, read, terms)
+    for (const quad of read) quads.push(quad)
+    await setImmediate()
+  }
+  return quads
+}
+
+/**
+ * The sum of the depths of all values, or what is wrong with the text: nesting without end, half surrogate pairs, keys
+ * that name what every JavaScript object inherits (the parser would take them for terms), and IRIs that the parser
+ * would leave out without a word.
+ */
+function weigh(value: unknown, depth: number, inContext: boolean, role?: string): number | string {
+  if (typeof value === 'string') return flawOfString(value, inContext) ?? flawOfIri(value, role) ?? depth
+  if (typeof value !== 'object' || value === null) return depth
+  if (depth > DEPTH_LIMIT) return `nested deeper than ${DEPTH_LIMIT} levels`
+  let weight = depth
+  const weighed = (member: unknown, memberRole: string | undefined): string | undefined => {
+    const own = weigh(member, depth + 1, inContext || memberRole === '@context', memberRole)
+    if (typeof own === 'string') return own
+    weight += own
+  }
+  if (Array.isArray(value)) {
+    for (const member of value) {
+      const flaw = weighed(member, role)
+      if (flaw) return flaw
+    }
+    return weight
+  }
+  for (const [key, member] of Object.entries(value)) {
+    const flaw =
+      key in Object.prototype
+        ? `the key "${key}" is not supported, write the IRI`
+        : (flawOfString(key, inContext) ?? flawOfIri(key, '@type') ?? weighed(member, key))
+    if (flaw) return flaw
+  }
+  return weight
+}
+
+const flawOfString = (text: string, inContext: boolean): string | undefined => {
+  if (!text.isWellFormed()) return 'half a surrogate pair'
+  return inContext && text.length > CONTEXT_STRING_LIMIT ? 'a context holds a text that is too long' : undefined
+}
+
+// What the parser takes for no IRI: RFC 3987 §2.2, and IPv6 addresses.
+const NOT_AN_IRI = /[\s"<>{}|\\^`[\]]|#.*#/s
+
+/** The value of `@id` is an IRI; that of `@type`, and a key, may also be any term. */
+const flawOfIri = (text: string, role: string | undefined): string | undefined =>
+  (role === '@id' || (role === '@type' && /^https?:/i.test(text))) && NOT_AN_IRI.test(text)
+    ? `<${text}> is not read as an IRI`
+    : undefined
+
+interface Piece {
+  readonly value: unknown
+  readonly weight: number
+}
+
+const weightOf = (value: unknown, depth: number): number => Number(weigh(value, depth, false))
+
+/** The document as several that mean the same: the members of a top-level array, or of a top-level `@graph`, in groups. */
+function piecesOf(value: unknown): Piece[] {
+  if (Array.isArray(value)) return groupsOf(value, 2).map(({ value, weight }) => ({ value, weight }))
+  if (typeof value !== 'object' || value === null) return []
+  const { '@graph': graph, '@context': context, '@id': id, ...others } = value as Record<string, unknown>
+  if (!Array.isArray(graph) || Object.keys(others).length > 0) return [{ value, weight: weightOf(value, 1) }]
+  const own = weightOf({ context, id }, 1)
+  return groupsOf(graph, 3).map((group) => ({ value: { ...value, '@graph': group.value }, weight: own + group.weight }))
+}
+
+function groupsOf(members: readonly unknown[], depth: number): { value: unknown[]; weight: number }[] {
+  const groups: { value: unknown[]; weight: number }[] = []
+  for (const member of members) {
+    const weight = weightOf(member, depth)
+    const last = groups.at(-1)
+    if (last && last.weight + weight <= PIECE_WEIGHT) {
+      last.value.push(member)
+      last.weight += weight
+    } else groups.push({ value: [member], weight })
+  }
+  return groups
+}
+
+/** The remote contexts of one document, each loaded once, and the bound on the work that its contexts make. */
+function contextsFor(loadContext: LoadContext) {
+  const loaded = new Map<string, Promise<unknown>>()
+  let definitions = 0
+  const sizeOf = (context: unknown): number =>
+    typeof context === 'object' && context !== null ? 1 + Object.keys(context).length : 1
+  return {
+    loader: {
+      async load(url: string): Promise<{ '@context': never }> {
+        if (!loaded.has(url)) {
+          if (loaded.size >= REMOTE_CONTEXTS_LIMIT) throw new Error('the document has too many remote contexts')
+          loaded.set(url, loadContext(url))
+        }
+        const document = await loaded.get(url)
+        if (typeof document !== 'object' || document === null) throw new Error('it could not be had, or is not allowed')
+        const flaw = weigh(document, 1, true)
+        if (typeof flaw === 'string') throw new Error(flaw)
+        return structuredClone(document) as { '@context': never }
+      },
+    },
+    /** The parser has no such bound: nested and scoped contexts make a short document cost minutes. */
+    bound(parser: JsonLdParser): void {
+      const { contextParser } = (parser as unknown as { parsingContext: { contextParser: ContextParser } })
+        .parsingContext
+      const parse = contextParser.parse
+      contextParser.parse = async (context, options, ...internal) => {
+        definitions += sizeOf(context) + sizeOf(options?.parentContext)
+        if (definitions > DEFINITIONS_LIMIT) throw new Error('its contexts are too much work')
+        return parse.call(contextParser, context, options, ...internal)
+      }
+    },
+  }
+}
+
+interface ContextParser {
+  parse(context: unknown, options?: { parentContext?: unknown }, ...internal: unknown[]): Promise<unknown>
+}
+
+/** The error with line and column, where V8 tells a position. */
+function withLine(error: unknown, text: string): string {
+  const message = (error as Error).message
+  const position = message.includes('end of JSON') ? text.length : Number(/position (\d+)/.exec(message)?.[1] ?? NaN)
+  if (Number.isNaN(position)) return message
+  const before = text.slice(0, position).split('\n')
+  return `line ${before.length}, column ${before.at(-1)!.length + 1}: ${message}`
+}

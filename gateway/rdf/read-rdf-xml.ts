@@ -1,0 +1,160 @@
+// In charge of reading RDF/XML: rdfxml-streaming-parser, with what it lacks (text in several parts, XML literals, relative
+// IRIs in two places, truncated documents) mended, and with depth and entities bounded.
+import type { Duplex } from 'node:stream'
+import { resolve } from 'relative-to-absolute-iri'
+import { ParseType, RdfXmlParser, type IActiveTag } from 'rdfxml-streaming-parser'
+import type { Quad } from './graph.js'
+import type { Problem } from '../problem.js'
+import { quadsFrom, syntaxProblem, type Terms } from './terms.js'
+import { xmlAttribute, xmlText } from './write-rdf-xml.js'
+
+const SYNTAX = 'RDF/XML'
+const RDF = RdfXmlParser.RDF
+const XMLNS = 'http://www.w3.org/2000/xmlns/'
+const DEPTH_LIMIT = 256
+
+/** The quads of an RDF/XML document. */
+export async function readRdfXml(text: string, base: string, terms: Terms): Promise<Quad[] | Problem> {
+  // XML §4.3.3: a declared encoding other than the actual one is an error; the text came as UTF-8.
+  const encoding = /^<\?xml[^>]*?\sencoding\s*=\s*["']([^"']*)/.exec(text)?.[1]
+  if (encoding !== undefined && !/^(utf-?8|us-ascii)$/i.test(encoding)) {
+    return syntaxProblem(SYNTAX, `the encoding ${encoding} is declared, but the content is UTF-8`)
+  }
+  const parser = new BoundedParser({
+    baseIRI: base,
+    dataFactory: terms.factory,
+    trackPosition: true,
+    validateUri: false,
+  })
+  const read = await quadsFrom(parser as unknown as Duplex, text)
+  return read instanceof Error ? syntaxProblem(SYNTAX, withPlace(read.message), terms) : read
+}
+
+const withPlace = (message: string): string =>
+  message.replace(/^Line (\d+) column (\d+):/, 'line $1, column $2:').replace(/^(\d+):(\d+):/, 'line $1, column $2:')
+
+type Tag = Parameters<RdfXmlParser['onTagResource']>[0]
+
+/** What the parser keeps to itself. `rendered` is ours: the namespaces that a literal's elements have declared so far. */
+interface Internals {
+  readonly saxParser: {
+    ENTITIES: Record<string, string>
+    on(event: 'error', handler: (error: Error) => void): void
+    close(): void
+  }
+  readonly activeTagStack: (IActiveTag & { rendered?: ReadonlyMap<string, string> })[]
+  readonly baseIRI: string
+}
+
+class BoundedParser extends RdfXmlParser {
+  constructor(args: ConstructorParameters<typeof RdfXmlParser>[0]) {
+    super(args)
+    this.internals.saxParser.ENTITIES = { __proto__: null, ...PREDEFINED } as never
+    this.internals.saxParser.on('error', (error) => {
+      throw error
+    })
+  }
+
+  private get internals(): Internals {
+    return this as unknown as Internals
+  }
+
+  override _flush(callback: (error?: Error | null) => void): void {
+    try {
+      this.internals.saxParser.close()
+      callback()
+    } catch (error) {
+      callback(error as Error)
+    }
+  }
+
+  protected override onDoctype(doctype: string): void {
+    const entities = entitiesOf(doctype)
+    if (entities instanceof Error) throw this.newParseError(entities.message)
+    Object.defineProperties(this.internals.saxParser.ENTITIES, entities)
+  }
+
+  protected override onTag(tag: Tag): void {
+    const stack = this.internals.activeTagStack
+    // Finding the namespace of a prefix costs the depth.
+    if (stack.length >= DEPTH_LIMIT) throw this.newParseError(`nested deeper than ${DEPTH_LIMIT} levels`)
+    const parent = stack.at(-1)
+    if (parent?.childrenStringTags) return this.onLiteralTag(tag, parent.rendered)
+    if (!parent && tag.uri + tag.local !== `${RDF}RDF`) {
+      if (tag.uri === '') throw this.newParseError(`the element ${tag.name} has no namespace`)
+      // RDF/XML §2.6: a document that is one node element.
+      stack.push({ childrenParseType: ParseType.RESOURCE, baseIRI: this.internals.baseIRI })
+    }
+    super.onTag(tag)
+    // A list of all namespaces in scope, copied for each element.
+    delete stack.at(-1)!.namespaces
+  }
+
+  /** RDF/XML §7.2.17: an element in an XML literal, well-formed by itself (Exclusive XML Canonicalization §3). */
+  private onLiteralTag(tag: Tag, rendered: ReadonlyMap<string, string> = new Map([['', '']])): void {
+    const attributes = Object.values(tag.attributes).filter(({ uri }) => uri !== XMLNS)
+    const used = [tag, ...attributes.filter(({ prefix }) => prefix !== '')].filter(({ prefix }) => prefix !== 'xml')
+    const missing = used.filter(({ prefix, uri }) => rendered.get(prefix) !== uri)
+    const declared = new Map(missing.map(({ prefix, uri }) => [prefix, uri]))
+    const written = [
+      ...[...declared].map(([prefix, uri]) => [prefix === '' ? 'xmlns' : `xmlns:${prefix}`, uri] as const),
+      ...attributes.map(({ name, value }) => [name, value] as const),
+    ].map(([name, value]) => [name, { value: xmlAttribute(value) }] as const)
+    super.onTag({ ...tag, attributes: Object.fromEntries(written) as Tag['attributes'] })
+    this.internals.activeTagStack.at(-1)!.rendered = new Map([...rendered, ...declared])
+  }
+
+  protected override onTagResource(tag: Tag, activeTag: IActiveTag, parentTag: IActiveTag, rootTag: boolean): void {
+    const base = resolve(tag.attributes['xml:base']?.value ?? '', activeTag.baseIRI)
+    // RDF/XML §7.2.11: rdf:type as an attribute is an IRI reference.
+    for (const attribute of Object.values(tag.attributes)) {
+      if (attribute.uri === RDF && attribute.local === 'type') attribute.value = resolve(attribute.value, base)
+    }
+    super.onTagResource(tag, activeTag, parentTag, rootTag)
+  }
+
+  protected override onTagProperty(tag: Tag, activeTag: IActiveTag, parentTag: IActiveTag): void {
+    // RDF/XML §2.14: xml:base holds on any element.
+    const base = tag.attributes['xml:base']
+    if (base) activeTag.baseIRI = resolve(base.value, activeTag.baseIRI)
+    super.onTagProperty(tag, activeTag, parentTag)
+  }
+
+  /** Character data, which comes in parts where a CDATA section or a comment stands in it. */
+  protected override onText(text: string): void {
+    const tag = this.internals.activeTagStack.at(-1)
+    if (tag?.childrenStringTags) super.onText(xmlText(text))
+    else if (tag?.predicate) tag.text = (tag.text ?? '') + text
+  }
+}
+
+const PREDEFINED = { amp: '&', gt: '>', lt: '<', quot: '"', apos: "'" }
+const ENTITY_CHARACTERS_LIMIT = 1024
+const EXPANSION_CHARACTERS_LIMIT = 1024 * 1024
+const DECLARATION = /\s+|<!--[^]*?-->|<!ENTITY\s+([^\s"'<>&%]+)\s+(?:"([^"<&%]*)"|'([^'<&%]*)')\s*>/y
+
+/**
+ * The entities of a document type declaration as properties that count what they expand to. Nothing else may be
+ * declared: no external entity, none that holds markup or another entity, so that expansion is neither a fetch nor a bomb.
+ */
+function entitiesOf(doctype: string): PropertyDescriptorMap | Error {
+  const [whole, subset = ''] = /^\s*[^\s"'<>[\]]+\s*(?:\[([^]*)\]\s*)?$/.exec(doctype) ?? []
+  if (whole === undefined) return new Error('a document type with an external subset is not supported')
+  const entities: PropertyDescriptorMap = { __proto__: null } as never
+  let expanded = 0
+  for (let at = 0; at < subset.length; at = DECLARATION.lastIndex) {
+    DECLARATION.lastIndex = at
+    const found = DECLARATION.exec(subset)
+    if (!found) return new Error('only entities that stand for plain text may be declared')
+    const [, name, value = found[3] ?? ''] = found
+    // XML §4.2: the first declaration binds; §4.6: those that are predefined mean what they mean.
+    if (name === undefined || name in entities || name in PREDEFINED) continue
+    if (value.length > ENTITY_CHARACTERS_LIMIT) return new Error(`the entity ${name} is too long`)
+    const get = (): string => {
+      if ((expanded += value.length) > EXPANSION_CHARACTERS_LIMIT) throw new Error('its entities expand to too much')
+      return value
+    }
+    entities[name] = { get, enumerable: true, configurable: true }
+  }
+  return entities
+}

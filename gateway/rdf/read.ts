@@ -1,0 +1,165 @@
+// In charge of reading RDF: from a request's content by its media type, from the store's answers, from configuration.
+import { Parser } from 'n3'
+import { flawOf, quad, type Quad } from './graph.js'
+import { parseMediaType } from '../http/media-type.js'
+import { problem, type Problem } from '../problem.js'
+import { islandsOf } from './read-html.js'
+import { readJsonLd, type LoadContext } from './read-json-ld.js'
+import { readRdfPost } from './read-form.js'
+import { graphProblem, makeTerms, syntaxProblem, type Terms } from './terms.js'
+import { readRdfXml } from './read-rdf-xml.js'
+
+export interface ReadOptions {
+  /** The remote JSON-LD context at a URL; undefined when it cannot be had or is not allowed. */
+  readonly loadContext: LoadContext
+}
+
+type Result = Quad[] | Problem
+type Reader = (text: string, base: string, terms: Terms, options: ReadOptions) => Result | Promise<Result>
+
+const READERS: ReadonlyMap<string, Reader> = new Map<string, Reader>([
+  ['text/turtle', n3Reader('Turtle')],
+  ['application/n-triples', n3Reader('N-Triples')],
+  ['application/rdf+xml', readRdfXml],
+  ['application/ld+json', (text, base, terms, { loadContext }) => readJsonLd([text], base, terms, loadContext)],
+  ['application/trig', n3Reader('TriG')],
+  ['application/n-quads', n3Reader('N-Quads')],
+  ['text/html', readHtml],
+  ['application/x-www-form-urlencoded', readForm],
+  ['application/rdf+x-www-form-urlencoded', readForm],
+])
+
+/** The media types that requests may have, as the value of an `Accept-Post` field (LDP §7.1). */
+export const ACCEPT_POST = [...READERS.keys()].join(', ')
+
+/** What to ask other servers for: an `Accept` value for documents that `readGraph` is to read. */
+export const READABLE_ACCEPT =
+  'text/turtle, application/n-triples, application/ld+json;q=0.9, application/rdf+xml;q=0.8, text/html;q=0.2'
+
+/** Whether content of this Content-Type is read. */
+export const isReadable = (contentType: string | undefined): boolean =>
+  contentType !== undefined && READERS.has(parseMediaType(contentType)?.type ?? '')
+
+/**
+ * The triples of a request's content, possibly with duplicates. Blank node labels are of our own making and distinct
+ * within the result only. Problems: `content.unsupported`, `content.syntax`, `content.too-large`.
+ * @param base the document's URI: relative IRIs are resolved against it, and a named graph must have this name
+ */
+export async function readGraph(
+  body: Buffer,
+  contentType: string | undefined,
+  base: string,
+  options: ReadOptions,
+): Promise<Result> {
+  if (contentType === undefined) return body.length === 0 ? [] : unsupported('The content has no Content-Type.')
+  const mediaType = parseMediaType(contentType)
+  const reader = mediaType && READERS.get(mediaType.type)
+  if (!reader) return unsupported(`The media type ${contentType.slice(0, 100)} is not supported.`)
+  const charset = mediaType.parameters.get('charset')
+  if (charset !== undefined && !/^(utf-?8|us-ascii)$/i.test(charset)) {
+    return unsupported(`The charset ${charset.slice(0, 100)} is not supported, only UTF-8 is.`)
+  }
+  if (body.length === 0) return []
+  const text = decode(body)
+  if (text === undefined) return problem('content.syntax', 'The content is not valid UTF-8.')
+  const terms = makeTerms()
+  const quads = await reader(text, base, terms, options)
+  return Array.isArray(quads) ? oneGraph(quads, base, mediaType.type) : quads
+}
+
+/** RFC 9110 §15.5.16: what would have been supported. */
+const unsupported = (detail: string): Problem =>
+  problem('content.unsupported', `${detail} Supported are: ${ACCEPT_POST}.`, {
+    fields: [
+      ['Accept-Post', ACCEPT_POST],
+      ['Accept', ACCEPT_POST],
+    ],
+  })
+
+function decode(body: Buffer): string | undefined {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(body)
+  } catch {
+    return undefined
+  }
+}
+
+/** The triples of the one graph that a dataset may have: the default graph, or the one named as the document. */
+function oneGraph(quads: readonly Quad[], document: string, mediaType: string): Result {
+  const name = quads[0]?.graph
+  const triples: Quad[] = []
+  for (const found of quads) {
+    const { graph, subject, predicate, object } = found
+    if (graph.termType !== 'DefaultGraph' && graph.value !== document) return graphProblem(`it has <${graph.value}>`)
+    if (!graph.equals(name)) return graphProblem('it has several')
+    const triple = graph.termType === 'DefaultGraph' ? found : quad(subject, predicate, object)
+    const flaw = flawOf(triple)
+    if (flaw) return syntaxProblem(mediaType, flaw)
+    triples.push(triple)
+  }
+  return triples
+}
+
+function n3Reader(format: 'Turtle' | 'N-Triples' | 'TriG' | 'N-Quads'): Reader {
+  // RDF 1.1 N-Triples §2.1: IRIs are absolute, so that there is no base.
+  const relative = format === 'Turtle' || format === 'TriG'
+  return (text, base, { factory, overgrown }) => {
+    const parser = new Parser({ format, factory, blankNodePrefix: '_:', ...(relative && { baseIRI: base }) })
+    try {
+      return parser.parse(text)
+    } catch (error) {
+      return syntaxProblem(format, placed(error), { factory, overgrown })
+    }
+  }
+}
+
+/** n3 tells the line at the end of its message, and the column not. */
+interface N3Error extends Error {
+  readonly context?: { readonly line: number; readonly token?: { readonly start?: number } }
+}
+
+function placed(error: unknown): string {
+  const { message, context } = error as N3Error
+  if (!context) return message
+  const column = context.token?.start === undefined ? '' : `, column ${context.token.start + 1}`
+  return `line ${context.line}${column}: ${message.replace(/ on line \d+\.$/, '')}`
+}
+
+async function readHtml(html: string, base: string, terms: Terms, { loadContext }: ReadOptions): Promise<Result> {
+  const islands = islandsOf(html, base)
+  if (islands instanceof Error) return syntaxProblem('HTML', islands)
+  if (islands.texts.length === 0) {
+    return problem('content.syntax', 'The HTML has no RDF: no script element of the type application/ld+json.')
+  }
+  return readJsonLd(islands.texts, islands.base, terms, loadContext)
+}
+
+function readForm(form: string, base: string, terms: Terms): Result {
+  const triples = readRdfPost(form, base, terms.factory)
+  if (triples === undefined) return unsupported('The form is not RDF/POST: its first key is not "rdf".')
+  return triples instanceof Error ? syntaxProblem('RDF/POST', triples, terms) : triples
+}
+
+/** The triples of N-Triples that a store has answered, its blank node labels kept; undefined when it is malformed. */
+export function readNTriples(text: string): Quad[] | undefined {
+  try {
+    const triples = new Parser({ format: 'N-Triples', blankNodePrefix: '_:' }).parse(text)
+    return triples.some(flawOf) ? undefined : triples
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * The quads of a TriG document, such as a configuration file; or what is wrong with it and in which line, from 1. Blank
+ * nodes of several documents have distinct labels.
+ */
+export function readTrig(text: string, base: string): Quad[] | { readonly message: string; readonly line: number } {
+  try {
+    return new Parser({ format: 'TriG', baseIRI: base, blankNodePrefix: '_:', factory: makeTerms().factory }).parse(
+      text,
+    )
+  } catch (error) {
+    return { message: placed(error), line: (error as N3Error).context?.line ?? 1 }
+  }
+}

@@ -1,0 +1,93 @@
+// In charge of writing RDF in the negotiated format: the same graph gives the same bytes.
+import { Writer } from 'n3'
+import { nTriplesOf, type Graph, type Quad, type Term } from './graph.js'
+import type { Format } from '../http/media-type.js'
+import type { Problem } from '../problem.js'
+import { writeRdfXml } from './write-rdf-xml.js'
+import { PREFIXES, RDF, XSD } from './vocabulary.js'
+
+/**
+ * The graph in a format of RDF_FORMATS. A Problem, `negotiation.not-acceptable`, where the graph has no form in it,
+ * which RDF/XML alone can lack.
+ */
+export function writeGraph(graph: Graph, format: Format): string | Problem {
+  switch (format.code) {
+    case 'ttl':
+      return writeTurtle(graph)
+    case 'nt':
+      return nTriplesOf(graph)
+    case 'rdfxml':
+      return writeRdfXml(graph)
+    case 'jsonld':
+      return writeJsonLd(graph)
+    default:
+      throw new TypeError(`${format.mediaType} is no RDF format`)
+  }
+}
+
+function writeTurtle({ triples }: Graph): string {
+  const writer = new Writer({ format: 'Turtle', prefixes: prefixesFor(triples) })
+  writer.addQuads([...triples])
+  let text = ''
+  writer.end((error, written) => {
+    if (error) throw error
+    text = written as string
+  })
+  return text
+}
+
+const PREFIX_OF: ReadonlyMap<string, string> = new Map(
+  Object.entries(PREFIXES).map(([prefix, namespace]) => [namespace, prefix]),
+)
+/** Datatypes that Turtle has short forms for (RDF 1.1 Turtle §2.5.2). */
+const ABBREVIATED: ReadonlySet<string> = new Set(['string', 'boolean', 'integer', 'decimal', 'double'].map(XSD))
+// The local names that the writer abbreviates.
+const NAMESPACE_AND_LOCAL = /^(.*[/#])[_a-zA-Z0-9](?:\.?[-_a-zA-Z0-9])*$/s
+const SCHEME = /^([^:/?#]+):(?!\/\/)/
+
+/**
+ * The prefixes that the triples use. An IRI such as <acl:Read> would be written as it stands, which is a prefixed name:
+ * its scheme is not declared as a prefix.
+ */
+function prefixesFor(triples: readonly Quad[]): Record<string, string> {
+  const used = new Set<string>()
+  const schemes = new Set<string>()
+  const see = ({ value }: Term): void => {
+    const prefix = PREFIX_OF.get(NAMESPACE_AND_LOCAL.exec(value)?.[1] ?? '')
+    if (prefix !== undefined) used.add(prefix)
+    const scheme = SCHEME.exec(value)?.[1]
+    if (scheme !== undefined) schemes.add(scheme)
+  }
+  for (const { subject, predicate, object } of triples) {
+    if (subject.termType === 'NamedNode') see(subject)
+    if (predicate.value !== RDF('type')) see(predicate)
+    if (object.termType === 'NamedNode') see(object)
+    if (object.termType === 'Literal' && !object.language && !ABBREVIATED.has(object.datatype.value))
+      see(object.datatype)
+  }
+  return Object.fromEntries(Object.entries(PREFIXES).filter(([prefix]) => used.has(prefix) && !schemes.has(prefix)))
+}
+
+/** Expanded JSON-LD (JSON-LD 1.1 API §8.1 without native types and lists): one node object per subject, one per line. */
+function writeJsonLd({ triples }: Graph): string {
+  const nodes: Record<string, unknown[] | string>[] = []
+  let subject: Term | undefined
+  for (const triple of triples) {
+    if (!subject?.equals(triple.subject)) nodes.push({ '@id': idOf((subject = triple.subject)) })
+    const node = nodes.at(-1)!
+    const isType = triple.predicate.value === RDF('type') && triple.object.termType !== 'Literal'
+    const key = isType ? '@type' : triple.predicate.value
+    const values = (node[key] ??= []) as unknown[]
+    values.push(isType ? idOf(triple.object) : valueOf(triple.object))
+  }
+  return `[\n${nodes.map((node) => JSON.stringify(node)).join(',\n')}\n]\n`
+}
+
+const idOf = ({ termType, value }: Term): string => (termType === 'BlankNode' ? `_:${value}` : value)
+
+function valueOf(object: Quad['object']): Record<string, string> {
+  if (object.termType !== 'Literal') return { '@id': idOf(object) }
+  if (object.language) return { '@value': object.value, '@language': object.language }
+  const { value } = object.datatype
+  return value === XSD('string') ? { '@value': object.value } : { '@value': object.value, '@type': value }
+}

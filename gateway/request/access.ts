@@ -1,0 +1,143 @@
+// In charge of bringing what a decision rests on to the one that decides: the document, its parent, the rules.
+import type { AuthorizationIndex } from '../../policies/authorizations/index.js'
+import { decide, type Decision, type Mode, type Question } from '../../policies/decide.js'
+import { readDocument, readDocumentNow, type Described, type Document, type LargeDocument } from '../documents/document.js'
+import type { Application } from '../gateway.js'
+import type { Context } from '../handle.js'
+import { ancestorsOf, isContainer, isRoot, parentOf } from '../documents/next-state.js'
+import { isProblem, type Problem } from '../problem.js'
+import type { Target } from '../http/target.js'
+
+/** What is here, and decided on by the rules that are here. */
+export type OwnTarget = Exclude<Target<Application>, { readonly kind: 'proxied' }>
+
+/** What was found at the target. A PUT to a document that is not there asks its parent container. */
+export type Facts =
+  | {
+      readonly kind: 'document'
+      readonly iri: string
+      readonly document?: Document | LargeDocument
+      readonly parent?: Described
+      /** When the store answered, in ms since the epoch. */
+      readonly answeredAt: number
+    }
+  | { readonly kind: 'endpoint'; readonly iri: string }
+
+export async function lookUp(context: Context, target: OwnTarget): Promise<Facts | Problem> {
+  if (target.kind === 'endpoint') return { kind: 'endpoint', iri: target.iri }
+  return lookUpDocument(context, target.document)
+}
+
+/** `now`: as the store answers now, for a write must not rest on what may have changed behind the gateway. */
+export async function lookUpDocument(
+  { application, request, trace }: Context,
+  iri: string,
+  now: 'now' | undefined = undefined,
+): Promise<Facts | Problem> {
+  const found = await (now ? readDocumentNow : readDocument)(application, iri, trace)
+  if (isProblem(found)) return found
+  const { value: document, answeredAt } = found
+  if (document || request.method !== 'PUT' || isRoot(iri, application.base)) {
+    return { kind: 'document', iri, answeredAt, ...(document && { document }) }
+  }
+  const parent = await readDocument(application, parentOf(iri), trace)
+  if (isProblem(parent)) return parent
+  return { kind: 'document', iri, answeredAt, ...(parent.value && { parent: parent.value }) }
+}
+
+/** The decision on the request, with all granted modes and the reason. Without rules there is none: 503. */
+export function decideOn(context: Context, facts: Facts, required: Mode): Decision | Problem {
+  const { application, agent } = context
+  const { access } = application.dataspace
+  const index = access.current()
+  if (isProblem(index)) return index
+  const decideAnew = (): Decision =>
+    enforced(
+      context,
+      facts,
+      decideBy(index, application, agent.webId, facts, required, creates(context, facts, required)),
+    )
+  if (facts.kind === 'endpoint' || !facts.document) return decideAnew()
+  // A function of the rules, the agent, the mode and this state of the document: remembered with the latter.
+  const decisions = facts.document.decisions[required]
+  const key = agent.webId ?? ''
+  const known = decisions.get(key)
+  const version = access.version()
+  if (known?.version === version) return known.decision
+  const decision = decideAnew()
+  if (decisions.size >= REMEMBERED_AGENTS) decisions.clear()
+  decisions.set(key, { version, decision, heads: { 200: new Map(), 304: new Map() } })
+  return decision
+}
+
+const REMEMBERED_AGENTS = 64
+
+const creates = ({ request }: Context, facts: Facts, required: Mode): boolean =>
+  request.method === 'PUT' && required === 'Write' && facts.kind === 'document' && facts.document === undefined
+
+/** What the rules say of an agent, whether it is enforced or not. `creates`: by a PUT, where there is no document. */
+export function judge(
+  application: Application,
+  agent: string | undefined,
+  facts: Facts,
+  required: Mode,
+  creates = false,
+): Decision | Problem {
+  const index = application.dataspace.access.current()
+  return isProblem(index) ? index : decideBy(index, application, agent, facts, required, creates)
+}
+
+function decideBy(
+  index: AuthorizationIndex,
+  application: Application,
+  agent: string | undefined,
+  facts: Facts,
+  required: Mode,
+  creates: boolean,
+): Decision {
+  const target = targetOf(facts, application.base)
+  const decision = decide(index, { application: application.kind, agent, required, target, creates })
+  return isOpen(application, facts, required) ? { ...decision, allowed: true, reason: 'public' } : decision
+}
+
+/** LinkedDataHub's lapp:allowRead: reading needs no authorization in this application. */
+export const isOpen = ({ allowRead }: Application, facts: Facts, required: Mode): boolean =>
+  allowRead && required === 'Read' && facts.kind === 'document'
+
+/**
+ * `--enforce=false`: what the rules refuse is let pass, but not in the admin application, where they are. That a document
+ * needs a container to be made in is no matter of rights.
+ */
+function enforced(context: Context, facts: Facts, decision: Decision): Decision {
+  const { application, gateway } = context
+  if (gateway.settings.enforce || decision.allowed || decision.absent || application.kind === 'admin') return decision
+  const isOrphan =
+    facts.kind === 'document' &&
+    creates(context, facts, decision.required) &&
+    !(facts.parent && isContainer(facts.parent.types))
+  return isOrphan ? decision : { ...decision, allowed: true, unenforced: true }
+}
+
+export const targetOf = (facts: Facts, base: string): Question['target'] =>
+  facts.kind === 'endpoint' ? facts : documentTarget(facts, base)
+
+function documentTarget(facts: Facts & { kind: 'document' }, base: string): Question['target'] {
+  const { iri, document, parent } = facts
+  return {
+    kind: 'document',
+    ...found(iri, document, base),
+    ...(isRoot(iri, base) ? {} : { parent: found(parentOf(iri), parent, base) }),
+  }
+}
+
+const found = (
+  iri: string,
+  document: Described | undefined,
+  base: string,
+): { iri: string; exists: boolean; types: readonly string[]; owners: readonly string[]; ancestors: string[] } => ({
+  iri,
+  exists: document !== undefined,
+  types: document?.types ?? [],
+  owners: document?.owners ?? [],
+  ancestors: ancestorsOf(iri, base),
+})

@@ -1,0 +1,23 @@
+// In charge of answering with a graph that is no document: negotiated, with an entity-tag.
+import { digestOf, entityTag } from '../../cache/entity-tag.js'
+import type { Field, Response } from '../http/exchange.js'
+import type { Graph } from '../rdf/graph.js'
+import { negotiate, RDF_FORMATS } from '../http/media-type.js'
+import { isProblem, type Problem } from '../problem.js'
+import { notAcceptable } from '../methods/read.js'
+import { writeGraph } from '../rdf/write.js'
+import { response } from './respond.js'
+
+export function graphAnswer(accept: string | undefined, graph: Graph, fields: readonly Field[]): Response | Problem {
+  const format = negotiate(accept, RDF_FORMATS)
+  if (!format) return notAcceptable()
+  const written = writeGraph(graph, format)
+  if (isProblem(written)) return written
+  const own: Field[] = [
+    ['Content-Type', format.contentType],
+    ['ETag', entityTag(digestOf(graph.lines), format.code)],
+    ['Cache-Control', 'private, no-cache'],
+    ['Vary', 'Accept'],
+  ]
+  return response(200, [...own, ...fields], Buffer.from(written))
+}

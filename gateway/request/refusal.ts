@@ -1,0 +1,23 @@
+// In charge of refusals: why a request is refused, in words that tell the reader nothing that they may not know.
+import type { Decision } from '../../policies/decide.js'
+import type { Context } from '../handle.js'
+import { isRoot, parentOf } from '../documents/next-state.js'
+import { problem, type Problem } from '../problem.js'
+
+export const methodNotAllowed = (method: string, allow: string): Problem =>
+  problem('method.not-allowed', `The method ${method} is not allowed here.`, { fields: [['Allow', allow]] })
+
+/** The same words whether the document or its parent exists or not, so that existence does not leak (design 3). */
+export function refusalOf(decision: Decision, { application, request, trace }: Context, iri: string): Problem {
+  trace.cause = decision.reason
+  if (decision.absent) return problem('document.absent', 'There is no such document.')
+  const needed = `Access not authorized: ${decision.required} is required`
+  if (request.method !== 'PUT' || !iri.endsWith('/') || isRoot(iri, application.base)) {
+    return problem('access.denied', `${needed}.`)
+  }
+  const parent = parentOf(iri)
+  return problem(
+    'access.denied',
+    `${needed} on the document or, where there is none, on its parent <${parent}>, which has to be an existing container.`,
+  )
+}

@@ -1,0 +1,118 @@
+// In charge of response fields and error bodies: each field is named here once, each error is written here (spec 2.2).
+import { STATUS_CODES } from 'node:http'
+import { formatHttpDate } from '../../cache/http-date.js'
+import type { Decision } from '../../policies/decide.js'
+import { ACL, DCT, HTTP, LAPP, LDT, RDF, SC, SD, XSD } from '../rdf/vocabulary.js'
+import type { Field, Response } from '../http/exchange.js'
+import { blankNode, graphOf, iri, quad, text, typed } from '../rdf/graph.js'
+import { negotiate, RDF_FORMATS } from '../http/media-type.js'
+import { isProblem, STATUS_OF, type Problem } from '../problem.js'
+import { readNTriples } from '../rdf/read.js'
+import { writeGraph } from '../rdf/write.js'
+
+/** Fields that every response carries: CORS as LinkedDataHub has it, and no guessing at media types. */
+const COMMON: readonly Field[] = [
+  ['Access-Control-Allow-Origin', '*'],
+  [
+    'Access-Control-Expose-Headers',
+    'Accept-Patch, Accept-Post, Age, Allow, Content-Location, ETag, Link, Location, Memento-Datetime, Retry-After',
+  ],
+  ['X-Content-Type-Options', 'nosniff'],
+]
+
+export const READ_METHODS = 'GET, HEAD, OPTIONS'
+export const DOCUMENT_METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS'
+
+export function response(status: number, fields: readonly Field[], body?: Buffer): Response {
+  // RFC 9110 §8.6: no Content-Length on 204 and 304; elsewhere it frames the message, an empty one too.
+  const framing: Field[] = status === 204 || status === 304 ? [] : [['Content-Length', String(body?.length ?? 0)]]
+  return { status, fields: [...fields, ...framing, ...COMMON], ...(body !== undefined && { body }) }
+}
+
+/** An answer that is sent as it comes: of no known length. */
+export const streamed = (status: number, fields: readonly Field[], body?: AsyncIterable<Uint8Array>): Response => ({
+  status,
+  fields: [...fields, ...COMMON],
+  ...(body && { body }),
+})
+
+/** RFC 9110 §9.3.2: HEAD is GET without the content; the fields stay. */
+export const withoutBody = ({ status, fields, ready }: Response): Response => ({
+  status,
+  fields,
+  ...(ready && { ready: { head: ready.head, age: ready.age, time: ready.time } }),
+})
+
+/**
+ * The RFC 8288 `Link` field: who is asking, what they may do here, where the application's endpoints are, and `more`:
+ * link-values of a document's history.
+ */
+export function linkField(
+  application: { readonly base: string; readonly iri: string; readonly ontology?: string },
+  agent: string | undefined,
+  decision: Pick<Decision, 'modes'> | undefined,
+  more: readonly string[] = [],
+): Field {
+  const links = [
+    ...(agent === undefined ? [] : [link(agent, ACL('agent'))]),
+    ...[...(decision?.modes ?? [])].map((mode) => link(ACL(mode), ACL('mode'))),
+    link(`${application.base}sparql`, SD('endpoint')),
+    link(application.iri, LAPP('application')),
+    ...(application.ontology === undefined ? [] : [link(application.ontology, LDT('ontology'))]),
+    link(application.base, LDT('base')),
+    ...more,
+  ]
+  return ['Link', links.join(', ')]
+}
+
+const link = (target: string, relation: string): string => `<${target}>; rel="${relation}"`
+
+/** Design 5: what nobody in particular may read, everyone may, and shared caches may store it. */
+export const isPublic = (
+  { webId }: { readonly webId?: string },
+  { unenforced }: Pick<Decision, 'unenforced'>,
+): boolean => webId === undefined && !unenforced
+
+/** On every response while access control is not enforced. */
+export const enforceField = ({ settings }: { readonly settings: { readonly enforce: boolean } }): Field[] =>
+  settings.enforce ? [] : [['Triplegate-Enforce', 'false']]
+
+export const lastModifiedField = (time: number | undefined): Field[] =>
+  time === undefined ? [] : [['Last-Modified', formatHttpDate(time)]]
+
+/**
+ * The error as an RDF `http:Response` (spec 2.2) in the format that `accept` prefers, Turtle when it allows none.
+ * `status` differs from the problem's own only where HTTP's parser has one of its own.
+ */
+export function problemResponse(
+  { code, detail, fields, report }: Problem,
+  accept: string | undefined,
+  status: number = STATUS_OF[code],
+  links: readonly Field[] = [],
+): Response {
+  const phrase = STATUS_CODES[status] ?? 'Unknown'
+  const node = blankNode('response')
+  const triples = [
+    quad(node, iri(RDF('type')), iri(HTTP('Response'))),
+    quad(node, iri(DCT('title')), text(detail)),
+    quad(node, iri(HTTP('reasonPhrase')), text(phrase)),
+    quad(node, iri(HTTP('sc')), iri(SC(statusCodeName(status, phrase)))),
+    quad(node, iri(HTTP('statusCodeValue')), typed(String(status), XSD('long'))),
+  ]
+  const graph = graphOf([...triples, ...((report && readNTriples(report)) || [])])
+  const wanted = negotiate(accept, RDF_FORMATS) ?? RDF_FORMATS[0]!
+  const written = writeGraph(graph, wanted)
+  const [format, body] = isProblem(written)
+    ? ([RDF_FORMATS[0]!, writeGraph(graph, RDF_FORMATS[0]!)] as const)
+    : [wanted, written]
+  const own: Field[] = [
+    ['Content-Type', format.contentType],
+    ['Cache-Control', 'no-store'],
+    ['Vary', 'Accept'],
+  ]
+  return response(status, [...own, ...links, ...fields], Buffer.from(body as string))
+}
+
+/** The name in http://www.w3.org/2011/http-statusCodes#, which has some older phrases than RFC 9110. */
+const OLDER: Readonly<Record<number, string>> = { 413: 'RequestEntityTooLarge', 414: 'RequestURITooLong' }
+const statusCodeName = (status: number, phrase: string): string => OLDER[status] ?? phrase.replace(/[^A-Za-z]/g, '')

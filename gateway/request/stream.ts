@@ -1,0 +1,33 @@
+// In charge of answers that are passed on as the store gives them. Half an answer is told to the log, and to the client by
+// the connection (server.ts).
+import type { Field, Response } from '../http/exchange.js'
+import type { Context } from '../handle.js'
+import { streamed } from './respond.js'
+import { StoreBreak } from '../stores/store.js'
+
+export async function stream(
+  { request, gateway }: Context,
+  pieces: AsyncIterable<Uint8Array>,
+  fields: readonly Field[],
+): Promise<Response> {
+  const source = pieces[Symbol.asyncIterator]()
+  if (request.method === 'HEAD') {
+    await source.return?.()
+    return streamed(200, fields)
+  }
+  const iterator: AsyncIterator<Uint8Array> = {
+    async next() {
+      try {
+        return await source.next()
+      } catch (error) {
+        if (!request.signal().aborted) {
+          const cause = error instanceof StoreBreak ? error.problem.code : error
+          gateway.log.warn({ id: request.id, cause }, 'an answer broke off')
+        }
+        throw error
+      }
+    },
+    return: async () => (await source.return?.()) ?? { done: true, value: undefined },
+  }
+  return streamed(200, fields, { [Symbol.asyncIterator]: () => iterator })
+}

@@ -1,0 +1,128 @@
+// In charge of putting a dataspace together: its stores with what is kept of them, its history, its rules.
+import { makeGraphVersions, type GraphVersions } from '../../cache/graph-versions.js'
+import { makeStoredResults } from '../../cache/stored-results.js'
+import { agentDocuments } from '../agents/agent-documents.js'
+import type { Certificates } from './certificates.js'
+import { makeAccess } from '../rules/compiled-rules.js'
+import type { Application as Described, Dataspace as Configured } from '../configuration/dataspace.js'
+import { makeDocuments } from '../documents/document.js'
+import type { Application, ApplicationCache, Dataspace } from '../gateway.js'
+import type { Locks } from '../documents/lock.js'
+import type { Log } from '../log.js'
+import { makeOntologies } from '../documents/shapes.js'
+import { makeAlignment } from '../mirror/alignment.js'
+import { openVersioned } from './open-history.js'
+import { untilReady, type Stores } from './open-stores.js'
+import type { SeedAgent } from './seed.js'
+import type { Settings } from '../configuration/settings.js'
+import type { GraphStore } from '../stores/store.js'
+
+export type CacheOf = (application: Configured['endUser'], store: GraphStore) => ApplicationCache
+
+/** Each application's documents and results have their part of the bytes; versions belong to the store, which several may have in common. */
+export function makeCaches(settings: Settings, applications: number, now: () => number): CacheOf {
+  const versionsOf = new Map<GraphStore, GraphVersions>()
+  const maxBytes = settings.cache === 'off' ? 0 : Math.floor(settings.cache / (2 * applications))
+  return ({ base }, store) => {
+    const versions = versionsOf.get(store) ?? makeGraphVersions()
+    versionsOf.set(store, versions)
+    const { cacheMaxAge } = settings
+    const staleIfError = settings.staleIfError === 'off' ? 0 : settings.staleIfError
+    const maxAge = cacheMaxAge === 'off' ? undefined : cacheMaxAge
+    return {
+      versions,
+      documents: makeDocuments(store, base, { maxBytes, maxAge, staleIfError, versions, now }),
+      results: makeStoredResults({ maxBytes, maxAge, versions, now }),
+    }
+  }
+}
+
+/** Each dataspace may have an owner of its own. */
+export const ownerOf = ({ owner }: Pick<Described, 'owner'>, certificates: Certificates): SeedAgent =>
+  owner === undefined ? certificates.owner : { webId: owner }
+
+export interface Surroundings {
+  readonly settings: Settings
+  readonly certificates: Certificates
+  readonly open: Stores['open']
+  readonly cacheOf: CacheOf
+  readonly locks: Locks
+  readonly log: Log
+  readonly now: () => number
+}
+
+export interface OpenDataspace {
+  readonly dataspace: Dataspace
+  close(): Promise<void>
+}
+
+export async function openDataspace(configured: Configured, surroundings: Surroundings): Promise<OpenDataspace> {
+  const { certificates, open, log, now } = surroundings
+  const [endUserStore, adminStore] = await Promise.all([open(configured.endUser), open(configured.admin)])
+  await untilReady([endUserStore, adminStore], log)
+  const agents = [ownerOf(configured.endUser, certificates), certificates.secretary]
+  const documents = agents.flatMap(({ webId }) => {
+    const known = agentDocuments(configured.admin.base, webId)
+    // The document of the key is the agent's too: without it nobody can be that agent.
+    return known ? [known.agent, known.publicKey] : [webId.split('#', 1)[0]!]
+  })
+  // The applications and their dataspace know each other: the one place where a value is completed after it was made.
+  const dataspace = {
+    access: makeAccess(adminStore, configured.admin.base, log, now),
+    ontologies: makeOntologies(adminStore, configured.admin.base, now),
+    secretary: certificates.secretary.webId,
+    protectedDocuments: new Set(documents),
+    origins: [configured.endUser.origin, configured.admin.origin],
+  } as unknown as { -readonly [Name in keyof Dataspace]: Dataspace[Name] }
+  const opened: OpenApplication[] = []
+  const close = async (): Promise<void> => {
+    dataspace.access.close()
+    await Promise.all(opened.map((application) => application.close()))
+  }
+  try {
+    for (const [name, store] of [['endUser', endUserStore] as const, ['admin', adminStore] as const]) {
+      const application = await openApplication(configured[name], store, dataspace, configured, surroundings)
+      opened.push(application)
+      dataspace[name] = application.application
+    }
+    for (const { application } of opened) await application.alignment?.check()
+    for (const { application } of opened) await application.alignment?.begin()
+    return { dataspace, close }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+interface OpenApplication {
+  readonly application: Application
+  close(): Promise<void>
+}
+
+async function openApplication(
+  described: Described,
+  store: GraphStore,
+  dataspace: Dataspace,
+  configured: Configured,
+  surroundings: Surroundings,
+): Promise<OpenApplication> {
+  const { mirrored, journalled, close } = await openVersioned(described, configured, store, surroundings)
+  // A store within is filled from its history.
+  const alignment = mirrored && !described.service.embedded && makeAlignment(mirrored, surroundings.log)
+  const application: Application = {
+    ...described,
+    store,
+    ...(mirrored && { history: mirrored.history, mirrored }),
+    ...(alignment && { alignment }),
+    journalled,
+    cache: surroundings.cacheOf(described, store),
+    dataspace,
+  }
+  return {
+    application,
+    close() {
+      application.alignment?.close()
+      return close()
+    },
+  }
+}

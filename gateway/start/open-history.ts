@@ -1,0 +1,136 @@
+// In charge of opening an application's history: which repository, and what has to be in the store before the first request.
+import { existsSync } from 'node:fs'
+import { isSetback, type Setback } from '../../versioning/change.js'
+import { documentOfPath, documentPath } from '../../versioning/git/document-path.js'
+import { openGitHubRepository } from '../../versioning/github/github-repository.js'
+import { openLocalRepository } from '../../versioning/git/local-repository.js'
+import { openHistory } from '../../versioning/open-history.js'
+import { SetbackError, type Repository } from '../../versioning/repository.js'
+import type { Application, Dataspace } from '../configuration/dataspace.js'
+import { isDocumentOf } from '../documents/document.js'
+import { historyPlaceOf, whatIsMissing, type Existing, type HistoryPlace } from '../configuration/history-place.js'
+import { makeJournalledStore, type JournalledStore } from '../mirror/journalled-store.js'
+import type { Locks } from '../documents/lock.js'
+import type { Log } from '../log.js'
+import { sweepsOf } from '../mirror/mirror.js'
+import type { Mirrored, Tell } from '../mirror/documents.js'
+import { fillStore } from '../mirror/rebuild.js'
+import { StartFailure } from './open-stores.js'
+import { isProblem, type Problem } from '../problem.js'
+import type { Settings } from '../configuration/settings.js'
+import type { GraphStore } from '../stores/store.js'
+
+export interface OpenVersioned {
+  /** Absent where the application is not versioned. */
+  readonly mirrored?: Mirrored
+  readonly journalled: JournalledStore
+  close(): Promise<void>
+}
+
+interface Surroundings {
+  readonly settings: Settings
+  readonly locks: Locks
+  readonly log: Log
+  readonly now: () => number
+  /** What is not made here. */
+  readonly existing?: Existing
+}
+
+/** The application's store with its history, if it has one, ready for the first write. Throws StartFailure. */
+export async function openVersioned(
+  application: Application,
+  dataspace: Pick<Dataspace, 'admin'>,
+  store: GraphStore,
+  surroundings: Surroundings,
+): Promise<OpenVersioned> {
+  const { locks, log, now } = surroundings
+  const { base, service } = application
+  const isDocument = (graph: string): boolean => isDocumentOf({ ...application, dataspace }, graph)
+  const opened = await openHistoryOf(application, surroundings)
+  const settle = (document: string): Promise<undefined | Problem> => journalled.settle(document)
+  const mirrored = opened && { ...opened, base, store, isDocument, settle, now }
+  // Design 2: a store in memory is filled from Git and the journal, which are its durable copy.
+  const filled = mirrored && service.embedded ? await fillStore(mirrored, telling(log)) : undefined
+  if (isProblem(filled)) {
+    await opened?.close()
+    throw new StartFailure(`the history of ${base}: ${filled.detail}`)
+  }
+  const sweep = mirrored && sweepsOf(mirrored, locks)
+  const journalled = makeJournalledStore({ store, history: opened?.history, base, isDocument, sweep, locks, log, now })
+  return {
+    ...(mirrored && { mirrored }),
+    journalled,
+    async close() {
+      journalled.close()
+      await opened?.close()
+    },
+  }
+}
+
+const TOLD_EVERY = 10_000
+const telling =
+  (log: Log): Tell =>
+  (event) => {
+    if (event.event === 'difference') log.error(event, 'a document of the history is left out of the store')
+    if (event.event !== 'progress' || (event.documents < event.of && event.documents % TOLD_EVERY !== 0)) return
+    log.info({ documents: event.documents, of: event.of }, 'the store within is filled from its history')
+  }
+
+interface OpenHistory extends Pick<Mirrored, 'history' | 'repository' | 'pathOf' | 'documentOf'> {
+  close(): Promise<void>
+}
+
+/** Undefined where the application is not versioned, which is told. */
+async function openHistoryOf(
+  application: Application,
+  { settings, log, now, existing }: Surroundings,
+): Promise<OpenHistory | undefined> {
+  const { base, service } = application
+  const place = historyPlaceOf(application, settings)
+  if (!place) {
+    if (service.embedded) log.warn({ base }, 'without a history the store within lives in memory only')
+    else log.info({ base }, 'versioning is off: the changes of documents are not kept')
+    return undefined
+  }
+  const missing = existing && whatIsMissing(place, existing)
+  if (missing) throw new StartFailure(`the history of ${base}: ${missing}`)
+  const prefix = place.repository.pathPrefix
+  const repository = orStartFailure(await openRepository(place, now), base)
+  const opened =
+    (existing === 'documents' && !existsSync(place.journal) ? await whyNoDocuments(repository) : undefined) ??
+    (await openHistory({ folder: place.journal, repository, base, prefix, now, log }))
+  if (isSetback(opened)) await repository.close()
+  const history = orStartFailure(opened, base)
+  return {
+    history,
+    repository,
+    pathOf: (document) => documentPath(document, base, prefix),
+    documentOf: (path) => documentOfPath(path, base, prefix),
+    close: () => history.close().then(repository.close),
+  }
+}
+
+/** Asked before a journal is made for it. */
+async function whyNoDocuments(repository: Repository): Promise<Setback | undefined> {
+  try {
+    for await (const { path } of repository.files()) if (path.endsWith('.nt')) return undefined
+  } catch (error) {
+    if (error instanceof SetbackError) return error.setback
+    throw error
+  }
+  return { setback: 'missing', detail: `${repository.name} has no documents: there is nothing to rebuild from.` }
+}
+
+async function openRepository(
+  { repository: { location, branch, pathPrefix, apiBase, token }, folder }: HistoryPlace,
+  now: () => number,
+): Promise<Repository | Setback> {
+  if (folder !== undefined) return openLocalRepository({ folder, branch, pathPrefix, now })
+  const api = apiBase === undefined ? {} : { apiBase }
+  return openGitHubRepository({ location, branch, pathPrefix, ...api, token: token!, now })
+}
+
+function orStartFailure<T>(opened: T | Setback, base: string): T {
+  if (isSetback(opened)) throw new StartFailure(`the history of ${base}: ${opened.detail}`)
+  return opened
+}

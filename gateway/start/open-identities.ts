@@ -1,0 +1,38 @@
+// In charge of opening what log-in and tokens need: the providers of the configuration, the keys of sessions, and a way to
+// the providers that follows no redirects, since what it carries is a credential.
+import { join } from 'node:path'
+import { makeGuardedFetch, type GuardedFetchSettings } from '../../policies/fetch/guarded-fetch.js'
+import type { SealingKeys } from '../../policies/identity/session.js'
+import type { ReadProfile } from '../../policies/identity/webid.js'
+import { faultLine } from '../configuration/dataspace.js'
+import type { Log } from '../log.js'
+import { makeOidcClient } from '../identity/provider-client.js'
+import { makeIdentities, type Identities } from '../identity/identities.js'
+import { readProviders } from '../configuration/identity-providers.js'
+import { openSessionKeys } from '../identity/session-keys.js'
+import { StartFailure } from './open-stores.js'
+import type { Settings } from '../configuration/settings.js'
+
+/** Throws StartFailure. */
+export async function openIdentities(
+  settings: Settings,
+  destinations: GuardedFetchSettings,
+  { readProfile, log, now }: { readonly readProfile: ReadProfile; readonly log: Log; readonly now: () => number },
+): Promise<{ readonly identities: Identities; close(): Promise<void> }> {
+  const providers = await readProviders(settings)
+  if ('faults' in providers) throw new StartFailure(providers.faults.map(faultLine).join('\n'))
+  const fetcher = makeGuardedFetch({ ...destinations, maxRedirects: 0 })
+  const client = makeOidcClient(fetcher, now)
+  const lifetime = settings.sessionLifetime
+  const file = join(settings.data, 'session-keys.json')
+  const keys = providers.length > 0 ? await openSessionKeys(file, lifetime, { now, log }) : NO_KEYS
+  return { identities: makeIdentities({ providers, client, keys, lifetime, readProfile, now }), close: fetcher.close }
+}
+
+/** Without a provider nobody logs in. */
+const NO_KEYS: SealingKeys = {
+  current: () => {
+    throw new Error('there is no identity provider to begin a session with')
+  },
+  byId: () => undefined,
+}

@@ -1,0 +1,85 @@
+// In charge of opening the stores of a configuration, and of waiting until they answer.
+import type { Application, Dataspace, ServiceDescription } from '../configuration/dataspace.js'
+import { openEmbeddedStore } from '../stores/embedded-store.js'
+import { openHttpStore } from '../stores/http-store.js'
+import type { Log } from '../log.js'
+import type { Problem } from '../problem.js'
+import type { Settings } from '../configuration/settings.js'
+import type { GraphStore } from '../stores/store.js'
+
+/** What a start cannot go on without, in words for the operator. */
+export class StartFailure extends Error {}
+
+const STORE_PATIENCE_MS = 10_000
+
+export type OpenStore = (
+  service: ServiceDescription,
+  application: Application,
+  settings: Settings,
+) => Promise<GraphStore>
+
+export interface Stores {
+  open(application: Application): Promise<GraphStore>
+  close(): Promise<void>
+}
+
+/** Dataspaces may share a store: what has the same endpoints is opened once. */
+export function makeStores(settings: Settings, openStore?: OpenStore): Stores {
+  const opened = new Map<string, GraphStore>()
+  return {
+    async open(application) {
+      const { service } = application
+      const key = openStore || service.embedded ? application.iri : `${service.query} ${service.graphStore}`
+      const store = opened.get(key) ?? (await (openStore ?? openConfigured)(service, application, settings))
+      opened.set(key, store)
+      return store
+    },
+    close: async () => void (await Promise.all([...opened.values()].map((store) => store.close()))),
+  }
+}
+
+async function openConfigured(
+  { query, update, graphStore, credentials, embedded }: ServiceDescription,
+  { kind }: Application,
+  { storeTimeout }: Settings,
+): Promise<GraphStore> {
+  if (embedded) return openEmbeddedStore(`embedded store, ${kind}`)
+  return openHttpStore({
+    query: query!,
+    update: update!,
+    graphStore: graphStore!,
+    headersTimeout: storeTimeout,
+    ...(credentials && { credentials }),
+  })
+}
+
+/** Waits until every store answers; a store that refuses the question will not answer it later. */
+export async function untilReady(stores: readonly GraphStore[], log: Log): Promise<void> {
+  const deadline = Date.now() + STORE_PATIENCE_MS
+  const waitFor = async (store: GraphStore): Promise<string | undefined> => {
+    for (let tries = 0; ; tries++) {
+      const failed = await store.ready({ signal: AbortSignal.timeout(STORE_PATIENCE_MS) })
+      if (!failed) return undefined
+      if (Date.now() > deadline || failed.code === 'store.refused') {
+        return `the triplestore ${store.name}: ${failed.detail} Check that it runs and that its URL is right.`
+      }
+      if (tries === 0) log.warn({ store: store.name, problem: failed.detail }, 'waiting for the triplestore')
+      await new Promise((resolve) => setTimeout(resolve, 500))
+    }
+  }
+  const failures = (await Promise.all([...new Set(stores)].map(waitFor))).filter((failed) => failed !== undefined)
+  if (failures.length > 0) throw new StartFailure(failures.join('\n'))
+}
+
+export function orFail(failed: Problem | undefined, what: string): void {
+  if (failed) throw new StartFailure(`${what}: ${failed.detail} Check that the store runs and that its URL is right.`)
+}
+
+/** The stores themselves, as `host:port`: nothing fetched on somebody's behalf may reach them. */
+export const backendsOf = (dataspaces: readonly Dataspace[]): string[] =>
+  dataspaces
+    .flatMap(({ endUser, admin }) => [endUser.service, admin.service])
+    .flatMap(({ query, update, graphStore }) => [query, update, graphStore])
+    .filter((url) => url !== undefined)
+    .map((url) => new URL(url))
+    .map(({ hostname, port, protocol }) => `${hostname}:${port || (protocol === 'https:' ? 443 : 80)}`)

@@ -1,0 +1,202 @@
+// In charge of the seed: the documents that a dataspace starts with (linkeddatahub.md 1.5, 5.4). Pure; what is there
+// already is the caller's to look at.
+import { agentDocuments, describeAgent, type Described } from '../agents/agent-documents.js'
+import type { Application, Dataspace } from '../configuration/dataspace.js'
+import { iri, text, triple, type Quad } from '../rdf/graph.js'
+import { nextState } from '../documents/next-state.js'
+import { authorizationTriples, seededGrants } from './seeded-authorizations.js'
+import { ACL, DCT, DEF, DH, FOAF, LDH, OWL, RDF, RDFS } from '../rdf/vocabulary.js'
+
+/** An agent that the dataspace starts with, as its certificate has it; without a key it is described elsewhere. */
+export interface SeedAgent {
+  readonly webId: string
+  readonly modulus?: string
+  readonly exponent?: number
+}
+
+export interface SeedAgents {
+  /** Creator and owner of every document of the seed, member of the owners. */
+  readonly owner: SeedAgent
+  /** Acts on behalf of the owner, member of the writers. */
+  readonly secretary: SeedAgent
+  /** Milliseconds since the epoch. */
+  readonly now: number
+}
+
+/** Triples of each graph, managed triples included, without blank nodes. */
+export type SeedGraphs = ReadonlyMap<string, readonly Quad[]>
+
+/**
+ * `endUser` and `admin` belong to the first start: to be written while the application's root document is not there,
+ * each graph that is not there, in this order. The root comes last and says that all the others are written. Later a
+ * graph that is missing was deleted by somebody, an authorization perhaps, and must not come back.
+ * `agents` (in the admin application) are to be written at every start where the graph is not there.
+ * `members` must be in their graphs after every start: the owner in the owners, the secretary in the writers.
+ */
+export interface Seed {
+  readonly endUser: SeedGraphs
+  readonly admin: SeedGraphs
+  readonly agents: SeedGraphs
+  readonly members: readonly { readonly graph: string; readonly triple: Quad }[]
+}
+
+/**
+ * What to tell the operator of agents that have a certificate here, but whose WebID is in none of these dataspaces, as
+ * after a change of the base: nothing is seeded for them, and their certificate proves nothing.
+ */
+export const strayAgents = (dataspaces: readonly Dataspace[], agents: readonly SeedAgent[]): string[] =>
+  agents
+    .filter(({ modulus }) => modulus !== undefined)
+    .filter(({ webId }) => !dataspaces.some(({ admin }) => agentDocuments(admin.base, webId)))
+    .map(
+      ({ webId }) =>
+        `${webId}: this WebID of a certificate in the data folder is under no admin base, and is taken for one of ` +
+        'elsewhere. If the base has changed, move the certificate away, and the next start makes another.',
+    )
+
+export function seedGraphs({ endUser, admin }: Dataspace, agents: SeedAgents): Seed {
+  const { owner, secretary } = agents
+  const own = (application: Application, documents: readonly SeedDocument[]): SeedGraphs =>
+    new Map(
+      documents.map(({ path, title, container, content = () => [] }) => {
+        const document = application.base + path
+        return [document, documentTriples(document, application.base, title, container, content(document), agents)]
+      }),
+    )
+  const groups = { owners: owner, writers: secretary, readers: undefined }
+  return {
+    endUser: own(endUser, [root(endUser)]),
+    admin: own(admin, [
+      ...CONTAINERS.map(([path, title]) => ({ path, title, container: true })),
+      ...Object.entries(groups).map(([slug, member]) => group(slug, member)),
+      ...authorizations(endUser.base, admin.base),
+      namespace(endUser),
+      root(admin),
+    ]),
+    agents: new Map(
+      [owner, secretary]
+        .flatMap((agent) => agentSeed(admin, agent, agents))
+        .map(([document, content]) => [document, stateOf(document, admin.base, content, agents)]),
+    ),
+    members: Object.entries(groups).flatMap(([slug, member]) => {
+      const graph = `${admin.base}acl/groups/${slug}/`
+      return member ? [{ graph, triple: triple(`${graph}#this`, FOAF('member'), iri(member.webId)) }] : []
+    }),
+  }
+}
+
+interface SeedDocument {
+  /** Relative to the base. */
+  readonly path: string
+  readonly title: string
+  readonly container?: boolean
+  readonly content?: (document: string) => Quad[]
+}
+
+function documentTriples(
+  document: string,
+  base: string,
+  title: string,
+  container: boolean | undefined,
+  content: Quad[],
+  agents: SeedAgents,
+): readonly Quad[] {
+  const described = [triple(document, DCT('title'), text(title)), ...content]
+  if (container) described.push(triple(document, RDF('type'), iri(DH('Container'))))
+  return stateOf(document, base, described, agents)
+}
+
+function stateOf(
+  document: string,
+  base: string,
+  content: readonly Quad[],
+  { owner, now }: SeedAgents,
+): readonly Quad[] {
+  const uuid = (): string => {
+    throw new Error('the seed has no blank nodes')
+  }
+  const created = { method: 'PUT', current: undefined, agent: owner.webId, now, uuid } as const
+  return nextState({ ...created, document, base, content }).triples
+}
+
+const root = ({ kind, title }: Application): SeedDocument => ({
+  path: '',
+  title: 'Root',
+  content: (document) => [
+    triple(
+      document,
+      DCT('description'),
+      text(
+        `Root of the ${kind === 'admin' ? 'admin' : 'end-user'} application${title === undefined ? '' : ` ${title}`}`,
+      ),
+    ),
+    triple(document, RDF('_1'), iri(`${document}#select-children`)),
+    triple(`${document}#select-children`, RDF('type'), iri(LDH('Object'))),
+    triple(`${document}#select-children`, RDF('value'), iri(LDH('ChildrenView'))),
+  ],
+})
+
+const CONTAINERS: readonly (readonly [path: string, title: string])[] = [
+  ['acl/', 'Access control'],
+  ['acl/authorizations/', 'Authorizations'],
+  ['acl/authorization-requests/', 'Authorization requests'],
+  ['acl/agents/', 'Agents'],
+  ['acl/public-keys/', 'Public keys'],
+  ['acl/users/', 'Users'],
+  ['acl/groups/', 'Groups'],
+  ['packages/', 'Packages'],
+  ['ontologies/', 'Ontologies'],
+]
+
+/** What a document says about one thing, its primary topic. */
+const about =
+  (describe: (thing: string) => Quad[], thing?: string) =>
+  (document: string): Quad[] => {
+    const topic = thing ?? `${document}#this`
+    return [triple(document, FOAF('primaryTopic'), iri(topic)), ...describe(topic)]
+  }
+
+const group = (slug: string, member: SeedAgent | undefined): SeedDocument => {
+  const title = slug[0]!.toUpperCase() + slug.slice(1)
+  return {
+    path: `acl/groups/${slug}/`,
+    title,
+    content: about((group) => [
+      triple(group, RDF('type'), iri(FOAF('Group'))),
+      triple(group, FOAF('name'), text(title)),
+      ...(member ? [triple(group, FOAF('member'), iri(member.webId))] : []),
+    ]),
+  }
+}
+
+const namespace = ({ base, ontology }: Application): SeedDocument => ({
+  path: 'ontologies/namespace/',
+  title: 'Namespace',
+  content: about(
+    (namespace) => [
+      triple(namespace, RDF('type'), iri(OWL('Ontology'))),
+      triple(namespace, RDFS('label'), text('Namespace')),
+      triple(namespace, OWL('imports'), iri(DEF(''))),
+    ],
+    ontology ?? `${base}ns#`,
+  ),
+})
+
+const authorizations = (base: string, admin: string): SeedDocument[] =>
+  seededGrants(base, admin).map(({ slug, ...grant }) => ({
+    path: `acl/authorizations/${slug}/`,
+    title: grant.label,
+    content: about((authorization) => authorizationTriples(authorization, grant, admin)),
+  }))
+
+function agentSeed(admin: Application, agent: SeedAgent, { owner, secretary }: SeedAgents): Described[] {
+  const { webId, modulus, exponent } = agent
+  if (modulus === undefined || exponent === undefined) return []
+  const name = agent === owner ? 'Owner' : 'Triplegate'
+  const profile = [
+    triple(webId, RDF('type'), iri(FOAF('Agent'))),
+    triple(webId, FOAF('name'), text(name)),
+    ...(agent === owner ? [triple(secretary.webId, ACL('delegates'), iri(webId))] : []),
+  ]
+  return describeAgent(admin.base, { webId, name, modulus, exponent, profile })
+}

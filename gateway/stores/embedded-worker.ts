@@ -1,0 +1,183 @@
+// In charge of the Oxigraph of the embedded store, in its own thread: a copy of the graphs that queries and updates run on.
+// Oxigraph keeps values, not spellings: 042 comes back as 42, @en-GB as @en-gb. So the text of each graph is kept beside it.
+import { parentPort, workerData } from 'node:worker_threads'
+import { defaultGraph, namedNode, type Store } from 'oxigraph/web.js'
+import { openOxigraph } from './bounded-oxigraph.js'
+import { hasBlankNode, irisIn, isTriple, linesOf, textOf } from './n-triples-lines.js'
+import { graphsWritten } from '../sparql/update-graphs.js'
+import { utf8Pieces } from './utf8-pieces.js'
+
+/** A graph's IRI ('' for the default graph) and its N-Triples ('' for none). */
+export type GraphText = readonly [graph: string, text: string]
+
+/** Before the work, `changed` is taken over. */
+export type Job = { readonly changed: readonly GraphText[] } & Work
+export type Work =
+  | { readonly kind: 'follow' }
+  | { readonly kind: 'query'; readonly sparql: string; readonly accept: string }
+  | { readonly kind: 'update'; readonly sparql: string }
+
+/** `failed`: refused, and nothing is changed. What an update changed comes in several replies: all of it when `last`. */
+export type Reply =
+  | { readonly kind: 'done' | 'failed' }
+  | { readonly kind: 'results'; readonly pieces: Uint8Array[] }
+  | { readonly kind: 'changes'; readonly changes: readonly GraphText[]; readonly last: boolean }
+
+const N_TRIPLES = 'application/n-triples'
+const N_QUADS = 'application/n-quads'
+// What one reply may hold, so that reading it does not hold up the main thread.
+const REPLY_LENGTH = 1024 * 1024
+const REPLY_GRAPHS = 1000
+
+const oxigraph = openOxigraph(workerData as number)
+const store = new oxigraph.Store()
+const texts = new Map<string, string>()
+
+function doJob(job: Job): void {
+  for (const [graph, text] of job.changed) follow(graph, text)
+  switch (job.kind) {
+    case 'follow':
+      return reply({ kind: 'done' })
+    case 'query': {
+      const pieces = unlessRefused(() => query(job))
+      if (!pieces) return reply({ kind: 'failed' })
+      return reply(
+        { kind: 'results', pieces },
+        pieces.map(({ buffer }) => buffer as ArrayBuffer),
+      )
+    }
+    case 'update':
+      // Oxigraph runs an update as one transaction: one that fails has changed nothing.
+      if (!unlessRefused(() => [store.update(job.sparql)])) return reply({ kind: 'failed' })
+      return replyChanges(graphsWritten(job.sparql) ?? [...new Set(['', ...texts.keys(), ...namesInStore()])])
+  }
+}
+
+/**
+ * Oxigraph's own errors are these two. After any other (a panic, no memory or stack left) the module broke off somewhere
+ * in its middle, and cannot be trusted any more: it is thrown on and ends the thread. So does an error anywhere else.
+ */
+function unlessRefused<T>(work: () => T): T | undefined {
+  try {
+    return work()
+  } catch (error) {
+    if (error instanceof Error && ['Error', 'URIError'].includes(error.name) && !('code' in error)) return undefined
+    throw error
+  }
+}
+
+const reply = (message: Reply, moved: ArrayBuffer[] = []): void => parentPort!.postMessage(message, moved)
+
+function follow(graph: string, text: string): void {
+  if (texts.has(graph)) store.update(graph ? `DROP SILENT GRAPH <${graph}>` : 'DROP DEFAULT')
+  if (text) {
+    load(
+      store,
+      linesOf(text).map((line) => inGraph(line, graph)),
+    )
+    texts.set(graph, text)
+  } else texts.delete(graph)
+}
+
+/** The line as N-Quads. */
+const inGraph = (line: string, graph: string): string => (graph ? `${line.slice(0, -1)}<${graph}> .` : line)
+
+function load(into: Store, nQuads: readonly string[]): void {
+  into.load(nQuads.filter((line) => !hasBlankNode(line)).join('\n'), { format: N_QUADS, lenient: true })
+  for (const line of nQuads) if (hasBlankNode(line)) addLabelled(into, line)
+}
+
+/** `load` would give blank nodes new labels, `add` keeps them. */
+function addLabelled(into: Store, nQuad: string): void {
+  for (const quad of oxigraph.parse(nQuad, { format: N_QUADS, lenient: true })) {
+    into.add(quad)
+    free(quad)
+  }
+}
+
+function query({ sparql, accept }: Work & { kind: 'query' }): Uint8Array[] {
+  return [...utf8Pieces(String(store.query(sparql, { results_format: accept })))]
+}
+
+/** What an update changed is found by holding the graphs that it may have changed against their texts. */
+function replyChanges(candidates: Iterable<string>): void {
+  let changes: GraphText[] = []
+  let length = 0
+  for (const graph of candidates) {
+    const text = changeOf(graph)
+    if (text === undefined) continue
+    if (text) texts.set(graph, text)
+    else texts.delete(graph)
+    changes.push([graph, text])
+    length += text.length
+    if (length < REPLY_LENGTH && changes.length < REPLY_GRAPHS) continue
+    reply({ kind: 'changes', changes, last: false })
+    changes = []
+    length = 0
+  }
+  reply({ kind: 'changes', changes, last: true })
+}
+
+/** The names of all named graphs. Throws where one is a blank node. */
+function namesInStore(): string[] {
+  const json = store.query('SELECT ?g { GRAPH ?g {} }', { results_format: 'application/sparql-results+json' })
+  const { results } = JSON.parse(json as string) as { results: { bindings: { g: { type: string; value: string } }[] } }
+  return results.bindings.map(({ g }) => {
+    if (g.type !== 'uri') throw new TypeError('a graph without an IRI')
+    return g.value
+  })
+}
+
+/** The new text of a graph, undefined where it is as it was. Triples that are not touched stay as they are written. */
+function changeOf(graph: string): string | undefined {
+  const now = new Set(linesOf(dumped(graph)))
+  const before = linesOf(texts.get(graph) ?? '')
+  if (now.size === 0) {
+    // Oxigraph keeps the name of a graph that is empty.
+    if (graph) store.update(`DROP SILENT GRAPH <${graph}>`)
+    return before.length > 0 ? '' : undefined
+  }
+  const values = valuesOf(before.filter((line) => !now.has(line)))
+  const kept = before.filter((line) => now.has(values.get(line) ?? line))
+  const known = new Set(kept.map((line) => values.get(line) ?? line))
+  const added = [...now].filter((line) => !known.has(line))
+  if (added.length === 0 && kept.length === before.length) return undefined
+  added.forEach(mustBeStorable)
+  return textOf([...kept, ...added])
+}
+
+function dumped(graph: string): string {
+  const node = graph ? namedNode(graph) : defaultGraph()
+  const text = store.dump({ format: N_TRIPLES, from_graph_name: node })
+  free(node)
+  return text
+}
+
+/** The lines that Oxigraph makes of these. */
+function valuesOf(lines: readonly string[]): Map<string, string> {
+  const values = new Map<string, string>()
+  if (lines.length === 0) return values
+  const scratch = new oxigraph.Store()
+  load(
+    scratch,
+    lines.map((line, number) => inGraph(line, `x:${number}`)),
+  )
+  for (const line of linesOf(scratch.dump({ format: N_QUADS }))) {
+    const at = line.lastIndexOf(' <x:')
+    values.set(lines[Number(line.slice(at + ' <x:'.length, -'> .'.length))]!, `${line.slice(0, at)} .`)
+  }
+  free(scratch)
+  return values
+}
+
+/** An update may make of RDF 1.2 what no document can hold, and what could not be loaded again. */
+function mustBeStorable(line: string): void {
+  if (!isTriple(line)) throw new TypeError('no triple of RDF 1.1')
+  if (hasBlankNode(line)) for (const iri of irisIn(line)) free(namedNode(iri))
+}
+
+// Every object of the WebAssembly module has it, though its types do not say so.
+const free = (object: object): void => (object as { free(): void }).free()
+
+parentPort!.on('message', doJob)
+parentPort!.postMessage('ready')

@@ -1,0 +1,60 @@
+// In charge of turns at a store: so many calls at work, so many waiting in order, nobody waiting longer than their signal.
+import { problem, type Problem } from '../problem.js'
+import { StoreBreak } from './store.js'
+
+/** Gives the place back; a second call does nothing. */
+export type Release = () => void
+
+export interface Turns {
+  /** A place, at once or in turn. `store.overloaded` at once where too many wait already; a Problem when the signal aborts. */
+  take(signal?: AbortSignal): Promise<Release | Problem>
+}
+
+const OVERLOADED = problem('store.overloaded', 'Too many requests wait for the triplestore.', {
+  fields: [['Retry-After', '1']],
+})
+const GIVEN_UP = problem('store.failed', 'The request to the triplestore was given up.')
+
+/** The problem of a call whose signal has aborted: the one its reason carries (a StoreBreak), else that it was given up. */
+export const givenUp = (signal: AbortSignal): Problem =>
+  signal.reason instanceof StoreBreak ? signal.reason.problem : GIVEN_UP
+
+export function makeTurns(places: number, waitingLimit: number): Turns {
+  let free = places
+  const waiting = new Set<() => void>()
+
+  const occupied = (): Release => {
+    let held = true
+    return () => {
+      if (!held) return
+      held = false
+      const [next] = waiting
+      if (next) next()
+      else free++
+    }
+  }
+
+  return {
+    async take(signal) {
+      if (signal?.aborted) return givenUp(signal)
+      if (free > 0) {
+        free--
+        return occupied()
+      }
+      if (waiting.size >= waitingLimit) return OVERLOADED
+      return new Promise((resolve) => {
+        const enter = () => {
+          waiting.delete(enter)
+          signal?.removeEventListener('abort', leave)
+          resolve(occupied())
+        }
+        const leave = () => {
+          waiting.delete(enter)
+          resolve(givenUp(signal!))
+        }
+        waiting.add(enter)
+        signal?.addEventListener('abort', leave, { once: true })
+      })
+    },
+  }
+}

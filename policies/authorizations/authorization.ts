@@ -1,0 +1,159 @@
+// In charge of what an authorization is: its modes, and the RDF statements of one graph compiled into records.
+import type { IriTable } from './iri-table.js'
+import * as V from '../vocabulary.js'
+
+export type Mode = 'Read' | 'Write' | 'Append' | 'Control'
+
+const MODES: readonly Mode[] = ['Read', 'Write', 'Append', 'Control']
+const MODE_OF: ReadonlyMap<string, Mode> = new Map([
+  [V.READ, 'Read'],
+  [V.WRITE, 'Write'],
+  [V.APPEND, 'Append'],
+  [V.CONTROL, 'Control'],
+])
+
+/** Modes as a set of bits. */
+export const bitsOf = (...modes: readonly Mode[]): number =>
+  modes.reduce((bits, mode) => bits | (1 << MODES.indexOf(mode)), 0)
+
+const LISTS: readonly (readonly Mode[])[] = Array.from({ length: 1 << MODES.length }, (_, bits) =>
+  Object.freeze(MODES.filter((mode) => bits & bitsOf(mode))),
+)
+/** A set of bits as modes, in the order Read, Write, Append, Control. */
+export const modesOf = (bits: number): readonly Mode[] => LISTS[bits]!
+
+/** An RDF statement of one graph: IRIs as strings; the subject of an authorization may be a blank node (`_:b0`). */
+export interface Fact {
+  readonly subject: string
+  readonly predicate: string
+  readonly object: string
+}
+
+/** A compiled authorization: what it grants to whom. There are never more than `MAX_SUBJECTS` subjects. */
+export interface Authorization {
+  readonly iri: string
+  readonly graph: string
+  readonly bits: number
+  /** Widest first: everyone, the authenticated, then agents, then groups. */
+  readonly subjects: readonly number[]
+  /** Where they are many: the agents and groups, for which the last subject stands as a group of their own. */
+  readonly members?: readonly number[]
+  readonly accessTo: readonly string[]
+  readonly accessToClass: readonly string[]
+  readonly default: readonly string[]
+}
+
+/** What a graph says. `members` are pairs of an agent and a group, `superclasses` of a class and a superclass. */
+export interface Contribution {
+  readonly authorizations: readonly Authorization[]
+  readonly members: readonly (readonly [agent: number, group: number])[]
+  readonly superclasses: readonly (readonly [type: string, superclass: string])[]
+}
+
+// Subjects are numbers: of an agent or a group (twice the number of its IRI, and one more for a group), or negative.
+export const EVERYONE = -1
+export const AUTHENTICATED = -2
+/** The subject of authorizations that name none. */
+const NOBODY = -3
+const FIRST_OWN_GROUP = -4
+
+export const agentSubject = (id: number): number => id * 2
+const groupSubject = (id: number): number => id * 2 + 1
+export const isGroup = (subject: number): boolean => subject % 2 === 1
+export const isOwnGroup = (subject: number): boolean => subject <= FIRST_OWN_GROUP
+/** The number of the IRI of an agent or a group. */
+export const idIn = (subject: number): number => subject >> 1
+
+const MAX_SUBJECTS = 8
+const NONE: readonly never[] = Object.freeze([])
+const CLASS_SUBJECTS: ReadonlyMap<string, number> = new Map([
+  [V.FOAF_AGENT, EVERYONE],
+  [V.AUTHENTICATED_AGENT, AUTHENTICATED],
+])
+
+type Property = 'agent' | 'agentGroup' | 'agentClass' | 'accessTo' | 'accessToClass' | 'default' | 'mode'
+const PROPERTIES: ReadonlyMap<string, Property> = new Map([
+  [V.AGENT, 'agent'],
+  [V.AGENT_GROUP, 'agentGroup'],
+  [V.AGENT_CLASS, 'agentClass'],
+  [V.ACCESS_TO, 'accessTo'],
+  [V.ACCESS_TO_CLASS, 'accessToClass'],
+  [V.DEFAULT, 'default'],
+  [V.MODE, 'mode'],
+])
+type Objects = { [property in Property]?: string[] }
+
+// Modes and classes of agents that are not known match nothing.
+const known = <T>(iris: readonly string[], meaning: ReadonlyMap<string, T>): T[] =>
+  iris.map((iri) => meaning.get(iri)).filter((value) => value !== undefined)
+
+// Labels of blank nodes mean nothing outside the graph that they came with.
+const isBlank = (term: string): boolean => term.startsWith('_:')
+
+/** Makes the function that compiles graphs; each agent and group in a contribution is retained in the table. */
+export function makeCompiler(iris: IriTable): (graph: string, facts: Iterable<Fact>) => Contribution {
+  let nextOwnGroup = FIRST_OWN_GROUP
+
+  function authorization(graph: string, iri: string, objects: Objects): Authorization {
+    const objectsOf = (property: Property): readonly string[] => {
+      const found = objects[property]
+      return found && found.length > 1 ? [...new Set(found)] : (found ?? NONE)
+    }
+    const named = [
+      ...objectsOf('agent').map((agent) => agentSubject(iris.retain(agent))),
+      ...objectsOf('agentGroup').map((group) => groupSubject(iris.retain(group))),
+    ]
+    const wide = named.length > MAX_SUBJECTS - CLASS_SUBJECTS.size
+    const classes = known(objectsOf('agentClass'), CLASS_SUBJECTS).sort((a, b) => b - a)
+    const subjects = [...classes, ...(wide ? [nextOwnGroup--] : named)]
+    return {
+      iri,
+      graph,
+      bits: bitsOf(...known(objectsOf('mode'), MODE_OF)),
+      subjects: subjects.length > 0 ? subjects : [NOBODY],
+      ...(wide && { members: named }),
+      accessTo: objectsOf('accessTo'),
+      accessToClass: objectsOf('accessToClass'),
+      default: objectsOf('default'),
+    }
+  }
+
+  return (graph, facts) => {
+    const typed = new Set<string>()
+    const described = new Map<string, Objects>()
+    const members: [number, number][] = []
+    const superclasses: [string, string][] = []
+    for (const { subject, predicate, object } of facts) {
+      if (isBlank(object)) continue
+      const property = PROPERTIES.get(predicate)
+      if (property) {
+        let objects = described.get(subject)
+        if (!objects) described.set(subject, (objects = {}))
+        const known = objects[property]
+        if (known) known.push(object)
+        else objects[property] = [object]
+      } else if (predicate === V.RDF_TYPE) {
+        if (object === V.AUTHORIZATION) typed.add(subject)
+      } else if (predicate === V.MEMBER) {
+        members.push([agentSubject(iris.retain(object)), groupSubject(iris.retain(subject))])
+      } else if (predicate === V.SUB_CLASS_OF) superclasses.push([subject, object])
+    }
+    return {
+      authorizations: Array.from(typed, (iri) => authorization(graph, iri, described.get(iri) ?? {})),
+      members: members.length > 0 ? members : NONE,
+      superclasses: superclasses.length > 0 ? superclasses : NONE,
+    }
+  }
+}
+
+/** Gives back what compiling retained. */
+export function releaseAll(iris: IriTable, { authorizations, members }: Contribution): void {
+  const release = (subject: number): void => {
+    if (subject >= 0) iris.release(idIn(subject))
+  }
+  for (const { subjects, members: many } of authorizations) {
+    subjects.forEach(release)
+    many?.forEach(release)
+  }
+  for (const pair of members) pair.forEach(release)
+}

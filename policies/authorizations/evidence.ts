@@ -1,0 +1,139 @@
+// In charge of what a decision can show for itself: the authorizations that gave a mode, and those that did not and why.
+import { isGroup, modesOf, AUTHENTICATED, EVERYONE, type Authorization, type Mode } from './authorization.js'
+import type { AuthorizationTable, Hit, Named, TargetKind } from './table.js'
+import { authorizationsOn, grantingIn, isShared, type TargetEntry } from './target-entry.js'
+
+export interface Target {
+  readonly kind: TargetKind
+  readonly iri: string
+}
+
+export type SubjectKind = 'public' | 'authenticated-agent' | 'agent' | 'group'
+
+/** An authorization that gave the mode asked for, and how it came to apply. */
+export interface Grant {
+  readonly iri: string
+  readonly graph: string
+  readonly modes: readonly Mode[]
+  readonly subject: SubjectKind
+  readonly group?: string
+  readonly target: Target
+}
+
+/** An authorization that names the target and did not give the mode: it lacks the agent, or the mode. */
+export interface Considered {
+  readonly iri: string
+  readonly graph: string
+  readonly modes: readonly Mode[]
+  readonly target: Target
+  readonly lacks: 'agent' | 'mode'
+}
+
+/** An authorization and whom it is for. */
+export interface Audited {
+  readonly iri: string
+  readonly graph: string
+  readonly modes: readonly Mode[]
+  readonly target: Target
+  /** `iri` of an agent or a group. */
+  readonly subjects: readonly { readonly kind: SubjectKind; readonly iri?: string }[]
+}
+
+export interface AllConsidered {
+  /** Those that name the targets and did not give the mode, at most 20. */
+  readonly authorizations: readonly Considered[]
+  /** How many authorizations name the targets, once per target, whether or not they match. */
+  readonly total: number
+}
+
+const GRANTS_LISTED = 5
+const CONSIDERED_LISTED = 20
+const LOOKED_THROUGH = 64
+
+/** The class of agents that a subject is, when the agent belongs to it and the target goes by classes of agents. */
+export const classOf = (subject: number, named: Named | undefined, kind: TargetKind): number | undefined =>
+  kind !== 'control' && (subject === EVERYONE || (subject === AUTHENTICATED && named)) ? subject : undefined
+
+export const throughOf = (subject: number, named: Named | undefined, kind: TargetKind): number | undefined =>
+  named?.subjects.get(subject) ?? classOf(subject, named, kind)
+
+const subjectKind = (through: number): SubjectKind => {
+  if (through === EVERYONE) return 'public'
+  if (through === AUTHENTICATED) return 'authenticated-agent'
+  return isGroup(through) ? 'group' : 'agent'
+}
+
+const WIDEST_FIRST: readonly SubjectKind[] = ['public', 'authenticated-agent', 'agent', 'group']
+
+export type TargetHit = Hit & { readonly target: Target }
+
+export function grantsOf(table: AuthorizationTable, hits: readonly TargetHit[], required: number): readonly Grant[] {
+  const grants = new Map<Authorization, Grant>()
+  for (const subject of WIDEST_FIRST) {
+    for (const { bag, through, target } of hits) {
+      if (subjectKind(through) !== subject) continue
+      const group = subject === 'group' ? { group: table.iriOf(through) } : {}
+      for (const authorization of grantingIn(bag, required)) {
+        if (grants.size >= GRANTS_LISTED) return [...grants.values()]
+        if (grants.has(authorization)) continue
+        const { iri, graph, bits } = authorization
+        grants.set(authorization, { iri, graph, modes: modesOf(bits), subject, ...group, target })
+      }
+    }
+  }
+  return [...grants.values()]
+}
+
+type Entries = readonly { readonly target: Target; readonly entry: TargetEntry }[]
+
+export const consideredOn = (entries: Entries, required: number, named: Named | undefined): AllConsidered => ({
+  authorizations: notGranting(entries, required, named),
+  total: entries.reduce((sum, { entry }) => sum + (isShared(entry) ? entry.count : 1), 0),
+})
+
+function notGranting(entries: Entries, required: number, named: Named | undefined): readonly Considered[] {
+  const considered = new Map<Authorization, Considered>()
+  const granting = new Set<Authorization>()
+  let looked = 0
+  for (const { target, entry } of entries) {
+    for (const authorization of authorizationsOn(entry)) {
+      if (considered.size >= CONSIDERED_LISTED || looked++ >= LOOKED_THROUGH) return [...considered.values()]
+      if (granting.has(authorization)) continue
+      const { iri, graph, bits, subjects } = authorization
+      const matches = subjects.some((subject) => throughOf(subject, named, target.kind) !== undefined)
+      if (matches && bits & required) {
+        // By one target, though perhaps not by the one before.
+        granting.add(authorization)
+        considered.delete(authorization)
+      } else if (!considered.has(authorization)) {
+        considered.set(authorization, { iri, graph, modes: modesOf(bits), target, lacks: matches ? 'mode' : 'agent' })
+      }
+    }
+  }
+  return [...considered.values()]
+}
+
+const AUDITED = 1000
+
+/** What names no subject is about nobody. */
+export function auditedOn(table: AuthorizationTable, entries: Entries): readonly Audited[] {
+  const audited = new Map<Authorization, Audited>()
+  for (const { target, entry } of entries) {
+    for (const authorization of authorizationsOn(entry)) {
+      if (audited.size >= AUDITED) return [...audited.values()]
+      if (audited.has(authorization)) continue
+      const { iri, graph, bits } = authorization
+      const subjects = subjectsOf(authorization, target.kind).map((subject) => {
+        const kind = subjectKind(subject)
+        return kind === 'agent' || kind === 'group' ? { kind, iri: table.iriOf(subject) } : { kind }
+      })
+      if (subjects.length > 0) audited.set(authorization, { iri, graph, modes: modesOf(bits), target, subjects })
+    }
+  }
+  return [...audited.values()]
+}
+
+const subjectsOf = ({ subjects, members = [] }: Authorization, kind: TargetKind): number[] =>
+  [...subjects, ...members].filter(
+    (subject) => subject >= 0 || (kind !== 'control' && (subject === EVERYONE || subject === AUTHENTICATED)),
+  )

@@ -1,0 +1,116 @@
+// In charge of finding the authorizations that match an agent and some targets. The work is bounded by the targets asked
+// about and the smaller of two numbers, the agent's groups and the target's subjects; not by the authorizations there are.
+import { bitsOf, AUTHENTICATED, EVERYONE, type Mode } from './authorization.js'
+import {
+  auditedOn,
+  classOf,
+  consideredOn,
+  grantsOf,
+  throughOf,
+  type AllConsidered,
+  type Audited,
+  type Grant,
+  type Target,
+  type TargetHit,
+} from './evidence.js'
+import type { AuthorizationTable, Hit, Named, TargetKind } from './table.js'
+import { isShared, type Bag, type SharedTarget, type TargetEntry } from './target-entry.js'
+
+export interface Match {
+  /** The union of the modes of all that match. */
+  readonly bits: number
+  /** Those that gave the mode, at most 5, the widest subject first. */
+  readonly via: readonly Grant[]
+  /** Made when asked for: most refusals are not looked into, and a decision is to cost the same over any number. */
+  readonly considered: () => AllConsidered
+}
+
+const HITS = 20
+const FEW = 8
+const REMEMBERED = 64
+
+/** `control` targets match by agent and group only. */
+export function matchAuthorizations(
+  table: AuthorizationTable,
+  agent: string | undefined,
+  mode: Mode,
+  targets: readonly Target[],
+): Match {
+  const required = bitsOf(mode)
+  const named = agent === undefined ? undefined : table.named(agent)
+  const entries = entriesOf(table, targets)
+  let bits = 0
+  const hits: TargetHit[] = []
+  for (const { target, entry } of entries) {
+    for (const { bag, through } of hitsIn(entry, named, target.kind)) {
+      bits |= bag.bits
+      if (bag.bits & required) hits.push({ bag, through, target })
+    }
+  }
+  const granted = hits.length > 0
+  const via = granted ? grantsOf(table, hits, required) : []
+  return { bits, via, considered: () => consideredOn(entries, required, named) }
+}
+
+export const authorizationsOnTargets = (table: AuthorizationTable, targets: readonly Target[]): readonly Audited[] =>
+  auditedOn(table, entriesOf(table, targets))
+
+function entriesOf(
+  table: AuthorizationTable,
+  targets: readonly Target[],
+): { readonly target: Target; readonly entry: TargetEntry }[] {
+  const entries: { target: Target; entry: TargetEntry }[] = []
+  for (const target of targets) {
+    const { kind, iri } = target
+    if (kind === 'accessToClass') {
+      for (const type of table.classes(iri)) {
+        const entry = table.targets[kind].get(type)
+        if (entry) entries.push({ target: { kind, iri: type }, entry })
+      }
+    } else {
+      const entry = table.targets[kind].get(kind === 'control' ? '' : iri)
+      if (entry) entries.push({ target, entry })
+    }
+  }
+  return entries
+}
+
+function hitsIn(entry: TargetEntry, named: Named | undefined, kind: TargetKind): readonly Hit[] {
+  if (!isShared(entry)) {
+    const subject = entry.subjects.find((each) => throughOf(each, named, kind) !== undefined)
+    return subject === undefined ? [] : [{ bag: entry, through: throughOf(subject, named, kind)! }]
+  }
+  const hits: Hit[] = []
+  for (const subject of [EVERYONE, AUTHENTICATED]) {
+    const through = classOf(subject, named, kind)
+    const bag = through === undefined ? undefined : entry.bySubject.get(subject)
+    if (bag) hits.push({ bag, through: subject })
+  }
+  return named ? hits.concat(namedHits(entry, named)) : hits
+}
+
+function namedHits(entry: SharedTarget, named: Named): readonly Hit[] {
+  const steps = Math.min(named.subjects.size, entry.bySubject.size)
+  if (steps <= FEW) return findNamedHits(entry, named)
+  const known = named.found.get(entry)
+  if (known) return known
+  const found = findNamedHits(entry, named)
+  if (named.found.size >= REMEMBERED) named.found.clear()
+  named.found.set(entry, found)
+  return found
+}
+
+/** The first hits, and any further one that adds a mode. */
+function findNamedHits({ bySubject }: SharedTarget, { subjects }: Named): Hit[] {
+  const hits: Hit[] = []
+  let bits = 0
+  const keep = (bag: Bag | undefined, through: number | undefined): void => {
+    if (bag === undefined || through === undefined) return
+    if (hits.length >= HITS && !(bag.bits & ~bits)) return
+    bits |= bag.bits
+    hits.push({ bag, through })
+  }
+  if (subjects.size <= bySubject.size) for (const [subject, through] of subjects) keep(bySubject.get(subject), through)
+  else for (const [subject, bag] of bySubject) keep(bag, subjects.get(subject))
+  return hits
+}

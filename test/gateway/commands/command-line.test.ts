@@ -1,0 +1,225 @@
+// The command line as an operator meets it: real processes, real ports, real curl.
+import { execFile, spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { createServer, type AddressInfo } from 'node:net'
+import { connect as connectTls } from 'node:tls'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import t, { type Test } from 'tap'
+import { settingsTable } from '../../../gateway/configuration/settings.js'
+import { freePort } from '../../support/fuseki.js'
+import { row } from '../../support/stores.js'
+
+const MAIN = 'dist/gateway/main.js'
+const run = promisify(execFile)
+const folder = mkdtempSync(join(tmpdir(), 'triplegate-cli-'))
+t.teardown(() => rmSync(folder, { recursive: true, force: true }))
+
+interface Ended {
+  readonly code: number
+  readonly out: string
+  readonly err: string
+}
+async function command(...args: string[]): Promise<Ended> {
+  const child = spawn(process.execPath, [MAIN, ...args], { env: {} })
+  const [out, err] = [text(child.stdout), text(child.stderr)]
+  const [code] = (await once(child, 'close')) as [number]
+  return { code, out: out(), err: err() }
+}
+const text = (stream: NodeJS.ReadableStream): (() => string) => {
+  let all = ''
+  stream.on('data', (chunk) => (all += String(chunk)))
+  return () => all
+}
+
+const ports = new Map<string, number>()
+/** A gateway that is ready, and what it has printed. */
+async function serve(
+  t: Test,
+  ...args: string[]
+): Promise<{ child: ChildProcess; out: () => string; err: () => string; port: number }> {
+  // One port for one data folder: the WebIDs in it are under the base.
+  const port = ports.get(args.join()) ?? (await freePort())
+  ports.set(args.join(), port)
+  const child = spawn(process.execPath, [MAIN, 'serve', '--https', String(port), '--management', 'off', ...args], {
+    env: {},
+  })
+  t.teardown(() => child.kill('SIGKILL'))
+  const [out, err] = [text(child.stdout), text(child.stderr)]
+  while (!out().includes('Try:')) {
+    if (child.exitCode !== null) throw new Error(err())
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+  return { child, out, err, port }
+}
+
+void t.test('command line', async (t) => {
+  const is = (name: string, run: (t: Test) => Promise<unknown>) => row(t, 'none', name, run)
+  await is('--help lists every setting, --version the version', async (t) => {
+    const help = await command('serve', '--help')
+    t.equal(help.code, 0)
+    for (const flag of ['--backend', '--admin-backend', '--base', '--trusted-proxy', '--management', '--data'])
+      t.match(help.out, flag)
+    t.match((await command('--version')).out, /^\d+\.\d+\.\d+\n$/)
+  })
+  await is('no command, an unknown one: usage, exit code 2', async (t) => {
+    for (const args of [[], ['serv']]) {
+      const { code, err } = await command(...args)
+      t.equal(code, 2)
+      t.match(err, 'triplegate serve')
+    }
+  })
+  await is('wrong settings: every one of them at once, exit code 2', async (t) => {
+    const { code, err } = await command('serve', '--https', 'many', '--base', 'nowhere', '--nonsense')
+    t.equal(code, 2)
+    for (const flag of ['--https', '--base', '--nonsense']) t.match(err, flag)
+  })
+  await is('a wrong configuration file: every fault, with subject and property', async (t) => {
+    const file = join(folder, 'wrong.trig')
+    writeFileSync(file, '<urn:app> a <https://w3id.org/atomgraph/linkeddatahub/dataspaces#EndUserDataspace> .')
+    const { code, err } = await command('serve', '--config', file)
+    t.equal(code, 2)
+    t.match(err, 'urn:app')
+  })
+  await is('--print-config hides secrets', async (t) => {
+    const { code, out } = await command(
+      'serve',
+      '--print-config',
+      '--backend',
+      'http://u:hunter2@localhost:1/ds',
+      '--admin-backend',
+      'http://localhost:1/admin',
+      '--history',
+      'https://github.com/owner/repository',
+      '--history-token',
+      'hunter2',
+    )
+    t.equal(code, 0)
+    t.notMatch(out, 'hunter2')
+    t.match(out, ': https://github.com/owner/repository, branch main, path prefix graphs\n', 'where a history goes')
+    t.match(out, '/admin/: off (give --admin-history local)\n', 'and where none does')
+  })
+  await is('an occupied port: one clear message', async (t) => {
+    const server = createServer().listen(0, 'localhost')
+    await once(server, 'listening')
+    t.teardown(() => server.close())
+    const { port } = server.address() as AddressInfo
+    const { code, err } = await command(
+      'serve',
+      '--https',
+      String(port),
+      '--management',
+      'off',
+      '--data',
+      join(folder, 'occupied'),
+      '--log-level',
+      'silent',
+    )
+    t.equal(code, 2)
+    t.match(err, `--https: port ${port} is in use`)
+    t.equal(err.trim().split('\n').length, 1)
+  })
+  await is('an unreachable store: one clear message', async (t) => {
+    const url = `http://localhost:${await freePort()}`
+    const { code, err } = await command(
+      'serve',
+      '--https',
+      '0',
+      '--base',
+      'https://localhost:1/',
+      '--management',
+      'off',
+      '--data',
+      join(folder, 'unreachable'),
+      '--log-level',
+      'silent',
+      '--backend',
+      `${url}/ds`,
+      '--admin-backend',
+      `${url}/admin`,
+    )
+    t.equal(code, 2)
+    t.match(err, url.slice(7))
+    t.equal(err.trim().split('\n').length, 2, 'a line for each store')
+  })
+  await is('the curl that is printed works as printed; keys are private; a second start keeps the owner', async (t) => {
+    const data = join(folder, 'printed')
+    const first = await serve(t, '--data', data)
+    const curl = /Try: (curl .*)/.exec(first.out())![1]!
+    const { stdout } = await run('sh', ['-c', `${curl} -s -o /dev/null -w '%{http_code}'`])
+    t.equal(stdout, '200')
+    for (const name of ['server', 'owner', 'secretary']) {
+      t.equal(statSync(join(data, `certs/${name}.pem`)).mode & 0o777, 0o600, name)
+    }
+    const [, place] = /Documents .*\nHistory +(\S+), branch main/.exec(first.out())!
+    t.ok(statSync(place!).isDirectory(), 'the history is where the banner says')
+    const owner = /Owner +(\S+)/.exec(first.out())![1]
+    const pem = readFileSync(join(data, 'certs/owner.pem'), 'utf8')
+    first.child.kill('SIGTERM')
+    t.same(await once(first.child, 'exit'), [0, null])
+    const second = await serve(t, '--data', data)
+    t.equal(readFileSync(join(data, 'certs/owner.pem'), 'utf8'), pem)
+    t.equal(/#this/.test(owner!) && new URL(owner!).pathname, new URL(/Owner +(\S+)/.exec(second.out())![1]!).pathname)
+  })
+  await is('SIGTERM: what is under way is finished, then it ends within 10 s', async (t) => {
+    const data = join(folder, 'drain')
+    const { child, port } = await serve(t, '--data', data)
+    const pem = readFileSync(join(data, 'certs/owner.pem'))
+    const socket = connectTls({
+      port,
+      host: 'localhost',
+      ca: readFileSync(join(data, 'certs/server.pem')),
+      cert: pem,
+      key: pem,
+    })
+    const answer = text(socket)
+    await once(socket, 'secureConnect')
+    const body = '<> <http://purl.org/dc/terms/title> "late" .'
+    socket.write(
+      `PUT /late/ HTTP/1.1\r\nHost: localhost:${port}\r\nContent-Type: text/turtle\r\nContent-Length: ${body.length}\r\n\r\n`,
+    )
+    await new Promise((resolve) => setTimeout(resolve, 300))
+    const from = Date.now()
+    child.kill('SIGTERM')
+    await new Promise((resolve) => setTimeout(resolve, 300))
+    socket.write(body)
+    const [code] = (await once(child, 'exit')) as [number]
+    t.match(answer(), /^HTTP\/1\.1 201 /)
+    t.equal(code, 0)
+    t.ok(Date.now() - from < 10_000)
+  })
+  await is('SIGTERM: a client that never finishes does not hold it up', async (t) => {
+    const { child, port } = await serve(t, '--data', join(folder, 'drain'))
+    const socket = connectTls({ port, host: 'localhost', rejectUnauthorized: false }).on('error', () => undefined)
+    await once(socket, 'secureConnect')
+    socket.write(`PUT /late/ HTTP/1.1\r\nHost: localhost:${port}\r\nContent-Length: 10\r\n\r\n`)
+    await new Promise((resolve) => setTimeout(resolve, 300))
+    const from = Date.now()
+    child.kill('SIGTERM')
+    t.same(await once(child, 'exit'), [0, null])
+    t.ok(Date.now() - from < 10_000)
+  })
+  await is('health, on loopback', async (t) => {
+    const management = await freePort()
+    const port = await freePort()
+    const child = spawn(
+      process.execPath,
+      [MAIN, 'serve', '--https', String(port), '--management', String(management), '--data', join(folder, 'health')],
+      { env: {} },
+    )
+    t.teardown(() => child.kill('SIGKILL'))
+    const out = text(child.stdout)
+    while (!out().includes('Try:')) await new Promise((resolve) => setTimeout(resolve, 50))
+    const get = async (path: string) => (await fetch(`http://127.0.0.1:${management}${path}`)).status
+    t.equal(await get('/health/live'), 200)
+    t.equal(await get('/health/ready'), 200)
+    t.equal(await get('/other'), 404)
+  })
+  await is('the README has the settings as they are', async (t) => {
+    const readme = readFileSync('README.md', 'utf8')
+    const table = /<!-- settings -->\n([^]*?)<!-- \/settings -->/.exec(readme)?.[1]
+    t.equal(table?.trim(), settingsTable().trim())
+  })
+})

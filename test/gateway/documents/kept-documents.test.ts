@@ -1,0 +1,348 @@
+// The cache of documents (spec 4.6, design 5): Age, validators, invalidation, one question at a time, writes behind the
+// gateway, a store that is down. The rows of HTTP caching that concern a gateway cache, in our own words (RFC 9111).
+import t, { type Test } from 'tap'
+import fc from 'fast-check'
+import { makeGraphVersions } from '../../../cache/graph-versions.js'
+import { makeStoredGraphs } from '../../../cache/stored-graphs.js'
+import { fusekiEndpoints, openHttpStore } from '../../../gateway/stores/http-store.js'
+import { freePort } from '../../support/fuseki.js'
+import { startProxy } from '../../support/proxy.js'
+import { forEachStore, freshDataset, keptRow, reasonWithoutFuseki, row } from '../../support/stores.js'
+import { startProbe } from '../../../gateway/operators/probe.js'
+import { makeWorld, ttl, turtle, type World } from '../../support/world.js'
+
+const NT = { Accept: 'application/n-triples' }
+const UPDATE = { 'Content-Type': 'application/sparql-update' }
+const QUERY = { 'Content-Type': 'application/sparql-query', Accept: 'text/tab-separated-values' }
+type Is = (name: string, run: (t: Test) => Promise<unknown>) => Promise<void>
+
+const purge = async (port: number, query = ''): Promise<number> =>
+  (await fetch(`http://127.0.0.1:${port}/purge${query}`, { method: 'POST' })).status
+
+void forEachStore(t, 'cache', async (t, makeStores, kind) => {
+  const is: Is = (name, run) => row(t, kind, name, run)
+  const isKept: Is = (name, run) => keptRow(t, kind, name, run)
+  const stores = await makeStores()
+  const port = await freePort()
+  const world = await makeWorld(t, stores, { flags: ['--management', String(port)] })
+  const owner = world.as('owner')
+
+  await isKept('Age is the time since the store answered; a write starts it anew', async (t) => {
+    const path = world.freshPath()
+    await owner('PUT', path)
+    const age = async () => Number((await owner('GET', path)).fields.age)
+    t.equal(await age(), 0)
+    await new Promise((resolve) => setTimeout(resolve, 1_200))
+    t.ok((await age()) >= 1)
+    const { etag } = (await owner('GET', path)).fields
+    const unchanged = await owner('GET', path, { fields: { 'If-None-Match': etag! } })
+    t.equal(unchanged.status, 304)
+    t.ok(Number(unchanged.fields.age) >= 1, 'RFC 9111 §5.1: a 304 has it too')
+    await owner('POST', path, ttl(turtle('"x"')))
+    t.equal(await age(), 0)
+  })
+  await isKept('a write behind the gateway is seen after POST /purge: all, one dataspace, one graph', async (t) => {
+    const path = world.freshPath()
+    const graph = world.origin + path
+    for (const [i, query] of ['', `?dataspace=${world.base}`, `?graph=${graph}`].entries()) {
+      await owner('PUT', path)
+      const before = (await owner('GET', path, { fields: NT })).text
+      await stores.endUser.replace(graph, `<${graph}> <http://e/p> "${i}" .\n`)
+      t.equal((await owner('GET', path, { fields: NT })).text, before, 'still what the store answered before')
+      t.equal(await purge(port, query), 200)
+      t.match((await owner('GET', path, { fields: NT })).text, `"${i}"`)
+      await stores.endUser.remove(graph)
+      await purge(port, query)
+    }
+    t.equal(await purge(port, '?dataspace=https://nowhere.example/'), 404)
+    t.equal((await fetch(`http://127.0.0.1:${port}/purge`)).status, 405)
+  })
+  await is('a rule written behind the gateway is in force after POST /purge', async (t) => {
+    const path = world.freshPath()
+    await owner('PUT', path)
+    const rule = `${world.base}admin/acl/authorizations/behind/`
+    const acl = 'http://www.w3.org/ns/auth/acl#'
+    const lines = [
+      ['http://www.w3.org/1999/02/22-rdf-syntax-ns#type', `${acl}Authorization`],
+      [`${acl}agent`, world.webIdOf('stranger')],
+      [`${acl}mode`, `${acl}Read`],
+      [`${acl}accessTo`, world.origin + path],
+    ].map(([property, value]) => `<${rule}#this> <${property}> <${value}> .\n`)
+    await stores.admin.replace(rule, lines.join(''))
+    t.equal((await world.as('stranger')('GET', path)).status, 403)
+    t.equal(await purge(port), 200)
+    t.equal((await world.as('stranger')('GET', path)).status, 200)
+    await stores.admin.remove(rule)
+    t.equal(await purge(port, `?graph=${rule}`), 200)
+    t.equal((await world.as('stranger')('GET', path)).status, 403)
+  })
+  await is('a writer does not write over what was written behind the gateway', async (t) => {
+    const path = world.freshPath()
+    const graph = world.origin + path
+    await owner('PUT', path)
+    const { etag } = (await owner('GET', path)).fields
+    await stores.endUser.replace(graph, `<${graph}> <http://e/p> "behind" .\n`)
+    t.equal((await owner('PUT', path, { fields: { 'If-Match': etag! } })).status, 412)
+    t.equal((await owner('POST', path, ttl(turtle('"appended"')))).status, 204)
+    t.match((await owner('GET', path)).text, 'behind')
+  })
+  await is('access is decided before every look-up: what one has warmed, another does not get', async (t) => {
+    const path = world.freshPath()
+    await owner('PUT', path)
+    for (let i = 0; i < 3; i++) t.equal((await owner('GET', path)).status, 200)
+    const refused = await world.as('stranger')('GET', path)
+    t.equal(refused.status, 403)
+    t.equal(refused.fields.etag, undefined)
+    t.equal(refused.fields.age, undefined)
+    const { etag } = (await owner('GET', path)).fields
+    t.equal((await world.as('nobody')('GET', path, { fields: { 'If-None-Match': etag! } })).status, 403)
+    t.notMatch((await world.as('reader')('GET', path)).fields.link, world.ownerWebId, 'nor fields about the other')
+  })
+  await isKept('a probe tells writes behind the gateway from those through it, in the same interval too', async (t) => {
+    const { dataspaces, gateway } = world.running
+    const probe = startProbe(dataspaces, gateway, 1_000_000)
+    t.teardown(probe.close)
+    const [path, both, other] = [world.freshPath(), world.freshPath(), world.freshPath()]
+    const behind = (path: string, value: string) =>
+      stores.endUser.replace(world.origin + path, `<${world.origin}${path}> <http://e/p> "${value}" .\n`)
+    const noticed = (): number => world.log.filter(({ msg }) => String(msg).includes('behind the gateway')).length
+    for (const each of [path, both, other]) await owner('PUT', each)
+    await probe.look()
+    await probe.look()
+    t.equal(noticed(), 0, 'our own writes are none')
+    await behind(both, 'one')
+    await owner('POST', both, ttl(turtle('"ours"')))
+    await behind(both, 'one and another')
+    await probe.look()
+    t.match((await owner('GET', both)).text, /one and another/, 'one that was written both ways is read anew')
+    await owner('PUT', other, ttl(turtle('"ours"')))
+    await behind(path, 'two')
+    await probe.look()
+    t.match((await owner('GET', path)).text, /two/)
+    t.equal(noticed(), 1)
+    await probe.look()
+    await stores.endUser.remove(world.origin + path)
+    await behind(world.freshPath(), 'three')
+    await probe.look()
+    t.equal((await owner('GET', path)).status, 404)
+    t.equal(noticed(), 2)
+    await probe.look()
+    t.equal(noticed(), 2, 'told once')
+  })
+  await isKept('property: after any sequence of writes a cached read and query equal an uncached one', async (t) => {
+    await cachedEqualsUncached(world, port)
+    t.pass()
+  })
+})
+
+async function cachedEqualsUncached(world: World, port: number): Promise<void> {
+  const paths = [0, 1, 2].map(() => world.freshPath())
+  const agents = ['owner', 'writer']
+  const queries = [
+    ...paths.map((path) => `SELECT ?s ?p ?o { GRAPH <${world.origin}${path}> { ?s ?p ?o } } ORDER BY ?s ?p ?o`),
+    'SELECT ?g (COUNT(*) AS ?n) { GRAPH ?g { ?s ?p ?o } } GROUP BY ?g ORDER BY ?g',
+  ]
+  const step = fc.record({
+    who: fc.constantFrom(...agents),
+    what: fc.constantFrom('PUT', 'POST', 'PATCH', 'DELETE', 'update', 'clear', 'read', 'query'),
+    at: fc.nat(paths.length - 1),
+    value: fc.nat(3),
+  })
+  const look = async (): Promise<string[]> => {
+    const answers = [
+      ...paths.flatMap((path) => [world.as('owner')('GET', path), world.as('owner')('GET', path, { fields: NT })]),
+      ...queries.map((body) => world.as('owner')('POST', '/sparql', { fields: QUERY, body })),
+    ]
+    return (await Promise.all(answers)).map(({ status, fields, text }) => `${status} ${fields.etag} ${text}`)
+  }
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 8 }), async (steps) => {
+      for (const { who, what, at, value } of steps) {
+        const path = paths[at]!
+        const graph = world.origin + path
+        const client = world.as(who)
+        const triple = `<${graph}#x> <http://e/p> "${value}"`
+        if (what === 'PUT') await client('PUT', path, ttl(`${triple} .`))
+        else if (what === 'POST') await client('POST', path, ttl(`${triple} .`))
+        else if (what === 'PATCH')
+          await client('PATCH', path, { fields: UPDATE, body: `INSERT { ${triple} } WHERE {}` })
+        else if (what === 'DELETE') await client('DELETE', path)
+        else if (what === 'update') {
+          const body = `DELETE { GRAPH ?g { ?s <http://e/p> ?o } } INSERT { GRAPH <${graph}> { ${triple} } } WHERE { GRAPH ?g { ?s <http://e/p> ?o } }`
+          await client('POST', '/sparql', { fields: UPDATE, body })
+        } else if (what === 'clear')
+          await client('POST', '/sparql', { fields: UPDATE, body: `CLEAR SILENT GRAPH <${graph}>` })
+        else if (what === 'read') await client('GET', path)
+        else await client('POST', '/sparql', { fields: QUERY, body: queries[at]! })
+      }
+      const cached = await look()
+      const again = await look()
+      await purge(port)
+      const uncached = await look()
+      for (const [i, answer] of uncached.entries()) {
+        if (cached[i] !== answer || again[i] !== answer) throw new Error(`cached:\n${cached[i]}\nuncached:\n${answer}`)
+      }
+    }),
+    { numRuns: 25 },
+  )
+}
+
+void t.test('the cache in front of a store', async (t) => {
+  const missing = await reasonWithoutFuseki()
+  if (missing) return t.test('cache in front of a store (fuseki)', { skip: missing }, () => undefined)
+  const is: Is = (name, run) => row(t, 'fuseki', name, run)
+  const isKept: Is = (name, run) => keptRow(t, 'fuseki', name, run)
+  const proxy = await startProxy(await freshDataset(t))
+  t.teardown(() => proxy.stop())
+  const admin = openHttpStore(fusekiEndpoints(await freshDataset(t)))
+  const endUser = openHttpStore({ ...fusekiEndpoints(proxy.url), headersTimeout: 2_000 })
+  t.teardown(() => Promise.all([endUser.close(), admin.close()]))
+  const stores = { endUser, admin }
+  const flags = ['--cache-max-age', '1000', '--stale-if-error', '60000', '--probe', '300']
+  const world = await makeWorld(t, stores, { flags })
+  const owner = world.as('owner')
+  const reads = (path: string): number =>
+    proxy.requests.filter(({ method, graph }) => method === 'GET' && graph === world.origin + path).length
+
+  await isKept('a cached read asks nothing of the store, an absent document neither', async (t) => {
+    const [path, absent] = [world.freshPath(), world.freshPath()]
+    await owner('PUT', path)
+    await owner('GET', absent)
+    proxy.requests.length = 0
+    for (let i = 0; i < 5; i++) {
+      t.equal((await owner('GET', path)).status, 200)
+      t.equal((await owner('GET', absent)).status, 404)
+    }
+    t.same([reads(path), reads(absent)], [0, 0])
+  })
+  await is('one question at a time, however many wait', async (t) => {
+    const path = world.freshPath()
+    await owner('PUT', path)
+    await new Promise((resolve) => setTimeout(resolve, 1_100))
+    proxy.requests.length = 0
+    proxy.fault({ kind: 'delay', milliseconds: 200, only: ({ graph }) => graph === world.origin + path })
+    const answers = await Promise.all(Array.from({ length: 10 }, () => owner('GET', path)))
+    proxy.fault(undefined)
+    t.ok(answers.every(({ status }) => status === 200))
+    t.equal(reads(path), 1)
+  })
+  await is('--cache-max-age bounds how old an answer may get', async (t) => {
+    const path = world.freshPath()
+    await owner('PUT', path)
+    await new Promise((resolve) => setTimeout(resolve, 1_100))
+    proxy.requests.length = 0
+    t.equal((await owner('GET', path)).fields.age, '0')
+    t.equal(reads(path), 1)
+  })
+  await isKept(
+    'RFC 5861 §4: --stale-if-error serves what is kept, with its true Age; writes get 503 or 502',
+    async (t) => {
+      const path = world.freshPath()
+      await owner('PUT', path)
+      // The probe has what was written through the gateway read anew.
+      await new Promise((resolve) => setTimeout(resolve, 1_300))
+      await owner('GET', path)
+      await new Promise((resolve) => setTimeout(resolve, 1_300))
+      proxy.fault({ kind: 'answer', status: 503, fields: { 'Retry-After': '7' } })
+      const stale = await owner('GET', path)
+      const unknown = await owner('GET', world.freshPath())
+      const write = await owner('PUT', path)
+      proxy.fault(undefined)
+      t.equal(stale.status, 200)
+      t.ok(Number(stale.fields.age) >= 1)
+      t.same([unknown.status, write.status], [503, 503])
+      t.equal(write.fields['retry-after'], '7')
+      t.equal((await owner('GET', path)).fields.age, '0', 'and fresh again when the store is back')
+    },
+  )
+  await is('--probe notices a write behind the gateway, with a log line', async (t) => {
+    const path = world.freshPath()
+    const graph = world.origin + path
+    await owner('PUT', path)
+    await new Promise((resolve) => setTimeout(resolve, 800))
+    world.log.length = 0
+    await endUser.replace(graph, `<${graph}> <http://e/p> "written behind the gateway" .\n`)
+    const noticed = (): boolean => world.log.some(({ msg }) => String(msg).includes('changed behind the gateway'))
+    for (let i = 0; i < 50 && !noticed(); i++) await new Promise((resolve) => setTimeout(resolve, 200))
+    t.ok(noticed(), 'a log line says so')
+    t.match((await owner('GET', path)).text, 'behind')
+  })
+})
+
+void t.test('property: stored graphs never give what is older than the last write that was answered', async (t) => {
+  interface Value {
+    readonly n: number
+  }
+  await fc.assert(
+    fc.asyncProperty(
+      fc.scheduler(),
+      fc.array(fc.constantFrom('read', 'write', 'doubt'), { maxLength: 12 }),
+      async (s, steps) => {
+        let stored = 0
+        let acknowledged = 0
+        let clock = 0
+        const versions = makeGraphVersions()
+        const graphs = makeStoredGraphs<Value, { failure: true }>({
+          maxBytes: 10_000,
+          staleIfError: 0,
+          versions,
+          now: () => clock++,
+          ask: async () => {
+            await s.schedule(Promise.resolve())
+            const n = stored
+            await s.schedule(Promise.resolve())
+            return { n }
+          },
+          isFailure: (answer): answer is { failure: true } => answer !== undefined && 'failure' in answer,
+          sizeOf: () => 10,
+        })
+        // One writer at a time, as the document's lock has it.
+        let writing: Promise<void> = Promise.resolve()
+        const write = async (): Promise<void> => {
+          const n = stored + 1
+          const asOf = versions.of('g')
+          await s.schedule(Promise.resolve())
+          stored = n
+          await s.schedule(Promise.resolve())
+          graphs.put('g', { n }, asOf)
+          acknowledged = n
+        }
+        const all = steps.map((step) => {
+          if (step === 'write') return (writing = writing.then(write))
+          if (step === 'doubt') return s.schedule(Promise.resolve()).then(() => versions.inDoubt('g', clock + 5))
+          return s.schedule(Promise.resolve()).then(async () => {
+            const least = acknowledged
+            const answer = await graphs.get('g')
+            if (!('answeredAt' in answer) || answer.value!.n < least)
+              throw new Error('older than what was acknowledged')
+          })
+        })
+        await s.waitFor(Promise.all(all))
+        const last = await s.waitFor(graphs.get('g'))
+        if (!('answeredAt' in last) || last.value!.n !== stored) throw new Error('not the last state')
+      },
+    ),
+  )
+  t.pass()
+})
+
+void t.test('the cache is bounded by bytes; 0 keeps nothing', async (t) => {
+  const make = (maxBytes: number) =>
+    makeStoredGraphs<{ size: number }, { failure: true }>({
+      maxBytes,
+      staleIfError: 0,
+      versions: makeGraphVersions(),
+      now: () => 0,
+      ask: () => Promise.resolve({ size: 1000 }),
+      isFailure: (answer): answer is { failure: true } => answer !== undefined && 'failure' in answer,
+      sizeOf: ({ size }) => size,
+    })
+  const graphs = make(10_000)
+  for (let i = 0; i < 100; i++) await graphs.get(`g${i}`)
+  t.ok(graphs.bytes() <= 10_000)
+  t.ok(graphs.find('g99'))
+  t.equal(graphs.find('g0'), undefined)
+  const none = make(0)
+  await none.get('g')
+  t.equal(none.find('g'), undefined)
+})

@@ -1,0 +1,213 @@
+// What the asking agent may do, requests for access and how they are granted, and why an agent may or may not.
+import t, { type Test } from 'tap'
+import { runAccessCommand } from '../../../gateway/commands/access.js'
+import type { Answer } from '../../support/client.js'
+import { forEachStore, row } from '../../support/stores.js'
+import { makeWorld, ttl, turtle } from '../../support/world.js'
+
+const ACL = 'http://www.w3.org/ns/auth/acl#'
+const LACL = 'https://w3id.org/atomgraph/linkeddatahub/admin/acl#'
+const N_TRIPLES = { fields: { Accept: 'application/n-triples' } }
+const encoded = encodeURIComponent
+
+void t.test('access', async (t) => {
+  await forEachStore(t, 'access', async (t, makeStores, kind) => {
+    const { endUser, admin } = await makeStores()
+    const world = await makeWorld(t, { endUser, admin })
+    const is = (name: string, run: (t: Test) => Promise<unknown>) => row(t, kind, name, run)
+    const { base } = world
+    await world.as('owner')('PUT', '/secret/', ttl(turtle('"Secret"')))
+    await world.as('writer')('PUT', '/own/', ttl(turtle('"Own"')))
+    const access = (name: string, url: string, more = ''): Promise<Answer> =>
+      world.as(name)('GET', `/access?this=${encoded(url)}${more}`, N_TRIPLES)
+    const lines = ({ text }: Answer): string[] => text.trim().split('\n').filter(Boolean)
+
+    await is('a reader reads by the group of readers, on the class of items', async (t) => {
+      const answer = await access('reader', `${base}secret/`)
+      t.equal(answer.status, 200)
+      const auth = `<${base}admin/acl/authorizations/read/#this>`
+      for (const rest of [
+        `<http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <${ACL}Authorization>`,
+        `<${ACL}mode> <${ACL}Read>`,
+        `<${ACL}agentGroup> <${base}admin/acl/groups/readers/#this>`,
+        `<${ACL}accessToClass> <https://www.w3.org/ns/ldt/document-hierarchy#Item>`,
+      ])
+        t.ok(answer.text.includes(`${auth} ${rest} .`), rest)
+      t.match(answer.fields.link, /acl#Read>; rel="[^"]*acl#mode"/)
+      t.notMatch(answer.fields.link, /acl#Write>/)
+    })
+    await is('an owner of a document has an owner authorization', async (t) => {
+      const { text } = await access('writer', `${base}own/`)
+      t.match(text, /OwnerAuthorization/)
+      t.ok(text.includes(`<${ACL}agent> <${world.webIdOf('writer')}>`))
+    })
+    await is('in the admin application the same endpoint answers, for documents of both', async (t) => {
+      for (const path of ['/admin/access', '/access']) {
+        for (const url of [`${base}secret/`, `${base}admin/acl/groups/owners/`]) {
+          t.equal((await world.as('owner')('GET', `${path}?this=${encoded(url)}`)).status, 200)
+        }
+      }
+    })
+    await is('whoever has no right learns the same of what is there and of what is not', async (t) => {
+      for (const name of ['nobody', 'stranger']) {
+        const [there, missing] = [await access(name, `${base}secret/`), await access(name, `${base}missing/`)]
+        t.equal(there.status, 200)
+        t.equal(there.text, '')
+        t.same([missing.status, missing.text, missing.fields.etag, missing.fields.link], [there.status, there.text, there.fields.etag, there.fields.link]) // prettier-ignore
+        const rules = await access(name, `${base}admin/acl/groups/owners/`)
+        t.same([rules.status, rules.text], [200, ''])
+      }
+    })
+    const malformed: [name: string, query: string][] = [
+      ['without ?this', ''],
+      ['?this of elsewhere', '?this=https://example.org/'],
+      ['?this on another scheme', `?this=${encoded(base.replace('https', 'http'))}`],
+      ['?this that is no URL', '?this=secret'],
+      ['?this without its slash', `?this=${encoded(`${base}secret`)}`],
+      ['?this of a version', `?this=${encoded(`${base}secret/?version=abcd`)}`],
+    ]
+    for (const [name, query] of malformed) {
+      await is(`${name} → 400`, async (t) => t.equal((await world.as('owner')('GET', `/access${query}`)).status, 400))
+    }
+    await is('what the client accepts is given, or 406', async (t) => {
+      const json = await world.as('reader')('GET', `/access?this=${base}`, {
+        fields: { Accept: 'application/ld+json' },
+      })
+      t.equal(json.fields['content-type'], 'application/ld+json')
+      t.equal(
+        (await world.as('reader')('GET', `/access?this=${base}`, { fields: { Accept: 'image/png' } })).status,
+        406,
+      )
+    })
+
+    const asking = (more: string): string => `[] a <${ACL}Authorization> ; ${more} .`
+    const ask = (name: string, body: string): Promise<Answer> => world.as(name)('POST', '/access/request', ttl(body))
+    const secret = `<${ACL}accessTo> <${base}secret/>`
+    const read = `<${ACL}mode> <${ACL}Read>`
+    await is('a request is stored with all its values, and granted by one POST', async (t) => {
+      t.equal((await world.as('stranger')('GET', '/secret/')).status, 403)
+      const body = asking(`<${ACL}agent> <${world.webIdOf('stranger')}> ; ${secret}, <${base}own/> ; ${read}, <${ACL}Append>`) // prettier-ignore
+      const answer = await ask('stranger', body)
+      t.equal(answer.status, 200)
+      const request = /<([^>]*acl\/authorization-requests\/[0-9a-f-]{36}\/)>/.exec(answer.text)![1]!
+      const path = new URL(request).pathname
+      t.equal((await world.as('stranger')('GET', path)).status, 403)
+      const stored = await world.as('owner')('GET', path, N_TRIPLES)
+      for (const part of [
+        `<${LACL}requestAgent> <${world.webIdOf('stranger')}>`,
+        `<${LACL}requestAccessTo> <${base}secret/>`,
+        `<${LACL}requestAccessTo> <${base}own/>`,
+        `<${LACL}requestMode> <${ACL}Read>`,
+        `<${LACL}requestMode> <${ACL}Append>`,
+      ])
+        t.ok(stored.text.includes(part), part)
+      t.equal((await world.as('stranger')('GET', '/secret/')).status, 403, 'asking gives no right')
+
+      const grant = `/access/request?grant=${encoded(request)}`
+      t.equal((await world.as('stranger')('POST', grant)).status, 403, 'not by oneself')
+      t.equal((await world.as('writer')('POST', grant)).status, 403, 'not without Control')
+      const granted = await world.as('owner')('POST', grant)
+      t.equal(granted.status, 201)
+      t.equal((await world.as('stranger')('GET', '/secret/')).status, 200)
+      t.equal((await world.as('stranger')('DELETE', '/secret/')).status, 403)
+      t.equal((await world.as('owner')('GET', path)).status, 404, 'the request is gone')
+      t.equal((await world.as('owner')('POST', grant)).status, 404)
+      const authorization = await world.as('owner')('GET', new URL(granted.fields.location!).pathname, N_TRIPLES)
+      t.ok(authorization.text.includes(`<http://www.w3.org/ns/prov#wasDerivedFrom> <${request}#this>`))
+    })
+    const refused: [name: string, agent: string, body: string, status: number][] = [
+      ['by nobody in particular', 'nobody', asking(`${secret} ; ${read}`), 403],
+      ['for somebody else', 'stranger', asking(`${secret} ; ${read} ; <${ACL}agent> <${world.ownerWebId}>`), 403],
+      ['for nothing', 'stranger', turtle('"nothing"'), 422],
+      ['without a mode', 'stranger', asking(secret), 422],
+      ['without a document', 'stranger', asking(read), 422],
+      ['for Control', 'stranger', asking(`${secret} ; <${ACL}mode> <${ACL}Control>`), 422],
+      ['for a document of elsewhere', 'stranger', asking(`<${ACL}accessTo> <https://example.org/> ; ${read}`), 422],
+      ['for the rules', 'stranger', asking(`<${ACL}accessTo> <${base}admin/acl/groups/owners/> ; ${read}`), 422],
+      ['for a document named by a text', 'stranger', asking(`<${ACL}accessTo> "${base}x> . # " ; ${read}`), 422],
+      ['for a class named by a text', 'stranger', asking(`<${ACL}accessToClass> "urn:x> . # " ; ${read}`), 422],
+      ['with a mode named by a text', 'stranger', asking(`${secret} ; <${ACL}mode> "${ACL}Read"`), 422],
+      ['malformed', 'stranger', '<', 400],
+    ]
+    for (const [name, agent, body, status] of refused) {
+      await is(`a request ${name} → ${status}`, async (t) => t.equal((await ask(agent, body)).status, status))
+    }
+    await is('an agent has no more than 20 requests waiting', async (t) => {
+      const many = Array.from({ length: 20 }, () => asking(`${secret} ; ${read}`)).join('\n')
+      t.equal((await ask('stranger', many)).status, 200)
+      t.equal((await ask('stranger', asking(`${secret} ; ${read}`))).status, 422)
+    })
+    await is('what is granted has to be a request', async (t) => {
+      for (const url of [
+        `${base}secret/`,
+        `${base}admin/acl/groups/owners/`,
+        `${base}admin/acl/authorization-requests/`,
+      ]) {
+        t.equal((await world.as('owner')('POST', `/access/request?grant=${encoded(url)}`)).status, 400)
+      }
+    })
+
+    await is('explain and audit are for those with Control', async (t) => {
+      for (const more of ['&agent=', '&mode=Write', '&audit']) {
+        for (const name of ['nobody', 'stranger', 'writer', 'reader']) {
+          t.equal((await access(name, `${base}secret/`, more)).status, 403)
+        }
+        t.equal((await access('owner', `${base}secret/`, more)).status, 200)
+      }
+    })
+    await is('a refusal names every authorization that was looked at, and what it lacks', async (t) => {
+      const answer = await access('owner', `${base}own/`, `&agent=${encoded(world.webIdOf('reader'))}&mode=Write`)
+      const about = lines(answer)
+      t.ok(about.some((line) => line.includes('urn:triplegate:access#allowed> "false"')))
+      const lacks = (slug: string, what: string): boolean =>
+        about.includes(`<${base}admin/acl/authorizations/${slug}/#this> <urn:triplegate:access#lacks> "${what}" .`)
+      t.ok(lacks('write-append', 'agent'))
+      t.ok(lacks('full-control', 'agent'))
+      t.ok(lacks('read', 'mode'))
+    })
+    await is('?mode= that is none, ?agent= that is none → 400', async (t) => {
+      t.equal((await access('owner', base, '&mode=Own')).status, 400)
+      t.equal((await access('owner', base, '&agent=me')).status, 400)
+    })
+
+    const command = async (...argv: string[]): Promise<{ code: number; out: string; error: string }> => {
+      let [out, error] = ['', '']
+      const terminal = {
+        out: (text: string | Buffer) => void (out += text.toString()),
+        error: (text: string) => void (error += text),
+        waiting: () => undefined,
+      }
+      const code = await runAccessCommand([...argv, '--data', world.folder], {}, terminal)
+      return { code, out, error }
+    }
+    await is('triplegate access explain says who, why and by what', async (t) => {
+      const may = await command('explain', `${base}own/`, '--agent', world.webIdOf('reader'))
+      t.equal(may.code, 0)
+      t.match(may.out, /stranger|reader\/#this may Read .*\/own\/: an authorization names a group of the agent/)
+      t.match(may.out, /granted by <.*authorizations\/read\/#this>/)
+      const not = await command('explain', `${base}own/`, '--mode', 'Write')
+      t.match(not.out, /^Anybody may not Write .*no authorization is for the agent here/)
+      t.match(not.out, /looked at <.*write-append\/#this>.*it lacks the agent/)
+    })
+    await is('triplegate access audit lists who may do what, on a tree too', async (t) => {
+      await world.as('owner')('PUT', '/tree/', ttl('<> a <https://www.w3.org/ns/ldt/document-hierarchy#Container> .'))
+      await world.as('owner')('PUT', '/tree/leaf/', ttl(turtle('"Leaf"')))
+      const { code, out } = await command('audit', `${base}tree/`, '--tree')
+      t.equal(code, 0)
+      t.same(
+        [...out.matchAll(/^https:.*$/gm)].map(([line]) => line),
+        [`${base}tree/`, `${base}tree/leaf/`],
+      )
+      t.match(out, new RegExp(`<${world.ownerWebId}> owns it`))
+      t.match(out, /read\/#this> .*: Read to .*groups\/owners.*groups\/readers/)
+      const one = await command('audit', `${base}secret/`)
+      t.match(one.out, /Read, Append to <.*stranger\/#this> by accessTo/)
+    })
+    await is('without a certificate that has Control the command ends with 5; wrong arguments with 2', async (t) => {
+      t.equal((await command('explain', `${base}own/`, '--cert', `${world.folder}/certs/secretary.pem`)).code, 5)
+      for (const argv of [[], ['explain'], ['audit', 'nonsense'], ['explain', base, '--mode', 'Own']]) {
+        t.equal((await command(...argv)).code, 2)
+      }
+    })
+  })
+})

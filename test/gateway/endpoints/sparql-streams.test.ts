@@ -1,0 +1,305 @@
+// Answers of the SPARQL endpoint on their way: kept, shared, streamed, given up, broken off. On Fuseki, seen through a proxy.
+import { once } from 'node:events'
+import type { ClientRequest, IncomingMessage } from 'node:http'
+import { get as httpsGet } from 'node:https'
+import { setTimeout as sleep } from 'node:timers/promises'
+import t, { type Test } from 'tap'
+import { fusekiEndpoints, openHttpStore } from '../../../gateway/stores/http-store.js'
+import { startProxy, type StoreProxy } from '../../support/proxy.js'
+import { freshDataset, keptRow, reasonWithoutFuseki, row } from '../../support/stores.js'
+import { makeWorld, ttl, type World } from '../../support/world.js'
+
+const missing = await reasonWithoutFuseki()
+type Is = (name: string, run: (t: Test) => Promise<unknown>) => Promise<void>
+
+async function suite(t: Test): Promise<void> {
+  const is: Is = (name, run) => row(t, 'fuseki', name, run)
+  const proxy = await startProxy(await freshDataset(t))
+  const endUser = openHttpStore({ ...fusekiEndpoints(proxy.url), headersTimeout: 12_000, idleTimeout: 10_000 })
+  const admin = openHttpStore(fusekiEndpoints(await freshDataset(t)))
+  t.teardown(() => Promise.all([endUser.close(), admin.close()]))
+  t.teardown(() => proxy.stop())
+  const world = await makeWorld(t, { endUser, admin })
+  await kept(is, (name, run) => keptRow(t, 'fuseki', name, run), world, proxy)
+  await streams(is, world, proxy)
+  await leaving(is, world, proxy)
+  await failures(is, world, proxy)
+}
+
+const target = (query: string): string => `/sparql?${new URLSearchParams({ query })}`
+const isQuery = ({ path }: { path: string }): boolean => path.endsWith('/query')
+const UPDATE = { 'Content-Type': 'application/sparql-update' }
+
+async function kept(is: Is, isKept: Is, world: World, proxy: StoreProxy): Promise<void> {
+  const as = world.as('owner')
+  const path = world.freshPath()
+  const graph = world.origin + path
+  await as('PUT', path, ttl('<> <http://purl.org/dc/terms/title> "one" .'))
+  const questions = async (run: () => Promise<unknown>): Promise<number> => {
+    const before = proxy.requests.filter(isQuery).length
+    await run()
+    return proxy.requests.filter(isQuery).length - before
+  }
+  const query = `PREFIX dct: <http://purl.org/dc/terms/> SELECT ?o { GRAPH <${graph}> { ?s dct:title ?o } }`
+  const spellings = [
+    query,
+    `prefix x: <http://purl.org/dc/terms/>\nselect ?o {\n graph <${graph}> { $s x:title ?o . } } # bust`.replace(
+      ' . }',
+      ' }',
+    ),
+    `BASE <${world.base}> SELECT ?o { GRAPH <${path.slice(1)}> { ?s <http://purl.org/dc/terms/t\\u0069tle> ?o } }`,
+  ]
+  await isKept('demands B14: white space, comments, prefixes and methods do not matter', async (t) => {
+    const asked = await questions(async () => {
+      for (const spelling of spellings) {
+        const answers = [
+          await as('GET', target(spelling)),
+          await as('QUERY', '/sparql', { fields: { 'Content-Type': 'application/sparql-query' }, body: spelling }),
+          await as('POST', '/sparql', { fields: { 'Content-Type': 'application/sparql-query' }, body: spelling }),
+        ]
+        for (const { status, text } of answers) t.match({ status, text }, { status: 200, text: /"one"/ })
+      }
+      t.match((await world.as('reader')('GET', target(query))).text, /"one"/, 'another agent who may query')
+    })
+    t.equal(asked, 1)
+  })
+  await isKept('Age grows, and is not that of the answer on its way', async (t) => {
+    await as('GET', target(query))
+    await sleep(1_100)
+    const { fields } = await as('GET', target(query))
+    t.ok(Number(fields.age) >= 1)
+  })
+  const touching: [name: string, update: string, touches: boolean][] = [
+    ['INSERT DATA into it', `INSERT DATA { GRAPH <${graph}> { <http://e/s> <http://e/p> 1 } }`, true],
+    ['INSERT DATA elsewhere', 'INSERT DATA { GRAPH <http://e/g> { <http://e/s> <http://e/p> 1 } }', false],
+    ['INSERT DATA into the default graph', 'INSERT DATA { <http://e/s> <http://e/p> 1 }', false],
+    ['WITH it', `WITH <${graph}> INSERT { ?s <http://e/q> 2 } WHERE { ?s <http://e/p> 1 }`, true],
+    [
+      'WITH another that reads it',
+      `WITH <http://e/g> INSERT { ?s <http://e/q> 2 } USING <${graph}> WHERE { ?s ?p 1 }`,
+      false,
+    ],
+    [
+      'a graph variable',
+      'DELETE { GRAPH ?g { ?s <http://e/nothing> 1 } } WHERE { GRAPH ?g { ?s <http://e/nothing> 1 } }',
+      true,
+    ],
+    ['COPY from it', `COPY <${graph}> TO <http://e/copy>`, false],
+    ['MOVE to another', 'MOVE <http://e/copy> TO <http://e/moved>', false],
+    ['ADD to it', `ADD <http://e/moved> TO <${graph}>`, true],
+    ['CLEAR another', 'CLEAR GRAPH <http://e/g>', false],
+    ['DROP SILENT DEFAULT', 'DROP SILENT DEFAULT', false],
+    [
+      'two operations, the second of it',
+      `CLEAR SILENT GRAPH <http://e/g> ; INSERT DATA { GRAPH <${graph}> { <http://e/s> <http://e/p> 3 } }`,
+      true,
+    ],
+  ]
+  for (const [name, update, touches] of touching) {
+    await isKept(`demands B15: an update drops what it can touch, and nothing else: ${name}`, async (t) => {
+      await as('GET', target(query))
+      t.equal((await as('POST', '/sparql', { fields: UPDATE, body: update })).status, 200)
+      t.equal(await questions(() => as('GET', target(query))), touches ? 1 : 0)
+    })
+  }
+  await isKept('an update that the store says it has not done leaves no doubt', async (t) => {
+    const body = `INSERT DATA { GRAPH <${graph}> { <http://e/s> <http://e/p> 4 } } ; CLEAR GRAPH <http://e/nothing>`
+    t.equal((await as('POST', '/sparql', { fields: UPDATE, body })).status, 502)
+    t.equal(await questions(() => as('GET', target(query)).then(() => as('GET', target(query)))), 1)
+  })
+  await is('volatile queries are asked each time', async (t) => {
+    const volatile = target(`SELECT (NOW() AS ?x) { GRAPH <${graph}> { ?s ?p ?o } }`)
+    t.equal(await questions(() => as('GET', volatile).then(() => as('GET', volatile))), 2)
+  })
+  await is('one question at a time, however many wait', async (t) => {
+    const fresh = target(`SELECT ?p { GRAPH <${graph}> { ?s ?p ?o } }`)
+    proxy.fault({ kind: 'delay', milliseconds: 200, only: isQuery })
+    t.equal(await questions(() => Promise.all(Array.from({ length: 20 }, () => as('GET', fresh)))), 1)
+    proxy.fault(undefined)
+  })
+  await is('who asks after a write is not answered by a question from before it', async (t) => {
+    const fresh = target(`SELECT ?s ?p ?o { GRAPH <${graph}> { ?s ?p ?o } }`)
+    proxy.fault({ kind: 'delay', milliseconds: 300, only: isQuery })
+    const early = as('GET', fresh)
+    await sleep(100)
+    await as('POST', path, ttl('<> <http://purl.org/dc/terms/title> "late" .'))
+    const late = as('GET', fresh)
+    t.match((await late).text, /"late"/)
+    await early
+    proxy.fault(undefined)
+    t.match((await as('GET', fresh)).text, /"late"/)
+  })
+  await is('failed answers are not kept', async (t) => {
+    const fresh = target(`SELECT ?s { GRAPH <${graph}> { ?s ?p ?o } }`)
+    proxy.fault({ kind: 'answer', status: 500, only: isQuery })
+    t.equal((await as('GET', fresh)).status, 502)
+    proxy.fault({ kind: 'cut', after: 20, framing: 'chunked', only: isQuery })
+    t.equal((await as('GET', fresh)).status, 502, 'broken off before anything was sent on')
+    proxy.fault(undefined)
+    t.equal((await as('GET', fresh)).status, 200)
+  })
+  await is('an update whose outcome is unknown leaves nothing in the cache', async (t) => {
+    await as('GET', target(query))
+    proxy.fault({ kind: 'drop', when: 'after', only: ({ path }) => path.endsWith('/update') })
+    const body = `INSERT DATA { GRAPH <${graph}> { <http://e/s> <http://purl.org/dc/terms/title> "doubt" } }`
+    t.equal((await as('POST', '/sparql', { fields: UPDATE, body })).status, 502)
+    proxy.fault(undefined)
+    t.match((await as('GET', target(query))).text, /"doubt"/)
+    t.equal(await questions(() => as('GET', target(query))), 1, 'nor is anything kept until it is settled')
+  })
+  await is('what the store does not take for SPARQL is 400', async (t) => {
+    t.equal((await as('GET', target('SELECT ?s (COUNT(?o) AS ?n) { ?s ?p ?o }'))).status, 400)
+  })
+}
+
+/** About 20 MB: more than is kept, and more than sockets take. */
+const LARGE =
+  'SELECT ?a ?b ?c ?d ?t { GRAPH <http://e/large> { ?a <http://e/n> ?t . ?b <http://e/n> ?t . ?c <http://e/n> ?t . ?d <http://e/n> ?t } }'
+
+async function streams(is: Is, world: World, proxy: StoreProxy): Promise<void> {
+  const text = 'x'.repeat(100)
+  const triples = Array.from({ length: 13 }, (_, i) => `<http://e/${i}> <http://e/n> "${text}" .`).join('\n')
+  const body = `INSERT DATA { GRAPH <http://e/large> { ${triples} } }`
+  await world.as('owner')('POST', '/sparql', { fields: UPDATE, body })
+
+  await is('an answer above the limit is whole, unkept, and has no entity-tag', async (t) => {
+    for (let i = 0; i < 2; i++) {
+      const before = proxy.requests.filter(isQuery).length
+      const { status, fields, text } = await world.as('owner')('GET', target(LARGE))
+      t.equal(status, 200)
+      t.equal(fields.etag, undefined)
+      t.equal(fields['content-length'], undefined)
+      t.equal((JSON.parse(text) as { results: { bindings: unknown[] } }).results.bindings.length, 13 ** 4)
+      t.equal(proxy.requests.filter(isQuery).length - before, 1)
+    }
+  })
+  await is('two who ask for it at once both get it whole', async (t) => {
+    const answers = await Promise.all([1, 2, 3].map(() => world.as('owner')('GET', target(LARGE))))
+    t.same(new Set(answers.map(({ text }) => text.length)).size, 1)
+  })
+  await is('a slow reader holds up the store, not the memory of the gateway', async (t) => {
+    const { answer, request } = await open(world, target(LARGE))
+    answer.pause()
+    await sleep(500)
+    const sent = proxy.requests.filter(isQuery).at(-1)!
+    t.equal(sent.abandoned, false, 'the store still waits')
+    let size = 0
+    for await (const piece of answer) size += (piece as Buffer).length
+    t.ok(size > 10e6)
+    request.destroy()
+  })
+}
+
+/** The request with its answer's head; nothing of the body has been read. */
+async function open(world: World, path: string): Promise<{ request: ClientRequest; answer: IncomingMessage }> {
+  const request = ask(world, path)
+  const [answer] = (await once(request, 'response')) as [IncomingMessage]
+  return { request, answer }
+}
+
+function ask(world: World, path: string): ClientRequest {
+  const pem = world.pemOf('owner')
+  const request = httpsGet(world.origin + path, { ca: world.ca, cert: pem, key: pem, agent: false })
+  request.on('error', () => undefined)
+  return request
+}
+
+/** Design 5: whether the store's side of the last query was closed within a second. */
+async function isAbandoned(proxy: StoreProxy): Promise<boolean> {
+  const last = proxy.requests.filter(isQuery).at(-1)!
+  for (let i = 0; i < 20 && !last.abandoned; i++) await sleep(50)
+  return last.abandoned
+}
+
+/** Over 200 MB: no chain of sockets holds the end of it while nobody reads. */
+const ENDLESS = LARGE.replace('?d ?t {', '?d ?e ?t {').replace(
+  '?d <http://e/n> ?t',
+  '?d <http://e/n> ?t . ?e <http://e/n> ?t',
+)
+
+async function leaving(is: Is, world: World, proxy: StoreProxy): Promise<void> {
+  const arrived = async (count: number): Promise<void> => {
+    for (let i = 0; i < 100 && proxy.requests.filter(isQuery).length <= count; i++) await sleep(20)
+  }
+  for (const [name, query] of [
+    ['a query that could be kept', 'SELECT ?left { GRAPH <http://e/large> { ?left ?p ?o } }'],
+    ['a volatile query', 'SELECT (NOW() AS ?x) { ?left ?p ?o }'],
+  ]) {
+    await is(`a client that leaves before the first byte ends it at the store: ${name}`, async (t) => {
+      proxy.fault({ kind: 'silence', only: isQuery })
+      const before = proxy.requests.filter(isQuery).length
+      const request = ask(world, target(query!))
+      await arrived(before)
+      request.destroy()
+      t.ok(await isAbandoned(proxy))
+      proxy.fault(undefined)
+    })
+  }
+  await is('a client that leaves in the middle ends it at the store', async (t) => {
+    const { request, answer } = await open(world, target(ENDLESS))
+    await once(answer, 'readable')
+    request.destroy()
+    t.ok(await isAbandoned(proxy))
+  })
+  await is('one of two who wait leaves: the other gets the answer', async (t) => {
+    const query = target('SELECT ?shared { GRAPH <http://e/large> { ?shared ?p ?o } }')
+    proxy.fault({ kind: 'delay', milliseconds: 500, only: isQuery })
+    const before = proxy.requests.filter(isQuery).length
+    const request = ask(world, query)
+    await arrived(before)
+    const other = world.as('owner')('GET', query)
+    await sleep(50)
+    request.destroy()
+    t.equal((await other).status, 200)
+    t.equal(proxy.requests.filter(isQuery).length - before, 1)
+    proxy.fault(undefined)
+  })
+}
+
+async function failures(is: Is, world: World, proxy: StoreProxy): Promise<void> {
+  const broken = async (path: string): Promise<boolean> => {
+    const { answer } = await open(world, path)
+    answer.resume()
+    await once(answer, 'close').catch(() => undefined)
+    return !answer.complete
+  }
+  for (const kind of ['cut', 'stall'] as const) {
+    for (const framing of ['chunked', 'length'] as const) {
+      await is(
+        `a store whose answer ends in the middle (${kind}, ${framing}): the client sees it break off`,
+        async (t) => {
+          proxy.fault({ kind, after: 10_000_000, framing, only: isQuery })
+          t.ok(await broken(target(LARGE)))
+          proxy.fault(undefined)
+          t.equal((await world.as('owner')('GET', target(LARGE))).status, 200)
+        },
+      )
+    }
+  }
+  await is('a volatile answer that ends in the middle breaks off too', async (t) => {
+    proxy.fault({ kind: 'cut', after: 1_000_000, framing: 'chunked', only: isQuery })
+    t.ok(
+      await broken(
+        target(LARGE.replace('?t }', '?t FILTER(NOW() > 0) }').replace('FILTER(NOW() > 0)', 'FILTER(RAND() < 2)')),
+      ),
+    )
+    proxy.fault(undefined)
+  })
+  const rows: [name: string, fault: Parameters<StoreProxy['fault']>[0], status: number][] = [
+    ['drops the connection', { kind: 'drop', when: 'before' }, 502],
+    ['is silent', { kind: 'silence' }, 504],
+    ['is overloaded', { kind: 'answer', status: 503 }, 503],
+    ['answers in another format', { kind: 'fields', fields: { 'content-type': 'text/html' } }, 502],
+  ]
+  for (const [name, fault, status] of rows) {
+    await is(`a store that ${name} before the first byte: ${status}`, async (t) => {
+      proxy.fault({ ...fault!, only: isQuery })
+      const answer = await world.as('owner')('GET', target(`SELECT ("${name}" AS ?x) { ?s ?p ?o }`))
+      t.equal(answer.status, status)
+      t.match(answer.fields['content-type'], /turtle/)
+      proxy.fault(undefined)
+    })
+  }
+}
+
+void t.test('sparql streams', { ...(missing && { skip: missing }) }, suite)

@@ -1,0 +1,516 @@
+// The SPARQL endpoint, as a client meets it: spec 4.2 and 4.6, SPARQL 1.1 Protocol, RFC 10008, design 4 and 5; on both stores.
+import t, { type Test } from 'tap'
+import { makeWorld, ttl, type World } from '../../support/world.js'
+import type { Answer, Send } from '../../support/client.js'
+import { forEachStore, row } from '../../support/stores.js'
+
+type Who = 'owner' | 'writer' | 'reader' | 'stranger' | 'nobody'
+type Is = (name: string, run: (t: Test) => Promise<unknown>) => Promise<void>
+
+const JSON_RESULTS = 'application/sparql-results+json'
+const QUERY = { 'Content-Type': 'application/sparql-query' }
+const UPDATE = { 'Content-Type': 'application/sparql-update' }
+const FORM = { 'Content-Type': 'application/x-www-form-urlencoded' }
+
+const form = (...parameters: [name: string, value: string][]): Send => ({
+  fields: FORM,
+  body: new URLSearchParams(parameters).toString(),
+})
+const get = (...parameters: [name: string, value: string][]): string => `/sparql?${new URLSearchParams(parameters)}`
+const direct = (body: string, fields: Record<string, string> = QUERY): Send => ({ fields, body })
+
+void forEachStore(t, 'sparql', async (t, makeStores, kind) => {
+  const world = await makeWorld(t, await makeStores(), { flags: ['--allow-service', 'http://127.0.0.1:9/allowed'] })
+  const is: Is = (name, run) => row(t, kind, name, run)
+  await protocol(world, is)
+  await federation(world, is)
+  await negotiation(world, is)
+  await rights(world, is)
+  await protectedAgents(world, is)
+  await readYourWrites(world, is)
+  await storedResults(world, is)
+})
+
+/** SPARQL 1.1 Protocol §2.1, §2.2: method, target, what is sent → status. */
+async function protocol(world: World, is: Is): Promise<void> {
+  const ask = 'ASK {}'
+  const insert = 'INSERT DATA { GRAPH <http://example.org/g> { <http://example.org/s> <http://example.org/p> 1 } }'
+  const graph: [string, string] = ['default-graph-uri', 'http://example.org/g']
+  const using: [string, string] = ['using-graph-uri', 'http://example.org/g']
+  const modify = 'INSERT { <http://e/s> <http://e/p> ?o } WHERE { ?s ?p ?o }'
+  const rows: [name: string, method: string, target: string, send: Send, status: number][] = [
+    ['§2.1.1: query by GET', 'GET', get(['query', ask]), {}, 200],
+    ['query by HEAD', 'HEAD', get(['query', ask]), {}, 200],
+    ['§2.1.2: query by POST, form', 'POST', '/sparql', form(['query', ask]), 200],
+    ['§2.1.3: query by POST, direct', 'POST', '/sparql', direct(ask), 200],
+    ['RFC 10008: query by QUERY', 'QUERY', '/sparql', direct(ask), 200],
+    ['§2.2.1: update by POST, form', 'POST', '/sparql', form(['update', insert]), 200],
+    ['§2.2.2: update by POST, direct', 'POST', '/sparql', direct(insert, UPDATE), 200],
+    ['§2.2: no update by GET', 'GET', get(['update', insert]), {}, 400],
+    ['no update by QUERY', 'QUERY', '/sparql', direct(insert, UPDATE), 415],
+    ['no form by QUERY', 'QUERY', '/sparql', form(['query', ask]), 415],
+    ['§2.1: no query', 'GET', '/sparql', {}, 400],
+    ['§2.1: no query in the form', 'POST', '/sparql', form(['other', ask]), 400],
+    ['§2.1: several queries', 'GET', get(['query', ask], ['query', ask]), {}, 400],
+    ['§2.1: several queries in the form', 'POST', '/sparql', form(['query', ask], ['query', ask]), 400],
+    ['§2.2: several updates', 'POST', '/sparql', form(['update', insert], ['update', insert]), 400],
+    ['a query and an update', 'POST', '/sparql', form(['query', ask], ['update', insert]), 400],
+    ['a direct query and one in the URL', 'POST', get(['query', ask]), direct(ask), 400],
+    ['a direct query and an update in the URL', 'POST', get(['update', insert]), direct(ask), 400],
+    ['a form and a query in the URL', 'POST', get(['query', ask]), form(['query', ask]), 400],
+    ['a form and a dataset in the URL', 'POST', get(graph), form(['query', ask]), 400],
+    ['an update sent as a query', 'POST', '/sparql', direct(insert), 400],
+    ['a query sent as an update', 'POST', '/sparql', direct(ask, UPDATE), 400],
+    ['a query that is no SPARQL', 'GET', get(['query', 'SELECT * {']), {}, 400],
+    ['an empty query', 'GET', get(['query', '']), {}, 400],
+    ['content of another type', 'POST', '/sparql', direct(ask, { 'Content-Type': 'text/plain' }), 415],
+    ['content without a type', 'POST', '/sparql', { body: ask }, 415],
+    [
+      'content in another charset',
+      'POST',
+      '/sparql',
+      direct(ask, { 'Content-Type': `${QUERY['Content-Type']};charset=latin1` }),
+      415,
+    ],
+    ['content that is coded', 'POST', '/sparql', direct(ask, { ...QUERY, 'Content-Encoding': 'gzip' }), 415],
+    ['content that is not UTF-8', 'POST', '/sparql', { fields: QUERY, body: Uint8Array.of(0xff) }, 400],
+    ['content above the limit', 'POST', '/sparql', { fields: QUERY, body: `ASK {} #${'x'.repeat(2 ** 21)}` }, 413],
+    [
+      'content above the limit, in chunks',
+      'POST',
+      '/sparql',
+      { fields: QUERY, body: `ASK {} #${'x'.repeat(2 ** 21)}`, chunked: true },
+      413,
+    ],
+    ['a query of a mebibyte', 'POST', '/sparql', direct(`ASK {} #${'x'.repeat(2 ** 20)}`), 200],
+    ['§2.1.4: a dataset', 'GET', get(['query', ask], graph), {}, 200],
+    ['§2.1.4: a graph that is no absolute IRI', 'GET', get(['query', ask], ['default-graph-uri', 'g']), {}, 400],
+    [
+      '§2.1.4: a graph that would end the IRI',
+      'GET',
+      get(['query', ask], ['named-graph-uri', 'http://e/> {} #']),
+      {},
+      400,
+    ],
+    ['§2.2.3: a dataset for an update', 'POST', '/sparql', form(['update', modify], using), 200],
+    [
+      '§2.2.3: using with USING in the text',
+      'POST',
+      '/sparql',
+      form(['update', modify.replace('WHERE', 'USING <http://e/g> WHERE')], using),
+      400,
+    ],
+    [
+      '§2.2.3: using with WITH in the text',
+      'POST',
+      '/sparql',
+      form(['update', `WITH <http://e/g> ${modify}`], using),
+      400,
+    ],
+    ['the dataset of an update with a query', 'GET', get(['query', ask], using), {}, 400],
+    ['the dataset of a query with an update', 'POST', '/sparql', form(['update', insert], graph), 400],
+    ['PUT', 'PUT', '/sparql', direct(ask), 405],
+    ['DELETE', 'DELETE', '/sparql', {}, 405],
+    ['PATCH', 'PATCH', '/sparql', direct(insert, UPDATE), 405],
+    ['OPTIONS', 'OPTIONS', '/sparql', {}, 204],
+    [
+      'demands A2: the admin application has an endpoint of its own',
+      'GET',
+      get(['query', ask]).replace('/', '/admin/'),
+      {},
+      200,
+    ],
+  ]
+  for (const [name, method, target, send, status] of rows) {
+    await is(name, async (t) => {
+      const answer = await world.as('owner')(method, target, send)
+      t.equal(answer.status, status, answer.text)
+    })
+  }
+
+  await is('a parse error says line and column', async (t) => {
+    const answer = await world.as('owner')('POST', '/sparql', direct('# comment\nSELECT *\n{ ?s ?p }'))
+    t.match(answer.text, /line 3, column 9/)
+  })
+  await is('§2.1.4: the dataset of the request takes the place of FROM', async (t) => {
+    const path = await make(world, '"here"')
+    const query = 'SELECT ?o FROM <http://example.org/none> { ?s <http://purl.org/dc/terms/title> ?o }'
+    const answer = await world.as('owner')('GET', get(['query', query], ['default-graph-uri', world.origin + path]))
+    t.match(answer.text, /"here"/)
+    const named =
+      'SELECT ?g FROM NAMED <http://example.org/none> { GRAPH ?g { ?s <http://purl.org/dc/terms/title> ?o } }'
+    const other = await world.as('owner')('GET', get(['query', named], ['named-graph-uri', world.origin + path]))
+    t.same(valuesOf(other, 'g'), [world.origin + path])
+  })
+  await is('§2.2.3: the dataset of an update is that of its pattern', async (t) => {
+    const [one, two] = [await make(world, '"one"'), await make(world, '"two"')]
+    const target = `${world.origin}${world.freshPath()}`
+    const title = '<http://purl.org/dc/terms/title>'
+    const update = `INSERT { GRAPH <${target}> { <${target}> ${title} ?o } } WHERE { ?s ${title} ?o }`
+    await world.as('owner')('POST', '/sparql', form(['update', update], ['using-graph-uri', world.origin + two]))
+    const answer = await world.as('owner')('GET', get(['query', `SELECT ?o { GRAPH <${target}> { ?s ?p ?o } }`]))
+    t.same(valuesOf(answer, 'o'), ['two'])
+    const drop = 'DELETE WHERE { ?s <http://purl.org/dc/terms/title> ?o }'
+    await world.as('owner')('POST', '/sparql', form(['update', drop], ['using-graph-uri', world.origin + one]))
+    t.equal((await world.as('owner')('GET', one)).status, 200, 'it has deleted from the default graph only')
+  })
+  await is('OPTIONS says which methods and types there are', async (t) => {
+    const { fields } = await world.as('nobody')('OPTIONS', '/sparql')
+    t.equal(fields.allow, 'GET, HEAD, POST, QUERY, OPTIONS')
+    t.equal(fields['accept-query'], 'application/sparql-query')
+  })
+}
+
+/** Demands A1: what reaches out of the store is refused, however it is spelled; what is allowed passes. */
+async function federation(world: World, is: Is): Promise<void> {
+  const inner = '{ ?s ?p ?o }'
+  const evil = '<http://evil.example/sparql>'
+  const queries: Record<string, string> = {
+    'a constant': `SELECT * { SERVICE ${evil} ${inner} }`,
+    'a variable': `SELECT * { SERVICE ?x ${inner} }`,
+    'a variable that is bound': `SELECT * { BIND(${evil} AS ?x) SERVICE ?x ${inner} }`,
+    'a variable with a value': `SELECT * { VALUES ?x { ${evil} } SERVICE ?x ${inner} }`,
+    'a variable, bound to what is allowed': `SELECT * { VALUES ?x { <http://127.0.0.1:9/allowed> } SERVICE ?x ${inner} }`,
+    SILENT: `SELECT * { SERVICE SILENT ${evil} ${inner} }`,
+    'lower case': `select * { service ${evil} ${inner} }`,
+    'mixed case': `SELECT * { sErViCe ${evil} ${inner} }`,
+    'an escape in the keyword': `SELECT * { \\u0053ERVICE ${evil} ${inner} }`,
+    'a long escape in the keyword': `SELECT * { SERVIC\\U00000045 ${evil} ${inner} }`,
+    'an escape in the IRI': `SELECT * { SERVICE <http://\\u0065vil.example/sparql> ${inner} }`,
+    'a comment in between': `SELECT * { SERVICE # SERVICE\n ${evil} ${inner} }`,
+    'after what looks like a comment': `SELECT * { ?s <http://e/#> "#" . SERVICE ${evil} ${inner} }`,
+    'after a string with escaped quotes': `SELECT * { ?s ?p "\\"" . SERVICE ${evil} ${inner} . ?s ?p "\\"" }`,
+    'after a string with a quote as code point': `SELECT * { ?s ?p "\\u0022 } #" SERVICE ${evil} ${inner} }`,
+    'no white space': `SELECT*{SERVICE${evil}{?s?p?o}}`,
+    'a prefixed name': `PREFIX e: <http://evil.example/> SELECT * { SERVICE e:sparql ${inner} }`,
+    'a relative IRI': `BASE <http://evil.example/> SELECT * { SERVICE <sparql> ${inner} }`,
+    'a sub-query': `SELECT * { { SELECT * { SERVICE ${evil} ${inner} } } }`,
+    EXISTS: `SELECT * { FILTER EXISTS { SERVICE ${evil} ${inner} } }`,
+    'NOT EXISTS in a projection': `SELECT (NOT EXISTS { SERVICE ${evil} ${inner} } AS ?x) {}`,
+    'EXISTS in ORDER BY': `SELECT * {} ORDER BY (EXISTS { SERVICE ${evil} ${inner} })`,
+    MINUS: `SELECT * { ?s ?p ?o MINUS { SERVICE ${evil} ${inner} } }`,
+    OPTIONAL: `SELECT * { OPTIONAL { SERVICE ${evil} ${inner} } }`,
+    UNION: `SELECT * { {} UNION { SERVICE ${evil} ${inner} } }`,
+    'within GRAPH': `SELECT * { GRAPH ?g { SERVICE ${evil} ${inner} } }`,
+    'within SERVICE that is allowed': `SELECT * { SERVICE <http://127.0.0.1:9/allowed> { SERVICE ${evil} ${inner} } }`,
+    'beside one that is allowed': `SELECT * { SERVICE <http://127.0.0.1:9/allowed> {} SERVICE ${evil} ${inner} }`,
+    'what is allowed with a fragment': `SELECT * { SERVICE <http://127.0.0.1:9/allowed#> ${inner} }`,
+    'Jena: SERVICE <cache:>': `SELECT * { SERVICE <cache:> { SERVICE ${evil} ${inner} } }`,
+    'Jena: SERVICE <cache:> alone': `SELECT * { SERVICE <cache:> ${inner} }`,
+    'Jena: a Java class as function': 'SELECT (<java:java.lang.System.exit>(1) AS ?x) {}',
+    'Jena: a Java class as function, prefixed': 'PREFIX j: <java:java.lang.> SELECT (j:System(1) AS ?x) {}',
+    'Jena: a Java class as property function': 'SELECT * { ?s <java:org.example.Function> ?o }',
+    'Jena: a Java class in a path': 'SELECT * { ?s (<http://e/p>|<java:org.example.Function>) ?o }',
+    'in ASK': `ASK { SERVICE ${evil} ${inner} }`,
+    'in CONSTRUCT': `CONSTRUCT ${inner} { SERVICE ${evil} ${inner} }`,
+    'in DESCRIBE': `DESCRIBE ?s { SERVICE ${evil} ${inner} }`,
+  }
+  for (const [name, query] of Object.entries(queries)) {
+    await is(`SERVICE is refused: ${name}`, async (t) => {
+      const answer = await world.as('owner')('POST', '/sparql', direct(query))
+      t.equal(answer.status, 403, answer.text)
+    })
+  }
+  const updates: Record<string, string> = {
+    LOAD: `LOAD ${evil}`,
+    'LOAD SILENT': `LOAD SILENT ${evil}`,
+    'LOAD INTO GRAPH': `load ${evil} into graph <http://e/g>`,
+    'LOAD of a file': 'LOAD <file:///etc/passwd>',
+    'LOAD with an escape': `L\\u004FAD ${evil}`,
+    'LOAD after another operation': `INSERT DATA {} ; LOAD ${evil}`,
+    'LOAD of a prefixed name': 'PREFIX e: <http://evil.example/> LOAD e:sparql',
+    'SERVICE in an update': `INSERT { ?s ?p ?o } WHERE { SERVICE ${evil} ${inner} }`,
+    'SERVICE in a sub-query of an update': `DELETE { ?s ?p ?o } WHERE { { SELECT * { SERVICE SILENT ?x ${inner} } } }`,
+  }
+  for (const [name, update] of Object.entries(updates)) {
+    await is(`${name} is refused`, async (t) => {
+      for (const send of [direct(update, UPDATE), form(['update', update])]) {
+        t.equal((await world.as('owner')('POST', '/sparql', send)).status, 403)
+      }
+    })
+  }
+  await is('a target on the allow-list is reached for', async (t) => {
+    const query = 'ASK { SERVICE <http://127.0.0.1:9/allowed> { ?s ?p ?o } }'
+    const answer = await world.as('owner')('GET', get(['query', query]))
+    t.not(answer.status, 403, 'nobody answers there, but it was not refused')
+  })
+  await is('what looks like SERVICE in a string or a comment is none', async (t) => {
+    const query = 'ASK { BIND("SERVICE <http://evil.example/> {}" AS ?x) } # SERVICE ?x {}'
+    t.equal((await world.as('owner')('GET', get(['query', query]))).status, 200)
+  })
+  await is('demands A2: the admin graphs cannot be read through the end-user endpoint', async (t) => {
+    const admin = `${world.base}admin/`
+    const query = `SELECT ?g { GRAPH ?g { ?s ?p ?o } FILTER(STRSTARTS(STR(?g), "${admin}")) }`
+    t.same(valuesOf(await world.as('owner')('GET', get(['query', query])), 'g'), [])
+  })
+}
+
+async function negotiation(world: World, is: Is): Promise<void> {
+  const select = 'SELECT ?x { VALUES ?x { 1 } }'
+  const ask = 'ASK {}'
+  const construct = 'CONSTRUCT { <http://e/s> <http://e/p> 1 } {}'
+  const rows: [query: string, accept: string | undefined, expected: string | 406][] = [
+    [select, undefined, JSON_RESULTS],
+    [select, '*/*', JSON_RESULTS],
+    [select, 'application/sparql-results+xml', 'application/sparql-results+xml'],
+    [select, 'text/csv', 'text/csv;charset=UTF-8'],
+    [select, 'text/tab-separated-values', 'text/tab-separated-values;charset=UTF-8'],
+    [select, 'text/csv;q=0.5, application/sparql-results+xml', 'application/sparql-results+xml'],
+    [select, 'text/turtle', 406],
+    [ask, undefined, JSON_RESULTS],
+    [ask, 'application/sparql-results+xml', 'application/sparql-results+xml'],
+    [ask, 'text/csv', 406],
+    [construct, undefined, 'text/turtle;charset=UTF-8'],
+    [construct, 'application/n-triples', 'application/n-triples;charset=UTF-8'],
+    [construct, 'application/rdf+xml', 'application/rdf+xml;charset=UTF-8'],
+    [construct, 'application/ld+json', 'application/ld+json'],
+    [construct, JSON_RESULTS, 406],
+    ['DESCRIBE <http://e/s>', 'text/turtle', 'text/turtle;charset=UTF-8'],
+  ]
+  for (const [query, accept, expected] of rows) {
+    await is(`${query.split(' ')[0]} with Accept: ${accept ?? 'none'}`, async (t) => {
+      const answer = await world.as('owner')('GET', get(['query', query]), { fields: accept ? { Accept: accept } : {} })
+      t.equal(answer.status, expected === 406 ? 406 : 200, answer.text)
+      if (expected !== 406) t.equal(answer.fields['content-type'], expected)
+      t.match(answer.fields.vary, /Accept/)
+    })
+  }
+  await is('?accept= takes the place of the field', async (t) => {
+    const answer = await world.as('owner')('GET', get(['query', select], ['accept', 'text/csv']))
+    t.equal(answer.text, 'x\r\n1\r\n')
+  })
+}
+
+/** Design 4: Read to query, Write to update, by acl:accessTo on the endpoint; LinkedDataHub 5.4 for who has them. */
+async function rights(world: World, is: Is): Promise<void> {
+  const query = direct('ASK {}')
+  const update = direct('INSERT DATA {}', UPDATE)
+  const rows: [who: Who, target: string, queries: number, updates: number][] = [
+    ['owner', '/sparql', 200, 200],
+    ['writer', '/sparql', 200, 200],
+    ['reader', '/sparql', 200, 403],
+    ['stranger', '/sparql', 403, 403],
+    ['nobody', '/sparql', 403, 403],
+    ['owner', '/admin/sparql', 200, 200],
+    ['writer', '/admin/sparql', 403, 403],
+    ['nobody', '/admin/sparql', 403, 403],
+  ]
+  for (const [who, target, queries, updates] of rows) {
+    await is(`${who} at ${target}`, async (t) => {
+      const as = world.as(who)
+      for (const method of ['POST', 'QUERY']) t.equal((await as(method, target, query)).status, queries, method)
+      t.equal((await as('GET', `${target}?query=ASK%7B%7D`)).status, queries, 'GET')
+      t.equal((await as('POST', target, update)).status, updates, 'update')
+      t.equal((await as('POST', target, form(['update', 'INSERT DATA {}']))).status, updates, 'update in a form')
+    })
+  }
+  await is('who may not query learns nothing about the syntax', async (t) => {
+    t.equal((await world.as('nobody')('POST', '/sparql', direct('SELECT'))).status, 403)
+    t.equal((await world.as('nobody')('POST', '/sparql', form(['x', 'y']))).status, 403)
+  })
+  await is('an update from a page of another site is refused, a query is not', async (t) => {
+    const fields = { 'Sec-Fetch-Site': 'cross-site' }
+    const as = world.as('owner')
+    t.equal((await as('POST', '/sparql', direct('INSERT DATA {}', { ...UPDATE, ...fields }))).status, 403)
+    t.equal(
+      (await as('POST', '/sparql', { ...form(['update', 'INSERT DATA {}']), fields: { ...FORM, ...fields } })).status,
+      403,
+    )
+    t.equal((await as('POST', '/sparql', direct('ASK {}', { ...QUERY, ...fields }))).status, 200)
+  })
+  await is('what everyone may query is public, the rest is private', async (t) => {
+    const before = await world.as('reader')('GET', get(['query', 'ASK {}']))
+    t.equal(before.fields['cache-control'], 'private, no-cache')
+    const rule = `<#open> a <http://www.w3.org/ns/auth/acl#Authorization> ; <http://www.w3.org/ns/auth/acl#mode>
+      <http://www.w3.org/ns/auth/acl#Read> ; <http://www.w3.org/ns/auth/acl#agentClass> <http://xmlns.com/foaf/0.1/Agent> ;
+      <http://www.w3.org/ns/auth/acl#accessTo> <${world.base}sparql> .`
+    const path = '/admin/acl/authorizations/open-sparql/'
+    t.equal((await world.as('owner')('PUT', path, ttl(rule))).status, 201)
+    const open = await world.as('nobody')('GET', get(['query', 'ASK {}']))
+    t.equal(open.status, 200)
+    t.equal(open.fields['cache-control'], 'public, no-cache')
+    t.equal((await world.as('nobody')('POST', '/sparql', direct('INSERT DATA {}', UPDATE))).status, 403)
+    t.equal((await world.as('owner')('DELETE', path)).status, 204)
+    t.equal((await world.as('nobody')('GET', get(['query', 'ASK {}']))).status, 403, 'though the answer is kept')
+  })
+  await is('an update of the admin application changes the rules at once', async (t) => {
+    const graph = `${world.base}admin/acl/authorizations/by-update/`
+    const rule = `GRAPH <${graph}> { <${graph}#> a <http://www.w3.org/ns/auth/acl#Authorization> ;
+      <http://www.w3.org/ns/auth/acl#mode> <http://www.w3.org/ns/auth/acl#Read> ;
+      <http://www.w3.org/ns/auth/acl#agentClass> <http://xmlns.com/foaf/0.1/Agent> ;
+      <http://www.w3.org/ns/auth/acl#accessTo> <${world.base}sparql> }`
+    const as = world.as('owner')
+    t.equal((await world.as('nobody')('POST', '/sparql', query)).status, 403)
+    t.equal((await as('POST', '/admin/sparql', direct(`INSERT DATA { ${rule} }`, UPDATE))).status, 200)
+    t.equal((await world.as('nobody')('POST', '/sparql', query)).status, 200)
+    const drop = `WITH <${graph}> DELETE { ?s ?p ?o } WHERE { ?s ?p ?o }`
+    t.equal((await as('POST', '/admin/sparql', direct(drop, UPDATE))).status, 200)
+    t.equal((await world.as('nobody')('POST', '/sparql', query)).status, 403)
+  })
+}
+
+/** Spec 4.1: the documents of the owner agent and the secretary agent cannot be modified or deleted. */
+async function protectedAgents(world: World, is: Is): Promise<void> {
+  const [owner, secretary] = [world.ownerWebId, world.secretaryWebId].map((webId) => webId.split('#')[0]!) as [
+    string,
+    string,
+  ]
+  const other = `${world.base}admin/acl/agents/another/`
+  const triple = '<http://e/s> <http://e/p> 1'
+  const rows: [name: string, update: string, status: number][] = [
+    ['INSERT DATA', `INSERT DATA { GRAPH <${owner}> { ${triple} } }`, 403],
+    ['DELETE DATA', `DELETE DATA { GRAPH <${secretary}> { ${triple} } }`, 403],
+    ['DELETE WHERE', `DELETE WHERE { GRAPH <${owner}> { ?s ?p ?o } }`, 403],
+    ['WITH', `WITH <${owner}> DELETE { ?s ?p ?o } WHERE { ?s ?p ?o }`, 403],
+    ['CLEAR', `CLEAR GRAPH <${secretary}>`, 403],
+    ['DROP SILENT', `DROP SILENT GRAPH <${owner}>`, 403],
+    ['MOVE from it', `MOVE <${owner}> TO <${other}>`, 403],
+    ['COPY over it', `COPY <${other}> TO <${owner}>`, 403],
+    ['a prefixed name', `PREFIX a: <${owner}> CLEAR GRAPH a:`, 403],
+    ['a relative IRI', `BASE <${owner}> CLEAR GRAPH <>`, 403],
+    ['an escape', `CLEAR GRAPH <${owner.replace('acl', '\\u0061cl')}>`, 403],
+    ['the second of two', `INSERT DATA { GRAPH <${other}> { ${triple} } } ; CLEAR GRAPH <${owner}>`, 403],
+    ['a graph variable', `DELETE { GRAPH ?g { ?s ?p ?o } } WHERE { GRAPH ?g { ?s ?p ?o } }`, 403],
+    ['CLEAR ALL', 'CLEAR ALL', 403],
+    ['DROP NAMED', 'DROP NAMED', 403],
+    ['another document', `INSERT DATA { GRAPH <${other}> { ${triple} } }`, 200],
+    ['COPY from it', `COPY <${owner}> TO <${other}>`, 200],
+    [
+      'another, by what it says',
+      `INSERT { GRAPH <${other}> { ?s ?p 2 } } WHERE { GRAPH <${owner}> { ?s ?p ?o } }`,
+      200,
+    ],
+    ['and away with it', `DROP GRAPH <${other}>`, 200],
+  ]
+  for (const [name, update, status] of rows) {
+    await is(`spec 4.1: an update of the owner's or secretary's document is refused: ${name}: ${status}`, async (t) => {
+      const as = world.as('owner')
+      const before = (await as('GET', new URL(owner).pathname)).text
+      t.equal((await as('POST', '/admin/sparql', direct(update, UPDATE))).status, status)
+      t.equal((await as('GET', new URL(owner).pathname)).text, before)
+    })
+  }
+  await is('where none of them is, an update may match any graph', async (t) => {
+    const update = 'DELETE { GRAPH ?g { ?s <http://e/none> ?o } } WHERE { GRAPH ?g { ?s <http://e/none> ?o } }'
+    t.equal((await world.as('owner')('POST', '/sparql', direct(update, UPDATE))).status, 200)
+  })
+}
+
+/** Spec 4.2: it always answers over the latest version of every document. */
+async function readYourWrites(world: World, is: Is): Promise<void> {
+  const as = world.as('owner')
+  const titles = async (path: string): Promise<readonly string[]> =>
+    valuesOf(
+      await as(
+        'GET',
+        get(['query', `SELECT ?o { GRAPH <${world.origin}${path}> { ?s <http://purl.org/dc/terms/title> ?o } }`]),
+      ),
+      'o',
+    )
+  await is('a query after a write of a document sees the write', async (t) => {
+    const path = world.freshPath()
+    t.same(await titles(path), [])
+    await as('PUT', path, ttl('<> <http://purl.org/dc/terms/title> "one" .'))
+    t.same(await titles(path), ['one'])
+    await as('POST', path, ttl('<> <http://purl.org/dc/terms/title> "two" .'))
+    t.same([...(await titles(path))].sort(), ['one', 'two'])
+    await as('DELETE', path)
+    t.same(await titles(path), [])
+  })
+  const updates: Record<string, (graph: string) => string> = {
+    'a constant graph': (g) => `INSERT DATA { GRAPH <${g}> { <${g}> <http://e/p> "new" } }`,
+    WITH: (g) => `WITH <${g}> INSERT { ?s <http://e/p> "new" } WHERE { ?s <http://purl.org/dc/terms/title> ?o }`,
+    'a graph variable': (g) => `INSERT { GRAPH ?g { ?g <http://e/p> "new" } } WHERE { GRAPH ?g { <${g}> ?p ?o } }`,
+    'ADD GRAPH': (g) => `INSERT DATA { GRAPH <${g}x> { <${g}> <http://e/p> "new" } } ; ADD <${g}x> TO <${g}>`,
+    'MOVE GRAPH': (g) => `INSERT DATA { GRAPH <${g}x> { <${g}> <http://e/p> "new" } } ; MOVE <${g}x> TO <${g}>`,
+  }
+  for (const [name, update] of Object.entries(updates)) {
+    await is(`an update of ${name}, then GET and a query see it`, async (t) => {
+      const path = await make(world, '"old"')
+      const graph = world.origin + path
+      const query = get(['query', `SELECT ?o { GRAPH <${graph}> { ?s <http://e/p> ?o } }`])
+      t.notMatch((await as('GET', path)).text, /"new"/)
+      t.same(valuesOf(await as('GET', query), 'o'), [])
+      t.equal((await as('POST', '/sparql', direct(update(graph), UPDATE))).status, 200)
+      t.match((await as('GET', path)).text, /"new"/)
+      t.same(valuesOf(await as('GET', query), 'o'), ['new'])
+    })
+  }
+  await is('an update that removes a document, then GET', async (t) => {
+    const path = await make(world, '"old"')
+    t.equal((await as('GET', path)).status, 200)
+    t.equal((await as('POST', '/sparql', direct(`CLEAR GRAPH <${world.origin}${path}>`, UPDATE))).status, 200)
+    t.equal((await as('GET', path)).status, 404)
+  })
+}
+
+/** Design 5, demands B13 to B15: kept under the parsed query's read-set, valid while none of it has changed. */
+async function storedResults(world: World, is: Is): Promise<void> {
+  const as = world.as('owner')
+  const ask = (query: string, fields: Record<string, string> = {}) => as('GET', get(['query', query]), { fields })
+  const one = await make(world, '"one"')
+  const other = await make(world, '"other"')
+  const constant = `SELECT ?o { GRAPH <${world.origin}${one}> { ?s <http://purl.org/dc/terms/title> ?o } }`
+  const everything = 'SELECT ?g { GRAPH ?g { ?s <http://purl.org/dc/terms/title> ?o } }'
+  const same = (first: Answer, second: Answer): boolean => first.fields.etag === second.fields.etag
+
+  await is('an answer has Age and a strong entity-tag; 304 for it', async (t) => {
+    const answer = await ask(constant)
+    t.match(answer.fields.etag, /^"[^"]+"$/)
+    t.match(answer.fields.age, /^\d+$/)
+    const again = await ask(constant, { 'If-None-Match': answer.fields.etag! })
+    t.equal(again.status, 304)
+    t.equal(again.text, '')
+    t.equal(again.fields.etag, answer.fields.etag)
+    t.equal(
+      (await as('QUERY', '/sparql', direct(constant, { ...QUERY, 'If-None-Match': answer.fields.etag! }))).status,
+      304,
+    )
+    t.equal((await ask(constant, { 'If-Match': '"other"' })).status, 412)
+  })
+  await is('each format has an entity-tag of its own', async (t) => {
+    t.notOk(same(await ask(constant), await ask(constant, { Accept: 'text/csv' })))
+  })
+  await is('HEAD has the fields of GET', async (t) => {
+    const [head, got] = [await as('HEAD', get(['query', constant])), await ask(constant)]
+    t.equal(head.fields.etag, got.fields.etag)
+    t.equal(head.fields['content-length'], got.fields['content-length'])
+    t.equal(head.text, '')
+  })
+  await is('the entity-tag changes with what the query reads, and with nothing else', async (t) => {
+    const before = await ask(constant)
+    await as('POST', other, ttl('<> <http://e/p> "x" .'))
+    t.ok(same(before, await ask(constant)), 'a write elsewhere')
+    await as('POST', one, ttl('<> <http://purl.org/dc/terms/title> "1b" .'))
+    t.notOk(same(before, await ask(constant)), 'a write to its graph')
+  })
+  await is('a query over everything sees every write', async (t) => {
+    const before = valuesOf(await ask(everything), 'g')
+    const path = await make(world, '"more"')
+    t.ok(!before.includes(world.origin + path))
+    t.ok(valuesOf(await ask(everything), 'g').includes(world.origin + path))
+  })
+  await is('volatile queries have no entity-tag and are asked anew', async (t) => {
+    for (const call of ['NOW()', 'RAND()', 'UUID()', 'STRUUID()', 'BNODE()']) {
+      const answer = await ask(`SELECT (${call} AS ?x) {}`)
+      t.equal(answer.status, 200)
+      t.equal(answer.fields.etag, undefined)
+      t.equal(answer.fields.age, undefined)
+    }
+    const uuid = 'SELECT (STRUUID() AS ?x) {}'
+    t.not((await ask(uuid)).text, (await ask(uuid)).text)
+  })
+}
+
+async function make(world: World, title: string): Promise<string> {
+  const path = world.freshPath()
+  const made = await world.as('owner')('PUT', path, ttl(`<> <http://purl.org/dc/terms/title> ${title} .`))
+  if (made.status !== 201) throw new Error(`PUT ${path}: ${made.status} ${made.text}`)
+  return path
+}
+
+interface Results {
+  readonly results: { readonly bindings: readonly Record<string, { readonly value: string }>[] }
+}
+const valuesOf = ({ text }: Answer, variable: string): string[] =>
+  (JSON.parse(text) as Results).results.bindings.map((binding) => binding[variable]!.value)

@@ -1,0 +1,62 @@
+// What a store under load costs others (design 2 and 5): overload is answered at once, and a slow query does not hold up
+// documents; on both stores.
+import t, { type Test } from 'tap'
+import { openEmbeddedStore } from '../../../gateway/stores/embedded-store.js'
+import { fusekiEndpoints, openHttpStore } from '../../../gateway/stores/http-store.js'
+import type { GraphStore } from '../../../gateway/stores/store.js'
+import { forEachStore, row, type Stores } from '../../support/stores.js'
+import { makeWorld, ttl, turtle } from '../../support/world.js'
+
+const QUERY = { 'Content-Type': 'application/sparql-query' }
+
+/** One query at work, one waiting. */
+async function narrow(t: Test, { kind, datasets }: Stores): Promise<GraphStore> {
+  const store =
+    kind === 'embedded'
+      ? await openEmbeddedStore('end-user', { queue: 1 })
+      : openHttpStore({ ...fusekiEndpoints(datasets!.endUser), connections: 1, queue: 1 })
+  t.teardown(() => store.close())
+  return store
+}
+
+/** A query that counts 10 to the power of 9 rows: it is at work for longer than the test. */
+const slow = (name: string): string =>
+  `SELECT (COUNT(*) AS ?${name}) { ${Array.from({ length: 9 }, (_, i) => `VALUES ?v${i} { 0 1 2 3 4 5 6 7 8 9 }`).join(' ')} }`
+
+void forEachStore(t, 'overload', async (t, makeStores, kind) => {
+  const stores = await makeStores()
+  const endUser = await narrow(t, stores)
+  const world = await makeWorld(t, { endUser, admin: stores.admin })
+  const owner = world.as('owner')
+  const ask = (name: string, signal: AbortSignal): Promise<unknown> =>
+    endUser.query(slow(name), 'application/sparql-results+json', { signal })
+
+  await row(
+    t,
+    kind,
+    'a slow query at work does not hold up documents; one too many is told to come back',
+    async (t) => {
+      const [path, behind, fresh] = [world.freshPath(), world.freshPath(), world.freshPath()]
+      await owner('PUT', path, ttl(turtle('"kept"')))
+      await endUser.replace(world.origin + behind, '<http://e/s> <http://e/p> "not kept" .\n')
+      const gone = new AbortController()
+      const atWork = [ask('a', gone.signal), ask('b', gone.signal)]
+      let ended = false
+      void Promise.race(atWork).then(() => (ended = true))
+
+      const started = performance.now()
+      const refused = await owner('POST', '/sparql', { fields: QUERY, body: slow('c') })
+      t.equal(refused.status, 503)
+      t.match(refused.fields['retry-after'], /^\d+$/)
+      t.equal((await owner('GET', path)).status, 200)
+      t.match((await owner('GET', behind)).text, /not kept/)
+      t.equal((await owner('PUT', fresh, ttl(turtle('"new"')))).status, 201)
+      t.match((await owner('GET', fresh)).text, /new/)
+      t.equal((await owner('DELETE', fresh)).status, 204)
+      t.ok(performance.now() - started < 5_000)
+      t.notOk(ended, 'all this time they were at work')
+      gone.abort()
+      await Promise.all(atWork)
+    },
+  )
+})

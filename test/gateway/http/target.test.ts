@@ -1,0 +1,233 @@
+// What a request URI means: design 1 (refused, not cleaned), spec 4.1 (trailing slash), 4.3, 4.4, 4.5; RFC 3986 §6.2.
+import t from 'tap'
+import fc from 'fast-check'
+import { isDocumentOf } from '../../../gateway/documents/document.js'
+import { isProblem, STATUS_OF } from '../../../gateway/problem.js'
+import { acceptOverride, parseTarget, siteOf } from '../../../gateway/http/target.js'
+
+const site = siteOf([
+  { base: 'https://data.example.org/' },
+  { base: 'https://data.example.org/admin/' },
+  { base: 'http://localhost:8080/' },
+  { base: 'https://other.example.org:8443/sub/' },
+])
+const HOST = 'data.example.org'
+const parse = (target: string, host: string | undefined = HOST) => parseTarget(target, host, site)
+
+void t.test('targets', async (t) => {
+  const rows: [target: string, kind: string, expected: string, base?: string][] = [
+    ['/', 'document', 'https://data.example.org/'],
+    ['/a/', 'document', 'https://data.example.org/a/'],
+    ['/a/b/?x=y', 'document', 'https://data.example.org/a/b/'],
+    ['/%7Efoo/', 'document', 'https://data.example.org/~foo/'],
+    ['/%c3%a9/', 'document', 'https://data.example.org/%C3%A9/'],
+    ["/a;b=c,d!$&'()*+=:@/", 'document', "https://data.example.org/a;b=c,d!$&'()*+=:@/"],
+    ['https://DATA.example.org/a/', 'document', 'https://data.example.org/a/'],
+    ['/...a/', 'document', 'https://data.example.org/...a/'],
+    ['/admin/', 'document', 'https://data.example.org/admin/', 'https://data.example.org/admin/'],
+    ['/admin/acl/', 'document', 'https://data.example.org/admin/acl/', 'https://data.example.org/admin/'],
+    ['/adminx/', 'document', 'https://data.example.org/adminx/', 'https://data.example.org/'],
+    ['/a/?version=abcd', 'version', 'https://data.example.org/a/'],
+    ['/a/?version=ABCD&diff=0123', 'diff', 'https://data.example.org/a/'],
+    ['/a/?timemap', 'timemap', 'https://data.example.org/a/'],
+    ['/a/?timegate=', 'timegate', 'https://data.example.org/a/'],
+    ['/sparql?query=x', 'endpoint', 'https://data.example.org/sparql'],
+    ['/admin/sparql', 'endpoint', 'https://data.example.org/admin/sparql', 'https://data.example.org/admin/'],
+    ['/sign%20up', 'endpoint', 'https://data.example.org/sign%20up'],
+    ['/uploads/abc', 'endpoint', 'https://data.example.org/uploads/abc'],
+    ['/?uri=https://example.com/', 'proxied', 'https://example.com/'],
+    ['/a?uri=https://example.com/', 'proxied', 'https://example.com/'],
+  ]
+  for (const [target, kind, expected, base] of rows) {
+    const parsed = parse(target)
+    if (isProblem(parsed)) return t.fail(`${target}: ${parsed.detail}`)
+    const value = 'document' in parsed ? parsed.document : 'uri' in parsed ? parsed.uri : parsed.iri
+    t.same([parsed.kind, value], [kind, expected], target)
+    if (base) t.equal(parsed.application.base, base, `${target} belongs to ${base}`)
+  }
+})
+
+void t.test('graphs that are documents: exactly those that a request of their name leads to', async (t) => {
+  const [endUser, admin] = ['https://data.example.org/', 'https://data.example.org/admin/']
+  const isDocument = (kind: 'end-user' | 'admin', graph: string): boolean =>
+    isDocumentOf({ base: kind === 'admin' ? admin : endUser, kind, dataspace: { admin: { base: admin } } }, graph)
+  const isAskedFor = (kind: 'end-user' | 'admin', graph: string): boolean => {
+    const target = parse(graph.slice('https://data.example.org'.length))
+    if (isProblem(target) || target.kind !== 'document' || target.document !== graph) return false
+    return target.application.base === (kind === 'admin' ? admin : endUser)
+  }
+  const rows: [graph: string, of: '' | 'end-user' | 'admin'][] = [
+    [endUser, 'end-user'],
+    [`${endUser}a/b/`, 'end-user'],
+    [`${endUser}%C3%A9/`, 'end-user'],
+    [`${endUser}~a;b=c/`, 'end-user'],
+    [`${endUser}sparql/`, 'end-user'],
+    [admin, 'admin'],
+    [`${admin}acl/x/`, 'admin'],
+    [`${endUser}a`, ''],
+    [`${endUser}é/`, ''],
+    [`${endUser}%c3%a9/`, ''],
+    [`${endUser}%7Ea/`, ''],
+    [`${endUser}%FF/`, ''],
+    [`${endUser}%2F/`, ''],
+    [`${endUser}%0/`, ''],
+    [`${endUser}a?b/`, ''],
+    [`${endUser}a/?b/`, ''],
+    [`${endUser}a#b/`, ''],
+    [`${endUser}/`, ''],
+    [`${endUser}a//b/`, ''],
+    [`${endUser}./`, ''],
+    [`${endUser}a/../b/`, ''],
+    [`${endUser}a b/`, ''],
+    [`${endUser}uploads/x/`, ''],
+    [`${admin}oauth2/authorize/x/`, ''],
+    ['https://data.example.orga/', ''],
+  ]
+  for (const [graph, of] of rows) {
+    t.same([isDocument('end-user', graph), isDocument('admin', graph)], [of === 'end-user', of === 'admin'], graph)
+  }
+  const piece = fc.constantFrom(
+    'a',
+    'é',
+    '%',
+    '%C3%A9',
+    '%2e',
+    '.',
+    '/',
+    '//',
+    '?',
+    '#',
+    ' ',
+    'admin/',
+    'static/',
+    '\\',
+  )
+  fc.assert(
+    fc.property(fc.array(piece, { maxLength: 6 }), fc.constantFrom('end-user', 'admin'), (pieces, kind) => {
+      const graph = `${endUser}${pieces.join('')}/`
+      return isDocument(kind, graph) === isAskedFor(kind, graph)
+    }),
+    { numRuns: 2_000 },
+  )
+})
+
+void t.test('refused with 400: what could be read in two ways', async (t) => {
+  const rows = [
+    '/a//b/',
+    '//a/',
+    '//',
+    '/a/../b/',
+    '/a/./b/',
+    '/..',
+    '/.',
+    '/%2e%2e/b/',
+    '/%2E/',
+    '/.%2e/',
+    '/a%2Fb/',
+    '/a%2fb/',
+    '/a%5Cb/',
+    '/a\\b/',
+    '/a%00b/',
+    '/a%0d%0ab/',
+    '/a%7f/',
+    '/a%zz/',
+    '/a%2/',
+    '/a b/',
+    '/é/',
+    '/a"/',
+    '/<a>/',
+    '/a#b/',
+    '/%ff/',
+    '/%c0%af/',
+    '/a/?x=#y',
+    '/a/?version=a&version=b',
+    '/a/?version=a&timemap',
+    '/a/?diff=abcd',
+    '/a/?timemap&diff=abcd',
+    '/a/?version=abcd&diff=abcd&diff=0123',
+    'a/',
+    '*',
+    '',
+  ]
+  for (const target of rows) {
+    const parsed = parse(target)
+    t.equal(isProblem(parsed) && STATUS_OF[parsed.code], 400, JSON.stringify(target))
+  }
+})
+
+void t.test('the name of a parameter is all of it', async (t) => {
+  for (const query of ['??timemap', '??version=abcd', '?%3Ftimegate'])
+    t.match(parse(`/a/${query}`), { kind: 'document' })
+})
+
+void t.test('?accept= replaces Accept, a plus in it stands for itself (RFC 3986 §3.4)', async (t) => {
+  const rows: [target: string, accept: string | undefined][] = [
+    ['/a/?accept=application/ld+json', 'application/ld+json'],
+    ['/a/?accept=application%2Frdf%2Bxml', 'application/rdf+xml'],
+    ['/a/?timemap&accept=text/turtle;q=0.5,application/rdf+xml', 'text/turtle;q=0.5,application/rdf+xml'],
+    ['/a//b?accept=text/turtle', 'text/turtle'],
+    ['/a/?x=1', undefined],
+    ['/a', undefined],
+  ]
+  for (const [target, accept] of rows) t.equal(acceptOverride(target), accept, target)
+})
+
+void t.test('indirect graph identification is refused with 400 (spec 1)', async (t) => {
+  for (const target of ['/a/?graph=https://data.example.org/b/', '/?default', '/a/?%67raph=x', '/a/?x&default=']) {
+    const parsed = parse(target)
+    t.equal(isProblem(parsed) && parsed.code, 'target.indirect', target)
+  }
+})
+
+void t.test('308 for a document without its slash, the query kept (spec 4.1)', async (t) => {
+  const rows = [
+    ['/a', 'https://data.example.org/a/'],
+    ['/a/b?x=%20y&z', 'https://data.example.org/a/b/?x=%20y&z'],
+    ['/admin', 'https://data.example.org/admin/'],
+    ['/sparqlx', 'https://data.example.org/sparqlx/'],
+    ['/access/other', 'https://data.example.org/access/other/'],
+  ]
+  for (const [target, location] of rows) {
+    const parsed = parse(target!)
+    t.same(isProblem(parsed) && [STATUS_OF[parsed.code], parsed.fields], [308, [['Location', location]]], target!)
+  }
+})
+
+void t.test('404 for an unknown origin', async (t) => {
+  const rows: [target: string, host: string | undefined][] = [
+    ['/', 'evil.example.org'],
+    ['/', undefined],
+    ['/', 'data.example.org:444'],
+    ['/', 'localhost'],
+    ['/', 'data.example.org.'],
+    ['https://evil.example.org/', HOST],
+    ['/', 'other.example.org:8443'],
+    ['/sub', 'other.example.org:8443'],
+  ]
+  for (const [target, host] of rows) {
+    const parsed = parseTarget(target, host, site)
+    t.equal(isProblem(parsed) && parsed.code, 'target.unknown-origin', `${target} at ${host}`)
+  }
+  t.notOk(isProblem(parse('/', 'DATA.example.org:443')), 'the default port may be written')
+  t.notOk(isProblem(parse('/', 'localhost:8080')))
+})
+
+void t.test('property: one document has one spelling, and parsing a parsed document changes nothing', async (t) => {
+  const piece = fc.oneof(
+    fc.constantFrom('a', 'B', '~', '.', '..', '%2e', '%2F', '%41', '%7e', '%C3%A9', '%c3%a9', '//', '\\', ';', '@'),
+    fc.string({ maxLength: 3 }),
+  )
+  fc.assert(
+    fc.property(fc.array(piece, { maxLength: 6 }), (pieces) => {
+      const parsed = parse(`/${pieces.join('')}/`)
+      if (isProblem(parsed) || parsed.kind !== 'document') return
+      const again = parse(new URL(parsed.document).pathname)
+      // The URL class cleans what we refuse: had anything been left to clean, the two would differ.
+      if (isProblem(again) || again.kind !== 'document') throw new Error('refused the second time')
+      if (again.document !== parsed.document) throw new Error(`${parsed.document} became ${again.document}`)
+      if (new URL(parsed.document).href !== parsed.document) throw new Error('not in the normal form')
+    }),
+    { numRuns: 2000 },
+  )
+  t.pass()
+})

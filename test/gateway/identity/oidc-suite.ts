@@ -1,0 +1,806 @@
+// The rows of oidc.test.ts: log-in, session, log-out, tokens, proofs of possession, delegation, and the attacks on each.
+import { createHmac, randomUUID } from 'node:crypto'
+import { readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { exportJWK, generateKeyPair, SignJWT, type JSONWebKeySet } from 'jose'
+import t, { type Test } from 'tap'
+import { openEmbeddedStore } from '../../../gateway/stores/embedded-store.js'
+import { faultLine } from '../../../gateway/configuration/dataspace.js'
+import { readProviders } from '../../../gateway/configuration/identity-providers.js'
+import { parseSettings } from '../../../gateway/configuration/settings.js'
+import { openSessionKeys } from '../../../gateway/identity/session-keys.js'
+import { makeTokenVerifier } from '../../../policies/identity/bearer-token.js'
+import { BUSY, makeProofCheck } from '../../../policies/identity/dpop.js'
+import { makeSessions } from '../../../policies/identity/session.js'
+import type { Answer } from '../../support/client.js'
+import { makeIdentityProvider, makeProofKey } from '../../support/identity-provider.js'
+import { row } from '../../support/stores.js'
+import { makeWorld, ttl, turtle } from '../../support/world.js'
+
+const HOUR = 3_600_000
+const SESSION = '__Host-triplegate'
+const LOGIN = '__Host-triplegate-login'
+const LOGIN_PATH = '/admin/oauth2/login'
+const CALLBACK = '/admin/oauth2/authorize/test'
+const AGENT = /<([^>]+)>; rel="http:\/\/www.w3.org\/ns\/auth\/acl#agent"/
+
+const cookiesOf = ({ fields }: Answer): Map<string, { value: string; line: string }> =>
+  new Map(
+    (fields['set-cookie'] ?? []).map((line) => {
+      const [, name, value] = /^([^=]+)=([^;]*)/.exec(line)!
+      return [name!, { value: value!, line }]
+    }),
+  )
+const agentIn = ({ fields }: Answer): string | undefined => AGENT.exec(String(fields.link))?.[1]
+const withCookie = (name: string, value: string) => ({ fields: { Cookie: `${name}=${value}` } })
+
+void t.test('identity providers', { timeout: 120_000 }, async (t) => {
+  const provider = await makeIdentityProvider(t)
+  const { issuer, people } = provider
+  const [endUser, admin] = await Promise.all([openEmbeddedStore('end-user'), openEmbeddedStore('admin')])
+  t.teardown(() => Promise.all([endUser.close(), admin.close()]))
+  const pairs = {
+    issuer,
+    'client-id': 'gateway',
+    'client-secret': 'a secret of the client',
+    name: 'test',
+    audience: 'https://data.example.org/',
+  }
+  const flags = [
+    ...Object.entries(pairs).flatMap(([name, value]) => [`--oidc-${name}`, value]),
+    ...['--allow-fetch', '127.0.0.1', '--allow-fetch', '::1'],
+  ]
+  const world = await makeWorld(t, { endUser, admin }, { flags })
+  const bases = [world.base, `${world.base}admin/`]
+  provider.register(
+    pairs['client-id'],
+    pairs['client-secret'],
+    bases.map((base) => `${base}oauth2/authorize/test`),
+  )
+  const nobody = world.as('nobody')
+  const pathOf = (url: string): string => url.slice(world.origin.length)
+
+  const begin = async (query = ''): Promise<{ location: string; cookie: string; answer: Answer }> => {
+    const answer = await nobody('GET', `${LOGIN_PATH}?provider=test${query}`)
+    return { answer, location: answer.fields.location ?? '', cookie: cookiesOf(answer).get(LOGIN)?.value ?? '' }
+  }
+  const logIn = async (subject: string, query = '', before = ''): Promise<{ answer: Answer; session: string }> => {
+    const { location, cookie } = await begin(query)
+    const back = await provider.visit(location, subject)
+    const answer = await nobody('GET', pathOf(back), { fields: { Cookie: `${before}${LOGIN}=${cookie}` } })
+    return { answer, session: cookiesOf(answer).get(SESSION)?.value ?? '' }
+  }
+  const read = (session: string, path = '/'): Promise<Answer> => nobody('GET', path, withCookie(SESSION, session))
+
+  const soon = (): number => Math.floor(Date.now() / 1000) + 300
+  const bearer = (token: string, path = '/'): Promise<Answer> =>
+    nobody('GET', path, { fields: { Authorization: `Bearer ${token}` } })
+
+  await t.test('configuration', (t) => configurationRows(t))
+  await t.test('log-in', (t) => logInRows(t))
+  await t.test('attacks on log-in and session', (t) => attackRows(t))
+  await t.test('tokens', (t) => tokenRows(t))
+  await t.test('proofs of possession', (t) => proofRows(t))
+  await t.test('delegation', (t) => delegationRows(t))
+
+  async function configurationRows(t: Test): Promise<void> {
+    const is = (name: string, run: (t: Test) => Promise<unknown>) => row(t, 'none', name, run)
+    const read = async (config: string, credentials = '', more: readonly string[] = []) => {
+      const [file, secrets] = ['providers.trig', 'secrets.trig'].map((name) => join(world.folder, name))
+      const prefixes = `@prefix a: <https://w3id.org/atomgraph/core#> . @prefix dct: <http://purl.org/dc/terms/> .
+        @prefix lds: <https://w3id.org/atomgraph/linkeddatahub/dataspaces#> .
+        @prefix lacl: <https://w3id.org/atomgraph/linkeddatahub/admin/acl#> .`
+      writeFileSync(file!, `${prefixes} ${config}`)
+      writeFileSync(secrets!, `${prefixes} ${credentials}`)
+      const settings = parseSettings(['--config', file!, '--credentials', secrets!, ...more], {})
+      if ('faults' in settings) throw new Error(settings.faults.join())
+      return readProviders(settings)
+    }
+    const described = (name: string, more = '') => `<urn:x:${name}> a lds:IdentityProvider ; dct:identifier "${name}" ;
+      lacl:issuer <https://${name}.example> ; lds:clientId "id of ${name}" ${more} .`
+
+    await is('any number of providers in the configuration files, their secrets in the credentials file', async (t) => {
+      const more = '; lds:scope "profile" ; lds:audience "https://data.example.org/"'
+      const providers = await read(
+        `${described('one')} ${described('two', more)}`,
+        '<urn:x:two> a:authPwd "secret" .',
+        [...['--oidc-issuer', 'https://three.example', '--oidc-client-id', 'third']],
+      )
+      t.match(providers, [
+        { name: 'one', issuer: 'https://one.example', scope: 'openid email profile', audiences: ['id of one'] },
+        {
+          name: 'two',
+          clientSecret: 'secret',
+          scope: 'openid profile',
+          audiences: ['id of two', 'https://data.example.org/'],
+        },
+        { name: 'oidc', clientId: 'third' },
+      ])
+      t.notOk('clientSecret' in (providers as object[])[0]!, 'a public client')
+    })
+    await is('what is wrong with a provider is told, all of it', async (t) => {
+      const wrong = await read(
+        `<urn:x:a> a lds:IdentityProvider ; dct:identifier "a/b" ; lacl:issuer <http://a.example> .
+         ${described('one')} <urn:x:other> a lds:IdentityProvider ; dct:identifier "one" ; lacl:issuer <https://b.example> ;
+         lds:clientId "b" .`,
+      )
+      const lines = 'faults' in wrong ? wrong.faults.map(faultLine).join('\n') : ''
+      for (const fault of ['is no name', 'is no https URL', 'clientId: is missing', 'of another provider'])
+        t.match(lines, fault)
+    })
+    await is('half a provider in the settings is a fault', async (t) => {
+      for (const flags of [
+        ['--oidc-issuer', issuer],
+        ['--oidc-client-secret', 'x'],
+        ['--oidc-client-id', 'x'],
+      ]) {
+        t.ok('faults' in parseSettings(flags, {}), flags.join(' '))
+      }
+    })
+  }
+
+  async function logInRows(t: Test): Promise<void> {
+    const is = (name: string, run: (t: Test) => Promise<unknown>) => row(t, 'none', name, run)
+
+    await is('oauth2/login lists the providers', async (t) => {
+      const answer = await nobody('GET', LOGIN_PATH)
+      t.equal(answer.status, 200)
+      t.match(answer.text, `${world.base}admin/oauth2/login?provider=test`)
+      t.match(answer.text, issuer)
+      t.notMatch(answer.text, pairs['client-secret'])
+    })
+    await is(
+      'login begins the code flow with PKCE, state and nonce; so does authorize without an answer',
+      async (t) => {
+        for (const target of [`${LOGIN_PATH}?provider=test`, CALLBACK]) {
+          const answer = await nobody('GET', target)
+          t.equal(answer.status, 303)
+          const { origin, searchParams } = new URL(answer.fields.location!)
+          t.equal(origin, issuer)
+          t.equal(searchParams.get('response_type'), 'code')
+          t.equal(searchParams.get('code_challenge_method'), 'S256')
+          t.equal(searchParams.get('redirect_uri'), `${world.base}admin/oauth2/authorize/test`)
+          for (const name of ['state', 'nonce', 'code_challenge']) t.match(searchParams.get(name), /^[\w-]{43}$/, name)
+          t.match(cookiesOf(answer).get(LOGIN)!.line, /; HttpOnly; SameSite=Lax; Secure$/)
+          t.equal(answer.fields['cache-control'], 'no-store')
+        }
+      },
+    )
+    await is('an unknown provider → 404', async (t) => {
+      t.equal((await nobody('GET', `${LOGIN_PATH}?provider=other`)).status, 404)
+      t.equal((await nobody('GET', '/admin/oauth2/authorize/other?code=x&state=y')).status, 404)
+    })
+
+    people.set('alice', { name: 'Alice', email: 'alice@example.org', email_verified: true })
+    let alice = ''
+    await is('the first log-in makes account, agent and authorization, and a session', async (t) => {
+      const { answer, session } = await logIn('alice')
+      t.equal(answer.status, 303)
+      t.equal(answer.fields.location, world.base)
+      const cookies = cookiesOf(answer)
+      t.match(cookies.get(SESSION)!.line, /; Path=\/; Max-Age=43200; HttpOnly; SameSite=Lax; Secure$/)
+      t.match(cookies.get(LOGIN)!.line, /Max-Age=0/)
+      const answered = await read(session)
+      t.equal(answered.status, 403, 'identified, and without rights')
+      alice = agentIn(answered)!
+      t.match(alice, new RegExp(`^${world.base}admin/acl/agents/[^/]+/#this$`))
+      const profile = await nobody('GET', new URL(alice).pathname)
+      t.equal(profile.status, 200, 'anybody may read the profile')
+      t.match(profile.text, 'mailto:alice@example.org')
+      t.match(profile.text, world.secretaryWebId)
+      const users = await world.as('owner')(
+        'GET',
+        `/admin/sparql?query=${encodeURIComponent(
+          `SELECT ?g { GRAPH ?g { ?a <http://rdfs.org/sioc/ns#account_of> <${alice}> ; <http://rdfs.org/sioc/ns#id> "alice" } }`,
+        )}`,
+      )
+      t.match(users.text, `${world.base}admin/acl/users/`)
+    })
+    await is('a second log-in finds the same agent; another subject is another agent', async (t) => {
+      t.equal(agentIn(await read((await logIn('alice')).session)), alice)
+      people.set('bob', { name: 'Bob', email: 'bob@example.org', email_verified: false })
+      const bob = agentIn(await read((await logIn('bob')).session))
+      t.ok(bob)
+      t.not(bob, alice)
+    })
+    await is('two first log-ins at once make one agent', async (t) => {
+      const sessions = await Promise.all([1, 2, 3].map(() => logIn('carol')))
+      const agents = await Promise.all(sessions.map(async ({ session }) => agentIn(await read(session))))
+      t.ok(agents[0])
+      t.equal(new Set(agents).size, 1)
+    })
+    await is(
+      'an e-mail address links to an existing agent only when the provider says that it is verified',
+      async (t) => {
+        const mailbox = 'dave@example.org'
+        const webId = `${world.base}admin/acl/agents/dave/#this`
+        const made = await world.as('owner')(
+          'PUT',
+          new URL(webId).pathname,
+          ttl(`<#this> <http://xmlns.com/foaf/0.1/mbox> <mailto:${mailbox}> .`),
+        )
+        t.equal(made.status, 201)
+        people.set('mallory', { email: mailbox, email_verified: false })
+        t.not(agentIn(await read((await logIn('mallory')).session)), webId)
+        people.set('dave', { email: mailbox, email_verified: true })
+        t.equal(agentIn(await read((await logIn('dave')).session)), webId)
+      },
+    )
+    await is('a session reads and writes what its agent may, as the author', async (t) => {
+      const { session } = await logIn('alice')
+      const group = '/admin/acl/groups/writers/'
+      const member = `<#this> <http://xmlns.com/foaf/0.1/member> <${alice}> .`
+      t.equal((await world.as('owner')('POST', group, ttl(member))).status, 204)
+      const path = world.freshPath()
+      const fields = { Cookie: `a=b; ${SESSION}=${session}; c=d`, 'Content-Type': 'text/turtle' }
+      t.equal((await nobody('PUT', path, { fields, body: turtle('"by session"') })).status, 201)
+      const document = await read(session, path)
+      t.equal(document.status, 200)
+      t.equal(document.fields['cache-control'], 'private, no-cache')
+      t.match(document.text, `creator <${alice}>`)
+      t.equal((await nobody('GET', path)).status, 403, 'the same URL anonymously')
+      for (const [site, status] of [
+        ['same-origin', 204],
+        ['cross-site', 403],
+        ['same-site', 403],
+      ] as const) {
+        const answer = await nobody('POST', path, {
+          fields: { ...fields, 'Sec-Fetch-Site': site },
+          body: turtle(`"by ${site}"`),
+        })
+        t.equal(answer.status, status, `a write that is ${site}`)
+      }
+    })
+    await is('the return address is gone to', async (t) => {
+      for (const [asked, location] of [
+        [`${world.base}d1/?accept=text/turtle`, `${world.base}d1/?accept=text/turtle`],
+        ['/d2/', `${world.base}d2/`],
+      ] as const) {
+        for (const name of ['return', 'referer']) {
+          const { answer } = await logIn('alice', `&${name}=${encodeURIComponent(asked)}`)
+          t.equal(answer.fields.location, location)
+        }
+      }
+    })
+    await is('the end-user application has the same endpoints', async (t) => {
+      const started = await nobody('GET', '/oauth2/login?provider=test')
+      t.equal(new URL(started.fields.location!).searchParams.get('redirect_uri'), `${world.base}oauth2/authorize/test`)
+      const back = await provider.visit(started.fields.location!, 'alice')
+      const ended = await nobody('GET', pathOf(back), withCookie(LOGIN, cookiesOf(started).get(LOGIN)!.value))
+      t.equal(agentIn(await read(cookiesOf(ended).get(SESSION)!.value)), alice)
+    })
+    await is('the callback comes from another site, and is let in', async (t) => {
+      const { location, cookie } = await begin()
+      const back = await provider.visit(location, 'alice')
+      const fields = { Cookie: `${LOGIN}=${cookie}`, 'Sec-Fetch-Site': 'cross-site' }
+      t.equal((await nobody('GET', pathOf(back), { fields })).status, 303)
+    })
+    await is('log-out ends the session, wherever its cookie is; not by GET, and not for another site', async (t) => {
+      const { session } = await logIn('alice')
+      const cookie = { Cookie: `${SESSION}=${session}` }
+      const other = await nobody('POST', `${LOGIN_PATH}?logout`, {
+        fields: { ...cookie, 'Sec-Fetch-Site': 'cross-site' },
+      })
+      t.equal(other.status, 403)
+      t.equal((await nobody('GET', `${LOGIN_PATH}?logout`, { fields: cookie })).status, 200)
+      t.equal(agentIn(await read(session)), alice, 'still there')
+      const out = await nobody('POST', `${LOGIN_PATH}?logout`, { fields: cookie })
+      t.equal(out.status, 204)
+      t.match(cookiesOf(out).get(SESSION)!.line, /Max-Age=0/)
+      t.equal(agentIn(await read(session)), undefined, 'the stolen cookie is worth nothing')
+      const away = await nobody('POST', `${LOGIN_PATH}?logout&return=/d1/`, { fields: cookie })
+      t.equal(away.fields.location, `${world.base}d1/`)
+    })
+    await is('an account that is deleted ends its sessions at once', async (t) => {
+      const { session } = await logIn('erin')
+      t.ok(agentIn(await read(session)))
+      const found = await world.as('owner')(
+        'GET',
+        `/admin/sparql?accept=text/csv&query=${encodeURIComponent(
+          'SELECT ?g { GRAPH ?g { ?a <http://rdfs.org/sioc/ns#id> "erin" } }',
+        )}`,
+      )
+      const account = found.text.trim().split(/\s+/)[1]!
+      t.equal((await world.as('owner')('DELETE', new URL(account).pathname)).status, 204)
+      t.equal(agentIn(await read(session)), undefined)
+    })
+    await is(
+      'a session expires; its key outlives a restart, is replaced every day, and goes when it is not needed',
+      async (t) => {
+        let time = Date.now()
+        const now = (): number => time
+        const file = join(world.folder, 'rotated', 'session-keys.json')
+        const lifetime = 12 * HOUR
+        const surroundings = { now, log: world.running.gateway.log }
+        const who = { issuer, subject: 'alice', dataspace: 'https://localhost/admin/' }
+        const keys = await openSessionKeys(file, lifetime, surroundings)
+        const { cookie } = makeSessions(keys, lifetime, now).begin(who)
+        const after = async (ms: number): Promise<unknown> => {
+          time += ms
+          const reopened = makeSessions(await openSessionKeys(file, lifetime, surroundings), lifetime, now)
+          const session = reopened.recall(cookie, who.dataspace)
+          return session === 'ended' ? session : session.subject
+        }
+        t.equal(await after(0), 'alice', 'after a restart')
+        t.equal(makeSessions(keys, lifetime, now).recall(cookie, 'https://other/'), 'ended', 'in another dataspace')
+        t.equal(await after(11.9 * HOUR), 'alice')
+        t.equal(await after(0.2 * HOUR), 'ended')
+        const first = keys.current().id
+        time += 12 * HOUR
+        t.not(keys.current().id, first, 'replaced')
+        t.ok(keys.byId(first), 'and kept')
+        time += 36 * HOUR
+        keys.current()
+        t.notOk(keys.byId(first), 'and gone')
+      },
+    )
+    await is('the keys of sessions are for their owner alone, and no secret is in the log', async (t) => {
+      const file = join(world.folder, 'session-keys.json')
+      t.equal(statSync(file).mode & 0o777, 0o600)
+      const [key] = JSON.parse(readFileSync(file, 'utf8')) as { secret: string }[]
+      const { session } = await logIn('alice')
+      const log = JSON.stringify(world.log)
+      for (const secret of [key!.secret, session, pairs['client-secret']]) t.notOk(log.includes(secret))
+    })
+  }
+
+  async function attackRows(t: Test): Promise<void> {
+    const is = (name: string, run: (t: Test) => Promise<unknown>) => row(t, 'none', name, run)
+    const refused = async (t: Test, answer: Answer, why: RegExp): Promise<void> => {
+      t.equal(answer.status, 400)
+      t.notOk(cookiesOf(answer).get(SESSION), 'no session')
+      t.match(cookiesOf(answer).get(LOGIN)?.line, /Max-Age=0/, 'what it began with is used up')
+      t.match(String(world.log.at(-1)!.cause), why)
+    }
+
+    await is('login CSRF: a callback that this browser has not begun → 400', async (t) => {
+      const back = await provider.visit((await begin()).location, 'mallory')
+      await refused(t, await nobody('GET', pathOf(back)), /has begun no log-in/)
+      const { cookie } = await begin()
+      await refused(t, await nobody('GET', pathOf(back), withCookie(LOGIN, cookie)), /state/)
+    })
+    await is('state mismatch → 400', async (t) => {
+      const { location, cookie } = await begin()
+      const back = new URL(await provider.visit(location, 'alice'))
+      for (const state of ['other', '']) {
+        back.searchParams.set('state', state)
+        await refused(t, await nobody('GET', pathOf(back.href), withCookie(LOGIN, cookie)), /state/)
+      }
+    })
+    await is('nonce mismatch → 400', async (t) => {
+      const { location, cookie } = await begin()
+      const changed = new URL(location)
+      changed.searchParams.set('nonce', 'another-nonce')
+      const back = await provider.visit(changed.href, 'alice')
+      await refused(t, await nobody('GET', pathOf(back), withCookie(LOGIN, cookie)), /nonce/)
+    })
+    await is('a code of another flow (PKCE) → 400', async (t) => {
+      const [one, other] = [await begin(), await begin()]
+      const stolen = new URL(await provider.visit(other.location, 'mallory')).searchParams.get('code')!
+      const back = new URL(await provider.visit(one.location, 'alice'))
+      back.searchParams.set('code', stolen)
+      await refused(t, await nobody('GET', pathOf(back.href), withCookie(LOGIN, one.cookie)), /invalid_grant/)
+    })
+    await is('a code is good once', async (t) => {
+      const { location, cookie } = await begin()
+      const back = await provider.visit(location, 'alice')
+      t.equal((await nobody('GET', pathOf(back), withCookie(LOGIN, cookie))).status, 303)
+      await refused(t, await nobody('GET', pathOf(back), withCookie(LOGIN, cookie)), /invalid_grant/)
+    })
+    await is('mix-up: the answer of another issuer (RFC 9207) → 400', async (t) => {
+      const { location, cookie } = await begin()
+      const back = new URL(await provider.visit(location, 'alice'))
+      back.searchParams.set('iss', 'https://evil.example')
+      await refused(t, await nobody('GET', pathOf(back.href), withCookie(LOGIN, cookie)), /iss/)
+    })
+    await is('a log-in begun at one application does not end at the other', async (t) => {
+      const { location, cookie } = await begin()
+      const back = pathOf(await provider.visit(location, 'alice')).replace('/admin/', '/')
+      await refused(t, await nobody('GET', back, withCookie(LOGIN, cookie)), /another provider or place/)
+    })
+    await is('an error of the provider → 400, in our words', async (t) => {
+      const { location, cookie } = await begin()
+      const state = new URL(location).searchParams.get('state')!
+      const target = `${CALLBACK}?error=access_denied&error_description=%3Cscript%3E&state=${state}&iss=${encodeURIComponent(issuer)}`
+      const answer = await nobody('GET', target, withCookie(LOGIN, cookie))
+      await refused(t, answer, /access_denied/)
+      t.notMatch(answer.text, 'script')
+    })
+    await is('open redirect through the return address → 400', async (t) => {
+      for (const address of [
+        'https://evil.example/',
+        '//evil.example/',
+        '/\\evil.example/',
+        '\\\\evil.example',
+        `${world.origin}.evil.example/`,
+        `${world.origin}@evil.example/`,
+        `https://user@${new URL(world.base).host}/`,
+        `http://${new URL(world.base).host}/`,
+        'javascript:alert(1)',
+        `blob:${world.origin}/x`,
+        'data:text/html,x',
+        `/${'x'.repeat(2000)}`,
+      ]) {
+        const answer = await nobody('GET', `${LOGIN_PATH}?provider=test&return=${encodeURIComponent(address)}`)
+        t.equal(answer.status, 400, address)
+        t.equal(answer.fields.location, undefined)
+        const out = await nobody('POST', `${LOGIN_PATH}?logout&return=${encodeURIComponent(address)}`)
+        t.equal(out.status, 400, address)
+      }
+      const twice = await nobody('GET', `${LOGIN_PATH}?provider=test&return=/d1/&return=https://evil.example/`)
+      t.equal(twice.status, 303, 'the first one counts')
+    })
+    await is('session fixation: a log-in makes a session of its own', async (t) => {
+      const planted = (await logIn('mallory')).session
+      const { answer, session } = await logIn('alice', '', `${SESSION}=${planted}; `)
+      t.equal(answer.status, 303)
+      t.not(session, planted)
+      const [mine, theirs] = [agentIn(await read(session)), agentIn(await read(planted))]
+      t.ok(mine)
+      t.not(mine, theirs, 'the planted one is still who it was')
+    })
+    await is(
+      'cookie tampering: a read is nobody’s and forgets the cookie, a write is refused and says so',
+      async (t) => {
+        const { session } = await logIn('alice')
+        t.ok(agentIn(await read(session)), 'what is tampered with is a session that is remembered')
+        const bytes = Buffer.from(session, 'base64url')
+        const flipped = (at: number): string => {
+          const copy = Buffer.from(bytes)
+          copy[at < 0 ? copy.length + at : at]! ^= 1
+          return copy.toString('base64url')
+        }
+        const { cookie: pending } = await begin()
+        for (const [name, value] of [
+          ['the key', flipped(0)],
+          ['the nonce', flipped(10)],
+          ['the content', flipped(30)],
+          ['the tag', flipped(-1)],
+          ['cut', session.slice(0, -4)],
+          ['longer', `${session}AAAA`],
+          ['a log-in under way', pending],
+          ['nothing', ''],
+          ['garbage', 'x.y.z'],
+          ['too long', 'A'.repeat(5000)],
+        ] as const) {
+          const answer = await read(value)
+          t.equal(answer.status, 403, name)
+          t.equal(agentIn(answer), undefined, name)
+          t.match(cookiesOf(answer).get(SESSION)?.line, /Max-Age=0/, name)
+          t.equal(answer.fields['cache-control'], 'no-store', name)
+          const fields = { Cookie: `${SESSION}=${value}`, 'Content-Type': 'text/turtle' }
+          const write = await nobody('PUT', world.freshPath(), { fields, body: turtle('"x"') })
+          t.equal(write.status, 400, name)
+          t.match(write.text, 'The session is over')
+          t.match(cookiesOf(write).get(SESSION)?.line, /Max-Age=0/, name)
+        }
+        const both = { Cookie: `${SESSION}=${session}; ${SESSION}=${flipped(30)}` }
+        t.equal(agentIn(await nobody('GET', '/', { fields: both })), undefined, 'two that differ are none')
+        t.equal(agentIn(await nobody('GET', '/', withCookie('triplegate', session))), undefined, 'under another name')
+      },
+    )
+    await is(
+      'a public document is read with a session that is over, and not as something for shared caches',
+      async (t) => {
+        const path = new URL(agentIn(await read((await logIn('alice')).session))!).pathname
+        t.equal((await nobody('GET', path)).fields['cache-control'], 'public, no-cache')
+        const answer = await read('garbage', path)
+        t.equal(answer.status, 200)
+        t.equal(answer.fields['cache-control'], 'no-store')
+        t.match(answer.text, 'Alice')
+      },
+    )
+    await is('a client certificate counts before a session', async (t) => {
+      const { session } = await logIn('alice')
+      const answer = await world.as('stranger')('GET', '/', withCookie(SESSION, session))
+      t.equal(agentIn(answer), world.webIdOf('stranger'))
+    })
+    await is('who is logged in cannot write their own account', async (t) => {
+      const { session } = await logIn('bob')
+      const bob = agentIn(await read(session))!
+      const found = await world.as('owner')(
+        'GET',
+        `/admin/sparql?accept=text/csv&query=${encodeURIComponent(
+          `SELECT ?g { GRAPH ?g { ?a <http://rdfs.org/sioc/ns#account_of> <${bob}> } }`,
+        )}`,
+      )
+      const documents = [
+        found.text.trim().split(/\s+/)[1]!,
+        bob.split('#')[0]!,
+        bob.split('#')[0]!.replace('agents', 'authorizations'),
+      ]
+      for (const document of documents) {
+        const fields = { Cookie: `${SESSION}=${session}`, 'Content-Type': 'text/turtle' }
+        for (const method of ['PUT', 'POST'] as const) {
+          const answer = await nobody(method, new URL(document).pathname, { fields, body: turtle('"mine"') })
+          t.equal(answer.status, 403, `${method} ${document}`)
+        }
+      }
+    })
+  }
+
+  async function tokenRows(t: Test): Promise<void> {
+    const is = (name: string, run: (t: Test) => Promise<unknown>) => row(t, 'none', name, run)
+    const good = { iss: issuer, sub: 'alice', aud: 'gateway', exp: soon() }
+    const alice = agentIn(await read((await logIn('alice')).session))!
+
+    await is('an ID token or an access token of the issuer identifies the agent of the account', async (t) => {
+      for (const token of [
+        await provider.token(good),
+        await provider.token({ ...good, aud: pairs.audience }, { typ: 'at+jwt' }),
+        await provider.token({ ...good, aud: ['gateway', 'other'], azp: 'gateway' }),
+      ]) {
+        t.equal(agentIn(await bearer(token)), alice)
+        t.equal(agentIn(await bearer(token)), alice, 'and once more, as it is remembered')
+      }
+    })
+    await is('a script writes with a token', async (t) => {
+      const fields = { Authorization: `Bearer ${await provider.token(good)}`, 'Content-Type': 'text/turtle' }
+      t.equal((await nobody('PUT', world.freshPath(), { fields, body: turtle('"by a script"') })).status, 201)
+    })
+
+    const part = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url')
+    const { privateKey: foreign } = await generateKeyPair('RS256')
+    const signed = (kid: string): Promise<string> =>
+      new SignJWT(good).setProtectedHeader({ alg: 'RS256', kid }).sign(foreign)
+    const jwks = await (await fetch(`${issuer}/jwks`)).text()
+    const hmac = `${part({ alg: 'HS256', kid: 'one' })}.${part(good)}`
+    const valid = await provider.token(good)
+    t.equal(agentIn(await bearer(valid)), alice, 'what is tampered with below is a token that is remembered')
+    const [header, payload, signature] = valid.split('.') as [string, string, string]
+    const attacks: readonly (readonly [name: string, token: string])[] = [
+      ['alg none', `${part({ alg: 'none' })}.${part(good)}.`],
+      ['alg NONE, with a signature', `${part({ alg: 'nOnE' })}.${part(good)}.${signature}`],
+      [
+        'alg HS256 with the public key as the secret',
+        `${hmac}.${createHmac('sha256', jwks).update(hmac).digest('base64url')}`,
+      ],
+      ['wrong audience', await provider.token({ ...good, aud: 'somebody-else' })],
+      ['no audience', await provider.token({ iss: issuer, sub: 'alice', exp: soon() })],
+      ['the audience of Solid without a bound key', await provider.token({ ...good, aud: 'solid' })],
+      ['issued to another party', await provider.token({ ...good, aud: ['gateway', 'other'], azp: 'other' })],
+      ['wrong issuer', await provider.token({ ...good, iss: 'https://evil.example' })],
+      ['no issuer', await provider.token({ sub: 'alice', aud: 'gateway', exp: soon() })],
+      ['unknown key', await signed('two')],
+      ['another key under a known name', await signed('one')],
+      ['expired', await provider.token({ ...good, exp: soon() - 600 })],
+      ['without an expiry', await provider.token({ iss: issuer, sub: 'alice', aud: 'gateway' })],
+      ['not yet valid', await provider.token({ ...good, nbf: soon() })],
+      ['a log-out token', await provider.token(good, { typ: 'logout+jwt' })],
+      ['a log-out token that is typed as any other', await provider.token({ ...good, events: {} })],
+      ['another payload', `${header}.${part({ ...good, sub: 'bob' })}.${signature}`],
+      ['no subject', await provider.token({ iss: issuer, aud: 'gateway', exp: soon() })],
+      ['a subject who has never logged in', await provider.token({ ...good, sub: 'frank' })],
+      ['no token', 'garbage'],
+      ['too long', `${header}.${'A'.repeat(10_000)}.${signature}`],
+    ]
+    const sentences = new Set<string>()
+    for (const [name, token] of attacks) {
+      await is(`JWT: ${name} → 400`, async (t) => {
+        world.log.length = 0
+        const answer = await bearer(token, '/admin/acl/agents/stranger/')
+        t.equal(answer.status, 400)
+        sentences.add(/title "([^"]+)"/.exec(answer.text)?.[1] ?? answer.text)
+        t.ok(world.log.at(-1)!.cause, 'the log says why')
+        t.notOk(JSON.stringify(world.log).includes(payload), 'and not with what')
+      })
+    }
+    await is('a refused credential is answered in the same words whatever is wrong with it', async (t) => {
+      t.equal(sentences.size, 1)
+      for (const Authorization of ['Basic YTpi', 'Bearer', 'Bearer a b', 'Negotiate x', '']) {
+        const answer = await nobody('GET', '/', { fields: { Authorization } })
+        t.equal(answer.status, 400, Authorization)
+      }
+    })
+    await is('tokens with unknown keys do not make the gateway ask for keys again and again', async (t) => {
+      const before = provider.keysAsked()
+      for (let i = 0; i < 20; i++) await bearer(await signed(randomUUID()))
+      t.ok(provider.keysAsked() - before <= 1)
+    })
+    await is('a new key of the issuer is found, an old one goes, and keys stay while the issuer is away', async (t) => {
+      let time = Date.now()
+      let asked = 0
+      let published: JSONWebKeySet | string = 'away'
+      const readKeys = () => Promise.resolve((asked++, published))
+      const verifier = makeTokenVerifier(
+        [{ issuer, clientId: 'gateway', audiences: ['gateway'], readKeys }],
+        () => time,
+      )
+      const pairs = await Promise.all(['a', 'b'].map(async (kid) => ({ kid, ...(await generateKeyPair('ES256')) })))
+      const publish = async (...kids: string[]) => {
+        const own = pairs.filter(({ kid }) => kids.includes(kid))
+        published = {
+          keys: await Promise.all(own.map(async ({ kid, publicKey }) => ({ ...(await exportJWK(publicKey)), kid }))),
+        }
+      }
+      const verified = async (kid: string): Promise<string> => {
+        const { privateKey } = pairs.find((one) => one.kid === kid)!
+        const jwt = new SignJWT({ ...good, exp: Math.floor(time / 1000) + 60, jti: randomUUID() })
+        const claims = await verifier.verify(await jwt.setProtectedHeader({ alg: 'ES256', kid }).sign(privateKey))
+        return 'kind' in claims ? claims.reason : claims.subject
+      }
+      t.equal(await verified('a'), 'unavailable')
+      t.equal(await verified('a'), 'unavailable')
+      t.equal(asked, 1, 'a failure is believed for a while')
+      time += 10_000
+      await publish('a')
+      t.equal(await verified('a'), 'alice')
+      await publish('b')
+      t.equal(await verified('b'), 'signature')
+      t.equal(asked, 2, 'keys are not asked for at every unknown one')
+      time += 30_000
+      t.equal(await verified('b'), 'alice')
+      t.equal(await verified('a'), 'signature')
+      published = 'away'
+      time += 600_000
+      t.equal(await verified('b'), 'alice')
+    })
+    await is('a certificate and a token are of the same agent, or refused', async (t) => {
+      const fields = { Authorization: `Bearer ${valid}` }
+      t.equal((await world.as('stranger')('GET', '/', { fields })).status, 400)
+      t.equal((await world.as('stranger')('GET', '/', { fields })).status, 400, 'both known by now')
+    })
+    await is('a token counts, and not the session beside it', async (t) => {
+      const { session } = await logIn('bob')
+      const fields = { Authorization: `Bearer ${valid}`, Cookie: `${SESSION}=${session}` }
+      t.equal(agentIn(await nobody('GET', '/', { fields })), alice)
+    })
+    await is('a webid claim counts where the profile names the issuer, and only there', async (t) => {
+      const put = (path: string, more: string) => world.as('writer')('PUT', path, ttl(`${turtle('"me"')} ${more}`))
+      const [named, other] = [world.freshPath(), world.freshPath()]
+      const oidcIssuer = '<#me> <http://www.w3.org/ns/solid/terms#oidcIssuer>'
+      await put(named, `${oidcIssuer} <${issuer}> .`)
+      await put(other, `${oidcIssuer} <https://other.example> .`)
+      const claiming = (webid: string) =>
+        provider.token({ iss: issuer, sub: 'grace', aud: 'gateway', exp: soon(), webid })
+      const webId = `${world.origin}${named}#me`
+      t.equal(agentIn(await bearer(await claiming(webId))), webId)
+      t.equal(agentIn(await bearer(await claiming(webId))), webId)
+      t.equal((await bearer(await claiming(`${world.origin}${other}#me`))).status, 400)
+      t.equal((await bearer(await claiming(world.ownerWebId))).status, 400)
+      t.equal((await bearer(await claiming('https://10.0.0.1/#me'))).status, 400)
+      await put(named, '')
+      t.equal((await bearer(await claiming(webId))).status, 400, 'no longer named')
+    })
+  }
+
+  async function proofRows(t: Test): Promise<void> {
+    const is = (name: string, run: (t: Test) => Promise<unknown>) => row(t, 'none', name, run)
+    const path = world.freshPath()
+    const webId = `${world.origin}${path}#me`
+    await world.as('writer')(
+      'PUT',
+      path,
+      ttl(`${turtle('"me"')} <#me> <http://www.w3.org/ns/solid/terms#oidcIssuer> <${issuer}> .`),
+    )
+    const key = await makeProofKey()
+    const other = await makeProofKey()
+    const claims = { iss: issuer, sub: 'solid', aud: 'solid', exp: soon(), webid: webId, cnf: { jkt: key.thumbprint } }
+    const token = await provider.token(claims)
+    const wanted = { htm: 'GET', htu: world.base, token }
+    const present = (proof: string | string[], scheme = 'DPoP', target = '/'): Promise<Answer> =>
+      nobody('GET', target, { fields: { Authorization: `${scheme} ${token}`, DPoP: proof } })
+
+    await is('a token with its proof identifies the WebID (Solid-OIDC)', async (t) => {
+      t.equal(agentIn(await present(await key.prove(wanted))), webId)
+      t.equal(agentIn(await present(await key.prove({ ...wanted, htu: `${world.base}?a=b#c` }))), webId, 'query apart')
+      t.equal(agentIn(await present(await key.prove(wanted), 'dpop', '/?accept=text/turtle')), webId)
+    })
+    await is('replayed DPoP → 400', async (t) => {
+      const proof = await key.prove(wanted)
+      t.equal((await present(proof)).status, 403)
+      t.equal((await present(proof)).status, 400)
+    })
+    const now = Math.floor(Date.now() / 1000)
+    const attacks: readonly (readonly [name: string, proof: string | string[]])[] = [
+      ['of another key', await other.prove(wanted)],
+      ['for another method', await key.prove({ ...wanted, htm: 'PUT' })],
+      ['for another URL', await key.prove({ ...wanted, htu: `${world.base}other/` })],
+      ['for another origin', await key.prove({ ...wanted, htu: 'https://evil.example/' })],
+      ['for another token', await key.prove({ ...wanted, ath: 'x' })],
+      ['too old', await key.prove({ ...wanted, iat: now - 120 })],
+      ['of the future', await key.prove({ ...wanted, iat: now + 120 })],
+      ['of another type', await key.prove({ ...wanted, typ: 'JWT' })],
+      ['without an identifier', await key.prove({ ...wanted, jti: '' })],
+      ['twice', [await key.prove(wanted), await key.prove(wanted)]],
+      ['missing', ''],
+    ]
+    for (const [name, proof] of attacks) {
+      await is(`DPoP proof ${name} → 400`, async (t) => t.equal((await present(proof)).status, 400))
+    }
+    await is('more proofs than can be remembered are refused, not let pass', async (t) => {
+      let time = Date.now()
+      const check = makeProofCheck(() => time, 1)
+      const prove = async () => {
+        const proof = await key.prove({ ...wanted, iat: Math.floor(time / 1000) })
+        return check({ proof, token, boundTo: key.thumbprint, method: 'GET', url: world.base })
+      }
+      t.equal(await prove(), undefined)
+      t.equal(await prove(), BUSY)
+      time += 120_000
+      t.equal(await prove(), undefined, 'those that nobody could replay any more are forgotten')
+    })
+    await is('a bound token as a bearer’s → 400, and a bearer’s token with a proof', async (t) => {
+      t.equal((await present(await key.prove(wanted), 'Bearer')).status, 400)
+      t.equal((await bearer(token)).status, 400)
+      const unbound = await provider.token({ iss: issuer, sub: 'alice', aud: 'gateway', exp: soon() })
+      const fields = { Authorization: `DPoP ${unbound}`, DPoP: await key.prove({ ...wanted, token: unbound }) }
+      t.equal((await nobody('GET', '/', { fields })).status, 400)
+    })
+    await is('a token that is bound by a certificate → 400', async (t) => {
+      const bound = await provider.token({ ...claims, aud: 'gateway', cnf: { 'x5t#S256': 'x' } })
+      t.equal((await bearer(bound)).status, 400)
+    })
+  }
+
+  async function delegationRows(t: Test): Promise<void> {
+    const is = (name: string, run: (t: Test) => Promise<unknown>) => row(t, 'none', name, run)
+    const alice = agentIn(await read((await logIn('alice')).session))!
+    const forSomebody = (name: string, principal: string, method = 'GET', path = '/'): Promise<Answer> =>
+      world.as(name)(method, path, {
+        fields: { 'On-Behalf-Of': principal, ...(method === 'PUT' && { 'Content-Type': 'text/turtle' }) },
+        ...(method === 'PUT' && { body: turtle('"by a delegate"') }),
+      })
+    const profile = new URL(world.webIdOf('writer')).pathname
+    const delegates = `<${world.webIdOf('stranger')}> <http://www.w3.org/ns/auth/acl#delegates> <${world.webIdOf('writer')}> .`
+
+    await is('delegation without the delegates triple → 400', async (t) => {
+      t.equal((await forSomebody('stranger', world.webIdOf('writer'))).status, 400)
+      t.equal((await forSomebody('stranger', world.ownerWebId)).status, 400)
+    })
+    await is('a delegate’s own word is nothing', async (t) => {
+      const path = new URL(world.webIdOf('stranger')).pathname
+      t.equal((await world.as('owner')('POST', path, ttl(delegates))).status, 204)
+      t.equal((await forSomebody('stranger', world.webIdOf('writer'))).status, 400)
+    })
+    await is('the delegate acts as the principal, where the principal’s profile says so', async (t) => {
+      t.equal((await world.as('owner')('POST', profile, ttl(delegates))).status, 204)
+      const path = world.freshPath()
+      t.equal((await forSomebody('stranger', world.webIdOf('writer'), 'PUT', path)).status, 201)
+      const answer = await forSomebody('stranger', `<${world.webIdOf('writer')}>`, 'GET', path)
+      t.equal(agentIn(answer), world.webIdOf('writer'))
+      t.match(answer.text, `creator <${world.webIdOf('writer')}>`)
+      t.equal((await world.as('stranger')('GET', path)).status, 403, 'and as itself without the field')
+      const line = world.log.filter(({ method }) => method === 'PUT').at(-1)!
+      t.equal(line.agent, world.webIdOf('writer'))
+      t.equal(line.delegate, world.webIdOf('stranger'), 'the log has both')
+    })
+    await is('not the other way round, and not for somebody’s principal', async (t) => {
+      t.equal((await forSomebody('writer', world.webIdOf('stranger'))).status, 400)
+      t.equal((await forSomebody('reader', world.webIdOf('writer'))).status, 400)
+    })
+    await is('the triple taken away ends it', async (t) => {
+      const removal = await world.as('owner')('PATCH', profile, {
+        fields: { 'Content-Type': 'application/sparql-update' },
+        body: `DELETE WHERE { ${delegates} }`,
+      })
+      t.equal(removal.status, 204)
+      t.equal((await forSomebody('stranger', world.webIdOf('writer'))).status, 400)
+    })
+    await is('on one’s own behalf', async (t) => {
+      t.equal(agentIn(await forSomebody('writer', world.webIdOf('writer'))), world.webIdOf('writer'))
+    })
+    await is('a forged On-Behalf-Of → 400', async (t) => {
+      t.equal((await forSomebody('nobody', world.ownerWebId)).status, 400, 'without a credential')
+      const { session } = await logIn('alice')
+      const fields = { Cookie: `${SESSION}=${session}`, 'On-Behalf-Of': alice }
+      t.equal((await nobody('GET', '/', { fields })).status, 400, 'with a session')
+      for (const value of [
+        'https://10.0.0.1/#me',
+        'https://169.254.169.254/latest#me',
+        'urn:x',
+        'https://user@localhost/#me',
+        `${world.webIdOf('writer')}\\u003E`,
+        `${world.webIdOf('writer')}, ${world.ownerWebId}`,
+        '<>',
+        '',
+      ]) {
+        t.equal((await forSomebody('stranger', value)).status, 400, value)
+      }
+    })
+    await is('the secretary acts for whoever has logged in', async (t) => {
+      const profileText = (await nobody('GET', new URL(alice).pathname)).text
+      t.match(profileText, `<${world.secretaryWebId}> acl:delegates <${alice}>`)
+    })
+  }
+})

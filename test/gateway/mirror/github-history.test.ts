@@ -1,0 +1,80 @@
+// A gateway whose history is on GitHub, as a whole: what is committed, what is read back, and what the operator is told
+// (spec 9.2 to 9.5); GitHub is a double over a real repository, checked against its OpenAPI description.
+import t from 'tap'
+import { openEmbeddedStore } from '../../../gateway/stores/embedded-store.js'
+import { readTrailers } from '../../../versioning/git/commit-message.js'
+import { makeClient } from '../../support/client.js'
+import { freePort } from '../../support/fuseki.js'
+import { openGitHub } from '../../support/github.js'
+import { row } from '../../support/stores.js'
+import { makeWorld, ttl, turtle } from '../../support/world.js'
+
+t.setTimeout(120_000)
+
+interface Check {
+  readonly what: string
+  readonly warning?: string
+  readonly journal?: { readonly depth: number; readonly lastError: string | null }
+}
+
+void t.test('a history on GitHub', async (t) => {
+  const github = await openGitHub(t)
+  await github.push({ README: 'x' })
+  const stores = { endUser: await openEmbeddedStore('end-user'), admin: await openEmbeddedStore('admin') }
+  t.teardown(() => Promise.all([stores.endUser.close(), stores.admin.close()]))
+  const management = await freePort()
+  const flags = [
+    '--history',
+    github.location,
+    '--history-token',
+    github.token,
+    '--history-api',
+    github.apiBase,
+    '--management',
+    String(management),
+  ]
+  const world = await makeWorld(t, stores, { flags })
+  const operator = makeClient({ port: management })
+  t.teardown(operator.close)
+  const owner = world.as('owner')
+  const history = world.running.dataspaces[0]!.endUser.history!
+  const is = (name: string, run: () => Promise<void>): Promise<void> => row(t, 'none', name, run)
+  const check = async (): Promise<Check> => {
+    const { text } = await operator('GET', '/health/ready')
+    return (JSON.parse(text) as { checks: Check[] }).checks.find(({ journal }) => journal)!
+  }
+  await history.settled(30_000)
+
+  await is('each write is one commit by its agent, one call each, and is read back', async () => {
+    const before = github.calls.length
+    const path = world.freshPath()
+    await owner('PUT', path, ttl(turtle('"one"')))
+    await owner('PUT', path, ttl(turtle('"two"')))
+    t.ok(await history.settled(30_000))
+    t.equal(github.calls.length - before, 2)
+    const commits = (await github.history()).slice(-2)
+    t.same(
+      commits.map(({ message, author, paths }) => [readTrailers(message).method, author, paths]),
+      Array(2).fill(['PUT', world.ownerWebId, [`graphs${path.slice(0, -1)}.nt`]]),
+    )
+    const memento = await owner('GET', `${path}?version=${commits[0]!.sha}`)
+    t.equal(memento.status, 200)
+    t.match(memento.text, /"one"/)
+    t.match(memento.fields['memento-datetime'], /GMT$/)
+  })
+  await is('a refused token: writes go on, the operator is told why and what to do', async () => {
+    const token = github.token
+    github.token = 'another'
+    const path = world.freshPath()
+    t.equal((await owner('PUT', path, ttl(turtle('"three"')))).status, 201)
+    for (let tries = 0; tries < 50 && !(await check()).warning; tries++) await new Promise((r) => setTimeout(r, 100))
+    const { warning, journal } = await check()
+    t.match(warning, /token/i)
+    t.equal(journal!.depth, 1)
+    t.notMatch(JSON.stringify(await check()), new RegExp(token))
+    const { text: metrics } = await operator('GET', '/metrics')
+    t.match(metrics, /triplegate_history_parked\{application="[^"]*"\} 1/)
+    t.match(metrics, /triplegate_journal_entries\{application="[^"]*"\} 1/)
+    github.token = token
+  })
+})

@@ -1,0 +1,233 @@
+// What becomes a commit, and what does not (spec 9.2, design 6): document writes, SPARQL updates, stores that break off; on
+// both stores, with a real repository.
+import { setTimeout as sleep } from 'node:timers/promises'
+import t, { type Test } from 'tap'
+import type { History } from '../../../versioning/history.js'
+import type { ApplicationCache } from '../../../gateway/gateway.js'
+import type { TimeMapJson } from '../../../gateway/memento/time-map.js'
+import type { Problem } from '../../../gateway/problem.js'
+import { problem } from '../../../gateway/problem.js'
+import type { GraphStore } from '../../../gateway/stores/store.js'
+import { makeWorld, ttl, turtle, type World } from '../../support/world.js'
+import { forEachStore, row } from '../../support/stores.js'
+
+type Is = (name: string, run: (t: Test) => Promise<unknown>) => Promise<void>
+const UPDATE = { 'Content-Type': 'application/sparql-update' }
+
+/** A store whose writes can be made to fail, before or after they are done. */
+function unsteady(
+  store: GraphStore,
+): GraphStore & { next: { when: 'before' | 'after'; problem: Problem } | undefined } {
+  const replace: GraphStore['replace'] = async (...call) => {
+    const fault = own.next
+    own.next = undefined
+    if (fault?.when === 'before') return fault.problem
+    const failed = await store.replace(...call)
+    return fault ? fault.problem : failed
+  }
+  const own = { ...store, replace, next: undefined as { when: 'before' | 'after'; problem: Problem } | undefined }
+  return own
+}
+
+void forEachStore(t, 'journalled', async (t, makeStores, kind) => {
+  const stores = await makeStores()
+  const endUser = unsteady(stores.endUser)
+  const world = await makeWorld(t, { ...stores, endUser }, { flags: ['--history', 'local'] })
+  const is: Is = (name, run) => row(t, kind, name, run)
+  await documentWrites(world, is)
+  await updates(world, is, kind)
+  await refusedBefore(world, is)
+  await brokenOff(world, is, endUser)
+})
+
+async function versionsOf(world: World, path: string): Promise<TimeMapJson['versions']> {
+  const { status, text } = await world.as('owner')('GET', `${path}?timemap`, { fields: { Accept: 'application/json' } })
+  return status === 404 ? [] : (JSON.parse(text) as TimeMapJson).versions
+}
+const methodsOf = async (world: World, path: string): Promise<(string | undefined)[]> =>
+  (await versionsOf(world, path)).map(({ method }) => method)
+
+async function documentWrites(world: World, is: Is): Promise<void> {
+  const owner = world.as('owner')
+  const writer = world.as('writer')
+  await is('every successful write is one commit, with method and agent, in order', async (t) => {
+    const path = world.freshPath()
+    const patch = { fields: UPDATE, body: `INSERT { <> <urn:p> "patched" } WHERE {}` }
+    const statuses = [
+      await owner('PUT', path, ttl(turtle('"one"'))),
+      await writer('PUT', path, ttl(turtle('"two"'))),
+      await writer('POST', path, ttl('<> <urn:p> "three" .')),
+      await owner('PATCH', path, patch),
+      await owner('DELETE', path),
+      await owner('PUT', path, ttl(turtle('"again"'))),
+    ].map(({ status }) => status)
+    t.same(statuses, [201, 200, 204, 204, 204, 201])
+    const versions = await versionsOf(world, path)
+    t.same(
+      versions.map(({ method, agent }) => [method, agent]),
+      [
+        ['PUT', world.ownerWebId],
+        ['PUT', world.webIdOf('writer')],
+        ['POST', world.webIdOf('writer')],
+        ['PATCH', world.ownerWebId],
+        ['DELETE', world.ownerWebId],
+        ['PUT', world.ownerWebId],
+      ],
+    )
+  })
+  await is('a PATCH that leaves nothing is a deletion, committed as what was asked', async (t) => {
+    const path = world.freshPath()
+    await owner('PUT', path, ttl(turtle('"one"')))
+    const all = { fields: UPDATE, body: 'DELETE WHERE { ?s ?p ?o }' }
+    t.equal((await owner('PATCH', path, all)).status, 204)
+    t.equal((await owner('GET', path)).status, 404)
+    t.same(await methodsOf(world, path), ['PUT', 'PATCH'])
+    t.equal((await versionsOf(world, path))[1]!.uri, undefined)
+  })
+  await is('what was refused is no commit', async (t) => {
+    const path = world.freshPath()
+    await owner('PUT', path, ttl(turtle('"one"')))
+    const wrong = { fields: { 'Content-Type': 'text/turtle', 'If-Match': '"other"' }, body: turtle('"two"') }
+    t.equal((await owner('PUT', path, wrong)).status, 412)
+    t.equal((await owner('PUT', path, ttl('<> <urn:p> ."'))).status, 400)
+    t.equal((await world.as('stranger')('PUT', path, ttl(turtle('"three"')))).status, 403)
+    t.same(await methodsOf(world, path), ['PUT'])
+  })
+  await is('a PUT whose Content-Location is a version says what it restores (RFC 9110 §8.7)', async (t) => {
+    const path = world.freshPath()
+    await owner('PUT', path, ttl(turtle('"one"')))
+    await owner('PUT', path, ttl(turtle('"two"')))
+    const { version } = (await versionsOf(world, path))[0]!
+    const restored = (location: string) => ({
+      fields: { 'Content-Type': 'text/turtle', 'Content-Location': location },
+      body: turtle('"one"'),
+    })
+    await owner('PUT', path, restored(`${world.origin}${path}?version=${version}`))
+    await owner('PUT', path, restored(`?version=${version}`))
+    await owner('PUT', path, restored(`https://elsewhere.example/?version=${version}`))
+    t.same(
+      (await versionsOf(world, path)).map(({ restores }) => restores),
+      [undefined, undefined, version, version, undefined],
+    )
+  })
+}
+
+async function updates(world: World, is: Is, kind: string): Promise<void> {
+  const owner = world.as('owner')
+  const update = async (body: string): Promise<number> =>
+    (await owner('POST', '/sparql', { fields: UPDATE, body })).status
+  const iriOf = (path: string): string => `${world.origin}${path}`
+
+  await is('a SPARQL update: each document that it changes is a commit, and no other', async (t) => {
+    const [a, b, c] = [world.freshPath(), world.freshPath(), world.freshPath()]
+    for (const path of [a, b, c]) await owner('PUT', path, ttl(turtle('"one"')))
+    const both = `INSERT DATA { GRAPH <${iriOf(a)}> { <${iriOf(a)}> <urn:p> 1 } } ;
+      DELETE WHERE { GRAPH <${iriOf(b)}> { ?s <http://purl.org/dc/terms/title> ?o } } ;
+      DELETE DATA { GRAPH <${iriOf(c)}> { <urn:not> <urn:there> 1 } }`
+    t.equal(await update(both), 200)
+    t.same(await methodsOf(world, a), ['PUT', 'UPDATE'])
+    t.same(await methodsOf(world, b), ['PUT', 'UPDATE'])
+    t.same(await methodsOf(world, c), ['PUT'], 'nothing of it changed')
+    const { agent, added, removed } = (await versionsOf(world, b))[1]!
+    t.same([agent, added, removed], [world.ownerWebId, 0, 1])
+  })
+  await is('an update that empties a document is its deletion, one that makes a graph its first version', async (t) => {
+    const [gone, made] = [world.freshPath(), world.freshPath()]
+    await owner('PUT', gone, ttl(turtle('"one"')))
+    t.equal(await update(`DROP GRAPH <${iriOf(gone)}>`), 200)
+    t.equal(await update(`INSERT DATA { GRAPH <${iriOf(made)}> { <urn:s> <urn:p> 1 } }`), 200)
+    t.same(await methodsOf(world, gone), ['PUT', 'UPDATE'])
+    t.same(await methodsOf(world, made), ['UPDATE'])
+  })
+  await is('an update of any document: those that it changes are found', async (t) => {
+    const [a, b] = [world.freshPath(), world.freshPath()]
+    await owner('PUT', a, ttl(turtle('"wide"')))
+    await owner('PUT', b, ttl(turtle('"other"')))
+    const wide = `DELETE { GRAPH ?g { ?s ?p "wide" } } INSERT { GRAPH ?g { ?s ?p "wider" } } WHERE { GRAPH ?g { ?s ?p "wide" } }`
+    t.equal(await update(wide), 200)
+    t.same(await methodsOf(world, a), ['PUT', 'UPDATE'])
+    t.same(await methodsOf(world, b), ['PUT'])
+    await owner('PUT', a, ttl(turtle('"then"')))
+    t.same(await methodsOf(world, a), ['PUT', 'UPDATE', 'PUT'])
+  })
+  await is('what is wrong with an update leaves no commit', async (t) => {
+    const path = world.freshPath()
+    await owner('PUT', path, ttl(turtle('"one"')))
+    t.equal(await update(`INSERT DATA { GRAPH <${iriOf(path)}> { <urn:s> <urn:p> } }`), 400)
+    t.same(await methodsOf(world, path), ['PUT'])
+  })
+  await is('graphs that are no documents are nobody’s history, and a store in memory does not take them', async (t) => {
+    const status = kind === 'embedded' ? 422 : 200
+    t.equal(await update('INSERT DATA { GRAPH <urn:elsewhere> { <urn:s> <urn:p> 1 } }'), status)
+    t.equal(await update('INSERT DATA { <urn:s> <urn:p> 1 }'), status)
+    t.equal(await update('ASK {}'), 400)
+    t.equal(world.running.dataspaces[0]!.endUser.history!.status().inDoubt, 0)
+  })
+}
+
+/** Design 6: back-pressure, and what could never be committed. */
+async function refusedBefore(world: World, is: Is): Promise<void> {
+  const owner = world.as('owner')
+  const { history, cache } = world.running.dataspaces[0]!.endUser as { history: History; cache: ApplicationCache }
+  await is('without room in the journal a write is refused, and the document is in no doubt', async (t) => {
+    const path = world.freshPath()
+    await owner('PUT', path, ttl(turtle('"one"')))
+    const { begin } = history
+    t.teardown(() => Object.assign(history, { begin }))
+    Object.assign(history, { begin: async () => ({ setback: 'full', detail: 'no room' }) })
+    const target = `<${world.origin + path}>`
+    const update = `INSERT DATA { GRAPH ${target} { ${target} <urn:p> "two" } }`
+    t.equal((await owner('PUT', path, ttl(turtle('"two"')))).status, 503)
+    t.equal((await owner('POST', '/sparql', { fields: UPDATE, body: update })).status, 503)
+    const isOn = process.env.TRIPLEGATE_TEST_CACHE !== 'off'
+    t.equal(cache.documents.find(world.origin + path)?.value !== undefined, isOn, 'it is still kept')
+    Object.assign(history, { begin })
+    t.same(await methodsOf(world, path), ['PUT'])
+  })
+  await is('a document whose path Git would not take is not made', async (t) => {
+    const { status } = await owner('PUT', `/${'long'.repeat(1_100)}/`, ttl(turtle('"one"')))
+    t.equal(status, 400)
+    t.same(history.status().blocked, [])
+  })
+}
+
+/** Design 6: what broke off is held against the store, and becomes a commit or is dropped. */
+async function brokenOff(world: World, is: Is, store: ReturnType<typeof unsteady>): Promise<void> {
+  const owner = world.as('owner')
+  const history = world.running.dataspaces[0]!.endUser.history!
+  const cut = (when: 'before' | 'after', code: Problem['code']): void => {
+    store.next = { when, problem: problem(code, 'cut') }
+  }
+  const settled = async (): Promise<void> => {
+    for (let tries = 0; history.status().inDoubt > 0 && tries < 100; tries++) await sleep(200)
+  }
+  await is('a write that the store has done though it broke off becomes a commit', async (t) => {
+    const path = world.freshPath()
+    await owner('PUT', path, ttl(turtle('"one"')))
+    cut('after', 'store.failed')
+    t.equal((await owner('PUT', path, ttl(turtle('"two"')))).status, 502)
+    t.equal((await owner('PUT', path, ttl(turtle('"three"')))).status, 200, 'the next write settles it')
+    t.same(await methodsOf(world, path), ['PUT', 'PUT', 'PUT'])
+  })
+  await is('a write that it has not done is dropped, when it can be known', async (t) => {
+    const path = world.freshPath()
+    await owner('PUT', path, ttl(turtle('"one"')))
+    cut('before', 'store.time')
+    t.equal((await owner('PUT', path, ttl(turtle('"two"')))).status, 504)
+    const early = await owner('PUT', path, ttl(turtle('"three"')))
+    t.equal(early.status, 503, 'until then the document is not written')
+    t.match(early.fields['retry-after'], /^\d+$/)
+    t.equal((await owner('GET', path)).status, 200, 'and is read')
+    await settled()
+    t.equal((await owner('PUT', path, ttl(turtle('"four"')))).status, 200)
+    t.same(await methodsOf(world, path), ['PUT', 'PUT'])
+  })
+  await is('a write that did not reach the store is dropped at once', async (t) => {
+    const path = world.freshPath()
+    cut('before', 'store.unreachable')
+    t.equal((await owner('PUT', path, ttl(turtle('"one"')))).status, 503)
+    t.equal(history.status().inDoubt, 0)
+    t.equal((await owner('PUT', path, ttl(turtle('"two"')))).status, 201)
+    t.same(await methodsOf(world, path), ['PUT'])
+  })
+}

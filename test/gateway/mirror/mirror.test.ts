@@ -1,0 +1,349 @@
+// The mirror: what differs between store and repository is found, exactly; is committed; and fills an empty store again.
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import t, { type Test } from 'tap'
+import { openEmbeddedStore } from '../../../gateway/stores/embedded-store.js'
+import { areSame } from '../../../gateway/rdf/same-graph.js'
+import { makeLocks } from '../../../gateway/documents/lock.js'
+import { sweepsOf } from '../../../gateway/mirror/mirror.js'
+import { problem, type ProblemCode } from '../../../gateway/problem.js'
+import { canonicalNTriples } from '../../../gateway/mirror/settlement.js'
+import type { GraphStore } from '../../../gateway/stores/store.js'
+import type { TimeMapJson } from '../../../gateway/memento/time-map.js'
+import { checkSound, filesAt, git, headOf, logged } from '../../support/bare-repository.js'
+import { freePort } from '../../support/fuseki.js'
+import { command, linesOf, OUTSIDE, triple, VERSIONED, type Ended } from '../../support/mirror.js'
+import { forEachStore, row, type MakeStores, type StoreKind, type Stores } from '../../support/stores.js'
+import { makeWorld, ttl, turtle, type World } from '../../support/world.js'
+
+const TITLE = '<http://purl.org/dc/terms/title>'
+
+interface Mirror {
+  readonly world: World
+  readonly stores: Stores
+  readonly repository: string
+  readonly is: (name: string, run: (t: Test) => Promise<unknown>) => Promise<void>
+  /** The command on the end-user application, by the gateway. */
+  run(...args: string[]): Promise<Ended>
+  /** Method and path of the commits since a number of them. */
+  commits(): string[]
+}
+
+async function makeMirror(t: Test, makeStores: MakeStores, kind: StoreKind, before?: Seed): Promise<Mirror> {
+  const stores = await makeStores()
+  const [port, management] = [await freePort(), String(await freePort())]
+  const flags = [...OUTSIDE, ...VERSIONED, '--management', management, '--https', String(port)]
+  await before?.(stores, `https://localhost:${port}/`)
+  const world = await makeWorld(t, stores, { flags })
+  const name = encodeURIComponent(world.base.replace('https://', ''))
+  const repository = join(world.folder, 'history', name, 'repository.git')
+  const settings = [...flags, '--data', world.folder]
+  await world.running.dataspaces[0]!.endUser.history!.settled(10_000)
+  return {
+    world,
+    stores,
+    repository,
+    is: (name, run) => row(t, kind, name, run),
+    run: (action, ...more) => command([action!, '--application', world.base, ...more, ...settings], stores),
+    commits: () => logged(repository, '%s'),
+  }
+}
+
+type Seed = (stores: Stores, base: string) => Promise<void>
+
+/** The documents of a store, canonical. */
+async function contentsOf(store: GraphStore, documents: readonly string[]): Promise<unknown[]> {
+  const texts = await Promise.all(documents.map((document) => store.read(document)))
+  return texts.map((text) => (typeof text === 'string' ? canonicalNTriples(text) : text))
+}
+
+void forEachStore(t, 'changes behind the gateway', async (t, makeStores, kind) => {
+  const { world, stores, repository, is, run, commits } = await makeMirror(t, makeStores, kind)
+  const owner = world.as('owner')
+  const [kept, changed, removed] = [world.freshPath(), world.freshPath(), world.freshPath()]
+  for (const path of [kept, changed, removed]) await owner('PUT', path, ttl(turtle(`"${path}"`)))
+  const fresh = `${world.base}fresh/nested/`
+  const path = (document: string): string => document.slice(world.origin.length)
+
+  await is('what the gateway wrote is equal', async (t) => {
+    const { code, out, err } = await run('verify')
+    t.same([code, err], [0, ''])
+    t.match(out, /: 4 documents; equal\.\n$/, 'the root and three more')
+  })
+  await is('verify says exactly what was changed, added and removed', async (t) => {
+    await owner('GET', changed)
+    await stores.endUser.replace(world.origin + changed, triple(world.origin + changed, 'behind'))
+    await stores.endUser.remove(world.origin + removed)
+    await stores.endUser.replace(fresh, triple(fresh, 'fresh'))
+    const before = commits()
+    const ended = await run('verify')
+    t.equal(ended.code, 1)
+    t.same(linesOf(ended).slice(0, -1), [
+      `changed                    ${world.origin}${changed}`,
+      `missing in the store       ${world.origin}${removed}`,
+      `missing in the repository  ${fresh}`,
+    ])
+    const said = 'different: 1 changed, 1 missing in the repository, 1 missing in the store'
+    t.equal(linesOf(ended).at(-1), `${world.base}: 5 documents; ${said}.`)
+    t.same(commits(), before, 'nothing is changed')
+    const { applications, differences } = JSON.parse((await run('verify', '--json')).out) as {
+      applications: { documents: number }[]
+      differences: { document: string }[]
+    }
+    t.equal(applications[0]!.documents, 5)
+    t.same(
+      differences.map(({ document }) => path(document)),
+      [path(fresh), changed, removed].sort(),
+    )
+  })
+  await is('sweep commits exactly that, a commit each, and marks it', async (t) => {
+    const before = commits()
+    const { code, out, err } = await run('sweep')
+    t.same([code, err], [0, ''])
+    t.match(out, 'found: 1 changed, 1 missing in the repository, 1 missing in the store.\n')
+    const expected = [changed, removed, path(fresh)].map((path) => `SWEEP ${path}`).sort()
+    t.same(commits().slice(before.length).sort(), expected)
+    const authors = logged(repository, '%an %(trailers:key=Agent)').slice(before.length)
+    t.same(new Set(authors.map((line) => line.trim())), new Set(['urn:anonymous']), 'nobody is made its author')
+    t.equal(filesAt(repository, headOf(repository)!).size, 4, 'as many files as documents')
+    checkSound(t, repository)
+  })
+  await is('what is swept is in the history of the document, and is served', async (t) => {
+    const answer = await owner('GET', `${changed}?timemap`, { fields: { Accept: 'application/json' } })
+    t.same(
+      (JSON.parse(answer.text) as TimeMapJson).versions.map(({ method }) => method),
+      ['PUT', 'SWEEP'],
+    )
+    t.match((await owner('GET', changed)).text, '"behind"')
+    t.equal((await owner('GET', removed)).status, 404)
+  })
+  await is('a document too large to be read does not stay in doubt for ever', async (t) => {
+    const application = world.running.dataspaces[0]!.endUser
+    const mirrored = application.mirrored!
+    const author = { method: 'UPDATE', agent: undefined, time: 0 }
+    const swept = async (code: ProblemCode): Promise<string | undefined> => {
+      const store = { ...mirrored.store, read: async () => problem(code, code) }
+      return (await sweepsOf({ ...mirrored, store }, makeLocks()).document(application.base, author))?.code
+    }
+    t.same([await swept('store.too-large'), await swept('store.time')], [undefined, 'store.time'])
+  })
+  await is('then they are equal, and there is nothing to sweep', async (t) => {
+    t.match(await run('verify'), { code: 0, out: 'equal' })
+    const before = commits()
+    t.match(await run('sweep'), { code: 0, out: 'nothing to commit' })
+    t.same(commits(), before)
+  })
+  await is('graphs that are no documents of the application stay out of it', async (t) => {
+    const others = [
+      `${world.base}no-slash`,
+      `${world.base}é/`,
+      `${world.base}a//b/`,
+      `${world.base}admin/acl/x/`,
+      'https://elsewhere.example/',
+      `${kept}#x`,
+    ]
+    const graphs = others.map((graph) => (graph.includes(':') ? graph : world.origin + graph))
+    for (const graph of graphs) await stores.endUser.replace(graph, triple(graph, 'other'))
+    t.match(await run('verify'), { code: 0, out: 'equal' })
+    for (const graph of graphs) await stores.endUser.remove(graph)
+  })
+  await is('blank nodes are compared as such, and committed once', async (t) => {
+    const document = `${world.base}blank/`
+    const graph = (a: string, b: string, name: string): string =>
+      `<${document}> ${TITLE} _:${a} .\n_:${a} ${TITLE} _:${b} .\n_:${b} ${TITLE} "${name}" .\n`
+    await stores.endUser.replace(document, graph('x', 'y', 'one'))
+    t.match(await run('sweep'), { code: 0, out: '1 missing in the repository' })
+    const before = commits()
+    await stores.endUser.replace(document, graph('p', 'q', 'one'))
+    t.match(await run('sweep'), { code: 0, out: 'nothing to commit' })
+    t.match(await run('verify'), { code: 0, out: 'equal' })
+    t.same(commits(), before)
+    await stores.endUser.replace(document, graph('p', 'q', 'two'))
+    t.match(await run('sweep'), { code: 0, out: 'found: 1 changed' })
+  })
+  await is('writes meanwhile are no differences', async (t) => {
+    let going = true
+    const writer = async (name: string): Promise<void> => {
+      for (let i = 0; going; i++) await owner('PUT', `/${name}${i % 5}/`, ttl(turtle(`"${i}"`)))
+    }
+    const writers = ['a', 'b'].map(writer)
+    for (let i = 0; i < 2; i++) t.match(await run('verify'), { code: 0, out: 'equal' })
+    const before = commits().filter((subject) => subject.startsWith('SWEEP')).length
+    t.match(await run('sweep'), { code: 0, out: 'nothing to commit' })
+    going = false
+    await Promise.all(writers)
+    t.equal(commits().filter((subject) => subject.startsWith('SWEEP')).length, before)
+  })
+})
+
+void forEachStore(t, 'documents that were there before', async (t, makeStores, kind) => {
+  const OF = 2_000
+  const named = (base: string, i: number): string => `${base}c${i % 40}/d${i}/`
+  const seed: Seed = async ({ endUser }, base) => {
+    const insert = (from: number): string =>
+      Array.from({ length: 500 }, (_, i) => named(base, from + i))
+        .map((document) => `GRAPH <${document}> { ${triple(document, document)} }`)
+        .join('\n')
+    for (let i = 0; i < OF; i += 500) await endUser.update(`INSERT DATA { ${insert(i)} }`)
+    await endUser.replace(`${base}admin/acl/x/`, triple(base, 'of the admin application'))
+  }
+  const { world, stores, repository, is, run, commits } = await makeMirror(t, makeStores, kind, seed)
+  const documents = [world.base, ...Array.from({ length: OF }, (_, i) => named(world.base, i))]
+
+  await is('are one commit, made before the gateway serves', async (t) => {
+    t.same(commits(), ['SWEEP several documents', 'PUT /'], 'the root is seeded then')
+    const first = logged(repository, '%H')[0]!
+    t.equal(git(repository, ['ls-tree', '-r', '--name-only', first]).trim().split('\n').length, OF)
+    const document = named(world.base, 7)
+    t.equal(git(repository, ['cat-file', 'blob', `${first}:graphs/c7/d7.nt`]), triple(document, document))
+    t.match(
+      world.log.find(({ msg }) => msg === 'imported as one commit'),
+      { documents: OF },
+    )
+  })
+  await is('are known to the history', async (t) => {
+    const path = named('/', 7)
+    const answer = await world.as('owner')('GET', `${path}?timemap`, { fields: { Accept: 'application/json' } })
+    t.match(JSON.parse(answer.text), { versions: [{ method: 'SWEEP' }] })
+    t.match(await run('verify'), { code: 0, out: '2,001 documents; equal' })
+  })
+  await is('fill an empty store again', async (t) => {
+    await world.as('owner')('PUT', named('/', 7), ttl(turtle('"later"')))
+    const before = await contentsOf(stores.endUser, documents)
+    const args = ['--application', world.base, ...OUTSIDE, ...VERSIONED, '--https', new URL(world.base).port]
+    const rebuild = (into: Stores, ...more: string[]): Promise<Ended> =>
+      command(['rebuild', ...args, '--data', world.folder, '--management', 'off', ...more], into)
+    t.match(await rebuild(stores), { code: 3, err: /in use by another/ }, 'not while a gateway holds the history')
+    await world.running.close(1_000)
+    const empty = await makeStores()
+    t.match(await rebuild(stores), { code: 3, err: /not empty.*2001 documents.*--force/ })
+    t.match(await rebuild(empty), { code: 0, out: '2,001 documents; equal' })
+    t.same(await contentsOf(empty.endUser, documents), before)
+    const other = `${world.base}other/`
+    await empty.endUser.replace(other, triple(other, 'of the store'))
+    await empty.endUser.replace(documents[3]!, triple(documents[3]!, 'of the store'))
+    const forced = await rebuild(empty, '--force')
+    t.equal(forced.code, 1)
+    t.same(linesOf(forced)[0], `missing in the repository  ${other}`)
+    t.equal(linesOf(forced).length, 2, 'the repository has won, and nothing is removed')
+    const sweep = ['sweep', ...args, '--data', world.folder, '--management', 'off']
+    t.match(await command(sweep, empty), { code: 0, out: '1 missing in the repository' }, 'without a gateway')
+    t.equal(commits().at(-1), 'SWEEP /other/')
+  })
+})
+
+void t.test('the command', async (t) => {
+  const is = (name: string, run: (t: Test) => Promise<unknown>): Promise<void> => row(t, 'none', name, run)
+  const folder = mkdtempSync(join(tmpdir(), 'triplegate-mirror-'))
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }))
+  const nowhere = ['--management', String(await freePort()), '--data', folder]
+  await is('wrong arguments, and what is not there', async (t) => {
+    const rows: [args: string[], code: number, err: RegExp][] = [
+      [[], 2, /write triplegate mirror verify, sweep or rebuild/],
+      [['check'], 2, /write triplegate mirror/],
+      [['verify', '--force'], 2, /--force: is for sweep and rebuild/],
+      [['verify', '--json=1'], 2, /^triplegate: --json: takes no value. Write --json.\n$/],
+      [['sweep', '--force=yes'], 2, /^triplegate: --force: takes no value. Write --force.\n$/],
+      [
+        ['verify', '--application', '--json'],
+        2,
+        /^triplegate: --application: has no value. Write --application URL.\n$/,
+      ],
+      [['verify', '--application='], 2, /--application: has no value/],
+      [['verify', '--application'], 2, /--application: has no value/],
+      [['verify', '--nothing'], 2, /--nothing/],
+      [['verify', '--application', 'https://elsewhere.example/'], 2, /Give one of https:\/\/localhost:8443\/, /],
+      [['verify', '--history', 'off', '--admin-history', 'off'], 2, /no application is versioned/],
+      [['rebuild'], 2, /filled from its history whenever the gateway starts/],
+      [['verify', ...nowhere], 3, /within the gateway, which does not answer/],
+    ]
+    for (const [args, code, err] of rows) {
+      const ended = await command(args)
+      t.equal(ended.code, code, args.join(' '))
+      t.match(ended.err, err, args.join(' '))
+    }
+  })
+  await is('--help', async (t) => {
+    t.match(await command(['--help']), { code: 0, out: /verify\|sweep\|rebuild.*--force.*Exit codes: 0/s })
+  })
+  await is('a repository that cannot be reached does not keep a first start from serving', async (t) => {
+    const [endUser, admin] = await Promise.all([openEmbeddedStore('end-user'), openEmbeddedStore('admin')])
+    t.teardown(() => Promise.all([endUser.close(), admin.close()]))
+    const port = await freePort()
+    await endUser.replace(`https://localhost:${port}/a/`, triple('https://localhost/', 'a'))
+    const history = [
+      '--history',
+      'https://github.com/owner/repo',
+      '--history-token',
+      'a token',
+      '--https',
+      String(port),
+    ]
+    const world = await makeWorld(t, { endUser, admin }, { flags: [...OUTSIDE, ...history] })
+    t.match(
+      world.log.find(({ msg }) => String(msg).includes('as soon as it can be reached')),
+      { level: 40 },
+    )
+    t.equal((await world.as('owner')('GET', '/a/')).status, 200)
+  })
+})
+
+void t.test('whether two texts say the same', async (t) => {
+  const X = 'http://www.w3.org/2001/XMLSchema#'
+  const typed = (text: string, type: string): string => `<s:> <p:> "${text}"^^<${X}${type}> .\n`
+  const is = (name: string, run: (t: Test) => unknown): Promise<void> => row(t, 'none', name, run)
+  await is('literals are taken by their values', (t) => {
+    const rows: [type: string, a: string, b: string, same: boolean][] = [
+      ['dateTime', '2024-01-01T00:00:00.120Z', '2024-01-01T00:00:00.12Z', true],
+      ['dateTime', '2024-01-01T00:00:00.000Z', '2024-01-01T00:00:00+00:00', true],
+      ['dateTime', '2024-01-01T00:00:10Z', '2024-01-01T00:00:01Z', false],
+      ['dateTime', '2024-01-01T00:00:00.001Z', '2024-01-01T00:00:00.01Z', false],
+      ['integer', '+01', '1', true],
+      ['integer', '10', '1', false],
+      ['decimal', '1.50', '1.5', true],
+      ['decimal', '-0100', '-100.0', true],
+      ['decimal', '10', '1', false],
+      ['double', '1', '1.0e0', true],
+      ['boolean', '1', 'true', true],
+      ['boolean', '1', 'false', false],
+      ['string', '01', '1', false],
+      ['duration', 'P1D', 'PT24H', false],
+    ]
+    for (const [type, a, b, same] of rows) t.equal(areSame(typed(a, type), typed(b, type)), same, `${type} ${a} ${b}`)
+    t.notOk(areSame(undefined, typed('1', 'integer')))
+    t.ok(areSame(undefined, undefined))
+  })
+  await is('graphs are the same whatever the labels and the order, and are not when a triple is another', () => {
+    const term = fc.oneof(
+      fc.nat(5).map((n) => `_:n${n}`),
+      fc.nat(2).map((n) => `<o:${n}>`),
+    )
+    const triples = fc.uniqueArray(fc.tuple(term, fc.nat(1), term), { maxLength: 12, selector: String })
+    fc.assert(
+      fc.property(triples, fc.shuffledSubarray([0, 1, 2, 3, 4, 5], { minLength: 6 }), (triples, labels) => {
+        const text = (name: (n: number) => string): string =>
+          triples
+            .map(([s, p, o]) => `${s} <p:${p}> ${o} .\n`)
+            .join('')
+            .replace(/_:n(\d)/g, (_, n: string) => name(Number(n)))
+        const other = text((n) => `_:m${labels[n]}`)
+        const reversed = other.split('\n').reverse().join('\n')
+        const more = `${reversed}\n<s:> <p:9> <o:9> .\n`
+        return (
+          areSame(
+            text((n) => `_:n${n}`),
+            reversed,
+          ) && !areSame(other, more)
+        )
+      }),
+    )
+  })
+  await is('a long list and a ring take no time worth telling', (t) => {
+    const ring = (prefix: string, length: number): string =>
+      Array.from({ length }, (_, i) => `_:${prefix}${i} <next:> _:${prefix}${(i + 1) % length} .\n`).join('')
+    t.ok(areSame(ring('a', 5_000), ring('b', 5_000)))
+    t.notOk(areSame(ring('a', 5), ring('b', 6)))
+  })
+})

@@ -1,0 +1,201 @@
+// What an update leaves to be found, and what is found before a write (design 6): on a real repository, with a store that is
+// asked as one over HTTP is.
+import { execFileSync } from 'node:child_process'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { openEmbeddedStore } from '../../../gateway/stores/embedded-store.js'
+import { makeJournalledStore, type JournalledStore } from '../../../gateway/mirror/journalled-store.js'
+import { makeLog } from '../../../gateway/log.js'
+import { makeLocks } from '../../../gateway/documents/lock.js'
+import { sweepsOf, verify, type Mirrored } from '../../../gateway/mirror/mirror.js'
+import { isProblem } from '../../../gateway/problem.js'
+import type { GraphStore } from '../../../gateway/stores/store.js'
+import { documentOfPath, documentPath } from '../../../versioning/git/document-path.js'
+import type { History } from '../../../versioning/history.js'
+import { openLocalRepository } from '../../../versioning/git/local-repository.js'
+import { openHistory } from '../../../versioning/open-history.js'
+import { temporaryFolder } from '../../support/bare-repository.js'
+import { NO_LOG, SOON } from '../../versioning/history-world.js'
+import { BASE, succeeded } from '../../versioning/repository-contract.js'
+
+interface Life {
+  readonly history: History
+  readonly journalled: JournalledStore
+  /** Method and agent of each commit of the document, oldest first. */
+  commits(document: string): Promise<string[]>
+  /** Documents that differ between store and branch. */
+  differing(): Promise<number>
+  close(): Promise<void>
+}
+
+/** The store, and with it the folder, outlive each life of the gateway. */
+async function live(folder: string, store: GraphStore): Promise<Life> {
+  const place = { folder: join(folder, 'repository.git'), branch: 'main', pathPrefix: 'graphs', now: Date.now }
+  const repository = succeeded(await openLocalRepository(place))
+  const options = {
+    folder: join(folder, 'journal'),
+    repository,
+    base: BASE,
+    prefix: 'graphs',
+    now: Date.now,
+    log: NO_LOG,
+  }
+  const history = succeeded(await openHistory(options))
+  const locks = makeLocks()
+  const isDocument = (graph: string): boolean => graph.startsWith(BASE) && graph.endsWith('/')
+  const mirrored: Mirrored = {
+    ...{ history, repository, base: BASE, store, isDocument, now: Date.now },
+    pathOf: (document) => documentPath(document, BASE, 'graphs'),
+    documentOf: (path) => documentOfPath(path, BASE, 'graphs'),
+    settle: (document) => journalled.settle(document),
+  }
+  const sweep = sweepsOf(mirrored, locks)
+  const common = { store, history, base: BASE, isDocument, locks, log: makeLog('silent'), now: Date.now }
+  const journalled = makeJournalledStore({ ...common, sweep })
+  return {
+    history,
+    journalled,
+    async commits(document) {
+      await history.settled(SOON)
+      const git = ['log', '--reverse', '--format=%s %an', 'main', '--', mirrored.pathOf(document)]
+      const log = execFileSync('git', [`--git-dir=${place.folder}`, ...git], { encoding: 'utf8' })
+      return log.split('\n').flatMap((line) => /^(\w+) .*urn:(\w+)$/.exec(line)?.slice(1).join(' ') ?? line.split(' ')[0]!).filter(Boolean) // prettier-ignore
+    },
+    async differing() {
+      const outcome = await verify(mirrored, locks, () => undefined)
+      if (isProblem(outcome)) throw new Error(outcome.detail)
+      return Object.values(outcome.differences).reduce((sum, count) => sum + count, 0)
+    },
+    async close() {
+      journalled.close()
+      await history.close()
+      await repository.close()
+    },
+  }
+}
+
+async function makeStore(t: Test, maxGraphLength = 1_000_000): Promise<GraphStore & { slowness: number }> {
+  const store = { ...(await openEmbeddedStore('settlement', { maxGraphLength })) }
+  delete store.announces
+  t.teardown(() => store.close())
+  const slow = {
+    ...store,
+    slowness: 0,
+    async read(graph: string) {
+      await new Promise((resolve) => setTimeout(resolve, slow.slowness))
+      return store.read(graph)
+    },
+  }
+  return slow
+}
+
+const iriOf = (name: string): string => `${BASE}${name}/`
+const content = (name: string, title: string): string =>
+  `<${iriOf(name)}> <http://purl.org/dc/terms/modified> "2026-01-01T00:00:00Z"^^<http://www.w3.org/2001/XMLSchema#dateTime> .\n` +
+  `<${iriOf(name)}> <http://purl.org/dc/terms/title> "${title}" .\n`
+const put = (name: string, title: string, before?: string, agent = 'urn:ann') => ({
+  ...{ document: iriOf(name), method: 'PUT', agent, time: Date.now(), before, content: content(name, title) },
+})
+const update = (text: string, agent: string, documents?: string[]) => ({ text, agent, documents, time: Date.now() })
+const retitle = (from: string, to: string): string =>
+  `DELETE { GRAPH ?g { ?s ?p "${from}" } } INSERT { GRAPH ?g { ?s ?p "${to}" } } WHERE { GRAPH ?g { ?s ?p "${from}" } }`
+
+void t.test('an update of any document is told from what is not on the branch yet', async (t) => {
+  const life = await live(temporaryFolder(t), await makeStore(t))
+  t.teardown(life.close)
+  const { journalled } = life
+  await journalled.carryOut(put('back', 'A'))
+  await life.history.settled(SOON)
+  await journalled.carryOut(put('gone', 'short-lived'))
+  await journalled.carryOut(put('back', 'B', content('back', 'A')))
+  const drop = 'DELETE { GRAPH ?g { ?s ?p ?o } } WHERE { GRAPH ?g { ?s ?q "short-lived" . ?s ?p ?o } }'
+  t.equal(await journalled.update(update(`${drop} ; ${retitle('B', 'A')}`, 'urn:bob')), undefined)
+  t.same(await life.commits(iriOf('gone')), ['PUT ann', 'UPDATE bob'], 'made and removed before it was committed')
+  t.same(await life.commits(iriOf('back')), ['PUT ann', 'PUT ann', 'UPDATE bob'], 'changed, and changed back')
+  t.equal(await life.differing(), 0)
+})
+
+void t.test('what two updates of any document have done is told apart', async (t) => {
+  const store = await makeStore(t)
+  const life = await live(temporaryFolder(t), store)
+  t.teardown(life.close)
+  const names = Array.from({ length: 40 }, (_, i) => `d${i}`)
+  for (const name of names) await life.journalled.carryOut(put(name, 'old'))
+  await life.history.settled(SOON)
+  store.slowness = 500
+  t.equal(await life.journalled.update(update(retitle('old', 'ann’s'), 'urn:ann')), undefined)
+  const early = await life.journalled.update(update(retitle('ann’s', 'bob’s'), 'urn:bob'))
+  t.equal(early?.code, 'store.in-doubt', 'what the first has changed is not all found')
+  store.slowness = 0
+  for (let tries = 0; life.history.status().inDoubt > 0 && tries < 100; tries++) await new Promise((resolve) => setTimeout(resolve, 100)) // prettier-ignore
+  t.equal(await life.journalled.update(update(retitle('ann’s', 'bob’s'), 'urn:bob')), undefined)
+  for (const name of names) t.same(await life.commits(iriOf(name)), ['PUT ann', 'UPDATE ann', 'UPDATE bob'], name)
+})
+
+void t.test('killed between journalling what an update made and saying so: one commit', async (t) => {
+  const [folder, store] = [temporaryFolder(t), await makeStore(t)]
+  const first = await live(folder, store)
+  await first.journalled.carryOut(put('a', '1'))
+  await first.history.settled(SOON)
+  // Nothing more comes of this life: what it has begun is on the disk, and that it is done is not.
+  first.history.done = () => new Promise(() => undefined)
+  const asked = first.journalled.update(update(retitle('1', '2'), 'urn:bob', [iriOf('a')]))
+  void asked
+  while (first.history.open().length < 2) await new Promise((resolve) => setTimeout(resolve, 10))
+  await first.close()
+  const second = await live(folder, store)
+  t.teardown(second.close)
+  for (let tries = 0; second.history.status().inDoubt > 0 && tries < 150; tries++) await new Promise((resolve) => setTimeout(resolve, 100)) // prettier-ignore
+  t.same(await second.commits(iriOf('a')), ['PUT ann', 'UPDATE bob'])
+  t.equal(await second.differing(), 0)
+})
+
+void t.test('a state that came to be behind the gateway is a version before it is overwritten', async (t) => {
+  const store = await makeStore(t)
+  const life = await live(temporaryFolder(t), store)
+  t.teardown(life.close)
+  const { journalled } = life
+  const behind = content('a', 'behind')
+  await journalled.carryOut(put('a', 'one'))
+  await store.replace(iriOf('a'), behind)
+  await journalled.carryOut(put('a', 'two', behind))
+  t.same(await life.commits(iriOf('a')), ['PUT ann', 'SWEEP anonymous', 'PUT ann'])
+  await store.replace(iriOf('b'), content('b', 'behind'))
+  const text = `DROP GRAPH <${iriOf('b')}>`
+  t.equal(await journalled.update(update(text, 'urn:bob', [iriOf('b')])), undefined)
+  t.same(await life.commits(iriOf('b')), ['SWEEP anonymous', 'UPDATE bob'])
+  await store.remove(iriOf('a'))
+  await journalled.carryOut(put('a', 'three'))
+  t.same(
+    await life.commits(iriOf('a')),
+    ['PUT ann', 'SWEEP anonymous', 'PUT ann', 'SWEEP anonymous', 'PUT ann'],
+    'a removal too',
+  )
+})
+
+void t.test('what could never be committed does not get into the journal', async (t) => {
+  const life = await live(temporaryFolder(t), await makeStore(t))
+  t.teardown(life.close)
+  const document = `${BASE}${'long'.repeat(1_200)}/`
+  const text = `INSERT DATA { GRAPH <${document}> { <urn:s> <urn:p> 1 } }`
+  t.equal((await life.journalled.update(update(text, 'urn:bob', [document])))?.code, 'update.form')
+  await life.journalled.carryOut(put('a', document))
+  t.equal(await life.journalled.update(update(`INSERT { GRAPH ?g { ?s ?p 1 } } WHERE { GRAPH ?h { ?s ?p ?o } BIND(IRI(?o) AS ?g) }`, 'urn:bob')), undefined) // prettier-ignore
+  t.equal(await life.history.settled(SOON), true)
+  t.match(life.history.status(), { depth: 0, blocked: [] }, 'nor where only the store knows what it has made')
+})
+
+void t.test('a document that has become too large to be read can be made smaller, and removed', async (t) => {
+  const life = await live(temporaryFolder(t), await makeStore(t, 2_000))
+  t.teardown(life.close)
+  const document = iriOf('large')
+  const grow = (by: string): string => `INSERT DATA { GRAPH <${document}> { <urn:s> <urn:p> "${by.repeat(900)}" } }`
+  for (const by of ['1', '2', '3']) t.equal(await life.journalled.update(update(grow(by), 'urn:bob', [document])), undefined) // prettier-ignore
+  const shrink = `DELETE { GRAPH <${document}> { ?s ?p ?o } } WHERE { GRAPH <${document}> { ?s ?p ?o FILTER(STRSTARTS(?o, "3")) } }`
+  t.equal(await life.journalled.update(update(shrink, 'urn:cy', [document])), undefined)
+  t.same(await life.commits(document), ['UPDATE bob', 'UPDATE bob'], 'as large as it was in its last version')
+  t.equal(await life.journalled.update(update(grow('4'), 'urn:bob', [document])), undefined)
+  t.equal(await life.journalled.update(update(`DROP GRAPH <${document}>`, 'urn:cy', [document])), undefined)
+  t.same(await life.commits(document), ['UPDATE bob', 'UPDATE bob', 'UPDATE cy'])
+  t.equal(await life.differing(), 0)
+})

@@ -1,0 +1,257 @@
+// Who is asking: WebID-TLS from the TLS listener and from a trusted proxy's Client-Cert field (RFC 9440), with attacks.
+import { createServer as createPlain } from 'node:http'
+import { createServer } from 'node:https'
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { X509Certificate } from 'node:crypto'
+import t, { type Test } from 'tap'
+import { openEmbeddedStore } from '../../../gateway/stores/embedded-store.js'
+import { makeClientCertificate, makeServerCertificate } from '../../../gateway/agents/make-certificate.js'
+import { readClientCertificate, parseClientCertField } from '../../../policies/identity/client-certificate.js'
+import { isCrossSite } from '../../../policies/cross-site.js'
+import { makeClient, type Send } from '../../support/client.js'
+import { row } from '../../support/stores.js'
+import { freePort } from '../../support/fuseki.js'
+import { makeWorld, profileOf, ttl, type World, type WorldOptions } from '../../support/world.js'
+
+const DAY = 86_400_000
+const escapedPem = (pem: string): string =>
+  encodeURIComponent(/-----BEGIN CERTIFICATE-----[^]*?-----END CERTIFICATE-----\n?/.exec(pem)![0])
+const byteSequence = (pem: string): string => `:${new X509Certificate(pem).raw.toString('base64')}:`
+
+async function world(t: Test, options: WorldOptions): Promise<World> {
+  const [endUser, admin] = await Promise.all([openEmbeddedStore('end-user'), openEmbeddedStore('admin')])
+  t.teardown(() => Promise.all([endUser.close(), admin.close()]))
+  return makeWorld(t, { endUser, admin }, options)
+}
+
+void t.test('identity', async (t) => {
+  const is = (name: string, run: (t: Test) => Promise<unknown>) => row(t, 'none', name, run)
+  const http = await freePort()
+  const flags = [
+    '--http',
+    String(http),
+    '--trusted-proxy',
+    '127.0.0.0/8',
+    '--trusted-proxy',
+    '::1',
+    '--allow-fetch',
+    '127.0.0.0/8',
+  ]
+  const trusted = await world(t, { flags })
+  const plain = makeClient({ port: http, host: new URL(trusted.base).host })
+  t.teardown(() => plain.close())
+  const status = async (fields: Send['fields'], path = '/'): Promise<number> =>
+    (await plain('GET', path, { fields: fields! })).status
+  const owner = trusted.pemOf('owner')
+
+  await is('Client-Cert as an RFC 9440 byte sequence', async (t) =>
+    t.equal(await status({ 'Client-Cert': byteSequence(owner) }), 200),
+  )
+  await is('Client-Cert as nginx escapes PEM', async (t) =>
+    t.equal(await status({ 'Client-Cert': escapedPem(owner) }), 200),
+  )
+  await is('no Client-Cert, or an empty one: nobody', async (t) => {
+    t.equal(await status({}), 403)
+    t.equal(await status({ 'Client-Cert': '' }), 403)
+  })
+  const refused: [name: string, fields: Send['fields']][] = [
+    ['Client-Cert twice', { 'Client-Cert': [byteSequence(owner), byteSequence(owner)] }],
+    ['two values joined', { 'Client-Cert': `${byteSequence(owner)}, ${byteSequence(owner)}` }],
+    ['garbage', { 'Client-Cert': 'garbage' }],
+    ['a byte sequence that is no certificate', { 'Client-Cert': ':AAAA:' }],
+    ['a bare WebID', { 'Client-Cert': trusted.ownerWebId }],
+  ]
+  for (const [name, fields] of refused)
+    await is(`malformed: ${name} → 400`, async (t) => t.equal(await status(fields), 400))
+  const ignored = [
+    'Client_Cert',
+    'X-Client-Cert',
+    'X-SSL-Client-Cert',
+    'SSL-Client-Cert',
+    'X-Forwarded-Client-Cert',
+    'Client-Cert-Chain',
+    'X-WebID',
+    'X-Remote-User',
+  ]
+  for (const name of ignored) {
+    await is(`no identity by ${name}`, async (t) => t.equal(await status({ [name]: byteSequence(owner) }), 403))
+  }
+
+  await is('the field is nothing on the TLS listener', async (t) => {
+    const answer = await trusted.as('nobody')('GET', '/', { fields: { 'Client-Cert': byteSequence(owner) } })
+    t.equal(answer.status, 403)
+    const stranger = await trusted.as('stranger')('GET', '/', { fields: { 'Client-Cert': byteSequence(owner) } })
+    t.equal(stranger.status, 403)
+  })
+
+  await is('Client-Cert forged by an untrusted peer is dropped, in every form', async (t) => {
+    const port = await freePort()
+    const other = await world(t, { flags: ['--http', String(port), '--trusted-proxy', '192.0.2.1/32'] })
+    const client = makeClient({ port, host: new URL(other.base).host })
+    t.teardown(() => client.close())
+    for (const value of [
+      byteSequence(other.pemOf('owner')),
+      escapedPem(other.pemOf('owner')),
+      'garbage',
+      [byteSequence(other.pemOf('owner')), 'x'],
+    ]) {
+      t.equal((await client('GET', '/', { fields: { 'Client-Cert': value } })).status, 403)
+    }
+  })
+
+  const made = async (webId: string, now = Date.now()): Promise<string> => makeClientCertificate(webId, 'test', now)
+  await is('an expired certificate → 400', async (t) => {
+    const pem = await made(trusted.webIdOf('stranger'), Date.now() - 4000 * DAY)
+    t.equal(await status({ 'Client-Cert': byteSequence(pem) }), 400)
+  })
+  await is('a certificate that is not yet valid → 400', async (t) => {
+    const pem = await made(trusted.webIdOf('stranger'), Date.now() + 30 * DAY)
+    t.equal(await status({ 'Client-Cert': byteSequence(pem) }), 400)
+  })
+  await is('the owner’s WebID with another key → 400, over TLS too', async (t) => {
+    const pem = await made(trusted.ownerWebId)
+    t.equal(await status({ 'Client-Cert': byteSequence(pem) }), 400)
+    const client = makeClient({ port: new URL(trusted.base).port as unknown as number, ca: trusted.ca, pem })
+    t.teardown(() => client.close())
+    t.equal((await client('GET', '/')).status, 400)
+  })
+  await is('a WebID without a profile → 400', async (t) => {
+    const pem = await made(`${trusted.base}admin/acl/agents/nobody-there/#this`)
+    t.equal(await status({ 'Client-Cert': byteSequence(pem) }), 400)
+  })
+  await is('a profile that anybody can write does not make an owner', async (t) => {
+    const pem = await made(trusted.ownerWebId)
+    const forged = profileOf(trusted.ownerWebId, pem)
+    const path = trusted.freshPath()
+    t.equal((await trusted.as('writer')('PUT', path, ttl(forged))).status, 201, 'it says so in a document of their own')
+    t.equal(await status({ 'Client-Cert': byteSequence(pem) }), 400, 'and counts for nothing')
+  })
+  for (const webId of [
+    'https://169.254.169.254/latest#me',
+    'https://10.0.0.1/#me',
+    'http://[::ffff:10.0.0.1]/#me',
+    'https://localhost:1/#me',
+  ]) {
+    await is(`a profile on an address that may not be fetched: ${webId} → 400`, async (t) => {
+      const answer = await plain('GET', '/', { fields: { 'Client-Cert': byteSequence(await made(webId)) } })
+      t.equal(answer.status, 400)
+    })
+  }
+  await is('a WebID that is no http(s) URI → 400', async (t) => {
+    for (const webId of ['mailto:a@example.org', 'file:///etc/passwd', 'urn:x']) {
+      t.equal(await status({ 'Client-Cert': byteSequence(await made(webId)) }), 400, webId)
+    }
+  })
+
+  await is('a key taken out of the profile is refused on the next request, one put in accepted', async (t) => {
+    const webId = `${trusted.base}admin/acl/agents/rotating/#this`
+    const [first, second] = [await made(webId), await made(webId)]
+    const put = async (pem: string) => trusted.as('owner')('PUT', new URL(webId).pathname, ttl(profileOf(webId, pem)))
+    t.equal((await put(first)).status, 201)
+    t.equal(await status({ 'Client-Cert': byteSequence(first) }), 403, 'known, without rights')
+    t.equal(await status({ 'Client-Cert': byteSequence(second) }), 400)
+    t.equal((await put(second)).status, 200)
+    t.equal(await status({ 'Client-Cert': byteSequence(first) }), 400)
+    t.equal(await status({ 'Client-Cert': byteSequence(second) }), 403)
+  })
+
+  await is(
+    'however many requests come at once with a certificate that was not seen before, all are decided',
+    async (t) => {
+      const webId = `${trusted.base}admin/acl/agents/busy/#this`
+      const pem = await made(webId)
+      t.equal((await trusted.as('owner')('PUT', new URL(webId).pathname, ttl(profileOf(webId, pem)))).status, 201)
+      const fields = { 'Client-Cert': byteSequence(pem) }
+      const statuses = await Promise.all(Array.from({ length: 200 }, () => status(fields)))
+      t.same([...new Set(statuses)], [403], 'known, without rights')
+    },
+  )
+
+  await is('a remote profile is fetched over verified TLS or not at all', async (t) => {
+    // The server's certificate is not one that anybody trusts: the profile must not be believed.
+    const pem = await makeServerCertificate(['127.0.0.1'], Date.now())
+    let asked = 0
+    const server = createServer({ cert: pem, key: pem }, (_request, response) => {
+      asked++
+      response.writeHead(200, { 'Content-Type': 'text/turtle' }).end()
+    }).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    t.teardown(() => server.close())
+    const webId = `https://127.0.0.1:${(server.address() as AddressInfo).port}/#me`
+    t.equal(await status({ 'Client-Cert': byteSequence(await made(webId)) }), 400)
+    t.equal(asked, 0)
+  })
+  await is('a remote profile over plain HTTP, at an allowed address, identifies', async (t) => {
+    let profile = ''
+    const server = createPlain(
+      (_request, response) => void response.writeHead(200, { 'Content-Type': 'text/turtle' }).end(profile),
+    ).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    t.teardown(() => server.close())
+    const webId = `http://127.0.0.1:${(server.address() as AddressInfo).port}/#me`
+    const pem = await made(webId)
+    profile = profileOf(webId, pem)
+    const answer = await plain('GET', '/', { fields: { 'Client-Cert': byteSequence(pem) } })
+    t.equal(answer.status, 403)
+    t.match(answer.fields.link, `<${webId}>; rel="http://www.w3.org/ns/auth/acl#agent"`)
+  })
+  await is('the log has the reason, and no certificate', async (t) => {
+    trusted.log.length = 0
+    await status({ 'Client-Cert': byteSequence(await made(trusted.ownerWebId)) })
+    const line = JSON.stringify(trusted.log)
+    t.match(line, 'key-not-in-profile')
+    t.notMatch(line, 'MII')
+  })
+  await is(
+    'the log line of a refusal says which mode was missing and which authorizations were looked at',
+    async (t) => {
+      const authorization = `${trusted.base}admin/acl/authorizations/for-log/`
+      const path = trusted.freshPath()
+      await trusted.as('owner')('PUT', path)
+      await trusted.as('owner')(
+        'PUT',
+        new URL(authorization).pathname,
+        ttl(`<#this> a <http://www.w3.org/ns/auth/acl#Authorization> ;
+      <http://www.w3.org/ns/auth/acl#agent> <${trusted.webIdOf('stranger')}> ; <http://www.w3.org/ns/auth/acl#mode> <http://www.w3.org/ns/auth/acl#Read> ;
+      <http://www.w3.org/ns/auth/acl#accessTo> <${trusted.origin}${path}> .`),
+      )
+      trusted.log.length = 0
+      t.equal((await trusted.as('stranger')('GET', path)).status, 200)
+      t.equal((await trusted.as('stranger')('PUT', path)).status, 403)
+      const line = trusted.log.find((entry) => entry['status'] === 403)
+      t.match(JSON.stringify(line), '"required":"Write"')
+      t.match(JSON.stringify(line), `${authorization}#this`)
+    },
+  )
+
+  await is('certificates are read as they are', async (t) => {
+    const webId = 'https://alice.example/,DNS:evil.example/#me'
+    const certificate = readClientCertificate(new X509Certificate(await made(webId)).raw)
+    t.equal(certificate?.webId, webId, 'a name with a comma is one name')
+    t.equal(certificate?.key?.exponent, 65537n)
+    t.match(certificate?.key?.modulus, /^[1-9a-f][0-9a-f]{511}$/)
+    t.equal(readClientCertificate(Buffer.from('x')), undefined)
+    t.equal(parseClientCertField('%zz'), undefined)
+    t.equal(parseClientCertField(':a b:'), undefined)
+  })
+  await is('cross-site writes (Fetch Metadata, Origin)', async (t) => {
+    const own = ['https://data.example.org']
+    const rows: [fields: Parameters<typeof isCrossSite>[0], expected: boolean][] = [
+      [{}, false],
+      [{ 'sec-fetch-site': 'same-origin' }, false],
+      [{ 'sec-fetch-site': 'none' }, false],
+      [{ 'sec-fetch-site': 'same-origin', origin: own[0] }, false],
+      [{ 'sec-fetch-site': 'same-site', origin: own[0] }, false],
+      [{ 'sec-fetch-site': 'same-site', origin: 'https://evil.example.org' }, true],
+      [{ 'sec-fetch-site': 'same-site' }, true],
+      [{ 'sec-fetch-site': 'cross-site' }, true],
+      [{ 'sec-fetch-site': 'cross-site', origin: own[0] }, true],
+      [{ 'sec-fetch-site': 'something-new' }, true],
+      [{ origin: 'null' }, true],
+      [{ origin: 'http://data.example.org' }, true],
+      [{ origin: own[0] }, false],
+    ]
+    for (const [fields, expected] of rows) t.equal(isCrossSite(fields, own), expected, JSON.stringify(fields))
+  })
+})

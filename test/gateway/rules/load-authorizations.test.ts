@@ -1,0 +1,166 @@
+// Loading the authorizations of a dataspace: what real stores answer, and answers that must change nothing.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { pino } from 'pino'
+import t from 'tap'
+import { makeAccess } from '../../../gateway/rules/compiled-rules.js'
+import { iri, text, triple } from '../../../gateway/rdf/graph.js'
+import { factsOf, loadAuthorizations } from '../../../gateway/rules/load-authorizations.js'
+import { isProblem, problem } from '../../../gateway/problem.js'
+import { StoreBreak, type GraphStore } from '../../../gateway/stores/store.js'
+import { makeAuthorizationIndex, type AuthorizationIndex } from '../../../policies/authorizations/index.js'
+import { decide } from '../../../policies/decide.js'
+import { ACL, ADMIN, authorization, BASE, document, EVERYONE, question, TYPE } from '../../policies/access-facts.js'
+import { forEachStore, row } from '../../support/stores.js'
+
+const RULES = `${ADMIN}acl/authorizations/rules/`
+const ALICE = 'https://alice/ü#me'
+const DOC = `${BASE}c/doc/`
+const reads = (index: AuthorizationIndex, agent: string | undefined): boolean =>
+  decide(index, question(agent, 'Read', document(DOC))).allowed
+const nTriples = (facts: ReturnType<typeof authorization>): string =>
+  facts.map(({ subject, predicate, object }) => `${subject.startsWith('_:') ? subject : `<${subject}>`} <${predicate}> <${object}> .\n`).join('') // prettier-ignore
+const mine = authorization(`${RULES}#this`, { agent: ALICE, accessTo: DOC, mode: 'Read' })
+const forEveryone = authorization('_:b', { agentClass: EVERYONE, accessTo: DOC, mode: 'Read' })
+
+await forEachStore(t, 'loading authorizations', async (t, makeStores, kind) => {
+  const { admin: store } = await makeStores()
+  const load = async (): Promise<AuthorizationIndex> => {
+    const index = makeAuthorizationIndex(ADMIN)
+    t.equal(await loadAuthorizations(store, ADMIN, index), undefined)
+    return index
+  }
+
+  await row(t, kind, 'an empty store has no authorizations, and that is no failure', async (t) => {
+    t.equal((await load()).size.authorizations, 0)
+  })
+  await row(t, kind, 'authorizations with what else is in their graphs', async (t) => {
+    await store.replace(
+      RULES,
+      `${nTriples(mine)}<${RULES}#this> <${ACL}mode> "tab\\t, line\\n" .\n<urn:x> <${TYPE}> <urn:T> .\n`,
+    )
+    const index = await load()
+    t.same([reads(index, ALICE), reads(index, undefined)], [true, false])
+  })
+  await row(t, kind, 'an authorization that is a blank node', async (t) => {
+    await store.replace(`${ADMIN}blank/`, nTriples(forEveryone))
+    t.ok(reads(await load(), undefined))
+    await store.remove(`${ADMIN}blank/`)
+  })
+  await row(t, kind, 'graphs that are not under the admin base are not asked for', async (t) => {
+    await store.replace('https://host/adminx/', nTriples(forEveryone))
+    t.notOk(reads(await load(), undefined))
+  })
+  await row(t, kind, 'what was in the index is replaced as a whole', async (t) => {
+    const index = makeAuthorizationIndex(ADMIN)
+    index.replaceGraph(`${ADMIN}gone/`, forEveryone)
+    await loadAuthorizations(store, ADMIN, index)
+    t.same([reads(index, ALICE), reads(index, undefined)], [true, false])
+  })
+  await row(t, kind, 'a write that passes through while it is loaded is kept', async (t) => {
+    const index = makeAuthorizationIndex(ADMIN)
+    const loading = loadAuthorizations(store, ADMIN, index)
+    index.removeGraph(RULES)
+    await loading
+    t.notOk(reads(index, ALICE))
+  })
+  await row(t, kind, 'a reload that fails: nothing is decided until one that began later is done', async (t) => {
+    let failing = false
+    let held: Promise<void> | undefined
+    const query: GraphStore['query'] = async (...args) => {
+      const waitsFor = held
+      const answered = failing ? problem('store.failed', 'It broke off.') : await store.query(...args)
+      await waitsFor
+      return answered
+    }
+    const access = makeAccess({ ...store, query }, ADMIN, pino({ level: 'silent' }), () => 0)
+    t.teardown(access.close)
+    const decides = (): boolean => !isProblem(access.current())
+    t.notOk(decides(), 'nothing has been read')
+    t.equal(await access.reload(), undefined)
+    t.ok(decides())
+    let release = (): void => undefined
+    held = new Promise((resolve) => (release = resolve))
+    const early = access.reload()
+    held = undefined
+    failing = true
+    t.ok(isProblem(await access.reload()))
+    t.notOk(decides(), 'the rules may be old')
+    release()
+    t.equal(await early, undefined)
+    t.notOk(decides(), 'what was read before is no better')
+    failing = false
+    for (let i = 0; i < 100 && !decides(); i++) await sleep(50)
+    t.ok(decides(), 'it is tried again without being asked')
+  })
+  await row(t, kind, 'a call that is given up is a problem, and the index as it was', async (t) => {
+    const index = makeAuthorizationIndex(ADMIN)
+    index.replaceGraph(RULES, mine)
+    t.ok(isProblem(await loadAuthorizations(store, ADMIN, index, { signal: AbortSignal.abort() })))
+    t.ok(reads(index, ALICE))
+  })
+})
+
+/** The answer of a store to whatever it is asked, in pieces; then it breaks off, when told to. */
+function answering(pieces: readonly string[], breaks = false): GraphStore {
+  const notAsked = (): never => {
+    throw new Error('only a query is expected')
+  }
+  async function* answer(): AsyncGenerator<Uint8Array> {
+    for (const piece of pieces) yield Buffer.from(piece, 'latin1')
+    if (breaks) throw new StoreBreak(problem('store.failed', 'The answer broke off.'))
+  }
+  return {
+    name: 'text', query: async () => answer(),
+    read: notAsked, stream: notAsked, replace: notAsked, remove: notAsked, update: notAsked, ready: notAsked, close: async () => undefined,
+  } // prettier-ignore
+}
+
+await t.test('answers as text', async (t) => {
+  const header = '?g\t?s\t?p\t?o\n'
+  const lines = mine
+    .map(({ predicate, object }) => `<${RULES}>\t<${RULES}#this>\t<${predicate}>\t<${object}>\n`)
+    .join('')
+  const inUtf8 = (text: string): string => Buffer.from(text).toString('latin1')
+  const whole = inUtf8(header + lines)
+  const wellFormed: Record<string, readonly string[]> = {
+    'in one piece': [whole],
+    'byte by byte, in the middle of characters too': [...whole],
+    'with CR LF': [whole.replaceAll('\n', '\r\n')],
+    'with numeric escapes in IRIs': [whole.replace(inUtf8('ü'), '\\u00FC')],
+    'with long numeric escapes': [whole.replace(inUtf8('ü'), '\\U000000fc')],
+    'without the last line end': [whole.trimEnd()],
+  }
+  for (const [name, pieces] of Object.entries(wellFormed)) {
+    const index = makeAuthorizationIndex(ADMIN)
+    t.equal(await loadAuthorizations(answering(pieces), ADMIN, index), undefined, name)
+    t.ok(reads(index, ALICE), name)
+  }
+
+  const bad: Record<string, GraphStore> = {
+    'nothing at all': answering([]),
+    'another header': answering([whole.replace('?g', '?x')]),
+    'no header': answering([inUtf8(lines)]),
+    'a page of HTML': answering(['<html>\n<body>']),
+    'half a row': answering([whole.slice(0, -10)]),
+    'a row with three terms': answering([`${whole}<urn:a>\t<urn:b>\t<urn:c>\n`]),
+    'a message of the store among the rows': answering([
+      `${whole}## Query cancelled due to timeout during execution\n`,
+    ]),
+    'an unbound variable': answering([`${whole}\t<urn:s>\t<urn:p>\t<urn:o>\n`]),
+    'a line without end': answering([whole, '<urn:'.padEnd(2 << 20, 'x')]),
+    'a break before the first byte': answering([], true),
+    'a break in the middle': answering([whole], true),
+  }
+  for (const [name, store] of Object.entries(bad)) {
+    const index = makeAuthorizationIndex(ADMIN)
+    index.replaceGraph(`${ADMIN}before/`, forEveryone)
+    t.ok(isProblem(await loadAuthorizations(store, ADMIN, index)), name)
+    t.same([reads(index, undefined), index.size.graphs], [true, 1], `${name}: the index is as it was`)
+  }
+})
+
+await t.test('the statements of a write', async (t) => {
+  const triples = mine.map(({ subject, predicate, object }) => triple(subject, predicate, iri(object)))
+  triples.push(triple('urn:x', 'urn:p', iri('urn:o')), triple('urn:x', `${ACL}mode`, text('Read')))
+  t.same(factsOf(triples), mine)
+})

@@ -1,0 +1,321 @@
+// What a query reads, what an update writes, what either would reach outside: tables; and that spelling does not matter.
+import fc from 'fast-check'
+import t from 'tap'
+import { isProblem } from '../../../gateway/problem.js'
+import { analyseQuery, analyseUpdate, type QueryAnalysis, type UpdateAnalysis } from '../../../gateway/sparql/analysis.js'
+import { row } from '../../support/stores.js'
+
+const BASE = 'http://e/sparql'
+const DEFAULT_GRAPH = 'urn:triplegate:default-graph'
+const is = (name: string, run: Parameters<typeof row>[3]): Promise<void> => row(t, 'none', name, run)
+
+const query = (text: string, dataset?: Parameters<typeof analyseQuery>[2]): QueryAnalysis => {
+  const analysis = analyseQuery(text, BASE, dataset)
+  if (isProblem(analysis)) throw new Error(`${text}: ${analysis.detail}`)
+  return analysis
+}
+const update = (text: string, using?: Parameters<typeof analyseUpdate>[2]): UpdateAnalysis => {
+  const analysis = analyseUpdate(text, BASE, using)
+  if (isProblem(analysis)) throw new Error(`${text}: ${analysis.detail}`)
+  return analysis
+}
+
+const READ_SETS: [query: string, readSet: 'dataset' | string[]][] = [
+  ['SELECT * { ?s ?p ?o }', 'dataset'],
+  ['SELECT * { GRAPH <g> { ?s ?p ?o } }', ['http://e/g']],
+  ['SELECT * { GRAPH <h> { ?s ?p ?o } GRAPH <g> { ?s ?p ?o } }', ['http://e/g', 'http://e/h']],
+  ['SELECT * { GRAPH ?g { ?s ?p ?o } }', 'dataset'],
+  ['SELECT * { VALUES ?g { <g> } GRAPH ?g { ?s ?p ?o } }', 'dataset'],
+  ['SELECT * { GRAPH <g> { ?s ?p ?o } ?s ?q ?r }', 'dataset'],
+  ['SELECT * { GRAPH <g> {} }', ['http://e/g']],
+  ['SELECT * {}', []],
+  ['SELECT (1 AS ?x) { VALUES ?y { 1 } }', []],
+  ['SELECT * { GRAPH <g> { ?s ?p ?o FILTER EXISTS { ?o ?q ?r } } }', ['http://e/g']],
+  ['SELECT * { GRAPH <g> { ?s ?p ?o } FILTER EXISTS { ?o ?q ?r } }', 'dataset'],
+  ['SELECT * { GRAPH <g> { ?s ?p ?o } FILTER EXISTS { GRAPH <h> { ?o ?q ?r } } }', ['http://e/g', 'http://e/h']],
+  ['SELECT (EXISTS { ?s ?p ?o } AS ?x) { GRAPH <g> { ?s ?p ?o } }', 'dataset'],
+  ['SELECT * { GRAPH <g> { ?s ?p ?o } } ORDER BY (EXISTS { ?a ?b ?c })', 'dataset'],
+  ['SELECT ?s { GRAPH <g> { ?s ?p ?o } } GROUP BY ?s HAVING (EXISTS { ?a ?b ?c })', 'dataset'],
+  ['SELECT * { GRAPH <g> { { SELECT * { ?s ?p ?o } } } }', ['http://e/g']],
+  ['SELECT * { { SELECT * { ?s ?p ?o } } }', 'dataset'],
+  ['SELECT * { GRAPH <g> { GRAPH <h> { ?s ?p ?o } } }', ['http://e/g', 'http://e/h']],
+  ['SELECT * { GRAPH <g> { ?s ?p ?o MINUS { ?s <p> 1 } OPTIONAL { ?s <q> 1 } } }', ['http://e/g']],
+  ['SELECT * { GRAPH <g> { ?s <p>*/<q> ?o } }', ['http://e/g']],
+  ['CONSTRUCT { ?s ?p ?o } { GRAPH <g> { ?s ?p ?o } }', ['http://e/g']],
+  ['CONSTRUCT WHERE { ?s ?p ?o }', 'dataset'],
+  ['ASK { GRAPH <g> { ?s ?p ?o } }', ['http://e/g']],
+  ['DESCRIBE <g>', 'dataset'],
+  ['DESCRIBE ?s FROM <g> { ?s ?p ?o }', 'dataset'],
+  ['SELECT * FROM <g> { ?s ?p ?o }', ['http://e/g']],
+  ['SELECT * FROM <g> FROM NAMED <h> { ?s ?p ?o GRAPH ?x { ?s ?p ?o } }', ['http://e/g', 'http://e/h']],
+  ['SELECT * FROM <g> { GRAPH ?x { ?s ?p ?o } }', 'dataset'],
+  ['SELECT * FROM NAMED <h> { ?s ?p ?o }', 'dataset'],
+  ['SELECT * FROM NAMED <h> { GRAPH ?x { ?s ?p ?o } }', ['http://e/h']],
+  ['SELECT * { GRAPH <urn:x-arq:UnionGraph> { ?s ?p ?o } }', 'dataset'],
+  ['SELECT * FROM <urn:x-arq:UnionGraph> { ?s ?p ?o }', 'dataset'],
+  ['SELECT * { GRAPH <urn:x-arq:DefaultGraph> { ?s ?p ?o } }', 'dataset'],
+  ['SELECT * { GRAPH <tag:stardog:api:context:all> { ?s ?p ?o } }', 'dataset'],
+  ['SELECT * { GRAPH <urn:g> { ?s ?p ?o } }', ['urn:g']],
+  ['SELECT * { GRAPH <g> { ?s <http://jena.apache.org/text#query> "x" } }', 'dataset'],
+  ['SELECT * { GRAPH <g> { ?s <http://jena.hpl.hp.com/ARQ/list#member>/<p> "x" } }', 'dataset'],
+  ['SELECT * { GRAPH <x://weird+scheme> { ?s ?p ?o } }', 'dataset'],
+]
+
+const VOLATILE: [expression: string, volatile: boolean][] = [
+  ['NOW()', true],
+  ['now()', true],
+  ['RAND()', true],
+  ['UUID()', true],
+  ['STRUUID()', true],
+  ['BNODE()', true],
+  ['BNODE("a")', true],
+  ['COALESCE(1, IF(true, STRLEN(STR(RAND())), 2))', true],
+  ['<http://e/function>(1)', true],
+  ['<http://www.w3.org/2001/XMLSchema#integer>("1")', false],
+  ['"NOW()"', false],
+  ['STRLEN("RAND")', false],
+  ['SHA256("x")', false],
+]
+
+const WRITE_SETS: [update: string, writeSet: 'dataset' | string[], loads?: string[]][] = [
+  ['INSERT DATA { <s> <p> 1 }', [DEFAULT_GRAPH]],
+  ['INSERT DATA { GRAPH <g> { <s> <p> 1 } }', ['http://e/g']],
+  ['INSERT DATA { <s> <p> 1 GRAPH <g> { <s> <p> 1 } GRAPH <h> {} }', ['http://e/g', 'http://e/h', DEFAULT_GRAPH]],
+  ['DELETE DATA { GRAPH <g> { <s> <p> 1 } }', ['http://e/g']],
+  ['DELETE WHERE { GRAPH <g> { ?s ?p ?o } }', ['http://e/g']],
+  ['DELETE WHERE { GRAPH ?g { ?s ?p ?o } }', 'dataset'],
+  [
+    'DELETE { ?s ?p ?o } INSERT { GRAPH <g> { ?s ?p ?o } } WHERE { GRAPH ?x { ?s ?p ?o } }',
+    ['http://e/g', DEFAULT_GRAPH],
+  ],
+  ['INSERT { GRAPH ?g { ?s ?p ?o } } WHERE { GRAPH ?g { ?s ?p ?o } }', 'dataset'],
+  ['WITH <g> DELETE { ?s ?p ?o } WHERE { ?s ?p ?o }', ['http://e/g']],
+  ['WITH <g> INSERT { GRAPH <h> { ?s ?p ?o } } WHERE { ?s ?p ?o }', ['http://e/h']],
+  ['WITH <g> INSERT { ?s ?p ?o GRAPH <h> { ?s ?p ?o } } WHERE { ?s ?p ?o }', ['http://e/g', 'http://e/h']],
+  ['INSERT { GRAPH <g> { ?s ?p ?o } } USING <u> USING NAMED <v> WHERE { ?s ?p ?o }', ['http://e/g']],
+  ['CLEAR GRAPH <g>', ['http://e/g']],
+  ['CLEAR SILENT GRAPH <g>', ['http://e/g']],
+  ['CLEAR DEFAULT', [DEFAULT_GRAPH]],
+  ['CLEAR ALL', 'dataset'],
+  ['CLEAR NAMED', 'dataset'],
+  ['DROP GRAPH <g>', ['http://e/g']],
+  ['DROP ALL', 'dataset'],
+  ['CREATE GRAPH <g>', ['http://e/g']],
+  ['COPY <g> TO <h>', ['http://e/h']],
+  ['COPY DEFAULT TO <h>', ['http://e/h']],
+  ['ADD SILENT GRAPH <g> TO DEFAULT', [DEFAULT_GRAPH]],
+  ['MOVE <g> TO <h>', ['http://e/g', 'http://e/h']],
+  ['MOVE DEFAULT TO GRAPH <h>', ['http://e/h', DEFAULT_GRAPH]],
+  ['LOAD <x> INTO GRAPH <g>', ['http://e/g'], ['http://e/x']],
+  ['LOAD SILENT <x>', [DEFAULT_GRAPH], ['http://e/x']],
+  ['CLEAR GRAPH <g> ; DROP GRAPH <h>', ['http://e/g', 'http://e/h']],
+  ['CLEAR GRAPH <g> ; CLEAR ALL', 'dataset'],
+  ['PREFIX : <http://a/> CLEAR GRAPH :g ; PREFIX : <http://b/> CLEAR GRAPH :g', ['http://a/g', 'http://b/g']],
+  ['INSERT DATA { GRAPH <urn:x-arq:DefaultGraph> { <s> <p> 1 } }', 'dataset'],
+  ['INSERT DATA {}', []],
+]
+
+const FLAWS: [text: string, where: RegExp][] = [
+  ['SELECT', /the end, line 1, column 7/],
+  ['SELECT * { ?s ?p }', /unexpected “}”, line 1, column 18/],
+  ['SELECT *\n{ ?s ex:p ?o }', /ex: is not declared, line 2, column 6/],
+  ['SELECT * { ?s ?p "a\nb" }', /unexpected “"”, line 1, column 18/],
+  ['SELECT * { ?s ?p "\\q" }', /an escape that does not exist, line 1, column 18/],
+  ['SELECT * { ?s ?p "\\uD800" }', /an escape that does not exist/],
+  ['SELECT * { ?s <p> \\u0022a\\u0022 }', /unexpected “\\”/],
+  ['SELECT * { ?s <a\\u0020b> ?o }', /unexpected/],
+  ['SELECT * { ?s <a\\u003Eb> ?o }', /unexpected/],
+  ['PREFIX a <http://e/> ASK {}', /PREFIX needs a name/],
+  ['PREFIX a: ASK {}', /PREFIX needs an IRI/],
+  ['BASE', /unexpected end/],
+  ['SELECT * { PREFIX a: <http://e/> ?s ?p ?o }', /line 1, column 19/],
+  ['INSERT DATA {}', /it is an update/],
+  [`ASK ${'{'.repeat(101)}${'}'.repeat(101)}`, /more than 100 levels deep/],
+  [`ASK { FILTER(${'1=1||'.repeat(1100)}true) }`, /too many operators/],
+  ['SELECT * { ?s ?p ?o } SELECT * { ?s ?p ?o }', /unexpected “SELECT”/],
+  ['SELECT * { ?s ?p ?o . LATERAL { ?o ?q ?r } }', /line 1, column 23/],
+  ['\u00a0ASK {}', /line 1, column 1/],
+]
+
+await is('read-sets', (t) => {
+  for (const [text, readSet] of READ_SETS) t.same(query(text).readSet, readSet, text)
+})
+await is('the dataset of the request takes the place of FROM in the read-set too', (t) => {
+  const dataset = { default: ['http://d/'], named: ['http://n/'] }
+  for (const text of ['SELECT * { ?s ?p ?o GRAPH ?g {} }', 'SELECT * FROM <g> FROM NAMED <h> WHERE { ?s ?p ?o }']) {
+    t.same(query(text, dataset).readSet, ['http://d/', 'http://n/'])
+    t.same(query(text, dataset).from, dataset)
+  }
+  t.match(
+    query('CONSTRUCT { ?s ?p ?o } WHERE { ?s ?p ?o }', dataset).text,
+    /} FROM <http:\/\/d\/> FROM NAMED <http:\/\/n\/> WHERE/,
+  )
+  t.match(query('CONSTRUCT WHERE { ?s ?p ?o }', dataset).text, /CONSTRUCT FROM/)
+  t.match(query('SELECT (EXISTS { ?s ?p ?o } AS ?x) { }', dataset).text, /\?x \) FROM <http:\/\/d\/>/)
+  t.match(query('DESCRIBE <x>', dataset).text, /DESCRIBE <http:\/\/e\/x> FROM <http:\/\/d\/>/)
+  t.match(query('DESCRIBE <x> LIMIT 1', dataset).text, /FROM NAMED <http:\/\/n\/> LIMIT/)
+  t.match(query('ASK { { SELECT * { ?s ?p ?o } } }', dataset).text, /^ASK FROM/)
+})
+await is('volatile expressions', (t) => {
+  for (const [expression, volatile] of VOLATILE) {
+    t.equal(query(`SELECT (${expression} AS ?x) {}`).volatile, volatile, expression)
+    t.equal(query(`ASK { FILTER EXISTS { FILTER(${expression} = 1) } }`).volatile, volatile, `${expression} within`)
+  }
+})
+await is('write-sets', (t) => {
+  for (const [text, writeSet, loads = []] of WRITE_SETS) {
+    t.same(update(text).writeSet, writeSet, text)
+    t.same(update(text).loads, loads, text)
+  }
+})
+await is('the dataset of an update stands at every pattern', (t) => {
+  const using = { default: ['http://d/'], named: ['http://n/'] }
+  const clauses = 'USING <http://d/> USING NAMED <http://n/> WHERE'
+  const { text } = update(
+    'DELETE WHERE { ?s ?p ?o } ; INSERT { ?s ?p 1 } WHERE { ?s ?p ?o } ; INSERT DATA { <s> <p> "WHERE" }',
+    using,
+  )
+  t.equal(text.split(clauses).length, 3)
+  t.match(text, `DELETE { ?s ?p ?o } ${clauses} { ?s ?p ?o }`)
+  for (const wrong of [
+    'WITH <g> DELETE { ?s ?p ?o } WHERE { ?s ?p ?o }',
+    'DELETE { ?s ?p ?o } USING <g> WHERE { ?s ?p ?o }',
+  ]) {
+    t.match(analyseUpdate(wrong, BASE, using), { code: 'request.malformed' })
+  }
+})
+await is('what reaches outside', (t) => {
+  t.same(query('ASK { SERVICE <http://a/> { SERVICE <http://b/> {} } }').services, ['http://a/', 'http://b/'])
+  t.same(query('ASK { SERVICE <http://a/> { SERVICE ?b {} } }').services, 'variable')
+  t.same(query('ASK { BIND(<JAVA:a>(1) AS ?x) ?s <java:b> ?o }').services, ['java:b', 'JAVA:a'])
+  t.same(query('ASK { ?s <p> <java:a> }').services, [], 'an IRI that is neither function nor predicate')
+  t.same(update('INSERT {} WHERE { SERVICE <http://a/> {} }').services, ['http://a/'])
+})
+await is('flaws and where they are', (t) => {
+  for (const [text, where] of FLAWS) {
+    const analysis = analyseQuery(text, BASE)
+    t.match(analysis, { code: 'query.syntax', detail: where }, text.slice(0, 60))
+  }
+  t.match(analyseUpdate('INSERT DATA { ?s ?p ?o }', BASE), { code: 'update.syntax' })
+  t.match(analyseUpdate('ASK {}', BASE), { code: 'update.syntax' })
+})
+await is('what is sent has one reading', (t) => {
+  const { text } = query(`PREFIX : <http://x/> # comment
+    select$s{?s :p\\u0061.b 'it\\'s "\\u0022' , """a
+b""" , "x"@en-GB ; a :T, true , TRUE , -1.50 . ?s :q\\-r () . [] :p [ :q 1 ] FILTER(?s<?o&&BNODE(  )!=?s)}`)
+  t.equal(
+    text,
+    'SELECT ?s { ?s <http://x/pa.b> "it\'s \\"\\"" , "a\\nb" , "x" @en-GB ; a <http://x/T> , true , true , -1.50 . ' +
+      '?s <http://x/q-r> () . [] <http://x/p> [ <http://x/q> 1 ] FILTER( ?s < ?o && BNODE() != ?s ) }',
+  )
+  t.equal(query(text).text, text)
+})
+await is('names of variables matter, as the answer has them', (t) => {
+  t.not(query('SELECT ?a { ?a ?p ?o }').key, query('SELECT ?b { ?b ?p ?o }').key)
+  t.not(query('SELECT ("a" AS ?x) {}').key, query('SELECT ("A" AS ?x) {}').key)
+  t.not(query('SELECT ("a b" AS ?x) {}').key, query('SELECT ("a  b" AS ?x) {}').key)
+})
+await is('time grows with the length of a text, whatever it is made of', (t) => {
+  for (const piece of [
+    '{',
+    '(',
+    '"',
+    "'''a",
+    '<a',
+    'a.',
+    '_:a.',
+    'a:',
+    'a:b.',
+    '\\u',
+    '\\',
+    '#',
+    '"\\',
+    '1.',
+    '?',
+    '<',
+    '||',
+  ]) {
+    const before = performance.now()
+    analyseQuery(`SELECT * { ${piece.repeat(16_384 / piece.length)}`, BASE)
+    t.ok(performance.now() - before < 2_000, piece)
+  }
+})
+
+/** A query as tokens; what may differ between two spellings of it is drawn anew for each. */
+const TOKENS = [
+  'SELECT',
+  '?s',
+  'WHERE',
+  '{',
+  'GRAPH',
+  'p:g',
+  '{',
+  '?s',
+  'a',
+  'p:T',
+  ';',
+  'q:name',
+  '"x # y"',
+  '.',
+  'FILTER',
+  '(',
+  'STRLEN',
+  '(',
+  '?s',
+  ')',
+  '<=',
+  '2',
+  ')',
+  '}',
+  '}',
+  'LIMIT',
+  '5',
+]
+const space = fc
+  .array(fc.constantFrom(' ', '\n', '\t', '\r\n', '# comment "\n', '#}\n'), { minLength: 1, maxLength: 3 })
+  .map((pieces) => pieces.join(''))
+const spelled = fc
+  .tuple(
+    fc.array(space, { minLength: TOKENS.length + 1, maxLength: TOKENS.length + 1 }),
+    fc.array(fc.boolean(), { minLength: TOKENS.length, maxLength: TOKENS.length }),
+    fc.constantFrom(['p', 'q'], ['q', 'p'], ['', 'x.y'], ['long-name', 'é']),
+    fc.boolean(),
+  )
+  .map(([spaces, choices, [p, q], full]) => {
+    const token = (text: string, i: number): string => {
+      const [, prefix, local] = /^([pq]):(.*)$/.exec(text) ?? []
+      if (prefix !== undefined) {
+        if (full && choices[i]) return `<http://e/${prefix}/${local}>`
+        return `${prefix === 'p' ? p : q}:${choices[i] ? local : `\\u00${local!.charCodeAt(0).toString(16)}${local!.slice(1)}`}`
+      }
+      if (text.startsWith('"')) return choices[i] ? text : `'''${text.slice(1, -1).replace('x', '\\u0078')}'''`
+      if (text.startsWith('?')) return choices[i] ? text : `$${text.slice(1)}`
+      return /^[A-Z]+$/.test(text) && choices[i] ? text.toLowerCase() : text
+    }
+    const prologue = [`PREFIX ${p}: <http://e/p/>`, `prefix ${q}:<q/>`]
+    return `BASE <http://e/>${prologue.join(spaces[0])} ${TOKENS.map((text, i) => token(text, i) + spaces[i + 1]!).join('')}`
+  })
+
+await is('white space, comments, prefixes, escapes and case do not matter', () => {
+  fc.assert(
+    fc.property(
+      spelled,
+      spelled,
+      (one, other) => query(one).key === query(other).key && query(one).readSet[0] === 'http://e/p/g',
+    ),
+    { numRuns: 300 },
+  )
+})
+await is('any text at all is analysed or refused, and what is sent is its own spelling', () => {
+  const piece = fc.oneof(
+    fc.constantFrom(...TOKENS, 'SERVICE', '<http://e/>', '[', ']', 'UNION', 'PREFIX', ':', '\\u0041'),
+    fc.string({ maxLength: 4 }),
+  )
+  fc.assert(
+    fc.property(fc.array(piece, { maxLength: 30 }), (pieces) => {
+      const analysis = analyseQuery(pieces.join(' '), BASE)
+      return isProblem(analysis) || query(analysis.text).text === analysis.text
+    }),
+    { numRuns: 500 },
+  )
+})

@@ -1,0 +1,31 @@
+// N-Triples as lines: what is a triple, what is none, and texts that are made to take a checker for ever.
+import t from 'tap'
+import { linesIn } from '../../../gateway/stores/n-triples-lines.js'
+
+const same = (label: string): string => label
+
+void t.test('a triple stays as it was written', (t) => {
+  for (const line of [
+    '<urn:s> <urn:p> <urn:o> .',
+    String.raw`<urn:s> <urn:p> "a\u0041\n\"b\\"^^<urn:d\u0042> .`,
+    '<urn:s> <urn:p> "é\u{1f600}"@en-GB .',
+    '_:b <urn:p> _:c .',
+  ]) {
+    t.same([...linesIn(`${line}\n`, same)!], [line])
+  }
+  t.end()
+})
+
+void t.test('what is no triple is refused, in time that grows with its length only', (t) => {
+  const many = 100_000
+  const rows: [name: string, text: string][] = [
+    ['an IRI with a space', `<urn:s> <urn:p> <urn:${'a'.repeat(many)} b> .`],
+    ['an IRI without its end', `<urn:${'a'.repeat(many)}`],
+    ['a literal with an unknown escape', String.raw`<urn:s> <urn:p> "${'a'.repeat(many)}\q" .`],
+    ['a literal of escapes without its end', `<urn:s> <urn:p> "${'\\u0041a'.repeat(many)}`],
+    ['a label of dots', `_:${'a.'.repeat(many)} <urn:p> <urn:o>`],
+    ['a language of parts', `<urn:s> <urn:p> "x"@${'a-'.repeat(many)} .`],
+  ]
+  for (const [name, text] of rows) t.equal(linesIn(`${text}\n`, same), undefined, name)
+  t.end()
+})

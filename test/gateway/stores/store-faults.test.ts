@@ -1,0 +1,540 @@
+// In charge of what a store behind HTTP does when things go wrong between gateway and store, on a real Fuseki.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { once } from 'node:events'
+import { createServer as createHttpsServer } from 'node:https'
+import { createServer as createHttpServer, type Server } from 'node:http'
+import { createServer as createTcpServer, type AddressInfo, type Server as TcpServer } from 'node:net'
+import t, { type Test } from 'tap'
+import { fusekiEndpoints, openHttpStore, type HttpStoreSettings } from '../../../gateway/stores/http-store.js'
+import { makeServerCertificate } from '../../../gateway/agents/make-certificate.js'
+import { isProblem, type Problem } from '../../../gateway/problem.js'
+import { StoreBreak, type GraphStore } from '../../../gateway/stores/store.js'
+import { fetchFuseki, freePort, startFuseki } from '../../support/fuseki.js'
+import { startProxy, type Fault, type StoreProxy } from '../../support/proxy.js'
+import { freshDataset, reasonWithoutFuseki, row } from '../../support/stores.js'
+
+// Before the first row: a pause between rows would end the file.
+const [pem, another, elsewhere] = (await Promise.all(
+  ['127.0.0.1', '127.0.0.1', 'store.example'].map((host) => makeServerCertificate([host], Date.now())),
+)) as [string, string, string]
+
+const DOCUMENT = 'https://data.example/a/'
+const TSV = 'text/tab-separated-values'
+const TRIPLE = `<${DOCUMENT}> <urn:p> "one" .\n`
+const OTHER = `<${DOCUMENT}> <urn:p> "two" .\n`
+const LARGE_COUNT = 20_000
+const LARGE = Array.from({ length: LARGE_COUNT }, (_, i) => `<${DOCUMENT}> <urn:p> "${i}" .\n`).join('')
+const ALL = `SELECT ?o { GRAPH <${DOCUMENT}> { ?s ?p ?o } }`
+const N_TRIPLES = { 'content-type': 'application/n-triples' }
+
+const failed = (detail: RegExp) => ({ code: 'store.failed', detail })
+const refused = (detail: RegExp) => ({ code: 'store.refused', detail })
+const BROKEN = failed(/broke off/)
+const TOO_LONG = { code: 'store.time' }
+const TOO_LARGE = { code: 'store.too-large', detail: /limit of 10 bytes/ }
+const UNREACHABLE = { code: 'store.unreachable', fields: [['Retry-After', '5']] }
+
+/** What an answer that is a Problem must not say: where the store is, and how the gateway gets in. */
+function isDiscreet(t: Test, result: unknown): void {
+  if (isProblem(result)) t.notMatch(JSON.stringify(result), /127\.0\.0\.1|localhost|\d{4,5}\/|secret/)
+}
+
+interface Setting {
+  readonly t: Test
+  readonly proxy: StoreProxy
+  readonly store: GraphStore
+  /** Another store with the same dataset behind the same proxy. */
+  open(settings: Partial<HttpStoreSettings>): GraphStore
+}
+
+const missing = await reasonWithoutFuseki()
+const dataset = missing ? '' : await freshDataset(t)
+
+/** A row on Fuseki: the dataset behind a proxy of its own, with one graph in it. */
+const onFuseki = (
+  name: string,
+  run: (setting: Setting) => Promise<unknown>,
+  settings: Partial<HttpStoreSettings> = {},
+) =>
+  row(t, 'fuseki', name, async (t) => {
+    if (missing) return t.pass(name, { skip: missing })
+    const proxy = await startProxy(dataset)
+    t.teardown(() => proxy.stop())
+    const open = (more: Partial<HttpStoreSettings>) => {
+      const store = openHttpStore({ ...fusekiEndpoints(proxy.url), ...settings, ...more })
+      t.teardown(() => store.close())
+      return store
+    }
+    const store = open({})
+    await store.replace(DOCUMENT, TRIPLE)
+    proxy.requests.length = 0
+    await run({ t, proxy, store, open })
+  })
+
+const SHORT = { connectTimeout: 300, headersTimeout: 300, idleTimeout: 300 }
+const answer = (status: number, fields: Record<string, string> = {}, body: string | Buffer = ''): Fault => ({
+  kind: 'answer',
+  status,
+  fields: { ...fields, 'content-length': String(Buffer.byteLength(body)) },
+  body,
+})
+
+const FAULTS: readonly [
+  name: string,
+  fault: Fault,
+  expected: object | undefined,
+  settings?: Partial<HttpStoreSettings>,
+][] = [
+  ['no answer', { kind: 'silence' }, TOO_LONG, SHORT],
+  ['an answer after the time for all of it', { kind: 'delay', milliseconds: 2_000 }, TOO_LONG, { totalTimeout: 200 }],
+  ['an answer that stops in the middle', { kind: 'stall', after: 20, framing: 'chunked' }, TOO_LONG, SHORT],
+  ['one that stops, of known length', { kind: 'stall', after: 20, framing: 'length' }, TOO_LONG, SHORT],
+  [
+    'one that stops, within the time for pieces',
+    { kind: 'stall', after: 20, framing: 'length' },
+    TOO_LONG,
+    { totalTimeout: 200 },
+  ],
+  ['a connection dropped before the request', { kind: 'drop', when: 'before' }, BROKEN],
+  ['a connection dropped after the request', { kind: 'drop', when: 'after' }, BROKEN],
+  ['an answer cut off, in chunks', { kind: 'cut', after: 20, framing: 'chunked' }, BROKEN],
+  ['an answer cut off, of known length', { kind: 'cut', after: 20, framing: 'length' }, BROKEN],
+  ['an answer cut off before its first byte', { kind: 'cut', after: 0, framing: 'length' }, BROKEN],
+  ['an answer cut off at the end of a line', { kind: 'cut', after: TRIPLE.length, framing: 'chunked' }, BROKEN],
+  ['an answer that ends with its connection', { kind: 'cut', after: 20, framing: 'close' }, failed(/where it ends/)],
+  ['500', answer(500), failed(/status 500/)],
+  ['502 with a page', answer(502, { 'content-type': 'text/html' }, '<h1>127.0.0.1:3030/ds</h1>'), failed(/status 502/)],
+  ['503', answer(503), UNREACHABLE],
+  [
+    '503 with a delay',
+    answer(503, { 'retry-after': '17' }),
+    { code: 'store.unreachable', fields: [['Retry-After', '17']] },
+  ],
+  [
+    '503 until a date',
+    answer(503, { 'retry-after': 'Fri, 20 Nov 2026 19:13:48 GMT' }),
+    { code: 'store.unreachable', fields: [['Retry-After', 'Fri, 20 Nov 2026 19:13:48 GMT']] },
+  ],
+  ['503 with a delay that is none', answer(503, { 'retry-after': 'secret' }), UNREACHABLE],
+  ['401', answer(401, { 'www-authenticate': 'Basic' }), refused(/credentials/)],
+  ['403', answer(403), refused(/credentials/)],
+  ['400', answer(400, {}, 'Parse error: secret'), refused(/status 400/)],
+  ['204', { kind: 'answer', status: 204 }, failed(/status 204/)],
+  ['206', answer(206, N_TRIPLES, TRIPLE), failed(/status 206/)],
+  ['301', answer(301, { location: '/elsewhere' }), failed(/redirection/)],
+  ['307', answer(307, { location: '/elsewhere' }), failed(/redirection/)],
+  ['text/plain', { kind: 'fields', fields: { 'content-type': 'text/plain' } }, failed(/format/)],
+  ['text/turtle', { kind: 'fields', fields: { 'content-type': 'text/turtle' } }, failed(/format/)],
+  ['no format', answer(200, {}, TRIPLE), failed(/format/)],
+  ['a content coding', { kind: 'fields', fields: { 'content-encoding': 'gzip' } }, failed(/content coding/)],
+  ['bytes that are not UTF-8', answer(200, N_TRIPLES, Buffer.from([0x22, 0xff, 0x22])), failed(/UTF-8/)],
+  ['a graph above the limit, in chunks', { kind: 'fields', fields: {} }, TOO_LARGE, { maxGraphBytes: 10 }],
+  ['a graph above the limit, of known length', answer(200, N_TRIPLES, TRIPLE), TOO_LARGE, { maxGraphBytes: 10 }],
+  ['an empty graph', answer(200, N_TRIPLES), undefined],
+  ['404', answer(404), undefined],
+]
+
+for (const [name, fault, expected, settings] of FAULTS)
+  await onFuseki(`reading: ${name}`, async ({ t, proxy, store, open }) => {
+    const faulty = settings ? open(settings) : store
+    proxy.fault(fault)
+    const result = await faulty.read(DOCUMENT)
+    if (expected) t.match(result, { kind: 'problem', ...expected })
+    else t.equal(result, undefined)
+    isDiscreet(t, result)
+    t.equal(proxy.requests.length, 1, 'it is asked once')
+    proxy.fault(undefined)
+    if (!settings?.maxGraphBytes) t.equal(await faulty.read(DOCUMENT), TRIPLE, 'and the store goes on by itself')
+  })
+
+const WRITES: readonly [name: string, write: (store: GraphStore) => Promise<undefined | Problem>][] = [
+  ['replace', (store) => store.replace(DOCUMENT, OTHER)],
+  ['remove', (store) => store.remove(DOCUMENT)],
+  ['update', (store) => store.update(`INSERT DATA { GRAPH <${DOCUMENT}> { ${OTHER} } }`)],
+]
+for (const [name, write] of WRITES)
+  await onFuseki(`writing: ${name}`, async ({ t, proxy, store, open }) => {
+    for (const [fault, expected, settings] of [
+      [{ kind: 'drop', when: 'before' }, BROKEN],
+      [answer(500), name === 'update' ? { code: 'update.failed' } : failed(/status 500/)],
+      [answer(503, { 'retry-after': '17' }), { code: 'store.unreachable', fields: [['Retry-After', '17']] }],
+      [answer(307, { location: '/elsewhere' }), failed(/redirection/)],
+      [answer(401), refused(/credentials/)],
+      [answer(202), failed(/status 202/)],
+      [{ kind: 'silence' }, TOO_LONG, SHORT],
+    ] as const) {
+      proxy.requests.length = 0
+      proxy.fault(fault)
+      const result = await write(settings ? open(settings) : store)
+      t.match(result, { kind: 'problem', ...expected })
+      isDiscreet(t, result)
+      t.equal(proxy.requests.length, 1, 'it is sent once')
+    }
+    proxy.fault(undefined)
+    t.equal(await store.read(DOCUMENT), TRIPLE, 'none of it reached the store')
+    proxy.requests.length = 0
+    proxy.fault({ kind: 'drop', when: 'after' })
+    t.match(await write(store), BROKEN, 'a write in doubt is no success')
+    t.equal(proxy.requests.length, 1, 'and is not sent again')
+    proxy.fault(undefined)
+    t.not(await store.read(DOCUMENT), TRIPLE, 'this one did reach it')
+  })
+
+const queried = async (
+  store: GraphStore,
+  signal?: AbortSignal,
+  atPiece: () => unknown = () => undefined,
+): Promise<unknown> => {
+  const pieces = await store.query(ALL, TSV, { signal })
+  if (isProblem(pieces)) return pieces
+  let text = ''
+  try {
+    for await (const piece of pieces) {
+      text += Buffer.from(piece).toString()
+      await atPiece()
+    }
+    return text
+  } catch (error) {
+    if (!(error instanceof StoreBreak)) throw error
+    return { brokenBy: error.problem }
+  }
+}
+for (const [name, fault, expected, settings] of [
+  ['cut off in chunks', { kind: 'cut', after: 5, framing: 'chunked' }, { brokenBy: BROKEN }],
+  ['cut off, of known length', { kind: 'cut', after: 5, framing: 'length' }, { brokenBy: BROKEN }],
+  ['ends with its connection', { kind: 'cut', after: 5, framing: 'close' }, failed(/where it ends/)],
+  ['stops in the middle', { kind: 'stall', after: 5, framing: 'chunked' }, { brokenBy: TOO_LONG }, SHORT],
+  [
+    'takes longer than all may',
+    { kind: 'stall', after: 5, framing: 'chunked' },
+    { brokenBy: TOO_LONG },
+    { totalTimeout: 200 },
+  ],
+  ['never begins', { kind: 'silence' }, TOO_LONG, SHORT],
+  ['is in another format', { kind: 'fields', fields: { 'content-type': 'text/csv' } }, failed(/format/)],
+  ['is a refusal', answer(500), failed(/status 500/)],
+] as const satisfies readonly (readonly [string, Fault, object, Partial<HttpStoreSettings>?])[])
+  await onFuseki(`querying: an answer that ${name}`, async ({ t, proxy, store, open }) => {
+    const faulty = settings ? open(settings) : store
+    proxy.fault(fault)
+    const result = await queried(faulty)
+    t.match(result, expected)
+    t.not(typeof result, 'string')
+    proxy.fault(undefined)
+    t.match(await queried(faulty), /"one"/)
+  })
+
+await onFuseki('readiness tells a store that answers from one that does not', async ({ t, proxy, store, open }) => {
+  t.equal(await store.ready(), undefined)
+  proxy.fault(answer(500))
+  t.match(await store.ready(), { code: 'store.failed' })
+  proxy.fault({ kind: 'cut', after: 3, framing: 'length' })
+  t.match(await store.ready(), BROKEN)
+  proxy.fault({ kind: 'silence' })
+  t.match(await open(SHORT).ready(), TOO_LONG)
+})
+
+const ABORTS: readonly [
+  name: string,
+  fault: Fault | undefined,
+  call: (store: GraphStore, signal: AbortSignal, atPiece: () => void) => Promise<unknown>,
+][] = [
+  ['before the head of a graph', { kind: 'silence' }, (store, signal) => store.read(DOCUMENT, { signal })],
+  [
+    'in the middle of a graph',
+    { kind: 'stall', after: 20, framing: 'chunked' },
+    (store, signal) => store.read(DOCUMENT, { signal }),
+  ],
+  ['before the head of results', { kind: 'silence' }, (store, signal) => queried(store, signal)],
+  [
+    'in the middle of results',
+    { kind: 'stall', after: 5, framing: 'chunked' },
+    (store, signal, atPiece) => queried(store, signal, atPiece),
+  ],
+  ['before the answer to a write', { kind: 'silence' }, (store, signal) => store.replace(DOCUMENT, OTHER, { signal })],
+]
+for (const [name, fault, call] of ABORTS)
+  await onFuseki(`the client leaves ${name}`, async ({ t, proxy, store }) => {
+    proxy.fault(fault)
+    const gone = new AbortController()
+    const inTheMiddle = name.endsWith('middle of results')
+    let pieces = 0
+    const outcome = call(store, gone.signal, () => pieces++)
+    await until(() => proxy.requests.length === 1 && (!inTheMiddle || pieces > 0))
+    await sleep(50)
+    t.notOk(proxy.requests[0]!.abandoned)
+    const left = performance.now()
+    gone.abort()
+    const result = await outcome
+    t.match(result, inTheMiddle ? { brokenBy: failed(/given up/) } : failed(/given up/))
+    await until(() => proxy.requests[0]!.abandoned)
+    t.ok(performance.now() - left < 1_000, 'the connection to the store is closed within a second')
+    proxy.fault(undefined)
+    t.type(await store.read(DOCUMENT), 'string')
+  })
+
+await onFuseki('the reader of results leaves early', async ({ t, proxy, store }) => {
+  proxy.fault({ kind: 'stall', after: 5, framing: 'chunked' })
+  const pieces = await store.query(ALL, TSV)
+  if (isProblem(pieces)) return t.fail(pieces.detail)
+  for await (const piece of pieces) {
+    t.ok(piece.length > 0)
+    break
+  }
+  await until(() => proxy.requests[0]!.abandoned)
+})
+
+await onFuseki('results that nobody reads hold a connection no longer than all may take', async ({ t, open }) => {
+  const store = open({ connections: 1, totalTimeout: 300 })
+  const pieces = await store.query(ALL, TSV)
+  t.notOk(isProblem(pieces))
+  await sleep(500)
+  t.match(await queried(store), /"one"/, 'over the one connection')
+})
+
+await onFuseki('queries that take all their connections leave documents theirs', async ({ t, proxy, open }) => {
+  const store = open({ connections: 1, queue: 1 })
+  proxy.fault({ kind: 'delay', milliseconds: 500, only: ({ path }) => path.endsWith('/query') })
+  const queries = [queried(store), queried(store), queried(store)]
+  t.match(await queries[2], { code: 'store.overloaded' })
+  t.equal(await store.read(DOCUMENT), TRIPLE)
+  t.equal(await store.replace(DOCUMENT, OTHER), undefined)
+  t.match(await Promise.all(queries.slice(0, 2)), [/"/, /"/])
+})
+
+await onFuseki('beyond the connections and the queue: refused at once', async ({ t, proxy, open }) => {
+  const store = open({ connections: 2, queue: 2 })
+  proxy.fault({ kind: 'delay', milliseconds: 300 })
+  const reads = Array.from({ length: 6 }, () => store.read(DOCUMENT))
+  const first = await Promise.race(reads.map(async (read, i) => [i, await read] as const))
+  t.match(first, [4, { code: 'store.overloaded', fields: [['Retry-After', '1']] }])
+  const results = await Promise.all(reads)
+  t.strictSame(results.slice(0, 4), [TRIPLE, TRIPLE, TRIPLE, TRIPLE])
+  t.match(results[5], { code: 'store.overloaded' })
+  t.equal(proxy.requests.length, 4, 'what was refused did not reach the store')
+})
+
+await onFuseki(
+  'a waiting call whose client leaves is not sent, and leaves its place to others',
+  async ({ t, proxy, open }) => {
+    const store = open({ connections: 1, queue: 1 })
+    proxy.fault({ kind: 'delay', milliseconds: 300 })
+    const gone = new AbortController()
+    const first = store.read(DOCUMENT)
+    const second = store.replace(DOCUMENT, OTHER, { signal: gone.signal })
+    gone.abort()
+    t.match(await second, failed(/given up/))
+    const third = store.read(DOCUMENT)
+    t.strictSame([await first, await third], [TRIPLE, TRIPLE])
+    t.strictSame(
+      proxy.requests.map(({ method }) => method),
+      ['GET', 'GET'],
+    )
+  },
+)
+
+await onFuseki('what is sent', async ({ t, proxy, open }) => {
+  const graph = 'https://data.example/?q=1&graph=x#é%2F/'
+  const plain = open({ graphStore: `${proxy.url}/data?timeout=5` })
+  await plain.replace(graph, TRIPLE)
+  await plain.read(graph)
+  await plain.remove(graph)
+  await queried(plain)
+  await plain.update('CLEAR DEFAULT')
+  t.match(proxy.requests, [
+    {
+      method: 'PUT',
+      path: /\/data\?timeout=5&graph=/,
+      graph,
+      fields: { 'content-type': 'application/n-triples' },
+      body: TRIPLE,
+    },
+    { method: 'GET', graph, fields: { accept: 'application/n-triples' }, body: '' },
+    { method: 'DELETE', graph, body: '' },
+    {
+      method: 'POST',
+      path: /\/query$/,
+      fields: { 'content-type': 'application/sparql-query', accept: TSV },
+      body: ALL,
+    },
+    {
+      method: 'POST',
+      path: /\/update$/,
+      fields: { 'content-type': 'application/sparql-update' },
+      body: 'CLEAR DEFAULT',
+    },
+  ])
+  for (const { fields } of proxy.requests) {
+    t.equal(fields['accept-encoding'], undefined)
+    t.equal(fields.authorization, undefined)
+  }
+})
+
+await onFuseki('credentials', async ({ t, proxy, open }) => {
+  const basic = open({ credentials: { user: 'gate', password: 'sécret:1' } })
+  const bearer = open({ credentials: { token: 'secret' } })
+  for (const store of [basic, bearer]) {
+    await store.read(DOCUMENT)
+    await store.update('CLEAR DEFAULT')
+    t.notMatch(store.name, /secret|sécret|gate/)
+  }
+  const expected = [`Basic ${Buffer.from('gate:sécret:1').toString('base64')}`, 'Bearer secret']
+  t.strictSame(
+    proxy.requests.map(({ fields }) => fields.authorization),
+    [expected[0], expected[0], expected[1], expected[1]],
+  )
+  proxy.fault(answer(403))
+  isDiscreet(t, await bearer.read(DOCUMENT))
+})
+
+await onFuseki('a large answer to a slow reader comes whole', async ({ t, store }) => {
+  await store.replace(DOCUMENT, LARGE)
+  const result = (await queried(store, undefined, () => sleep(1))) as string
+  t.equal(result.trim().split('\n').length, LARGE_COUNT + 1)
+})
+
+await onFuseki(
+  'an answer may take longer than the time for all of it, while it goes on',
+  async ({ t, store, open }) => {
+    await store.replace(DOCUMENT, LARGE)
+    const hasty = open({ totalTimeout: 400 })
+    const started = performance.now()
+    const text = (await queried(hasty, undefined, () => sleep(100))) as string
+    t.equal(text.trim().split('\n').length, LARGE_COUNT + 1)
+    const streamed = await hasty.stream(DOCUMENT)
+    if (!streamed || isProblem(streamed)) return t.fail('no document')
+    for await (const piece of streamed) {
+      t.ok(piece.length > 0)
+      await sleep(100)
+    }
+    t.ok(performance.now() - started > 800, 'it took longer')
+  },
+)
+
+await row(t, 'fuseki', 'a store that goes down and comes back', async (t) => {
+  const found = fetchFuseki()
+  if (missing || 'missing' in found) return t.pass('the store', { skip: missing ?? 'no jar' })
+  const options = { jar: found.jar, datasets: ['ds'], port: await freePort() }
+  const first = await startFuseki(options)
+  t.teardown(() => first.kill())
+  const store = openHttpStore(fusekiEndpoints(first.url('ds')))
+  t.teardown(() => store.close())
+  t.equal(await store.replace(DOCUMENT, TRIPLE), undefined)
+  await first.kill()
+  for (let i = 0; i < 3; i++) {
+    const results = [
+      await store.read(DOCUMENT),
+      await store.replace(DOCUMENT, TRIPLE),
+      await store.ready(),
+      await queried(store),
+    ]
+    for (const result of results) {
+      t.match(result, UNREACHABLE)
+      isDiscreet(t, result)
+    }
+  }
+  const second = await startFuseki(options)
+  t.teardown(() => second.stop())
+  t.equal(await store.ready(), undefined)
+  t.equal(await store.read(DOCUMENT), undefined)
+  t.equal(await store.replace(DOCUMENT, TRIPLE), undefined)
+})
+
+/** A row without Fuseki, on a server of its own. */
+async function onServer<S extends Server | TcpServer>(
+  name: string,
+  server: S,
+  run: (t: Test, open: (scheme: string, settings?: Partial<HttpStoreSettings>) => GraphStore) => Promise<unknown>,
+): Promise<void> {
+  await row(t, 'none', name, async (t) => {
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const sockets = new Set<{ destroy(): unknown }>()
+    server.on('connection', (socket: { destroy(): unknown }) => sockets.add(socket))
+    t.teardown(() => {
+      server.close()
+      for (const socket of sockets) socket.destroy()
+    })
+    const { port } = server.address() as AddressInfo
+    await run(t, (scheme, settings) => {
+      const store = openHttpStore({ ...fusekiEndpoints(`${scheme}://127.0.0.1:${port}/ds`), ...settings })
+      t.teardown(() => store.close())
+      return store
+    })
+  })
+}
+
+const asked: string[] = []
+await onServer(
+  'a kept-alive connection that the store has closed: a read is sent again, once; a write is not',
+  createHttpServer((request, response) => {
+    asked.push(request.method!)
+    const socket = request.socket as typeof request.socket & { served?: boolean }
+    if (socket.served) return void socket.destroy()
+    socket.served = true
+    response.writeHead(200, N_TRIPLES).end(TRIPLE)
+  }),
+  async (t, open) => {
+    const store = open('http', { connections: 1 })
+    t.equal(await store.read(DOCUMENT), TRIPLE)
+    t.equal(await store.read(DOCUMENT), TRIPLE)
+    t.strictSame(asked, ['GET', 'GET', 'GET'])
+    t.match(await store.replace(DOCUMENT, TRIPLE), BROKEN)
+    t.strictSame(asked, ['GET', 'GET', 'GET', 'PUT'])
+  },
+)
+await onServer(
+  'a server that speaks something else',
+  createTcpServer((socket) => socket.on('error', () => undefined).end('220 mail.example ESMTP\r\n')),
+  async (t, open) => t.match(await open('http').read(DOCUMENT), BROKEN),
+)
+await onServer(
+  'a connection that is not made in time',
+  createTcpServer((socket) => socket.on('error', () => undefined)),
+  async (t, open) => {
+    const store = open('https', { connectTimeout: 300 })
+    t.match(await store.read(DOCUMENT), TOO_LONG)
+    const gone = new AbortController()
+    const read = open('https').read(DOCUMENT, { signal: gone.signal })
+    await sleep(50)
+    const left = performance.now()
+    gone.abort()
+    t.match(await read, failed(/given up/))
+    t.ok(performance.now() - left < 1_000, 'nor is it waited for when the client leaves')
+  },
+)
+await row(t, 'none', 'no server, no such host', async (t) => {
+  for (const origin of [`http://127.0.0.1:${await freePort()}`, 'http://store.invalid']) {
+    const store = openHttpStore(fusekiEndpoints(`${origin}/ds`))
+    t.teardown(() => store.close())
+    t.match(await store.read(DOCUMENT), UNREACHABLE)
+    t.match(await store.update('CLEAR ALL'), UNREACHABLE)
+    t.match(await store.ready(), UNREACHABLE)
+  }
+})
+
+const tlsServer = (identity: string) =>
+  createHttpsServer({ cert: identity, key: identity }, (_request, response) =>
+    response.writeHead(200, N_TRIPLES).end(TRIPLE),
+  )
+await onServer('a certificate of the store that nobody vouches for is refused', tlsServer(pem), async (t, open) => {
+  t.match(await open('https').read(DOCUMENT), failed(/certificate/))
+  t.match(await open('https', { ca: another }).read(DOCUMENT), failed(/certificate/))
+  t.equal(await open('https', { ca: pem }).read(DOCUMENT), TRIPLE, 'and accepted with its authority')
+})
+await onServer('a certificate of another host is refused', tlsServer(elsewhere), async (t, open) =>
+  t.match(await open('https', { ca: elsewhere }).read(DOCUMENT), failed(/certificate/)),
+)
+
+await row(t, 'none', 'endpoints that are none are refused when the store is opened', (t) => {
+  for (const url of ['ftp://store.example/ds', 'http://user:secret@store.example/ds', 'ds'])
+    t.throws(() => openHttpStore(fusekiEndpoints(url)), TypeError)
+})
+
+async function until(condition: () => boolean): Promise<void> {
+  const limit = AbortSignal.timeout(10_000)
+  while (!condition()) {
+    limit.throwIfAborted()
+    await sleep(5)
+  }
+}

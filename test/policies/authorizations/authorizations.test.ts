@@ -1,0 +1,263 @@
+// The index of authorizations: its size, changes and rebuilds; and held against the rule text on random data.
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import fc from 'fast-check'
+import t from 'tap'
+import { makeAuthorizationIndex, type AuthorizationIndex, type Fact } from '../../../policies/authorizations/index.js'
+import { decide, type Mode, type Question } from '../../../policies/decide.js'
+import {
+  absent,
+  ACL,
+  ADMIN,
+  authorization,
+  BASE,
+  CONTAINER,
+  document,
+  EVERYONE,
+  fact,
+  ITEM,
+  MEMBER,
+  question,
+  ROOT,
+  SUB_CLASS_OF,
+  TYPE,
+} from '../access-facts.js'
+import { ALL_MODES, naiveDecide } from '../naive-access.js'
+
+const [ALICE, BOB] = ['https://alice/#me', 'https://bob/#me']
+const WRITERS = `${ADMIN}acl/groups/writers/#this`
+const RULES = `${ADMIN}acl/authorizations/rules/`
+const GROUPS = `${ADMIN}acl/groups/`
+const AUTHENTICATED = ACL + 'AuthenticatedAgent'
+const DOC = `${BASE}c/doc/`
+const ADMIN_DOC = `${ADMIN}c/doc/`
+const MEMBERSHIP = [fact(WRITERS, MEMBER, ALICE)]
+
+const indexOf = (graphs: Record<string, readonly Fact[]>): AuthorizationIndex => {
+  const index = makeAuthorizationIndex(ADMIN)
+  for (const [graph, facts] of Object.entries(graphs)) index.replaceGraph(graph, facts)
+  return index
+}
+await t.test('authorizations with many agents and many targets are not multiplied out', async (t) => {
+  const many = Array.from({ length: 5000 }, (_, n) => n)
+  const index = indexOf({})
+  const before = process.memoryUsage().heapUsed
+  index.replaceGraph(RULES, authorization('urn:wide', {
+    agent: many.map((n) => `https://agent/${n}`), agentGroup: WRITERS, accessTo: many.map((n) => `${BASE}${n}/`), mode: ['Read'],
+  })) // prettier-ignore
+  t.ok(process.memoryUsage().heapUsed - before < 100e6, 'memory in proportion to the statements')
+  index.replaceGraph(GROUPS, MEMBERSHIP)
+  const reasonFor = (agent: string): string => decide(index, question(agent, 'Read', document(`${BASE}4999/`))).reason
+  t.equal(reasonFor('https://agent/4999'), 'agent')
+  t.equal(reasonFor(ALICE), 'group')
+  t.equal(reasonFor(BOB), 'no-authorization')
+  index.removeGraph(RULES)
+  t.equal(reasonFor('https://agent/4999'), 'no-authorization')
+})
+
+await t.test('what came and went leaves nothing behind', async (t) => {
+  setFlagsFromString('--expose-gc')
+  const collect = runInNewContext('gc') as () => void
+  const heap = (): number => {
+    collect()
+    return process.memoryUsage().heapUsed
+  }
+  const index = indexOf({ [RULES]: authorization('urn:stays', { agent: ALICE, accessToClass: ITEM, mode: 'Read' }) })
+  const comeAndGo = (from: number, to: number): void => {
+    for (let n = from; n < to; n++) {
+      const rules = ['a', 'b'].flatMap((name) =>
+        authorization(`urn:${name}`, { agent: `urn:${n}`, agentGroup: `urn:group:${n}`, accessTo: `${BASE}${n}/`, accessToClass: ITEM, mode: 'Read' })) // prettier-ignore
+      const graph = `${ADMIN}${n}/`
+      index.replaceGraph(graph, [
+        ...rules,
+        fact(`urn:group:${n}`, MEMBER, ALICE),
+        fact(`urn:class:${n}`, SUB_CLASS_OF, ITEM),
+      ])
+      decide(index, question(`urn:${n}`, 'Read', document(`${BASE}${n}/`)))
+      index.removeGraph(graph)
+    }
+  }
+  comeAndGo(0, 5_000)
+  const before = heap()
+  comeAndGo(5_000, 35_000)
+  t.ok(heap() - before < 4e6, 'less than what one leak of 150 bytes per change would leave')
+  t.same(index.size, { graphs: 1, authorizations: 1, subjects: 1 })
+})
+
+await t.test('what two graphs say remains when one of them goes', async (t) => {
+  const index = indexOf({
+    [RULES]: authorization('urn:a', { agentGroup: WRITERS, accessToClass: 'urn:class', mode: 'Read' }),
+    [GROUPS]: [...MEMBERSHIP, fact(ITEM, SUB_CLASS_OF, 'urn:class')],
+    [`${GROUPS}again/`]: [...MEMBERSHIP, fact(ITEM, SUB_CLASS_OF, 'urn:class')],
+  })
+  const may = (): boolean => decide(index, question(ALICE, 'Read', document(DOC))).allowed
+  index.removeGraph(GROUPS)
+  t.ok(may())
+  index.removeGraph(`${GROUPS}again/`)
+  t.notOk(may())
+})
+
+await t.test('an agent in very many groups, on a class with very many groups', async (t) => {
+  const many = Array.from({ length: 300 }, (_, n) => n)
+  const index = indexOf({
+    [GROUPS]: many.map((n) => fact(`urn:group:${n}`, MEMBER, ALICE)),
+    [RULES]: many.flatMap((n) => authorization(`urn:${n}`, { agentGroup: `urn:group:${n}`, accessToClass: ITEM, mode: n === 250 ? 'Write' : 'Read' })), // prettier-ignore
+  })
+  const may = (): boolean => decide(index, question(ALICE, 'Write', document(DOC))).allowed
+  t.same([may(), may()], [true, true])
+  index.replaceGraph(
+    GROUPS,
+    many.filter((n) => n !== 250).map((n) => fact(`urn:group:${n}`, MEMBER, ALICE)),
+  )
+  t.same([may(), may()], [false, false], 'what was remembered is forgotten with a change')
+})
+
+await t.test('rebuilding', async (t) => {
+  const reads = (index: AuthorizationIndex): boolean => decide(index, question(ALICE, 'Read', document(DOC))).allowed
+  const facts = authorization('urn:a', { agent: ALICE, accessTo: DOC, mode: 'Read' })
+
+  const taken = indexOf({ [RULES]: facts })
+  const rebuild = taken.rebuild()
+  rebuild.replaceGraph(`${RULES}old/`, facts)
+  t.ok(reads(taken), 'in force until it is committed')
+  taken.removeGraph(RULES)
+  taken.removeGraph(`${RULES}old/`)
+  rebuild.replaceGraph(RULES, facts)
+  t.ok(rebuild.commit())
+  t.notOk(reads(taken), 'a removal during the rebuild is not undone by what was read before it')
+
+  const added = indexOf({})
+  const other = added.rebuild()
+  added.replaceGraph(RULES, facts)
+  t.ok(other.commit() && reads(added), 'an authorization written during the rebuild is kept')
+
+  const twice = indexOf({})
+  const [first, second] = [twice.rebuild(), twice.rebuild()]
+  first.replaceGraph(RULES, facts)
+  t.same([second.commit(), first.commit(), reads(twice)], [true, false, false], 'the one begun later wins')
+
+  const cleared = indexOf({ [RULES]: facts })
+  const stale = cleared.rebuild()
+  stale.replaceGraph(RULES, facts)
+  cleared.clear()
+  t.same([stale.commit(), reads(cleared)], [false, false], 'what was read before a clear is void')
+  t.ok(cleared.rebuild().commit(), 'a rebuild begun after it is not')
+
+  const left = indexOf({ [RULES]: facts })
+  const abandoned = left.rebuild()
+  abandoned.abandon()
+  t.same([abandoned.commit(), reads(left)], [false, true], 'an abandoned one changes nothing')
+})
+
+// Small enough a world that things meet, large enough for authorizations of many agents.
+const AGENTS = [ALICE, BOB, ...Array.from({ length: 8 }, (_, n) => `urn:agent:${n}`)]
+const ALL_GROUPS = [WRITERS, 'urn:group:1', BOB]
+const CLASSES = [ITEM, CONTAINER, ROOT, 'urn:class:1', 'urn:class:2']
+const DOCUMENTS = [BASE, `${BASE}c/`, DOC, ADMIN, `${ADMIN}c/`, ADMIN_DOC]
+const GRAPHS = [RULES, GROUPS, `${ADMIN}other/`, 'https://host/adminx/', DOC]
+const some = <T>(values: readonly T[], maxLength = 2): fc.Arbitrary<T[]> => fc.uniqueArray(fc.constantFrom(...values), { maxLength }) // prettier-ignore
+
+const anAuthorization = fc
+  .record({
+    iri: fc.constantFrom('urn:a', 'urn:b', '_:b0'),
+    statements: fc.record({
+      agent: fc.oneof(some(AGENTS), some(AGENTS, AGENTS.length)),
+      agentGroup: some(ALL_GROUPS),
+      agentClass: some([EVERYONE, AUTHENTICATED, 'urn:class:1'], 1),
+      accessTo: some([...DOCUMENTS, `${BASE}sparql`, `${ADMIN}clear`]),
+      accessToClass: some(CLASSES),
+      default: some(DOCUMENTS),
+      mode: some([...ALL_MODES, 'Unknown'], 3),
+    }),
+    typed: fc.integer({ min: 0, max: 9 }).map((n) => n > 0),
+  })
+  .map(({ iri, statements, typed }) => authorization(iri, statements).slice(typed ? 0 : 1))
+const aFact = fc.oneof(
+  fc.record({
+    subject: fc.constantFrom(...ALL_GROUPS),
+    predicate: fc.constant(MEMBER),
+    object: fc.constantFrom(...AGENTS),
+  }),
+  fc.record({
+    subject: fc.constantFrom(...CLASSES),
+    predicate: fc.constant(SUB_CLASS_OF),
+    object: fc.constantFrom(...CLASSES),
+  }),
+  fc.record({
+    subject: fc.constant('urn:a'),
+    predicate: fc.constant(TYPE),
+    object: fc.constantFrom(ACL + 'Authorization', ITEM),
+  }),
+)
+const someFacts = fc
+  .tuple(fc.array(anAuthorization, { maxLength: 3 }), fc.array(aFact, { maxLength: 5 }))
+  .map(([rules, facts]) => [...rules.flat(), ...facts])
+const someChanges = fc.array(
+  fc.record({ graph: fc.constantFrom(...GRAPHS), facts: fc.option(someFacts, { nil: undefined }), anew: fc.boolean() }),
+  { minLength: 1, maxLength: 8 },
+)
+const aQuestion = fc
+  .record({
+    agent: fc.option(fc.constantFrom(...AGENTS, 'urn:stranger'), { nil: undefined, freq: 6 }),
+    required: fc.constantFrom(...ALL_MODES),
+    iri: fc.constantFrom(...DOCUMENTS, `${BASE}sparql`, `${ADMIN}clear`),
+    exists: fc.boolean(),
+    creates: fc.boolean(),
+    parentExists: fc.boolean(),
+    types: some(CLASSES),
+    owners: some(AGENTS, 1),
+  })
+  .map(({ agent, required, iri, exists, creates, parentExists, types, owners }): Question => {
+    if (!iri.endsWith('/')) return question(agent, required, iri)
+    const parentIri = [BASE, ADMIN].includes(iri) ? undefined : new URL('..', iri).href
+    const parent =
+      parentIri === undefined ? undefined : parentExists ? document(parentIri, { types, owners }) : absent(parentIri)
+    return {
+      ...question(agent, required, exists ? document(iri, { types, owners }) : absent(iri), parent),
+      creates: creates && !exists,
+    }
+  })
+
+await t.test('the index decides as the rule text does, after any changes', async (t) => {
+  fc.assert(
+    fc.property(someChanges, fc.array(aQuestion, { minLength: 1, maxLength: 12 }), (changes, questions) => {
+      const index = makeAuthorizationIndex(ADMIN)
+      const graphs = new Map<string, Fact[]>()
+      for (const { graph, facts, anew } of changes) {
+        if (facts) graphs.set(graph, facts)
+        else graphs.delete(graph)
+        if (anew) {
+          const rebuild = index.rebuild()
+          for (const [each, its] of graphs) rebuild.replaceGraph(each, its)
+          rebuild.commit()
+        } else if (facts) index.replaceGraph(graph, facts)
+        else index.removeGraph(graph)
+        for (const asked of questions) sameAsTheRules(index, graphs, asked)
+      }
+      for (const graph of GRAPHS) index.removeGraph(graph)
+      if (index.size.graphs + index.size.authorizations + index.size.subjects > 0)
+        throw new Error('something is left over')
+    }),
+    { numRuns: 1500 },
+  )
+  t.pass('1500 histories')
+})
+
+function sameAsTheRules(index: AuthorizationIndex, graphs: ReadonlyMap<string, Fact[]>, asked: Question): void {
+  const decision = decide(index, asked)
+  const rules = naiveDecide(graphs, ADMIN, asked)
+  const both = (get: (one: { allowed: boolean; absent: boolean; modes: readonly Mode[] }) => unknown): boolean =>
+    JSON.stringify(get(decision)) === JSON.stringify(get(rules))
+  const nameOf = ({ graph, iri }: { graph: string; iri: string }): string => `${graph} ${iri}`
+  const granting = new Set(rules.granting.map(nameOf))
+  const problems = [
+    !both(({ allowed, absent, modes }) => [allowed, absent, modes]) && 'another decision',
+    decision.via.some((one) => !granting.has(nameOf(one))) && 'an authorization is said to grant that does not',
+    granting.size <= 5 && decision.via.length < granting.size && 'an authorization that grants is not listed',
+    decision.considered().authorizations.some((one) => granting.has(nameOf(one))) && 'one that grants is said not to',
+    decision.considered().authorizations.length > decision.considered().total && 'more are listed than counted',
+  ].filter(Boolean)
+  if (problems.length > 0) {
+    throw new Error(`${problems.join(', ')}: ${JSON.stringify({ asked, decision, rules }, null, 1)}`)
+  }
+}

@@ -1,0 +1,267 @@
+// In charge of what befalls a history on GitHub: nothing is lost, nothing is doubled, each document keeps its order, and
+// no document waits for another.
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import t, { type Test } from 'tap'
+import { readTrailers } from '../../../versioning/git/commit-message.js'
+import { openGitHubRepository } from '../../../versioning/github/github-repository.js'
+import type { History } from '../../../versioning/history.js'
+import { openHistory } from '../../../versioning/open-history.js'
+import type { Repository } from '../../../versioning/repository.js'
+import { temporaryFolder } from '../../support/bare-repository.js'
+import { openGitHub, type Fault, type GitHubDouble } from '../../support/github.js'
+import { NO_LOG, PREFIX, QUICK } from '../history-world.js'
+import { BASE, succeeded, triple } from '../repository-contract.js'
+
+// Each call is one or more git processes.
+const PATIENT = { timeout: 120_000 }
+t.setTimeout(400_000)
+
+interface World {
+  readonly github: GitHubDouble
+  history: History
+  clock: () => number
+  /** A write that the store has done: the content, or undefined for a deletion. */
+  write(document: string, content: string | undefined): Promise<void>
+  /** Waits until all is committed but what is blocked. */
+  settled(): Promise<void>
+  /** As a new start of the gateway with this token. */
+  restart(token?: string): Promise<void>
+  /** Holds the branch against what was written; `blocked` documents have none of their later writes. */
+  check(t: Test, blocked?: readonly string[]): Promise<void>
+}
+
+async function makeWorld(t: Test, { branch = 'main', empty = false } = {}): Promise<World> {
+  const world = { clock: () => Date.now() } as World
+  const now = (): number => world.clock()
+  const github = await openGitHub(t, { now })
+  if (!empty) await github.push({ README: 'x' })
+  const folder = join(temporaryFolder(t), 'journal')
+  const written = new Map<string, (string | undefined)[]>()
+  let repository: Repository
+  async function open(token = github.token): Promise<void> {
+    const { location, apiBase } = github
+    const settings = { location, apiBase, branch, pathPrefix: PREFIX, token, now, pause: 5, timeout: 3000 }
+    repository = succeeded(await openGitHubRepository(settings))
+    const pauses = { ...QUICK, longest: 20, parked: 20 }
+    const options = { folder, repository, base: BASE, prefix: PREFIX, now, log: NO_LOG, pauses }
+    world.history = succeeded(await openHistory(options))
+  }
+  async function close(): Promise<void> {
+    await world.history.close()
+    await repository.close()
+  }
+  await open()
+  t.teardown(close)
+
+  return Object.assign(world, {
+    github,
+    async write(name: string, content: string | undefined) {
+      const before = written.get(name) ?? []
+      written.set(name, [...before, content])
+      const change = { document: BASE + name, content, method: content === undefined ? 'DELETE' : 'PUT' }
+      const entry = { ...change, agent: undefined, time: now(), before: before.at(-1) }
+      await world.history.done(succeeded(await world.history.begin([entry])))
+    },
+    async settled() {
+      const until = Date.now() + 60_000
+      const left = (): number => world.history.status().depth
+      while (left() > 0 && world.history.status().blocked.length === 0 && Date.now() < until) await sleep(5)
+    },
+    async restart(token?: string) {
+      await close()
+      await open(token)
+    },
+    async check(t: Test, blocked: readonly string[] = []) {
+      const found = new Map<string, (string | undefined)[]>()
+      const ids: string[] = []
+      for (const { sha, message } of await github.history(branch)) {
+        const { document, journalId } = readTrailers(message)
+        if (document === undefined || journalId === undefined) continue
+        ids.push(journalId)
+        const name = document.slice(BASE.length)
+        const entry = await github.git.entryAt(sha, `${PREFIX}/${name.slice(0, -1)}.nt`)
+        found.set(name, [...(found.get(name) ?? []), entry?.content.toString()])
+      }
+      const expected = [...written].filter(([name]) => !blocked.includes(name))
+      t.same([...found].sort(), expected.sort(), 'each write is one commit, in the order of its document')
+      t.same(ids.length, new Set(ids).size, 'none is there twice')
+      for (const [name, contents] of expected) {
+        const { versions, pending } = succeeded(await world.history.versions(BASE + name, 20_000))
+        const own = versions.filter(({ method }) => method !== undefined)
+        const seen = await Promise.all(own.map((version) => world.history.content(BASE + name, version)))
+        t.notOk(pending)
+        t.same(seen, contents, `${name}: its versions`)
+      }
+    },
+  })
+}
+
+const writing: Fault['on'] = ({ method }) => method !== 'GET'
+const HEAD_MOVED = { status: 409, message: 'main is at 1 but expected 2' }
+const SECONDARY = 'You have exceeded a secondary rate limit. Please wait a few minutes before you try again.'
+
+/** What befalls the calls that follow. */
+const ROWS: readonly (readonly [name: string, faults: (github: GitHubDouble) => readonly Fault[]])[] = [
+  ['cut off before it was done', () => [{ on: writing, drop: true, times: 3 }]],
+  ['cut off after it was done', () => [{ on: writing, drop: true, applied: true, times: 4 }]],
+  ['502 after it was done', () => [{ on: writing, answer: { status: 502 }, applied: true, times: 3 }]],
+  ['silence after it was done', () => [{ on: writing, delay: 3500, drop: true, applied: true }]],
+  ['the head moves, again and again', () => [{ on: writing, answer: HEAD_MOVED, times: 8 }]],
+  [
+    'secondary limit, then 429',
+    () => [
+      { on: writing, answer: { status: 403, message: SECONDARY, headers: { 'retry-after': '1' } } },
+      { on: writing, answer: { status: 429, headers: { 'retry-after': '1' } } },
+    ],
+  ],
+  ['everything fails, reads too', () => [{ answer: { status: 500 }, times: 20 }]],
+  [
+    'others commit to other files and to the same',
+    (github) => [
+      { on: writing, meanwhile: () => github.push({ 'other.txt': 'x', 'graphs/z.nt': triple('theirs') }) },
+      { on: writing, meanwhile: () => github.push({ 'graphs/a.nt': triple('theirs'), 'graphs/b.nt': null }) },
+      { on: writing, meanwhile: () => github.push({ 'graphs/c.nt': triple('theirs') }) },
+    ],
+  ],
+  [
+    'done, cut off, and others commit upon it',
+    (github) => [
+      { on: writing, drop: true, applied: true },
+      { meanwhile: () => github.push({ 'graphs/a.nt': triple('theirs') }) },
+    ],
+  ],
+]
+
+async function writeAll(world: World): Promise<void> {
+  await world.write('a/', triple('a2'))
+  await world.write('b/', triple('b2'))
+  await world.write('a/', triple('a3'))
+  await world.write('b/', undefined)
+  await world.write('c/', triple('c1'))
+  await world.write('a/', triple('a4'))
+}
+
+async function begun(t: Test, options?: Parameters<typeof makeWorld>[1]): Promise<World> {
+  const world = await makeWorld(t, options)
+  await world.write('a/', triple('a1'))
+  await world.write('b/', triple('b1'))
+  await world.settled()
+  return world
+}
+
+for (const [name, faults] of ROWS) {
+  void t.test(name, PATIENT, async (t) => {
+    const world = await begun(t)
+    world.github.fault(...faults(world.github))
+    await writeAll(world)
+    await world.settled()
+    await world.check(t)
+  })
+}
+
+void t.test('one call for each write, in the steady state', PATIENT, async (t) => {
+  const world = await begun(t, { empty: true })
+  world.github.calls.length = 0
+  await writeAll(world)
+  await world.settled()
+  t.same(
+    world.github.calls.map(({ method }) => method),
+    ['PUT', 'PUT', 'PUT', 'DELETE', 'PUT', 'PUT'],
+  )
+  await world.check(t)
+})
+
+void t.test('five hours of 503', PATIENT, async (t) => {
+  const world = await begun(t)
+  const clock = { now: Date.now() }
+  world.clock = () => clock.now
+  const end = clock.now + 5 * 3_600_000
+  const minute = async (): Promise<unknown> => (clock.now += 60_000)
+  world.github.fault({ times: 300, answer: { status: 503 }, meanwhile: minute })
+  await writeAll(world)
+  await world.settled()
+  t.ok(clock.now >= end)
+  await world.check(t)
+})
+
+void t.test('a token that is revoked, and a new one', PATIENT, async (t) => {
+  const world = await begun(t)
+  world.github.token = 'github_pat_new'
+  await writeAll(world)
+  for (let i = 0; i < 1000 && world.history.status().parked === undefined; i++) await sleep(5)
+  t.match(world.history.status(), { parked: /401.*token/, depth: 6, blocked: [] })
+  t.notMatch(JSON.stringify(world.history.status()), /github_pat/)
+  await world.restart('github_pat_new')
+  await world.settled()
+  await world.check(t)
+})
+
+void t.test('reads that show an earlier state', PATIENT, async (t) => {
+  const world = await begun(t)
+  const { github } = world
+  await github.freeze()
+  github.fault({ on: writing, drop: true, applied: true, times: 2 })
+  let reads = 0
+  github.fault({ on: ({ method }) => method === 'GET' && ++reads === 12, meanwhile: async () => github.thaw() })
+  await writeAll(world)
+  await world.settled()
+  t.ok(reads >= 12)
+  await world.check(t)
+})
+
+void t.test('an empty repository', PATIENT, async (t) => {
+  const world = await makeWorld(t, { empty: true })
+  world.github.fault({ on: writing, drop: true, applied: true })
+  await writeAll(world)
+  await world.settled()
+  await world.check(t)
+})
+
+void t.test('a missing branch', PATIENT, async (t) => {
+  const world = await makeWorld(t, { branch: 'history' })
+  await writeAll(world)
+  await world.settled()
+  await world.check(t)
+  t.equal((await world.github.history()).length, 1, 'the default branch stays')
+})
+
+const REFUSED: readonly (readonly [status: number, message: string])[] = [
+  [422, 'file is too large'],
+  [409, 'Repository rule violations found\n\nSecret detected in content'],
+]
+
+for (const [status, message] of REFUSED) {
+  void t.test(`a file that is refused stops its own document only: ${status}`, PATIENT, async (t) => {
+    const world = await begun(t)
+    const refused = ({ target }: { target: string }): boolean => target === 'graphs/refused.nt'
+    world.github.fault({ on: refused, times: Infinity, answer: { status, message } })
+    await world.write('refused/', triple('l1'))
+    await writeAll(world)
+    await world.write('refused/', triple('l2'))
+    for (let i = 0; i < 2000 && world.history.status().depth > 2; i++) await sleep(5)
+    const reason = new RegExp(message.slice(-9))
+    t.match(world.history.status(), { depth: 2, blocked: [{ document: `${BASE}refused/`, reason }] })
+    await world.check(t, ['refused/'])
+  })
+}
+
+void t.test(
+  'a rule of the branch that denies one document only: the others go on, and then it too',
+  PATIENT,
+  async (t) => {
+    const world = await begun(t)
+    let denies = true
+    const on = ({ target }: { target: string }): boolean => denies && target === 'graphs/denied.nt'
+    const message = 'Repository rule violations found\n\nChanges must be signed'
+    world.github.fault({ on, times: Infinity, answer: { status: 409, message } })
+    await world.write('denied/', triple('d1'))
+    await world.write('denied/', triple('d2'))
+    await writeAll(world)
+    for (let i = 0; i < 2000 && world.history.status().depth > 2; i++) await sleep(5)
+    t.match(world.history.status(), { depth: 2, blocked: [] })
+    denies = false
+    await world.settled()
+    await world.check(t)
+  },
+)

@@ -1,0 +1,27 @@
+// In charge of a process that writes to a history until it is killed: it prints each change that is done.
+import { openHistory } from '../../../versioning/open-history.js'
+import { openLocalRepository } from '../../../versioning/git/local-repository.js'
+import { NO_LOG } from '../history-world.js'
+import { BASE, succeeded, triple } from '../repository-contract.js'
+
+const [, , folder, run] = process.argv
+const now = (): number => Date.now()
+const repository = succeeded(
+  await openLocalRepository({ folder: `${folder}/repository.git`, branch: 'main', pathPrefix: 'graphs', now }),
+)
+const history = succeeded(
+  await openHistory({ folder: `${folder}/journal`, repository, base: BASE, prefix: 'graphs', now, log: NO_LOG }),
+)
+// Whatever was in doubt when the former process was killed is done: no store was asked that could tell.
+await history.done(history.open())
+
+async function write(document: string): Promise<never> {
+  for (let n = 0; ; n++) {
+    const content = triple(`${run} ${n}`)
+    const change = { document, method: 'PUT', agent: undefined, time: now(), before: undefined, content }
+    const entries = succeeded(await history.begin([change]))
+    await history.done(entries)
+    process.stdout.write(`${entries[0]!.id} ${document}\n`)
+  }
+}
+await Promise.all(['a', 'b', 'c', 'd'].map((name) => write(`${BASE}${name}/`)))

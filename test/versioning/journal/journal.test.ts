@@ -1,0 +1,256 @@
+// In charge of the journal and the database under it: durable, in order, bounded, and whole after a kill or a full disk.
+import { spawn, execFileSync } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { setTimeout as sleep } from 'node:timers/promises'
+import fc from 'fast-check'
+import t, { type Test } from 'tap'
+import { isSetback } from '../../../versioning/change.js'
+import { readTrailers } from '../../../versioning/git/commit-message.js'
+import { openDatabase, put, type Database } from '../../../versioning/journal/database.js'
+import type { NewChange } from '../../../versioning/history.js'
+import { openJournal, type Journal, type JournalLimits } from '../../../versioning/journal/journal.js'
+import { openHistory } from '../../../versioning/open-history.js'
+import { openLocalRepository } from '../../../versioning/git/local-repository.js'
+import { makeUlids } from '../../../versioning/journal/ulid.js'
+import { checkSound, logged, temporaryFolder } from '../../support/bare-repository.js'
+import { NO_LOG, SOON } from '../history-world.js'
+import { BASE, succeeded } from '../repository-contract.js'
+
+const DOC = `${BASE}doc/`
+const change = (content: string | undefined, document = DOC): NewChange => ({
+  ...{ document, content, method: 'PUT', agent: undefined, time: 1, before: undefined },
+})
+const LIMITS: JournalLimits = { entries: 1000, bytes: 1_000_000 }
+
+async function journalIn(
+  folder: string,
+  { now = (): number => 1, limits = LIMITS, durableDone = false } = {},
+): Promise<{ journal: Journal; database: Database }> {
+  const database = succeeded(await openDatabase(folder, NO_LOG))
+  return { database, journal: await openJournal(database, (document) => document, now, limits, durableDone) }
+}
+
+void t.test('a ULID is later than every earlier one, whatever the clock says', async (t) => {
+  fc.assert(
+    fc.property(fc.array(fc.integer({ min: 0, max: 2 ** 48 - 1 }), { minLength: 2 }), (times) => {
+      let last = ''
+      for (const time of times) {
+        const id = makeUlids(() => time, last)()
+        t.match(id, /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/)
+        if (id <= last) throw new Error(`${id} after ${last}`)
+        last = id
+      }
+    }),
+    { numRuns: 20 },
+  )
+  t.equal(makeUlids(() => 1469918176385)().slice(0, 10), '01ARYZ6S41', 'the time as the specification of ULIDs has it')
+  t.equal(makeUlids(() => 0, '01ARYZ6S41YYYYYYYYYYYYYYZZ')(), '01ARYZ6S41YYYYYYYYYYYYYZ00')
+})
+
+void t.test('ids grow over restarts, though the clock goes back and the journal is empty', async (t) => {
+  const folder = temporaryFolder(t)
+  const ids: string[] = []
+  for (const time of [5_000, 3_000, 9_000, 0]) {
+    const { journal, database } = await journalIn(folder, { now: () => time })
+    for (let i = 0; i < 3; i++) {
+      const entries = succeeded(await journal.begin([change('x')]))
+      ids.push(entries[0]!.id)
+      await journal.undone(entries)
+    }
+    await database.close()
+  }
+  t.same(ids, [...ids].sort())
+  t.equal(new Set(ids).size, 12)
+})
+
+void t.test('changes that are begun at the same time share a sync', async (t) => {
+  const { journal, database } = await journalIn(temporaryFolder(t))
+  const begun = await Promise.all(Array.from({ length: 100 }, (_, i) => journal.begin([change(`${i}`, `${DOC}${i}`)])))
+  t.notOk(begun.some(isSetback))
+  t.equal(journal.open().length, 100)
+  t.ok(database.counts.synced >= 1 && database.counts.synced <= 5, `${database.counts.synced} syncs`)
+  await database.close()
+})
+
+void t.test('done is synced where a store in memory depends on it; undone always', async (t) => {
+  for (const durableDone of [true, false]) {
+    const { journal, database } = await journalIn(temporaryFolder(t), { durableDone })
+    const entries = succeeded(await journal.begin([change('1'), change('2', BASE)]))
+    const before = database.counts.synced
+    await journal.done([entries[0]!])
+    t.equal(database.counts.synced - before, durableDone ? 1 : 0)
+    const between = database.counts.synced
+    await journal.undone([entries[1]!])
+    t.equal(database.counts.synced - between, 1)
+    await database.close()
+  }
+})
+
+void t.test('the journal is bounded, in changes and in bytes, and takes more when there is room again', async (t) => {
+  const rows: readonly [what: string, limits: JournalLimits, contents: readonly string[]][] = [
+    ['changes', { entries: 2, bytes: 1000 }, ['1', '2', '3']],
+    ['bytes', { entries: 100, bytes: 10 }, ['12345', '12345', '1']],
+  ]
+  for (const [what, limits, [first, second, third]] of rows) {
+    const folder = temporaryFolder(t)
+    const { journal, database } = await journalIn(folder, { limits })
+    const begun = await Promise.all([journal.begin([change(first)]), journal.begin([change(second, BASE)])])
+    t.match(await journal.begin([change(third)]), { setback: 'full', detail: /status/ }, what)
+    t.equal(journal.figures().depth, 2)
+    await journal.undone(succeeded(begun[0]!))
+    t.notOk(isSetback(await journal.begin([change(third)])), what)
+    await database.close()
+  }
+})
+
+void t.test(
+  'what may be committed: done, oldest first, behind nothing of its document that is open or passed over',
+  async (t) => {
+    const { journal, database } = await journalIn(temporaryFolder(t))
+    const [a, b, c] = ['a', 'b', 'c']
+    const entries = succeeded(
+      await journal.begin([
+        change('1', a),
+        change('1', b),
+        change('2', a),
+        change('1', c),
+        change('2', b),
+        change('2', c),
+      ]),
+    )
+    const ready = (most = 10, passOver: readonly string[] = []) =>
+      journal
+        .ready(most, (document) => passOver.includes(document))
+        .map(({ id }) => entries.findIndex((e) => e.id === id))
+    t.same(ready(), [])
+    await journal.done([entries[2]!, entries[1]!, entries[3]!, entries[4]!])
+    t.same(ready(), [1, 3, 4], 'the second of a waits for the first, the second of c is open')
+    t.same(ready(2), [1, 3])
+    t.same(ready(10, [b]), [3])
+    await journal.undone([entries[0]!])
+    t.same(ready(), [1, 2, 3, 4])
+    await database.close()
+  },
+)
+
+void t.test('operations are written in the order in which they were given, in one batch or in several', async (t) => {
+  const folder = temporaryFolder(t)
+  const database = succeeded(await openDatabase(folder, NO_LOG))
+  await Promise.all(Array.from({ length: 50 }, (_, i) => database.write([put('k', String(i))], i % 7 === 0, 'drop')))
+  t.equal(await database.get('k'), '49')
+  t.ok(database.counts.batches < 10)
+  const large = 'x'.repeat(9 * 1024 * 1024)
+  const before = database.counts.batches
+  await Promise.all(['1', '2', '3'].map((key) => database.write([put(key, large)], false, 'drop')))
+  t.equal(database.counts.batches - before, 3, 'what is large is not held in one piece')
+  await database.close()
+  t.match(await database.write([put('k', '')], true, 'drop'), { setback: 'failed' })
+})
+
+void t.test('a damaged or locked folder is told, with the mend', async (t) => {
+  const folder = temporaryFolder(t)
+  const database = succeeded(await openDatabase(folder, NO_LOG))
+  t.match(await openDatabase(folder, NO_LOG), { setback: 'failed', detail: /another process/ })
+  await database.close()
+  writeFileSync(join(folder, 'CURRENT'), 'MANIFEST-999999\n')
+  t.match(await openDatabase(folder, NO_LOG), { setback: 'failed', detail: /Put back a copy|cannot be opened/ })
+  writeFileSync(join(folder, 'file'), '')
+  t.match(await openDatabase(join(folder, 'file'), NO_LOG), { setback: 'failed' })
+})
+
+/** A disk of two MiB; undefined where none can be made. */
+function smallDisk(t: Test): string | undefined {
+  const folder = join(temporaryFolder(t), 'disk')
+  mkdirSync(folder)
+  try {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=2m', 'tmpfs', folder], { stdio: 'ignore' })
+  } catch {
+    return undefined
+  }
+  t.teardown(() => execFileSync('umount', ['-l', folder]))
+  return folder
+}
+
+void t.test('a full disk: nothing more is begun, nothing is lost, and it goes on when there is room', async (t) => {
+  const disk = smallDisk(t)
+  if (disk === undefined) return void t.pass('not tried: no tmpfs can be mounted here', { skip: true })
+  const folder = join(disk, 'journal')
+  const { journal, database } = await journalIn(folder, { limits: { entries: 1e6, bytes: 1e9 } })
+  const ballast = join(disk, 'ballast')
+  writeFileSync(ballast, Buffer.alloc(1024 * 1024))
+  const acknowledged: string[] = []
+  const begin = async (): Promise<boolean> => {
+    const entries = await journal.begin([change('x'.repeat(10_000))])
+    if (isSetback(entries)) {
+      t.match(entries, { setback: 'full', detail: /Make room/ })
+      return false
+    }
+    acknowledged.push(entries[0]!.id)
+    return true
+  }
+  while (await begin());
+  t.ok(acknowledged.length > 10)
+  for (let i = 0; i < 20; i++) t.equal(await begin(), false)
+  await journal.undone([{ id: acknowledged.shift()! }])
+  t.equal(journal.open().length, acknowledged.length)
+  t.ok(await database.get(`e${acknowledged[0]}`), 'it can be read meanwhile')
+  rmSync(ballast)
+  t.equal(await begin(), true, 'there is room again')
+  t.equal(await begin(), true)
+  await database.close()
+  const again = await journalIn(folder)
+  t.same(
+    again.journal.open().map(({ id }) => id),
+    acknowledged,
+    'what was acknowledged is there, what was refused or undone is not',
+  )
+  await again.database.close()
+})
+
+void t.test('killed again and again: all that was acknowledged is committed, once and in order', async (t) => {
+  const folder = temporaryFolder(t)
+  const acknowledged: string[][] = []
+  for (let run = 0; run < 10; run++) {
+    const load = spawn(process.execPath, [join(import.meta.dirname, 'journal-load.js'), folder, String(run)], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    const lines = createInterface(load.stdout)
+    const ended = once(load, 'exit')
+    const read = (async () => {
+      for await (const line of lines) acknowledged.push(line.split(' '))
+    })()
+    await once(lines, 'line')
+    await sleep(20 + ((run * 37) % 150))
+    load.kill('SIGKILL')
+    await Promise.all([ended, read])
+  }
+  const [bare, now] = [join(folder, 'repository.git'), () => Date.now()]
+  const repository = succeeded(await openLocalRepository({ folder: bare, branch: 'main', pathPrefix: 'graphs', now }))
+  const options = { repository, base: BASE, prefix: 'graphs', now, log: NO_LOG }
+  const history = succeeded(await openHistory({ ...options, folder: join(folder, 'journal') }))
+  t.ok(history.open().length <= 4, 'of each document the last one at most is in doubt')
+  await history.done(history.open())
+  t.equal(await history.settled(6 * SOON), true)
+  const commits = logged(bare, '%B').map(readTrailers)
+  const ids = commits.map(({ journalId }) => journalId)
+  t.ok(acknowledged.length > 50)
+  t.comment(`${acknowledged.length} acknowledged, ${commits.length} commits`)
+  t.equal(new Set(ids).size, ids.length, 'none twice')
+  const there = new Set(ids)
+  t.same(
+    acknowledged.filter(([id]) => !there.has(id)),
+    [],
+    'none is missing',
+  )
+  for (const document of new Set(commits.map(({ document }) => document))) {
+    const own = commits.filter((commit) => commit.document === document).map(({ journalId }) => journalId)
+    t.same(own, [...own].sort(), 'in order')
+  }
+  await history.close()
+  await repository.close()
+  checkSound(t, bare)
+  t.ok(existsSync(join(folder, 'journal')))
+})

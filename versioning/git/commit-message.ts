@@ -1,0 +1,83 @@
+// In charge of what a commit says: who, when and what. Written here and read back here, from and for anyone.
+import { createHash } from 'node:crypto'
+import type { Change } from '../change.js'
+
+export interface Ident {
+  readonly name: string
+  readonly email: string
+}
+
+/** What a message tells of a change; one without a document is of many. */
+export type Described = Pick<Change, 'id' | 'method' | 'agent'> &
+  Partial<Pick<Change, 'document' | 'added' | 'removed' | 'restores'>>
+
+/** What a message says; a commit that the gateway did not make may say nothing. */
+export interface Trailers {
+  readonly agent?: string
+  readonly document?: string
+  readonly method?: string
+  readonly journalId?: string
+  readonly added?: number
+  readonly removed?: number
+  /** Commit id, 40 hex digits. */
+  readonly restores?: string
+}
+
+export const ANONYMOUS = 'urn:anonymous'
+/** Who commits, as opposed to who wrote. */
+export const GATEWAY: Ident = { name: 'Triplegate', email: 'triplegate@gateway.invalid' }
+
+// No IRI holds these (RFC 3987 §2.2, §4.1): white space, control characters, and those that turn the direction of text.
+const NOT_IN_IRI = /[\s\p{Cc}\p{Z}<>"\\^`{|}\u200E\u200F\u202A-\u202E\u2066-\u2069]/gu
+const iriText = (iri: string): string => iri.toWellFormed().replace(NOT_IN_IRI, encodeURIComponent)
+
+/** The author for a WebID (spec 9.2 rule 1): the name is the WebID, the address belongs to nobody (RFC 2606 §2). */
+export function authorOf(agent = ANONYMOUS): Ident {
+  const name = iriText(agent).replace(/[^\x21-\x7e]+/g, encodeURIComponent)
+  return { name, email: `${createHash('sha256').update(agent).digest('hex').slice(0, 16)}@webid.invalid` }
+}
+
+/** The date of a commit in ms, whole seconds: when the change was made, and never before its parent. */
+export const commitTime = (time: number, parentTime = 0): number => Math.max(Math.floor(time / 1000) * 1000, parentTime)
+
+/** A subject line and the trailers, without a newline at the end. */
+export function commitMessage({ id, method, agent, document, added, removed, restores }: Described): string {
+  const subject = document === undefined ? 'several documents' : pathOf(document)
+  const trailers: readonly (readonly [string, string | undefined])[] = [
+    ['Agent', agent],
+    ['Document', document],
+    ['Method', method],
+    ['Journal-Id', id],
+    ['Restores', restores],
+  ]
+  const lines = trailers.flatMap(([key, value]) => (value === undefined ? [] : [`${key}: ${iriText(value)}`]))
+  if (added !== undefined && removed !== undefined) lines.push(`Triples: +${added} -${removed}`)
+  return `${iriText(method)} ${subject}\n\n${lines.join('\n')}`
+}
+
+const pathOf = (document: string): string => iriText(document.replace(/^[a-z][a-z0-9+.-]*:\/\/[^/?#]*(?=\/)/i, ''))
+
+/** The trailers of a message: those of its last paragraph, if that is not its first; of each the first that is well-formed. */
+export function readTrailers(message: string): Trailers {
+  const paragraphs = message
+    .replaceAll('\r\n', '\n')
+    .trimEnd()
+    .split(/\n[ \t]*\n/)
+  const lines = paragraphs.length > 1 ? paragraphs.at(-1)!.split('\n') : []
+  const value = (key: string, form: RegExp): RegExpExecArray | undefined => {
+    const found = lines.map((line) => (line.startsWith(`${key}: `) ? form.exec(line.slice(key.length + 2)) : null))
+    return found.find((match) => match !== null) ?? undefined
+  }
+  const iri = /^[^\s<>"]+$/
+  const triples = value('Triples', /^\+(\d{1,15}) -(\d{1,15})$/)
+  const read = {
+    agent: value('Agent', iri)?.[0],
+    document: value('Document', iri)?.[0],
+    method: value('Method', /^[A-Z]{1,16}$/)?.[0],
+    journalId: value('Journal-Id', /^[\w-]{1,64}$/)?.[0],
+    added: triples && Number(triples[1]),
+    removed: triples && Number(triples[2]),
+    restores: value('Restores', /^[0-9a-f]{40}$/)?.[0],
+  }
+  return Object.fromEntries(Object.entries(read).filter(([, its]) => its !== undefined))
+}

@@ -1,0 +1,181 @@
+// In charge of the version index: which commits changed which file, and where they stand on the branch. It says what the
+// repository says, and can be made from it anew.
+import type { Setback, Version } from '../change.js'
+import type { Trailers } from '../git/commit-message.js'
+import { del, put, type Database, type Operation } from './database.js'
+
+/** A commit as far as the index is concerned. */
+export interface IndexedCommit extends Pick<Trailers, 'agent' | 'method' | 'added' | 'removed' | 'restores'> {
+  readonly commit: string
+  /** ms since the epoch, whole seconds. */
+  readonly time: number
+  /** Those that are documents'; `blob` undefined: removed. */
+  readonly files: readonly { readonly path: string; readonly blob: string | undefined }[]
+}
+
+export interface VersionIndex {
+  /** The newest commit that is known; undefined when none is. */
+  head(): string | undefined
+  commits(): number
+  /** Oldest first. Throws SetbackError, as all that reads. */
+  versions(path: string): Promise<readonly Version[]>
+  positionOf(commit: string): Promise<number | undefined>
+  /** Git's ids of the files as they are at the head, in the order of the paths. */
+  blobsOf(paths: readonly string[]): Promise<readonly (string | undefined)[]>
+  /**
+   * Commits that follow the head, oldest first. What few commits change is added in one atomic batch with `alongside`; of
+   * many files `alongside` and the new head are in the last one, and what was added before it may be added again.
+   */
+  add(commits: readonly IndexedCommit[], alongside: readonly Operation[]): Promise<undefined | Setback>
+  /** Forgets everything. */
+  clear(): Promise<undefined | Setback>
+}
+
+/** The newest version of a file. */
+type Tip = readonly [seq: number, position: number, time: number, blob: string | null]
+type Stored = readonly [
+  commit: string,
+  position: number,
+  blob: string | null,
+  time: number,
+  agent: string | null,
+  method: string | null,
+  added: number | null,
+  removed: number | null,
+  restores?: string,
+]
+interface Head {
+  readonly of: string
+  readonly commit: string
+  readonly position: number
+}
+
+const HEAD = 'h'
+const COMMIT = 'k'
+const TIP = 't'
+const VERSION = 'v'
+/** Git has no path with NUL in it, so that no path's keys are among those of another. */
+const END = '\0'
+const versionKey = (path: string, seq: number): string => VERSION + path + END + seq.toString(16).padStart(8, '0')
+const SLICE = 1000
+/** Operations that are written at once, so that nothing else waits long. */
+const BATCH = 4000
+
+/** @param of what the index is about: one that was made for another repository or another base is not used */
+export async function openVersionIndex(database: Database, of: string): Promise<VersionIndex> {
+  const stored = await database.get(HEAD)
+  let head = stored === undefined ? undefined : (JSON.parse(stored) as Head)
+  if (head?.of !== of) head = undefined
+
+  async function tipsOf(paths: readonly string[]): Promise<Map<string, Tip | undefined>> {
+    const tips = new Map<string, Tip | undefined>()
+    for (let i = 0; i < paths.length; i += SLICE) {
+      const slice = paths.slice(i, i + SLICE)
+      const found = await database.getMany(slice.map((path) => TIP + path))
+      slice.forEach((path, j) => tips.set(path, found[j] === undefined ? undefined : (JSON.parse(found[j]) as Tip)))
+    }
+    return tips
+  }
+
+  return {
+    head: () => head?.commit,
+    commits: () => (head ? head.position + 1 : 0),
+    async versions(path) {
+      const versions: Version[] = []
+      for await (const [key, value] of database.range(VERSION + path + END)) {
+        versions.push(versionFrom(Number.parseInt(key.slice(-8), 16), JSON.parse(value) as Stored))
+      }
+      return versions
+    },
+    async positionOf(commit) {
+      const position = await database.get(COMMIT + commit)
+      return position === undefined ? undefined : Number(position)
+    },
+    async blobsOf(paths) {
+      const tips = await tipsOf(paths)
+      return paths.map((path) => tips.get(path)?.[3] ?? undefined)
+    },
+    async add(commits, alongside) {
+      const tips = await tipsOf([...new Set(commits.flatMap(({ files }) => files.map(({ path }) => path)))])
+      let position = head?.position ?? -1
+      let operations: Operation[] = []
+      /** Paths whose newest version is among the operations: one tip each, however many versions. */
+      const changed = new Set<string>()
+      const gathered = (): Operation[] => {
+        const all = [...operations, ...Array.from(changed, (path) => put(TIP + path, JSON.stringify(tips.get(path))))]
+        operations = []
+        changed.clear()
+        return all
+      }
+      for (const commit of commits) {
+        position++
+        operations.push(put(COMMIT + commit.commit, String(position)))
+        for (const { path, blob } of commit.files) {
+          const tip = nextTip(tips.get(path), commit, position, blob)
+          if (!tip) continue
+          tips.set(path, tip)
+          changed.add(path)
+          operations.push(put(versionKey(path, tip[0]), JSON.stringify(storedFrom(commit, tip))))
+          if (operations.length + changed.size < BATCH) continue
+          const failed = await database.write(gathered(), false, 'drop')
+          if (failed) return failed
+        }
+      }
+      const next = commits.length > 0 ? { of, commit: commits.at(-1)!.commit, position } : head
+      if (next) operations.push(put(HEAD, JSON.stringify(next)))
+      const failed = await database.write([...gathered(), ...alongside], false, 'drop')
+      if (!failed) head = next
+      return failed
+    },
+    async clear() {
+      head = undefined
+      const failed = await database.write([del(HEAD)], false, 'drop')
+      if (failed) return failed
+      for (const kind of [COMMIT, TIP, VERSION]) await database.clear(kind)
+      return undefined
+    },
+  }
+}
+
+/** The version that a commit makes of a file; undefined where it changes nothing, or was added before. */
+function nextTip(
+  tip: Tip | undefined,
+  { time }: IndexedCommit,
+  position: number,
+  blob: string | undefined,
+): Tip | undefined {
+  const [seq, known, since, current] = tip ?? [-1, -1, 0, null]
+  if (known >= position || current === (blob ?? null)) return undefined
+  return [seq + 1, position, Math.max(time, since), blob ?? null]
+}
+
+function storedFrom(commit: IndexedCommit, [, position, time, blob]: Tip): Stored {
+  const { agent = null, method = null, added = null, removed = null, restores } = commit
+  const stored = [commit.commit, position, blob, time, agent, method, added, removed] as const
+  return restores === undefined ? stored : [...stored, restores]
+}
+
+function versionFrom(seq: number, stored: Stored): Version {
+  const [commit, position, blob, time, agent, method, added, removed, restores] = stored
+  return {
+    seq,
+    commit,
+    position,
+    blob: blob ?? undefined,
+    time,
+    agent: agent ?? undefined,
+    method: method ?? undefined,
+    added: added ?? undefined,
+    removed: removed ?? undefined,
+    ...(restores !== undefined && { restores }),
+  }
+}
+
+/** All that the index holds, in a form to be compared. */
+export async function dumpIndex(database: Database): Promise<readonly string[]> {
+  const lines: string[] = []
+  for (const kind of [HEAD, COMMIT, TIP, VERSION]) {
+    for await (const [key, value] of database.range(kind)) lines.push(`${key} ${value}`)
+  }
+  return lines
+}

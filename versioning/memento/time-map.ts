@@ -1,0 +1,91 @@
+// In charge of TimeMaps in link format (RFC 7089 §5), and of the links among a document, its versions, its TimeMap and
+// its TimeGate (RFC 7089 §2.2). Pure.
+import type { Version } from '../change.js'
+import { formatMementoDatetime } from './memento-datetime.js'
+
+/** A version that there is something to see of: not a deletion. */
+export type Memento = Version & { readonly blob: string }
+
+export const mementosOf = (versions: readonly Version[]): readonly Memento[] =>
+  versions.filter((version): version is Memento => version.blob !== undefined)
+
+export const mementoUri = (document: string, { commit }: Pick<Version, 'commit'>): string =>
+  `${document}?version=${commit}`
+export const timeMapUri = (document: string): string => `${document}?timemap`
+
+/** RFC 8288 §3: one link-value. */
+const link = (uri: string, rel: string, attributes: Readonly<Record<string, string>> = {}): string =>
+  [`<${uri}>`, ...Object.entries({ rel, ...attributes }).map(([name, value]) => `${name}="${value}"`)].join('; ')
+
+const LINK_FORMAT = { type: 'application/link-format' }
+
+const originalLink = (document: string): string => link(document, 'original')
+const timeGateLink = (document: string): string => link(`${document}?timegate`, 'timegate')
+
+/** RFC 7089 §2.2.4: what the TimeMap covers. */
+function rangeOf(mementos: readonly Memento[]): Record<string, string> {
+  const [first, last] = [mementos[0], mementos.at(-1)]
+  return first && last ? { from: formatMementoDatetime(first.time), until: formatMementoDatetime(last.time) } : {}
+}
+
+/** The links of the document itself, as it is now or no longer: never `original` (RFC 7089 §4.2.1, §4.5.2). */
+export const documentLinks = (document: string): readonly string[] => [
+  link(timeMapUri(document), 'timemap', LINK_FORMAT),
+  timeGateLink(document),
+]
+
+/**
+ * The links of an answer about the history: the original, TimeGate and TimeMap; of the mementos first, last and, where
+ * one is `chosen`, that one with those before and after it (RFC 7089 §2.2.2 to §2.2.4).
+ */
+export function historyLinks(document: string, mementos: readonly Memento[], chosen?: Memento): readonly string[] {
+  const at = chosen ? mementos.findIndex(({ commit }) => commit === chosen.commit) : -1
+  const neighbours = at < 0 ? [] : [at - 1, at, at + 1]
+  const places = new Set([0, ...neighbours, mementos.length - 1].filter((i) => i >= 0 && i < mementos.length))
+  return [
+    originalLink(document),
+    timeGateLink(document),
+    link(timeMapUri(document), 'timemap', { ...LINK_FORMAT, ...rangeOf(mementos) }),
+    ...[...places].map((i) => mementoLink(document, mementos, i, [...ends(mementos, i), ...neighbourOf(at, i)])),
+  ]
+}
+
+/**
+ * The links of a memento, which may be stored for as long as it lives: only what stays true. Which one is the last, and
+ * how far the TimeMap reaches, TimeGate and TimeMap say.
+ */
+export function mementoLinks(document: string, mementos: readonly Memento[], { commit }: Memento): readonly string[] {
+  const at = mementos.findIndex((memento) => memento.commit === commit)
+  const places = new Set([0, at - 1, at, at + 1].filter((i) => i >= 0 && i < mementos.length))
+  return [
+    originalLink(document),
+    ...documentLinks(document),
+    ...[...places].map((i) => mementoLink(document, mementos, i, [i === 0 && 'first', ...neighbourOf(at, i)])),
+  ]
+}
+
+const neighbourOf = (at: number, i: number): (string | false)[] =>
+  at < 0 ? [] : [i === at - 1 && 'prev', i === at + 1 && 'next']
+
+function mementoLink(document: string, mementos: readonly Memento[], i: number, rels: (string | false)[]): string {
+  const memento = mementos[i]!
+  const rel = [...rels, 'memento'].filter(Boolean).join(' ')
+  return link(mementoUri(document, memento), rel, { datetime: formatMementoDatetime(memento.time) })
+}
+
+/** The places of the first and the last. */
+const ends = (mementos: readonly Memento[], i: number): (string | false)[] => [
+  i === 0 && 'first',
+  i === mementos.length - 1 && 'last',
+]
+
+/** The TimeMap as `application/link-format` (RFC 7089 §5, spec 9.4). */
+export function timeMapText(document: string, mementos: readonly Memento[]): string {
+  const links = [
+    originalLink(document),
+    link(timeMapUri(document), 'self', { ...LINK_FORMAT, ...rangeOf(mementos) }),
+    timeGateLink(document),
+    ...mementos.map((_, i) => mementoLink(document, mementos, i, ends(mementos, i))),
+  ]
+  return links.join(',\n') + '\n'
+}
