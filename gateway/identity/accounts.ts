@@ -1,4 +1,4 @@
-// In charge of accounts at identity providers (linkeddatahub.md 4.3, 4.4): which agent an account is of, and the documents
+// In charge of accounts at identity providers (LinkedDataHub 4.3, 4.4): which agent an account is of, and the documents
 // that are made at the first log-in.
 import { createHash } from 'node:crypto'
 import { interned } from '../../policies/identity/interned.js'

@@ -212,7 +212,7 @@ export function recallAgentOfSession(
   return sessions.isInForce(session, dataspace.admin.base) ? recallAgentOf(identities, dataspace, session) : undefined
 }
 
-/** The principal that the agent may act for (linkeddatahub.md 4.2), as an On-Behalf-Of field names it. */
+/** The principal that the agent may act for (LinkedDataHub 4.2), as an On-Behalf-Of field names it. */
 export async function principalOf(
   { statements }: Identities,
   delegate: string,

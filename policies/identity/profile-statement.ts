@@ -1,4 +1,4 @@
-// In charge of what a WebID's own profile says of others: who may act for it (acl:delegates, linkeddatahub.md 4.2), and
+// In charge of what a WebID's own profile says of others: who may act for it (acl:delegates, LinkedDataHub 4.2), and
 // which issuers may speak for it (solid:oidcIssuer, Solid-OIDC §5). Nobody else's document counts.
 import { makeRemembered, type Found } from './remembered.js'
 import type { ReadProfile, Unavailable } from './webid.js'
