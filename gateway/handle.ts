@@ -12,7 +12,7 @@ import { makeTrace, type Trace } from './log.js'
 import { endingSession } from './identity/cookies.js'
 import { observe } from './request/observe.js'
 import { isPast, linksOfRefused, past } from './memento/past.js'
-import { isProblem, problem, type Problem } from './problem.js'
+import { isFailure, problem, type Problem } from './problem.js'
 import { ACCEPT_POST } from './rdf/read.js'
 import { read } from './methods/read.js'
 import { readLarge } from './methods/read-large.js'
@@ -84,7 +84,7 @@ export function handleNow(request: Request, gateway: Gateway): Response | undefi
 function answerNow(request: Request, gateway: Gateway, accept: string | undefined, trace: Trace): Response | undefined {
   if ((request.method !== 'GET' && request.method !== 'HEAD') || request.hosts !== 1) return undefined
   const target = gateway.targetOf(request.requestTarget, request.fields.host)
-  if (target.kind !== 'document') return undefined
+  if (isFailure(target) || target.kind !== 'document') return undefined
   const agent = recallAgent(request, target.application, gateway)
   if (!agent) return undefined
   const stored = target.application.cache.documents.find(target.document)
@@ -92,9 +92,9 @@ function answerNow(request: Request, gateway: Gateway, accept: string | undefine
   const context: Context = { gateway, request, application: target.application, agent, accept, trace }
   const facts: Facts = { kind: 'document', iri: target.document, document: stored.value, answeredAt: stored.answeredAt }
   const decision = decideOn(context, facts, 'Read')
-  if (isProblem(decision) || !decision.allowed) return undefined
+  if (isFailure(decision) || !decision.allowed) return undefined
   const outcome = read(context, decision, facts)
-  if (!outcome || isProblem(outcome)) return undefined
+  if (!outcome || isFailure(outcome)) return undefined
   if (agent.webId !== undefined) trace.agent = agent.webId
   trace.decision = decision
   return outcome
@@ -102,7 +102,7 @@ function answerNow(request: Request, gateway: Gateway, accept: string | undefine
 
 async function answer(request: Request, gateway: Gateway, accept: string | undefined, trace: Trace): Promise<Response> {
   const refuse = (reason: Problem, links: Response['fields'] = []): Response => {
-    trace.problem = reason.code
+    trace.problem = reason.failure
     return problemResponse(reason, accept, undefined, links)
   }
   const { maxBody } = gateway.settings
@@ -113,12 +113,12 @@ async function answer(request: Request, gateway: Gateway, accept: string | undef
   // RFC 9110 §9.3.7: `OPTIONS *` asks about the server as a whole.
   if (request.method === 'OPTIONS' && request.requestTarget === '*') return response(204, [['Allow', DOCUMENT_METHODS]])
   const target = gateway.targetOf(request.requestTarget, request.fields.host)
-  if (isProblem(target)) return refuse(target)
+  if (isFailure(target)) return refuse(target)
   if (request.method === 'OPTIONS') return options(target)
 
   const { application } = target
   const demand = await demandOf(request, target, gateway)
-  if (isProblem(demand)) return refuse(demand)
+  if (isFailure(demand)) return refuse(demand)
   const { required, endpoint } = demand
   // An identity provider sends the browser back here by a link.
   const isRead = required === 'Read' || (required === 'open' && isSafe(request.method))
@@ -127,29 +127,29 @@ async function answer(request: Request, gateway: Gateway, accept: string | undef
   }
 
   const agent = await identify(request, target, gateway, trace)
-  if (isProblem(agent)) return refuse(agent)
+  if (isFailure(agent)) return refuse(agent)
   const context: Context = { gateway, request, application, agent, accept, trace }
 
   if (target.kind === 'proxied') {
     const outcome = await gateway.proxy(context, target.uri)
-    return isProblem(outcome) ? refuse(outcome) : outcome
+    return isFailure(outcome) ? refuse(outcome) : outcome
   }
   if (required === 'open') {
     const outcome = await endpoint!.answer(context, target as EndpointTarget, undefined)
-    return isProblem(outcome) ? refuse(outcome, [linkField(application, agent.webId, undefined)]) : outcome
+    return isFailure(outcome) ? refuse(outcome, [linkField(application, agent.webId, undefined)]) : outcome
   }
   const facts = await lookUp(context, target)
-  if (isProblem(facts)) return refuse(facts)
+  if (isFailure(facts)) return refuse(facts)
   const decision = decideOn(context, facts, required)
-  if (isProblem(decision)) return refuse(decision)
+  if (isFailure(decision)) return refuse(decision)
   trace.decision = decision
   // The history of a document that is not there has a decision of its own.
   const mayProceed = decision.allowed || isPast(target)
   const outcome = mayProceed
     ? await branch(context, target, decision, facts, demand)
     : refusalOf(decision, context, facts.iri)
-  if (!isProblem(outcome)) return outcome
-  const linked = !isPast(target) && (decision.allowed || outcome.code === 'document.absent')
+  if (!isFailure(outcome)) return outcome
+  const linked = !isPast(target) && (decision.allowed || outcome.failure === 'document.absent')
   const links = linked ? await linksOfRefused(context, facts) : []
   // A refusal names no modes: on which document they would be tells whether there is one (design 3).
   return refuse(outcome, [linkField(application, agent.webId, decision.allowed ? decision : undefined, links)])
@@ -181,9 +181,9 @@ async function demandOf(
   }
   if (!SPARQL_METHODS.split(', ').includes(method)) return methodNotAllowed(method, SPARQL_METHODS)
   const asked = await readSparqlRequest(request, target.query, settings.maxBody)
-  if (isProblem(asked) && asked.code === 'content.too-large') return asked
+  if (isFailure(asked) && asked.failure === 'content.too-large') return asked
   // What is wrong with a request is for those who may send one.
-  return { asked, required: isProblem(asked) || asked.kind === 'query' ? 'Read' : 'Write' }
+  return { asked, required: isFailure(asked) || asked.kind === 'query' ? 'Read' : 'Write' }
 }
 
 /** RFC 9110 §9.2.1 */

@@ -1,6 +1,6 @@
 // In charge of whose a mailbox is: an agent has it by its profile, and no two agents of a dataspace are to have one.
 import type { Application } from '../gateway.js'
-import { isProblem, type Problem } from '../problem.js'
+import { isFailure, type Problem } from '../problem.js'
 import { wholeText } from '../stores/whole-text.js'
 import { FOAF, TGA } from '../rdf/vocabulary.js'
 
@@ -30,7 +30,7 @@ export async function mailboxHolder(
     ${proven ? `FILTER NOT EXISTS { GRAPH ?g { ?agent <${UNPROVEN}> ?mbox } }` : ''}
   } ORDER BY ?agent LIMIT 1`
   const tsv = await wholeText(store.query(query, TSV), MAX_BYTES)
-  return isProblem(tsv) ? tsv : /^<([^<>\s]+)>/m.exec(tsv)?.[1]
+  return isFailure(tsv) ? tsv : /^<([^<>\s]+)>/m.exec(tsv)?.[1]
 }
 
 /** Of an agent to a mailbox that it has only said to be its own. */

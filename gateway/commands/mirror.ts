@@ -14,7 +14,7 @@ import { openMirror } from './mirror-open.js'
 import { rebuild, type Occupied } from '../mirror/rebuild.js'
 import { barText, differenceText, outcomeText } from './mirror-text.js'
 import { makeStores, StartFailure, type OpenStore } from '../start/open-stores.js'
-import { isProblem, problem, type Problem } from '../problem.js'
+import { isFailure, problem, type Problem } from '../problem.js'
 import { SETTINGS, type Settings } from '../configuration/settings.js'
 
 export { MIRROR_USAGE } from './mirror-arguments.js'
@@ -67,9 +67,9 @@ export async function runMirrorCommand(
     differing.sort((a, b) => (a.document < b.document ? -1 : Number(a.document > b.document)))
     for (const one of differing) found.push(one)
     if (!given.json) for (const one of differing) out(printable(differenceText(one)))
-    if (isProblem(outcome)) error(`triplegate: ${base}: ${printable(outcome.detail)}\n`)
+    if (isFailure(outcome)) error(`triplegate: ${base}: ${printable(outcome.detail)}\n`)
     else if (!given.json) out(printable(outcomeText(base, outcome, given.action === 'sweep')))
-    results.push({ application: base, ...(isProblem(outcome) ? { failure: outcome.detail } : outcome) })
+    results.push({ application: base, ...(isFailure(outcome) ? { failure: outcome.detail } : outcome) })
   }
   if (given.json) out(`${JSON.stringify({ applications: results, differences: found }, null, 2)}\n`)
   return Math.max(...results.map((result) => exitCodeOf(result, given)))
@@ -165,7 +165,7 @@ const EXISTING: Readonly<Record<MirrorAction, Existing | undefined>> = {
 /** What is not committed when this process ends is in the journal until a gateway is started. */
 async function sweepAndWait(mirrored: Mirrored, locks: Locks, tell: Tell, force: boolean): Promise<Outcome | Problem> {
   const outcome = await sweep(mirrored, locks, tell, undefined, force)
-  if (isProblem(outcome)) return outcome
+  if (isFailure(outcome)) return outcome
   let depth: number
   do depth = mirrored.history.status().depth
   while (!(await mirrored.history.settled(COMMITS_MS)) && mirrored.history.status().depth < depth)

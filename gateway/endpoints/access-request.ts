@@ -10,7 +10,7 @@ import { graphAnswer } from '../request/graph-answer.js'
 import { graphOf, iri, irisOf, text, triple, type Graph, type Quad, type Term } from '../rdf/graph.js'
 import type { Context } from '../handle.js'
 import { isDocumentOf, isLarge, readDocumentNow } from '../documents/document.js'
-import { isProblem, problem, type Problem } from '../problem.js'
+import { isFailure, problem, type Problem } from '../problem.js'
 import { putDocument, underLocks, type Writing } from '../methods/put-document.js'
 import { linkField, response } from '../request/respond.js'
 import { wholeText } from '../stores/whole-text.js'
@@ -42,9 +42,9 @@ async function ask(context: Context, endpoint: string): Promise<Response | Probl
   const { webId } = context.agent
   if (webId === undefined) return problem('access.denied', 'Only an identified agent can ask for access.')
   const content = await readContent(context, endpoint)
-  if (isProblem(content)) return content
+  if (isFailure(content)) return content
   const wanted = readRequests(content, webId, context.application)
-  if (isProblem(wanted)) return wanted
+  if (isFailure(wanted)) return wanted
   const container = containerOf(context.application.dataspace.admin)
   const lock = [`${container} ${webId}`, 'exclusive'] as const
   return underLocks(context.gateway, [lock], () => store(context, webId, wanted))
@@ -54,7 +54,7 @@ async function store(context: Context, webId: string, wanted: readonly Wanted[])
   const { gateway, application, accept } = context
   const { admin } = application.dataspace
   const waiting = await waitingOf(admin, webId)
-  if (isProblem(waiting)) return waiting
+  if (isFailure(waiting)) return waiting
   if (waiting.all + wanted.length > ALL_WAITING) {
     return problem('server.overloaded', 'Too many requests wait for an answer.', { fields: [['Retry-After', '3600']] })
   }
@@ -64,7 +64,7 @@ async function store(context: Context, webId: string, wanted: readonly Wanted[])
   const made = wanted.map((one) => requestDocument(`${containerOf(admin)}${gateway.uuid()}/`, one))
   for (const [i, [document, content]] of made.entries()) {
     const stored = await putDocument(writingOf(context, 'PUT'), document, () => content)
-    if (!isProblem(stored)) continue
+    if (!isFailure(stored)) continue
     for (const [earlier] of made.slice(0, i)) await putDocument(writingOf(context, 'DELETE'), earlier, () => undefined)
     return stored
   }
@@ -100,7 +100,7 @@ async function waitingOf(admin: Application, webId: string): Promise<{ own: numb
     FILTER(STRSTARTS(STR(?g), ${JSON.stringify(containerOf(admin))}))
   } LIMIT ${ALL_WAITING}`
   const tsv = await wholeText(admin.store.query(query, 'text/tab-separated-values'), MAX_WAITING_BYTES)
-  if (isProblem(tsv)) return tsv
+  if (isFailure(tsv)) return tsv
   const agents = tsv.split(/\r?\n/).filter((line) => line.startsWith('<'))
   return { own: agents.filter((agent) => agent === `<${webId}>`).length, all: agents.length }
 }
@@ -193,7 +193,7 @@ async function grant(context: Context, given: string): Promise<Response | Proble
     return problem('request.malformed', `?grant= is the URL of a document in ${containerOf(admin)}.`)
   }
   const found = await readDocumentNow(admin, given, trace)
-  if (isProblem(found)) return found
+  if (isFailure(found)) return found
   if (!found.value || isLarge(found.value)) return problem('document.absent', 'There is no such request.')
   const [document, content] = authorizationOf(`${admin.base}acl/authorizations/${uuid}`, given, found.value.graph())
   const failed =
@@ -202,7 +202,7 @@ async function grant(context: Context, given: string): Promise<Response | Proble
   return failed ?? response(201, [['Location', document], linkField(application, agent.webId, undefined)])
 }
 
-const failureOf = (outcome: unknown): Problem | undefined => (isProblem(outcome) ? outcome : undefined)
+const failureOf = (outcome: unknown): Problem | undefined => (isFailure(outcome) ? outcome : undefined)
 
 function authorizationOf(
   document: string,

@@ -10,7 +10,7 @@ import { graphAnswer } from '../request/graph-answer.js'
 import { blankNode, graphOf, iri, quad, type Quad } from '../rdf/graph.js'
 import { grantTriples } from './grant-triples.js'
 import type { Context } from '../handle.js'
-import { isProblem, problem, type Problem } from '../problem.js'
+import { isFailure, problem, type Problem } from '../problem.js'
 import { linkField } from '../request/respond.js'
 import type { Target } from '../http/target.js'
 import { ACL, FOAF, LACL, RDF } from '../rdf/vocabulary.js'
@@ -21,11 +21,11 @@ const MODES: readonly Mode[] = ['Read', 'Write', 'Append', 'Control']
 
 async function access(context: Context, { query }: EndpointTarget): Promise<Response | Problem> {
   const asked = askedAbout(context, query.get('this'))
-  if (isProblem(asked)) return asked
+  if (isFailure(asked)) return asked
   if (query.has('audit')) return audit(context, asked)
   if (query.has('agent') || query.has('mode')) return explain(context, asked, query)
   const facts = await lookUp({ ...context, application: asked.application }, asked)
-  return isProblem(facts) ? facts : ownAccess(context, asked.application, facts)
+  return isFailure(facts) ? facts : ownAccess(context, asked.application, facts)
 }
 
 export type Asked = Target<Application> & { readonly kind: 'document' | 'endpoint' }
@@ -37,7 +37,7 @@ function askedAbout({ gateway, application }: Context, given: string | null): As
   if (!URL.canParse(given)) return foreign
   const { origin, host, pathname, search } = new URL(given)
   const target = gateway.targetOf(pathname + search, host)
-  if (isProblem(target) || (target.kind !== 'document' && target.kind !== 'endpoint')) return foreign
+  if (isFailure(target) || (target.kind !== 'document' && target.kind !== 'endpoint')) return foreign
   const isOurs = target.application.dataspace === application.dataspace
   return isOurs && new URL(target.application.base).origin === origin ? (target as Asked) : foreign
 }
@@ -51,7 +51,7 @@ function ownAccess(context: Context, application: Application, facts: Facts): Re
   const decisions: Decision[] = []
   for (const mode of MODES) {
     const decision = judge(application, agent.webId, facts, mode)
-    if (isProblem(decision)) return decision
+    if (isFailure(decision)) return decision
     decisions.push(decision)
   }
   const triples = [

@@ -9,7 +9,7 @@ import type { Response } from '../http/exchange.js'
 import { iri, text, triple } from '../rdf/graph.js'
 import type { Context } from '../handle.js'
 import { mailboxHolder, mailboxLock, UNPROVEN } from '../agents/mailbox.js'
-import { isProblem, problem, type Problem } from '../problem.js'
+import { isFailure, problem, type Problem } from '../problem.js'
 import { putDocument, underLocks, type Writing } from '../methods/put-document.js'
 import { linkField, response } from '../request/respond.js'
 import { readApplicant, type Applicant } from './sign-up-form.js'
@@ -27,9 +27,9 @@ async function signUp(context: Context, { iri: endpoint, query }: EndpointTarget
     return problem('request.malformed', 'This gateway sends no e-mail: add ?download to get the certificate here.')
   }
   const content = await readContent(context, endpoint)
-  if (isProblem(content)) return content
+  if (isFailure(content)) return content
   const applicant = readApplicant(content)
-  if (isProblem(applicant)) return applicant
+  if (isFailure(applicant)) return applicant
   if (underWay >= AT_ONCE) {
     return problem('server.overloaded', 'Others are signing up just now.', { fields: [['Retry-After', '2']] })
   }
@@ -45,7 +45,7 @@ async function signUp(context: Context, { iri: endpoint, query }: EndpointTarget
 async function register(context: Context, applicant: Applicant, download: boolean): Promise<Response | Problem> {
   const { application, gateway } = context
   const holder = await mailboxHolder(application, applicant.mailbox)
-  if (isProblem(holder)) return holder
+  if (isFailure(holder)) return holder
   if (holder !== undefined) return faulty([[FOAF('mbox'), 'An agent with this mailbox is there already.']])
 
   const webId = agentWebId(application.base, gateway.uuid())
@@ -124,7 +124,7 @@ async function makeAll(context: Context, documents: readonly Described[]): Promi
   const writing = writingOf(context, 'PUT')
   for (const [document, content] of documents) {
     const made = await putDocument(writing, document, () => content)
-    if (isProblem(made)) return made
+    if (isFailure(made)) return made
   }
   return undefined
 }
@@ -134,7 +134,7 @@ async function removeAll(context: Context, documents: readonly Described[]): Pro
   const writing = writingOf(context, 'DELETE')
   for (const [document] of [...documents].reverse()) {
     const removed = await putDocument(writing, document, () => undefined)
-    if (isProblem(removed)) context.gateway.log.warn({ document }, 'a sign-up that failed has left this behind')
+    if (isFailure(removed)) context.gateway.log.warn({ document }, 'a sign-up that failed has left this behind')
   }
 }
 

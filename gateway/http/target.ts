@@ -1,6 +1,6 @@
 // In charge of what a request URI means: parsed and normalised once, into the one value that is authorised and sent on.
 // Whatever could be read in two ways is refused, not cleaned (design 1).
-import { problem, type Problem } from '../problem.js'
+import { isFailure, problem, type Problem } from '../problem.js'
 
 /** What the parser needs to know of an application: `base` ends with a slash. */
 export interface Base {
@@ -79,7 +79,7 @@ export function parseTarget<App extends Base>(
     return problem('target.malformed', 'Malformed URI: its query has a character that a URI may not hold.')
   }
   const query = parseQuery(rawQuery)
-  if ('kind' in query) return query
+  if (isFailure(query)) return query
   return targetOf(place, path, rawQuery, query)
 }
 
@@ -170,7 +170,7 @@ export function makeTargetParser<App extends Base>(
     const known = remembered.get(key)
     if (known) return known
     const target = parseTarget(requestTarget, host, site)
-    if (target.kind === 'document' && key.length < 1024) {
+    if (!isFailure(target) && target.kind === 'document' && key.length < 1024) {
       if (remembered.size >= REMEMBERED) remembered.clear()
       remembered.set(key, target)
     }

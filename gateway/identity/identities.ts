@@ -2,7 +2,12 @@
 // accounts of the dataspace and the statements of profiles, or a refusal.
 import { makeTokenVerifier, type Claims, type TokenVerifier } from '../../policies/identity/bearer-token.js'
 import { BUSY, makeProofCheck, type CheckProof } from '../../policies/identity/dpop.js'
-import { makeProfileStatements, webIdOf, type Answer, type ProfileStatements } from '../../policies/identity/profile-statement.js'
+import {
+  makeProfileStatements,
+  webIdOf,
+  type Answer,
+  type ProfileStatements,
+} from '../../policies/identity/profile-statement.js'
 import { makeSessions, type SealingKeys, type Session, type Sessions } from '../../policies/identity/session.js'
 import { makeSeenTexts, type SeenTexts } from '../../policies/identity/seen-texts.js'
 import type { ReadProfile } from '../../policies/identity/webid.js'
@@ -13,7 +18,7 @@ import { makeAccounts, type Accounts, type AccountId } from './accounts.js'
 import type { OidcClient } from './provider-client.js'
 import { cookieOf } from './cookies.js'
 import type { Provider } from '../configuration/identity-providers.js'
-import { isProblem, problem, type Problem } from '../problem.js'
+import { isFailure, problem, type Problem } from '../problem.js'
 import type { Target } from '../http/target.js'
 
 export interface Identities {
@@ -102,7 +107,7 @@ export async function agentOf(
   if (webId !== undefined) {
     const confirmed = settled(await statements.hasIssuer(webId, claims.issuer), trace)
     if (confirmed === true) return webId
-    if (isProblem(confirmed) && confirmed.code !== 'credential.invalid') return confirmed
+    if (isFailure(confirmed) && confirmed.failure !== 'credential.invalid') return confirmed
   }
   return accounts.find(dataspace, claims)
 }
@@ -223,7 +228,7 @@ export async function principalOf(
   if (principal === undefined) return refused(trace, 'delegation: On-Behalf-Of holds no WebID')
   if (principal === delegate) return principal
   const may = settled(await statements.mayActFor(delegate, principal), trace)
-  if (isProblem(may)) return may
+  if (isFailure(may)) return may
   return may ? principal : refused(trace, `delegation: the profile of <${principal}> does not let <${delegate}>`)
 }
 

@@ -9,7 +9,7 @@ import { isUndone } from '../mirror/journalled-store.js'
 import { everyWrite, type Release } from '../documents/lock.js'
 import type { Trace } from '../log.js'
 import { isContainer, isRoot, keptByPut, nextState, parentOf } from '../documents/next-state.js'
-import { isProblem, problem, type Problem } from '../problem.js'
+import { isFailure, problem, type Problem } from '../problem.js'
 
 /** Who changes a document, and when. */
 export interface Writing {
@@ -71,12 +71,12 @@ export async function putDocument(
     const doubt = await application.journalled.settle(iri)
     if (doubt) return doubt
     const found = await readDocumentNow(application, iri, trace)
-    if (isProblem(found)) return found
+    if (isFailure(found)) return found
     const current = found.value
     if (current && isLarge(current))
       return problem('content.too-large', `<${iri}> is too large to be changed as a whole.`)
     const content = change(current)
-    if (isProblem(content)) return content
+    if (isFailure(content)) return content
     if (content === undefined) return current && replaceDocument(writing, iri, undefined, current)
     const flaw = content.map(flawOf).find((one) => one !== undefined)
     if (flaw !== undefined) return problem('content.syntax', `What would be written has ${flaw}.`)
@@ -93,7 +93,7 @@ export async function putDocument(
 async function orphan({ application, trace }: Writing, iri: string): Promise<undefined | Problem> {
   if (isRoot(iri, application.base)) return undefined
   const parent = await readDocument(application, parentOf(iri), trace)
-  if (isProblem(parent)) return parent
+  if (isFailure(parent)) return parent
   return parent.value && isContainer(parent.value.types)
     ? undefined
     : problem('access.denied', `The parent <${parentOf(iri)}> has to be an existing container.`)

@@ -4,7 +4,7 @@ import type { Response } from '../http/exchange.js'
 import type { Application, Dataspace, Gateway } from '../gateway.js'
 import { sweep, verify, type MirrorEvent, type Outcome } from '../mirror/mirror.js'
 import { isSameDataset } from '../configuration/pairing.js'
-import { isProblem } from '../problem.js'
+import { isFailure } from '../problem.js'
 
 /** What is answered, as JSON in a line each: the last one is `end` or `failed`. */
 export type MirrorLine =
@@ -47,7 +47,7 @@ export function makeMirrorEndpoints(
       const tell = (line: MirrorLine): void => void body.write(`${JSON.stringify(line)}\n`)
       const run = async (): Promise<void> => {
         const outcome = await act(mirrored, locks, tell, signal, query.get('force') === 'true')
-        if (isProblem(outcome)) tell({ event: 'failed', detail: outcome.detail })
+        if (isFailure(outcome)) tell({ event: 'failed', detail: outcome.detail })
         else {
           if (Object.keys(outcome.differences).length > 0) await forget(dataspace)
           application.alignment?.found(act === verify ? (outcome.differences['missing in the store'] ?? 0) : 0)

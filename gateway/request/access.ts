@@ -1,11 +1,17 @@
 // In charge of bringing what a decision rests on to the one that decides: the document, its parent, the rules.
 import type { AuthorizationIndex } from '../../policies/authorizations/index.js'
 import { decide, type Decision, type Mode, type Question } from '../../policies/decide.js'
-import { readDocument, readDocumentNow, type Described, type Document, type LargeDocument } from '../documents/document.js'
+import {
+  readDocument,
+  readDocumentNow,
+  type Described,
+  type Document,
+  type LargeDocument,
+} from '../documents/document.js'
 import type { Application } from '../gateway.js'
 import type { Context } from '../handle.js'
 import { ancestorsOf, isContainer, isRoot, parentOf } from '../documents/next-state.js'
-import { isProblem, type Problem } from '../problem.js'
+import { isFailure, type Problem } from '../problem.js'
 import type { Target } from '../http/target.js'
 
 /** What is here, and decided on by the rules that are here. */
@@ -35,13 +41,13 @@ export async function lookUpDocument(
   now: 'now' | undefined = undefined,
 ): Promise<Facts | Problem> {
   const found = await (now ? readDocumentNow : readDocument)(application, iri, trace)
-  if (isProblem(found)) return found
+  if (isFailure(found)) return found
   const { value: document, answeredAt } = found
   if (document || request.method !== 'PUT' || isRoot(iri, application.base)) {
     return { kind: 'document', iri, answeredAt, ...(document && { document }) }
   }
   const parent = await readDocument(application, parentOf(iri), trace)
-  if (isProblem(parent)) return parent
+  if (isFailure(parent)) return parent
   return { kind: 'document', iri, answeredAt, ...(parent.value && { parent: parent.value }) }
 }
 
@@ -50,7 +56,7 @@ export function decideOn(context: Context, facts: Facts, required: Mode): Decisi
   const { application, agent } = context
   const { access } = application.dataspace
   const index = access.current()
-  if (isProblem(index)) return index
+  if (isFailure(index)) return index
   const decideAnew = (): Decision =>
     enforced(
       context,
@@ -84,7 +90,7 @@ export function judge(
   creates = false,
 ): Decision | Problem {
   const index = application.dataspace.access.current()
-  return isProblem(index) ? index : decideBy(index, application, agent, facts, required, creates)
+  return isFailure(index) ? index : decideBy(index, application, agent, facts, required, creates)
 }
 
 function decideBy(

@@ -14,7 +14,7 @@ import {
   recallAgentOfToken,
   recallPrincipal,
 } from '../identity/identities.js'
-import { isProblem, problem, type Problem } from '../problem.js'
+import { isFailure, problem, type Problem } from '../problem.js'
 import { isLarge, readDocument } from '../documents/document.js'
 import { readGraph, READABLE_ACCEPT } from '../rdf/read.js'
 import { parseTarget, type Site, type Target } from '../http/target.js'
@@ -39,9 +39,9 @@ export async function identify(
 ): Promise<Agent | Problem> {
   const { fields } = request
   const certified = await agentOfCertificate(request, gateway, trace)
-  if (isProblem(certified)) return certified
+  if (isFailure(certified)) return certified
   const token = fields.authorization === undefined ? undefined : await tokenAgent(request, target, gateway, trace)
-  if (isProblem(token)) return token
+  if (isFailure(token)) return token
   if (certified !== undefined && token !== undefined && certified !== token) {
     return problem('credential.invalid', 'The client certificate and the Authorization field are of different agents.')
   }
@@ -60,7 +60,7 @@ export async function identify(
 
 function acting(delegate: string, principal: string | Problem, trace: Trace): Agent | Problem {
   trace.agent = delegate
-  if (isProblem(principal)) return principal
+  if (isFailure(principal)) return principal
   trace.agent = principal
   trace.delegate = delegate
   return { webId: principal }
@@ -71,7 +71,7 @@ async function agentOfCertificate(
   { webIds }: Gateway,
   trace: Trace,
 ): Promise<string | undefined | Problem> {
-  if (certificate === undefined || isProblem(certificate)) return certificate
+  if (certificate === undefined || isFailure(certificate)) return certificate
   const verified = await webIds.verify(certificate)
   if (!verified) return undefined
   if ('webId' in verified) return verified.webId
@@ -113,7 +113,7 @@ async function sessionAgent(
   // Whoever logs in or out need not be anybody yet, or any more.
   if (cookie === undefined || isLogin(target)) return NOBODY
   const webId = await agentOfSession(identities, cookie, dataspace, trace)
-  if (isProblem(webId)) return webId
+  if (isFailure(webId)) return webId
   if (webId !== 'ended') {
     trace.agent = webId
     return { webId }
@@ -136,7 +136,7 @@ export function recallAgent(
   { webIds, identities }: Gateway,
 ): Agent | undefined {
   const { dataspace } = application
-  if (isProblem(certificate)) return undefined
+  if (isFailure(certificate)) return undefined
   const certified = certificate && webIds.recall(certificate)
   if (certificate && !certified) return undefined
   const { authorization, cookie, 'on-behalf-of': principal } = fields
@@ -159,15 +159,15 @@ export function makeReadProfile(site: Site<Application>, fetcher: GuardedFetch, 
   return async (document) => {
     const url = new URL(document)
     const target = parseTarget(url.pathname + url.search, url.host, site)
-    if (!isProblem(target)) {
+    if (!isFailure(target)) {
       if (target.kind !== 'document' || target.document !== document)
         return { unavailable: 'It is not the URL of a document.' }
       const local = await readDocument(target.application, target.document, makeTrace(now))
-      if (isProblem(local)) return { unavailable: local.detail, isOurs: true }
+      if (isFailure(local)) return { unavailable: local.detail, isOurs: true }
       if (!local.value) return { unavailable: 'There is no such document.' }
       return isLarge(local.value) ? { unavailable: 'It is too large for a profile.' } : local.value.graph().triples
     }
-    if (target.code !== 'target.unknown-origin') return { unavailable: target.detail }
+    if (target.failure !== 'target.unknown-origin') return { unavailable: target.detail }
     return readRemote(document, fetcher)
   }
 }
@@ -179,5 +179,5 @@ async function readRemote(document: string, fetcher: GuardedFetch): Promise<Awai
   const triples = await readGraph(answer.body, answer.fields['content-type'], document, {
     loadContext: () => Promise.resolve(undefined),
   })
-  return isProblem(triples) ? { unavailable: triples.detail } : triples
+  return isFailure(triples) ? { unavailable: triples.detail } : triples
 }

@@ -21,7 +21,7 @@ export async function stream(
         return await source.next()
       } catch (error) {
         if (!request.signal().aborted) {
-          const cause = error instanceof StoreBreak ? error.problem.code : error
+          const cause = error instanceof StoreBreak ? error.problem.failure : error
           gateway.log.warn({ id: request.id, cause }, 'an answer broke off')
         }
         throw error

@@ -4,7 +4,7 @@ import { makeAuthorizationIndex } from '../../policies/authorizations/index.js'
 import type { Access } from '../gateway.js'
 import { factsOf, loadAuthorizations } from './load-authorizations.js'
 import type { Log } from '../log.js'
-import { isProblem, problem, type Problem } from '../problem.js'
+import { isFailure, problem, type Problem } from '../problem.js'
 import { readNTriples } from '../rdf/read.js'
 import type { GraphStore } from '../stores/store.js'
 
@@ -49,7 +49,7 @@ export function makeAccess(store: GraphStore, adminBase: string, log: Log, now: 
     for (const [graph, before] of doubts) {
       const state = await store.read(graph)
       // A write that has been done in the meantime knows better.
-      if (isProblem(state) || doubts.get(graph) !== before || !take(graph, state)) continue
+      if (isFailure(state) || doubts.get(graph) !== before || !take(graph, state)) continue
       doubt(graph, now() > before.until ? undefined : { ...before, isRead: true })
     }
     if (doubts.size > 0) again()

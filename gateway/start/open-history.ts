@@ -16,7 +16,7 @@ import { sweepsOf } from '../mirror/mirror.js'
 import type { Mirrored, Tell } from '../mirror/documents.js'
 import { fillStore } from '../mirror/rebuild.js'
 import { StartFailure } from './open-stores.js'
-import { isProblem, type Problem } from '../problem.js'
+import { isFailure, type Problem } from '../problem.js'
 import type { Settings } from '../configuration/settings.js'
 import type { GraphStore } from '../stores/store.js'
 
@@ -51,7 +51,7 @@ export async function openVersioned(
   const mirrored = opened && { ...opened, base, store, isDocument, settle, now }
   // Design 2: a store in memory is filled from Git and the journal, which are its durable copy.
   const filled = mirrored && service.embedded ? await fillStore(mirrored, telling(log)) : undefined
-  if (isProblem(filled)) {
+  if (isFailure(filled)) {
     await opened?.close()
     throw new StartFailure(`the history of ${base}: ${filled.detail}`)
   }

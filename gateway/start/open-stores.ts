@@ -60,7 +60,7 @@ export async function untilReady(stores: readonly GraphStore[], log: Log): Promi
     for (let tries = 0; ; tries++) {
       const failed = await store.ready({ signal: AbortSignal.timeout(STORE_PATIENCE_MS) })
       if (!failed) return undefined
-      if (Date.now() > deadline || failed.code === 'store.refused') {
+      if (Date.now() > deadline || failed.failure === 'store.refused') {
         return `the triplestore ${store.name}: ${failed.detail} Check that it runs and that its URL is right.`
       }
       if (tries === 0) log.warn({ store: store.name, problem: failed.detail }, 'waiting for the triplestore')
