@@ -4,7 +4,7 @@ import type { StoredResults } from '../cache/stored-results.js'
 import type { AuthorizationIndex } from '../policies/authorizations/index.js'
 import type { WebIdVerifier } from '../policies/identity/webid.js'
 import type { History } from '../versioning/history.js'
-import type { Application as Configured } from './configuration/configuration.js'
+import type { DescribedApplication } from './configuration/configuration.js'
 import type { Documents } from './documents/document.js'
 import type { Evaluation } from './evaluation/evaluation.js'
 import type { JournalledStore } from './mirror/journalled-store.js'
@@ -21,7 +21,7 @@ import type { Problem } from './problem.js'
 import type { GraphStore } from './stores/store.js'
 import type { Target } from './http/target.js'
 
-export interface Application extends Configured {
+export interface Application extends DescribedApplication {
   readonly store: GraphStore
   readonly cache: ApplicationCache
   /** Absent where the application is not versioned. */

@@ -1,5 +1,6 @@
 // In charge of the order of a request: parse → identify → look up → decide → (read | write | query | past | system) → respond.
 // Nothing else knows what comes before what.
+import type { Context } from './request/context.js'
 import type { Decision, Mode } from '../policies/decide.js'
 import { requiredMode } from '../policies/decide.js'
 import { isCrossSite } from '../policies/cross-site.js'
@@ -7,7 +8,8 @@ import { decideOn, lookUp, type Facts, type OwnTarget } from './request/access.j
 import { endpointOf, type Endpoint, type EndpointTarget } from './endpoints/table.js'
 import type { Request, Response } from './http/exchange.js'
 import type { Application, Gateway } from './gateway.js'
-import { identify, recallAgent, type Agent } from './request/identify.js'
+import { identify, recallAgent } from './request/identify.js'
+import { type Agent } from './request/context.js'
 import { makeTrace, type Trace } from './log.js'
 import { endingSession } from './identity/cookies.js'
 import { observe } from './request/observe.js'
@@ -31,17 +33,6 @@ import { sparql } from './endpoints/sparql.js'
 import { readSparqlRequest, SPARQL_ACCEPTS, SPARQL_METHODS, type SparqlRequest } from './endpoints/sparql-request.js'
 import { acceptOverride, type Target } from './http/target.js'
 import { write } from './methods/write.js'
-
-/** One request on its way, with what has been found out about it. */
-export interface Context {
-  readonly gateway: Gateway
-  readonly request: Request
-  readonly application: Application
-  readonly agent: Agent
-  /** What the client accepts: `?accept=`, else the Accept field. */
-  readonly accept: string | undefined
-  readonly trace: Trace
-}
 
 /** Whatever happens, an answer: a throw is a bug, and becomes a 500 with the id that the log has too. */
 export async function handle(request: Request, gateway: Gateway): Promise<Response> {

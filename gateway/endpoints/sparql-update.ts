@@ -1,10 +1,10 @@
 // In charge of SPARQL updates through the endpoint, and of everything that was made from what they may have changed.
 import type { Decision } from '../../policies/decide.js'
-import { DOUBT_MS } from '../rules/compiled-rules.js'
+import { LATEST_WRITE_MS } from '../stores/store.js'
 import { isDocumentOf } from '../documents/document.js'
 import type { Response } from '../http/exchange.js'
 import { sharersOf } from '../gateway.js'
-import type { Context } from '../handle.js'
+import type { Context } from '../request/context.js'
 import { isRefused, isUndone } from '../mirror/journalled-store.js'
 import type { GraphSet } from '../sparql/graph-set.js'
 import { everyWrite, type Release } from '../documents/lock.js'
@@ -49,7 +49,7 @@ export async function answerUpdate(
     const failed = await trace.store(application.journalled.update(update, asParts))
     const isOver = !failed || isRefused(failed)
     if (!isOver && isUndone(failed)) return failed
-    await changed(context, writeSet, isOver ? undefined : gateway.now() + DOUBT_MS)
+    await changed(context, writeSet, isOver ? undefined : gateway.now() + LATEST_WRITE_MS)
     return failed ?? response(200, [linkField(application, agent.webId, decision)])
   } finally {
     for (const release of held) release()

@@ -3,7 +3,7 @@
 import { LRUCache } from 'lru-cache'
 import type { Response } from '../http/exchange.js'
 import { sharersOf, type Application } from '../gateway.js'
-import type { Context } from '../handle.js'
+import type { Context } from '../request/context.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { analyseQuery, analyseUpdate, type QueryAnalysis, type UpdateAnalysis } from '../sparql/analysis.js'
 import { answerQuery } from './sparql-query.js'

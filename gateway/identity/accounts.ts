@@ -12,7 +12,7 @@ import { mailboxHolder, mailboxLock } from '../agents/mailbox.js'
 import type { Person } from './provider-client.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { putDocument, underLocks, type Writing } from '../methods/put-document.js'
-import { authorizationTriples, publicProfile } from '../start/seeded-authorizations.js'
+import { authorizationTriples, publicProfile } from '../agents/authorization-triples.js'
 import { isMailAddress } from '../configuration/setting-values.js'
 import { ACL, FOAF, LACL, RDF, SIOC } from '../rdf/vocabulary.js'
 

@@ -1,6 +1,6 @@
 // In charge of changing a document and of all that follows from it: locks, journal and store, what is kept of it, rules and
 // profiles. The write methods (write.ts) and the endpoints that make documents do it the same way.
-import { DOUBT_MS } from '../rules/compiled-rules.js'
+import { LATEST_WRITE_MS } from '../stores/store.js'
 import { checkConstraints } from './constraint-check.js'
 import { documentOf, isLarge, readDocument, readDocumentNow, type Document } from '../documents/document.js'
 import type { Access, Application, Gateway } from '../gateway.js'
@@ -120,7 +120,7 @@ export async function replaceDocument(
   if (failed) {
     if (isUndone(failed)) return failed
     // What is kept of the document may be old from now on.
-    const until = gateway.now() + DOUBT_MS
+    const until = gateway.now() + LATEST_WRITE_MS
     versions.inDoubt(iri, until)
     changed(writing, iri, 'uncertain', until)
     return failed

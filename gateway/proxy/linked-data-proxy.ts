@@ -9,7 +9,7 @@ import {
   type GuardedFetchSettings,
 } from '../../policies/fetch/guarded-fetch.js'
 import type { Response } from '../http/exchange.js'
-import type { Context } from '../handle.js'
+import type { Context } from '../request/context.js'
 import { isFailure, problem, type Problem, type ProblemCode } from '../problem.js'
 import { answerFrom, SENT } from './answer.js'
 import { acceptOf, formatsFor } from './forms.js'

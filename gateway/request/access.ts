@@ -9,7 +9,7 @@ import {
   type LargeDocument,
 } from '../documents/document.js'
 import type { Application } from '../gateway.js'
-import type { Context } from '../handle.js'
+import type { Context } from './context.js'
 import { ancestorsOf, isContainer, isRoot, parentOf } from '../documents/next-state.js'
 import { isFailure, type Problem } from '../problem.js'
 import type { Target } from '../http/target.js'

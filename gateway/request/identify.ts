@@ -1,5 +1,6 @@
 // In charge of who is asking: from the credentials of a request to a WebID, to nobody, or to a refusal.
 // Profiles of our own documents are read in process; others through the guarded fetcher.
+import type { Agent } from './context.js'
 import type { GuardedFetch } from '../../policies/fetch/guarded-fetch.js'
 import type { ReadProfile } from '../../policies/identity/webid.js'
 import type { Request } from '../http/exchange.js'
@@ -18,11 +19,6 @@ import { isFailure, problem, type Problem } from '../problem.js'
 import { isLarge, readDocument } from '../documents/document.js'
 import { readGraph, READABLE_ACCEPT } from '../rdf/read.js'
 import { parseTarget, type Site, type Target } from '../http/target.js'
-
-export interface Agent {
-  /** Undefined for nobody in particular. */
-  readonly webId?: string
-}
 
 const NOBODY: Agent = {}
 

@@ -4,7 +4,7 @@ import { makeStoredResults } from '../../cache/stored-results.js'
 import { agentDocuments } from '../agents/agent-documents.js'
 import type { Certificates } from './certificates.js'
 import { makeAccess } from '../rules/compiled-rules.js'
-import type { Application as Described, Dataspace as Configured } from '../configuration/dataspace.js'
+import type { DescribedApplication, DescribedDataspace } from '../configuration/dataspace.js'
 import { makeDocuments } from '../documents/document.js'
 import type { Application, ApplicationCache, Dataspace } from '../gateway.js'
 import type { Locks } from '../documents/lock.js'
@@ -17,7 +17,7 @@ import type { SeedAgent } from './seed.js'
 import type { Settings } from '../configuration/settings.js'
 import type { GraphStore } from '../stores/store.js'
 
-export type CacheOf = (application: Configured['endUser'], store: GraphStore) => ApplicationCache
+export type CacheOf = (application: DescribedDataspace['endUser'], store: GraphStore) => ApplicationCache
 
 /** Each application's documents and results have their part of the bytes; versions belong to the store, which several may have in common. */
 export function makeCaches(settings: Settings, applications: number, now: () => number): CacheOf {
@@ -38,7 +38,7 @@ export function makeCaches(settings: Settings, applications: number, now: () => 
 }
 
 /** Each dataspace may have an owner of its own. */
-export const ownerOf = ({ owner }: Pick<Described, 'owner'>, certificates: Certificates): SeedAgent =>
+export const ownerOf = ({ owner }: Pick<DescribedApplication, 'owner'>, certificates: Certificates): SeedAgent =>
   owner === undefined ? certificates.owner : { webId: owner }
 
 export interface Surroundings {
@@ -56,7 +56,10 @@ export interface OpenDataspace {
   close(): Promise<void>
 }
 
-export async function openDataspace(configured: Configured, surroundings: Surroundings): Promise<OpenDataspace> {
+export async function openDataspace(
+  configured: DescribedDataspace,
+  surroundings: Surroundings,
+): Promise<OpenDataspace> {
   const { certificates, open, log, now } = surroundings
   const [endUserStore, adminStore] = await Promise.all([open(configured.endUser), open(configured.admin)])
   await untilReady([endUserStore, adminStore], log)
@@ -100,10 +103,10 @@ interface OpenApplication {
 }
 
 async function openApplication(
-  described: Described,
+  described: DescribedApplication,
   store: GraphStore,
   dataspace: Dataspace,
-  configured: Configured,
+  configured: DescribedDataspace,
   surroundings: Surroundings,
 ): Promise<OpenApplication> {
   const { mirrored, journalled, close } = await openVersioned(described, configured, store, surroundings)
