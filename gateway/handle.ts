@@ -9,7 +9,6 @@ import { endpointOf, type Endpoint, type EndpointTarget } from './endpoints/tabl
 import type { Request, Response } from './http/exchange.js'
 import type { Application, Gateway } from './gateway.js'
 import { identify, recallAgent } from './request/identify.js'
-import { type Agent } from './request/context.js'
 import { makeTrace, type Trace } from './log.js'
 import { endingSession } from './identity/cookies.js'
 import { observe } from './request/observe.js'
