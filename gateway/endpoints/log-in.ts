@@ -167,7 +167,7 @@ async function finished(context: Context, target: EndpointTarget, provider: Prov
   const person = await identities.client.finish(provider, callback, pending)
   if (isLoginFailure(person)) return failed(context, person)
 
-  const { dataspace } = application
+  const { dataspace } = target
   const { issuer } = provider
   const { subject, webId: claimed } = person
   const webId = await confirmedWebId(context, dataspace, {
@@ -206,7 +206,7 @@ async function logOut({ gateway, request }: Context, target: EndpointTarget): Pr
   const returnTo = query.has('return') ? returnAddress(target) : undefined
   if (isFailure(returnTo)) return returnTo
   const cookie = cookieOf(request.fields.cookie, 'session', application.base)
-  const session = cookie === undefined ? 'ended' : sessionOf(gateway.identities, cookie, application.dataspace)
+  const session = cookie === undefined ? 'ended' : sessionOf(gateway.identities, cookie, target.dataspace)
   if (session !== 'ended') gateway.identities.sessions.end(session)
   const cleared = clearCookie('session', application.base)
   return returnTo === undefined ? response(204, [NO_STORE, cleared]) : seeOther(returnTo, cleared)
