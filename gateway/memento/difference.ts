@@ -18,7 +18,7 @@ import {
   refuse,
   type Past,
 } from './answer.js'
-import { isProblem, problem, type Problem } from '../problem.js'
+import { isFailure, problem, type Problem } from '../problem.js'
 import { readNTriples } from '../rdf/read.js'
 import { writeGraph } from '../rdf/write.js'
 import { failedConditions, notAcceptable } from '../methods/read.js'
@@ -34,8 +34,8 @@ export async function answerDifference(asked: Past, earlier: string, later: stri
   const { document, context } = asked
   const links = documentLinks(document)
   const [from, to] = [await findVersion(asked, earlier), await findVersion(asked, later)]
-  if (isProblem(from)) return refuse(asked, from, links)
-  if (isProblem(to)) return refuse(asked, to, links)
+  if (isFailure(from)) return refuse(asked, from, links)
+  if (isFailure(to)) return refuse(asked, to, links)
   const { accept, request } = context
   if (!negotiate(accept, FORMATS)) return refuse(asked, notAcceptable(FORMATS), links)
   const compared = {
@@ -45,9 +45,9 @@ export async function answerDifference(asked: Past, earlier: string, later: stri
     to: to.version,
   }
   const difference = await compare(asked, compared)
-  if (isProblem(difference)) return refuse(asked, difference, links)
+  if (isFailure(difference)) return refuse(asked, difference, links)
   const representation = await inAcceptedFormat(accept, FORMATS, (format) => write(compared, difference, format))
-  if (isProblem(representation)) return refuse(asked, representation, links)
+  if (isFailure(representation)) return refuse(asked, representation, links)
   const { format, written: body } = representation
   const current = { entityTags: [entityTag(`${from.version.commit}..${to.version.commit}`, format.code)] }
   const fields: Field[] = [

@@ -12,7 +12,7 @@ import {
   type Outcome,
   type Tell,
 } from './documents.js'
-import { isProblem, type Problem } from '../problem.js'
+import { isFailure, type Problem } from '../problem.js'
 import { stateOf } from './settlement.js'
 import { StoreBreak } from '../stores/store.js'
 
@@ -39,7 +39,7 @@ export async function importDocuments(
       if (signal?.aborted) throw new StoreBreak(BROKEN_OFF)
       progress()
       if (state === undefined) continue
-      if (!isProblem(state)) {
+      if (!isFailure(state)) {
         imported++
         yield { path: pathOf(document), content: state }
         continue

@@ -1,7 +1,13 @@
 // In charge of what a commit says: who and what, written and read back, and nothing else however it is asked for.
 import fc from 'fast-check'
 import t from 'tap'
-import { authorOf, commitMessage, commitTime, readTrailers, type Described } from '../../../versioning/git/commit-message.js'
+import {
+  authorOf,
+  commitMessage,
+  commitTime,
+  readTrailers,
+  type Described,
+} from '../../../versioning/git/commit-message.js'
 
 const SHA = 'a94a8fe5ccb19ba61c4c0873d391e987982fbbd3'
 const PUT: Described = {

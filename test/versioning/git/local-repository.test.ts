@@ -19,7 +19,15 @@ import t, { type Test } from 'tap'
 import { isSetback } from '../../../versioning/change.js'
 import { openLocalRepository } from '../../../versioning/git/local-repository.js'
 import type { Repository } from '../../../versioning/repository.js'
-import { checkSound, filesAt, foreignCommit, git, headOf, logged, temporaryFolder } from '../../support/bare-repository.js'
+import {
+  checkSound,
+  filesAt,
+  foreignCommit,
+  git,
+  headOf,
+  logged,
+  temporaryFolder,
+} from '../../support/bare-repository.js'
 import {
   all,
   changeOf,
