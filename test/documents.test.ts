@@ -27,7 +27,7 @@ const CITED = {
 } as const
 
 /** Of a section, so that a status is none. */
-const NUMBER = '\\d{1,2}(?:\\.\\d{1,2})*(?![\\d.]\\d)'
+const NUMBER = '\\d{1,2}(?:\\.\\d{1,2})*(?!\\.?\\d)'
 /** `spec 2.1, 2.2 and 9.3 to 9.5`: the name of a document and all numbers that follow it. */
 const CITATION = new RegExp(`\\b(spec|design|LinkedDataHub) (${NUMBER}(?:(?:, | and | to )${NUMBER}\\b)*)`, 'gi')
 
