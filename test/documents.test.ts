@@ -93,6 +93,26 @@ void t.test('each path of code that a document names exists', async (t) => {
   }
 })
 
+void t.test('each function that a document names with its file is in that file', async (t) => {
+  // `gateway/x.ts`, `one` and `gateway/x.ts`**, `one` → `other`
+  const NAMED = /`((?:gateway|policies|cache|versioning|test)\/[\w/.-]+\.ts)`(?:\*\*)?, `(\w+)`((?: → `\w+`)*)/g
+  let named = 0
+  for (const file of markdown) {
+    for (const [, path, first, others] of textOf(file).replaceAll(/\s+/g, ' ').matchAll(NAMED)) {
+      const names = [first!, ...[...others!.matchAll(/`(\w+)`/g)].map(([, name]) => name!)]
+      for (const name of names) {
+        named++
+        const definition = new RegExp(
+          `\\b(?:function\\*?|const) ${name}\\b|^ +(?:async )?\\*?${name}\\(|\\b${name}[(:,]`,
+          'm',
+        )
+        t.match(existsSync(path!) ? textOf(path!) : '', definition, `${file}: ${name} in ${path}`)
+      }
+    }
+  }
+  t.ok(named > 15, `${named} names`)
+})
+
 void t.test('each npm script that a document names exists', async (t) => {
   const { scripts } = JSON.parse(textOf('package.json')) as { scripts: Readonly<Record<string, string>> }
   for (const file of markdown.filter((file) => file !== 'CHANGELOG.md')) {
