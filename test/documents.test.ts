@@ -121,3 +121,11 @@ void t.test('each npm script that a document names exists', async (t) => {
     }
   }
 })
+
+void t.test('the libraries that CONTRIBUTING.md calls pinned have exact versions', async (t) => {
+  const { dependencies } = JSON.parse(textOf('package.json')) as { dependencies: Readonly<Record<string, string>> }
+  const [, table] = /^## Libraries$([^]*?)^## /m.exec(textOf('CONTRIBUTING.md'))!
+  const pinned = [...table!.matchAll(/^\| `([\w/@.-]+)` \|/gm)].map(([, name]) => name!)
+  t.equal(pinned.length, 4)
+  for (const name of pinned) t.match(dependencies[name], /^\d+\.\d+\.\d+$/, name)
+})
