@@ -105,8 +105,7 @@ async function begin(context: Context, target: EndpointTarget, name: string): Pr
 const MAX_RETURN = 1000
 
 /** Where to go afterwards: `?return=`, or LinkedDataHub's `?referer=`; an address of this dataspace, or none. */
-function returnAddress({ application, query }: EndpointTarget): string | Problem {
-  const { dataspace, base } = application
+function returnAddress({ application: { base }, dataspace, query }: EndpointTarget): string | Problem {
   const asked = query.get('return') ?? query.get('referer')
   if (asked === null) return dataspace.endUser.base
   const url = asked.length <= MAX_RETURN && URL.canParse(asked, base) ? new URL(asked, base) : undefined
