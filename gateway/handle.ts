@@ -35,7 +35,7 @@ import { write } from './methods/write.js'
 
 /** Whatever happens, an answer: a throw is a bug, and becomes a 500 with the id that the log has too. */
 export async function handle(request: Request, gateway: Gateway): Promise<Response> {
-  const trace = makeTrace(gateway.now)
+  const trace = makeTrace()
   const accept = acceptOf(request)
   let answered: Response
   try {
@@ -55,7 +55,7 @@ const acceptOf = ({ requestTarget, fields }: Request): string | undefined =>
 
 /** The answer where no step of it has to wait; undefined where `handle` has to be asked. */
 export function handleNow(request: Request, gateway: Gateway): Response | undefined {
-  const trace = makeTrace(gateway.now)
+  const trace = makeTrace()
   let answered: Response | undefined
   try {
     answered = answerNow(request, gateway, acceptOf(request), trace)

@@ -9,7 +9,7 @@ import {
 import { historyPlaceOf, repositoryName, type Existing } from '../configuration/history-place.js'
 import type { Terminal } from './history.js'
 import { printable } from './history-text.js'
-import { makeLocks, type Locks } from '../documents/lock.js'
+import { makeLocks, type Locks } from '../documents/locks.js'
 import { makeLog } from '../log.js'
 import { sweep, verify, type Mirrored, type MirrorEvent, type Outcome, type Tell } from '../mirror/mirror.js'
 import { MIRROR_EXIT, parseMirrorArguments, type MirrorAction, type MirrorArguments } from './mirror-arguments.js'

@@ -13,7 +13,7 @@ import {
   type Tell,
 } from './documents.js'
 import { isFailure, type Problem } from '../problem.js'
-import { stateOf } from './settlement.js'
+import { storedState } from '../documents/stored-triples.js'
 import { StoreBreak } from '../stores/store.js'
 
 const INDEXED_MS = 120_000
@@ -34,7 +34,7 @@ export async function importDocuments(
 
   async function* files(documents: readonly string[]): AsyncGenerator<{ path: string; content: string }> {
     const progress = makeProgress(tell, documents.length)
-    const read = async (document: string) => ({ document, state: await stateOf(store, document) })
+    const read = async (document: string) => ({ document, state: await storedState(store, document) })
     for await (const { document, state } of inParallel(documents, read)) {
       if (signal?.aborted) throw new StoreBreak(BROKEN_OFF)
       progress()

@@ -3,11 +3,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isSetback, type Change, type Setback } from '../../versioning/change.js'
 import type { History, NewChange, OpenEntry } from '../../versioning/history.js'
-import type { Locks } from '../documents/lock.js'
+import type { Locks } from '../documents/locks.js'
 import { MAX_DOCUMENT } from '../documents/document.js'
 import type { Log } from '../log.js'
 import { isFailure, problem, type Problem } from '../problem.js'
-import { canonicalNTriples, makeSettlement, stateOf, type Author, type Settlement } from './settlement.js'
+import { canonicalNTriples, storedState } from '../documents/stored-triples.js'
+import { makeSettlement, type Author, type Settlement } from './settlement.js'
 import type { SettlementSettings } from './settlement.js'
 import type { GraphChange, GraphStore } from '../stores/store.js'
 
@@ -147,7 +148,7 @@ function journalledStore(settings: Required<JournalledStoreSettings> & Settlemen
       for (const [document, nTriples] of graphs) {
         // The store is in memory: what the history does not have would be gone with the process.
         if (!isDocument(document)) return notKept(document, base)
-        const before = await stateOf(store, document)
+        const before = await storedState(store, document)
         const content = canonicalNTriples(nTriples)
         if (isFailure(before)) return before
         if (isFailure(content)) return content
@@ -169,7 +170,7 @@ function journalledStore(settings: Required<JournalledStoreSettings> & Settlemen
   async function prepareOf(documents: readonly string[], author: Author): ReturnType<JournalledStore['prepare']> {
     const asked: NewChange[] = []
     for (const document of documents) {
-      const state = (await settle(document)) ?? (await stateOf(store, document))
+      const state = (await settle(document)) ?? (await storedState(store, document))
       const isLarge = isFailure(state) && state.failure === 'store.too-large'
       if (isFailure(state) && !isLarge) return state
       const before = isLarge ? UNREADABLE : (state as string | undefined)
@@ -194,7 +195,7 @@ function journalledStore(settings: Required<JournalledStoreSettings> & Settlemen
         if (failed) return failed
         continue
       }
-      const content = await stateOf(store, document)
+      const content = await storedState(store, document)
       if (isFailure(content) && content.failure === 'store.too-large') tooLarge(document)
       else if (isFailure(content)) return content
       else if (content !== before) changes.push({ document, before, content, ...author })

@@ -2,7 +2,7 @@
 import { isSetback } from '../../versioning/change.js'
 import { blobId } from '../../versioning/git/fast-import.js'
 import { problemOf } from './journalled-store.js'
-import { everyWrite, type Locks, type Release } from '../documents/lock.js'
+import { everyWrite, underLocks, type Lock, type Locks } from '../documents/locks.js'
 import {
   BROKEN_OFF,
   blobsIn,
@@ -21,7 +21,8 @@ import {
 import { areSame } from '../rdf/same-graph.js'
 import { importDocuments } from './import.js'
 import { isFailure, problem, type Problem } from '../problem.js'
-import { stateOf, type Author, type SettlementSettings } from './settlement.js'
+import { storedState } from '../documents/stored-triples.js'
+import { type Author, type SettlementSettings } from './settlement.js'
 
 export type { Difference, MirrorEvent, Mirrored, Outcome, Tell } from './documents.js'
 
@@ -43,7 +44,7 @@ export async function verify(
     const found = await compare(mirrored, document)
     return found === undefined || isFailure(found) ? found : found.difference
   }
-  const outcome = await walk(mirrored, underLocks(mirrored, locks, besideWrites(mirrored), examine), tell, signal)
+  const outcome = await walk(mirrored, settledUnder(mirrored, locks, besideWrites(mirrored), examine), tell, signal)
   return isFailure(outcome) || behind === undefined ? outcome : { ...outcome, behind }
 }
 
@@ -70,7 +71,7 @@ export async function sweep(
   const outcome =
     names.atHead === 0
       ? await importDocuments(mirrored, names.onlyStored, tell, signal)
-      : await walk(mirrored, underLocks(mirrored, locks, besideWrites(mirrored), examine), tell, signal)
+      : await walk(mirrored, settledUnder(mirrored, locks, besideWrites(mirrored), examine), tell, signal)
   if (isFailure(outcome)) return outcome
   const behind = await whyBehind(mirrored, COMMITS_MS)
   return behind === undefined ? outcome : { ...outcome, behind }
@@ -99,7 +100,7 @@ export function sweepAll(
   const examine = (document: string) => sweepDocument(mirrored, document, author)
   return walk(
     mirrored,
-    underLocks(mirrored, locks, (document) => [[document, 'exclusive']], examine),
+    settledUnder(mirrored, locks, (document) => [[document, 'exclusive']], examine),
     tell,
   )
 }
@@ -146,7 +147,7 @@ interface Compared {
 
 /** Undefined where store and history have the same. To be called under the document's lock. */
 async function compare({ store, history }: Mirrored, document: string): Promise<Compared | undefined | Problem> {
-  const content = await stateOf(store, document)
+  const content = await storedState(store, document)
   if (isFailure(content)) return content
   const before = await history.latest(document, PATIENCE_MS)
   if (isSetback(before)) return problemOf(before)
@@ -157,28 +158,17 @@ async function compare({ store, history }: Mirrored, document: string): Promise<
 }
 
 type Examine = (document: string) => Promise<Difference | undefined | Problem>
-type Held = (document: string) => readonly (readonly [name: string, mode: 'exclusive' | 'shared'])[]
+type LocksOf = (document: string) => readonly Lock[]
 
 /** Not while an update is under way that may change any document. */
 const besideWrites =
-  (mirrored: Mirrored): Held =>
+  (mirrored: Mirrored): LocksOf =>
   (document) => [everyWrite(mirrored, 'shared'), [document, 'exclusive']]
 
-const underLocks =
-  ({ settle }: Mirrored, locks: Locks, held: Held, examine: Examine): Examine =>
-  async (document) => {
-    const releases: Release[] = []
-    try {
-      for (const [name, mode] of held(document)) {
-        const release = await locks.acquire(name, mode)
-        if (!release) return problem('server.overloaded', 'Too many writes to this document are waiting.')
-        releases.push(release)
-      }
-      return (await settle(document)) ?? (await examine(document))
-    } finally {
-      for (const release of releases) release()
-    }
-  }
+const settledUnder =
+  ({ settle }: Mirrored, locks: Locks, locksOf: LocksOf, examine: Examine): Examine =>
+  (document) =>
+    underLocks({ locks }, locksOf(document), async () => (await settle(document)) ?? (await examine(document)))
 
 /**
  * All documents are held against the tree at the head. Those that are not the same there, and those whose last changes are
@@ -201,7 +191,7 @@ async function walk(
   const suspects = [...known].filter((document) => !stored.has(document))
   const documents = names.length + suspects.length
   const progress = makeProgress(tell, documents)
-  const read = async (document: string) => ({ document, state: await stateOf(mirrored.store, document) })
+  const read = async (document: string) => ({ document, state: await storedState(mirrored.store, document) })
   for await (const { document, state } of inParallel(names, read)) {
     if (signal?.aborted) return BROKEN_OFF
     if (isFailure(state) && differenceOf(state) === undefined) return state

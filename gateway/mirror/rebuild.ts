@@ -1,7 +1,7 @@
 // In charge of filling an empty store from the repository and the journal.
 import { isSetback } from '../../versioning/change.js'
 import type { OpenEntry } from '../../versioning/history.js'
-import type { Locks } from '../documents/lock.js'
+import type { Locks } from '../documents/locks.js'
 import { verify } from './mirror.js'
 import {
   blobsIn,

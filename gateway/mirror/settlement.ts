@@ -3,8 +3,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Change } from '../../versioning/change.js'
 import type { History, OpenEntry } from '../../versioning/history.js'
-import { graphOf, nTriplesOf } from '../rdf/graph.js'
-import type { Locks } from '../documents/lock.js'
+import { graphOf } from '../rdf/graph.js'
+import { underLocks, type Locks } from '../documents/locks.js'
 import type { Log } from '../log.js'
 import { lastModifiedOf } from '../documents/next-state.js'
 import { isFailure, problem, type Problem } from '../problem.js'
@@ -102,13 +102,7 @@ export function makeSettlement({ store, history, sweep, locks, log }: Settlement
     for (const id of since.keys()) if (!open.some((entry) => entry.id === id)) since.delete(id)
     const doubtful = open.filter(({ id, unread }) => since.has(id) && unread !== 'dataset')
     for (const document of new Set(doubtful.map((entry) => entry.document))) {
-      const release = await locks.acquire(document, 'exclusive')
-      if (!release) continue
-      try {
-        await settle(document)
-      } finally {
-        release()
-      }
+      await underLocks({ locks }, [[document, 'exclusive']], () => settle(document))
     }
     for (const entry of wide) {
       if (since.has(entry.id) && (await isOver(entry)) !== true) continue
@@ -185,15 +179,3 @@ const beingFound = (): Problem =>
       fields: [['Retry-After', String(DOUBT_MS / 1000)]],
     },
   )
-
-/** The document as the store has it, in canonical N-Triples. */
-export async function stateOf(store: GraphStore, document: string): Promise<string | undefined | Problem> {
-  const stored = await store.read(document)
-  return stored === undefined || isFailure(stored) ? stored : canonicalNTriples(stored)
-}
-
-export function canonicalNTriples(text: string): string | undefined | Problem {
-  const triples = readNTriples(text)
-  if (!triples) return problem('store.failed', 'The triplestore answered with something that is not N-Triples.')
-  return nTriplesOf(graphOf(triples)) || undefined
-}

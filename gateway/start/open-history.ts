@@ -10,7 +10,7 @@ import type { DescribedApplication, DescribedDataspace } from '../configuration/
 import { isDocumentOf } from '../documents/document.js'
 import { historyPlaceOf, whatIsMissing, type Existing, type HistoryPlace } from '../configuration/history-place.js'
 import { makeJournalledStore, type JournalledStore } from '../mirror/journalled-store.js'
-import type { Locks } from '../documents/lock.js'
+import type { Locks } from '../documents/locks.js'
 import type { Log } from '../log.js'
 import { sweepsOf } from '../mirror/mirror.js'
 import type { Mirrored, Tell } from '../mirror/documents.js'

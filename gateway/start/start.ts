@@ -10,7 +10,7 @@ import type { Dataspace, Gateway } from '../gateway.js'
 import { handle, handleNow } from '../handle.js'
 import { makeReadProfile } from '../request/identify.js'
 import { makeLinkedDataProxy, ownUrls, proxyLimits } from '../proxy/linked-data-proxy.js'
-import { makeLocks } from '../documents/lock.js'
+import { makeLocks } from '../documents/locks.js'
 import { makeLoadContext } from '../rdf/json-ld-contexts.js'
 import { makeLog, type Log } from '../log.js'
 import { makeMail } from '../agents/mail.js'
@@ -95,7 +95,7 @@ export async function startGateway(options: StartOptions): Promise<Running> {
       closers.push(close)
     }
     const site = siteOf(dataspaces.flatMap(({ endUser, admin }) => [endUser, admin]))
-    const readProfile = makeReadProfile(site, fetcher, now)
+    const readProfile = makeReadProfile(site, fetcher)
     const { identities, close: closeIdentities } = await openIdentities(settings, destinations, {
       readProfile,
       log,
