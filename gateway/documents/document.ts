@@ -175,15 +175,12 @@ export function readDocumentNow(
   return trace.store(cache.documents.fetch(iri))
 }
 
-interface Placed {
-  readonly base: string
-  readonly kind: DescribedApplication['kind']
-  readonly dataspace: { readonly admin: { readonly base: string } }
-}
-
 /** Whether the graph is a document of this application: no URL of the admin application below it leads there. */
-export const isDocumentOf = ({ base, kind, dataspace }: Placed, graph: string): boolean =>
-  graph.startsWith(base) && (kind === 'admin' || !graph.startsWith(dataspace.admin.base)) && isDocumentUri(graph, base)
+export const isDocumentOf = (
+  { base, kind }: Pick<DescribedApplication, 'base' | 'kind'>,
+  adminBase: string,
+  graph: string,
+): boolean => graph.startsWith(base) && (kind === 'admin' || !graph.startsWith(adminBase)) && isDocumentUri(graph, base)
 
 export const entityTagOf = ({ digest }: Document, { code }: Format): string => entityTag(digest, code)
 
