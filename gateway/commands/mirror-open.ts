@@ -3,7 +3,7 @@ import type { DescribedApplication, DescribedDataspace } from '../configuration/
 import type { Existing } from '../configuration/history-place.js'
 import type { Locks } from '../documents/locks.js'
 import type { Log } from '../log.js'
-import type { Mirrored } from '../mirror/mirror.js'
+import type { Mirrored } from '../mirror/mirrored.js'
 import { openVersioned } from '../start/open-history.js'
 import { untilReady, type Stores } from '../start/open-stores.js'
 import type { Settings } from '../configuration/settings.js'

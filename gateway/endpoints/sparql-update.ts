@@ -4,7 +4,7 @@ import { LATEST_WRITE_MS } from '../stores/store.js'
 import type { Response } from '../http/exchange.js'
 import { sharersOf } from '../gateway.js'
 import type { Context } from '../request/context.js'
-import { isRefused, isUndone } from '../mirror/journalled-store.js'
+import { hadNoEffect, hasNoLaterEffect } from '../mirror/write-failures.js'
 import type { GraphSet } from '../sparql/graph-set.js'
 import { everyWrite, underLocks, type Lock } from '../documents/locks.js'
 import type { Problem } from '../problem.js'
@@ -37,8 +37,8 @@ export async function answerUpdate(
     const update = { text, documents: own.documents, agent: agent.webId, time: request.receivedAt }
     const asParts = others.map(({ sharer: { journalled }, documents }) => ({ journalled, documents }))
     const failed = await trace.store(application.journalled.update(update, asParts))
-    const isOver = !failed || isRefused(failed)
-    if (!isOver && isUndone(failed)) return failed
+    const isOver = !failed || hasNoLaterEffect(failed)
+    if (!isOver && hadNoEffect(failed)) return failed
     await changed(context, writeSet, isOver ? undefined : gateway.now() + LATEST_WRITE_MS)
     return failed ?? response(200, [linkField(application, agent.webId, decision)])
   })

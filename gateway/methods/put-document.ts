@@ -5,7 +5,7 @@ import { checkConstraints } from './constraint-check.js'
 import { documentOf, isLarge, readDocument, readDocumentNow, type Document } from '../documents/document.js'
 import type { Access, Gateway, Member } from '../gateway.js'
 import { flawOf, nTriplesOf, type Graph, type Quad } from '../rdf/graph.js'
-import { isUndone } from '../mirror/journalled-store.js'
+import { hadNoEffect } from '../mirror/write-failures.js'
 import { locksOf, underLocks } from '../documents/locks.js'
 import type { Trace } from '../log.js'
 import { isContainer, isRoot, parentOf } from '../documents/hierarchy.js'
@@ -86,7 +86,7 @@ export async function replaceDocument(
   const change = { document: iri, method, agent, time, before: current?.nTriples, content }
   const failed = await trace.store(application.journalled.carryOut({ ...change, ...(restores && { restores }) }))
   if (failed) {
-    if (isUndone(failed)) return failed
+    if (hadNoEffect(failed)) return failed
     // What is kept of the document may be old from now on.
     const until = gateway.now() + LATEST_WRITE_MS
     versions.inDoubt(iri, until)

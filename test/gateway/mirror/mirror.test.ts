@@ -283,7 +283,7 @@ void t.test('the command', async (t) => {
     ]
     const world = await makeWorld(t, { endUser, admin }, { flags: [...OUTSIDE, ...history] })
     t.match(
-      world.log.find(({ msg }) => String(msg).includes('as soon as it can be reached')),
+      world.log.find(({ msg }) => String(msg).includes('as soon as the repository can be reached')),
       { level: 40 },
     )
     t.equal((await world.as('owner')('GET', '/a/')).status, 200)
