@@ -2,6 +2,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import t from 'tap'
+import { FLOORS } from './support/sources.js'
 
 const CODE = ['gateway', 'policies', 'cache', 'versioning', 'test'] as const
 const code = CODE.flatMap((folder) =>
@@ -128,4 +129,15 @@ void t.test('the libraries that CONTRIBUTING.md calls pinned have exact versions
   const pinned = [...table!.matchAll(/^\| `([\w/@.-]+)` \|/gm)].map(([, name]) => name!)
   t.equal(pinned.length, 4)
   for (const name of pinned) t.match(dependencies[name], /^\d+\.\d+\.\d+$/, name)
+})
+
+void t.test('ARCHITECTURE.md lists the rooms, in their order', async (t) => {
+  const listed = [...textOf('ARCHITECTURE.md').matchAll(/^\| `((?:gateway|versioning|policies)\/[\w.-]+)\/?` \|/gm)]
+  const rooms = ['gateway', 'versioning', 'policies'].flatMap((folder) =>
+    FLOORS[folder]!.map((room) => `${folder}/${room}`).filter((room) => existsSync(room)),
+  )
+  t.same(
+    listed.map(([, room]) => room),
+    rooms,
+  )
 })

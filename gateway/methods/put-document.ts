@@ -25,14 +25,14 @@ export interface Writing extends Member {
 }
 
 /**
- * Makes the document what `change` gives: its whole content without managed triples, which are added; or nothing, and it
- * is removed; or a problem, and it is left alone. `change` is given the document as it is, under its lock. The parent has
- * to be an existing container, and the constraints hold; who may do this is for the caller to decide before.
+ * Changes a document to what `change` returns: its whole content without managed triples, which are added; undefined removes
+ * the document; 'unchanged' and a problem leave it alone. `change` is given the current document, under its lock. The parent
+ * has to be an existing container, and the constraints have to be met. The caller decides access before.
  */
 export async function putDocument(
   writing: Writing,
   iri: string,
-  change: (current: Document | undefined) => readonly Quad[] | undefined | Problem,
+  change: (current: Document | undefined) => readonly Quad[] | undefined | 'unchanged' | Problem,
 ): Promise<Document | undefined | Problem> {
   const { gateway, application, agent, time, trace } = writing
   return underLocks(gateway, locksOf(application, iri, true), async () => {
@@ -44,6 +44,7 @@ export async function putDocument(
     if (current && isLarge(current))
       return problem('content.too-large', `<${iri}> is too large to be changed as a whole.`)
     const content = change(current)
+    if (content === 'unchanged') return current
     if (isFailure(content)) return content
     if (content === undefined) return current && replaceDocument(writing, iri, undefined, current)
     const flaw = content.map(flawOf).find((one) => one !== undefined)

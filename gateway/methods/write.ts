@@ -1,11 +1,11 @@
 // In charge of PUT, POST, PATCH and DELETE on documents: the one write path (design 3).
 // lock → read current → preconditions → next state → constraints → store → rules and profiles → unlock → respond.
-import { evaluatePreconditions } from '../../cache/preconditions.js'
 import { LONGEST_PATH } from '../../versioning/git/document-path.js'
 import { decideOn, lookUpDocument, type Facts } from '../request/access.js'
 import { checkConstraints } from './constraint-check.js'
 import { entityTagOf, isLarge, MAX_DOCUMENT, readDocumentNow, type Document } from '../documents/document.js'
 import type { Field, Response } from '../http/exchange.js'
+import { evaluateConditions } from '../request/conditions.js'
 import type { Context } from '../request/context.js'
 import { graphOf, mayBeRewritten, nTriplesOf, type Graph, type Quad } from '../rdf/graph.js'
 import { negotiate, RDF_FORMATS } from '../http/media-type.js'
@@ -128,11 +128,8 @@ function preconditions({ request, gateway }: Context, current: Document | undefi
     entityTags: RDF_FORMATS.map((format) => entityTagOf(current, format)),
     lastModified: current.lastModified,
   }
-  const evaluation = evaluatePreconditions(fields, validators, false, receivedAt)
-  if (evaluation === 'proceed') return undefined
-  return evaluation === 'malformed'
-    ? problem('request.malformed', 'If-Match or If-None-Match is not a list of entity-tags.')
-    : problem('precondition.failed', 'The document is not in the state that the request asks for.')
+  const outcome = evaluateConditions({ fields, receivedAt }, validators, false)
+  return isFailure(outcome) ? outcome : undefined
 }
 
 async function nextGraph(
