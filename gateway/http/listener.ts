@@ -1,5 +1,5 @@
 // In charge of the listeners: sockets, TLS and HTTP framing on one side, `Request` and `Response` values on the other.
-// Fastify runs the servers and the requests that have to wait; every answer of Fastify or of the HTTP parser is replaced by ours.
+// Fastify runs the servers and the requests that have to wait. Errors of Fastify and of the HTTP parser get our form too.
 import { STATUS_CODES, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -19,7 +19,7 @@ export interface ListenerSettings {
   readonly tls?: { readonly cert: string; readonly key: string }
   /** Whether this peer address may name the client's certificate in Client-Cert. Plain listener only. */
   readonly isTrustedProxy?: (address: string) => boolean
-  /** How many requests may wait at once; more are answered 503 at once. */
+  /** The number of requests that may wait; more are answered 503 at once. */
   readonly concurrency?: number
   readonly requestTimeout?: number
   /** A problem as a response, in the form of every other error. */
@@ -36,7 +36,7 @@ export interface Listener {
 
 export type Answer = (request: Request) => Awaitable<Response>
 
-/** A request on its way through Fastify. A read may have been begun already. */
+/** A request on its way through Fastify. The answer to a read may have begun. */
 interface Arrived {
   readonly request: Request
   readonly begun?: Promise<Response>
