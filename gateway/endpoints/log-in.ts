@@ -7,7 +7,7 @@ import type { Endpoint, EndpointTarget } from './table.js'
 import type { Field, Response } from '../http/exchange.js'
 import type { Context } from '../handle.js'
 import { logIn } from '../identity/accounts.js'
-import { isLoginFailure, type Begun, type LoginFailure } from '../identity/provider-client.js'
+import type { Begun, LoginFailure } from '../identity/provider-client.js'
 import { clearCookie, cookieOf, setCookie } from '../identity/cookies.js'
 import { agentOf, sessionOf } from '../identity/identities.js'
 import type { Provider } from '../configuration/identity-providers.js'
@@ -95,7 +95,7 @@ async function begin(context: Context, target: EndpointTarget, name: string): Pr
   const { base } = target.application
   const redirectUri = `${base}oauth2/authorize/${name}`
   const begun = await gateway.identities.client.begin(provider, redirectUri)
-  if (isLoginFailure(begun)) return failed(context, begun)
+  if (isFailure(begun)) return failed(context, begun)
   const { location, ...secrets } = begun
   const pending: Pending = { ...secrets, provider: name, redirectUri, returnTo, expires: gateway.now() + LOGIN_MS }
   const sealed = seal(gateway.identities.keys, 'login', pending)
@@ -123,8 +123,8 @@ const refused = ({ trace }: Context, cause: string): Problem => {
   return problem('credential.invalid', 'The log-in failed: begin again. The log of the gateway says why.')
 }
 
-function failed(context: Context, { unavailable, detail }: LoginFailure): Problem {
-  if (!unavailable) return refused(context, detail)
+function failed(context: Context, { failure, detail }: LoginFailure): Problem {
+  if (failure === 'refused') return refused(context, detail)
   context.trace.cause = detail
   return problem('access.unavailable', 'The identity provider cannot be asked now.', {
     fields: [['Retry-After', '10']],
@@ -165,7 +165,7 @@ async function finished(context: Context, target: EndpointTarget, provider: Prov
   if (target.query.get('state') !== pending.state) return refused(context, 'login: the state is another')
   const callback = new URL(`${redirectUri}?${target.query.toString()}`)
   const person = await identities.client.finish(provider, callback, pending)
-  if (isLoginFailure(person)) return failed(context, person)
+  if (isFailure(person)) return failed(context, person)
 
   const { dataspace } = application
   const { issuer } = provider

@@ -1,8 +1,8 @@
 // In charge of accounts at identity providers (linkeddatahub.md 4.3, 4.4): which agent an account is of, and the documents
 // that are made at the first log-in.
 import { createHash } from 'node:crypto'
-import { interned } from '../../policies/identity/interned.js'
 import { makeRemembered, type Found } from '../../policies/identity/remembered.js'
+import { interned } from '../../policies/identity/seen-texts.js'
 import { about, agentDocuments, agentWebId, type Described } from '../agents/agent-documents.js'
 import { isLarge, readDocument } from '../documents/document.js'
 import type { Dataspace, Gateway } from '../gateway.js'
@@ -68,7 +68,7 @@ export function makeAccounts(now: () => number): Accounts {
         const webId = graph && agentOf(graph, `${document}#this`, id)
         return { value: { webId }, lifetime: webId === undefined ? ABSENT_MS : LIFETIME_MS }
       })
-      return found === 'busy' ? problem('server.overloaded', 'Too many accounts are being read.', AGAIN) : found.webId
+      return isFailure(found) ? problem('server.overloaded', 'Too many accounts are being read.', AGAIN) : found.webId
     },
     recall(dataspace, id) {
       const webId = recall(keyOf(dataspace, id))?.webId

@@ -1,11 +1,11 @@
 // In charge of who is asking by a token, a session or on somebody's behalf: what is presented becomes a WebID by the
 // accounts of the dataspace and the statements of profiles, or a refusal.
 import { makeTokenVerifier, type Claims, type TokenVerifier } from '../../policies/identity/bearer-token.js'
-import { BUSY, makeProofCheck, type CheckProof } from '../../policies/identity/dpop.js'
+import { makeProofCheck, type CheckProof } from '../../policies/identity/dpop.js'
 import {
   makeProfileStatements,
   webIdOf,
-  type Answer,
+  type Confirmation,
   type ProfileStatements,
 } from '../../policies/identity/profile-statement.js'
 import { makeSessions, type SealingKeys, type Session, type Sessions } from '../../policies/identity/session.js'
@@ -89,11 +89,12 @@ const AGAIN = { fields: [['Retry-After', '1']] } as const
 const overloaded = (): Problem => problem('server.overloaded', 'Too many credentials are being looked at.', AGAIN)
 
 /** True or false, or the problem for which it cannot be told. */
-function settled(answer: Answer, trace: Trace): boolean | Problem {
-  if (typeof answer === 'boolean') return answer
-  if (answer === 'busy') return overloaded()
-  if (answer.isOurs) return problem('access.unavailable', 'A WebID profile cannot be read now.', AGAIN)
-  return refused(trace, `profile-unavailable: ${answer.unavailable}`)
+function settled(answer: Confirmation, trace: Trace): boolean | Problem {
+  if (!isFailure(answer)) return answer
+  if (answer.failure === 'busy') return overloaded()
+  if (answer.failure === 'store-unavailable')
+    return problem('access.unavailable', 'A WebID profile cannot be read now.', AGAIN)
+  return refused(trace, `${answer.failure}: ${answer.detail}`)
 }
 
 /** Solid-OIDC §5: the WebID that the issuer claims, where the WebID's profile names the issuer; else the account's agent. */
@@ -134,12 +135,12 @@ export async function agentOfToken(
   const [, scheme, token] = AUTHORIZATION.exec(fields.authorization ?? '') ?? []
   if (token === undefined) return refused(trace, 'malformed: neither a Bearer nor a DPoP token')
   const claims = await identities.tokens.verify(token)
-  if ('kind' in claims) {
-    if (claims.reason === 'unavailable') {
+  if (isFailure(claims)) {
+    if (claims.failure === 'unavailable') {
       trace.cause = claims.detail
       return problem('access.unavailable', 'The identity provider cannot be asked now.', AGAIN)
     }
-    return refused(trace, `${claims.reason}: ${claims.detail}`)
+    return refused(trace, `${claims.failure}: ${claims.detail}`)
   }
   const isBound = scheme!.toLowerCase() === 'dpop'
   // RFC 9449 §7.1: a token that is bound to a key is nothing without the proof of it.
@@ -148,8 +149,8 @@ export async function agentOfToken(
     const { dpop: proof = '' } = fields
     const wanted = { proof, token, boundTo: claims.boundTo!, method, url: urlOf(target) }
     const flaw = await identities.proofs(wanted)
-    if (flaw === BUSY) return overloaded()
-    if (flaw !== undefined) return refused(trace, `proof: ${flaw}`)
+    if (flaw?.failure === 'busy') return overloaded()
+    if (flaw) return refused(trace, `proof: ${flaw.detail}`)
   }
   const webId = await agentOf(identities, target.application.dataspace, claims, trace)
   return webId ?? refused(trace, 'account: nobody has logged in with this account, and no profile names its issuer')

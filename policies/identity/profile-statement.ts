@@ -1,21 +1,22 @@
 // In charge of what a WebID's own profile says of others: who may act for it (acl:delegates, linkeddatahub.md 4.2), and
 // which issuers may speak for it (solid:oidcIssuer, Solid-OIDC §5). Nobody else's document counts.
+import { failure, isFailure, type Failure } from '../failure.js'
 import { makeRemembered, type Found } from './remembered.js'
-import type { ReadProfile, Unavailable } from './webid.js'
+import type { ProfileFailure, ReadProfile } from './webid.js'
 
 const DELEGATES = 'http://www.w3.org/ns/auth/acl#delegates'
 const OIDC_ISSUER = 'http://www.w3.org/ns/solid/terms#oidcIssuer'
 const LIFETIME_MS = 300_000
 const FAILURE_MS = 2_000
 
-/** Whether the profile says so; why that cannot be told; or that too many profiles are being read. */
-export type Answer = boolean | Unavailable | 'busy'
+/** True where the profile says so. `busy`: too many profiles are being read. */
+export type Confirmation = boolean | ProfileFailure | Failure<'busy'>
 
 export interface ProfileStatements {
   /** `<delegate> acl:delegates <principal>` in the principal's profile. */
-  mayActFor(delegate: string, principal: string): Promise<Answer>
+  mayActFor(delegate: string, principal: string): Promise<Confirmation>
   /** `<webId> solid:oidcIssuer <issuer>` in the WebID's profile. */
-  hasIssuer(webId: string, issuer: string): Promise<Answer>
+  hasIssuer(webId: string, issuer: string): Promise<Confirmation>
   /** What is known without waiting; false where it is not. */
   recall: { mayActFor(delegate: string, principal: string): boolean; hasIssuer(webId: string, issuer: string): boolean }
   forget(document: string): void
@@ -45,18 +46,18 @@ const issuing = (webId: string, issuer: string): Statement => ({
 })
 
 export function makeProfileStatements(readProfile: ReadProfile, now: () => number): ProfileStatements {
-  const { recall, find, forget, clear } = makeRemembered<{ readonly answer: boolean | Unavailable }>(now)
+  const { recall, find, forget, clear } = makeRemembered<{ readonly answer: boolean | ProfileFailure }>(now)
   const keyOf = ({ subject, predicate, object }: Statement): string => `${subject} ${predicate} ${object}`
   const known = (statement: Statement): boolean => recall(keyOf(statement))?.answer === true
 
-  async function look({ of, ...wanted }: Statement): Promise<Answer> {
+  async function look({ of, ...wanted }: Statement): Promise<Confirmation> {
     const document = of.split('#', 1)[0]!
     const found = await find(
       keyOf({ of, ...wanted }),
-      async (restsOn): Promise<Found<{ answer: boolean | Unavailable }>> => {
+      async (restsOn): Promise<Found<{ answer: boolean | ProfileFailure }>> => {
         restsOn(document)
         const profile = await readProfile(document)
-        if ('unavailable' in profile) return { value: { answer: profile }, lifetime: FAILURE_MS }
+        if (isFailure(profile)) return { value: { answer: profile }, lifetime: FAILURE_MS }
         const answer = profile.some(
           ({ subject, predicate, object }) =>
             subject.value === wanted.subject &&
@@ -69,7 +70,7 @@ export function makeProfileStatements(readProfile: ReadProfile, now: () => numbe
         return { value: { answer }, lifetime: answer ? LIFETIME_MS : FAILURE_MS }
       },
     )
-    return found === 'busy' ? found : found.answer
+    return isFailure(found) ? failure('busy', 'Too many profiles are being read.') : found.answer
   }
 
   return {

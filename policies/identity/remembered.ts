@@ -1,6 +1,7 @@
 // In charge of what was found in documents and is believed for a while: bounded in number and time, looked for once however
 // many ask, and forgotten when a document that it rests on changes.
 import { LRUCache } from 'lru-cache'
+import { failure, type Failure } from '../failure.js'
 
 export interface Found<Value> {
   readonly value: Value
@@ -14,8 +15,8 @@ export type Look<Value> = (restsOn: (document: string) => void) => Promise<Found
 export interface Remembered<Value extends object> {
   /** What is remembered, without waiting. */
   recall(key: string): Value | undefined
-  /** What is remembered, else what `look` finds; 'busy' when too many looks are under way, or too many wait for this one. */
-  find(key: string, look: Look<Value>): Promise<Value | 'busy'>
+  /** The remembered value, else what `look` finds; fails when too many looks are under way, or too many callers wait. */
+  find(key: string, look: Look<Value>): Promise<Value | Failure<'busy'>>
   forget(document: string): void
   clear(): void
 }
@@ -34,6 +35,7 @@ interface Under<Value> {
 }
 
 const LOOKS = 64
+const BUSY = failure('busy', 'Too many documents are being read.')
 
 /** `now` in ms; at most `max` values are kept, and at most so many wait for one. */
 export function makeRemembered<Value extends object>(
@@ -82,7 +84,7 @@ export function makeRemembered<Value extends object>(
       const known = recall(key)
       if (known) return known
       const under = underWay.get(key)
-      if (under ? under.waiting >= waiting : underWay.size >= LOOKS) return 'busy'
+      if (under ? under.waiting >= waiting : underWay.size >= LOOKS) return BUSY
       const looking = under ?? start(key, look)
       looking.waiting++
       return looking.value

@@ -1,37 +1,32 @@
-// In charge of WebID-TLS: whether the key of a client certificate is one that the WebID's profile lists.
-// What was found is kept for a while, bounded in number and time, and dropped when a document it rests on changes.
+// In charge of WebID-TLS: a client certificate proves a WebID when the WebID's profile lists its key. Results are
+// cached, bounded in number and time, and dropped when a document that they depend on changes.
 import { createHash } from 'node:crypto'
 import type { Quad } from '@rdfjs/types'
+import { failure, isFailure, type Failure } from '../failure.js'
 import { readClientCertificate, type ClientCertificate } from './client-certificate.js'
-import { interned } from './interned.js'
 import { makeRemembered } from './remembered.js'
+import { interned } from './seen-texts.js'
 
 const CERT = 'http://www.w3.org/ns/auth/cert#'
 
-/** Why a presented credential is not accepted. */
-export interface CredentialFailure {
-  readonly kind: 'credential-failure'
-  readonly reason:
-    | 'malformed-certificate'
-    | 'not-yet-valid'
-    | 'expired'
-    | 'malformed-webid'
-    | 'no-rsa-key'
-    | 'profile-unavailable'
-    | 'store-unavailable'
-    | 'key-not-in-profile'
-    | 'busy'
-  readonly detail: string
-}
+/** The reason for refusing a certificate, for the log. `store-unavailable`, `busy`: it says nothing about the credential. */
+export type CredentialFailure =
+  | ProfileFailure
+  | Failure<
+      | 'malformed-certificate'
+      | 'not-yet-valid'
+      | 'expired'
+      | 'malformed-webid'
+      | 'no-rsa-key'
+      | 'key-not-in-profile'
+      | 'busy'
+    >
 
-/** The triples of a profile document, or a sentence saying why they cannot be had. */
-export type ReadProfile = (document: string) => Promise<readonly Quad[] | Unavailable>
+/** `store-unavailable`: the profile is a document of this gateway, whose store fails. */
+export type ProfileFailure = Failure<'profile-unavailable' | 'store-unavailable'>
 
-export interface Unavailable {
-  readonly unavailable: string
-  /** It is our own store that fails: that says nothing about the credential. */
-  readonly isOurs?: boolean
-}
+/** The triples of a profile document. */
+export type ReadProfile = (document: string) => Promise<readonly Quad[] | ProfileFailure>
 
 export interface WebIdVerifier {
   /** The WebID that the certificate proves; undefined when it names none (it is then no WebID credential). */
@@ -47,12 +42,6 @@ interface Verified {
   readonly certificate: ClientCertificate
   readonly outcome: { readonly webId: string } | CredentialFailure
 }
-
-const failure = (reason: CredentialFailure['reason'], detail: string): CredentialFailure => ({
-  kind: 'credential-failure',
-  reason,
-  detail,
-})
 
 const fingerprints = new WeakMap<Uint8Array, string>()
 function fingerprintOf(der: Uint8Array): string {
@@ -93,7 +82,7 @@ export function makeWebIdVerifier(settings: {
       const outcome = await withinBudget(checkKey(certificate, webId, read))
       return { value: { certificate, outcome }, lifetime: 'webId' in outcome ? lifetime : failureLifetime }
     })
-    return found === 'busy' ? failure('busy', 'Too many WebID profiles are being read.') : found.outcome
+    return isFailure(found) ? failure('busy', 'Too many WebID profiles are being read.') : found.outcome
   }
 
   return {
@@ -148,9 +137,8 @@ async function checkKey(
   if (!key) return failure('no-rsa-key', 'The client certificate has no RSA key.')
   const profileDocument = withoutFragment(webId)
   const profile = await readProfile(profileDocument)
-  if ('unavailable' in profile) {
-    const reason = profile.isOurs ? 'store-unavailable' : 'profile-unavailable'
-    return failure(reason, `WebID profile could not be loaded: <${webId}>. ${profile.unavailable}`)
+  if (isFailure(profile)) {
+    return failure(profile.failure, `WebID profile could not be loaded: <${webId}>. ${profile.detail}`)
   }
   const keys = profile.filter((t) => t.subject.value === webId && t.predicate.value === CERT + 'key')
   let asked = 0
@@ -160,8 +148,9 @@ async function checkKey(
     if (object.termType !== 'NamedNode' || keyDocument === profileDocument || !isHttpUri(object.value)) continue
     if (++asked > KEY_DOCUMENTS) continue
     const described = await readProfile(keyDocument)
-    if ('unavailable' in described && described.isOurs) return failure('store-unavailable', described.unavailable)
-    if (!('unavailable' in described) && isKey(described, object.value, key)) return { webId: interned(webId) }
+    if (isFailure(described)) {
+      if (described.failure === 'store-unavailable') return described
+    } else if (isKey(described, object.value, key)) return { webId: interned(webId) }
   }
   return failure('key-not-in-profile', `The client certificate's key is not in the WebID profile <${webId}>.`)
 }

@@ -12,7 +12,9 @@ import {
   isPublicAddress,
   makeAddressMatcher,
   type AddressMatcher,
+  type MalformedRanges,
 } from '../../../policies/fetch/address.js'
+import { isFailure } from '../../../policies/failure.js'
 import { makeDestinationCheck, parseHttpUrl } from '../../../policies/fetch/destination.js'
 import {
   makeGuardedFetch,
@@ -23,7 +25,7 @@ import { listen, startServer, type Respond } from './guarded-fetch-servers.js'
 
 const matcher = (...cidrs: string[]): AddressMatcher => {
   const made = makeAddressMatcher(cidrs)
-  if ('faults' in made) throw new Error(made.faults.join())
+  if (isFailure(made)) throw new Error(made.detail)
   return made
 }
 const LOOPBACK = matcher('127.0.0.0/8')
@@ -124,7 +126,7 @@ void t.test('which addresses a list of ranges matches', async (t) => {
     'one spelling for each address',
   )
   const faulty = ['10.0.0.0/33', '10.0.0/8', 'localhost', '', '::/129', '10.0.0.0/', '10.0.0.0/08', '1.1.1.1/-1', '/8']
-  t.same(makeAddressMatcher(['10.0.0.0/8', ...faulty, '::1']), { faults: faulty })
+  t.same((makeAddressMatcher(['10.0.0.0/8', ...faulty, '::1']) as MalformedRanges).entries, faulty)
 })
 
 void t.test('an IPv4 address in its other spellings is judged as in its dotted form', async (t) => {
@@ -148,7 +150,9 @@ void t.test('an IPv4 address in its other spellings is judged as in its dotted f
         const spelling = numbers[parts - 1]!.map((n, i) => digits(n, radixes[i]!)).join('.') + dot
         const dotted = [a, b, c, d].join('.')
         const url = parseHttpUrl(`http://${spelling}/`) as URL
-        return isDeepStrictEqual(await check(url), special.check(dotted) ? 'refused-address' : [dotted])
+        const checked = await check(url)
+        const outcome = isFailure(checked) ? checked.failure : checked
+        return isDeepStrictEqual(outcome, special.check(dotted) ? 'refused-address' : [dotted])
       },
     ),
     { numRuns: 500 },
@@ -228,9 +232,9 @@ void t.test('the fetcher', async (t) => {
     const guarded = makeGuardedFetch({ never: [], maxBytes: 65_536, ...settings })
     const answer = await guarded.fetch(url, request)
     await guarded.close()
-    if (answer.kind === 'answer') return `${answer.status} ${answer.body.toString('utf8', 0, 20)}`
+    if (!isFailure(answer)) return `${answer.status} ${answer.body.toString('utf8', 0, 20)}`
     t.notMatch(answer.detail, /\d+\.\d+|:\d|\[|127|\.test/, 'the detail names no address')
-    return answer.reason
+    return answer.failure
   }
 
   await t.test('a URL that leads inwards is refused, and nothing is connected to', async (t) => {
@@ -430,7 +434,7 @@ void t.test('the fetcher', async (t) => {
     }
     const guarded = makeGuardedFetch({ never: [], allow: LOOPBACK })
     const answer = await guarded.fetch(`${to('/text#there')}#here`, TEXT)
-    if (answer.kind !== 'answer') return t.fail(answer.detail)
+    if (isFailure(answer)) return t.fail(answer.detail)
     t.equal(answer.url, `http://${server.authority}/text`, 'the final URL has no fragment')
     t.strictSame([answer.fields['x-case'], answer.fields['set-cookie']], ['kept', undefined])
   })
@@ -593,20 +597,20 @@ void t.test('the fetcher', async (t) => {
   await t.test('a fetch is ended by the signal of its caller, and by closing', async (t) => {
     const guarded = makeGuardedFetch({ never: [], allow: LOOPBACK })
     const url = `http://${server.authority}/drip`
-    t.match(await guarded.fetch(url, { ...TEXT, signal: AbortSignal.abort() }), { reason: 'aborted' }, 'before')
+    t.match(await guarded.fetch(url, { ...TEXT, signal: AbortSignal.abort() }), { failure: 'aborted' }, 'before')
     t.equal(server.connections(), 0)
     const caller = new AbortController()
     const ending = guarded.fetch(url, { ...TEXT, signal: caller.signal })
     while (server.seen.length === 0) await new Promise(setImmediate)
     caller.abort()
-    t.match(await ending, { kind: 'fetch-failure', reason: 'aborted' }, 'under way')
+    t.match(await ending, { failure: 'aborted' }, 'under way')
     await server.idle()
     const closing = guarded.fetch(url, TEXT)
     while (server.seen.length === 1) await new Promise(setImmediate)
     await guarded.close()
-    t.match(await closing, { reason: 'aborted' }, 'closed')
+    t.match(await closing, { failure: 'aborted' }, 'closed')
     await server.idle()
-    t.match(await guarded.fetch(url, TEXT), { reason: 'aborted' }, 'after closing')
+    t.match(await guarded.fetch(url, TEXT), { failure: 'aborted' }, 'after closing')
     t.equal(server.seen.length, 2)
   })
 })
