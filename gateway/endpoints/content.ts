@@ -1,5 +1,5 @@
 // In charge of the RDF that is sent to an endpoint: read, and what is wrong with it said in a form that programs read too.
-import type { Context } from '../handle.js'
+import type { Context } from '../request/context.js'
 import { blankNode, graphOf, iri, nTriplesOf, quad, text, typed, type Quad, type Term } from '../rdf/graph.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { ACCEPT_POST, readGraph } from '../rdf/read.js'

@@ -5,7 +5,7 @@ import type { Dataspace } from '../gateway.js'
 import { graphOf, iri, text, triple } from '../rdf/graph.js'
 import type { Endpoint, EndpointTarget } from './table.js'
 import type { Field, Response } from '../http/exchange.js'
-import type { Context } from '../handle.js'
+import type { Context } from '../request/context.js'
 import { logIn } from '../identity/accounts.js'
 import type { Begun, LoginFailure } from '../identity/provider-client.js'
 import { clearCookie, cookieOf, setCookie } from '../identity/cookies.js'
@@ -167,7 +167,7 @@ async function finished(context: Context, target: EndpointTarget, provider: Prov
   const person = await identities.client.finish(provider, callback, pending)
   if (isFailure(person)) return failed(context, person)
 
-  const { dataspace } = application
+  const { dataspace } = target
   const { issuer } = provider
   const { subject, webId: claimed } = person
   const webId = await confirmedWebId(context, dataspace, {
@@ -206,7 +206,7 @@ async function logOut({ gateway, request }: Context, target: EndpointTarget): Pr
   const returnTo = query.has('return') ? returnAddress(target) : undefined
   if (isFailure(returnTo)) return returnTo
   const cookie = cookieOf(request.fields.cookie, 'session', application.base)
-  const session = cookie === undefined ? 'ended' : sessionOf(gateway.identities, cookie, application.dataspace)
+  const session = cookie === undefined ? 'ended' : sessionOf(gateway.identities, cookie, target.dataspace)
   if (session !== 'ended') gateway.identities.sessions.end(session)
   const cleared = clearCookie('session', application.base)
   return returnTo === undefined ? response(204, [NO_STORE, cleared]) : seeOther(returnTo, cleared)

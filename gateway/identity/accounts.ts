@@ -12,7 +12,7 @@ import { mailboxHolder, mailboxLock } from '../agents/mailbox.js'
 import type { Person } from './provider-client.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { putDocument, underLocks, type Writing } from '../methods/put-document.js'
-import { authorizationTriples, publicProfile } from '../start/seeded-authorizations.js'
+import { authorizationTriples, publicProfile } from '../agents/authorization-triples.js'
 import { isMailAddress } from '../configuration/setting-values.js'
 import { ACL, FOAF, LACL, RDF, SIOC } from '../rdf/vocabulary.js'
 
@@ -101,7 +101,15 @@ export async function logIn(
 ): Promise<string | Problem> {
   const { admin, secretary } = dataspace
   const id = { issuer, subject: person.subject }
-  const writing: Writing = { gateway, application: admin, trace, method: 'PUT', agent: secretary, time: gateway.now() }
+  const writing: Writing = {
+    gateway,
+    application: admin,
+    dataspace,
+    trace,
+    method: 'PUT',
+    agent: secretary,
+    time: gateway.now(),
+  }
   const known = await accounts.find(dataspace, id)
   if (isFailure(known)) return known
   const failed = known === undefined ? await makeAccount(writing, id, person) : undefined

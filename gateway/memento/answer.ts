@@ -4,7 +4,7 @@ import { isSetback, type Setback, type Version } from '../../versioning/change.j
 import type { History } from '../../versioning/history.js'
 import { historyLinks, mementosOf, type Memento } from '../../versioning/memento/time-map.js'
 import type { Field, Response } from '../http/exchange.js'
-import type { Context } from '../handle.js'
+import type { Context } from '../request/context.js'
 import { negotiate, type Format } from '../http/media-type.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { notAcceptable } from '../methods/read.js'

@@ -12,7 +12,7 @@ import {
   type Representation,
 } from '../documents/document.js'
 import type { Field, Response } from '../http/exchange.js'
-import type { Context } from '../handle.js'
+import type { Context } from '../request/context.js'
 import { negotiate, RDF_FORMATS, type Format } from '../http/media-type.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { readyHead, type ReadyHead } from '../http/ready-head.js'

@@ -2,7 +2,7 @@
 import { isSetback } from '../../versioning/change.js'
 import type { Facts } from '../request/access.js'
 import { graphOf, nTriplesOf, type Quad } from '../rdf/graph.js'
-import type { Context } from '../handle.js'
+import type { Context } from '../request/context.js'
 import { areSame } from '../rdf/same-graph.js'
 import { broughtBy } from '../documents/next-state.js'
 import { failed, findVersion, PATIENCE_MS } from '../memento/answer.js'

@@ -1,7 +1,7 @@
 // In charge of what a write request wants done: its content, read, parsed and refused where it cannot be understood.
 import type { Gateway } from '../gateway.js'
 import type { Quad } from '../rdf/graph.js'
-import type { Context } from '../handle.js'
+import type { Context } from '../request/context.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { ACCEPT_POST, readGraph } from '../rdf/read.js'
 

@@ -4,7 +4,7 @@ import { makeBell } from '../../versioning/journal/bell.js'
 import type { Log } from '../log.js'
 import { documentsIn, namesIn, type Mirrored, type Names, type Tell } from './documents.js'
 import { importDocuments } from './import.js'
-import { StartFailure } from '../start/open-stores.js'
+import { StartFailure } from '../configuration/start-failure.js'
 import { isFailure, type Problem } from '../problem.js'
 
 export interface Alignment {
