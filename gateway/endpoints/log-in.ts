@@ -1,6 +1,6 @@
 // In charge of log-in and log-out (spec 4.3): `oauth2/login` lists the providers, begins or ends a session;
 // `oauth2/authorize/<provider>` is where a provider sends the browser back to, and begins where it has sent nobody.
-import { open, seal } from '../../policies/identity/session.js'
+import { open, seal } from '../../policies/identity/seal.js'
 import type { Dataspace } from '../gateway.js'
 import { graphOf, iri, text, triple } from '../rdf/graph.js'
 import type { Endpoint, EndpointTarget } from './table.js'
@@ -23,8 +23,6 @@ interface Pending extends Begun {
   readonly provider: string
   readonly redirectUri: string
   readonly returnTo: string
-  /** ms since the epoch. */
-  readonly expires: number
 }
 
 const LOGIN_MS = 600_000
@@ -97,16 +95,16 @@ async function begin(context: Context, target: EndpointTarget, name: string): Pr
   const begun = await gateway.identities.client.begin(provider, redirectUri)
   if (isFailure(begun)) return failed(context, begun)
   const { location, ...secrets } = begun
-  const pending: Pending = { ...secrets, provider: name, redirectUri, returnTo, expires: gateway.now() + LOGIN_MS }
-  const sealed = seal(gateway.identities.keys, 'login', pending)
+  const pending: Pending = { ...secrets, provider: name, redirectUri, returnTo }
+  const time = { now: gateway.now(), lifetime: LOGIN_MS }
+  const sealed = await seal(gateway.identities.keys, 'login', { ...pending }, time)
   return seeOther(location, setCookie('login', base, sealed, LOGIN_MS / 1000))
 }
 
 const MAX_RETURN = 1000
 
 /** Where to go afterwards: `?return=`, or LinkedDataHub's `?referer=`; an address of this dataspace, or none. */
-function returnAddress({ application, query }: EndpointTarget): string | Problem {
-  const { dataspace, base } = application
+function returnAddress({ application: { base }, dataspace, query }: EndpointTarget): string | Problem {
   const asked = query.get('return') ?? query.get('referer')
   if (asked === null) return dataspace.endUser.base
   const url = asked.length <= MAX_RETURN && URL.canParse(asked, base) ? new URL(asked, base) : undefined
@@ -157,10 +155,11 @@ async function finished(context: Context, target: EndpointTarget, provider: Prov
   const { application } = target
   const redirectUri = `${application.base}oauth2/authorize/${provider.name}`
   const sealed = cookieOf(request.fields.cookie, 'login', application.base)
-  const pending = sealed === undefined ? undefined : (open(identities.keys, 'login', sealed) as Pending | undefined)
+  const time = { now: gateway.now(), lifetime: LOGIN_MS }
+  const opened = sealed === undefined ? undefined : await open(identities.keys, 'login', sealed, time)
+  const pending = opened as unknown as Pending | undefined
   // RFC 9700 §4.7: only the browser that began may finish, for what it began.
-  if (!pending) return refused(context, 'login: this browser has begun no log-in')
-  if (pending.expires <= gateway.now()) return refused(context, 'login: it was begun too long ago')
+  if (!pending) return refused(context, 'login: this browser has begun no log-in, or too long ago')
   if (pending.redirectUri !== redirectUri) return refused(context, 'login: it was begun for another provider or place')
   if (target.query.get('state') !== pending.state) return refused(context, 'login: the state is another')
   const callback = new URL(`${redirectUri}?${target.query.toString()}`)
@@ -179,7 +178,7 @@ async function finished(context: Context, target: EndpointTarget, provider: Prov
   const agent = webId ?? (await logIn(gateway, dataspace, issuer, person, { accounts: identities.accounts, trace }))
   if (isFailure(agent)) return agent
   trace.agent = agent
-  const { cookie, lifetime } = identities.sessions.begin({
+  const { cookie, lifetime } = await identities.sessions.begin({
     issuer,
     subject,
     dataspace: dataspace.admin.base,
@@ -206,7 +205,7 @@ async function logOut({ gateway, request }: Context, target: EndpointTarget): Pr
   const returnTo = query.has('return') ? returnAddress(target) : undefined
   if (isFailure(returnTo)) return returnTo
   const cookie = cookieOf(request.fields.cookie, 'session', application.base)
-  const session = cookie === undefined ? 'ended' : sessionOf(gateway.identities, cookie, target.dataspace)
+  const session = cookie === undefined ? 'ended' : await sessionOf(gateway.identities, cookie, target.dataspace)
   if (session !== 'ended') gateway.identities.sessions.end(session)
   const cleared = clearCookie('session', application.base)
   return returnTo === undefined ? response(204, [NO_STORE, cleared]) : seeOther(returnTo, cleared)

@@ -8,8 +8,9 @@ import {
   type Confirmation,
   type ProfileStatements,
 } from '../../policies/identity/profile-statement.js'
-import { makeSessions, type SealingKeys, type Session, type Sessions } from '../../policies/identity/session.js'
+import type { SealingKeys } from '../../policies/identity/seal.js'
 import { makeSeenTexts, type SeenTexts } from '../../policies/identity/seen-texts.js'
+import { makeSessions, type Session, type Sessions } from '../../policies/identity/session.js'
 import type { ReadProfile } from '../../policies/identity/webid.js'
 import type { Request } from '../http/exchange.js'
 import type { Dataspace, Member } from '../gateway.js'
@@ -185,20 +186,20 @@ export async function agentOfSession(
   dataspace: Dataspace,
   trace: Trace,
 ): Promise<string | 'ended' | Problem> {
-  const session = sessionOf(identities, cookie, dataspace)
+  const session = await sessionOf(identities, cookie, dataspace)
   if (session === 'ended') return session
   return (await agentOf(identities, dataspace, session, trace)) ?? 'ended'
 }
 
-/** The session of this cookie, while its provider is one of ours. */
-export function sessionOf(
-  { sessions, providers }: Identities,
+/** The session of this cookie, while its provider is configured. */
+export const sessionOf = async (
+  identities: Identities,
   cookie: string,
   { admin }: Dataspace,
-): Session | 'ended' {
-  const session = sessions.recall(cookie, admin.base)
-  return session !== 'ended' && providers.some(({ issuer }) => issuer === session.issuer) ? session : 'ended'
-}
+): Promise<Session | 'ended'> => ofProvider(identities, await identities.sessions.read(cookie, admin.base))
+
+const ofProvider = ({ providers }: Identities, session: Session | 'ended'): Session | 'ended' =>
+  session !== 'ended' && providers.some(({ issuer }) => issuer === session.issuer) ? session : 'ended'
 
 /** Null: there is no session in this Cookie field. */
 export function recallAgentOfSession(
@@ -211,7 +212,7 @@ export function recallAgentOfSession(
   if (!session) {
     const cookie = cookieOf(field, 'session', base)
     if (cookie === undefined) return null
-    const found = sessionOf(identities, cookie, dataspace)
+    const found = ofProvider(identities, sessions.recall(cookie, dataspace.admin.base))
     if (found === 'ended') return undefined
     seen.sessions.set(field, (session = found))
   }
