@@ -15,7 +15,7 @@ export interface Validators {
   readonly lastModified?: number | undefined
 }
 
-export type Evaluation = 'proceed' | 'not-modified' | 'failed' | 'malformed'
+export type ConditionOutcome = 'proceed' | 'not-modified' | 'failed' | 'malformed'
 
 /** `current` is undefined when there is no current representation. `isSafe`: GET or HEAD. */
 export function evaluatePreconditions(
@@ -23,7 +23,7 @@ export function evaluatePreconditions(
   current: Validators | undefined,
   isSafe: boolean,
   now: number,
-): Evaluation {
+): ConditionOutcome {
   const ifMatch = fields['if-match']
   if (ifMatch !== undefined) {
     const tags = parseEntityTags(ifMatch)

@@ -1,7 +1,8 @@
 // In charge of the order of a request: parse → identify → look up → decide → (read | write | query | past | system) → respond.
 // Nothing else knows what comes before what.
 import type { Context } from './request/context.js'
-import type { Decision, Mode } from '../policies/decide.js'
+import type { Mode } from '../policies/authorizations/authorization.js'
+import type { Decision } from '../policies/decide.js'
 import { requiredMode } from '../policies/decide.js'
 import { isCrossSite } from '../policies/cross-site.js'
 import { decideOn, lookUp, type Facts, type OwnTarget } from './request/access.js'

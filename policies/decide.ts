@@ -1,14 +1,18 @@
 // In charge of the access decision: which mode a request needs, which authorizations can give it, and why it is so.
 // LinkedDataHub 5.1 to 5.6 says most of it, design 4 the rest. A pure function of the index and the question.
-import { bitsOf, modesOf } from './authorizations/authorization.js'
-import type { AllConsidered, Audited, Grant, SubjectKind, Target } from './authorizations/evidence.js'
+import { bitsOf, modesOf, type Mode } from './authorizations/authorization.js'
+import type {
+  AllConsidered,
+  Audited,
+  GrantingAuthorization,
+  SubjectKind,
+  AskedTarget,
+} from './authorizations/evidence.js'
 import type { Match } from './authorizations/match.js'
-import type { AuthorizationIndex, Mode } from './authorizations/index.js'
+import type { AuthorizationIndex } from './authorizations/authorization-index.js'
 import { CONTAINER, ITEM, ROOT } from './vocabulary.js'
 
-export type { Mode } from './authorizations/index.js'
-
-export interface Document {
+export interface JudgedDocument {
   readonly iri: string
   readonly exists: boolean
   /** The IRIs that its own graph gives it as `rdf:type` and `acl:owner`. */
@@ -24,7 +28,7 @@ export interface Question {
   readonly agent: string | undefined
   readonly required: Mode
   readonly target:
-    | (Document & { readonly kind: 'document'; readonly parent?: Document })
+    | (JudgedDocument & { readonly kind: 'document'; readonly parent?: JudgedDocument })
     | { readonly kind: 'endpoint'; readonly iri: string }
   /** PUT, which makes a document that does not exist; the parent has to be known then. */
   readonly creates: boolean
@@ -43,7 +47,7 @@ export interface Decision {
   /** All modes that the agent has there, in the order Read, Write, Append, Control. */
   readonly modes: readonly Mode[]
   /** The authorizations that gave the required mode, at most 5, those for most agents first; none for an owner. */
-  readonly via: readonly Grant[]
+  readonly via: readonly GrantingAuthorization[]
   /** The authorizations that were looked at; to be asked before the index changes. */
   readonly considered: () => AllConsidered
   /** Only in a refusal: the document does not exist, and the agent's rights would cover one there, so 404 may be said. */
@@ -85,7 +89,7 @@ export function decide(index: AuthorizationIndex, question: Question): Decision 
 }
 
 /** Write on the parent container, which has to be one (LinkedDataHub 5.2, spec 4.1). */
-function judgeCreation(index: AuthorizationIndex, question: Question, parent: Document | undefined): Decision {
+function judgeCreation(index: AuthorizationIndex, question: Question, parent: JudgedDocument | undefined): Decision {
   const { application, target } = question
   // The parent of the admin root may be a document of the end-user application, whose rights end there.
   if (!parent || parent.iri.startsWith(index.adminBase) !== (application === 'admin')) return noParent(target.iri)
@@ -108,7 +112,7 @@ const noParent = (on: string): Decision => ({
   absent: false,
 })
 
-function judgeDocument(index: AuthorizationIndex, question: Question, document: Document): Decision {
+function judgeDocument(index: AuthorizationIndex, question: Question, document: JudgedDocument): Decision {
   const targets = targetsOf(index, question.application, document)
   return judge(index, question, document.iri, document.exists ? document.owners : [], targets)
 }
@@ -117,9 +121,9 @@ function judgeDocument(index: AuthorizationIndex, question: Question, document: 
 function targetsOf(
   index: AuthorizationIndex,
   application: Question['application'],
-  { iri, exists, types, ancestors }: Document,
-): Target[] {
-  const targets: Target[] = [{ kind: 'accessTo', iri }]
+  { iri, exists, types, ancestors }: JudgedDocument,
+): AskedTarget[] {
+  const targets: AskedTarget[] = [{ kind: 'accessTo', iri }]
   if (application === 'end-user') {
     // LinkedDataHub 5.6: no type must not match every class; what does not exist is taken for an item or a container.
     // Not in the admin application: rights on all items, as the seeded writers have them, would open the
@@ -139,15 +143,15 @@ function targetsOf(
 const withControl = (
   { adminBase }: AuthorizationIndex,
   application: Question['application'],
-  targets: readonly Target[],
-): readonly Target[] => (application === 'admin' ? [...targets, { kind: 'control', iri: adminBase }] : targets)
+  targets: readonly AskedTarget[],
+): readonly AskedTarget[] => (application === 'admin' ? [...targets, { kind: 'control', iri: adminBase }] : targets)
 
 /** Every authorization about a target, whoever it is for, at most 1000. */
 export function authorizationsAbout(
   index: AuthorizationIndex,
   { application, target }: Pick<Question, 'application' | 'target'>,
 ): readonly Audited[] {
-  const targets: Target[] =
+  const targets: AskedTarget[] =
     target.kind === 'endpoint' ? [{ kind: 'accessTo', iri: target.iri }] : targetsOf(index, application, target)
   return index.about(withControl(index, application, targets))
 }
@@ -157,7 +161,7 @@ function judge(
   { application, agent, required }: Question,
   on: string,
   owners: readonly string[],
-  targets: readonly Target[],
+  targets: readonly AskedTarget[],
 ): Decision {
   const all = withControl(index, application, targets)
   const match = index.match(agent, required, all)

@@ -1,5 +1,6 @@
 // In charge of what is remembered with a state of a document: who may do what with it, and the fields that go with that.
-import type { Decision, Mode } from '../../policies/decide.js'
+import type { Mode } from '../../policies/authorizations/authorization.js'
+import type { Decision } from '../../policies/decide.js'
 import type { ReadyHead } from '../http/ready-head.js'
 
 export type Decisions = Readonly<Record<Mode, Map<string, Remembered>>>

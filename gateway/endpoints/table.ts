@@ -1,5 +1,6 @@
 // In charge of which system endpoints there are beside SPARQL (spec 4.3): what each takes, what it needs, what answers it.
-import type { Decision, Mode } from '../../policies/decide.js'
+import type { Mode } from '../../policies/authorizations/authorization.js'
+import type { Decision } from '../../policies/decide.js'
 import { ACCESS } from './access.js'
 import { ACCESS_REQUEST } from './access-request.js'
 import type { Response } from '../http/exchange.js'

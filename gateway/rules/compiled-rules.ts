@@ -1,6 +1,6 @@
 // In charge of keeping a dataspace's compiled authorizations true to its admin application's graphs.
 // While a graph's state is in doubt there are no rules to rely on, and every decision is 503: never "no rules".
-import { makeAuthorizationIndex } from '../../policies/authorizations/index.js'
+import { makeAuthorizationIndex } from '../../policies/authorizations/authorization-index.js'
 import type { Access } from '../gateway.js'
 import { factsOf, loadAuthorizations } from './load-authorizations.js'
 import type { Log } from '../log.js'

@@ -3,7 +3,7 @@ import { isGroup, modesOf, AUTHENTICATED, EVERYONE, type Authorization, type Mod
 import type { AuthorizationTable, Hit, Named, TargetKind } from './table.js'
 import { authorizationsOn, grantingIn, isShared, type TargetEntry } from './target-entry.js'
 
-export interface Target {
+export interface AskedTarget {
   readonly kind: TargetKind
   readonly iri: string
 }
@@ -11,13 +11,13 @@ export interface Target {
 export type SubjectKind = 'public' | 'authenticated-agent' | 'agent' | 'group'
 
 /** An authorization that gave the mode asked for, and how it came to apply. */
-export interface Grant {
+export interface GrantingAuthorization {
   readonly iri: string
   readonly graph: string
   readonly modes: readonly Mode[]
   readonly subject: SubjectKind
   readonly group?: string
-  readonly target: Target
+  readonly target: AskedTarget
 }
 
 /** An authorization that names the target and did not give the mode: it lacks the agent, or the mode. */
@@ -25,7 +25,7 @@ export interface Considered {
   readonly iri: string
   readonly graph: string
   readonly modes: readonly Mode[]
-  readonly target: Target
+  readonly target: AskedTarget
   readonly lacks: 'agent' | 'mode'
 }
 
@@ -34,7 +34,7 @@ export interface Audited {
   readonly iri: string
   readonly graph: string
   readonly modes: readonly Mode[]
-  readonly target: Target
+  readonly target: AskedTarget
   /** `iri` of an agent or a group. */
   readonly subjects: readonly { readonly kind: SubjectKind; readonly iri?: string }[]
 }
@@ -65,10 +65,14 @@ const subjectKind = (through: number): SubjectKind => {
 
 const WIDEST_FIRST: readonly SubjectKind[] = ['public', 'authenticated-agent', 'agent', 'group']
 
-export type TargetHit = Hit & { readonly target: Target }
+export type TargetHit = Hit & { readonly target: AskedTarget }
 
-export function grantsOf(table: AuthorizationTable, hits: readonly TargetHit[], required: number): readonly Grant[] {
-  const grants = new Map<Authorization, Grant>()
+export function grantsOf(
+  table: AuthorizationTable,
+  hits: readonly TargetHit[],
+  required: number,
+): readonly GrantingAuthorization[] {
+  const grants = new Map<Authorization, GrantingAuthorization>()
   for (const subject of WIDEST_FIRST) {
     for (const { bag, through, target } of hits) {
       if (subjectKind(through) !== subject) continue
@@ -84,7 +88,7 @@ export function grantsOf(table: AuthorizationTable, hits: readonly TargetHit[], 
   return [...grants.values()]
 }
 
-type Entries = readonly { readonly target: Target; readonly entry: TargetEntry }[]
+type Entries = readonly { readonly target: AskedTarget; readonly entry: TargetEntry }[]
 
 export const consideredOn = (entries: Entries, required: number, named: Named | undefined): AllConsidered => ({
   authorizations: notGranting(entries, required, named),

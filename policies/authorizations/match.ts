@@ -9,8 +9,8 @@ import {
   throughOf,
   type AllConsidered,
   type Audited,
-  type Grant,
-  type Target,
+  type GrantingAuthorization,
+  type AskedTarget,
   type TargetHit,
 } from './evidence.js'
 import type { AuthorizationTable, Hit, Named, TargetKind } from './table.js'
@@ -20,7 +20,7 @@ export interface Match {
   /** The union of the modes of all that match. */
   readonly bits: number
   /** Those that gave the mode, at most 5, the widest subject first. */
-  readonly via: readonly Grant[]
+  readonly via: readonly GrantingAuthorization[]
   /** Made when asked for: most refusals are not looked into, and a decision is to cost the same over any number. */
   readonly considered: () => AllConsidered
 }
@@ -34,7 +34,7 @@ export function matchAuthorizations(
   table: AuthorizationTable,
   agent: string | undefined,
   mode: Mode,
-  targets: readonly Target[],
+  targets: readonly AskedTarget[],
 ): Match {
   const required = bitsOf(mode)
   const named = agent === undefined ? undefined : table.named(agent)
@@ -52,14 +52,16 @@ export function matchAuthorizations(
   return { bits, via, considered: () => consideredOn(entries, required, named) }
 }
 
-export const authorizationsOnTargets = (table: AuthorizationTable, targets: readonly Target[]): readonly Audited[] =>
-  auditedOn(table, entriesOf(table, targets))
+export const authorizationsOnTargets = (
+  table: AuthorizationTable,
+  targets: readonly AskedTarget[],
+): readonly Audited[] => auditedOn(table, entriesOf(table, targets))
 
 function entriesOf(
   table: AuthorizationTable,
-  targets: readonly Target[],
-): { readonly target: Target; readonly entry: TargetEntry }[] {
-  const entries: { target: Target; entry: TargetEntry }[] = []
+  targets: readonly AskedTarget[],
+): { readonly target: AskedTarget; readonly entry: TargetEntry }[] {
+  const entries: { target: AskedTarget; entry: TargetEntry }[] = []
   for (const target of targets) {
     const { kind, iri } = target
     if (kind === 'accessToClass') {

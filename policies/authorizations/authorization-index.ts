@@ -1,10 +1,8 @@
 // In charge of the authorizations of one dataspace in memory: which graphs count, and changing them, one by one or all at once.
 import type { Fact, Mode } from './authorization.js'
-import type { Audited, Target } from './evidence.js'
+import type { Audited, AskedTarget } from './evidence.js'
 import { authorizationsOnTargets, matchAuthorizations, type Match } from './match.js'
 import { makeAuthorizationTable, type TableSize } from './table.js'
-
-export type { Fact, Mode } from './authorization.js'
 
 /** Kept current by the writes that pass through. Everything is synchronous; the strings given are kept as they are. */
 export interface AuthorizationIndex {
@@ -19,9 +17,9 @@ export interface AuthorizationIndex {
   /** Reads everything anew beside what is in force. */
   rebuild(): Rebuild
   /** The authorizations that match an agent (undefined: nobody is identified) and one of the targets. */
-  match(agent: string | undefined, mode: Mode, targets: readonly Target[]): Match
+  match(agent: string | undefined, mode: Mode, targets: readonly AskedTarget[]): Match
   /** Every authorization on these targets, at most 1000. */
-  about(targets: readonly Target[]): readonly Audited[]
+  about(targets: readonly AskedTarget[]): readonly Audited[]
   /** What it holds: graphs that say something, authorizations, and distinct IRIs of agents and groups. */
   readonly size: TableSize
 }
