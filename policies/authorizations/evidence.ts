@@ -1,8 +1,10 @@
-// In charge of what a decision can show for itself: the authorizations that gave a mode, and those that did not and why.
+// In charge of the evidence for a decision: the authorizations that gave a mode, and those that did not and why.
 import { isGroup, modesOf, AUTHENTICATED, EVERYONE, type Authorization, type Mode } from './authorization.js'
-import type { AuthorizationTable, Hit, Named, TargetKind } from './table.js'
+import type { Hit, Named } from './named.js'
+import type { AuthorizationTable, TargetKind } from './table.js'
 import { authorizationsOn, grantingIn, isShared, type TargetEntry } from './target-entry.js'
 
+/** A target as an authorization would name it for the document in question. */
 export interface AskedTarget {
   readonly kind: TargetKind
   readonly iri: string
@@ -10,7 +12,7 @@ export interface AskedTarget {
 
 export type SubjectKind = 'public' | 'authenticated-agent' | 'agent' | 'group'
 
-/** An authorization that gave the mode asked for, and how it came to apply. */
+/** An authorization that gave the required mode, and how it applies. */
 export interface GrantingAuthorization {
   readonly iri: string
   readonly graph: string
@@ -20,7 +22,7 @@ export interface GrantingAuthorization {
   readonly target: AskedTarget
 }
 
-/** An authorization that names the target and did not give the mode: it lacks the agent, or the mode. */
+/** An authorization that names the target and did not give the required mode: it lacks the agent, or the mode. */
 export interface Considered {
   readonly iri: string
   readonly graph: string
@@ -29,7 +31,7 @@ export interface Considered {
   readonly lacks: 'agent' | 'mode'
 }
 
-/** An authorization and whom it is for. */
+/** An authorization and its subjects. */
 export interface Audited {
   readonly iri: string
   readonly graph: string
@@ -40,9 +42,9 @@ export interface Audited {
 }
 
 export interface AllConsidered {
-  /** Those that name the targets and did not give the mode, at most 20. */
+  /** Authorizations that name the targets and did not give the mode, at most 20. */
   readonly authorizations: readonly Considered[]
-  /** How many authorizations name the targets, once per target, whether or not they match. */
+  /** The number of authorizations that name the targets, once per target, matching or not. */
   readonly total: number
 }
 
@@ -50,7 +52,7 @@ const GRANTS_LISTED = 5
 const CONSIDERED_LISTED = 20
 const LOOKED_THROUGH = 64
 
-/** The class of agents that a subject is, when the agent belongs to it and the target goes by classes of agents. */
+/** The subject, where it is a class that the agent belongs to and the kind of target allows classes of agents. */
 export const classOf = (subject: number, named: Named | undefined, kind: TargetKind): number | undefined =>
   kind !== 'control' && (subject === EVERYONE || (subject === AUTHENTICATED && named)) ? subject : undefined
 
@@ -106,7 +108,7 @@ function notGranting(entries: Entries, required: number, named: Named | undefine
       const { iri, graph, bits, subjects } = authorization
       const matches = subjects.some((subject) => throughOf(subject, named, target.kind) !== undefined)
       if (matches && bits & required) {
-        // By one target, though perhaps not by the one before.
+        // It grants by this target, though perhaps not by an earlier one.
         granting.add(authorization)
         considered.delete(authorization)
       } else if (!considered.has(authorization)) {
@@ -119,7 +121,7 @@ function notGranting(entries: Entries, required: number, named: Named | undefine
 
 const AUDITED = 1000
 
-/** What names no subject is about nobody. */
+/** Authorizations without a subject are left out: they apply to no agent. */
 export function auditedOn(table: AuthorizationTable, entries: Entries): readonly Audited[] {
   const audited = new Map<Authorization, Audited>()
   for (const { target, entry } of entries) {

@@ -1,5 +1,5 @@
-// In charge of finding the authorizations that match an agent and some targets. The work is bounded by the targets asked
-// about and the smaller of two numbers, the agent's groups and the target's subjects; not by the authorizations there are.
+// In charge of finding the authorizations that match an agent and some targets. The work is bounded by the number of
+// targets and the smaller of two numbers, the agent's groups and the target's subjects; not by the number of authorizations.
 import { bitsOf, AUTHENTICATED, EVERYONE, type Mode } from './authorization.js'
 import {
   auditedOn,
@@ -13,15 +13,16 @@ import {
   type AskedTarget,
   type TargetHit,
 } from './evidence.js'
-import type { AuthorizationTable, Hit, Named, TargetKind } from './table.js'
+import type { Hit, Named } from './named.js'
+import type { AuthorizationTable, TargetKind } from './table.js'
 import { isShared, type Bag, type SharedTarget, type TargetEntry } from './target-entry.js'
 
 export interface Match {
-  /** The union of the modes of all that match. */
+  /** The union of the modes of all matching authorizations. */
   readonly bits: number
-  /** Those that gave the mode, at most 5, the widest subject first. */
+  /** The authorizations that gave the mode, at most 5, the widest subject first. */
   readonly via: readonly GrantingAuthorization[]
-  /** Made when asked for: most refusals are not looked into, and a decision is to cost the same over any number. */
+  /** Computed when called: few refusals are examined, and a decision must cost the same over any number. */
   readonly considered: () => AllConsidered
 }
 

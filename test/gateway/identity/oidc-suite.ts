@@ -606,13 +606,11 @@ void t.test('identity providers', { timeout: 120_000 }, async (t) => {
     const valid = await provider.token(good)
     t.equal(agentIn(await bearer(valid)), alice, 'what is tampered with below is a token that is remembered')
     const [header, payload, signature] = valid.split('.') as [string, string, string]
+    // prettier-ignore
     const attacks: readonly (readonly [name: string, token: string])[] = [
       ['alg none', `${part({ alg: 'none' })}.${part(good)}.`],
       ['alg NONE, with a signature', `${part({ alg: 'nOnE' })}.${part(good)}.${signature}`],
-      [
-        'alg HS256 with the public key as the secret',
-        `${hmac}.${createHmac('sha256', jwks).update(hmac).digest('base64url')}`,
-      ],
+      ['alg HS256 with the public key as the secret', `${hmac}.${createHmac('sha256', jwks).update(hmac).digest('base64url')}`],
       ['wrong audience', await provider.token({ ...good, aud: 'somebody-else' })],
       ['no audience', await provider.token({ iss: issuer, sub: 'alice', exp: soon() })],
       ['the audience of Solid without a bound key', await provider.token({ ...good, aud: 'solid' })],

@@ -288,38 +288,18 @@ void t.test('the fetcher', async (t) => {
     const answers: string[][] = []
     let asked = 0
     const lookup = async () => (answers[asked++] ?? []).map((address) => ({ address }))
+    // prettier-ignore
     const rows: [what: string, given: string[][], allow: string, path: string, outcome: string, connections: number][] =
       [
         ['one private address', [['10.0.0.1']], '::1', '/text', 'refused-address', 0],
         ['one public and one private address', [['93.184.215.14', '10.0.0.1']], '::1', '/text', 'refused-address', 0],
-        [
-          'one allowed and one private address',
-          [['127.0.0.1', '10.0.0.1']],
-          '127.0.0.1',
-          '/text',
-          'refused-address',
-          0,
-        ],
+        ['one allowed and one private address', [['127.0.0.1', '10.0.0.1']], '127.0.0.1', '/text', 'refused-address', 0],
         ['an answer that is no address', [['127.0.0.1', '0x7f.1']], '127.0.0.1', '/text', 'refused-address', 0],
         ['no address', [[]], '127.0.0.1', '/text', 'unresolvable', 0],
         ['an allowed address', [['127.0.0.1']], '127.0.0.1', '/text', '200 hello', 1],
         ['a different answer the second time', [['127.0.0.1'], ['127.0.0.2']], '127.0.0.1', '/text', '200 hello', 1],
-        [
-          'a different answer after a redirect',
-          [['127.0.0.1'], ['10.0.0.1']],
-          '127.0.0.1',
-          '/loop',
-          'refused-address',
-          1,
-        ],
-        [
-          'one address that refuses and one that serves',
-          [['127.0.0.9', '127.0.0.1']],
-          '127.0.0.0/8',
-          '/text',
-          '200 hello',
-          1,
-        ],
+        ['a different answer after a redirect', [['127.0.0.1'], ['10.0.0.1']], '127.0.0.1', '/loop', 'refused-address', 1],
+        ['one address that refuses and one that serves', [['127.0.0.9', '127.0.0.1']], '127.0.0.0/8', '/text', '200 hello', 1],
       ]
     for (const [what, given, allow, path, outcome, connections] of rows) {
       asked = 0
