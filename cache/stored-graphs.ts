@@ -15,10 +15,8 @@ export interface Stored<Value> {
 }
 
 export interface StoredGraphs<Value, Failure> {
-  /** The cached and fresh graph. */
-  find(graph: string): Stored<Value> | undefined
-  /** The cached and fresh graph, else the answer of the store; one request at a time per graph, however many clients wait. */
-  get(graph: string): Promise<Stored<Value> | Failure>
+  /** The cached graph where it is fresh, at once; else the answer of the store: one request at a time for a graph. */
+  get(graph: string): Stored<Value> | Promise<Stored<Value> | Failure>
   /** The answer of the store now, whatever is cached: a writer must not overwrite a state that it has not seen. */
   fetch(graph: string): Promise<Stored<Value> | Failure>
   /**
@@ -67,21 +65,18 @@ export function makeStoredGraphs<Value extends object, Failure extends object>(
     return stored
   }
 
-  const find = (graph: string): Stored<Value> | undefined => {
-    const stored = valid(graph)
-    return stored && now() - stored.answeredAt <= maxAge ? stored : undefined
+  async function fetchOnce(graph: string): Promise<Stored<Value> | Failure> {
+    const answer = await shared(graph, versions.of(graph), () => fetch(graph))
+    // A stored answer has this property, a failure has not.
+    if ('answeredAt' in answer) return answer
+    const stale = valid(graph)
+    return stale && now() - stale.answeredAt <= maxAge + staleIfError ? stale : answer
   }
 
   return {
-    find,
-    async get(graph) {
-      const stored = find(graph)
-      if (stored) return stored
-      const answer = await shared(graph, versions.of(graph), () => fetch(graph))
-      // A stored answer has this property, a failure has not.
-      if ('answeredAt' in answer) return answer
-      const stale = valid(graph)
-      return stale && now() - stale.answeredAt <= maxAge + staleIfError ? stale : answer
+    get(graph) {
+      const stored = valid(graph)
+      return stored && now() - stored.answeredAt <= maxAge ? stored : fetchOnce(graph)
     },
     fetch,
     put(graph, value, asOf) {

@@ -1,7 +1,7 @@
 // In charge of what is remembered with a state of a document: who may do what with it, and the fields that go with that.
 import type { Mode } from '../../policies/authorizations/authorization.js'
 import type { Decision } from '../../policies/decide.js'
-import type { ReadyHead } from '../http/ready-head.js'
+import type { ReadyHead } from '../http/exchange.js'
 
 export type Decisions = Readonly<Record<Mode, Map<string, Remembered>>>
 export const noDecisions = (): Decisions => ({

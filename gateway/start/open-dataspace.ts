@@ -22,7 +22,8 @@ export type CacheOf = (application: DescribedDataspace['endUser'], store: GraphS
 /** Each application's documents and results have their part of the bytes; versions belong to the store, which several may have in common. */
 export function makeCaches(settings: Settings, applications: number, now: () => number): CacheOf {
   const versionsOf = new Map<GraphStore, GraphVersions>()
-  const maxBytes = settings.cache === 'off' ? 0 : Math.floor(settings.cache / (2 * applications))
+  // A quarter is for the caches that belong to no application (caches.ts).
+  const maxBytes = settings.cache === 'off' ? 0 : Math.floor((0.75 * settings.cache) / (2 * applications))
   return ({ base }, store) => {
     const versions = versionsOf.get(store) ?? makeGraphVersions()
     versionsOf.set(store, versions)

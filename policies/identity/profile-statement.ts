@@ -1,7 +1,7 @@
-// In charge of what a WebID's own profile says of others: who may act for it (acl:delegates, linkeddatahub.md 4.2), and
-// which issuers may speak for it (solid:oidcIssuer, Solid-OIDC §5). Nobody else's document counts.
+// In charge of the statements of a WebID's own profile about others: the agents that may act for it (acl:delegates,
+// LinkedDataHub 4.2), and the issuers that it trusts (solid:oidcIssuer, Solid-OIDC §5). No other document counts.
 import { failure, isFailure, type Failure } from '../failure.js'
-import { makeRemembered, type Found } from './remembered.js'
+import { makeRemembered, type TimedValue } from './remembered.js'
 import type { ProfileFailure, ReadProfile } from './webid.js'
 
 const DELEGATES = 'http://www.w3.org/ns/auth/acl#delegates'
@@ -12,19 +12,18 @@ const FAILURE_MS = 2_000
 /** True where the profile says so. `busy`: too many profiles are being read. */
 export type Confirmation = boolean | ProfileFailure | Failure<'busy'>
 
+/** Each answers at once where the profile was read before. */
 export interface ProfileStatements {
   /** `<delegate> acl:delegates <principal>` in the principal's profile. */
-  mayActFor(delegate: string, principal: string): Promise<Confirmation>
+  mayActFor(delegate: string, principal: string): Confirmation | Promise<Confirmation>
   /** `<webId> solid:oidcIssuer <issuer>` in the WebID's profile. */
-  hasIssuer(webId: string, issuer: string): Promise<Confirmation>
-  /** What is known without waiting; false where it is not. */
-  recall: { mayActFor(delegate: string, principal: string): boolean; hasIssuer(webId: string, issuer: string): boolean }
+  hasIssuer(webId: string, issuer: string): Confirmation | Promise<Confirmation>
   forget(document: string): void
   clear(): void
 }
 
 interface Statement {
-  /** Whose profile it has to stand in. */
+  /** The WebID whose profile must contain the statement. */
   readonly of: string
   readonly subject: string
   readonly predicate: string
@@ -46,15 +45,14 @@ const issuing = (webId: string, issuer: string): Statement => ({
 })
 
 export function makeProfileStatements(readProfile: ReadProfile, now: () => number): ProfileStatements {
-  const { recall, find, forget, clear } = makeRemembered<{ readonly answer: boolean | ProfileFailure }>(now)
+  const { find, forget, clear } = makeRemembered<{ readonly answer: boolean | ProfileFailure }>(now)
   const keyOf = ({ subject, predicate, object }: Statement): string => `${subject} ${predicate} ${object}`
-  const known = (statement: Statement): boolean => recall(keyOf(statement))?.answer === true
 
-  async function look({ of, ...wanted }: Statement): Promise<Confirmation> {
+  function look({ of, ...wanted }: Statement): Confirmation | Promise<Confirmation> {
     const document = of.split('#', 1)[0]!
-    const found = await find(
+    const found = find(
       keyOf({ of, ...wanted }),
-      async (restsOn): Promise<Found<{ answer: boolean | ProfileFailure }>> => {
+      async (restsOn): Promise<TimedValue<{ answer: boolean | ProfileFailure }>> => {
         restsOn(document)
         const profile = await readProfile(document)
         if (isFailure(profile)) return { value: { answer: profile }, lifetime: FAILURE_MS }
@@ -63,23 +61,20 @@ export function makeProfileStatements(readProfile: ReadProfile, now: () => numbe
             subject.value === wanted.subject &&
             predicate.value === wanted.predicate &&
             object.termType === 'NamedNode' &&
-            // Issuers are written with a slash at their end, and without.
+            // Profiles write issuers with and without a slash at the end.
             (object.value === wanted.object ||
               (wanted.predicate === OIDC_ISSUER && object.value === `${wanted.object}/`)),
         )
         return { value: { answer }, lifetime: answer ? LIFETIME_MS : FAILURE_MS }
       },
     )
-    return isFailure(found) ? failure('busy', 'Too many profiles are being read.') : found.answer
+    if (isFailure(found)) return failure('busy', 'Too many profiles are being read.')
+    return found instanceof Promise ? found.then(({ answer }) => answer) : found.answer
   }
 
   return {
     mayActFor: (delegate, principal) => look(delegation(delegate, principal)),
     hasIssuer: (webId, issuer) => look(issuing(webId, issuer)),
-    recall: {
-      mayActFor: (delegate, principal) => known(delegation(delegate, principal)),
-      hasIssuer: (webId, issuer) => known(issuing(webId, issuer)),
-    },
     forget,
     clear,
   }

@@ -19,10 +19,8 @@ export interface Session {
 export interface Sessions {
   /** The text for the cookie, and its lifetime in ms. */
   begin(who: Omit<Session, 'id' | 'expires'>): Promise<{ readonly cookie: string; readonly lifetime: number }>
-  /** The session, where it is valid in this dataspace; 'ended' for anything else. */
-  read(text: string, dataspace: string): Promise<Session | 'ended'>
-  /** The same at once, for a text that was read before; 'ended' for any other text. */
-  recall(text: string, dataspace: string): Session | 'ended'
+  /** The session, where it is valid in this dataspace; 'ended' for anything else. At once where the text was read before. */
+  read(text: string, dataspace: string): Session | 'ended' | Promise<Session | 'ended'>
   isInForce(session: Session, dataspace: string): boolean
   /** Ends the session before its time, wherever else its cookie may be. */
   end(session: Session): void
@@ -53,14 +51,14 @@ export function makeSessions(keys: SealingKeys, lifetime: number, now: () => num
       }
       return { cookie: await seal(keys, 'session', claims, { now: now(), lifetime }), lifetime }
     },
-    async read(text, dataspace) {
+    read(text, dataspace) {
       const known = opened.get(text)
       if (known) return checked(known, dataspace)
-      const session = await readSession(keys, text, { now: now(), lifetime })
-      if (session) opened.set(text, session)
-      return checked(session, dataspace)
+      return readSession(keys, text, { now: now(), lifetime }).then((session) => {
+        if (session) opened.set(text, session)
+        return checked(session, dataspace)
+      })
     },
-    recall: (text, dataspace) => checked(opened.get(text), dataspace),
     end({ id, expires }) {
       for (const [other, until] of ended) if (until <= now() || ended.size >= ENDED) ended.delete(other)
       ended.set(id, expires)

@@ -29,18 +29,21 @@ export type ProfileFailure = Failure<'profile-unavailable' | 'store-unavailable'
 export type ReadProfile = (document: string) => Promise<readonly Quad[] | ProfileFailure>
 
 export interface WebIdVerifier {
-  /** The WebID that the certificate proves; undefined when it names none (it is then no WebID credential). */
-  verify(der: Uint8Array): Promise<{ readonly webId: string } | undefined | CredentialFailure>
-  /** What `verify` would say at once, without waiting: undefined when it would have to look. */
-  recall(der: Uint8Array): { readonly webId: string } | undefined
-  /** Forgets whatever rests on this document. */
+  /**
+   * The WebID that the certificate proves; undefined when it names none (it is then no WebID credential). At once where the
+   * key was verified before.
+   */
+  verify(der: Uint8Array): Verification | undefined | Promise<Verification>
+  /** Forgets the results that depend on this document. */
   forget(document: string): void
   clear(): void
 }
 
+type Verification = { readonly webId: string } | CredentialFailure
+
 interface Verified {
   readonly certificate: ClientCertificate
-  readonly outcome: { readonly webId: string } | CredentialFailure
+  readonly outcome: Verification
 }
 
 const fingerprints = new WeakMap<Uint8Array, string>()
@@ -52,13 +55,13 @@ function fingerprintOf(der: Uint8Array): string {
   return fingerprint
 }
 
-/** A profile, and the documents of keys, may be slow and far away: what one verification and all of them may take. */
+/** A profile and the documents of keys may be slow and far away: the time for one verification, and the most key documents. */
 const BUDGET_MS = 10_000
 const KEY_DOCUMENTS = 3
-/** Requests that wait for one verification: a busy agent's, when what was found of it is a while ago. */
+/** The most requests that wait for one verification: those of a busy agent when its last result has expired. */
 const WAITING = 512
 
-/** `lifetime` and `failureLifetime` in ms: how long a found key, and a failure, are believed. */
+/** `lifetime` and `failureLifetime` in ms: how long a success and a failure are cached. */
 export function makeWebIdVerifier(settings: {
   readonly readProfile: ReadProfile
   readonly now: () => number
@@ -69,12 +72,12 @@ export function makeWebIdVerifier(settings: {
   const { readProfile, now, max = 10_000, lifetime = 300_000, failureLifetime = 2_000 } = settings
   const verified = makeRemembered<Verified>(now, { max, waiting: WAITING })
 
-  async function outcomeOf(
+  function outcomeOf(
     fingerprint: string,
     certificate: ClientCertificate,
     webId: string,
-  ): Promise<Verified['outcome']> {
-    const found = await verified.find(fingerprint, async (restsOn) => {
+  ): Verification | Promise<Verification> {
+    const found = verified.find(fingerprint, async (restsOn) => {
       const read: ReadProfile = (document) => {
         restsOn(document)
         return readProfile(document)
@@ -82,11 +85,12 @@ export function makeWebIdVerifier(settings: {
       const outcome = await withinBudget(checkKey(certificate, webId, read))
       return { value: { certificate, outcome }, lifetime: 'webId' in outcome ? lifetime : failureLifetime }
     })
-    return isFailure(found) ? failure('busy', 'Too many WebID profiles are being read.') : found.outcome
+    if (isFailure(found)) return failure('busy', 'Too many WebID profiles are being read.')
+    return found instanceof Promise ? found.then(({ outcome }) => outcome) : found.outcome
   }
 
   return {
-    async verify(der) {
+    verify(der) {
       const fingerprint = fingerprintOf(der)
       const certificate = verified.recall(fingerprint)?.certificate ?? readClientCertificate(der)
       if (!certificate) return failure('malformed-certificate', 'The client certificate cannot be read.')
@@ -99,18 +103,12 @@ export function makeWebIdVerifier(settings: {
       }
       return outcomeOf(fingerprint, certificate, certificate.webId)
     },
-    recall(der) {
-      const known = verified.recall(fingerprintOf(der))
-      if (!known || !('webId' in known.outcome)) return undefined
-      const time = now()
-      return time < known.certificate.validFrom || time > known.certificate.validTo ? undefined : known.outcome
-    },
     forget: verified.forget,
     clear: verified.clear,
   }
 }
 
-async function withinBudget(checked: Promise<Verified['outcome']>): Promise<Verified['outcome']> {
+async function withinBudget(checked: Promise<Verification>): Promise<Verification> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<CredentialFailure>((resolve) => {
     timer = setTimeout(resolve, BUDGET_MS, failure('profile-unavailable', 'The WebID profile took too long to read.'))
@@ -120,8 +118,8 @@ async function withinBudget(checked: Promise<Verified['outcome']>): Promise<Veri
 
 function isHttpUri(value: string): boolean {
   const url = URL.canParse(value) ? new URL(value) : undefined
-  // What is not in the URI's own normal form could be compared with something else than what was fetched.
-  // RFC 3987 §2.2: nor what no IRI holds, which the normal form leaves in queries and fragments.
+  // A URI that is not in its normal form could be compared with another one than was fetched. RFC 3987 §2.2: neither are
+  // characters accepted that no IRI contains, which the normal form leaves in queries and fragments.
   if (!url || /[\\{}|^`]/.test(value)) return false
   return /^https?:$/.test(url.protocol) && !url.username && !url.password && url.href === value
 }
@@ -133,7 +131,7 @@ async function checkKey(
   { key }: ClientCertificate,
   webId: string,
   readProfile: ReadProfile,
-): Promise<Verified['outcome']> {
+): Promise<Verification> {
   if (!key) return failure('no-rsa-key', 'The client certificate has no RSA key.')
   const profileDocument = withoutFragment(webId)
   const profile = await readProfile(profileDocument)
