@@ -127,11 +127,7 @@ function isHttpUri(value: string): boolean {
 const withoutFragment = (uri: string): string => uri.split('#', 1)[0]!
 
 /** `<webId> cert:key [ cert:modulus …; cert:exponent … ]` in the profile, or in the document of the key it names. */
-async function checkKey(
-  { key }: ClientCertificate,
-  webId: string,
-  readProfile: ReadProfile,
-): Promise<Verification> {
+async function checkKey({ key }: ClientCertificate, webId: string, readProfile: ReadProfile): Promise<Verification> {
   if (!key) return failure('no-rsa-key', 'The client certificate has no RSA key.')
   const profileDocument = withoutFragment(webId)
   const profile = await readProfile(profileDocument)
