@@ -12,7 +12,8 @@ import { mailboxHolder, mailboxLock } from '../agents/mailbox.js'
 import type { Person } from './provider-client.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import type { Awaitable } from '../steps.js'
-import { putDocument, underLocks, type Writing } from '../methods/put-document.js'
+import { underLocks } from '../documents/locks.js'
+import { putDocument, type Writing } from '../methods/put-document.js'
 import { authorizationTriples, publicProfile } from '../agents/authorization-triples.js'
 import { isMailAddress } from '../configuration/setting-values.js'
 import { ACL, FOAF, LACL, RDF, SIOC } from '../rdf/vocabulary.js'
@@ -61,7 +62,7 @@ export function makeAccounts(now: () => number): Accounts {
       const document = accountDocument(dataspace.admin.base, id)
       const found = find(keyOf(dataspace, id), async (restsOn): Promise<TimedValue<Answer>> => {
         restsOn(document)
-        const read = await readDocument(dataspace.admin, document, makeTrace(now))
+        const read = await readDocument(dataspace.admin, document, makeTrace())
         if (isFailure(read)) return { value: { webId: read }, lifetime: 0 }
         const graph = read.value && !isLarge(read.value) ? read.value.graph() : undefined
         const webId = graph && agentOf(graph, `${document}#this`, id)

@@ -7,8 +7,8 @@ import {
   entityTagOf,
   isLarge,
   representationOf,
-  type Described,
   type Document,
+  type DocumentFacts,
   type Representation,
 } from '../documents/document.js'
 import type { Field, ReadyHead, Response } from '../http/exchange.js'
@@ -92,7 +92,7 @@ const sharedFields = (context: Context, decision: Decision, document: Document, 
 export const agentFields = (
   { application, agent }: Context,
   decision: Decision,
-  { iri, lastModified }: Described,
+  { iri, lastModified }: DocumentFacts,
 ): Field[] => [
   ['Cache-Control', isPublic(agent, decision) ? 'public, no-cache' : 'private, no-cache'],
   ['Vary', 'Accept'],

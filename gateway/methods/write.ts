@@ -9,10 +9,12 @@ import type { Field, Response } from '../http/exchange.js'
 import type { Context } from '../request/context.js'
 import { graphOf, mayBeRewritten, nTriplesOf, type Graph, type Quad } from '../rdf/graph.js'
 import { negotiate, RDF_FORMATS } from '../http/media-type.js'
-import { isKind, isRoot, keptByPut, nextState } from '../documents/next-state.js'
+import { isKind, isRoot } from '../documents/hierarchy.js'
+import { locksOf, underLocks } from '../documents/locks.js'
+import { managedTriples, nextState } from '../documents/next-state.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { methodNotAllowed, refusalOf } from '../request/refusal.js'
-import { locksOf, replaceDocument, underLocks, type Writing } from './put-document.js'
+import { replaceDocument, type Writing } from './put-document.js'
 import { readNTriples } from '../rdf/read.js'
 import { restoredVersion } from './restore.js'
 import { lastModifiedField, linkField, READ_METHODS, response } from '../request/respond.js'
@@ -145,7 +147,7 @@ async function nextGraph(
   const common = {
     document: iri,
     base: application.base,
-    current: wish.method === 'PUT' ? replaced && keptByPut(replaced) : current?.graph(),
+    current: wish.method === 'PUT' ? replaced && managedTriples(replaced) : current?.graph(),
     agent: agent.webId,
     now: request.receivedAt,
     uuid: gateway.uuid,

@@ -14,7 +14,7 @@ import { handle } from '../handle.js'
 import { makePlaces } from '../places.js'
 import { makeReadProfile } from '../request/identify.js'
 import { makeProxying, ownUrls, proxyLimits } from '../proxy/linked-data-proxy.js'
-import { makeLocks } from '../documents/lock.js'
+import { makeLocks } from '../documents/locks.js'
 import { makeLoadContext } from '../rdf/json-ld-contexts.js'
 import { makeLog, type Log } from '../log.js'
 import { makeMail } from '../agents/mail.js'
@@ -100,7 +100,7 @@ export async function startGateway(options: StartOptions): Promise<Running> {
       closers.push(close)
     }
     const site = siteOf(membersOf(dataspaces))
-    const readProfile = makeReadProfile(site, fetcher, now)
+    const readProfile = makeReadProfile(site, fetcher)
     const { identities, close: closeIdentities } = await openIdentities(settings, destinations, {
       readProfile,
       log,
