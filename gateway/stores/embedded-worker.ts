@@ -4,7 +4,9 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { defaultGraph, namedNode, type Store } from 'oxigraph/web.js'
 import { openOxigraph } from './bounded-oxigraph.js'
 import { hasBlankNode, irisIn, isTriple, linesOf, textOf } from './n-triples-lines.js'
-import { graphsWritten } from '../sparql/update-graphs.js'
+import { isFailure } from '../problem.js'
+import { analyseUpdate } from '../sparql/analysis.js'
+import { DEFAULT_GRAPH } from '../sparql/graph-sets.js'
 import { utf8Pieces } from './utf8-pieces.js'
 
 /** A graph's IRI ('' for the default graph) and its N-Triples ('' for none). */
@@ -49,7 +51,7 @@ function doJob(job: Job): void {
     case 'update':
       // Oxigraph runs an update as one transaction: one that fails has changed nothing.
       if (!unlessRefused(() => [store.update(job.sparql)])) return reply({ kind: 'failed' })
-      return replyChanges(graphsWritten(job.sparql) ?? [...new Set(['', ...texts.keys(), ...namesInStore()])])
+      return replyChanges(graphsWritten(job.sparql) ?? new Set(['', ...texts.keys(), ...namesInStore()]))
   }
 }
 
@@ -64,6 +66,17 @@ function unlessRefused<T>(work: () => T): T | undefined {
     if (error instanceof Error && ['Error', 'URIError'].includes(error.name) && !('code' in error)) return undefined
     throw error
   }
+}
+
+// Two parsers may resolve or unescape these in two ways.
+const UNSURE = /\\|\bbase\b/i
+
+/** The graphs that the update can change ('' for the default graph); undefined where its text does not say. */
+function graphsWritten(update: string): readonly string[] | undefined {
+  if (UNSURE.test(update)) return undefined
+  const analysis = analyseUpdate(update, 'urn:')
+  if (isFailure(analysis) || analysis.writeSet === 'dataset') return undefined
+  return analysis.writeSet.map((graph) => (graph === DEFAULT_GRAPH ? '' : graph))
 }
 
 const reply = (message: Reply, moved: ArrayBuffer[] = []): void => parentPort!.postMessage(message, moved)
