@@ -6,10 +6,10 @@ import type { WebIdVerifier } from '../policies/identity/webid.js'
 import type { History } from '../versioning/history.js'
 import type { DescribedApplication } from './configuration/configuration.js'
 import type { Documents } from './documents/document.js'
-import type { Evaluation } from './evaluation/evaluation.js'
+import type { EvaluationPool } from './evaluation/pool.js'
 import type { JournalledStore } from './mirror/journalled-store.js'
 import type { LinkedDataProxy } from './proxy/linked-data-proxy.js'
-import type { LoadContext } from './rdf/json-ld-contexts.js'
+import type { LoadContext } from './rdf/read-json-ld.js'
 import type { Locks } from './documents/lock.js'
 import type { Log } from './log.js'
 import type { Mail } from './agents/mail.js'
@@ -73,9 +73,9 @@ export interface Gateway {
   readonly targetOf: (requestTarget: string, host: string | undefined) => Target<Application> | Problem
   readonly webIds: WebIdVerifier
   readonly identities: Identities
-  readonly evaluation: Evaluation
+  readonly evaluation: EvaluationPool
   /** Threads of their own, so that nobody's updates keep everybody's documents from being checked. */
-  readonly validation: Pick<Evaluation, 'validate'>
+  readonly validation: Pick<EvaluationPool, 'validate'>
   readonly locks: Locks
   readonly log: Log
   readonly uuid: () => string

@@ -13,9 +13,9 @@ import { describeLarge } from './large-document.js'
 import type { Trace } from '../log.js'
 import type { Format } from '../http/media-type.js'
 import { lastModifiedOf, typesOf } from './next-state.js'
-import { isFailure, problem, type Problem } from '../problem.js'
+import { isFailure, type Problem } from '../problem.js'
 import { ONE_PIECE } from '../http/ready-head.js'
-import { readNTriples } from '../rdf/read.js'
+import { readNTriples, readStored } from '../rdf/read.js'
 import { noDecisions, type Decisions } from './remembered-decisions.js'
 import { writeGraph } from '../rdf/write.js'
 import type { GraphStore } from '../stores/store.js'
@@ -103,8 +103,8 @@ export const makeDocuments = (
       const nTriples = await store.read(iri)
       if (isFailure(nTriples) && nTriples.failure === 'store.too-large') return describeLarge(store, iri, base, version)
       if (nTriples === undefined || isFailure(nTriples)) return nTriples
-      const triples = readNTriples(nTriples)
-      if (!triples) return problem('store.failed', 'The triplestore answered with something that is not N-Triples.')
+      const triples = readStored(nTriples)
+      if (isFailure(triples)) return triples
       return triples.length === 0 ? undefined : documentOf(iri, base, graphOf(triples))
     },
   })

@@ -3,8 +3,8 @@ import type { LargeDocument } from './document.js'
 import { noDecisions } from './remembered-decisions.js'
 import { graphOf, valuesOf } from '../rdf/graph.js'
 import { lastModifiedOf, typesOf } from './next-state.js'
-import { isFailure, problem, type Problem } from '../problem.js'
-import { readNTriples } from '../rdf/read.js'
+import { isFailure, type Problem } from '../problem.js'
+import { readStored } from '../rdf/read.js'
 import type { GraphStore } from '../stores/store.js'
 import { wholeText } from '../stores/whole-text.js'
 import { ACL, DCT, RDF } from '../rdf/vocabulary.js'
@@ -22,8 +22,8 @@ export async function describeLarge(
   const query = `CONSTRUCT { <${iri}> ?p ?o } WHERE { VALUES ?p { ${DESCRIPTION} } GRAPH <${iri}> { <${iri}> ?p ?o } }`
   const text = await wholeText(store.query(query, 'application/n-triples'), MAX_DESCRIPTION)
   if (isFailure(text)) return text
-  const triples = readNTriples(text)
-  if (!triples) return problem('store.failed', 'The triplestore answered with something that is not N-Triples.')
+  const triples = readStored(text)
+  if (isFailure(triples)) return triples
   const graph = graphOf(triples)
   return {
     iri,

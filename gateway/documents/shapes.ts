@@ -1,8 +1,8 @@
 // In charge of the dataspace's SHACL shapes: those in the ontology documents of the admin application, read when first
 // needed and again after one of them has changed. The constraints of documents (spec 4.1) rest on them.
 import { graphOf, nTriplesOf } from '../rdf/graph.js'
-import { isFailure, problem, type Problem } from '../problem.js'
-import { readNTriples } from '../rdf/read.js'
+import { isFailure, type Problem } from '../problem.js'
+import { readStored } from '../rdf/read.js'
 import type { GraphStore } from '../stores/store.js'
 import { wholeText } from '../stores/whole-text.js'
 import { shapesIn } from '../../policies/constraints/constraints.js'
@@ -33,8 +33,8 @@ export function makeOntologies(store: GraphStore, adminBase: string, now: () => 
     const query = `CONSTRUCT { ?s ?p ?o } WHERE { GRAPH ?g { ?s ?p ?o } FILTER(STRSTARTS(STR(?g), "${folder}")) }`
     const text = await wholeText(store.query(query, 'application/n-triples'), LIMIT)
     if (isFailure(text)) return text
-    const triples = readNTriples(text)
-    if (!triples) return problem('store.failed', 'The triplestore answered with something that is not N-Triples.')
+    const triples = readStored(text)
+    if (isFailure(triples)) return triples
     return shapesIn(triples) ? { version: `${adminBase}#${asOf}`, nTriples: nTriplesOf(graphOf(triples)) } : undefined
   }
 

@@ -4,7 +4,7 @@ import { SetbackError, type Repository } from '../../versioning/repository.js'
 import { problemOf } from './journalled-store.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import type { GraphStore } from '../stores/store.js'
-import { wholeText } from '../stores/whole-text.js'
+import { select } from '../stores/select.js'
 
 /** An application with a history, as far as its mirror is concerned. */
 export interface Mirrored {
@@ -72,15 +72,13 @@ export function differenceOf({ failure }: Problem): Difference | undefined {
 /** The names of the documents in the store. */
 export async function documentsIn({ store, base, isDocument }: Mirrored): Promise<readonly string[] | Problem> {
   const query = `SELECT DISTINCT ?g WHERE { GRAPH ?g { ?s ?p ?o } FILTER(STRSTARTS(STR(?g), ${JSON.stringify(base)})) }`
-  const text = await wholeText(store.query(query, 'text/tab-separated-values'), MAX_NAMES)
-  if (isFailure(text)) return text
-  // SPARQL 1.1 TSV §4: a line of variables, then a term in each line.
-  const [header, ...rows] = text.split(/\r?\n/)
-  const names = rows.filter(Boolean).map((row) => /^<([^\s<>]*)>$/.exec(row)?.[1])
-  if (header !== '?g' || names.includes(undefined)) {
-    return problem('store.failed', 'The answer of the triplestore to what graphs there are is not understood.')
+  const rows = await select(store, query, ['g'], { maxBytes: MAX_NAMES })
+  if (isFailure(rows)) return rows
+  const graphs = rows.flatMap(([graph]) => graph ?? [])
+  if (graphs.some(({ termType, value }) => termType !== 'NamedNode' || /[\s<>]/.test(value))) {
+    return problem('store.failed', 'The names of the graphs in the triplestore are not understood.')
   }
-  return (names as string[]).filter(isDocument)
+  return graphs.map(({ value }) => value).filter(isDocument)
 }
 
 /** Git's ids of the documents at the head of the branch. */

@@ -8,7 +8,7 @@ import type { Locks } from '../documents/lock.js'
 import type { Log } from '../log.js'
 import { lastModifiedOf } from '../documents/next-state.js'
 import { isFailure, problem, type Problem } from '../problem.js'
-import { readNTriples } from '../rdf/read.js'
+import { readNTriples, readStored } from '../rdf/read.js'
 import type { GraphStore } from '../stores/store.js'
 
 export type Author = Pick<Change, 'method' | 'agent' | 'time'>
@@ -193,7 +193,7 @@ export async function stateOf(store: GraphStore, document: string): Promise<stri
 }
 
 export function canonicalNTriples(text: string): string | undefined | Problem {
-  const triples = readNTriples(text)
-  if (!triples) return problem('store.failed', 'The triplestore answered with something that is not N-Triples.')
+  const triples = readStored(text)
+  if (isFailure(triples)) return triples
   return nTriplesOf(graphOf(triples)) || undefined
 }

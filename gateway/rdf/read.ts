@@ -150,6 +150,10 @@ export function readNTriples(text: string): Quad[] | undefined {
   }
 }
 
+/** The triples of N-Triples that a store has answered; `store.failed` when it is malformed. */
+export const readStored = (text: string): Quad[] | Problem =>
+  readNTriples(text) ?? problem('store.failed', 'The triplestore answered with something that is not N-Triples.')
+
 /**
  * The quads of a TriG document, such as a configuration file; or what is wrong with it and in which line, from 1. Blank
  * nodes of several documents have distinct labels.

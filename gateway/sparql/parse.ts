@@ -41,7 +41,8 @@ export function parseSparql(source: string, { kind, base, change }: ParseOptions
     const parser = new sparqljs.Parser({ skipUngroupedVariableCheck: true })
     const tree = parser.parse(numbered.join('\n')) as unknown as Node
     // The parser gives a text without any operation no type.
-    if ((tree['type'] ?? 'update') !== kind) return unreadable(kind, `it is ${kind === 'query' ? 'an update' : 'a query'}`)
+    if ((tree['type'] ?? 'update') !== kind)
+      return unreadable(kind, `it is ${kind === 'query' ? 'an update' : 'a query'}`)
     const findings = walk(tree, iriOf)
     if (isFailure(findings)) return unreadable(kind, findings.detail)
     return { ...read, tokens, tree, findings, text: sparqlOf(tokens), iriOf }
