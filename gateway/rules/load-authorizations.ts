@@ -1,4 +1,4 @@
-// In charge of bringing authorizations from RDF to the compiled index: all of them from the store, or those of a write.
+// In charge of reading authorizations into the compiled index: all of them from the store, or those of one write.
 import { setImmediate as eventLoopTurn } from 'node:timers/promises'
 import type { BlankNode, NamedNode } from '@rdfjs/types'
 import type { AuthorizationIndex, Fact } from '../../policies/authorizations/index.js'
@@ -11,8 +11,8 @@ import { StoreBreak, type Call, type GraphStore } from '../stores/store.js'
 const GRAPHS_PER_TURN = 500
 
 /**
- * Reads the authorizations of a dataspace again and makes them effective at once, together with the changes that the index
- * received meanwhile. A failure leaves the index as it was.
+ * Reads all authorizations of a dataspace again and makes them effective at once, with the changes that the index has taken
+ * meanwhile. Where the response fails, breaks off or cannot be understood, the index stays as it was.
  */
 export async function loadAuthorizations(
   store: GraphStore,
@@ -41,7 +41,7 @@ export async function loadAuthorizations(
   }
 }
 
-/** Everything that authorizations are made of in the graphs under the admin base, and nothing else. */
+/** The statements that make up authorizations in the graphs under the admin base, and no others. */
 export const authorizationsQuery = (adminBase: string): string => `
 SELECT ?g ?s ?p ?o WHERE {
   {
@@ -56,7 +56,7 @@ SELECT ?g ?s ?p ?o WHERE {
   FILTER(STRSTARTS(STR(?g), ${JSON.stringify(adminBase)}))
 }`
 
-/** The statements of these triples that authorizations may be made of. */
+/** Those of these triples that can be part of an authorization. */
 export function factsOf(triples: Iterable<Quad>): Fact[] {
   const facts: Fact[] = []
   for (const { subject, predicate, object } of triples) {
@@ -70,17 +70,17 @@ export function factsOf(triples: Iterable<Quad>): Fact[] {
 const nameOf = (subject: Term): string =>
   ownCopy(subject.termType === 'BlankNode' ? `_:${subject.value}` : subject.value)
 
-/** A slice of a text keeps all of the text in memory; this does not. */
+/** A slice of a string keeps the whole string in memory; a copy does not. */
 const ownCopy = (slice: string): string => Buffer.from(slice).toString()
 
-/** The rows by graph, in any order: subject, predicate, object, subject, … each IRI stored once. */
+/** The rows by graph, in any order: subject, predicate, object, subject, … with one copy of each IRI. */
 async function collect(batches: AsyncIterable<readonly Row[]>): Promise<Map<string, string[]>> {
-  const known = new Map<string, string>()
-  const once = (name: string): string => {
-    const same = known.get(name)
-    if (same !== undefined) return same
+  const copies = new Map<string, string>()
+  const copied = (name: string): string => {
+    const known = copies.get(name)
+    if (known !== undefined) return known
     const copy = ownCopy(name)
-    known.set(copy, copy)
+    copies.set(copy, copy)
     return copy
   }
   const graphs = new Map<string, string[]>()
@@ -90,10 +90,10 @@ async function collect(batches: AsyncIterable<readonly Row[]>): Promise<Map<stri
         throw new StoreBreak(MISUNDERSTOOD)
       }
       const name = isIri(subject) ? subject.value : `_:${subject.value}`
-      const triple = [once(name), once(predicate.value), once(object.value)]
+      const triple = [copied(name), copied(predicate.value), copied(object.value)]
       const terms = graphs.get(graph.value)
       if (terms) terms.push(...triple)
-      else graphs.set(once(graph.value), triple)
+      else graphs.set(copied(graph.value), triple)
     }
   }
   return graphs
@@ -102,7 +102,10 @@ async function collect(batches: AsyncIterable<readonly Row[]>): Promise<Map<stri
 const isIri = (term: Term | undefined): term is NamedNode => term?.termType === 'NamedNode'
 const isBlankNode = (term: Term | undefined): term is BlankNode => term?.termType === 'BlankNode'
 
-const MISUNDERSTOOD = problem('store.failed', 'The answer of the triplestore is not understood: no authorization.')
+const MISUNDERSTOOD = problem(
+  'store.failed',
+  'The triplestore was asked for the authorizations and answered with something else.',
+)
 
 function* factsIn(terms: readonly string[]): Generator<Fact> {
   for (let i = 0; i < terms.length; i += 3)
