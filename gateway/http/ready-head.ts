@@ -9,7 +9,10 @@ export function readyHead(status: number, fields: readonly Field[]): ReadyHead {
   return { fields, section: `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}` }
 }
 
-/** What Node.js sends first of all, as one string of bytes: where it is set, it makes none. */
+/**
+ * `_header` is internal to Node.js: the text that it sends first. It builds none where the text is set. The test of this
+ * file compares such responses with those of Node.js, and so notices a version that no longer does this.
+ */
 type WithHeader = ServerResponse & { _header: string | null }
 
 /** Bodies up to this many bytes are worth sending as one piece with the section. */
