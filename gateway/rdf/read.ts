@@ -1,6 +1,7 @@
 // In charge of reading RDF: the content of requests by its media type, the store's answers, and configuration files.
 import { Parser } from 'n3'
 import { flawOf, quad, type Quad } from './graph.js'
+import { charsetFlaw, decodeText } from '../http/body.js'
 import { parseMediaType } from '../http/media-type.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { islandsOf } from './read-html.js'
@@ -55,12 +56,10 @@ export async function readGraph(
   const mediaType = parseMediaType(contentType)
   const reader = mediaType && READERS.get(mediaType.type)
   if (!reader) return unsupported(`The media type ${contentType.slice(0, 100)} is not supported.`)
-  const charset = mediaType.parameters.get('charset')
-  if (charset !== undefined && !/^(utf-?8|us-ascii)$/i.test(charset)) {
-    return unsupported(`The charset ${charset.slice(0, 100)} is not supported, only UTF-8 is.`)
-  }
+  const flaw = charsetFlaw(contentType)
+  if (flaw !== undefined) return unsupported(flaw)
   if (body.length === 0) return []
-  const text = decode(body)
+  const text = decodeText(body)
   if (text === undefined) return problem('content.syntax', 'The content is not valid UTF-8.')
   const terms = makeTerms()
   const quads = await reader(text, base, terms, options)
@@ -75,14 +74,6 @@ const unsupported = (detail: string): Problem =>
       ['Accept', ACCEPT_POST],
     ],
   })
-
-function decode(body: Buffer): string | undefined {
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(body)
-  } catch {
-    return undefined
-  }
-}
 
 /** The triples of the one graph that a dataset may have: the default graph, or the one named as the document. */
 function oneGraph(quads: readonly Quad[], document: string, mediaType: string): Result {
