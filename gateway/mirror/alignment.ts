@@ -1,6 +1,6 @@
 // In charge of a store and a repository that do not have the same documents when the gateway starts: a store that has lost
 // them is refused, what only the store has is imported, and what it lacks is told.
-import { makeBell } from '../../versioning/journal/bell.js'
+import { makeSignal } from '../../versioning/journal/signal.js'
 import type { Log } from '../log.js'
 import { documentsIn, namesIn, type Mirrored, type Names, type Tell } from './documents.js'
 import { importDocuments } from './import.js'
@@ -28,7 +28,7 @@ const PAUSES = { shortest: 1_000, longest: 60_000 }
 
 export function makeAlignment(mirrored: Mirrored, log: Log, pauses = PAUSES): Alignment {
   const { base, store, repository, history, now } = mirrored
-  const [ending, closing] = [makeBell(), new AbortController()]
+  const [ending, closing] = [makeSignal(), new AbortController()]
   let names: Names | Problem | undefined
   let missing = 0
   let pending: string | undefined
@@ -59,7 +59,7 @@ export function makeAlignment(mirrored: Mirrored, log: Log, pauses = PAUSES): Al
 
   async function alignLater(): Promise<void> {
     for (let pause = pauses.shortest; !closing.signal.aborted; pause = Math.min(2 * pause, pauses.longest)) {
-      await ending.heard(pause)
+      await ending.received(pause)
       if (closing.signal.aborted) return
       try {
         pending = (await align())?.detail
@@ -105,7 +105,7 @@ export function makeAlignment(mirrored: Mirrored, log: Log, pauses = PAUSES): Al
     found: (count) => void (missing = count),
     close() {
       closing.abort()
-      ending.ring()
+      ending.send()
     },
   }
 }

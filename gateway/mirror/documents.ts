@@ -1,6 +1,7 @@
 // In charge of an application's documents seen as a whole: those in its store, and those in its repository.
+import { SetbackError } from '../../versioning/failure.js'
 import type { History } from '../../versioning/history.js'
-import { SetbackError, type Repository } from '../../versioning/repository.js'
+import type { Repository } from '../../versioning/repository.js'
 import { problemOf } from './journalled-store.js'
 import { isProblem, problem, type Problem } from '../problem.js'
 import type { GraphStore } from '../stores/store.js'

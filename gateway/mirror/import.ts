@@ -1,5 +1,5 @@
 // In charge of importing documents that were not written through the gateway: many of a store as one commit.
-import { isSetback } from '../../versioning/change.js'
+import { isFailure } from '../../versioning/failure.js'
 import { makeUlids } from '../../versioning/journal/ulid.js'
 import { problemOf } from './journalled-store.js'
 import {
@@ -55,7 +55,7 @@ export async function importDocuments(
     const change = { id: makeUlids(now)(), method: 'SWEEP', agent: undefined, time: now() }
     try {
       const commit = await repository.commitFiles(files(names), change)
-      if (isSetback(commit)) return problemOf(commit)
+      if (isFailure(commit)) return problemOf(commit)
     } catch (error) {
       if (error instanceof StoreBreak) return error.problem
       throw error

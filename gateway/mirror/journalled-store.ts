@@ -1,7 +1,8 @@
 // In charge of changing documents in the store so that the history can answer for every change: journal → store →
 // settled (design 6).
 import { setTimeout as sleep } from 'node:timers/promises'
-import { isSetback, type Change, type Setback } from '../../versioning/change.js'
+import { isFailure, type Setback } from '../../versioning/failure.js'
+import type { Change } from '../../versioning/change.js'
 import type { History, NewChange, OpenEntry } from '../../versioning/history.js'
 import type { Locks } from '../documents/lock.js'
 import { MAX_DOCUMENT } from '../documents/document.js'
@@ -105,7 +106,7 @@ function journalledStore(settings: Required<JournalledStoreSettings> & Settlemen
 
   async function begin(changes: readonly NewChange[]): Promise<readonly OpenEntry[] | Problem> {
     const entries = await history.begin(changes)
-    return isSetback(entries) ? problemOf(entries) : entries
+    return isFailure(entries) ? problemOf(entries) : entries
   }
 
   /**
@@ -243,7 +244,7 @@ const notKept = (graph: string, base: string): Problem =>
 
 const RETRY_S = '10'
 
-export const problemOf = ({ setback, detail }: Setback): Problem =>
-  setback === 'unfit'
+export const problemOf = ({ failure, detail }: Setback): Problem =>
+  failure === 'unfit'
     ? problem('update.form', detail)
-    : problem(setback === 'full' ? 'history.full' : 'history.failed', detail, { fields: [['Retry-After', RETRY_S]] })
+    : problem(failure === 'full' ? 'history.full' : 'history.failed', detail, { fields: [['Retry-After', RETRY_S]] })

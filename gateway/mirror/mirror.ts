@@ -1,5 +1,5 @@
 // In charge of keeping an application's repository equal to its store (design 6): what differs is told, or is committed.
-import { isSetback } from '../../versioning/change.js'
+import { isFailure } from '../../versioning/failure.js'
 import { blobId } from '../../versioning/git/fast-import.js'
 import { problemOf } from './journalled-store.js'
 import { everyWrite, type Locks, type Release } from '../documents/lock.js'
@@ -118,7 +118,7 @@ export async function sweepDocument(
   if (found === undefined || isProblem(found)) return found
   const { difference, ...states } = found
   const entries = await mirrored.history.begin([{ document, ...states, ...author }])
-  if (isSetback(entries)) return problemOf(entries)
+  if (isFailure(entries)) return problemOf(entries)
   await mirrored.history.done(entries)
   return difference
 }
@@ -147,7 +147,7 @@ async function compare({ store, history }: Mirrored, document: string): Promise<
   const content = await stateOf(store, document)
   if (isProblem(content)) return content
   const before = await history.latest(document, PATIENCE_MS)
-  if (isSetback(before)) return problemOf(before)
+  if (isFailure(before)) return problemOf(before)
   if (areSame(before, content)) return undefined
   const difference =
     before === undefined ? 'missing in the repository' : content === undefined ? 'missing in the store' : 'changed'

@@ -1,5 +1,5 @@
 // In charge of filling an empty store from the repository and the journal.
-import { isSetback } from '../../versioning/change.js'
+import { isFailure } from '../../versioning/failure.js'
 import type { OpenEntry } from '../../versioning/history.js'
 import type { Locks } from '../documents/lock.js'
 import { verify } from './mirror.js'
@@ -110,7 +110,7 @@ async function isUnreadable(store: GraphStore, content: string | undefined, { co
 /** Where to look for what is wrong. */
 async function placeOf({ history, pathOf }: Mirrored, document: string): Promise<string> {
   const found = await history.versions(document, INDEXED_MS)
-  const commit = isSetback(found) ? undefined : found.versions.at(-1)?.commit
+  const commit = isFailure(found) ? undefined : found.versions.at(-1)?.commit
   return `It is ${pathOf(document)}${commit === undefined ? '' : ` as at commit ${commit}`}.`
 }
 

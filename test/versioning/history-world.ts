@@ -2,13 +2,13 @@
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Test } from 'tap'
-import { isSetback, type Setback } from '../../versioning/change.js'
+import { isFailure, SetbackError, type Setback } from '../../versioning/failure.js'
 import { dumpIndex } from '../../versioning/journal/version-index.js'
 import { openDatabase } from '../../versioning/journal/database.js'
-import type { History, Log, NewChange, OpenEntry } from '../../versioning/history.js'
+import type { History, OperatorLog, NewChange, OpenEntry } from '../../versioning/history.js'
 import { openLocalRepository } from '../../versioning/git/local-repository.js'
 import { openHistory, type HistoryOptions } from '../../versioning/open-history.js'
-import { SetbackError, type Committed, type NewCommit, type Repository } from '../../versioning/repository.js'
+import type { Committed, NewCommit, Repository } from '../../versioning/repository.js'
 import { temporaryFolder } from '../support/bare-repository.js'
 import { BASE, succeeded } from './repository-contract.js'
 
@@ -16,7 +16,7 @@ export const PREFIX = 'graphs'
 export const SOON = 10_000
 /** A git that yields takes its time on a machine that has other things to do. */
 const PATIENCE = 60_000
-export const NO_LOG: Log = { info: () => undefined, warn: () => undefined, error: () => undefined }
+export const NO_LOG: OperatorLog = { info: () => undefined, warn: () => undefined, error: () => undefined }
 export const QUICK = { shortest: 1, longest: 4, parked: 5, gather: 0 }
 
 /** What goes wrong with one call of `commit`. */
@@ -55,7 +55,7 @@ export function faulty(real: Repository, batch = real.batch): Faulty {
 
   async function fit(changes: readonly NewCommit[]): ReturnType<Repository['commit']> {
     const outcome = await unlessUnfit(changes)
-    for (const { id } of isSetback(outcome) ? outcome.done : outcome) onBranch.add(id)
+    for (const { id } of isFailure(outcome) ? outcome.done : outcome) onBranch.add(id)
     return outcome
   }
 
@@ -63,7 +63,7 @@ export function faulty(real: Repository, batch = real.batch): Faulty {
     const bad = changes.findIndex(({ document }) => unfit.has(document))
     if (bad === -1) return real.commit(changes)
     const done = bad === 0 ? [] : await real.commit(changes.slice(0, bad))
-    return isSetback(done) ? done : { setback: 'unfit', detail: 'Too large for this repository.', done }
+    return isFailure(done) ? done : { failure: 'unfit', detail: 'Too large for this repository.', done }
   }
 
   async function commit(changes: readonly NewCommit[]): ReturnType<Repository['commit']> {
@@ -102,7 +102,7 @@ export function faulty(real: Repository, batch = real.batch): Faulty {
     commit,
     async *log(from) {
       const fault = logFaults.shift()
-      if (isSetback(fault)) throw new SetbackError(fault)
+      if (isFailure(fault)) throw new SetbackError(fault)
       let left = fault ?? Infinity
       for await (const logged of real.log(from)) {
         if (left-- <= 0) return
@@ -145,7 +145,7 @@ export async function historyWorld(
   const repository = faulty(succeeded(await openLocalRepository(local)), options.batch)
   const lines: string[] = []
   const line = (fields: object, message: string): void => void lines.push(`${message} ${JSON.stringify(fields)}`)
-  const log: Log = { info: line, warn: line, error: line }
+  const log: OperatorLog = { info: line, warn: line, error: line }
   const contents = new Map<string, string | undefined>()
   const open = async (folder: string, more: Partial<HistoryOptions> = {}): Promise<History> =>
     succeeded(

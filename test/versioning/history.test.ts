@@ -2,7 +2,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
-import type { Setback, Version } from '../../versioning/change.js'
+import type { Setback, SetbackCode } from '../../versioning/failure.js'
+import type { Version } from '../../versioning/change.js'
 import { commitMessage, readTrailers } from '../../versioning/git/commit-message.js'
 import { documentPath } from '../../versioning/git/document-path.js'
 import type { OpenEntry } from '../../versioning/history.js'
@@ -31,8 +32,8 @@ const idsOf = (world: HistoryWorld, document: string): string[] =>
   committed(world).flatMap(([of, id]) => (of === document ? [id] : []))
 const noted = (entries: readonly OpenEntry[]): string[] => entries.map(({ id }) => id)
 
-const setback = (kind: Setback['setback'], more: Partial<Setback> = {}): Setback => ({
-  setback: kind,
+const setback = (kind: SetbackCode, more: Partial<Setback> = {}): Setback => ({
+  failure: kind,
   detail: `it is ${kind}`,
   ...more,
 })
@@ -452,7 +453,7 @@ void t.test('a folder in use, or an index of something else', async (t) => {
   await world.write(DOC, triple('1'))
   await world.history.settled(SOON)
   const options = { repository: world.repository, base: BASE, prefix: PREFIX, now: () => TIME, log: NO_LOG }
-  t.match(await openHistory({ ...options, folder: world.journal }), { setback: 'failed', detail: /another process/ })
+  t.match(await openHistory({ ...options, folder: world.journal }), { failure: 'failed', detail: /another process/ })
   foreignCommit(world.bare, { 'elsewhere/other.nt': triple('o') })
   world.history.refresh()
   t.same(await versionsOf(world, OTHER), [], 'not under the prefix')
@@ -466,7 +467,7 @@ void t.test('a folder in use, or an index of something else', async (t) => {
   await world.write(DOC, triple('2'))
   await world.history.close()
   const moved = await openHistory({ ...options, folder: world.journal, base: 'https://elsewhere.example/' })
-  t.match(moved, { setback: 'failed', detail: /is no document of https:\/\/elsewhere.example\// })
+  t.match(moved, { failure: 'failed', detail: /is no document of https:\/\/elsewhere.example\// })
   world.repository.down = undefined
   await world.restart()
   t.equal((await versionsOf(world, DOC)).length, 2)

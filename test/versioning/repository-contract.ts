@@ -1,6 +1,6 @@
 // In charge of the contract of a Git repository, held against every kind: a local one, and GitHub.
 import type { Test } from 'tap'
-import { isSetback, type Setback } from '../../versioning/change.js'
+import { isFailure, type Setback } from '../../versioning/failure.js'
 import { readTrailers } from '../../versioning/git/commit-message.js'
 import { documentPath } from '../../versioning/git/document-path.js'
 import { blobId } from '../../versioning/git/fast-import.js'
@@ -51,8 +51,8 @@ export async function commitAll(repository: Repository, changes: readonly NewCom
   const all: Committed[] = []
   for (let conflicts = 0; all.length < changes.length;) {
     const answer = await repository.commit(changes.slice(all.length, all.length + repository.batch))
-    all.push(...(isSetback(answer) ? answer.done : answer))
-    if (isSetback(answer) && (answer.setback !== 'conflict' || ++conflicts > 20)) throw new Error(answer.detail)
+    all.push(...(isFailure(answer) ? answer.done : answer))
+    if (isFailure(answer) && (answer.failure !== 'conflict' || ++conflicts > 20)) throw new Error(answer.detail)
   }
   return all
 }
@@ -64,7 +64,7 @@ export async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
 }
 
 export function succeeded<T>(value: T | Setback): T {
-  if (isSetback(value)) throw new Error(`${value.setback}: ${value.detail}`)
+  if (isFailure(value)) throw new Error(`${value.failure}: ${value.detail}`)
   return value
 }
 
@@ -344,7 +344,7 @@ export function repositoryContract(t: Test, open: (t: Test) => Promise<OpenedRep
     const answers: string[] = []
     for (const path of [`graphs/${'a/'.repeat(3000)}b.nt`, 'graphs/../a.nt', 'graphs/.git/a.nt', 'graphs//a.nt']) {
       const answer = await repository.commit([{ ...changeOf('b/', triple('2')), path }])
-      answers.push(isSetback(answer) ? `${answer.setback} ${answer.done.length}` : 'committed')
+      answers.push(isFailure(answer) ? `${answer.failure} ${answer.done.length}` : 'committed')
     }
     t.same(new Set(answers), new Set(['unfit 0']))
     await commitAll(repository, [good])

@@ -1,10 +1,16 @@
 // In charge of what a commit says: who and what, written and read back, and nothing else however it is asked for.
 import fc from 'fast-check'
 import t from 'tap'
-import { authorOf, commitMessage, commitTime, readTrailers, type Described } from '../../../versioning/git/commit-message.js'
+import {
+  commitAuthor,
+  commitMessage,
+  commitTime,
+  readTrailers,
+  type DescribedChange,
+} from '../../../versioning/git/commit-message.js'
 
 const SHA = 'a94a8fe5ccb19ba61c4c0873d391e987982fbbd3'
-const PUT: Described = {
+const PUT: DescribedChange = {
   id: '01JD5V6Q2M3N4P5R6S7T8V9WXY',
   method: 'PUT',
   agent: 'https://people.example/ann#me',
@@ -44,12 +50,12 @@ void t.test('the author of a commit', async (t) => {
     ['\ud800', '%EF%BF%BD', 'half a character'],
   ]
   for (const [agent, name, why] of rows) {
-    t.equal(authorOf(agent).name, name, why)
-    t.match(authorOf(agent).email, /^[0-9a-f]{16}@webid\.invalid$/)
+    t.equal(commitAuthor(agent).name, name, why)
+    t.match(commitAuthor(agent).email, /^[0-9a-f]{16}@webid\.invalid$/)
   }
   // printf 'https://people.example/ann#me' | sha256sum
-  t.equal(authorOf('https://people.example/ann#me').email, 'c55c3d1185c0a589@webid.invalid')
-  t.not(authorOf('https://people.example/é').email, authorOf('https://people.example/%C3%A9').email)
+  t.equal(commitAuthor('https://people.example/ann#me').email, 'c55c3d1185c0a589@webid.invalid')
+  t.not(commitAuthor('https://people.example/é').email, commitAuthor('https://people.example/%C3%A9').email)
 })
 
 void t.test('the date of a commit', async (t) => {

@@ -16,10 +16,18 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
-import { isSetback } from '../../../versioning/change.js'
+import { isFailure } from '../../../versioning/failure.js'
 import { openLocalRepository } from '../../../versioning/git/local-repository.js'
 import type { Repository } from '../../../versioning/repository.js'
-import { checkSound, filesAt, foreignCommit, git, headOf, logged, temporaryFolder } from '../../support/bare-repository.js'
+import {
+  checkSound,
+  filesAt,
+  foreignCommit,
+  git,
+  headOf,
+  logged,
+  temporaryFolder,
+} from '../../support/bare-repository.js'
 import {
   all,
   changeOf,
@@ -55,14 +63,14 @@ void t.test('the contract of a repository', async (t) => repositoryContract(t, o
 void t.test('opening', async (t) => {
   const refused = async (folder: string, options: Partial<typeof OPTIONS> = {}): Promise<string> => {
     const opened = await openLocalRepository({ ...OPTIONS, ...options, folder })
-    if (!isSetback(opened)) await opened.close()
-    return isSetback(opened) ? `${opened.setback}: ${opened.detail}` : 'opened'
+    if (!isFailure(opened)) await opened.close()
+    return isFailure(opened) ? `${opened.failure}: ${opened.detail}` : 'opened'
   }
 
   await t.test('a folder with something else, another kind of repository, and no branch are refused', async (t) => {
     const folder = temporaryFolder(t)
     writeFileSync(join(folder, 'letter.txt'), 'x')
-    t.match(await refused(folder), /^failed: .*holds something else/)
+    t.match(await refused(folder), /^failed: .*holds other files/)
     t.same(readdirSync(folder), ['letter.txt'], 'and is left alone')
     const other = temporaryFolder(t)
     git(other, ['init', '--quiet', '--bare', '--object-format=sha256'])
@@ -152,7 +160,7 @@ void t.test('opening', async (t) => {
       process.execPath,
       script,
     ])
-    t.match(stdout.toString(), /"setback":"failed".*EMFILE/)
+    t.match(stdout.toString(), /"failure":"failed".*EMFILE/)
   })
 
   await t.test('without memory for a process git is not started, and that is told', async (t) => {
@@ -345,9 +353,9 @@ void t.test('what stands in the way', async (t) => {
       if (name.endsWith('.pack')) writeFileSync(file, Buffer.alloc(statSync(file).size, 1))
     }
     const outcome = await repository.commit([changeOf('a/', triple('2'))])
-    t.ok(isSetback(outcome) && outcome.done.length === 0)
+    t.ok(isFailure(outcome) && outcome.done.length === 0)
     const contents = await all(repository.contents()).catch((error: unknown) => error)
-    t.match(contents, { setback: { setback: 'failed' } })
+    t.match(contents, { setback: { failure: 'failed' } })
   })
 
   await t.test('a full disk is told, and nothing is half done', async (t) => {
@@ -356,18 +364,18 @@ void t.test('what stands in the way', async (t) => {
     t.teardown(() => spawnSync('umount', ['-l', folder]))
     const repository = succeeded(await openLocalRepository({ ...OPTIONS, folder: join(folder, 'r.git') }))
     const { commit } = (await commitAll(repository, [changeOf('a/', triple('1'))]))[0]!
-    t.match(await repository.ready(), { setback: 'full' })
+    t.match(await repository.ready(), { failure: 'full' })
     const large = changeOf('a/', randomBytes(3_000_000).toString('hex'))
     const outcome = await repository.commit([changeOf('b/', triple('2')), large])
-    t.match(outcome, { setback: 'full', done: [] }, JSON.stringify(outcome))
+    t.match(outcome, { failure: 'full', done: [] }, JSON.stringify(outcome))
     t.equal(headOf(join(folder, 'r.git')), commit)
     spawnSync('mount', ['-o', 'remount,size=64m', folder])
     t.equal((await commitAll(repository, [large])).length, 1, 'and goes on when there is room')
     const objects = join(folder, 'r.git/objects')
     spawnSync('mount', ['--bind', objects, objects])
     spawnSync('mount', ['-o', 'remount,bind,ro', objects])
-    t.match(await repository.ready(), { setback: 'denied' })
-    t.match(await repository.commit([changeOf('c/', triple('3'))]), { setback: 'denied', done: [] })
+    t.match(await repository.ready(), { failure: 'denied' })
+    t.match(await repository.commit([changeOf('c/', triple('3'))]), { failure: 'denied', done: [] })
     spawnSync('umount', ['-l', objects])
     checkSound(t, join(folder, 'r.git'))
     await repository.close()

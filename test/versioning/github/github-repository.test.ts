@@ -3,10 +3,10 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
-import { isSetback } from '../../../versioning/change.js'
+import { isFailure, SetbackError } from '../../../versioning/failure.js'
 import { gitHubPlace } from '../../../versioning/github/api.js'
 import { openGitHubRepository, type GitHubRepositoryOptions } from '../../../versioning/github/github-repository.js'
-import { SetbackError, type NewCommit, type Repository } from '../../../versioning/repository.js'
+import type { NewCommit, Repository } from '../../../versioning/repository.js'
 import { freePort } from '../../support/fuseki.js'
 import { openGitHub, type Fault, type GitHubDouble, type GitHubDoubleOptions } from '../../support/github.js'
 import {
@@ -76,7 +76,7 @@ void t.test('locations', async (t) => {
     t.equal(place && `${place.apiBase} ${place.owner} ${place.repo}`, expected, `${location} ${apiBase ?? ''}`)
   }
   const options = { branch: 'main', pathPrefix: 'graphs', token: 'x', now: () => 0 }
-  t.ok(isSetback(await openGitHubRepository({ location: 'ftp://x/o/r', ...options })))
+  t.ok(isFailure(await openGitHubRepository({ location: 'ftp://x/o/r', ...options })))
 })
 
 const writes: Fault['on'] = ({ method }) => method !== 'GET'
@@ -85,7 +85,7 @@ void t.test('what GitHub answers to a write, and what it becomes', PATIENT, asyn
   const github = await openGitHub(t)
   const reset = Math.floor(TIME / 1000) + 1800
   const date = new Date(TIME + 90_000).toUTCString()
-  type Row = readonly [name: string, answer: Fault, setback: string, retryIn?: number]
+  type Row = readonly [name: string, answer: Fault, failure: string, retryIn?: number]
   const answer = (status: number, message?: string, headers?: Record<string, string>): Fault => ({
     answer: { status, message: `${message} ${github.token}`, ...(headers && { headers }) },
   })
@@ -131,29 +131,29 @@ void t.test('what GitHub answers to a write, and what it becomes', PATIENT, asyn
     ['silence', { delay: 1500, drop: true }, 'in-doubt'],
     ['more than the limit', answer(201, 'x'.repeat(40_000)), 'in-doubt'],
   ]
-  for (const [name, fault, setback, retryIn] of rows) {
+  for (const [name, fault, failure, retryIn] of rows) {
     const repository = await connect(github, { now: () => TIME, timeout: 700, answerLimit: 30_000, pause: 0 })
     let over = false
     github.fault({ ...fault, on: (call) => !over && (fault.on?.(call) ?? true) })
     const outcome = await repository.commit([changeOf(`${name.replace(/\W+/g, '-')}/`, triple(name))])
     over = true
     await repository.close()
-    if (!isSetback(outcome)) t.fail(`${name}: committed`)
+    if (!isFailure(outcome)) t.fail(`${name}: committed`)
     else {
-      t.match(outcome, { setback, done: [], retryAt: retryIn === undefined ? undefined : TIME + retryIn }, name)
+      t.match(outcome, { failure, done: [], retryAt: retryIn === undefined ? undefined : TIME + retryIn }, name)
       t.notMatch(JSON.stringify(outcome), github.token, `${name}: the token is not told`)
     }
   }
 
-  for (const [name, options, setback] of [
+  for (const [name, options, failure] of [
     ['nobody listens', { apiBase: `http://127.0.0.1:${await freePort()}` }, 'unreachable'],
     ['no token', { token: undefined }, 'denied'],
     ['a token that is none', { token: 'a\nb' }, 'denied'],
     ['another token', { token: 'other' }, 'denied'],
   ] as const) {
     const repository = await connect(github, { ...options, timeout: 700 })
-    t.match(await repository.commit([changeOf('x/', triple('x'))]), { setback }, name)
-    t.match(await repository.ready(), { setback, detail: /\w+/ }, `${name}: not ready`)
+    t.match(await repository.commit([changeOf('x/', triple('x'))]), { failure }, name)
+    t.match(await repository.ready(), { failure, detail: /\w+/ }, `${name}: not ready`)
     await repository.close()
   }
 })
@@ -192,12 +192,12 @@ void t.test('ready', async (t) => {
   await github.push({ x: 'y' })
   t.equal(await repository.ready(), undefined)
   github.mayPush = false
-  t.match(await repository.ready(), { setback: 'denied', detail: /may not write/ })
+  t.match(await repository.ready(), { failure: 'denied', detail: /may not write/ })
   const other = await connect(github, { location: 'https://github.example/owner/other' })
-  t.match(await other.ready(), { setback: 'missing', detail: /location.*token/ }, 'another repository')
+  t.match(await other.ready(), { failure: 'missing', detail: /location.*token/ }, 'another repository')
   await other.close()
   await repository.close()
-  t.match(await repository.ready(), { setback: 'unreachable' }, 'closed')
+  t.match(await repository.ready(), { failure: 'unreachable' }, 'closed')
 })
 
 void t.test('while GitHub limits, nothing is sent; the pauses grow', async (t) => {
@@ -206,14 +206,14 @@ void t.test('while GitHub limits, nothing is sent; the pauses grow', async (t) =
   const change = changeOf('a/', triple('1'))
   github.fault({ times: 3, answer: { status: 403, message: 'You have exceeded a secondary rate limit' } })
   for (const minutes of [1, 2, 4]) {
-    t.match(await repository.commit([change]), { setback: 'limited', retryAt: clock.now + minutes * 60_000 })
+    t.match(await repository.commit([change]), { failure: 'limited', retryAt: clock.now + minutes * 60_000 })
     const calls = github.calls.length
     clock.now += minutes * 60_000 - 1
-    t.match(await repository.commit([change]), { setback: 'limited' })
+    t.match(await repository.commit([change]), { failure: 'limited' })
     t.equal(github.calls.length, calls)
     clock.now += 1
   }
-  t.notOk(isSetback(await repository.commit([change])))
+  t.notOk(isFailure(await repository.commit([change])))
 })
 
 void t.test('while GitHub limits, a clock that is set makes no difference', async (t) => {
@@ -221,15 +221,15 @@ void t.test('while GitHub limits, a clock that is set makes no difference', asyn
   const { repository, github } = await open(t, { now: () => clock.now, elapsed: () => elapsed.now })
   github.fault({ answer: { status: 429, headers: { 'retry-after': '30' } } })
   const commit = () => repository.commit([changeOf('a/', triple('1'))])
-  t.match(await commit(), { setback: 'limited', retryAt: TIME + 30_000 })
+  t.match(await commit(), { failure: 'limited', retryAt: TIME + 30_000 })
   elapsed.now = 10_000
   for (const hours of [-5, 5]) {
     clock.now = TIME + hours * 3_600_000
-    t.match(await commit(), { setback: 'limited', retryAt: clock.now + 20_000 }, `set by ${hours} hours`)
+    t.match(await commit(), { failure: 'limited', retryAt: clock.now + 20_000 }, `set by ${hours} hours`)
   }
   clock.now = TIME - 5 * 3_600_000
   elapsed.now = 30_000
-  t.notOk(isSetback(await commit()))
+  t.notOk(isFailure(await commit()))
 })
 
 void t.test('calls', PATIENT, async (t) => {
@@ -319,10 +319,10 @@ void t.test('calls', PATIENT, async (t) => {
 })
 
 /** What reading to the end throws. */
-const setbackOf = (items: AsyncIterable<unknown>): Promise<string> =>
+const failureOf = (items: AsyncIterable<unknown>): Promise<string> =>
   all(items).then(
     () => 'none',
-    (error: unknown) => (error instanceof SetbackError ? error.setback.setback : String(error)),
+    (error: unknown) => (error instanceof SetbackError ? error.setback.failure : String(error)),
   )
 
 void t.test('a commit of many files is told whole', PATIENT, async (t) => {
@@ -349,16 +349,16 @@ void t.test('reading', PATIENT, async (t) => {
   github.treeLimit = 15
   t.same(await paths(), Object.keys(files).sort(), 'truncated trees are walked')
   github.treeLimit = 5
-  t.equal(await setbackOf(repository.files()), 'failed', 'a folder that cannot be told whole')
+  t.equal(await failureOf(repository.files()), 'failed', 'a folder that cannot be told whole')
   github.treeLimit = 100_000
   t.same(Object.fromEntries((await all(repository.contents())).map(({ path, content }) => [path, content])), files)
 
   const at = { commit: head, path: 'data/graphs/0/0.nt', blob: undefined }
   github.token = 'other'
-  t.match(await repository.read(at), { setback: 'denied' })
+  t.match(await repository.read(at), { failure: 'denied' })
   github.fault({ answer: { status: 404 } }, { answer: { status: 404 } })
-  t.match(await repository.read(at), { setback: 'missing' }, 'out of reach is not the same as absent')
-  t.equal(await setbackOf(repository.log(undefined)), 'denied')
+  t.match(await repository.read(at), { failure: 'missing' }, 'out of reach is not the same as absent')
+  t.equal(await failureOf(repository.log(undefined)), 'denied')
   github.token = 'github_pat_secret'
 
   const renamed = await github.push({ 'data/graphs/0/0.nt': null, 'data/graphs/0/zero.nt': triple('0') })

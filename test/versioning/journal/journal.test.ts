@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
-import { isSetback } from '../../../versioning/change.js'
+import { isFailure } from '../../../versioning/failure.js'
 import { readTrailers } from '../../../versioning/git/commit-message.js'
 import { openDatabase, put, type Database } from '../../../versioning/journal/database.js'
 import type { NewChange } from '../../../versioning/history.js'
@@ -30,7 +30,10 @@ async function journalIn(
   { now = (): number => 1, limits = LIMITS, durableDone = false } = {},
 ): Promise<{ journal: Journal; database: Database }> {
   const database = succeeded(await openDatabase(folder, NO_LOG))
-  return { database, journal: await openJournal(database, (document) => document, now, limits, durableDone) }
+  return {
+    database,
+    journal: await openJournal({ database, pathOf: (document) => document, now, limits, durableDone }),
+  }
 }
 
 void t.test('a ULID is later than every earlier one, whatever the clock says', async (t) => {
@@ -69,7 +72,7 @@ void t.test('ids grow over restarts, though the clock goes back and the journal 
 void t.test('changes that are begun at the same time share a sync', async (t) => {
   const { journal, database } = await journalIn(temporaryFolder(t))
   const begun = await Promise.all(Array.from({ length: 100 }, (_, i) => journal.begin([change(`${i}`, `${DOC}${i}`)])))
-  t.notOk(begun.some(isSetback))
+  t.notOk(begun.some(isFailure))
   t.equal(journal.open().length, 100)
   t.ok(database.counts.synced >= 1 && database.counts.synced <= 5, `${database.counts.synced} syncs`)
   await database.close()
@@ -98,10 +101,10 @@ void t.test('the journal is bounded, in changes and in bytes, and takes more whe
     const folder = temporaryFolder(t)
     const { journal, database } = await journalIn(folder, { limits })
     const begun = await Promise.all([journal.begin([change(first)]), journal.begin([change(second, BASE)])])
-    t.match(await journal.begin([change(third)]), { setback: 'full', detail: /status/ }, what)
+    t.match(await journal.begin([change(third)]), { failure: 'full', detail: /status/ }, what)
     t.equal(journal.figures().depth, 2)
     await journal.undone(succeeded(begun[0]!))
-    t.notOk(isSetback(await journal.begin([change(third)])), what)
+    t.notOk(isFailure(await journal.begin([change(third)])), what)
     await database.close()
   }
 })
@@ -147,18 +150,18 @@ void t.test('operations are written in the order in which they were given, in on
   await Promise.all(['1', '2', '3'].map((key) => database.write([put(key, large)], false, 'drop')))
   t.equal(database.counts.batches - before, 3, 'what is large is not held in one piece')
   await database.close()
-  t.match(await database.write([put('k', '')], true, 'drop'), { setback: 'failed' })
+  t.match(await database.write([put('k', '')], true, 'drop'), { failure: 'failed' })
 })
 
 void t.test('a damaged or locked folder is told, with the mend', async (t) => {
   const folder = temporaryFolder(t)
   const database = succeeded(await openDatabase(folder, NO_LOG))
-  t.match(await openDatabase(folder, NO_LOG), { setback: 'failed', detail: /another process/ })
+  t.match(await openDatabase(folder, NO_LOG), { failure: 'failed', detail: /another process/ })
   await database.close()
   writeFileSync(join(folder, 'CURRENT'), 'MANIFEST-999999\n')
-  t.match(await openDatabase(folder, NO_LOG), { setback: 'failed', detail: /Put back a copy|cannot be opened/ })
+  t.match(await openDatabase(folder, NO_LOG), { failure: 'failed', detail: /Put back a copy|cannot be opened/ })
   writeFileSync(join(folder, 'file'), '')
-  t.match(await openDatabase(join(folder, 'file'), NO_LOG), { setback: 'failed' })
+  t.match(await openDatabase(join(folder, 'file'), NO_LOG), { failure: 'failed' })
 })
 
 /** A disk of two MiB; undefined where none can be made. */
@@ -184,8 +187,8 @@ void t.test('a full disk: nothing more is begun, nothing is lost, and it goes on
   const acknowledged: string[] = []
   const begin = async (): Promise<boolean> => {
     const entries = await journal.begin([change('x'.repeat(10_000))])
-    if (isSetback(entries)) {
-      t.match(entries, { setback: 'full', detail: /Make room/ })
+    if (isFailure(entries)) {
+      t.match(entries, { failure: 'full', detail: /Make room/ })
       return false
     }
     acknowledged.push(entries[0]!.id)

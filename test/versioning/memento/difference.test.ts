@@ -1,7 +1,7 @@
 // What differs between two versions: triples added and removed, by subject, and as RDF Patch.
 import fc from 'fast-check'
 import t from 'tap'
-import { bySubject, differenceOf, rdfPatchOf, readRdfPatch } from '../../../versioning/memento/difference.js'
+import { bySubject, documentDifference, rdfPatchOf, readRdfPatch } from '../../../versioning/memento/difference.js'
 
 const text = (...lines: string[]): string => lines.map((line) => `${line}\n`).join('')
 const a = '<urn:a> <urn:p> "1" .'
@@ -16,7 +16,7 @@ void t.test('added and removed', async (t) => {
     ['both', text(a, b), text(b, c), [c], [a]],
   ]
   for (const [what, before, after, added, removed] of rows) {
-    t.same(differenceOf(before, after), { added, removed }, what)
+    t.same(documentDifference(before, after), { added, removed }, what)
   }
 })
 
@@ -36,7 +36,7 @@ void t.test('what is removed from one and added makes the other', async () => {
   const lines = fc.uniqueArray(fc.nat(40)).map((all) => all.map((n) => `<urn:${n}> <urn:p> "${n}" .`))
   fc.assert(
     fc.property(lines, lines, (before, after) => {
-      const { added, removed } = differenceOf(text(...before), text(...after))
+      const { added, removed } = documentDifference(text(...before), text(...after))
       const made = [...before.filter((line) => !removed.includes(line)), ...added]
       return made.sort().join() === [...after].sort().join() && removed.every((line) => !after.includes(line))
     }),

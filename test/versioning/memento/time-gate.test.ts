@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { formatMementoDatetime, parseMementoDatetime } from '../../../versioning/memento/memento-datetime.js'
-import { closestMemento } from '../../../versioning/memento/time-gate.js'
+import { closestMemento } from '../../../versioning/memento/time-map.js'
 import { mementos } from '../versions.js'
 
 void t.test('Accept-Datetime is an IMF-fixdate in GMT, case-sensitive (RFC 7089 §2.1.1)', async (t) => {
