@@ -77,7 +77,7 @@ void t.test('opening', async (t) => {
     t.match(await refused(other), /^failed: .*SHA-1/)
     t.match(await refused(join(folder, 'letter.txt')), /^failed: .*EEXIST/)
     for (const branch of ['a..b', 'a\nb', '../main', 'x.lock', '']) {
-      t.match(await refused(temporaryFolder(t), { branch }), /^failed: .*no name of a branch/s, JSON.stringify(branch))
+      t.match(await refused(temporaryFolder(t), { branch }), /^failed: .*not a valid name of a branch/s, JSON.stringify(branch))
     }
   })
 
