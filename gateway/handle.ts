@@ -1,18 +1,19 @@
 // In charge of the order of a request: parse → identify → look up → decide → (read | write | query | past | system) → respond.
 // Nothing else knows what comes before what.
+import type { Context } from './request/context.js'
 import type { Decision, Mode } from '../policies/decide.js'
 import { requiredMode } from '../policies/decide.js'
 import { isCrossSite } from '../policies/cross-site.js'
 import { decideOn, lookUp, type Facts, type OwnTarget } from './request/access.js'
 import { endpointOf, type Endpoint, type EndpointTarget } from './endpoints/table.js'
 import type { Request, Response } from './http/exchange.js'
-import type { Application, Gateway } from './gateway.js'
-import { identify, recallAgent, type Agent } from './request/identify.js'
+import type { Gateway, Member } from './gateway.js'
+import { identify, recallAgent } from './request/identify.js'
 import { makeTrace, type Trace } from './log.js'
 import { endingSession } from './identity/cookies.js'
 import { observe } from './request/observe.js'
 import { isPast, linksOfRefused, past } from './memento/past.js'
-import { isProblem, problem, type Problem } from './problem.js'
+import { isFailure, problem, type Problem } from './problem.js'
 import { ACCEPT_POST } from './rdf/read.js'
 import { read } from './methods/read.js'
 import { readLarge } from './methods/read-large.js'
@@ -31,17 +32,6 @@ import { sparql } from './endpoints/sparql.js'
 import { readSparqlRequest, SPARQL_ACCEPTS, SPARQL_METHODS, type SparqlRequest } from './endpoints/sparql-request.js'
 import { acceptOverride, type Target } from './http/target.js'
 import { write } from './methods/write.js'
-
-/** One request on its way, with what has been found out about it. */
-export interface Context {
-  readonly gateway: Gateway
-  readonly request: Request
-  readonly application: Application
-  readonly agent: Agent
-  /** What the client accepts: `?accept=`, else the Accept field. */
-  readonly accept: string | undefined
-  readonly trace: Trace
-}
 
 /** Whatever happens, an answer: a throw is a bug, and becomes a 500 with the id that the log has too. */
 export async function handle(request: Request, gateway: Gateway): Promise<Response> {
@@ -84,17 +74,25 @@ export function handleNow(request: Request, gateway: Gateway): Response | undefi
 function answerNow(request: Request, gateway: Gateway, accept: string | undefined, trace: Trace): Response | undefined {
   if ((request.method !== 'GET' && request.method !== 'HEAD') || request.hosts !== 1) return undefined
   const target = gateway.targetOf(request.requestTarget, request.fields.host)
-  if (target.kind !== 'document') return undefined
-  const agent = recallAgent(request, target.application, gateway)
+  if (isFailure(target) || target.kind !== 'document') return undefined
+  const agent = recallAgent(request, target, gateway)
   if (!agent) return undefined
   const stored = target.application.cache.documents.find(target.document)
   if (!stored?.value) return undefined
-  const context: Context = { gateway, request, application: target.application, agent, accept, trace }
+  const context: Context = {
+    gateway,
+    request,
+    application: target.application,
+    dataspace: target.dataspace,
+    agent,
+    accept,
+    trace,
+  }
   const facts: Facts = { kind: 'document', iri: target.document, document: stored.value, answeredAt: stored.answeredAt }
   const decision = decideOn(context, facts, 'Read')
-  if (isProblem(decision) || !decision.allowed) return undefined
+  if (isFailure(decision) || !decision.allowed) return undefined
   const outcome = read(context, decision, facts)
-  if (!outcome || isProblem(outcome)) return undefined
+  if (!outcome || isFailure(outcome)) return undefined
   if (agent.webId !== undefined) trace.agent = agent.webId
   trace.decision = decision
   return outcome
@@ -102,7 +100,7 @@ function answerNow(request: Request, gateway: Gateway, accept: string | undefine
 
 async function answer(request: Request, gateway: Gateway, accept: string | undefined, trace: Trace): Promise<Response> {
   const refuse = (reason: Problem, links: Response['fields'] = []): Response => {
-    trace.problem = reason.code
+    trace.problem = reason.failure
     return problemResponse(reason, accept, undefined, links)
   }
   const { maxBody } = gateway.settings
@@ -113,43 +111,43 @@ async function answer(request: Request, gateway: Gateway, accept: string | undef
   // RFC 9110 §9.3.7: `OPTIONS *` asks about the server as a whole.
   if (request.method === 'OPTIONS' && request.requestTarget === '*') return response(204, [['Allow', DOCUMENT_METHODS]])
   const target = gateway.targetOf(request.requestTarget, request.fields.host)
-  if (isProblem(target)) return refuse(target)
+  if (isFailure(target)) return refuse(target)
   if (request.method === 'OPTIONS') return options(target)
 
   const { application } = target
   const demand = await demandOf(request, target, gateway)
-  if (isProblem(demand)) return refuse(demand)
+  if (isFailure(demand)) return refuse(demand)
   const { required, endpoint } = demand
   // An identity provider sends the browser back here by a link.
   const isRead = required === 'Read' || (required === 'open' && isSafe(request.method))
-  if (!isRead && isCrossSite(request.fields, application.dataspace.origins)) {
+  if (!isRead && isCrossSite(request.fields, target.dataspace.origins)) {
     return refuse(problem('access.cross-site', 'A page of another site may not write here.'))
   }
 
   const agent = await identify(request, target, gateway, trace)
-  if (isProblem(agent)) return refuse(agent)
-  const context: Context = { gateway, request, application, agent, accept, trace }
+  if (isFailure(agent)) return refuse(agent)
+  const context: Context = { gateway, request, application, dataspace: target.dataspace, agent, accept, trace }
 
   if (target.kind === 'proxied') {
     const outcome = await gateway.proxy(context, target.uri)
-    return isProblem(outcome) ? refuse(outcome) : outcome
+    return isFailure(outcome) ? refuse(outcome) : outcome
   }
   if (required === 'open') {
     const outcome = await endpoint!.answer(context, target as EndpointTarget, undefined)
-    return isProblem(outcome) ? refuse(outcome, [linkField(application, agent.webId, undefined)]) : outcome
+    return isFailure(outcome) ? refuse(outcome, [linkField(application, agent.webId, undefined)]) : outcome
   }
   const facts = await lookUp(context, target)
-  if (isProblem(facts)) return refuse(facts)
+  if (isFailure(facts)) return refuse(facts)
   const decision = decideOn(context, facts, required)
-  if (isProblem(decision)) return refuse(decision)
+  if (isFailure(decision)) return refuse(decision)
   trace.decision = decision
   // The history of a document that is not there has a decision of its own.
   const mayProceed = decision.allowed || isPast(target)
   const outcome = mayProceed
     ? await branch(context, target, decision, facts, demand)
     : refusalOf(decision, context, facts.iri)
-  if (!isProblem(outcome)) return outcome
-  const linked = !isPast(target) && (decision.allowed || outcome.code === 'document.absent')
+  if (!isFailure(outcome)) return outcome
+  const linked = !isPast(target) && (decision.allowed || outcome.failure === 'document.absent')
   const links = linked ? await linksOfRefused(context, facts) : []
   // A refusal names no modes: on which document they would be tells whether there is one (design 3).
   return refuse(outcome, [linkField(application, agent.webId, decision.allowed ? decision : undefined, links)])
@@ -162,11 +160,7 @@ interface Demand {
 }
 
 /** What the request needs; on the SPARQL endpoint that is a matter of what it carries, not of its method. */
-async function demandOf(
-  request: Request,
-  target: Target<Application>,
-  { settings }: Gateway,
-): Promise<Demand | Problem> {
+async function demandOf(request: Request, target: Target<Member>, { settings }: Gateway): Promise<Demand | Problem> {
   const { method } = request
   const endpoint = target.kind === 'endpoint' ? endpointOf(target) : undefined
   if (endpoint) {
@@ -181,15 +175,15 @@ async function demandOf(
   }
   if (!SPARQL_METHODS.split(', ').includes(method)) return methodNotAllowed(method, SPARQL_METHODS)
   const asked = await readSparqlRequest(request, target.query, settings.maxBody)
-  if (isProblem(asked) && asked.code === 'content.too-large') return asked
+  if (isFailure(asked) && asked.failure === 'content.too-large') return asked
   // What is wrong with a request is for those who may send one.
-  return { asked, required: isProblem(asked) || asked.kind === 'query' ? 'Read' : 'Write' }
+  return { asked, required: isFailure(asked) || asked.kind === 'query' ? 'Read' : 'Write' }
 }
 
 /** RFC 9110 §9.2.1 */
 const isSafe = (method: string): boolean => method === 'GET' || method === 'HEAD'
 
-const isSparql = (target: Target<Application>): target is Target<Application> & { kind: 'endpoint' } =>
+const isSparql = (target: Target<Member>): target is Target<Member> & { kind: 'endpoint' } =>
   target.kind === 'endpoint' && target.endpoint === 'sparql'
 
 async function branch(
@@ -220,15 +214,18 @@ const CORS_FIELDS =
   'Accept, Accept-Datetime, Content-Type, If-Match, If-None-Match, If-Modified-Since, If-Unmodified-Since, Authorization, DPoP'
 
 /** What some documents are for everybody: the rest is a matter of rights, which OPTIONS does not ask for. */
-function allowed(target: Target<Application>): string {
-  const { dataspace, base } = target.application
+function allowed(target: Target<Member>): string {
+  const {
+    application: { base },
+    dataspace,
+  } = target
   if (target.kind === 'proxied') return DOCUMENT_METHODS
   if (target.kind !== 'document') return READ_METHODS
   if (dataspace.protectedDocuments.has(target.document)) return READ_METHODS
   return target.document === base ? DOCUMENT_METHODS.replace(', DELETE', '') : DOCUMENT_METHODS
 }
 
-const options = (target: Target<Application>): Response => {
+const options = (target: Target<Member>): Response => {
   const endpoint = target.kind === 'endpoint' ? endpointOf(target) : undefined
   const methods = isSparql(target) ? SPARQL_METHODS : (endpoint?.methods ?? allowed(target))
   return response(204, [

@@ -8,7 +8,7 @@ import { historyText } from './configuration/history-place.js'
 import { makeLog } from './log.js'
 import { MIRROR_USAGE, runMirrorCommand } from './commands/mirror.js'
 import { helpText, parseSettings, printConfig, type Settings } from './configuration/settings.js'
-import { StartFailure } from './start/open-stores.js'
+import { StartFailure } from './configuration/start-failure.js'
 import { NOT_ENFORCED, startGateway, type Running } from './start/start.js'
 
 const out = (text: string): void => void process.stdout.write(`${text}\n`)

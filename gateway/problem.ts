@@ -1,5 +1,5 @@
 // In charge of expected failures: the closed list of problems, the status of each, and the one way to make one.
-// The body (spec 2.2) is written by respond.ts; a throw is a bug and becomes `internal`.
+// request/respond.ts writes a problem as a body (spec 2.2). A throw is a bug and becomes `internal`.
 
 /** Every expected failure and the status it is answered with (spec 7, design 3). */
 export const STATUS_OF = {
@@ -55,11 +55,17 @@ export const STATUS_OF = {
 
 export type ProblemCode = keyof typeof STATUS_OF
 
-/** An expected failure as a value. `detail` is a sentence for people; it never holds what its reader may not know. */
-export interface Problem {
-  readonly kind: 'problem'
-  readonly code: ProblemCode
+/** An expected failure as a value: `failure` is its stable code, `detail` a sentence for people. */
+export interface Failure<Code extends string = string> {
+  readonly failure: Code
   readonly detail: string
+}
+
+export const isFailure = <T>(value: T): value is Extract<T, Failure> =>
+  typeof value === 'object' && value !== null && 'failure' in value
+
+/** A failure that has an HTTP status. `detail` never holds what the client may not know. */
+export interface Problem extends Failure<ProblemCode> {
   /** Response fields that belong to the problem (`Allow`, `Retry-After`, `Location` …). */
   readonly fields: readonly (readonly [name: string, value: string])[]
   /** Further canonical N-Triples for the error body, such as a validation report. */
@@ -67,16 +73,7 @@ export interface Problem {
 }
 
 export const problem = (
-  code: ProblemCode,
+  failure: ProblemCode,
   detail: string,
-  more: { fields?: Problem['fields']; report?: string } = {},
-): Problem => ({
-  kind: 'problem',
-  code,
-  detail,
-  fields: more.fields ?? [],
-  ...(more.report && { report: more.report }),
-})
-
-export const isProblem = (value: unknown): value is Problem =>
-  typeof value === 'object' && value !== null && (value as { kind?: unknown }).kind === 'problem'
+  { fields = [], report }: { fields?: Problem['fields']; report?: string } = {},
+): Problem => ({ failure, detail, fields, ...(report && { report }) })

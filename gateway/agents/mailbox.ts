@@ -1,11 +1,11 @@
 // In charge of whose a mailbox is: an agent has it by its profile, and no two agents of a dataspace are to have one.
-import type { Application } from '../gateway.js'
-import { isProblem, type Problem } from '../problem.js'
+import type { GraphStore } from '../stores/store.js'
+import { isFailure, type Problem } from '../problem.js'
 import { wholeText } from '../stores/whole-text.js'
 import { FOAF, TGA } from '../rdf/vocabulary.js'
 
 /** What somebody holds exclusively between looking for the holder of a mailbox and making one. */
-export const mailboxLock = (admin: Pick<Application, 'base'>, mailbox: string): [name: string, mode: 'exclusive'] => [
+export const mailboxLock = (admin: { readonly base: string }, mailbox: string): [name: string, mode: 'exclusive'] => [
   `${admin.base} mailbox ${mailbox.toLowerCase()}`,
   'exclusive',
 ]
@@ -19,7 +19,7 @@ const MAX_BYTES = 64 * 1024
  * @param proven only an agent who has been shown to receive what is sent there
  */
 export async function mailboxHolder(
-  { store, base }: Pick<Application, 'store' | 'base'>,
+  { store, base }: { readonly store: GraphStore; readonly base: string },
   mailbox: string,
   proven?: 'proven',
 ): Promise<string | undefined | Problem> {
@@ -30,7 +30,7 @@ export async function mailboxHolder(
     ${proven ? `FILTER NOT EXISTS { GRAPH ?g { ?agent <${UNPROVEN}> ?mbox } }` : ''}
   } ORDER BY ?agent LIMIT 1`
   const tsv = await wholeText(store.query(query, TSV), MAX_BYTES)
-  return isProblem(tsv) ? tsv : /^<([^<>\s]+)>/m.exec(tsv)?.[1]
+  return isFailure(tsv) ? tsv : /^<([^<>\s]+)>/m.exec(tsv)?.[1]
 }
 
 /** Of an agent to a mailbox that it has only said to be its own. */

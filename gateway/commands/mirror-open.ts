@@ -1,5 +1,5 @@
 // In charge of opening an application's store and history without a gateway, for the mirror's command line.
-import type { Application, Dataspace } from '../configuration/dataspace.js'
+import type { DescribedApplication, DescribedDataspace } from '../configuration/dataspace.js'
 import type { Existing } from '../configuration/history-place.js'
 import type { Locks } from '../documents/lock.js'
 import type { Log } from '../log.js'
@@ -15,8 +15,8 @@ export interface OpenMirror {
 
 /** Undefined where the application is not versioned. Throws StartFailure. */
 export async function openMirror(
-  application: Application,
-  dataspace: Dataspace,
+  application: DescribedApplication,
+  dataspace: DescribedDataspace,
   settings: Settings,
   { stores, ...rest }: { stores: Stores; locks: Locks; log: Log; now: () => number; existing?: Existing },
 ): Promise<OpenMirror | undefined> {

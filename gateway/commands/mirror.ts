@@ -1,6 +1,11 @@
 // In charge of `triplegate mirror`: by the gateway that runs, or with stores and histories of its own.
 import { existsSync } from 'node:fs'
-import { faultLine, readConfiguration, type Application, type Dataspace } from '../configuration/configuration.js'
+import {
+  faultLine,
+  readConfiguration,
+  type DescribedApplication,
+  type DescribedDataspace,
+} from '../configuration/configuration.js'
 import { historyPlaceOf, repositoryName, type Existing } from '../configuration/history-place.js'
 import type { Terminal } from './history.js'
 import { printable } from './history-text.js'
@@ -13,8 +18,9 @@ import { whyBehind } from '../mirror/documents.js'
 import { openMirror } from './mirror-open.js'
 import { rebuild, type Occupied } from '../mirror/rebuild.js'
 import { barText, differenceText, outcomeText } from './mirror-text.js'
-import { makeStores, StartFailure, type OpenStore } from '../start/open-stores.js'
-import { isProblem, problem, type Problem } from '../problem.js'
+import { makeStores, type OpenStore } from '../start/open-stores.js'
+import { StartFailure } from '../configuration/start-failure.js'
+import { isFailure, problem, type Problem } from '../problem.js'
 import { SETTINGS, type Settings } from '../configuration/settings.js'
 
 export { MIRROR_USAGE } from './mirror-arguments.js'
@@ -25,7 +31,7 @@ export interface MirrorTerminal extends Terminal {
   readonly now: () => number
 }
 
-type Member = { readonly application: Application; readonly dataspace: Dataspace }
+type Member = { readonly application: DescribedApplication; readonly dataspace: DescribedDataspace }
 type Progress = Extract<MirrorEvent, { event: 'progress' }>
 type Found = Extract<MirrorEvent, { event: 'difference' }>
 type Result = { readonly application: string } & (Outcome | { readonly failure: string })
@@ -67,9 +73,9 @@ export async function runMirrorCommand(
     differing.sort((a, b) => (a.document < b.document ? -1 : Number(a.document > b.document)))
     for (const one of differing) found.push(one)
     if (!given.json) for (const one of differing) out(printable(differenceText(one)))
-    if (isProblem(outcome)) error(`triplegate: ${base}: ${printable(outcome.detail)}\n`)
+    if (isFailure(outcome)) error(`triplegate: ${base}: ${printable(outcome.detail)}\n`)
     else if (!given.json) out(printable(outcomeText(base, outcome, given.action === 'sweep')))
-    results.push({ application: base, ...(isProblem(outcome) ? { failure: outcome.detail } : outcome) })
+    results.push({ application: base, ...(isFailure(outcome) ? { failure: outcome.detail } : outcome) })
   }
   if (given.json) out(`${JSON.stringify({ applications: results, differences: found }, null, 2)}\n`)
   return Math.max(...results.map((result) => exitCodeOf(result, given)))
@@ -77,7 +83,7 @@ export async function runMirrorCommand(
 
 /** The applications that are meant: those that are versioned, and for a rebuild have a store outside. */
 function chosen(
-  dataspaces: readonly Dataspace[],
+  dataspaces: readonly DescribedDataspace[],
   { application: base, action }: MirrorArguments,
 ): readonly Member[] | { readonly faults: readonly string[] } {
   const all = dataspaces.flatMap((dataspace) =>
@@ -98,7 +104,7 @@ function chosen(
     : { faults: ['a store within the gateway is filled from its history whenever the gateway starts. Start it.'] }
 }
 
-const isWithin = ({ service, versioning }: Application): boolean => service.embedded && versioning !== 'off'
+const isWithin = ({ service, versioning }: DescribedApplication): boolean => service.embedded && versioning !== 'off'
 
 async function done(
   member: Member,
@@ -143,7 +149,10 @@ async function done(
 const DEFAULT_DATA = SETTINGS.find(({ name }) => name === 'data')!.default
 
 /** The application with its store and repository; what the settings do not name is the gateway's own. */
-function namedIn(application: Application, settings: Settings): Pick<Asked, 'application' | 'store' | 'repository'> {
+function namedIn(
+  application: DescribedApplication,
+  settings: Settings,
+): Pick<Asked, 'application' | 'store' | 'repository'> {
   const place = historyPlaceOf(application, settings)
   const isNamed =
     place &&
@@ -165,7 +174,7 @@ const EXISTING: Readonly<Record<MirrorAction, Existing | undefined>> = {
 /** What is not committed when this process ends is in the journal until a gateway is started. */
 async function sweepAndWait(mirrored: Mirrored, locks: Locks, tell: Tell, force: boolean): Promise<Outcome | Problem> {
   const outcome = await sweep(mirrored, locks, tell, undefined, force)
-  if (isProblem(outcome)) return outcome
+  if (isFailure(outcome)) return outcome
   let depth: number
   do depth = mirrored.history.status().depth
   while (!(await mirrored.history.settled(COMMITS_MS)) && mirrored.history.status().depth < depth)

@@ -1,14 +1,14 @@
 // In charge of what a configuration says of each application (spec 9.2): in `lds:` terms and in LinkedDataHub's older
 // `lapp:` and `ldt:` terms. Pure.
-import type { Application } from './dataspace.js'
+import type { DescribedApplication } from './dataspace.js'
 import type { Description } from './description.js'
 import { repositoryOf, serviceOf } from './service-description.js'
 import { baseUrl, isInvalid, webId, withoutUserInfo } from './setting-values.js'
 import { AC, DCT, FOAF, LAPP, LDS, LDT, RDFS } from '../rdf/vocabulary.js'
 
 /** An application with what only pairing and its dataspace need to know. */
-export interface DescribedApplication {
-  readonly application: Application
+export interface ApplicationDescription {
+  readonly application: DescribedApplication
   /** The other application of the dataspace, where the configuration names it. */
   readonly partner?: string
 }
@@ -33,13 +33,13 @@ const PARTNER = ['adminDataspace', 'adminApplication', 'endUserDataspace', 'endU
 export function describedApplications(
   config: Description,
   credentials: Description,
-): { readonly applications: readonly DescribedApplication[]; readonly complete: boolean } {
+): { readonly applications: readonly ApplicationDescription[]; readonly complete: boolean } {
   const subjects = config.subjects.filter((iri) => config.types(iri).some((type) => TYPES.includes(type)))
   const applications = subjects.flatMap((iri) => describedApplication(iri, config, credentials) ?? [])
   return { applications, complete: applications.length === subjects.length }
 }
 
-function kindOf(iri: string, config: Description): Application['kind'] | undefined {
+function kindOf(iri: string, config: Description): DescribedApplication['kind'] | undefined {
   const types = config.types(iri)
   const kinds = (['end-user', 'admin'] as const).filter((kind) => KINDS[kind].some((type) => types.includes(type)))
   if (iri.startsWith('_:')) {
@@ -59,7 +59,7 @@ function describedApplication(
   iri: string,
   config: Description,
   credentials: Description,
-): DescribedApplication | undefined {
+): ApplicationDescription | undefined {
   const kind = kindOf(iri, config)
   if (!kind) return undefined
   const base = baseOf(iri, config)
@@ -94,7 +94,7 @@ function describedApplication(
 }
 
 /** LinkedDataHub's: one ontology for all admin applications, the application's own `ns#` else. */
-export const defaultOntology = (kind: Application['kind'], base: string): string =>
+export const defaultOntology = (kind: DescribedApplication['kind'], base: string): string =>
   kind === 'admin' ? 'https://w3id.org/atomgraph/linkeddatahub/admin#' : `${base}ns#`
 
 function baseOf(iri: string, config: Description): string | undefined {

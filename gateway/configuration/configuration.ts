@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { pathToFileURL } from 'node:url'
 import type { Quad } from '@rdfjs/types'
 import { defaultOntology, describedApplications } from './application-description.js'
-import type { Application, Dataspace, Fault, Faults, ServiceDescription } from './dataspace.js'
+import type { DescribedApplication, DescribedDataspace, Fault, Faults, ServiceDescription } from './dataspace.js'
 import { describe } from './description.js'
 import { tellMisspelt } from './misspelt.js'
 import { conflictsOf, pairedDataspaces } from './pairing.js'
@@ -12,10 +12,10 @@ import type { Settings } from './settings.js'
 import { A } from '../rdf/vocabulary.js'
 
 export { faultLine, listenAddress } from './dataspace.js'
-export type { Application, Dataspace, Fault, Faults, ServiceDescription } from './dataspace.js'
+export type { DescribedApplication, DescribedDataspace, Fault, Faults, ServiceDescription } from './dataspace.js'
 
 /** The dataspaces in force: of the files that the settings name, else the one that the settings describe. */
-export async function readConfiguration(settings: Settings): Promise<readonly Dataspace[] | Faults> {
+export async function readConfiguration(settings: Settings): Promise<readonly DescribedDataspace[] | Faults> {
   if (settings.config.length === 0) return dataspacesOfSettings(settings)
   const faults: Fault[] = []
   const config = (await Promise.all(settings.config.map((file) => readQuads(file, faults)))).flat()
@@ -27,7 +27,7 @@ export async function readConfiguration(settings: Settings): Promise<readonly Da
 }
 
 /** Both applications have the owner that either names, else the one of the settings. */
-function ownedBy({ endUser, admin, ...rest }: Dataspace, otherwise: string | undefined): Dataspace {
+function ownedBy({ endUser, admin, ...rest }: DescribedDataspace, otherwise: string | undefined): DescribedDataspace {
   const owner = endUser.owner ?? admin.owner ?? otherwise
   return owner === undefined
     ? { ...rest, endUser, admin }
@@ -54,7 +54,10 @@ export async function readQuads(file: string, faults: Fault[], secret = false): 
 const SECRETS = [A('authUser'), A('authPwd'), A('authToken')]
 
 /** The dataspaces that these quads describe, or every fault in them. Secrets come from the credentials only. */
-export function dataspacesOf(config: readonly Quad[], credentials: readonly Quad[]): readonly Dataspace[] | Faults {
+export function dataspacesOf(
+  config: readonly Quad[],
+  credentials: readonly Quad[],
+): readonly DescribedDataspace[] | Faults {
   const faults: Fault[] = []
   const described = describe(config, faults)
   const secrets = describe(credentials, faults)
@@ -85,9 +88,9 @@ const distinct = (faults: readonly Fault[]): Fault[] => [
 ]
 
 /** The one dataspace that the settings describe without any file. A side without a store gets an embedded one. */
-export function dataspacesOfSettings(settings: Settings): readonly Dataspace[] | Faults {
+export function dataspacesOfSettings(settings: Settings): readonly DescribedDataspace[] | Faults {
   const faults: Fault[] = []
-  const application = (kind: Application['kind'], base: string): Application => ({
+  const application = (kind: DescribedApplication['kind'], base: string): DescribedApplication => ({
     iri: `urn:triplegate:apps/${kind}`,
     kind,
     base,
@@ -113,10 +116,10 @@ export function dataspacesOfSettings(settings: Settings): readonly Dataspace[] |
 }
 
 function versioningOfSettings(
-  kind: Application['kind'],
+  kind: DescribedApplication['kind'],
   { history, adminHistory, historyToken, historyApi }: Settings,
   faults: Fault[],
-): Pick<Application, 'versioning'> {
+): Pick<DescribedApplication, 'versioning'> {
   const [flag, place] = kind === 'admin' ? ['--admin-history', adminHistory] : ['--history', history]
   if (place === undefined) return {}
   if (place === 'local' || place === 'off') return { versioning: place }
@@ -131,7 +134,11 @@ function versioningOfSettings(
   return { versioning: { iri: flag, location: place, branch: 'main', pathPrefix: 'graphs', ...given } }
 }
 
-function serviceOfSettings(kind: Application['kind'], settings: Settings, faults: Fault[]): ServiceDescription {
+function serviceOfSettings(
+  kind: DescribedApplication['kind'],
+  settings: Settings,
+  faults: Fault[],
+): ServiceDescription {
   const iri = `urn:triplegate:services/${kind}`
   const of =
     kind === 'admin'

@@ -1,7 +1,7 @@
 // In charge of what a dataspace is: a pair of applications, each with its base and its store, as plain values.
 
 /** A base URI with a store behind it. `base` ends with a slash; `origin` is scheme, host and port of it. */
-export interface Application {
+export interface DescribedApplication {
   readonly iri: string
   readonly kind: 'end-user' | 'admin'
   readonly title?: string
@@ -41,11 +41,11 @@ export interface VersioningRepository {
   readonly token?: string
 }
 
-export interface Dataspace {
+export interface DescribedDataspace {
   readonly iri: string
   readonly title?: string
-  readonly endUser: Application
-  readonly admin: Application
+  readonly endUser: DescribedApplication
+  readonly admin: DescribedApplication
 }
 
 /** What is wrong with a configuration: of which resource (or file), at which property, and what to do. No secrets. */
@@ -70,5 +70,5 @@ const LOOPBACK = /^(localhost|.*\.localhost|127\.\d+\.\d+\.\d+|\[::1\])$/
 export const isLoopback = (url: string): boolean => LOOPBACK.test(new URL(url).hostname)
 
 /** The address to listen at when none is set: `localhost` while every base is there, else every address. */
-export const listenAddress = (dataspaces: readonly Dataspace[]): 'localhost' | '::' =>
+export const listenAddress = (dataspaces: readonly DescribedDataspace[]): 'localhost' | '::' =>
   dataspaces.every(({ endUser, admin }) => isLoopback(endUser.base) && isLoopback(admin.base)) ? 'localhost' : '::'

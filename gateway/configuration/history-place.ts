@@ -4,7 +4,7 @@ import { existsSync, realpathSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { gitHubPlace } from '../../versioning/github/api.js'
-import type { Application, VersioningRepository } from './dataspace.js'
+import type { DescribedApplication, VersioningRepository } from './dataspace.js'
 import type { Settings } from './settings.js'
 
 export interface HistoryPlace {
@@ -17,7 +17,7 @@ export interface HistoryPlace {
 
 /** Undefined where the application is not versioned. */
 export function historyPlaceOf(
-  { base, service, versioning }: Pick<Application, 'base' | 'service' | 'versioning'>,
+  { base, service, versioning }: Pick<DescribedApplication, 'base' | 'service' | 'versioning'>,
   { data }: Pick<Settings, 'data'>,
 ): HistoryPlace | undefined {
   const place = versioning ?? (service.embedded ? 'local' : 'off')
@@ -53,7 +53,7 @@ export function repositoryName({ folder, repository }: HistoryPlace): string {
 
 /** One line: what it is, or that there is none and how it comes to be. */
 export function historyText(
-  application: Pick<Application, 'base' | 'kind' | 'service' | 'versioning'>,
+  application: Pick<DescribedApplication, 'base' | 'kind' | 'service' | 'versioning'>,
   settings: Pick<Settings, 'data' | 'config'>,
 ): string {
   const place = historyPlaceOf(application, settings)

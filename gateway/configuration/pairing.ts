@@ -1,11 +1,17 @@
 // In charge of making dataspaces of applications: which end-user and admin application belong together, and what must
 // not be shared between any of them. Pure.
-import type { DescribedApplication } from './application-description.js'
-import type { Application, Dataspace, Fault, ServiceDescription, VersioningRepository } from './dataspace.js'
+import type { ApplicationDescription } from './application-description.js'
+import type {
+  DescribedApplication,
+  DescribedDataspace,
+  Fault,
+  ServiceDescription,
+  VersioningRepository,
+} from './dataspace.js'
 import { isLoopback } from './dataspace.js'
 
 /** Which end-user application an admin application belongs to, by the first of these that finds any. */
-const PAIRINGS: readonly ((endUser: DescribedApplication, admin: DescribedApplication) => boolean)[] = [
+const PAIRINGS: readonly ((endUser: ApplicationDescription, admin: ApplicationDescription) => boolean)[] = [
   (endUser, admin) => endUser.partner === admin.application.iri || admin.partner === endUser.application.iri,
   // LinkedDataHub: the host with `admin.` before it.
   (endUser, admin) => admin.application.base === adminHostOf(endUser.application.base),
@@ -15,7 +21,7 @@ const PAIRINGS: readonly ((endUser: DescribedApplication, admin: DescribedApplic
 const adminHostOf = (base: string): string => base.replace('://', '://admin.')
 
 /** The dataspaces of these applications; an application that has no partner, or several, becomes a fault. */
-export function pairedDataspaces(described: readonly DescribedApplication[], faults: Fault[]): Dataspace[] {
+export function pairedDataspaces(described: readonly ApplicationDescription[], faults: Fault[]): DescribedDataspace[] {
   const endUsers = described.filter(({ application }) => application.kind === 'end-user')
   const admins = described.filter(({ application }) => application.kind === 'admin')
   faults.push(...sharedBases(endUsers), ...sharedBases(admins))
@@ -26,8 +32,8 @@ export function pairedDataspaces(described: readonly DescribedApplication[], fau
       faults.push(faultAt(application, `names ${partner}, which is no ${other} application`, 'Correct or remove it.'))
     }
   }
-  const dataspaces: Dataspace[] = []
-  const paired = new Set<DescribedApplication>()
+  const dataspaces: DescribedDataspace[] = []
+  const paired = new Set<ApplicationDescription>()
   for (const endUser of endUsers) {
     const { application } = endUser
     const candidates = PAIRINGS.map((belongs) =>
@@ -58,9 +64,9 @@ export function pairedDataspaces(described: readonly DescribedApplication[], fau
 
 /** An explicit link keeps an admin application from everyone else; a path belongs to the closest base above it. */
 function claimedByAnother(
-  endUser: DescribedApplication,
-  admin: DescribedApplication,
-  endUsers: readonly DescribedApplication[],
+  endUser: ApplicationDescription,
+  admin: ApplicationDescription,
+  endUsers: readonly ApplicationDescription[],
   belongs: (typeof PAIRINGS)[number],
 ): boolean {
   const [linked] = PAIRINGS
@@ -72,7 +78,7 @@ function claimedByAnother(
   )
 }
 
-const sharedBases = (described: readonly DescribedApplication[]): Fault[] =>
+const sharedBases = (described: readonly ApplicationDescription[]): Fault[] =>
   described.flatMap(({ application }, i) => {
     const other = described.slice(0, i).find((one) => one.application.base === application.base)
     if (!other) return []
@@ -80,7 +86,7 @@ const sharedBases = (described: readonly DescribedApplication[]): Fault[] =>
     return [faultAt(application, problem, 'Give each application a base of its own.', 'lds:origin')]
   })
 
-const faultAt = (application: Application, problem: string, mend: string, property = ''): Fault => ({
+const faultAt = (application: DescribedApplication, problem: string, mend: string, property = ''): Fault => ({
   subject: application.iri,
   property,
   problem,
@@ -88,7 +94,7 @@ const faultAt = (application: Application, problem: string, mend: string, proper
 })
 
 /** What two applications, or two dataspaces, must not share. */
-export function conflictsOf(dataspaces: readonly Dataspace[]): Fault[] {
+export function conflictsOf(dataspaces: readonly DescribedDataspace[]): Fault[] {
   return [
     ...dataspaces.flatMap(baseConflicts),
     ...sharedHosts(dataspaces),
@@ -97,7 +103,7 @@ export function conflictsOf(dataspaces: readonly Dataspace[]): Fault[] {
   ]
 }
 
-function baseConflicts({ endUser, admin }: Dataspace): Fault[] {
+function baseConflicts({ endUser, admin }: DescribedDataspace): Fault[] {
   if (!endUser.base.startsWith(admin.base)) return []
   const problem =
     endUser.base === admin.base
@@ -107,8 +113,9 @@ function baseConflicts({ endUser, admin }: Dataspace): Fault[] {
 }
 
 /** Dataspaces are told apart by origin (design 2). */
-function sharedHosts(dataspaces: readonly Dataspace[]): Fault[] {
-  const hosts = ({ endUser, admin }: Dataspace): string[] => [endUser, admin].map(({ base }) => new URL(base).host)
+function sharedHosts(dataspaces: readonly DescribedDataspace[]): Fault[] {
+  const hosts = ({ endUser, admin }: DescribedDataspace): string[] =>
+    [endUser, admin].map(({ base }) => new URL(base).host)
   return dataspaces.flatMap((dataspace, i) =>
     dataspaces.slice(0, i).flatMap((other) => {
       const host = hosts(dataspace).find((one) => hosts(other).includes(one))
@@ -120,7 +127,7 @@ function sharedHosts(dataspaces: readonly Dataspace[]): Fault[] {
 }
 
 /** Each application has files of its own in a repository. */
-function sharedFiles(applications: readonly Application[]): Fault[] {
+function sharedFiles(applications: readonly DescribedApplication[]): Fault[] {
   const placeOf = ({ location, branch, pathPrefix }: VersioningRepository): string =>
     [location.toLowerCase(), branch, pathPrefix].join('\n')
   return applications.flatMap((application, i) =>
@@ -143,7 +150,7 @@ function sharedFiles(applications: readonly Application[]): Fault[] {
 }
 
 /** Whoever may query an end-user dataset could read the access control in it (design 2). */
-function sharedDatasets(dataspaces: readonly Dataspace[]): Fault[] {
+function sharedDatasets(dataspaces: readonly DescribedDataspace[]): Fault[] {
   return dataspaces.flatMap(({ admin }) =>
     dataspaces.flatMap(({ endUser }) => {
       const datasets = datasetsOf(endUser.service)

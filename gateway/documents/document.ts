@@ -1,14 +1,19 @@
 // In charge of a document as read from its store: its content, the facts that access and preconditions rest on, and the
 // representations that have been made from it. What the store answered is kept (cache/stored-graphs.ts).
 import { digestOf, entityTag } from '../../cache/entity-tag.js'
-import { makeStoredGraphs, type Stored, type StoredGraphs, type StoredGraphsSettings } from '../../cache/stored-graphs.js'
+import {
+  makeStoredGraphs,
+  type Stored,
+  type StoredGraphs,
+  type StoredGraphsSettings,
+} from '../../cache/stored-graphs.js'
 import type { Application } from '../gateway.js'
 import { graphOf, nTriplesOf, valuesOf, type Graph } from '../rdf/graph.js'
 import { describeLarge } from './large-document.js'
 import type { Trace } from '../log.js'
 import type { Format } from '../http/media-type.js'
 import { lastModifiedOf, typesOf } from './next-state.js'
-import { isProblem, problem, type Problem } from '../problem.js'
+import { isFailure, problem, type Problem } from '../problem.js'
 import { ONE_PIECE } from '../http/ready-head.js'
 import { readNTriples } from '../rdf/read.js'
 import { noDecisions, type Decisions } from './remembered-decisions.js'
@@ -91,13 +96,13 @@ export const makeDocuments = (
 ): Documents =>
   makeStoredGraphs<Document | LargeDocument, Problem>({
     ...settings,
-    isFailure: isProblem,
+    isFailure: isFailure,
     sizeOf: (document) => (isLarge(document) ? LARGE_BYTES : 2 * document.nTriples.length),
     async ask(iri) {
       const version = settings.versions.of(iri)
       const nTriples = await store.read(iri)
-      if (isProblem(nTriples) && nTriples.code === 'store.too-large') return describeLarge(store, iri, base, version)
-      if (nTriples === undefined || isProblem(nTriples)) return nTriples
+      if (isFailure(nTriples) && nTriples.failure === 'store.too-large') return describeLarge(store, iri, base, version)
+      if (nTriples === undefined || isFailure(nTriples)) return nTriples
       const triples = readNTriples(nTriples)
       if (!triples) return problem('store.failed', 'The triplestore answered with something that is not N-Triples.')
       return triples.length === 0 ? undefined : documentOf(iri, base, graphOf(triples))
@@ -124,10 +129,10 @@ export function readDocumentNow(
 
 /** Whether a URL of the application leads to this graph as its document: not one of the admin application under it. */
 export const isDocumentOf = (
-  { base, kind, dataspace }: Pick<Application, 'base' | 'kind'> & { readonly dataspace: { admin: { base: string } } },
+  { base, kind }: { readonly base: string; readonly kind: 'end-user' | 'admin' },
+  adminBase: string,
   graph: string,
-): boolean =>
-  graph.startsWith(base) && (kind === 'admin' || !graph.startsWith(dataspace.admin.base)) && isDocumentUri(graph, base)
+): boolean => graph.startsWith(base) && (kind === 'admin' || !graph.startsWith(adminBase)) && isDocumentUri(graph, base)
 
 export const entityTagOf = ({ digest }: Document, { code }: Format): string => entityTag(digest, code)
 
@@ -136,7 +141,7 @@ export function representationOf({ cache }: Application, document: Document, for
   const ready = document.representations.get(format.code)
   if (ready) return ready
   const written = writeGraph(document.graph(), format)
-  if (isProblem(written)) return written
+  if (isFailure(written)) return written
   const bytes = Buffer.from(written)
   const representation = { bytes, ...(bytes.length <= ONE_PIECE && { text: bytes.toString('latin1') }) }
   document.representations.set(format.code, representation)

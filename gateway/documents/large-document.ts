@@ -3,7 +3,7 @@ import type { LargeDocument } from './document.js'
 import { noDecisions } from './remembered-decisions.js'
 import { graphOf, valuesOf } from '../rdf/graph.js'
 import { lastModifiedOf, typesOf } from './next-state.js'
-import { isProblem, problem, type Problem } from '../problem.js'
+import { isFailure, problem, type Problem } from '../problem.js'
 import { readNTriples } from '../rdf/read.js'
 import type { GraphStore } from '../stores/store.js'
 import { wholeText } from '../stores/whole-text.js'
@@ -21,7 +21,7 @@ export async function describeLarge(
 ): Promise<LargeDocument | Problem> {
   const query = `CONSTRUCT { <${iri}> ?p ?o } WHERE { VALUES ?p { ${DESCRIPTION} } GRAPH <${iri}> { <${iri}> ?p ?o } }`
   const text = await wholeText(store.query(query, 'application/n-triples'), MAX_DESCRIPTION)
-  if (isProblem(text)) return text
+  if (isFailure(text)) return text
   const triples = readNTriples(text)
   if (!triples) return problem('store.failed', 'The triplestore answered with something that is not N-Triples.')
   const graph = graphOf(triples)

@@ -1,7 +1,7 @@
 // In charge of the dataspace's SHACL shapes: those in the ontology documents of the admin application, read when first
 // needed and again after one of them has changed. The constraints of documents (spec 4.1) rest on them.
 import { graphOf, nTriplesOf } from '../rdf/graph.js'
-import { isProblem, problem, type Problem } from '../problem.js'
+import { isFailure, problem, type Problem } from '../problem.js'
 import { readNTriples } from '../rdf/read.js'
 import type { GraphStore } from '../stores/store.js'
 import { wholeText } from '../stores/whole-text.js'
@@ -32,7 +32,7 @@ export function makeOntologies(store: GraphStore, adminBase: string, now: () => 
     const asOf = version
     const query = `CONSTRUCT { ?s ?p ?o } WHERE { GRAPH ?g { ?s ?p ?o } FILTER(STRSTARTS(STR(?g), "${folder}")) }`
     const text = await wholeText(store.query(query, 'application/n-triples'), LIMIT)
-    if (isProblem(text)) return text
+    if (isFailure(text)) return text
     const triples = readNTriples(text)
     if (!triples) return problem('store.failed', 'The triplestore answered with something that is not N-Triples.')
     return shapesIn(triples) ? { version: `${adminBase}#${asOf}`, nTriples: nTriplesOf(graphOf(triples)) } : undefined
@@ -48,7 +48,7 @@ export function makeOntologies(store: GraphStore, adminBase: string, now: () => 
       const asked = (reading ??= read())
       const shapes = await asked
       // A failure is not kept, and neither is what was read before a change.
-      if ((isProblem(shapes) || now() < doubtUntil) && reading === asked) renew()
+      if ((isFailure(shapes) || now() < doubtUntil) && reading === asked) renew()
       return shapes
     },
     changed(graph, until = 0) {

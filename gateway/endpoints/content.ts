@@ -1,14 +1,14 @@
 // In charge of the RDF that is sent to an endpoint: read, and what is wrong with it said in a form that programs read too.
-import type { Context } from '../handle.js'
+import type { Context } from '../request/context.js'
 import { blankNode, graphOf, iri, nTriplesOf, quad, text, typed, type Quad, type Term } from '../rdf/graph.js'
-import { isProblem, problem, type Problem } from '../problem.js'
+import { isFailure, problem, type Problem } from '../problem.js'
 import { ACCEPT_POST, readGraph } from '../rdf/read.js'
 import { RDF, SH, XSD } from '../rdf/vocabulary.js'
 
 /** @param endpoint its own IRI: relative IRIs are resolved against it */
 export async function readContent({ request, gateway }: Context, endpoint: string): Promise<readonly Quad[] | Problem> {
   const body = await request.readBody(gateway.settings.maxBody)
-  if (isProblem(body)) return body
+  if (isFailure(body)) return body
   const type = request.fields['content-type']
   if (type !== undefined || body.length > 0) return readGraph(body, type, endpoint, gateway)
   return problem('content.unsupported', 'Send RDF with its Content-Type.', { fields: [['Accept-Post', ACCEPT_POST]] })

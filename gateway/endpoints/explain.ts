@@ -7,17 +7,22 @@ import type { Response } from '../http/exchange.js'
 import { auditedTriples, authorizationShown, grantTriples, nodeOf } from './grant-triples.js'
 import { graphAnswer } from '../request/graph-answer.js'
 import { blankNode, graphOf, iri, quad, text, typed, type Quad } from '../rdf/graph.js'
-import type { Context } from '../handle.js'
-import { isProblem, problem, type Problem } from '../problem.js'
+import type { Context } from '../request/context.js'
+import { isFailure, problem, type Problem } from '../problem.js'
 import { linkField } from '../request/respond.js'
 import { isInvalid, webId } from '../configuration/setting-values.js'
 import { ACL, RDF, TGA, XSD } from '../rdf/vocabulary.js'
 
 /** Whether the agent of the request has Control on the admin application: undefined, or the refusal. */
-export function controlRefused({ application, agent, trace }: Context): undefined | Problem {
-  const { admin } = application.dataspace
-  const decision = judge(admin, agent.webId, { kind: 'endpoint', iri: `${admin.base}access` }, 'Control')
-  if (isProblem(decision) || decision.allowed) return isProblem(decision) ? decision : undefined
+export function controlRefused({ dataspace, agent, trace }: Context): undefined | Problem {
+  const { admin } = dataspace
+  const decision = judge(
+    { application: admin, dataspace },
+    agent.webId,
+    { kind: 'endpoint', iri: `${admin.base}access` },
+    'Control',
+  )
+  if (isFailure(decision) || decision.allowed) return isFailure(decision) ? decision : undefined
   trace.cause = decision.reason
   return problem('access.denied', 'Access not authorized: Control on the admin application is required.')
 }
@@ -36,10 +41,10 @@ export async function explain(context: Context, asked: Asked, query: URLSearchPa
   // A document that is not there is made by a PUT, for which its parent counts.
   const request = { ...context.request, method: mode === 'Write' ? 'PUT' : 'GET' }
   const facts = await lookUp({ ...context, application, request }, asked)
-  if (isProblem(facts)) return facts
+  if (isFailure(facts)) return facts
   const creates = mode === 'Write' && facts.kind === 'document' && !facts.document
-  const decision = judge(application, agent, facts, mode, creates)
-  if (isProblem(decision)) return decision
+  const decision = judge(asked, agent, facts, mode, creates)
+  if (isFailure(decision)) return decision
   const { authorizations, total } = decision.considered()
   const node = blankNode('decision')
   const triples: Quad[] = [
@@ -71,9 +76,9 @@ export async function audit(context: Context, asked: Asked): Promise<Response | 
   if (refused) return refused
   const { application } = asked
   const facts = await lookUp({ ...context, application }, asked)
-  if (isProblem(facts)) return facts
-  const index = application.dataspace.access.current()
-  if (isProblem(index)) return index
+  if (isFailure(facts)) return facts
+  const index = asked.dataspace.access.current()
+  if (isFailure(index)) return index
   const question = { application: application.kind, target: targetOf(facts, application.base) }
   const owners =
     facts.kind === 'document' ? (facts.document?.owners ?? []).filter((owner) => !isInvalid(webId(owner))) : []

@@ -5,13 +5,13 @@ import type { Dataspace } from '../gateway.js'
 import { graphOf, iri, text, triple } from '../rdf/graph.js'
 import type { Endpoint, EndpointTarget } from './table.js'
 import type { Field, Response } from '../http/exchange.js'
-import type { Context } from '../handle.js'
+import type { Context } from '../request/context.js'
 import { logIn } from '../identity/accounts.js'
 import { isLoginFailure, type Begun, type LoginFailure } from '../identity/provider-client.js'
 import { clearCookie, cookieOf, setCookie } from '../identity/cookies.js'
 import { agentOf, sessionOf } from '../identity/identities.js'
 import type { Provider } from '../configuration/identity-providers.js'
-import { isProblem, problem, type Problem } from '../problem.js'
+import { isFailure, problem, type Problem } from '../problem.js'
 import { RDF_FORMATS } from '../http/media-type.js'
 import { notAcceptable, rdfFormat } from '../methods/read.js'
 import { writeGraph } from '../rdf/write.js'
@@ -72,7 +72,7 @@ function listProviders(
   )
   const format = rdfFormat(accept)
   const written = format && writeGraph(graph, format)
-  if (!format || isProblem(written)) return written && isProblem(written) ? written : notAcceptable(RDF_FORMATS)
+  if (!format || isFailure(written)) return written && isFailure(written) ? written : notAcceptable(RDF_FORMATS)
   const fields: Field[] = [
     ['Content-Type', format.contentType],
     ['Cache-Control', 'private, no-cache'],
@@ -88,9 +88,9 @@ const providerOf = ({ gateway }: Context, name: string): Provider | Problem =>
 
 async function begin(context: Context, target: EndpointTarget, name: string): Promise<Response | Problem> {
   const provider = providerOf(context, name)
-  if (isProblem(provider)) return provider
+  if (isFailure(provider)) return provider
   const returnTo = returnAddress(target)
-  if (isProblem(returnTo)) return returnTo
+  if (isFailure(returnTo)) return returnTo
   const { gateway } = context
   const { base } = target.application
   const redirectUri = `${base}oauth2/authorize/${name}`
@@ -105,8 +105,7 @@ async function begin(context: Context, target: EndpointTarget, name: string): Pr
 const MAX_RETURN = 1000
 
 /** Where to go afterwards: `?return=`, or LinkedDataHub's `?referer=`; an address of this dataspace, or none. */
-function returnAddress({ application, query }: EndpointTarget): string | Problem {
-  const { dataspace, base } = application
+function returnAddress({ application: { base }, dataspace, query }: EndpointTarget): string | Problem {
   const asked = query.get('return') ?? query.get('referer')
   if (asked === null) return dataspace.endUser.base
   const url = asked.length <= MAX_RETURN && URL.canParse(asked, base) ? new URL(asked, base) : undefined
@@ -134,11 +133,11 @@ function failed(context: Context, { unavailable, detail }: LoginFailure): Proble
 /** The browser has come back. What it began with is used once, whatever comes of it. */
 async function finish(context: Context, target: EndpointTarget, name: string): Promise<Response | Problem> {
   const provider = providerOf(context, name)
-  if (isProblem(provider)) return provider
+  if (isFailure(provider)) return provider
   const { base } = target.application
   const outcome = await finished(context, target, provider)
   const used = clearCookie('login', base)
-  if (isProblem(outcome)) return { ...outcome, fields: [...outcome.fields, used] }
+  if (isFailure(outcome)) return { ...outcome, fields: [...outcome.fields, used] }
   const { cookie, lifetime, returnTo } = outcome
   // A session of its own for each log-in: what the browser had before counts for nothing.
   return seeOther(returnTo, used, setCookie('session', base, cookie, Math.floor(lifetime / 1000)))
@@ -167,7 +166,7 @@ async function finished(context: Context, target: EndpointTarget, provider: Prov
   const person = await identities.client.finish(provider, callback, pending)
   if (isLoginFailure(person)) return failed(context, person)
 
-  const { dataspace } = application
+  const { dataspace } = target
   const { issuer } = provider
   const { subject, webId: claimed } = person
   const webId = await confirmedWebId(context, dataspace, {
@@ -175,9 +174,9 @@ async function finished(context: Context, target: EndpointTarget, provider: Prov
     subject,
     ...(claimed !== undefined && { webId: claimed }),
   })
-  if (isProblem(webId)) return webId
+  if (isFailure(webId)) return webId
   const agent = webId ?? (await logIn(gateway, dataspace, issuer, person, { accounts: identities.accounts, trace }))
-  if (isProblem(agent)) return agent
+  if (isFailure(agent)) return agent
   trace.agent = agent
   const { cookie, lifetime } = identities.sessions.begin({
     issuer,
@@ -196,7 +195,7 @@ async function confirmedWebId(
 ): Promise<string | undefined | Problem> {
   if (claims.webId === undefined) return undefined
   const agent = await agentOf(identities, dataspace, claims, trace)
-  return agent === claims.webId || isProblem(agent) ? agent : undefined
+  return agent === claims.webId || isFailure(agent) ? agent : undefined
 }
 
 /** `POST oauth2/login?logout`, from a page of our own (policies/cross-site.ts): the session is over everywhere. */
@@ -204,9 +203,9 @@ async function logOut({ gateway, request }: Context, target: EndpointTarget): Pr
   const { application, query } = target
   if (!query.has('logout')) return problem('request.malformed', 'A POST here logs out: it has ?logout.')
   const returnTo = query.has('return') ? returnAddress(target) : undefined
-  if (isProblem(returnTo)) return returnTo
+  if (isFailure(returnTo)) return returnTo
   const cookie = cookieOf(request.fields.cookie, 'session', application.base)
-  const session = cookie === undefined ? 'ended' : sessionOf(gateway.identities, cookie, application.dataspace)
+  const session = cookie === undefined ? 'ended' : sessionOf(gateway.identities, cookie, target.dataspace)
   if (session !== 'ended') gateway.identities.sessions.end(session)
   const cleared = clearCookie('session', application.base)
   return returnTo === undefined ? response(204, [NO_STORE, cleared]) : seeOther(returnTo, cleared)

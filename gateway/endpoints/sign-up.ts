@@ -7,9 +7,9 @@ import { faulty, readContent } from './content.js'
 import type { Endpoint, EndpointTarget } from './table.js'
 import type { Response } from '../http/exchange.js'
 import { iri, text, triple } from '../rdf/graph.js'
-import type { Context } from '../handle.js'
+import type { Context } from '../request/context.js'
 import { mailboxHolder, mailboxLock, UNPROVEN } from '../agents/mailbox.js'
-import { isProblem, problem, type Problem } from '../problem.js'
+import { isFailure, problem, type Problem } from '../problem.js'
 import { putDocument, underLocks, type Writing } from '../methods/put-document.js'
 import { linkField, response } from '../request/respond.js'
 import { readApplicant, type Applicant } from './sign-up-form.js'
@@ -27,9 +27,9 @@ async function signUp(context: Context, { iri: endpoint, query }: EndpointTarget
     return problem('request.malformed', 'This gateway sends no e-mail: add ?download to get the certificate here.')
   }
   const content = await readContent(context, endpoint)
-  if (isProblem(content)) return content
+  if (isFailure(content)) return content
   const applicant = readApplicant(content)
-  if (isProblem(applicant)) return applicant
+  if (isFailure(applicant)) return applicant
   if (underWay >= AT_ONCE) {
     return problem('server.overloaded', 'Others are signing up just now.', { fields: [['Retry-After', '2']] })
   }
@@ -45,7 +45,7 @@ async function signUp(context: Context, { iri: endpoint, query }: EndpointTarget
 async function register(context: Context, applicant: Applicant, download: boolean): Promise<Response | Problem> {
   const { application, gateway } = context
   const holder = await mailboxHolder(application, applicant.mailbox)
-  if (isProblem(holder)) return holder
+  if (isFailure(holder)) return holder
   if (holder !== undefined) return faulty([[FOAF('mbox'), 'An agent with this mailbox is there already.']])
 
   const webId = agentWebId(application.base, gateway.uuid())
@@ -75,7 +75,7 @@ async function register(context: Context, applicant: Applicant, download: boolea
 const PKCS12 = 'application/x-pkcs12'
 
 async function makeAgent(
-  { application, request }: Context,
+  { application, dataspace, request }: Context,
   webId: string,
   { givenName, familyName, mailbox, basedNear, password }: Applicant,
   download: boolean,
@@ -85,7 +85,7 @@ async function makeAgent(
   const { pkcs12Of } = await import('../agents/pkcs12.js')
   const name = `${givenName} ${familyName}`
   const pem = await makeClientCertificate(webId, name, request.receivedAt)
-  const { base, dataspace } = application
+  const { base } = application
   const profile = [
     triple(webId, RDF('type'), iri(FOAF('Agent'))),
     triple(webId, RDF('type'), iri(FOAF('Person'))),
@@ -111,12 +111,16 @@ function rsaKeyOf(pem: string): { modulus: string; exponent: number } {
  * Made by the secretary, who owns them: what stands in these graphs makes rules, so that an agent who owned its profile
  * could give itself any right.
  */
-const writingOf = ({ gateway, application, trace, request }: Context, method: 'PUT' | 'DELETE'): Writing => ({
+const writingOf = (
+  { gateway, application, dataspace, trace, request }: Context,
+  method: 'PUT' | 'DELETE',
+): Writing => ({
   gateway,
   application,
+  dataspace,
   trace,
   method,
-  agent: application.dataspace.secretary,
+  agent: dataspace.secretary,
   time: request.receivedAt,
 })
 
@@ -124,7 +128,7 @@ async function makeAll(context: Context, documents: readonly Described[]): Promi
   const writing = writingOf(context, 'PUT')
   for (const [document, content] of documents) {
     const made = await putDocument(writing, document, () => content)
-    if (isProblem(made)) return made
+    if (isFailure(made)) return made
   }
   return undefined
 }
@@ -134,17 +138,17 @@ async function removeAll(context: Context, documents: readonly Described[]): Pro
   const writing = writingOf(context, 'DELETE')
   for (const [document] of [...documents].reverse()) {
     const removed = await putDocument(writing, document, () => undefined)
-    if (isProblem(removed)) context.gateway.log.warn({ document }, 'a sign-up that failed has left this behind')
+    if (isFailure(removed)) context.gateway.log.warn({ document }, 'a sign-up that failed has left this behind')
   }
 }
 
 function mailTo(
-  { gateway, application }: Context,
+  { gateway, dataspace }: Context,
   { givenName, mailbox }: Applicant,
   webId: string,
   content: Buffer,
 ): Promise<undefined | Problem> {
-  const { base } = application.dataspace.endUser
+  const { base } = dataspace.endUser
   const lines = [
     `Dear ${givenName},`,
     '',

@@ -3,9 +3,9 @@ import { evaluatePreconditions } from '../../cache/preconditions.js'
 import type { Ask, ResultAnswer } from '../../cache/stored-results.js'
 import type { Decision } from '../../policies/decide.js'
 import type { Field, Response } from '../http/exchange.js'
-import type { Context } from '../handle.js'
+import type { Context } from '../request/context.js'
 import { negotiate, RDF_FORMATS, RESULT_FORMATS, BOOLEAN_FORMATS, type Format } from '../http/media-type.js'
-import { isProblem, problem, type Problem } from '../problem.js'
+import { isFailure, problem, type Problem } from '../problem.js'
 import { isPublic, linkField, response } from '../request/respond.js'
 import type { QueryAnalysis } from '../sparql/analysis.js'
 import { StoreBreak } from '../stores/store.js'
@@ -50,7 +50,7 @@ async function ask(context: Context, query: QueryAnalysis, format: Format): Prom
   const { application, request, trace } = context
   const send: Ask<Problem> = async (signal) => {
     const pieces = await trace.store(application.store.query(query.text, format.mediaType, { signal }))
-    return isProblem(pieces) ? { failure: pieces } : { pieces }
+    return isFailure(pieces) ? { failure: pieces } : { pieces }
   }
   if (!query.volatile) {
     const question = {

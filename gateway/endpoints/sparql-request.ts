@@ -2,7 +2,7 @@
 // (SPARQL 1.1 Protocol §2.1, §2.2; RFC 10008 for the method QUERY). Reads the content, decides nothing.
 import type { Field, Request } from '../http/exchange.js'
 import { parseMediaType } from '../http/media-type.js'
-import { isProblem, problem, type Problem } from '../problem.js'
+import { isFailure, problem, type Problem } from '../problem.js'
 import type { DatasetDescription } from '../sparql/analysis.js'
 
 export interface SparqlRequest {
@@ -49,7 +49,7 @@ export async function readSparqlRequest(
     return unsupported(method, `Supported are: ${method === 'QUERY' ? QUERY_TYPE : POST_TYPES}.`)
   }
   const body = await request.readBody(limit)
-  if (isProblem(body)) return body
+  if (isFailure(body)) return body
   const text = decode(body)
   if (text === undefined) return malformed('The content is not UTF-8.')
   return isDirect ? directOf(url, type === QUERY_TYPE ? 'query' : 'update', text) : formOf(url, text)

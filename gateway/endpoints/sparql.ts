@@ -2,9 +2,9 @@
 // every document. No text reaches the store that was not analysed, and none reaches out of it that was not allowed to.
 import { LRUCache } from 'lru-cache'
 import type { Response } from '../http/exchange.js'
-import { sharersOf, type Application } from '../gateway.js'
-import type { Context } from '../handle.js'
-import { isProblem, problem, type Problem } from '../problem.js'
+import { sharersOf, type Member } from '../gateway.js'
+import type { Context } from '../request/context.js'
+import { isFailure, problem, type Problem } from '../problem.js'
 import { analyseQuery, analyseUpdate, type QueryAnalysis, type UpdateAnalysis } from '../sparql/analysis.js'
 import { answerQuery } from './sparql-query.js'
 import type { SparqlRequest } from './sparql-request.js'
@@ -18,15 +18,15 @@ export async function sparql(
   asked: SparqlRequest | Problem,
   decision: Decision,
 ): Promise<Response | Problem> {
-  if (isProblem(asked)) return asked
+  if (isFailure(asked)) return asked
   const { allowService } = context.gateway.settings
   if (asked.kind === 'query') {
     const query = await analysed(context, asked, endpoint, queries, analyseQuery)
-    if (isProblem(query)) return query
+    if (isFailure(query)) return query
     return federation(query, allowService) ?? answerQuery(context, query, decision)
   }
   const update = await analysed(context, asked, endpoint, updates, analyseUpdate)
-  if (isProblem(update)) return update
+  if (isFailure(update)) return update
   const refused = federation(update, allowService) ?? protection(update, context)
   return refused ?? answerUpdate(context, update, decision)
 }
@@ -55,7 +55,7 @@ async function analysed<Analysis extends object>(
     text.length <= INLINE_CHARACTERS
       ? analyse(text, base, dataset)
       : ((await evaluation.analyseSparql(kind, text, base, dataset)) as Analysis | Problem)
-  if (!isProblem(analysis)) known.set(key, analysis)
+  if (!isFailure(analysis)) known.set(key, analysis)
   return analysis
 }
 
@@ -89,7 +89,7 @@ function protection({ writeSet }: UpdateAnalysis, { application, gateway }: Cont
 }
 
 /** The protected documents that are in this application's store. */
-function protectedIn({ kind, base, dataspace: { admin, protectedDocuments } }: Application): string[] {
+function protectedIn({ application: { kind, base }, dataspace: { admin, protectedDocuments } }: Member): string[] {
   return [...protectedDocuments].filter(
     (document) => document.startsWith(base) && document.startsWith(admin.base) === (kind === 'admin'),
   )

@@ -7,7 +7,7 @@ import type { Store } from 'oxigraph/web.js'
 import type { Oxigraph } from '../stores/bounded-oxigraph.js'
 import { blankNode, iri, literal, nTriplesTerm, typed } from '../rdf/graph.js'
 import { SOLUTION_LIMIT, type Patch, type TemplateTriple } from '../sparql/patch.js'
-import { isProblem, problem, type Problem } from '../problem.js'
+import { isFailure, problem, type Problem } from '../problem.js'
 import { XSD } from '../rdf/vocabulary.js'
 
 /** A solution: the value of each bound variable (`?name`) in canonical N-Triples. */
@@ -25,7 +25,7 @@ const RESULT_LIMIT = 64 * 1024 * 1024
 export function runPatch(engine: Oxigraph, nTriples: string, patch: Patch, growth: number): string | Problem {
   const lines = new Set(nTriples.split('\n').filter(Boolean))
   const solutions = solve(engine, lines, patch.query)
-  if (isProblem(solutions)) return solutions
+  if (isFailure(solutions)) return solutions
   const written = makeWritten(engine, lines, patch)
 
   const gone: string[] = []

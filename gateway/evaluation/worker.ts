@@ -7,7 +7,7 @@ import { openOxigraph } from '../stores/bounded-oxigraph.js'
 import { graphOf, nTriplesOf, type Quad } from '../rdf/graph.js'
 import { runPatch } from './run-patch.js'
 import { analysePatch, type Patch } from '../sparql/patch.js'
-import { isProblem, problem, type Problem } from '../problem.js'
+import { isFailure, problem, type Problem } from '../problem.js'
 import {
   analyseQuery,
   analyseUpdate,
@@ -74,7 +74,7 @@ function analyse(update: string, base: string): Patch | Problem {
 
 function patch({ nTriples, update, base }: Job & { kind: 'patch' }): Reply {
   const analysed = analyse(update, base)
-  if (isProblem(analysed)) return kept(analysed)
+  if (isFailure(analysed)) return kept(analysed)
   try {
     return kept(runPatch(oxigraph, nTriples, analysed, growth))
   } catch (error) {

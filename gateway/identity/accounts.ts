@@ -10,9 +10,9 @@ import { irisOf, iri, text, triple, valuesOf, type Graph, type Quad } from '../r
 import { makeTrace, type Trace } from '../log.js'
 import { mailboxHolder, mailboxLock } from '../agents/mailbox.js'
 import type { Person } from './provider-client.js'
-import { isProblem, problem, type Problem } from '../problem.js'
+import { isFailure, problem, type Problem } from '../problem.js'
 import { putDocument, underLocks, type Writing } from '../methods/put-document.js'
-import { authorizationTriples, publicProfile } from '../start/seeded-authorizations.js'
+import { authorizationTriples, publicProfile } from '../agents/authorization-triples.js'
 import { isMailAddress } from '../configuration/setting-values.js'
 import { ACL, FOAF, LACL, RDF, SIOC } from '../rdf/vocabulary.js'
 
@@ -63,7 +63,7 @@ export function makeAccounts(now: () => number): Accounts {
       const found = await find(keyOf(dataspace, id), async (restsOn): Promise<Found<Answer>> => {
         restsOn(document)
         const read = await readDocument(dataspace.admin, document, makeTrace(now))
-        if (isProblem(read)) return { value: { webId: read }, lifetime: 0 }
+        if (isFailure(read)) return { value: { webId: read }, lifetime: 0 }
         const graph = read.value && !isLarge(read.value) ? read.value.graph() : undefined
         const webId = graph && agentOf(graph, `${document}#this`, id)
         return { value: { webId }, lifetime: webId === undefined ? ABSENT_MS : LIFETIME_MS }
@@ -101,14 +101,22 @@ export async function logIn(
 ): Promise<string | Problem> {
   const { admin, secretary } = dataspace
   const id = { issuer, subject: person.subject }
-  const writing: Writing = { gateway, application: admin, trace, method: 'PUT', agent: secretary, time: gateway.now() }
+  const writing: Writing = {
+    gateway,
+    application: admin,
+    dataspace,
+    trace,
+    method: 'PUT',
+    agent: secretary,
+    time: gateway.now(),
+  }
   const known = await accounts.find(dataspace, id)
-  if (isProblem(known)) return known
+  if (isFailure(known)) return known
   const failed = known === undefined ? await makeAccount(writing, id, person) : undefined
   if (failed) return failed
   const webId = known ?? (await accounts.find(dataspace, id))
   if (webId === undefined) return problem('access.unavailable', 'The account cannot be read.', AGAIN)
-  if (isProblem(webId)) return webId
+  if (isFailure(webId)) return webId
   // After the account: what an interrupted log-in has left out is made at the next.
   return (await makeAgent(writing, webId, person, secretary)) ?? webId
 }
@@ -125,7 +133,7 @@ async function makeAccount(writing: Writing, id: AccountId, person: Person): Pro
   if (mailbox === undefined) return make()
   return underLocks(gateway, [mailboxLock(admin, mailbox)], async () => {
     const holder = await mailboxHolder(admin, mailbox, 'proven')
-    return isProblem(holder) ? holder : make(holder)
+    return isFailure(holder) ? holder : make(holder)
   })
 }
 
@@ -160,10 +168,10 @@ async function makeIfAbsent(
   content: readonly Quad[],
 ): Promise<undefined | Problem> {
   const found = await readDocument(writing.application, document, writing.trace)
-  if (isProblem(found)) return found
+  if (isFailure(found)) return found
   if (found.value) return undefined
   const made = await putDocument(writing, document, (current) => (current ? THERE : content))
-  return isProblem(made) && made !== THERE ? made : undefined
+  return isFailure(made) && made !== THERE ? made : undefined
 }
 
 const nameOf = ({ name, givenName, familyName }: Person): string =>

@@ -2,18 +2,23 @@
 // accounts of the dataspace and the statements of profiles, or a refusal.
 import { makeTokenVerifier, type Claims, type TokenVerifier } from '../../policies/identity/bearer-token.js'
 import { BUSY, makeProofCheck, type CheckProof } from '../../policies/identity/dpop.js'
-import { makeProfileStatements, webIdOf, type Answer, type ProfileStatements } from '../../policies/identity/profile-statement.js'
+import {
+  makeProfileStatements,
+  webIdOf,
+  type Answer,
+  type ProfileStatements,
+} from '../../policies/identity/profile-statement.js'
 import { makeSessions, type SealingKeys, type Session, type Sessions } from '../../policies/identity/session.js'
 import { makeSeenTexts, type SeenTexts } from '../../policies/identity/seen-texts.js'
 import type { ReadProfile } from '../../policies/identity/webid.js'
 import type { Request } from '../http/exchange.js'
-import type { Application, Dataspace } from '../gateway.js'
+import type { Dataspace, Member } from '../gateway.js'
 import type { Trace } from '../log.js'
 import { makeAccounts, type Accounts, type AccountId } from './accounts.js'
 import type { OidcClient } from './provider-client.js'
 import { cookieOf } from './cookies.js'
 import type { Provider } from '../configuration/identity-providers.js'
-import { isProblem, problem, type Problem } from '../problem.js'
+import { isFailure, problem, type Problem } from '../problem.js'
 import type { Target } from '../http/target.js'
 
 export interface Identities {
@@ -102,7 +107,7 @@ export async function agentOf(
   if (webId !== undefined) {
     const confirmed = settled(await statements.hasIssuer(webId, claims.issuer), trace)
     if (confirmed === true) return webId
-    if (isProblem(confirmed) && confirmed.code !== 'credential.invalid') return confirmed
+    if (isFailure(confirmed) && confirmed.failure !== 'credential.invalid') return confirmed
   }
   return accounts.find(dataspace, claims)
 }
@@ -123,7 +128,7 @@ const AUTHORIZATION = /^(Bearer|DPoP) +([\w\-.~+/]+=*)$/i
 export async function agentOfToken(
   identities: Identities,
   { fields, method }: Request,
-  target: Target<Application>,
+  target: Target<Member>,
   trace: Trace,
 ): Promise<string | Problem> {
   const [, scheme, token] = AUTHORIZATION.exec(fields.authorization ?? '') ?? []
@@ -146,12 +151,12 @@ export async function agentOfToken(
     if (flaw === BUSY) return overloaded()
     if (flaw !== undefined) return refused(trace, `proof: ${flaw}`)
   }
-  const webId = await agentOf(identities, target.application.dataspace, claims, trace)
+  const webId = await agentOf(identities, target.dataspace, claims, trace)
   return webId ?? refused(trace, 'account: nobody has logged in with this account, and no profile names its issuer')
 }
 
 /** RFC 9449 §4.2: the URL of the request without its query. */
-function urlOf(target: Target<Application>): string {
+function urlOf(target: Target<Member>): string {
   if (target.kind === 'endpoint') return target.iri
   return target.kind === 'proxied' ? target.path : target.document
 }
@@ -198,7 +203,7 @@ export function sessionOf(
 export function recallAgentOfSession(
   identities: Identities,
   field: string,
-  { base, dataspace }: Application,
+  { application: { base }, dataspace }: Member,
 ): string | undefined | null {
   const { seen, sessions } = identities
   let session = seen.sessions.get(field)
@@ -223,7 +228,7 @@ export async function principalOf(
   if (principal === undefined) return refused(trace, 'delegation: On-Behalf-Of holds no WebID')
   if (principal === delegate) return principal
   const may = settled(await statements.mayActFor(delegate, principal), trace)
-  if (isProblem(may)) return may
+  if (isFailure(may)) return may
   return may ? principal : refused(trace, `delegation: the profile of <${principal}> does not let <${delegate}>`)
 }
 

@@ -1,13 +1,13 @@
 // In charge of what all answers about a document's history have in common: finding versions, waiting for those that are
 // under way, links, cache fields, and refusals.
-import { isFailure, type Setback, type SetbackCode } from '../../versioning/failure.js'
+import type { Setback, SetbackCode } from '../../versioning/failure.js'
 import type { Version } from '../../versioning/change.js'
 import type { History } from '../../versioning/history.js'
 import { historyLinks, mementosOf, type Memento } from '../../versioning/memento/time-map.js'
 import type { Field, Response } from '../http/exchange.js'
-import type { Context } from '../handle.js'
+import type { Context } from '../request/context.js'
 import { negotiate, type Format } from '../http/media-type.js'
-import { isProblem, problem, type Problem } from '../problem.js'
+import { isFailure, problem, type Problem } from '../problem.js'
 import { notAcceptable } from '../methods/read.js'
 import { linkField, problemResponse } from '../request/respond.js'
 
@@ -75,8 +75,8 @@ export async function inAcceptedFormat<T>(
     const format = negotiate(accept, left)
     if (!format) return notAcceptable(formats)
     const written = await write(format)
-    if (!isProblem(written)) return { format, written }
-    if (written.code !== 'negotiation.not-acceptable') return written
+    if (!isFailure(written)) return { format, written }
+    if (written.failure !== 'negotiation.not-acceptable') return written as Problem
     left = left.filter((other) => other !== format)
   }
 }
@@ -134,6 +134,6 @@ export function refuse(
   fields: readonly Field[] = [],
 ): Response {
   const { trace, accept } = asked.context
-  trace.problem = reason.code
+  trace.problem = reason.failure
   return problemResponse(reason, accept, undefined, [...fields, pastLinks(asked, links)])
 }

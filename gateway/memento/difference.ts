@@ -1,5 +1,4 @@
 // In charge of `?version=B&diff=A`: what B has that A has not, and the other way round, as a resource (spec 9.6).
-import { isFailure } from '../../versioning/failure.js'
 import { entityTag } from '../../cache/entity-tag.js'
 import { evaluatePreconditions } from '../../cache/preconditions.js'
 import { documentDifference, rdfPatchOf, type DocumentDifference } from '../../versioning/memento/difference.js'
@@ -18,7 +17,7 @@ import {
   refuse,
   type Past,
 } from './answer.js'
-import { isProblem, problem, type Problem } from '../problem.js'
+import { isFailure, problem, type Problem } from '../problem.js'
 import { readNTriples } from '../rdf/read.js'
 import { writeGraph } from '../rdf/write.js'
 import { failedConditions, notAcceptable } from '../methods/read.js'
@@ -34,8 +33,8 @@ export async function answerDifference(asked: Past, earlier: string, later: stri
   const { document, context } = asked
   const links = documentLinks(document)
   const [from, to] = [await findVersion(asked, earlier), await findVersion(asked, later)]
-  if (isProblem(from)) return refuse(asked, from, links)
-  if (isProblem(to)) return refuse(asked, to, links)
+  if (isFailure(from)) return refuse(asked, from, links)
+  if (isFailure(to)) return refuse(asked, to, links)
   const { accept, request } = context
   if (!negotiate(accept, FORMATS)) return refuse(asked, notAcceptable(FORMATS), links)
   const compared = {
@@ -45,9 +44,9 @@ export async function answerDifference(asked: Past, earlier: string, later: stri
     to: to.version,
   }
   const difference = await compare(asked, compared)
-  if (isProblem(difference)) return refuse(asked, difference, links)
+  if (isFailure(difference)) return refuse(asked, difference, links)
   const representation = await inAcceptedFormat(accept, FORMATS, (format) => write(compared, difference, format))
-  if (isProblem(representation)) return refuse(asked, representation, links)
+  if (isFailure(representation)) return refuse(asked, representation, links)
   const { format, written: body } = representation
   const current = { entityTags: [entityTag(`${from.version.commit}..${to.version.commit}`, format.code)] }
   const fields: Field[] = [

@@ -1,6 +1,5 @@
 // In charge of `?version=`: a document as it was at a commit (RFC 7089 §4.2, spec 9.3).
 import { LRUCache } from 'lru-cache'
-import { isFailure } from '../../versioning/failure.js'
 import { evaluatePreconditions } from '../../cache/preconditions.js'
 import { formatMementoDatetime } from '../../versioning/memento/memento-datetime.js'
 import { historyLinks, mementoLinks, mementoUri, type Memento } from '../../versioning/memento/time-map.js'
@@ -17,7 +16,7 @@ import {
   refuse,
   type Past,
 } from './answer.js'
-import { isProblem, problem, type Problem } from '../problem.js'
+import { isFailure, problem, type Problem } from '../problem.js'
 import { readNTriples } from '../rdf/read.js'
 import { writeGraph } from '../rdf/write.js'
 import { notAcceptable } from '../methods/read.js'
@@ -34,7 +33,7 @@ export const mementoFields = (memento: Memento): readonly Field[] => [
 /** @param id 4 to 40 hex digits */
 export async function answerMemento(asked: Past, id: string): Promise<Response> {
   const found = await findVersion(asked, id)
-  if (isProblem(found)) return refuse(asked, found)
+  if (isFailure(found)) return refuse(asked, found)
   const { memento, mementos } = found
   const { document, context } = asked
   if (!memento) {
@@ -66,7 +65,7 @@ export async function answerMemento(asked: Past, id: string): Promise<Response> 
     case 'proceed':
   }
   const representation = await inAcceptedFormat(accept, RDF_FORMATS, (format) => represent(asked, memento, format))
-  if (isProblem(representation)) return refuse(asked, representation, links, sticky)
+  if (isFailure(representation)) return refuse(asked, representation, links, sticky)
   const { format, written: body } = representation
   return response(200, [['Content-Type', format.contentType], ...fields], body)
 }
@@ -78,7 +77,7 @@ const ready = new LRUCache<string, Buffer>({ maxSize: READY_BYTES, sizeCalculati
 async function represent(asked: Past, memento: Memento, format: Format): Promise<Buffer | Problem> {
   const key = `${memento.blob} ${format.code}`
   const body = ready.get(key) ?? (await write(asked, memento, format))
-  if (!isProblem(body)) ready.set(key, body)
+  if (!isFailure(body)) ready.set(key, body)
   return body
 }
 
@@ -95,5 +94,5 @@ async function write(
     return problem('history.failed', 'This version cannot be read: what the repository has for it is no N-Triples.')
   }
   const written = writeGraph(graphOf(triples), format)
-  return isProblem(written) ? written : Buffer.from(written)
+  return isFailure(written) ? written : Buffer.from(written)
 }

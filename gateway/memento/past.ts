@@ -1,19 +1,18 @@
 // In charge of requests for a document's history (spec 4.5, 9): who may have which answer, and which file gives it.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { isFailure } from '../../versioning/failure.js'
 import type { Decision } from '../../policies/decide.js'
 import { documentLinks, historyLinks, mementoLinks, mementosOf } from '../../versioning/memento/time-map.js'
 import { decideOn, type Facts } from '../request/access.js'
 import { answerDifference } from './difference.js'
 import { documentOf } from '../documents/document.js'
 import type { Response } from '../http/exchange.js'
-import type { Application } from '../gateway.js'
+import type { Member } from '../gateway.js'
 import { graphOf } from '../rdf/graph.js'
-import type { Context } from '../handle.js'
+import type { Context } from '../request/context.js'
 import { answerMemento, mementoFields } from './memento.js'
 import { parseAccept } from '../http/media-type.js'
 import { failed, findVersion, PATIENCE_MS, refuse, underWay, type Past } from './answer.js'
-import { isProblem, problem, type Problem } from '../problem.js'
+import { isFailure, problem, type Problem } from '../problem.js'
 import { readNTriples } from '../rdf/read.js'
 import { methodNotAllowed, refusalOf } from '../request/refusal.js'
 import { READ_METHODS } from '../request/respond.js'
@@ -21,16 +20,16 @@ import type { Target } from '../http/target.js'
 import { answerTimeGate } from './time-gate.js'
 import { answerTimeMap, LINK_FORMAT } from './time-map.js'
 
-export type PastTarget = Extract<Target<Application>, { kind: 'version' | 'diff' | 'timemap' | 'timegate' }>
+export type PastTarget = Extract<Target<Member>, { kind: 'version' | 'diff' | 'timemap' | 'timegate' }>
 
-export const isPast = (target: Target<Application>): target is PastTarget =>
+export const isPast = (target: Target<Member>): target is PastTarget =>
   ['version', 'diff', 'timemap', 'timegate'].includes(target.kind)
 
 export async function past(context: Context, target: PastTarget, facts: Facts): Promise<Response | Problem> {
   const { application, request } = context
   const isRead = request.method === 'GET' || request.method === 'HEAD'
   const asked = await pastOf(context, facts, PATIENCE_MS)
-  if (isProblem(asked)) return asked
+  if (isFailure(asked)) return asked
   if (!application.history) {
     return isRead ? unversioned(context, target) : methodNotAllowed(request.method, READ_METHODS)
   }
@@ -53,25 +52,25 @@ export async function past(context: Context, target: PastTarget, facts: Facts): 
  */
 export async function pastOf(context: Context, facts: Facts, patience: number): Promise<Past | Problem> {
   const decision = decideOn(context, facts, 'Read')
-  if (isProblem(decision)) return decision
+  if (isFailure(decision)) return decision
   // Whether there was a document, and is, must not be seen by how long it took to refuse.
   const leastTime = decision.allowed ? undefined : sleep(REFUSAL_MS)
   const { history = NO_HISTORY } = context.application
   const document = facts.iri
   const state = await lastState({ context, history, document, isPublic: false }, facts, patience)
-  if (isProblem(state) && (decision.allowed || decision.absent)) return state
-  const onState = isProblem(state) ? decision : decideOn(context, state, 'Read')
-  if (isProblem(onState)) return onState
+  if (isFailure(state) && (decision.allowed || decision.absent)) return state
+  const onState = isFailure(state) ? decision : decideOn(context, state, 'Read')
+  if (isFailure(onState)) return onState
   if (!onState.allowed) await leastTime
   if (!onState.allowed && !decision.absent) return refusalOf(decision, context, document)
   // A write that restores keeps its own decision in the log.
   if (context.trace.decision?.required === 'Read') context.trace.decision = onState.allowed ? onState : decision
-  const forEveryone = isProblem(state) ? undefined : decideOn({ ...context, agent: {} }, state, 'Read')
+  const forEveryone = isFailure(state) ? undefined : decideOn({ ...context, agent: {} }, state, 'Read')
   return {
     context,
     history: onState.allowed ? history : NO_HISTORY,
     document,
-    isPublic: forEveryone !== undefined && !isProblem(forEveryone) && mayBeShared(forEveryone),
+    isPublic: forEveryone !== undefined && !isFailure(forEveryone) && mayBeShared(forEveryone),
   }
 }
 
@@ -92,8 +91,8 @@ async function readOnly(asked: Past, target: PastTarget): Promise<Response> {
   const reason = methodNotAllowed(asked.context.request.method, READ_METHODS)
   if (target.kind !== 'version') return refuse(asked, reason, historyLinks(asked.document, []))
   const found = await findVersion(asked, target.version)
-  const memento = isProblem(found) ? undefined : found.memento
-  if (isProblem(found) || !memento) return refuse(asked, reason, historyLinks(asked.document, []))
+  const memento = isFailure(found) ? undefined : found.memento
+  if (isFailure(found) || !memento) return refuse(asked, reason, historyLinks(asked.document, []))
   return refuse(asked, reason, mementoLinks(asked.document, found.mementos, memento), mementoFields(memento))
 }
 
@@ -130,10 +129,10 @@ export async function linksOfRefused(context: Context, facts: Facts): Promise<re
   const { history } = context.application
   if (!history || facts.kind !== 'document') return []
   const decision = decideOn(context, facts, 'Read')
-  if (isProblem(decision)) return []
+  if (isFailure(decision)) return []
   if (facts.document) return decision.allowed ? documentLinks(facts.iri) : []
   const asked = decision.allowed ? { history } : await pastOf(context, facts, 0)
-  if (isProblem(asked)) return []
+  if (isFailure(asked)) return []
   const found = await asked.history.versions(facts.iri, 0)
   if (isFailure(found) || (found.versions.length === 0 && !found.pending)) return []
   return documentLinks(facts.iri)

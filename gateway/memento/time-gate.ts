@@ -3,7 +3,7 @@ import { parseMementoDatetime } from '../../versioning/memento/memento-datetime.
 import { closestMemento, historyLinks, mementosOf, mementoUri } from '../../versioning/memento/time-map.js'
 import type { Field, Response } from '../http/exchange.js'
 import { cacheControl, pastLinks, refuse, versionsOf, type Past } from './answer.js'
-import { isProblem, problem } from '../problem.js'
+import { isFailure, problem } from '../problem.js'
 import { response } from '../request/respond.js'
 
 const VARY: Field = ['Vary', 'accept-datetime']
@@ -11,7 +11,7 @@ const VARY: Field = ['Vary', 'accept-datetime']
 export async function answerTimeGate(asked: Past): Promise<Response> {
   const { document, context } = asked
   const versions = await versionsOf(asked)
-  if (isProblem(versions)) return refuse(asked, versions, undefined, [VARY])
+  if (isFailure(versions)) return refuse(asked, versions, undefined, [VARY])
   const mementos = mementosOf(versions)
   const wanted = context.request.fields['accept-datetime']
   const datetime = wanted === undefined ? undefined : parseMementoDatetime(wanted)

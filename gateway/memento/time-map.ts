@@ -7,7 +7,7 @@ import type { Field, Response } from '../http/exchange.js'
 import { graphOf } from '../rdf/graph.js'
 import { negotiate, RDF_FORMATS, type Format } from '../http/media-type.js'
 import { cacheControl, pastLinks, refuse, versionsOf, type Past } from './answer.js'
-import { isProblem, type Problem } from '../problem.js'
+import { isFailure, type Problem } from '../problem.js'
 import { writeGraph } from '../rdf/write.js'
 import { failedConditions, notAcceptable } from '../methods/read.js'
 import { response } from '../request/respond.js'
@@ -23,7 +23,7 @@ const FORMATS: readonly Format[] = [LINK_FORMAT, ...RDF_FORMATS, JSON_FORMAT]
 export async function answerTimeMap(asked: Past): Promise<Response> {
   const { document, context } = asked
   const versions = await versionsOf(asked)
-  if (isProblem(versions)) return refuse(asked, versions)
+  if (isFailure(versions)) return refuse(asked, versions)
   const mementos = mementosOf(versions)
   const links = historyLinks(document, mementos)
   const { accept, request } = context
@@ -41,7 +41,7 @@ export async function answerTimeMap(asked: Past): Promise<Response> {
   if (evaluation === 'not-modified') return response(304, fields)
   if (evaluation !== 'proceed') return refuse(asked, failedConditions(evaluation), links)
   const body = write(document, versions, format)
-  if (isProblem(body)) return refuse(asked, body, links)
+  if (isFailure(body)) return refuse(asked, body, links)
   return response(200, [['Content-Type', format.contentType], ...fields], Buffer.from(body))
 }
 

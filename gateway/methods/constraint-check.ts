@@ -2,12 +2,12 @@
 import { typeLost } from '../../policies/constraints/constraints.js'
 import type { Document } from '../documents/document.js'
 import { nTriplesOf, type Graph } from '../rdf/graph.js'
-import { isProblem, problem, type Problem } from '../problem.js'
+import { isFailure, problem, type Problem } from '../problem.js'
 import type { Writing } from './put-document.js'
 
 /** Undefined when the next state may be stored. The report, which quotes that state, is for those who may read it. */
 export async function checkConstraints(
-  { application, gateway, method }: Pick<Writing, 'application' | 'gateway' | 'method'>,
+  { application, dataspace, gateway, method }: Pick<Writing, 'application' | 'dataspace' | 'gateway' | 'method'>,
   current: Document | undefined,
   next: Graph,
   mayRead: boolean,
@@ -18,14 +18,14 @@ export async function checkConstraints(
   }
   // The shapes are about the documents of the end-user application: one that is wrong must not bar its own repair.
   if (application.kind === 'admin') return undefined
-  const shapes = await application.dataspace.ontologies.shapes()
-  if (shapes === undefined || isProblem(shapes)) return shapes
+  const shapes = await dataspace.ontologies.shapes()
+  if (shapes === undefined || isFailure(shapes)) return shapes
   const checked = await gateway.validation.validate({
     shapes: shapes.nTriples,
     shapesVersion: shapes.version,
     data: nTriplesOf(next),
   })
-  if (isProblem(checked)) return checked
+  if (isFailure(checked)) return checked
   if (checked.conforms) return undefined
   return problem('constraint.violated', 'The document would violate its constraints.', {
     ...(mayRead && { report: checked.report }),

@@ -1,20 +1,19 @@
 // In charge of changing a document and of all that follows from it: locks, journal and store, what is kept of it, rules and
 // profiles. The write methods (write.ts) and the endpoints that make documents do it the same way.
-import { DOUBT_MS } from '../rules/compiled-rules.js'
+import { LATEST_WRITE_MS } from '../stores/store.js'
 import { checkConstraints } from './constraint-check.js'
 import { documentOf, isLarge, readDocument, readDocumentNow, type Document } from '../documents/document.js'
-import type { Access, Application, Gateway } from '../gateway.js'
+import type { Access, Application, Gateway, Member } from '../gateway.js'
 import { flawOf, nTriplesOf, type Graph, type Quad } from '../rdf/graph.js'
 import { isUndone } from '../mirror/journalled-store.js'
 import { everyWrite, type Release } from '../documents/lock.js'
 import type { Trace } from '../log.js'
 import { isContainer, isRoot, keptByPut, nextState, parentOf } from '../documents/next-state.js'
-import { isProblem, problem, type Problem } from '../problem.js'
+import { isFailure, problem, type Problem } from '../problem.js'
 
 /** Who changes a document, and when. */
-export interface Writing {
+export interface Writing extends Member {
   readonly gateway: Gateway
-  readonly application: Application
   readonly trace: Trace
   /** As the journal and the commit have it. */
   readonly method: string
@@ -71,12 +70,12 @@ export async function putDocument(
     const doubt = await application.journalled.settle(iri)
     if (doubt) return doubt
     const found = await readDocumentNow(application, iri, trace)
-    if (isProblem(found)) return found
+    if (isFailure(found)) return found
     const current = found.value
     if (current && isLarge(current))
       return problem('content.too-large', `<${iri}> is too large to be changed as a whole.`)
     const content = change(current)
-    if (isProblem(content)) return content
+    if (isFailure(content)) return content
     if (content === undefined) return current && replaceDocument(writing, iri, undefined, current)
     const flaw = content.map(flawOf).find((one) => one !== undefined)
     if (flaw !== undefined) return problem('content.syntax', `What would be written has ${flaw}.`)
@@ -93,7 +92,7 @@ export async function putDocument(
 async function orphan({ application, trace }: Writing, iri: string): Promise<undefined | Problem> {
   if (isRoot(iri, application.base)) return undefined
   const parent = await readDocument(application, parentOf(iri), trace)
-  if (isProblem(parent)) return parent
+  if (isFailure(parent)) return parent
   return parent.value && isContainer(parent.value.types)
     ? undefined
     : problem('access.denied', `The parent <${parentOf(iri)}> has to be an existing container.`)
@@ -120,7 +119,7 @@ export async function replaceDocument(
   if (failed) {
     if (isUndone(failed)) return failed
     // What is kept of the document may be old from now on.
-    const until = gateway.now() + DOUBT_MS
+    const until = gateway.now() + LATEST_WRITE_MS
     versions.inDoubt(iri, until)
     changed(writing, iri, 'uncertain', until)
     return failed
@@ -133,13 +132,13 @@ export async function replaceDocument(
 
 /** Everything compiled from documents follows: rules, shapes and verified profiles. */
 function changed(
-  { application, gateway }: Writing,
+  { application, dataspace, gateway }: Writing,
   iri: string,
   state: Parameters<Access['changed']>[1],
   until?: number,
 ): void {
   gateway.webIds.forget(iri)
   if (application.kind !== 'admin') return
-  application.dataspace.ontologies.changed(iri, until)
-  application.dataspace.access.changed(iri, state)
+  dataspace.ontologies.changed(iri, until)
+  dataspace.access.changed(iri, state)
 }

@@ -7,9 +7,9 @@ import type { Facts } from '../request/access.js'
 import { isLarge } from '../documents/document.js'
 import type { Field, Response } from '../http/exchange.js'
 import { nTriplesLine } from '../rdf/graph.js'
-import type { Context } from '../handle.js'
+import type { Context } from '../request/context.js'
 import { N_TRIPLES, negotiate, TURTLE, type Format } from '../http/media-type.js'
-import { isProblem, problem, type Problem } from '../problem.js'
+import { isFailure, problem, type Problem } from '../problem.js'
 import { readNTriples } from '../rdf/read.js'
 import { agentFields, failedConditions, notAcceptable } from './read.js'
 import { response, streamed } from '../request/respond.js'
@@ -38,7 +38,7 @@ export async function readLarge(context: Context, decision: Decision, facts: Fac
   const fields: Field[] = [['Content-Type', format.contentType], ...shared]
   if (request.method === 'HEAD') return streamed(200, fields)
   const pieces = await trace.store(application.store.stream(iri, { signal: request.signal() }))
-  if (isProblem(pieces)) return pieces
+  if (isFailure(pieces)) return pieces
   if (!pieces || application.cache.versions.of(iri) !== document.version) {
     await pieces?.[Symbol.asyncIterator]().return?.()
     // Decided on what the document was, not on what would be sent.

@@ -12,9 +12,9 @@ import {
   type Representation,
 } from '../documents/document.js'
 import type { Field, Response } from '../http/exchange.js'
-import type { Context } from '../handle.js'
+import type { Context } from '../request/context.js'
 import { negotiate, RDF_FORMATS, type Format } from '../http/media-type.js'
-import { isProblem, problem, type Problem } from '../problem.js'
+import { isFailure, problem, type Problem } from '../problem.js'
 import { readyHead, type ReadyHead } from '../http/ready-head.js'
 import { enforceField, isPublic, lastModifiedField, linkField, response } from '../request/respond.js'
 
@@ -27,7 +27,7 @@ export function read(context: Context, decision: Decision, facts: Facts): Respon
   const preferred = rdfFormat(context.accept)
   if (!preferred) return notAcceptable()
   const [format, representation] = representable(context, document, preferred)
-  if (isProblem(representation)) return representation
+  if (isFailure(representation)) return representation
 
   const current = { entityTags: [entityTagOf(document, format)], lastModified: document.lastModified }
   // RFC 9111 §5.1: the time since the store answered.
@@ -55,7 +55,7 @@ function representable(
   preferred: Format,
 ): readonly [Format, Representation | Problem] {
   const body = representationOf(application, document, preferred)
-  if (!isProblem(body)) return [preferred, body]
+  if (!isFailure(body)) return [preferred, body]
   const other = negotiate(
     accept,
     RDF_FORMATS.filter((format) => format !== preferred),

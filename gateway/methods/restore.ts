@@ -1,13 +1,12 @@
 // In charge of a PUT that restores: which version of the document its content is, where it says so (spec 9.6).
-import { isFailure } from '../../versioning/failure.js'
 import type { Facts } from '../request/access.js'
 import { graphOf, nTriplesOf, type Quad } from '../rdf/graph.js'
-import type { Context } from '../handle.js'
+import type { Context } from '../request/context.js'
 import { areSame } from '../rdf/same-graph.js'
 import { broughtBy } from '../documents/next-state.js'
 import { failed, findVersion, PATIENCE_MS } from '../memento/answer.js'
 import { pastOf } from '../memento/past.js'
-import { isProblem, type Problem } from '../problem.js'
+import { isFailure, type Problem } from '../problem.js'
 import { readNTriples } from '../rdf/read.js'
 import type { Wish } from './write-request.js'
 
@@ -29,9 +28,9 @@ export async function restoredVersion(
   const id = versionNamed(context, facts.iri)
   if (id === undefined || wish.method !== 'PUT') return undefined
   const asked = await pastOf(context, facts, PATIENCE_MS)
-  if (isProblem(asked)) return asked.code === 'access.denied' ? undefined : asked
+  if (isFailure(asked)) return asked.failure === 'access.denied' ? undefined : asked
   const found = await findVersion(asked, id)
-  if (isProblem(found)) return found.code === 'document.no-versions' ? undefined : found
+  if (isFailure(found)) return found.failure === 'document.no-versions' ? undefined : found
   if (!found.memento) return undefined
   const { commit } = found.memento
   const nTriples = await asked.history.content(facts.iri, found.memento)
@@ -47,5 +46,5 @@ function versionNamed({ application, gateway, request: { fields } }: Context, ir
   const location = fields['content-location']
   if (location === undefined || !application.history || !URL.canParse(location, iri)) return undefined
   const target = gateway.targetOf(new URL(location, iri).href, undefined)
-  return target.kind === 'version' && target.document === iri ? target.version : undefined
+  return !isFailure(target) && target.kind === 'version' && target.document === iri ? target.version : undefined
 }

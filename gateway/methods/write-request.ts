@@ -1,8 +1,8 @@
 // In charge of what a write request wants done: its content, read, parsed and refused where it cannot be understood.
 import type { Gateway } from '../gateway.js'
 import type { Quad } from '../rdf/graph.js'
-import type { Context } from '../handle.js'
-import { isProblem, problem, type Problem } from '../problem.js'
+import type { Context } from '../request/context.js'
+import { isFailure, problem, type Problem } from '../problem.js'
 import { ACCEPT_POST, readGraph } from '../rdf/read.js'
 
 /** What the client wants done: triples to put or to add, an update to run, or the end of the document. */
@@ -29,7 +29,7 @@ export async function readWish({ request, gateway }: Context, iri: string): Prom
     })
   }
   const body = await request.readBody(gateway.settings.maxBody)
-  if (isProblem(body)) return body
+  if (isFailure(body)) return body
   if (method === 'PATCH') return readUpdate(gateway, body, iri)
   // Spec 4.1: the body of a PUT may be empty; a POST has something to append.
   if (body.length === 0 && type === undefined && method === 'POST') {
@@ -38,7 +38,7 @@ export async function readWish({ request, gateway }: Context, iri: string): Prom
     })
   }
   const content = body.length === 0 && method === 'PUT' ? [] : await readGraph(body, type, iri, gateway)
-  return isProblem(content) ? content : { method: method as 'PUT' | 'POST', content }
+  return isFailure(content) ? content : { method: method as 'PUT' | 'POST', content }
 }
 
 async function readUpdate({ evaluation }: Gateway, body: Buffer, iri: string): Promise<Wish | Problem> {
@@ -50,6 +50,6 @@ async function readUpdate({ evaluation }: Gateway, body: Buffer, iri: string): P
   }
   const analysed = await evaluation.analyse(text, iri)
   // A violation of the form is a 422, which comes after the preconditions (design 3, order).
-  if (isProblem(analysed) && analysed.code !== 'update.form') return analysed
-  return { method: 'PATCH', update: isProblem(analysed) ? analysed : text }
+  if (isFailure(analysed) && analysed.failure !== 'update.form') return analysed
+  return { method: 'PATCH', update: isFailure(analysed) ? analysed : text }
 }

@@ -6,11 +6,11 @@ import { decideOn, lookUpDocument, type Facts } from '../request/access.js'
 import { checkConstraints } from './constraint-check.js'
 import { entityTagOf, isLarge, MAX_DOCUMENT, readDocumentNow, type Document } from '../documents/document.js'
 import type { Field, Response } from '../http/exchange.js'
-import type { Context } from '../handle.js'
+import type { Context } from '../request/context.js'
 import { graphOf, mayBeRewritten, nTriplesOf, type Graph, type Quad } from '../rdf/graph.js'
 import { negotiate, RDF_FORMATS } from '../http/media-type.js'
 import { isKind, isRoot, keptByPut, nextState } from '../documents/next-state.js'
-import { isProblem, problem, type Problem } from '../problem.js'
+import { isFailure, problem, type Problem } from '../problem.js'
 import { methodNotAllowed, refusalOf } from '../request/refusal.js'
 import { locksOf, replaceDocument, underLocks, type Writing } from './put-document.js'
 import { readNTriples } from '../rdf/read.js'
@@ -24,7 +24,7 @@ export async function write(context: Context, iri: string, facts: Facts): Promis
   const unfit = unfitness(context, iri, facts)
   if (unfit) return unfit
   const wish = await readWish(context, iri)
-  if (isProblem(wish)) return wish
+  if (isFailure(wish)) return wish
 
   const { application, gateway } = context
   return underLocks(gateway, locksOf(application, iri, method === 'PUT'), () => writeLocked(context, iri, wish))
@@ -32,7 +32,7 @@ export async function write(context: Context, iri: string, facts: Facts): Promis
 
 /** What can be said before the body is read: 404, then 405, then the root (design 3, order). */
 function unfitness(
-  { application, request: { method, fields } }: Context,
+  { application, dataspace, request: { method, fields } }: Context,
   iri: string,
   facts: Facts,
 ): Problem | undefined {
@@ -41,7 +41,7 @@ function unfitness(
   const exists = document !== undefined
   if (!exists && method !== 'PUT') return problem('document.absent', 'There is no such document.')
   // Spec 4.1: the documents of the owner agent and the secretary agent cannot be modified or deleted.
-  if (application.dataspace.protectedDocuments.has(iri)) return methodNotAllowed(method, READ_METHODS)
+  if (dataspace.protectedDocuments.has(iri)) return methodNotAllowed(method, READ_METHODS)
   // Spec 4.1, 7: the root document cannot be deleted.
   if (method === 'DELETE' && isRoot(iri, application.base)) return rootStays()
   if (!exists && mirrored && Buffer.byteLength(mirrored.pathOf(iri)) > LONGEST_PATH) {
@@ -65,9 +65,9 @@ async function writeLocked(context: Context, iri: string, wish: Wish): Promise<R
   if (doubt) return doubt
   // Decided again on what is there now: nobody else can change it until the answer.
   const facts = await lookUpDocument(context, iri, restsOnState(context, wish) ? 'now' : undefined)
-  if (isProblem(facts)) return facts
+  if (isFailure(facts)) return facts
   const decision = decideOn(context, facts, wish.method === 'POST' ? 'Append' : 'Write')
-  if (isProblem(decision)) return decision
+  if (isFailure(decision)) return decision
   if (!decision.allowed) return refusalOf(decision, context, iri)
   const unfit = unfitness(context, iri, facts)
   if (unfit) return unfit
@@ -79,11 +79,11 @@ async function writeLocked(context: Context, iri: string, wish: Wish): Promise<R
   if (failed) return failed
 
   const restored = await restoredVersion(context, facts, wish)
-  if (isProblem(restored)) return restored
+  if (isFailure(restored)) return restored
   // A document that was deleted comes back as the one it was, its owner's.
   const base = current ?? (restored && { iri, nTriples: restored.nTriples })
   const next = await nextGraph(context, iri, wish, current, base)
-  if (isProblem(next)) return next
+  if (isFailure(next)) return next
   if (next === 'absent') return remove(context, iri, isLarge(current!) ? undefined : current)
   if (next !== 'unchanged' && sizeOf(next) > MAX_DOCUMENT) {
     return problem('content.too-large', `The document would be larger than ${MAX_DOCUMENT} bytes of N-Triples.`)
@@ -150,10 +150,10 @@ async function nextGraph(
     uuid: gateway.uuid,
   }
   if (wish.method !== 'PATCH') return nextState({ ...common, method: wish.method, content: wish.content })
-  if (isProblem(wish.update)) return wish.update
+  if (isFailure(wish.update)) return wish.update
   const before = current!.nTriples
   const after = await gateway.evaluation.patch(before, wish.update, iri)
-  if (isProblem(after)) return after
+  if (isFailure(after)) return after
   const triples = readNTriples(after)
   if (!triples) return problem('internal', 'The update gave a graph that cannot be read.')
   // Design 3: an empty result is a deletion; the root stays.
@@ -170,14 +170,15 @@ async function store(
   restores: string | undefined,
 ): Promise<Response | Problem> {
   const document = await replaceDocument(writingOf(context), iri, next, current, restores)
-  if (isProblem(document)) return document
+  if (isFailure(document)) return document
   const status = current === undefined ? 201 : context.request.method === 'PUT' ? 200 : 204
   return respond(context, status, mayBeRewritten(next) ? await asStored(context, document!) : document!)
 }
 
-const writingOf = ({ gateway, application, trace, agent, request }: Context): Writing => ({
+const writingOf = ({ gateway, application, dataspace, trace, agent, request }: Context): Writing => ({
   gateway,
   application,
+  dataspace,
   trace,
   method: request.method,
   agent: agent.webId,
@@ -187,13 +188,13 @@ const writingOf = ({ gateway, application, trace, agent, request }: Context): Wr
 /** Some stores keep the value of a literal, not how it was written: then the entity-tag is that of what they keep. */
 async function asStored({ application, trace }: Context, document: Document): Promise<Document> {
   const stored = await readDocumentNow(application, document.iri, trace)
-  return isProblem(stored) || !stored.value || isLarge(stored.value) ? document : stored.value
+  return isFailure(stored) || !stored.value || isLarge(stored.value) ? document : stored.value
 }
 
 async function remove(context: Context, iri: string, current: Document | undefined): Promise<Response | Problem> {
   const { application, agent } = context
   const failed = await replaceDocument(writingOf(context), iri, undefined, current)
-  return isProblem(failed) ? failed : response(204, [linkField(application, agent.webId, undefined)])
+  return isFailure(failed) ? failed : response(204, [linkField(application, agent.webId, undefined)])
 }
 
 function respond(context: Context, status: 200 | 201 | 204, document: Document): Response {
@@ -206,7 +207,7 @@ function respond(context: Context, status: 200 | 201 | 204, document: Document):
     ...(status === 201 ? [['Location', document.iri] as const] : []),
     ...(request.method === 'PATCH' ? [['Content-Location', document.iri] as const] : []),
     ['Vary', 'Accept'],
-    linkField(application, agent.webId, isProblem(decision) ? undefined : decision),
+    linkField(application, agent.webId, isFailure(decision) ? undefined : decision),
   ]
   return response(status, fields)
 }

@@ -4,8 +4,8 @@ import { makeSignal } from '../../versioning/journal/signal.js'
 import type { Log } from '../log.js'
 import { documentsIn, namesIn, type Mirrored, type Names, type Tell } from './documents.js'
 import { importDocuments } from './import.js'
-import { StartFailure } from '../start/open-stores.js'
-import { isProblem, type Problem } from '../problem.js'
+import { StartFailure } from '../configuration/start-failure.js'
+import { isFailure, type Problem } from '../problem.js'
 
 export interface Alignment {
   /** Throws StartFailure where the store has nothing of what the repository has. */
@@ -47,12 +47,12 @@ export function makeAlignment(mirrored: Mirrored, log: Log, pauses = PAUSES): Al
   async function align(): Promise<undefined | Problem> {
     const known = names ?? (await namesIn(mirrored))
     names = undefined
-    if (isProblem(known)) return known
+    if (isFailure(known)) return known
     missing = known.onlyRecorded.length
     if (missing > 0) log.warn({ base, store: store.name, repository: repository.name }, missingText(missing))
     if (known.onlyStored.length === 0) return undefined
     const outcome = await importDocuments(mirrored, known.onlyStored, teller(), closing.signal)
-    if (isProblem(outcome)) return outcome
+    if (isFailure(outcome)) return outcome
     log.info({ base, repository: repository.name, documents: outcome.imported }, 'imported as one commit')
     return undefined
   }
@@ -73,14 +73,14 @@ export function makeAlignment(mirrored: Mirrored, log: Log, pauses = PAUSES): Al
   return {
     async check() {
       names = await namesIn(mirrored)
-      if (isProblem(names) && !isOfHistory(names)) throw new StartFailure(`${base}: ${names.detail}`)
+      if (isFailure(names) && !isOfHistory(names)) throw new StartFailure(`${base}: ${names.detail}`)
       // Of a repository that cannot be read it is known here whether it had anything.
       const { commits, depth, inDoubt } = history.status()
-      const isLost = isProblem(names)
+      const isLost = isFailure(names)
         ? (commits > 0 || depth > inDoubt) && (await isEmpty(mirrored))
         : names.recorded > 0 && names.stored.length === 0
       if (!isLost) return
-      const lost = isProblem(names) ? 'its documents' : `${names.recorded} documents`
+      const lost = isFailure(names) ? 'its documents' : `${names.recorded} documents`
       throw new StartFailure(
         `${base}: the triplestore ${store.name} has no documents, though ${repository.name} has ${lost}. ` +
           'Correct the URL of the store, or fill it with triplegate mirror rebuild; to begin anew, give another --data ' +
@@ -110,11 +110,11 @@ export function makeAlignment(mirrored: Mirrored, log: Log, pauses = PAUSES): Al
   }
 }
 
-const isOfHistory = ({ code }: Problem): boolean => code.startsWith('history.')
+const isOfHistory = ({ failure }: Problem): boolean => failure.startsWith('history.')
 
 async function isEmpty(mirrored: Mirrored): Promise<boolean> {
   const stored = await documentsIn(mirrored)
-  return !isProblem(stored) && stored.length === 0
+  return !isFailure(stored) && stored.length === 0
 }
 
 const missingText = (count: number): string =>

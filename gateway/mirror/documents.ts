@@ -3,7 +3,7 @@ import { SetbackError } from '../../versioning/failure.js'
 import type { History } from '../../versioning/history.js'
 import type { Repository } from '../../versioning/repository.js'
 import { problemOf } from './journalled-store.js'
-import { isProblem, problem, type Problem } from '../problem.js'
+import { isFailure, problem, type Problem } from '../problem.js'
 import type { GraphStore } from '../stores/store.js'
 import { wholeText } from '../stores/whole-text.js'
 
@@ -65,16 +65,16 @@ const TELL_EVERY = 100
 const MAX_NAMES = 1024 * 1024 * 1024
 
 /** What a problem says of its document; undefined where it is about more than one. */
-export function differenceOf({ code }: Problem): Difference | undefined {
-  if (code === 'store.failed' || code === 'store.too-large' || code === 'update.form') return 'unreadable'
-  return code === 'store.in-doubt' || code === 'server.overloaded' ? 'in doubt' : undefined
+export function differenceOf({ failure }: Problem): Difference | undefined {
+  if (failure === 'store.failed' || failure === 'store.too-large' || failure === 'update.form') return 'unreadable'
+  return failure === 'store.in-doubt' || failure === 'server.overloaded' ? 'in doubt' : undefined
 }
 
 /** The names of the documents in the store. */
 export async function documentsIn({ store, base, isDocument }: Mirrored): Promise<readonly string[] | Problem> {
   const query = `SELECT DISTINCT ?g WHERE { GRAPH ?g { ?s ?p ?o } FILTER(STRSTARTS(STR(?g), ${JSON.stringify(base)})) }`
   const text = await wholeText(store.query(query, 'text/tab-separated-values'), MAX_NAMES)
-  if (isProblem(text)) return text
+  if (isFailure(text)) return text
   // SPARQL 1.1 TSV §4: a line of variables, then a term in each line.
   const [header, ...rows] = text.split(/\r?\n/)
   const names = rows.filter(Boolean).map((row) => /^<([^\s<>]*)>$/.exec(row)?.[1])
@@ -114,13 +114,13 @@ export interface Names {
 export async function namesIn(mirrored: Mirrored): Promise<Names | Problem> {
   const { history } = mirrored
   const stored = await documentsIn(mirrored)
-  if (isProblem(stored)) return stored
+  if (isFailure(stored)) return stored
   const later = new Map<string, boolean>()
   const blobs = await orProblem(async () => {
     for await (const { document, content } of history.uncommitted()) later.set(document, content !== undefined)
     return blobsIn(mirrored)
   })
-  if (isProblem(blobs)) return blobs
+  if (isFailure(blobs)) return blobs
   const recorded = new Set(blobs.keys())
   for (const [document, isThere] of later) {
     if (isThere) recorded.add(document)

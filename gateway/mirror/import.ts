@@ -1,5 +1,4 @@
 // In charge of importing documents that were not written through the gateway: many of a store as one commit.
-import { isFailure } from '../../versioning/failure.js'
 import { makeUlids } from '../../versioning/journal/ulid.js'
 import { problemOf } from './journalled-store.js'
 import {
@@ -12,7 +11,7 @@ import {
   type Outcome,
   type Tell,
 } from './documents.js'
-import { isProblem, type Problem } from '../problem.js'
+import { isFailure, type Problem } from '../problem.js'
 import { stateOf } from './settlement.js'
 import { StoreBreak } from '../stores/store.js'
 
@@ -39,7 +38,7 @@ export async function importDocuments(
       if (signal?.aborted) throw new StoreBreak(BROKEN_OFF)
       progress()
       if (state === undefined) continue
-      if (!isProblem(state)) {
+      if (!isFailure(state)) {
         imported++
         yield { path: pathOf(document), content: state }
         continue

@@ -1,13 +1,13 @@
 // In charge of changing documents in the store so that the history can answer for every change: journal → store →
 // settled (design 6).
 import { setTimeout as sleep } from 'node:timers/promises'
-import { isFailure, type Setback } from '../../versioning/failure.js'
+import type { Setback } from '../../versioning/failure.js'
 import type { Change } from '../../versioning/change.js'
 import type { History, NewChange, OpenEntry } from '../../versioning/history.js'
 import type { Locks } from '../documents/lock.js'
 import { MAX_DOCUMENT } from '../documents/document.js'
 import type { Log } from '../log.js'
-import { isProblem, problem, type Problem } from '../problem.js'
+import { isFailure, problem, type Problem } from '../problem.js'
 import { canonicalNTriples, makeSettlement, stateOf, type Author, type Settlement } from './settlement.js'
 import type { SettlementSettings } from './settlement.js'
 import type { GraphChange, GraphStore } from '../stores/store.js'
@@ -53,17 +53,17 @@ export interface JournalledStoreSettings {
 const FIND_MS = 2_000
 
 /** The store has not done it, and will not; one that broke off or fell silent may have. Without a journal it is not asked. */
-export const isUndone = ({ code }: Problem): boolean =>
-  code === 'store.unreachable' ||
-  code === 'store.overloaded' ||
-  code === 'store.refused' ||
-  code === 'update.form' ||
-  code === 'history.full' ||
-  code === 'history.failed'
+export const isUndone = ({ failure }: Problem): boolean =>
+  failure === 'store.unreachable' ||
+  failure === 'store.overloaded' ||
+  failure === 'store.refused' ||
+  failure === 'update.form' ||
+  failure === 'history.full' ||
+  failure === 'history.failed'
 
 /** The store has said no: nothing of it happens later. Some of an update may have happened before. */
-export const isRefused = ({ code }: Problem): boolean =>
-  code === 'update.syntax' || code === 'update.failed' || code === 'store.refused'
+export const isRefused = ({ failure }: Problem): boolean =>
+  failure === 'update.syntax' || failure === 'update.failed' || failure === 'store.refused'
 
 export const makeJournalledStore = ({ history, sweep, ...settings }: JournalledStoreSettings): JournalledStore =>
   history && sweep ? journalledStore({ history, sweep, ...settings }) : unversioned(settings.store)
@@ -87,7 +87,7 @@ async function updateTogether(
   const tell = (failed: undefined | Problem) => Promise.all(prepared.map((part) => part(failed)))
   for (const { journalled, documents } of parts) {
     const part = await journalled.prepare({ documents, agent, time })
-    if (isProblem(part)) return tell(NOT_ASKED).then(() => part)
+    if (isFailure(part)) return tell(NOT_ASKED).then(() => part)
     prepared.push(part)
   }
   const failed = await store.update(text)
@@ -122,7 +122,7 @@ function journalledStore(settings: Required<JournalledStoreSettings> & Settlemen
   async function carryOut(change: NewChange): Promise<undefined | Problem> {
     await keepBefore(change)
     const entries = await begin([change])
-    if (isProblem(entries)) return entries
+    if (isFailure(entries)) return entries
     const failed = await apply(store, change)
     if (!failed) await history.done(entries)
     else if (isUndone(failed)) await history.undone(entries)
@@ -150,13 +150,13 @@ function journalledStore(settings: Required<JournalledStoreSettings> & Settlemen
         if (!isDocument(document)) return notKept(document, base)
         const before = await stateOf(store, document)
         const content = canonicalNTriples(nTriples)
-        if (isProblem(before)) return before
-        if (isProblem(content)) return content
+        if (isFailure(before)) return before
+        if (isFailure(content)) return content
         if ((content?.length ?? 0) > MAX_DOCUMENT) return wouldBeTooLarge(document)
         if (content !== before) changes.push({ document, before, content, ...author })
       }
       const begun = await begin(changes)
-      if (isProblem(begun)) return begun
+      if (isFailure(begun)) return begun
       entries = begun
       return undefined
     }
@@ -171,18 +171,18 @@ function journalledStore(settings: Required<JournalledStoreSettings> & Settlemen
     const asked: NewChange[] = []
     for (const document of documents) {
       const state = (await settle(document)) ?? (await stateOf(store, document))
-      const isLarge = isProblem(state) && state.code === 'store.too-large'
-      if (isProblem(state) && !isLarge) return state
+      const isLarge = isFailure(state) && state.failure === 'store.too-large'
+      if (isFailure(state) && !isLarge) return state
       const before = isLarge ? UNREADABLE : (state as string | undefined)
       const change = { document, before, content: undefined, unread: 'document' as const, ...author }
       asked.push(change)
       if (!isLarge) await keepBefore(change)
     }
     const entries = await begin(asked)
-    if (isProblem(entries)) return entries
+    if (isFailure(entries)) return entries
     return async (failed) => {
       if (failed && isUndone(failed)) await history.undone(entries)
-      else if ((failed && !isRefused(failed)) || isProblem(await journalChanges(asked, author))) doubt(entries)
+      else if ((failed && !isRefused(failed)) || isFailure(await journalChanges(asked, author))) doubt(entries)
       else await history.undone(entries)
     }
   }
@@ -196,12 +196,12 @@ function journalledStore(settings: Required<JournalledStoreSettings> & Settlemen
         continue
       }
       const content = await stateOf(store, document)
-      if (isProblem(content) && content.code === 'store.too-large') tooLarge(document)
-      else if (isProblem(content)) return content
+      if (isFailure(content) && content.failure === 'store.too-large') tooLarge(document)
+      else if (isFailure(content)) return content
       else if (content !== before) changes.push({ document, before, content, ...author })
     }
     const entries = await begin(changes)
-    if (isProblem(entries)) return entries
+    if (isFailure(entries)) return entries
     await history.done(entries)
     return undefined
   }
@@ -215,7 +215,7 @@ function journalledStore(settings: Required<JournalledStoreSettings> & Settlemen
     if (earlier) return earlier
     const change = { document: base, before: undefined, content: undefined }
     const entries = await begin([{ ...change, unread: 'dataset', ...author }])
-    if (isProblem(entries)) return entries
+    if (isFailure(entries)) return entries
     return async (failed) => {
       if (failed && isUndone(failed)) return history.undone(entries)
       if (failed && !isRefused(failed)) return doubt(entries)

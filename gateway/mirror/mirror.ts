@@ -1,5 +1,4 @@
 // In charge of keeping an application's repository equal to its store (design 6): what differs is told, or is committed.
-import { isFailure } from '../../versioning/failure.js'
 import { blobId } from '../../versioning/git/fast-import.js'
 import { problemOf } from './journalled-store.js'
 import { everyWrite, type Locks, type Release } from '../documents/lock.js'
@@ -20,7 +19,7 @@ import {
 } from './documents.js'
 import { areSame } from '../rdf/same-graph.js'
 import { importDocuments } from './import.js'
-import { isProblem, problem, type Problem } from '../problem.js'
+import { isFailure, problem, type Problem } from '../problem.js'
 import { stateOf, type Author, type SettlementSettings } from './settlement.js'
 
 export type { Difference, MirrorEvent, Mirrored, Outcome, Tell } from './documents.js'
@@ -41,10 +40,10 @@ export async function verify(
   const behind = await whyBehind(mirrored, COMMITS_MS)
   const examine = async (document: string): Promise<Difference | undefined | Problem> => {
     const found = await compare(mirrored, document)
-    return found === undefined || isProblem(found) ? found : found.difference
+    return found === undefined || isFailure(found) ? found : found.difference
   }
   const outcome = await walk(mirrored, underLocks(mirrored, locks, besideWrites(mirrored), examine), tell, signal)
-  return isProblem(outcome) || behind === undefined ? outcome : { ...outcome, behind }
+  return isFailure(outcome) || behind === undefined ? outcome : { ...outcome, behind }
 }
 
 /**
@@ -62,7 +61,7 @@ export async function sweep(
   history.refresh()
   await history.settled(COMMITS_MS)
   const names = await namesIn(mirrored)
-  if (isProblem(names)) return names
+  if (isFailure(names)) return names
   const lost = force ? undefined : whyLost(names, mirrored)
   if (lost !== undefined) return problem('history.failed', lost)
   const author = { method: 'SWEEP', agent: undefined, time: now() }
@@ -71,7 +70,7 @@ export async function sweep(
     names.atHead === 0
       ? await importDocuments(mirrored, names.onlyStored, tell, signal)
       : await walk(mirrored, underLocks(mirrored, locks, besideWrites(mirrored), examine), tell, signal)
-  if (isProblem(outcome)) return outcome
+  if (isFailure(outcome)) return outcome
   const behind = await whyBehind(mirrored, COMMITS_MS)
   return behind === undefined ? outcome : { ...outcome, behind }
 }
@@ -115,7 +114,7 @@ export async function sweepDocument(
 ): Promise<Difference | undefined | Problem> {
   if (!mirrored.isDocument(document)) return undefined
   const found = await compare(mirrored, document)
-  if (found === undefined || isProblem(found)) return found
+  if (found === undefined || isFailure(found)) return found
   const { difference, ...states } = found
   const entries = await mirrored.history.begin([{ document, ...states, ...author }])
   if (isFailure(entries)) return problemOf(entries)
@@ -127,11 +126,13 @@ export async function sweepDocument(
 export const sweepsOf = (mirrored: Mirrored, locks: Locks): SettlementSettings['sweep'] => ({
   async document(document, author) {
     const found = await sweepDocument(mirrored, document, author)
-    return isProblem(found) && found.code !== 'store.too-large' && found.code !== 'update.form' ? found : undefined
+    return isFailure(found) && found.failure !== 'store.too-large' && found.failure !== 'update.form'
+      ? found
+      : undefined
   },
   async all(author) {
     const outcome = await sweepAll(mirrored, locks, author)
-    if (isProblem(outcome)) return outcome
+    if (isFailure(outcome)) return outcome
     return outcome.differences['in doubt'] ? problem('store.in-doubt', 'Some documents are in doubt.') : undefined
   },
 })
@@ -145,7 +146,7 @@ interface Compared {
 /** Undefined where store and history have the same. To be called under the document's lock. */
 async function compare({ store, history }: Mirrored, document: string): Promise<Compared | undefined | Problem> {
   const content = await stateOf(store, document)
-  if (isProblem(content)) return content
+  if (isFailure(content)) return content
   const before = await history.latest(document, PATIENCE_MS)
   if (isFailure(before)) return problemOf(before)
   if (areSame(before, content)) return undefined
@@ -191,9 +192,9 @@ async function walk(
   // Before the branch is read, so that what is committed meanwhile is in one of the two.
   const journalled = new Set(mirrored.history.journalled())
   const blobs = await blobsIn(mirrored)
-  if (isProblem(blobs)) return blobs
+  if (isFailure(blobs)) return blobs
   const names = await documentsIn(mirrored)
-  if (isProblem(names)) return names
+  if (isFailure(names)) return names
   const stored = new Set(names)
   const known = new Set([...blobs.keys(), ...journalled])
   const suspects = [...known].filter((document) => !stored.has(document))
@@ -202,7 +203,7 @@ async function walk(
   const read = async (document: string) => ({ document, state: await stateOf(mirrored.store, document) })
   for await (const { document, state } of inParallel(names, read)) {
     if (signal?.aborted) return BROKEN_OFF
-    if (isProblem(state) && differenceOf(state) === undefined) return state
+    if (isFailure(state) && differenceOf(state) === undefined) return state
     const isAtHead = typeof state === 'string' && blobId(state) === blobs.get(document)
     if (isAtHead && !journalled.has(document)) progress()
     else suspects.push(document)
@@ -211,11 +212,11 @@ async function walk(
   const look = async (document: string) => ({ document, found: await examine(document) })
   for await (const { document, found } of inParallel(suspects, look)) {
     if (signal?.aborted) return BROKEN_OFF
-    const difference = isProblem(found) ? differenceOf(found) : found
-    if (isProblem(found) && !difference) return found
+    const difference = isFailure(found) ? differenceOf(found) : found
+    if (isFailure(found) && !difference) return found
     if (difference) {
       differences[difference] = (differences[difference] ?? 0) + 1
-      tell({ event: 'difference', document, difference, ...(isProblem(found) && { detail: found.detail }) })
+      tell({ event: 'difference', document, difference, ...(isFailure(found) && { detail: found.detail }) })
     }
     progress()
   }

@@ -1,5 +1,4 @@
 // In charge of filling an empty store from the repository and the journal.
-import { isFailure } from '../../versioning/failure.js'
 import type { OpenEntry } from '../../versioning/history.js'
 import type { Locks } from '../documents/lock.js'
 import { verify } from './mirror.js'
@@ -13,7 +12,7 @@ import {
   type Outcome,
   type Tell,
 } from './documents.js'
-import { isProblem, problem, type Problem } from '../problem.js'
+import { isFailure, problem, type Problem } from '../problem.js'
 import { readNTriples } from '../rdf/read.js'
 import type { GraphStore } from '../stores/store.js'
 
@@ -35,15 +34,15 @@ export async function rebuild(
   { force, tell }: RebuildOptions,
 ): Promise<Outcome | Occupied | Problem> {
   const names = await namesIn(mirrored)
-  if (isProblem(names)) return names
+  if (isFailure(names)) return names
   if (names.recorded === 0) {
     return problem('history.failed', `${mirrored.repository.name} has no documents: there is nothing to rebuild from.`)
   }
   if (names.stored.length > 0 && !force) return { occupied: names.stored.length }
   const unreadable = await fillStore(mirrored, tell)
-  if (isProblem(unreadable)) return unreadable
+  if (isFailure(unreadable)) return unreadable
   const outcome = await verify(mirrored, locks, tell)
-  if (isProblem(outcome) || unreadable === 0) return outcome
+  if (isFailure(outcome) || unreadable === 0) return outcome
   return { ...outcome, differences: { ...outcome.differences, unreadable } }
 }
 
@@ -74,7 +73,7 @@ export async function fillStore(mirrored: Mirrored, tell: Tell): Promise<number 
   const filled = await orProblem(async () => {
     for await (const { document, content } of history.uncommitted()) later.set(document, content)
     const blobs = await blobsIn(mirrored)
-    if (isProblem(blobs)) return blobs
+    if (isFailure(blobs)) return blobs
     const progress = makeProgress(tell, blobs.size)
     for await (const failed of inParallel(committed(), put)) {
       if (failed) return failed
@@ -101,10 +100,10 @@ interface State {
 }
 
 /** Whether it is this very text that the store does not take: it takes others. */
-async function isUnreadable(store: GraphStore, content: string | undefined, { code }: Problem): Promise<boolean> {
+async function isUnreadable(store: GraphStore, content: string | undefined, { failure }: Problem): Promise<boolean> {
   if (content === undefined) return false
   if (!readNTriples(content)) return true
-  return code === 'store.refused' && (await store.update('INSERT DATA {}')) === undefined
+  return failure === 'store.refused' && (await store.update('INSERT DATA {}')) === undefined
 }
 
 /** Where to look for what is wrong. */

@@ -7,7 +7,7 @@ import { graphOf, nTriplesOf } from '../rdf/graph.js'
 import type { Locks } from '../documents/lock.js'
 import type { Log } from '../log.js'
 import { lastModifiedOf } from '../documents/next-state.js'
-import { isProblem, problem, type Problem } from '../problem.js'
+import { isFailure, problem, type Problem } from '../problem.js'
 import { readNTriples } from '../rdf/read.js'
 import type { GraphStore } from '../stores/store.js'
 
@@ -72,7 +72,7 @@ export function makeSettlement({ store, history, sweep, locks, log }: Settlement
 
   async function settleEntry(entry: OpenEntry): Promise<undefined | Problem> {
     const over = await isOver(entry)
-    if (isProblem(over)) return over
+    if (isFailure(over)) return over
     if (entry.unread) {
       if (!over) return inDoubt()
       const failed = await sweep.document(entry.document, authorOf(entry))
@@ -80,7 +80,7 @@ export function makeSettlement({ store, history, sweep, locks, log }: Settlement
       await history.undone([entry])
     } else {
       const stored = await store.read(entry.document)
-      if (isProblem(stored)) return stored
+      if (isFailure(stored)) return stored
       if (isStateOf(stored, entry)) await history.done([entry])
       else if (over) await history.undone([entry])
       else return inDoubt()
@@ -189,7 +189,7 @@ const beingFound = (): Problem =>
 /** The document as the store has it, in canonical N-Triples. */
 export async function stateOf(store: GraphStore, document: string): Promise<string | undefined | Problem> {
   const stored = await store.read(document)
-  return stored === undefined || isProblem(stored) ? stored : canonicalNTriples(stored)
+  return stored === undefined || isFailure(stored) ? stored : canonicalNTriples(stored)
 }
 
 export function canonicalNTriples(text: string): string | undefined | Problem {

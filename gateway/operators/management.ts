@@ -5,7 +5,7 @@ import type { Application, Dataspace, Gateway } from '../gateway.js'
 import type { History } from '../../versioning/history.js'
 import { makeMetrics } from './metrics.js'
 import { makeMirrorEndpoints } from './mirror-endpoints.js'
-import { isProblem } from '../problem.js'
+import { isFailure } from '../problem.js'
 
 const json = (status: number, value: unknown, fields: Response['fields'] = []): Response =>
   answerOf(status, 'application/json', `${JSON.stringify(value, null, 2)}\n`, fields)
@@ -76,7 +76,7 @@ const checksOf = ({ endUser, admin, access }: Dataspace): Promise<Check>[] => [
   ),
   (async (): Promise<Check> => {
     const index = access.current()
-    return { what: `authorizations of ${endUser.base}`, ...(isProblem(index) && { problem: index.detail }) }
+    return { what: `authorizations of ${endUser.base}`, ...(isFailure(index) && { problem: index.detail }) }
   })(),
 ]
 

@@ -2,7 +2,7 @@
 import type { GraphVersions } from '../../cache/graph-versions.js'
 import { sharersOf, type Dataspace, type Gateway } from '../gateway.js'
 import { forget } from './management.js'
-import { isProblem, type Problem } from '../problem.js'
+import { isFailure, type Problem } from '../problem.js'
 import type { GraphStore } from '../stores/store.js'
 import { wholeText } from '../stores/whole-text.js'
 
@@ -20,7 +20,7 @@ type Looks = ReadonlyMap<string, string>
 
 async function looksOf(store: GraphStore): Promise<Looks | Problem> {
   const text = await wholeText(store.query(QUESTION, 'text/tab-separated-values'), LIMIT)
-  if (isProblem(text)) return text
+  if (isFailure(text)) return text
   const looks = new Map<string, string>()
   for (const line of text.split(/\r?\n/)) {
     const [, graph, look] = /^<([^>]*)>\t(.*)$/.exec(line) ?? []
@@ -48,10 +48,10 @@ export function startProbe(
 
   async function lookAt(store: GraphStore): Promise<void> {
     const sharers = sharersOf(store, { dataspaces })
-    const { base, cache } = sharers[0]!
+    const { base, cache } = sharers[0]!.application
     const version = cache.versions.dataset()
     const looks = await looksOf(store)
-    if (isProblem(looks)) {
+    if (isFailure(looks)) {
       gateway.log.warn({ base, store: store.name, problem: looks.detail }, 'the store could not be looked at')
       return
     }
@@ -71,7 +71,10 @@ export function startProbe(
         gateway.webIds.forget(graph)
         raised.add(cache.versions.of(graph))
       }
-      for (const { kind, base, dataspace } of sharers) {
+      for (const {
+        application: { kind, base },
+        dataspace,
+      } of sharers) {
         if (kind !== 'admin') continue
         dataspace.ontologies.changed(`${base}ontologies/`)
         await dataspace.access.reload()

@@ -4,9 +4,9 @@ import { plainTag, proxiedTag, type Conditions } from './validators.js'
 import type { FetchAnswer } from '../../policies/fetch/guarded-fetch.js'
 import { parseHttpUrl } from '../../policies/fetch/destination.js'
 import type { Field, Response } from '../http/exchange.js'
-import type { Context } from '../handle.js'
+import type { Context } from '../request/context.js'
 import { parseMediaType, type Format } from '../http/media-type.js'
-import { isProblem, problem, type Problem } from '../problem.js'
+import { isFailure, problem, type Problem } from '../problem.js'
 import { AS_IS, formatsFor, inFormat, type Content, type Form } from './forms.js'
 import { response, streamed } from '../request/respond.js'
 
@@ -32,8 +32,8 @@ export async function answerFrom(
   }
   const form = await formOf(context, content, formats)
   // RFC 9110 §12.4.1: what has been done, or has failed, is told in any case.
-  if (isProblem(form) && isSafe && status < 300) return form
-  const { format, body: bytes } = isProblem(form) ? asIs(content) : form
+  if (isFailure(form) && isSafe && status < 300) return form
+  const { format, body: bytes } = isFailure(form) ? asIs(content) : form
   return response(status, [...described(content, format, fields.etag), ...common], bytes)
 }
 

@@ -2,7 +2,7 @@
 // accepted, and the answer in the first of these that it has (spec 4.4).
 import { blankNode, graphOf, quad, type Graph, type Quad } from '../rdf/graph.js'
 import { negotiate, parseAccept, RDF_FORMATS, RESULT_FORMATS, type Format } from '../http/media-type.js'
-import { isProblem, problem, type Problem } from '../problem.js'
+import { isFailure, problem, type Problem } from '../problem.js'
 import { READABLE_ACCEPT, readGraph, type ReadOptions } from '../rdf/read.js'
 import { writeGraph } from '../rdf/write.js'
 import { readResults, RESULTS_JSON, RESULTS_XML, writeResults, type Results } from '../rdf/sparql-results.js'
@@ -84,7 +84,7 @@ export async function inFormat(
   for (const format of formats) {
     if (format.code === AS_IS) return { format, body: content.body }
     meaning ??= content.body.length > maxRead ? tooLarge(maxRead) : await meaningOf(content, options)
-    if (isProblem(meaning)) {
+    if (isFailure(meaning)) {
       // Most pages have no RDF, and do not say that they have.
       if (content.mediaType !== 'text/html') failure = meaning
       continue
@@ -108,7 +108,7 @@ async function meaningOf(content: Content, options: ReadOptions): Promise<Graph 
     return readResults(body.toString('utf8'), mediaType) ?? unreadable('it does not hold SPARQL results')
   }
   const triples = await readGraph(body, contentType, url, options)
-  return isProblem(triples) ? unreadable(triples.detail) : graphOf(triples.map(relabelled))
+  return isFailure(triples) ? unreadable(triples.detail) : graphOf(triples.map(relabelled))
 }
 
 const unreadable = (reason: string): Problem =>

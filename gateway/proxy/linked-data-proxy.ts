@@ -9,8 +9,8 @@ import {
   type GuardedFetchSettings,
 } from '../../policies/fetch/guarded-fetch.js'
 import type { Response } from '../http/exchange.js'
-import type { Context } from '../handle.js'
-import { isProblem, problem, type Problem, type ProblemCode } from '../problem.js'
+import type { Context } from '../request/context.js'
+import { isFailure, problem, type Problem, type ProblemCode } from '../problem.js'
 import { answerFrom, SENT } from './answer.js'
 import { acceptOf, formatsFor } from './forms.js'
 import { conditionsOf } from './validators.js'
@@ -49,7 +49,7 @@ export function makeLinkedDataProxy({ use, bases, fetcher }: ProxyOptions): Link
     const { method, fields } = request
     const isSafe = method === 'GET' || method === 'HEAD'
     const body = isSafe ? Buffer.alloc(0) : await request.readBody(gateway.settings.maxBody)
-    if (isProblem(body)) return body
+    if (isFailure(body)) return body
     const conditions = conditionsOf(fields, isSafe, (mediaType, code) =>
       formatsFor(accept, mediaType).some((format) => format.code === code),
     )
@@ -73,7 +73,7 @@ export function makeLinkedDataProxy({ use, bases, fetcher }: ProxyOptions): Link
     const refused = refusal(request.fields, use === 'everyone' || agent.webId !== undefined, pseudonym)
     if (refused) return refused
     const url = destinationOf(uri, isOwn)
-    if (isProblem(url)) return url
+    if (isFailure(url)) return url
     const leave = takePlace(agent.webId ?? '')
     if (!leave) {
       return problem('server.overloaded', 'Too many requests to other servers.', { fields: [['Retry-After', '1']] })

@@ -1,15 +1,21 @@
 // In charge of bringing what a decision rests on to the one that decides: the document, its parent, the rules.
 import type { AuthorizationIndex } from '../../policies/authorizations/index.js'
 import { decide, type Decision, type Mode, type Question } from '../../policies/decide.js'
-import { readDocument, readDocumentNow, type Described, type Document, type LargeDocument } from '../documents/document.js'
-import type { Application } from '../gateway.js'
-import type { Context } from '../handle.js'
+import {
+  readDocument,
+  readDocumentNow,
+  type Described,
+  type Document,
+  type LargeDocument,
+} from '../documents/document.js'
+import type { Application, Member } from '../gateway.js'
+import type { Context } from './context.js'
 import { ancestorsOf, isContainer, isRoot, parentOf } from '../documents/next-state.js'
-import { isProblem, type Problem } from '../problem.js'
+import { isFailure, type Problem } from '../problem.js'
 import type { Target } from '../http/target.js'
 
 /** What is here, and decided on by the rules that are here. */
-export type OwnTarget = Exclude<Target<Application>, { readonly kind: 'proxied' }>
+export type OwnTarget = Exclude<Target<Member>, { readonly kind: 'proxied' }>
 
 /** What was found at the target. A PUT to a document that is not there asks its parent container. */
 export type Facts =
@@ -35,22 +41,25 @@ export async function lookUpDocument(
   now: 'now' | undefined = undefined,
 ): Promise<Facts | Problem> {
   const found = await (now ? readDocumentNow : readDocument)(application, iri, trace)
-  if (isProblem(found)) return found
+  if (isFailure(found)) return found
   const { value: document, answeredAt } = found
   if (document || request.method !== 'PUT' || isRoot(iri, application.base)) {
     return { kind: 'document', iri, answeredAt, ...(document && { document }) }
   }
   const parent = await readDocument(application, parentOf(iri), trace)
-  if (isProblem(parent)) return parent
+  if (isFailure(parent)) return parent
   return { kind: 'document', iri, answeredAt, ...(parent.value && { parent: parent.value }) }
 }
 
 /** The decision on the request, with all granted modes and the reason. Without rules there is none: 503. */
 export function decideOn(context: Context, facts: Facts, required: Mode): Decision | Problem {
-  const { application, agent } = context
-  const { access } = application.dataspace
+  const {
+    application,
+    agent,
+    dataspace: { access },
+  } = context
   const index = access.current()
-  if (isProblem(index)) return index
+  if (isFailure(index)) return index
   const decideAnew = (): Decision =>
     enforced(
       context,
@@ -77,14 +86,14 @@ const creates = ({ request }: Context, facts: Facts, required: Mode): boolean =>
 
 /** What the rules say of an agent, whether it is enforced or not. `creates`: by a PUT, where there is no document. */
 export function judge(
-  application: Application,
+  { application, dataspace }: Member,
   agent: string | undefined,
   facts: Facts,
   required: Mode,
   creates = false,
 ): Decision | Problem {
-  const index = application.dataspace.access.current()
-  return isProblem(index) ? index : decideBy(index, application, agent, facts, required, creates)
+  const index = dataspace.access.current()
+  return isFailure(index) ? index : decideBy(index, application, agent, facts, required, creates)
 }
 
 function decideBy(

@@ -3,7 +3,7 @@ import { digestOf, entityTag } from '../../cache/entity-tag.js'
 import type { Field, Response } from '../http/exchange.js'
 import type { Graph } from '../rdf/graph.js'
 import { negotiate, RDF_FORMATS } from '../http/media-type.js'
-import { isProblem, type Problem } from '../problem.js'
+import { isFailure, type Problem } from '../problem.js'
 import { notAcceptable } from '../methods/read.js'
 import { writeGraph } from '../rdf/write.js'
 import { response } from './respond.js'
@@ -12,7 +12,7 @@ export function graphAnswer(accept: string | undefined, graph: Graph, fields: re
   const format = negotiate(accept, RDF_FORMATS)
   if (!format) return notAcceptable()
   const written = writeGraph(graph, format)
-  if (isProblem(written)) return written
+  if (isFailure(written)) return written
   const own: Field[] = [
     ['Content-Type', format.contentType],
     ['ETag', entityTag(digestOf(graph.lines), format.code)],

@@ -1,9 +1,10 @@
 // In charge of who is asking: from the credentials of a request to a WebID, to nobody, or to a refusal.
 // Profiles of our own documents are read in process; others through the guarded fetcher.
+import type { Agent } from './context.js'
 import type { GuardedFetch } from '../../policies/fetch/guarded-fetch.js'
 import type { ReadProfile } from '../../policies/identity/webid.js'
 import type { Request } from '../http/exchange.js'
-import type { Application, Gateway } from '../gateway.js'
+import type { Gateway, Member } from '../gateway.js'
 import { makeTrace, type Trace } from '../log.js'
 import { clearCookie, cookieOf } from '../identity/cookies.js'
 import {
@@ -14,15 +15,10 @@ import {
   recallAgentOfToken,
   recallPrincipal,
 } from '../identity/identities.js'
-import { isProblem, problem, type Problem } from '../problem.js'
+import { isFailure, problem, type Problem } from '../problem.js'
 import { isLarge, readDocument } from '../documents/document.js'
 import { readGraph, READABLE_ACCEPT } from '../rdf/read.js'
 import { parseTarget, type Site, type Target } from '../http/target.js'
-
-export interface Agent {
-  /** Undefined for nobody in particular. */
-  readonly webId?: string
-}
 
 const NOBODY: Agent = {}
 
@@ -33,15 +29,15 @@ const NOBODY: Agent = {}
  */
 export async function identify(
   request: Request,
-  target: Target<Application>,
+  target: Target<Member>,
   gateway: Gateway,
   trace: Trace,
 ): Promise<Agent | Problem> {
   const { fields } = request
   const certified = await agentOfCertificate(request, gateway, trace)
-  if (isProblem(certified)) return certified
+  if (isFailure(certified)) return certified
   const token = fields.authorization === undefined ? undefined : await tokenAgent(request, target, gateway, trace)
-  if (isProblem(token)) return token
+  if (isFailure(token)) return token
   if (certified !== undefined && token !== undefined && certified !== token) {
     return problem('credential.invalid', 'The client certificate and the Authorization field are of different agents.')
   }
@@ -60,7 +56,7 @@ export async function identify(
 
 function acting(delegate: string, principal: string | Problem, trace: Trace): Agent | Problem {
   trace.agent = delegate
-  if (isProblem(principal)) return principal
+  if (isFailure(principal)) return principal
   trace.agent = principal
   trace.delegate = delegate
   return { webId: principal }
@@ -71,7 +67,7 @@ async function agentOfCertificate(
   { webIds }: Gateway,
   trace: Trace,
 ): Promise<string | undefined | Problem> {
-  if (certificate === undefined || isProblem(certificate)) return certificate
+  if (certificate === undefined || isFailure(certificate)) return certificate
   const verified = await webIds.verify(certificate)
   if (!verified) return undefined
   if ('webId' in verified) return verified.webId
@@ -90,7 +86,7 @@ async function agentOfCertificate(
 
 async function tokenAgent(
   request: Request,
-  target: Target<Application>,
+  target: Target<Member>,
   { identities }: Gateway,
   trace: Trace,
 ): Promise<string | Problem> {
@@ -104,16 +100,19 @@ async function tokenAgent(
  */
 async function sessionAgent(
   { fields, method }: Request,
-  target: Target<Application>,
+  target: Target<Member>,
   { identities }: Gateway,
   trace: Trace,
 ): Promise<Agent | Problem> {
-  const { base, dataspace } = target.application
+  const {
+    application: { base },
+    dataspace,
+  } = target
   const cookie = cookieOf(fields.cookie, 'session', base)
   // Whoever logs in or out need not be anybody yet, or any more.
   if (cookie === undefined || isLogin(target)) return NOBODY
   const webId = await agentOfSession(identities, cookie, dataspace, trace)
-  if (isProblem(webId)) return webId
+  if (isFailure(webId)) return webId
   if (webId !== 'ended') {
     trace.agent = webId
     return { webId }
@@ -126,26 +125,25 @@ async function sessionAgent(
   return NOBODY
 }
 
-const isLogin = (target: Target<Application>): boolean =>
-  target.kind === 'endpoint' && target.endpoint.startsWith('oauth2/')
+const isLogin = (target: Target<Member>): boolean => target.kind === 'endpoint' && target.endpoint.startsWith('oauth2/')
 
 /** Who is asking, where that is known already and needs no waiting; undefined where `identify` has to be asked. */
 export function recallAgent(
   { certificate, fields }: Request,
-  application: Application,
+  member: Member,
   { webIds, identities }: Gateway,
 ): Agent | undefined {
-  const { dataspace } = application
-  if (isProblem(certificate)) return undefined
+  if (isFailure(certificate)) return undefined
   const certified = certificate && webIds.recall(certificate)
   if (certificate && !certified) return undefined
   const { authorization, cookie, 'on-behalf-of': principal } = fields
   if (authorization === undefined && principal === undefined) {
     if (certified) return certified
-    const webId = cookie === undefined ? null : recallAgentOfSession(identities, cookie, application)
+    const webId = cookie === undefined ? null : recallAgentOfSession(identities, cookie, member)
     return webId === null ? NOBODY : known(webId)
   }
-  const token = authorization === undefined ? undefined : recallAgentOfToken(identities, authorization, dataspace)
+  const token =
+    authorization === undefined ? undefined : recallAgentOfToken(identities, authorization, member.dataspace)
   if (authorization !== undefined && (token === undefined || (certified && certified.webId !== token))) return undefined
   const explicit = token ?? certified?.webId
   if (explicit === undefined) return undefined
@@ -155,19 +153,19 @@ export function recallAgent(
 const known = (webId: string | undefined): Agent | undefined => (webId === undefined ? undefined : { webId })
 
 /** Reads WebID profiles: documents of this gateway straight from their store, all others from where they are. */
-export function makeReadProfile(site: Site<Application>, fetcher: GuardedFetch, now: () => number): ReadProfile {
+export function makeReadProfile(site: Site<Member>, fetcher: GuardedFetch, now: () => number): ReadProfile {
   return async (document) => {
     const url = new URL(document)
     const target = parseTarget(url.pathname + url.search, url.host, site)
-    if (!isProblem(target)) {
+    if (!isFailure(target)) {
       if (target.kind !== 'document' || target.document !== document)
         return { unavailable: 'It is not the URL of a document.' }
       const local = await readDocument(target.application, target.document, makeTrace(now))
-      if (isProblem(local)) return { unavailable: local.detail, isOurs: true }
+      if (isFailure(local)) return { unavailable: local.detail, isOurs: true }
       if (!local.value) return { unavailable: 'There is no such document.' }
       return isLarge(local.value) ? { unavailable: 'It is too large for a profile.' } : local.value.graph().triples
     }
-    if (target.code !== 'target.unknown-origin') return { unavailable: target.detail }
+    if (target.failure !== 'target.unknown-origin') return { unavailable: target.detail }
     return readRemote(document, fetcher)
   }
 }
@@ -179,5 +177,5 @@ async function readRemote(document: string, fetcher: GuardedFetch): Promise<Awai
   const triples = await readGraph(answer.body, answer.fields['content-type'], document, {
     loadContext: () => Promise.resolve(undefined),
   })
-  return isProblem(triples) ? { unavailable: triples.detail } : triples
+  return isFailure(triples) ? { unavailable: triples.detail } : triples
 }

@@ -1,6 +1,6 @@
 // In charge of refusals: why a request is refused, in words that tell the reader nothing that they may not know.
 import type { Decision } from '../../policies/decide.js'
-import type { Context } from '../handle.js'
+import type { Context } from './context.js'
 import { isRoot, parentOf } from '../documents/next-state.js'
 import { problem, type Problem } from '../problem.js'
 

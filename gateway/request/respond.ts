@@ -6,7 +6,7 @@ import { ACL, DCT, HTTP, LAPP, LDT, RDF, SC, SD, XSD } from '../rdf/vocabulary.j
 import type { Field, Response } from '../http/exchange.js'
 import { blankNode, graphOf, iri, quad, text, typed } from '../rdf/graph.js'
 import { negotiate, RDF_FORMATS } from '../http/media-type.js'
-import { isProblem, STATUS_OF, type Problem } from '../problem.js'
+import { isFailure, STATUS_OF, type Problem } from '../problem.js'
 import { readNTriples } from '../rdf/read.js'
 import { writeGraph } from '../rdf/write.js'
 
@@ -85,9 +85,9 @@ export const lastModifiedField = (time: number | undefined): Field[] =>
  * `status` differs from the problem's own only where HTTP's parser has one of its own.
  */
 export function problemResponse(
-  { code, detail, fields, report }: Problem,
+  { failure, detail, fields, report }: Problem,
   accept: string | undefined,
-  status: number = STATUS_OF[code],
+  status: number = STATUS_OF[failure],
   links: readonly Field[] = [],
 ): Response {
   const phrase = STATUS_CODES[status] ?? 'Unknown'
@@ -102,7 +102,7 @@ export function problemResponse(
   const graph = graphOf([...triples, ...((report && readNTriples(report)) || [])])
   const wanted = negotiate(accept, RDF_FORMATS) ?? RDF_FORMATS[0]!
   const written = writeGraph(graph, wanted)
-  const [format, body] = isProblem(written)
+  const [format, body] = isFailure(written)
     ? ([RDF_FORMATS[0]!, writeGraph(graph, RDF_FORMATS[0]!)] as const)
     : [wanted, written]
   const own: Field[] = [

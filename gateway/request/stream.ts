@@ -1,7 +1,7 @@
 // In charge of answers that are passed on as the store gives them. Half an answer is told to the log, and to the client by
 // the connection (server.ts).
 import type { Field, Response } from '../http/exchange.js'
-import type { Context } from '../handle.js'
+import type { Context } from './context.js'
 import { streamed } from './respond.js'
 import { StoreBreak } from '../stores/store.js'
 
@@ -21,7 +21,7 @@ export async function stream(
         return await source.next()
       } catch (error) {
         if (!request.signal().aborted) {
-          const cause = error instanceof StoreBreak ? error.problem.code : error
+          const cause = error instanceof StoreBreak ? error.problem.failure : error
           gateway.log.warn({ id: request.id, cause }, 'an answer broke off')
         }
         throw error

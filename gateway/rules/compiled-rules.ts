@@ -4,13 +4,11 @@ import { makeAuthorizationIndex } from '../../policies/authorizations/index.js'
 import type { Access } from '../gateway.js'
 import { factsOf, loadAuthorizations } from './load-authorizations.js'
 import type { Log } from '../log.js'
-import { isProblem, problem, type Problem } from '../problem.js'
+import { isFailure, problem, type Problem } from '../problem.js'
 import { readNTriples } from '../rdf/read.js'
-import type { GraphStore } from '../stores/store.js'
+import { LATEST_WRITE_MS, type GraphStore } from '../stores/store.js'
 
 const RETRY_MS = 1_000
-/** How long a write that was given up may still be done (no store has more time): the graph is read again until then. */
-export const DOUBT_MS = 130_000
 
 interface Doubt {
   readonly until: number
@@ -49,7 +47,7 @@ export function makeAccess(store: GraphStore, adminBase: string, log: Log, now: 
     for (const [graph, before] of doubts) {
       const state = await store.read(graph)
       // A write that has been done in the meantime knows better.
-      if (isProblem(state) || doubts.get(graph) !== before || !take(graph, state)) continue
+      if (isFailure(state) || doubts.get(graph) !== before || !take(graph, state)) continue
       doubt(graph, now() > before.until ? undefined : { ...before, isRead: true })
     }
     if (doubts.size > 0) again()
@@ -90,7 +88,7 @@ export function makeAccess(store: GraphStore, adminBase: string, log: Log, now: 
         doubt(graph, undefined)
         return
       }
-      doubt(graph, { until: now() + DOUBT_MS, isRead: false })
+      doubt(graph, { until: now() + LATEST_WRITE_MS, isRead: false })
       log.warn({ graph }, 'the state of a graph with authorizations is in doubt; deciding nothing until it is read')
       settle().catch(() => again())
     },

@@ -3,7 +3,7 @@ import { setImmediate as eventLoopTurn } from 'node:timers/promises'
 import type { AuthorizationIndex, Fact } from '../../policies/authorizations/index.js'
 import { ACCESS_PREDICATES, AUTHORIZATION, RDF_TYPE } from '../../policies/vocabulary.js'
 import type { Quad, Term } from '../rdf/graph.js'
-import { isProblem, problem, type Problem } from '../problem.js'
+import { isFailure, problem, type Problem } from '../problem.js'
 import { StoreBreak, type Call, type GraphStore } from '../stores/store.js'
 
 const TSV = 'text/tab-separated-values'
@@ -22,7 +22,7 @@ export async function loadAuthorizations(
   const rebuild = index.rebuild()
   try {
     const bytes = await store.query(authorizationsQuery(adminBase), TSV, call)
-    if (isProblem(bytes)) return bytes
+    if (isFailure(bytes)) return bytes
     const graphs = await collect(bytes)
     let count = 0
     for (const [graph, terms] of graphs) {

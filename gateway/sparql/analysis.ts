@@ -3,7 +3,7 @@
 import { resolve } from 'relative-to-absolute-iri'
 import sparqljs from 'sparqljs'
 import { graphSetOf, type GraphSet } from './graph-set.js'
-import { isProblem, problem, type Problem } from '../problem.js'
+import { isFailure, problem, type Problem } from '../problem.js'
 import { placeOf, textOf, tokensOf, type Token } from './tokens.js'
 import { walk, type Found, type Node } from './tree.js'
 import { writesOf } from './writes.js'
@@ -43,7 +43,7 @@ export interface UpdateAnalysis {
  */
 export function analyseQuery(source: string, base: string, dataset?: DatasetDescription): QueryAnalysis | Problem {
   const parsed = parse(source, base, dataset && ((tokens) => withFrom(tokens, dataset)))
-  if (isProblem(parsed)) return parsed
+  if (isFailure(parsed)) return parsed
   const { tree, found, text, iriOf } = parsed
   if (tree['type'] !== 'query') return syntax('it is an update')
   const form = tree['queryType'] as QueryAnalysis['form']
@@ -67,7 +67,7 @@ export function analyseQuery(source: string, base: string, dataset?: DatasetDesc
  */
 export function analyseUpdate(source: string, base: string, using?: DatasetDescription): UpdateAnalysis | Problem {
   const parsed = parse(source, base, using && ((tokens) => withUsing(tokens, using)))
-  if (isProblem(parsed)) return parsed.code === 'query.syntax' ? { ...parsed, code: 'update.syntax' } : parsed
+  if (isFailure(parsed)) return parsed.failure === 'query.syntax' ? { ...parsed, failure: 'update.syntax' } : parsed
   const { tree, found, text, iriOf } = parsed
   if (tree['type'] !== 'update') return problem('update.syntax', 'The SPARQL update cannot be read: it is a query.')
   const operations = (tree['updates'] ?? []) as Node[]
@@ -89,7 +89,7 @@ function parse(
   const read = tokensOf(source, base, resolve)
   if ('flaw' in read) return syntax(`${read.flaw}, ${placeOf(source, read.at)}`)
   const tokens = change ? change(read) : read
-  if (isProblem(tokens)) return tokens
+  if (isFailure(tokens)) return tokens
   // The parser sees a number for each IRI, so that none is changed by its own ideas of IRIs; and a token per line.
   const iris: string[] = []
   const numbered = tokens.map(({ text }) =>

@@ -3,7 +3,7 @@
 import { resolve } from 'relative-to-absolute-iri'
 import sparqljs, { type SparqlQuery, type Term, type Triple, type UpdateOperation } from 'sparqljs'
 import { flawOf, iri, nTriplesTerm, quad, type Quad } from '../rdf/graph.js'
-import { isProblem, problem, type Problem } from '../problem.js'
+import { isFailure, problem, type Problem } from '../problem.js'
 import { readSource, type Source } from './patch-source.js'
 
 /** A position is a `?variable`, a `_:label` (a new blank node in every solution) or a term in canonical N-Triples. */
@@ -43,7 +43,7 @@ export function analysePatch(update: string, base: string): Patch | Problem {
   }
   if (tree.type === 'query') return syntax('it is a query')
   const operation = onlyModify(tree.updates ?? [])
-  if (isProblem(operation)) return operation
+  if (isFailure(operation)) return operation
   const found = withOrUsing(operation) ?? inTree(operation)
   if (found) return form(`${found} is not allowed`)
   // What follows could change the prefixes that the pattern is read with.
@@ -112,8 +112,8 @@ function planOf(
 ): Patch | Problem {
   const remove = templateOf(operation.delete)
   const add = 'insert' in operation ? templateOf(operation.insert) : []
-  if (isProblem(remove)) return remove
-  if (isProblem(add)) return add
+  if (isFailure(remove)) return remove
+  if (isFailure(add)) return add
   const terms = [...remove, ...add].flat()
   const variables = [...new Set(terms.filter((term) => term.startsWith('?')))]
   // Where no blank node is made, equal solutions come to the same.

@@ -77,7 +77,10 @@ export async function ensureCertificates(
     )
   const [server, owner, secretary] = await Promise.all([
     ensure(join(folder, 'server.pem'), now, async () =>
-      (await import('../agents/make-certificate.js')).makeServerCertificate([...new Set([...hosts, ...LOCAL_HOSTS])], now),
+      (await import('../agents/make-certificate.js')).makeServerCertificate(
+        [...new Set([...hosts, ...LOCAL_HOSTS])],
+        now,
+      ),
     ),
     externalOwner === undefined ? clientPem('owner', wanted.ownerWebId).then(identityOf) : { webId: externalOwner },
     clientPem('secretary', wanted.secretaryWebId).then(identityOf),

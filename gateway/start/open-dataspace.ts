@@ -4,7 +4,7 @@ import { makeStoredResults } from '../../cache/stored-results.js'
 import { agentDocuments } from '../agents/agent-documents.js'
 import type { Certificates } from './certificates.js'
 import { makeAccess } from '../rules/compiled-rules.js'
-import type { Application as Described, Dataspace as Configured } from '../configuration/dataspace.js'
+import type { DescribedApplication, DescribedDataspace } from '../configuration/dataspace.js'
 import { makeDocuments } from '../documents/document.js'
 import type { Application, ApplicationCache, Dataspace } from '../gateway.js'
 import type { Locks } from '../documents/lock.js'
@@ -17,7 +17,7 @@ import type { SeedAgent } from './seed.js'
 import type { Settings } from '../configuration/settings.js'
 import type { GraphStore } from '../stores/store.js'
 
-export type CacheOf = (application: Configured['endUser'], store: GraphStore) => ApplicationCache
+export type CacheOf = (application: DescribedDataspace['endUser'], store: GraphStore) => ApplicationCache
 
 /** Each application's documents and results have their part of the bytes; versions belong to the store, which several may have in common. */
 export function makeCaches(settings: Settings, applications: number, now: () => number): CacheOf {
@@ -38,7 +38,7 @@ export function makeCaches(settings: Settings, applications: number, now: () => 
 }
 
 /** Each dataspace may have an owner of its own. */
-export const ownerOf = ({ owner }: Pick<Described, 'owner'>, certificates: Certificates): SeedAgent =>
+export const ownerOf = ({ owner }: Pick<DescribedApplication, 'owner'>, certificates: Certificates): SeedAgent =>
   owner === undefined ? certificates.owner : { webId: owner }
 
 export interface Surroundings {
@@ -56,7 +56,10 @@ export interface OpenDataspace {
   close(): Promise<void>
 }
 
-export async function openDataspace(configured: Configured, surroundings: Surroundings): Promise<OpenDataspace> {
+export async function openDataspace(
+  configured: DescribedDataspace,
+  surroundings: Surroundings,
+): Promise<OpenDataspace> {
   const { certificates, open, log, now } = surroundings
   const [endUserStore, adminStore] = await Promise.all([open(configured.endUser), open(configured.admin)])
   await untilReady([endUserStore, adminStore], log)
@@ -66,24 +69,26 @@ export async function openDataspace(configured: Configured, surroundings: Surrou
     // The document of the key is the agent's too: without it nobody can be that agent.
     return known ? [known.agent, known.publicKey] : [webId.split('#', 1)[0]!]
   })
-  // The applications and their dataspace know each other: the one place where a value is completed after it was made.
-  const dataspace = {
-    access: makeAccess(adminStore, configured.admin.base, log, now),
-    ontologies: makeOntologies(adminStore, configured.admin.base, now),
-    secretary: certificates.secretary.webId,
-    protectedDocuments: new Set(documents),
-    origins: [configured.endUser.origin, configured.admin.origin],
-  } as unknown as { -readonly [Name in keyof Dataspace]: Dataspace[Name] }
   const opened: OpenApplication[] = []
+  const access = makeAccess(adminStore, configured.admin.base, log, now)
   const close = async (): Promise<void> => {
-    dataspace.access.close()
+    access.close()
     await Promise.all(opened.map((application) => application.close()))
   }
   try {
-    for (const [name, store] of [['endUser', endUserStore] as const, ['admin', adminStore] as const]) {
-      const application = await openApplication(configured[name], store, dataspace, configured, surroundings)
-      opened.push(application)
-      dataspace[name] = application.application
+    const openOne = async (described: DescribedApplication, store: GraphStore): Promise<Application> => {
+      const { application, close } = await openApplication(described, store, configured, surroundings)
+      opened.push({ application, close })
+      return application
+    }
+    const dataspace: Dataspace = {
+      endUser: await openOne(configured.endUser, endUserStore),
+      admin: await openOne(configured.admin, adminStore),
+      access,
+      ontologies: makeOntologies(adminStore, configured.admin.base, now),
+      secretary: certificates.secretary.webId,
+      protectedDocuments: new Set(documents),
+      origins: [configured.endUser.origin, configured.admin.origin],
     }
     for (const { application } of opened) await application.alignment?.check()
     for (const { application } of opened) await application.alignment?.begin()
@@ -100,13 +105,12 @@ interface OpenApplication {
 }
 
 async function openApplication(
-  described: Described,
+  described: DescribedApplication,
   store: GraphStore,
-  dataspace: Dataspace,
-  configured: Configured,
+  configured: DescribedDataspace,
   surroundings: Surroundings,
 ): Promise<OpenApplication> {
-  const { mirrored, journalled, close } = await openVersioned(described, configured, store, surroundings)
+  const { mirrored, journalled, isDocument, close } = await openVersioned(described, configured, store, surroundings)
   // A store within is filled from its history.
   const alignment = mirrored && !described.service.embedded && makeAlignment(mirrored, surroundings.log)
   const application: Application = {
@@ -115,8 +119,8 @@ async function openApplication(
     ...(mirrored && { history: mirrored.history, mirrored }),
     ...(alignment && { alignment }),
     journalled,
+    isDocument,
     cache: surroundings.cacheOf(described, store),
-    dataspace,
   }
   return {
     application,

@@ -1,12 +1,12 @@
 // In charge of opening an application's history: which repository, and what has to be in the store before the first request.
 import { existsSync } from 'node:fs'
-import { isFailure, SetbackError, type Setback } from '../../versioning/failure.js'
+import { SetbackError, type Setback } from '../../versioning/failure.js'
 import { documentOfPath, documentPath } from '../../versioning/git/document-path.js'
 import { openGitHubRepository } from '../../versioning/github/github-repository.js'
 import { openLocalRepository } from '../../versioning/git/local-repository.js'
 import { openHistory } from '../../versioning/open-history.js'
 import type { Repository } from '../../versioning/repository.js'
-import type { Application, Dataspace } from '../configuration/dataspace.js'
+import type { DescribedApplication, DescribedDataspace } from '../configuration/dataspace.js'
 import { isDocumentOf } from '../documents/document.js'
 import { historyPlaceOf, whatIsMissing, type Existing, type HistoryPlace } from '../configuration/history-place.js'
 import { makeJournalledStore, type JournalledStore } from '../mirror/journalled-store.js'
@@ -15,8 +15,8 @@ import type { Log } from '../log.js'
 import { sweepsOf } from '../mirror/mirror.js'
 import type { Mirrored, Tell } from '../mirror/documents.js'
 import { fillStore } from '../mirror/rebuild.js'
-import { StartFailure } from './open-stores.js'
-import { isProblem, type Problem } from '../problem.js'
+import { StartFailure } from '../configuration/start-failure.js'
+import { isFailure, type Problem } from '../problem.js'
 import type { Settings } from '../configuration/settings.js'
 import type { GraphStore } from '../stores/store.js'
 
@@ -24,6 +24,7 @@ export interface OpenVersioned {
   /** Absent where the application is not versioned. */
   readonly mirrored?: Mirrored
   readonly journalled: JournalledStore
+  isDocument(graph: string): boolean
   close(): Promise<void>
 }
 
@@ -38,20 +39,20 @@ interface Surroundings {
 
 /** The application's store with its history, if it has one, ready for the first write. Throws StartFailure. */
 export async function openVersioned(
-  application: Application,
-  dataspace: Pick<Dataspace, 'admin'>,
+  application: DescribedApplication,
+  dataspace: Pick<DescribedDataspace, 'admin'>,
   store: GraphStore,
   surroundings: Surroundings,
 ): Promise<OpenVersioned> {
   const { locks, log, now } = surroundings
   const { base, service } = application
-  const isDocument = (graph: string): boolean => isDocumentOf({ ...application, dataspace }, graph)
+  const isDocument = (graph: string): boolean => isDocumentOf(application, dataspace.admin.base, graph)
   const opened = await openHistoryOf(application, surroundings)
   const settle = (document: string): Promise<undefined | Problem> => journalled.settle(document)
   const mirrored = opened && { ...opened, base, store, isDocument, settle, now }
   // Design 2: a store in memory is filled from Git and the journal, which are its durable copy.
   const filled = mirrored && service.embedded ? await fillStore(mirrored, telling(log)) : undefined
-  if (isProblem(filled)) {
+  if (isFailure(filled)) {
     await opened?.close()
     throw new StartFailure(`the history of ${base}: ${filled.detail}`)
   }
@@ -60,6 +61,7 @@ export async function openVersioned(
   return {
     ...(mirrored && { mirrored }),
     journalled,
+    isDocument,
     async close() {
       journalled.close()
       await opened?.close()
@@ -82,7 +84,7 @@ interface OpenHistory extends Pick<Mirrored, 'history' | 'repository' | 'pathOf'
 
 /** Undefined where the application is not versioned, which is told. */
 async function openHistoryOf(
-  application: Application,
+  application: DescribedApplication,
   { settings, log, now, existing }: Surroundings,
 ): Promise<OpenHistory | undefined> {
   const { base, service } = application

@@ -10,7 +10,7 @@ import { makeOidcClient } from '../identity/provider-client.js'
 import { makeIdentities, type Identities } from '../identity/identities.js'
 import { readProviders } from '../configuration/identity-providers.js'
 import { openSessionKeys } from '../identity/session-keys.js'
-import { StartFailure } from './open-stores.js'
+import { StartFailure } from '../configuration/start-failure.js'
 import type { Settings } from '../configuration/settings.js'
 
 /** Throws StartFailure. */

@@ -1,5 +1,6 @@
 // In charge of opening the stores of a configuration, and of waiting until they answer.
-import type { Application, Dataspace, ServiceDescription } from '../configuration/dataspace.js'
+import { StartFailure } from '../configuration/start-failure.js'
+import type { DescribedApplication, DescribedDataspace, ServiceDescription } from '../configuration/dataspace.js'
 import { openEmbeddedStore } from '../stores/embedded-store.js'
 import { openHttpStore } from '../stores/http-store.js'
 import type { Log } from '../log.js'
@@ -8,18 +9,17 @@ import type { Settings } from '../configuration/settings.js'
 import type { GraphStore } from '../stores/store.js'
 
 /** What a start cannot go on without, in words for the operator. */
-export class StartFailure extends Error {}
 
 const STORE_PATIENCE_MS = 10_000
 
 export type OpenStore = (
   service: ServiceDescription,
-  application: Application,
+  application: DescribedApplication,
   settings: Settings,
 ) => Promise<GraphStore>
 
 export interface Stores {
-  open(application: Application): Promise<GraphStore>
+  open(application: DescribedApplication): Promise<GraphStore>
   close(): Promise<void>
 }
 
@@ -40,7 +40,7 @@ export function makeStores(settings: Settings, openStore?: OpenStore): Stores {
 
 async function openConfigured(
   { query, update, graphStore, credentials, embedded }: ServiceDescription,
-  { kind }: Application,
+  { kind }: DescribedApplication,
   { storeTimeout }: Settings,
 ): Promise<GraphStore> {
   if (embedded) return openEmbeddedStore(`embedded store, ${kind}`)
@@ -60,7 +60,7 @@ export async function untilReady(stores: readonly GraphStore[], log: Log): Promi
     for (let tries = 0; ; tries++) {
       const failed = await store.ready({ signal: AbortSignal.timeout(STORE_PATIENCE_MS) })
       if (!failed) return undefined
-      if (Date.now() > deadline || failed.code === 'store.refused') {
+      if (Date.now() > deadline || failed.failure === 'store.refused') {
         return `the triplestore ${store.name}: ${failed.detail} Check that it runs and that its URL is right.`
       }
       if (tries === 0) log.warn({ store: store.name, problem: failed.detail }, 'waiting for the triplestore')
@@ -76,7 +76,7 @@ export function orFail(failed: Problem | undefined, what: string): void {
 }
 
 /** The stores themselves, as `host:port`: nothing fetched on somebody's behalf may reach them. */
-export const backendsOf = (dataspaces: readonly Dataspace[]): string[] =>
+export const backendsOf = (dataspaces: readonly DescribedDataspace[]): string[] =>
   dataspaces
     .flatMap(({ endUser, admin }) => [endUser.service, admin.service])
     .flatMap(({ query, update, graphStore }) => [query, update, graphStore])

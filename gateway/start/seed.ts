@@ -1,10 +1,11 @@
 // In charge of the seed: the documents that a dataspace starts with (linkeddatahub.md 1.5, 5.4). Pure; what is there
 // already is the caller's to look at.
 import { agentDocuments, describeAgent, type Described } from '../agents/agent-documents.js'
-import type { Application, Dataspace } from '../configuration/dataspace.js'
+import type { DescribedApplication, DescribedDataspace } from '../configuration/dataspace.js'
 import { iri, text, triple, type Quad } from '../rdf/graph.js'
 import { nextState } from '../documents/next-state.js'
-import { authorizationTriples, seededGrants } from './seeded-authorizations.js'
+import { seededGrants } from './seeded-authorizations.js'
+import { authorizationTriples } from '../agents/authorization-triples.js'
 import { ACL, DCT, DEF, DH, FOAF, LDH, OWL, RDF, RDFS } from '../rdf/vocabulary.js'
 
 /** An agent that the dataspace starts with, as its certificate has it; without a key it is described elsewhere. */
@@ -44,7 +45,7 @@ export interface Seed {
  * What to tell the operator of agents that have a certificate here, but whose WebID is in none of these dataspaces, as
  * after a change of the base: nothing is seeded for them, and their certificate proves nothing.
  */
-export const strayAgents = (dataspaces: readonly Dataspace[], agents: readonly SeedAgent[]): string[] =>
+export const strayAgents = (dataspaces: readonly DescribedDataspace[], agents: readonly SeedAgent[]): string[] =>
   agents
     .filter(({ modulus }) => modulus !== undefined)
     .filter(({ webId }) => !dataspaces.some(({ admin }) => agentDocuments(admin.base, webId)))
@@ -54,9 +55,9 @@ export const strayAgents = (dataspaces: readonly Dataspace[], agents: readonly S
         'elsewhere. If the base has changed, move the certificate away, and the next start makes another.',
     )
 
-export function seedGraphs({ endUser, admin }: Dataspace, agents: SeedAgents): Seed {
+export function seedGraphs({ endUser, admin }: DescribedDataspace, agents: SeedAgents): Seed {
   const { owner, secretary } = agents
-  const own = (application: Application, documents: readonly SeedDocument[]): SeedGraphs =>
+  const own = (application: DescribedApplication, documents: readonly SeedDocument[]): SeedGraphs =>
     new Map(
       documents.map(({ path, title, container, content = () => [] }) => {
         const document = application.base + path
@@ -119,7 +120,7 @@ function stateOf(
   return nextState({ ...created, document, base, content }).triples
 }
 
-const root = ({ kind, title }: Application): SeedDocument => ({
+const root = ({ kind, title }: DescribedApplication): SeedDocument => ({
   path: '',
   title: 'Root',
   content: (document) => [
@@ -169,7 +170,7 @@ const group = (slug: string, member: SeedAgent | undefined): SeedDocument => {
   }
 }
 
-const namespace = ({ base, ontology }: Application): SeedDocument => ({
+const namespace = ({ base, ontology }: DescribedApplication): SeedDocument => ({
   path: 'ontologies/namespace/',
   title: 'Namespace',
   content: about(
@@ -189,7 +190,7 @@ const authorizations = (base: string, admin: string): SeedDocument[] =>
     content: about((authorization) => authorizationTriples(authorization, grant, admin)),
   }))
 
-function agentSeed(admin: Application, agent: SeedAgent, { owner, secretary }: SeedAgents): Described[] {
+function agentSeed(admin: DescribedApplication, agent: SeedAgent, { owner, secretary }: SeedAgents): Described[] {
   const { webId, modulus, exponent } = agent
   if (modulus === undefined || exponent === undefined) return []
   const name = agent === owner ? 'Owner' : 'Triplegate'

@@ -1,19 +1,7 @@
 // In charge of the authorizations that a dataspace starts with: LinkedDataHub 5.4, for the endpoints of spec 4.2 and 4.3.
-import { iri, text, triple, type Quad } from '../rdf/graph.js'
-import { ACL, DEF, DH, FOAF, NFO, RDF, RDFS } from '../rdf/vocabulary.js'
+import { EVERYONE, IDENTIFIED, type Grant } from '../agents/authorization-triples.js'
+import { DEF, DH, NFO } from '../rdf/vocabulary.js'
 
-export interface Grant {
-  readonly slug: string
-  readonly label: string
-  readonly modes: readonly ('Read' | 'Write' | 'Append' | 'Control')[]
-  /** A group by its slug, or a class of agents. */
-  readonly to: readonly ('owners' | 'writers' | 'readers' | typeof EVERYONE | typeof IDENTIFIED)[]
-  readonly classes?: readonly string[]
-  readonly resources?: readonly string[]
-}
-
-const EVERYONE = FOAF('Agent')
-const IDENTIFIED = ACL('AuthenticatedAgent')
 const DOCUMENTS = [DH('Item'), DH('Container'), DEF('Root')]
 
 export function seededGrants(base: string, admin: string): readonly Grant[] {
@@ -59,33 +47,5 @@ export function seededGrants(base: string, admin: string): readonly Grant[] {
     ]),
     grant('access', 'Access metadata', ['Read'], all, both('access')),
     grant('access-request', 'Access requests', ['Append'], all, both('access/request')),
-  ]
-}
-
-/** WebID-TLS: whoever wants to check an agent's certificate has to be able to read its profile and key. */
-export const publicProfile = (label: string, documents: readonly string[]): Omit<Grant, 'slug'> => ({
-  label,
-  modes: ['Read'],
-  to: [EVERYONE, IDENTIFIED],
-  resources: documents,
-})
-
-/** The triples of an authorization. */
-export function authorizationTriples(
-  authorization: string,
-  { label, modes, to, classes = [], resources = [] }: Omit<Grant, 'slug'>,
-  admin: string,
-): Quad[] {
-  return [
-    triple(authorization, RDF('type'), iri(ACL('Authorization'))),
-    triple(authorization, RDFS('label'), text(label)),
-    ...modes.map((mode) => triple(authorization, ACL('mode'), iri(ACL(mode)))),
-    ...to.map((whom) =>
-      whom === EVERYONE || whom === IDENTIFIED
-        ? triple(authorization, ACL('agentClass'), iri(whom))
-        : triple(authorization, ACL('agentGroup'), iri(`${admin}acl/groups/${whom}/#this`)),
-    ),
-    ...classes.map((type) => triple(authorization, ACL('accessToClass'), iri(type))),
-    ...resources.map((resource) => triple(authorization, ACL('accessTo'), iri(resource))),
   ]
 }

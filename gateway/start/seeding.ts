@@ -3,7 +3,7 @@ import type { NewChange } from '../../versioning/history.js'
 import type { Application, Dataspace } from '../gateway.js'
 import { graphOf, nTriplesOf, type Quad } from '../rdf/graph.js'
 import type { Log } from '../log.js'
-import { isProblem, problem, type Problem } from '../problem.js'
+import { isFailure, problem, type Problem } from '../problem.js'
 import { readNTriples } from '../rdf/read.js'
 import { seedGraphs, type SeedAgents, type SeedGraphs } from './seed.js'
 
@@ -27,7 +27,7 @@ async function seedOnce(
   log: Log,
 ): Promise<undefined | Problem> {
   const root = await application.store.read(application.base)
-  if (isProblem(root)) return root
+  if (isFailure(root)) return root
   return root === undefined ? addMissing(application, graphs, author, log) : undefined
 }
 
@@ -41,7 +41,7 @@ async function addMissing(
 ): Promise<undefined | Problem> {
   for (const [graph, triples] of graphs) {
     const there = await store.read(graph)
-    if (isProblem(there)) return there
+    if (isFailure(there)) return there
     if (there !== undefined) continue
     const content = nTriplesOf(graphOf(triples))
     const failed = await journalled.carryOut({ document: graph, method: 'PUT', before: undefined, content, ...author })
@@ -60,7 +60,7 @@ async function addMembers(
 ): Promise<undefined | Problem> {
   for (const { graph, triple } of members) {
     const there = await store.read(graph)
-    if (isProblem(there)) return there
+    if (isFailure(there)) return there
     const triples = readNTriples(there ?? '')
     if (!triples) return problem('store.failed', `The triplestore's answer for ${graph} is not N-Triples.`)
     const next = graphOf([...triples, triple])

@@ -4,9 +4,9 @@ import { makeAddressMatcher, type AddressMatcher } from '../../policies/fetch/ad
 import { makeGuardedFetch } from '../../policies/fetch/guarded-fetch.js'
 import { makeWebIdVerifier, type WebIdVerifier } from '../../policies/identity/webid.js'
 import { ensureCertificates, type Certificates } from './certificates.js'
-import { listenAddress, type Dataspace as Configured } from '../configuration/dataspace.js'
+import { listenAddress, type DescribedDataspace } from '../configuration/dataspace.js'
 import { openEvaluation } from '../evaluation/evaluation.js'
-import type { Dataspace, Gateway } from '../gateway.js'
+import { membersOf, type Dataspace, type Gateway } from '../gateway.js'
 import { handle, handleNow } from '../handle.js'
 import { makeReadProfile } from '../request/identify.js'
 import { makeLinkedDataProxy, ownUrls, proxyLimits } from '../proxy/linked-data-proxy.js'
@@ -18,7 +18,8 @@ import { makeManagement } from '../operators/management.js'
 import { makeCaches, openDataspace, ownerOf } from './open-dataspace.js'
 import type { Identities } from '../identity/identities.js'
 import { openIdentities } from './open-identities.js'
-import { backendsOf, makeStores, orFail, StartFailure, type OpenStore } from './open-stores.js'
+import { backendsOf, makeStores, orFail, type OpenStore } from './open-stores.js'
+import { StartFailure } from '../configuration/start-failure.js'
 import { startProbe } from '../operators/probe.js'
 import { strayAgents } from './seed.js'
 import { seedDataspace } from './seeding.js'
@@ -37,7 +38,7 @@ export interface Running {
 
 export interface StartOptions {
   readonly settings: Settings
-  readonly dataspaces: readonly Configured[]
+  readonly dataspaces: readonly DescribedDataspace[]
   /** How a store is opened; tests give stores of their own. */
   readonly openStore?: OpenStore
   readonly log?: Log
@@ -93,7 +94,7 @@ export async function startGateway(options: StartOptions): Promise<Running> {
       dataspaces.push(dataspace)
       closers.push(close)
     }
-    const site = siteOf(dataspaces.flatMap(({ endUser, admin }) => [endUser, admin]))
+    const site = siteOf(membersOf(dataspaces))
     const readProfile = makeReadProfile(site, fetcher, now)
     const { identities, close: closeIdentities } = await openIdentities(settings, destinations, {
       readProfile,
@@ -155,7 +156,7 @@ async function closeAll(closers: readonly (() => Promise<unknown> | void)[]): Pr
 
 async function makeCertificates(
   settings: Settings,
-  dataspaces: readonly Configured[],
+  dataspaces: readonly DescribedDataspace[],
   now: number,
 ): Promise<Certificates> {
   const agents = `${dataspaces[0]!.admin.base}acl/agents/`

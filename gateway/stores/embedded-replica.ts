@@ -1,7 +1,7 @@
 // In charge of the embedded store's replica: an Oxigraph thread that follows the graphs, and is filled again where it ended.
 import type { GraphText, Work } from './embedded-worker.js'
 import { startThread, type Outcome, type Thread } from './embedded-thread.js'
-import { isProblem, problem, type Problem } from '../problem.js'
+import { isFailure, problem, type Problem } from '../problem.js'
 import { givenUp } from './turns.js'
 
 export interface Replica {
@@ -60,7 +60,7 @@ export function makeReplica(graphs: ReadonlyMap<string, string>, memory: number,
       const changed = nextChanges()
       if (stale.size === 0) return { current, changed }
       const outcome = await current.do({ kind: 'follow', changed }, timeLimit)
-      if (isProblem(outcome)) return outcome
+      if (isFailure(outcome)) return outcome
     }
   }
 
@@ -68,9 +68,9 @@ export function makeReplica(graphs: ReadonlyMap<string, string>, memory: number,
     changed: (graph) => void stale.add(graph),
     async run(work, signal) {
       const ready = await upToDate(signal)
-      if (isProblem(ready)) return ready
+      if (isFailure(ready)) return ready
       const outcome = await ready.current.do({ ...work, changed: ready.changed }, timeLimit, signal)
-      if (!isProblem(outcome)) followed += outcome.changes.length
+      if (!isFailure(outcome)) followed += outcome.changes.length
       return outcome
     },
     async close() {

@@ -6,7 +6,7 @@ import { makeReplica } from './embedded-replica.js'
 import type { Work } from './embedded-worker.js'
 import type { Outcome } from './embedded-thread.js'
 import { hasBlankNode, irisIn, linesIn, textOf } from './n-triples-lines.js'
-import { isProblem, problem, type Problem } from '../problem.js'
+import { isFailure, problem, type Problem } from '../problem.js'
 import { MAX_GRAPH_BYTES, type Call, type GraphStore, type UpdateCall } from './store.js'
 import { givenUp, makeTurns } from './turns.js'
 import { utf8Pieces } from './utf8-pieces.js'
@@ -62,7 +62,7 @@ export function openEmbeddedStore(
     if (signal?.aborted) return givenUp(signal)
     if (updating) {
       const release = await writing.take(signal)
-      if (isProblem(release)) return release
+      if (isFailure(release)) return release
       release()
     }
     if (closed) return CLOSED
@@ -74,12 +74,12 @@ export function openEmbeddedStore(
   async function runUpdate(work: Work, { signal, announce }: UpdateCall): Promise<Outcome> {
     // A replica that has to be filled is filled before writes have to wait.
     const filled = await replica.run({ kind: 'follow' }, signal)
-    if (isProblem(filled)) return filled
+    if (isFailure(filled)) return filled
     updating = true
     const release = await writing.take(signal)
     try {
-      const outcome = isProblem(release) ? release : closed ? CLOSED : await replica.run(work, signal)
-      if (isProblem(outcome)) return outcome
+      const outcome = isFailure(release) ? release : closed ? CLOSED : await replica.run(work, signal)
+      if (isFailure(outcome)) return outcome
       let refused: Problem | 'not yet' | undefined = 'not yet'
       try {
         refused = await announce?.(outcome.changes)
@@ -92,14 +92,14 @@ export function openEmbeddedStore(
       }
     } finally {
       updating = false
-      if (!isProblem(release)) release()
+      if (!isFailure(release)) release()
     }
   }
 
   async function inTurn(work: Work, call: UpdateCall): Promise<Outcome> {
     const { signal } = call
     const release = await running.take(signal)
-    if (isProblem(release)) return release
+    if (isFailure(release)) return release
     const outcome = closed
       ? Promise.resolve(CLOSED)
       : work.kind === 'update'
@@ -140,12 +140,12 @@ export function openEmbeddedStore(
     },
     async query(sparql, accept, call: Call = {}) {
       const outcome = await inTurn({ kind: 'query', sparql, accept }, call)
-      return isProblem(outcome) ? outcome : piecesOf(outcome.pieces)
+      return isFailure(outcome) ? outcome : piecesOf(outcome.pieces)
     },
     announces: true,
     async update(sparql, call: UpdateCall = {}) {
       const outcome = await inTurn({ kind: 'update', sparql }, call)
-      return isProblem(outcome) ? outcome : undefined
+      return isFailure(outcome) ? outcome : undefined
     },
     async ready({ signal }: Call = {}) {
       if (signal?.aborted) return givenUp(signal)

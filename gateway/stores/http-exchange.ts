@@ -1,6 +1,6 @@
 // In charge of one HTTP exchange with a triplestore: a connection in turn, time limits, the abort, and failures as Problems.
 import { Agent, buildConnector, type Dispatcher } from 'undici'
-import { isProblem, problem, type Problem } from '../problem.js'
+import { isFailure, problem, type Problem } from '../problem.js'
 import { StoreBreak } from './store.js'
 import { givenUp, makeTurns } from './turns.js'
 
@@ -95,7 +95,7 @@ export function openExchange(limits: ExchangeLimits): Exchange {
     async send(sent, signal) {
       const limit = limitOf(signal, limits.totalTimeout)
       const place = await turns.take(limit.signal)
-      if (isProblem(place)) {
+      if (isFailure(place)) {
         limit.end()
         return place
       }

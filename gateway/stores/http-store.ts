@@ -1,5 +1,5 @@
 // In charge of a triplestore behind HTTP: SPARQL 1.1 Protocol and SPARQL 1.1 Graph Store HTTP Protocol as a GraphStore.
-import { isProblem, problem, type Problem } from '../problem.js'
+import { isFailure, problem, type Problem } from '../problem.js'
 import { discard, piecesOf, refusalOf, textOf, wholeOf } from './http-answer.js'
 import { openExchange, type Answer, type ExchangeLimits, type Sent } from './http-exchange.js'
 import { MAX_GRAPH_BYTES, type Call, type GraphStore } from './store.js'
@@ -62,7 +62,7 @@ export function openHttpStore(settings: HttpStoreSettings): GraphStore {
 
   const write = async (sent: Omit<Sent, 'safe'>, done: readonly number[], call?: Call, isUpdate = false) => {
     const answer = await send({ ...sent, safe: false }, call)
-    if (isProblem(answer)) return answer
+    if (isFailure(answer)) return answer
     if (!done.includes(answer.statusCode))
       return (isUpdate && refusedText(answer, 'update.syntax')) || refusalOf(answer)
     discard(answer)
@@ -73,7 +73,7 @@ export function openHttpStore(settings: HttpStoreSettings): GraphStore {
   const ask = async (sparql: string, accept: string, call?: Call): Promise<Answer | Problem> => {
     const fields = { accept, 'content-type': 'application/sparql-query' }
     const answer = await send({ method: 'POST', url: query, fields, body: sparql, safe: true }, call)
-    if (isProblem(answer)) return answer
+    if (isFailure(answer)) return answer
     return refusedText(answer, 'query.syntax') ?? wholeOf(answer, accept)
   }
 
@@ -81,7 +81,7 @@ export function openHttpStore(settings: HttpStoreSettings): GraphStore {
   const get = async (graph: string, call?: Call): Promise<Answer | undefined | Problem> => {
     const url = graphUrl(graphStore, graph)
     const answer = await send({ method: 'GET', url, fields: { accept: N_TRIPLES }, safe: true }, call)
-    if (isProblem(answer)) return answer
+    if (isFailure(answer)) return answer
     return answer.statusCode === 404 ? discard(answer) : wholeOf(answer, N_TRIPLES)
   }
 
@@ -90,14 +90,14 @@ export function openHttpStore(settings: HttpStoreSettings): GraphStore {
 
     async read(graph, call) {
       const answer = await get(graph, call)
-      if (!answer || isProblem(answer)) return answer
+      if (!answer || isFailure(answer)) return answer
       const text = await textOf(answer, maxGraphBytes)
-      return isProblem(text) || text.trim() ? text : undefined
+      return isFailure(text) || text.trim() ? text : undefined
     },
 
     async stream(graph, call) {
       const answer = await get(graph, call)
-      return !answer || isProblem(answer) ? answer : piecesOf(answer)
+      return !answer || isFailure(answer) ? answer : piecesOf(answer)
     },
 
     // SPARQL 1.1 Graph Store HTTP Protocol §5.3
@@ -119,7 +119,7 @@ export function openHttpStore(settings: HttpStoreSettings): GraphStore {
 
     async query(sparql, accept, call) {
       const answer = await ask(sparql, accept, call)
-      return isProblem(answer) ? answer : piecesOf(answer)
+      return isFailure(answer) ? answer : piecesOf(answer)
     },
 
     // SPARQL 1.1 Protocol §2.2.2: update via POST directly.
@@ -133,9 +133,9 @@ export function openHttpStore(settings: HttpStoreSettings): GraphStore {
 
     async ready(call) {
       const answer = await ask('ASK {}', 'application/sparql-results+json', call)
-      if (isProblem(answer)) return answer
+      if (isFailure(answer)) return answer
       const text = await textOf(answer, MAX_READINESS_BYTES)
-      return isProblem(text) ? text : undefined
+      return isFailure(text) ? text : undefined
     },
 
     close: async () => void (await Promise.all([documents.close(), sparql.close()])),

@@ -52,3 +52,6 @@ export class StoreBreak extends Error {
     super(problem.detail)
   }
 }
+
+/** How long after a write was given up the store may still do it, in ms: no store takes longer. */
+export const LATEST_WRITE_MS = 130_000

@@ -1,5 +1,5 @@
 // In charge of answers of a store that are read whole: bounded, and a failure where they break off.
-import { isProblem, problem, type Problem } from '../problem.js'
+import { isFailure, problem, type Problem } from '../problem.js'
 import { StoreBreak } from './store.js'
 
 /** An answer as text: `store.failed` where it is longer than `maxBytes`. */
@@ -8,7 +8,7 @@ export async function wholeText(
   maxBytes: number,
 ): Promise<string | Problem> {
   const answer = await asked
-  if (isProblem(answer)) return answer
+  if (isFailure(answer)) return answer
   const pieces: Uint8Array[] = []
   let size = 0
   try {

@@ -11,7 +11,7 @@ import {
   faultLine,
   listenAddress,
   readConfiguration,
-  type Dataspace,
+  type DescribedDataspace,
   type Faults,
 } from '../../../gateway/configuration/configuration.js'
 import { historyText } from '../../../gateway/configuration/history-place.js'
@@ -33,10 +33,10 @@ const PREFIXES = `
 
 const trig = (text: string): Quad[] =>
   new Parser({ format: 'application/trig', baseIRI: 'file:///etc/triplegate/system.trig' }).parse(PREFIXES + text)
-const read = (config: string, credentials = ''): readonly Dataspace[] | Faults =>
+const read = (config: string, credentials = ''): readonly DescribedDataspace[] | Faults =>
   dataspacesOf(trig(config), trig(credentials))
 
-function dataspacesIn(config: string, credentials = ''): readonly Dataspace[] {
+function dataspacesIn(config: string, credentials = ''): readonly DescribedDataspace[] {
   const dataspaces = read(config, credentials)
   if ('faults' in dataspaces) throw new Error(dataspaces.faults.map(faultLine).join('\n'))
   return dataspaces
@@ -157,7 +157,7 @@ void t.test('a dataspace with versioning (spec 9.2)', async (t) => {
 
 void t.test('pairing of applications', async (t) => {
   const application = (iri: string, kind: string, base: string, more = ''): string =>
-    `<urn:${iri}> a lds:${kind}Dataspace ; lds:origin <${base}> ; lds:service <urn:s/${kind}> ${more} . `
+    `<urn:${iri}> a lds:${kind}DescribedDataspace ; lds:origin <${base}> ; lds:service <urn:s/${kind}> ${more} . `
   const services = service('EndUser') + service('Admin')
   const rows: [what: string, config: string, expected: [endUser: string, admin: string][]][] = [
     [
@@ -694,7 +694,7 @@ void t.test('the address to listen at', async (t) => {
 })
 
 void t.test('where the histories go, as it is said', async (t) => {
-  const textsOf = (dataspaces: readonly Dataspace[] | Faults, settings: Settings): string[] =>
+  const textsOf = (dataspaces: readonly DescribedDataspace[] | Faults, settings: Settings): string[] =>
     ('faults' in dataspaces ? [] : dataspaces).flatMap(({ endUser, admin }) =>
       [endUser, admin].map((application) => historyText(application, settings)),
     )

@@ -1,7 +1,14 @@
 // Settings: the command line, the environment, and what is said of each mistake.
 import fc from 'fast-check'
 import t from 'tap'
-import { helpText, parseSettings, printConfig, SETTINGS, settingsTable, type Settings } from '../../../gateway/configuration/settings.js'
+import {
+  helpText,
+  parseSettings,
+  printConfig,
+  SETTINGS,
+  settingsTable,
+  type Settings,
+} from '../../../gateway/configuration/settings.js'
 
 const read = (line: string, env: Record<string, string> = {}): Settings | { readonly faults: readonly string[] } =>
   parseSettings(line.split(' ').filter(Boolean), env)

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pino } from 'pino'
 import t from 'tap'
-import { readConfiguration, type Dataspace } from '../../../gateway/configuration/configuration.js'
+import { readConfiguration, type DescribedDataspace } from '../../../gateway/configuration/configuration.js'
 import { openEmbeddedStore } from '../../../gateway/stores/embedded-store.js'
 import type { OpenStore } from '../../../gateway/start/open-stores.js'
 import { startProbe } from '../../../gateway/operators/probe.js'
@@ -17,10 +17,10 @@ const ACL = 'http://www.w3.org/ns/auth/acl#'
 const UPDATE = { 'Content-Type': 'application/sparql-update' }
 
 /** The same dataspace at another host. */
-const at = (host: string, dataspace: Dataspace): Dataspace =>
+const at = (host: string, dataspace: DescribedDataspace): DescribedDataspace =>
   JSON.parse(
     JSON.stringify(dataspace).replaceAll('localhost', host).replaceAll('"iri":"', '"iri":"urn:other:'),
-  ) as Dataspace
+  ) as DescribedDataspace
 
 void t.test('two dataspaces on one admin store', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'triplegate-'))

@@ -213,7 +213,7 @@ void t.test('sign-up', async (t) => {
       ...admin,
       replace: (graph, content, call) =>
         failing && graph.includes('/acl/agents/')
-          ? Promise.resolve({ kind: 'problem', code: 'store.refused', detail: 'no', fields: [] })
+          ? Promise.resolve({ failure: 'store.refused', detail: 'no', fields: [] })
           : admin.replace(graph, content, call),
     }
     const world = await makeWorld(t, { endUser, admin: failures })

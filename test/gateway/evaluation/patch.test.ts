@@ -14,11 +14,11 @@ import {
   type Quad,
 } from '../../../gateway/rdf/graph.js'
 import { analysePatch } from '../../../gateway/sparql/patch.js'
-import { isProblem, STATUS_OF, type Problem } from '../../../gateway/problem.js'
+import { isFailure, STATUS_OF, type Problem } from '../../../gateway/problem.js'
 import { SH, XSD } from '../../../gateway/rdf/vocabulary.js'
 
 const DOC = 'https://data.example.org/a/b/'
-const statusOf = (analysed: object | Problem): number => (isProblem(analysed) ? STATUS_OF[analysed.code] : 204)
+const statusOf = (analysed: object | Problem): number => (isFailure(analysed) ? STATUS_OF[analysed.failure] : 204)
 
 /** All that a pattern may hold. */
 const BENIGN = `DELETE { ?s ?p ?o } WHERE { ?s ?p ?o OPTIONAL { ?o ?q ?r } { ?s a <T> } UNION { ?s a <U> } MINUS { ?s a <V> }
@@ -88,7 +88,7 @@ void t.test('spec 4.1, 7, 8: forms of an update and their status', async (t) => 
     if (named) t.match((analysed as Problem).detail, named, `${form}: says what was found`)
   }
   const wrong = analysePatch('INSERT { <a> <b> <c> }\n\nWHERE {\n FILTR(1) }', DOC)
-  t.match(isProblem(wrong) && wrong.detail, /line 4/, 'the line of an error is told')
+  t.match(isFailure(wrong) && wrong.detail, /line 4/, 'the line of an error is told')
 })
 
 /** Every place that a pattern can stand in, and every expression that can hold one. */
@@ -152,8 +152,8 @@ void t.test('GRAPH and SERVICE are found at any place, depth and spelling', asyn
     fc.property(head, places, found, (head, wrappers, { keyword, construct }) => {
       const refused = analysePatch(`${head} { ${inside(wrappers, construct)} }`, DOC)
       const taken = analysePatch(`${head} { ${inside(wrappers, '?s ?p ?o .')} }`, DOC)
-      if (isProblem(taken)) throw new Error(taken.detail)
-      return isProblem(refused) && refused.code === 'update.form' && refused.detail.includes(keyword)
+      if (isFailure(taken)) throw new Error(taken.detail)
+      return isFailure(refused) && refused.failure === 'update.form' && refused.detail.includes(keyword)
     }),
     { numRuns: 1500 },
   )
@@ -308,7 +308,7 @@ void t.test('what a run gives', async (t) => {
     ['a form that is not taken', 'DROP ALL', 'update.form'],
   ] as const) {
     const answer = await evaluation.patch(nt(one), P + update, DOC)
-    t.equal(isProblem(answer) && answer.code, code, name)
+    t.equal(isFailure(answer) && answer.failure, code, name)
   }
 })
 
@@ -380,10 +380,10 @@ void t.test('limits: a job that is too much ends, the next one works', async (t)
     const evaluation = evaluationFor(t, options)
     const answer = await evaluation.patch(document, update, DOC)
     t.ok(
-      isProblem(answer) && codes.split('|').includes(answer.code),
-      `${name}: ${isProblem(answer) ? answer.detail : 'a result'}`,
+      isFailure(answer) && codes.split('|').includes(answer.failure),
+      `${name}: ${isFailure(answer) ? answer.detail : 'a result'}`,
     )
-    if (says) t.match(isProblem(answer) && answer.detail, says, `${name}: says which limit`)
+    if (says) t.match(isFailure(answer) && answer.detail, says, `${name}: says which limit`)
     t.equal(await evaluation.patch(ONE, SIMPLE, DOC), `${ONE}<${E}t> <${E}p> "2" .\n`, `${name}: the next one works`)
     await evaluation.close()
   }
@@ -398,14 +398,14 @@ void t.test('a queue that is bounded', async (t) => {
 
   const small = evaluationFor(t, { timeLimit: 3000, queue: 1, patience: 1000 })
   // The start of the thread counts for those that wait, too.
-  for (let tries = 0; tries < 20 && isProblem(await small.patch('', SIMPLE, DOC)); tries++) continue
+  for (let tries = 0; tries < 20 && isFailure(await small.patch('', SIMPLE, DOC)); tries++) continue
   const running = small.patch(many(500), ENDLESS, DOC)
   await new Promise((resolve) => setTimeout(resolve, 50))
   const [waiting, refused] = await Promise.all([small.patch(ONE, SIMPLE, DOC), small.patch(ONE, SIMPLE, DOC)])
-  t.equal(isProblem(waiting) && waiting.code, 'server.overloaded', 'waiting too long')
-  t.equal(isProblem(refused) && refused.code, 'server.overloaded', 'too many waiting')
+  t.equal(isFailure(waiting) && waiting.failure, 'server.overloaded', 'waiting too long')
+  t.equal(isFailure(refused) && refused.failure, 'server.overloaded', 'too many waiting')
   const ended = await running
-  t.equal(isProblem(ended) && ended.code, 'update.time')
+  t.equal(isFailure(ended) && ended.failure, 'update.time')
 
   const closing = evaluationFor(t)
   t.equal(await closing.patch('', SIMPLE, DOC), `<${E}t> <${E}p> "2" .\n`)
@@ -413,7 +413,7 @@ void t.test('a queue that is bounded', async (t) => {
   const behind = closing.analyse(SIMPLE, DOC)
   await closing.close()
   for (const answer of [await busy, await behind, await closing.analyse(SIMPLE, DOC)]) {
-    t.equal(isProblem(answer) && answer.code, 'server.closing', 'closing answers everybody')
+    t.equal(isFailure(answer) && answer.failure, 'server.closing', 'closing answers everybody')
   }
 })
 
@@ -428,7 +428,7 @@ void t.test('analysis and constraints run in the thread too', async (t) => {
   t.match(await check(required, '1'), { conforms: false, report: `<${SH('focusNode')}> <${E}x>` })
   t.match(await check('not read again', '1'), { conforms: false }, 'shapes are read once per version')
   const unusable = await check(required + `<${E}S> <${SH('sparql')}> _:q .\n`, '2')
-  t.equal(isProblem(unusable) && unusable.code, 'constraint.unusable')
+  t.equal(isFailure(unusable) && unusable.failure, 'constraint.unusable')
   t.match(await check(required, '3'), { conforms: false }, 'a fault leaves nothing behind')
   t.same(await check(shape(''), '4'), { conforms: true })
 })

@@ -2,15 +2,16 @@
 import t from 'tap'
 import fc from 'fast-check'
 import { isDocumentOf } from '../../../gateway/documents/document.js'
-import { isProblem, STATUS_OF } from '../../../gateway/problem.js'
+import { isFailure, STATUS_OF } from '../../../gateway/problem.js'
 import { acceptOverride, parseTarget, siteOf } from '../../../gateway/http/target.js'
 
-const site = siteOf([
-  { base: 'https://data.example.org/' },
-  { base: 'https://data.example.org/admin/' },
-  { base: 'http://localhost:8080/' },
-  { base: 'https://other.example.org:8443/sub/' },
-])
+const BASES = [
+  'https://data.example.org/',
+  'https://data.example.org/admin/',
+  'http://localhost:8080/',
+  'https://other.example.org:8443/sub/',
+]
+const site = siteOf(BASES.map((base) => ({ application: { base } })))
 const HOST = 'data.example.org'
 const parse = (target: string, host: string | undefined = HOST) => parseTarget(target, host, site)
 
@@ -40,7 +41,7 @@ void t.test('targets', async (t) => {
   ]
   for (const [target, kind, expected, base] of rows) {
     const parsed = parse(target)
-    if (isProblem(parsed)) return t.fail(`${target}: ${parsed.detail}`)
+    if (isFailure(parsed)) return t.fail(`${target}: ${parsed.detail}`)
     const value = 'document' in parsed ? parsed.document : 'uri' in parsed ? parsed.uri : parsed.iri
     t.same([parsed.kind, value], [kind, expected], target)
     if (base) t.equal(parsed.application.base, base, `${target} belongs to ${base}`)
@@ -50,10 +51,10 @@ void t.test('targets', async (t) => {
 void t.test('graphs that are documents: exactly those that a request of their name leads to', async (t) => {
   const [endUser, admin] = ['https://data.example.org/', 'https://data.example.org/admin/']
   const isDocument = (kind: 'end-user' | 'admin', graph: string): boolean =>
-    isDocumentOf({ base: kind === 'admin' ? admin : endUser, kind, dataspace: { admin: { base: admin } } }, graph)
+    isDocumentOf({ base: kind === 'admin' ? admin : endUser, kind }, admin, graph)
   const isAskedFor = (kind: 'end-user' | 'admin', graph: string): boolean => {
     const target = parse(graph.slice('https://data.example.org'.length))
-    if (isProblem(target) || target.kind !== 'document' || target.document !== graph) return false
+    if (isFailure(target) || target.kind !== 'document' || target.document !== graph) return false
     return target.application.base === (kind === 'admin' ? admin : endUser)
   }
   const rows: [graph: string, of: '' | 'end-user' | 'admin'][] = [
@@ -151,7 +152,7 @@ void t.test('refused with 400: what could be read in two ways', async (t) => {
   ]
   for (const target of rows) {
     const parsed = parse(target)
-    t.equal(isProblem(parsed) && STATUS_OF[parsed.code], 400, JSON.stringify(target))
+    t.equal(isFailure(parsed) && STATUS_OF[parsed.failure], 400, JSON.stringify(target))
   }
 })
 
@@ -175,7 +176,7 @@ void t.test('?accept= replaces Accept, a plus in it stands for itself (RFC 3986 
 void t.test('indirect graph identification is refused with 400 (spec 1)', async (t) => {
   for (const target of ['/a/?graph=https://data.example.org/b/', '/?default', '/a/?%67raph=x', '/a/?x&default=']) {
     const parsed = parse(target)
-    t.equal(isProblem(parsed) && parsed.code, 'target.indirect', target)
+    t.equal(isFailure(parsed) && parsed.failure, 'target.indirect', target)
   }
 })
 
@@ -189,7 +190,7 @@ void t.test('308 for a document without its slash, the query kept (spec 4.1)', a
   ]
   for (const [target, location] of rows) {
     const parsed = parse(target!)
-    t.same(isProblem(parsed) && [STATUS_OF[parsed.code], parsed.fields], [308, [['Location', location]]], target!)
+    t.same(isFailure(parsed) && [STATUS_OF[parsed.failure], parsed.fields], [308, [['Location', location]]], target!)
   }
 })
 
@@ -206,10 +207,10 @@ void t.test('404 for an unknown origin', async (t) => {
   ]
   for (const [target, host] of rows) {
     const parsed = parseTarget(target, host, site)
-    t.equal(isProblem(parsed) && parsed.code, 'target.unknown-origin', `${target} at ${host}`)
+    t.equal(isFailure(parsed) && parsed.failure, 'target.unknown-origin', `${target} at ${host}`)
   }
-  t.notOk(isProblem(parse('/', 'DATA.example.org:443')), 'the default port may be written')
-  t.notOk(isProblem(parse('/', 'localhost:8080')))
+  t.notOk(isFailure(parse('/', 'DATA.example.org:443')), 'the default port may be written')
+  t.notOk(isFailure(parse('/', 'localhost:8080')))
 })
 
 void t.test('property: one document has one spelling, and parsing a parsed document changes nothing', async (t) => {
@@ -220,10 +221,10 @@ void t.test('property: one document has one spelling, and parsing a parsed docum
   fc.assert(
     fc.property(fc.array(piece, { maxLength: 6 }), (pieces) => {
       const parsed = parse(`/${pieces.join('')}/`)
-      if (isProblem(parsed) || parsed.kind !== 'document') return
+      if (isFailure(parsed) || parsed.kind !== 'document') return
       const again = parse(new URL(parsed.document).pathname)
       // The URL class cleans what we refuse: had anything been left to clean, the two would differ.
-      if (isProblem(again) || again.kind !== 'document') throw new Error('refused the second time')
+      if (isFailure(again) || again.kind !== 'document') throw new Error('refused the second time')
       if (again.document !== parsed.document) throw new Error(`${parsed.document} became ${again.document}`)
       if (new URL(parsed.document).href !== parsed.document) throw new Error('not in the normal form')
     }),

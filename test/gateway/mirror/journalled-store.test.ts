@@ -195,7 +195,7 @@ async function refusedBefore(world: World, is: Is): Promise<void> {
 async function brokenOff(world: World, is: Is, store: ReturnType<typeof unsteady>): Promise<void> {
   const owner = world.as('owner')
   const history = world.running.dataspaces[0]!.endUser.history!
-  const cut = (when: 'before' | 'after', code: Problem['code']): void => {
+  const cut = (when: 'before' | 'after', code: Problem['failure']): void => {
     store.next = { when, problem: problem(code, 'cut') }
   }
   const settled = async (): Promise<void> => {

@@ -125,7 +125,7 @@ void forEachStore(t, 'changes behind the gateway', async (t, makeStores, kind) =
     const author = { method: 'UPDATE', agent: undefined, time: 0 }
     const swept = async (code: ProblemCode): Promise<string | undefined> => {
       const store = { ...mirrored.store, read: async () => problem(code, code) }
-      return (await sweepsOf({ ...mirrored, store }, makeLocks()).document(application.base, author))?.code
+      return (await sweepsOf({ ...mirrored, store }, makeLocks()).document(application.base, author))?.failure
     }
     t.same([await swept('store.too-large'), await swept('store.time')], [undefined, 'store.time'])
   })

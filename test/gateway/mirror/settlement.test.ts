@@ -8,7 +8,7 @@ import { makeJournalledStore, type JournalledStore } from '../../../gateway/mirr
 import { makeLog } from '../../../gateway/log.js'
 import { makeLocks } from '../../../gateway/documents/lock.js'
 import { sweepsOf, verify, type Mirrored } from '../../../gateway/mirror/mirror.js'
-import { isProblem } from '../../../gateway/problem.js'
+import { isFailure } from '../../../gateway/problem.js'
 import type { GraphStore } from '../../../gateway/stores/store.js'
 import { documentOfPath, documentPath } from '../../../versioning/git/document-path.js'
 import type { History } from '../../../versioning/history.js'
@@ -63,7 +63,7 @@ async function live(folder: string, store: GraphStore): Promise<Life> {
     },
     async differing() {
       const outcome = await verify(mirrored, locks, () => undefined)
-      if (isProblem(outcome)) throw new Error(outcome.detail)
+      if (isFailure(outcome)) throw new Error(outcome.detail)
       return Object.values(outcome.differences).reduce((sum, count) => sum + count, 0)
     },
     async close() {
@@ -125,7 +125,7 @@ void t.test('what two updates of any document have done is told apart', async (t
   store.slowness = 500
   t.equal(await life.journalled.update(update(retitle('old', 'ann’s'), 'urn:ann')), undefined)
   const early = await life.journalled.update(update(retitle('ann’s', 'bob’s'), 'urn:bob'))
-  t.equal(early?.code, 'store.in-doubt', 'what the first has changed is not all found')
+  t.equal(early?.failure, 'store.in-doubt', 'what the first has changed is not all found')
   store.slowness = 0
   for (let tries = 0; life.history.status().inDoubt > 0 && tries < 100; tries++) await new Promise((resolve) => setTimeout(resolve, 100)) // prettier-ignore
   t.equal(await life.journalled.update(update(retitle('ann’s', 'bob’s'), 'urn:bob')), undefined)
@@ -178,7 +178,7 @@ void t.test('what could never be committed does not get into the journal', async
   t.teardown(life.close)
   const document = `${BASE}${'long'.repeat(1_200)}/`
   const text = `INSERT DATA { GRAPH <${document}> { <urn:s> <urn:p> 1 } }`
-  t.equal((await life.journalled.update(update(text, 'urn:bob', [document])))?.code, 'update.form')
+  t.equal((await life.journalled.update(update(text, 'urn:bob', [document])))?.failure, 'update.form')
   await life.journalled.carryOut(put('a', document))
   t.equal(await life.journalled.update(update(`INSERT { GRAPH ?g { ?s ?p 1 } } WHERE { GRAPH ?h { ?s ?p ?o } BIND(IRI(?o) AS ?g) }`, 'urn:bob')), undefined) // prettier-ignore
   t.equal(await life.history.settled(SOON), true)

@@ -14,8 +14,15 @@ import {
   type Quad,
 } from '../../../gateway/rdf/graph.js'
 import { N_TRIPLES, parseAccept, RDF_FORMATS, RDF_XML, TURTLE, type Format } from '../../../gateway/http/media-type.js'
-import { isProblem, type Problem } from '../../../gateway/problem.js'
-import { ACCEPT_POST, isReadable, READABLE_ACCEPT, readGraph, readNTriples, readTrig } from '../../../gateway/rdf/read.js'
+import { isFailure, type Problem } from '../../../gateway/problem.js'
+import {
+  ACCEPT_POST,
+  isReadable,
+  READABLE_ACCEPT,
+  readGraph,
+  readNTriples,
+  readTrig,
+} from '../../../gateway/rdf/read.js'
 import { writeGraph } from '../../../gateway/rdf/write.js'
 import { PREFIXES, RDF, XSD } from '../../../gateway/rdf/vocabulary.js'
 
@@ -56,11 +63,11 @@ async function table(t: Test, contentType: string | undefined, rows: readonly Ro
       const lines = expected.map((line) =>
         line.replaceAll('<>', `<${DOC}>`).replace(/(?<=^| |\^)<(#?\w+)>/g, `<${DOC}$1>`),
       )
-      t.strictSame(isProblem(result) ? result.detail : linesOf(result).sort(), lines.map((l) => `${l} .`).sort(), name)
-    } else if (!isProblem(result)) t.fail(`${name}: ${linesOf(result).join('\n')}`)
+      t.strictSame(isFailure(result) ? result.detail : linesOf(result).sort(), lines.map((l) => `${l} .`).sort(), name)
+    } else if (!isFailure(result)) t.fail(`${name}: ${linesOf(result).join('\n')}`)
     else {
       const [code, ...part] = expected.split(': ')
-      t.equal(result.code, code, name)
+      t.equal(result.failure, code, name)
       t.ok(result.detail.includes(part.join(': ')), `${name}: ${result.detail}`)
       t.ok(result.detail.length < 500, `${name}: a short detail`)
     }
@@ -376,7 +383,7 @@ void t.test('JSON-LD', async (t) => {
     ['the members of one node', { '@context': context, '@id': '', p: many.map(({ p }) => p) }],
   ] as const) {
     const quads = await read(JSON.stringify(value), 'application/ld+json')
-    if (isProblem(quads)) t.fail(quads.detail)
+    if (isFailure(quads)) t.fail(quads.detail)
     else {
       t.equal(quads.length, 1000, `${behaviour} of many, read in pieces: all triples`)
       t.equal(
@@ -521,8 +528,8 @@ void t.test('media types, charsets and empty content', async (t) => {
     ]
   for (const [behaviour, contentType, body, expected] of rows) {
     const result = await read(body, contentType)
-    t.equal(isProblem(result) ? result.code : result.length, expected, behaviour)
-    if (isProblem(result)) {
+    t.equal(isFailure(result) ? result.failure : result.length, expected, behaviour)
+    if (isFailure(result)) {
       t.strictSame(
         result.fields,
         [
@@ -733,10 +740,10 @@ void t.test('what attackers send ends soon, with a problem or a graph that is no
   for (const [attack, contentType, body, expected] of rows) {
     const started = performance.now()
     const result = await read(body, contentType)
-    t.equal(isProblem(result) ? result.code : result.length, expected, attack)
+    t.equal(isFailure(result) ? result.failure : result.length, expected, attack)
     const took = Math.round(performance.now() - started)
     t.ok(took < 15_000, `${attack}: ${took} ms`)
-    if (!isProblem(result)) t.notOk(result.some(flawOf), `${attack}: no flawed triple`)
+    if (!isFailure(result)) t.notOk(result.some(flawOf), `${attack}: no flawed triple`)
     else t.ok(result.detail.length < 500, `${attack}: a short detail`)
   }
   t.equal(({} as { polluted?: string }).polluted, undefined, 'Object.prototype is as it was')
@@ -826,9 +833,9 @@ _:0 <http://e/p> "a & <b>\\r\\n\\"\\\\" .
   ]
   for (const [behaviour, predicate, value, detail] of unwritable) {
     const problem = writeGraph(graphOf([quad(namedNode('http://a/'), namedNode(predicate), literal(value))]), RDF_XML)
-    t.match(problem, { code: 'negotiation.not-acceptable' }, behaviour)
+    t.match(problem, { failure: 'negotiation.not-acceptable' }, behaviour)
     t.ok(
-      isProblem(problem) && problem.detail.includes(detail) && problem.detail.includes('text/turtle'),
+      isFailure(problem) && problem.detail.includes(detail) && problem.detail.includes('text/turtle'),
       `${behaviour}: what is wrong and what there is`,
     )
   }
@@ -923,9 +930,9 @@ void t.test('what is written reads back as the same graph', async (t) => {
     graphOf(graph.triples.filter((triple) => typeof writeGraph(graphOf([triple]), RDF_XML) === 'string'))
   const roundTrip = async (graph: Graph, format: Format): Promise<void> => {
     const text = writeGraph(graph, format)
-    if (isProblem(text)) throw new Error(text.detail)
+    if (isFailure(text)) throw new Error(text.detail)
     const back = await read(text, format.contentType)
-    if (isProblem(back)) throw new Error(`${back.detail}\n${text}`)
+    if (isFailure(back)) throw new Error(`${back.detail}\n${text}`)
     const [expected, found] = [marked(graph.triples), marked(back)]
     if (expected.join('\n') !== found.join('\n'))
       throw new Error(`${expected.join('\n')}\n\n${found.join('\n')}\n\n${text}`)

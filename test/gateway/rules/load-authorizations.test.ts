@@ -5,7 +5,7 @@ import t from 'tap'
 import { makeAccess } from '../../../gateway/rules/compiled-rules.js'
 import { iri, text, triple } from '../../../gateway/rdf/graph.js'
 import { factsOf, loadAuthorizations } from '../../../gateway/rules/load-authorizations.js'
-import { isProblem, problem } from '../../../gateway/problem.js'
+import { isFailure, problem } from '../../../gateway/problem.js'
 import { StoreBreak, type GraphStore } from '../../../gateway/stores/store.js'
 import { makeAuthorizationIndex, type AuthorizationIndex } from '../../../policies/authorizations/index.js'
 import { decide } from '../../../policies/decide.js'
@@ -74,7 +74,7 @@ await forEachStore(t, 'loading authorizations', async (t, makeStores, kind) => {
     }
     const access = makeAccess({ ...store, query }, ADMIN, pino({ level: 'silent' }), () => 0)
     t.teardown(access.close)
-    const decides = (): boolean => !isProblem(access.current())
+    const decides = (): boolean => !isFailure(access.current())
     t.notOk(decides(), 'nothing has been read')
     t.equal(await access.reload(), undefined)
     t.ok(decides())
@@ -83,7 +83,7 @@ await forEachStore(t, 'loading authorizations', async (t, makeStores, kind) => {
     const early = access.reload()
     held = undefined
     failing = true
-    t.ok(isProblem(await access.reload()))
+    t.ok(isFailure(await access.reload()))
     t.notOk(decides(), 'the rules may be old')
     release()
     t.equal(await early, undefined)
@@ -95,7 +95,7 @@ await forEachStore(t, 'loading authorizations', async (t, makeStores, kind) => {
   await row(t, kind, 'a call that is given up is a problem, and the index as it was', async (t) => {
     const index = makeAuthorizationIndex(ADMIN)
     index.replaceGraph(RULES, mine)
-    t.ok(isProblem(await loadAuthorizations(store, ADMIN, index, { signal: AbortSignal.abort() })))
+    t.ok(isFailure(await loadAuthorizations(store, ADMIN, index, { signal: AbortSignal.abort() })))
     t.ok(reads(index, ALICE))
   })
 })
@@ -154,7 +154,7 @@ await t.test('answers as text', async (t) => {
   for (const [name, store] of Object.entries(bad)) {
     const index = makeAuthorizationIndex(ADMIN)
     index.replaceGraph(`${ADMIN}before/`, forEveryone)
-    t.ok(isProblem(await loadAuthorizations(store, ADMIN, index)), name)
+    t.ok(isFailure(await loadAuthorizations(store, ADMIN, index)), name)
     t.same([reads(index, undefined), index.size.graphs], [true, 1], `${name}: the index is as it was`)
   }
 })

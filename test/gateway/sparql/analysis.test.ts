@@ -1,8 +1,13 @@
 // What a query reads, what an update writes, what either would reach outside: tables; and that spelling does not matter.
 import fc from 'fast-check'
 import t from 'tap'
-import { isProblem } from '../../../gateway/problem.js'
-import { analyseQuery, analyseUpdate, type QueryAnalysis, type UpdateAnalysis } from '../../../gateway/sparql/analysis.js'
+import { isFailure } from '../../../gateway/problem.js'
+import {
+  analyseQuery,
+  analyseUpdate,
+  type QueryAnalysis,
+  type UpdateAnalysis,
+} from '../../../gateway/sparql/analysis.js'
 import { row } from '../../support/stores.js'
 
 const BASE = 'http://e/sparql'
@@ -11,12 +16,12 @@ const is = (name: string, run: Parameters<typeof row>[3]): Promise<void> => row(
 
 const query = (text: string, dataset?: Parameters<typeof analyseQuery>[2]): QueryAnalysis => {
   const analysis = analyseQuery(text, BASE, dataset)
-  if (isProblem(analysis)) throw new Error(`${text}: ${analysis.detail}`)
+  if (isFailure(analysis)) throw new Error(`${text}: ${analysis.detail}`)
   return analysis
 }
 const update = (text: string, using?: Parameters<typeof analyseUpdate>[2]): UpdateAnalysis => {
   const analysis = analyseUpdate(text, BASE, using)
-  if (isProblem(analysis)) throw new Error(`${text}: ${analysis.detail}`)
+  if (isFailure(analysis)) throw new Error(`${text}: ${analysis.detail}`)
   return analysis
 }
 
@@ -181,7 +186,7 @@ await is('the dataset of an update stands at every pattern', (t) => {
     'WITH <g> DELETE { ?s ?p ?o } WHERE { ?s ?p ?o }',
     'DELETE { ?s ?p ?o } USING <g> WHERE { ?s ?p ?o }',
   ]) {
-    t.match(analyseUpdate(wrong, BASE, using), { code: 'request.malformed' })
+    t.match(analyseUpdate(wrong, BASE, using), { failure: 'request.malformed' })
   }
 })
 await is('what reaches outside', (t) => {
@@ -194,10 +199,10 @@ await is('what reaches outside', (t) => {
 await is('flaws and where they are', (t) => {
   for (const [text, where] of FLAWS) {
     const analysis = analyseQuery(text, BASE)
-    t.match(analysis, { code: 'query.syntax', detail: where }, text.slice(0, 60))
+    t.match(analysis, { failure: 'query.syntax', detail: where }, text.slice(0, 60))
   }
-  t.match(analyseUpdate('INSERT DATA { ?s ?p ?o }', BASE), { code: 'update.syntax' })
-  t.match(analyseUpdate('ASK {}', BASE), { code: 'update.syntax' })
+  t.match(analyseUpdate('INSERT DATA { ?s ?p ?o }', BASE), { failure: 'update.syntax' })
+  t.match(analyseUpdate('ASK {}', BASE), { failure: 'update.syntax' })
 })
 await is('what is sent has one reading', (t) => {
   const { text } = query(`PREFIX : <http://x/> # comment
@@ -314,7 +319,7 @@ await is('any text at all is analysed or refused, and what is sent is its own sp
   fc.assert(
     fc.property(fc.array(piece, { maxLength: 30 }), (pieces) => {
       const analysis = analyseQuery(pieces.join(' '), BASE)
-      return isProblem(analysis) || query(analysis.text).text === analysis.text
+      return isFailure(analysis) || query(analysis.text).text === analysis.text
     }),
     { numRuns: 500 },
   )

@@ -1,6 +1,6 @@
 // The seed: the documents a dataspace starts with (linkeddatahub.md 1.5), and who may do what with them (5.4).
 import t from 'tap'
-import { dataspacesOfSettings, type Dataspace } from '../../../gateway/configuration/configuration.js'
+import { dataspacesOfSettings, type DescribedDataspace } from '../../../gateway/configuration/configuration.js'
 import { flawOf, graphOf, irisOf, nTriplesLine, valuesOf, type Graph } from '../../../gateway/rdf/graph.js'
 import { factsOf } from '../../../gateway/rules/load-authorizations.js'
 import { ancestorsOf, parentOf, typesOf } from '../../../gateway/documents/next-state.js'
@@ -11,7 +11,7 @@ import { ACL, DCT, DEF, DH, NFO, OWL, RDF, SIOC } from '../../../gateway/rdf/voc
 import { makeAuthorizationIndex } from '../../../policies/authorizations/index.js'
 import { decide, requiredMode } from '../../../policies/decide.js'
 
-function dataspaceAt(base: string, adminBase: string): Dataspace {
+function dataspaceAt(base: string, adminBase: string): DescribedDataspace {
   const settings = parseSettings(['--base', base, '--admin-base', adminBase], {})
   const dataspaces = 'faults' in settings ? settings : dataspacesOfSettings(settings)
   if ('faults' in dataspaces) throw new Error(JSON.stringify(dataspaces.faults))

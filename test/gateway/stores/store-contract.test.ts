@@ -6,7 +6,7 @@ import { Parser } from 'n3'
 import t, { type Test } from 'tap'
 import { openEmbeddedStore, type EmbeddedStoreSettings } from '../../../gateway/stores/embedded-store.js'
 import { graphOf } from '../../../gateway/rdf/graph.js'
-import { isProblem, type Problem } from '../../../gateway/problem.js'
+import { isFailure, type Problem } from '../../../gateway/problem.js'
 import type { GraphStore } from '../../../gateway/stores/store.js'
 import { forEachStore, row, type StoreKind } from '../../support/stores.js'
 
@@ -21,7 +21,7 @@ const linesOf = (nTriples: string | undefined | Problem): readonly string[] => {
 const one = (value: string) => `<${DOCUMENT}> <http://purl.org/dc/terms/title> "${value}" .\n`
 
 async function textOf(pieces: AsyncIterable<Uint8Array> | Problem): Promise<string> {
-  if (isProblem(pieces)) throw new Error(pieces.detail)
+  if (isFailure(pieces)) throw new Error(pieces.detail)
   const all: Uint8Array[] = []
   for await (const piece of pieces) all.push(piece)
   return Buffer.concat(all).toString()
@@ -199,7 +199,7 @@ await forEachStore(t, 'the contract of a store', async (t, makeStores, kind) => 
     t.equal(await store.ready(), undefined, 'and the store goes on')
   })
   await on('a query whose results have no such format', async (t) =>
-    t.match(await store.query('SELECT ?s { ?s ?p ?o }', 'application/n-triples'), { kind: 'problem' }),
+    t.match(await store.query('SELECT ?s { ?s ?p ?o }', 'application/n-triples'), { failure: String }),
   )
 
   await on('an update', async (t) => {
@@ -263,7 +263,7 @@ await forEachStore(t, 'the contract of a store', async (t, makeStores, kind) => 
     gone.abort()
     const outcome = await slow
     const failed =
-      isProblem(outcome) ||
+      isFailure(outcome) ||
       (await textOf(outcome).then(
         () => false,
         () => true,
@@ -276,9 +276,9 @@ await forEachStore(t, 'the contract of a store', async (t, makeStores, kind) => 
   await on('after closing every call fails', async (t) => {
     const { endUser: store } = await makeStores()
     await store.close()
-    t.ok(isProblem(await store.read(DOCUMENT)))
-    t.ok(isProblem(await store.replace(DOCUMENT, one('x'))))
-    t.ok(isProblem(await store.ready()))
+    t.ok(isFailure(await store.read(DOCUMENT)))
+    t.ok(isFailure(await store.replace(DOCUMENT, one('x'))))
+    t.ok(isFailure(await store.ready()))
   })
 })
 
@@ -304,7 +304,7 @@ await embedded(
   'an embedded store with too many calls waiting refuses the next at once',
   async (t, store) => {
     const calls = Array.from({ length: 4 }, () => store.query(counting(5), TSV))
-    t.match(await calls[3], { code: 'store.overloaded', fields: [['Retry-After', '1']] })
+    t.match(await calls[3], { failure: 'store.overloaded', fields: [['Retry-After', '1']] })
     for (const call of calls.slice(0, 3)) t.match(await textOf(await call), /100000/)
     t.equal(await store.ready(), undefined)
   },
@@ -324,7 +324,7 @@ await embedded(
     }
     t.equal(await store.ready(), undefined)
     t.equal(ended, false)
-    t.match(await endless, { code: 'store.time' })
+    t.match(await endless, { failure: 'store.time' })
     t.equal(await countIn(store), '1', 'and the next query works on the same graphs')
   },
   { queryTimeout: 1_000 },
@@ -339,7 +339,7 @@ await embedded(
     const next = countIn(store)
     await sleep(50)
     gone.abort()
-    t.match(await endless, { code: 'store.failed' })
+    t.match(await endless, { failure: 'store.failed' })
     t.equal(await next, '1')
   },
   { queryTimeout: 3_600_000 },
@@ -356,10 +356,10 @@ for (const [what, query] of [
     async (t, store) => {
       await store.replace(DOCUMENT, one('kept'))
       const later = [store.query(query, TSV), countIn(store)] as const
-      t.match(await later[0], { code: 'store.failed' })
+      t.match(await later[0], { failure: 'store.failed' })
       t.equal(await later[1], '1')
       const update = `INSERT DATA { GRAPH <urn:g> { <urn:s> <urn:p> 1 } } ; INSERT { GRAPH <urn:h> { <urn:s> <urn:p> 1 } } WHERE { FILTER(EXISTS ${query.slice(query.indexOf('{'))}) }`
-      t.ok(isProblem(await store.update(update)) || what === 'results above the memory limit')
+      t.ok(isFailure(await store.update(update)) || what === 'results above the memory limit')
       t.strictSame(linesOf(await store.read(DOCUMENT)), linesOf(one('kept')))
     },
     { memory: 64 * 1024 * 1024, queryTimeout: 20_000 },
@@ -379,8 +379,8 @@ await embedded(
     const given = noted('aborted write', store.replace(DOCUMENT, one('given up'), { signal: gone.signal }))
     t.strictSame(linesOf(await store.read(DOCUMENT)), linesOf(one('before')))
     gone.abort()
-    t.match(await given, { code: 'store.failed' })
-    t.match(await update, { code: 'store.time' })
+    t.match(await given, { failure: 'store.failed' })
+    t.match(await update, { failure: 'store.time' })
     t.equal(await write, undefined)
     t.strictSame(ended, ['aborted write', 'update', 'write'])
     t.strictSame(linesOf(await store.read(DOCUMENT)), linesOf(one('before')))
@@ -449,7 +449,7 @@ await embedded('an update of an embedded store is all or nothing', async (t, sto
     'DROP ALL ; INSERT DATA { GRAPH <urn:g:1> { <urn:s> <urn:p> <<( <urn:s> <urn:p> 1 )>> } }',
     'DROP ALL ; INSERT DATA { _:b <urn:p> 1 } ; INSERT { GRAPH ?b { ?b <urn:p> 1 } } WHERE { ?b <urn:p> 1 }',
   ])
-    t.match(await store.update(failing), { kind: 'problem' }, failing)
+    t.match(await store.update(failing), { failure: String }, failing)
   t.strictSame(new Set(await Promise.all(graphs.map((graph) => store.read(graph)))), new Set([one('after')]))
   t.equal(await countIn(store), '1500')
 })
@@ -458,7 +458,7 @@ await embedded('the default graph and the blank nodes of an embedded store outli
   await store.replace('urn:h', '_:b <urn:p> "3" .\n')
   t.equal(await store.update('INSERT DATA { _:b <urn:p> 1 GRAPH <urn:g> { _:b <urn:p> 2 } }'), undefined)
   t.match(await textOf(await store.query(same, 'text/csv')), /true/)
-  t.ok(isProblem(await store.query(`ASK ${'{'.repeat(100_000)}`, TSV)))
+  t.ok(isFailure(await store.query(`ASK ${'{'.repeat(100_000)}`, TSV)))
   t.match(await textOf(await store.query(same, 'text/csv')), /true/)
 })
 await embedded('a query of an embedded store sees every write that was answered before it', async (t, store) => {
@@ -467,7 +467,7 @@ await embedded('a query of an embedded store sees every write that was answered 
       await store.replace(graph, one(`${i}`))
       t.match(await textOf(await store.query(`SELECT ?o { GRAPH <${graph}> { ?s ?p ?o } }`, TSV)), `"${i}"`)
       if (i === 10 && graph === 'urn:chain:0')
-        t.ok(isProblem(await store.query(`ASK ${'{'.repeat(1_000)}${'}'.repeat(1_000)}`, TSV)))
+        t.ok(isFailure(await store.query(`ASK ${'{'.repeat(1_000)}${'}'.repeat(1_000)}`, TSV)))
     }
   }
   await Promise.all(Array.from({ length: 10 }, (_, i) => chain(`urn:chain:${i}`)))

@@ -7,7 +7,7 @@ import { createServer as createTcpServer, type AddressInfo, type Server as TcpSe
 import t, { type Test } from 'tap'
 import { fusekiEndpoints, openHttpStore, type HttpStoreSettings } from '../../../gateway/stores/http-store.js'
 import { makeServerCertificate } from '../../../gateway/agents/make-certificate.js'
-import { isProblem, type Problem } from '../../../gateway/problem.js'
+import { isFailure, type Problem } from '../../../gateway/problem.js'
 import { StoreBreak, type GraphStore } from '../../../gateway/stores/store.js'
 import { fetchFuseki, freePort, startFuseki } from '../../support/fuseki.js'
 import { startProxy, type Fault, type StoreProxy } from '../../support/proxy.js'
@@ -27,16 +27,16 @@ const LARGE = Array.from({ length: LARGE_COUNT }, (_, i) => `<${DOCUMENT}> <urn:
 const ALL = `SELECT ?o { GRAPH <${DOCUMENT}> { ?s ?p ?o } }`
 const N_TRIPLES = { 'content-type': 'application/n-triples' }
 
-const failed = (detail: RegExp) => ({ code: 'store.failed', detail })
-const refused = (detail: RegExp) => ({ code: 'store.refused', detail })
+const failed = (detail: RegExp) => ({ failure: 'store.failed', detail })
+const refused = (detail: RegExp) => ({ failure: 'store.refused', detail })
 const BROKEN = failed(/broke off/)
-const TOO_LONG = { code: 'store.time' }
-const TOO_LARGE = { code: 'store.too-large', detail: /limit of 10 bytes/ }
-const UNREACHABLE = { code: 'store.unreachable', fields: [['Retry-After', '5']] }
+const TOO_LONG = { failure: 'store.time' }
+const TOO_LARGE = { failure: 'store.too-large', detail: /limit of 10 bytes/ }
+const UNREACHABLE = { failure: 'store.unreachable', fields: [['Retry-After', '5']] }
 
 /** What an answer that is a Problem must not say: where the store is, and how the gateway gets in. */
 function isDiscreet(t: Test, result: unknown): void {
-  if (isProblem(result)) t.notMatch(JSON.stringify(result), /127\.0\.0\.1|localhost|\d{4,5}\/|secret/)
+  if (isFailure(result)) t.notMatch(JSON.stringify(result), /127\.0\.0\.1|localhost|\d{4,5}\/|secret/)
 }
 
 interface Setting {
@@ -108,12 +108,12 @@ const FAULTS: readonly [
   [
     '503 with a delay',
     answer(503, { 'retry-after': '17' }),
-    { code: 'store.unreachable', fields: [['Retry-After', '17']] },
+    { failure: 'store.unreachable', fields: [['Retry-After', '17']] },
   ],
   [
     '503 until a date',
     answer(503, { 'retry-after': 'Fri, 20 Nov 2026 19:13:48 GMT' }),
-    { code: 'store.unreachable', fields: [['Retry-After', 'Fri, 20 Nov 2026 19:13:48 GMT']] },
+    { failure: 'store.unreachable', fields: [['Retry-After', 'Fri, 20 Nov 2026 19:13:48 GMT']] },
   ],
   ['503 with a delay that is none', answer(503, { 'retry-after': 'secret' }), UNREACHABLE],
   ['401', answer(401, { 'www-authenticate': 'Basic' }), refused(/credentials/)],
@@ -139,7 +139,7 @@ for (const [name, fault, expected, settings] of FAULTS)
     const faulty = settings ? open(settings) : store
     proxy.fault(fault)
     const result = await faulty.read(DOCUMENT)
-    if (expected) t.match(result, { kind: 'problem', ...expected })
+    if (expected) t.match(result, expected)
     else t.equal(result, undefined)
     isDiscreet(t, result)
     t.equal(proxy.requests.length, 1, 'it is asked once')
@@ -156,8 +156,8 @@ for (const [name, write] of WRITES)
   await onFuseki(`writing: ${name}`, async ({ t, proxy, store, open }) => {
     for (const [fault, expected, settings] of [
       [{ kind: 'drop', when: 'before' }, BROKEN],
-      [answer(500), name === 'update' ? { code: 'update.failed' } : failed(/status 500/)],
-      [answer(503, { 'retry-after': '17' }), { code: 'store.unreachable', fields: [['Retry-After', '17']] }],
+      [answer(500), name === 'update' ? { failure: 'update.failed' } : failed(/status 500/)],
+      [answer(503, { 'retry-after': '17' }), { failure: 'store.unreachable', fields: [['Retry-After', '17']] }],
       [answer(307, { location: '/elsewhere' }), failed(/redirection/)],
       [answer(401), refused(/credentials/)],
       [answer(202), failed(/status 202/)],
@@ -166,7 +166,7 @@ for (const [name, write] of WRITES)
       proxy.requests.length = 0
       proxy.fault(fault)
       const result = await write(settings ? open(settings) : store)
-      t.match(result, { kind: 'problem', ...expected })
+      t.match(result, expected)
       isDiscreet(t, result)
       t.equal(proxy.requests.length, 1, 'it is sent once')
     }
@@ -186,7 +186,7 @@ const queried = async (
   atPiece: () => unknown = () => undefined,
 ): Promise<unknown> => {
   const pieces = await store.query(ALL, TSV, { signal })
-  if (isProblem(pieces)) return pieces
+  if (isFailure(pieces)) return pieces
   let text = ''
   try {
     for await (const piece of pieces) {
@@ -227,7 +227,7 @@ for (const [name, fault, expected, settings] of [
 await onFuseki('readiness tells a store that answers from one that does not', async ({ t, proxy, store, open }) => {
   t.equal(await store.ready(), undefined)
   proxy.fault(answer(500))
-  t.match(await store.ready(), { code: 'store.failed' })
+  t.match(await store.ready(), { failure: 'store.failed' })
   proxy.fault({ kind: 'cut', after: 3, framing: 'length' })
   t.match(await store.ready(), BROKEN)
   proxy.fault({ kind: 'silence' })
@@ -276,7 +276,7 @@ for (const [name, fault, call] of ABORTS)
 await onFuseki('the reader of results leaves early', async ({ t, proxy, store }) => {
   proxy.fault({ kind: 'stall', after: 5, framing: 'chunked' })
   const pieces = await store.query(ALL, TSV)
-  if (isProblem(pieces)) return t.fail(pieces.detail)
+  if (isFailure(pieces)) return t.fail(pieces.detail)
   for await (const piece of pieces) {
     t.ok(piece.length > 0)
     break
@@ -287,7 +287,7 @@ await onFuseki('the reader of results leaves early', async ({ t, proxy, store })
 await onFuseki('results that nobody reads hold a connection no longer than all may take', async ({ t, open }) => {
   const store = open({ connections: 1, totalTimeout: 300 })
   const pieces = await store.query(ALL, TSV)
-  t.notOk(isProblem(pieces))
+  t.notOk(isFailure(pieces))
   await sleep(500)
   t.match(await queried(store), /"one"/, 'over the one connection')
 })
@@ -296,7 +296,7 @@ await onFuseki('queries that take all their connections leave documents theirs',
   const store = open({ connections: 1, queue: 1 })
   proxy.fault({ kind: 'delay', milliseconds: 500, only: ({ path }) => path.endsWith('/query') })
   const queries = [queried(store), queried(store), queried(store)]
-  t.match(await queries[2], { code: 'store.overloaded' })
+  t.match(await queries[2], { failure: 'store.overloaded' })
   t.equal(await store.read(DOCUMENT), TRIPLE)
   t.equal(await store.replace(DOCUMENT, OTHER), undefined)
   t.match(await Promise.all(queries.slice(0, 2)), [/"/, /"/])
@@ -307,10 +307,10 @@ await onFuseki('beyond the connections and the queue: refused at once', async ({
   proxy.fault({ kind: 'delay', milliseconds: 300 })
   const reads = Array.from({ length: 6 }, () => store.read(DOCUMENT))
   const first = await Promise.race(reads.map(async (read, i) => [i, await read] as const))
-  t.match(first, [4, { code: 'store.overloaded', fields: [['Retry-After', '1']] }])
+  t.match(first, [4, { failure: 'store.overloaded', fields: [['Retry-After', '1']] }])
   const results = await Promise.all(reads)
   t.strictSame(results.slice(0, 4), [TRIPLE, TRIPLE, TRIPLE, TRIPLE])
-  t.match(results[5], { code: 'store.overloaded' })
+  t.match(results[5], { failure: 'store.overloaded' })
   t.equal(proxy.requests.length, 4, 'what was refused did not reach the store')
 })
 
@@ -402,7 +402,7 @@ await onFuseki(
     const text = (await queried(hasty, undefined, () => sleep(100))) as string
     t.equal(text.trim().split('\n').length, LARGE_COUNT + 1)
     const streamed = await hasty.stream(DOCUMENT)
-    if (!streamed || isProblem(streamed)) return t.fail('no document')
+    if (!streamed || isFailure(streamed)) return t.fail('no document')
     for await (const piece of streamed) {
       t.ok(piece.length > 0)
       await sleep(100)

@@ -7,9 +7,18 @@ import { setTimeout } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
 import { makeServerCertificate } from '../../../gateway/agents/make-certificate.js'
-import { canonicalAddress, isPublicAddress, makeAddressMatcher, type AddressMatcher } from '../../../policies/fetch/address.js'
+import {
+  canonicalAddress,
+  isPublicAddress,
+  makeAddressMatcher,
+  type AddressMatcher,
+} from '../../../policies/fetch/address.js'
 import { makeDestinationCheck, parseHttpUrl } from '../../../policies/fetch/destination.js'
-import { makeGuardedFetch, type FetchRequest, type GuardedFetchSettings } from '../../../policies/fetch/guarded-fetch.js'
+import {
+  makeGuardedFetch,
+  type FetchRequest,
+  type GuardedFetchSettings,
+} from '../../../policies/fetch/guarded-fetch.js'
 import { listen, startServer, type Respond } from './guarded-fetch-servers.js'
 
 const matcher = (...cidrs: string[]): AddressMatcher => {

@@ -1,0 +1,43 @@
+// In charge of the triples of an authorization that the gateway itself makes.
+import { iri, text, triple, type Quad } from '../rdf/graph.js'
+import { ACL, FOAF, RDF, RDFS } from '../rdf/vocabulary.js'
+
+export interface Grant {
+  readonly slug: string
+  readonly label: string
+  readonly modes: readonly ('Read' | 'Write' | 'Append' | 'Control')[]
+  /** A group by its slug, or a class of agents. */
+  readonly to: readonly ('owners' | 'writers' | 'readers' | typeof EVERYONE | typeof IDENTIFIED)[]
+  readonly classes?: readonly string[]
+  readonly resources?: readonly string[]
+}
+
+export const EVERYONE = FOAF('Agent')
+export const IDENTIFIED = ACL('AuthenticatedAgent')
+/** WebID-TLS: whoever wants to check an agent's certificate has to be able to read its profile and key. */
+export const publicProfile = (label: string, documents: readonly string[]): Omit<Grant, 'slug'> => ({
+  label,
+  modes: ['Read'],
+  to: [EVERYONE, IDENTIFIED],
+  resources: documents,
+})
+
+/** The triples of an authorization. */
+export function authorizationTriples(
+  authorization: string,
+  { label, modes, to, classes = [], resources = [] }: Omit<Grant, 'slug'>,
+  admin: string,
+): Quad[] {
+  return [
+    triple(authorization, RDF('type'), iri(ACL('Authorization'))),
+    triple(authorization, RDFS('label'), text(label)),
+    ...modes.map((mode) => triple(authorization, ACL('mode'), iri(ACL(mode)))),
+    ...to.map((whom) =>
+      whom === EVERYONE || whom === IDENTIFIED
+        ? triple(authorization, ACL('agentClass'), iri(whom))
+        : triple(authorization, ACL('agentGroup'), iri(`${admin}acl/groups/${whom}/#this`)),
+    ),
+    ...classes.map((type) => triple(authorization, ACL('accessToClass'), iri(type))),
+    ...resources.map((resource) => triple(authorization, ACL('accessTo'), iri(resource))),
+  ]
+}

@@ -1,0 +1,20 @@
+// In charge of what is known of one request on its way: the value that every step of the pipeline is given.
+import type { Gateway, Member } from '../gateway.js'
+import type { Request } from '../http/exchange.js'
+import type { Trace } from '../log.js'
+
+/** The agent that sent the request, or on whose behalf it was sent. */
+export interface Agent {
+  /** Undefined for an anonymous client. */
+  readonly webId?: string
+}
+
+/** One request on its way, with what has been found out about it. */
+export interface Context extends Member {
+  readonly gateway: Gateway
+  readonly request: Request
+  readonly agent: Agent
+  /** The media types that the client accepts: `?accept=`, else the Accept field. */
+  readonly accept: string | undefined
+  readonly trace: Trace
+}
