@@ -2,7 +2,9 @@
 
 /** One write to one document, as the journal holds it; it becomes one commit (spec 9.2). */
 export interface Change {
-  /** A ULID, later than that of every change begun before. It orders the commits, and is the `Journal-Id` of the commit. */
+  /**
+   * A ULID, later than that of every change begun before. It orders the commits, and is the `Journal-Id` of the commit.
+   */
   readonly id: string
   /** The document's URI. */
   readonly document: string

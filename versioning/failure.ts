@@ -21,7 +21,10 @@ export type SetbackCode =
   | 'full' // no room on the disk or in the journal
   | 'failed' // anything else
 
-/** Why journal or repository could not do something now. `detail` says what happened and what to do; it holds no secrets. */
+/**
+ * Why journal or repository could not do something now. `detail` says what happened and what to do; it holds no
+ * secrets.
+ */
 export interface Setback extends Failure<SetbackCode> {
   /** ms since the epoch. */
   readonly retryAt?: number

@@ -32,8 +32,8 @@ export interface HistoryStatus {
 export interface History {
   /**
    * Resolves when all of the changes are durably in the journal. A Setback: none of them is, and the store must not be
-   * changed; there is no room, or one could never be committed (`unfit`). Call it under the documents' locks, when none of
-   * them has an open entry.
+   * changed; there is no room, or one could never be committed (`unfit`). Call it under the documents' locks, when none
+   * of them has an open entry.
    */
   begin(changes: readonly NewChange[]): Promise<readonly OpenEntry[] | Setback>
   /** The store has done these: they will be committed. Durable before any later change is; see `durableDone`. */
@@ -41,15 +41,16 @@ export interface History {
   /** The store has not done these, and will not: they are dropped, durably. */
   undone(entries: readonly OpenEntry[]): Promise<void>
   /**
-   * Entries in doubt: those of this document, or all, in order. Writes that are under way are among them: settle an entry
-   * under its document's lock only.
+   * Entries in doubt: those of this document, or all, in order. Writes that are under way are among them: settle an
+   * entry under its document's lock only.
    */
   open(document?: string): readonly OpenEntry[]
   /** Documents with any change in the journal: the head of the branch does not have their last state. */
   journalled(): readonly string[]
   /**
    * The last change of each document that is done and not committed: for filling a store in memory. Read it to the end
-   * before `Repository.contents`, and apply it on top of those: they have what is committed meanwhile. Throws SetbackError.
+   * before `Repository.contents`, and apply it on top of those: they have what is committed meanwhile. Throws
+   * SetbackError.
    */
   uncommitted(): AsyncIterable<Change>
   /**
@@ -60,13 +61,14 @@ export interface History {
   /** Whether `latest` is this text; undefined while the branch has not been read. Does not wait. */
   isLatest(document: string, nTriples: string | undefined): Promise<boolean | undefined>
   /**
-   * The document's versions, oldest first, deletions included. Waits up to `patience` ms for its pending commits; `pending`:
-   * some are still missing.
+   * The document's versions, oldest first, deletions included. Waits up to `patience` ms for its pending commits;
+   * `pending`: some are still missing.
    */
   versions(document: string, patience: number): Promise<{ versions: readonly Version[]; pending: boolean } | Setback>
   /**
-   * The version that a commit id names, or the first 4 or more of its hex digits: an own version of the document; or, for
-   * the full id of another commit of the branch, the newest version at or before it. Undefined: none; 'ambiguous': several.
+   * The version that a commit id names, or the first 4 or more of its hex digits: an own version of the document; or,
+   * for the full id of another commit of the branch, the newest version at or before it. Undefined: none; 'ambiguous':
+   * several.
    */
   resolve(document: string, commit: string, patience: number): Promise<Version | undefined | 'ambiguous' | Setback>
   /** Canonical N-Triples of a version; undefined when the document did not exist then. */

@@ -1,5 +1,5 @@
-// In charge of the interface to a Git repository: the operations that versioning needs of one. git/local-repository.ts is
-// a bare repository on this disk; github/github-repository.ts uses GitHub's REST API.
+// In charge of the interface to a Git repository: the operations that versioning needs of one. git/local-repository.ts
+// is a bare repository on this disk; github/github-repository.ts uses GitHub's REST API.
 import type { Change } from './change.js'
 import type { Setback } from './failure.js'
 
@@ -61,8 +61,8 @@ export interface Repository {
   readonly batch: number
   /**
    * Makes one commit for each change, in this order, on top of the branch, whatever others have committed there. Those
-   * returned are on the branch, durably; a list shorter than the given one, or `done` beside a setback, tells how many were
-   * made. A change whose Journal-Id is among the latest commits is not committed again.
+   * returned are on the branch, durably; a list shorter than the given one, or `done` beside a setback, tells how many
+   * were made. A change whose Journal-Id is among the latest commits is not committed again.
    * @param presses commits at full speed, because a client waits or many changes do; otherwise requests go first where
    * the machine has no time for both
    */
@@ -75,8 +75,8 @@ export interface Repository {
   /** The content of a file as at a commit; undefined when the commit has no such file. */
   read(at: { commit: string; path: string; blob: string | undefined }): Promise<string | undefined | Setback>
   /**
-   * The branch's commits after `from` (undefined: all), oldest first, along its main line. All of them too where `from` is
-   * not, or no longer, on that line: then `from` is not the parent of the first. Throws SetbackError.
+   * The branch's commits after `from` (undefined: all), oldest first, along its main line. All of them too where `from`
+   * is not, or no longer, on that line: then `from` is not the parent of the first. Throws SetbackError.
    */
   log(from: string | undefined): AsyncIterable<LoggedCommit>
   /** The files under the path prefix at the head, with Git's ids. Throws SetbackError. */
@@ -89,8 +89,8 @@ export interface Repository {
 }
 
 /**
- * Whether a commit with a change's Journal-Id that touches these files may be the commit of that change: anyone can write
- * such a message. A commit that touches no file may be: the content was on the branch already.
+ * Whether a commit with a change's Journal-Id that touches these files may be the commit of that change: anyone can
+ * write such a message. A commit that touches no file may be: the content was on the branch already.
  */
 export const mayBeOf = (files: LoggedCommit['files'], path: string): boolean =>
   files.length === 0 || files.some((file) => file.path === path)

@@ -19,7 +19,9 @@ const STALE_FILE_MS = 60_000
 /** Settings that make git fetch missing objects from elsewhere. */
 const PARTIAL = /^(extensions\.partialclone|remote\..*\.promisor)$/im
 
-/** Opens the bare repository in a folder, or creates one, and owns it until it is released: other gateways are refused. */
+/**
+ * Opens the bare repository in a folder, or creates one, and owns it until it is released: other gateways are refused.
+ */
 export async function openBareRepository(location: string, branch: string): Promise<BareRepository | Setback> {
   const failed = (detail: string): Setback => ({ failure: 'failed', detail: `${location}: ${detail}` })
   let folder: string
@@ -52,7 +54,8 @@ async function makeOrInspect(folder: string, branch: string): Promise<Setback | 
   if (isFailure(format)) return make(folder, branch)
   const settings = await runGit(folder, ['config', '--list', '--name-only'])
   if (isFailure(settings)) return settings
-  // Git writes this setting last when it creates a repository: where a killed git has not, the repository is created again.
+  // Git writes this setting last when it creates a repository: where a killed git has not, the repository is created
+  // again.
   if (!/^core\.bare$/m.test(settings)) return make(folder, branch)
   const refused = (detail: string): Setback => ({ failure: 'failed', detail: `${folder} ${detail}` })
   if (format !== 'true\nsha1\n') return refused('is not a bare repository with SHA-1 ids. Configure another folder.')

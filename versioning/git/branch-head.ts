@@ -9,7 +9,10 @@ import { readTrailers } from './commit-message.js'
 import { importSetback, type ImportFailure } from './fast-import.js'
 import { logOf, readHead } from './log.js'
 
-/** So many of the newest commits are known by their Journal-Id: a change that has become a commit does not become another. */
+/**
+ * So many of the newest commits are known by their Journal-Id: a change that has become a commit does not become
+ * another.
+ */
 const KNOWN = 1000
 const ATTEMPTS = 20
 const ATTEMPT_PAUSE_MS = 250
@@ -21,7 +24,10 @@ export interface TrackedHead {
   readonly known: Map<string, KnownCommit>
   /** The writer itself has moved the branch to this commit. */
   moved(commit: string): void
-  /** Acts on the head: again where others have moved it meanwhile, or while a killed git's lock is in the way. Throws SetbackError. */
+  /**
+   * Acts on the head: again where others have moved it meanwhile, or while a killed git's lock is in the way. Throws
+   * SetbackError.
+   */
   act<R extends object>(act: (head: BranchHead | undefined) => Promise<R | ImportFailure>): Promise<R>
 }
 

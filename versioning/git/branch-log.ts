@@ -1,5 +1,5 @@
-// In charge of reading the commits of a local branch along its main line, each with the files that it changed compared with
-// the commit that the branch pointed to before.
+// In charge of reading the commits of a local branch along its main line, each with the files that it changed compared
+// with the commit that the branch pointed to before.
 import { orThrow } from '../failure.js'
 import { runGit } from './git.js'
 import { gitAncestors, changedFiles, logOf } from './log.js'
@@ -13,7 +13,9 @@ export interface LocalBranch {
   readonly email: string
 }
 
-/** The commits after `from`; all of them where `from` is undefined, or does not lead to the head. Throws SetbackError. */
+/**
+ * The commits after `from`; all of them where `from` is undefined, or does not lead to the head. Throws SetbackError.
+ */
 export async function* logSince(of: LocalBranch, head: string, from: string | undefined): AsyncGenerator<LoggedCommit> {
   if (from !== undefined) {
     const since = commitsOf(of, head, from)

@@ -88,7 +88,10 @@ export function makeObjectReader(folder: string): ObjectReader {
   }
 }
 
-/** Parses the output of `git cat-file --batch`, chunk by chunk: `<id> <type> <size>` LF content LF, or `<name> missing` LF. */
+/**
+ * Parses the output of `git cat-file --batch`, chunk by chunk: `<id> <type> <size>` LF content LF, or `<name> missing`
+ * LF.
+ */
 function objectParser(parsed: (read: ReadObject) => void): (chunk: Buffer) => void {
   let pieces: Buffer[] = []
   let held = 0

@@ -57,7 +57,10 @@ export function commitMessage({ id, method, agent, document, added, removed, res
 
 const pathOf = (document: string): string => iriText(document.replace(/^[a-z][a-z0-9+.-]*:\/\/[^/?#]*(?=\/)/i, ''))
 
-/** Reads the trailers from the last paragraph, unless that is also the first; the first well-formed value of each counts. */
+/**
+ * Reads the trailers from the last paragraph, unless that is also the first; the first well-formed value of each
+ * counts.
+ */
 export function readTrailers(message: string): Trailers {
   const paragraphs = message
     .replaceAll('\r\n', '\n')

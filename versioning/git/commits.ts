@@ -114,7 +114,9 @@ async function commitOn(
   })
 }
 
-/** Commits files on a head: from their contents the first time, from the repository's objects when it is tried again. */
+/**
+ * Commits files on a head: from their contents the first time, from the repository's objects when it is tried again.
+ */
 function filesCommitter(
   writer: Writer,
   files: AsyncIterable<NewFile>,

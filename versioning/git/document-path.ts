@@ -1,9 +1,10 @@
 // In charge of the path of a document's file in the repository, and the way back (spec 2.3):
 // `<prefix>/<document path without slash>.nt`.
 //
-// Segments stay as they are in the URL. Characters that Git or a file system refuses are written with the percent-encoding
-// of an unreserved character. No normalised URL has one (RFC 3986 §6.2.2.2), so that no two documents share a path:
-//   %2E        a dot at the beginning of a name (.git), or in a container's ending `.nt` (a folder beside the file a.nt)
+// Segments stay as they are in the URL. Characters that Git or a file system refuses are written with the
+// percent-encoding of an unreserved character. No normalised URL has one (RFC 3986 §6.2.2.2), so that no two documents
+// share a path:
+//   %2E        a dot at the start of a name (.git), or in a container's ending `.nt` (a folder beside the file a.nt)
 //   %7E        a tilde (git~1)
 //   %5F..      the byte .. of a character that no normalised URL has; %5F alone is an empty segment
 //   %2D        at the end of a folder's name: the name was too long, and continues inside

@@ -1,4 +1,5 @@
-// In charge of making commits: one short `git fast-import` for each batch. All of it is on the branch afterwards, or nothing.
+// In charge of making commits: one short `git fast-import` for each batch. All of it is on the branch afterwards, or
+// nothing.
 import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'

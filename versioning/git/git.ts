@@ -32,7 +32,8 @@ const environment = (): NodeJS.ProcessEnv => ({
   GIT_TERMINAL_PROMPT: '0',
   GIT_OPTIONAL_LOCKS: '0',
   GIT_LITERAL_PATHSPECS: '1',
-  // Freed memory is reused for the next object (mallopt(3)): otherwise returning it takes four fifths of a commit's time.
+  // Freed memory is reused for the next object (mallopt(3)): otherwise returning it takes four fifths of a commit's
+  // time.
   MALLOC_TOP_PAD_: String(1024 * 1024),
   // The branch counts as it is, whatever refs/replace a push has brought.
   GIT_NO_REPLACE_OBJECTS: '1',
@@ -88,9 +89,9 @@ function spawned(args: readonly string[]): GitProcess {
 const NICENESS = 15
 
 /**
- * Linux may divide the processor among sessions before it looks at priorities (sched(7), autogroup). Git has a session of
- * its own, so that the priority counts for nothing unless the session gets the same one. Where the system has no such file,
- * or the process has ended, git runs without it.
+ * Linux may divide the processor among sessions before it looks at priorities (sched(7), autogroup). Git has a session
+ * of its own, so that the priority counts for nothing unless the session gets the same one. Where the system has no
+ * such file, or the process has ended, git runs without it.
  */
 function lowerPriority(pid: number): void {
   try {

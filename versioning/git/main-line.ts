@@ -1,9 +1,11 @@
-// In charge of the main line of a branch: the commits that it has pointed to, where merges leave a choice. It is found from
-// the commits alone, so that it is the same each time, and from each commit on.
+// In charge of the main line of a branch: the commits that it has pointed to, where merges leave a choice. It is found
+// from the commits alone, so that it is the same each time, and from each commit on.
 
 export interface Ancestor {
   readonly commit: string
-  /** In Git's order; where the message tells which one the branch pointed to before, with that one first (`parentsOf`). */
+  /**
+   * In Git's order; where the message tells which one the branch pointed to before, with that one first (`parentsOf`).
+   */
   readonly parents: readonly string[]
   /** Made by the gateway, which commits on the branch's head only. */
   readonly isOurs: boolean
@@ -20,9 +22,9 @@ type Ancestors = ReadonlyMap<string, Ancestor>
 type Weights = ReadonlyMap<string, number>
 
 /**
- * The main line to a head, oldest first, back to the first commit that is not among the given ancestors. A merge follows
- * the parent that most of the gateway's commits lead up to, and the first of equal ones: after a `git pull` and a push the
- * branch is the second parent.
+ * The main line to a head, oldest first, back to the first commit that is not among the given ancestors. A merge
+ * follows the parent that most of the gateway's commits lead up to, and the first of equal ones: after a `git pull` and
+ * a push the branch is the second parent.
  * @param outside the weights of commits that are not among the ancestors
  */
 export function mainLine(head: string, ancestors: Ancestors, outside: Weights = new Map()): readonly OnLine[] {
@@ -83,7 +85,10 @@ function weigh(ancestors: Ancestors, outside: Weights): Weights {
 
 const CYCLE = 'a commit that is its own ancestor'
 
-/** Git's own message for a merge of the branch into other work: then the branch is the last parent, and comes first here. */
+/**
+ * Git's own message for a merge of the branch into other work: then the branch is the last parent, and comes first
+ * here.
+ */
 export function parentsOf(parents: readonly string[], message: string, branch: string): readonly string[] {
   const words = [`Merge branch '${branch}'`, `Merge remote-tracking branch 'origin/${branch}'`]
   return parents.length > 1 && words.some((start) => message.startsWith(start)) ? parents.toReversed() : parents

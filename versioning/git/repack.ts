@@ -3,7 +3,9 @@ import { countPacks } from './bare-repository.js'
 import type { ObjectReader } from './cat-file.js'
 import { startGit, watchIdle } from './git.js'
 
-/** Packs are merged from so many on, as long as that takes a small share of the time; from as many as MANY in any case. */
+/**
+ * Packs are merged from so many on, as long as that takes a small share of the time; from as many as MANY in any case.
+ */
 const PACKS = 64
 const MANY_PACKS = 200
 const REPACK_SHARE = 1 / 20

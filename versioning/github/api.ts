@@ -32,8 +32,8 @@ export interface GitHubApi {
   /** For people: host, owner and repository. */
   readonly name: string
   /**
-   * One request below `/repos/{owner}/{repo}`. `read` takes the needed values from the JSON; where it throws, the answer
-   * is not as GitHub documents, and that is a refusal too.
+   * One request below `/repos/{owner}/{repo}`. `read` takes the needed values from the JSON; where it throws, the
+   * answer is not as GitHub documents, and that is a refusal too.
    */
   ask<T>(route: string, parameters: object, read: (data: never) => T): Promise<T | GitHubRefusal>
   /** A file's bytes. */

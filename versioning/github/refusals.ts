@@ -26,7 +26,10 @@ export const CHECK_API = 'Check --history-api: on a GitHub Enterprise host the b
 const NOT_SENT =
   /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|E(HOST|NET)UNREACH|UND_ERR_CONNECT_TIMEOUT|(ERR_TLS|CERT|UNABLE|SELF|DEPTH)_.*)$/
 const BRANCH_RULE = /rule violation|protected branch|pull request|push protection/i
-/** Push protection and the rules of pushes: on secrets, and on a file's size, path and extension. Each is about one file. */
+/**
+ * Push protection and the rules of pushes: on secrets, and on a file's size, path and extension. Each is about one
+ * file.
+ */
 const CONTENT_RULE = /\bsecrets?\b|\bfiles?\b|\bpaths?\b|\bextensions?\b/i
 /** The words for an answer without a message: it may come from another server. */
 const NO_MESSAGE = 'nothing'

@@ -69,7 +69,10 @@ export async function readBranch(following: Following, onward: () => boolean): P
   return undefined
 }
 
-/** Puts the commits that changes have become into the index; where others have committed too, the branch is read instead. */
+/**
+ * Puts the commits that changes have become into the index; where others have committed too, the branch is read
+ * instead.
+ */
 export async function recordCommits(
   following: Following,
   changes: readonly Change[],

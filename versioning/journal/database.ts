@@ -17,8 +17,9 @@ export type Failing = 'drop' | 'undo' | 'keep'
 export interface Database {
   /**
    * Writes all or none of these, after all operations given before; with `sync` resolves when they are on the disk.
-   * Operations that wait while a batch is written share the next one; those without `sync` wait a little for one with it.
-   * After a failure the database is opened again before the next write, which begins with the operations to keep or undo.
+   * Operations that wait while a batch is written share the next one; those without `sync` wait a little for one with
+   * it. After a failure the database is opened again before the next write, which begins with the operations to keep or
+   * undo.
    */
   write(operations: readonly DatabaseOperation[], sync: boolean, failing: Failing): Promise<undefined | Setback>
   /** Throws SetbackError, as all reading does. */
@@ -175,7 +176,9 @@ function writeBatch(level: Level, operations: readonly DatabaseOperation[], sync
   return batch.write({ sync })
 }
 
-/** The operations to repeat: a batch that failed may be in LevelDB's log all the same, and come back when that is read. */
+/**
+ * The operations to repeat: a batch that failed may be in LevelDB's log all the same, and come back when that is read.
+ */
 const afterFailure = ({ operations, failing }: WaitingWrite): readonly DatabaseOperation[] =>
   failing === 'keep' ? operations : failing === 'undo' ? operations.map(({ key }) => del(key)) : []
 

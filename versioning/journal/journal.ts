@@ -34,7 +34,10 @@ export interface JournalOptions {
   readonly pathOf: (document: string) => string
   readonly now: () => number
   readonly limits: JournalLimits
-  /** Whether `done` resolves only when the entries are on the disk; otherwise they are soon, and before any later change. */
+  /**
+   * Whether `done` resolves only when the entries are on the disk; otherwise they are soon, and before any later
+   * change.
+   */
   readonly durableDone: boolean
 }
 
@@ -49,7 +52,9 @@ export interface Journal {
   newest(document: string): JournalEntry | undefined
   /** The number of done entries of the document, or of all documents. */
   doneCount(document?: string): number
-  /** Entries that may be committed, oldest first: done, and no earlier one of the same document is open or passed over. */
+  /**
+   * Entries that may be committed, oldest first: done, and no earlier one of the same document is open or passed over.
+   */
   ready(most: number, passOver: (document: string) => boolean): readonly JournalEntry[]
   /** Documents with any change in the journal. */
   documents(): readonly string[]
@@ -69,7 +74,9 @@ const DONE = 'd'
 /** The last id, stored when entries are removed: ids grow even if the clock goes back and the journal is empty. */
 const LAST_ID = 'j'
 
-/** Changes that begin at the same time wait for each other, to be written to the disk together: the more, the longer. */
+/**
+ * Changes that begin at the same time wait for each other, to be written to the disk together: the more, the longer.
+ */
 const [MANY_OPEN, GATHER_MS, LONGEST_GATHER_MS] = [4, 0.25, 8]
 
 interface JournalState extends JournalOptions {

@@ -24,8 +24,8 @@ export interface VersionIndex {
   /** Git's ids of the files at the head, in the order of the paths. */
   blobsOf(paths: readonly string[]): Promise<readonly (string | undefined)[]>
   /**
-   * Adds commits that follow the head, oldest first. A small addition is one atomic batch with `alongside`. A large one is
-   * several, of which the last has `alongside` and the new head: after a failure the others may be added again.
+   * Adds commits that follow the head, oldest first. A small addition is one atomic batch with `alongside`. A large one
+   * is several, of which the last has `alongside` and the new head: after a failure the others may be added again.
    */
   add(commits: readonly IndexedCommit[], alongside: readonly DatabaseOperation[]): Promise<undefined | Setback>
   /** Forgets everything. */
