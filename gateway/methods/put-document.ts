@@ -3,12 +3,13 @@
 import { LATEST_WRITE_MS } from '../stores/store.js'
 import { checkConstraints } from './constraint-check.js'
 import { documentOf, isLarge, readDocument, readDocumentNow, type Document } from '../documents/document.js'
-import type { Access, Application, Gateway, Member } from '../gateway.js'
+import type { Access, Gateway, Member } from '../gateway.js'
 import { flawOf, nTriplesOf, type Graph, type Quad } from '../rdf/graph.js'
-import { isUndone } from '../mirror/journalled-store.js'
-import { everyWrite, type Release } from '../documents/lock.js'
+import { hadNoEffect } from '../mirror/write-failures.js'
+import { locksOf, underLocks } from '../documents/locks.js'
 import type { Trace } from '../log.js'
-import { isContainer, isRoot, keptByPut, nextState, parentOf } from '../documents/next-state.js'
+import { isContainer, isRoot, parentOf } from '../documents/hierarchy.js'
+import { managedTriples, nextState } from '../documents/next-state.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 
 /** Who changes a document, and when. */
@@ -22,38 +23,6 @@ export interface Writing extends Member {
   /** Milliseconds since the epoch. */
   readonly time: number
 }
-
-type Lock = readonly [name: string, mode: 'exclusive' | 'shared']
-
-/** What a write of this document holds; one that may create it keeps its parent from being deleted meanwhile. */
-export const locksOf = (application: Application, iri: string, creates: boolean): Lock[] => [
-  everyWrite(application, 'shared'),
-  // Parent before child, so that nobody waits in a circle.
-  ...(creates && !isRoot(iri, application.base) ? [[parentOf(iri), 'shared'] as const] : []),
-  [iri, 'exclusive'],
-]
-
-/** Takes the locks in their order; `server.overloaded` where too many wait for one of them. */
-export async function underLocks<T>(
-  { locks: { acquire } }: Gateway,
-  locks: readonly Lock[],
-  act: () => Promise<T>,
-): Promise<T | Problem> {
-  const held: Release[] = []
-  try {
-    for (const [name, mode] of locks) {
-      const release = await acquire(name, mode)
-      if (!release) return busy()
-      held.push(release)
-    }
-    return await act()
-  } finally {
-    for (const release of held) release()
-  }
-}
-
-const busy = (): Problem =>
-  problem('server.overloaded', 'Too many writes to this document are waiting.', { fields: [['Retry-After', '1']] })
 
 /**
  * Makes the document what `change` gives: its whole content without managed triples, which are added; or nothing, and it
@@ -82,7 +51,7 @@ export async function putDocument(
     const orphaned = current ? undefined : await orphan(writing, iri)
     if (orphaned) return orphaned
     const { base } = application
-    const kept = current && keptByPut(current)
+    const kept = current && managedTriples(current)
     const next = nextState({ document: iri, base, method: 'PUT', current: kept, content, agent, now: time, uuid: gateway.uuid }) // prettier-ignore
     return (await checkConstraints(writing, current, next, true)) ?? replaceDocument(writing, iri, next, current)
   })
@@ -117,7 +86,7 @@ export async function replaceDocument(
   const change = { document: iri, method, agent, time, before: current?.nTriples, content }
   const failed = await trace.store(application.journalled.carryOut({ ...change, ...(restores && { restores }) }))
   if (failed) {
-    if (isUndone(failed)) return failed
+    if (hadNoEffect(failed)) return failed
     // What is kept of the document may be old from now on.
     const until = gateway.now() + LATEST_WRITE_MS
     versions.inDoubt(iri, until)

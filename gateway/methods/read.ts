@@ -7,15 +7,15 @@ import {
   entityTagOf,
   isLarge,
   representationOf,
-  type Described,
   type Document,
+  type DocumentFacts,
   type Representation,
 } from '../documents/document.js'
-import type { Field, Response } from '../http/exchange.js'
+import type { Field, ReadyHead, Response } from '../http/exchange.js'
 import type { Context } from '../request/context.js'
 import { negotiate, RDF_FORMATS, type Format } from '../http/media-type.js'
 import { isFailure, problem, type Problem } from '../problem.js'
-import { readyHead, type ReadyHead } from '../http/ready-head.js'
+import { readyHead } from '../http/ready-head.js'
 import { enforceField, isPublic, lastModifiedField, linkField, response } from '../request/respond.js'
 
 /** Undefined for a document that is too large to be held (read-large.ts). */
@@ -92,7 +92,7 @@ const sharedFields = (context: Context, decision: Decision, document: Document, 
 export const agentFields = (
   { application, agent }: Context,
   decision: Decision,
-  { iri, lastModified }: Described,
+  { iri, lastModified }: DocumentFacts,
 ): Field[] => [
   ['Cache-Control', isPublic(agent, decision) ? 'public, no-cache' : 'private, no-cache'],
   ['Vary', 'Accept'],

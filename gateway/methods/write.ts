@@ -9,13 +9,16 @@ import type { Field, Response } from '../http/exchange.js'
 import type { Context } from '../request/context.js'
 import { graphOf, mayBeRewritten, nTriplesOf, type Graph, type Quad } from '../rdf/graph.js'
 import { negotiate, RDF_FORMATS } from '../http/media-type.js'
-import { isKind, isRoot, keptByPut, nextState } from '../documents/next-state.js'
+import { isKind, isRoot } from '../documents/hierarchy.js'
+import { locksOf, underLocks } from '../documents/locks.js'
+import { managedTriples, nextState } from '../documents/next-state.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { methodNotAllowed, refusalOf } from '../request/refusal.js'
-import { locksOf, replaceDocument, underLocks, type Writing } from './put-document.js'
+import { replaceDocument, type Writing } from './put-document.js'
 import { readNTriples } from '../rdf/read.js'
 import { restoredVersion } from './restore.js'
 import { lastModifiedField, linkField, READ_METHODS, response } from '../request/respond.js'
+import { run } from '../steps.js'
 import { RDF } from '../rdf/vocabulary.js'
 import { readWish, type Wish } from './write-request.js'
 
@@ -64,7 +67,7 @@ async function writeLocked(context: Context, iri: string, wish: Wish): Promise<R
   const doubt = await context.application.journalled.settle(iri)
   if (doubt) return doubt
   // Decided again on what is there now: nobody else can change it until the answer.
-  const facts = await lookUpDocument(context, iri, restsOnState(context, wish) ? 'now' : undefined)
+  const facts = await run(lookUpDocument(context, iri, restsOnState(context, wish) ? 'now' : undefined))
   if (isFailure(facts)) return facts
   const decision = decideOn(context, facts, wish.method === 'POST' ? 'Append' : 'Write')
   if (isFailure(decision)) return decision
@@ -144,7 +147,7 @@ async function nextGraph(
   const common = {
     document: iri,
     base: application.base,
-    current: wish.method === 'PUT' ? replaced && keptByPut(replaced) : current?.graph(),
+    current: wish.method === 'PUT' ? replaced && managedTriples(replaced) : current?.graph(),
     agent: agent.webId,
     now: request.receivedAt,
     uuid: gateway.uuid,
