@@ -1,6 +1,6 @@
 // In charge of all documents of an application at once: which its store has, and which its repository has.
 import type { History } from '../../versioning/history.js'
-import { SetbackError } from '../../versioning/failure.js'
+import { caughtSetback } from '../../versioning/failure.js'
 import type { Repository } from '../../versioning/repository.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import type { GraphStore } from '../stores/store.js'
@@ -102,8 +102,7 @@ export async function orProblem<T>(task: () => Promise<T>): Promise<T | Problem>
   try {
     return await task()
   } catch (error) {
-    if (error instanceof SetbackError) return historyProblem(error.setback)
-    throw error
+    return historyProblem(caughtSetback(error))
   }
 }
 

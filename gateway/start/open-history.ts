@@ -1,6 +1,6 @@
 // In charge of opening an application's history: which repository, and what has to be in the store before the first request.
 import { existsSync } from 'node:fs'
-import { SetbackError, type Setback } from '../../versioning/failure.js'
+import { caughtSetback, type Setback } from '../../versioning/failure.js'
 import { documentOfPath, documentPath } from '../../versioning/git/document-path.js'
 import { openGitHubRepository } from '../../versioning/github/github-repository.js'
 import { openLocalRepository } from '../../versioning/git/local-repository.js'
@@ -120,8 +120,7 @@ async function whyNoDocuments(repository: Repository): Promise<Setback | undefin
   try {
     for await (const { path } of repository.files()) if (path.endsWith('.nt')) return undefined
   } catch (error) {
-    if (error instanceof SetbackError) return error.setback
-    throw error
+    return caughtSetback(error)
   }
   return { failure: 'missing', detail: `${repository.name} has no documents: there is nothing to rebuild from.` }
 }

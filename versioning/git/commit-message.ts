@@ -23,7 +23,7 @@ export interface Trailers {
   readonly restores?: string
 }
 
-export const ANONYMOUS = 'urn:anonymous'
+export const ANONYMOUS_AUTHOR = 'urn:anonymous'
 /** The committer; the author is the agent that wrote. */
 export const GATEWAY: Ident = { name: 'Triplegate', email: 'triplegate@gateway.invalid' }
 
@@ -32,7 +32,7 @@ const NOT_IN_IRI = /[\s\p{Cc}\p{Z}<>"\\^`{|}\u200E\u200F\u202A-\u202E\u2066-\u20
 const iriText = (iri: string): string => iri.toWellFormed().replace(NOT_IN_IRI, encodeURIComponent)
 
 /** The author for a WebID (spec 9.2 rule 1): the name is the WebID, the address cannot exist (RFC 2606 §2). */
-export function commitAuthor(agent = ANONYMOUS): Ident {
+export function commitAuthor(agent = ANONYMOUS_AUTHOR): Ident {
   const name = iriText(agent).replace(/[^\x21-\x7e]+/g, encodeURIComponent)
   return { name, email: `${createHash('sha256').update(agent).digest('hex').slice(0, 16)}@webid.invalid` }
 }
