@@ -30,6 +30,8 @@ export interface ListenerSettings {
 
 export interface Listener {
   readonly port: number
+  /** A request without a socket, for tests. It takes the way of requests that wait. */
+  readonly inject: FastifyInstance['inject']
   /** Waits `grace` ms at most for the requests that are being answered, then ends them. */
   close(grace: number): Promise<void>
 }
@@ -91,6 +93,7 @@ export async function listen(settings: ListenerSettings, answer: Answer): Promis
 
   return {
     port,
+    inject: app.inject.bind(app) as FastifyInstance['inject'],
     async close(grace) {
       closing = true
       const enough = new AbortController()
@@ -178,7 +181,7 @@ function arrival(raw: IncomingMessage, response: ServerResponse, settings: Liste
       return readBody(raw, limit)
     },
   }
-  return { request, abandon: () => void left?.abort() }
+  return { request, abandon: () => (left ??= new AbortController()).abort() }
 }
 
 const PARSER_STATUS: Readonly<Record<string, [status: number, detail: string]>> = {
