@@ -1,5 +1,5 @@
-// What becomes a commit, and what does not (spec 9.2, design 6): document writes, SPARQL updates, stores that break off; on
-// both stores, with a real repository.
+// Which requests become commits (spec 9.2, design 6): document writes, SPARQL updates, stores that break off; on both stores,
+// with a real repository.
 import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import type { History } from '../../../versioning/history.js'
@@ -14,7 +14,7 @@ import { forEachStore, row } from '../../support/stores.js'
 type Is = (name: string, run: (t: Test) => Promise<unknown>) => Promise<void>
 const UPDATE = { 'Content-Type': 'application/sparql-update' }
 
-/** A store whose writes can be made to fail, before or after they are done. */
+/** A store whose next write can be made to fail, before or after it is done. */
 function unsteady(
   store: GraphStore,
 ): GraphStore & { next: { when: 'before' | 'after'; problem: Problem } | undefined } {
@@ -75,7 +75,7 @@ async function documentWrites(world: World, is: Is): Promise<void> {
       ],
     )
   })
-  await is('a PATCH that leaves nothing is a deletion, committed as what was asked', async (t) => {
+  await is('a PATCH that leaves no triples is a deletion, committed as PATCH', async (t) => {
     const path = world.freshPath()
     await owner('PUT', path, ttl(turtle('"one"')))
     const all = { fields: UPDATE, body: 'DELETE WHERE { ?s ?p ?o }' }
@@ -84,7 +84,7 @@ async function documentWrites(world: World, is: Is): Promise<void> {
     t.same(await methodsOf(world, path), ['PUT', 'PATCH'])
     t.equal((await versionsOf(world, path))[1]!.uri, undefined)
   })
-  await is('what was refused is no commit', async (t) => {
+  await is('a refused request is not a commit', async (t) => {
     const path = world.freshPath()
     await owner('PUT', path, ttl(turtle('"one"')))
     const wrong = { fields: { 'Content-Type': 'text/turtle', 'If-Match': '"other"' }, body: turtle('"two"') }
@@ -93,7 +93,7 @@ async function documentWrites(world: World, is: Is): Promise<void> {
     t.equal((await world.as('stranger')('PUT', path, ttl(turtle('"three"')))).status, 403)
     t.same(await methodsOf(world, path), ['PUT'])
   })
-  await is('a PUT whose Content-Location is a version says what it restores (RFC 9110 §8.7)', async (t) => {
+  await is('a PUT whose Content-Location is a version restores that version (RFC 9110 §8.7)', async (t) => {
     const path = world.freshPath()
     await owner('PUT', path, ttl(turtle('"one"')))
     await owner('PUT', path, ttl(turtle('"two"')))
@@ -118,7 +118,7 @@ async function updates(world: World, is: Is, kind: string): Promise<void> {
     (await owner('POST', '/sparql', { fields: UPDATE, body })).status
   const iriOf = (path: string): string => `${world.origin}${path}`
 
-  await is('a SPARQL update: each document that it changes is a commit, and no other', async (t) => {
+  await is('a SPARQL update: each document that it changes is a commit, no other document is', async (t) => {
     const [a, b, c] = [world.freshPath(), world.freshPath(), world.freshPath()]
     for (const path of [a, b, c]) await owner('PUT', path, ttl(turtle('"one"')))
     const both = `INSERT DATA { GRAPH <${iriOf(a)}> { <${iriOf(a)}> <urn:p> 1 } } ;
@@ -127,19 +127,22 @@ async function updates(world: World, is: Is, kind: string): Promise<void> {
     t.equal(await update(both), 200)
     t.same(await methodsOf(world, a), ['PUT', 'UPDATE'])
     t.same(await methodsOf(world, b), ['PUT', 'UPDATE'])
-    t.same(await methodsOf(world, c), ['PUT'], 'nothing of it changed')
+    t.same(await methodsOf(world, c), ['PUT'], 'the update does not change it')
     const { agent, added, removed } = (await versionsOf(world, b))[1]!
     t.same([agent, added, removed], [world.ownerWebId, 0, 1])
   })
-  await is('an update that empties a document is its deletion, one that makes a graph its first version', async (t) => {
-    const [gone, made] = [world.freshPath(), world.freshPath()]
-    await owner('PUT', gone, ttl(turtle('"one"')))
-    t.equal(await update(`DROP GRAPH <${iriOf(gone)}>`), 200)
-    t.equal(await update(`INSERT DATA { GRAPH <${iriOf(made)}> { <urn:s> <urn:p> 1 } }`), 200)
-    t.same(await methodsOf(world, gone), ['PUT', 'UPDATE'])
-    t.same(await methodsOf(world, made), ['UPDATE'])
-  })
-  await is('an update of any document: those that it changes are found', async (t) => {
+  await is(
+    'an update that empties a document deletes it, one that creates a graph makes its first version',
+    async (t) => {
+      const [gone, made] = [world.freshPath(), world.freshPath()]
+      await owner('PUT', gone, ttl(turtle('"one"')))
+      t.equal(await update(`DROP GRAPH <${iriOf(gone)}>`), 200)
+      t.equal(await update(`INSERT DATA { GRAPH <${iriOf(made)}> { <urn:s> <urn:p> 1 } }`), 200)
+      t.same(await methodsOf(world, gone), ['PUT', 'UPDATE'])
+      t.same(await methodsOf(world, made), ['UPDATE'])
+    },
+  )
+  await is('an update of any document: each document that it changes is a commit', async (t) => {
     const [a, b] = [world.freshPath(), world.freshPath()]
     await owner('PUT', a, ttl(turtle('"wide"')))
     await owner('PUT', b, ttl(turtle('"other"')))
@@ -150,13 +153,13 @@ async function updates(world: World, is: Is, kind: string): Promise<void> {
     await owner('PUT', a, ttl(turtle('"then"')))
     t.same(await methodsOf(world, a), ['PUT', 'UPDATE', 'PUT'])
   })
-  await is('what is wrong with an update leaves no commit', async (t) => {
+  await is('an update with a syntax error is not a commit', async (t) => {
     const path = world.freshPath()
     await owner('PUT', path, ttl(turtle('"one"')))
     t.equal(await update(`INSERT DATA { GRAPH <${iriOf(path)}> { <urn:s> <urn:p> } }`), 400)
     t.same(await methodsOf(world, path), ['PUT'])
   })
-  await is('graphs that are no documents are nobody’s history, and a store in memory does not take them', async (t) => {
+  await is('graphs that are not documents have no history, and the embedded store refuses them', async (t) => {
     const status = kind === 'embedded' ? 422 : 200
     t.equal(await update('INSERT DATA { GRAPH <urn:elsewhere> { <urn:s> <urn:p> 1 } }'), status)
     t.equal(await update('INSERT DATA { <urn:s> <urn:p> 1 }'), status)
@@ -165,11 +168,11 @@ async function updates(world: World, is: Is, kind: string): Promise<void> {
   })
 }
 
-/** Design 6: back-pressure, and what could never be committed. */
+/** Design 6: back-pressure, and writes that could never be committed. */
 async function refusedBefore(world: World, is: Is): Promise<void> {
   const owner = world.as('owner')
   const { history, cache } = world.running.dataspaces[0]!.endUser as { history: History; cache: ApplicationCache }
-  await is('without room in the journal a write is refused, and the document is in no doubt', async (t) => {
+  await is('a full journal refuses the write, and the document is not in doubt', async (t) => {
     const path = world.freshPath()
     await owner('PUT', path, ttl(turtle('"one"')))
     const { begin } = history
@@ -184,14 +187,14 @@ async function refusedBefore(world: World, is: Is): Promise<void> {
     Object.assign(history, { begin })
     t.same(await methodsOf(world, path), ['PUT'])
   })
-  await is('a document whose path Git would not take is not made', async (t) => {
+  await is('a document whose path is too long for Git is not created', async (t) => {
     const { status } = await owner('PUT', `/${'long'.repeat(1_100)}/`, ttl(turtle('"one"')))
     t.equal(status, 400)
     t.same(history.status().blocked, [])
   })
 }
 
-/** Design 6: what broke off is held against the store, and becomes a commit or is dropped. */
+/** Design 6: a write that broke off is compared with the store, and becomes a commit or is dropped. */
 async function brokenOff(world: World, is: Is, store: ReturnType<typeof unsteady>): Promise<void> {
   const owner = world.as('owner')
   const history = world.running.dataspaces[0]!.endUser.history!
@@ -201,7 +204,7 @@ async function brokenOff(world: World, is: Is, store: ReturnType<typeof unsteady
   const settled = async (): Promise<void> => {
     for (let tries = 0; history.status().inDoubt > 0 && tries < 100; tries++) await sleep(200)
   }
-  await is('a write that the store has done though it broke off becomes a commit', async (t) => {
+  await is('a write that broke off after the store had done it becomes a commit', async (t) => {
     const path = world.freshPath()
     await owner('PUT', path, ttl(turtle('"one"')))
     cut('after', 'store.failed')
@@ -209,15 +212,15 @@ async function brokenOff(world: World, is: Is, store: ReturnType<typeof unsteady
     t.equal((await owner('PUT', path, ttl(turtle('"three"')))).status, 200, 'the next write settles it')
     t.same(await methodsOf(world, path), ['PUT', 'PUT', 'PUT'])
   })
-  await is('a write that it has not done is dropped, when it can be known', async (t) => {
+  await is('a write that broke off before the store had done it is dropped, once that is certain', async (t) => {
     const path = world.freshPath()
     await owner('PUT', path, ttl(turtle('"one"')))
     cut('before', 'store.time')
     t.equal((await owner('PUT', path, ttl(turtle('"two"')))).status, 504)
     const early = await owner('PUT', path, ttl(turtle('"three"')))
-    t.equal(early.status, 503, 'until then the document is not written')
+    t.equal(early.status, 503, 'until then the document cannot be written')
     t.match(early.fields['retry-after'], /^\d+$/)
-    t.equal((await owner('GET', path)).status, 200, 'and is read')
+    t.equal((await owner('GET', path)).status, 200, 'but it can be read')
     await settled()
     t.equal((await owner('PUT', path, ttl(turtle('"four"')))).status, 200)
     t.same(await methodsOf(world, path), ['PUT', 'PUT'])
