@@ -1,7 +1,7 @@
 // In charge of whose a mailbox is: an agent has it by its profile, and no two agents of a dataspace are to have one.
 import type { GraphStore } from '../stores/store.js'
 import { isFailure, type Problem } from '../problem.js'
-import { wholeText } from '../stores/whole-text.js'
+import { select } from '../stores/select.js'
 import { FOAF, TGA } from '../rdf/vocabulary.js'
 
 /** What somebody holds exclusively between looking for the holder of a mailbox and making one. */
@@ -10,7 +10,6 @@ export const mailboxLock = (admin: { readonly base: string }, mailbox: string): 
   'exclusive',
 ]
 
-const TSV = 'text/tab-separated-values'
 const MAX_BYTES = 64 * 1024
 
 /**
@@ -29,8 +28,8 @@ export async function mailboxHolder(
     FILTER(REPLACE(LCASE(STR(?mbox)), "^mailto:", "") = ${JSON.stringify(mailbox.toLowerCase())})
     ${proven ? `FILTER NOT EXISTS { GRAPH ?g { ?agent <${UNPROVEN}> ?mbox } }` : ''}
   } ORDER BY ?agent LIMIT 1`
-  const tsv = await wholeText(store.query(query, TSV), MAX_BYTES)
-  return isFailure(tsv) ? tsv : /^<([^<>\s]+)>/m.exec(tsv)?.[1]
+  const rows = await select(store, query, ['agent'], { maxBytes: MAX_BYTES })
+  return isFailure(rows) ? rows : rows[0]?.[0]?.value
 }
 
 /** Of an agent to a mailbox that it has only said to be its own. */

@@ -1,4 +1,4 @@
-// In charge of speaking with identity providers: discovery, the authorization code flow with PKCE, state and nonce (OpenID
+// In charge of the requests to identity providers: discovery, the authorization code flow with PKCE, state and nonce (OpenID
 // Connect Core §3.1, RFC 7636, RFC 9700), the claims about who logs in, and the keys of their tokens.
 import * as openid from 'openid-client'
 import type { JSONWebKeySet } from 'jose'
@@ -7,7 +7,7 @@ import type { GuardedFetch } from '../../policies/fetch/guarded-fetch.js'
 import { isFailure } from '../problem.js'
 import type { Provider } from '../configuration/identity-providers.js'
 
-/** What only we and the browser that began know, until it comes back. */
+/** The secrets of a log-in under way, which only the gateway and the browser know. */
 export interface Begun {
   readonly state: string
   readonly nonce: string
@@ -21,7 +21,7 @@ export interface Person {
   readonly givenName?: string
   readonly familyName?: string
   readonly email?: string
-  /** Whether the provider says that the e-mail address is this person's. */
+  /** True where the provider has verified the e-mail address. */
   readonly isEmailVerified: boolean
 }
 
@@ -29,9 +29,9 @@ export interface Person {
 export type LoginFailure = Failure<'unavailable' | 'refused'>
 
 export interface OidcClient {
-  /** Where to send the browser. */
+  /** The address to send the browser to, with the secrets of this log-in. */
   begin(provider: Provider, redirectUri: string): Promise<(Begun & { readonly location: string }) | LoginFailure>
-  /** Who has come back: `callback` is the redirect URI with the query that it was called with. */
+  /** The person who logged in. `callback` is the redirect URI with the query of the request. */
   finish(provider: Provider, callback: URL, begun: Begun): Promise<Person | LoginFailure>
   /** The keys of the provider's tokens. Never rejects. */
   readKeys(provider: Provider): Promise<JSONWebKeySet | Failure>
@@ -41,11 +41,11 @@ const DISCOVERY_MS = 3_600_000
 const FAILURE_MS = 10_000
 const TIMEOUT_S = 10
 
-/** `fetcher` follows no redirects: what is sent is a credential. */
+/** `fetcher` follows no redirects: the requests contain credentials. */
 export function makeOidcClient(fetcher: GuardedFetch, now: () => number): OidcClient {
   const discovered = new Map<string, { readonly asked: number; readonly config: Promise<openid.Configuration> }>()
 
-  /** Rejects when the provider cannot be asked; that is believed for a while too. */
+  /** Rejects when discovery fails; the failure is cached for a while too. */
   function configurationOf(provider: Provider): Promise<openid.Configuration> {
     const known = discovered.get(provider.name)
     if (known && now() - known.asked < DISCOVERY_MS) return known.config
@@ -91,19 +91,24 @@ export function makeOidcClient(fetcher: GuardedFetch, now: () => number): OidcCl
         if (!claims.sub.isWellFormed()) throw new Error('The subject is no text.')
         return personOf({ ...more, ...claims })
       }),
-    async readKeys(provider) {
-      try {
-        const uri = (await configurationOf(provider)).serverMetadata().jwks_uri
-        if (uri === undefined) return unavailable('The issuer has no jwks_uri.')
-        const answer = await fetcher.fetch(uri, { accept: 'application/json, application/jwk-set+json' })
-        if (isFailure(answer)) return answer
-        if (answer.status !== 200) return unavailable(`The keys of the issuer have status ${answer.status}.`)
-        const keys: unknown = JSON.parse(answer.body.toString('utf8'))
-        return isKeySet(keys) ? keys : unavailable('The key set of the issuer is malformed.')
-      } catch (error) {
-        return unavailable(`The keys of the issuer cannot be read: ${(error as Error).message}`)
-      }
-    },
+    readKeys: (provider) => readKeys(configurationOf(provider), fetcher),
+  }
+}
+
+async function readKeys(
+  configuration: Promise<openid.Configuration>,
+  fetcher: GuardedFetch,
+): Promise<JSONWebKeySet | Failure> {
+  try {
+    const uri = (await configuration).serverMetadata().jwks_uri
+    if (uri === undefined) return unavailable('The issuer has no jwks_uri.')
+    const answer = await fetcher.fetch(uri, { accept: 'application/json, application/jwk-set+json' })
+    if (isFailure(answer)) return answer
+    if (answer.status !== 200) return unavailable(`The keys of the issuer have status ${answer.status}.`)
+    const keys: unknown = JSON.parse(answer.body.toString('utf8'))
+    return isKeySet(keys) ? keys : unavailable('The key set of the issuer is malformed.')
+  } catch (error) {
+    return unavailable(`The keys of the issuer cannot be read: ${(error as Error).message}`)
   }
 }
 
@@ -121,7 +126,7 @@ async function discover(provider: Provider, fetcher: GuardedFetch): Promise<open
     [openid.customFetch]: guarded(fetcher),
     timeout: TIMEOUT_S,
   })
-  // The ID token's signature is checked, wherever it came from.
+  // The signature of the ID token is checked even when it comes directly from the provider.
   openid.enableNonRepudiationChecks(config)
   return config
 }
@@ -136,7 +141,7 @@ function authentication(secret: string | undefined): openid.ClientAuth {
   }
 }
 
-/** Every address that a provider names is checked before it is asked. */
+/** Checks every address that a provider names before the request. */
 const guarded =
   (fetcher: GuardedFetch): openid.CustomFetch =>
   async (url, { method, headers, body, signal }) => {
@@ -189,7 +194,7 @@ async function orFailure<T>(attempt: () => Promise<T>): Promise<T | LoginFailure
   }
 }
 
-/** RFC 6749 §4.1.2.1, §5.2; never what else an answer holds, such as a code or a token. */
+/** RFC 6749 §4.1.2.1, §5.2: the error only, no other part of the answer, such as a code or a token. */
 const saidByProvider = ({
   error,
   error_description: description,

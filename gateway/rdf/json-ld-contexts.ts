@@ -1,10 +1,8 @@
-// In charge of remote JSON-LD contexts: fetched through the guarded fetcher only, kept for a while, bounded.
+// In charge of remote JSON-LD contexts: fetched through the guarded fetcher only, cached for a while, bounded.
 import { LRUCache } from 'lru-cache'
+import type { LoadContext } from './read-json-ld.js'
 import type { GuardedFetch } from '../../policies/fetch/guarded-fetch.js'
 import { isFailure } from '../problem.js'
-
-/** The context document, or undefined when it cannot be had. */
-export type LoadContext = (url: string) => Promise<unknown>
 
 const LIFETIME_MS = 3_600_000
 

@@ -6,7 +6,7 @@ import { makeGuardedFetch } from '../../policies/fetch/guarded-fetch.js'
 import { makeWebIdVerifier, type WebIdVerifier } from '../../policies/identity/webid.js'
 import { ensureCertificates, type Certificates } from './certificates.js'
 import { listenAddress, type DescribedDataspace } from '../configuration/dataspace.js'
-import { openEvaluation } from '../evaluation/evaluation.js'
+import { openPool } from '../evaluation/pool.js'
 import { membersOf, type Dataspace, type Gateway } from '../gateway.js'
 import { makeGatewayCaches } from '../caches.js'
 import { SIGN_UPS } from '../endpoints/sign-up.js'
@@ -73,8 +73,8 @@ export async function startGateway(options: StartOptions): Promise<Running> {
   }
   const mail = makeMail(settings)
   const stores = makeStores(settings, options.openStore)
-  const evaluation = openEvaluation({ timeLimit: settings.patchTimeout })
-  const validation = openEvaluation({ timeLimit: settings.patchTimeout })
+  const evaluation = openPool({ timeLimit: settings.patchTimeout })
+  const validation = openPool({ timeLimit: settings.patchTimeout })
   const bases = configured.flatMap(({ endUser, admin }) => [endUser.base, admin.base])
   const destinations = {
     allow: matcherOf(settings.allowFetch),
