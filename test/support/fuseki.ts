@@ -13,10 +13,12 @@ import {
 } from 'node:fs'
 import { writeFileSync } from 'node:fs'
 import { once } from 'node:events'
-import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { basename, join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { freePort } from './ports.js'
+
+export { freePort }
 
 /** The newest release that runs on a Java (the major version at least), newest first. */
 const RELEASES = [
@@ -142,15 +144,6 @@ export async function startFuseki(options: {
     stop: () => end('SIGTERM'),
     kill: () => end('SIGKILL'),
   }
-}
-
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
 }
 
 const configurationOf = (datasets: readonly string[]): string => `
