@@ -1,5 +1,5 @@
 // In charge of `npm test`: which test files run, a Fuseki for each pass over them, and the count at the end.
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createDataset, fetchFuseki, startFuseki, type Fuseki } from './support/fuseki.js'
@@ -106,14 +106,16 @@ async function main(names: readonly string[]): Promise<number> {
     say(`${name} is no test file and no folder of them. Did you mean ${near.join(', ')}?`)
   if (unknown.length > 0) return 2
   const folder = mkdtempSync(join(tmpdir(), 'triplegate-test-'))
-  const env = { TRIPLEGATE_TEST_ROWS: folder }
+  const [rows, certificates] = [join(folder, 'rows'), join(folder, 'certificates')]
+  for (const made of [rows, certificates]) mkdirSync(made)
+  const env = { TRIPLEGATE_TEST_ROWS: rows, TRIPLEGATE_TEST_CERTIFICATES: certificates }
   try {
     const outcomes = await runPass({ title: '', files, env })
     if (names.length === 0) {
       const second = { title: ' without the cache', files: files.filter(startsGateway) }
       outcomes.push(...(await runPass({ ...second, env: { ...env, TRIPLEGATE_TEST_CACHE: 'off' } })))
     }
-    return summary(outcomes, rowsIn(folder))
+    return summary(outcomes, rowsIn(rows))
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }

@@ -10,8 +10,9 @@ import { parseSettings } from '../../gateway/configuration/settings.js'
 import { startGateway, type Running } from '../../gateway/start/start.js'
 import type { GraphStore } from '../../gateway/stores/store.js'
 import { logged } from './bare-repository.js'
+import { collectCertificates, shareCertificates } from './certificates.js'
 import { makeClient, type Client } from './client.js'
-import { freePort } from './fuseki.js'
+import { freePort } from './ports.js'
 import type { Stores } from './stores.js'
 
 const TITLE = '<http://purl.org/dc/terms/title>'
@@ -79,6 +80,7 @@ export async function makePlace(t: Test, flags: readonly string[] = [...OUTSIDE,
   const folder = mkdtempSync(join(tmpdir(), 'triplegate-mirror-'))
   t.teardown(() => rmSync(folder, { recursive: true, force: true }))
   const [port, management] = [await freePort(), await freePort()]
+  shareCertificates(port, folder)
   const ports = ['--https', String(port), '--management', String(management)]
   const args = [...flags, ...ports, '--data', folder]
   const base = `https://localhost:${port}/`
@@ -104,6 +106,7 @@ export async function makePlace(t: Test, flags: readonly string[] = [...OUTSIDE,
         log: pino({ base: null }, { write }),
       })
       t.teardown(() => running.close(1_000))
+      collectCertificates(port, folder)
       const [ca, pem] = ['server', 'owner'].map((name) => readFileSync(join(folder, `certs/${name}.pem`), 'utf8'))
       const owner = makeClient({ port, ca: ca!, pem: pem! })
       t.teardown(owner.close)

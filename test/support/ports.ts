@@ -11,9 +11,7 @@ const [FIRST, LAST] = [20_000, 32_000]
  * the reservation is the UDP port of the same number: the system lets one process have it, and frees it with the process.
  */
 export async function freePort(): Promise<number> {
-  const start = Math.floor(Math.random() * (LAST - FIRST))
-  for (let i = 0; i < LAST - FIRST; i++) {
-    const port = FIRST + ((start + i) % (LAST - FIRST))
+  for (let port = FIRST; port <= LAST; port++) {
     if ((await isReserved(port)) && (await isUnused(port))) return port
   }
   throw new Error(`no port from ${FIRST} to ${LAST} is free`)

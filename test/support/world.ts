@@ -5,14 +5,14 @@ import { join } from 'node:path'
 import type { Test } from 'tap'
 import { pino } from 'pino'
 import { X509Certificate } from 'node:crypto'
-import { makeClientCertificate } from '../../gateway/agents/make-certificate.js'
 import { readConfiguration } from '../../gateway/configuration/configuration.js'
 import { parseSettings } from '../../gateway/configuration/settings.js'
 import { startGateway, type Running } from '../../gateway/start/start.js'
 import type { GraphStore } from '../../gateway/stores/store.js'
 import { readClientCertificate } from '../../policies/identity/client-certificate.js'
+import { agentCertificate, collectCertificates, shareCertificates } from './certificates.js'
 import { makeClient, type Client } from './client.js'
-import { freePort } from './fuseki.js'
+import { freePort } from './ports.js'
 
 export interface World {
   readonly running: Running
@@ -65,6 +65,7 @@ export async function makeWorld(
   const dataspaces = await readConfiguration(settings)
   if ('faults' in dataspaces) throw new Error(JSON.stringify(dataspaces.faults))
   const log: Record<string, unknown>[] = []
+  shareCertificates(port, folder)
   const running = await startGateway({
     settings,
     dataspaces,
@@ -73,6 +74,7 @@ export async function makeWorld(
     log: pino({ base: null }, { write: (line: string) => void log.push(JSON.parse(line) as Record<string, unknown>) }),
   })
   t.teardown(() => running.close(1_000))
+  collectCertificates(port, folder)
 
   const ca = readFileSync(join(folder, 'certs/server.pem'), 'utf8')
   const { base } = settings
@@ -90,7 +92,7 @@ export async function makeWorld(
     name === 'owner' ? running.certificates.owner.webId : `${settings.adminBase}acl/agents/${name}/#this`
 
   for (const name of AGENTS) {
-    const pem = await makeClientCertificate(webIdOf(name), name, Date.now())
+    const pem = await agentCertificate(port, webIdOf(name), name)
     pems.set(name, pem)
     await expectStatus(as('owner')('PUT', new URL(webIdOf(name)).pathname, ttl(profileOf(webIdOf(name), pem))), 201)
     const group = GROUPS[name]
