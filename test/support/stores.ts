@@ -59,6 +59,14 @@ export async function row(
   count({ kind, name, outcome })
 }
 
+export type Row = (name: string, run: (t: Test) => Promise<unknown> | unknown) => Promise<void>
+
+/** The rows of one test, on one kind of store. */
+export const rowsOf =
+  (t: Test, kind: StoreKind | 'none'): Row =>
+  (name, run) =>
+    row(t, kind, name, run)
+
 /** A row about what is kept of the stores' answers: skipped where the tests are run without the cache (test/run.ts). */
 export const keptRow: typeof row = async (t, kind, name, run) => {
   if (process.env.TRIPLEGATE_TEST_CACHE !== 'off') return row(t, kind, name, run)

@@ -135,6 +135,14 @@ export const ttl = (body: string): { fields: Record<string, string>; body: strin
   body,
 })
 
+/** The body of a SPARQL update: of a PATCH, or for the SPARQL endpoint. */
+export const update = (body: string): { fields: Record<string, string>; body: string } => ({
+  fields: { 'Content-Type': 'application/sparql-update' },
+  body,
+})
+
+export const accept = (mediaTypes: string): { fields: Record<string, string> } => ({ fields: { Accept: mediaTypes } })
+
 async function expectStatus(answer: ReturnType<Client>, status: number): Promise<void> {
   const { status: actual, text } = await answer
   if (actual !== status) throw new Error(`expected ${status}, got ${actual}: ${text}`)

@@ -10,8 +10,8 @@ import { mailboxHolder } from '../../../gateway/agents/mailbox.js'
 import { parseSettings } from '../../../gateway/configuration/settings.js'
 import type { GraphStore } from '../../../gateway/stores/store.js'
 import type { Answer, Send } from '../../support/client.js'
-import { forEachStore, row } from '../../support/stores.js'
-import { makeWorld, ttl, type World } from '../../support/world.js'
+import { forEachStore, row, rowsOf } from '../../support/stores.js'
+import { accept, makeWorld, ttl, type World } from '../../support/world.js'
 
 const run = promisify(execFile)
 const FOAF = 'http://xmlns.com/foaf/0.1/'
@@ -81,14 +81,14 @@ void t.test('sign-up', async (t) => {
   await forEachStore(t, 'sign-up', async (t, makeStores, kind) => {
     const { endUser, admin } = await makeStores()
     const world = await makeWorld(t, { endUser, admin })
-    const is = (name: string, run: (t: Test) => Promise<unknown>) => row(t, kind, name, run)
+    const row = rowsOf(t, kind)
     const file = (name: string): string => join(world.folder, name)
     writeFileSync(file('ca.pem'), world.ca)
     const curl = (...args: string[]): Promise<{ stdout: string }> =>
       run('curl', ['--silent', '--show-error', '--cacert', file('ca.pem'), ...args])
 
     let webId = ''
-    await is('the form gives a certificate that openssl opens and curl uses', async (t) => {
+    await row('the form gives a certificate that openssl opens and curl uses', async (t) => {
       writeFileSync(file('form'), form(world.base, {}))
       const { stdout } = await curl(
         ...['--dump-header', '-', '--output', file('cert.p12'), '--data-binary', `@${file('form')}`],
@@ -107,9 +107,9 @@ void t.test('sign-up', async (t) => {
       t.ok(own.stdout.includes(`<${webId}>; rel="http://www.w3.org/ns/auth/acl#agent"`))
     })
 
-    await is('the documents are those of the reference, public to read, and the secretary delegates', async (t) => {
+    await row('the documents are those of the reference, public to read, and the secretary delegates', async (t) => {
       const path = new URL(webId).pathname
-      const agent = await world.as('nobody')('GET', path, { fields: { Accept: 'application/n-triples' } })
+      const agent = await world.as('nobody')('GET', path, accept('application/n-triples'))
       t.equal(agent.status, 200)
       for (const part of [
         `<${webId}> <${FOAF}givenName> "Ada"`,
@@ -126,12 +126,12 @@ void t.test('sign-up', async (t) => {
       t.notOk(agent.text.includes(PASSWORD))
     })
 
-    await is("a mailbox that nothing was sent to is nobody else's proof of who they are", async (t) => {
+    await row("a mailbox that nothing was sent to is nobody else's proof of who they are", async (t) => {
       const place = { store: admin, base: `${world.base}admin/` }
       t.equal(await mailboxHolder(place, 'Ada@example.org'), webId)
       t.equal(await mailboxHolder(place, 'ada@example.org', 'proven'), undefined)
     })
-    await is('whoever signed up has no right to their own profile, where rules could be written', async (t) => {
+    await row('whoever signed up has no right to their own profile, where rules could be written', async (t) => {
       const write = `-HContent-Type: text/turtle`
       const data = `<#me> a <http://www.w3.org/ns/auth/acl#Authorization> .`
       const { stdout } = await curl('--cert', file('cert.pem'), '--output', '/dev/null', '--write-out', '%{http_code}', '-XPOST', write, '--data-binary', data, webId.split('#')[0]!) // prettier-ignore
@@ -154,7 +154,7 @@ void t.test('sign-up', async (t) => {
       ['a password that is not ASCII', { mailbox: 'b@example.org', passwords: ['pässwort', 'pässwort'] }, /ASCII/],
     ]
     for (const [name, asked, reason] of rows) {
-      await is(`${name} → 422 with the reason, and a report`, async (t) => {
+      await row(`${name} → 422 with the reason, and a report`, async (t) => {
         const { status, text } = await post(world, asked)
         t.equal(status, 422)
         t.match(text, reason)
@@ -162,18 +162,18 @@ void t.test('sign-up', async (t) => {
         t.notMatch(text, /secret-1|12345|pässwort/)
       })
     }
-    await is('all that is wrong is said at once', async (t) => {
+    await row('all that is wrong is said at once', async (t) => {
       const { text } = await post(world, { given: '', mailbox: '', passwords: ['1', '1'] })
       for (const reason of [/given name/, /mailbox/, /fewer than 6/]) t.match(text, reason)
     })
-    await is('without ?download, and no mail server: 400 with the mend, before anything is written', async (t) => {
+    await row('without ?download, and no mail server: 400 with the mend, before anything is written', async (t) => {
       const { status, text } = await post(world, { mailbox: 'c@example.org' }, '')
       t.equal(status, 400)
       t.match(text, /add \?download/)
     })
-    await is('nothing was written for those who were refused', async (t) => t.equal(await agents(world), before))
+    await row('nothing was written for those who were refused', async (t) => t.equal(await agents(world), before))
 
-    await is('what else is sent is not taken over: no rule, no membership', async (t) => {
+    await row('what else is sent is not taken over: no rule, no membership', async (t) => {
       const owners = `${world.base}admin/acl/groups/owners/#this`
       const { status } = await world.as('nobody')('POST', '/admin/sign%20up?download', ttl(`
         @prefix foaf: <${FOAF}> . @prefix acl: <http://www.w3.org/ns/auth/acl#> .
@@ -188,22 +188,22 @@ void t.test('sign-up', async (t) => {
       t.notMatch(stored, /Authorization|Control|member/)
     })
 
-    await is('two at once with one mailbox: one wins', async (t) => {
+    await row('two at once with one mailbox: one wins', async (t) => {
       const answers = await Promise.all([1, 2].map(() => post(world, { mailbox: 'twin@example.org' })))
       t.same(answers.map(({ status }) => status).sort(), [200, 422])
       t.equal((await graphsOf(admin, 'mailto:twin@example.org')).length, 1)
     })
-    await is('many at once: a few are served, the others told to come back', async (t) => {
+    await row('many at once: a few are served, the others told to come back', async (t) => {
       const answers = await Promise.all([1, 2, 3, 4, 5, 6].map((i) => post(world, { mailbox: `m${i}@example.org` })))
       const statuses = answers.map(({ status }) => status)
       t.ok(statuses.includes(200))
       t.ok(statuses.includes(503))
       t.ok(answers.every(({ status, fields }) => status === 200 || fields['retry-after'] !== undefined))
     })
-    await is('a name that looks like DER in hexadecimal is a name', async (t) => {
+    await row('a name that looks like DER in hexadecimal is a name', async (t) => {
       t.equal((await post(world, { given: '#xyz', mailbox: 'hash@example.org' })).status, 200)
     })
-    await is('no password is in the log', async (t) => t.notMatch(JSON.stringify(world.log), PASSWORD))
+    await row('no password is in the log', async (t) => t.notMatch(JSON.stringify(world.log), PASSWORD))
   })
 
   await row(t, 'none', 'a write that fails half-way leaves nothing behind', async (t) => {

@@ -158,26 +158,15 @@ void t.test('bypass', async (t) => {
     },
   )
 
+  // prettier-ignore
   const malformed: [name: string, bytes: string, status: number][] = [
     ['no HTTP at all', 'hello\r\n\r\n', 400],
     ['a space in the request-target', `GET /a b/ HTTP/1.1\r\nHost: ${host}\r\n\r\n`, 400],
-    [
-      'two Content-Lengths',
-      `PUT /a/ HTTP/1.1\r\nHost: ${host}\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab`,
-      400,
-    ],
-    [
-      'Content-Length and chunked',
-      `PUT /a/ HTTP/1.1\r\nHost: ${host}\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
-      400,
-    ],
+    ['two Content-Lengths', `PUT /a/ HTTP/1.1\r\nHost: ${host}\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab`, 400],
+    ['Content-Length and chunked', `PUT /a/ HTTP/1.1\r\nHost: ${host}\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`, 400],
     ['header fields over 16 KiB', `GET / HTTP/1.1\r\nHost: ${host}\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`, 431],
     ['no Host', 'GET / HTTP/1.1\r\nConnection: close\r\n\r\n', 400],
-    [
-      'an expectation that cannot be met',
-      `PUT / HTTP/1.1\r\nHost: ${host}\r\nExpect: 200-maybe\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`,
-      417,
-    ],
+    ['an expectation that cannot be met', `PUT / HTTP/1.1\r\nHost: ${host}\r\nExpect: 200-maybe\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`, 417],
     ['CONNECT', `CONNECT ${host} HTTP/1.1\r\nHost: ${host}\r\n\r\n`, 405],
   ]
   for (const [name, bytes, status] of malformed) {

@@ -12,10 +12,8 @@ import { graphOf } from '../../../gateway/rdf/graph.js'
 import { fusekiEndpoints, openHttpStore } from '../../../gateway/stores/http-store.js'
 import type { GraphStore } from '../../../gateway/stores/store.js'
 import { startProxy, type StoreProxy } from '../../support/proxy.js'
-import { forEachStore, keptRow, row, type Stores } from '../../support/stores.js'
-import { makeWorld, ttl, turtle, type World } from '../../support/world.js'
-
-type Is = (name: string, run: (t: Test) => Promise<unknown>) => Promise<void>
+import { forEachStore, keptRow, type Row, rowsOf, type Stores } from '../../support/stores.js'
+import { accept, makeWorld, ttl, turtle, update, type World } from '../../support/world.js'
 
 const LIMIT = 64 * 1024
 const NT = { Accept: 'application/n-triples' }
@@ -38,10 +36,10 @@ void forEachStore(t, 'large documents', async (t, makeStores, kind) => {
   const stores = await makeStores()
   const { store, proxy } = await withLimit(t, stores)
   const world = await makeWorld(t, { endUser: store, admin: stores.admin })
-  const is: Is = (name, run) => row(t, kind, name, run)
-  await reading(is, (name, run) => keptRow(t, kind, name, run), world, store)
-  await refusals(is, world, store)
-  if (proxy) await streaming(is, world, proxy)
+  const row = rowsOf(t, kind)
+  await reading(row, (name, run) => keptRow(t, kind, name, run), world, store)
+  await refusals(row, world, store)
+  if (proxy) await streaming(row, world, proxy)
 })
 
 const linesOf = (text: string): readonly string[] => graphOf(new Parser({ format: 'Turtle' }).parse(text)).lines
@@ -63,9 +61,9 @@ async function make(world: World, store: GraphStore, more: readonly string[] = [
   return path
 }
 
-async function reading(is: Is, isKept: Is, world: World, store: GraphStore): Promise<void> {
+async function reading(row: Row, cachedRow: Row, world: World, store: GraphStore): Promise<void> {
   const owner = world.as('owner')
-  await is(
+  await row(
     'GET is all of it, as Turtle and as N-Triples, with the entity-tag of its triples in the trailer',
     async (t) => {
       const path = await make(world, store)
@@ -89,20 +87,20 @@ async function reading(is: Is, isKept: Is, world: World, store: GraphStore): Pro
       }
     },
   )
-  await isKept('what has been read to its end is 304 until it is changed', async (t) => {
+  await cachedRow('what has been read to its end is 304 until it is changed', async (t) => {
     const path = await make(world, store)
     const tag = (await owner('GET', path)).trailers['etag']!
     const unchanged = await owner('GET', path, { fields: { 'If-None-Match': tag } })
     t.same([unchanged.status, unchanged.fields.etag, unchanged.text], [304, tag, ''])
     t.equal((await owner('GET', path, { fields: { 'If-None-Match': tag, ...NT } })).status, 200, 'another format')
     const body = `INSERT DATA { GRAPH <${world.origin}${path}> { <http://e/s> <http://e/p> "new" } }`
-    t.equal((await owner('POST', '/sparql', { fields: UPDATE, body })).status, 200)
+    t.equal((await owner('POST', '/sparql', update(body))).status, 200)
     const after = await owner('GET', path, { fields: { 'If-None-Match': tag } })
     t.equal(after.status, 200)
     t.match(after.text, /"new"/)
     t.not(after.trailers['etag'], tag)
   })
-  await is('HEAD has the fields of GET, and no content', async (t) => {
+  await row('HEAD has the fields of GET, and no content', async (t) => {
     const path = await make(world, store)
     const comparable = ({
       date: _date,
@@ -114,7 +112,7 @@ async function reading(is: Is, isKept: Is, world: World, store: GraphStore): Pro
     t.same(comparable({ ...head.fields }), comparable({ ...get.fields }))
     t.equal(head.text, '')
   })
-  await is('RFC 9112 §2.5: a client of HTTP/1.0 gets it without chunks and trailer', async (t) => {
+  await row('RFC 9112 §2.5: a client of HTTP/1.0 gets it without chunks and trailer', async (t) => {
     const path = await make(world, store)
     const { hostname, port, host } = new URL(world.base)
     const pem = world.pemOf('owner')
@@ -132,7 +130,7 @@ async function reading(is: Is, isKept: Is, world: World, store: GraphStore): Pro
     t.notMatch(text, /^(transfer-encoding|trailer):/im)
     t.equal(linesOf(text.split('\r\n\r\n')[1]!).length, 2_004)
   })
-  await is('Last-Modified and If-Modified-Since go by its dates', async (t) => {
+  await row('Last-Modified and If-Modified-Since go by its dates', async (t) => {
     const dateTime = '<http://www.w3.org/2001/XMLSchema#dateTime>'
     const path = await make(world, store, [`<http://purl.org/dc/terms/modified> "2026-01-02T03:04:05Z"^^${dateTime}`])
     const { fields } = await owner('GET', path)
@@ -140,26 +138,26 @@ async function reading(is: Is, isKept: Is, world: World, store: GraphStore): Pro
     const since = { 'If-Modified-Since': fields['last-modified']! }
     t.equal((await owner('GET', path, { fields: since })).status, 304)
   })
-  await is('a document that grows above the limit, and shrinks again', async (t) => {
+  await row('a document that grows above the limit, and shrinks again', async (t) => {
     const path = world.freshPath()
     const graph = world.origin + path
     await owner('PUT', path, ttl(turtle('"small"')))
     t.ok((await owner('GET', path)).fields.etag)
     const triples = Array.from({ length: 2_000 }, (_, i) => `<http://e/${i}> <http://e/p> "grown by an update"`)
     const grow = `INSERT DATA { GRAPH <${graph}> { ${triples.join(' . ')} } }`
-    t.equal((await owner('POST', '/sparql', { fields: UPDATE, body: grow })).status, 200)
+    t.equal((await owner('POST', '/sparql', update(grow))).status, 200)
     t.ok((await owner('GET', path)).trailers['etag'])
     const shrink = `DELETE { GRAPH <${graph}> { ?s <http://e/p> ?o } } WHERE { GRAPH <${graph}> { ?s <http://e/p> ?o } }`
-    t.equal((await owner('POST', '/sparql', { fields: UPDATE, body: shrink })).status, 200)
+    t.equal((await owner('POST', '/sparql', update(shrink))).status, 200)
     const small = await owner('GET', path)
     t.ok(small.fields.etag)
     t.match(small.text, /small/)
   })
 }
 
-async function refusals(is: Is, world: World, store: GraphStore): Promise<void> {
+async function refusals(row: Row, world: World, store: GraphStore): Promise<void> {
   const owner = world.as('owner')
-  await is('access is decided on its types and owners before anything of it is sent', async (t) => {
+  await row('access is decided on its types and owners before anything of it is sent', async (t) => {
     const strangers = `<http://www.w3.org/ns/auth/acl#owner> <${world.webIdOf('stranger')}>`
     const [path, owned] = [await make(world, store), await make(world, store, [strangers])]
     const typed = await make(world, store, ['<http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <http://e/Open>'])
@@ -174,18 +172,18 @@ async function refusals(is: Is, world: World, store: GraphStore): Promise<void> 
     t.equal((await world.as('nobody')('GET', typed)).status, 200, 'by its type')
     t.equal((await world.as('nobody')('GET', path)).status, 403, 'not without')
   })
-  await is('a format that has to be made from all of it: 406', async (t) => {
+  await row('a format that has to be made from all of it: 406', async (t) => {
     const path = await make(world, store)
     for (const Accept of ['application/rdf+xml', 'application/ld+json', 'image/png']) {
-      t.equal((await owner('GET', path, { fields: { Accept } })).status, 406)
+      t.equal((await owner('GET', path, accept(Accept))).status, 406)
     }
   })
-  await is('If-Match with an entity-tag that is not known: 412', async (t) => {
+  await row('If-Match with an entity-tag that is not known: 412', async (t) => {
     const path = await make(world, store)
     t.equal((await owner('GET', path, { fields: { 'If-Match': '"x"' } })).status, 412)
     t.equal((await owner('GET', path, { fields: { 'If-Match': '*' } })).status, 200)
   })
-  await is('it is written by SPARQL updates only: 413', async (t) => {
+  await row('it is written by SPARQL updates only: 413', async (t) => {
     const path = await make(world, store)
     const insert = { fields: UPDATE, body: 'INSERT { <http://e/s> <http://e/p> 1 } WHERE {}' }
     for (const [method, send] of [
@@ -205,7 +203,7 @@ async function refusals(is: Is, world: World, store: GraphStore): Promise<void> 
 /** About 28 MB: more than sockets take. */
 const LONG = `"${'x'.repeat(1_000)}"`
 
-async function streaming(is: Is, world: World, proxy: StoreProxy): Promise<void> {
+async function streaming(row: Row, world: World, proxy: StoreProxy): Promise<void> {
   const path = world.freshPath()
   const graph = world.origin + path
   const values = Array.from({ length: 13 }, (_, i) => i).join(' ')
@@ -214,7 +212,7 @@ async function streaming(is: Is, world: World, proxy: StoreProxy): Promise<void>
     ${names.map((name) => `VALUES ?${name} { ${values} }`).join(' ')}
     BIND(IRI(CONCAT("http://e/", ${names.map((name) => `STR(?${name})`).join(', "/", ')})) AS ?s) }`
   const owner = world.as('owner')
-  const made = await owner('POST', '/sparql', { fields: UPDATE, body })
+  const made = await owner('POST', '/sparql', update(body))
   if (made.status !== 200) throw new Error(made.text)
   const reads = () => proxy.requests.filter((request) => request.method === 'GET' && request.graph === graph)
   const open = async (): Promise<IncomingMessage> => {
@@ -223,7 +221,7 @@ async function streaming(is: Is, world: World, proxy: StoreProxy): Promise<void>
     request.on('error', () => undefined)
     return ((await once(request, 'response')) as [IncomingMessage])[0]
   }
-  await is('one question at the store for each reader, and none that reads what is not sent', async (t) => {
+  await row('one question at the store for each reader, and none that reads what is not sent', async (t) => {
     t.equal((await owner('GET', path)).text.length > 28e6, true)
     const before = reads().length
     const answers = await Promise.all([owner('GET', path), owner('GET', path)])
@@ -232,7 +230,7 @@ async function streaming(is: Is, world: World, proxy: StoreProxy): Promise<void>
     await owner('HEAD', path)
     if (process.env.TRIPLEGATE_TEST_CACHE !== 'off') t.equal(reads().length - before, 2)
   })
-  await is('a slow reader holds up the store, not the memory of the gateway', async (t) => {
+  await row('a slow reader holds up the store, not the memory of the gateway', async (t) => {
     const answer = await open()
     answer.pause()
     await sleep(500)
@@ -242,14 +240,14 @@ async function streaming(is: Is, world: World, proxy: StoreProxy): Promise<void>
     t.ok(size > 28e6)
     t.ok(answer.trailers['etag'])
   })
-  await is('a client that leaves in the middle ends it at the store within a second', async (t) => {
+  await row('a client that leaves in the middle ends it at the store within a second', async (t) => {
     const answer = await open()
     await once(answer, 'readable')
     answer.destroy()
     for (let i = 0; i < 20 && !reads().at(-1)!.abandoned; i++) await sleep(50)
     t.ok(reads().at(-1)!.abandoned)
   })
-  await is('a store that breaks off in the middle: the client sees it, and there is no entity-tag', async (t) => {
+  await row('a store that breaks off in the middle: the client sees it, and there is no entity-tag', async (t) => {
     await owner('GET', path)
     proxy.fault({ kind: 'cut', after: 10_000_000, framing: 'chunked', only: (request) => request.graph === graph })
     const answer = await open()
