@@ -1,4 +1,4 @@
-// In charge of a whole gateway for tests: started on given stores, with agents that hold real client certificates.
+// In charge of a gateway for tests: started on given stores, with agents that have real client certificates.
 import { readFileSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -24,7 +24,7 @@ export interface World {
   readonly ca: string
   readonly log: Record<string, unknown>[]
   readonly folder: string
-  /** A client with the certificate of the agent; `nobody` has none. Agents are made when first named. */
+  /** A client with the agent's certificate: owner, writer (reads too), reader, stranger; `anonymous` has none. */
   as(name: string): Client
   webIdOf(name: string): string
   /** The PEM of an agent's certificate and key. */
@@ -40,9 +40,11 @@ export interface WorldOptions {
 /** Turtle that gives the document this title. */
 export const turtle = (title: string): string => `<> <http://purl.org/dc/terms/title> ${title} .`
 
-/** Agents with rights: in the seeded groups, as the owner would put them there. */
+/** The owner puts these agents in the seeded groups, from which they have their rights. */
 const GROUPS: Readonly<Record<string, string>> = { reader: 'readers', writer: 'writers' }
 const AGENTS = ['reader', 'writer', 'stranger']
+/** `nobody` is the old name. */
+const ANONYMOUS = ['anonymous', 'nobody']
 
 export async function makeWorld(
   t: Test,
@@ -54,7 +56,7 @@ export async function makeWorld(
   const given = flags.indexOf('--https')
   const port = given < 0 ? await freePort() : Number(flags[given + 1])
   const management = flags.includes('--management') ? [] : ['--management', 'off']
-  // Without a history unless the test is about it: what is written is as much as the test needs.
+  // Histories cost time, so there is none unless the test asks for one.
   const history = ['--history', '--admin-history'].flatMap((flag) => (flags.includes(flag) ? [] : [flag, 'off']))
   const cache = process.env.TRIPLEGATE_TEST_CACHE === 'off' && !flags.includes('--cache') ? ['--cache', 'off'] : []
   const settings = parseSettings(
@@ -83,7 +85,7 @@ export async function makeWorld(
   t.teardown(() => clients.forEach((client) => client.close()))
   const as = (name: string): Client => {
     const pem = pems.get(name)
-    if (!pem && name !== 'nobody') throw new Error(`no agent ${name}`)
+    if (!pem && !ANONYMOUS.includes(name)) throw new Error(`no agent ${name}`)
     const client = clients.get(name) ?? makeClient({ port, ca, ...(pem && { pem }) })
     clients.set(name, client)
     return client

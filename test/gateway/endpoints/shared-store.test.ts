@@ -1,4 +1,4 @@
-// Two dataspaces whose rules are in one store: what is changed through one of them counts for the other at once.
+// Two dataspaces with their rules in one store: a change through one takes effect in the other at once.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -41,15 +41,15 @@ void t.test('two dataspaces on one admin store', async (t) => {
   t.teardown(() => running.close(1_000).then(() => rmSync(folder, { recursive: true, force: true })))
   const ca = readFileSync(join(folder, 'certs/server.pem'), 'utf8')
   const pem = readFileSync(join(folder, 'certs/owner.pem'), 'utf8')
-  const [owner, nobody] = [makeClient({ port, ca, pem }), makeClient({ port, ca, host: `127.0.0.1:${port}` })]
-  t.teardown(() => [owner, nobody].forEach((client) => client.close()))
+  const [owner, anonymous] = [makeClient({ port, ca, pem }), makeClient({ port, ca, host: `127.0.0.1:${port}` })]
+  t.teardown(() => [owner, anonymous].forEach((client) => client.close()))
 
   const { endUser, admin: other } = dataspaces[1]!
   const graph = `${other.base}acl/authorizations/open/`
   const rule = `<${graph}#this> a <${ACL}Authorization> ; <${ACL}mode> <${ACL}Read> ;
     <${ACL}agentClass> <http://xmlns.com/foaf/0.1/Agent> ; <${ACL}accessTo> <${endUser.base}> .`
   const change = (rules: string) => owner('POST', '/admin/sparql', update(rules))
-  const reads = async (): Promise<number> => (await nobody('GET', '/')).status
+  const reads = async (): Promise<number> => (await anonymous('GET', '/')).status
 
   await t.test('an update of rules', async (t) => {
     t.equal(await reads(), 403)
@@ -80,7 +80,7 @@ void t.test(
     const configured = await readConfiguration(settings)
     if ('faults' in configured) throw new Error(JSON.stringify(configured.faults))
     const dataspaces = [configured[0]!, at('127.0.0.1', configured[0]!)]
-    // As one over HTTP is asked: it does not say beforehand what an update will change.
+    // Like a store over HTTP: it does not announce the changes of an update.
     const shared = { ...(await openEmbeddedStore('end-user')) }
     delete shared.announces
     const openStore: OpenStore = (_service, { kind }) =>

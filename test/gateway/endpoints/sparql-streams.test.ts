@@ -1,4 +1,4 @@
-// Answers of the SPARQL endpoint on their way: kept, shared, streamed, given up, broken off. On Fuseki, seen through a proxy.
+// Answers of the SPARQL endpoint: cached, shared, streamed, abandoned, broken off. On Fuseki, seen through a proxy.
 import { once } from 'node:events'
 import type { ClientRequest, IncomingMessage } from 'node:http'
 import { get as httpsGet } from 'node:https'
@@ -19,7 +19,7 @@ async function suite(t: Test): Promise<void> {
   t.teardown(() => Promise.all([endUser.close(), admin.close()]))
   t.teardown(() => proxy.stop())
   const world = await makeWorld(t, { endUser, admin })
-  await kept(row, (name, run) => keptRow(t, 'fuseki', name, run), world, proxy)
+  await caching(row, (name, run) => keptRow(t, 'fuseki', name, run), world, proxy)
   await streams(row, world, proxy)
   await leaving(row, world, proxy)
   await failures(row, world, proxy)
@@ -28,7 +28,7 @@ async function suite(t: Test): Promise<void> {
 const target = (query: string): string => `/sparql?${new URLSearchParams({ query })}`
 const isQuery = ({ path }: { path: string }): boolean => path.endsWith('/query')
 
-async function kept(row: Row, cachedRow: Row, world: World, proxy: StoreProxy): Promise<void> {
+async function caching(row: Row, cachedRow: Row, world: World, proxy: StoreProxy): Promise<void> {
   const as = world.as('owner')
   const path = world.freshPath()
   const graph = world.origin + path
@@ -61,7 +61,7 @@ async function kept(row: Row, cachedRow: Row, world: World, proxy: StoreProxy): 
     })
     t.equal(asked, 1)
   })
-  await cachedRow('Age grows, and is not that of the answer on its way', async (t) => {
+  await cachedRow('Age grows with the time since the store answered', async (t) => {
     await as('GET', target(query))
     await sleep(1_100)
     const { fields } = await as('GET', target(query))
@@ -89,22 +89,22 @@ async function kept(row: Row, cachedRow: Row, world: World, proxy: StoreProxy): 
       t.equal(await questions(() => as('GET', target(query))), touches ? 1 : 0)
     })
   }
-  await cachedRow('an update that the store says it has not done leaves no doubt', async (t) => {
+  await cachedRow('an update that the store refuses is not in doubt', async (t) => {
     const body = `INSERT DATA { GRAPH <${graph}> { <http://e/s> <http://e/p> 4 } } ; CLEAR GRAPH <http://e/nothing>`
     t.equal((await as('POST', '/sparql', update(body))).status, 502)
     t.equal(await questions(() => as('GET', target(query)).then(() => as('GET', target(query)))), 1)
   })
-  await row('volatile queries are asked each time', async (t) => {
+  await row('volatile queries reach the store each time', async (t) => {
     const volatile = target(`SELECT (NOW() AS ?x) { GRAPH <${graph}> { ?s ?p ?o } }`)
     t.equal(await questions(() => as('GET', volatile).then(() => as('GET', volatile))), 2)
   })
-  await row('one question at a time, however many wait', async (t) => {
+  await row('many clients that wait for one answer cause one query', async (t) => {
     const fresh = target(`SELECT ?p { GRAPH <${graph}> { ?s ?p ?o } }`)
     proxy.fault({ kind: 'delay', milliseconds: 200, only: isQuery })
     t.equal(await questions(() => Promise.all(Array.from({ length: 20 }, () => as('GET', fresh)))), 1)
     proxy.fault(undefined)
   })
-  await row('who asks after a write is not answered by a question from before it', async (t) => {
+  await row('a query after a write is not answered by one that began before it', async (t) => {
     const fresh = target(`SELECT ?s ?p ?o { GRAPH <${graph}> { ?s ?p ?o } }`)
     proxy.fault({ kind: 'delay', milliseconds: 300, only: isQuery })
     const early = as('GET', fresh)
@@ -116,7 +116,7 @@ async function kept(row: Row, cachedRow: Row, world: World, proxy: StoreProxy): 
     proxy.fault(undefined)
     t.match((await as('GET', fresh)).text, /"late"/)
   })
-  await row('failed answers are not kept', async (t) => {
+  await row('failed answers are not cached', async (t) => {
     const fresh = target(`SELECT ?s { GRAPH <${graph}> { ?s ?p ?o } }`)
     proxy.fault({ kind: 'answer', status: 500, only: isQuery })
     t.equal((await as('GET', fresh)).status, 502)
@@ -132,14 +132,14 @@ async function kept(row: Row, cachedRow: Row, world: World, proxy: StoreProxy): 
     t.equal((await as('POST', '/sparql', update(body))).status, 502)
     proxy.fault(undefined)
     t.match((await as('GET', target(query))).text, /"doubt"/)
-    t.equal(await questions(() => as('GET', target(query))), 1, 'nor is anything kept until it is settled')
+    t.equal(await questions(() => as('GET', target(query))), 1, 'and no answer is cached until the outcome is known')
   })
-  await row('what the store does not take for SPARQL is 400', async (t) => {
+  await row('a query that the store rejects → 400', async (t) => {
     t.equal((await as('GET', target('SELECT ?s (COUNT(?o) AS ?n) { ?s ?p ?o }'))).status, 400)
   })
 }
 
-/** About 20 MB: more than is kept, and more than sockets take. */
+/** About 20 MB: more than is cached, and more than sockets buffer. */
 const LARGE =
   'SELECT ?a ?b ?c ?d ?t { GRAPH <http://e/large> { ?a <http://e/n> ?t . ?b <http://e/n> ?t . ?c <http://e/n> ?t . ?d <http://e/n> ?t } }'
 
@@ -149,7 +149,7 @@ async function streams(row: Row, world: World, proxy: StoreProxy): Promise<void>
   const body = `INSERT DATA { GRAPH <http://e/large> { ${triples} } }`
   await world.as('owner')('POST', '/sparql', update(body))
 
-  await row('an answer above the limit is whole, unkept, and has no entity-tag', async (t) => {
+  await row('an answer above the limit is complete, not cached, and has no entity-tag', async (t) => {
     for (let i = 0; i < 2; i++) {
       const before = proxy.requests.filter(isQuery).length
       const { status, fields, text } = await world.as('owner')('GET', target(LARGE))
@@ -160,11 +160,11 @@ async function streams(row: Row, world: World, proxy: StoreProxy): Promise<void>
       t.equal(proxy.requests.filter(isQuery).length - before, 1)
     }
   })
-  await row('two who ask for it at once both get it whole', async (t) => {
+  await row('simultaneous clients get it complete', async (t) => {
     const answers = await Promise.all([1, 2, 3].map(() => world.as('owner')('GET', target(LARGE))))
     t.same(new Set(answers.map(({ text }) => text.length)).size, 1)
   })
-  await row('a slow reader holds up the store, not the memory of the gateway', async (t) => {
+  await row('a slow client slows down the store and does not fill the memory of the gateway', async (t) => {
     const { answer, request } = await open(world, target(LARGE))
     answer.pause()
     await sleep(500)
@@ -191,14 +191,14 @@ function ask(world: World, path: string): ClientRequest {
   return request
 }
 
-/** Design 5: whether the store's side of the last query was closed within a second. */
+/** Design 5: true if the last query was closed at the store soon. */
 async function isAbandoned(proxy: StoreProxy): Promise<boolean> {
   const last = proxy.requests.filter(isQuery).at(-1)!
   for (let i = 0; i < 20 && !last.abandoned; i++) await sleep(50)
   return last.abandoned
 }
 
-/** Over 200 MB: no chain of sockets holds the end of it while nobody reads. */
+/** Over 200 MB: while the client does not read, no chain of sockets can buffer all of it. */
 const ENDLESS = LARGE.replace('?d ?t {', '?d ?e ?t {').replace(
   '?d <http://e/n> ?t',
   '?d <http://e/n> ?t . ?e <http://e/n> ?t',
@@ -209,10 +209,10 @@ async function leaving(row: Row, world: World, proxy: StoreProxy): Promise<void>
     for (let i = 0; i < 100 && proxy.requests.filter(isQuery).length <= count; i++) await sleep(20)
   }
   for (const [name, query] of [
-    ['a query that could be kept', 'SELECT ?left { GRAPH <http://e/large> { ?left ?p ?o } }'],
+    ['a query that could be cached', 'SELECT ?left { GRAPH <http://e/large> { ?left ?p ?o } }'],
     ['a volatile query', 'SELECT (NOW() AS ?x) { ?left ?p ?o }'],
   ]) {
-    await row(`a client that leaves before the first byte ends it at the store: ${name}`, async (t) => {
+    await row(`a client that leaves before the first byte ends the query at the store: ${name}`, async (t) => {
       proxy.fault({ kind: 'silence', only: isQuery })
       const before = proxy.requests.filter(isQuery).length
       const request = ask(world, target(query!))
@@ -222,13 +222,13 @@ async function leaving(row: Row, world: World, proxy: StoreProxy): Promise<void>
       proxy.fault(undefined)
     })
   }
-  await row('a client that leaves in the middle ends it at the store', async (t) => {
+  await row('a client that leaves in the middle ends the query at the store', async (t) => {
     const { request, answer } = await open(world, target(ENDLESS))
     await once(answer, 'readable')
     request.destroy()
     t.ok(await isAbandoned(proxy))
   })
-  await row('one of two who wait leaves: the other gets the answer', async (t) => {
+  await row('of two waiting clients one leaves: the other gets the answer', async (t) => {
     const query = target('SELECT ?shared { GRAPH <http://e/large> { ?shared ?p ?o } }')
     proxy.fault({ kind: 'delay', milliseconds: 500, only: isQuery })
     const before = proxy.requests.filter(isQuery).length

@@ -4,7 +4,7 @@ import { makeWorld, ttl, type World } from '../../support/world.js'
 import type { Answer, Send } from '../../support/client.js'
 import { forEachStore, type Row, rowsOf } from '../../support/stores.js'
 
-type Who = 'owner' | 'writer' | 'reader' | 'stranger' | 'nobody'
+type Who = 'owner' | 'writer' | 'reader' | 'stranger' | 'anonymous'
 
 const JSON_RESULTS = 'application/sparql-results+json'
 const QUERY = { 'Content-Type': 'application/sparql-query' }
@@ -30,7 +30,7 @@ void forEachStore(t, 'sparql', async (t, makeStores, kind) => {
   await storedResults(world, row)
 })
 
-/** SPARQL 1.1 Protocol §2.1, §2.2: method, target, what is sent → status. */
+/** SPARQL 1.1 Protocol §2.1, §2.2: method, target, request → status. */
 async function protocol(world: World, row: Row): Promise<void> {
   const ask = 'ASK {}'
   const insert = 'INSERT DATA { GRAPH <http://example.org/g> { <http://example.org/s> <http://example.org/p> 1 } }'
@@ -119,13 +119,13 @@ async function protocol(world: World, row: Row): Promise<void> {
     t.equal((await world.as('owner')('GET', one)).status, 200, 'it has deleted from the default graph only')
   })
   await row('OPTIONS says which methods and types there are', async (t) => {
-    const { fields } = await world.as('nobody')('OPTIONS', '/sparql')
+    const { fields } = await world.as('anonymous')('OPTIONS', '/sparql')
     t.equal(fields.allow, 'GET, HEAD, POST, QUERY, OPTIONS')
     t.equal(fields['accept-query'], 'application/sparql-query')
   })
 }
 
-/** Demands A1: what reaches out of the store is refused, however it is spelled; what is allowed passes. */
+/** Demands A1: a query that reaches out of the store is refused in every spelling, unless the target is allowed. */
 async function federation(world: World, row: Row): Promise<void> {
   const inner = '{ ?s ?p ?o }'
   const evil = '<http://evil.example/sparql>'
@@ -134,7 +134,7 @@ async function federation(world: World, row: Row): Promise<void> {
     'a variable': `SELECT * { SERVICE ?x ${inner} }`,
     'a variable that is bound': `SELECT * { BIND(${evil} AS ?x) SERVICE ?x ${inner} }`,
     'a variable with a value': `SELECT * { VALUES ?x { ${evil} } SERVICE ?x ${inner} }`,
-    'a variable, bound to what is allowed': `SELECT * { VALUES ?x { <http://127.0.0.1:9/allowed> } SERVICE ?x ${inner} }`,
+    'a variable, bound to an allowed target': `SELECT * { VALUES ?x { <http://127.0.0.1:9/allowed> } SERVICE ?x ${inner} }`,
     SILENT: `SELECT * { SERVICE SILENT ${evil} ${inner} }`,
     'lower case': `select * { service ${evil} ${inner} }`,
     'mixed case': `SELECT * { sErViCe ${evil} ${inner} }`,
@@ -142,7 +142,7 @@ async function federation(world: World, row: Row): Promise<void> {
     'a long escape in the keyword': `SELECT * { SERVIC\\U00000045 ${evil} ${inner} }`,
     'an escape in the IRI': `SELECT * { SERVICE <http://\\u0065vil.example/sparql> ${inner} }`,
     'a comment in between': `SELECT * { SERVICE # SERVICE\n ${evil} ${inner} }`,
-    'after what looks like a comment': `SELECT * { ?s <http://e/#> "#" . SERVICE ${evil} ${inner} }`,
+    'after a text that looks like a comment': `SELECT * { ?s <http://e/#> "#" . SERVICE ${evil} ${inner} }`,
     'after a string with escaped quotes': `SELECT * { ?s ?p "\\"" . SERVICE ${evil} ${inner} . ?s ?p "\\"" }`,
     'after a string with a quote as code point': `SELECT * { ?s ?p "\\u0022 } #" SERVICE ${evil} ${inner} }`,
     'no white space': `SELECT*{SERVICE${evil}{?s?p?o}}`,
@@ -158,7 +158,7 @@ async function federation(world: World, row: Row): Promise<void> {
     'within GRAPH': `SELECT * { GRAPH ?g { SERVICE ${evil} ${inner} } }`,
     'within SERVICE that is allowed': `SELECT * { SERVICE <http://127.0.0.1:9/allowed> { SERVICE ${evil} ${inner} } }`,
     'beside one that is allowed': `SELECT * { SERVICE <http://127.0.0.1:9/allowed> {} SERVICE ${evil} ${inner} }`,
-    'what is allowed with a fragment': `SELECT * { SERVICE <http://127.0.0.1:9/allowed#> ${inner} }`,
+    'an allowed target with a fragment': `SELECT * { SERVICE <http://127.0.0.1:9/allowed#> ${inner} }`,
     'Jena: SERVICE <cache:>': `SELECT * { SERVICE <cache:> { SERVICE ${evil} ${inner} } }`,
     'Jena: SERVICE <cache:> alone': `SELECT * { SERVICE <cache:> ${inner} }`,
     'Jena: a Java class as function': 'SELECT (<java:java.lang.System.exit>(1) AS ?x) {}',
@@ -193,12 +193,12 @@ async function federation(world: World, row: Row): Promise<void> {
       }
     })
   }
-  await row('a target on the allow-list is reached for', async (t) => {
+  await row('a target on the allow-list passes', async (t) => {
     const query = 'ASK { SERVICE <http://127.0.0.1:9/allowed> { ?s ?p ?o } }'
     const answer = await world.as('owner')('GET', get(['query', query]))
-    t.not(answer.status, 403, 'nobody answers there, but it was not refused')
+    t.not(answer.status, 403, 'no server answers there, but the query was not refused')
   })
-  await row('what looks like SERVICE in a string or a comment is none', async (t) => {
+  await row('SERVICE in a string or a comment is allowed', async (t) => {
     const query = 'ASK { BIND("SERVICE <http://evil.example/> {}" AS ?x) } # SERVICE ?x {}'
     t.equal((await world.as('owner')('GET', get(['query', query]))).status, 200)
   })
@@ -245,7 +245,7 @@ async function negotiation(world: World, row: Row): Promise<void> {
   })
 }
 
-/** Design 4: Read to query, Write to update, by acl:accessTo on the endpoint; LinkedDataHub 5.4 for who has them. */
+/** Design 4: Read to query, Write to update, by acl:accessTo on the endpoint; LinkedDataHub 5.4 says which agents have them. */
 async function rights(world: World, row: Row): Promise<void> {
   const query = direct('ASK {}')
   const update = direct('INSERT DATA {}', UPDATE)
@@ -254,10 +254,10 @@ async function rights(world: World, row: Row): Promise<void> {
     ['writer', '/sparql', 200, 200],
     ['reader', '/sparql', 200, 403],
     ['stranger', '/sparql', 403, 403],
-    ['nobody', '/sparql', 403, 403],
+    ['anonymous', '/sparql', 403, 403],
     ['owner', '/admin/sparql', 200, 200],
     ['writer', '/admin/sparql', 403, 403],
-    ['nobody', '/admin/sparql', 403, 403],
+    ['anonymous', '/admin/sparql', 403, 403],
   ]
   for (const [who, target, queries, updates] of rows) {
     await row(`${who} at ${target}`, async (t) => {
@@ -268,9 +268,9 @@ async function rights(world: World, row: Row): Promise<void> {
       t.equal((await as('POST', target, form(['update', 'INSERT DATA {}']))).status, updates, 'update in a form')
     })
   }
-  await row('who may not query learns nothing about the syntax', async (t) => {
-    t.equal((await world.as('nobody')('POST', '/sparql', direct('SELECT'))).status, 403)
-    t.equal((await world.as('nobody')('POST', '/sparql', form(['x', 'y']))).status, 403)
+  await row('a client that may not query learns nothing about the syntax', async (t) => {
+    t.equal((await world.as('anonymous')('POST', '/sparql', direct('SELECT'))).status, 403)
+    t.equal((await world.as('anonymous')('POST', '/sparql', form(['x', 'y']))).status, 403)
   })
   await row('an update from a page of another site is refused, a query is not', async (t) => {
     const fields = { 'Sec-Fetch-Site': 'cross-site' }
@@ -282,7 +282,7 @@ async function rights(world: World, row: Row): Promise<void> {
     )
     t.equal((await as('POST', '/sparql', direct('ASK {}', { ...QUERY, ...fields }))).status, 200)
   })
-  await row('what everyone may query is public, the rest is private', async (t) => {
+  await row('answers that everyone may have are public, the others private', async (t) => {
     const before = await world.as('reader')('GET', get(['query', 'ASK {}']))
     t.equal(before.fields['cache-control'], 'private, no-cache')
     const rule = `<#open> a <http://www.w3.org/ns/auth/acl#Authorization> ; <http://www.w3.org/ns/auth/acl#mode>
@@ -290,12 +290,12 @@ async function rights(world: World, row: Row): Promise<void> {
       <http://www.w3.org/ns/auth/acl#accessTo> <${world.base}sparql> .`
     const path = '/admin/acl/authorizations/open-sparql/'
     t.equal((await world.as('owner')('PUT', path, ttl(rule))).status, 201)
-    const open = await world.as('nobody')('GET', get(['query', 'ASK {}']))
+    const open = await world.as('anonymous')('GET', get(['query', 'ASK {}']))
     t.equal(open.status, 200)
     t.equal(open.fields['cache-control'], 'public, no-cache')
-    t.equal((await world.as('nobody')('POST', '/sparql', direct('INSERT DATA {}', UPDATE))).status, 403)
+    t.equal((await world.as('anonymous')('POST', '/sparql', direct('INSERT DATA {}', UPDATE))).status, 403)
     t.equal((await world.as('owner')('DELETE', path)).status, 204)
-    t.equal((await world.as('nobody')('GET', get(['query', 'ASK {}']))).status, 403, 'though the answer is kept')
+    t.equal((await world.as('anonymous')('GET', get(['query', 'ASK {}']))).status, 403, 'though the answer is cached')
   })
   await row('an update of the admin application changes the rules at once', async (t) => {
     const graph = `${world.base}admin/acl/authorizations/by-update/`
@@ -304,12 +304,12 @@ async function rights(world: World, row: Row): Promise<void> {
       <http://www.w3.org/ns/auth/acl#agentClass> <http://xmlns.com/foaf/0.1/Agent> ;
       <http://www.w3.org/ns/auth/acl#accessTo> <${world.base}sparql> }`
     const as = world.as('owner')
-    t.equal((await world.as('nobody')('POST', '/sparql', query)).status, 403)
+    t.equal((await world.as('anonymous')('POST', '/sparql', query)).status, 403)
     t.equal((await as('POST', '/admin/sparql', direct(`INSERT DATA { ${rule} }`, UPDATE))).status, 200)
-    t.equal((await world.as('nobody')('POST', '/sparql', query)).status, 200)
+    t.equal((await world.as('anonymous')('POST', '/sparql', query)).status, 200)
     const drop = `WITH <${graph}> DELETE { ?s ?p ?o } WHERE { ?s ?p ?o }`
     t.equal((await as('POST', '/admin/sparql', direct(drop, UPDATE))).status, 200)
-    t.equal((await world.as('nobody')('POST', '/sparql', query)).status, 403)
+    t.equal((await world.as('anonymous')('POST', '/sparql', query)).status, 403)
   })
 }
 
@@ -340,8 +340,8 @@ async function protectedAgents(world: World, row: Row): Promise<void> {
     ['DROP NAMED', 'DROP NAMED', 403],
     ['another document', `INSERT DATA { GRAPH <${other}> { ${triple} } }`, 200],
     ['COPY from it', `COPY <${owner}> TO <${other}>`, 200],
-    ['another, by what it says', `INSERT { GRAPH <${other}> { ?s ?p 2 } } WHERE { GRAPH <${owner}> { ?s ?p ?o } }`, 200],
-    ['and away with it', `DROP GRAPH <${other}>`, 200],
+    ['another, from the triples of one of them', `INSERT { GRAPH <${other}> { ?s ?p 2 } } WHERE { GRAPH <${owner}> { ?s ?p ?o } }`, 200],
+    ['another document is dropped', `DROP GRAPH <${other}>`, 200],
   ]
   for (const [name, update, status] of rows) {
     await row(
@@ -354,13 +354,13 @@ async function protectedAgents(world: World, row: Row): Promise<void> {
       },
     )
   }
-  await row('where none of them is, an update may match any graph', async (t) => {
+  await row('in an application without these documents, an update may match any graph', async (t) => {
     const update = 'DELETE { GRAPH ?g { ?s <http://e/none> ?o } } WHERE { GRAPH ?g { ?s <http://e/none> ?o } }'
     t.equal((await world.as('owner')('POST', '/sparql', direct(update, UPDATE))).status, 200)
   })
 }
 
-/** Spec 4.2: it always answers over the latest version of every document. */
+/** Spec 4.2: the endpoint always answers over the latest version of every document. */
 async function readYourWrites(world: World, row: Row): Promise<void> {
   const as = world.as('owner')
   const titles = async (path: string): Promise<readonly string[]> =>
@@ -408,7 +408,7 @@ async function readYourWrites(world: World, row: Row): Promise<void> {
   })
 }
 
-/** Design 5, demands B13 to B15: kept under the parsed query's read-set, valid while none of it has changed. */
+/** Design 5, demands B13 to B15: cached with the parsed query's read-set, valid until a part of it changes. */
 async function storedResults(world: World, row: Row): Promise<void> {
   const as = world.as('owner')
   const ask = (query: string, fields: Record<string, string> = {}) => as('GET', get(['query', query]), { fields })
@@ -441,7 +441,7 @@ async function storedResults(world: World, row: Row): Promise<void> {
     t.equal(head.fields['content-length'], got.fields['content-length'])
     t.equal(head.text, '')
   })
-  await row('the entity-tag changes with what the query reads, and with nothing else', async (t) => {
+  await row('the entity-tag changes with the graphs that the query reads, and with no others', async (t) => {
     const before = await ask(constant)
     await as('POST', other, ttl('<> <http://e/p> "x" .'))
     t.ok(same(before, await ask(constant)), 'a write elsewhere')
@@ -454,7 +454,7 @@ async function storedResults(world: World, row: Row): Promise<void> {
     t.ok(!before.includes(world.origin + path))
     t.ok(valuesOf(await ask(everything), 'g').includes(world.origin + path))
   })
-  await row('volatile queries have no entity-tag and are asked anew', async (t) => {
+  await row('volatile queries have no entity-tag and run each time', async (t) => {
     for (const call of ['NOW()', 'RAND()', 'UUID()', 'STRUUID()', 'BNODE()']) {
       const answer = await ask(`SELECT (${call} AS ?x) {}`)
       t.equal(answer.status, 200)

@@ -40,7 +40,7 @@ void t.test('the format that Accept prefers', async (t) => {
     ['q=0 excludes', 'text/turtle;q=0, */*', N_TRIPLES],
     ['q=0.000 excludes', 'text/turtle;q=0.000, */*;q=0.1', N_TRIPLES],
     ['q=0 alone leaves nothing', 'text/turtle;q=0', undefined],
-    ['*/* with q=0 excludes what is not named', '*/*;q=0, application/ld+json;q=0.1', JSON_LD],
+    ['*/* with q=0 excludes the types that are not named', '*/*;q=0, application/ld+json;q=0.1', JSON_LD],
     ['a family with q=0', 'application/*;q=0, */*', TURTLE],
     ['the more specific range has precedence, though its weight is less', '*/*, text/turtle;q=0.1', N_TRIPLES],
     ['family before any', '*/*;q=0.9, application/*;q=0.1', TURTLE],
@@ -65,7 +65,7 @@ void t.test('the format that Accept prefers', async (t) => {
     ['empty members do not count (§5.6.1)', ',, ,application/ld+json,,', JSON_LD],
     ['the hundredth member counts', 'a/b,'.repeat(99) + 'application/ld+json', JSON_LD],
     ['the one after it does not', 'a/b,'.repeat(100) + 'application/ld+json', undefined],
-    ['what Jena sends', JENA, TURTLE],
+    ['the Accept of Jena', JENA, TURTLE],
   ]
   for (const [behaviour, accept, expected] of rows) t.equal(negotiate(accept, RDF_FORMATS), expected, behaviour)
 })

@@ -1,5 +1,5 @@
 // Memento over HTTP (RFC 7089, pattern 2.1: a TimeGate apart from the original, 302, mementos with URIs of their own), as
-// spec 4.5, 7 and 9.3 to 9.6 have it: on a running gateway with a real repository.
+// in spec 4.5, 7 and 9.3 to 9.6: on a running gateway with a real repository.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Parser } from 'n3'
 import t, { type Test } from 'tap'
@@ -22,7 +22,7 @@ interface Link {
   readonly attributes: Readonly<Record<string, string>>
 }
 
-/** RFC 8288 §3, as far as it is used here. */
+/** The part of RFC 8288 §3 that these answers use. */
 const linksOf = (text: string): Link[] =>
   text
     .trim()
@@ -83,7 +83,7 @@ async function versionsOf(world: World, path: string): Promise<TimeMapJson['vers
 const dateOf = ({ time }: { time: string }): string => new Date(time).toUTCString()
 const at = (time: string, seconds: number): string => new Date(Date.parse(time) + seconds * 1000).toUTCString()
 
-/** GET, and HEAD, which has to say the same (RFC 9110 §9.3.2). */
+/** GET, and a HEAD that must have the same fields (RFC 9110 §9.3.2). */
 async function getAndHead(
   t: Test,
   world: World,
@@ -145,7 +145,7 @@ async function mementos(world: World, row: Row, { path, iri, versions }: Past): 
     }
     t.same(uris(links, `${ACL}mode`), [`${ACL}Read`], 'only Read is advertised')
   })
-  await row('spec 8: what may be stored for a year says nothing that a later write makes wrong', async (t) => {
+  await row('spec 8: an answer that may be cached for a year stays correct after later writes', async (t) => {
     const path = world.freshPath()
     await world.as('owner')('PUT', path, ttl(turtle('"one"')))
     const [version] = await versionsOf(world, path)
@@ -153,7 +153,7 @@ async function mementos(world: World, row: Row, { path, iri, versions }: Past): 
     await world.as('owner')('PUT', path, ttl(turtle('"two"')))
     const [, second] = await versionsOf(world, path)
     const after = linksIn(await getAndHead(t, world, `${path}?version=${version!.version}`))
-    t.same(after, [...before, ...withRel(after, 'next')], 'a next one comes, and nothing goes')
+    t.same(after, [...before, ...withRel(after, 'next')], 'only the link to the next version is new')
     t.same(uris(after, 'next'), [second!.uri])
   })
   await row('the same in every format, with one entity-tag', async (t) => {
@@ -166,7 +166,7 @@ async function mementos(world: World, row: Row, { path, iri, versions }: Past): 
       }
     }
   })
-  await row('what makes a memento one stays with every status (RFC 7089 §4.5.7)', async (t) => {
+  await row('RFC 7089 §4.5.7: with every status, the fields of a memento stay', async (t) => {
     const etag = { 'If-None-Match': `"${second.version}"` }
     const target = `${path}?version=${second.version}`
     const owner = world.as('owner')
@@ -175,12 +175,12 @@ async function mementos(world: World, row: Row, { path, iri, versions }: Past): 
       ['not modified', await getAndHead(t, world, target, etag), 304],
       ['weakly compared', await getAndHead(t, world, target, { 'If-None-Match': `"x", W/"${second.version}"` }), 304],
       ['not acceptable', await getAndHead(t, world, target, { Accept: 'image/png' }), 406],
-      ['another version is wanted', await getAndHead(t, world, target, { 'If-Match': `"${first.version}"` }), 412],
+      ['If-Match names another version', await getAndHead(t, world, target, { 'If-Match': `"${first.version}"` }), 412],
       ['PUT', await owner('PUT', target, ttl(turtle('"x"'))), 405],
       ['POST', await owner('POST', target, ttl(turtle('"x"'))), 405],
       ['PATCH', await owner('PATCH', target, update), 405],
       ['DELETE', await owner('DELETE', target), 405],
-      ['PUT by somebody who may only read', await world.as('reader')('PUT', target, ttl(turtle('"x"'))), 405],
+      ['PUT by an agent that may only read', await world.as('reader')('PUT', target, ttl(turtle('"x"'))), 405],
     ]
     for (const [name, answer, status] of rows) {
       t.equal(answer.status, status, name)
@@ -197,7 +197,7 @@ async function mementos(world: World, row: Row, { path, iri, versions }: Past): 
     t.same([answer.status, titlesIn(answer)], [200, ['one']])
     t.equal((await getAndHead(t, world, target, { 'Accept-Datetime': 'nonsense' })).status, 200)
   })
-  await row('an abbreviated id, in upper case too; Content-Location has the whole', async (t) => {
+  await row('an abbreviated id, in upper case too; Content-Location has the full one', async (t) => {
     for (const id of [second.version.slice(0, 12), second.version.slice(0, 12).toUpperCase()]) {
       const answer = await getAndHead(t, world, `${path}?version=${id}`, NT)
       t.same([answer.status, titlesIn(answer)], [200, ['two']])
@@ -205,7 +205,7 @@ async function mementos(world: World, row: Row, { path, iri, versions }: Past): 
       t.equal(answer.fields['content-location'], `${iri}?version=${second.version}`)
     }
   })
-  await row('ids that stand for no version', async (t) => {
+  await row('ids of no version', async (t) => {
     const other = world.freshPath()
     await world.as('owner')('PUT', other, ttl(turtle('"other"')))
     const [foreign] = await versionsOf(world, other)
@@ -222,7 +222,7 @@ async function mementos(world: World, row: Row, { path, iri, versions }: Past): 
     for (const [name, id, status] of rows) {
       t.equal((await getAndHead(t, world, `${path}?version=${id}`)).status, status, name)
       t.equal((await getAndHead(t, world, `${path}?version=${id}&diff=${id}`)).status, status, name)
-      t.equal((await getAndHead(t, world, `${path}?version=${id}`, {}, 'nobody')).status, 403, name)
+      t.equal((await getAndHead(t, world, `${path}?version=${id}`, {}, 'anonymous')).status, 403, name)
       const written = await world.as('owner')('PUT', `${path}?version=${id}`, ttl(turtle('"x"')))
       t.same([written.status, written.fields.allow], [405, 'GET, HEAD, OPTIONS'], name)
     }
@@ -230,17 +230,17 @@ async function mementos(world: World, row: Row, { path, iri, versions }: Past): 
     t.same([asOf.status, titlesIn(asOf)], [200, ['three']], 'another document’s commit: as at that commit')
     t.equal(asOf.fields.etag, `"${third.version}"`)
   })
-  await row('a version is what everybody may keep where everybody may read', async (t) => {
+  await row('a version that everyone may read is public', async (t) => {
     const open = world.freshPath()
     const rule = `@prefix acl: <${ACL}> . <#this> a acl:Authorization ; acl:mode acl:Read ;
       acl:agentClass <http://xmlns.com/foaf/0.1/Agent> ; acl:accessTo <${world.origin}${open}> .`
     await world.as('owner')('PUT', '/admin/acl/authorizations/memento/', ttl(rule))
     await world.as('owner')('PUT', open, ttl(turtle('"open"')))
     const [version] = await versionsOf(world, open)
-    for (const who of ['nobody', 'owner']) {
+    for (const who of ['anonymous', 'owner']) {
       const answer = await getAndHead(t, world, `${open}?version=${version!.version}`, {}, who)
       t.equal(answer.fields['cache-control'], 'public, max-age=31536000, immutable', who)
-      t.same(uris(linksIn(answer), `${ACL}agent`), [], 'it names nobody')
+      t.same(uris(linksIn(answer), `${ACL}agent`), [], 'it names no agent')
     }
   })
 }
@@ -291,12 +291,12 @@ async function timeMaps(world: World, row: Row, { path, iri, versions }: Past): 
       t.match(fields['content-type'], type)
     }
   })
-  await row('the TimeMap as JSON says who did what', async (t) => {
+  await row('the TimeMap as JSON has agent and method of each version', async (t) => {
     t.match(versions[0], { agent: world.ownerWebId, method: 'PUT', removed: 0 })
     t.ok(versions[0]!.added! > 5)
     t.match(versions[1], { added: 2, removed: versions[1]!.removed }, 'title and modified')
   })
-  await row('the TimeMap is asked for again, and answered with 304', async (t) => {
+  await row('a conditional request for the TimeMap → 304', async (t) => {
     const { fields } = await getAndHead(t, world, target, LINK)
     t.equal(fields['cache-control'], 'private, no-cache')
     t.same(uris(linksIn({ fields } as Answer), 'original'), [iri])
@@ -373,7 +373,7 @@ const distance = (version: Version, time: number): number => Math.abs(Date.parse
 async function differences(world: World, row: Row, { path, iri, versions }: Past): Promise<void> {
   const [first, , third] = versions as [Version, Version, Version]
   const target = `${path}?version=${third.version}&diff=${first.version}`
-  await row('what differs between two versions, in every format', async (t) => {
+  await row('the differences between two versions, in every format', async (t) => {
     const patch = await getAndHead(t, world, target, { Accept: 'application/rdf-patch' })
     t.equal(patch.status, 200)
     const lines = patch.text.split('\n')
@@ -452,7 +452,7 @@ async function deleted(world: World, row: Row, { path: living }: Past): Promise<
     t.same(
       uris(linksIn(await getAndHead(t, world, world.freshPath())), 'timemap'),
       [],
-      'where there never was one: none',
+      'none for a document that never existed',
     )
   })
   await row('the history of a deleted document', async (t) => {
@@ -468,16 +468,16 @@ async function deleted(world: World, row: Row, { path: living }: Past): Promise<
     t.same(
       [put.status, put.fields['memento-datetime']],
       [405, dateOf(before)],
-      'who may read it learns that it is past',
+      'an agent that may read it gets Memento-Datetime',
     )
-    for (const who of ['stranger', 'nobody']) {
+    for (const who of ['stranger', 'anonymous']) {
       for (const query of ['?timemap', '?timegate', `?version=${before.version}`]) {
         t.equal((await getAndHead(t, world, path + query, {}, who)).status, 403, who)
       }
       t.same(uris(linksIn(await getAndHead(t, world, path, {}, who)), 'timemap'), [], who)
     }
   })
-  await row('the history of a deleted container is not for those who may read items only', async (t) => {
+  await row('an agent that may read items only gets no history of a deleted container', async (t) => {
     const [rule, container] = ['/admin/acl/authorizations/items/', world.freshPath()]
     const body = `<#this> a <${ACL}Authorization> ; <${ACL}mode> <${ACL}Read> ; <${ACL}agentClass> <http://xmlns.com/foaf/0.1/Agent> ;
       <${ACL}accessToClass> <https://www.w3.org/ns/ldt/document-hierarchy#Item> .`
@@ -490,7 +490,11 @@ async function deleted(world: World, row: Row, { path: living }: Past): Promise<
       const answer = await getAndHead(t, world, container + query, {}, 'stranger')
       t.equal(answer.status, 404, query)
       const never = await getAndHead(t, world, world.freshPath() + query, {}, 'stranger')
-      t.equal(answer.text.replaceAll(container, ''), never.text.replace(/\/\w+\/(?=\?)/g, ''), 'as if it never was')
+      t.equal(
+        answer.text.replaceAll(container, ''),
+        never.text.replace(/\/\w+\/(?=\?)/g, ''),
+        'as if it had never existed',
+      )
       t.same(Object.keys(answer.fields), Object.keys(never.fields))
       t.equal(
         (await getAndHead(t, world, path + query.replace(version, before.version), {}, 'stranger')).status < 400,
@@ -499,7 +503,7 @@ async function deleted(world: World, row: Row, { path: living }: Past): Promise<
     }
     await owner('DELETE', rule)
   })
-  await row('design 3: the 404 of a deleted container does not tell those that there was one', async (t) => {
+  await row('design 3: nor does its 404 show that the container existed', async (t) => {
     const [rule, container, never] = ['/admin/acl/authorizations/some/', world.freshPath(), world.freshPath()]
     const body = `<#this> a <${ACL}Authorization> ; <${ACL}mode> <${ACL}Read> ; <${ACL}agentClass> <http://xmlns.com/foaf/0.1/Agent> ;
       <${ACL}accessToClass> <https://www.w3.org/ns/ldt/document-hierarchy#Item> .`
@@ -507,12 +511,12 @@ async function deleted(world: World, row: Row, { path: living }: Past): Promise<
     await owner('PUT', container, ttl('<> a <https://www.w3.org/ns/ldt/document-hierarchy#Container> .'))
     await owner('DELETE', container)
     await versionsOf(world, container)
-    const [was, wasNot] = [await getAndHead(t, world, container, {}, 'nobody'), await getAndHead(t, world, never, {}, 'nobody')] // prettier-ignore
+    const [was, wasNot] = [await getAndHead(t, world, container, {}, 'anonymous'), await getAndHead(t, world, never, {}, 'anonymous')] // prettier-ignore
     t.same([was.status, was.fields.link], [404, wasNot.fields.link])
     t.same(uris(linksIn(await getAndHead(t, world, container)), 'timemap'), [`${world.origin}${container}?timemap`])
     await owner('DELETE', rule)
   })
-  await row('design 6: the owner of a deleted document, who has no other right to it, reads its history', async (t) => {
+  await row('design 6: the owner of a deleted document reads its history without any other right', async (t) => {
     const [rule, path] = ['/admin/acl/authorizations/makes/', world.freshPath()]
     const body = `<#this> a <${ACL}Authorization> ; <${ACL}mode> <${ACL}Write> ; <${ACL}agent> <${world.webIdOf('stranger')}> ;
       <${ACL}accessTo> <${world.origin}/> .`
@@ -524,7 +528,7 @@ async function deleted(world: World, row: Row, { path: living }: Past): Promise<
     t.equal(map.status, 200)
     const [mine] = (JSON.parse(map.text) as TimeMapJson).versions
     t.equal((await getAndHead(t, world, `${path}?version=${mine!.version}`, {}, 'stranger')).status, 200)
-    t.equal((await getAndHead(t, world, `${path}?timemap`, {}, 'nobody')).status, 403)
+    t.equal((await getAndHead(t, world, `${path}?timemap`, {}, 'anonymous')).status, 403)
 
     const { text } = await owner('GET', `${path}?version=${mine!.version}`, { fields: NT })
     const fields = { 'Content-Type': 'application/n-triples', 'Content-Location': mine!.uri! }
@@ -532,7 +536,7 @@ async function deleted(world: World, row: Row, { path: living }: Past): Promise<
     const restored = (await owner('GET', path, { fields: NT })).text
     const lines = (nTriples: string) => nTriples.split('\n').filter((line) => !line.includes('/modified>'))
     t.same(lines(restored), lines(text))
-    t.equal((await stranger('GET', path)).status, 200, 'spec 3: as it was, it is its owner’s again')
+    t.equal((await stranger('GET', path)).status, 200, 'spec 3: restored with its owner')
     await owner('DELETE', rule)
   })
   await row('a version that deleted the document: 404 with the links', async (t) => {
@@ -552,7 +556,7 @@ async function deleted(world: World, row: Row, { path: living }: Past): Promise<
     const json = await getAndHead(t, world, diff, { Accept: 'application/json' })
     t.match(JSON.parse(json.text), { from: { uri: before.uri }, to: { uri: undefined, version: deletion.version } })
   })
-  await row('a PUT restores only what the version has that it names', async (t) => {
+  await row('a PUT restores a version only with the content of the version that it names', async (t) => {
     const path = world.freshPath()
     for (const title of ['one', 'two']) await owner('PUT', path, ttl(turtle(`"${title}"`)))
     const [one, two] = (await versionsOf(world, path)) as [Version, Version]
@@ -562,7 +566,7 @@ async function deleted(world: World, row: Row, { path: living }: Past): Promise<
       ['the whole id', one.uri!, one.version],
       ['as a relative reference', `?version=${one.version}`, one.version],
       ['abbreviated, in upper case', `?version=${one.version.slice(0, 12).toUpperCase()}`, one.version],
-      ['the document’s name in other words', one.uri!.replace(path, `/%${path.charCodeAt(1).toString(16)}${path.slice(2)}`), one.version],
+      ['another spelling of the document’s URI', one.uri!.replace(path, `/%${path.charCodeAt(1).toString(16)}${path.slice(2)}`), one.version],
       ['a version with other content', two.uri!, undefined],
       ['no version', `?version=${'f'.repeat(40)}`, undefined],
       ['no id', '?version=main', undefined],
@@ -577,7 +581,7 @@ async function deleted(world: World, row: Row, { path: living }: Past): Promise<
       t.equal((await versionsOf(world, path)).at(-1)!.restores, restores, name)
     }
   })
-  await row('RFC 9110 §8.7: a PUT that says where it has its content from restores', async (t) => {
+  await row('RFC 9110 §8.7: a PUT with the Content-Location of a version restores it', async (t) => {
     const version = await owner('GET', `${living}?timemap`, accept('application/json'))
     const [first] = (JSON.parse(version.text) as TimeMapJson).versions
     const { text } = await owner('GET', `${living}?version=${first!.version}`, { fields: NT })
@@ -601,10 +605,10 @@ async function access(world: World, row: Row): Promise<void> {
       `?version=${version!.version}&diff=${version!.version}`,
     ]
     for (const query of queries) {
-      for (const who of ['stranger', 'nobody']) {
+      for (const who of ['stranger', 'anonymous']) {
         const answer = await getAndHead(t, world, path + query, {}, who)
         t.equal(answer.status, 403, `${who} ${query}`)
-        t.notMatch(JSON.stringify(answer), version!.version, 'nothing of it is told')
+        t.notMatch(JSON.stringify(answer), version!.version, 'the answer does not contain it')
         t.same(uris(linksIn(answer), 'timemap'), [])
       }
       t.ok((await getAndHead(t, world, path + query, {}, 'reader')).status < 400, `reader ${query}`)
@@ -618,7 +622,7 @@ async function access(world: World, row: Row): Promise<void> {
   })
 }
 
-/** What the repository does is injected: everything before and after it is real. */
+/** The failures of the repository are injected; the rest of the gateway is real. */
 async function setbacks(world: World, row: Row, { path, versions }: Past): Promise<void> {
   const application = world.running.dataspaces[0]!.endUser as { history?: History }
   const real = application.history!
@@ -630,7 +634,7 @@ async function setbacks(world: World, row: Row, { path, versions }: Past): Promi
   const refused = { setback: 'limited', detail: 'token abc is limited', retryAt } as const
   const unread = '?version=' + versions[1]!.version
 
-  await row('what the repository does not answer: 503 with Retry-After, and none of its secrets', async (t) => {
+  await row('if the repository fails: 503 with Retry-After, and none of its secrets', async (t) => {
     const rows: [name: string, faults: Partial<History>, query: string][] = [
       ['time map', { versions: async () => refused }, '?timemap'],
       ['time gate', { versions: async () => refused }, '?timegate'],
@@ -649,7 +653,7 @@ async function setbacks(world: World, row: Row, { path, versions }: Past): Promi
     }
     t.ok(
       world.log.some(({ cause }) => cause === 'limited: token abc is limited'),
-      'the log has it',
+      'the log has the cause',
     )
     const fresh = world.freshPath()
     await world.as('owner')('PUT', fresh, ttl(turtle('"unread"')))
@@ -662,7 +666,7 @@ async function setbacks(world: World, row: Row, { path, versions }: Past): Promi
       t.equal((await getAndHead(t, world, `${fresh}?version=${version!.version}`)).status, 503)
     })
   })
-  await row('versions that are being written are waited for, then what is there is answered', async (t) => {
+  await row('the gateway waits for versions that are being written, then answers with the known ones', async (t) => {
     const waits: number[] = []
     const pending = async (document: string, patience: number) => {
       waits.push(patience)

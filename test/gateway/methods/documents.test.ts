@@ -1,11 +1,11 @@
-// Documents over HTTP, as a client meets them: spec 2.1, 2.2, 3, 4.1, 4.6, 5 and 7, design 3; on both stores, over TLS.
+// Documents over HTTP, as a client sees them: spec 2.1, 2.2, 3, 4.1, 4.6, 5 and 7, design 3; on both stores, over TLS.
 import t from 'tap'
 import { Parser } from 'n3'
 import { accept, makeWorld, ttl, turtle, update, type World } from '../../support/world.js'
 import type { Answer, Send } from '../../support/client.js'
 import { forEachStore, type Row, rowsOf } from '../../support/stores.js'
 
-type Who = 'owner' | 'writer' | 'reader' | 'stranger' | 'nobody'
+type Who = 'owner' | 'writer' | 'reader' | 'stranger' | 'anonymous'
 
 const NT = { Accept: 'application/n-triples' }
 const errorOf = (answer: Answer): { status: string | undefined; title: string | undefined } => {
@@ -36,7 +36,7 @@ void forEachStore(t, 'documents', async (t, makeStores, kind) => {
 })
 type Make = (body?: string, who?: Who) => Promise<string>
 
-/** Statuses: method, target, who, what is sent → status. `new`, `old`, `gone` stand for paths. */
+/** Agent, method, target, request → status. `new`, `old`, `agent` and `secretary` stand for paths. */
 async function table(world: World, row: Row, make: Make): Promise<void> {
   // prettier-ignore
   const rows: [name: string, who: Who, method: string, target: 'new' | 'old' | (string & {}), send: Send, status: number][] = [
@@ -55,12 +55,12 @@ async function table(world: World, row: Row, make: Make): Promise<void> {
     ['spec 7: DELETE, not found', 'owner', 'DELETE', 'new', {}, 404],
     ['spec 7: 404 goes before 415', 'owner', 'POST', 'new', { fields: PDF, body: 'x' }, 404],
     ['spec 7: trailing slash missing', 'owner', 'GET', '/nothing', {}, 308],
-    ['spec 7: trailing slash missing, for anybody', 'nobody', 'DELETE', '/nothing', {}, 308],
+    ['spec 7: trailing slash missing, for an anonymous client', 'anonymous', 'DELETE', '/nothing', {}, 308],
     ['spec 7: trailing slash missing on PUT', 'owner', 'PUT', '/nothing', ttl(''), 308],
     ['spec 7: RDF syntax error on PUT', 'owner', 'PUT', 'new', ttl('<> a'), 400],
     ['spec 7: RDF syntax error on POST', 'owner', 'POST', 'old', ttl('<> a'), 400],
     ['spec 7: malformed document URI', 'owner', 'PUT', '/a//b/', ttl(''), 400],
-    ['spec 7: malformed document URI goes before access', 'nobody', 'PUT', '/a//b/', {}, 400],
+    ['spec 7: malformed document URI goes before access', 'anonymous', 'PUT', '/a//b/', {}, 400],
     ['spec 7: deleting the root document', 'owner', 'DELETE', '/', {}, 400],
     ['deleting the root document by PATCH', 'owner', 'PATCH', '/', update('DELETE WHERE { ?s ?p ?o }'), 400],
     ['spec 7: media type not supported on GET', 'owner', 'GET', 'old', accept('image/png'), 406],
@@ -74,7 +74,7 @@ async function table(world: World, row: Row, make: Make): Promise<void> {
     ['relative IRI in N-Triples', 'owner', 'PUT', 'new', { fields: { 'Content-Type': 'application/n-triples' }, body: '<> <http://e/p> <http://e/o> .' }, 400],
     ['spec 7: too large, declared', 'owner', 'PUT', 'new', ttl('x'.repeat(2_097_153)), 413],
     ['spec 7: too large, chunked', 'owner', 'PUT', 'new', { fields: TTL, body: `# ${'x'.repeat(2_097_153)}`, chunked: true }, 413],
-    ['too large goes before everything', 'nobody', 'PUT', '/a//b/', { body: 'x'.repeat(2_097_153) }, 413],
+    ['too large goes before everything', 'anonymous', 'PUT', '/a//b/', { body: 'x'.repeat(2_097_153) }, 413],
     ['spec 7: PATCH form: INSERT DATA', 'owner', 'PATCH', 'old', update('INSERT DATA { <#a> <#b> <#c> }'), 422],
     ['spec 7: PATCH form: GRAPH', 'owner', 'PATCH', 'old', update('DELETE WHERE { GRAPH <http://e/g> { ?s ?p ?o } }'), 422],
     ['PATCH that cannot be parsed', 'owner', 'PATCH', 'old', update('INSERT'), 400],
@@ -84,19 +84,19 @@ async function table(world: World, row: Row, make: Make): Promise<void> {
     ['owner’s document: PATCH', 'owner', 'PATCH', 'agent', update('DELETE WHERE { ?s ?p ?o }'), 405],
     ['owner’s document: DELETE', 'owner', 'DELETE', 'agent', {}, 405],
     ['secretary’s document: DELETE', 'owner', 'DELETE', 'secretary', {}, 405],
-    ['owner’s document can be read by everyone', 'nobody', 'GET', 'agent', {}, 200],
+    ['owner’s document can be read by everyone', 'anonymous', 'GET', 'agent', {}, 200],
     ['a method that is not in the table', 'owner', 'LOCK', 'old', {}, 405],
     ['TRACE', 'owner', 'TRACE', 'old', {}, 405],
-    ['spec 5: GET by nobody', 'nobody', 'GET', 'old', {}, 403],
-    ['spec 5: HEAD by nobody', 'nobody', 'HEAD', 'old', {}, 403],
-    ['spec 5: PUT by nobody', 'nobody', 'PUT', 'old', ttl(''), 403],
+    ['spec 5: GET by an anonymous client', 'anonymous', 'GET', 'old', {}, 403],
+    ['spec 5: HEAD by an anonymous client', 'anonymous', 'HEAD', 'old', {}, 403],
+    ['spec 5: PUT by an anonymous client', 'anonymous', 'PUT', 'old', ttl(''), 403],
     ['spec 5: GET by an agent without authorization', 'stranger', 'GET', 'old', {}, 403],
     ['spec 5: GET by a reader', 'reader', 'GET', 'old', {}, 200],
     ['spec 5: POST by a reader', 'reader', 'POST', 'old', ttl('<> a <#T> .'), 403],
     ['spec 5: PUT by a reader', 'reader', 'PUT', 'old', ttl(''), 403],
     ['spec 5: PATCH by a reader', 'reader', 'PATCH', 'old', update('DELETE WHERE { ?s ?p ?o }'), 403],
     ['spec 5: DELETE by a reader', 'reader', 'DELETE', 'old', {}, 403],
-    ['spec 5: GET by a writer, who is no reader', 'writer', 'GET', 'old', {}, 200],
+    ['spec 5: GET by a writer that is not in the group of readers', 'writer', 'GET', 'old', {}, 200],
     ['spec 5: PUT by a writer', 'writer', 'PUT', 'old', ttl(''), 200],
     ['spec 5: a writer creates', 'writer', 'PUT', 'new', ttl(''), 201],
     ['a writer may not write authorizations', 'writer', 'PUT', '/admin/acl/authorizations/mine/', ttl(''), 403],
@@ -112,7 +112,7 @@ async function table(world: World, row: Row, make: Make): Promise<void> {
     ['a page of another site, by Origin', 'owner', 'PUT', 'new', { fields: { ...TTL, Origin: 'https://evil.example' }, body: '' }, 403],
     ['an opaque origin', 'owner', 'POST', 'old', { fields: { ...TTL, Origin: 'null' }, body: '<> a <#T> .' }, 403],
     ['a page of another site reads', 'owner', 'GET', 'old', { fields: { Origin: 'https://evil.example' } }, 200],
-    ['a credential that is not understood is not taken for none', 'nobody', 'GET', '/', { fields: { Authorization: 'Bearer x' } }, 400],
+    ['a credential that is not understood does not make the client anonymous', 'anonymous', 'GET', '/', { fields: { Authorization: 'Bearer x' } }, 400],
   ]
   for (const [name, who, method, target, send, status] of rows) {
     await row(`${name}: ${method} → ${status}`, async (t) => {
@@ -129,7 +129,7 @@ async function table(world: World, row: Row, make: Make): Promise<void> {
       if (method === 'HEAD' || status === 304) {
         t.equal(answer.text, '', 'no content')
       } else if (status >= 300) {
-        t.equal(errorOf(answer).status, String(status), 'spec 2.2: the body says so too')
+        t.equal(errorOf(answer).status, String(status), 'spec 2.2: the body has the status too')
         t.ok(errorOf(answer).title)
       }
       if (status === 405) t.match(answer.fields.allow, /GET/, 'RFC 9110 §15.5.6: Allow')
@@ -148,7 +148,7 @@ async function table(world: World, row: Row, make: Make): Promise<void> {
   })
   await row('spec 2.2: the error in every format', async (t) => {
     for (const type of ['text/turtle', 'application/n-triples', 'application/rdf+xml', 'application/ld+json']) {
-      const answer = await world.as('nobody')('GET', '/', accept(type))
+      const answer = await world.as('anonymous')('GET', '/', accept(type))
       t.equal(answer.status, 403)
       t.equal(answer.fields['content-type']?.split(';')[0], type)
       t.match(answer.text, /(http-statusCodes#|sc:)Forbidden/)
@@ -283,7 +283,7 @@ async function conditions(world: World, row: Row, make: Make): Promise<void> {
     )
     t.equal((await owner('DELETE', path, { fields: { 'If-Match': turtleTag! } })).status, 412)
     t.equal((await owner('DELETE', path, { fields: { 'If-Match': put.fields.etag! } })).status, 204)
-    t.equal((await owner('PUT', path, { fields: { 'If-Match': '*' } })).status, 412, 'nothing is there')
+    t.equal((await owner('PUT', path, { fields: { 'If-Match': '*' } })).status, 412, 'no document exists')
     t.equal((await owner('PUT', path, { fields: { 'If-None-Match': '*' } })).status, 201)
   })
   await row('property: of concurrent conditional writes, exactly one wins', async (t) => {
@@ -323,7 +323,7 @@ async function managed(world: World, row: Row, make: Make): Promise<void> {
     t.equal(after.split('dc/terms/created').length, 2, 'exactly one dct:created')
     t.match(after, `acl#owner> <${world.webIdOf('writer')}>`, 'the owner stays')
   })
-  await row('acl:owner has Read, Write and Append on it, nobody else by it', async (t) => {
+  await row('acl:owner gives Read, Write and Append to the owner, and to no other agent', async (t) => {
     const path = await make(undefined, 'writer')
     t.equal((await world.as('stranger')('GET', path)).status, 403)
     const claim = `<> <http://www.w3.org/ns/auth/acl#owner> <${world.webIdOf('stranger')}> .`
@@ -331,7 +331,7 @@ async function managed(world: World, row: Row, make: Make): Promise<void> {
     await world.as('writer')('PUT', path, ttl(claim))
     const body = `INSERT { ${claim.replace(' .', '')} } WHERE {}`
     t.equal((await world.as('writer')('PATCH', path, update(body))).status, 204)
-    t.equal((await world.as('stranger')('GET', path)).status, 403, 'a claim of ownership changes nothing')
+    t.equal((await world.as('stranger')('GET', path)).status, 403, 'a claim of ownership has no effect')
   })
   await row('blank nodes are skolemised in every write', async (t) => {
     const path = await make('<> <http://e/p> [ <http://e/q> [] ] .')
@@ -341,7 +341,7 @@ async function managed(world: World, row: Row, make: Make): Promise<void> {
     t.notMatch(text, '_:')
     t.equal(text.match(new RegExp(`<${world.origin}${path}#id[0-9a-f-]{36}> \\.`, 'g'))?.length, 4)
   })
-  await row('PUT of what GET gave keeps the document as it was, but for dct:modified', async (t) => {
+  await row('PUT of the content of a GET changes only dct:modified', async (t) => {
     const path = await make('<#x> a <http://e/T> ; <http://e/p> 1, 2.50, "a\\tb"@en-gb .')
     const before = (await owner('GET', path, { fields: NT })).text
     await owner('PUT', path, { fields: { 'Content-Type': 'application/n-triples' }, body: before })
@@ -351,12 +351,12 @@ async function managed(world: World, row: Row, make: Make): Promise<void> {
 }
 
 async function existenceDoesNotLeak(world: World, row: Row, make: Make): Promise<void> {
-  await row('existence does not leak: the same answer to those without rights', async (t) => {
+  await row('existence does not leak: agents without rights get the same answer', async (t) => {
     const container = await make('<> a <https://www.w3.org/ns/ldt/document-hierarchy#Container> .')
     const old = `${container}old/`
     t.equal((await world.as('owner')('PUT', old)).status, 201)
     for (const method of ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']) {
-      for (const who of ['nobody', 'stranger'] as const) {
+      for (const who of ['anonymous', 'stranger'] as const) {
         const ask = async (path: string): Promise<unknown> => {
           const answer = await world.as(who)(method, path)
           const fields = { ...answer.fields, date: undefined }
@@ -406,19 +406,19 @@ async function fieldsOfResponses(world: World, row: Row, make: Make): Promise<vo
     const posted = await owner('POST', path, ttl(turtle('"z"')))
     t.equal(posted.fields.etag, (await owner('GET', path)).fields.etag)
   })
-  await row('Cache-Control: private unless everyone may read and nobody is named', async (t) => {
+  await row('Cache-Control: private unless everyone may read and the answer names no agent', async (t) => {
     const path = await make()
     t.match((await owner('GET', path)).fields['cache-control'], /private/)
     const agent = new URL(world.ownerWebId).pathname
-    t.match((await world.as('nobody')('GET', agent)).fields['cache-control'], /public/)
+    t.match((await world.as('anonymous')('GET', agent)).fields['cache-control'], /public/)
     t.match((await owner('GET', agent)).fields['cache-control'], /private/, 'this answer names the agent')
-    t.match((await world.as('nobody')('GET', path)).fields['cache-control'], /no-store/, 'errors')
+    t.match((await world.as('anonymous')('GET', path)).fields['cache-control'], /no-store/, 'errors')
   })
   await row('OPTIONS and CORS', async (t) => {
-    const answer = await world.as('nobody')('OPTIONS', '/')
+    const answer = await world.as('anonymous')('OPTIONS', '/')
     t.equal(answer.status, 204)
     t.equal(answer.fields.allow, 'GET, HEAD, POST, PUT, PATCH, OPTIONS', 'the root cannot be deleted')
-    const profile = await world.as('nobody')('OPTIONS', new URL(world.ownerWebId).pathname)
+    const profile = await world.as('anonymous')('OPTIONS', new URL(world.ownerWebId).pathname)
     t.equal(profile.fields.allow, 'GET, HEAD, OPTIONS')
     t.match(answer.fields['accept-post'], 'text/turtle')
     t.equal(answer.fields['accept-patch'], 'application/sparql-update')
@@ -432,9 +432,9 @@ async function fieldsOfResponses(world: World, row: Row, make: Make): Promise<vo
       t.ok(rawFields.includes(name), name)
     }
   })
-  await row('no answer says that it may be kept by everyone when it may not', async (t) => {
+  await row('only answers that everyone may read are public', async (t) => {
     const path = await make()
-    for (const who of ['owner', 'reader', 'stranger', 'nobody'] as const) {
+    for (const who of ['owner', 'reader', 'stranger', 'anonymous'] as const) {
       const answer = await world.as(who)('GET', path)
       t.notMatch(answer.fields['cache-control'], /public/)
     }

@@ -1,4 +1,4 @@
-// Documents too large to be held (design 3 and 5): streamed in constant memory, with the entity-tag at the end, on both stores.
+// Documents too large for memory (design 3 and 5): streamed in constant memory, with the entity-tag at the end, on both stores.
 import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import { get as httpsGet } from 'node:https'
@@ -64,7 +64,7 @@ async function make(world: World, store: GraphStore, more: readonly string[] = [
 async function reading(row: Row, cachedRow: Row, world: World, store: GraphStore): Promise<void> {
   const owner = world.as('owner')
   await row(
-    'GET is all of it, as Turtle and as N-Triples, with the entity-tag of its triples in the trailer',
+    'GET gives the whole document, as Turtle and as N-Triples, with the entity-tag of its triples in the trailer',
     async (t) => {
       const path = await make(world, store)
       for (const [accept, type, code] of [
@@ -87,7 +87,7 @@ async function reading(row: Row, cachedRow: Row, world: World, store: GraphStore
       }
     },
   )
-  await cachedRow('what has been read to its end is 304 until it is changed', async (t) => {
+  await cachedRow('a document that has been read to its end is 304 until it changes', async (t) => {
     const path = await make(world, store)
     const tag = (await owner('GET', path)).trailers['etag']!
     const unchanged = await owner('GET', path, { fields: { 'If-None-Match': tag } })
@@ -112,7 +112,7 @@ async function reading(row: Row, cachedRow: Row, world: World, store: GraphStore
     t.same(comparable({ ...head.fields }), comparable({ ...get.fields }))
     t.equal(head.text, '')
   })
-  await row('RFC 9112 §2.5: a client of HTTP/1.0 gets it without chunks and trailer', async (t) => {
+  await row('RFC 9112 §2.5: a client of HTTP/1.0 gets the document without chunks and trailer', async (t) => {
     const path = await make(world, store)
     const { hostname, port, host } = new URL(world.base)
     const pem = world.pemOf('owner')
@@ -130,7 +130,7 @@ async function reading(row: Row, cachedRow: Row, world: World, store: GraphStore
     t.notMatch(text, /^(transfer-encoding|trailer):/im)
     t.equal(linesOf(text.split('\r\n\r\n')[1]!).length, 2_004)
   })
-  await row('Last-Modified and If-Modified-Since go by its dates', async (t) => {
+  await row('Last-Modified and If-Modified-Since use the dates of the document', async (t) => {
     const dateTime = '<http://www.w3.org/2001/XMLSchema#dateTime>'
     const path = await make(world, store, [`<http://purl.org/dc/terms/modified> "2026-01-02T03:04:05Z"^^${dateTime}`])
     const { fields } = await owner('GET', path)
@@ -157,22 +157,22 @@ async function reading(row: Row, cachedRow: Row, world: World, store: GraphStore
 
 async function refusals(row: Row, world: World, store: GraphStore): Promise<void> {
   const owner = world.as('owner')
-  await row('access is decided on its types and owners before anything of it is sent', async (t) => {
+  await row('access is decided by types and owners before any content is sent', async (t) => {
     const strangers = `<http://www.w3.org/ns/auth/acl#owner> <${world.webIdOf('stranger')}>`
     const [path, owned] = [await make(world, store), await make(world, store, [strangers])]
     const typed = await make(world, store, ['<http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <http://e/Open>'])
     t.equal((await world.as('stranger')('GET', path)).status, 403)
-    t.equal((await world.as('nobody')('GET', path)).status, 403)
+    t.equal((await world.as('anonymous')('GET', path)).status, 403)
     t.equal((await world.as('reader')('GET', path)).status, 200)
     t.equal((await world.as('stranger')('GET', owned)).status, 200, 'the owner')
     const acl = 'http://www.w3.org/ns/auth/acl#'
     const rule = `<#open> a <${acl}Authorization> ; <${acl}mode> <${acl}Read> ;
       <${acl}agentClass> <http://xmlns.com/foaf/0.1/Agent> ; <${acl}accessToClass> <http://e/Open> .`
     t.equal((await owner('PUT', '/admin/acl/authorizations/open-class/', ttl(rule))).status, 201)
-    t.equal((await world.as('nobody')('GET', typed)).status, 200, 'by its type')
-    t.equal((await world.as('nobody')('GET', path)).status, 403, 'not without')
+    t.equal((await world.as('anonymous')('GET', typed)).status, 200, 'by its type')
+    t.equal((await world.as('anonymous')('GET', path)).status, 403, 'not without')
   })
-  await row('a format that has to be made from all of it: 406', async (t) => {
+  await row('a format that needs the whole document in memory: 406', async (t) => {
     const path = await make(world, store)
     for (const Accept of ['application/rdf+xml', 'application/ld+json', 'image/png']) {
       t.equal((await owner('GET', path, accept(Accept))).status, 406)
@@ -183,7 +183,7 @@ async function refusals(row: Row, world: World, store: GraphStore): Promise<void
     t.equal((await owner('GET', path, { fields: { 'If-Match': '"x"' } })).status, 412)
     t.equal((await owner('GET', path, { fields: { 'If-Match': '*' } })).status, 200)
   })
-  await row('it is written by SPARQL updates only: 413', async (t) => {
+  await row('only SPARQL updates change a large document; other writes: 413', async (t) => {
     const path = await make(world, store)
     const insert = { fields: UPDATE, body: 'INSERT { <http://e/s> <http://e/p> 1 } WHERE {}' }
     for (const [method, send] of [
@@ -195,12 +195,12 @@ async function refusals(row: Row, world: World, store: GraphStore): Promise<void
       t.equal((await owner(method, path, send)).status, 413, method)
     }
     t.equal(linesOf((await owner('GET', path)).text).length, 2_004, 'and nothing has changed')
-    t.equal((await owner('DELETE', path)).status, 204, 'nothing of it is needed to remove it')
+    t.equal((await owner('DELETE', path)).status, 204, 'it can be removed without reading it')
     t.equal((await owner('GET', path)).status, 404)
   })
 }
 
-/** About 28 MB: more than sockets take. */
+/** About 28 MB: more than sockets buffer. */
 const LONG = `"${'x'.repeat(1_000)}"`
 
 async function streaming(row: Row, world: World, proxy: StoreProxy): Promise<void> {
@@ -221,7 +221,7 @@ async function streaming(row: Row, world: World, proxy: StoreProxy): Promise<voi
     request.on('error', () => undefined)
     return ((await once(request, 'response')) as [IncomingMessage])[0]
   }
-  await row('one question at the store for each reader, and none that reads what is not sent', async (t) => {
+  await row('each GET is one read of the store, and a HEAD is none', async (t) => {
     t.equal((await owner('GET', path)).text.length > 28e6, true)
     const before = reads().length
     const answers = await Promise.all([owner('GET', path), owner('GET', path)])
@@ -230,7 +230,7 @@ async function streaming(row: Row, world: World, proxy: StoreProxy): Promise<voi
     await owner('HEAD', path)
     if (process.env.TRIPLEGATE_TEST_CACHE !== 'off') t.equal(reads().length - before, 2)
   })
-  await row('a slow reader holds up the store, not the memory of the gateway', async (t) => {
+  await row('a slow client slows down the store and does not fill the memory of the gateway', async (t) => {
     const answer = await open()
     answer.pause()
     await sleep(500)
@@ -240,14 +240,14 @@ async function streaming(row: Row, world: World, proxy: StoreProxy): Promise<voi
     t.ok(size > 28e6)
     t.ok(answer.trailers['etag'])
   })
-  await row('a client that leaves in the middle ends it at the store within a second', async (t) => {
+  await row('a client that leaves in the middle ends the read at the store', async (t) => {
     const answer = await open()
     await once(answer, 'readable')
     answer.destroy()
     for (let i = 0; i < 20 && !reads().at(-1)!.abandoned; i++) await sleep(50)
     t.ok(reads().at(-1)!.abandoned)
   })
-  await row('a store that breaks off in the middle: the client sees it, and there is no entity-tag', async (t) => {
+  await row('a store that breaks off in the middle: the answer breaks off too, without an entity-tag', async (t) => {
     await owner('GET', path)
     proxy.fault({ kind: 'cut', after: 10_000_000, framing: 'chunked', only: (request) => request.graph === graph })
     const answer = await open()

@@ -1,5 +1,5 @@
-// What agents may do, over HTTP (spec 5, design 4): authorizations are documents, effective on the next request.
-// Constraints (spec 4.1, 422): shapes are documents too. What the gateway answers when a store fails.
+// The rights of agents, over HTTP (spec 5, design 4): authorizations are documents, effective on the next request.
+// Constraints (spec 4.1, 422): shapes are documents too. And the answers when a store fails.
 import t from 'tap'
 import { fusekiEndpoints, openHttpStore } from '../../../gateway/stores/http-store.js'
 import type { GraphStore } from '../../../gateway/stores/store.js'
@@ -25,7 +25,7 @@ void forEachStore(t, 'access', async (t, makeStores, kind) => {
 async function authorizations(world: World, row: Row): Promise<void> {
   const owner = world.as('owner')
   let number = 0
-  /** Gives the stranger (or whom `subject` says) something by a new authorization; gives back how to take it away. */
+  /** Creates an authorization for the stranger (or for `subject`). Returns the function that deletes it. */
   const grant = async (
     target: string,
     modes = 'acl:Read',
@@ -50,7 +50,7 @@ async function authorizations(world: World, row: Row): Promise<void> {
     const revoke = await grant(`acl:accessTo <${world.origin}${path}>`)
     t.equal(await get('stranger', path), 200)
     t.equal((await world.as('stranger')('PUT', path)).status, 403, 'Read is not Write')
-    t.equal(await get('nobody', path), 403)
+    t.equal(await get('anonymous', path), 403)
     t.equal(await revoke(), 204)
     t.equal(await get('stranger', path), 403)
   })
@@ -70,8 +70,8 @@ async function authorizations(world: World, row: Row): Promise<void> {
     const [open, identified] = [await made(), await made()]
     await grant(`acl:accessTo <${world.origin}${open}>`, 'acl:Read', 'acl:agentClass foaf:Agent')
     await grant(`acl:accessTo <${world.origin}${identified}>`, 'acl:Read', 'acl:agentClass acl:AuthenticatedAgent')
-    t.same([await get('nobody', open), await get('stranger', open)], [200, 200])
-    t.same([await get('nobody', identified), await get('stranger', identified)], [403, 200])
+    t.same([await get('anonymous', open), await get('stranger', open)], [200, 200])
+    t.same([await get('anonymous', identified), await get('stranger', identified)], [403, 200])
   })
   await row('acl:agentGroup: in on the next request, out on the next', async (t) => {
     const path = await made()
@@ -110,7 +110,7 @@ async function authorizations(world: World, row: Row): Promise<void> {
     t.equal((await world.as('stranger')('PUT', `${container}new/`)).status, 403)
     await revoke()
     t.equal(await get('stranger', deep), 403)
-    t.equal(await get('stranger', `${inner}new/`), 200, 'the owner of a document keeps it')
+    t.equal(await get('stranger', `${inner}new/`), 200, 'the owner of a document still reads it')
   })
   await row('attack: an authorization in a document of the end-user application counts for nothing', async (t) => {
     const secret = await made()
@@ -131,7 +131,7 @@ async function authorizations(world: World, row: Row): Promise<void> {
         `<#this> a acl:Authorization ; acl:mode acl:Read ; acl:agentClass foaf:Agent ; acl:accessTo <${world.origin}${path}> .`,
       ),
     )
-    t.equal(await get('nobody', path), 403)
+    t.equal(await get('anonymous', path), 403)
   })
   await row('attack: no type, no mode, an unknown mode, an unknown class of agents', async (t) => {
     const path = await made()
@@ -144,7 +144,7 @@ async function authorizations(world: World, row: Row): Promise<void> {
       `a acl:Authorization ; acl:mode acl:Read ; acl:agentClass foaf:Agent .`,
     ]
     for (const body of bodies) await owner('PUT', `/admin/acl/authorizations/t${++number}/`, rdf(`<#this> ${body}`))
-    t.equal(await get('nobody', path), 403)
+    t.equal(await get('anonymous', path), 403)
     t.equal(await get('stranger', path), 403)
   })
 }
@@ -153,13 +153,13 @@ async function administration(world: World, row: Row): Promise<void> {
   const status = async (who: string, method: string, path: string, send: Send = {}): Promise<number> =>
     (await world.as(who)(method, path, send)).status
 
-  await row('the admin application: owners, and nobody by rights on classes', async (t) => {
+  await row('the admin application: owners only; rights on classes do not count', async (t) => {
     const update = { fields: { 'Content-Type': 'application/sparql-update' } }
     const open = `INSERT { ?a <${ACL}accessToClass> <https://www.w3.org/ns/ldt/document-hierarchy#Item>, <https://www.w3.org/ns/ldt/document-hierarchy#Container> ,
       <https://w3id.org/atomgraph/linkeddatahub/default#Root> } WHERE { ?a a <${ACL}Authorization> }`
     t.equal(await status('owner', 'PATCH', '/admin/acl/authorizations/public/', { ...update, body: open }), 204)
-    t.equal(await status('nobody', 'GET', '/'), 200, 'the documents are public now')
-    for (const who of ['nobody', 'stranger', 'reader', 'writer']) {
+    t.equal(await status('anonymous', 'GET', '/'), 200, 'the documents are public now')
+    for (const who of ['anonymous', 'stranger', 'reader', 'writer']) {
       for (const path of [
         '/admin/',
         '/admin/acl/authorizations/public/',
@@ -174,7 +174,7 @@ async function administration(world: World, row: Row): Promise<void> {
     t.equal(await status('owner', 'GET', '/admin/none/'), 404)
     const close = open.replace('INSERT', 'DELETE')
     t.equal(await status('owner', 'PATCH', '/admin/acl/authorizations/public/', { ...update, body: close }), 204)
-    t.equal(await status('nobody', 'GET', '/'), 403)
+    t.equal(await status('anonymous', 'GET', '/'), 403)
   })
   await row('Control for an agent opens the admin application, for the modes listed', async (t) => {
     const path = '/admin/acl/authorizations/controller/'
@@ -190,8 +190,8 @@ async function administration(world: World, row: Row): Promise<void> {
     await world.as('owner')('DELETE', path)
     t.equal(await status('stranger', 'GET', '/admin/acl/groups/owners/'), 403)
   })
-  await row('endpoints by acl:accessTo only; those to come are told only to those who may', async (t) => {
-    t.equal(await status('nobody', 'GET', '/importer'), 403)
+  await row('endpoints by acl:accessTo only; 404 for a missing endpoint only to agents with a right', async (t) => {
+    t.equal(await status('anonymous', 'GET', '/importer'), 403)
     t.equal(await status('stranger', 'GET', '/settings-of-nobody'), 308)
     t.equal(await status('owner', 'GET', '/importer'), 404)
   })
@@ -232,7 +232,7 @@ async function constraints(world: World, row: Row): Promise<void> {
     t.equal((await owner('DELETE', '/admin/ontologies/bills/')).status, 204)
     t.equal((await owner('PUT', path, rdf(violating))).status, 201, 'gone with the document')
   })
-  await row('shapes that cannot be used let nothing pass, and can be mended', async (t) => {
+  await row('with unusable shapes every write is refused, and the shapes can be fixed', async (t) => {
     await owner(
       'PUT',
       '/admin/ontologies/broken/',
@@ -297,19 +297,19 @@ void t.test('failing stores', async (t) => {
     })
   }
   await row(
-    'a write to a rule with unknown outcome: nothing is decided until it is known; then by what is there',
+    'a write to a rule with unknown outcome: no decisions until it is known, then by the stored rule',
     async (t) => {
       const path = '/admin/acl/authorizations/doubt/'
       const body = `<#this> a acl:Authorization ; acl:mode acl:Read ; acl:agent <${world.webIdOf('stranger')}> ; acl:accessTo <${world.base}a/> .`
       const isWrite = ({ method }: { method: string }): boolean => method !== 'GET'
       t.equal((await world.as('stranger')('GET', '/a/')).status, 403)
       proxies.admin.fault({ kind: 'drop', when: 'after', only: isWrite })
-      t.equal((await owner('PUT', path, rdf(body))).status, 502, 'the store has done it, and did not say so')
+      t.equal((await owner('PUT', path, rdf(body))).status, 502, 'the store has done it, but its answer was lost')
       proxies.admin.fault(undefined)
       let status = 0
       for (let i = 0; i < 50 && status !== 200; i++) {
         status = (await world.as('stranger')('GET', '/a/')).status
-        t.ok(status === 200 || status === 503, `either what is there, or no decision: ${status}`)
+        t.ok(status === 200 || status === 503, `the stored rule, or no decision: ${status}`)
         await new Promise((resolve) => setTimeout(resolve, 100))
       }
       t.equal(status, 200, 'the granted right is effective')
@@ -318,20 +318,19 @@ void t.test('failing stores', async (t) => {
       proxies.admin.fault(undefined)
       for (let i = 0; i < 50 && (await world.as('owner')('GET', '/a/')).status !== 200; i++)
         await new Promise((resolve) => setTimeout(resolve, 100))
-      t.equal((await world.as('stranger')('GET', '/a/')).status, 200, 'not done: the rule is still there')
+      t.equal((await world.as('stranger')('GET', '/a/')).status, 200, 'not done: the rule still exists')
       t.equal((await owner('DELETE', path)).status, 204)
       t.equal((await world.as('stranger')('GET', '/a/')).status, 403)
     },
   )
   await row('rules that cannot be read: 503, never "no rules"', async (t) => {
-    // The store breaks off: whether the rule was written is unknown, and cannot be looked up either.
-    // From the write on: what comes before it is answered.
+    // From the write on, the store drops connections: the outcome of the write is unknown and cannot be looked up.
     let isWritten = false
     const only = ({ method }: { method: string }): boolean => (isWritten ||= method !== 'GET')
     proxies.admin.fault({ kind: 'drop', when: 'before', only })
     t.equal((await owner('PUT', '/admin/acl/authorizations/unknown/', rdf(''))).status, 502)
     for (const [who, method] of [
-      ['nobody', 'GET'],
+      ['anonymous', 'GET'],
       ['owner', 'GET'],
       ['owner', 'PUT'],
     ] as const) {
@@ -343,6 +342,6 @@ void t.test('failing stores', async (t) => {
       await new Promise((resolve) => setTimeout(resolve, 100))
       status = (await owner('GET', '/a/')).status
     }
-    t.equal(status, 200, 'and decisions again when they can be read')
+    t.equal(status, 200, 'and decisions again once the rules can be read')
   })
 })

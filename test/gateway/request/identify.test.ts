@@ -1,4 +1,4 @@
-// Who is asking: WebID-TLS from the TLS listener and from a trusted proxy's Client-Cert field (RFC 9440), with attacks.
+// The identity of the client: WebID-TLS from the TLS listener and from a trusted proxy's Client-Cert field (RFC 9440), with attacks.
 import { createServer as createPlain } from 'node:http'
 import { createServer } from 'node:https'
 import { once } from 'node:events'
@@ -51,7 +51,7 @@ void t.test('identity', async (t) => {
   await row('Client-Cert as nginx escapes PEM', async (t) =>
     t.equal(await status({ 'Client-Cert': escapedPem(owner) }), 200),
   )
-  await row('no Client-Cert, or an empty one: nobody', async (t) => {
+  await row('no Client-Cert, or an empty one: anonymous', async (t) => {
     t.equal(await status({}), 403)
     t.equal(await status({ 'Client-Cert': '' }), 403)
   })
@@ -78,8 +78,8 @@ void t.test('identity', async (t) => {
     await row(`no identity by ${name}`, async (t) => t.equal(await status({ [name]: byteSequence(owner) }), 403))
   }
 
-  await row('the field is nothing on the TLS listener', async (t) => {
-    const answer = await trusted.as('nobody')('GET', '/', { fields: { 'Client-Cert': byteSequence(owner) } })
+  await row('the TLS listener ignores the field', async (t) => {
+    const answer = await trusted.as('anonymous')('GET', '/', { fields: { 'Client-Cert': byteSequence(owner) } })
     t.equal(answer.status, 403)
     const stranger = await trusted.as('stranger')('GET', '/', { fields: { 'Client-Cert': byteSequence(owner) } })
     t.equal(stranger.status, 403)
@@ -117,15 +117,19 @@ void t.test('identity', async (t) => {
     t.equal((await client('GET', '/')).status, 400)
   })
   await row('a WebID without a profile → 400', async (t) => {
-    const pem = await made(`${trusted.base}admin/acl/agents/nobody-there/#this`)
+    const pem = await made(`${trusted.base}admin/acl/agents/no-such-agent/#this`)
     t.equal(await status({ 'Client-Cert': byteSequence(pem) }), 400)
   })
-  await row('a profile that anybody can write does not make an owner', async (t) => {
+  await row('a profile in a document that others can write does not make an owner', async (t) => {
     const pem = await made(trusted.ownerWebId)
     const forged = profileOf(trusted.ownerWebId, pem)
     const path = trusted.freshPath()
-    t.equal((await trusted.as('writer')('PUT', path, ttl(forged))).status, 201, 'it says so in a document of their own')
-    t.equal(await status({ 'Client-Cert': byteSequence(pem) }), 400, 'and counts for nothing')
+    t.equal(
+      (await trusted.as('writer')('PUT', path, ttl(forged))).status,
+      201,
+      'a document of the writer with a forged profile',
+    )
+    t.equal(await status({ 'Client-Cert': byteSequence(pem) }), 400, 'is ignored')
   })
   for (const webId of [
     'https://169.254.169.254/latest#me',
@@ -144,7 +148,7 @@ void t.test('identity', async (t) => {
     }
   })
 
-  await row('a key taken out of the profile is refused on the next request, one put in accepted', async (t) => {
+  await row('a key removed from the profile is refused on the next request, a key added is accepted', async (t) => {
     const webId = `${trusted.base}admin/acl/agents/rotating/#this`
     const [first, second] = [await made(webId), await made(webId)]
     const put = async (pem: string) => trusted.as('owner')('PUT', new URL(webId).pathname, ttl(profileOf(webId, pem)))
@@ -156,20 +160,17 @@ void t.test('identity', async (t) => {
     t.equal(await status({ 'Client-Cert': byteSequence(second) }), 403)
   })
 
-  await row(
-    'however many requests come at once with a certificate that was not seen before, all are decided',
-    async (t) => {
-      const webId = `${trusted.base}admin/acl/agents/busy/#this`
-      const pem = await made(webId)
-      t.equal((await trusted.as('owner')('PUT', new URL(webId).pathname, ttl(profileOf(webId, pem)))).status, 201)
-      const fields = { 'Client-Cert': byteSequence(pem) }
-      const statuses = await Promise.all(Array.from({ length: 200 }, () => status(fields)))
-      t.same([...new Set(statuses)], [403], 'known, without rights')
-    },
-  )
+  await row('200 simultaneous requests with a new certificate are all decided', async (t) => {
+    const webId = `${trusted.base}admin/acl/agents/busy/#this`
+    const pem = await made(webId)
+    t.equal((await trusted.as('owner')('PUT', new URL(webId).pathname, ttl(profileOf(webId, pem)))).status, 201)
+    const fields = { 'Client-Cert': byteSequence(pem) }
+    const statuses = await Promise.all(Array.from({ length: 200 }, () => status(fields)))
+    t.same([...new Set(statuses)], [403], 'known, without rights')
+  })
 
   await row('a remote profile is fetched over verified TLS or not at all', async (t) => {
-    // The server's certificate is not one that anybody trusts: the profile must not be believed.
+    // The server's certificate is not trusted, so the profile must not be.
     const pem = await makeServerCertificate(['127.0.0.1'], Date.now())
     let asked = 0
     const server = createServer({ cert: pem, key: pem }, (_request, response) => {
@@ -203,29 +204,26 @@ void t.test('identity', async (t) => {
     t.match(line, 'key-not-in-profile')
     t.notMatch(line, 'MII')
   })
-  await row(
-    'the log line of a refusal says which mode was missing and which authorizations were looked at',
-    async (t) => {
-      const authorization = `${trusted.base}admin/acl/authorizations/for-log/`
-      const path = trusted.freshPath()
-      await trusted.as('owner')('PUT', path)
-      await trusted.as('owner')(
-        'PUT',
-        new URL(authorization).pathname,
-        ttl(`<#this> a <http://www.w3.org/ns/auth/acl#Authorization> ;
+  await row('the log line of a refusal names the missing mode and the authorizations considered', async (t) => {
+    const authorization = `${trusted.base}admin/acl/authorizations/for-log/`
+    const path = trusted.freshPath()
+    await trusted.as('owner')('PUT', path)
+    await trusted.as('owner')(
+      'PUT',
+      new URL(authorization).pathname,
+      ttl(`<#this> a <http://www.w3.org/ns/auth/acl#Authorization> ;
       <http://www.w3.org/ns/auth/acl#agent> <${trusted.webIdOf('stranger')}> ; <http://www.w3.org/ns/auth/acl#mode> <http://www.w3.org/ns/auth/acl#Read> ;
       <http://www.w3.org/ns/auth/acl#accessTo> <${trusted.origin}${path}> .`),
-      )
-      trusted.log.length = 0
-      t.equal((await trusted.as('stranger')('GET', path)).status, 200)
-      t.equal((await trusted.as('stranger')('PUT', path)).status, 403)
-      const line = trusted.log.find((entry) => entry['status'] === 403)
-      t.match(JSON.stringify(line), '"required":"Write"')
-      t.match(JSON.stringify(line), `${authorization}#this`)
-    },
-  )
+    )
+    trusted.log.length = 0
+    t.equal((await trusted.as('stranger')('GET', path)).status, 200)
+    t.equal((await trusted.as('stranger')('PUT', path)).status, 403)
+    const line = trusted.log.find((entry) => entry['status'] === 403)
+    t.match(JSON.stringify(line), '"required":"Write"')
+    t.match(JSON.stringify(line), `${authorization}#this`)
+  })
 
-  await row('certificates are read as they are', async (t) => {
+  await row('a WebID with a comma is one name; malformed certificates and fields are refused', async (t) => {
     const webId = 'https://alice.example/,DNS:evil.example/#me'
     const certificate = readClientCertificate(new X509Certificate(await made(webId)).raw)
     t.equal(certificate?.webId, webId, 'a name with a comma is one name')
