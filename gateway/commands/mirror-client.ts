@@ -1,7 +1,7 @@
 // In charge of having a running gateway verify or sweep, through its operators' listener.
 import { request } from 'node:http'
 import { MIRROR_LINES, type MirrorLine } from '../operators/mirror-endpoints.js'
-import type { Outcome, Tell } from '../mirror/mirror.js'
+import type { MirrorOutcome, Report } from '../mirror/report.js'
 import { problem, type Problem } from '../problem.js'
 
 const IDLE_MS = 300_000
@@ -20,8 +20,8 @@ export interface Asked {
 export function askGateway(
   port: number,
   { action, force, ...query }: Asked,
-  tell: Tell,
-): Promise<Outcome | Problem | 'nobody'> {
+  report: Report,
+): Promise<MirrorOutcome | Problem | 'nobody'> {
   const failed = (detail: string): Problem => problem('server.closing', `The gateway at port ${port} ${detail}`)
   return new Promise((resolve) => {
     const given = Object.entries({ ...query, ...(force && { force: 'true' }) }).filter(
@@ -39,7 +39,7 @@ export function askGateway(
       let last: MirrorLine | undefined
       const take = (line: string): void => {
         last = JSON.parse(line) as MirrorLine
-        if (last.event === 'progress' || last.event === 'difference') tell(last)
+        if (last.event === 'progress' || last.event === 'difference') report(last)
       }
       answer.setEncoding('utf8')
       answer.on('error', ({ message }) => resolve(failed(`broke off: ${message}.`)))

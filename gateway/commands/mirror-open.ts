@@ -1,9 +1,9 @@
 // In charge of opening an application's store and history without a gateway, for the mirror's command line.
 import type { DescribedApplication, DescribedDataspace } from '../configuration/dataspace.js'
 import type { Existing } from '../configuration/history-place.js'
-import type { Locks } from '../documents/lock.js'
+import type { Locks } from '../documents/locks.js'
 import type { Log } from '../log.js'
-import type { Mirrored } from '../mirror/mirror.js'
+import type { Mirrored } from '../mirror/mirrored.js'
 import { openVersioned } from '../start/open-history.js'
 import { untilReady, type Stores } from '../start/open-stores.js'
 import type { Settings } from '../configuration/settings.js'

@@ -9,14 +9,15 @@ import {
 import { historyPlaceOf, repositoryName, type Existing } from '../configuration/history-place.js'
 import type { Terminal } from './history.js'
 import { printable } from './history-text.js'
-import { makeLocks, type Locks } from '../documents/lock.js'
+import { makeLocks } from '../documents/locks.js'
 import { makeLog } from '../log.js'
-import { sweep, verify, type Mirrored, type MirrorEvent, type Outcome, type Tell } from '../mirror/mirror.js'
+import { sweep, verify, type SweepOptions } from '../mirror/mirror.js'
 import { MIRROR_EXIT, parseMirrorArguments, type MirrorAction, type MirrorArguments } from './mirror-arguments.js'
 import { askGateway, type Asked } from './mirror-client.js'
-import { whyBehind } from '../mirror/documents.js'
+import { whyBehind, type Mirrored } from '../mirror/mirrored.js'
 import { openMirror } from './mirror-open.js'
 import { rebuild, type Occupied } from '../mirror/rebuild.js'
+import type { MirrorEvent, MirrorOutcome, Report } from '../mirror/report.js'
 import { barText, differenceText, outcomeText } from './mirror-text.js'
 import { makeStores, type OpenStore } from '../start/open-stores.js'
 import { StartFailure } from '../configuration/start-failure.js'
@@ -34,7 +35,7 @@ export interface MirrorTerminal extends Terminal {
 type Member = { readonly application: DescribedApplication; readonly dataspace: DescribedDataspace }
 type Progress = Extract<MirrorEvent, { event: 'progress' }>
 type Found = Extract<MirrorEvent, { event: 'difference' }>
-type Result = { readonly application: string } & (Outcome | { readonly failure: string })
+type Result = { readonly application: string } & (MirrorOutcome | { readonly failure: string })
 
 /** Returns the exit code. */
 export async function runMirrorCommand(
@@ -64,11 +65,11 @@ export async function runMirrorCommand(
     const { base } = member.application
     const show = teller(base, given, terminal)
     const differing: Found[] = []
-    const tell: Tell = (event) => {
+    const report: Report = (event) => {
       if (event.event === 'difference') differing.push(event)
       else show(event)
     }
-    const outcome = await done(member, given, tell, terminal.now, openStore)
+    const outcome = await done(member, given, report, terminal.now, openStore)
     terminal.waiting(undefined)
     differing.sort((a, b) => (a.document < b.document ? -1 : Number(a.document > b.document)))
     for (const one of differing) found.push(one)
@@ -109,14 +110,14 @@ const isWithin = ({ service, versioning }: DescribedApplication): boolean => ser
 async function done(
   member: Member,
   given: MirrorArguments,
-  tell: Tell,
+  report: Report,
   now: () => number,
   openStore?: OpenStore,
-): Promise<Outcome | Problem> {
+): Promise<MirrorOutcome | Problem> {
   const { application } = member
   const { action, settings, force } = given
   if (action !== 'rebuild' && settings.management !== 'off') {
-    const answered = await askGateway(settings.management, { action, force, ...namedIn(application, settings) }, tell)
+    const answered = await askGateway(settings.management, { action, force, ...namedIn(application, settings) }, report)
     if (answered !== 'nobody') return answered
   }
   if (application.service.embedded && !openStore) {
@@ -131,9 +132,9 @@ async function done(
     if (!opened) return failure('it is not versioned.')
     const { mirrored, close } = opened
     try {
-      if (action === 'verify') return await verify(mirrored, locks, tell)
-      if (action === 'sweep') return await sweepAndWait(mirrored, locks, tell, force)
-      const outcome = await rebuild(mirrored, locks, { force, tell })
+      if (action === 'verify') return await verify(mirrored, { locks, report })
+      if (action === 'sweep') return await sweepAndWait(mirrored, { locks, report, force })
+      const outcome = await rebuild(mirrored, { locks, report, force })
       return 'occupied' in outcome ? occupied(outcome) : outcome
     } finally {
       await close()
@@ -172,8 +173,8 @@ const EXISTING: Readonly<Record<MirrorAction, Existing | undefined>> = {
 }
 
 /** What is not committed when this process ends is in the journal until a gateway is started. */
-async function sweepAndWait(mirrored: Mirrored, locks: Locks, tell: Tell, force: boolean): Promise<Outcome | Problem> {
-  const outcome = await sweep(mirrored, locks, tell, undefined, force)
+async function sweepAndWait(mirrored: Mirrored, options: SweepOptions): Promise<MirrorOutcome | Problem> {
+  const outcome = await sweep(mirrored, options)
   if (isFailure(outcome)) return outcome
   let depth: number
   do depth = mirrored.history.status().depth

@@ -3,18 +3,17 @@
 import { open, seal } from '../../policies/identity/session.js'
 import type { Dataspace } from '../gateway.js'
 import { graphOf, iri, text, triple } from '../rdf/graph.js'
-import type { Endpoint, EndpointTarget } from './table.js'
+import type { Asked, EndpointTarget } from '../request/route.js'
+import { run, type Awaitable } from '../steps.js'
 import type { Field, Response } from '../http/exchange.js'
 import type { Context } from '../request/context.js'
-import { logIn } from '../identity/accounts.js'
+import { logIn } from './first-log-in.js'
 import { isLoginFailure, type Begun, type LoginFailure } from '../identity/provider-client.js'
 import { clearCookie, cookieOf, setCookie } from '../identity/cookies.js'
 import { agentOf, sessionOf } from '../identity/identities.js'
 import type { Provider } from '../configuration/identity-providers.js'
 import { isFailure, problem, type Problem } from '../problem.js'
-import { RDF_FORMATS } from '../http/media-type.js'
-import { notAcceptable, rdfFormat } from '../methods/read.js'
-import { writeGraph } from '../rdf/write.js'
+import { graphAnswer } from '../request/graph-answer.js'
 import { linkField, response } from '../request/respond.js'
 import { DCT, LACL, LDS, RDF, RDFS } from '../rdf/vocabulary.js'
 
@@ -29,24 +28,16 @@ interface Pending extends Begun {
 
 const LOGIN_MS = 600_000
 
-export const login: Endpoint = {
-  methods: 'GET, HEAD, POST, OPTIONS',
-  needs: () => 'open',
-  async answer(context, target) {
-    if (context.request.method === 'POST') return logOut(context, target)
-    const name = target.query.get('provider')
-    return name === null ? listProviders(context, target) : begin(context, target, name)
-  },
+export function login({ context, target }: Asked<EndpointTarget>): Awaitable<Response | Problem> {
+  if (context.request.method === 'POST') return logOut(context, target)
+  const name = target.query.get('provider')
+  return name === null ? listProviders(context, target) : begin(context, target, name)
 }
 
-export const authorize: Endpoint = {
-  methods: 'GET, HEAD, OPTIONS',
-  needs: () => 'open',
-  async answer(context, target) {
-    const name = target.iri.slice(`${target.application.base}oauth2/authorize/`.length)
-    const hasAnswer = ['code', 'state', 'error'].some((parameter) => target.query.has(parameter))
-    return hasAnswer ? finish(context, target, name) : begin(context, target, name)
-  },
+export function authorize({ context, target }: Asked<EndpointTarget>): Promise<Response | Problem> {
+  const name = target.iri.slice(`${target.application.base}oauth2/authorize/`.length)
+  const hasAnswer = ['code', 'state', 'error'].some((parameter) => target.query.has(parameter))
+  return hasAnswer ? finish(context, target, name) : begin(context, target, name)
 }
 
 const NO_STORE: Field = ['Cache-Control', 'no-store']
@@ -70,16 +61,7 @@ function listProviders(
       ]
     }),
   )
-  const format = rdfFormat(accept)
-  const written = format && writeGraph(graph, format)
-  if (!format || isFailure(written)) return written && isFailure(written) ? written : notAcceptable(RDF_FORMATS)
-  const fields: Field[] = [
-    ['Content-Type', format.contentType],
-    ['Cache-Control', 'private, no-cache'],
-    ['Vary', 'Accept'],
-    linkField(application, agent.webId, undefined),
-  ]
-  return response(200, fields, Buffer.from(written!))
+  return graphAnswer(accept, graph, [linkField(application, agent.webId, undefined)])
 }
 
 const providerOf = ({ gateway }: Context, name: string): Provider | Problem =>
@@ -194,7 +176,7 @@ async function confirmedWebId(
   claims: { readonly issuer: string; readonly subject: string; readonly webId?: string },
 ): Promise<string | undefined | Problem> {
   if (claims.webId === undefined) return undefined
-  const agent = await agentOf(identities, dataspace, claims, trace)
+  const agent = await run(agentOf(identities, dataspace, claims, trace))
   return agent === claims.webId || isFailure(agent) ? agent : undefined
 }
 

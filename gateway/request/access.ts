@@ -4,14 +4,15 @@ import { decide, type Decision, type Mode, type Question } from '../../policies/
 import {
   readDocument,
   readDocumentNow,
-  type Described,
   type Document,
+  type DocumentFacts,
   type LargeDocument,
 } from '../documents/document.js'
 import type { Application, Member } from '../gateway.js'
 import type { Context } from './context.js'
-import { ancestorsOf, isContainer, isRoot, parentOf } from '../documents/next-state.js'
+import { ancestorsOf, isContainer, isRoot, parentOf } from '../documents/hierarchy.js'
 import { isFailure, type Problem } from '../problem.js'
+import { wait, type Steps } from '../steps.js'
 import type { Target } from '../http/target.js'
 
 /** What is here, and decided on by the rules that are here. */
@@ -23,30 +24,30 @@ export type Facts =
       readonly kind: 'document'
       readonly iri: string
       readonly document?: Document | LargeDocument
-      readonly parent?: Described
+      readonly parent?: DocumentFacts
       /** When the store answered, in ms since the epoch. */
       readonly answeredAt: number
     }
   | { readonly kind: 'endpoint'; readonly iri: string }
 
-export async function lookUp(context: Context, target: OwnTarget): Promise<Facts | Problem> {
+export function* lookUp(context: Context, target: OwnTarget): Steps<Facts | Problem> {
   if (target.kind === 'endpoint') return { kind: 'endpoint', iri: target.iri }
-  return lookUpDocument(context, target.document)
+  return yield* lookUpDocument(context, target.document)
 }
 
 /** `now`: as the store answers now, for a write must not rest on what may have changed behind the gateway. */
-export async function lookUpDocument(
+export function* lookUpDocument(
   { application, request, trace }: Context,
   iri: string,
   now: 'now' | undefined = undefined,
-): Promise<Facts | Problem> {
-  const found = await (now ? readDocumentNow : readDocument)(application, iri, trace)
+): Steps<Facts | Problem> {
+  const found = yield* wait((now ? readDocumentNow : readDocument)(application, iri, trace))
   if (isFailure(found)) return found
   const { value: document, answeredAt } = found
   if (document || request.method !== 'PUT' || isRoot(iri, application.base)) {
     return { kind: 'document', iri, answeredAt, ...(document && { document }) }
   }
-  const parent = await readDocument(application, parentOf(iri), trace)
+  const parent = yield* wait(readDocument(application, parentOf(iri), trace))
   if (isFailure(parent)) return parent
   return { kind: 'document', iri, answeredAt, ...(parent.value && { parent: parent.value }) }
 }
@@ -141,7 +142,7 @@ function documentTarget(facts: Facts & { kind: 'document' }, base: string): Ques
 
 const found = (
   iri: string,
-  document: Described | undefined,
+  document: DocumentFacts | undefined,
   base: string,
 ): { iri: string; exists: boolean; types: readonly string[]; owners: readonly string[]; ancestors: string[] } => ({
   iri,

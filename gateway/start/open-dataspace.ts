@@ -7,7 +7,7 @@ import { makeAccess } from '../rules/compiled-rules.js'
 import type { DescribedApplication, DescribedDataspace } from '../configuration/dataspace.js'
 import { makeDocuments } from '../documents/document.js'
 import type { Application, ApplicationCache, Dataspace } from '../gateway.js'
-import type { Locks } from '../documents/lock.js'
+import type { Locks } from '../documents/locks.js'
 import type { Log } from '../log.js'
 import { makeOntologies } from '../documents/shapes.js'
 import { makeAlignment } from '../mirror/alignment.js'
@@ -22,7 +22,8 @@ export type CacheOf = (application: DescribedDataspace['endUser'], store: GraphS
 /** Each application's documents and results have their part of the bytes; versions belong to the store, which several may have in common. */
 export function makeCaches(settings: Settings, applications: number, now: () => number): CacheOf {
   const versionsOf = new Map<GraphStore, GraphVersions>()
-  const maxBytes = settings.cache === 'off' ? 0 : Math.floor(settings.cache / (2 * applications))
+  // A quarter is for the caches that belong to no application (caches.ts).
+  const maxBytes = settings.cache === 'off' ? 0 : Math.floor((0.75 * settings.cache) / (2 * applications))
   return ({ base }, store) => {
     const versions = versionsOf.get(store) ?? makeGraphVersions()
     versionsOf.set(store, versions)

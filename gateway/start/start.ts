@@ -7,10 +7,13 @@ import { ensureCertificates, type Certificates } from './certificates.js'
 import { listenAddress, type DescribedDataspace } from '../configuration/dataspace.js'
 import { openEvaluation } from '../evaluation/evaluation.js'
 import { membersOf, type Dataspace, type Gateway } from '../gateway.js'
-import { handle, handleNow } from '../handle.js'
+import { makeGatewayCaches } from '../caches.js'
+import { SIGN_UPS } from '../endpoints/sign-up.js'
+import { handle } from '../handle.js'
+import { makePlaces } from '../places.js'
 import { makeReadProfile } from '../request/identify.js'
-import { makeLinkedDataProxy, ownUrls, proxyLimits } from '../proxy/linked-data-proxy.js'
-import { makeLocks } from '../documents/lock.js'
+import { makeProxying, ownUrls, proxyLimits } from '../proxy/linked-data-proxy.js'
+import { makeLocks } from '../documents/locks.js'
 import { makeLoadContext } from '../rdf/json-ld-contexts.js'
 import { makeLog, type Log } from '../log.js'
 import { makeMail } from '../agents/mail.js'
@@ -24,6 +27,7 @@ import { startProbe } from '../operators/probe.js'
 import { strayAgents } from './seed.js'
 import { seedDataspace } from './seeding.js'
 import { listen, type Answer, type Listener } from '../http/listener.js'
+import { problemResponse } from '../request/respond.js'
 import type { Settings } from '../configuration/settings.js'
 import { makeTargetParser, siteOf } from '../http/target.js'
 
@@ -95,7 +99,7 @@ export async function startGateway(options: StartOptions): Promise<Running> {
       closers.push(close)
     }
     const site = siteOf(membersOf(dataspaces))
-    const readProfile = makeReadProfile(site, fetcher, now)
+    const readProfile = makeReadProfile(site, fetcher)
     const { identities, close: closeIdentities } = await openIdentities(settings, destinations, {
       readProfile,
       log,
@@ -115,7 +119,9 @@ export async function startGateway(options: StartOptions): Promise<Running> {
       now,
       uuid: randomUUID,
       loadContext: makeLoadContext(fetcher),
-      proxy: makeLinkedDataProxy({ use: settings.proxy, bases, fetcher: proxied }),
+      proxying: makeProxying(settings.proxy, bases, proxied),
+      takeSignUp: makePlaces(SIGN_UPS),
+      caches: makeGatewayCaches(settings.cache === 'off' ? 0 : settings.cache / 4),
       ...(mail && { mail }),
       answered: new Map(),
       settings: {
@@ -206,13 +212,10 @@ async function openListeners(
 ): Promise<{ ports: Running['ports']; listeners: Listener[] }> {
   const host = settings.host ?? listenAddress(configured)
   const trusted = matcherOf(settings.trustedProxy)
-  const answer: Answer = {
-    now: (request) => handleNow(request, gateway),
-    later: (request) => handle(request, gateway),
-  }
+  const answer: Answer = (request) => handle(request, gateway)
   const started = gateway.now().toString(36)
   let count = 0
-  const common = { now: gateway.now, nextId: () => `${started}-${++count}` }
+  const common = { now: gateway.now, nextId: () => `${started}-${++count}`, problemResponse }
   const listeners: Listener[] = []
   const open = async (name: string, port: number | 'off', make: (port: number) => Promise<Listener>) => {
     if (port === 'off') return undefined
@@ -228,7 +231,7 @@ async function openListeners(
   const https = await open('https', settings.https, (port) => listen({ ...common, port, host, tls: server }, answer))
   const isTrustedProxy = trusted.matches
   const http = await open('http', settings.http, (port) => listen({ ...common, port, host, isTrustedProxy }, answer))
-  const operators = { later: makeManagement(dataspaces, gateway) }
+  const operators: Answer = makeManagement(dataspaces, gateway)
   const management = await open('management', settings.management, (port) =>
     listen({ ...common, port, host: '127.0.0.1' }, operators),
   )
