@@ -10,6 +10,7 @@ import { membersOf, type Dataspace, type Gateway } from '../gateway.js'
 import { makeGatewayCaches } from '../caches.js'
 import { SIGN_UPS } from '../endpoints/sign-up.js'
 import { handle } from '../handle.js'
+import { ENDPOINT_NAMES } from '../routes.js'
 import { makePlaces } from '../places.js'
 import { makeReadProfile } from '../request/identify.js'
 import { makeProxying, ownUrls, proxyLimits } from '../proxy/linked-data-proxy.js'
@@ -98,7 +99,7 @@ export async function startGateway(options: StartOptions): Promise<Running> {
       dataspaces.push(dataspace)
       closers.push(close)
     }
-    const site = siteOf(membersOf(dataspaces))
+    const site = siteOf(membersOf(dataspaces), ENDPOINT_NAMES)
     const readProfile = makeReadProfile(site, fetcher)
     const { identities, close: closeIdentities } = await openIdentities(settings, destinations, {
       readProfile,
