@@ -1,5 +1,5 @@
 // In charge of the history as people read it in a terminal: the list of versions, and differences by subject. Pure.
-import { bySubject, type Difference } from '../../versioning/memento/difference.js'
+import { bySubject, type DocumentDifference } from '../../versioning/memento/difference.js'
 import type { TimeMapJson } from '../memento/time-map.js'
 import { PREFIXES } from '../rdf/vocabulary.js'
 
@@ -38,7 +38,7 @@ function columns(rows: readonly (readonly string[])[]): string {
 }
 
 /** By subject, lines with - for what was removed and + for what was added. */
-export function differenceText(difference: Difference): string {
+export function differenceText(difference: DocumentDifference): string {
   const blocks = bySubject(difference).map(({ subject, removed, added }) => {
     const rest = (line: string): string => abbreviated(line.slice(subject.length + 1).replace(/ \.$/, ''))
     return [

@@ -1,6 +1,7 @@
 // In charge of what all answers about a document's history have in common: finding versions, waiting for those that are
 // under way, links, cache fields, and refusals.
-import { isSetback, type Setback, type Version } from '../../versioning/change.js'
+import type { Setback, SetbackCode } from '../../versioning/failure.js'
+import type { Version } from '../../versioning/change.js'
 import type { History } from '../../versioning/history.js'
 import { historyLinks, mementosOf, type Memento } from '../../versioning/memento/time-map.js'
 import type { Field, Response } from '../http/exchange.js'
@@ -26,7 +27,7 @@ const RETRY_S = 5
 /** Oldest first, deletions included; never empty. */
 export async function versionsOf({ history, document, context }: Past): Promise<readonly Version[] | Problem> {
   const found = await history.versions(document, PATIENCE_MS)
-  if (isSetback(found)) return failed(context, found)
+  if (isFailure(found)) return failed(context, found)
   if (found.versions.length > 0) return found.versions
   return found.pending ? underWay(context) : problem('document.no-versions', 'This document has no versions.')
 }
@@ -48,9 +49,9 @@ export async function findVersion({ history, document, context }: Past, id: stri
   }
   for (const patience of [0, PATIENCE_MS]) {
     const known = await history.versions(document, patience)
-    if (isSetback(known)) return failed(context, known)
+    if (isFailure(known)) return failed(context, known)
     const version = await history.resolve(document, id, 0)
-    if (isSetback(version)) return failed(context, version)
+    if (isFailure(version)) return failed(context, version)
     if (version === 'ambiguous') {
       return problem('document.no-versions', 'Several versions of this document begin so. Give more digits.')
     }
@@ -90,7 +91,7 @@ export function underWay({ application }: Context): Problem {
   return problem('history.failed', detail, { fields: [['Retry-After', String(RETRY_S)]] })
 }
 
-const REASONS: Readonly<Record<Setback['setback'], string>> = {
+const REASONS: Readonly<Record<SetbackCode, string>> = {
   unreachable: 'its repository cannot be reached',
   'in-doubt': 'its repository broke off',
   conflict: 'its repository has changed meanwhile',
@@ -103,10 +104,10 @@ const REASONS: Readonly<Record<Setback['setback'], string>> = {
 }
 
 /** The log has the detail; the client learns the kind only. */
-export function failed({ gateway, trace }: Context, { setback, detail, retryAt }: Setback): Problem {
-  trace.cause = `${setback}: ${detail}`
+export function failed({ gateway, trace }: Context, { failure, detail, retryAt }: Setback): Problem {
+  trace.cause = `${failure}: ${detail}`
   const wait = retryAt === undefined ? RETRY_S : Math.max(1, Math.ceil((retryAt - gateway.now()) / 1000))
-  return problem('history.failed', `The history cannot be read now: ${REASONS[setback]}.`, {
+  return problem('history.failed', `The history cannot be read now: ${REASONS[failure]}.`, {
     fields: [['Retry-After', String(wait)]],
   })
 }

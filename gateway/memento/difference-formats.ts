@@ -1,7 +1,7 @@
 // In charge of a difference as RDF (the ChangeSet vocabulary: one change set per subject, statements reified) and as
 // JSON (terms as SPARQL 1.1 Query Results JSON has them). Pure.
 import type { Version } from '../../versioning/change.js'
-import { bySubject, type Difference } from '../../versioning/memento/difference.js'
+import { bySubject, type DocumentDifference } from '../../versioning/memento/difference.js'
 import { mementoUri } from '../../versioning/memento/time-map.js'
 import { iri, quad, triple, typed, type Quad, type Term } from '../rdf/graph.js'
 import { readNTriples } from '../rdf/read.js'
@@ -22,13 +22,13 @@ interface SubjectTriples {
   readonly removed: readonly Quad[]
 }
 
-const subjectsOf = (difference: Difference): SubjectTriples[] =>
+const subjectsOf = (difference: DocumentDifference): SubjectTriples[] =>
   bySubject(difference).map((lines) => {
     const [added, removed] = [readNTriples(lines.added.join('\n'))!, readNTriples(lines.removed.join('\n'))!]
     return { subject: [...added, ...removed][0]!.subject, added, removed }
   })
 
-export function changeSetTriples({ document, uri, from, to }: Compared, difference: Difference): Quad[] {
+export function changeSetTriples({ document, uri, from, to }: Compared, difference: DocumentDifference): Quad[] {
   const triples = [triple(uri, RDF('type'), iri(PROV('Collection')))]
   for (const version of [from, to]) {
     if (version.blob === undefined) continue
@@ -60,7 +60,7 @@ const reified = (changeSet: string, kind: 'addition' | 'removal', triples: reado
     ]
   })
 
-export function differenceJson({ document, from, to }: Compared, difference: Difference): object {
+export function differenceJson({ document, from, to }: Compared, difference: DocumentDifference): object {
   const version = ({ commit, blob, time }: Version): object => ({
     version: commit,
     ...(blob !== undefined && { uri: mementoUri(document, { commit }) }),

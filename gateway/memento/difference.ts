@@ -1,7 +1,6 @@
 // In charge of `?version=B&diff=A`: what B has that A has not, and the other way round, as a resource (spec 9.6).
 import { entityTag } from '../../cache/entity-tag.js'
-import { isSetback } from '../../versioning/change.js'
-import { differenceOf, rdfPatchOf, type Difference } from '../../versioning/memento/difference.js'
+import { documentDifference, rdfPatchOf, type DocumentDifference } from '../../versioning/memento/difference.js'
 import { documentLinks, mementoUri } from '../../versioning/memento/time-map.js'
 import { changeSetTriples, differenceJson, type Compared } from './difference-formats.js'
 import type { Field, Response } from '../http/exchange.js'
@@ -63,17 +62,20 @@ export async function answerDifference(asked: Past, earlier: string, later: stri
 }
 
 /** Where the document was deleted there are no triples. */
-async function compare({ history, document, context }: Past, { from, to }: Compared): Promise<Difference | Problem> {
+async function compare(
+  { history, document, context }: Past,
+  { from, to }: Compared,
+): Promise<DocumentDifference | Problem> {
   const [before, after] = await Promise.all([history.content(document, from), history.content(document, to)])
-  if (isSetback(before)) return failed(context, before)
-  if (isSetback(after)) return failed(context, after)
-  const { added, removed } = differenceOf(before ?? '', after ?? '')
+  if (isFailure(before)) return failed(context, before)
+  if (isFailure(after)) return failed(context, after)
+  const { added, removed } = documentDifference(before ?? '', after ?? '')
   // What others have committed may be written in other words: only what differs as triples counts.
   const [more, less] = [canonical(added), canonical(removed)]
   if (more === undefined || less === undefined) {
     return problem('history.failed', 'These versions cannot be compared: one of them is no N-Triples.')
   }
-  return differenceOf(less, more)
+  return documentDifference(less, more)
 }
 
 function canonical(lines: readonly string[]): string | undefined {
@@ -81,7 +83,7 @@ function canonical(lines: readonly string[]): string | undefined {
   return triples && nTriplesOf(graphOf(triples))
 }
 
-function write(compared: Compared, difference: Difference, format: Format): string | Problem {
+function write(compared: Compared, difference: DocumentDifference, format: Format): string | Problem {
   if (format === RDF_PATCH) return rdfPatchOf(difference)
   if (format === JSON_FORMAT) return JSON.stringify(differenceJson(compared, difference)) + '\n'
   return writeGraph(graphOf(changeSetTriples(compared, difference)), format)

@@ -1,5 +1,4 @@
 // In charge of `?version=`: a document as it was at a commit (RFC 7089 §4.2, spec 9.3).
-import { isSetback } from '../../versioning/change.js'
 import { formatMementoDatetime } from '../../versioning/memento/memento-datetime.js'
 import { historyLinks, mementoLinks, mementoUri, type Memento } from '../../versioning/memento/time-map.js'
 import type { Field, Response } from '../http/exchange.js'
@@ -78,7 +77,7 @@ async function write(
   format: Format,
 ): Promise<Buffer | Problem> {
   const content = await history.content(document, memento)
-  if (isSetback(content)) return failed(context, content)
+  if (isFailure(content)) return failed(context, content)
   const triples = content === undefined ? undefined : readNTriples(content)
   if (!triples) {
     context.trace.cause = `commit ${memento.commit} has no N-Triples for ${document}`

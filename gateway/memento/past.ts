@@ -1,7 +1,6 @@
 // In charge of requests for a document's history (spec 4.5, 9): who may have which answer, and which file gives it.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Decision } from '../../policies/decide.js'
-import { isSetback } from '../../versioning/change.js'
 import { documentLinks, historyLinks, mementoLinks, mementosOf } from '../../versioning/memento/time-map.js'
 import { decideOn, type Facts } from '../request/access.js'
 import { answerDifference } from './difference.js'
@@ -110,12 +109,12 @@ async function lastState(
 ): Promise<Facts | Problem> {
   if (facts.kind !== 'document' || facts.document) return facts
   const found = await history.versions(document, patience)
-  if (isSetback(found)) return failed(context, found)
+  if (isFailure(found)) return failed(context, found)
   if (found.pending) return underWay(context)
   const last = mementosOf(found.versions).at(-1)
   if (!last) return facts
   const content = await history.content(document, last)
-  if (isSetback(content)) return failed(context, content)
+  if (isFailure(content)) return failed(context, content)
   const graph = graphOf(readNTriples(content ?? '') ?? [])
   return { ...facts, document: documentOf(document, context.application.base, graph) }
 }
@@ -133,6 +132,6 @@ export async function linksOfRefused(context: Context, facts: Facts): Promise<re
   const asked = decision.allowed ? { history } : await pastOf(context, facts, 0)
   if (isFailure(asked)) return []
   const found = await asked.history.versions(facts.iri, 0)
-  if (isSetback(found) || (found.versions.length === 0 && !found.pending)) return []
+  if (isFailure(found) || (found.versions.length === 0 && !found.pending)) return []
   return documentLinks(facts.iri)
 }

@@ -1,7 +1,6 @@
 // In charge of `?timegate`: the way to the version closest to a datetime (RFC 7089 §4.2.1, spec 9.5).
 import { parseMementoDatetime } from '../../versioning/memento/memento-datetime.js'
-import { closestMemento } from '../../versioning/memento/time-gate.js'
-import { historyLinks, mementosOf, mementoUri } from '../../versioning/memento/time-map.js'
+import { closestMemento, historyLinks, mementosOf, mementoUri } from '../../versioning/memento/time-map.js'
 import type { Field, Response } from '../http/exchange.js'
 import { cacheControl, pastLinks, refuse, versionsOf, type Past } from './answer.js'
 import { isFailure, problem } from '../problem.js'

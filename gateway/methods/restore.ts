@@ -1,5 +1,4 @@
 // In charge of a PUT that restores: the version of the document that its content equals, where it names one (spec 9.6).
-import { isSetback } from '../../versioning/change.js'
 import type { Facts } from '../request/access.js'
 import { graphOf, nTriplesOf, type Quad } from '../rdf/graph.js'
 import type { Context } from '../request/context.js'
@@ -35,7 +34,7 @@ export async function restoredVersion(
   if (!found.memento) return undefined
   const { commit } = found.memento
   const nTriples = await asked.history.content(facts.iri, found.memento)
-  if (isSetback(nTriples)) return failed(context, nTriples)
+  if (isFailure(nTriples)) return failed(context, nTriples)
   const version = readNTriples(nTriples ?? '')
   if (nTriples === undefined || !version) return undefined
   const own = (triples: readonly Quad[]): string => nTriplesOf(graphOf(clientTriples(triples, facts.iri)))

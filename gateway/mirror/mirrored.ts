@@ -1,6 +1,7 @@
 // In charge of all documents of an application at once: which its store has, and which its repository has.
 import type { History } from '../../versioning/history.js'
-import { SetbackError, type Repository } from '../../versioning/repository.js'
+import { SetbackError } from '../../versioning/failure.js'
+import type { Repository } from '../../versioning/repository.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import type { GraphStore } from '../stores/store.js'
 import { wholeText } from '../stores/whole-text.js'

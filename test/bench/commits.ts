@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { cpus, loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { isSetback, type Setback } from '../../versioning/change.js'
+import { isFailure, type Setback } from '../../versioning/failure.js'
 import { openLocalRepository } from '../../versioning/git/local-repository.js'
 import type { NewCommit, Repository } from '../../versioning/repository.js'
 import type { BenchTable } from './bench-table.js'
@@ -57,7 +57,7 @@ export async function benchCommits(): Promise<BenchTable> {
 }
 
 const succeeded = <T>(value: T | Setback): T => {
-  if (isSetback(value)) throw new Error(value.detail)
+  if (isFailure(value)) throw new Error(value.detail)
   return value
 }
 

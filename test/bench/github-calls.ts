@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Test } from 'tap'
-import { isSetback, type Setback } from '../../versioning/change.js'
+import { isFailure, type Setback } from '../../versioning/failure.js'
 import { openGitHubRepository } from '../../versioning/github/github-repository.js'
 import { openHistory } from '../../versioning/open-history.js'
 import { openGitHub } from '../support/github.js'
@@ -64,6 +64,6 @@ export async function gitHubCalls(): Promise<Rows> {
 }
 
 function succeeded<T>(value: T | Setback): T {
-  if (isSetback(value)) throw new Error(value.detail)
+  if (isFailure(value)) throw new Error(value.detail)
   return value
 }

@@ -2,8 +2,8 @@
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { isFailure } from '../../versioning/failure.js'
 import type { TimeMapJson } from '../../gateway/memento/time-map.js'
-import { isSetback } from '../../versioning/change.js'
 import type { History } from '../../versioning/history.js'
 import { openLocalRepository } from '../../versioning/git/local-repository.js'
 import { openHistory } from '../../versioning/open-history.js'
@@ -54,7 +54,7 @@ export async function histories(setting: Setting, folder: string): Promise<Rows>
         let maps = 0
         for (; performance.now() < until; maps++) {
           const found = await history.versions(document, 0)
-          if (isSetback(found)) throw new Error(found.detail)
+          if (isFailure(found)) throw new Error(found.detail)
           timeMapText(document, mementosOf(found.versions))
         }
         return maps / seconds
@@ -89,11 +89,11 @@ interface BenchHistory {
 async function openBenchHistory(place: string, base: string): Promise<BenchHistory> {
   const now = (): number => Date.now()
   const repository = await openLocalRepository({ folder: place, branch: 'main', pathPrefix: PREFIX, now })
-  if (isSetback(repository)) throw new Error(repository.detail)
+  if (isFailure(repository)) throw new Error(repository.detail)
   const log = { info: () => undefined, warn: () => undefined, error: () => undefined }
   const options = { folder: `${place}-journal`, repository, base, prefix: PREFIX, now, log }
   const history = await openHistory(options)
-  if (isSetback(history)) throw new Error(history.detail)
+  if (isFailure(history)) throw new Error(history.detail)
   if (!(await history.settled(INDEX_PATIENCE_MS))) throw new Error('not indexed in time')
   return { history, close: () => history.close().then(repository.close) }
 }

@@ -3,7 +3,7 @@ import { spawn, execFileSync } from 'node:child_process'
 import { once } from 'node:events'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { authorOf, commitMessage, GATEWAY } from '../../versioning/git/commit-message.js'
+import { commitAuthor, commitMessage, GATEWAY } from '../../versioning/git/commit-message.js'
 import { documentPath } from '../../versioning/git/document-path.js'
 import { makeUlids } from '../../versioning/journal/ulid.js'
 
@@ -33,7 +33,7 @@ const data = (text: string): string => `data ${Buffer.byteLength(text)}\n${text}
 function* stream(base: string, versions: Versions): Generator<string> {
   let time = START
   const nextId = makeUlids(() => time)
-  const [author, committer] = [authorOf(AGENT), GATEWAY].map(({ name, email }) => `${name} <${email}>`)
+  const [author, committer] = [commitAuthor(AGENT), GATEWAY].map(({ name, email }) => `${name} <${email}>`)
   for (const [document, count] of versions) {
     const path = documentPath(document, base, PREFIX)
     for (let version = 0; version < count; version++) {

@@ -1,12 +1,12 @@
 // In charge of what is looked at after the last restart: repository, version index and store of an application.
 import { execFileSync, spawnSync } from 'node:child_process'
 import { join } from 'node:path'
+import { isFailure, type Setback } from '../../versioning/failure.js'
 import { graphOf, nTriplesOf } from '../../gateway/rdf/graph.js'
 import { readNTriples } from '../../gateway/rdf/read.js'
-import { isSetback, type Setback } from '../../versioning/change.js'
 import { openDatabase } from '../../versioning/journal/database.js'
 import { documentOfPath } from '../../versioning/git/document-path.js'
-import type { Log } from '../../versioning/history.js'
+import type { OperatorLog } from '../../versioning/history.js'
 import { openLocalRepository } from '../../versioning/git/local-repository.js'
 import { openHistory } from '../../versioning/open-history.js'
 import { dumpIndex } from '../../versioning/journal/version-index.js'
@@ -97,7 +97,7 @@ function canonical(text: string): string {
   )
 }
 
-const NO_LOG: Log = { info: () => undefined, warn: () => undefined, error: () => undefined }
+const NO_LOG: OperatorLog = { info: () => undefined, warn: () => undefined, error: () => undefined }
 
 /** Whether the version index is not what one made anew from the repository is. The gateway must have ended. */
 export async function indexFaults(site: Site, base: string): Promise<string[]> {
@@ -134,6 +134,6 @@ async function dumpOf(folder: string): Promise<readonly string[]> {
 }
 
 function succeeded<T>(value: T | Setback): T {
-  if (isSetback(value)) throw new Error(value.detail)
+  if (isFailure(value)) throw new Error(value.detail)
   return value
 }

@@ -96,7 +96,7 @@ void t.test(
       Promise.all(
         running.dataspaces.map(async ({ endUser: { base, history } }) => {
           const found = await history!.versions(`${base}shared/`, 10_000)
-          return 'setback' in found ? [] : found.versions.map(({ method, agent }) => agent && method)
+          return 'failure' in found ? [] : found.versions.map(({ method, agent }) => agent && method)
         }),
       )
     const insert = (graph: string): string => `GRAPH <${graph}> { <${graph}> <urn:p> "one" }`

@@ -631,7 +631,7 @@ async function setbacks(world: World, row: Row, { path, versions }: Past): Promi
     await run().finally(() => (application.history = real))
   }
   const retryAt = Date.now() + 90_000
-  const refused = { setback: 'limited', detail: 'token abc is limited', retryAt } as const
+  const refused = { failure: 'limited', detail: 'token abc is limited', retryAt } as const
   const unread = '?version=' + versions[1]!.version
 
   await row('if the repository fails: 503 with Retry-After, and none of its secrets', async (t) => {
@@ -671,7 +671,7 @@ async function setbacks(world: World, row: Row, { path, versions }: Past): Promi
     const pending = async (document: string, patience: number) => {
       waits.push(patience)
       const found = await real.versions(document, patience)
-      return 'setback' in found ? found : { ...found, pending: true }
+      return 'failure' in found ? found : { ...found, pending: true }
     }
     await withHistory({ versions: pending }, async () => {
       t.equal((await world.as('owner')('GET', `${path}?timemap`)).status, 200)

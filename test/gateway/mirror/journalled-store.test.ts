@@ -174,7 +174,7 @@ async function refusedBefore(world: World, is: Is): Promise<void> {
     await owner('PUT', path, ttl(turtle('"one"')))
     const { begin } = history
     t.teardown(() => Object.assign(history, { begin }))
-    Object.assign(history, { begin: async () => ({ setback: 'full', detail: 'no room' }) })
+    Object.assign(history, { begin: async () => ({ failure: 'full', detail: 'no room' }) })
     const target = `<${world.origin + path}>`
     const update = `INSERT DATA { GRAPH ${target} { ${target} <urn:p> "two" } }`
     t.equal((await owner('PUT', path, ttl(turtle('"two"')))).status, 503)
