@@ -56,7 +56,9 @@ async function store(context: Context, webId: string, wanted: readonly Requested
   const waiting = await waitingOf(admin, webId)
   if (isFailure(waiting)) return waiting
   if (waiting.all + wanted.length > ALL_WAITING) {
-    return problem('server.overloaded', 'Too many requests for access are waiting. Retry later.', { fields: [['Retry-After', '3600']] })
+    return problem('server.overloaded', 'Too many requests for access are waiting. Retry later.', {
+      fields: [['Retry-After', '3600']],
+    })
   }
   if (waiting.own + wanted.length > WAITING) {
     return violated([[LACL('requestAgent'), `An agent can have no more than ${WAITING} waiting requests.`]])
@@ -65,7 +67,8 @@ async function store(context: Context, webId: string, wanted: readonly Requested
   for (const [i, [document, content]] of documents.entries()) {
     const stored = await putDocument(writingOf(context, 'PUT'), document, () => content)
     if (!isFailure(stored)) continue
-    for (const [earlier] of documents.slice(0, i)) await putDocument(writingOf(context, 'DELETE'), earlier, () => undefined)
+    for (const [earlier] of documents.slice(0, i))
+      await putDocument(writingOf(context, 'DELETE'), earlier, () => undefined)
     return stored
   }
   notify(
@@ -120,7 +123,11 @@ type RequestedAccess = ReadonlyMap<string, readonly string[]>
 /** Control cannot be requested: it gives access to all of the admin application (LinkedDataHub 5.3). */
 const MODES = ['Read', 'Append', 'Write'].map(ACL)
 
-function readRequests(content: readonly Quad[], webId: string, dataspace: Dataspace): readonly RequestedAccess[] | Problem {
+function readRequests(
+  content: readonly Quad[],
+  webId: string,
+  dataspace: Dataspace,
+): readonly RequestedAccess[] | Problem {
   const subjects = instancesOf(content, ACL('Authorization'))
   if (subjects.length === 0) return violated([[RDF('type'), 'An acl:Authorization is missing.']])
   if (subjects.length > WAITING) return violated([[RDF('type'), `There are more than ${WAITING} requests.`]])

@@ -138,7 +138,8 @@ async function finished(context: Context, target: EndpointTarget, provider: Prov
   const { application } = target
   const redirectUri = `${application.base}oauth2/authorize/${provider.name}`
   const sealed = cookieOf(request.fields.cookie, 'login', application.base)
-  const pending = sealed === undefined ? undefined : (open(identities.keys, 'login', sealed) as PendingLogIn | undefined)
+  const pending =
+    sealed === undefined ? undefined : (open(identities.keys, 'login', sealed) as PendingLogIn | undefined)
   // RFC 9700 §4.7: only the browser that began may finish, for what it began.
   if (!pending) return refused(context, 'login: this browser has begun no log-in')
   if (pending.expires <= gateway.now()) return refused(context, 'login: it was begun too long ago')

@@ -25,7 +25,10 @@ export async function signUp({
 }: Asked<EndpointTarget>): Promise<Response | Problem> {
   const download = query.has('download')
   if (!download && !context.gateway.mail) {
-    return problem('request.malformed', 'This gateway sends no e-mail. Add ?download to get the certificate in the response.')
+    return problem(
+      'request.malformed',
+      'This gateway sends no e-mail. Add ?download to get the certificate in the response.',
+    )
   }
   const content = await readContent(context, endpoint)
   if (isFailure(content)) return content
@@ -33,7 +36,9 @@ export async function signUp({
   if (isFailure(applicant)) return applicant
   const leave = context.gateway.takeSignUp('')
   if (!leave) {
-    return problem('server.overloaded', 'Too many sign-ups are under way. Retry shortly.', { fields: [['Retry-After', '2']] })
+    return problem('server.overloaded', 'Too many sign-ups are under way. Retry shortly.', {
+      fields: [['Retry-After', '2']],
+    })
   }
   try {
     const lock = mailboxLock(context.application, applicant.mailbox)
@@ -139,7 +144,8 @@ async function removeAll(context: Context, documents: readonly Described[]): Pro
   const writing = writingOf(context, 'DELETE')
   for (const [document] of [...documents].reverse()) {
     const removed = await putDocument(writing, document, () => undefined)
-    if (isFailure(removed)) context.gateway.log.warn({ document }, 'a sign-up failed and its document could not be removed: delete it')
+    if (isFailure(removed))
+      context.gateway.log.warn({ document }, 'a sign-up failed and its document could not be removed: delete it')
   }
 }
 

@@ -62,7 +62,8 @@ export async function readSparqlRequest(
 
 /** SPARQL 1.1 Protocol §2.1.3, §2.2.2: the content is the text, the dataset is in the URL. */
 function directOf(url: URLSearchParams, kind: SparqlRequest['kind'], text: string): SparqlRequest | Problem {
-  if (url.has('query') || url.has('update')) return malformed('The content is the query or update: leave out the one in the URL.')
+  if (url.has('query') || url.has('update'))
+    return malformed('The content is the query or update: leave out the one in the URL.')
   const parameters = new URLSearchParams(url)
   parameters.set(kind, text)
   return operationOf(parameters, kind)

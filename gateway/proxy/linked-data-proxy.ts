@@ -53,7 +53,9 @@ export async function proxied({ context, target: { uri } }: Asked<ProxiedTarget>
   if (isFailure(url)) return url
   const leave = takePlace(agent.webId ?? '')
   if (!leave) {
-    return problem('server.overloaded', 'Too many requests to other servers are under way. Retry shortly.', { fields: [['Retry-After', '1']] })
+    return problem('server.overloaded', 'Too many requests to other servers are under way. Retry shortly.', {
+      fields: [['Retry-After', '1']],
+    })
   }
   try {
     return await exchange(context, url)

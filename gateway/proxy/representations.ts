@@ -83,7 +83,10 @@ export async function proxiedRepresentation(
   options: ReadOptions,
 ): Promise<ProxiedRepresentation | Problem> {
   let meaning: Graph | Results | Problem | undefined
-  let failure = problem('negotiation.not-acceptable', `The other server sent ${content.mediaType}, which the request does not accept.`)
+  let failure = problem(
+    'negotiation.not-acceptable',
+    `The other server sent ${content.mediaType}, which the request does not accept.`,
+  )
   for (const format of formats) {
     if (format.code === AS_IS) return { format, body: content.body }
     meaning ??= content.body.length > maxRead ? tooLarge(maxRead) : await meaningOf(content, options)
@@ -100,10 +103,7 @@ export async function proxiedRepresentation(
 }
 
 const tooLarge = (maxRead: number): Problem =>
-  problem(
-    'proxy.failed',
-    `The other server sent more than ${maxRead} bytes, too many to be written in another format.`,
-  )
+  problem('proxy.failed', `The other server sent more than ${maxRead} bytes, too many to be written in another format.`)
 
 async function meaningOf(content: ProxiedContent, options: ReadOptions): Promise<Graph | Results | Problem> {
   const { mediaType, contentType, url, body } = content

@@ -7,7 +7,13 @@ import type { Field, Response } from '../http/exchange.js'
 import type { Context } from '../request/context.js'
 import { parseMediaType, type Format } from '../http/media-type.js'
 import { isFailure, problem, type Problem } from '../problem.js'
-import { AS_IS, formatsFor, proxiedRepresentation, type ProxiedContent, type ProxiedRepresentation } from './representations.js'
+import {
+  AS_IS,
+  formatsFor,
+  proxiedRepresentation,
+  type ProxiedContent,
+  type ProxiedRepresentation,
+} from './representations.js'
 import { response, streamed } from '../request/respond.js'
 
 /** Fails with `proxy.failed` or `negotiation.not-acceptable`. The outcome of a write and errors are passed on in any format. */
@@ -41,7 +47,8 @@ export async function responseFrom(
 /** A client would misread a status that its request cannot have caused. */
 function misfitOf(status: number, conditions: UpstreamConditions): string | undefined {
   const isConditional = Object.keys(conditions.fields).length > 0
-  const isMisfit = status < 200 || status > 599 || status === 206 || status === 407 || (status === 304 && !isConditional)
+  const isMisfit =
+    status < 200 || status > 599 || status === 206 || status === 407 || (status === 304 && !isConditional)
   return isMisfit ? `The server answered with status ${status}, which does not fit the request.` : undefined
 }
 
@@ -69,10 +76,7 @@ const described = (
   { mediaType }: ProxiedContent,
   { code, contentType }: Format,
   upstream: string | undefined,
-): Field[] => [
-  ['Content-Type', contentType],
-  ...etag(proxiedTag(upstream, mediaType, code)),
-]
+): Field[] => [['Content-Type', contentType], ...etag(proxiedTag(upstream, mediaType, code))]
 
 const etag = (tag: string | undefined): Field[] => (tag === undefined ? [] : [['ETag', tag]])
 
@@ -129,7 +133,10 @@ function caching(fields: FetchAnswer['fields']): Field[] {
   const varies = listOf(fields.vary)
   return [
     ['Cache-Control', ['private', ...(directives.length > 0 ? directives : ['no-cache'])].join(', ')],
-    ['Vary', varies.includes('*') ? '*' : ['Accept', ...SENT_FIELDS.filter((name) => varies.includes(name))].join(', ')],
+    [
+      'Vary',
+      varies.includes('*') ? '*' : ['Accept', ...SENT_FIELDS.filter((name) => varies.includes(name))].join(', '),
+    ],
   ]
 }
 
