@@ -1,7 +1,7 @@
 // In charge of what a running gateway is: its dataspaces with their stores and compiled rules, as one value.
 import type { GraphVersions } from '../cache/graph-versions.js'
 import type { StoredResults } from '../cache/stored-results.js'
-import type { AuthorizationIndex } from '../policies/authorizations/index.js'
+import type { AuthorizationIndex } from '../policies/authorizations/authorization-index.js'
 import type { WebIdVerifier } from '../policies/identity/webid.js'
 import type { History } from '../versioning/history.js'
 import type { DescribedApplication } from './configuration/configuration.js'

@@ -7,7 +7,8 @@ import {
   type StoredGraphs,
   type StoredGraphsSettings,
 } from '../../cache/stored-graphs.js'
-import type { Decision, Mode } from '../../policies/decide.js'
+import type { Mode } from '../../policies/authorizations/authorization.js'
+import type { Decision } from '../../policies/decide.js'
 import type { DescribedApplication } from '../configuration/dataspace.js'
 import { typesOf } from './hierarchy.js'
 import type { Format } from '../http/media-type.js'

@@ -1,6 +1,7 @@
 // In charge of the endpoint `access` (spec 4.3, LinkedDataHub 2.3): the modes of the agent on `?this=` and the authorizations
 // that give them. Agents with Control may ask about every agent (explain.ts).
-import type { Decision, Mode } from '../../policies/decide.js'
+import type { Mode } from '../../policies/authorizations/authorization.js'
+import type { Decision } from '../../policies/decide.js'
 import { isOpen, judge, lookUp, type Facts } from '../request/access.js'
 import { audit, explain, type AskedTarget } from './explain.js'
 import type { Asked, EndpointTarget } from '../request/route.js'

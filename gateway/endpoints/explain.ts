@@ -1,6 +1,7 @@
 // In charge of explaining access to agents with Control on the admin application: why an agent has a mode or not, and which
 // authorizations a target has. The answers are what the rules decide, whether it is enforced or not.
-import { authorizationsAbout, type Mode } from '../../policies/decide.js'
+import type { Mode } from '../../policies/authorizations/authorization.js'
+import { authorizationsAbout } from '../../policies/decide.js'
 import { judge, lookUp, targetOf } from '../request/access.js'
 import type { Member } from '../gateway.js'
 import type { Target } from '../http/target.js'

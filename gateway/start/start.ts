@@ -1,5 +1,6 @@
 // In charge of putting a gateway together from its settings and taking it apart again: stores, seeds, rules, listeners.
 import { randomUUID } from 'node:crypto'
+import { isFailure } from '../../policies/failure.js'
 import { makeAddressMatcher, type AddressMatcher } from '../../policies/fetch/address.js'
 import { makeGuardedFetch } from '../../policies/fetch/guarded-fetch.js'
 import { makeWebIdVerifier, type WebIdVerifier } from '../../policies/identity/webid.js'
@@ -197,7 +198,7 @@ const hostOf = (base: string): string => new URL(base).hostname
 
 function matcherOf(cidrs: readonly string[]): AddressMatcher {
   const matcher = makeAddressMatcher(cidrs)
-  if ('faults' in matcher) throw new TypeError('settings let a malformed address through')
+  if (isFailure(matcher)) throw new TypeError('settings let a malformed address through')
   return matcher
 }
 
