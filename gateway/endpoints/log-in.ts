@@ -141,7 +141,7 @@ async function finished(context: Context, target: EndpointTarget, provider: Prov
   const opened = sealed === undefined ? undefined : await open(identities.keys, 'login', sealed, time)
   const pending = opened as unknown as PendingLogIn | undefined
   // RFC 9700 §4.7: only the browser that began a log-in may finish it, as it began it.
-  if (!pending) return refused(context, 'login: this browser began no log-in, or began it too long ago')
+  if (!pending) return refused(context, 'login: this browser has begun no log-in, or began it too long ago')
   if (pending.redirectUri !== redirectUri) return refused(context, 'login: it was begun for another provider or application')
   if (target.query.get('state') !== pending.state) return refused(context, 'login: the state differs')
   const callback = new URL(`${redirectUri}?${target.query.toString()}`)

@@ -91,7 +91,7 @@ export async function inAcceptedFormat<T>(
   }
 }
 
-/** The reason why commits wait is told to operators only, by `/health/ready`. */
+/** The client does not learn why commits wait; `/health/ready` reports it to operators. */
 export function commitsPending({ application }: Context): Problem {
   const { parked, lastError } = application.history?.status() ?? {}
   const detail =
