@@ -1,4 +1,4 @@
-// The seed: the documents a dataspace starts with (linkeddatahub.md 1.5), and who may do what with them (5.4).
+// The seed: the documents a dataspace starts with (LinkedDataHub 1.5), and who may do what with them (5.4).
 import t from 'tap'
 import { dataspacesOfSettings, type DescribedDataspace } from '../../../gateway/configuration/configuration.js'
 import { flawOf, graphOf, irisOf, nTriplesLine, valuesOf, type Graph } from '../../../gateway/rdf/graph.js'
