@@ -2,7 +2,7 @@
 // other. Updates, queries and shapes of clients and ontologies are evaluated here only, where they can be stopped.
 import { parentPort, workerData } from 'node:worker_threads'
 import { Parser } from 'n3'
-import { makeCheck, type Check } from '../../policies/constraints/constraints.js'
+import { makeConstraintCheck, type ConstraintCheck } from '../../policies/constraints/constraints.js'
 import { openOxigraph } from '../stores/bounded-oxigraph.js'
 import type { ThreadMessage } from '../stores/limited-thread.js'
 import { graphOf, nTriplesOf, type Quad } from '../rdf/graph.js'
@@ -99,22 +99,18 @@ const TOO_MUCH = problem(
 const reasonOf = ({ message }: Error): string =>
   message.startsWith('error at ') ? 'it is not SPARQL 1.1' : message.split('\n')[0]!.slice(0, 200)
 
-let check: { readonly version: string; readonly run: Check } | undefined
+let check: { readonly version: string; readonly run: ConstraintCheck } | undefined
 
 async function validate({ shapes, shapesVersion, data }: Job & { kind: 'validate' }): Promise<Reply> {
   if (check?.version !== shapesVersion) {
-    check = { version: shapesVersion, run: await makeCheck(parsed(shapes, 'o')) }
+    check = { version: shapesVersion, run: await makeConstraintCheck(parsed(shapes, 'o')) }
   }
   const outcome = await check.run(parsed(data, 'd'))
-  switch (outcome.kind) {
-    case 'conforms':
-      return done({ conforms: true })
-    case 'violated':
-      return done({ conforms: false, report: nTriplesOf(graphOf(outcome.report)) })
-    case 'fault':
-      check = undefined
-      return done(problem('constraint.unusable', `The SHACL shapes cannot be used: ${outcome.fault}.`))
+  if (isFailure(outcome)) {
+    check = undefined
+    return done(problem('constraint.unusable', `The SHACL shapes cannot be used: ${outcome.detail}.`))
   }
+  return done(outcome.conforms ? outcome : { conforms: false, report: nTriplesOf(graphOf(outcome.report)) })
 }
 
 /** The prefix distinguishes the blank nodes of the ontologies from those of the document. */

@@ -1,5 +1,5 @@
 // In charge of the listeners: sockets, TLS and HTTP framing on one side, `Request` and `Response` values on the other.
-// Fastify runs the servers and the requests that have to wait; every answer of Fastify or of the HTTP parser is replaced by ours.
+// Fastify runs the servers and the requests that have to wait. Errors of Fastify and of the HTTP parser get our form too.
 import { STATUS_CODES, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -19,7 +19,7 @@ export interface ListenerSettings {
   readonly tls?: { readonly cert: string; readonly key: string }
   /** Whether this peer address may name the client's certificate in Client-Cert. Plain listener only. */
   readonly isTrustedProxy?: (address: string) => boolean
-  /** How many requests may wait at once; more are answered 503 at once. */
+  /** The number of requests that may wait; more are answered 503 at once. */
   readonly concurrency?: number
   readonly requestTimeout?: number
   /** A problem as a response, in the form of every other error. */
@@ -30,13 +30,15 @@ export interface ListenerSettings {
 
 export interface Listener {
   readonly port: number
+  /** A request without a socket, for tests. It takes the way of requests that wait. */
+  readonly inject: FastifyInstance['inject']
   /** Waits `grace` ms at most for the requests that are being answered, then ends them. */
   close(grace: number): Promise<void>
 }
 
 export type Answer = (request: Request) => Awaitable<Response>
 
-/** A request on its way through Fastify. A read may have been begun already. */
+/** A request on its way through Fastify. The answer to a read may have begun. */
 interface Arrived {
   readonly request: Request
   readonly begun?: Promise<Response>
@@ -91,6 +93,7 @@ export async function listen(settings: ListenerSettings, answer: Answer): Promis
 
   return {
     port,
+    inject: app.inject.bind(app) as FastifyInstance['inject'],
     async close(grace) {
       closing = true
       const enough = new AbortController()
@@ -144,10 +147,8 @@ function makeServer(settings: ListenerSettings): FastifyInstance {
   // RFC 9110 §9.3.6: this is no tunnel.
   app.server.on('connect', (_request: IncomingMessage, socket: Socket) => {
     const fields = [['Allow', 'GET, HEAD, OPTIONS']] as const
-    answerRaw(
-      socket,
-      problemResponse(problem('method.not-allowed', 'CONNECT is not allowed here.', { fields }), undefined),
-    )
+    const reason = problem('method.not-allowed', 'CONNECT is not allowed here.', { fields })
+    answerRaw(socket, problemResponse(reason, undefined), settings.now)
   })
   app.server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
     const reason = problem('request.malformed', 'Only the expectation 100-continue can be met.')
@@ -180,7 +181,7 @@ function arrival(raw: IncomingMessage, response: ServerResponse, settings: Liste
       return readBody(raw, limit)
     },
   }
-  return { request, abandon: () => void left?.abort() }
+  return { request, abandon: () => (left ??= new AbortController()).abort() }
 }
 
 const PARSER_STATUS: Readonly<Record<string, [status: number, detail: string]>> = {
@@ -190,18 +191,22 @@ const PARSER_STATUS: Readonly<Record<string, [status: number, detail: string]>> 
 }
 
 /** RFC 9112 §3: a request that the HTTP parser refuses is answered here, in the form of every other error. */
-function answerMalformed(error: NodeJS.ErrnoException, socket: Socket, { problemResponse }: ListenerSettings): void {
+function answerMalformed(
+  error: NodeJS.ErrnoException,
+  socket: Socket,
+  { problemResponse, now }: ListenerSettings,
+): void {
   if (!socket.writable || error.code === 'ECONNRESET') {
     socket.destroy()
     return
   }
   const [status, detail] = PARSER_STATUS[error.code ?? ''] ?? [400, 'The request is not well-formed HTTP.']
-  answerRaw(socket, problemResponse(problem('request.malformed', detail), undefined, status))
+  answerRaw(socket, problemResponse(problem('request.malformed', detail), undefined, status), now)
 }
 
 /** An answer where there is no response object to write it to. */
-function answerRaw(socket: Socket, { status, fields, body }: Response): void {
-  const lines = [...fields, ['Connection', 'close'], ['Date', new Date(Date.now()).toUTCString()]]
+function answerRaw(socket: Socket, { status, fields, body }: Response, now: () => number): void {
+  const lines = [...fields, ['Connection', 'close'], ['Date', new Date(now()).toUTCString()]]
   const head = lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${head}\r\n${String(body)}`)
 }

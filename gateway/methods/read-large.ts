@@ -1,7 +1,6 @@
-// In charge of GET and HEAD on documents that are too large to be held (design 3, 5): sent as the store gives them, uncached,
-// in constant memory, with the entity-tag at their end.
+// In charge of GET and HEAD on documents too large for memory (design 3, 5): streamed from the store, uncached, in constant
+// memory, with the entity-tag at the end.
 import { entityTag, makeDigest } from '../../cache/entity-tag.js'
-import { evaluatePreconditions } from '../../cache/preconditions.js'
 import type { Decision } from '../../policies/decide.js'
 import type { Facts } from '../request/access.js'
 import { isLarge } from '../documents/document.js'
@@ -11,7 +10,8 @@ import type { Context } from '../request/context.js'
 import { N_TRIPLES, negotiate, TURTLE, type Format } from '../http/media-type.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { readStored } from '../rdf/read.js'
-import { agentFields, failedConditions, notAcceptable } from './read.js'
+import { agentFields } from '../request/agent-fields.js'
+import { evaluateConditions, notAcceptable } from '../request/conditions.js'
 import { response, streamed } from '../request/respond.js'
 import { StoreBreak } from '../stores/store.js'
 import { stream } from '../request/stream.js'
@@ -28,12 +28,11 @@ export async function readLarge(context: Context, decision: Decision, facts: Fac
   if (!format) return notAcceptable(FORMATS)
   const shared = agentFields(context, decision, document)
   const tagOf = (value: string): string => entityTag(value, format.code)
-  // Known when it has been read to its end since it was last changed.
+  // The digest is known once the document was streamed to its end since its last change.
   const entityTags = digest === undefined ? [] : [tagOf(digest)]
-  const evaluation = evaluatePreconditions(request.fields, { entityTags, lastModified }, true, request.receivedAt)
-  if (evaluation === 'not-modified')
-    return response(304, [...entityTags.map((tag) => ['ETag', tag] as const), ...shared])
-  if (evaluation !== 'proceed') return failedConditions(evaluation)
+  const outcome = evaluateConditions(request, { entityTags, lastModified })
+  if (outcome === 'not-modified') return response(304, [...entityTags.map((tag) => ['ETag', tag] as const), ...shared])
+  if (outcome !== 'proceed') return outcome
 
   const fields: Field[] = [['Content-Type', format.contentType], ...shared]
   if (request.method === 'HEAD') return streamed(200, fields)
@@ -41,7 +40,7 @@ export async function readLarge(context: Context, decision: Decision, facts: Fac
   if (isFailure(pieces)) return pieces
   if (!pieces || application.cache.versions.of(iri) !== document.version) {
     await pieces?.[Symbol.asyncIterator]().return?.()
-    // Decided on what the document was, not on what would be sent.
+    // The decision was made on the document as it was, not on what would be sent.
     return problem('access.unavailable', 'The document has just been changed.', { fields: [['Retry-After', '1']] })
   }
   let tag: string | undefined
@@ -49,17 +48,17 @@ export async function readLarge(context: Context, decision: Decision, facts: Fac
     document.digest = value
     tag = tagOf(value)
   })
-  // RFC 9110 §8.8.3: an entity-tag that comes of sending the content is in the trailer section.
+  // RFC 9110 §8.8.3: an entity-tag that is computed while sending goes into the trailer section.
   return { ...(await stream(context, sent, fields)), trailer: { name: 'ETag', value: () => tag } }
 }
 
-/** Most lines are canonical as they come: no escapes, one space between terms, no capitals in the language. */
+/** Most lines of a store are canonical: no escapes, one space between terms, no capitals in the language tag. */
 const CANONICAL =
   /^(?:<[^\\>]*>|_:\S+) <[^\\>]*> (?:<[^\\>]*>|_:\S+|"[^"\\\x00-\x1f\x7f]*"(?:@[a-z0-9-]+|\^\^<(?!http:\/\/www\.w3\.org\/2001\/XMLSchema#string>)[^\\>]*>)?) \.$/
-/** A longer line is sent like any other; the document has no entity-tag then. */
+/** Longer lines are sent too, but the document then has no entity-tag. */
 const MAX_LINE = 4 * 1024 * 1024
 
-/** The pieces as they are; at their end the digest of the triples in them (cache/entity-tag.ts). */
+/** Passes the pieces on unchanged, and gives the digest of their triples at the end (cache/entity-tag.ts). */
 async function* digested(pieces: AsyncIterable<Uint8Array>, end: (digest: string) => void): AsyncGenerator<Uint8Array> {
   const digest = makeDigest()
   const decoder = new TextDecoder()

@@ -1,17 +1,17 @@
-// In charge of what a write request wants done: its content, read, parsed and refused where it cannot be understood.
+// In charge of reading a write request: its content, parsed, or refused where it cannot be understood.
 import { codingFlaw, readText } from '../http/body.js'
 import type { Quad } from '../rdf/graph.js'
 import type { Context } from '../request/context.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { ACCEPT_POST, readGraph } from '../rdf/read.js'
 
-/** What the client wants done: triples to put or to add, an update to run, or the end of the document. */
-export type Wish =
+/** Triples to put or to append, an update to run, or the removal of the document. */
+export type WriteRequest =
   | { readonly method: 'PUT' | 'POST'; readonly content: readonly Quad[] }
   | { readonly method: 'PATCH'; readonly update: string | Problem }
   | { readonly method: 'DELETE' }
 
-export async function readWish(context: Context, iri: string): Promise<Wish | Problem> {
+export async function readWriteRequest(context: Context, iri: string): Promise<WriteRequest | Problem> {
   const { request, gateway } = context
   const { method, fields } = request
   if (method === 'DELETE') return { method }
@@ -29,7 +29,7 @@ export async function readWish(context: Context, iri: string): Promise<Wish | Pr
   }
   const body = await request.readBody(gateway.settings.maxBody)
   if (isFailure(body)) return body
-  // Spec 4.1: the body of a PUT may be empty; a POST has something to append.
+  // Spec 4.1: the body of a PUT may be empty; a POST appends something.
   if (body.length === 0 && type === undefined && method === 'POST') {
     return problem('content.unsupported', 'POST takes RDF with its Content-Type.', {
       fields: [['Accept-Post', ACCEPT_POST]],
@@ -39,7 +39,7 @@ export async function readWish(context: Context, iri: string): Promise<Wish | Pr
   return isFailure(content) ? content : { method: method as 'PUT' | 'POST', content }
 }
 
-async function readUpdate({ request, gateway }: Context, iri: string): Promise<Wish | Problem> {
+async function readUpdate({ request, gateway }: Context, iri: string): Promise<WriteRequest | Problem> {
   const text = await readText(request, gateway.settings.maxBody, (reason, detail) =>
     reason === 'unsupported' ? unsupportedPatch(detail) : problem('update.syntax', detail),
   )

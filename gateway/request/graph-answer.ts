@@ -1,10 +1,10 @@
-// In charge of answering with a graph that is no document: negotiated, with an entity-tag.
+// In charge of answers that are graphs but no documents: negotiated, with an entity-tag.
 import { digestOf, entityTag } from '../../cache/entity-tag.js'
 import type { Field, Response } from '../http/exchange.js'
 import type { Graph } from '../rdf/graph.js'
 import { negotiate, RDF_FORMATS } from '../http/media-type.js'
 import { isFailure, type Problem } from '../problem.js'
-import { notAcceptable } from '../methods/read.js'
+import { notAcceptable } from './conditions.js'
 import { writeGraph } from '../rdf/write.js'
 import { response } from './respond.js'
 
