@@ -16,7 +16,7 @@ interface HeldEntry {
 
 type Ids = Map<string, Set<string>>
 
-export interface Entries {
+export interface JournalEntries {
   /** By id, which is in order. */
   readonly all: Map<string, HeldEntry>
   readonly byDocument: Ids
@@ -25,7 +25,7 @@ export interface Entries {
   readonly counts: { done: number; bytes: number; held: number }
 }
 
-export const noEntries = (): Entries => ({
+export const noEntries = (): JournalEntries => ({
   all: new Map(),
   byDocument: new Map(),
   openByDocument: new Map(),
@@ -33,7 +33,12 @@ export const noEntries = (): Entries => ({
   counts: { done: 0, bytes: 0, held: 0 },
 })
 
-export function addEntry(entries: Entries, entry: JournalEntry, content: string | undefined, done: boolean): void {
+export function addEntry(
+  entries: JournalEntries,
+  entry: JournalEntry,
+  content: string | undefined,
+  done: boolean,
+): void {
   entries.all.set(entry.id, { entry, content, done })
   addId(entries.byDocument, entry)
   if (!done) addId(entries.openByDocument, entry)
@@ -42,7 +47,7 @@ export function addEntry(entries: Entries, entry: JournalEntry, content: string 
 }
 
 /** @param id of an open entry */
-export function markDone(entries: Entries, id: string): void {
+export function markDone(entries: JournalEntries, id: string): void {
   const { all, openByDocument, counts } = entries
   const { entry, content } = all.get(id)!
   const fits = content !== undefined && counts.held + content.length <= HELD
@@ -53,7 +58,7 @@ export function markDone(entries: Entries, id: string): void {
 }
 
 export function removeEntries(
-  { all, byDocument, openByDocument, newestDone, counts }: Entries,
+  { all, byDocument, openByDocument, newestDone, counts }: JournalEntries,
   ids: readonly string[],
 ): void {
   for (const id of ids) {
@@ -69,24 +74,24 @@ export function removeEntries(
   }
 }
 
-export const isOpenEntry = ({ all }: Entries, id: string): boolean => all.get(id)?.done === false
+export const isOpenEntry = ({ all }: JournalEntries, id: string): boolean => all.get(id)?.done === false
 
 /** The open entries of the document, or of all documents. */
-export function openEntries({ all, openByDocument }: Entries, document?: string): readonly OpenEntry[] {
+export function openEntries({ all, openByDocument }: JournalEntries, document?: string): readonly OpenEntry[] {
   const some = document === undefined ? [...all.values()] : heldOf(all, openByDocument.get(document))
   return some.filter(({ done }) => !done).map(({ entry, content }) => openEntry(entry, content))
 }
 
 /** The number of done entries of the document, or of all documents. */
-export const countOfDone = ({ all, byDocument, counts }: Entries, document?: string): number =>
+export const countOfDone = ({ all, byDocument, counts }: JournalEntries, document?: string): number =>
   document === undefined ? counts.done : heldOf(all, byDocument.get(document)).filter(({ done }) => done).length
 
-export const doneEntries = ({ all }: Entries): readonly JournalEntry[] =>
+export const doneEntries = ({ all }: JournalEntries): readonly JournalEntry[] =>
   [...all.values()].filter(({ done }) => done).map(({ entry }) => entry)
 
 /** Done entries, oldest first, without those of a document that has an earlier entry that is open or passed over. */
 export function readyEntries(
-  { all }: Entries,
+  { all }: JournalEntries,
   most: number,
   passOver: (document: string) => boolean,
 ): readonly JournalEntry[] {
@@ -109,12 +114,13 @@ export const openEntry = ({ size: _, ...entry }: JournalEntry, content: string |
   content,
 })
 
-function countDone({ newestDone, counts }: Entries, entry: JournalEntry): void {
+function countDone({ newestDone, counts }: JournalEntries, entry: JournalEntry): void {
   newestDone.set(entry.document, entry)
   counts.done++
 }
 
-const heldOf = (all: Entries['all'], ids: Iterable<string> = []): HeldEntry[] => Array.from(ids, (id) => all.get(id)!)
+const heldOf = (all: JournalEntries['all'], ids: Iterable<string> = []): HeldEntry[] =>
+  Array.from(ids, (id) => all.get(id)!)
 
 const addId = (ids: Ids, { document, id }: JournalEntry): unknown =>
   ids.set(document, (ids.get(document) ?? new Set()).add(id))

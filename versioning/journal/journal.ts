@@ -16,7 +16,7 @@ import {
   openEntry,
   readyEntries,
   removeEntries,
-  type Entries,
+  type JournalEntries,
 } from './entries.js'
 import { contentIn, entryIn, recordOf, type JournalEntry } from './record.js'
 import { makeUlids } from './ulid.js'
@@ -43,7 +43,7 @@ export interface JournalOptions {
 
 export interface Journal {
   begin(changes: readonly NewChange[]): Promise<readonly OpenEntry[] | Setback>
-  /** Entries that are settled or committed already are ignored, here and in `undone`. */
+  /** JournalEntries that are settled or committed already are ignored, here and in `undone`. */
   done(entries: readonly Pick<JournalEntry, 'id'>[]): Promise<void>
   undone(entries: readonly Pick<JournalEntry, 'id'>[]): Promise<void>
   open(document?: string): readonly OpenEntry[]
@@ -53,7 +53,7 @@ export interface Journal {
   /** The number of done entries of the document, or of all documents. */
   doneCount(document?: string): number
   /**
-   * Entries that may be committed, oldest first: done, and no earlier one of the same document is open or passed over.
+   * JournalEntries that may be committed, oldest first: done, and no earlier one of the same document is open or passed over.
    */
   ready(most: number, passOver: (document: string) => boolean): readonly JournalEntry[]
   /** Documents with any change in the journal. */
@@ -80,7 +80,7 @@ const LAST_ID = 'j'
 const [MANY_OPEN, GATHER_MS, LONGEST_GATHER_MS] = [4, 0.25, 8]
 
 interface JournalState extends JournalOptions {
-  readonly entries: Entries
+  readonly entries: JournalEntries
   readonly nextId: () => string
   last: string | undefined
   gathering: Promise<void> | undefined
@@ -119,7 +119,7 @@ export async function openJournal(options: JournalOptions): Promise<Journal> {
   }
 }
 
-async function load({ database, pathOf }: JournalOptions, entries: Entries): Promise<void> {
+async function load({ database, pathOf }: JournalOptions, entries: JournalEntries): Promise<void> {
   const done = new Set<string>()
   for await (const [key] of database.range(DONE)) done.add(key.slice(DONE.length))
   for await (const [key, value] of database.range(ENTRY)) {
