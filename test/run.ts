@@ -1,14 +1,14 @@
 // In charge of `npm test`: which test files run, a Fuseki for each pass over them, and the count at the end.
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createDataset, fetchFuseki, startFuseki, type Fuseki } from './support/fuseki.js'
 import { runTestFile, type FileOutcome } from './support/run-test-file.js'
 import type { RowCount } from './support/stores.js'
 import { allTestFiles, filesNamed, startsGateway } from './support/test-files.js'
 
-/** Files that run at the same time. More would disturb the tests that measure time. */
-const JOBS = 2
+/** Files that run at the same time: tests wait for stores, timers and processes about as long as they compute. */
+const JOBS = Math.min(availableParallelism() + 1, 6)
 
 const HELP = `Usage: npm test [-- FILE…]
 Runs the test files named, or all. FILE is a source (test/gateway/http/target.test.ts), its compiled file or a folder.

@@ -1,6 +1,5 @@
 // Memento over HTTP (RFC 7089, pattern 2.1: a TimeGate apart from the original, 302, mementos with URIs of their own), as
 // in spec 4.5, 7 and 9.3 to 9.6: on a running gateway with a real repository.
-import { setTimeout as sleep } from 'node:timers/promises'
 import { Parser } from 'n3'
 import t, { type Test } from 'tap'
 import type { History } from '../../../versioning/history.js'
@@ -69,7 +68,7 @@ async function makePast(world: World): Promise<Past> {
   for (const title of ['one', 'two', 'three']) {
     const { status, text } = await world.as('owner')('PUT', path, ttl(turtle(`"${title}"`)))
     if (status > 201) throw new Error(text)
-    if (title !== 'three') await sleep(1_100)
+    if (title !== 'three') world.passTime(1_100)
   }
   return { path, iri: world.origin + path, versions: await versionsOf(world, path) }
 }
