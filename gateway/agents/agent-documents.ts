@@ -1,5 +1,5 @@
 // In charge of the documents about an agent that has a key: its public key, the authorization by which anybody may read its
-// profile, and the profile itself (linkeddatahub.md 2.4, 4.4). Pure.
+// profile, and the profile itself (LinkedDataHub 2.4, 4.4). Pure.
 import { iri, text, triple, typed, type Quad } from '../rdf/graph.js'
 import { authorizationTriples, publicProfile } from './authorization-triples.js'
 import { CERT, DCT, FOAF, RDF, XSD } from '../rdf/vocabulary.js'

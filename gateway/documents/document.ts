@@ -7,7 +7,8 @@ import {
   type StoredGraphs,
   type StoredGraphsSettings,
 } from '../../cache/stored-graphs.js'
-import type { Decision, Mode } from '../../policies/decide.js'
+import type { Mode } from '../../policies/authorizations/authorization.js'
+import type { Decision } from '../../policies/decide.js'
 import type { DescribedApplication } from '../configuration/dataspace.js'
 import { typesOf } from './hierarchy.js'
 import type { Format } from '../http/media-type.js'
@@ -181,9 +182,10 @@ export function readDocumentNow(
 /** Whether the graph is a document of this application: no URL of the admin application below it leads there. */
 export const isDocumentOf = (
   { base, kind }: Pick<DescribedApplication, 'base' | 'kind'>,
-  adminBase: string,
+  { adminBase, endpoints }: { readonly adminBase: string; readonly endpoints: readonly string[] },
   graph: string,
-): boolean => graph.startsWith(base) && (kind === 'admin' || !graph.startsWith(adminBase)) && isDocumentUri(graph, base)
+): boolean =>
+  graph.startsWith(base) && (kind === 'admin' || !graph.startsWith(adminBase)) && isDocumentUri(graph, base, endpoints)
 
 export const entityTagOf = ({ digest }: Document, { code }: Format): string => entityTag(digest, code)
 

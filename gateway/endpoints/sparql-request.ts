@@ -3,7 +3,7 @@
 import type { Field, Request } from '../http/exchange.js'
 import { parseMediaType } from '../http/media-type.js'
 import { isFailure, problem, type Problem } from '../problem.js'
-import type { Mode } from '../../policies/decide.js'
+import type { Mode } from '../../policies/authorizations/authorization.js'
 import type { EndpointTarget } from '../request/route.js'
 import type { DatasetDescription } from '../sparql/analysis.js'
 

@@ -2,7 +2,7 @@
 // other. What a client or an ontology defines is evaluated here only, where it can be ended.
 import { parentPort, workerData } from 'node:worker_threads'
 import { Parser } from 'n3'
-import { makeCheck, type Check } from '../../policies/constraints/constraints.js'
+import { makeConstraintCheck, type ConstraintCheck } from '../../policies/constraints/constraints.js'
 import { openOxigraph } from '../stores/bounded-oxigraph.js'
 import { graphOf, nTriplesOf, type Quad } from '../rdf/graph.js'
 import { runPatch } from './run-patch.js'
@@ -98,22 +98,18 @@ const TOO_MUCH = problem(
 const reasonOf = ({ message }: Error): string =>
   message.startsWith('error at ') ? 'it is not SPARQL 1.1' : message.split('\n')[0]!.slice(0, 200)
 
-let check: { readonly version: string; readonly run: Check } | undefined
+let check: { readonly version: string; readonly run: ConstraintCheck } | undefined
 
 async function validate({ shapes, shapesVersion, data }: Job & { kind: 'validate' }): Promise<Reply> {
   if (check?.version !== shapesVersion) {
-    check = { version: shapesVersion, run: await makeCheck(readNTriples(shapes, 'o')) }
+    check = { version: shapesVersion, run: await makeConstraintCheck(readNTriples(shapes, 'o')) }
   }
   const outcome = await check.run(readNTriples(data, 'd'))
-  switch (outcome.kind) {
-    case 'conforms':
-      return kept({ conforms: true })
-    case 'violated':
-      return kept({ conforms: false, report: nTriplesOf(graphOf(outcome.report)) })
-    case 'fault':
-      check = undefined
-      return kept(problem('constraint.unusable', `The SHACL shapes cannot be used: ${outcome.fault}.`))
+  if (isFailure(outcome)) {
+    check = undefined
+    return kept(problem('constraint.unusable', `The SHACL shapes cannot be used: ${outcome.detail}.`))
   }
+  return kept(outcome.conforms ? outcome : { conforms: false, report: nTriplesOf(graphOf(outcome.report)) })
 }
 
 /** Blank nodes of the ontologies and of the document are kept apart by their prefix. */

@@ -2,7 +2,9 @@
 // Connect Core §3.1, RFC 7636, RFC 9700), the claims about who logs in, and the keys of their tokens.
 import * as openid from 'openid-client'
 import type { JSONWebKeySet } from 'jose'
+import { failure, type Failure } from '../../policies/failure.js'
 import type { GuardedFetch } from '../../policies/fetch/guarded-fetch.js'
+import { isFailure } from '../problem.js'
 import type { Provider } from '../configuration/identity-providers.js'
 
 /** What only we and the browser that began know, until it comes back. */
@@ -23,23 +25,17 @@ export interface Person {
   readonly isEmailVerified: boolean
 }
 
-/** Why a log-in cannot go on, for the log; `unavailable` is no fault of whoever logs in. */
-export interface LoginFailure {
-  readonly kind: 'login-failure'
-  readonly unavailable: boolean
-  readonly detail: string
-}
+/** The reason why a log-in failed, for the log. `unavailable`: the provider cannot be reached now. */
+export type LoginFailure = Failure<'unavailable' | 'refused'>
 
 export interface OidcClient {
   /** Where to send the browser. */
   begin(provider: Provider, redirectUri: string): Promise<(Begun & { readonly location: string }) | LoginFailure>
   /** Who has come back: `callback` is the redirect URI with the query that it was called with. */
   finish(provider: Provider, callback: URL, begun: Begun): Promise<Person | LoginFailure>
-  /** The keys of the provider's tokens, or a sentence saying why they cannot be had. */
-  readKeys(provider: Provider): Promise<JSONWebKeySet | string>
+  /** The keys of the provider's tokens. Never rejects. */
+  readKeys(provider: Provider): Promise<JSONWebKeySet | Failure>
 }
-
-export const isLoginFailure = (value: object): value is LoginFailure => (value as LoginFailure).kind === 'login-failure'
 
 const DISCOVERY_MS = 3_600_000
 const FAILURE_MS = 10_000
@@ -98,16 +94,25 @@ export function makeOidcClient(fetcher: GuardedFetch, now: () => number): OidcCl
     async readKeys(provider) {
       try {
         const uri = (await configurationOf(provider)).serverMetadata().jwks_uri
-        if (uri === undefined) return 'The issuer has no jwks_uri.'
+        if (uri === undefined) return unavailable('The issuer has no jwks_uri.')
         const answer = await fetcher.fetch(uri, { accept: 'application/json, application/jwk-set+json' })
-        if (answer.kind === 'fetch-failure') return answer.detail
-        if (answer.status !== 200) return `The keys of the issuer were answered with status ${answer.status}.`
-        return JSON.parse(answer.body.toString('utf8')) as JSONWebKeySet
+        if (isFailure(answer)) return answer
+        if (answer.status !== 200) return unavailable(`The keys of the issuer have status ${answer.status}.`)
+        const keys: unknown = JSON.parse(answer.body.toString('utf8'))
+        return isKeySet(keys) ? keys : unavailable('The key set of the issuer is malformed.')
       } catch (error) {
-        return `The issuer cannot be asked: ${(error as Error).message}`
+        return unavailable(`The keys of the issuer cannot be read: ${(error as Error).message}`)
       }
     },
   }
+}
+
+const unavailable = (detail: string): LoginFailure => failure('unavailable', detail)
+
+/** RFC 7517 §5. */
+function isKeySet(value: unknown): value is JSONWebKeySet {
+  const { keys } = Object(value) as { keys?: unknown }
+  return Array.isArray(keys) && keys.every((key) => typeof key === 'object' && key !== null && !Array.isArray(key))
 }
 
 async function discover(provider: Provider, fetcher: GuardedFetch): Promise<openid.Configuration> {
@@ -143,7 +148,7 @@ const guarded =
       ...(body !== null && body !== undefined && { body: String(body) }),
       ...(signal && { signal }),
     })
-    if (answer.kind === 'fetch-failure') throw new Unreachable(answer.detail)
+    if (isFailure(answer)) throw new Unreachable(answer.detail)
     const bare = [101, 204, 205, 304].includes(answer.status)
     return new Response(bare ? null : new Uint8Array(answer.body), { status: answer.status, headers: answer.fields })
   }
@@ -177,9 +182,10 @@ async function orFailure<T>(attempt: () => Promise<T>): Promise<T | LoginFailure
     return await attempt()
   } catch (error) {
     const { message, cause } = error as Error
-    const unavailable = error instanceof Unreachable || cause instanceof Unreachable
+    const isUnavailable = error instanceof Unreachable || cause instanceof Unreachable
     const said = [message, cause instanceof Error ? cause.message : undefined, ...saidByProvider(error as object)]
-    return { kind: 'login-failure', unavailable, detail: said.filter((one) => one !== undefined).join(': ') }
+    const detail = said.filter((one) => one !== undefined).join(': ')
+    return failure(isUnavailable ? 'unavailable' : 'refused', detail)
   }
 }
 

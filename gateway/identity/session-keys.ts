@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto'
 import { chmod, mkdir, open, readFile, rename } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import type { SealingKey, SealingKeys } from '../../policies/identity/session.js'
+import type { SealingKey, SealingKeys } from '../../policies/identity/seal.js'
 import type { Log } from '../log.js'
 
 interface Kept extends SealingKey {

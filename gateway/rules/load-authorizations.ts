@@ -1,6 +1,7 @@
 // In charge of reading authorizations into the compiled index: all of them from the store, or those of one write.
 import { setImmediate as eventLoopTurn } from 'node:timers/promises'
-import type { AuthorizationIndex, Fact } from '../../policies/authorizations/index.js'
+import type { Fact } from '../../policies/authorizations/authorization.js'
+import type { AuthorizationIndex } from '../../policies/authorizations/authorization-index.js'
 import { ACCESS_PREDICATES, AUTHORIZATION, RDF_TYPE } from '../../policies/vocabulary.js'
 import type { Quad, Term } from '../rdf/graph.js'
 import { isFailure, problem, type Problem } from '../problem.js'

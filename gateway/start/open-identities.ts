@@ -2,7 +2,7 @@
 // the providers that follows no redirects, since what it carries is a credential.
 import { join } from 'node:path'
 import { makeGuardedFetch, type GuardedFetchSettings } from '../../policies/fetch/guarded-fetch.js'
-import type { SealingKeys } from '../../policies/identity/session.js'
+import type { SealingKeys } from '../../policies/identity/seal.js'
 import type { ReadProfile } from '../../policies/identity/webid.js'
 import { faultLine } from '../configuration/dataspace.js'
 import type { Log } from '../log.js'

@@ -1,4 +1,4 @@
-// In charge of the seed: the documents that a dataspace starts with (linkeddatahub.md 1.5, 5.4). Pure; what is there
+// In charge of the seed: the documents that a dataspace starts with (LinkedDataHub 1.5, 5.4). Pure; what is there
 // already is the caller's to look at.
 import { agentDocuments, describeAgent, type Described } from '../agents/agent-documents.js'
 import type { DescribedApplication, DescribedDataspace } from '../configuration/dataspace.js'

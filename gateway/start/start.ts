@@ -1,5 +1,6 @@
 // In charge of putting a gateway together from its settings and taking it apart again: stores, seeds, rules, listeners.
 import { randomUUID } from 'node:crypto'
+import { isFailure } from '../../policies/failure.js'
 import { makeAddressMatcher, type AddressMatcher } from '../../policies/fetch/address.js'
 import { makeGuardedFetch } from '../../policies/fetch/guarded-fetch.js'
 import { makeWebIdVerifier, type WebIdVerifier } from '../../policies/identity/webid.js'
@@ -10,6 +11,7 @@ import { membersOf, type Dataspace, type Gateway } from '../gateway.js'
 import { makeGatewayCaches } from '../caches.js'
 import { SIGN_UPS } from '../endpoints/sign-up.js'
 import { handle } from '../handle.js'
+import { ENDPOINT_NAMES } from '../routes.js'
 import { makePlaces } from '../places.js'
 import { makeReadProfile } from '../request/identify.js'
 import { makeProxying, ownUrls, proxyLimits } from '../proxy/linked-data-proxy.js'
@@ -98,7 +100,7 @@ export async function startGateway(options: StartOptions): Promise<Running> {
       dataspaces.push(dataspace)
       closers.push(close)
     }
-    const site = siteOf(membersOf(dataspaces))
+    const site = siteOf(membersOf(dataspaces), ENDPOINT_NAMES)
     const readProfile = makeReadProfile(site, fetcher)
     const { identities, close: closeIdentities } = await openIdentities(settings, destinations, {
       readProfile,
@@ -196,7 +198,7 @@ const hostOf = (base: string): string => new URL(base).hostname
 
 function matcherOf(cidrs: readonly string[]): AddressMatcher {
   const matcher = makeAddressMatcher(cidrs)
-  if ('faults' in matcher) throw new TypeError('settings let a malformed address through')
+  if (isFailure(matcher)) throw new TypeError('settings let a malformed address through')
   return matcher
 }
 

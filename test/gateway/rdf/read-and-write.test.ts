@@ -1,4 +1,4 @@
-// RDF in and out of HTTP: every media type read (design 3), RDF/POST (reference/linkeddatahub.md 3.1), every format
+// RDF in and out of HTTP: every media type read (design 3), RDF/POST (LinkedDataHub 3.1), every format
 // written, what attackers send, and that what is written reads back as the same graph.
 import t, { type Test } from 'tap'
 import fc from 'fast-check'

@@ -1,4 +1,4 @@
-// The seed: the documents a dataspace starts with (linkeddatahub.md 1.5), and who may do what with them (5.4).
+// The seed: the documents a dataspace starts with (LinkedDataHub 1.5), and who may do what with them (5.4).
 import t from 'tap'
 import { dataspacesOfSettings, type DescribedDataspace } from '../../../gateway/configuration/configuration.js'
 import { flawOf, graphOf, irisOf, nTriplesLine, valuesOf, type Graph } from '../../../gateway/rdf/graph.js'
@@ -8,7 +8,7 @@ import { agentDocuments, agentWebId } from '../../../gateway/agents/agent-docume
 import { seedGraphs, strayAgents, type Seed, type SeedAgents } from '../../../gateway/start/seed.js'
 import { parseSettings } from '../../../gateway/configuration/settings.js'
 import { ACL, DCT, DEF, DH, NFO, OWL, RDF, SIOC } from '../../../gateway/rdf/vocabulary.js'
-import { makeAuthorizationIndex } from '../../../policies/authorizations/index.js'
+import { makeAuthorizationIndex } from '../../../policies/authorizations/authorization-index.js'
 import { decide, requiredMode } from '../../../policies/decide.js'
 
 function dataspaceAt(base: string, adminBase: string): DescribedDataspace {
