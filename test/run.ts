@@ -1,14 +1,14 @@
-// In charge of `npm test`: which test files run, a Fuseki for each pass over them, and the count at the end.
+// In charge of `npm test`: which test files run, a Fuseki for each pass over them, and the counts at the end.
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createDataset, fetchFuseki, startFuseki, type Fuseki } from './support/fuseki.js'
 import { runTestFile, type FileOutcome } from './support/run-test-file.js'
 import type { RowCount } from './support/stores.js'
 import { allTestFiles, filesNamed, startsGateway } from './support/test-files.js'
 
-/** Files that run at the same time. More would disturb the tests that measure time. */
-const JOBS = 2
+/** Files that run at the same time: tests wait for stores, timers and processes about as long as they compute. */
+const JOBS = Math.min(availableParallelism() + 1, 6)
 
 const HELP = `Usage: npm test [-- FILE…]
 Runs the test files named, or all. FILE is a source (test/gateway/http/target.test.ts), its compiled file or a folder.
@@ -19,24 +19,29 @@ Exit code: 0 all tests passed, 1 a test failed, 2 a name matches no test file.
 
 const say = (line: string) => process.stdout.write(`${line}\n`)
 
-/** The Fuseki that the environment gives, else one of our own, else the reason why there is none. */
+/** The Fuseki that the environment gives, else one of our own; none if this machine cannot run it. */
 async function openFuseki(): Promise<{ url: string; own?: Fuseki } | { missing: string }> {
   const given = process.env.TRIPLEGATE_TEST_FUSEKI
   if (given) return { url: given }
   const found = fetchFuseki()
-  if ('missing' in found) return found
+  if ('missing' in found) return without(found)
   const own = await startFuseki({ jar: found.jar, datasets: [] })
-  const without = await createDataset(own.base, 'probe')
-  if (!without) return { url: own.base, own }
+  const refused = await createDataset(own.base, 'probe')
+  if (!refused) return { url: own.base, own }
   await own.stop()
-  return without
+  return without(refused)
 }
 
-/** Test files with the environment in which they run. */
+function without(reason: { missing: string }): { missing: string } {
+  if (process.env.CI === 'true') throw new Error(`Continuous integration needs Fuseki: ${reason.missing}.`)
+  say(`The tests on Fuseki are skipped: ${reason.missing}.`)
+  return reason
+}
+
+/** Test files that run with the same environment, and the Fuseki that serves only them. */
 interface Pass {
-  readonly title: string
   readonly files: readonly string[]
-  readonly env: NodeJS.ProcessEnv
+  run(file: string): Promise<FileOutcome>
 }
 
 function report(title: string, { source, passed, skipped, failed, ms }: FileOutcome): void {
@@ -45,31 +50,33 @@ function report(title: string, { source, passed, skipped, failed, ms }: FileOutc
   for (const failure of failed) say(failure.replace(/^/gm, '    '))
 }
 
-const NOTHING = { passed: 0, skipped: 0, failed: [], ms: 0 }
-
-/** Each pass has a Fuseki that has served no other: a heap filled by thousands of datasets makes it slow. */
-async function runPass({ title, files, env }: Pass): Promise<FileOutcome[]> {
-  const fuseki = await openFuseki()
-  if ('missing' in fuseki) {
-    say(`The tests on Fuseki are skipped: ${fuseki.missing}.`)
-    if (process.env.CI === 'true')
-      return [{ ...NOTHING, source: 'test/run.ts', failed: [`no Fuseki: ${fuseki.missing}`] }]
+/** A heap filled by thousands of datasets makes a Fuseki slow, so that each pass has its own, from its first file to its last. */
+function passOf(files: readonly string[], title: string, env: NodeJS.ProcessEnv): Pass {
+  let left = files.length
+  let opened: ReturnType<typeof openFuseki> | undefined
+  return {
+    files,
+    async run(file) {
+      const fuseki = await (opened ??= openFuseki())
+      const outcome = await runTestFile(file, {
+        ...env,
+        ...('url' in fuseki && { TRIPLEGATE_TEST_FUSEKI: fuseki.url }),
+      })
+      report(title, outcome)
+      if (--left === 0 && 'own' in fuseki) await fuseki.own?.stop()
+      return outcome
+    },
   }
-  const all = { ...env, ...('url' in fuseki && { TRIPLEGATE_TEST_FUSEKI: fuseki.url }) }
-  const waiting = [...files]
+}
+
+/** One queue, so that the second pass begins while the last files of the first are still running. */
+async function runAll(passes: readonly Pass[]): Promise<FileOutcome[]> {
+  const waiting = passes.flatMap((pass) => pass.files.map((file) => () => pass.run(file)))
   const outcomes: FileOutcome[] = []
   const work = async (): Promise<void> => {
-    for (let file = waiting.shift(); file !== undefined; file = waiting.shift()) {
-      const outcome = await runTestFile(file, all)
-      outcomes.push(outcome)
-      report(title, outcome)
-    }
+    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) outcomes.push(await next())
   }
-  try {
-    await Promise.all(Array.from({ length: JOBS }, work))
-  } finally {
-    if ('own' in fuseki) await fuseki.own?.stop()
-  }
+  await Promise.all(Array.from({ length: JOBS }, work))
   return outcomes
 }
 
@@ -110,11 +117,12 @@ async function main(names: readonly string[]): Promise<number> {
   for (const made of [rows, certificates]) mkdirSync(made)
   const env = { TRIPLEGATE_TEST_ROWS: rows, TRIPLEGATE_TEST_CERTIFICATES: certificates }
   try {
-    const outcomes = await runPass({ title: '', files, env })
+    const passes = [passOf(files, '', env)]
     if (names.length === 0) {
-      const second = { title: ' without the cache', files: files.filter(startsGateway) }
-      outcomes.push(...(await runPass({ ...second, env: { ...env, TRIPLEGATE_TEST_CACHE: 'off' } })))
+      const off = { ...env, TRIPLEGATE_TEST_CACHE: 'off' }
+      passes.push(passOf(files.filter(startsGateway), ' without the cache', off))
     }
+    const outcomes = await runAll(passes)
     return summary(outcomes, rowsIn(rows))
   } finally {
     rmSync(folder, { recursive: true, force: true })

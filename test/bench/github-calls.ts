@@ -1,4 +1,4 @@
-// In charge of how many calls to GitHub a write takes: counted by the double, for writes one after the other and for many.
+// In charge of the number of calls to GitHub for each write: counted by the double, for single writes and for many at once.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -40,7 +40,7 @@ export async function gitHubCalls(): Promise<Rows> {
     const settled = async (): Promise<void> => {
       if (!(await history.settled(PATIENCE_MS))) throw new Error('GitHub: not committed in time')
     }
-    // The first writes make the branch and its files.
+    // The first writes create the branch and its files.
     for (let n = 0; n < DOCUMENTS; n++) await write(n)
     await settled()
     const before = calls.length

@@ -1,4 +1,4 @@
-// In charge of bare repositories with a known number of commits, made quickly: for what is measured on histories.
+// In charge of bare repositories with a known number of commits, made quickly: for the benchmarks of histories.
 import { spawn, execFileSync } from 'node:child_process'
 import { once } from 'node:events'
 import { Readable } from 'node:stream'
@@ -12,10 +12,10 @@ const START = Date.UTC(2026, 0, 1)
 const TRIPLES = 2
 const AGENT = 'https://people.example/ann/#me'
 
-/** So many versions of each of these documents, one commit each. */
+/** This many versions of each of these documents, one commit each. */
 export type Versions = readonly (readonly [document: string, versions: number])[]
 
-/** So many commits, ten to a document, in three levels of containers. */
+/** This many commits, ten to a document, in three levels of containers. */
 export const others = (base: string, commits: number): Versions =>
   Array.from({ length: Math.ceil(commits / 10) }, (_, n) => [
     `${base}others/${n % 50}/${Math.floor(n / 50) % 50}/${n}/`,

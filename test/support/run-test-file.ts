@@ -6,9 +6,9 @@ import { compiledFile } from './test-files.js'
 import { endWithThisProcess } from './fuseki.js'
 
 /** The time that tap gives a test file unless the file sets its own, in seconds. */
-const TIMEOUT = '300'
+const TIMEOUT = '600'
 /** A file that does not even stop at its own timeout is killed. */
-const KILLED_AFTER_MS = 900_000
+const KILLED_AFTER_MS = 1_200_000
 const MAX_LOOSE_LINES = 40
 
 export interface FileOutcome {

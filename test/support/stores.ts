@@ -67,12 +67,14 @@ export const rowsOf =
   (name, run) =>
     row(t, kind, name, run)
 
-/** A row about cached answers: skipped in the pass without the cache (test/run.ts). */
-export const keptRow: typeof row = async (t, kind, name, run) => {
-  if (process.env.TRIPLEGATE_TEST_CACHE !== 'off') return row(t, kind, name, run)
-  await t.test(name, { skip: 'the cache is off' }, () => undefined)
-  count({ kind, name, outcome: 'skipped' })
-}
+/** Rows about cached answers: skipped in the pass without the cache (test/run.ts). */
+export const cachedRowsOf = (t: Test, kind: StoreKind | 'none'): Row =>
+  process.env.TRIPLEGATE_TEST_CACHE !== 'off'
+    ? rowsOf(t, kind)
+    : async (name) => {
+        await t.test(name, { skip: 'the cache is off' }, () => undefined)
+        count({ kind, name, outcome: 'skipped' })
+      }
 
 function count(row: RowCount): void {
   mkdirSync(FOLDER, { recursive: true })

@@ -29,6 +29,8 @@ export interface World {
   webIdOf(name: string): string
   /** The PEM of an agent's certificate and key. */
   pemOf(name: string): string
+  /** Moves the clock of the gateway forward, by ms. Its timers do not notice. */
+  passTime(ms: number): void
   /** A path of a document that does not exist yet, below the root. */
   freshPath(): string
 }
@@ -68,11 +70,14 @@ export async function makeWorld(
   if ('faults' in dataspaces) throw new Error(JSON.stringify(dataspaces.faults))
   const log: Record<string, unknown>[] = []
   shareCertificates(port, folder)
+  let ahead = 0
+  const clock = { now: () => Date.now() + ahead }
   const running = await startGateway({
     settings,
     dataspaces,
     openStore: (_service, application) =>
       Promise.resolve(keepOpen(stores[application.kind === 'admin' ? 'admin' : 'endUser'])),
+    ...clock,
     log: pino({ base: null }, { write: (line: string) => void log.push(JSON.parse(line) as Record<string, unknown>) }),
   })
   t.teardown(() => running.close(1_000))
@@ -119,6 +124,7 @@ export async function makeWorld(
     as,
     webIdOf,
     pemOf: (name) => pems.get(name)!,
+    passTime: (ms) => void (ahead += ms),
     freshPath: () => `/d${++counter}/`,
   }
 }

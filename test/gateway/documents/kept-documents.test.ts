@@ -7,7 +7,7 @@ import { makeStoredGraphs } from '../../../cache/stored-graphs.js'
 import { fusekiEndpoints, openHttpStore } from '../../../gateway/stores/http-store.js'
 import { freePort } from '../../support/fuseki.js'
 import { startProxy } from '../../support/proxy.js'
-import { forEachStore, freshDataset, keptRow, reasonWithoutFuseki, row } from '../../support/stores.js'
+import { cachedRowsOf, forEachStore, freshDataset, reasonWithoutFuseki, row } from '../../support/stores.js'
 import { startProbe } from '../../../gateway/operators/probe.js'
 import { makeWorld, ttl, turtle, type World } from '../../support/world.js'
 
@@ -21,7 +21,7 @@ const purge = async (port: number, query = ''): Promise<number> =>
 
 void forEachStore(t, 'cache', async (t, makeStores, kind) => {
   const is: Is = (name, run) => row(t, kind, name, run)
-  const isKept: Is = (name, run) => keptRow(t, kind, name, run)
+  const isKept = cachedRowsOf(t, kind)
   const stores = await makeStores()
   const port = await freePort()
   const world = await makeWorld(t, stores, { flags: ['--management', String(port)] })
@@ -32,7 +32,7 @@ void forEachStore(t, 'cache', async (t, makeStores, kind) => {
     await owner('PUT', path)
     const age = async () => Number((await owner('GET', path)).fields.age)
     t.equal(await age(), 0)
-    await new Promise((resolve) => setTimeout(resolve, 1_200))
+    world.passTime(1_200)
     t.ok((await age()) >= 1)
     const { etag } = (await owner('GET', path)).fields
     const unchanged = await owner('GET', path, { fields: { 'If-None-Match': etag! } })
@@ -201,7 +201,7 @@ void t.test('the cache in front of a store', async (t) => {
   const missing = await reasonWithoutFuseki()
   if (missing) return t.test('cache in front of a store (fuseki)', { skip: missing }, () => undefined)
   const is: Is = (name, run) => row(t, 'fuseki', name, run)
-  const isKept: Is = (name, run) => keptRow(t, 'fuseki', name, run)
+  const isKept = cachedRowsOf(t, 'fuseki')
   const proxy = await startProxy(await freshDataset(t))
   t.teardown(() => proxy.stop())
   const admin = openHttpStore(fusekiEndpoints(await freshDataset(t)))

@@ -10,7 +10,7 @@ import { startProxy } from '../../support/proxy.js'
 import { makeWorld, ttl, type World } from '../../support/world.js'
 
 /** Sends bytes over TLS, and returns the bytes received until the connection ends or `ms` have passed. */
-async function raw(world: World, who: string, bytes: string, ms = 3_000): Promise<string> {
+async function raw(world: World, who: string, bytes: string, ms = 10_000): Promise<string> {
   const pem = who === 'anonymous' ? {} : { cert: world.pemOf(who), key: world.pemOf(who) }
   const socket = connectTls({ port: Number(new URL(world.base).port), host: 'localhost', ca: world.ca, ...pem })
   await once(socket, 'secureConnect')
@@ -177,10 +177,9 @@ void t.test('bypass', async (t) => {
     const isChild = ({ method, graph }: { method: string; graph: string | undefined }): boolean =>
       method === 'PUT' && graph === `${world.base}held/x/`
     proxy.requests.length = 0
-    proxy.fault({ kind: 'delay', milliseconds: 500, only: isChild })
+    proxy.fault({ kind: 'delay', milliseconds: 2_000, only: isChild })
     const created = owner('PUT', '/held/x/')
-    for (let i = 0; i < 100 && !proxy.requests.some(isChild); i++)
-      await new Promise((resolve) => setTimeout(resolve, 20))
+    while (!proxy.requests.some(isChild)) await new Promise((resolve) => setTimeout(resolve, 20))
     const deleted = owner('DELETE', '/held/')
     await new Promise((resolve) => setTimeout(resolve, 200))
     t.notOk(
