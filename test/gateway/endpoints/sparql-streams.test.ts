@@ -197,10 +197,10 @@ async function arrived(proxy: StoreProxy, count: number): Promise<void> {
   while (proxy.requests.filter(isQuery).length <= count) await sleep(20)
 }
 
-/** Design 5: true if the last query was closed at the store: within a second, or five on a busy machine. */
+/** Design 5: true if the last query was closed at the store within a second. */
 async function isAbandoned(proxy: StoreProxy): Promise<boolean> {
   const last = proxy.requests.filter(isQuery).at(-1)!
-  for (let i = 0; i < 100 && !last.abandoned; i++) await sleep(50)
+  for (let i = 0; i < 20 && !last.abandoned; i++) await sleep(50)
   return last.abandoned
 }
 

@@ -49,7 +49,7 @@ void forEachStore(t, 'overload', async (t, makeStores, kind) => {
     t.equal((await owner('PUT', fresh, ttl(turtle('"new"')))).status, 201)
     t.match((await owner('GET', fresh)).text, /new/)
     t.equal((await owner('DELETE', fresh)).status, 204)
-    t.ok(performance.now() - started < 30_000)
+    t.ok(performance.now() - started < 5_000)
     t.notOk(ended, 'all this time they were at work')
     gone.abort()
     await Promise.all(atWork)
