@@ -244,7 +244,7 @@ async function streaming(row: Row, world: World, proxy: StoreProxy): Promise<voi
     const answer = await open()
     await once(answer, 'readable')
     answer.destroy()
-    // Within a second (design 5), or five on a busy machine.
+    // Within a second (design 5).
     for (let i = 0; i < 20 && !reads().at(-1)!.abandoned; i++) await sleep(50)
     t.ok(reads().at(-1)!.abandoned)
   })
