@@ -1,10 +1,11 @@
 // In charge of what a configuration says of each application (spec 9.2): in `lds:` terms and in LinkedDataHub's older
 // `lapp:` and `ldt:` terms. Pure.
 import type { DescribedApplication } from './dataspace.js'
-import type { Description } from './description.js'
+import type { Description } from './described-resources.js'
 import { repositoryOf, serviceOf } from './service-description.js'
-import { baseUrl, isInvalid, webId, withoutUserInfo } from './setting-values.js'
+import { baseUrl, webId, withoutUserInfo } from './setting-values.js'
 import { AC, DCT, FOAF, LAPP, LDS, LDT, RDFS } from '../rdf/vocabulary.js'
+import { isFailure } from '../problem.js'
 
 /** An application with what only pairing and its dataspace need to know. */
 export interface ApplicationDescription {
@@ -69,7 +70,7 @@ function describedApplication(
   const stylesheet = config.one(iri, [AC('stylesheet')])
   const owner = config.one(iri, [FOAF('maker')])
   const flaw = owner === undefined ? undefined : webId(owner)
-  if (isInvalid(flaw)) config.fault(iri, FOAF('maker'), `${owner} ${flaw.wrong}`, flaw.mend)
+  if (isFailure(flaw)) config.fault(iri, FOAF('maker'), `${owner} ${flaw.detail}`, flaw.fix)
   const partner = config.one(iri, PARTNER)
   const ontology = config.one(iri, [LDS('ontology'), LDT('ontology')])
   const allowRead = booleanOf(iri, [LDS('allowRead'), LAPP('allowRead')], config)
@@ -107,8 +108,8 @@ function baseOf(iri: string, config: Description): string | undefined {
   }
   const [base] = bases
   if (bases.size !== 1 || base === undefined) return undefined
-  if (!isInvalid(base)) return base
-  config.fault(iri, ORIGIN[0]!, `${withoutUserInfo(written[0]!)} ${base.wrong}`, base.mend)
+  if (!isFailure(base)) return base
+  config.fault(iri, ORIGIN[0]!, `${withoutUserInfo(written[0]!)} ${base.detail}`, base.fix)
   return undefined
 }
 

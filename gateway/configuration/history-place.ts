@@ -35,7 +35,7 @@ export function historyPlaceOf(
 /** What has to be there already, lest a wrong setting makes another: `documents` may have lost their journal. */
 export type Existing = 'documents' | 'journal'
 
-/** What is not there, and the mend. */
+/** What is not there, and the fix. */
 export function whatIsMissing({ folder, journal }: HistoryPlace, existing: Existing): string | undefined {
   if (folder !== undefined && !existsSync(join(folder, 'objects'))) {
     return `there is no repository at ${folder}. Correct --data, --history or lds:versioningRepository.`

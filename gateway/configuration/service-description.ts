@@ -1,8 +1,9 @@
 // In charge of what a configuration says of services and repositories, with their credentials (spec 2.3). Pure.
 import type { ServiceDescription, VersioningRepository } from './dataspace.js'
-import type { Description } from './description.js'
-import { apiUrl, isInvalid, repositoryUrl, storeUrl, withoutUserInfo } from './setting-values.js'
+import type { Description } from './described-resources.js'
+import { apiUrl, repositoryUrl, storeUrl, withoutUserInfo } from './setting-values.js'
 import { A, DOAP, GITHUB, LDS, LDT, SD } from '../rdf/vocabulary.js'
+import { isFailure } from '../problem.js'
 
 const SERVICE = [LDS('service'), LDT('service')]
 const REPOSITORY = LDS('versioningRepository')
@@ -45,7 +46,7 @@ function endpointOf(service: string, property: string, config: Description): str
   const value = config.required(service, [property], 'Give the URL, such as <http://localhost:3030/ds/sparql>.')
   if (value === undefined) return undefined
   const url = storeUrl(value)
-  if (isInvalid(url)) config.fault(service, property, `${withoutUserInfo(value)} ${url.wrong}`, url.mend)
+  if (isFailure(url)) config.fault(service, property, `${withoutUserInfo(value)} ${url.detail}`, url.fix)
   else if (new URL(url).username || new URL(url).password) {
     config.fault(
       service,
@@ -90,9 +91,9 @@ export function repositoryOf(
   const apiBase = hosted(iri, 'apiBase', config)
   const token = credentials.one(iri, [A('authToken')])
   const api = apiBase === undefined ? undefined : apiUrl(apiBase)
-  if (isInvalid(api)) config.fault(iri, GITHUB('apiBase'), `${withoutUserInfo(apiBase!)} ${api.wrong}`, api.mend)
-  if (isInvalid(location)) {
-    config.fault(iri, DOAP('location'), `${withoutUserInfo(written!)} ${location.wrong}`, location.mend)
+  if (isFailure(api)) config.fault(iri, GITHUB('apiBase'), `${withoutUserInfo(apiBase!)} ${api.detail}`, api.fix)
+  if (isFailure(location)) {
+    config.fault(iri, DOAP('location'), `${withoutUserInfo(written!)} ${location.detail}`, location.fix)
   } else if (location?.startsWith('http') && token === undefined) {
     // Spec 5: the token stands in the credentials configuration only.
     config.fault(iri, A('authToken'), 'is missing', 'Give a token for the repository in the credentials file.')
@@ -104,7 +105,7 @@ export function repositoryOf(
   if (!/^(?!.*(^|\/)\.{1,2}(\/|$))[\w.-]+(\/[\w.-]+)*$/.test(pathPrefix)) {
     config.fault(iri, GITHUB('pathPrefix'), 'is no relative path', 'Give one such as "graphs".')
   }
-  return location === undefined || isInvalid(location)
+  return location === undefined || isFailure(location)
     ? undefined
     : {
         iri,

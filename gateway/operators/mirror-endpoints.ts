@@ -3,7 +3,7 @@ import { PassThrough } from 'node:stream'
 import type { Response } from '../http/exchange.js'
 import type { Application, Dataspace, Gateway } from '../gateway.js'
 import { sweep, verify, type MirrorEvent, type Outcome } from '../mirror/mirror.js'
-import { isSameDataset } from '../configuration/pairing.js'
+import { isSameDataset } from '../configuration/conflicts.js'
 import { isFailure } from '../problem.js'
 
 /** What is answered, as JSON in a line each: the last one is `end` or `failed`. */

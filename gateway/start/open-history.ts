@@ -15,6 +15,7 @@ import type { Log } from '../log.js'
 import { sweepsOf } from '../mirror/mirror.js'
 import type { Mirrored, Tell } from '../mirror/documents.js'
 import { fillStore } from '../mirror/rebuild.js'
+import { untilReady, type Stores } from './open-stores.js'
 import { StartFailure } from '../configuration/start-failure.js'
 import { isFailure, type Problem } from '../problem.js'
 import type { Settings } from '../configuration/settings.js'
@@ -133,4 +134,16 @@ async function openRepository(
 function orStartFailure<T>(opened: T | Setback, base: string): T {
   if (isSetback(opened)) throw new StartFailure(`the history of ${base}: ${opened.detail}`)
   return opened
+}
+
+/** An application's store and history without a gateway; undefined if it is not versioned. Throws StartFailure. */
+export async function openMirrored(
+  application: DescribedApplication,
+  dataspace: DescribedDataspace,
+  { stores, ...surroundings }: Surroundings & { readonly stores: Stores },
+): Promise<{ readonly mirrored: Mirrored; close(): Promise<void> } | undefined> {
+  const store = await stores.open(application)
+  await untilReady([store], surroundings.log)
+  const { mirrored, close } = await openVersioned(application, dataspace, store, surroundings)
+  return mirrored && { mirrored, close }
 }

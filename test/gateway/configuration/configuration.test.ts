@@ -7,15 +7,14 @@ import { Parser } from 'n3'
 import type { Quad } from '@rdfjs/types'
 import {
   dataspacesOf,
-  dataspacesOfSettings,
-  faultLine,
-  listenAddress,
   readConfiguration,
   type DescribedDataspace,
-  type Faults,
 } from '../../../gateway/configuration/configuration.js'
+import { listenAddress } from '../../../gateway/configuration/dataspace.js'
+import { faultLine, type WrongConfiguration } from '../../../gateway/configuration/faults.js'
 import { historyText } from '../../../gateway/configuration/history-place.js'
 import { readProviders } from '../../../gateway/configuration/identity-providers.js'
+import { dataspacesOfSettings } from '../../../gateway/configuration/settings-dataspace.js'
 import { parseSettings, type Settings } from '../../../gateway/configuration/settings.js'
 
 const PREFIXES = `
@@ -33,7 +32,7 @@ const PREFIXES = `
 
 const trig = (text: string): Quad[] =>
   new Parser({ format: 'application/trig', baseIRI: 'file:///etc/triplegate/system.trig' }).parse(PREFIXES + text)
-const read = (config: string, credentials = ''): readonly DescribedDataspace[] | Faults =>
+const read = (config: string, credentials = ''): readonly DescribedDataspace[] | WrongConfiguration =>
   dataspacesOf(trig(config), trig(credentials))
 
 function dataspacesIn(config: string, credentials = ''): readonly DescribedDataspace[] {
@@ -157,7 +156,7 @@ void t.test('a dataspace with versioning (spec 9.2)', async (t) => {
 
 void t.test('pairing of applications', async (t) => {
   const application = (iri: string, kind: string, base: string, more = ''): string =>
-    `<urn:${iri}> a lds:${kind}DescribedDataspace ; lds:origin <${base}> ; lds:service <urn:s/${kind}> ${more} . `
+    `<urn:${iri}> a lds:${kind}Dataspace ; lds:origin <${base}> ; lds:service <urn:s/${kind}> ${more} . `
   const services = service('EndUser') + service('Admin')
   const rows: [what: string, config: string, expected: [endUser: string, admin: string][]][] = [
     [
@@ -694,7 +693,7 @@ void t.test('the address to listen at', async (t) => {
 })
 
 void t.test('where the histories go, as it is said', async (t) => {
-  const textsOf = (dataspaces: readonly DescribedDataspace[] | Faults, settings: Settings): string[] =>
+  const textsOf = (dataspaces: readonly DescribedDataspace[] | WrongConfiguration, settings: Settings): string[] =>
     ('faults' in dataspaces ? [] : dataspaces).flatMap(({ endUser, admin }) =>
       [endUser, admin].map((application) => historyText(application, settings)),
     )

@@ -1,4 +1,5 @@
 // Settings: the command line, the environment, and what is said of each mistake.
+import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import t from 'tap'
 import {
@@ -6,7 +7,7 @@ import {
   parseSettings,
   printConfig,
   SETTINGS,
-  settingsTable,
+  settingsPage,
   type Settings,
 } from '../../../gateway/configuration/settings.js'
 
@@ -292,17 +293,22 @@ void t.test('what is printed is what is read', async (t) => {
   t.same(settingsOf('', env), settings)
 })
 
-void t.test('help and README name every setting', async (t) => {
-  for (const { name, flag, env } of SETTINGS) {
-    t.match(helpText(), new RegExp(`^ +${flag}\\b`, 'm'), `${name} in --help`)
-    t.match(settingsTable(), `\`${flag}`, `${name} in the table`)
-    if (env) t.match(settingsTable(), `\`${env}\``, `${env} in the table`)
+void t.test('help and docs/settings.md list every setting, by groups', async (t) => {
+  const [help, page] = [helpText(), settingsPage()]
+  for (const { name, flag, env, group } of SETTINGS) {
+    t.match(help, new RegExp(`^ +${flag}\\b`, 'm'), `${name} in --help`)
+    t.match(page, `\`${flag}`, `${name} in the page`)
+    if (env) t.match(page, `\`${env}\``, `${env} in the page`)
+    t.match(help, `${group}:\n`)
+    t.match(page, `\n## ${group}\n`)
   }
-  t.equal(settingsTable().trimEnd().split('\n').length, SETTINGS.length + 2)
+  t.equal(page.split('\n').filter((line) => line.startsWith('| `--')).length, SETTINGS.length)
   t.ok(
-    helpText()
-      .split('\n')
-      .every((line) => line.length <= 160),
+    help.split('\n').every((line) => line.length <= 160),
     'lines are short',
   )
+})
+
+void t.test('docs/settings.md is up to date: npm run docs writes it', async (t) => {
+  t.equal(readFileSync('docs/settings.md', 'utf8'), settingsPage())
 })

@@ -1,6 +1,7 @@
 // The seed: the documents a dataspace starts with (linkeddatahub.md 1.5), and who may do what with them (5.4).
 import t from 'tap'
-import { dataspacesOfSettings, type DescribedDataspace } from '../../../gateway/configuration/configuration.js'
+import type { DescribedDataspace } from '../../../gateway/configuration/configuration.js'
+import { dataspacesOfSettings } from '../../../gateway/configuration/settings-dataspace.js'
 import { flawOf, graphOf, irisOf, nTriplesLine, valuesOf, type Graph } from '../../../gateway/rdf/graph.js'
 import { factsOf } from '../../../gateway/rules/load-authorizations.js'
 import { ancestorsOf, parentOf, typesOf } from '../../../gateway/documents/next-state.js'

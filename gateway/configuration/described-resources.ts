@@ -1,6 +1,6 @@
 // In charge of reading described resources out of configuration quads, graph names aside, and of noting what is wrong. Pure.
 import type { Quad, Term } from '@rdfjs/types'
-import type { Fault } from './dataspace.js'
+import type { Fault } from './faults.js'
 import { A, ACL, AC, DCT, DOAP, FOAF, GITHUB, LAPP, LDS, LDT, RDF, RDFS, SD } from '../rdf/vocabulary.js'
 
 const PREFIXES: Readonly<Record<string, string>> = {
@@ -36,8 +36,8 @@ export interface Description {
   /** The one value; undefined when there is none, and with a fault when there are several. */
   one(subject: string, properties: readonly string[]): string | undefined
   /** As `one`, with a fault when there is none. */
-  required(subject: string, properties: readonly string[], mend: string): string | undefined
-  fault(subject: string, property: string, problem: string, mend: string): void
+  required(subject: string, properties: readonly string[], fix: string): string | undefined
+  fault(subject: string, property: string, problem: string, fix: string): void
 }
 
 /** The resources that the quads describe; faults go to the list that is given. */
@@ -48,8 +48,8 @@ export function describe(quads: Iterable<Quad>, faults: Fault[]): Description {
     bySubject.set(key, [...(bySubject.get(key) ?? []), [predicate.value, object]])
   }
   const properties: Description['properties'] = (subject) => bySubject.get(subject) ?? []
-  const fault: Description['fault'] = (subject, property, problem, mend) =>
-    void faults.push({ subject, property: property && prefixed(property), problem, mend })
+  const fault: Description['fault'] = (subject, property, problem, fix) =>
+    void faults.push({ subject, property: property && prefixed(property), problem, fix })
 
   const all: Description['all'] = (subject, names) => {
     const values = properties(subject).filter(([property]) => names.includes(property))
@@ -71,10 +71,10 @@ export function describe(quads: Iterable<Quad>, faults: Fault[]): Description {
     properties,
     all,
     one,
-    required: (subject, names, mend) => {
+    required: (subject, names, fix) => {
       const faultsBefore = faults.length
       const value = one(subject, names)
-      if (value === undefined && faults.length === faultsBefore) fault(subject, names[0]!, 'is missing', mend)
+      if (value === undefined && faults.length === faultsBefore) fault(subject, names[0]!, 'is missing', fix)
       return value
     },
     fault,
