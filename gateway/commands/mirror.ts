@@ -25,16 +25,7 @@ import { openMirrored } from '../start/open-history.js'
 import { makeStores, type OpenStore } from '../start/open-stores.js'
 import { fail, printable, type Terminal } from './terminal.js'
 
-export interface MirrorTerminal extends Terminal {
-  /** True if a person reads along. */
-  readonly interactive: boolean
-  readonly now: () => number
-}
-
-export const mirrorCommand = (more: Pick<MirrorTerminal, 'interactive' | 'now'>): Command => ({
-  description: MIRROR_DESCRIPTION,
-  run: (argv, env, terminal) => runMirrorCommand(argv, env, { ...terminal, ...more }),
-})
+export const MIRROR_COMMAND: Command = { description: MIRROR_DESCRIPTION, run: runMirrorCommand }
 
 type DescribedMember = { readonly application: DescribedApplication; readonly dataspace: DescribedDataspace }
 type Progress = Extract<MirrorEvent, { event: 'progress' }>
@@ -45,7 +36,7 @@ type MirrorResult = { readonly application: string } & (Outcome | { readonly fai
 export async function runMirrorCommand(
   argv: readonly string[],
   env: Environment,
-  terminal: MirrorTerminal,
+  terminal: Terminal,
   openStore?: OpenStore,
 ): Promise<number> {
   const given = parseMirrorArguments(argv, env)
@@ -75,7 +66,7 @@ export async function runMirrorCommand(
 async function mirrorOne(
   member: DescribedMember,
   given: MirrorArguments,
-  terminal: MirrorTerminal,
+  terminal: Terminal,
   openStore?: OpenStore,
 ): Promise<{ readonly result: MirrorResult; readonly found: readonly FoundDifference[]; readonly exit: number }> {
   const { base } = member.application
@@ -237,7 +228,7 @@ const LINE_EVERY_MS = 5_000
 function showProgress(
   base: string,
   { action }: MirrorArguments,
-  { interactive, now, waiting, error }: MirrorTerminal,
+  { interactive, now, waiting, error }: Terminal,
 ): (progress: Progress) => void {
   let shown = interactive ? 0 : now()
   return (progress) => {

@@ -6,6 +6,9 @@ export interface Terminal {
   readonly error: (text: string) => void
   /** Shows a person what the command waits for; clears it when undefined. */
   readonly waiting: (what: string | undefined) => void
+  /** True if a person reads along. */
+  readonly interactive: boolean
+  readonly now: () => number
 }
 
 /** Replaces control characters, which could rule the terminal or reverse the order of reading: literals are anybody's. */

@@ -41,7 +41,13 @@ void t.test('the history on the command line', async (t) => {
       command,
       args,
       { TRIPLEGATE_DATA: world.folder },
-      { out: (text) => out.push(String(text)), error: (text) => err.push(text), waiting: () => undefined },
+      {
+        out: (text) => out.push(String(text)),
+        error: (text) => err.push(text),
+        waiting: () => undefined,
+        interactive: false,
+        now: Date.now,
+      },
     )
     return { code, out: out.join(''), err: err.join('') }
   }

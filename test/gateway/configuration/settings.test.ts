@@ -151,7 +151,7 @@ void t.test('each mistake is named, with what is wrong and the mend', async (t) 
     ['--https off', {}, /^--https: nothing would listen/],
     ['--http 8443', {}, /^--http: has the port of --https/],
     ['--management 8443', {}, /^--management: has the port of --https/],
-    ['--https 0', {}, /^--https: the port is chosen by the system, so the base is not known\. Give --base/],
+    ['--https 0', {}, /^--https: the system chooses the port, so the base is not known\. Give --base/],
     ['--base ftp://example.org/', {}, /^--base: "ftp:\/\/example.org\/" is no http or https URL/],
     ['--base https://example.org/?x', {}, /^--base: .* has user information, a query or a fragment/],
     ['--base https://example.org//a/', {}, /^--base: .* empty or percent-encoded path segments/],

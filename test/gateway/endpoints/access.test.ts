@@ -176,6 +176,8 @@ void t.test('access', async (t) => {
         out: (text: string | Buffer) => void (out += text.toString()),
         error: (text: string) => void (error += text),
         waiting: () => undefined,
+        interactive: false,
+        now: Date.now,
       }
       const code = await runAccessCommand([...argv, '--data', world.folder], {}, terminal)
       return { code, out, error }
