@@ -32,7 +32,8 @@ export interface Application extends DescribedApplication {
   readonly alignment?: Alignment
   /** Every change of a document goes through it. */
   readonly journalled: JournalledStore
-  readonly dataspace: Dataspace
+  /** Whether a graph is a document of this application. */
+  isDocument(graph: string): boolean
 }
 
 /** What is kept of the store's answers. Applications with the same store have the same `versions`. */
@@ -55,6 +56,12 @@ export interface Dataspace {
   readonly origins: readonly string[]
 }
 
+/** An application with the dataspace that it belongs to. */
+export interface Member {
+  readonly application: Application
+  readonly dataspace: Dataspace
+}
+
 /** The dataspace's authorizations: the index, or the problem for which there is none that can be relied on. */
 export interface Access {
   current(): AuthorizationIndex | Problem
@@ -70,7 +77,7 @@ export interface Access {
 export interface Gateway {
   readonly dataspaces: readonly Dataspace[]
   /** What a request-target at a host means (target.ts). */
-  readonly targetOf: (requestTarget: string, host: string | undefined) => Target<Application> | Problem
+  readonly targetOf: (requestTarget: string, host: string | undefined) => Target<Member> | Problem
   readonly webIds: WebIdVerifier
   readonly identities: Identities
   readonly evaluation: Evaluation
@@ -96,6 +103,13 @@ export interface Gateway {
   }
 }
 
-/** The applications that have this store: dataspaces may have one in common. */
-export const sharersOf = (store: GraphStore, { dataspaces }: Pick<Gateway, 'dataspaces'>): Application[] =>
-  dataspaces.flatMap(({ endUser, admin }) => [endUser, admin]).filter((application) => application.store === store)
+/** All applications, each with its dataspace. */
+export const membersOf = (dataspaces: readonly Dataspace[]): Member[] =>
+  dataspaces.flatMap((dataspace) => [
+    { application: dataspace.endUser, dataspace },
+    { application: dataspace.admin, dataspace },
+  ])
+
+/** The applications that use this store: dataspaces may share one. */
+export const sharersOf = (store: GraphStore, { dataspaces }: Pick<Gateway, 'dataspaces'>): Member[] =>
+  membersOf(dataspaces).filter(({ application }) => application.store === store)

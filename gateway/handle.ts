@@ -7,7 +7,7 @@ import { isCrossSite } from '../policies/cross-site.js'
 import { decideOn, lookUp, type Facts, type OwnTarget } from './request/access.js'
 import { endpointOf, type Endpoint, type EndpointTarget } from './endpoints/table.js'
 import type { Request, Response } from './http/exchange.js'
-import type { Application, Gateway } from './gateway.js'
+import type { Gateway, Member } from './gateway.js'
 import { identify, recallAgent } from './request/identify.js'
 import { makeTrace, type Trace } from './log.js'
 import { endingSession } from './identity/cookies.js'
@@ -75,11 +75,19 @@ function answerNow(request: Request, gateway: Gateway, accept: string | undefine
   if ((request.method !== 'GET' && request.method !== 'HEAD') || request.hosts !== 1) return undefined
   const target = gateway.targetOf(request.requestTarget, request.fields.host)
   if (isFailure(target) || target.kind !== 'document') return undefined
-  const agent = recallAgent(request, target.application, gateway)
+  const agent = recallAgent(request, target, gateway)
   if (!agent) return undefined
   const stored = target.application.cache.documents.find(target.document)
   if (!stored?.value) return undefined
-  const context: Context = { gateway, request, application: target.application, agent, accept, trace }
+  const context: Context = {
+    gateway,
+    request,
+    application: target.application,
+    dataspace: target.dataspace,
+    agent,
+    accept,
+    trace,
+  }
   const facts: Facts = { kind: 'document', iri: target.document, document: stored.value, answeredAt: stored.answeredAt }
   const decision = decideOn(context, facts, 'Read')
   if (isFailure(decision) || !decision.allowed) return undefined
@@ -112,13 +120,13 @@ async function answer(request: Request, gateway: Gateway, accept: string | undef
   const { required, endpoint } = demand
   // An identity provider sends the browser back here by a link.
   const isRead = required === 'Read' || (required === 'open' && isSafe(request.method))
-  if (!isRead && isCrossSite(request.fields, application.dataspace.origins)) {
+  if (!isRead && isCrossSite(request.fields, target.dataspace.origins)) {
     return refuse(problem('access.cross-site', 'A page of another site may not write here.'))
   }
 
   const agent = await identify(request, target, gateway, trace)
   if (isFailure(agent)) return refuse(agent)
-  const context: Context = { gateway, request, application, agent, accept, trace }
+  const context: Context = { gateway, request, application, dataspace: target.dataspace, agent, accept, trace }
 
   if (target.kind === 'proxied') {
     const outcome = await gateway.proxy(context, target.uri)
@@ -152,11 +160,7 @@ interface Demand {
 }
 
 /** What the request needs; on the SPARQL endpoint that is a matter of what it carries, not of its method. */
-async function demandOf(
-  request: Request,
-  target: Target<Application>,
-  { settings }: Gateway,
-): Promise<Demand | Problem> {
+async function demandOf(request: Request, target: Target<Member>, { settings }: Gateway): Promise<Demand | Problem> {
   const { method } = request
   const endpoint = target.kind === 'endpoint' ? endpointOf(target) : undefined
   if (endpoint) {
@@ -179,7 +183,7 @@ async function demandOf(
 /** RFC 9110 §9.2.1 */
 const isSafe = (method: string): boolean => method === 'GET' || method === 'HEAD'
 
-const isSparql = (target: Target<Application>): target is Target<Application> & { kind: 'endpoint' } =>
+const isSparql = (target: Target<Member>): target is Target<Member> & { kind: 'endpoint' } =>
   target.kind === 'endpoint' && target.endpoint === 'sparql'
 
 async function branch(
@@ -210,15 +214,18 @@ const CORS_FIELDS =
   'Accept, Accept-Datetime, Content-Type, If-Match, If-None-Match, If-Modified-Since, If-Unmodified-Since, Authorization, DPoP'
 
 /** What some documents are for everybody: the rest is a matter of rights, which OPTIONS does not ask for. */
-function allowed(target: Target<Application>): string {
-  const { dataspace, base } = target.application
+function allowed(target: Target<Member>): string {
+  const {
+    application: { base },
+    dataspace,
+  } = target
   if (target.kind === 'proxied') return DOCUMENT_METHODS
   if (target.kind !== 'document') return READ_METHODS
   if (dataspace.protectedDocuments.has(target.document)) return READ_METHODS
   return target.document === base ? DOCUMENT_METHODS.replace(', DELETE', '') : DOCUMENT_METHODS
 }
 
-const options = (target: Target<Application>): Response => {
+const options = (target: Target<Member>): Response => {
   const endpoint = target.kind === 'endpoint' ? endpointOf(target) : undefined
   const methods = isSparql(target) ? SPARQL_METHODS : (endpoint?.methods ?? allowed(target))
   return response(204, [

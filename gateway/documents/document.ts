@@ -129,10 +129,10 @@ export function readDocumentNow(
 
 /** Whether a URL of the application leads to this graph as its document: not one of the admin application under it. */
 export const isDocumentOf = (
-  { base, kind, dataspace }: Pick<Application, 'base' | 'kind'> & { readonly dataspace: { admin: { base: string } } },
+  { base, kind }: { readonly base: string; readonly kind: 'end-user' | 'admin' },
+  adminBase: string,
   graph: string,
-): boolean =>
-  graph.startsWith(base) && (kind === 'admin' || !graph.startsWith(dataspace.admin.base)) && isDocumentUri(graph, base)
+): boolean => graph.startsWith(base) && (kind === 'admin' || !graph.startsWith(adminBase)) && isDocumentUri(graph, base)
 
 export const entityTagOf = ({ digest }: Document, { code }: Format): string => entityTag(digest, code)
 

@@ -5,11 +5,11 @@ import { faulty, instancesOf, objectsOf, readContent, type Fault } from './conte
 import type { Endpoint, EndpointTarget } from './table.js'
 import { controlRefused } from './explain.js'
 import type { Response } from '../http/exchange.js'
-import type { Application } from '../gateway.js'
+import type { Application, Dataspace } from '../gateway.js'
 import { graphAnswer } from '../request/graph-answer.js'
 import { graphOf, iri, irisOf, text, triple, type Graph, type Quad, type Term } from '../rdf/graph.js'
 import type { Context } from '../request/context.js'
-import { isDocumentOf, isLarge, readDocumentNow } from '../documents/document.js'
+import { isLarge, readDocumentNow } from '../documents/document.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { putDocument, underLocks, type Writing } from '../methods/put-document.js'
 import { linkField, response } from '../request/respond.js'
@@ -33,9 +33,9 @@ function request(context: Context, target: EndpointTarget): Promise<Response | P
 const containerOf = ({ base }: Pick<Application, 'base'>): string => `${base}acl/authorization-requests/`
 
 /** Requests and authorizations belong to the secretary: who owned a request could change it before it is granted. */
-const writingOf = ({ gateway, application, trace, request }: Context, method: 'PUT' | 'DELETE'): Writing => {
-  const { admin, secretary } = application.dataspace
-  return { gateway, application: admin, trace, method, agent: secretary, time: request.receivedAt }
+const writingOf = ({ gateway, dataspace, trace, request }: Context, method: 'PUT' | 'DELETE'): Writing => {
+  const { admin, secretary } = dataspace
+  return { gateway, application: admin, dataspace, trace, method, agent: secretary, time: request.receivedAt }
 }
 
 async function ask(context: Context, endpoint: string): Promise<Response | Problem> {
@@ -43,16 +43,16 @@ async function ask(context: Context, endpoint: string): Promise<Response | Probl
   if (webId === undefined) return problem('access.denied', 'Only an identified agent can ask for access.')
   const content = await readContent(context, endpoint)
   if (isFailure(content)) return content
-  const wanted = readRequests(content, webId, context.application)
+  const wanted = readRequests(content, webId, context.dataspace)
   if (isFailure(wanted)) return wanted
-  const container = containerOf(context.application.dataspace.admin)
+  const container = containerOf(context.dataspace.admin)
   const lock = [`${container} ${webId}`, 'exclusive'] as const
   return underLocks(context.gateway, [lock], () => store(context, webId, wanted))
 }
 
 async function store(context: Context, webId: string, wanted: readonly Wanted[]): Promise<Response | Problem> {
-  const { gateway, application, accept } = context
-  const { admin } = application.dataspace
+  const { gateway, application, accept, dataspace } = context
+  const { admin } = dataspace
   const waiting = await waitingOf(admin, webId)
   if (isFailure(waiting)) return waiting
   if (waiting.all + wanted.length > ALL_WAITING) {
@@ -79,10 +79,10 @@ async function store(context: Context, webId: string, wanted: readonly Wanted[])
 }
 
 /** The request waits in its container, whether anybody is told or not. */
-function notify({ gateway, application }: Context, webId: string, documents: readonly string[]): void {
+function notify({ gateway, dataspace }: Context, webId: string, documents: readonly string[]): void {
   const { mail, log } = gateway
   if (mail?.operator === undefined) return
-  const { base } = application.dataspace.admin
+  const { base } = dataspace.admin
   const lines = [
     `<${webId}> asks for access:`,
     ...documents.map((document) => `  ${document}`),
@@ -120,7 +120,7 @@ type Wanted = ReadonlyMap<string, readonly string[]>
 /** Control is not asked for: whoever has it has all of the admin application (LinkedDataHub 5.3). */
 const MODES = ['Read', 'Append', 'Write'].map(ACL)
 
-function readRequests(content: readonly Quad[], webId: string, application: Application): readonly Wanted[] | Problem {
+function readRequests(content: readonly Quad[], webId: string, dataspace: Dataspace): readonly Wanted[] | Problem {
   const subjects = instancesOf(content, ACL('Authorization'))
   if (subjects.length === 0) return faulty([[RDF('type'), 'An acl:Authorization is missing.']])
   if (subjects.length > WAITING) return faulty([[RDF('type'), `There are more than ${WAITING} requests.`]])
@@ -129,7 +129,7 @@ function readRequests(content: readonly Quad[], webId: string, application: Appl
   if (wanted.some((one) => one.get(ACL('agent'))!.some((agent) => agent !== webId))) {
     return problem('access.denied', 'An agent can ask for access for itself only.')
   }
-  const faults = wanted.flatMap((one) => faultsIn(one, application))
+  const faults = wanted.flatMap((one) => faultsIn(one, dataspace))
   return faults.length > 0 ? faulty(faults) : wanted.map((one) => new Map([...one, [ACL('agent'), [webId]]]))
 }
 
@@ -146,7 +146,7 @@ const wantedBy = (content: readonly Quad[], subject: Term): Wanted =>
     ]),
   )
 
-function faultsIn(wanted: Wanted, { dataspace: { endUser, admin } }: Application): Fault[] {
+function faultsIn(wanted: Wanted, { endUser, admin }: Dataspace): Fault[] {
   const faults: Fault[] = []
   const values = (property: string): readonly string[] => wanted.get(property)!
   const check = (property: string, holds: (value: string) => boolean, message: string): void => {
@@ -186,10 +186,10 @@ function requestDocument(document: string, wanted: Wanted): readonly [document: 
 async function grant(context: Context, given: string): Promise<Response | Problem> {
   const refused = controlRefused(context)
   if (refused) return refused
-  const { application, agent, trace } = context
-  const { admin } = application.dataspace
+  const { application, agent, trace, dataspace } = context
+  const { admin } = dataspace
   const uuid = given.startsWith(containerOf(admin)) ? given.slice(containerOf(admin).length) : ''
-  if (!/^[0-9a-f-]{36}\/$/.test(uuid) || !isDocumentOf(admin, given)) {
+  if (!/^[0-9a-f-]{36}\/$/.test(uuid) || !admin.isDocument(given)) {
     return problem('request.malformed', `?grant= is the URL of a document in ${containerOf(admin)}.`)
   }
   const found = await readDocumentNow(admin, given, trace)

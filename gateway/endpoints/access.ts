@@ -5,7 +5,7 @@ import { isOpen, judge, lookUp, type Facts } from '../request/access.js'
 import { audit, explain } from './explain.js'
 import type { Endpoint, EndpointTarget } from './table.js'
 import type { Response } from '../http/exchange.js'
-import type { Application } from '../gateway.js'
+import type { Member } from '../gateway.js'
 import { graphAnswer } from '../request/graph-answer.js'
 import { blankNode, graphOf, iri, quad, type Quad } from '../rdf/graph.js'
 import { grantTriples } from './grant-triples.js'
@@ -25,20 +25,20 @@ async function access(context: Context, { query }: EndpointTarget): Promise<Resp
   if (query.has('audit')) return audit(context, asked)
   if (query.has('agent') || query.has('mode')) return explain(context, asked, query)
   const facts = await lookUp({ ...context, application: asked.application }, asked)
-  return isFailure(facts) ? facts : ownAccess(context, asked.application, facts)
+  return isFailure(facts) ? facts : ownAccess(context, asked, facts)
 }
 
-export type Asked = Target<Application> & { readonly kind: 'document' | 'endpoint' }
+export type Asked = Target<Member> & { readonly kind: 'document' | 'endpoint' }
 
 /** A document or endpoint of this dataspace, as its URL is written here. */
-function askedAbout({ gateway, application }: Context, given: string | null): Asked | Problem {
+function askedAbout({ gateway, dataspace }: Context, given: string | null): Asked | Problem {
   if (given === null) return problem('request.malformed', 'Say which document, as ?this=URL.')
   const foreign = problem('request.malformed', '?this= is not the URL of a document or endpoint of this dataspace.')
   if (!URL.canParse(given)) return foreign
   const { origin, host, pathname, search } = new URL(given)
   const target = gateway.targetOf(pathname + search, host)
   if (isFailure(target) || (target.kind !== 'document' && target.kind !== 'endpoint')) return foreign
-  const isOurs = target.application.dataspace === application.dataspace
+  const isOurs = target.dataspace === dataspace
   return isOurs && new URL(target.application.base).origin === origin ? (target as Asked) : foreign
 }
 
@@ -46,22 +46,22 @@ function askedAbout({ gateway, application }: Context, given: string | null): As
  * The same answer for a document that is not there as for one that the agent has no right to, so that existence does not
  * leak: for what is not there the rights are those on an item or a container, to which it would be said anyway (design 3).
  */
-function ownAccess(context: Context, application: Application, facts: Facts): Response | Problem {
+function ownAccess(context: Context, asked: Member, facts: Facts): Response | Problem {
   const { agent, accept } = context
   const decisions: Decision[] = []
   for (const mode of MODES) {
-    const decision = judge(application, agent.webId, facts, mode)
+    const decision = judge(asked, agent.webId, facts, mode)
     if (isFailure(decision)) return decision
     decisions.push(decision)
   }
   const triples = [
     ...decisions.flatMap(({ via }) => via.flatMap((grant) => grantTriples(grant, agent.webId))),
     ...ownership(facts, agent.webId),
-    ...(isOpen(application, facts, 'Read')
+    ...(isOpen(asked.application, facts, 'Read')
       ? unnamed('public', facts.iri, ACL('agentClass'), FOAF('Agent'), ['Read'])
       : []),
   ]
-  return graphAnswer(accept, graphOf(triples), [linkField(application, agent.webId, decisions[0])])
+  return graphAnswer(accept, graphOf(triples), [linkField(asked.application, agent.webId, decisions[0])])
 }
 
 /** LinkedDataHub 5.2: whoever owns a document may read and write it without an authorization. */

@@ -14,9 +14,14 @@ import { webId } from '../configuration/setting-values.js'
 import { ACL, RDF, TGA, XSD } from '../rdf/vocabulary.js'
 
 /** Whether the agent of the request has Control on the admin application: undefined, or the refusal. */
-export function controlRefused({ application, agent, trace }: Context): undefined | Problem {
-  const { admin } = application.dataspace
-  const decision = judge(admin, agent.webId, { kind: 'endpoint', iri: `${admin.base}access` }, 'Control')
+export function controlRefused({ dataspace, agent, trace }: Context): undefined | Problem {
+  const { admin } = dataspace
+  const decision = judge(
+    { application: admin, dataspace },
+    agent.webId,
+    { kind: 'endpoint', iri: `${admin.base}access` },
+    'Control',
+  )
   if (isFailure(decision) || decision.allowed) return isFailure(decision) ? decision : undefined
   trace.cause = decision.reason
   return problem('access.denied', 'Access not authorized: Control on the admin application is required.')
@@ -38,7 +43,7 @@ export async function explain(context: Context, asked: Asked, query: URLSearchPa
   const facts = await lookUp({ ...context, application, request }, asked)
   if (isFailure(facts)) return facts
   const creates = mode === 'Write' && facts.kind === 'document' && !facts.document
-  const decision = judge(application, agent, facts, mode, creates)
+  const decision = judge(asked, agent, facts, mode, creates)
   if (isFailure(decision)) return decision
   const { authorizations, total } = decision.considered()
   const node = blankNode('decision')
@@ -72,7 +77,7 @@ export async function audit(context: Context, asked: Asked): Promise<Response | 
   const { application } = asked
   const facts = await lookUp({ ...context, application }, asked)
   if (isFailure(facts)) return facts
-  const index = application.dataspace.access.current()
+  const index = asked.dataspace.access.current()
   if (isFailure(index)) return index
   const question = { application: application.kind, target: targetOf(facts, application.base) }
   const owners =

@@ -105,8 +105,7 @@ async function begin(context: Context, target: EndpointTarget, name: string): Pr
 const MAX_RETURN = 1000
 
 /** Where to go afterwards: `?return=`, or LinkedDataHub's `?referer=`; an address of this dataspace, or none. */
-function returnAddress({ application, query }: EndpointTarget): string | Problem {
-  const { dataspace, base } = application
+function returnAddress({ application: { base }, dataspace, query }: EndpointTarget): string | Problem {
   const asked = query.get('return') ?? query.get('referer')
   if (asked === null) return dataspace.endUser.base
   const url = asked.length <= MAX_RETURN && URL.canParse(asked, base) ? new URL(asked, base) : undefined
@@ -167,7 +166,7 @@ async function finished(context: Context, target: EndpointTarget, provider: Prov
   const person = await identities.client.finish(provider, callback, pending)
   if (isLoginFailure(person)) return failed(context, person)
 
-  const { dataspace } = application
+  const { dataspace } = target
   const { issuer } = provider
   const { subject, webId: claimed } = person
   const webId = await confirmedWebId(context, dataspace, {
@@ -206,7 +205,7 @@ async function logOut({ gateway, request }: Context, target: EndpointTarget): Pr
   const returnTo = query.has('return') ? returnAddress(target) : undefined
   if (isFailure(returnTo)) return returnTo
   const cookie = cookieOf(request.fields.cookie, 'session', application.base)
-  const session = cookie === undefined ? 'ended' : sessionOf(gateway.identities, cookie, application.dataspace)
+  const session = cookie === undefined ? 'ended' : sessionOf(gateway.identities, cookie, target.dataspace)
   if (session !== 'ended') gateway.identities.sessions.end(session)
   const cleared = clearCookie('session', application.base)
   return returnTo === undefined ? response(204, [NO_STORE, cleared]) : seeOther(returnTo, cleared)

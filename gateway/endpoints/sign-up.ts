@@ -75,7 +75,7 @@ async function register(context: Context, applicant: Applicant, download: boolea
 const PKCS12 = 'application/x-pkcs12'
 
 async function makeAgent(
-  { application, request }: Context,
+  { application, dataspace, request }: Context,
   webId: string,
   { givenName, familyName, mailbox, basedNear, password }: Applicant,
   download: boolean,
@@ -85,7 +85,7 @@ async function makeAgent(
   const { pkcs12Of } = await import('../agents/pkcs12.js')
   const name = `${givenName} ${familyName}`
   const pem = await makeClientCertificate(webId, name, request.receivedAt)
-  const { base, dataspace } = application
+  const { base } = application
   const profile = [
     triple(webId, RDF('type'), iri(FOAF('Agent'))),
     triple(webId, RDF('type'), iri(FOAF('Person'))),
@@ -111,12 +111,16 @@ function rsaKeyOf(pem: string): { modulus: string; exponent: number } {
  * Made by the secretary, who owns them: what stands in these graphs makes rules, so that an agent who owned its profile
  * could give itself any right.
  */
-const writingOf = ({ gateway, application, trace, request }: Context, method: 'PUT' | 'DELETE'): Writing => ({
+const writingOf = (
+  { gateway, application, dataspace, trace, request }: Context,
+  method: 'PUT' | 'DELETE',
+): Writing => ({
   gateway,
   application,
+  dataspace,
   trace,
   method,
-  agent: application.dataspace.secretary,
+  agent: dataspace.secretary,
   time: request.receivedAt,
 })
 
@@ -139,12 +143,12 @@ async function removeAll(context: Context, documents: readonly Described[]): Pro
 }
 
 function mailTo(
-  { gateway, application }: Context,
+  { gateway, dataspace }: Context,
   { givenName, mailbox }: Applicant,
   webId: string,
   content: Buffer,
 ): Promise<undefined | Problem> {
-  const { base } = application.dataspace.endUser
+  const { base } = dataspace.endUser
   const lines = [
     `Dear ${givenName},`,
     '',

@@ -1,7 +1,6 @@
 // In charge of SPARQL updates through the endpoint, and of everything that was made from what they may have changed.
 import type { Decision } from '../../policies/decide.js'
 import { LATEST_WRITE_MS } from '../stores/store.js'
-import { isDocumentOf } from '../documents/document.js'
 import type { Response } from '../http/exchange.js'
 import { sharersOf } from '../gateway.js'
 import type { Context } from '../request/context.js'
@@ -21,13 +20,12 @@ export async function answerUpdate(
   decision: Decision,
 ): Promise<Response | Problem> {
   const { application, agent, gateway, trace, request } = context
-  const sharers = sharersOf(application.store, gateway)
-  const written =
-    writeSet === 'dataset' ? [] : writeSet.filter((graph) => sharers.some((one) => isDocumentOf(one, graph)))
+  const sharers = sharersOf(application.store, gateway).map((member) => member.application)
+  const written = writeSet === 'dataset' ? [] : writeSet.filter((graph) => sharers.some((one) => one.isDocument(graph)))
   // What may change any document, or too many, keeps all other writes waiting.
   const isWide = writeSet === 'dataset' || written.length > MOST_LOCKS
   const parts = sharers.flatMap((sharer) => {
-    const documents = isWide ? undefined : written.filter((graph) => isDocumentOf(sharer, graph))
+    const documents = isWide ? undefined : written.filter((graph) => sharer.isDocument(graph))
     return documents?.length === 0 && sharer !== application ? [] : [{ sharer, documents }]
   })
   const held: Release[] = []
@@ -74,9 +72,9 @@ async function changed({ application, gateway }: Context, graphs: GraphSet, unti
   }
   // A profile may be in any graph.
   gateway.webIds.clear()
-  const admins = sharersOf(store, gateway).filter(({ kind }) => kind === 'admin')
+  const admins = sharersOf(store, gateway).filter((member) => member.application.kind === 'admin')
   await Promise.all(
-    admins.map(async ({ base, dataspace: { ontologies, access } }) => {
+    admins.map(async ({ application: { base }, dataspace: { ontologies, access } }) => {
       ontologies.changed(`${base}ontologies/`, until)
       if (until !== undefined && graphs !== 'dataset') for (const graph of graphs) access.changed(graph, 'uncertain')
       // Where that fails, nothing is decided until it has been done (compiled-access.ts).

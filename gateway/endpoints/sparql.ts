@@ -2,7 +2,7 @@
 // every document. No text reaches the store that was not analysed, and none reaches out of it that was not allowed to.
 import { LRUCache } from 'lru-cache'
 import type { Response } from '../http/exchange.js'
-import { sharersOf, type Application } from '../gateway.js'
+import { sharersOf, type Member } from '../gateway.js'
 import type { Context } from '../request/context.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { analyseQuery, analyseUpdate, type QueryAnalysis, type UpdateAnalysis } from '../sparql/analysis.js'
@@ -89,7 +89,7 @@ function protection({ writeSet }: UpdateAnalysis, { application, gateway }: Cont
 }
 
 /** The protected documents that are in this application's store. */
-function protectedIn({ kind, base, dataspace: { admin, protectedDocuments } }: Application): string[] {
+function protectedIn({ application: { kind, base }, dataspace: { admin, protectedDocuments } }: Member): string[] {
   return [...protectedDocuments].filter(
     (document) => document.startsWith(base) && document.startsWith(admin.base) === (kind === 'admin'),
   )

@@ -3,14 +3,14 @@ import type { Decision, Mode } from '../../policies/decide.js'
 import { ACCESS } from './access.js'
 import { ACCESS_REQUEST } from './access-request.js'
 import type { Response } from '../http/exchange.js'
-import type { Application } from '../gateway.js'
+import type { Application, Member } from '../gateway.js'
 import type { Context } from '../request/context.js'
 import { authorize, login } from './log-in.js'
 import type { Problem } from '../problem.js'
 import { SIGN_UP } from './sign-up.js'
 import type { Target } from '../http/target.js'
 
-export type EndpointTarget = Target<Application> & { readonly kind: 'endpoint' }
+export type EndpointTarget = Target<Member> & { readonly kind: 'endpoint' }
 
 export interface Endpoint {
   /** As Allow has them, OPTIONS included. */

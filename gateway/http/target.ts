@@ -2,23 +2,24 @@
 // Whatever could be read in two ways is refused, not cleaned (design 1).
 import { isFailure, problem, type Problem } from '../problem.js'
 
-/** What the parser needs to know of an application: `base` ends with a slash. */
-export interface Base {
-  readonly base: string
+/** What the parser needs to know of an application: its `base`, which ends with a slash. The rest goes into the target. */
+export interface Based {
+  readonly application: { readonly base: string }
 }
 
 /** `document` is the document's URI, which is its graph's name too (spec 1). */
-export type Target<App extends Base = Base> = { readonly application: App } & (
-  | { readonly kind: 'document'; readonly document: string }
-  /** `version` as it came, in lower case: that it is no commit id is said to those who may read the document. */
-  | { readonly kind: 'version'; readonly document: string; readonly version: string }
-  /** What `version` has that the version `diff` has not, and the other way round. */
-  | { readonly kind: 'diff'; readonly document: string; readonly version: string; readonly diff: string }
-  | { readonly kind: 'timemap'; readonly document: string }
-  | { readonly kind: 'timegate'; readonly document: string }
-  | { readonly kind: 'endpoint'; readonly endpoint: string; readonly iri: string; readonly query: URLSearchParams }
-  | { readonly kind: 'proxied'; readonly uri: string; readonly path: string }
-)
+export type Target<Owner extends Based = Based> = Owner &
+  (
+    | { readonly kind: 'document'; readonly document: string }
+    /** `version` as it came, in lower case: that it is no commit id is said to those who may read the document. */
+    | { readonly kind: 'version'; readonly document: string; readonly version: string }
+    /** What `version` has that the version `diff` has not, and the other way round. */
+    | { readonly kind: 'diff'; readonly document: string; readonly version: string; readonly diff: string }
+    | { readonly kind: 'timemap'; readonly document: string }
+    | { readonly kind: 'timegate'; readonly document: string }
+    | { readonly kind: 'endpoint'; readonly endpoint: string; readonly iri: string; readonly query: URLSearchParams }
+    | { readonly kind: 'proxied'; readonly uri: string; readonly path: string }
+  )
 
 /** Paths under an application's base that are no documents (spec 4.2, 4.3); those that end with `/` hold others. */
 export const ENDPOINTS: readonly string[] = [
@@ -58,11 +59,11 @@ const HISTORY = ['version', 'timemap', 'timegate'] as const
  * @param requestTarget the request-target of the request line, as it came (RFC 9112 §3.2)
  * @param host the Host field
  */
-export function parseTarget<App extends Base>(
+export function parseTarget<Owner extends Based>(
   requestTarget: string,
   host: string | undefined,
-  site: Site<App>,
-): Target<App> | Problem {
+  site: Site<Owner>,
+): Target<Owner> | Problem {
   const absolute = /^https?:\/\/([^/?#]*)(.*)$/is.exec(requestTarget)
   // RFC 9112 §3.2.2: the authority of an absolute-form target replaces the Host field.
   const authority = absolute ? absolute[1]! : host
@@ -83,18 +84,18 @@ export function parseTarget<App extends Base>(
   return targetOf(place, path, rawQuery, query)
 }
 
-function targetOf<App extends Base>(
-  { application, origin }: Place<App>,
+function targetOf<Owner extends Based>(
+  { owner, origin }: Place<Owner>,
   path: string,
   rawQuery: string,
   query: URLSearchParams,
-): Target<App> | Problem {
+): Target<Owner> | Problem {
   const iri = origin + path
   const uri = query.get('uri')
-  if (uri !== null) return { application, kind: 'proxied', uri, path: iri }
-  const relative = iri.slice(application.base.length)
+  if (uri !== null) return { ...owner, kind: 'proxied', uri, path: iri }
+  const relative = iri.slice(owner.application.base.length)
   const endpoint = endpointAt(relative)
-  if (endpoint) return { application, kind: 'endpoint', endpoint, iri, query }
+  if (endpoint) return { ...owner, kind: 'endpoint', endpoint, iri, query }
   if (query.has('graph') || query.has('default')) {
     return problem(
       'target.indirect',
@@ -110,12 +111,12 @@ function targetOf<App extends Base>(
   if (another) return problem('target.malformed', `Ask for one of ?${history} and ?${another}.`)
   const diff = query.get('diff')
   if (history !== 'version') {
-    if (diff === null) return { application, kind: history ?? 'document', document: iri }
+    if (diff === null) return { ...owner, kind: history ?? 'document', document: iri }
     return problem('target.malformed', 'A difference is between two versions: ?version=B&diff=A.')
   }
   const version = query.get(history)!.toLowerCase()
-  if (diff === null) return { application, kind: history, document: iri, version }
-  return { application, kind: 'diff', document: iri, version, diff: diff.toLowerCase() }
+  if (diff === null) return { ...owner, kind: history, document: iri, version }
+  return { ...owner, kind: 'diff', document: iri, version, diff: diff.toLowerCase() }
 }
 
 const endpointAt = (relative: string): string | undefined =>
@@ -161,10 +162,10 @@ function parseQuery(raw: string): URLSearchParams | Problem {
 const REMEMBERED = 10_000
 
 /** `parseTarget` that remembers the documents that were asked for: a function of host and request-target. */
-export function makeTargetParser<App extends Base>(
-  site: Site<App>,
-): (requestTarget: string, host: string | undefined) => Target<App> | Problem {
-  const remembered = new Map<string, Target<App>>()
+export function makeTargetParser<Owner extends Based>(
+  site: Site<Owner>,
+): (requestTarget: string, host: string | undefined) => Target<Owner> | Problem {
+  const remembered = new Map<string, Target<Owner>>()
   return (requestTarget, host) => {
     const key = `${host} ${requestTarget}`
     const known = remembered.get(key)
@@ -178,23 +179,23 @@ export function makeTargetParser<App extends Base>(
   }
 }
 
-interface Place<App> {
-  readonly application: App
+interface Place<Owner> {
+  readonly owner: Owner
   readonly origin: string
   readonly pathname: string
 }
 
 /** The applications of the gateway by authority (`host[:port]`, lower case), longest base path first. */
-export type Site<App extends Base> = ReadonlyMap<string, readonly Place<App>[]>
+export type Site<Owner extends Based> = ReadonlyMap<string, readonly Place<Owner>[]>
 
-export function siteOf<App extends Base>(applications: readonly App[]): Site<App> {
-  const site = new Map<string, Place<App>[]>()
-  for (const application of applications) {
-    const { origin, host, pathname, port, protocol } = new URL(application.base)
+export function siteOf<Owner extends Based>(owners: readonly Owner[]): Site<Owner> {
+  const site = new Map<string, Place<Owner>[]>()
+  for (const owner of owners) {
+    const { origin, host, pathname, port, protocol } = new URL(owner.application.base)
     // RFC 3986 §6.2.3: the default port of the scheme may be written or left out.
     const authorities = port ? [host] : [host, host + (protocol === 'https:' ? ':443' : ':80')]
     for (const authority of authorities) {
-      const places = [...(site.get(authority) ?? []), { application, origin, pathname }]
+      const places = [...(site.get(authority) ?? []), { owner, origin, pathname }]
       site.set(
         authority,
         places.sort((a, b) => b.pathname.length - a.pathname.length),

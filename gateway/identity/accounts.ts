@@ -101,7 +101,15 @@ export async function logIn(
 ): Promise<string | Problem> {
   const { admin, secretary } = dataspace
   const id = { issuer, subject: person.subject }
-  const writing: Writing = { gateway, application: admin, trace, method: 'PUT', agent: secretary, time: gateway.now() }
+  const writing: Writing = {
+    gateway,
+    application: admin,
+    dataspace,
+    trace,
+    method: 'PUT',
+    agent: secretary,
+    time: gateway.now(),
+  }
   const known = await accounts.find(dataspace, id)
   if (isFailure(known)) return known
   const failed = known === undefined ? await makeAccount(writing, id, person) : undefined

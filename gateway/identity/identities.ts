@@ -12,7 +12,7 @@ import { makeSessions, type SealingKeys, type Session, type Sessions } from '../
 import { makeSeenTexts, type SeenTexts } from '../../policies/identity/seen-texts.js'
 import type { ReadProfile } from '../../policies/identity/webid.js'
 import type { Request } from '../http/exchange.js'
-import type { Application, Dataspace } from '../gateway.js'
+import type { Dataspace, Member } from '../gateway.js'
 import type { Trace } from '../log.js'
 import { makeAccounts, type Accounts, type AccountId } from './accounts.js'
 import type { OidcClient } from './provider-client.js'
@@ -128,7 +128,7 @@ const AUTHORIZATION = /^(Bearer|DPoP) +([\w\-.~+/]+=*)$/i
 export async function agentOfToken(
   identities: Identities,
   { fields, method }: Request,
-  target: Target<Application>,
+  target: Target<Member>,
   trace: Trace,
 ): Promise<string | Problem> {
   const [, scheme, token] = AUTHORIZATION.exec(fields.authorization ?? '') ?? []
@@ -151,12 +151,12 @@ export async function agentOfToken(
     if (flaw === BUSY) return overloaded()
     if (flaw !== undefined) return refused(trace, `proof: ${flaw}`)
   }
-  const webId = await agentOf(identities, target.application.dataspace, claims, trace)
+  const webId = await agentOf(identities, target.dataspace, claims, trace)
   return webId ?? refused(trace, 'account: nobody has logged in with this account, and no profile names its issuer')
 }
 
 /** RFC 9449 §4.2: the URL of the request without its query. */
-function urlOf(target: Target<Application>): string {
+function urlOf(target: Target<Member>): string {
   if (target.kind === 'endpoint') return target.iri
   return target.kind === 'proxied' ? target.path : target.document
 }
@@ -203,7 +203,7 @@ export function sessionOf(
 export function recallAgentOfSession(
   identities: Identities,
   field: string,
-  { base, dataspace }: Application,
+  { application: { base }, dataspace }: Member,
 ): string | undefined | null {
   const { seen, sessions } = identities
   let session = seen.sessions.get(field)

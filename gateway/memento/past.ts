@@ -7,7 +7,7 @@ import { decideOn, type Facts } from '../request/access.js'
 import { answerDifference } from './difference.js'
 import { documentOf } from '../documents/document.js'
 import type { Response } from '../http/exchange.js'
-import type { Application } from '../gateway.js'
+import type { Member } from '../gateway.js'
 import { graphOf } from '../rdf/graph.js'
 import type { Context } from '../request/context.js'
 import { answerMemento, mementoFields } from './memento.js'
@@ -21,9 +21,9 @@ import type { Target } from '../http/target.js'
 import { answerTimeGate } from './time-gate.js'
 import { answerTimeMap, LINK_FORMAT } from './time-map.js'
 
-export type PastTarget = Extract<Target<Application>, { kind: 'version' | 'diff' | 'timemap' | 'timegate' }>
+export type PastTarget = Extract<Target<Member>, { kind: 'version' | 'diff' | 'timemap' | 'timegate' }>
 
-export const isPast = (target: Target<Application>): target is PastTarget =>
+export const isPast = (target: Target<Member>): target is PastTarget =>
   ['version', 'diff', 'timemap', 'timegate'].includes(target.kind)
 
 export async function past(context: Context, target: PastTarget, facts: Facts): Promise<Response | Problem> {

@@ -7,7 +7,7 @@ import type { Writing } from './put-document.js'
 
 /** Undefined when the next state may be stored. The report, which quotes that state, is for those who may read it. */
 export async function checkConstraints(
-  { application, gateway, method }: Pick<Writing, 'application' | 'gateway' | 'method'>,
+  { application, dataspace, gateway, method }: Pick<Writing, 'application' | 'dataspace' | 'gateway' | 'method'>,
   current: Document | undefined,
   next: Graph,
   mayRead: boolean,
@@ -18,7 +18,7 @@ export async function checkConstraints(
   }
   // The shapes are about the documents of the end-user application: one that is wrong must not bar its own repair.
   if (application.kind === 'admin') return undefined
-  const shapes = await application.dataspace.ontologies.shapes()
+  const shapes = await dataspace.ontologies.shapes()
   if (shapes === undefined || isFailure(shapes)) return shapes
   const checked = await gateway.validation.validate({
     shapes: shapes.nTriples,

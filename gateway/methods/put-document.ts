@@ -3,7 +3,7 @@
 import { LATEST_WRITE_MS } from '../stores/store.js'
 import { checkConstraints } from './constraint-check.js'
 import { documentOf, isLarge, readDocument, readDocumentNow, type Document } from '../documents/document.js'
-import type { Access, Application, Gateway } from '../gateway.js'
+import type { Access, Application, Gateway, Member } from '../gateway.js'
 import { flawOf, nTriplesOf, type Graph, type Quad } from '../rdf/graph.js'
 import { isUndone } from '../mirror/journalled-store.js'
 import { everyWrite, type Release } from '../documents/lock.js'
@@ -12,9 +12,8 @@ import { isContainer, isRoot, keptByPut, nextState, parentOf } from '../document
 import { isFailure, problem, type Problem } from '../problem.js'
 
 /** Who changes a document, and when. */
-export interface Writing {
+export interface Writing extends Member {
   readonly gateway: Gateway
-  readonly application: Application
   readonly trace: Trace
   /** As the journal and the commit have it. */
   readonly method: string
@@ -133,13 +132,13 @@ export async function replaceDocument(
 
 /** Everything compiled from documents follows: rules, shapes and verified profiles. */
 function changed(
-  { application, gateway }: Writing,
+  { application, dataspace, gateway }: Writing,
   iri: string,
   state: Parameters<Access['changed']>[1],
   until?: number,
 ): void {
   gateway.webIds.forget(iri)
   if (application.kind !== 'admin') return
-  application.dataspace.ontologies.changed(iri, until)
-  application.dataspace.access.changed(iri, state)
+  dataspace.ontologies.changed(iri, until)
+  dataspace.access.changed(iri, state)
 }

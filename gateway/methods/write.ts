@@ -32,7 +32,7 @@ export async function write(context: Context, iri: string, facts: Facts): Promis
 
 /** What can be said before the body is read: 404, then 405, then the root (design 3, order). */
 function unfitness(
-  { application, request: { method, fields } }: Context,
+  { application, dataspace, request: { method, fields } }: Context,
   iri: string,
   facts: Facts,
 ): Problem | undefined {
@@ -41,7 +41,7 @@ function unfitness(
   const exists = document !== undefined
   if (!exists && method !== 'PUT') return problem('document.absent', 'There is no such document.')
   // Spec 4.1: the documents of the owner agent and the secretary agent cannot be modified or deleted.
-  if (application.dataspace.protectedDocuments.has(iri)) return methodNotAllowed(method, READ_METHODS)
+  if (dataspace.protectedDocuments.has(iri)) return methodNotAllowed(method, READ_METHODS)
   // Spec 4.1, 7: the root document cannot be deleted.
   if (method === 'DELETE' && isRoot(iri, application.base)) return rootStays()
   if (!exists && mirrored && Buffer.byteLength(mirrored.pathOf(iri)) > LONGEST_PATH) {
@@ -175,9 +175,10 @@ async function store(
   return respond(context, status, mayBeRewritten(next) ? await asStored(context, document!) : document!)
 }
 
-const writingOf = ({ gateway, application, trace, agent, request }: Context): Writing => ({
+const writingOf = ({ gateway, application, dataspace, trace, agent, request }: Context): Writing => ({
   gateway,
   application,
+  dataspace,
   trace,
   method: request.method,
   agent: agent.webId,

@@ -1,7 +1,7 @@
 // In charge of verifying and sweeping on behalf of operators while the gateway runs: what happens is told as it happens.
 import { PassThrough } from 'node:stream'
 import type { Response } from '../http/exchange.js'
-import type { Application, Dataspace, Gateway } from '../gateway.js'
+import { membersOf, type Application, type Dataspace, type Gateway } from '../gateway.js'
 import { sweep, verify, type MirrorEvent, type Outcome } from '../mirror/mirror.js'
 import { isSameDataset } from '../configuration/conflicts.js'
 import { isFailure } from '../problem.js'
@@ -28,16 +28,21 @@ export function makeMirrorEndpoints(
   { locks, log }: Pick<Gateway, 'locks' | 'log'>,
   forget: (dataspace: Dataspace) => Promise<unknown>,
 ): Readonly<Record<'verify' | 'sweep', Endpoint>> {
-  const applications = dataspaces.flatMap(({ endUser, admin }) => [endUser, admin])
+  const members = membersOf(dataspaces)
   const busy = new Set<string>()
 
   const endpoint =
     (act: typeof sweep): Endpoint =>
     (query, signal) => {
       const base = query.get('application')
-      const application = applications.find((one) => one.base === base)
-      if (!application) return { refused: 404, error: `?application= is one of ${basesOf(applications)}.` }
-      const { mirrored, dataspace } = application
+      const member = members.find(({ application }) => application.base === base)
+      if (!member)
+        return {
+          refused: 404,
+          error: `?application= is one of ${basesOf(members.map(({ application }) => application))}.`,
+        }
+      const { application, dataspace } = member
+      const { mirrored } = application
       if (!mirrored) return { refused: 409, error: `${base} is not versioned.` }
       const other = whyOther(application, mirrored.repository.name, query)
       if (other !== undefined) return { refused: 409, error: other }

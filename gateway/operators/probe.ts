@@ -48,7 +48,7 @@ export function startProbe(
 
   async function lookAt(store: GraphStore): Promise<void> {
     const sharers = sharersOf(store, { dataspaces })
-    const { base, cache } = sharers[0]!
+    const { base, cache } = sharers[0]!.application
     const version = cache.versions.dataset()
     const looks = await looksOf(store)
     if (isFailure(looks)) {
@@ -71,7 +71,10 @@ export function startProbe(
         gateway.webIds.forget(graph)
         raised.add(cache.versions.of(graph))
       }
-      for (const { kind, base, dataspace } of sharers) {
+      for (const {
+        application: { kind, base },
+        dataspace,
+      } of sharers) {
         if (kind !== 'admin') continue
         dataspace.ontologies.changed(`${base}ontologies/`)
         await dataspace.access.reload()

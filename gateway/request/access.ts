@@ -8,14 +8,14 @@ import {
   type Document,
   type LargeDocument,
 } from '../documents/document.js'
-import type { Application } from '../gateway.js'
+import type { Application, Member } from '../gateway.js'
 import type { Context } from './context.js'
 import { ancestorsOf, isContainer, isRoot, parentOf } from '../documents/next-state.js'
 import { isFailure, type Problem } from '../problem.js'
 import type { Target } from '../http/target.js'
 
 /** What is here, and decided on by the rules that are here. */
-export type OwnTarget = Exclude<Target<Application>, { readonly kind: 'proxied' }>
+export type OwnTarget = Exclude<Target<Member>, { readonly kind: 'proxied' }>
 
 /** What was found at the target. A PUT to a document that is not there asks its parent container. */
 export type Facts =
@@ -53,8 +53,11 @@ export async function lookUpDocument(
 
 /** The decision on the request, with all granted modes and the reason. Without rules there is none: 503. */
 export function decideOn(context: Context, facts: Facts, required: Mode): Decision | Problem {
-  const { application, agent } = context
-  const { access } = application.dataspace
+  const {
+    application,
+    agent,
+    dataspace: { access },
+  } = context
   const index = access.current()
   if (isFailure(index)) return index
   const decideAnew = (): Decision =>
@@ -83,13 +86,13 @@ const creates = ({ request }: Context, facts: Facts, required: Mode): boolean =>
 
 /** What the rules say of an agent, whether it is enforced or not. `creates`: by a PUT, where there is no document. */
 export function judge(
-  application: Application,
+  { application, dataspace }: Member,
   agent: string | undefined,
   facts: Facts,
   required: Mode,
   creates = false,
 ): Decision | Problem {
-  const index = application.dataspace.access.current()
+  const index = dataspace.access.current()
   return isFailure(index) ? index : decideBy(index, application, agent, facts, required, creates)
 }
 

@@ -1,5 +1,5 @@
 // In charge of what is known of one request on its way: the value that every step of the pipeline is given.
-import type { Application, Gateway } from '../gateway.js'
+import type { Gateway, Member } from '../gateway.js'
 import type { Request } from '../http/exchange.js'
 import type { Trace } from '../log.js'
 
@@ -10,10 +10,9 @@ export interface Agent {
 }
 
 /** One request on its way, with what has been found out about it. */
-export interface Context {
+export interface Context extends Member {
   readonly gateway: Gateway
   readonly request: Request
-  readonly application: Application
   readonly agent: Agent
   /** The media types that the client accepts: `?accept=`, else the Accept field. */
   readonly accept: string | undefined

@@ -4,7 +4,7 @@ import type { Agent } from './context.js'
 import type { GuardedFetch } from '../../policies/fetch/guarded-fetch.js'
 import type { ReadProfile } from '../../policies/identity/webid.js'
 import type { Request } from '../http/exchange.js'
-import type { Application, Gateway } from '../gateway.js'
+import type { Gateway, Member } from '../gateway.js'
 import { makeTrace, type Trace } from '../log.js'
 import { clearCookie, cookieOf } from '../identity/cookies.js'
 import {
@@ -29,7 +29,7 @@ const NOBODY: Agent = {}
  */
 export async function identify(
   request: Request,
-  target: Target<Application>,
+  target: Target<Member>,
   gateway: Gateway,
   trace: Trace,
 ): Promise<Agent | Problem> {
@@ -86,7 +86,7 @@ async function agentOfCertificate(
 
 async function tokenAgent(
   request: Request,
-  target: Target<Application>,
+  target: Target<Member>,
   { identities }: Gateway,
   trace: Trace,
 ): Promise<string | Problem> {
@@ -100,11 +100,14 @@ async function tokenAgent(
  */
 async function sessionAgent(
   { fields, method }: Request,
-  target: Target<Application>,
+  target: Target<Member>,
   { identities }: Gateway,
   trace: Trace,
 ): Promise<Agent | Problem> {
-  const { base, dataspace } = target.application
+  const {
+    application: { base },
+    dataspace,
+  } = target
   const cookie = cookieOf(fields.cookie, 'session', base)
   // Whoever logs in or out need not be anybody yet, or any more.
   if (cookie === undefined || isLogin(target)) return NOBODY
@@ -122,26 +125,25 @@ async function sessionAgent(
   return NOBODY
 }
 
-const isLogin = (target: Target<Application>): boolean =>
-  target.kind === 'endpoint' && target.endpoint.startsWith('oauth2/')
+const isLogin = (target: Target<Member>): boolean => target.kind === 'endpoint' && target.endpoint.startsWith('oauth2/')
 
 /** Who is asking, where that is known already and needs no waiting; undefined where `identify` has to be asked. */
 export function recallAgent(
   { certificate, fields }: Request,
-  application: Application,
+  member: Member,
   { webIds, identities }: Gateway,
 ): Agent | undefined {
-  const { dataspace } = application
   if (isFailure(certificate)) return undefined
   const certified = certificate && webIds.recall(certificate)
   if (certificate && !certified) return undefined
   const { authorization, cookie, 'on-behalf-of': principal } = fields
   if (authorization === undefined && principal === undefined) {
     if (certified) return certified
-    const webId = cookie === undefined ? null : recallAgentOfSession(identities, cookie, application)
+    const webId = cookie === undefined ? null : recallAgentOfSession(identities, cookie, member)
     return webId === null ? NOBODY : known(webId)
   }
-  const token = authorization === undefined ? undefined : recallAgentOfToken(identities, authorization, dataspace)
+  const token =
+    authorization === undefined ? undefined : recallAgentOfToken(identities, authorization, member.dataspace)
   if (authorization !== undefined && (token === undefined || (certified && certified.webId !== token))) return undefined
   const explicit = token ?? certified?.webId
   if (explicit === undefined) return undefined
@@ -151,7 +153,7 @@ export function recallAgent(
 const known = (webId: string | undefined): Agent | undefined => (webId === undefined ? undefined : { webId })
 
 /** Reads WebID profiles: documents of this gateway straight from their store, all others from where they are. */
-export function makeReadProfile(site: Site<Application>, fetcher: GuardedFetch, now: () => number): ReadProfile {
+export function makeReadProfile(site: Site<Member>, fetcher: GuardedFetch, now: () => number): ReadProfile {
   return async (document) => {
     const url = new URL(document)
     const target = parseTarget(url.pathname + url.search, url.host, site)

@@ -69,24 +69,26 @@ export async function openDataspace(
     // The document of the key is the agent's too: without it nobody can be that agent.
     return known ? [known.agent, known.publicKey] : [webId.split('#', 1)[0]!]
   })
-  // The applications and their dataspace know each other: the one place where a value is completed after it was made.
-  const dataspace = {
-    access: makeAccess(adminStore, configured.admin.base, log, now),
-    ontologies: makeOntologies(adminStore, configured.admin.base, now),
-    secretary: certificates.secretary.webId,
-    protectedDocuments: new Set(documents),
-    origins: [configured.endUser.origin, configured.admin.origin],
-  } as unknown as { -readonly [Name in keyof Dataspace]: Dataspace[Name] }
   const opened: OpenApplication[] = []
+  const access = makeAccess(adminStore, configured.admin.base, log, now)
   const close = async (): Promise<void> => {
-    dataspace.access.close()
+    access.close()
     await Promise.all(opened.map((application) => application.close()))
   }
   try {
-    for (const [name, store] of [['endUser', endUserStore] as const, ['admin', adminStore] as const]) {
-      const application = await openApplication(configured[name], store, dataspace, configured, surroundings)
-      opened.push(application)
-      dataspace[name] = application.application
+    const openOne = async (described: DescribedApplication, store: GraphStore): Promise<Application> => {
+      const { application, close } = await openApplication(described, store, configured, surroundings)
+      opened.push({ application, close })
+      return application
+    }
+    const dataspace: Dataspace = {
+      endUser: await openOne(configured.endUser, endUserStore),
+      admin: await openOne(configured.admin, adminStore),
+      access,
+      ontologies: makeOntologies(adminStore, configured.admin.base, now),
+      secretary: certificates.secretary.webId,
+      protectedDocuments: new Set(documents),
+      origins: [configured.endUser.origin, configured.admin.origin],
     }
     for (const { application } of opened) await application.alignment?.check()
     for (const { application } of opened) await application.alignment?.begin()
@@ -105,11 +107,10 @@ interface OpenApplication {
 async function openApplication(
   described: DescribedApplication,
   store: GraphStore,
-  dataspace: Dataspace,
   configured: DescribedDataspace,
   surroundings: Surroundings,
 ): Promise<OpenApplication> {
-  const { mirrored, journalled, close } = await openVersioned(described, configured, store, surroundings)
+  const { mirrored, journalled, isDocument, close } = await openVersioned(described, configured, store, surroundings)
   // A store within is filled from its history.
   const alignment = mirrored && !described.service.embedded && makeAlignment(mirrored, surroundings.log)
   const application: Application = {
@@ -118,8 +119,8 @@ async function openApplication(
     ...(mirrored && { history: mirrored.history, mirrored }),
     ...(alignment && { alignment }),
     journalled,
+    isDocument,
     cache: surroundings.cacheOf(described, store),
-    dataspace,
   }
   return {
     application,

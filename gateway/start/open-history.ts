@@ -25,6 +25,7 @@ export interface OpenVersioned {
   /** Absent where the application is not versioned. */
   readonly mirrored?: Mirrored
   readonly journalled: JournalledStore
+  isDocument(graph: string): boolean
   close(): Promise<void>
 }
 
@@ -46,7 +47,7 @@ export async function openVersioned(
 ): Promise<OpenVersioned> {
   const { locks, log, now } = surroundings
   const { base, service } = application
-  const isDocument = (graph: string): boolean => isDocumentOf({ ...application, dataspace }, graph)
+  const isDocument = (graph: string): boolean => isDocumentOf(application, dataspace.admin.base, graph)
   const opened = await openHistoryOf(application, surroundings)
   const settle = (document: string): Promise<undefined | Problem> => journalled.settle(document)
   const mirrored = opened && { ...opened, base, store, isDocument, settle, now }
@@ -61,6 +62,7 @@ export async function openVersioned(
   return {
     ...(mirrored && { mirrored }),
     journalled,
+    isDocument,
     async close() {
       journalled.close()
       await opened?.close()

@@ -6,7 +6,7 @@ import { makeWebIdVerifier, type WebIdVerifier } from '../../policies/identity/w
 import { ensureCertificates, type Certificates } from './certificates.js'
 import { listenAddress, type DescribedDataspace } from '../configuration/dataspace.js'
 import { openEvaluation } from '../evaluation/evaluation.js'
-import type { Dataspace, Gateway } from '../gateway.js'
+import { membersOf, type Dataspace, type Gateway } from '../gateway.js'
 import { handle, handleNow } from '../handle.js'
 import { makeReadProfile } from '../request/identify.js'
 import { makeLinkedDataProxy, ownUrls, proxyLimits } from '../proxy/linked-data-proxy.js'
@@ -94,7 +94,7 @@ export async function startGateway(options: StartOptions): Promise<Running> {
       dataspaces.push(dataspace)
       closers.push(close)
     }
-    const site = siteOf(dataspaces.flatMap(({ endUser, admin }) => [endUser, admin]))
+    const site = siteOf(membersOf(dataspaces))
     const readProfile = makeReadProfile(site, fetcher, now)
     const { identities, close: closeIdentities } = await openIdentities(settings, destinations, {
       readProfile,

@@ -5,12 +5,13 @@ import { isDocumentOf } from '../../../gateway/documents/document.js'
 import { isFailure, STATUS_OF } from '../../../gateway/problem.js'
 import { acceptOverride, parseTarget, siteOf } from '../../../gateway/http/target.js'
 
-const site = siteOf([
-  { base: 'https://data.example.org/' },
-  { base: 'https://data.example.org/admin/' },
-  { base: 'http://localhost:8080/' },
-  { base: 'https://other.example.org:8443/sub/' },
-])
+const BASES = [
+  'https://data.example.org/',
+  'https://data.example.org/admin/',
+  'http://localhost:8080/',
+  'https://other.example.org:8443/sub/',
+]
+const site = siteOf(BASES.map((base) => ({ application: { base } })))
 const HOST = 'data.example.org'
 const parse = (target: string, host: string | undefined = HOST) => parseTarget(target, host, site)
 
@@ -50,7 +51,7 @@ void t.test('targets', async (t) => {
 void t.test('graphs that are documents: exactly those that a request of their name leads to', async (t) => {
   const [endUser, admin] = ['https://data.example.org/', 'https://data.example.org/admin/']
   const isDocument = (kind: 'end-user' | 'admin', graph: string): boolean =>
-    isDocumentOf({ base: kind === 'admin' ? admin : endUser, kind, dataspace: { admin: { base: admin } } }, graph)
+    isDocumentOf({ base: kind === 'admin' ? admin : endUser, kind }, admin, graph)
   const isAskedFor = (kind: 'end-user' | 'admin', graph: string): boolean => {
     const target = parse(graph.slice('https://data.example.org'.length))
     if (isFailure(target) || target.kind !== 'document' || target.document !== graph) return false
