@@ -217,7 +217,7 @@ void t.test('what is wrong with a file is told with its name', async (t) => {
       certificate + key.replaceAll('PRIVATE KEY', 'ENCRYPTED PRIVATE KEY'),
       /owner\.pem: holds no private key in PEM without a password/,
     ],
-    ['the key of another', certificate + otherKey, /owner\.pem: its key is not that of its certificate/],
+    ['the key of another', certificate + otherKey, /owner\.pem: its key does not belong to its certificate/],
     [
       'a torn certificate',
       certificate.replace(/\n.{64}\n/, '\n') + key,
@@ -266,5 +266,5 @@ void t.test('what the operator should know', async (t) => {
   mkdirSync(join(open, 'certs'), { recursive: true })
   copyFileSync(pem('owner'), join(open, 'certs/owner.pem'))
   chmodSync(join(open, 'certs/owner.pem'), 0o644)
-  t.match((await certificatesIn(open)).notices, [/owner\.pem: others than its owner may read or write the private key/])
+  t.match((await certificatesIn(open)).notices, [/owner\.pem: other accounts may read or write the private key/])
 })
