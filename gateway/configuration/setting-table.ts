@@ -13,21 +13,23 @@ interface Detail {
   readonly flagOnly?: true
 }
 
+/** A kind of value. */
+interface Kind<Value> {
+  /** Its placeholder in `--help`; empty for a flag that is true when it is there. */
+  readonly value: string
+  readonly parse: (text: string) => Value | InvalidValue
+}
+
+const of = <Value>(value: string, parse: Kind<Value>['parse']): Kind<Value> => ({ value, parse })
+
 const row = <const Name extends string, Value, const More extends Detail = object>(
   name: Name,
-  /** The placeholder of the value in `--help`; empty for a flag that is true when it is there. */
-  value: string,
-  parse: (text: string) => Value | InvalidValue,
+  { value, parse }: Kind<Value>,
   help: string,
   more?: More,
 ) => ({ name, value, parse, help, ...more }) as Row<Name, Value, More>
 
-type Row<Name, Value, More> = {
-  readonly name: Name
-  readonly value: string
-  readonly parse: (text: string) => Value | InvalidValue
-  readonly help: string
-} & More
+type Row<Name, Value, More> = { readonly name: Name; readonly help: string } & Kind<Value> & More
 
 const LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
 
@@ -36,144 +38,169 @@ const repeatable = { repeatable: true } as const
 const output = { flagOnly: true, default: 'false' } as const
 
 const STORES = [
-  row('backend', 'URL', storeUrl, 'Fuseki dataset of the documents.', { otherwise: 'embedded store' }),
-  row('admin-backend', 'URL', storeUrl, 'Fuseki dataset of the access control.', { otherwise: 'embedded store' }),
-  row('query-endpoint', 'URL', storeUrl, 'SPARQL query endpoint.', { otherwise: '{backend}/query' }),
-  row('update-endpoint', 'URL', storeUrl, 'SPARQL update endpoint.', { otherwise: '{backend}/update' }),
-  row('graph-store-endpoint', 'URL', storeUrl, 'Graph Store Protocol endpoint.', { otherwise: '{backend}/data' }),
-  row('admin-query-endpoint', 'URL', storeUrl, 'SPARQL query endpoint of the admin store.', {
+  row('backend', of('URL', storeUrl), 'Fuseki dataset of the documents.', { otherwise: 'embedded store' }),
+  row('admin-backend', of('URL', storeUrl), 'Fuseki dataset of the access control.', { otherwise: 'embedded store' }),
+  row('query-endpoint', of('URL', storeUrl), 'SPARQL query endpoint.', { otherwise: '{backend}/query' }),
+  row('update-endpoint', of('URL', storeUrl), 'SPARQL update endpoint.', { otherwise: '{backend}/update' }),
+  row('graph-store-endpoint', of('URL', storeUrl), 'Graph Store Protocol endpoint.', { otherwise: '{backend}/data' }),
+  row('admin-query-endpoint', of('URL', storeUrl), 'SPARQL query endpoint of the admin store.', {
     otherwise: '{admin-backend}/query',
   }),
-  row('admin-update-endpoint', 'URL', storeUrl, 'SPARQL update endpoint of the admin store.', {
+  row('admin-update-endpoint', of('URL', storeUrl), 'SPARQL update endpoint of the admin store.', {
     otherwise: '{admin-backend}/update',
   }),
-  row('admin-graph-store-endpoint', 'URL', storeUrl, 'Graph Store Protocol endpoint of the admin store.', {
+  row('admin-graph-store-endpoint', of('URL', storeUrl), 'Graph Store Protocol endpoint of the admin store.', {
     otherwise: '{admin-backend}/data',
   }),
-  row('backend-user', 'NAME', text, 'User name for the backend (HTTP Basic).'),
-  row('backend-password', 'PASSWORD', text, 'Password for the backend.', secret),
-  row('backend-token', 'TOKEN', text, 'Bearer token for the backend.', secret),
-  row('admin-backend-user', 'NAME', text, 'User name for the admin backend (HTTP Basic).'),
-  row('admin-backend-password', 'PASSWORD', text, 'Password for the admin backend.', secret),
-  row('admin-backend-token', 'TOKEN', text, 'Bearer token for the admin backend.', secret),
+  row('backend-user', of('NAME', text), 'User name for the backend (HTTP Basic).'),
+  row('backend-password', of('PASSWORD', text), 'Password for the backend.', secret),
+  row('backend-token', of('TOKEN', text), 'Bearer token for the backend.', secret),
+  row('admin-backend-user', of('NAME', text), 'User name for the admin backend (HTTP Basic).'),
+  row('admin-backend-password', of('PASSWORD', text), 'Password for the admin backend.', secret),
+  row('admin-backend-token', of('TOKEN', text), 'Bearer token for the admin backend.', secret),
 ] as const
 
 const HISTORY = [
-  row('history', 'PLACE', values.historyPlace, "Repository of the documents' history: local, a URL, or off.", {
+  row('history', of('PLACE', values.historyPlace), "Repository of the documents' history: local, a URL, or off.", {
     otherwise: 'local for an embedded store, else off',
   }),
-  row('admin-history', 'PLACE', values.historyPlace, "Repository of the admin application's history.", {
+  row('admin-history', of('PLACE', values.historyPlace), "Repository of the admin application's history.", {
     otherwise: 'local for an embedded store, else off',
   }),
-  row('history-token', 'TOKEN', text, 'Token for the repositories on GitHub.', secret),
-  row('history-api', 'URL', values.apiUrl, "Base URL of GitHub's REST API.", {
+  row('history-token', of('TOKEN', text), 'Token for the repositories on GitHub.', secret),
+  row('history-api', of('URL', values.apiUrl), "Base URL of GitHub's REST API.", {
     otherwise: 'https://api.github.com; for GitHub Enterprise https://HOST/api/v3',
   }),
 ] as const
 
 const ADDRESSES = [
-  row('base', 'URL', (value) => baseUrl(value), 'Public base URL of the documents.', {
-    otherwise: 'https://localhost:{https}/',
-  }),
-  row('admin-base', 'URL', text, 'Public base URL of the admin application, or its path under the base.', {
+  row(
+    'base',
+    of('URL', (value) => baseUrl(value)),
+    'Public base URL of the documents.',
+    {
+      otherwise: 'https://localhost:{https}/',
+    },
+  ),
+  row('admin-base', of('URL', text), 'Public base URL of the admin application, or its path under the base.', {
     otherwise: '{base}admin/',
   }),
 ] as const
 
 const FILES = [
-  row('config', 'FILE', text, 'TriG file with applications and services, in place of the settings above.', repeatable),
-  row('credentials', 'FILE', text, 'TriG file with the credentials of those services and repositories.'),
-  row('data', 'FOLDER', text, 'Folder for certificates, journal and history.', { default: './data' }),
+  row(
+    'config',
+    of('FILE', text),
+    'TriG file with applications and services, in place of the settings above.',
+    repeatable,
+  ),
+  row('credentials', of('FILE', text), 'TriG file with the credentials of those services and repositories.'),
+  row('data', of('FOLDER', text), 'Folder for certificates, journal and history.', { default: './data' }),
 ] as const
 
 const LISTENERS = [
-  row('https', 'PORT', port, 'Port for HTTPS with client certificates, or off.', { default: '8443' }),
-  row('http', 'PORT', port, 'Port for plain HTTP behind a TLS proxy, or off.', { default: 'off' }),
-  row('host', 'ADDRESS', text, 'Address to listen at; :: is every address.', {
+  row('https', of('PORT', port), 'Port for HTTPS with client certificates, or off.', { default: '8443' }),
+  row('http', of('PORT', port), 'Port for plain HTTP behind a TLS proxy, or off.', { default: 'off' }),
+  row('host', of('ADDRESS', text), 'Address to listen at; :: is every address.', {
     otherwise: 'localhost if every base is on localhost, else ::',
   }),
-  row('trusted-proxy', 'CIDR', addresses, 'Proxies whose Client-Cert field the gateway believes.', repeatable),
-  row('management', 'PORT', port, 'Port for health, metrics and purge, on loopback only, or off.', { default: '9464' }),
+  row('trusted-proxy', of('CIDR', addresses), 'Proxies whose Client-Cert field the gateway believes.', repeatable),
+  row('management', of('PORT', port), 'Port for health, metrics and purge, on loopback only, or off.', {
+    default: '9464',
+  }),
 ] as const
 
 const IDENTITY = [
-  row('owner-webid', 'WEBID', values.webId, 'Your WebID, if you have one: it owns the dataspace.', {
+  row('owner-webid', of('WEBID', values.webId), 'Your WebID, if you have one: it owns the dataspace.', {
     otherwise: 'created at the first start',
   }),
-  row('oidc-issuer', 'URL', values.httpsUrl, 'OpenID Connect provider, for log-in and for bearer tokens.'),
-  row('oidc-client-id', 'ID', text, 'Client id of this gateway at the provider.'),
-  row('oidc-client-secret', 'SECRET', text, 'Client secret; leave it out for a public client.', secret),
-  row('oidc-scope', 'SCOPE', text, 'Scopes to request from the provider.', { default: 'openid email profile' }),
-  row('oidc-name', 'NAME', values.providerName, "The provider's name in oauth2/authorize/NAME.", { default: 'oidc' }),
-  row('oidc-audience', 'AUDIENCE', text, 'Audience to accept in tokens, besides the client id.', repeatable),
-  row('session-lifetime', 'MS', milliseconds, 'Lifetime of a log-in, in milliseconds.', { default: '43200000' }),
+  row('oidc-issuer', of('URL', values.httpsUrl), 'OpenID Connect provider, for log-in and for bearer tokens.'),
+  row('oidc-client-id', of('ID', text), 'Client id of this gateway at the provider.'),
+  row('oidc-client-secret', of('SECRET', text), 'Client secret; leave it out for a public client.', secret),
+  row('oidc-scope', of('SCOPE', text), 'Scopes to request from the provider.', { default: 'openid email profile' }),
+  row('oidc-name', of('NAME', values.providerName), "The provider's name in oauth2/authorize/NAME.", {
+    default: 'oidc',
+  }),
+  row('oidc-audience', of('AUDIENCE', text), 'Audience to accept in tokens, besides the client id.', repeatable),
+  row('session-lifetime', of('MS', milliseconds), 'Lifetime of a log-in, in milliseconds.', { default: '43200000' }),
 ] as const
 
 const MAIL = [
-  row('smtp-url', 'URL', values.mailServer, 'Mail server, such as smtps://user:password@mail.example.org.', secret),
-  row('smtp-from', 'ADDRESS', values.mailAddress, 'Sender address of the e-mails.'),
-  row('smtp-to', 'ADDRESS', values.mailAddress, 'Recipient of access requests.'),
+  row('smtp-url', of('URL', values.mailServer), 'Mail server, such as smtps://user:password@mail.example.org.', secret),
+  row('smtp-from', of('ADDRESS', values.mailAddress), 'Sender address of the e-mails.'),
+  row('smtp-to', of('ADDRESS', values.mailAddress), 'Recipient of access requests.'),
 ] as const
 
 const FETCHING = [
-  row('allow-fetch', 'CIDR', addresses, 'Private addresses that the gateway may fetch from.', repeatable),
+  row('allow-fetch', of('CIDR', addresses), 'Private addresses that the gateway may fetch from.', repeatable),
   row(
     'proxy',
-    'WHO',
-    values.oneOf('identified', 'everyone', 'off'),
+    of('WHO', values.oneOf('identified', 'everyone', 'off')),
     'Agents who may fetch from other servers (?uri=).',
     {
       default: 'identified',
     },
   ),
-  row('proxy-timeout', 'MS', milliseconds, 'Time limit of such a fetch, redirects included, in milliseconds.', {
+  row('proxy-timeout', of('MS', milliseconds), 'Time limit of such a fetch, redirects included, in milliseconds.', {
     default: '15000',
   }),
-  row('allow-service', 'URL', storeUrl, 'SPARQL endpoint that queries may reach with SERVICE, and updates with LOAD.', {
-    repeatable: true,
-  }),
+  row(
+    'allow-service',
+    of('URL', storeUrl),
+    'SPARQL endpoint that queries may reach with SERVICE, and updates with LOAD.',
+    {
+      repeatable: true,
+    },
+  ),
 ] as const
 
 const RULES = [
-  row('enforce', '', yesOrNo, 'Enforce access control; false only logs refusals, except in the admin application.', {
-    default: 'true',
-  }),
-  row('require-preconditions', '', yesOrNo, 'Answer 428 to a write of an existing document without If-Match.', {
+  row(
+    'enforce',
+    of('', yesOrNo),
+    'Enforce access control; false only logs refusals, except in the admin application.',
+    {
+      default: 'true',
+    },
+  ),
+  row('require-preconditions', of('', yesOrNo), 'Answer 428 to a write of an existing document without If-Match.', {
     default: 'false',
   }),
 ] as const
 
 const LIMITS = [
-  row('max-body', 'BYTES', values.bytes, 'Largest RDF request body.', { default: '2097152' }),
-  row('store-timeout', 'MS', milliseconds, 'Time limit of an answer from a store, in milliseconds.', {
+  row('max-body', of('BYTES', values.bytes), 'Largest RDF request body.', { default: '2097152' }),
+  row('store-timeout', of('MS', milliseconds), 'Time limit of an answer from a store, in milliseconds.', {
     default: '30000',
   }),
-  row('patch-timeout', 'MS', milliseconds, 'Time limit of computing a PATCH, in milliseconds.', { default: '5000' }),
+  row('patch-timeout', of('MS', milliseconds), 'Time limit of computing a PATCH, in milliseconds.', {
+    default: '5000',
+  }),
 ] as const
 
 const CACHE = [
-  row('cache', 'BYTES', values.orOff(values.bytes), 'Cache size, or off.', { default: '268435456' }),
-  row('cache-max-age', 'MS', values.orOff(milliseconds), 'Maximum age of a cached answer, or off for no limit.', {
+  row('cache', of('BYTES', values.orOff(values.bytes)), 'Cache size, or off.', { default: '268435456' }),
+  row('cache-max-age', of('MS', values.orOff(milliseconds)), 'Maximum age of a cached answer, or off for no limit.', {
     default: '300000',
   }),
-  row('stale-if-error', 'MS', values.orOff(milliseconds), 'Extra age of a cached answer while the store is down.', {
+  row('stale-if-error', of('MS', values.orOff(milliseconds)), 'Extra age of a cached answer while the store is down.', {
     default: 'off',
   }),
-  row('probe', 'MS', values.orOff(milliseconds), 'Interval of looking for writes behind the gateway, or off.', {
+  row('probe', of('MS', values.orOff(milliseconds)), 'Interval of looking for writes behind the gateway, or off.', {
     default: 'off',
   }),
 ] as const
 
 const LOG = [
-  row('log-level', 'LEVEL', values.oneOf(...LEVELS), `Minimum level to log: ${LEVELS.join(', ')}.`, {
+  row('log-level', of('LEVEL', values.oneOf(...LEVELS)), `Minimum level to log: ${LEVELS.join(', ')}.`, {
     default: 'info',
   }),
 ] as const
 
 const OUTPUT = [
-  row('print-config', '', yesOrNo, 'Print the effective settings, secrets hidden, and exit.', output),
-  row('help', '', yesOrNo, 'Print this page and exit.', output),
-  row('version', '', yesOrNo, 'Print the version and exit.', output),
+  row('print-config', of('', yesOrNo), 'Print the effective settings, secrets hidden, and exit.', output),
+  row('help', of('', yesOrNo), 'Print this page and exit.', output),
+  row('version', of('', yesOrNo), 'Print the version and exit.', output),
 ] as const
 
 /** In the order of `--help`. */
