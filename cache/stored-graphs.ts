@@ -15,10 +15,8 @@ export interface Stored<Value> {
 }
 
 export interface StoredGraphs<Value, Failure> {
-  /** What is kept and fresh. */
-  find(graph: string): Stored<Value> | undefined
-  /** What is kept and fresh, else what the store answers; one question at a time per graph, however many wait. */
-  get(graph: string): Promise<Stored<Value> | Failure>
+  /** The cached answer where it is fresh, at once; else the answer of the store: one question at a time for a graph. */
+  get(graph: string): Stored<Value> | Promise<Stored<Value> | Failure>
   /** What the store answers now, whatever is kept: for writers, who must not write over what they have not seen. */
   fetch(graph: string): Promise<Stored<Value> | Failure>
   /**
@@ -78,27 +76,26 @@ export function makeStoredGraphs<Value extends object, Failure extends object>(
   }
   const isFresh = ({ answeredAt }: Stored<Value>): boolean => now() - answeredAt <= maxAge
 
+  async function fetchOnce(graph: string): Promise<Stored<Value> | Failure> {
+    const version = versions.of(graph)
+    const asking = underWay.get(graph)
+    const asked = asking?.version === version ? asking : { version, answer: fetch(graph) }
+    if (asked !== asking) {
+      underWay.set(graph, asked)
+      const done = (): void => void (underWay.get(graph) === asked && underWay.delete(graph))
+      asked.answer.then(done, done)
+    }
+    const answer = await asked.answer
+    // A stored answer has a time, a failure has none.
+    if ('answeredAt' in answer) return answer
+    const stale = valid(graph)
+    return stale && now() - stale.answeredAt <= maxAge + staleIfError ? stale : answer
+  }
+
   return {
-    find(graph) {
+    get(graph) {
       const stored = valid(graph)
-      return stored && isFresh(stored) ? stored : undefined
-    },
-    async get(graph) {
-      const stored = valid(graph)
-      if (stored && isFresh(stored)) return stored
-      const version = versions.of(graph)
-      const asking = underWay.get(graph)
-      const asked = asking?.version === version ? asking : { version, answer: fetch(graph) }
-      if (asked !== asking) {
-        underWay.set(graph, asked)
-        const done = (): void => void (underWay.get(graph) === asked && underWay.delete(graph))
-        asked.answer.then(done, done)
-      }
-      const answer = await asked.answer
-      // The type of `answer` is told by what a stored answer has and a failure has not.
-      if ('answeredAt' in answer) return answer
-      const stale = valid(graph)
-      return stale && now() - stale.answeredAt <= maxAge + staleIfError ? stale : answer
+      return stored && isFresh(stored) ? stored : fetchOnce(graph)
     },
     fetch,
     put(graph, value, asOf) {

@@ -8,7 +8,9 @@ import type { DescribedApplication } from './configuration/configuration.js'
 import type { Documents } from './documents/document.js'
 import type { Evaluation } from './evaluation/evaluation.js'
 import type { JournalledStore } from './mirror/journalled-store.js'
-import type { LinkedDataProxy } from './proxy/linked-data-proxy.js'
+import type { GuardedFetch } from '../policies/fetch/guarded-fetch.js'
+import type { GatewayCaches } from './caches.js'
+import type { TakePlace } from './places.js'
 import type { LoadContext } from './rdf/json-ld-contexts.js'
 import type { Locks } from './documents/lock.js'
 import type { Log } from './log.js'
@@ -74,6 +76,17 @@ export interface Access {
   close(): void
 }
 
+/** The Linked Data proxy (spec 4.4): who may use it, and what it needs. */
+export interface Proxying {
+  readonly use: 'identified' | 'everyone' | 'off'
+  readonly fetcher: GuardedFetch
+  /** Whether a URL is one of this gateway. */
+  isOwn(url: URL): boolean
+  /** RFC 9110 §7.6.3: a pseudonym in place of the host; the same on each instance of this gateway. */
+  readonly pseudonym: string
+  readonly takePlace: TakePlace
+}
+
 export interface Gateway {
   readonly dataspaces: readonly Dataspace[]
   /** What a request-target at a host means (target.ts). */
@@ -89,7 +102,10 @@ export interface Gateway {
   /** The clock, in ms since the epoch. */
   readonly now: () => number
   readonly loadContext: LoadContext
-  readonly proxy: LinkedDataProxy
+  readonly proxying: Proxying
+  /** Sign-ups, each of which makes a key. */
+  readonly takeSignUp: TakePlace
+  readonly caches: GatewayCaches
   /** Absent where no mail server is configured. */
   readonly mail?: Mail
   /** How many requests have been answered, by status. */

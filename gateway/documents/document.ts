@@ -18,6 +18,7 @@ import { ONE_PIECE } from '../http/ready-head.js'
 import { readNTriples } from '../rdf/read.js'
 import { noDecisions, type Decisions } from './remembered-decisions.js'
 import { writeGraph } from '../rdf/write.js'
+import type { Awaitable } from '../steps.js'
 import type { GraphStore } from '../stores/store.js'
 import { isDocumentUri } from '../http/target.js'
 import { ACL } from '../rdf/vocabulary.js'
@@ -114,8 +115,9 @@ export function readDocument(
   { cache }: Application,
   iri: string,
   trace: Trace,
-): Promise<Stored<Document | LargeDocument> | Problem> {
-  return trace.store(cache.documents.get(iri))
+): Awaitable<Stored<Document | LargeDocument> | Problem> {
+  const found = cache.documents.get(iri)
+  return found instanceof Promise ? trace.store(found) : found
 }
 
 /** The document as the store answers now. */

@@ -1,6 +1,6 @@
 // In charge of what is remembered with a state of a document: who may do what with it, and the fields that go with that.
 import type { Decision, Mode } from '../../policies/decide.js'
-import type { ReadyHead } from '../http/ready-head.js'
+import type { ReadyHead } from '../http/exchange.js'
 
 export type Decisions = Readonly<Record<Mode, Map<string, Remembered>>>
 export const noDecisions = (): Decisions => ({

@@ -2,7 +2,7 @@
 // who grants one by `POST access/request?grant=<its URL>`: it becomes an authorization, and is gone.
 import { about } from '../agents/agent-documents.js'
 import { faulty, instancesOf, objectsOf, readContent, type Fault } from './content.js'
-import type { Endpoint, EndpointTarget } from './table.js'
+import type { Asked, EndpointTarget } from '../request/route.js'
 import { controlRefused } from './explain.js'
 import type { Response } from '../http/exchange.js'
 import type { Application, Dataspace } from '../gateway.js'
@@ -16,8 +16,6 @@ import { linkField, response } from '../request/respond.js'
 import { wholeText } from '../stores/whole-text.js'
 import { ACL, LACL, PROV, RDF, RDFS } from '../rdf/vocabulary.js'
 
-export const ACCESS_REQUEST: Endpoint = { methods: 'POST, OPTIONS', needs: () => 'Append', answer: request }
-
 /** What one agent may have waiting, and one request may name. */
 const WAITING = 20
 /** What all agents together may have waiting: anybody can make another WebID. */
@@ -25,7 +23,7 @@ const ALL_WAITING = 1000
 const VALUES = 20
 const MAX_WAITING_BYTES = 4 * 1024 * 1024
 
-function request(context: Context, target: EndpointTarget): Promise<Response | Problem> {
+export function accessRequest({ context, target }: Asked<EndpointTarget>): Promise<Response | Problem> {
   const granted = target.query.get('grant')
   return granted === null ? ask(context, target.iri) : grant(context, granted)
 }

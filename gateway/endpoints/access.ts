@@ -2,8 +2,9 @@
 // authorizations, agents, groups and classes; and for those with Control, the same of anybody (explain.ts).
 import type { Decision, Mode } from '../../policies/decide.js'
 import { isOpen, judge, lookUp, type Facts } from '../request/access.js'
-import { audit, explain } from './explain.js'
-import type { Endpoint, EndpointTarget } from './table.js'
+import { audit, explain, type Subject } from './explain.js'
+import type { Asked, EndpointTarget } from '../request/route.js'
+import { run } from '../steps.js'
 import type { Response } from '../http/exchange.js'
 import type { Member } from '../gateway.js'
 import { graphAnswer } from '../request/graph-answer.js'
@@ -12,26 +13,21 @@ import { grantTriples } from './grant-triples.js'
 import type { Context } from '../request/context.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { linkField } from '../request/respond.js'
-import type { Target } from '../http/target.js'
 import { ACL, FOAF, LACL, RDF } from '../rdf/vocabulary.js'
-
-export const ACCESS: Endpoint = { methods: 'GET, HEAD, OPTIONS', needs: () => 'Read', answer: access }
 
 const MODES: readonly Mode[] = ['Read', 'Write', 'Append', 'Control']
 
-async function access(context: Context, { query }: EndpointTarget): Promise<Response | Problem> {
-  const asked = askedAbout(context, query.get('this'))
-  if (isFailure(asked)) return asked
-  if (query.has('audit')) return audit(context, asked)
-  if (query.has('agent') || query.has('mode')) return explain(context, asked, query)
-  const facts = await lookUp({ ...context, application: asked.application }, asked)
-  return isFailure(facts) ? facts : ownAccess(context, asked, facts)
+export async function access({ context, target: { query } }: Asked<EndpointTarget>): Promise<Response | Problem> {
+  const subject = subjectOf(context, query.get('this'))
+  if (isFailure(subject)) return subject
+  if (query.has('audit')) return audit(context, subject)
+  if (query.has('agent') || query.has('mode')) return explain(context, subject, query)
+  const facts = await run(lookUp({ ...context, application: subject.application }, subject))
+  return isFailure(facts) ? facts : ownAccess(context, subject, facts)
 }
 
-export type Asked = Target<Member> & { readonly kind: 'document' | 'endpoint' }
-
 /** A document or endpoint of this dataspace, as its URL is written here. */
-function askedAbout({ gateway, dataspace }: Context, given: string | null): Asked | Problem {
+function subjectOf({ gateway, dataspace }: Context, given: string | null): Subject | Problem {
   if (given === null) return problem('request.malformed', 'Say which document, as ?this=URL.')
   const foreign = problem('request.malformed', '?this= is not the URL of a document or endpoint of this dataspace.')
   if (!URL.canParse(given)) return foreign
@@ -39,29 +35,29 @@ function askedAbout({ gateway, dataspace }: Context, given: string | null): Aske
   const target = gateway.targetOf(pathname + search, host)
   if (isFailure(target) || (target.kind !== 'document' && target.kind !== 'endpoint')) return foreign
   const isOurs = target.dataspace === dataspace
-  return isOurs && new URL(target.application.base).origin === origin ? (target as Asked) : foreign
+  return isOurs && new URL(target.application.base).origin === origin ? (target as Subject) : foreign
 }
 
 /**
  * The same answer for a document that is not there as for one that the agent has no right to, so that existence does not
  * leak: for what is not there the rights are those on an item or a container, to which it would be said anyway (design 3).
  */
-function ownAccess(context: Context, asked: Member, facts: Facts): Response | Problem {
+function ownAccess(context: Context, subject: Member, facts: Facts): Response | Problem {
   const { agent, accept } = context
   const decisions: Decision[] = []
   for (const mode of MODES) {
-    const decision = judge(asked, agent.webId, facts, mode)
+    const decision = judge(subject, agent.webId, facts, mode)
     if (isFailure(decision)) return decision
     decisions.push(decision)
   }
   const triples = [
     ...decisions.flatMap(({ via }) => via.flatMap((grant) => grantTriples(grant, agent.webId))),
     ...ownership(facts, agent.webId),
-    ...(isOpen(asked.application, facts, 'Read')
+    ...(isOpen(subject.application, facts, 'Read')
       ? unnamed('public', facts.iri, ACL('agentClass'), FOAF('Agent'), ['Read'])
       : []),
   ]
-  return graphAnswer(accept, graphOf(triples), [linkField(asked.application, agent.webId, decisions[0])])
+  return graphAnswer(accept, graphOf(triples), [linkField(subject.application, agent.webId, decisions[0])])
 }
 
 /** LinkedDataHub 5.2: whoever owns a document may read and write it without an authorization. */

@@ -2,7 +2,9 @@
 // application. Nothing here is enforced; it is what the rules say.
 import { authorizationsAbout, type Mode } from '../../policies/decide.js'
 import { judge, lookUp, targetOf } from '../request/access.js'
-import type { Asked } from './access.js'
+import type { Member } from '../gateway.js'
+import type { Target } from '../http/target.js'
+import { run } from '../steps.js'
 import type { Response } from '../http/exchange.js'
 import { auditedTriples, authorizationShown, grantTriples, nodeOf } from './grant-triples.js'
 import { graphAnswer } from '../request/graph-answer.js'
@@ -12,6 +14,9 @@ import { isFailure, problem, type Problem } from '../problem.js'
 import { linkField } from '../request/respond.js'
 import { webId } from '../configuration/setting-values.js'
 import { ACL, RDF, TGA, XSD } from '../rdf/vocabulary.js'
+
+/** The document or endpoint that a question is about. */
+export type Subject = Target<Member> & { readonly kind: 'document' | 'endpoint' }
 
 /** Whether the agent of the request has Control on the admin application: undefined, or the refusal. */
 export function controlRefused({ dataspace, agent, trace }: Context): undefined | Problem {
@@ -30,20 +35,20 @@ export function controlRefused({ dataspace, agent, trace }: Context): undefined 
 const MODES: readonly Mode[] = ['Read', 'Write', 'Append', 'Control']
 
 /** `?agent=` (empty or left out: nobody in particular) and `?mode=` (Read by default). */
-export async function explain(context: Context, asked: Asked, query: URLSearchParams): Promise<Response | Problem> {
+export async function explain(context: Context, subject: Subject, query: URLSearchParams): Promise<Response | Problem> {
   const refused = controlRefused(context)
   if (refused) return refused
   const mode = MODES.find((one) => one === (query.get('mode') ?? 'Read'))
   if (!mode) return problem('request.malformed', `?mode= is one of ${MODES.join(', ')}.`)
   const agent = query.get('agent') || undefined
   if (agent !== undefined && isFailure(webId(agent))) return problem('request.malformed', '?agent= is not a WebID.')
-  const { application } = asked
+  const { application } = subject
   // A document that is not there is made by a PUT, for which its parent counts.
   const request = { ...context.request, method: mode === 'Write' ? 'PUT' : 'GET' }
-  const facts = await lookUp({ ...context, application, request }, asked)
+  const facts = await run(lookUp({ ...context, application, request }, subject))
   if (isFailure(facts)) return facts
   const creates = mode === 'Write' && facts.kind === 'document' && !facts.document
-  const decision = judge(asked, agent, facts, mode, creates)
+  const decision = judge(subject, agent, facts, mode, creates)
   if (isFailure(decision)) return decision
   const { authorizations, total } = decision.considered()
   const node = blankNode('decision')
@@ -71,13 +76,13 @@ export async function explain(context: Context, asked: Asked, query: URLSearchPa
 }
 
 /** `?audit`: every authorization about the document, and its owners. */
-export async function audit(context: Context, asked: Asked): Promise<Response | Problem> {
+export async function audit(context: Context, subject: Subject): Promise<Response | Problem> {
   const refused = controlRefused(context)
   if (refused) return refused
-  const { application } = asked
-  const facts = await lookUp({ ...context, application }, asked)
+  const { application } = subject
+  const facts = await run(lookUp({ ...context, application }, subject))
   if (isFailure(facts)) return facts
-  const index = asked.dataspace.access.current()
+  const index = subject.dataspace.access.current()
   if (isFailure(index)) return index
   const question = { application: application.kind, target: targetOf(facts, application.base) }
   const owners =

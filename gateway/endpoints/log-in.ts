@@ -3,7 +3,8 @@
 import { open, seal } from '../../policies/identity/session.js'
 import type { Dataspace } from '../gateway.js'
 import { graphOf, iri, text, triple } from '../rdf/graph.js'
-import type { Endpoint, EndpointTarget } from './table.js'
+import type { Asked, EndpointTarget } from '../request/route.js'
+import { run, type Awaitable } from '../steps.js'
 import type { Field, Response } from '../http/exchange.js'
 import type { Context } from '../request/context.js'
 import { logIn } from '../identity/accounts.js'
@@ -29,24 +30,16 @@ interface Pending extends Begun {
 
 const LOGIN_MS = 600_000
 
-export const login: Endpoint = {
-  methods: 'GET, HEAD, POST, OPTIONS',
-  needs: () => 'open',
-  async answer(context, target) {
-    if (context.request.method === 'POST') return logOut(context, target)
-    const name = target.query.get('provider')
-    return name === null ? listProviders(context, target) : begin(context, target, name)
-  },
+export function login({ context, target }: Asked<EndpointTarget>): Awaitable<Response | Problem> {
+  if (context.request.method === 'POST') return logOut(context, target)
+  const name = target.query.get('provider')
+  return name === null ? listProviders(context, target) : begin(context, target, name)
 }
 
-export const authorize: Endpoint = {
-  methods: 'GET, HEAD, OPTIONS',
-  needs: () => 'open',
-  async answer(context, target) {
-    const name = target.iri.slice(`${target.application.base}oauth2/authorize/`.length)
-    const hasAnswer = ['code', 'state', 'error'].some((parameter) => target.query.has(parameter))
-    return hasAnswer ? finish(context, target, name) : begin(context, target, name)
-  },
+export function authorize({ context, target }: Asked<EndpointTarget>): Promise<Response | Problem> {
+  const name = target.iri.slice(`${target.application.base}oauth2/authorize/`.length)
+  const hasAnswer = ['code', 'state', 'error'].some((parameter) => target.query.has(parameter))
+  return hasAnswer ? finish(context, target, name) : begin(context, target, name)
 }
 
 const NO_STORE: Field = ['Cache-Control', 'no-store']
@@ -194,7 +187,7 @@ async function confirmedWebId(
   claims: { readonly issuer: string; readonly subject: string; readonly webId?: string },
 ): Promise<string | undefined | Problem> {
   if (claims.webId === undefined) return undefined
-  const agent = await agentOf(identities, dataspace, claims, trace)
+  const agent = await run(agentOf(identities, dataspace, claims, trace))
   return agent === claims.webId || isFailure(agent) ? agent : undefined
 }
 

@@ -4,7 +4,7 @@ import { X509Certificate } from 'node:crypto'
 import { readClientCertificate } from '../../policies/identity/client-certificate.js'
 import { agentDocuments, agentWebId, describeAgent, type Described } from '../agents/agent-documents.js'
 import { faulty, readContent } from './content.js'
-import type { Endpoint, EndpointTarget } from './table.js'
+import type { Asked, EndpointTarget } from '../request/route.js'
 import type { Response } from '../http/exchange.js'
 import { iri, text, triple } from '../rdf/graph.js'
 import type { Context } from '../request/context.js'
@@ -15,13 +15,13 @@ import { linkField, response } from '../request/respond.js'
 import { readApplicant, type Applicant } from './sign-up-form.js'
 import { ACL, FOAF, RDF } from '../rdf/vocabulary.js'
 
-export const SIGN_UP: Endpoint = { methods: 'POST, OPTIONS', needs: () => 'Append', answer: signUp }
-
 /** Making a key takes a processor for up to a second: so many at once, and no more wait. */
-const AT_ONCE = 2
-let underWay = 0
+export const SIGN_UPS = { each: 2, all: 2 } as const
 
-async function signUp(context: Context, { iri: endpoint, query }: EndpointTarget): Promise<Response | Problem> {
+export async function signUp({
+  context,
+  target: { iri: endpoint, query },
+}: Asked<EndpointTarget>): Promise<Response | Problem> {
   const download = query.has('download')
   if (!download && !context.gateway.mail) {
     return problem('request.malformed', 'This gateway sends no e-mail: add ?download to get the certificate here.')
@@ -30,15 +30,15 @@ async function signUp(context: Context, { iri: endpoint, query }: EndpointTarget
   if (isFailure(content)) return content
   const applicant = readApplicant(content)
   if (isFailure(applicant)) return applicant
-  if (underWay >= AT_ONCE) {
+  const leave = context.gateway.takeSignUp('')
+  if (!leave) {
     return problem('server.overloaded', 'Others are signing up just now.', { fields: [['Retry-After', '2']] })
   }
-  underWay++
   try {
     const lock = mailboxLock(context.application, applicant.mailbox)
     return await underLocks(context.gateway, [lock], () => register(context, applicant, download))
   } finally {
-    underWay--
+    leave()
   }
 }
 

@@ -3,6 +3,8 @@
 import type { Field, Request } from '../http/exchange.js'
 import { parseMediaType } from '../http/media-type.js'
 import { isFailure, problem, type Problem } from '../problem.js'
+import type { Mode } from '../../policies/decide.js'
+import type { EndpointTarget } from '../request/route.js'
 import type { DatasetDescription } from '../sparql/analysis.js'
 
 export interface SparqlRequest {
@@ -23,10 +25,13 @@ export const SPARQL_ACCEPTS: readonly Field[] = [
   ['Accept-Query', QUERY_TYPE],
 ]
 
-/** @param url the parameters of the request-target */
+/** Only a well-formed update writes. Syntax errors are reported to those who may query. */
+export const neededFor = (_method: string, content: SparqlRequest | Problem | undefined): Mode =>
+  isFailure(content) || content!.kind === 'query' ? 'Read' : 'Write'
+
 export async function readSparqlRequest(
   request: Request,
-  url: URLSearchParams,
+  { query: url }: EndpointTarget,
   limit: number,
 ): Promise<SparqlRequest | Problem> {
   const { method, fields } = request

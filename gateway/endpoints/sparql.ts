@@ -1,6 +1,6 @@
 // In charge of the SPARQL endpoint (spec 4.2): queries and updates after access has been decided, over the latest version of
 // every document. No text reaches the store that was not analysed, and none reaches out of it that was not allowed to.
-import { LRUCache } from 'lru-cache'
+import type { ByteCache } from '../caches.js'
 import type { Response } from '../http/exchange.js'
 import { sharersOf, type Member } from '../gateway.js'
 import type { Context } from '../request/context.js'
@@ -9,17 +9,20 @@ import { analyseQuery, analyseUpdate, type QueryAnalysis, type UpdateAnalysis } 
 import { answerQuery } from './sparql-query.js'
 import type { SparqlRequest } from './sparql-request.js'
 import { answerUpdate } from './sparql-update.js'
-import type { Decision } from '../../policies/decide.js'
+import type { Decided, EndpointTarget } from '../request/route.js'
 
-/** @param endpoint the endpoint's own IRI: relative IRIs are resolved against it */
-export async function sparql(
-  context: Context,
-  endpoint: string,
-  asked: SparqlRequest | Problem,
-  decision: Decision,
-): Promise<Response | Problem> {
+/** Relative IRIs are resolved against the endpoint's own IRI. */
+export async function sparql({
+  context,
+  target: { iri: endpoint },
+  content: asked,
+  decision,
+}: Decided<EndpointTarget, SparqlRequest>): Promise<Response | Problem> {
   if (isFailure(asked)) return asked
-  const { allowService } = context.gateway.settings
+  const {
+    settings: { allowService },
+    caches: { queries, updates },
+  } = context.gateway
   if (asked.kind === 'query') {
     const query = await analysed(context, asked, endpoint, queries, analyseQuery)
     if (isFailure(query)) return query
@@ -34,18 +37,11 @@ export async function sparql(
 /** Texts above this are analysed in a thread: hostile ones take seconds. */
 const INLINE_CHARACTERS = 16 * 1024
 
-const sizeCalculation = (analysis: object, key: string): number =>
-  1024 + 2 * key.length + ('text' in analysis ? 4 * (analysis.text as string).length : 0)
-const options = { maxSize: 16 * 2 ** 20, sizeCalculation }
-/** What analysing came to: a function of the text, so that asking again takes no parser. */
-const queries = new LRUCache<string, QueryAnalysis>(options)
-const updates = new LRUCache<string, UpdateAnalysis>(options)
-
 async function analysed<Analysis extends object>(
   { gateway: { evaluation } }: Context,
   { kind, text, dataset }: SparqlRequest,
   base: string,
-  known: LRUCache<string, Analysis>,
+  known: ByteCache<Analysis>,
   analyse: (text: string, base: string, dataset?: SparqlRequest['dataset']) => Analysis | Problem,
 ): Promise<Analysis | Problem> {
   const key = JSON.stringify([base, dataset, text])

@@ -1,6 +1,5 @@
 // In charge of what a request and a response are between the listeners (server.ts) and the pipeline (handle.ts).
 import type { Problem } from '../problem.js'
-import type { ReadyHead } from './ready-head.js'
 import type { Fields } from './fields.js'
 
 export interface Request {
@@ -23,6 +22,13 @@ export interface Request {
 }
 
 export type Field = readonly [name: string, value: string]
+
+/** The fields of an answer, ready for any number of times. */
+export interface ReadyHead {
+  readonly fields: readonly Field[]
+  /** Status line and fields, each with its line end. Without Age, Date and what is about the connection. */
+  readonly section: string
+}
 
 export interface Response {
   readonly status: number

@@ -1,17 +1,16 @@
 // In charge of the listeners: sockets, TLS and HTTP framing on one side, `Request` and `Response` values on the other.
-// Everything that Fastify or the HTTP parser would answer by itself is answered here in our form.
+// Fastify runs the servers and the requests that have to wait; every answer of Fastify or of the HTTP parser is replaced by ours.
 import { STATUS_CODES, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fastify, type FastifyInstance, type FastifyServerOptions } from 'fastify'
-import type { Request, Response } from './exchange.js'
-import { certificateOf } from './peer-certificate.js'
 import { problem, type Problem } from '../problem.js'
+import type { Awaitable } from '../steps.js'
 import { awaitsContinue, readBody } from './body.js'
-import { fieldsOf, valuesOf, type Fields } from './fields.js'
-import { isPlain, sendReady } from './ready-head.js'
-import { problemResponse, withoutBody } from '../request/respond.js'
-import { sendPieces } from './pieces.js'
+import type { Request, Response } from './exchange.js'
+import { fieldsOf, valuesOf } from './fields.js'
+import { certificateOf } from './peer-certificate.js'
+import { discard, KEEP_ALIVE_MS, send, withoutBody } from './send.js'
 
 export interface ListenerSettings {
   readonly port: number
@@ -20,62 +19,76 @@ export interface ListenerSettings {
   readonly tls?: { readonly cert: string; readonly key: string }
   /** Whether this peer address may name the client's certificate in Client-Cert. Plain listener only. */
   readonly isTrustedProxy?: (address: string) => boolean
-  /** How many requests may be under way; more are answered 503 at once. */
+  /** How many requests may wait at once; more are answered 503 at once. */
   readonly concurrency?: number
   readonly requestTimeout?: number
+  /** A problem as a response, in the form of every other error. */
+  readonly problemResponse: (reason: Problem, accept: string | undefined, status?: number) => Response
   readonly now: () => number
   readonly nextId: () => string
 }
 
 export interface Listener {
   readonly port: number
-  /** Lets what is under way finish, for `grace` ms at most; then ends it. */
+  /** Waits `grace` ms at most for the requests that are being answered, then ends them. */
   close(grace: number): Promise<void>
 }
 
-export interface Answer {
-  /** Undefined where there is something to wait for: then `later` is asked. */
-  now?(request: Request): Response | undefined
-  later(request: Request): Promise<Response>
+export type Answer = (request: Request) => Awaitable<Response>
+
+/** A request on its way through Fastify. A read may have been begun already. */
+interface Arrived {
+  readonly request: Request
+  readonly begun?: Promise<Response>
+  /** Ends the work for the request, as if the client had left. */
+  abandon(): void
 }
 
 export async function listen(settings: ListenerSettings, answer: Answer): Promise<Listener> {
   let closing = false
-  let underWay = 0
-  /** Answers that are being made, whether or not their clients are still there. */
+  let waiting = 0
+  const { concurrency = 1024 } = settings
+  /** Answers that are being made, even where the client has left. */
   const answering = new Set<Promise<Response>>()
+  const arrived = new WeakMap<IncomingMessage, Arrived>()
   const app = makeServer(settings)
-  const concurrency = settings.concurrency ?? 1024
-  const left = (): void => void underWay--
 
+  const refused = (): Problem | undefined => {
+    if (closing) return problem('server.closing', 'The gateway is stopping.', RETRY)
+    const isFull = waiting > concurrency || answering.size >= concurrency
+    return isFull ? problem('server.overloaded', 'Too many requests at once.', RETRY) : undefined
+  }
+  const left = (): void => void waiting--
   app.addHook('onRequest', async ({ raw }, reply) => {
     reply.hijack()
     const response = reply.raw
-    underWay++
+    waiting++
     response.on('close', left)
-    const request = REQUESTS.get(raw) ?? requestOf(raw, response, settings)
-    if (closing)
-      return send(raw, response, refusal(request, problem('server.closing', 'The gateway is stopping.', RETRY)))
-    if (underWay > concurrency || answering.size >= concurrency) {
-      return send(raw, response, refusal(request, problem('server.overloaded', 'Too many requests at once.', RETRY)))
+    const { request, begun, abandon } = arrived.get(raw) ?? arrival(raw, response, settings)
+    const reason = refused()
+    if (reason) {
+      abandon()
+      void begun?.then(discard)
+      return send(raw, response, refusal(request, reason, settings))
     }
-    const answered = answer.later(request)
+    const answered = begun ?? Promise.resolve(answer(request))
     answering.add(answered)
     send(raw, response, await answered.finally(() => answering.delete(answered)))
   })
 
-  // What can be answered at once is, before the router.
+  // A read that can be answered at once is answered here, before the router: Fastify's reply takes longer than the whole answer.
   const [route] = app.server.listeners('request') as [(raw: IncomingMessage, response: ServerResponse) => void]
   app.server.removeListener('request', route).on('request', (raw: IncomingMessage, response: ServerResponse) => {
-    const request = requestOf(raw, response, settings)
-    const answered = closing ? undefined : answer.now?.(request)
-    if (answered) return send(raw, response, answered, request.fields)
-    REQUESTS.set(raw, request)
+    const one = arrival(raw, response, settings)
+    const isRead = raw.method === 'GET' || raw.method === 'HEAD'
+    const answered = isRead && !closing ? answer(one.request) : undefined
+    if (answered && !(answered instanceof Promise)) return send(raw, response, answered, one.request.fields)
+    arrived.set(raw, answered ? { ...one, begun: answered } : one)
     route(raw, response)
   })
-
   await app.listen({ port: settings.port, ...(settings.host && { host: settings.host }) })
   const { port } = app.server.address() as AddressInfo
+
   return {
     port,
     async close(grace) {
@@ -84,7 +97,7 @@ export async function listen(settings: ListenerSettings, answer: Answer): Promis
       const graceIsOver = sleep(grace, undefined, { signal: enough.signal }).catch(() => undefined)
       void graceIsOver.then(() => app.server.closeAllConnections())
       await app.close()
-      // A write goes on when its client has left.
+      // A write continues when its client has left.
       await Promise.race([Promise.allSettled(answering), graceIsOver])
       enough.abort()
     },
@@ -92,50 +105,48 @@ export async function listen(settings: ListenerSettings, answer: Answer): Promis
 }
 
 const RETRY = { fields: [['Retry-After', '1']] } as const
-const refusal = (request: Request, reason: Problem): Response => {
+
+function refusal(request: Request, reason: Problem, { problemResponse }: ListenerSettings): Response {
   const response = problemResponse(reason, request.fields.accept)
   return request.method === 'HEAD' ? withoutBody(response) : response
 }
 
-/** Requests that could not be answered at once, on their way through the router. */
-const REQUESTS = new WeakMap<IncomingMessage, Request>()
-const KEEP_ALIVE_MS = 65_000
-
 function makeServer(settings: ListenerSettings): FastifyInstance {
+  const { problemResponse } = settings
   const options: FastifyServerOptions = {
-    // The router sees one path only: what a URL means is target.ts's to say, from the request-target as it came.
+    // The router sees one path only: target.ts says what a URL means, from the request-target as it came.
     rewriteUrl: () => '/',
     logger: false,
     return503OnClosing: false,
     forceCloseConnections: 'idle',
     requestTimeout: settings.requestTimeout ?? 60_000,
     keepAliveTimeout: KEEP_ALIVE_MS,
-    clientErrorHandler: answerMalformed,
+    clientErrorHandler: (error, socket) => answerMalformed(error, socket, settings),
   }
-  // RFC 9112 §3.2: a missing Host is answered by target.ts, in our form.
+  // RFC 9112 §3.2: handle.ts answers a missing Host, in our form.
   const framing = { requireHostHeader: false }
   const https = settings.tls && {
     ...framing,
     ...settings.tls,
     requestCert: true,
-    // Any issuer will do: policies/webid.ts checks the key against the profile.
+    // Any issuer will do: policies/identity/webid.ts checks the key against the profile.
     rejectUnauthorized: false,
     minVersion: 'TLSv1.2' as const,
     handshakeTimeout: 10_000,
   }
   const app = fastify({ ...options, ...(https ? { https } : { http: framing }) } as object) as FastifyInstance
   app.all('/', () => undefined)
-  // RFC 9110 §10.1.1: the 100 is sent when the content is asked for, so that a refusal spares the upload.
+  // RFC 9110 §10.1.1: the 100 is sent when the content is read, so that a refusal spares the upload.
   app.server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
     awaitsContinue.add(request)
     app.server.emit('request', request, response)
   })
   // RFC 9110 §9.3.6: this is no tunnel.
   app.server.on('connect', (_request: IncomingMessage, socket: Socket) => {
+    const fields = [['Allow', 'GET, HEAD, OPTIONS']] as const
     answerRaw(
       socket,
-      405,
-      problem('method.not-allowed', 'CONNECT is not allowed here.', { fields: [['Allow', 'GET, HEAD, OPTIONS']] }),
+      problemResponse(problem('method.not-allowed', 'CONNECT is not allowed here.', { fields }), undefined),
     )
   })
   app.server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
@@ -145,10 +156,10 @@ function makeServer(settings: ListenerSettings): FastifyInstance {
   return app
 }
 
-function requestOf(raw: IncomingMessage, response: ServerResponse, settings: ListenerSettings): Request {
+function arrival(raw: IncomingMessage, response: ServerResponse, settings: ListenerSettings): Arrived {
   const fields = fieldsOf(raw.rawHeaders)
   let left: AbortController | undefined
-  return {
+  const request: Request = {
     id: settings.nextId(),
     method: raw.method!,
     requestTarget: (raw as { originalUrl?: string }).originalUrl ?? raw.url!,
@@ -169,52 +180,7 @@ function requestOf(raw: IncomingMessage, response: ServerResponse, settings: Lis
       return readBody(raw, limit)
     },
   }
-}
-
-// RFC 9112 §6: a request has content when one of the two framing fields says so.
-const hasBody = ({ rawHeaders }: IncomingMessage, fields = fieldsOf(rawHeaders)): boolean =>
-  fields['transfer-encoding'] !== undefined || Number(fields['content-length'] ?? 0) > 0
-
-/** The bytes of an unread body that are still taken after the answer, so that the client gets to see the answer. */
-const LINGER = { bytes: 32 * 1024 * 1024, ms: 5_000 }
-
-function send(
-  raw: IncomingMessage,
-  response: ServerResponse,
-  { status, fields, ready, body, trailer }: Response,
-  own?: Fields,
-): void {
-  if (response.destroyed) {
-    if (body && !Buffer.isBuffer(body)) void body[Symbol.asyncIterator]().return?.()
-    return
-  }
-  const unread = !raw.complete && hasBody(raw, own)
-  if (ready && (ready.text !== undefined || !body) && fields.length === 0 && !unread && isPlain(response)) {
-    sendReady(response, status, ready, KEEP_ALIVE_MS)
-    return
-  }
-  const headers = [...(ready ? [...ready.head.fields, ['Age', ready.age]] : []), ...fields].flat()
-  if (unread) headers.push('Connection', 'close')
-  // RFC 9110 §6.6.2; HTTP/1.0 has no trailer section.
-  if (trailer && raw.httpVersion !== '1.0') headers.push('Trailer', trailer.name)
-  response.writeHead(status, headers)
-  if (body && !Buffer.isBuffer(body)) {
-    void sendPieces(response, body, trailer)
-    return
-  }
-  if (!unread) {
-    response.end(body)
-    return
-  }
-  // RFC 9112 §9.6: closing with unread bytes in the buffer would reset the connection and lose the answer.
-  response.write(body ?? '')
-  let size = 0
-  const end = (): void => void response.end()
-  const timer = setTimeout(end, LINGER.ms)
-  raw.on('data', (chunk: Buffer) => (size += chunk.length) > LINGER.bytes && end())
-  raw.once('end', end)
-  response.once('close', () => clearTimeout(timer))
-  if (awaitsContinue.has(raw)) end()
+  return { request, abandon: () => void left?.abort() }
 }
 
 const PARSER_STATUS: Readonly<Record<string, [status: number, detail: string]>> = {
@@ -223,19 +189,18 @@ const PARSER_STATUS: Readonly<Record<string, [status: number, detail: string]>> 
   ERR_HTTP_REQUEST_TIMEOUT: [408, 'The request did not arrive in time.'],
 }
 
-/** RFC 9112 §3: what the HTTP parser refuses is answered here, in the form of every other error. */
-function answerMalformed(this: unknown, error: NodeJS.ErrnoException, socket: Socket): void {
+/** RFC 9112 §3: a request that the HTTP parser refuses is answered here, in the form of every other error. */
+function answerMalformed(error: NodeJS.ErrnoException, socket: Socket, { problemResponse }: ListenerSettings): void {
   if (!socket.writable || error.code === 'ECONNRESET') {
     socket.destroy()
     return
   }
   const [status, detail] = PARSER_STATUS[error.code ?? ''] ?? [400, 'The request is not well-formed HTTP.']
-  answerRaw(socket, status, problem('request.malformed', detail))
+  answerRaw(socket, problemResponse(problem('request.malformed', detail), undefined, status))
 }
 
-/** An answer where there is no response to write it to. */
-function answerRaw(socket: Socket, status: number, reason: Problem): void {
-  const { fields, body } = problemResponse(reason, undefined, status)
+/** An answer where there is no response object to write it to. */
+function answerRaw(socket: Socket, { status, fields, body }: Response): void {
   const lines = [...fields, ['Connection', 'close'], ['Date', new Date(Date.now()).toUTCString()]]
   const head = lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${head}\r\n${String(body)}`)

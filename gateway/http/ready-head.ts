@@ -1,14 +1,7 @@
 // In charge of the fast way out of the cached read: a header section that was made, and checked, once, and is sent with the
 // body as one string of bytes. Node.js makes and checks the section anew for every answer, which takes longer than all else.
 import { STATUS_CODES, validateHeaderValue, type ServerResponse } from 'node:http'
-import type { Field, Response } from './exchange.js'
-
-/** The fields of an answer, ready for any number of times. */
-export interface ReadyHead {
-  readonly fields: readonly Field[]
-  /** Status line and fields, each with its line end. Without Age, Date and what is about the connection. */
-  readonly section: string
-}
+import type { Field, ReadyHead, Response } from './exchange.js'
 
 export function readyHead(status: number, fields: readonly Field[]): ReadyHead {
   for (const [name, value] of fields) validateHeaderValue(name, value)

@@ -11,6 +11,7 @@ import { makeTrace, type Trace } from '../log.js'
 import { mailboxHolder, mailboxLock } from '../agents/mailbox.js'
 import type { Person } from './provider-client.js'
 import { isFailure, problem, type Problem } from '../problem.js'
+import type { Awaitable } from '../steps.js'
 import { putDocument, underLocks, type Writing } from '../methods/put-document.js'
 import { authorizationTriples, publicProfile } from '../agents/authorization-triples.js'
 import { isMailAddress } from '../configuration/setting-values.js'
@@ -23,10 +24,8 @@ export interface AccountId {
 }
 
 export interface Accounts {
-  /** The agent of the account; undefined when there is none. */
-  find(dataspace: Dataspace, id: AccountId): Promise<string | undefined | Problem>
-  /** What is known without waiting. */
-  recall(dataspace: Dataspace, id: AccountId): string | undefined
+  /** The agent of the account; undefined when there is none. At once where the account was read before. */
+  find(dataspace: Dataspace, id: AccountId): Awaitable<string | undefined | Problem>
   forget(document: string): void
   clear(): void
 }
@@ -56,11 +55,11 @@ function keyOf({ admin: { base } }: Dataspace, id: AccountId): string {
 }
 
 export function makeAccounts(now: () => number): Accounts {
-  const { recall, find, forget, clear } = makeRemembered<Answer>(now)
+  const { find, forget, clear } = makeRemembered<Answer>(now)
   return {
-    async find(dataspace, id) {
+    find(dataspace, id) {
       const document = accountDocument(dataspace.admin.base, id)
-      const found = await find(keyOf(dataspace, id), async (restsOn): Promise<Found<Answer>> => {
+      const found = find(keyOf(dataspace, id), async (restsOn): Promise<Found<Answer>> => {
         restsOn(document)
         const read = await readDocument(dataspace.admin, document, makeTrace(now))
         if (isFailure(read)) return { value: { webId: read }, lifetime: 0 }
@@ -68,11 +67,8 @@ export function makeAccounts(now: () => number): Accounts {
         const webId = graph && agentOf(graph, `${document}#this`, id)
         return { value: { webId }, lifetime: webId === undefined ? ABSENT_MS : LIFETIME_MS }
       })
-      return found === 'busy' ? problem('server.overloaded', 'Too many accounts are being read.', AGAIN) : found.webId
-    },
-    recall(dataspace, id) {
-      const webId = recall(keyOf(dataspace, id))?.webId
-      return typeof webId === 'string' ? webId : undefined
+      if (found === 'busy') return problem('server.overloaded', 'Too many accounts are being read.', AGAIN)
+      return found instanceof Promise ? found.then(({ webId }) => webId) : found.webId
     },
     forget,
     clear,

@@ -19,6 +19,7 @@ import type { OidcClient } from './provider-client.js'
 import { cookieOf } from './cookies.js'
 import type { Provider } from '../configuration/identity-providers.js'
 import { isFailure, problem, type Problem } from '../problem.js'
+import { wait, type Steps } from '../steps.js'
 import type { Target } from '../http/target.js'
 
 export interface Identities {
@@ -97,62 +98,67 @@ function settled(answer: Answer, trace: Trace): boolean | Problem {
 }
 
 /** Solid-OIDC §5: the WebID that the issuer claims, where the WebID's profile names the issuer; else the account's agent. */
-export async function agentOf(
+export function* agentOf(
   { accounts, statements }: Identities,
   dataspace: Dataspace,
   claims: AccountId & { readonly webId?: string },
   trace: Trace,
-): Promise<string | undefined | Problem> {
+): Steps<string | undefined | Problem> {
   const webId = claims.webId === undefined ? undefined : webIdOf(claims.webId)
   if (webId !== undefined) {
-    const confirmed = settled(await statements.hasIssuer(webId, claims.issuer), trace)
+    const confirmed = settled(yield* wait(statements.hasIssuer(webId, claims.issuer)), trace)
     if (confirmed === true) return webId
     if (isFailure(confirmed) && confirmed.failure !== 'credential.invalid') return confirmed
   }
-  return accounts.find(dataspace, claims)
-}
-
-function recallAgentOf(
-  { accounts, statements }: Identities,
-  dataspace: Dataspace,
-  claims: AccountId & { readonly webId?: string },
-): string | undefined {
-  // An account may be there beside the WebID: which of them counts is not known without looking at the profile.
-  if (claims.webId === undefined) return accounts.recall(dataspace, claims)
-  return statements.recall.hasIssuer(claims.webId, claims.issuer) ? claims.webId : undefined
+  return yield* wait(accounts.find(dataspace, claims))
 }
 
 const AUTHORIZATION = /^(Bearer|DPoP) +([\w\-.~+/]+=*)$/i
 
 /** The WebID that an Authorization field proves (RFC 6750 §2.1, RFC 9449 §7.1). */
-export async function agentOfToken(
+export function* agentOfToken(
   identities: Identities,
+  request: Request,
+  target: Target<Member>,
+  trace: Trace,
+): Steps<string | Problem> {
+  const { seen, now } = identities
+  const { authorization = '' } = request.fields
+  const known = seen.claims.get(authorization)
+  const claims = known && known.expires > now() ? known : yield* claimsIn(identities, request, target, trace)
+  if (isFailure(claims)) return claims
+  // A token that is bound to a key proves nothing by itself.
+  if (claims.boundTo === undefined) seen.claims.set(authorization, claims)
+  const webId = yield* agentOf(identities, target.dataspace, claims, trace)
+  return (
+    webId ??
+    refused(trace, 'account: no agent has logged in with this account, and the profile of no WebID names its issuer')
+  )
+}
+
+/** The claims of the token in the Authorization field, with the proof of its key where it is bound to one. */
+function* claimsIn(
+  { tokens, proofs }: Identities,
   { fields, method }: Request,
   target: Target<Member>,
   trace: Trace,
-): Promise<string | Problem> {
+): Steps<Claims | Problem> {
   const [, scheme, token] = AUTHORIZATION.exec(fields.authorization ?? '') ?? []
   if (token === undefined) return refused(trace, 'malformed: neither a Bearer nor a DPoP token')
-  const claims = await identities.tokens.verify(token)
+  const claims = yield* wait(tokens.verify(token))
   if ('kind' in claims) {
-    if (claims.reason === 'unavailable') {
-      trace.cause = claims.detail
-      return problem('access.unavailable', 'The identity provider cannot be asked now.', AGAIN)
-    }
-    return refused(trace, `${claims.reason}: ${claims.detail}`)
+    if (claims.reason !== 'unavailable') return refused(trace, `${claims.reason}: ${claims.detail}`)
+    trace.cause = claims.detail
+    return problem('access.unavailable', 'The identity provider cannot be asked now.', AGAIN)
   }
   const isBound = scheme!.toLowerCase() === 'dpop'
   // RFC 9449 §7.1: a token that is bound to a key is nothing without the proof of it.
   if (isBound !== (claims.boundTo !== undefined)) return refused(trace, `claims: the token does not go with ${scheme}`)
-  if (isBound) {
-    const { dpop: proof = '' } = fields
-    const wanted = { proof, token, boundTo: claims.boundTo!, method, url: urlOf(target) }
-    const flaw = await identities.proofs(wanted)
-    if (flaw === BUSY) return overloaded()
-    if (flaw !== undefined) return refused(trace, `proof: ${flaw}`)
-  }
-  const webId = await agentOf(identities, target.dataspace, claims, trace)
-  return webId ?? refused(trace, 'account: nobody has logged in with this account, and no profile names its issuer')
+  if (!isBound) return claims
+  const { dpop: proof = '' } = fields
+  const flaw = yield* wait(proofs({ proof, token, boundTo: claims.boundTo!, method, url: urlOf(target) }))
+  if (flaw === BUSY) return overloaded()
+  return flaw === undefined ? claims : refused(trace, `proof: ${flaw}`)
 }
 
 /** RFC 9449 §4.2: the URL of the request without its query. */
@@ -161,32 +167,24 @@ function urlOf(target: Target<Member>): string {
   return target.kind === 'proxied' ? target.path : target.document
 }
 
-export function recallAgentOfToken(
+/** The WebID of the session in a Cookie field; undefined without a session, 'ended' when it is over or the account is gone. */
+export function* agentOfSession(
   identities: Identities,
-  authorization: string,
-  dataspace: Dataspace,
-): string | undefined {
-  const { seen, tokens, now } = identities
-  let claims = seen.claims.get(authorization)
-  if (!claims) {
-    claims = authorization.startsWith('Bearer ') ? tokens.recall(authorization.slice(7)) : undefined
-    // One that is bound to a key proves nothing by itself.
-    if (!claims || claims.boundTo !== undefined) return undefined
-    seen.claims.set(authorization, claims)
-  }
-  return claims.expires > now() ? recallAgentOf(identities, dataspace, claims) : undefined
-}
-
-/** The WebID of a session; 'ended' when it is over, or the account is no more. */
-export async function agentOfSession(
-  identities: Identities,
-  cookie: string,
-  dataspace: Dataspace,
+  field: string,
+  { application, dataspace }: Member,
   trace: Trace,
-): Promise<string | 'ended' | Problem> {
+): Steps<string | undefined | 'ended' | Problem> {
+  const { seen, sessions } = identities
+  const known = seen.sessions.get(field)
+  if (known && sessions.isInForce(known, dataspace.admin.base)) {
+    return (yield* agentOf(identities, dataspace, known, trace)) ?? 'ended'
+  }
+  const cookie = cookieOf(field, 'session', application.base)
+  if (cookie === undefined) return undefined
   const session = sessionOf(identities, cookie, dataspace)
   if (session === 'ended') return session
-  return (await agentOf(identities, dataspace, session, trace)) ?? 'ended'
+  seen.sessions.set(field, session)
+  return (yield* agentOf(identities, dataspace, session, trace)) ?? 'ended'
 }
 
 /** The session of this cookie, while its provider is one of ours. */
@@ -199,41 +197,17 @@ export function sessionOf(
   return session !== 'ended' && providers.some(({ issuer }) => issuer === session.issuer) ? session : 'ended'
 }
 
-/** Null: there is no session in this Cookie field. */
-export function recallAgentOfSession(
-  identities: Identities,
-  field: string,
-  { application: { base }, dataspace }: Member,
-): string | undefined | null {
-  const { seen, sessions } = identities
-  let session = seen.sessions.get(field)
-  if (!session) {
-    const cookie = cookieOf(field, 'session', base)
-    if (cookie === undefined) return null
-    const found = sessionOf(identities, cookie, dataspace)
-    if (found === 'ended') return undefined
-    seen.sessions.set(field, (session = found))
-  }
-  return sessions.isInForce(session, dataspace.admin.base) ? recallAgentOf(identities, dataspace, session) : undefined
-}
-
-/** The principal that the agent may act for (linkeddatahub.md 4.2), as an On-Behalf-Of field names it. */
-export async function principalOf(
+/** The principal that the agent may act for (LinkedDataHub 4.2), as an On-Behalf-Of field names it. */
+export function* principalOf(
   { statements }: Identities,
   delegate: string,
   field: string,
   trace: Trace,
-): Promise<string | Problem> {
+): Steps<string | Problem> {
   const principal = webIdOf(field)
   if (principal === undefined) return refused(trace, 'delegation: On-Behalf-Of holds no WebID')
   if (principal === delegate) return principal
-  const may = settled(await statements.mayActFor(delegate, principal), trace)
+  const may = settled(yield* wait(statements.mayActFor(delegate, principal)), trace)
   if (isFailure(may)) return may
   return may ? principal : refused(trace, `delegation: the profile of <${principal}> does not let <${delegate}>`)
-}
-
-export function recallPrincipal({ statements }: Identities, delegate: string, field: string): string | undefined {
-  const principal = webIdOf(field)
-  if (principal === undefined) return undefined
-  return principal === delegate || statements.recall.mayActFor(delegate, principal) ? principal : undefined
 }

@@ -1,5 +1,4 @@
 // In charge of `?version=`: a document as it was at a commit (RFC 7089 §4.2, spec 9.3).
-import { LRUCache } from 'lru-cache'
 import { evaluatePreconditions } from '../../cache/preconditions.js'
 import { isSetback } from '../../versioning/change.js'
 import { formatMementoDatetime } from '../../versioning/memento/memento-datetime.js'
@@ -71,14 +70,11 @@ export async function answerMemento(asked: Past, id: string): Promise<Response> 
   return response(200, [['Content-Type', format.contentType], ...fields], body)
 }
 
-/** Ready bytes by Git's id of the content and format: both never change, and belong to no document in particular. */
-const READY_BYTES = 32 * 1024 * 1024
-const ready = new LRUCache<string, Buffer>({ maxSize: READY_BYTES, sizeCalculation: ({ length }) => 128 + length })
-
 async function represent(asked: Past, memento: Memento, format: Format): Promise<Buffer | Problem> {
+  const { mementos } = asked.context.gateway.caches
   const key = `${memento.blob} ${format.code}`
-  const body = ready.get(key) ?? (await write(asked, memento, format))
-  if (!isFailure(body)) ready.set(key, body)
+  const body = mementos.get(key) ?? (await write(asked, memento, format))
+  if (!isFailure(body)) mementos.set(key, body)
   return body
 }
 

@@ -17,16 +17,14 @@ import { isFailure, problem, type Problem } from '../problem.js'
 import { readNTriples } from '../rdf/read.js'
 import { methodNotAllowed, refusalOf } from '../request/refusal.js'
 import { READ_METHODS } from '../request/respond.js'
+import type { Decided } from '../request/route.js'
 import type { Target } from '../http/target.js'
 import { answerTimeGate } from './time-gate.js'
 import { answerTimeMap, LINK_FORMAT } from './time-map.js'
 
 export type PastTarget = Extract<Target<Member>, { kind: 'version' | 'diff' | 'timemap' | 'timegate' }>
 
-export const isPast = (target: Target<Member>): target is PastTarget =>
-  ['version', 'diff', 'timemap', 'timegate'].includes(target.kind)
-
-export async function past(context: Context, target: PastTarget, facts: Facts): Promise<Response | Problem> {
+export async function past({ context, target, facts }: Decided<PastTarget>): Promise<Response | Problem> {
   const { application, request } = context
   const isRead = request.method === 'GET' || request.method === 'HEAD'
   const asked = await pastOf(context, facts, PATIENCE_MS)

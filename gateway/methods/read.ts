@@ -11,11 +11,11 @@ import {
   type Document,
   type Representation,
 } from '../documents/document.js'
-import type { Field, Response } from '../http/exchange.js'
+import type { Field, ReadyHead, Response } from '../http/exchange.js'
 import type { Context } from '../request/context.js'
 import { negotiate, RDF_FORMATS, type Format } from '../http/media-type.js'
 import { isFailure, problem, type Problem } from '../problem.js'
-import { readyHead, type ReadyHead } from '../http/ready-head.js'
+import { readyHead } from '../http/ready-head.js'
 import { enforceField, isPublic, lastModifiedField, linkField, response } from '../request/respond.js'
 
 /** Undefined for a document that is too large to be held (read-large.ts). */

@@ -16,6 +16,7 @@ import { locksOf, replaceDocument, underLocks, type Writing } from './put-docume
 import { readNTriples } from '../rdf/read.js'
 import { restoredVersion } from './restore.js'
 import { lastModifiedField, linkField, READ_METHODS, response } from '../request/respond.js'
+import { run } from '../steps.js'
 import { RDF } from '../rdf/vocabulary.js'
 import { readWish, type Wish } from './write-request.js'
 
@@ -64,7 +65,7 @@ async function writeLocked(context: Context, iri: string, wish: Wish): Promise<R
   const doubt = await context.application.journalled.settle(iri)
   if (doubt) return doubt
   // Decided again on what is there now: nobody else can change it until the answer.
-  const facts = await lookUpDocument(context, iri, restsOnState(context, wish) ? 'now' : undefined)
+  const facts = await run(lookUpDocument(context, iri, restsOnState(context, wish) ? 'now' : undefined))
   if (isFailure(facts)) return facts
   const decision = decideOn(context, facts, wish.method === 'POST' ? 'Append' : 'Write')
   if (isFailure(decision)) return decision

@@ -104,6 +104,7 @@ async function purge(query: URLSearchParams, dataspaces: readonly Dataspace[], g
       : graph.startsWith(endUser.base) || graph.startsWith(admin.base),
   )
   if (wanted.length === 0) return json(404, { error: 'No dataspace of this gateway has that base.' })
+  if (graph === null) for (const cache of Object.values(gateway.caches)) cache.clear()
   const failed: string[] = []
   for (const dataspace of wanted) {
     const problem = await forget(dataspace, graph ?? undefined, gateway)

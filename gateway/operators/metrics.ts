@@ -9,7 +9,7 @@ export interface Metrics {
   text(): Promise<string>
 }
 
-export function makeMetrics(dataspaces: readonly Dataspace[], { answered, now }: Gateway): Metrics {
+export function makeMetrics(dataspaces: readonly Dataspace[], { answered, caches, now }: Gateway): Metrics {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
   const applications = dataspaces.flatMap(({ endUser, admin }) => [endUser, admin])
@@ -42,6 +42,16 @@ export function makeMetrics(dataspaces: readonly Dataspace[], { answered, now }:
   }
   gauge('cache_documents_bytes', 'Room taken by documents that are kept.', ({ cache }) => cache.documents.bytes())
   gauge('cache_results_bytes', 'Room taken by query results that are kept.', ({ cache }) => cache.results.bytes())
+
+  new Gauge({
+    name: 'triplegate_cache_bytes',
+    help: 'Bytes of the caches that belong to no application.',
+    labelNames: ['cache'],
+    registers: [registry],
+    collect() {
+      for (const [cache, { bytes }] of Object.entries(caches)) this.set({ cache }, bytes())
+    },
+  })
 
   const ofHistory = (name: string, help: string, value: (status: HistoryStatus) => number): void =>
     gauge(name, help, ({ history }) => history && value(history.status()))

@@ -9,7 +9,11 @@ import {
   type GuardedFetchSettings,
 } from '../../policies/fetch/guarded-fetch.js'
 import type { Response } from '../http/exchange.js'
+import type { Member, Proxying } from '../gateway.js'
+import { makePlaces } from '../places.js'
 import type { Context } from '../request/context.js'
+import type { Asked } from '../request/route.js'
+import type { Target } from '../http/target.js'
 import { isFailure, problem, type Problem, type ProblemCode } from '../problem.js'
 import { answerFrom, SENT } from './answer.js'
 import { acceptOf, formatsFor } from './forms.js'
@@ -17,15 +21,7 @@ import { conditionsOf } from './validators.js'
 import { methodNotAllowed } from '../request/refusal.js'
 import type { Fields } from '../http/fields.js'
 
-/** `uri`: as the request has it. */
-export type LinkedDataProxy = (context: Context, uri: string) => Promise<Response | Problem>
-
-export interface ProxyOptions {
-  readonly use: 'identified' | 'everyone' | 'off'
-  /** The bases of all applications. */
-  readonly bases: readonly string[]
-  readonly fetcher: GuardedFetch
-}
+type ProxiedTarget = Target<Member> & { readonly kind: 'proxied' }
 
 /** What the fetcher of the proxy is limited to. The URLs of vocabularies often lead over several resolvers. */
 export const proxyLimits = (timeout: number): Partial<GuardedFetchSettings> => ({
@@ -35,55 +31,59 @@ export const proxyLimits = (timeout: number): Partial<GuardedFetchSettings> => (
   maxRedirects: 5,
 })
 
-/** Requests under way: of one agent, of all. Each may hold an answer and what it is made into. */
+/** Concurrent requests: of one agent, of all. Each may hold an answer and what it is made into. */
 const PLACES = { each: 8, all: 32 } as const
 
-export function makeLinkedDataProxy({ use, bases, fetcher }: ProxyOptions): LinkedDataProxy {
-  const isOwn = ownUrls(bases)
-  // RFC 9110 §7.6.3: a pseudonym in place of the host. The same on each instance of this gateway.
-  const pseudonym = `triplegate-${createHash('sha256').update(bases.join(' ')).digest('hex').slice(0, 12)}`
-  const takePlace = makePlaces(PLACES)
+/** @param bases of all applications */
+export const makeProxying = (use: Proxying['use'], bases: readonly string[], fetcher: GuardedFetch): Proxying => ({
+  use,
+  fetcher,
+  isOwn: ownUrls(bases),
+  pseudonym: `triplegate-${createHash('sha256').update(bases.join(' ')).digest('hex').slice(0, 12)}`,
+  takePlace: makePlaces(PLACES),
+})
 
-  async function exchange(context: Context, url: URL): Promise<Response | Problem> {
-    const { gateway, request, accept, trace } = context
-    const { method, fields } = request
-    const isSafe = method === 'GET' || method === 'HEAD'
-    const body = isSafe ? Buffer.alloc(0) : await request.readBody(gateway.settings.maxBody)
-    if (isFailure(body)) return body
-    const conditions = conditionsOf(fields, isSafe, (mediaType, code) =>
-      formatsFor(accept, mediaType).some((format) => format.code === code),
-    )
-    const answer = await fetcher.fetch(url.href, {
-      accept: acceptOf(accept),
-      method,
-      fields: { ...sentFields(fields, body.length > 0), ...conditions.fields, via: viaOf(fields, pseudonym) },
-      ...(body.length > 0 && { body }),
-      // A write may be for this server only: whether to go on is the writer's to say.
-      redirects: isSafe ? 'follow' : 'return',
-      signal: request.signal(),
-    })
-    if (!isFetchFailure(answer)) return answerFrom(context, answer, conditions)
-    trace.cause = answer.reason
-    return problem(CODE_OF[answer.reason], answer.detail)
+export async function proxied({ context, target: { uri } }: Asked<ProxiedTarget>): Promise<Response | Problem> {
+  const { request, agent, gateway } = context
+  const { use, isOwn, pseudonym, takePlace } = gateway.proxying
+  if (use === 'off') return methodNotAllowed(request.method, '')
+  const refused = refusal(request.fields, use === 'everyone' || agent.webId !== undefined, pseudonym)
+  if (refused) return refused
+  const url = destinationOf(uri, isOwn)
+  if (isFailure(url)) return url
+  const leave = takePlace(agent.webId ?? '')
+  if (!leave) {
+    return problem('server.overloaded', 'Too many requests to other servers.', { fields: [['Retry-After', '1']] })
   }
+  try {
+    return await exchange(context, url)
+  } finally {
+    leave()
+  }
+}
 
-  return async (context, uri) => {
-    const { request, agent } = context
-    if (use === 'off') return methodNotAllowed(request.method, '')
-    const refused = refusal(request.fields, use === 'everyone' || agent.webId !== undefined, pseudonym)
-    if (refused) return refused
-    const url = destinationOf(uri, isOwn)
-    if (isFailure(url)) return url
-    const leave = takePlace(agent.webId ?? '')
-    if (!leave) {
-      return problem('server.overloaded', 'Too many requests to other servers.', { fields: [['Retry-After', '1']] })
-    }
-    try {
-      return await exchange(context, url)
-    } finally {
-      leave()
-    }
-  }
+async function exchange(context: Context, url: URL): Promise<Response | Problem> {
+  const { gateway, request, accept, trace } = context
+  const { fetcher, pseudonym } = gateway.proxying
+  const { method, fields } = request
+  const isSafe = method === 'GET' || method === 'HEAD'
+  const body = isSafe ? Buffer.alloc(0) : await request.readBody(gateway.settings.maxBody)
+  if (isFailure(body)) return body
+  const conditions = conditionsOf(fields, isSafe, (mediaType, code) =>
+    formatsFor(accept, mediaType).some((format) => format.code === code),
+  )
+  const answer = await fetcher.fetch(url.href, {
+    accept: acceptOf(accept),
+    method,
+    fields: { ...sentFields(fields, body.length > 0), ...conditions.fields, via: viaOf(fields, pseudonym) },
+    ...(body.length > 0 && { body }),
+    // A write may be for this server only: its client decides whether to follow.
+    redirects: isSafe ? 'follow' : 'return',
+    signal: request.signal(),
+  })
+  if (!isFetchFailure(answer)) return answerFrom(context, answer, conditions)
+  trace.cause = answer.reason
+  return problem(CODE_OF[answer.reason], answer.detail)
 }
 
 /** Fetch §2.2.5, `Sec-Fetch-Dest`: what a page would run or be changed by, unlike data, an image or a page in its sandbox. */
@@ -146,22 +146,4 @@ const CODE_OF: Readonly<Record<FetchFailure['reason'], ProblemCode>> = {
   encoding: 'proxy.failed',
   time: 'proxy.time',
   aborted: 'server.closing',
-}
-
-/** A bound on what is under way, of each one and of all; undefined when there is no place left. */
-function makePlaces({ each, all }: { each: number; all: number }): (who: string) => (() => void) | undefined {
-  const taken = new Map<string, number>()
-  let total = 0
-  return (who) => {
-    const own = taken.get(who) ?? 0
-    if (own >= each || total >= all) return undefined
-    taken.set(who, own + 1)
-    total++
-    return () => {
-      total--
-      const left = taken.get(who)! - 1
-      if (left > 0) taken.set(who, left)
-      else taken.delete(who)
-    }
-  }
 }

@@ -12,6 +12,7 @@ import type { Application, Member } from '../gateway.js'
 import type { Context } from './context.js'
 import { ancestorsOf, isContainer, isRoot, parentOf } from '../documents/next-state.js'
 import { isFailure, type Problem } from '../problem.js'
+import { wait, type Steps } from '../steps.js'
 import type { Target } from '../http/target.js'
 
 /** What is here, and decided on by the rules that are here. */
@@ -29,24 +30,24 @@ export type Facts =
     }
   | { readonly kind: 'endpoint'; readonly iri: string }
 
-export async function lookUp(context: Context, target: OwnTarget): Promise<Facts | Problem> {
+export function* lookUp(context: Context, target: OwnTarget): Steps<Facts | Problem> {
   if (target.kind === 'endpoint') return { kind: 'endpoint', iri: target.iri }
-  return lookUpDocument(context, target.document)
+  return yield* lookUpDocument(context, target.document)
 }
 
 /** `now`: as the store answers now, for a write must not rest on what may have changed behind the gateway. */
-export async function lookUpDocument(
+export function* lookUpDocument(
   { application, request, trace }: Context,
   iri: string,
   now: 'now' | undefined = undefined,
-): Promise<Facts | Problem> {
-  const found = await (now ? readDocumentNow : readDocument)(application, iri, trace)
+): Steps<Facts | Problem> {
+  const found = yield* wait((now ? readDocumentNow : readDocument)(application, iri, trace))
   if (isFailure(found)) return found
   const { value: document, answeredAt } = found
   if (document || request.method !== 'PUT' || isRoot(iri, application.base)) {
     return { kind: 'document', iri, answeredAt, ...(document && { document }) }
   }
-  const parent = await readDocument(application, parentOf(iri), trace)
+  const parent = yield* wait(readDocument(application, parentOf(iri), trace))
   if (isFailure(parent)) return parent
   return { kind: 'document', iri, answeredAt, ...(parent.value && { parent: parent.value }) }
 }

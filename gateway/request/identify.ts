@@ -6,50 +6,44 @@ import type { ReadProfile } from '../../policies/identity/webid.js'
 import type { Request } from '../http/exchange.js'
 import type { Gateway, Member } from '../gateway.js'
 import { makeTrace, type Trace } from '../log.js'
-import { clearCookie, cookieOf } from '../identity/cookies.js'
-import {
-  agentOfSession,
-  agentOfToken,
-  principalOf,
-  recallAgentOfSession,
-  recallAgentOfToken,
-  recallPrincipal,
-} from '../identity/identities.js'
+import { clearCookie } from '../identity/cookies.js'
+import { agentOfSession, agentOfToken, principalOf } from '../identity/identities.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { isLarge, readDocument } from '../documents/document.js'
 import { readGraph, READABLE_ACCEPT } from '../rdf/read.js'
+import { wait, type Steps } from '../steps.js'
 import { parseTarget, type Site, type Target } from '../http/target.js'
 
-const NOBODY: Agent = {}
+const ANONYMOUS: Agent = {}
 
 /**
- * A credential that is presented and does not hold is refused, never taken for none. A certificate and a token have to
- * prove the same agent; a session, which a browser sends unasked, counts where there is neither. For whom the agent acts
- * (On-Behalf-Of) is said with a certificate or a token.
+ * The agent that sends the request. A presented credential that is not valid is refused, never taken for none. A certificate
+ * and a token have to prove the same agent; a session, which a browser sends unasked, counts where there is neither. On whose
+ * behalf the agent acts (On-Behalf-Of) goes with a certificate or a token.
  */
-export async function identify(
+export function* identify(
   request: Request,
   target: Target<Member>,
   gateway: Gateway,
   trace: Trace,
-): Promise<Agent | Problem> {
-  const { fields } = request
-  const certified = await agentOfCertificate(request, gateway, trace)
+): Steps<Agent | Problem> {
+  const { certificate, fields } = request
+  const { authorization, 'on-behalf-of': principal } = fields
+  const certified = certificate === undefined ? undefined : yield* agentOfCertificate(certificate, gateway, trace)
   if (isFailure(certified)) return certified
-  const token = fields.authorization === undefined ? undefined : await tokenAgent(request, target, gateway, trace)
+  const token = authorization === undefined ? undefined : yield* tokenAgent(request, target, gateway, trace)
   if (isFailure(token)) return token
   if (certified !== undefined && token !== undefined && certified !== token) {
     return problem('credential.invalid', 'The client certificate and the Authorization field are of different agents.')
   }
   const explicit = token ?? certified
-  const principal = fields['on-behalf-of']
   if (principal !== undefined) {
     if (explicit === undefined) {
       return problem('credential.invalid', 'On-Behalf-Of goes with a client certificate or a token.')
     }
-    return acting(explicit, await principalOf(gateway.identities, explicit, principal, trace), trace)
+    return acting(explicit, yield* principalOf(gateway.identities, explicit, principal, trace), trace)
   }
-  if (explicit === undefined) return sessionAgent(request, target, gateway, trace)
+  if (explicit === undefined) return yield* sessionAgent(request, target, gateway, trace)
   trace.agent = explicit
   return { webId: explicit }
 }
@@ -62,16 +56,16 @@ function acting(delegate: string, principal: string | Problem, trace: Trace): Ag
   return { webId: principal }
 }
 
-async function agentOfCertificate(
-  { certificate }: Request,
+function* agentOfCertificate(
+  certificate: Uint8Array | Problem,
   { webIds }: Gateway,
   trace: Trace,
-): Promise<string | undefined | Problem> {
-  if (certificate === undefined || isFailure(certificate)) return certificate
-  const verified = await webIds.verify(certificate)
+): Steps<string | undefined | Problem> {
+  if (isFailure(certificate)) return certificate
+  const verified = yield* wait(webIds.verify(certificate))
   if (!verified) return undefined
   if ('webId' in verified) return verified.webId
-  // The same words for every reason: which documents exist, and what they hold, is not for those who only guess.
+  // The same words for every reason: a client that guesses must not learn which documents exist, or what they hold.
   trace.cause = `${verified.reason}: ${verified.detail}`
   const again = { fields: [['Retry-After', '1']] } as const
   if (verified.reason === 'busy') return problem('server.overloaded', verified.detail, again)
@@ -84,34 +78,31 @@ async function agentOfCertificate(
   )
 }
 
-async function tokenAgent(
+function* tokenAgent(
   request: Request,
   target: Target<Member>,
   { identities }: Gateway,
   trace: Trace,
-): Promise<string | Problem> {
-  if (identities.providers.length > 0) return agentOfToken(identities, request, target, trace)
+): Steps<string | Problem> {
+  if (identities.providers.length > 0) return yield* agentOfToken(identities, request, target, trace)
   return problem('credential.invalid', 'This gateway takes client certificates; no identity provider is configured.')
 }
 
 /**
- * The agent of the session, or nobody. A session that is over makes nobody of somebody: a read goes on as nobody's, and
- * the browser forgets the session; anything else is refused, and says so.
+ * The agent of the session, or an anonymous client. Where the session has ended, a read goes on as that of an anonymous client,
+ * and the browser forgets the session; any other method is refused, and the refusal says why.
  */
-async function sessionAgent(
+function* sessionAgent(
   { fields, method }: Request,
   target: Target<Member>,
   { identities }: Gateway,
   trace: Trace,
-): Promise<Agent | Problem> {
-  const {
-    application: { base },
-    dataspace,
-  } = target
-  const cookie = cookieOf(fields.cookie, 'session', base)
-  // Whoever logs in or out need not be anybody yet, or any more.
-  if (cookie === undefined || isLogin(target)) return NOBODY
-  const webId = await agentOfSession(identities, cookie, dataspace, trace)
+): Steps<Agent | Problem> {
+  const { base } = target.application
+  // A log-in or log-out works without a session that is valid.
+  if (fields.cookie === undefined || isLogin(target)) return ANONYMOUS
+  const webId = yield* agentOfSession(identities, fields.cookie, target, trace)
+  if (webId === undefined) return ANONYMOUS
   if (isFailure(webId)) return webId
   if (webId !== 'ended') {
     trace.agent = webId
@@ -122,35 +113,10 @@ async function sessionAgent(
     return problem('credential.invalid', 'The session is over: nothing was done. Log in again.', { fields })
   }
   trace.endedSession = base
-  return NOBODY
+  return ANONYMOUS
 }
 
 const isLogin = (target: Target<Member>): boolean => target.kind === 'endpoint' && target.endpoint.startsWith('oauth2/')
-
-/** Who is asking, where that is known already and needs no waiting; undefined where `identify` has to be asked. */
-export function recallAgent(
-  { certificate, fields }: Request,
-  member: Member,
-  { webIds, identities }: Gateway,
-): Agent | undefined {
-  if (isFailure(certificate)) return undefined
-  const certified = certificate && webIds.recall(certificate)
-  if (certificate && !certified) return undefined
-  const { authorization, cookie, 'on-behalf-of': principal } = fields
-  if (authorization === undefined && principal === undefined) {
-    if (certified) return certified
-    const webId = cookie === undefined ? null : recallAgentOfSession(identities, cookie, member)
-    return webId === null ? NOBODY : known(webId)
-  }
-  const token =
-    authorization === undefined ? undefined : recallAgentOfToken(identities, authorization, member.dataspace)
-  if (authorization !== undefined && (token === undefined || (certified && certified.webId !== token))) return undefined
-  const explicit = token ?? certified?.webId
-  if (explicit === undefined) return undefined
-  return known(principal === undefined ? explicit : recallPrincipal(identities, explicit, principal))
-}
-
-const known = (webId: string | undefined): Agent | undefined => (webId === undefined ? undefined : { webId })
 
 /** Reads WebID profiles: documents of this gateway straight from their store, all others from where they are. */
 export function makeReadProfile(site: Site<Member>, fetcher: GuardedFetch, now: () => number): ReadProfile {

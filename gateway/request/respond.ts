@@ -36,13 +36,6 @@ export const streamed = (status: number, fields: readonly Field[], body?: AsyncI
   ...(body && { body }),
 })
 
-/** RFC 9110 §9.3.2: HEAD is GET without the content; the fields stay. */
-export const withoutBody = ({ status, fields, ready }: Response): Response => ({
-  status,
-  fields,
-  ...(ready && { ready: { head: ready.head, age: ready.age, time: ready.time } }),
-})
-
 /**
  * The RFC 8288 `Link` field: who is asking, what they may do here, where the application's endpoints are, and `more`:
  * link-values of a document's history.

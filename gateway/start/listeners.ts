@@ -6,9 +6,10 @@ import type { DescribedDataspace } from '../configuration/dataspace.js'
 import type { Settings } from '../configuration/settings.js'
 import { StartFailure } from '../configuration/start-failure.js'
 import type { Gateway } from '../gateway.js'
-import { handle, handleNow } from '../handle.js'
+import { handle } from '../handle.js'
 import { listen, type Answer, type Listener } from '../http/listener.js'
 import { makeManagement } from '../operators/management.js'
+import { problemResponse } from '../request/respond.js'
 
 type Name = 'https' | 'http' | 'management'
 
@@ -29,14 +30,11 @@ export async function openListeners(
   },
 ): Promise<{ readonly ports: Ports; readonly listeners: readonly Listener[] }> {
   const host = settings.host ?? listenAddress(dataspaces)
-  const answer: Answer = {
-    now: (request) => handleNow(request, gateway),
-    later: (request) => handle(request, gateway),
-  }
-  const operators = { later: makeManagement(gateway.dataspaces, gateway) }
+  const answer: Answer = (request) => handle(request, gateway)
+  const operators: Answer = makeManagement(gateway.dataspaces, gateway)
   const started = gateway.now().toString(36)
   let count = 0
-  const common = { host, now: gateway.now, nextId: () => `${started}-${++count}` }
+  const common = { host, now: gateway.now, nextId: () => `${started}-${++count}`, problemResponse }
   const isTrustedProxy = matcherOf(settings.trustedProxy).matches
   const rows: readonly [name: Name, open: (port: number) => Promise<Listener>][] = [
     ['https', (port) => listen({ ...common, port, tls: server }, answer)],

@@ -4,10 +4,12 @@ import { makeAddressMatcher, type AddressMatcher } from '../../policies/fetch/ad
 import { makeGuardedFetch, type GuardedFetch, type GuardedFetchSettings } from '../../policies/fetch/guarded-fetch.js'
 import { makeWebIdVerifier, type WebIdVerifier } from '../../policies/identity/webid.js'
 import { makeMail } from '../agents/mail.js'
+import { makeGatewayCaches } from '../caches.js'
 import type { Certificates } from './certificates.js'
 import type { DescribedDataspace } from '../configuration/dataspace.js'
 import type { Settings } from '../configuration/settings.js'
 import { makeLocks, type Locks } from '../documents/lock.js'
+import { SIGN_UPS } from '../endpoints/sign-up.js'
 import { openEvaluation } from '../evaluation/evaluation.js'
 import { membersOf, type Dataspace, type Gateway } from '../gateway.js'
 import { makeTargetParser, siteOf } from '../http/target.js'
@@ -16,7 +18,8 @@ import type { Log } from '../log.js'
 import { makeCaches, openDataspace } from './open-dataspace.js'
 import { openIdentities } from './open-identities.js'
 import { backendsOf, makeStores, type OpenStore } from './open-stores.js'
-import { makeLinkedDataProxy, ownUrls, proxyLimits } from '../proxy/linked-data-proxy.js'
+import { makePlaces } from '../places.js'
+import { makeProxying, ownUrls, proxyLimits } from '../proxy/linked-data-proxy.js'
 import { makeLoadContext } from '../rdf/json-ld-contexts.js'
 import { makeReadProfile } from '../request/identify.js'
 
@@ -54,7 +57,9 @@ export async function makeGateway(parts: Parts, closers: Closer[]): Promise<Gate
     now,
     uuid: randomUUID,
     loadContext: makeLoadContext(fetcher),
-    proxy: makeLinkedDataProxy({ use: settings.proxy, bases: basesOf(described), fetcher: proxied }),
+    proxying: makeProxying(settings.proxy, basesOf(described), proxied),
+    takeSignUp: makePlaces(SIGN_UPS),
+    caches: makeGatewayCaches(settings.cache === 'off' ? 0 : settings.cache / 4),
     ...(mail && { mail }),
     answered: new Map(),
     settings: {

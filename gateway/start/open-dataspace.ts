@@ -22,7 +22,8 @@ export type CacheOf = (application: DescribedDataspace['endUser'], store: GraphS
 /** The bytes are shared out among the documents and results of all applications. Versions belong to a store, which applications may share. */
 export function makeCaches(settings: Settings, applications: number, now: () => number): CacheOf {
   const versionsOf = new Map<GraphStore, GraphVersions>()
-  const maxBytes = settings.cache === 'off' ? 0 : Math.floor(settings.cache / (2 * applications))
+  // A quarter is for the caches that belong to no application (caches.ts).
+  const maxBytes = settings.cache === 'off' ? 0 : Math.floor((0.75 * settings.cache) / (2 * applications))
   return ({ base }, store) => {
     const versions = versionsOf.get(store) ?? makeGraphVersions()
     versionsOf.set(store, versions)

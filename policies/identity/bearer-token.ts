@@ -34,9 +34,8 @@ export interface TokenFailure {
 }
 
 export interface TokenVerifier {
-  verify(token: string): Promise<Claims | TokenFailure>
-  /** What `verify` found before, while the token is valid. */
-  recall(token: string): Claims | undefined
+  /** At once where the token was verified before. */
+  verify(token: string): Claims | TokenFailure | Promise<Claims | TokenFailure>
 }
 
 /** RFC 8725 §3.1: never `none`, never a shared secret. */
@@ -96,18 +95,14 @@ export function makeTokenVerifier(issuers: readonly Issuer[], now: () => number,
   }
 
   return {
-    async verify(token) {
+    verify(token) {
       if (token.length > MAX_TOKEN) return failure('malformed', 'The token is too long.')
       const before = seen.get(token)
       if (before && before.expires > now()) return before
-      const claims = await check(token)
-      if (!('kind' in claims)) seen.set(token, claims)
-      return claims
-    },
-    recall(token) {
-      if (token.length > MAX_TOKEN) return undefined
-      const claims = seen.get(token)
-      return claims && claims.expires > now() ? claims : undefined
+      return check(token).then((claims) => {
+        if (!('kind' in claims)) seen.set(token, claims)
+        return claims
+      })
     },
   }
 }

@@ -11,13 +11,12 @@ const FAILURE_MS = 2_000
 /** Whether the profile says so; why that cannot be told; or that too many profiles are being read. */
 export type Answer = boolean | Unavailable | 'busy'
 
+/** Each answers at once where the profile was read before. */
 export interface ProfileStatements {
   /** `<delegate> acl:delegates <principal>` in the principal's profile. */
-  mayActFor(delegate: string, principal: string): Promise<Answer>
+  mayActFor(delegate: string, principal: string): Answer | Promise<Answer>
   /** `<webId> solid:oidcIssuer <issuer>` in the WebID's profile. */
-  hasIssuer(webId: string, issuer: string): Promise<Answer>
-  /** What is known without waiting; false where it is not. */
-  recall: { mayActFor(delegate: string, principal: string): boolean; hasIssuer(webId: string, issuer: string): boolean }
+  hasIssuer(webId: string, issuer: string): Answer | Promise<Answer>
   forget(document: string): void
   clear(): void
 }
@@ -45,13 +44,12 @@ const issuing = (webId: string, issuer: string): Statement => ({
 })
 
 export function makeProfileStatements(readProfile: ReadProfile, now: () => number): ProfileStatements {
-  const { recall, find, forget, clear } = makeRemembered<{ readonly answer: boolean | Unavailable }>(now)
+  const { find, forget, clear } = makeRemembered<{ readonly answer: boolean | Unavailable }>(now)
   const keyOf = ({ subject, predicate, object }: Statement): string => `${subject} ${predicate} ${object}`
-  const known = (statement: Statement): boolean => recall(keyOf(statement))?.answer === true
 
-  async function look({ of, ...wanted }: Statement): Promise<Answer> {
+  function look({ of, ...wanted }: Statement): Answer | Promise<Answer> {
     const document = of.split('#', 1)[0]!
-    const found = await find(
+    const found = find(
       keyOf({ of, ...wanted }),
       async (restsOn): Promise<Found<{ answer: boolean | Unavailable }>> => {
         restsOn(document)
@@ -69,16 +67,13 @@ export function makeProfileStatements(readProfile: ReadProfile, now: () => numbe
         return { value: { answer }, lifetime: answer ? LIFETIME_MS : FAILURE_MS }
       },
     )
-    return found === 'busy' ? found : found.answer
+    if (found === 'busy') return found
+    return found instanceof Promise ? found.then(({ answer }) => answer) : found.answer
   }
 
   return {
     mayActFor: (delegate, principal) => look(delegation(delegate, principal)),
     hasIssuer: (webId, issuer) => look(issuing(webId, issuer)),
-    recall: {
-      mayActFor: (delegate, principal) => known(delegation(delegate, principal)),
-      hasIssuer: (webId, issuer) => known(issuing(webId, issuer)),
-    },
     forget,
     clear,
   }

@@ -14,8 +14,11 @@ export type Look<Value> = (restsOn: (document: string) => void) => Promise<Found
 export interface Remembered<Value extends object> {
   /** What is remembered, without waiting. */
   recall(key: string): Value | undefined
-  /** What is remembered, else what `look` finds; 'busy' when too many looks are under way, or too many wait for this one. */
-  find(key: string, look: Look<Value>): Promise<Value | 'busy'>
+  /**
+   * The remembered value, at once; else the value that `look` finds. 'busy' when too many looks are under way, or too many
+   * requests wait for this one.
+   */
+  find(key: string, look: Look<Value>): Value | 'busy' | Promise<Value>
   forget(document: string): void
   clear(): void
 }
@@ -78,7 +81,7 @@ export function makeRemembered<Value extends object>(
 
   return {
     recall,
-    async find(key, look) {
+    find(key, look) {
       const known = recall(key)
       if (known) return known
       const under = underWay.get(key)

@@ -34,18 +34,21 @@ export interface Unavailable {
 }
 
 export interface WebIdVerifier {
-  /** The WebID that the certificate proves; undefined when it names none (it is then no WebID credential). */
-  verify(der: Uint8Array): Promise<{ readonly webId: string } | undefined | CredentialFailure>
-  /** What `verify` would say at once, without waiting: undefined when it would have to look. */
-  recall(der: Uint8Array): { readonly webId: string } | undefined
+  /**
+   * The WebID that the certificate proves; undefined when it names none (it is then no WebID credential). At once where the
+   * key was verified before.
+   */
+  verify(der: Uint8Array): Outcome | undefined | Promise<Outcome>
   /** Forgets whatever rests on this document. */
   forget(document: string): void
   clear(): void
 }
 
+type Outcome = { readonly webId: string } | CredentialFailure
+
 interface Verified {
   readonly certificate: ClientCertificate
-  readonly outcome: { readonly webId: string } | CredentialFailure
+  readonly outcome: Outcome
 }
 
 const failure = (reason: CredentialFailure['reason'], detail: string): CredentialFailure => ({
@@ -80,12 +83,8 @@ export function makeWebIdVerifier(settings: {
   const { readProfile, now, max = 10_000, lifetime = 300_000, failureLifetime = 2_000 } = settings
   const verified = makeRemembered<Verified>(now, { max, waiting: WAITING })
 
-  async function outcomeOf(
-    fingerprint: string,
-    certificate: ClientCertificate,
-    webId: string,
-  ): Promise<Verified['outcome']> {
-    const found = await verified.find(fingerprint, async (restsOn) => {
+  function outcomeOf(fingerprint: string, certificate: ClientCertificate, webId: string): Outcome | Promise<Outcome> {
+    const found = verified.find(fingerprint, async (restsOn) => {
       const read: ReadProfile = (document) => {
         restsOn(document)
         return readProfile(document)
@@ -93,11 +92,12 @@ export function makeWebIdVerifier(settings: {
       const outcome = await withinBudget(checkKey(certificate, webId, read))
       return { value: { certificate, outcome }, lifetime: 'webId' in outcome ? lifetime : failureLifetime }
     })
-    return found === 'busy' ? failure('busy', 'Too many WebID profiles are being read.') : found.outcome
+    if (found === 'busy') return failure('busy', 'Too many WebID profiles are being read.')
+    return found instanceof Promise ? found.then(({ outcome }) => outcome) : found.outcome
   }
 
   return {
-    async verify(der) {
+    verify(der) {
       const fingerprint = fingerprintOf(der)
       const certificate = verified.recall(fingerprint)?.certificate ?? readClientCertificate(der)
       if (!certificate) return failure('malformed-certificate', 'The client certificate cannot be read.')
@@ -110,18 +110,12 @@ export function makeWebIdVerifier(settings: {
       }
       return outcomeOf(fingerprint, certificate, certificate.webId)
     },
-    recall(der) {
-      const known = verified.recall(fingerprintOf(der))
-      if (!known || !('webId' in known.outcome)) return undefined
-      const time = now()
-      return time < known.certificate.validFrom || time > known.certificate.validTo ? undefined : known.outcome
-    },
     forget: verified.forget,
     clear: verified.clear,
   }
 }
 
-async function withinBudget(checked: Promise<Verified['outcome']>): Promise<Verified['outcome']> {
+async function withinBudget(checked: Promise<Outcome>): Promise<Outcome> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<CredentialFailure>((resolve) => {
     timer = setTimeout(resolve, BUDGET_MS, failure('profile-unavailable', 'The WebID profile took too long to read.'))
@@ -144,7 +138,7 @@ async function checkKey(
   { key }: ClientCertificate,
   webId: string,
   readProfile: ReadProfile,
-): Promise<Verified['outcome']> {
+): Promise<Outcome> {
   if (!key) return failure('no-rsa-key', 'The client certificate has no RSA key.')
   const profileDocument = withoutFragment(webId)
   const profile = await readProfile(profileDocument)

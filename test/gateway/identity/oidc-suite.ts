@@ -16,6 +16,7 @@ import type { Answer } from '../../support/client.js'
 import { makeIdentityProvider, makeProofKey } from '../../support/identity-provider.js'
 import { row } from '../../support/stores.js'
 import { makeWorld, ttl, turtle } from '../../support/world.js'
+import { oneOrder } from './one-order.js'
 
 const HOUR = 3_600_000
 const SESSION = '__Host-triplegate'
@@ -82,6 +83,33 @@ void t.test('identity providers', { timeout: 120_000 }, async (t) => {
   await t.test('tokens', (t) => tokenRows(t))
   await t.test('proofs of possession', (t) => proofRows(t))
   await t.test('delegation', (t) => delegationRows(t))
+  await t.test('one order of a request', (t) => oneOrderRows(t))
+
+  async function oneOrderRows(t: Test): Promise<void> {
+    const { session } = await logIn('alice')
+    const ended = (await logIn('alice')).session
+    await nobody('POST', `${LOGIN_PATH}?logout`, { fields: { Cookie: `${SESSION}=${ended}`, Origin: world.origin } })
+    const claims = { iss: issuer, sub: 'alice', aud: 'gateway', exp: soon() }
+    const delegates = `<${world.webIdOf('stranger')}> <http://www.w3.org/ns/auth/acl#delegates> <${world.webIdOf('writer')}> .`
+    await world.as('owner')('POST', new URL(world.webIdOf('writer')).pathname, ttl(delegates))
+    await oneOrder(t, world, {
+      cookies: {
+        session: `${SESSION}=${session}`,
+        ended: `${SESSION}=${ended}`,
+        garbage: `${SESSION}=x.y.z`,
+        other: 'a=b',
+      },
+      authorizations: {
+        alice: `Bearer ${await provider.token(claims)}`,
+        unknown: `Bearer ${await provider.token({ ...claims, sub: 'someone new' })}`,
+        foreign: `Bearer ${await provider.token({ ...claims, aud: 'another' })}`,
+        expired: `Bearer ${await provider.token({ ...claims, exp: soon() - 3600 })}`,
+        bound: `DPoP ${await provider.token({ ...claims, cnf: { jkt: 'x' } })}`,
+        basic: 'Basic YTpi',
+      },
+      principals: { writer: world.webIdOf('writer'), owner: world.ownerWebId, garbage: '<>' },
+    })
+  }
 
   async function configurationRows(t: Test): Promise<void> {
     const is = (name: string, run: (t: Test) => Promise<unknown>) => row(t, 'none', name, run)

@@ -1,0 +1,39 @@
+// In charge of the caches that belong to no application: functions of a text or of Git's id of a content. Bounded by bytes.
+import { LRUCache } from 'lru-cache'
+import type { QueryAnalysis, UpdateAnalysis } from './sparql/analysis.js'
+
+export interface GatewayCaches {
+  /** Mementos ready to be sent, by Git's id of the content and the format: neither changes. */
+  readonly mementos: ByteCache<Buffer>
+  /** Analysed queries and updates, by text, base and dataset. */
+  readonly queries: ByteCache<QueryAnalysis>
+  readonly updates: ByteCache<UpdateAnalysis>
+}
+
+export interface ByteCache<Value extends object> {
+  get(key: string): Value | undefined
+  set(key: string, value: Value): void
+  clear(): void
+  bytes(): number
+}
+
+/** `maxBytes` for all of them together; 0: nothing is cached. */
+export function makeGatewayCaches(maxBytes: number): GatewayCaches {
+  const sizeOfAnalysis = ({ text }: { readonly text: string }): number => 1024 + 4 * text.length
+  return {
+    mementos: byteCache<Buffer>(maxBytes / 2, ({ length }) => 128 + length),
+    queries: byteCache<QueryAnalysis>(maxBytes / 4, sizeOfAnalysis),
+    updates: byteCache<UpdateAnalysis>(maxBytes / 4, sizeOfAnalysis),
+  }
+}
+
+function byteCache<Value extends object>(maxBytes: number, sizeOf: (value: Value) => number): ByteCache<Value> {
+  const maxSize = Math.floor(maxBytes)
+  const cache = maxSize > 0 ? new LRUCache<string, Value>({ maxSize }) : undefined
+  return {
+    get: (key) => cache?.get(key),
+    set: (key, value) => void cache?.set(key, value, { size: sizeOf(value) + 2 * key.length }),
+    clear: () => cache?.clear(),
+    bytes: () => cache?.calculatedSize ?? 0,
+  }
+}

@@ -1,0 +1,94 @@
+// In charge of writing responses: whole, or as they come with back-pressure, and with the request's unread body taken care of.
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { awaitsContinue } from './body.js'
+import type { Response } from './exchange.js'
+import { fieldsOf, type Fields } from './fields.js'
+import { isPlain, sendReady } from './ready-head.js'
+
+/** How long an idle connection stays open, in ms. Clients are told. */
+export const KEEP_ALIVE_MS = 65_000
+
+// RFC 9112 §6: a request has content when one of the two framing fields says so.
+const hasBody = ({ rawHeaders }: IncomingMessage, fields = fieldsOf(rawHeaders)): boolean =>
+  fields['transfer-encoding'] !== undefined || Number(fields['content-length'] ?? 0) > 0
+
+/** The bytes of an unread body that are still taken after the answer, so that the client gets to see the answer. */
+const LINGER = { bytes: 32 * 1024 * 1024, ms: 5_000 }
+
+export function send(
+  raw: IncomingMessage,
+  response: ServerResponse,
+  { status, fields, ready, body, trailer }: Response,
+  own?: Fields,
+): void {
+  if (response.destroyed) return discard({ body })
+  const unread = !raw.complete && hasBody(raw, own)
+  if (ready && (ready.text !== undefined || !body) && fields.length === 0 && !unread && isPlain(response)) {
+    sendReady(response, status, ready, KEEP_ALIVE_MS)
+    return
+  }
+  const headers = [...(ready ? [...ready.head.fields, ['Age', ready.age]] : []), ...fields].flat()
+  if (unread) headers.push('Connection', 'close')
+  // RFC 9110 §6.6.2; HTTP/1.0 has no trailer section.
+  if (trailer && raw.httpVersion !== '1.0') headers.push('Trailer', trailer.name)
+  response.writeHead(status, headers)
+  if (body && !Buffer.isBuffer(body)) {
+    void sendPieces(response, body, trailer)
+    return
+  }
+  if (!unread) {
+    response.end(body)
+    return
+  }
+  // RFC 9112 §9.6: closing with unread bytes in the buffer would reset the connection and lose the answer.
+  response.write(body ?? '')
+  let size = 0
+  const end = (): void => void response.end()
+  const timer = setTimeout(end, LINGER.ms)
+  raw.on('data', (chunk: Buffer) => (size += chunk.length) > LINGER.bytes && end())
+  raw.once('end', end)
+  response.once('close', () => clearTimeout(timer))
+  if (awaitsContinue.has(raw)) end()
+}
+
+/** With back-pressure. RFC 9112 §8: an answer that broke off must not look like a whole one, so the connection is cut. */
+async function sendPieces(
+  response: ServerResponse,
+  pieces: AsyncIterable<Uint8Array>,
+  trailer: Response['trailer'],
+): Promise<void> {
+  try {
+    for await (const piece of pieces) {
+      if (response.destroyed) return
+      if (!response.write(piece)) await drained(response)
+    }
+    const value = trailer?.value()
+    if (value !== undefined) response.addTrailers([[trailer!.name, value]])
+    response.end()
+  } catch {
+    response.destroy()
+  }
+}
+
+/** Resolves when there is room again, or the client has left. */
+const drained = (response: ServerResponse): Promise<void> =>
+  new Promise((resolve) => {
+    const done = (): void => {
+      response.off('drain', done).off('close', done)
+      resolve()
+    }
+    if (response.destroyed) resolve()
+    else response.once('drain', done).once('close', done)
+  })
+
+/** An answer that is not sent: its source stops. */
+export function discard({ body }: { readonly body?: Response['body'] | undefined }): void {
+  if (body && !Buffer.isBuffer(body)) void body[Symbol.asyncIterator]().return?.()
+}
+
+/** RFC 9110 §9.3.2: HEAD is GET without the content; the fields stay. */
+export const withoutBody = ({ status, fields, ready }: Response): Response => ({
+  status,
+  fields,
+  ...(ready && { ready: { head: ready.head, age: ready.age, time: ready.time } }),
+})

@@ -1,0 +1,96 @@
+// In charge of the table of routes: for each kind of target and each endpoint (spec 4) its methods, the media types it takes,
+// the right it needs, and what answers it.
+import { requiredMode, type Mode } from '../policies/decide.js'
+import { access } from './endpoints/access.js'
+import { accessRequest } from './endpoints/access-request.js'
+import { authorize, login } from './endpoints/log-in.js'
+import { signUp } from './endpoints/sign-up.js'
+import { sparql } from './endpoints/sparql.js'
+import { neededFor, readSparqlRequest, SPARQL_ACCEPTS, SPARQL_METHODS } from './endpoints/sparql-request.js'
+import type { Member } from './gateway.js'
+import type { Response } from './http/exchange.js'
+import type { Target } from './http/target.js'
+import { past, type PastTarget } from './memento/past.js'
+import { read } from './methods/read.js'
+import { readLarge } from './methods/read-large.js'
+import { write } from './methods/write.js'
+import { problem, type Problem } from './problem.js'
+import { proxied } from './proxy/linked-data-proxy.js'
+import { ACCEPT_POST } from './rdf/read.js'
+import { DOCUMENT_METHODS, READ_METHODS } from './request/respond.js'
+import type { Decided, Endpoint, EndpointTarget, Route } from './request/route.js'
+import type { Awaitable } from './steps.js'
+
+type Of<Kind extends Target['kind']> = Target<Member> & { readonly kind: Kind }
+
+const byMethod = (method: string): Mode => requiredMode(method)!
+const reads = (): Mode => 'Read'
+const appends = (): Mode => 'Append'
+const DOCUMENT_ACCEPTS = [
+  ['Accept-Post', ACCEPT_POST],
+  ['Accept-Patch', 'application/sparql-update'],
+] as const
+const POSTED = [['Accept-Post', ACCEPT_POST]] as const
+const history: Route<PastTarget> = { methods: READ_METHODS, needs: reads, decidesAgain: true, answer: past }
+
+// prettier-ignore
+const KINDS: { readonly [Kind in Exclude<Target['kind'], 'endpoint'>]: Route<Of<Kind>> } = {
+  document: { methods: DOCUMENT_METHODS, allow: allowedOn, accepts: DOCUMENT_ACCEPTS, needs: byMethod, answer: answerDocument },
+  version:  history,
+  diff:     history,
+  timemap:  history,
+  timegate: history,
+  proxied:  { methods: DOCUMENT_METHODS,                   accepts: DOCUMENT_ACCEPTS, needs: 'open',   answer: proxied },
+}
+
+/** An endpoint of the specification that this release does not have, and a path that is reserved for one. */
+const absent: Endpoint = { methods: DOCUMENT_METHODS, allow: () => READ_METHODS, accepts: DOCUMENT_ACCEPTS, needs: byMethod, answer: answerAbsent } // prettier-ignore
+
+/** By the path below the base of an application; a name that ends with a slash has others below it. */
+// prettier-ignore
+const ENDPOINTS = {
+  sparql:               { methods: SPARQL_METHODS,             accepts: SPARQL_ACCEPTS, read: readSparqlRequest, needs: neededFor, answer: sparql },
+  access:               { methods: 'GET, HEAD, OPTIONS',       needs: reads,   answer: access },
+  'access/request':     { methods: 'POST, OPTIONS',            accepts: POSTED, needs: appends, answer: accessRequest },
+  'sign%20up':          { methods: 'POST, OPTIONS',            accepts: POSTED, needs: appends, answer: signUp },
+  'oauth2/login':       { methods: 'GET, HEAD, POST, OPTIONS', needs: 'open',  answer: login },
+  'oauth2/authorize/':  { methods: 'GET, HEAD, OPTIONS',       needs: 'open',  answer: authorize },
+  add:                  absent,
+  importer:             absent,
+  ns:                   absent,
+  transform:            absent,
+  clear:                absent,
+  'packages/install':   absent,
+  'packages/uninstall': absent,
+  'uploads/':           absent,
+  'static/':            absent,
+  'robots.txt':         absent,
+  'favicon.ico':        absent,
+} as const satisfies Readonly<Record<string, Endpoint | Route<EndpointTarget, never>>>
+
+/** Paths under the base of an application that are no documents. */
+export const ENDPOINT_NAMES: readonly string[] = Object.keys(ENDPOINTS)
+
+/** Spec 4.3: only the admin application has these. */
+const ADMIN_ONLY = ['sign%20up']
+
+export function routeOf(target: Target<Member>): Route {
+  if (target.kind !== 'endpoint') return KINDS[target.kind] as Route
+  const isHere = target.application.kind === 'admin' || !ADMIN_ONLY.includes(target.endpoint)
+  return (isHere ? ENDPOINTS[target.endpoint as keyof typeof ENDPOINTS] : absent) as Route
+}
+
+/** Some documents have fewer methods for everyone. The rest depends on rights, which OPTIONS does not ask for. */
+function allowedOn({ application, dataspace, document }: Of<'document'>): string {
+  if (dataspace.protectedDocuments.has(document)) return READ_METHODS
+  return document === application.base ? DOCUMENT_METHODS.replace(', DELETE', '') : DOCUMENT_METHODS
+}
+
+function answerDocument({ context, target, facts, decision }: Decided<Of<'document'>>): Awaitable<Response | Problem> {
+  if (decision.required !== 'Read') return write(context, target.document, facts)
+  return read(context, decision, facts) ?? readLarge(context, decision, facts)
+}
+
+function answerAbsent({ target }: Decided<EndpointTarget>): Problem {
+  return problem('target.unknown-endpoint', `There is no endpoint ${target.endpoint} in this release.`)
+}

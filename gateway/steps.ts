@@ -1,0 +1,31 @@
+// In charge of sequences of steps that may answer at once or later: each is written once, as it reads from top to bottom, and
+// runs without waiting where no step of it has to wait.
+
+/** A value, or the promise of it. */
+export type Awaitable<T> = T | Promise<T>
+
+/** A sequence of steps: a generator that yields what it waits for, and returns `T`. */
+export type Steps<T> = Generator<Promise<unknown>, T, unknown>
+
+/** Within a sequence: the value of a step. `yield* wait(step)` stands where an async function has `await step`. */
+export function* wait<T>(step: Awaitable<T>): Steps<Awaited<T>> {
+  return (step instanceof Promise ? yield step : step) as Awaited<T>
+}
+
+/** Runs a sequence: gives its result where no step had to wait, else the promise of it. */
+export function run<T>(steps: Steps<T>): Awaitable<T> {
+  const { done, value } = steps.next()
+  return done ? value : runOn(steps, value)
+}
+
+async function runOn<T>(steps: Steps<T>, first: Promise<unknown>): Promise<T> {
+  let waiting = first
+  for (;;) {
+    const { done, value } = await waiting.then(
+      (answer) => steps.next(answer),
+      (error: unknown) => steps.throw(error),
+    )
+    if (done) return value
+    waiting = value
+  }
+}
