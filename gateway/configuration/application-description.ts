@@ -1,4 +1,4 @@
-// In charge of what a configuration says of each application (spec 9.2): in `lds:` terms and in LinkedDataHub's older
+// In charge of reading the applications of a configuration (spec 9.2): in `lds:` terms and in LinkedDataHub's older
 // `lapp:` and `ldt:` terms. Pure.
 import type { DescribedApplication } from './dataspace.js'
 import type { Description } from './described-resources.js'
@@ -7,10 +7,10 @@ import { baseUrl, webId, withoutUserInfo } from './setting-values.js'
 import { AC, DCT, FOAF, LAPP, LDS, LDT, RDFS } from '../rdf/vocabulary.js'
 import { isFailure } from '../problem.js'
 
-/** An application with what only pairing and its dataspace need to know. */
+/** An application, with the link that pairing needs. */
 export interface ApplicationDescription {
   readonly application: DescribedApplication
-  /** The other application of the dataspace, where the configuration names it. */
+  /** The other application of the dataspace, if the configuration names it. */
   readonly partner?: string
 }
 
@@ -30,7 +30,7 @@ const PARTNER = ['adminDataspace', 'adminApplication', 'endUserDataspace', 'endU
   LAPP(name),
 ])
 
-/** Every application that can be paired; what is wrong becomes faults. `complete` unless one had to be left out. */
+/** The applications that can be paired. Mistakes become faults; `complete` is false if one left out an application. */
 export function describedApplications(
   config: Description,
   credentials: Description,
@@ -83,7 +83,7 @@ function describedApplication(
       base,
       origin: new URL(base).origin,
       ontology: ontology ?? defaultOntology(kind, base),
-      // A relative one names a file of LinkedDataHub's own.
+      // A relative IRI names a file of LinkedDataHub itself.
       ...(stylesheet && /^https?:/.test(stylesheet) && { stylesheet }),
       allowRead,
       service: service ?? { iri: `${iri} (service)`, embedded: false },
@@ -94,7 +94,7 @@ function describedApplication(
   }
 }
 
-/** LinkedDataHub's: one ontology for all admin applications, the application's own `ns#` else. */
+/** As in LinkedDataHub: one ontology for all admin applications, else the application's own `ns#`. */
 export const defaultOntology = (kind: DescribedApplication['kind'], base: string): string =>
   kind === 'admin' ? 'https://w3id.org/atomgraph/linkeddatahub/admin#' : `${base}ns#`
 

@@ -68,7 +68,7 @@ export function dataspacesOf(
   const secrets = describe(credentials, faults)
   for (const subject of described.subjects) {
     for (const [property] of described.properties(subject).filter(([name]) => SECRETS.includes(name))) {
-      // Spec 2.3, 5: never in the description itself.
+      // spec 2.3, 5: secrets are never in the description itself.
       described.fault(subject, property, 'is a secret in a configuration file', 'Move it to the credentials file.')
     }
   }

@@ -1,4 +1,4 @@
-// In charge of reading described resources out of configuration quads, graph names aside, and of noting what is wrong. Pure.
+// In charge of reading the resources that configuration quads describe, in whichever graph, and of collecting faults. Pure.
 import type { Quad, Term } from '@rdfjs/types'
 import type { Fault } from './faults.js'
 import { A, ACL, AC, DCT, DOAP, FOAF, GITHUB, LAPP, LDS, LDT, RDF, RDFS, SD } from '../rdf/vocabulary.js'
@@ -24,23 +24,23 @@ export function prefixed(iri: string): string {
   return prefix === undefined ? `<${iri}>` : `${prefix}:${iri.slice(namespace!.length)}`
 }
 
-/** Resources by their properties. Each property is given as its names, the one to recommend first. */
+/** Resources by their properties. A property has one or more names; messages use the first. */
 export interface Description {
   readonly subjects: readonly string[]
   describes(subject: string): boolean
   types(subject: string): readonly string[]
   /** All properties and values of a subject. */
   properties(subject: string): readonly (readonly [property: string, value: Term])[]
-  /** The values of the properties, each text or IRI once. */
+  /** The distinct values of the properties: texts and IRIs. */
   all(subject: string, properties: readonly string[]): readonly string[]
-  /** The one value; undefined when there is none, and with a fault when there are several. */
+  /** The one value; undefined without one. Several values are a fault. */
   one(subject: string, properties: readonly string[]): string | undefined
-  /** As `one`, with a fault when there is none. */
+  /** Like `one`, but no value is a fault too. */
   required(subject: string, properties: readonly string[], fix: string): string | undefined
   fault(subject: string, property: string, problem: string, fix: string): void
 }
 
-/** The resources that the quads describe; faults go to the list that is given. */
+/** The resources that the quads describe; adds faults to the list. */
 export function describe(quads: Iterable<Quad>, faults: Fault[]): Description {
   const bySubject = new Map<string, (readonly [string, Term])[]>()
   for (const { subject, predicate, object } of quads) {

@@ -1,4 +1,4 @@
-// In charge of what a configuration says of services and repositories, with their credentials (spec 2.3). Pure.
+// In charge of reading the services and repositories of a configuration, with their credentials (spec 2.3). Pure.
 import type { ServiceDescription, VersioningRepository } from './dataspace.js'
 import type { Description } from './described-resources.js'
 import { apiUrl, repositoryUrl, storeUrl, withoutUserInfo } from './setting-values.js'
@@ -9,9 +9,9 @@ const SERVICE = [LDS('service'), LDT('service')]
 const REPOSITORY = LDS('versioningRepository')
 
 /**
- * `sd:endpoint` answers queries and `a:graphStore` the Graph Store Protocol. Updates go where a second service that
- * supports sd:SPARQL11Update only has its endpoint; else beside the query endpoint, where Fuseki has them: `…/query` or
- * `…/sparql` makes `…/update`, and any other URL (of a dataset) takes both. The credentials of the first go with all.
+ * `sd:endpoint` answers queries and `a:graphStore` the Graph Store Protocol. Updates go to the endpoint of a second service
+ * that supports sd:SPARQL11Update only. Without one, they go to Fuseki's place: `…/update` beside `…/query` or `…/sparql`;
+ * any other URL (of a dataset) takes both. The credentials of the first service are for all three.
  */
 export function serviceOf(app: string, config: Description, credentials: Description): ServiceDescription | undefined {
   const services = config.all(app, SERVICE)
@@ -95,10 +95,10 @@ export function repositoryOf(
   if (isFailure(location)) {
     config.fault(iri, DOAP('location'), `${withoutUserInfo(written!)} ${location.detail}`, location.fix)
   } else if (location?.startsWith('http') && token === undefined) {
-    // Spec 5: the token stands in the credentials configuration only.
+    // spec 5: the token is in the credentials file only.
     config.fault(iri, A('authToken'), 'is missing', 'Give a token for the repository in the credentials file.')
   }
-  // git check-ref-format, the part of it that matters here.
+  // The part of git check-ref-format that matters here.
   if (!/^(?!-)[^\s~^:?*[\\/]+(\/[^\s~^:?*[\\/]+)*$/.test(branch) || /\.\.|@\{|\.lock(\/|$)|\.$|(^|\/)\./.test(branch)) {
     config.fault(iri, GITHUB('branch'), 'is no name of a branch', 'Give one such as "main".')
   }
@@ -117,7 +117,7 @@ export function repositoryOf(
       }
 }
 
-/** A property of a hosting-specific namespace, whichever it is (spec 2.3). */
+/** A property of the hosting, in any namespace (spec 2.3). */
 function hosted(repository: string, name: string, config: Description): string | undefined {
   const properties = config.properties(repository).map(([property]) => property)
   const names = properties.filter((property) => property.endsWith(`#${name}`) || property.endsWith(`/${name}`))

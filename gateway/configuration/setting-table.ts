@@ -1,35 +1,7 @@
 // In charge of the one table of settings, by groups: the parser, `--help` and docs/settings.md are made from it.
 import * as values from './setting-values.js'
 import { addresses, baseUrl, milliseconds, port, storeUrl, text, yesOrNo, type InvalidValue } from './setting-values.js'
-
-interface Detail {
-  /** As an operator would write it. */
-  readonly default?: string
-  /** The default in words, where it depends on other settings. */
-  readonly otherwise?: string
-  readonly repeatable?: true
-  readonly secret?: true
-  /** Asks for output instead of setting something: has no environment variable. */
-  readonly flagOnly?: true
-}
-
-/** A kind of value. */
-interface Kind<Value> {
-  /** Its placeholder in `--help`; empty for a flag that is true when it is there. */
-  readonly value: string
-  readonly parse: (text: string) => Value | InvalidValue
-}
-
-const of = <Value>(value: string, parse: Kind<Value>['parse']): Kind<Value> => ({ value, parse })
-
-const row = <const Name extends string, Value, const More extends Detail = object>(
-  name: Name,
-  { value, parse }: Kind<Value>,
-  help: string,
-  more?: More,
-) => ({ name, value, parse, help, ...more }) as Row<Name, Value, More>
-
-type Row<Name, Value, More> = { readonly name: Name; readonly help: string } & Kind<Value> & More
+import { of, row, type Detail, type Row } from './setting-row.js'
 
 const LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
 

@@ -1,9 +1,9 @@
-// In charge of the values that a setting can have: one parser for each kind, from text to value or what is wrong. Pure.
+// In charge of the values of settings: for each kind, a parser from text to value. Pure.
 import { fileURLToPath } from 'node:url'
 import ipaddr from 'ipaddr.js'
 import { isFailure, type Failure } from '../problem.js'
 
-/** Why a text is no value of its kind (`detail`), and what to write instead; never holds the text itself. */
+/** `detail`: why a text is not a value of its kind; `fix`: what to write instead. Neither holds the text. */
 export interface InvalidValue extends Failure<'value.invalid'> {
   readonly fix: string
 }
@@ -37,7 +37,7 @@ export const orOff =
   (value: string): Value | 'off' | InvalidValue =>
     value === 'off' ? 'off' : parse(value)
 
-/** Where a history goes: `local` (in the data folder), `off`, or the URL of a repository, without `.git`. */
+/** The place of a history: `local` (in the data folder), `off`, or the URL of a repository, without `.git`. */
 export const historyPlace = (value: string): string | InvalidValue =>
   value === 'local' || value === 'off' ? value : repositoryUrl(value, 'Give local, off,')
 
@@ -47,14 +47,14 @@ export function repositoryUrl(value: string, give = 'Give'): string | InvalidVal
   if (/^file:\/\/\/[^?#\s]+$/.test(value)) {
     return isPath(value) ? value : invalid('has percent-encodings that are in no path', fix)
   }
-  // As versioning/github-api.ts takes it.
+  // The form that versioning/github/api.ts takes.
   const [location] = /^https?:\/\/[\w.-]+(?::\d+)?\/[\w-]+\/[\w.-]+(?=\/?$)/.exec(value) ?? []
   if (location === undefined) return invalid('is no repository', fix)
   if (location.startsWith('http:')) return invalid('would get the token in clear', fix)
   return location.replace(/\.git$/, '')
 }
 
-/** Whether this `file:` URL is one: `%2F`, `%00` and what is no UTF-8 are in no path. */
+/** True if the `file:` URL has a path: `%2F`, `%00` and invalid UTF-8 are in no path. */
 function isPath(url: string): boolean {
   try {
     return !fileURLToPath(url).includes('\0')
@@ -63,7 +63,7 @@ function isPath(url: string): boolean {
   }
 }
 
-/** The base of a REST API that gets a token: https, or on this machine. */
+/** The base URL of a REST API that gets a token: https, or on this machine. */
 export function apiUrl(value: string): string | InvalidValue {
   const url = storeUrl(value)
   if (isFailure(url)) return url
@@ -82,7 +82,7 @@ export const oneOf =
   (value: string): T | InvalidValue =>
     values.find((one) => one === value) ?? invalid('is not known', `Give one of ${values.join(', ')}.`)
 
-/** One address or a network, as a CIDR block of its network address; all addresses at once are refused. */
+/** An address or a network, as a CIDR block of its network address. Refuses the block of all addresses. */
 export function addresses(value: string): string | InvalidValue {
   const fix = 'Give an address such as 10.0.0.7 or a network such as 10.0.0.0/8 or fd00::/8.'
   const [address, bits, more] = value.split('/')
@@ -94,14 +94,14 @@ export function addresses(value: string): string | InvalidValue {
   const most = parsed.kind() === 'ipv4' ? 32 : 128
   const length = bits === undefined ? most : /^\d{1,3}$/.test(bits) ? Number(bits) : NaN
   if (!(length <= most)) return invalid('has no valid prefix length', fix)
-  if (length === 0) return invalid('is every address there is', `It would trust anybody. ${fix}`)
+  if (length === 0) return invalid('is every address there is', `It would trust everyone. ${fix}`)
   const block = `${parsed.toString()}/${length}`
   const network =
     parsed.kind() === 'ipv4' ? ipaddr.IPv4.networkAddressFromCIDR(block) : ipaddr.IPv6.networkAddressFromCIDR(block)
   return `${network.toString()}/${length}`
 }
 
-/** An absolute http or https URL as text is one when nothing in it is cleaned away by parsing. */
+/** An absolute http or https URL without characters that parsing would remove. */
 function httpUrl(value: string): URL | undefined {
   if (!/^https?:\/\/[^\s\\]+$/i.test(value) || !URL.canParse(value)) return undefined
   return new URL(value)
@@ -116,7 +116,7 @@ export function storeUrl(value: string): string | InvalidValue {
 }
 
 /**
- * The base of an application: ends with a slash, which is added where it is missing.
+ * The base of an application: ends with a slash, which is added if it is missing.
  * @param relativeTo a base that a path such as `admin/` is resolved against
  */
 export function baseUrl(value: string, relativeTo?: string): string | InvalidValue {
@@ -125,41 +125,41 @@ export function baseUrl(value: string, relativeTo?: string): string | InvalidVal
   if (url.username || url.password || url.search || url.hash) {
     return invalid('has user information, a query or a fragment', 'Give scheme, host, port and path only.')
   }
-  // What is left alone here is what the path of a request is normalised to (RFC 3986 §6.2.2).
+  // The normal form of the path of a request (RFC 3986 §6.2.2).
   if (!/^(\/[A-Za-z0-9\-._~!$&'()*+,;=:@]+)*\/?$/.test(url.pathname)) {
     return invalid('has empty or percent-encoded path segments', 'Give a path of plain characters.')
   }
   return url.href.replace(/\/?$/, '/')
 }
 
-/** A WebID, kept as it is written: WebIDs are compared as strings. */
+/** A WebID, unchanged: WebIDs are compared as strings. */
 export const webId = (value: string): string | InvalidValue =>
   httpUrl(value) && !/[<>"{}|^`]/.test(value)
     ? value
     : invalid('is no WebID', 'Give an http or https URL such as https://example.org/me#this.')
 
-/** An https URL without query, kept as it is written: issuers are compared as strings (OpenID Connect Core §2). */
+/** An https URL without query, unchanged: issuers are compared as strings (OpenID Connect Core §2). */
 export const httpsUrl = (value: string): string | InvalidValue =>
   httpUrl(value) && /^https:\/\/[^?#@]+$/.test(value)
     ? value
     : invalid('is no https URL', 'Give one such as https://accounts.example.org.')
 
-/** A name that can stand in a path as it is. */
+/** A name that needs no encoding in a path. */
 export const providerName = (value: string): string | InvalidValue =>
   /^[A-Za-z0-9][\w-]{0,63}$/.test(value) ? value : invalid('is no name', 'Give letters, digits, - and _ only.')
 
-/** A mail server as a URL of the scheme smtp or smtps, with user and password where it asks for them. */
+/** The smtp or smtps URL of a mail server, with user and password if it requires them. */
 export const mailServer = (value: string): string | InvalidValue =>
   /^smtps?:\/\/[^\s/?#]+\/?$/.test(value) && URL.canParse(value)
     ? value
     : invalid('is no URL of a mail server', 'Give one such as smtps://user:password@mail.example.org.')
 
-/** RFC 5321 §4.1.2, what is in use of it: nothing that would have to be escaped in a `mailto:` IRI. */
+/** RFC 5321 §4.1.2, without the parts that a `mailto:` IRI would have to escape. */
 export const isMailAddress = (value: string): boolean =>
   value.length <= 254 && /^[\w!$&'*+=~.-]{1,64}@(?:[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?\.)*[a-z\d-]{1,63}$/i.test(value)
 
 export const mailAddress = (value: string): string | InvalidValue =>
   isMailAddress(value) ? value : invalid('is no e-mail address', 'Give one such as data@example.org.')
 
-/** The text with the user information of any URL in it hidden. */
+/** The text, with the user information of its URLs hidden. */
 export const withoutUserInfo = (value: string): string => value.replace(/\/\/[^/?#\s]*@/g, '//***@')

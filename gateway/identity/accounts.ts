@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto'
 import { interned } from '../../policies/identity/interned.js'
 import { makeRemembered, type Found } from '../../policies/identity/remembered.js'
-import { about, agentDocuments, agentWebId, type Described } from '../agents/agent-documents.js'
+import { about, agentDocuments, agentWebId, type DescribedDocument } from '../agents/agent-documents.js'
 import { isLarge, readDocument } from '../documents/document.js'
 import type { Dataspace, Gateway } from '../gateway.js'
 import { irisOf, iri, text, triple, valuesOf, type Graph, type Quad } from '../rdf/graph.js'
@@ -178,7 +178,12 @@ const texts = (subject: string, values: Readonly<Record<string, string | undefin
     value === undefined ? [] : [triple(subject, property, text(value))],
   )
 
-function describeAccount(document: string, webId: string, { issuer, subject }: AccountId, person: Person): Described {
+function describeAccount(
+  document: string,
+  webId: string,
+  { issuer, subject }: AccountId,
+  person: Person,
+): DescribedDocument {
   const account = `${document}#this`
   const { email } = person
   return about(document, `Account of ${nameOf(person)}`, account, [

@@ -1,5 +1,5 @@
-// In charge of `GET /metrics`: what an operator can see of the gateway in Prometheus' text format. Everything is read when
-// it is asked for; a request costs one addition.
+// In charge of `GET /metrics`: the state of the gateway in Prometheus' text format. It reads everything on demand; a request
+// costs one addition.
 import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client'
 import type { HistoryStatus } from '../../versioning/history.js'
 import type { Application, Dataspace, Gateway } from '../gateway.js'
@@ -40,8 +40,8 @@ export function makeMetrics(dataspaces: readonly Dataspace[], { answered, caches
       },
     })
   }
-  gauge('cache_documents_bytes', 'Room taken by documents that are kept.', ({ cache }) => cache.documents.bytes())
-  gauge('cache_results_bytes', 'Room taken by query results that are kept.', ({ cache }) => cache.results.bytes())
+  gauge('cache_documents_bytes', 'Bytes of cached documents.', ({ cache }) => cache.documents.bytes())
+  gauge('cache_results_bytes', 'Bytes of cached query results.', ({ cache }) => cache.results.bytes())
 
   new Gauge({
     name: 'triplegate_cache_bytes',
@@ -55,14 +55,14 @@ export function makeMetrics(dataspaces: readonly Dataspace[], { answered, caches
 
   const ofHistory = (name: string, help: string, value: (status: HistoryStatus) => number): void =>
     gauge(name, help, ({ history }) => history && value(history.status()))
-  ofHistory('journal_entries', 'Writes that are not commits yet.', ({ depth }) => depth)
-  ofHistory('journal_in_doubt', 'Writes that the store has not settled yet.', ({ inDoubt }) => inDoubt)
-  ofHistory('journal_bytes', 'Room that they take.', ({ bytes }) => bytes)
-  ofHistory('journal_oldest_seconds', 'Age of the oldest of them.', ({ oldest }) =>
+  ofHistory('journal_entries', 'Writes that are not committed yet.', ({ depth }) => depth)
+  ofHistory('journal_in_doubt', 'Writes whose outcome is unknown.', ({ inDoubt }) => inDoubt)
+  ofHistory('journal_bytes', 'Bytes of the writes that are not committed yet.', ({ bytes }) => bytes)
+  ofHistory('journal_oldest_seconds', 'Age of the oldest write that is not committed yet.', ({ oldest }) =>
     oldest === undefined ? 0 : Math.max(0, (now() - oldest) / 1000),
   )
-  ofHistory('history_commits', 'Commits of the repository that are known.', ({ commits }) => commits)
-  ofHistory('history_parked', '1 while commits wait for somebody to do something.', ({ parked }) => (parked ? 1 : 0))
+  ofHistory('history_commits', 'Known commits of the repository.', ({ commits }) => commits)
+  ofHistory('history_parked', '1 while commits wait for an operator to act.', ({ parked }) => (parked ? 1 : 0))
   ofHistory(
     'history_blocked_documents',
     'Documents whose writes the repository refuses.',

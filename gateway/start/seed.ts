@@ -1,6 +1,6 @@
 // In charge of the seed: the documents that a dataspace starts with (LinkedDataHub 1.5, 5.4). Pure: the caller finds out
 // which of them exist.
-import { agentDocuments, describeAgent, type Described } from '../agents/agent-documents.js'
+import { agentDocuments, describeAgent, type DescribedDocument } from '../agents/agent-documents.js'
 import type { DescribedApplication, DescribedDataspace } from '../configuration/dataspace.js'
 import { iri, text, triple, type Quad } from '../rdf/graph.js'
 import { nextState } from '../documents/next-state.js'
@@ -179,7 +179,11 @@ const authorizations = (base: string, admin: string): SeedDocument[] =>
     content: about((authorization) => authorizationTriples(authorization, grant, admin)),
   }))
 
-function agentSeed(admin: DescribedApplication, agent: SeedAgent, { owner, secretary }: SeedAgents): Described[] {
+function agentSeed(
+  admin: DescribedApplication,
+  agent: SeedAgent,
+  { owner, secretary }: SeedAgents,
+): DescribedDocument[] {
   const { webId, modulus, exponent } = agent
   if (modulus === undefined || exponent === undefined) return []
   const name = agent === owner ? 'Owner' : 'Triplegate'

@@ -1,11 +1,11 @@
 // In charge of the authorizations that a dataspace starts with: LinkedDataHub 5.4, for the endpoints of spec 4.2 and 4.3.
-import { EVERYONE, IDENTIFIED, type Grant } from '../agents/authorization-triples.js'
+import { EVERYONE, IDENTIFIED, type NewAuthorization } from '../agents/authorization-triples.js'
 import { DEF, DH, NFO } from '../rdf/vocabulary.js'
 
 const DOCUMENTS = [DH('Item'), DH('Container'), DEF('Root')]
 const ALL = [EVERYONE, IDENTIFIED] as const
 
-export function seededGrants(base: string, admin: string): readonly Grant[] {
+export function seededGrants(base: string, admin: string): readonly NewAuthorization[] {
   const inBase = (...paths: string[]): string[] => paths.map((path) => base + path)
   const inAdmin = (...paths: string[]): string[] => paths.map((path) => admin + path)
   const both = (path: string): string[] => [base + path, admin + path]
@@ -15,7 +15,7 @@ export function seededGrants(base: string, admin: string): readonly Grant[] {
   const requests = inAdmin('acl/authorization-requests/')
   const files = [...DOCUMENTS, NFO('FileDataObject')]
   // prettier-ignore
-  const rows: readonly (readonly [slug: string, label: string, modes: Grant['modes'], to: Grant['to'], on?: Pick<Grant, 'resources' | 'classes'>])[] = [
+  const rows: readonly (readonly [slug: string, label: string, modes: NewAuthorization['modes'], to: NewAuthorization['to'], on?: Pick<NewAuthorization, 'resources' | 'classes'>])[] = [
     // Names no resources: the owner decides what is public.
     ['public', 'Public access', ['Read'], ALL],
     ['sign-up', 'Sign up', ['Read', 'Append'], [EVERYONE], { resources: inAdmin('ns', 'sign%20up') }],
