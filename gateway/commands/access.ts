@@ -7,7 +7,7 @@ import {
   textOf,
   wrongArguments,
   type Command,
-  type Description,
+  type CommandDescription,
 } from './arguments.js'
 import { auditText, explanationText } from './access-text.js'
 import type { Environment } from '../configuration/settings.js'
@@ -28,7 +28,7 @@ import { readNTriples } from '../rdf/read.js'
 import { LDT, SD } from '../rdf/vocabulary.js'
 import { fail, printable, type Terminal } from './terminal.js'
 
-const DESCRIPTION: Description = {
+const DESCRIPTION: CommandDescription = {
   name: 'access',
   forms: [
     ['access explain URL', 'explain why an agent may or may not use a document'],

@@ -8,7 +8,7 @@ export interface Option extends Flag {
   readonly help: string
 }
 
-export interface Description {
+export interface CommandDescription {
   readonly name: string
   /** The ways to write it after `triplegate`, each with what it does. */
   readonly forms: readonly (readonly [form: string, help: string])[]
@@ -20,7 +20,7 @@ export interface Description {
 }
 
 export interface Command {
-  readonly description: Description
+  readonly description: CommandDescription
   /** Returns the exit code. */
   run(argv: readonly string[], env: Environment, terminal: Terminal): Promise<number>
 }
@@ -28,7 +28,7 @@ export interface Command {
 export const HELP_OPTION: Option = { name: 'help', value: '', bare: true, help: 'print this page' }
 
 /** The page of `--help`: ends with a line end. */
-export function helpOf({ forms, notes, options, exits }: Description): string {
+export function helpOf({ forms, notes, options, exits }: CommandDescription): string {
   return [
     ...forms.map(([form, help]) => `triplegate ${form}: ${help}.`),
     ...notes,
@@ -46,7 +46,10 @@ export const wrongArguments = (...lines: readonly string[]): CommandFailure => (
 })
 
 /** The arguments after the command; its page of help where they ask for it. */
-export function argumentsOf(argv: readonly string[], description: Description): Arguments | { readonly help: string } {
+export function argumentsOf(
+  argv: readonly string[],
+  description: CommandDescription,
+): Arguments | { readonly help: string } {
   const { name, options, settings = [] } = description
   const given = readArguments(argv, [...options, ...settings], { command: name })
   return given.values.has('help') ? { help: helpOf(description) } : given

@@ -5,7 +5,7 @@ import {
   HELP_OPTION,
   textOf,
   wrongArguments,
-  type Description,
+  type CommandDescription,
   type Option,
 } from './arguments.js'
 import type { Environment } from '../configuration/settings.js'
@@ -59,7 +59,7 @@ const FORMS: Readonly<Record<HistoryCommand, Form>> = {
 
 const NOTES = ['URL is the URL of the document. A version is the id of its commit: 4 to 40 hexadecimal digits.']
 
-export const historyDescription = (command: HistoryCommand): Description => {
+export const historyDescription = (command: HistoryCommand): CommandDescription => {
   const { usage, help, options } = FORMS[command]
   return {
     name: command,

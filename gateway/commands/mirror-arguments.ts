@@ -1,5 +1,12 @@
 // In charge of the arguments of `triplegate mirror`. Pure.
-import { argumentsOf, HELP_OPTION, strayArguments, textOf, wrongArguments, type Description } from './arguments.js'
+import {
+  argumentsOf,
+  HELP_OPTION,
+  strayArguments,
+  textOf,
+  wrongArguments,
+  type CommandDescription,
+} from './arguments.js'
 import { SETTINGS, settingsOf, type Environment, type Settings } from '../configuration/settings.js'
 import type { CommandFailure } from './exit-codes.js'
 import { isFailure } from '../problem.js'
@@ -29,7 +36,7 @@ const FORCE = {
   help: 'rebuild: overwrite the store. sweep: commit even if the store has lost most documents',
 }
 
-export const MIRROR_DESCRIPTION: Description = {
+export const MIRROR_DESCRIPTION: CommandDescription = {
   name: 'mirror',
   forms: ACTIONS.map((action) => [`mirror ${action}`, HELP[action]]),
   notes: [

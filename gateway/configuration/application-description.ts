@@ -1,7 +1,7 @@
 // In charge of reading the applications of a configuration (spec 9.2): in `lds:` terms and in LinkedDataHub's older
 // `lapp:` and `ldt:` terms. Pure.
 import type { DescribedApplication } from './dataspace.js'
-import type { Description } from './described-resources.js'
+import type { DescribedResources } from './described-resources.js'
 import { repositoryOf, serviceOf } from './service-description.js'
 import { baseUrl, webId, withoutUserInfo } from './setting-values.js'
 import { AC, DCT, FOAF, LAPP, LDS, LDT, RDFS } from '../rdf/vocabulary.js'
@@ -32,15 +32,15 @@ const PARTNER = ['adminDataspace', 'adminApplication', 'endUserDataspace', 'endU
 
 /** The applications that can be paired. Mistakes become faults; `complete` is false if one left out an application. */
 export function describedApplications(
-  config: Description,
-  credentials: Description,
+  config: DescribedResources,
+  credentials: DescribedResources,
 ): { readonly applications: readonly ApplicationDescription[]; readonly complete: boolean } {
   const subjects = config.subjects.filter((iri) => config.types(iri).some((type) => TYPES.includes(type)))
   const applications = subjects.flatMap((iri) => describedApplication(iri, config, credentials) ?? [])
   return { applications, complete: applications.length === subjects.length }
 }
 
-function kindOf(iri: string, config: Description): DescribedApplication['kind'] | undefined {
+function kindOf(iri: string, config: DescribedResources): DescribedApplication['kind'] | undefined {
   const types = config.types(iri)
   const kinds = (['end-user', 'admin'] as const).filter((kind) => KINDS[kind].some((type) => types.includes(type)))
   if (iri.startsWith('_:')) {
@@ -58,8 +58,8 @@ function kindOf(iri: string, config: Description): DescribedApplication['kind'] 
 
 function describedApplication(
   iri: string,
-  config: Description,
-  credentials: Description,
+  config: DescribedResources,
+  credentials: DescribedResources,
 ): ApplicationDescription | undefined {
   const kind = kindOf(iri, config)
   if (!kind) return undefined
@@ -98,7 +98,7 @@ function describedApplication(
 export const defaultOntology = (kind: DescribedApplication['kind'], base: string): string =>
   kind === 'admin' ? 'https://w3id.org/atomgraph/linkeddatahub/admin#' : `${base}ns#`
 
-function baseOf(iri: string, config: Description): string | undefined {
+function baseOf(iri: string, config: DescribedResources): string | undefined {
   const written = config.all(iri, ORIGIN)
   const bases = new Set(written.map((value) => baseUrl(value)))
   if (bases.size === 0) {
@@ -113,7 +113,7 @@ function baseOf(iri: string, config: Description): string | undefined {
   return undefined
 }
 
-function booleanOf(iri: string, properties: readonly string[], config: Description): boolean {
+function booleanOf(iri: string, properties: readonly string[], config: DescribedResources): boolean {
   const value = config.one(iri, properties)
   if (value !== undefined && !['true', '1', 'false', '0'].includes(value)) {
     config.fault(iri, properties[0]!, 'is no xsd:boolean', 'Write true or false.')

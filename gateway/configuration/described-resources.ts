@@ -25,7 +25,7 @@ export function prefixed(iri: string): string {
 }
 
 /** Resources by their properties. A property has one or more names; messages use the first. */
-export interface Description {
+export interface DescribedResources {
   readonly subjects: readonly string[]
   describes(subject: string): boolean
   types(subject: string): readonly string[]
@@ -41,24 +41,24 @@ export interface Description {
 }
 
 /** The resources that the quads describe; adds faults to the list. */
-export function describe(quads: Iterable<Quad>, faults: Fault[]): Description {
+export function describe(quads: Iterable<Quad>, faults: Fault[]): DescribedResources {
   const bySubject = new Map<string, (readonly [string, Term])[]>()
   for (const { subject, predicate, object } of quads) {
     const key = subject.termType === 'BlankNode' ? `_:${subject.value}` : subject.value
     bySubject.set(key, [...(bySubject.get(key) ?? []), [predicate.value, object]])
   }
-  const properties: Description['properties'] = (subject) => bySubject.get(subject) ?? []
-  const fault: Description['fault'] = (subject, property, problem, fix) =>
+  const properties: DescribedResources['properties'] = (subject) => bySubject.get(subject) ?? []
+  const fault: DescribedResources['fault'] = (subject, property, problem, fix) =>
     void faults.push({ subject, property: property && prefixed(property), problem, fix })
 
-  const all: Description['all'] = (subject, names) => {
+  const all: DescribedResources['all'] = (subject, names) => {
     const values = properties(subject).filter(([property]) => names.includes(property))
     for (const [property] of values.filter(([, { termType }]) => termType === 'BlankNode')) {
       fault(subject, property, 'its value is a blank node', 'Give it an IRI such as <urn:example:name>.')
     }
     return [...new Set(values.filter(([, { termType }]) => termType !== 'BlankNode').map(([, { value }]) => value))]
   }
-  const one: Description['one'] = (subject, names) => {
+  const one: DescribedResources['one'] = (subject, names) => {
     const [value, ...more] = all(subject, names)
     if (more.length === 0) return value
     fault(subject, names[0]!, `has ${more.length + 1} values where one is wanted`, 'Keep one of them.')

@@ -6,7 +6,7 @@
 // The client's secret is `a:authPwd` of the same resource in the credentials file; a public client has none.
 import { readQuads } from './configuration.js'
 import { wrongConfiguration, type Fault, type WrongConfiguration } from './faults.js'
-import { describe, type Description } from './described-resources.js'
+import { describe, type DescribedResources } from './described-resources.js'
 import { httpsUrl, providerName } from './setting-values.js'
 import type { Settings } from './settings.js'
 import { A, DCT, LACL, LDS } from '../rdf/vocabulary.js'
@@ -48,7 +48,11 @@ export async function readProviders(settings: Settings): Promise<readonly Provid
   return faults.length > 0 ? wrongConfiguration(faults) : providers
 }
 
-function describedProvider(iri: string, config: Description, credentials: Description): Provider | undefined {
+function describedProvider(
+  iri: string,
+  config: DescribedResources,
+  credentials: DescribedResources,
+): Provider | undefined {
   const name = valueOf(iri, DCT('identifier'), providerName, config)
   const issuer = valueOf(iri, LACL('issuer'), httpsUrl, config)
   const clientId = config.required(iri, [LDS('clientId')], 'Give the id of this gateway at the provider.')
@@ -59,7 +63,12 @@ function describedProvider(iri: string, config: Description, credentials: Descri
   return { name, issuer, clientId, scope: withOpenId(scope), audiences, ...(clientSecret && { clientSecret }) }
 }
 
-function valueOf(iri: string, property: string, parse: typeof httpsUrl, config: Description): string | undefined {
+function valueOf(
+  iri: string,
+  property: string,
+  parse: typeof httpsUrl,
+  config: DescribedResources,
+): string | undefined {
   const value = config.required(iri, [property], 'Add it.')
   const parsed = value === undefined ? undefined : parse(value)
   if (!isFailure(parsed)) return parsed

@@ -1,6 +1,6 @@
 // In charge of reporting misspelt properties of a configuration: ignored, they would turn a history off, or move it to
 // another branch. Pure.
-import { prefixed, type Description } from './described-resources.js'
+import { prefixed, type DescribedResources } from './described-resources.js'
 import { isNear, nearest } from './near-names.js'
 import { A, DOAP, GITHUB, LAPP, LDS, LDT } from '../rdf/vocabulary.js'
 
@@ -26,7 +26,7 @@ const HOST = GITHUB('')
 const VOCABULARIES = [...[LDS, LAPP, LDT, A, DOAP].map((vocabulary) => vocabulary('')), HOST]
 
 /** Unknown properties of the hosting vocabulary are always faults; the other vocabularies may have more terms. */
-export function reportMisspelt(described: Description): void {
+export function reportMisspelt(described: DescribedResources): void {
   for (const subject of described.subjects) {
     for (const property of new Set(described.properties(subject).map(([name]) => name))) {
       const vocabulary = VOCABULARIES.find((namespace) => property.startsWith(namespace))

@@ -1,6 +1,6 @@
 // In charge of reading the services and repositories of a configuration, with their credentials (spec 2.3). Pure.
 import type { ServiceDescription, VersioningRepository } from './dataspace.js'
-import type { Description } from './described-resources.js'
+import type { DescribedResources } from './described-resources.js'
 import { apiUrl, repositoryUrl, storeUrl, withoutUserInfo } from './setting-values.js'
 import { A, DOAP, GITHUB, LDS, LDT, SD } from '../rdf/vocabulary.js'
 import { isFailure } from '../problem.js'
@@ -13,7 +13,11 @@ const REPOSITORY = LDS('versioningRepository')
  * that supports sd:SPARQL11Update only. Without one, they go to Fuseki's place: `…/update` beside `…/query` or `…/sparql`;
  * any other URL (of a dataset) takes both. The credentials of the first service are for all three.
  */
-export function serviceOf(app: string, config: Description, credentials: Description): ServiceDescription | undefined {
+export function serviceOf(
+  app: string,
+  config: DescribedResources,
+  credentials: DescribedResources,
+): ServiceDescription | undefined {
   const services = config.all(app, SERVICE)
   const isUpdateOnly = (service: string): boolean => {
     const languages = config.all(service, [SD('supportedLanguage')])
@@ -42,7 +46,7 @@ export function serviceOf(app: string, config: Description, credentials: Descrip
   return { iri, query, update, graphStore, ...(known && { credentials: known }), embedded: false }
 }
 
-function endpointOf(service: string, property: string, config: Description): string | undefined {
+function endpointOf(service: string, property: string, config: DescribedResources): string | undefined {
   const value = config.required(service, [property], 'Give the URL, such as <http://localhost:3030/ds/sparql>.')
   if (value === undefined) return undefined
   const url = storeUrl(value)
@@ -58,7 +62,7 @@ function endpointOf(service: string, property: string, config: Description): str
   return undefined
 }
 
-function credentialsOf(iri: string, credentials: Description): ServiceDescription['credentials'] {
+function credentialsOf(iri: string, credentials: DescribedResources): ServiceDescription['credentials'] {
   const [user, password, token] = ['authUser', 'authPwd', 'authToken'].map((name) => credentials.one(iri, [A(name)]))
   if (token !== undefined) {
     if (user !== undefined || password !== undefined) {
@@ -75,8 +79,8 @@ function credentialsOf(iri: string, credentials: Description): ServiceDescriptio
 /** The repository that an application links to (spec 9.2); the token comes from the credentials only. */
 export function repositoryOf(
   app: string,
-  config: Description,
-  credentials: Description,
+  config: DescribedResources,
+  credentials: DescribedResources,
 ): VersioningRepository | undefined {
   const iri = config.one(app, [REPOSITORY])
   if (iri === undefined) return undefined
@@ -118,7 +122,7 @@ export function repositoryOf(
 }
 
 /** A property of the hosting, in any namespace (spec 2.3). */
-function hosted(repository: string, name: string, config: Description): string | undefined {
+function hosted(repository: string, name: string, config: DescribedResources): string | undefined {
   const properties = config.properties(repository).map(([property]) => property)
   const names = properties.filter((property) => property.endsWith(`#${name}`) || property.endsWith(`/${name}`))
   return names.length === 0 ? undefined : config.one(repository, names)

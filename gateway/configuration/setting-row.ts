@@ -26,6 +26,6 @@ export const row = <const Name extends string, Value, const More extends Detail 
   { value, parse }: Kind<Value>,
   help: string,
   more?: More,
-) => ({ name, value, parse, help, ...more }) as Row<Name, Value, More>
+) => ({ name, value, parse, help, ...more }) as SettingRow<Name, Value, More>
 
-export type Row<Name, Value, More> = { readonly name: Name; readonly help: string } & Kind<Value> & More
+export type SettingRow<Name, Value, More> = { readonly name: Name; readonly help: string } & Kind<Value> & More

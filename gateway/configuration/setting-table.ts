@@ -1,7 +1,7 @@
 // In charge of the one table of settings, by groups: the parser, `--help` and docs/settings.md are made from it.
 import * as values from './setting-values.js'
 import { addresses, baseUrl, milliseconds, port, storeUrl, text, yesOrNo, type InvalidValue } from './setting-values.js'
-import { of, row, type Detail, type Row } from './setting-row.js'
+import { of, row, type Detail, type SettingRow } from './setting-row.js'
 
 const LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
 
@@ -196,21 +196,22 @@ const GROUPS = {
 const DESCRIBED_BY_FILES: readonly string[] = ['Stores', 'History', 'Addresses'] satisfies (keyof typeof GROUPS)[]
 
 /** One setting as the parser, `--help` and docs/settings.md see it. */
-export interface Setting extends Row<string, unknown, Detail> {
+export interface Setting extends SettingRow<string, unknown, Detail> {
   readonly group: string
   readonly flag: string
   /** Absent for those that are flags only. Several values are separated by commas. */
   readonly env?: string
 }
 
-export const SETTINGS: readonly Setting[] = Object.entries<readonly Row<string, unknown, Detail>[]>(GROUPS).flatMap(
-  ([group, rows]) =>
-    rows.map((row) => ({
-      ...row,
-      group,
-      flag: `--${row.name}`,
-      ...(!row.flagOnly && { env: `TRIPLEGATE_${row.name.toUpperCase().replaceAll('-', '_')}` }),
-    })),
+export const SETTINGS: readonly Setting[] = Object.entries<readonly SettingRow<string, unknown, Detail>[]>(
+  GROUPS,
+).flatMap(([group, rows]) =>
+  rows.map((row) => ({
+    ...row,
+    group,
+    flag: `--${row.name}`,
+    ...(!row.flagOnly && { env: `TRIPLEGATE_${row.name.toUpperCase().replaceAll('-', '_')}` }),
+  })),
 )
 
 /** The names of the settings that describe the applications; configuration files replace them. */

@@ -50,7 +50,7 @@ const text = (stream: NodeJS.ReadableStream): (() => string) => {
 }
 
 const ports = new Map<string, number>()
-/** A gateway that is ready, and what it has printed. */
+/** A gateway that is ready, and its output. */
 async function serve(
   t: Test,
   ...args: string[]
@@ -78,7 +78,7 @@ void t.test('command line', async (t) => {
       t.match(help.out, flag)
     t.match((await command('--version')).out, /^\d+\.\d+\.\d+\n$/)
   })
-  await row(t, 'none', 'no command, an unknown one: one line that says what to write, exit code 2', async (t) => {
+  await row(t, 'none', 'no command or an unknown one: one line with the fix, exit code 2', async (t) => {
     const rows: [args: string[], err: RegExp][] = [
       [[], /^triplegate: no command is given\. Write triplegate serve /],
       [['serv'], /^triplegate: there is no command serv\. Did you mean triplegate serve\? triplegate --help lists /],
@@ -138,8 +138,8 @@ void t.test('command line', async (t) => {
     )
     t.equal(code, 0)
     t.notMatch(out, 'hunter2')
-    t.match(out, ': https://github.com/owner/repository, branch main, path prefix graphs\n', 'where a history goes')
-    t.match(out, '/admin/: off (give --admin-history local)\n', 'and where none does')
+    t.match(out, ': https://github.com/owner/repository, branch main, path prefix graphs\n', 'the place of a history')
+    t.match(out, '/admin/: off (give --admin-history local)\n', 'and how to turn one on')
   })
   await row(t, 'none', 'an occupied port: one clear message', async (t) => {
     const server = createServer().listen(0, 'localhost')
@@ -211,7 +211,7 @@ void t.test('command line', async (t) => {
       )
     },
   )
-  await row(t, 'none', 'SIGTERM: what is under way is finished, then it ends within 10 s', async (t) => {
+  await row(t, 'none', 'SIGTERM: the gateway finishes the requests under way and stops within 10 s', async (t) => {
     const data = join(folder, 'drain')
     const { child, port } = await serve(t, '--data', data)
     const pem = readFileSync(join(data, 'certs/owner.pem'))
@@ -238,7 +238,7 @@ void t.test('command line', async (t) => {
     t.equal(code, 0)
     t.ok(Date.now() - from < 10_000)
   })
-  await row(t, 'none', 'SIGTERM: a client that never finishes does not hold it up', async (t) => {
+  await row(t, 'none', 'SIGTERM: a client that never finishes does not delay the stop', async (t) => {
     const { child, port } = await serve(t, '--data', join(folder, 'drain'))
     const socket = connectTls({ port, host: 'localhost', rejectUnauthorized: false }).on('error', () => undefined)
     await once(socket, 'secureConnect')

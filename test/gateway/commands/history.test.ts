@@ -1,4 +1,4 @@
-// The history on the command line: what it prints, how it ends, and what it does to documents; on a running gateway with
+// The history on the command line: output, exit codes, and effects on documents; on a running gateway with
 // a real repository.
 import { execFile } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -84,7 +84,7 @@ void t.test('the history on the command line', async (t) => {
     const lines = await run('show', url.slice(0, -1), one.slice(0, 10), '--accept', 'application/n-triples')
     t.match(lines.out, `<${url}> <http://purl.org/dc/terms/title> "one" .`, 'without the slash at the end too')
   })
-  await row(t, 'none', 'diff prints what differs by subject, to the newest version where none is given', async (t) => {
+  await row(t, 'none', 'diff prints the differences by subject, by default to the newest version', async (t) => {
     for (const args of [[two], [two, three]]) {
       const { code, out } = await run('diff', url, ...args)
       t.equal(code, 0)
@@ -120,7 +120,7 @@ void t.test('the history on the command line', async (t) => {
     t.match(await run('restore', world.origin + gone, versions[0]!.version), { code: 0 })
     t.match((await owner('GET', gone)).text, 'dct:title "gone"')
   })
-  await row(t, 'none', 'a version that is too large to be sent: what to do', async (t) => {
+  await row(t, 'none', 'a version that is too large to be sent: the message has the fix', async (t) => {
     const long = world.freshPath()
     const prefix = `http://example.org/${'x'.repeat(250)}`
     const many = Array.from({ length: 8_000 }, (_, i) => `x:${i} x:p x:o .`).join('\n')
@@ -131,14 +131,14 @@ void t.test('the history on the command line', async (t) => {
     t.equal(code, 3)
     t.match(err, /larger than 2097152 bytes\. Start the gateway with a larger --max-body, and try again\.\n$/)
   })
-  await row(t, 'none', 'restore never writes over what it has not seen', async (t) => {
+  await row(t, 'none', 'restore never overwrites a newer state', async (t) => {
     const behind = await interloper(t, world, () => owner('PUT', path, ttl(turtle('"meanwhile"'))))
     const { code, err } = await run('restore', behind + path, two)
     t.equal(code, 6)
     t.match(err, 'It has been changed meanwhile')
     t.match((await owner('GET', path)).text, 'dct:title "meanwhile"')
   })
-  await row(t, 'none', 'who is refused, and what is not there', async (t) => {
+  await row(t, 'none', 'refusals, and documents or versions that do not exist', async (t) => {
     const stranger = ['--cert', pem('stranger')]
     const reader = ['--cert', pem('reader')]
     const withoutKey = join(elsewhere, 'without-key.pem')
@@ -150,9 +150,14 @@ void t.test('the history on the command line', async (t) => {
       ['no such version to compare with', ['diff', url, '0'.repeat(40)], 4, /no such version/],
       ['no such version to restore', ['restore', url, '0'.repeat(40)], 4, /no such version/],
       ['no history', ['history', `${world.origin}${world.freshPath()}`], 4, /no versions/],
-      ['a format that there is not', ['show', url, one, '--accept', 'image/png'], 3, /media types/],
+      ['an unknown format', ['show', url, one, '--accept', 'image/png'], 3, /media types/],
       ['no gateway', ['history', `https://localhost:${await freePort()}/`], 3, /no server listens there/],
-      ['a certificate file that there is not', ['history', url, '--cert', '/nowhere.pem'], 3, /nowhere.pem: cannot be/],
+      [
+        'a certificate file that does not exist',
+        ['history', url, '--cert', '/nowhere.pem'],
+        3,
+        /nowhere.pem: cannot be/,
+      ],
       ['a certificate file without key', ['history', url, '--cert', withoutKey], 3, /cannot be used.*--cert FILE/],
       ['no certificate', ['history', url, '--data', elsewhere, ...trusted(world)], 5, /Give --cert FILE/],
       ['a server that is not trusted', ['history', url, '--data', elsewhere], 3, /not trusted.*--cacert FILE/],
@@ -216,7 +221,7 @@ void t.test('the history on the command line', async (t) => {
 
 const trusted = (world: World): string[] => ['--cacert', join(world.folder, 'certs/server.pem')]
 
-/** In front of the gateway, with the owner's certificate; before a PUT goes on, somebody else has written. */
+/** A proxy before the gateway, with the owner's certificate: another agent writes just before each PUT. */
 async function interloper(t: Test, world: World, before: () => Promise<unknown>): Promise<string> {
   const pem = readFileSync(join(world.folder, 'certs/server.pem'), 'utf8')
   const server = createServer({ cert: pem, key: pem }, (request, response) => {

@@ -1,5 +1,5 @@
-// What the mirror's commands refuse: to make what is not there, to delete what a store has lost, and to speak for another
-// store or repository than was meant.
+// Refusals of the mirror's commands: they create no missing parts, do not commit the deletion of lost documents, and do not
+// act on another store or repository than the operator means.
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
@@ -11,7 +11,7 @@ import { forEachStore, row } from '../../support/stores.js'
 
 t.setTimeout(120_000)
 
-void t.test('what is not there is not made', async (t) => {
+void t.test('missing parts are not created', async (t) => {
   const stores = { endUser: await openEmbeddedStore('end-user'), admin: await openEmbeddedStore('admin') }
   t.teardown(() => Promise.all([stores.endUser.close(), stores.admin.close()]))
   const folder = temporaryFolder(t)
@@ -39,7 +39,7 @@ void t.test('what is not there is not made', async (t) => {
     await row(t, 'none', `${action}: ${name}`, async (t) => {
       const ended = await command([action, ...application, ...OUTSIDE, ...history, '--data', empty], stores)
       t.match(ended, { code: 3, out: '', err })
-      t.same(readdirSync(folder), ['bare.git'], 'nothing is made')
+      t.same(readdirSync(folder), ['bare.git'], 'nothing is created')
       t.equal(headOf(bare), undefined)
     })
   }
@@ -92,7 +92,7 @@ void forEachStore(t, 'a sweep of a store that has lost documents', async (t, mak
   })
 })
 
-void t.test('a gateway that has another store or repository than was meant', async (t) => {
+void t.test('a gateway with another store or repository than the settings name', async (t) => {
   const stores = { endUser: await openEmbeddedStore('end-user'), admin: await openEmbeddedStore('admin') }
   t.teardown(() => Promise.all([stores.endUser.close(), stores.admin.close()]))
   const place = await makePlace(t)
@@ -104,33 +104,14 @@ void t.test('a gateway that has another store or repository than was meant', asy
   const backend = (url: string): string[] => ['--backend', url, '--admin-backend', 'http://127.0.0.1:1/admin']
   const EQUAL = { code: 0, out: /equal/, err: '' }
   const local = ['--history', 'local']
+  // prettier-ignore
   const rows: [name: string, args: string[], expected: object][] = [
     ['its own', [...OUTSIDE, ...local, ...own], EQUAL],
     ['no store is named', [...own], EQUAL],
     ['another name of the machine', [...backend('http://localhost:1/ds/'), ...local, ...own], EQUAL],
-    [
-      'another store',
-      [...backend('http://127.0.0.1:1/other'), ...local, ...own],
-      {
-        code: 3,
-        out: '',
-        err: /refuses: the store of \S+ is \S+1\/ds\/query, not \S+1\/other\/query\. Give the/,
-      },
-    ],
-    [
-      'another data folder',
-      [...OUTSIDE, ...local, '--data', other],
-      {
-        code: 3,
-        out: '',
-        err: /refuses: the repository of \S+ is \S+repository.git, not \S+repository.git\. Give/,
-      },
-    ],
-    [
-      'another repository',
-      [...OUTSIDE, '--history', 'https://github.com/owner/other', '--history-token', 'x', ...own],
-      { code: 3, out: '', err: /the repository of .*, not github.com\/owner\/other\./ },
-    ],
+    ['another store', [...backend('http://127.0.0.1:1/other'), ...local, ...own], { code: 3, out: '', err: /refuses: the store of \S+ is \S+1\/ds\/query, not \S+1\/other\/query\. Give the/ }],
+    ['another data folder', [...OUTSIDE, ...local, '--data', other], { code: 3, out: '', err: /refuses: the repository of \S+ is \S+repository.git, not \S+repository.git\. Give/ }],
+    ['another repository', [...OUTSIDE, '--history', 'https://github.com/owner/other', '--history-token', 'x', ...own], { code: 3, out: '', err: /the repository of .*, not github.com\/owner\/other\./ }],
   ]
   for (const [name, args, expected] of rows) {
     await row(t, 'none', name, async (t) => {
