@@ -1,10 +1,13 @@
 // In charge of the caches that belong to no application: functions of a text or of Git's id of a content. Bounded by bytes.
 import { LRUCache } from 'lru-cache'
+import type { Format } from './http/media-type.js'
 import type { QueryAnalysis, UpdateAnalysis } from './sparql/analysis.js'
 
 export interface GatewayCaches {
   /** Mementos ready to be sent, by Git's id of the content and the format: neither changes. */
   readonly mementos: ByteCache<Buffer>
+  /** The RDF format that an Accept field prefers. */
+  readonly formats: ByteCache<Format>
   /** Analysed queries and updates, by text, base and dataset. */
   readonly queries: ByteCache<QueryAnalysis>
   readonly updates: ByteCache<UpdateAnalysis>
@@ -22,7 +25,8 @@ export function makeGatewayCaches(maxBytes: number): GatewayCaches {
   const sizeOfAnalysis = ({ text }: { readonly text: string }): number => 1024 + 4 * text.length
   return {
     mementos: byteCache<Buffer>(maxBytes / 2, ({ length }) => 128 + length),
-    queries: byteCache<QueryAnalysis>(maxBytes / 4, sizeOfAnalysis),
+    formats: byteCache<Format>(Math.min(maxBytes / 4, 2 ** 20), () => 64),
+    queries: byteCache<QueryAnalysis>(maxBytes / 8, sizeOfAnalysis),
     updates: byteCache<UpdateAnalysis>(maxBytes / 4, sizeOfAnalysis),
   }
 }

@@ -23,7 +23,7 @@ import { run, wait, type Awaitable, type Steps } from './steps.js'
 
 /** Every request is answered: a throw is a bug, and becomes a 500 with the id that the log has too. At once where no step waits. */
 export function handle(request: Request, gateway: Gateway): Awaitable<Response> {
-  const trace = makeTrace(gateway.now)
+  const trace = makeTrace()
   const accept = acceptOverride(request.requestTarget) ?? request.fields.accept
   const failed = (error: unknown): Response => {
     gateway.log.error({ id: request.id, err: error }, 'internal error')

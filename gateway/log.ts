@@ -1,39 +1,40 @@
-// In charge of what is observed: one structured line a request, and the few other events. No secrets, no bodies.
+// In charge of the log: one structured line for each request, and the few other events. No secrets, no bodies.
 import { pino, type Logger } from 'pino'
 import type { Decision } from '../policies/decide.js'
 
 export type Log = Logger
 
-/** To standard error, gathered for 200 ms at most: a line is worth less than the time of the request it is about. */
+/** Writes to standard error, 200 ms late at most, so that no request waits for its own line. */
 export const makeLog = (level: string): Log =>
   pino({ level, base: null }, pino.destination({ dest: 2, sync: false, minLength: 4096, periodicFlush: 200 }))
 
-/** What is gathered about one request on its way, for its one line in the log. */
+/** The facts about one request that its line in the log reports: each step of the request adds its own. */
 export interface Trace {
   agent?: string
-  /** Who acts on behalf of the agent. */
+  /** The agent that acts on behalf of `agent`. */
   delegate?: string
   decision?: Decision
-  /** The code of the problem that it was answered with. */
+  /** The code of the problem that answered the request. */
   problem?: string
-  /** What only the operator may read about a refusal. */
+  /** The reason for a refusal, where only the operator may read it. */
   cause?: string
-  /** The base whose session of this browser is over: it is told to forget it. */
+  /** The base of the application whose session in this browser has ended: the response removes its cookie. */
   endedSession?: string
   storeMs: number
-  /** Counts the time that the store took to answer. */
+  /** Adds the time until the store has answered to `storeMs`. */
   store<T>(answer: Promise<T>): Promise<T>
 }
 
-export function makeTrace(now: () => number): Trace {
+/** Measures with a monotonic clock: the gateway's own may be set while a request waits. */
+export function makeTrace(): Trace {
   return {
     storeMs: 0,
     async store(answer) {
-      const from = now()
+      const from = performance.now()
       try {
         return await answer
       } finally {
-        this.storeMs += now() - from
+        this.storeMs += performance.now() - from
       }
     },
   }

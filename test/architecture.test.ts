@@ -1,97 +1,77 @@
 // The shape of the code (design 1): which folder may know which, no cycles, and where the outside world is touched.
-import { readdirSync, readFileSync } from 'node:fs'
-import { dirname, join, normalize } from 'node:path'
 import t from 'tap'
+import { floorOf, functionsOf, importsOf, localImportsOf, SOURCES } from './support/sources.js'
 
-const FOLDERS = ['gateway', 'policies', 'cache', 'versioning'] as const
-const sources = new Map<string, string>()
-for (const folder of FOLDERS) {
-  let names: string[] = []
-  try {
-    names = readdirSync(folder)
-  } catch {
-    continue
-  }
-  for (const name of names.filter((n) => n.endsWith('.ts'))) {
-    sources.set(`${folder}/${name}`, readFileSync(join(folder, name), 'utf8'))
-  }
-}
-const importsOf = (file: string): string[] =>
-  [
-    ...sources.get(file)!.matchAll(/^(?:import|export)[^'"]*?from '([^']+)'|^import '([^']+)'|import\('([^']+)'\)/gms),
-  ].map((match) => (match[1] ?? match[2] ?? match[3])!)
-const localImports = (file: string): string[] =>
-  importsOf(file)
-    .filter((name) => name.startsWith('.'))
-    .map((name) => normalize(join(dirname(file), name)).replace(/\.js$/, '.ts'))
-
-void t.test('gateway imports the other three; they import neither gateway nor one another', async (t) => {
-  for (const file of sources.keys()) {
-    const folder = file.split('/')[0]!
-    for (const imported of localImports(file)) {
-      t.ok(sources.has(imported), `${file} imports ${imported}, which exists`)
-      const other = imported.split('/')[0]!
-      t.ok(folder === 'gateway' || other === folder, `${file} imports ${imported}`)
+void t.test(
+  'a room imports only rooms below it and itself; of other folders only gateway knows; types count',
+  async (t) => {
+    for (const file of SOURCES.keys()) {
+      t.ok(floorOf(file) >= 0, `${file} is in a room that FLOORS has`)
+      const folder = file.split('/')[0]!
+      for (const imported of localImportsOf(file)) {
+        t.ok(SOURCES.has(imported), `${file} imports ${imported}, which exists`)
+        const isAllowed = imported.startsWith(`${folder}/`) ? floorOf(imported) <= floorOf(file) : folder === 'gateway'
+        t.ok(isAllowed, `${file} imports ${imported}`)
+      }
     }
-  }
-})
+  },
+)
 
-void t.test('no import cycles', async (t) => {
-  // Types are erased, so that only imports of values can make a cycle.
-  const valueImports = (file: string): string[] => {
-    const types = [...sources.get(file)!.matchAll(/^(?:import|export) type [^'"]*?from '([^']+)'/gms)].map((m) => m[1]!)
-    return importsOf(file)
-      .filter((name) => name.startsWith('.') && !types.includes(name))
-      .map((name) => normalize(join(dirname(file), name)).replace(/\.js$/, '.ts'))
-  }
+void t.test('no import cycles of files, types included', async (t) => {
   const done = new Set<string>()
   const visit = (file: string, path: readonly string[]): void => {
     if (path.includes(file)) t.fail(`${[...path.slice(path.indexOf(file)), file].join(' → ')}`)
     else if (!done.has(file)) {
-      for (const imported of valueImports(file)) visit(imported, [...path, file])
+      for (const imported of localImportsOf(file)) visit(imported, [...path, file])
       done.add(file)
     }
   }
-  for (const file of sources.keys()) visit(file, [])
-  t.equal(done.size, sources.size)
+  for (const file of SOURCES.keys()) visit(file, [])
+  t.equal(done.size, SOURCES.size)
 })
 
 void t.test('the outside world is touched in these files only', async (t) => {
   const homes: Record<string, readonly string[]> = {
-    fastify: ['gateway/server.ts'],
-    undici: ['gateway/store-exchange.ts', 'policies/pinned-request.ts'],
-    oxigraph: ['gateway/embedded-store.ts'],
-    'oxigraph/web.js': ['gateway/bounded-oxigraph.ts', 'gateway/patch-run.ts', 'gateway/embedded-store-worker.ts'],
-    n3: ['gateway/graph.ts', 'gateway/rdf-read.ts', 'gateway/rdf-write.ts', 'gateway/evaluation-worker.ts'],
-    sparqljs: ['gateway/patch.ts', 'gateway/sparql-analysis.ts', 'gateway/update-graphs.ts'],
-    'rdf-validate-shacl': ['policies/constraints.ts'],
+    fastify: ['gateway/http/listener.ts'],
+    undici: ['gateway/stores/http-exchange.ts', 'policies/fetch/pinned-request.ts'],
+    oxigraph: ['gateway/stores/embedded-store.ts'],
+    'oxigraph/web.js': [
+      'gateway/stores/bounded-oxigraph.ts',
+      'gateway/evaluation/run-patch.ts',
+      'gateway/stores/embedded-worker.ts',
+    ],
+    n3: ['gateway/rdf/graph.ts', 'gateway/rdf/read.ts', 'gateway/rdf/write.ts', 'gateway/evaluation/worker.ts'],
+    sparqljs: ['gateway/sparql/patch.ts', 'gateway/sparql/analysis.ts', 'gateway/sparql/update-graphs.ts'],
+    'rdf-validate-shacl': ['policies/constraints/constraints.ts'],
     pino: ['gateway/log.ts'],
-    '@peculiar/x509': ['gateway/make-certificate.ts'],
-    'classic-level': ['versioning/database.ts', 'versioning/bare-repository.ts'],
-    '@octokit/rest': ['versioning/github-api.ts'],
-    'prom-client': ['gateway/metrics.ts'],
-    nodemailer: ['gateway/mail.ts'],
-    pkijs: ['gateway/pkcs12.ts'],
-    asn1js: ['gateway/pkcs12.ts'],
-    'openid-client': ['gateway/oidc-client.ts'],
-    jose: ['policies/bearer-token.ts', 'policies/dpop.ts', 'gateway/oidc-client.ts'],
+    '@peculiar/x509': ['gateway/agents/make-certificate.ts'],
+    'classic-level': ['versioning/journal/database.ts', 'versioning/git/bare-repository.ts'],
+    '@octokit/rest': ['versioning/github/api.ts'],
+    'prom-client': ['gateway/operators/metrics.ts'],
+    nodemailer: ['gateway/agents/mail.ts'],
+    pkijs: ['gateway/agents/pkcs12.ts'],
+    asn1js: ['gateway/agents/pkcs12.ts'],
+    'openid-client': ['gateway/identity/provider-client.ts'],
+    jose: ['policies/identity/bearer-token.ts', 'policies/identity/dpop.ts', 'gateway/identity/provider-client.ts'],
   }
   for (const [library, allowed] of Object.entries(homes)) {
-    const users = [...sources.keys()].filter((file) => importsOf(file).includes(library))
+    const users = [...SOURCES.keys()].filter((file) => importsOf(file).includes(library))
     for (const user of users) t.ok(allowed.includes(user), `${user} uses ${library}`)
     t.ok(users.length > 0, `${library} is used`)
   }
-  for (const [file, text] of sources) {
-    if (['gateway/server.ts', 'gateway/main.ts', 'gateway/start.ts', 'gateway/open-stores.ts'].includes(file)) continue
+  for (const [file, text] of SOURCES) {
+    if (['gateway/main.ts', 'gateway/start/start.ts', 'gateway/start/open-stores.ts'].includes(file)) continue
     t.notMatch(text, /Date\.now\(\)|new Date\(\)/, `${file} is given the clock`)
   }
 })
 
 void t.test('every file says first what it is in charge of', async (t) => {
-  for (const [file, text] of sources) t.match(text, /^(#!.*\n)?\/\/ In charge of /, file)
+  for (const [file, text] of SOURCES) t.match(text, /^(#!.*\n)?\/\/ In charge of /, file)
 })
 
 void t.test('files and functions stay small', async (t) => {
-  for (const [file, text] of sources)
+  for (const [file, text] of SOURCES) {
     t.ok(text.split('\n').length <= 260, `${file} has ${text.split('\n').length} lines`)
+    for (const { name, lines } of functionsOf(file)) t.ok(lines <= 60, `${name} has ${lines} lines`)
+  }
 })

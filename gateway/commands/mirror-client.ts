@@ -1,7 +1,7 @@
 // In charge of asking a running gateway to verify or sweep, through its management port.
 import { request } from 'node:http'
 import { MIRROR_LINES, type MirrorLine } from '../operators/mirror-endpoints.js'
-import type { Outcome, Tell } from '../mirror/mirror.js'
+import type { MirrorOutcome, Report } from '../mirror/report.js'
 import type { CommandFailure } from './exit-codes.js'
 
 const IDLE_MS = 300_000
@@ -20,8 +20,8 @@ export interface MirrorRequest {
 export function askGateway(
   port: number,
   { action, force, ...query }: MirrorRequest,
-  tell: Tell,
-): Promise<Outcome | CommandFailure | undefined> {
+  report: Report,
+): Promise<MirrorOutcome | CommandFailure | undefined> {
   const failed = (detail: string): CommandFailure => ({
     failure: 'gateway.failed',
     detail: `The gateway at port ${port} ${detail}`,
@@ -42,7 +42,7 @@ export function askGateway(
       let last: MirrorLine | undefined
       const take = (line: string): void => {
         last = JSON.parse(line) as MirrorLine
-        if (last.event === 'progress' || last.event === 'difference') tell(last)
+        if (last.event === 'progress' || last.event === 'difference') report(last)
       }
       answer.setEncoding('utf8')
       answer.on('error', ({ message }) => resolve(failed(`broke off: ${message}.`)))

@@ -1,5 +1,5 @@
 // In charge of the output of `triplegate mirror`: progress, differences and outcome as text. Pure.
-import { DIFFERENCES, type MirrorEvent, type Outcome } from '../mirror/documents.js'
+import { MISMATCHES, type MirrorEvent, type MirrorOutcome } from '../mirror/report.js'
 
 const BAR = 30
 const number = (count: number): string => count.toLocaleString('en')
@@ -12,7 +12,7 @@ export function barText(what: string, { documents, of }: Extract<MirrorEvent, { 
   return `${what} [${bar}] ${Math.floor(share * 100)}% ${number(documents)} of ${number(of)}`
 }
 
-const WIDTH = Math.max(...DIFFERENCES.map(({ length }) => length)) + 2
+const WIDTH = Math.max(...MISMATCHES.map(({ length }) => length)) + 2
 
 export const differenceText = ({
   document,
@@ -22,9 +22,9 @@ export const differenceText = ({
   `${difference.padEnd(WIDTH)}${document}${detail === undefined ? '' : `  ${detail}`}\n`
 
 /** @param swept true if the differences have been committed */
-export function outcomeText(base: string, outcome: Outcome, swept: boolean): string {
+export function outcomeText(base: string, outcome: MirrorOutcome, swept: boolean): string {
   const { differences, imported, behind } = outcome
-  const counts = DIFFERENCES.flatMap((name) => (differences[name] ? [`${number(differences[name])} ${name}`] : []))
+  const counts = MISMATCHES.flatMap((name) => (differences[name] ? [`${number(differences[name])} ${name}`] : []))
   const parts = [
     ...(imported ? [`${documents(imported)} imported as one commit`] : []),
     ...(counts.length > 0 ? [`${swept ? 'found' : 'different'}: ${counts.join(', ')}`] : []),

@@ -6,7 +6,7 @@ import type { DescribedApplication, DescribedDataspace } from '../configuration/
 import { historyPlaceOf, repositoryName, type Existing } from '../configuration/history-place.js'
 import { SETTINGS, type Environment, type Settings } from '../configuration/settings.js'
 import { StartFailure } from '../configuration/start-failure.js'
-import { makeLocks, type Locks } from '../documents/lock.js'
+import { makeLocks } from '../documents/locks.js'
 import { EXIT, type CommandFailure } from './exit-codes.js'
 import { makeLog } from '../log.js'
 import {
@@ -16,9 +16,10 @@ import {
   type MirrorArguments,
 } from './mirror-arguments.js'
 import { askGateway, type MirrorRequest } from './mirror-client.js'
-import { whyBehind } from '../mirror/documents.js'
-import { sweep, verify, type Mirrored, type MirrorEvent, type Outcome, type Tell } from '../mirror/mirror.js'
+import { sweep, verify, type SweepOptions } from '../mirror/mirror.js'
+import { whyBehind, type Mirrored } from '../mirror/mirrored.js'
 import { rebuild } from '../mirror/rebuild.js'
+import type { MirrorEvent, MirrorOutcome, Report } from '../mirror/report.js'
 import { barText, differenceText, outcomeText } from './mirror-text.js'
 import { isFailure, type Failure } from '../problem.js'
 import { openMirrored } from '../start/open-history.js'
@@ -30,7 +31,7 @@ export const MIRROR_COMMAND: Command = { description: MIRROR_DESCRIPTION, run: r
 type DescribedMember = { readonly application: DescribedApplication; readonly dataspace: DescribedDataspace }
 type Progress = Extract<MirrorEvent, { event: 'progress' }>
 type FoundDifference = Extract<MirrorEvent, { event: 'difference' }>
-type MirrorResult = { readonly application: string } & (Outcome | { readonly failure: string })
+type MirrorResult = { readonly application: string } & (MirrorOutcome | { readonly failure: string })
 
 /** Returns the exit code. */
 export async function runMirrorCommand(
@@ -73,11 +74,11 @@ async function mirrorOne(
   const { out, error } = terminal
   const show = showProgress(base, given, terminal)
   const found: FoundDifference[] = []
-  const tell: Tell = (event) => {
+  const report: Report = (event) => {
     if (event.event === 'difference') found.push(event)
     else show(event)
   }
-  const outcome = await outcomeOf(member, given, { tell, now: terminal.now, ...(openStore && { openStore }) })
+  const outcome = await outcomeOf(member, given, { report, now: terminal.now, ...(openStore && { openStore }) })
   terminal.waiting(undefined)
   found.sort((a, b) => (a.document < b.document ? -1 : Number(a.document > b.document)))
   if (!given.json) for (const one of found) out(printable(differenceText(one)))
@@ -118,17 +119,21 @@ const isFilledFromHistory = ({ service, versioning }: DescribedApplication): boo
   service.embedded && versioning !== 'off'
 
 interface Means {
-  readonly tell: Tell
+  readonly report: Report
   readonly now: () => number
   readonly openStore?: OpenStore
 }
 
-async function outcomeOf(member: DescribedMember, given: MirrorArguments, means: Means): Promise<Outcome | Failure> {
+async function outcomeOf(
+  member: DescribedMember,
+  given: MirrorArguments,
+  means: Means,
+): Promise<MirrorOutcome | Failure> {
   const { application } = member
   const { action, settings, force } = given
   if (action !== 'rebuild' && settings.management !== 'off') {
     const request = { action, force, ...namedIn(application, settings) }
-    const outcome = await askGateway(settings.management, request, means.tell)
+    const outcome = await askGateway(settings.management, request, means.report)
     if (outcome) return outcome
   }
   if (application.service.embedded && !means.openStore) {
@@ -151,8 +156,8 @@ async function outcomeOf(member: DescribedMember, given: MirrorArguments, means:
 async function withoutGateway(
   { application, dataspace }: DescribedMember,
   { action, settings, force }: MirrorArguments,
-  { tell, now, stores }: Means & { readonly stores: ReturnType<typeof makeStores> },
-): Promise<Outcome | Failure> {
+  { report, now, stores }: Means & { readonly stores: ReturnType<typeof makeStores> },
+): Promise<MirrorOutcome | Failure> {
   const locks = makeLocks()
   const existing = EXISTING[action]
   const surroundings = { stores, settings, locks, log: makeLog('silent'), now, ...(existing && { existing }) }
@@ -160,9 +165,9 @@ async function withoutGateway(
   if (!opened) return mirrorFailure('it is not versioned.')
   const { mirrored, close } = opened
   try {
-    if (action === 'verify') return await verify(mirrored, locks, tell)
-    if (action === 'sweep') return await sweepAndWait(mirrored, { locks, tell, force })
-    const outcome = await rebuild(mirrored, locks, { force, tell })
+    if (action === 'verify') return await verify(mirrored, { locks, report })
+    if (action === 'sweep') return await sweepAndWait(mirrored, { locks, report, force })
+    const outcome = await rebuild(mirrored, { locks, report, force })
     if (!('occupied' in outcome)) return outcome
     const { occupied } = outcome
     return mirrorFailure(
@@ -199,11 +204,8 @@ const EXISTING: Readonly<Record<MirrorAction, Existing | undefined>> = {
 }
 
 /** Waits for the commits; those still missing when this process stops stay in the journal until a gateway starts. */
-async function sweepAndWait(
-  mirrored: Mirrored,
-  { locks, tell, force }: { readonly locks: Locks; readonly tell: Tell; readonly force: boolean },
-): Promise<Outcome | Failure> {
-  const outcome = await sweep(mirrored, locks, tell, undefined, force)
+async function sweepAndWait(mirrored: Mirrored, options: SweepOptions): Promise<MirrorOutcome | Failure> {
+  const outcome = await sweep(mirrored, options)
   if (isFailure(outcome)) return outcome
   let depth: number
   do depth = mirrored.history.status().depth
@@ -216,7 +218,7 @@ const COMMITS_MS = 30_000
 
 const mirrorFailure = (detail: string): CommandFailure => ({ failure: 'mirror.failed', detail })
 
-function exitOf({ differences, behind }: Outcome, { action }: MirrorArguments): number {
+function exitOf({ differences, behind }: MirrorOutcome, { action }: MirrorArguments): number {
   if (action === 'sweep') return differences.unreadable || differences['in doubt'] ? EXIT.failed : EXIT.done
   return behind !== undefined || Object.keys(differences).length > 0 ? EXIT.different : EXIT.done
 }

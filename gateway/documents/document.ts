@@ -1,5 +1,5 @@
-// In charge of a document as read from its store: its content, the facts that access and preconditions rest on, and the
-// representations that have been made from it. What the store answered is kept (cache/stored-graphs.ts).
+// In charge of a document as its store has it: its content, the facts that access and preconditions rest on, and the
+// representations made from it. The store's answers are cached (cache/stored-graphs.ts).
 import { digestOf, entityTag } from '../../cache/entity-tag.js'
 import {
   makeStoredGraphs,
@@ -7,71 +7,93 @@ import {
   type StoredGraphs,
   type StoredGraphsSettings,
 } from '../../cache/stored-graphs.js'
-import type { Application } from '../gateway.js'
-import { graphOf, nTriplesOf, valuesOf, type Graph } from '../rdf/graph.js'
-import { describeLarge } from './large-document.js'
-import type { Trace } from '../log.js'
+import type { Decision, Mode } from '../../policies/decide.js'
+import type { DescribedApplication } from '../configuration/dataspace.js'
+import { typesOf } from './hierarchy.js'
 import type { Format } from '../http/media-type.js'
-import { lastModifiedOf, typesOf } from './next-state.js'
-import { isFailure, problem, type Problem } from '../problem.js'
-import { ONE_PIECE } from '../http/ready-head.js'
+import type { Trace } from '../log.js'
+import { lastModifiedOf } from './next-state.js'
+import { isFailure, type Problem } from '../problem.js'
+import { graphOf, nTriplesOf, valuesOf, type Graph } from '../rdf/graph.js'
 import { readNTriples } from '../rdf/read.js'
-import { noDecisions, type Decisions } from './remembered-decisions.js'
-import { writeGraph } from '../rdf/write.js'
 import type { Awaitable } from '../steps.js'
+import type { ReadyHead } from '../http/exchange.js'
+import { ONE_PIECE } from '../http/ready-head.js'
 import type { GraphStore } from '../stores/store.js'
+import { wholeText } from '../stores/whole-text.js'
+import { storedTriples } from './stored-triples.js'
 import { isDocumentUri } from '../http/target.js'
-import { ACL } from '../rdf/vocabulary.js'
+import { ACL, DCT, RDF } from '../rdf/vocabulary.js'
+import { writeGraph } from '../rdf/write.js'
 
-/** What is known of a document of any size: access rests on it. */
-export interface Described {
+/** The facts of a document of any size: access rests on them. */
+export interface DocumentFacts {
   readonly iri: string
   readonly types: readonly string[]
   readonly owners: readonly string[]
   /** Milliseconds since the epoch. */
   readonly lastModified: number | undefined
-  /** Decisions on this very state, by mode and agent: each holds while `version` is that of the rules. */
+  /** Decisions on this very state, by mode and agent. */
   readonly decisions: Decisions
 }
 
-export interface Document extends Described {
+export type Decisions = Readonly<Record<Mode, Map<string, RememberedDecision>>>
+
+export interface RememberedDecision {
+  /** The version of the rules: the decision is valid while they have no later one. */
+  readonly version: number
+  readonly decision: Decision
+  /** The heads of the responses that rest on the decision, by the code of the format. */
+  readonly heads: Readonly<Record<200 | 304, Map<string, ReadyHead>>>
+}
+
+const noDecisions = (): Decisions => ({
+  Read: new Map(),
+  Write: new Map(),
+  Append: new Map(),
+  Control: new Map(),
+})
+
+export interface Document extends DocumentFacts {
   /** Canonical N-Triples. */
   readonly nTriples: string
   /** The same for the same triples, on every instance (design 3). */
   readonly digest: string
-  /** The triples: parsed again when they are asked for a second time, for they take far more room than their text. */
+  /** The triples. The second call parses the text again: the triples take far more memory than their text. */
   graph(): Graph
-  /** Made when first asked for, by the code of the format. */
+  /** By the code of the format; each is made when it is first asked for. */
   readonly representations: Map<string, Representation>
 }
 
 export interface Representation {
   readonly bytes: Buffer
-  /** The same bytes, a character each, where they are few. */
+  /** The same bytes as a string, one character for each byte, where they are few. */
   readonly text?: string
 }
 
-/** A document too large to be held: it is streamed (read-large.ts). */
-export interface LargeDocument extends Described {
-  /** The graph's version (graph-versions.ts) that this is known of. */
+/** A document too large for memory: it is streamed (methods/read-large.ts). */
+export interface LargeDocument extends DocumentFacts {
+  /** The graph's version (cache/graph-versions.ts) that these facts are about. */
   readonly version: number
-  /** Undefined until all of it has been streamed. */
+  /** Undefined until the whole document has been streamed once. */
   digest: string | undefined
 }
 
-export const isLarge = (document: Described): document is LargeDocument => 'version' in document
+export const isLarge = (document: DocumentFacts): document is LargeDocument => 'version' in document
 
+/** The documents of an application: from the cache, or from the store. */
 export type Documents = StoredGraphs<Document | LargeDocument, Problem>
+
+export interface HasDocuments {
+  readonly cache: { readonly documents: Documents }
+}
 
 export function documentOf(iri: string, base: string, graph: Graph): Document {
   const nTriples = nTriplesOf(graph)
   let parsed: Graph | undefined = graph
   return {
-    iri,
+    ...factsOf(iri, base, graph),
     nTriples,
-    types: typesOf(graph, iri, base),
-    owners: valuesOf(graph, iri, ACL('owner')),
-    lastModified: lastModifiedOf(graph, iri),
     digest: digestOf(graph.lines),
     graph() {
       const triples = parsed ?? graphOf(readNTriples(nTriples)!)
@@ -79,17 +101,26 @@ export function documentOf(iri: string, base: string, graph: Graph): Document {
       return triples
     },
     representations: new Map(),
-    decisions: noDecisions(),
   }
 }
 
-/** In bytes of N-Triples. Every request about a document reads all of it: what grows by appending has to end somewhere. */
+const factsOf = (iri: string, base: string, graph: Graph): DocumentFacts => ({
+  iri,
+  types: typesOf(graph, iri, base),
+  owners: valuesOf(graph, iri, ACL('owner')),
+  lastModified: lastModifiedOf(graph, iri),
+  decisions: noDecisions(),
+})
+
+/**
+ * In bytes of N-Triples. Every request about a document reads all of it, so a document that clients keep appending to
+ * needs a limit.
+ */
 export const MAX_DOCUMENT = 32 * 1024 * 1024
 
-/** About what is known of a large document. */
+/** About the size of the facts of a large document. */
 const LARGE_BYTES = 4096
 
-/** What the application's documents are kept in, and asked for from. */
 export const makeDocuments = (
   store: GraphStore,
   base: string,
@@ -97,22 +128,40 @@ export const makeDocuments = (
 ): Documents =>
   makeStoredGraphs<Document | LargeDocument, Problem>({
     ...settings,
-    isFailure: isFailure,
+    isFailure,
     sizeOf: (document) => (isLarge(document) ? LARGE_BYTES : 2 * document.nTriples.length),
     async ask(iri) {
       const version = settings.versions.of(iri)
       const nTriples = await store.read(iri)
       if (isFailure(nTriples) && nTriples.failure === 'store.too-large') return describeLarge(store, iri, base, version)
       if (nTriples === undefined || isFailure(nTriples)) return nTriples
-      const triples = readNTriples(nTriples)
-      if (!triples) return problem('store.failed', 'The triplestore answered with something that is not N-Triples.')
+      const triples = storedTriples(nTriples)
+      if (isFailure(triples)) return triples
       return triples.length === 0 ? undefined : documentOf(iri, base, graphOf(triples))
     },
   })
 
-/** The document as it is kept, else as the store answers. */
+const FACTS = [RDF('type'), ACL('owner'), DCT('created'), DCT('modified')].map((iri) => `<${iri}>`).join(' ')
+const MAX_FACTS = 1024 * 1024
+
+/** Asks for the facts only. `version`: the graph's, before the store was asked anything about it. */
+async function describeLarge(
+  store: GraphStore,
+  iri: string,
+  base: string,
+  version: number,
+): Promise<LargeDocument | Problem> {
+  const query = `CONSTRUCT { <${iri}> ?p ?o } WHERE { VALUES ?p { ${FACTS} } GRAPH <${iri}> { <${iri}> ?p ?o } }`
+  const text = await wholeText(store.query(query, 'application/n-triples'), MAX_FACTS)
+  if (isFailure(text)) return text
+  const triples = storedTriples(text)
+  if (isFailure(triples)) return triples
+  return { ...factsOf(iri, base, graphOf(triples)), version, digest: undefined }
+}
+
+/** The document from the cache, else from the store. */
 export function readDocument(
-  { cache }: Application,
+  { cache }: HasDocuments,
   iri: string,
   trace: Trace,
 ): Awaitable<Stored<Document | LargeDocument> | Problem> {
@@ -120,26 +169,30 @@ export function readDocument(
   return found instanceof Promise ? trace.store(found) : found
 }
 
-/** The document as the store answers now. */
+/** The document as the store has it now. */
 export function readDocumentNow(
-  { cache }: Application,
+  { cache }: HasDocuments,
   iri: string,
   trace: Trace,
 ): Promise<Stored<Document | LargeDocument> | Problem> {
   return trace.store(cache.documents.fetch(iri))
 }
 
-/** Whether a URL of the application leads to this graph as its document: not one of the admin application under it. */
+/** Whether the graph is a document of this application: no URL of the admin application below it leads there. */
 export const isDocumentOf = (
-  { base, kind }: { readonly base: string; readonly kind: 'end-user' | 'admin' },
+  { base, kind }: Pick<DescribedApplication, 'base' | 'kind'>,
   adminBase: string,
   graph: string,
 ): boolean => graph.startsWith(base) && (kind === 'admin' || !graph.startsWith(adminBase)) && isDocumentUri(graph, base)
 
 export const entityTagOf = ({ digest }: Document, { code }: Format): string => entityTag(digest, code)
 
-/** The ready bytes of the document in a format. */
-export function representationOf({ cache }: Application, document: Document, format: Format): Representation | Problem {
+/** The bytes of the document in a format, made at most once. */
+export function representationOf(
+  { cache }: HasDocuments,
+  document: Document,
+  format: Format,
+): Representation | Problem {
   const ready = document.representations.get(format.code)
   if (ready) return ready
   const written = writeGraph(document.graph(), format)

@@ -1,22 +1,23 @@
-// In charge of the dataspace's SHACL shapes: those in the ontology documents of the admin application, read when first
-// needed and again after one of them has changed. The constraints of documents (spec 4.1) rest on them.
+// In charge of a dataspace's SHACL shapes, on which the constraints of documents rest (spec 4.1): they are read from the
+// ontology documents of the admin application when first needed, and again after one of these has changed.
 import { graphOf, nTriplesOf } from '../rdf/graph.js'
-import { isFailure, problem, type Problem } from '../problem.js'
-import { readNTriples } from '../rdf/read.js'
+import { isFailure, type Problem } from '../problem.js'
 import type { GraphStore } from '../stores/store.js'
 import { wholeText } from '../stores/whole-text.js'
+import { storedTriples } from './stored-triples.js'
 import { shapesIn } from '../../policies/constraints/constraints.js'
 
-/** The ontologies' triples as canonical N-Triples; `version` names this state of them. */
 export interface Shapes {
+  /** Names this state of the ontology documents. */
   readonly version: string
+  /** All triples of the ontology documents, as canonical N-Triples. */
   readonly nTriples: string
 }
 
 export interface Ontologies {
-  /** Undefined when no ontology document holds a shape: then there is nothing to check. */
+  /** Undefined when no ontology document has a shape: then there is nothing to check. */
   shapes(): Promise<Shapes | undefined | Problem>
-  /** A graph of the admin application has changed; or it may, until then (ms since the epoch). */
+  /** A graph of the admin application has changed; or it may change until `until` (ms since the epoch). */
   changed(graph: string, until?: number): void
 }
 
@@ -33,8 +34,8 @@ export function makeOntologies(store: GraphStore, adminBase: string, now: () => 
     const query = `CONSTRUCT { ?s ?p ?o } WHERE { GRAPH ?g { ?s ?p ?o } FILTER(STRSTARTS(STR(?g), "${folder}")) }`
     const text = await wholeText(store.query(query, 'application/n-triples'), LIMIT)
     if (isFailure(text)) return text
-    const triples = readNTriples(text)
-    if (!triples) return problem('store.failed', 'The triplestore answered with something that is not N-Triples.')
+    const triples = storedTriples(text)
+    if (isFailure(triples)) return triples
     return shapesIn(triples) ? { version: `${adminBase}#${asOf}`, nTriples: nTriplesOf(graphOf(triples)) } : undefined
   }
 
@@ -47,7 +48,7 @@ export function makeOntologies(store: GraphStore, adminBase: string, now: () => 
     async shapes() {
       const asked = (reading ??= read())
       const shapes = await asked
-      // A failure is not kept, and neither is what was read before a change.
+      // Failures are not remembered, nor is a state that a write in doubt may still change.
       if ((isFailure(shapes) || now() < doubtUntil) && reading === asked) renew()
       return shapes
     },

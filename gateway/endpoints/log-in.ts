@@ -7,15 +7,13 @@ import type { Asked, EndpointTarget } from '../request/route.js'
 import { run, type Awaitable } from '../steps.js'
 import type { Field, Response } from '../http/exchange.js'
 import type { Context } from '../request/context.js'
-import { logIn } from '../identity/accounts.js'
+import { logIn } from './first-log-in.js'
 import { isLoginFailure, type Begun, type LoginFailure } from '../identity/provider-client.js'
 import { clearCookie, cookieOf, setCookie } from '../identity/cookies.js'
 import { agentOf, sessionOf } from '../identity/identities.js'
 import type { Provider } from '../configuration/identity-providers.js'
 import { isFailure, problem, type Problem } from '../problem.js'
-import { RDF_FORMATS } from '../http/media-type.js'
-import { notAcceptable, rdfFormat } from '../methods/read.js'
-import { writeGraph } from '../rdf/write.js'
+import { graphAnswer } from '../request/graph-answer.js'
 import { linkField, response } from '../request/respond.js'
 import { DCT, LACL, LDS, RDF, RDFS } from '../rdf/vocabulary.js'
 
@@ -63,16 +61,7 @@ function listProviders(
       ]
     }),
   )
-  const format = rdfFormat(accept)
-  const written = format && writeGraph(graph, format)
-  if (!format || isFailure(written)) return written && isFailure(written) ? written : notAcceptable(RDF_FORMATS)
-  const fields: Field[] = [
-    ['Content-Type', format.contentType],
-    ['Cache-Control', 'private, no-cache'],
-    ['Vary', 'Accept'],
-    linkField(application, agent.webId, undefined),
-  ]
-  return response(200, fields, Buffer.from(written!))
+  return graphAnswer(accept, graph, [linkField(application, agent.webId, undefined)])
 }
 
 const providerOf = ({ gateway }: Context, name: string): Provider | Problem =>

@@ -1,11 +1,11 @@
 // In charge of answering SPARQL queries: negotiation, stored results and their validators, and streams that end as they should.
-import { evaluatePreconditions } from '../../cache/preconditions.js'
 import type { Ask, ResultAnswer } from '../../cache/stored-results.js'
 import type { Decision } from '../../policies/decide.js'
 import type { Field, Response } from '../http/exchange.js'
+import { evaluateConditions, notAcceptable } from '../request/conditions.js'
 import type { Context } from '../request/context.js'
 import { negotiate, RDF_FORMATS, RESULT_FORMATS, BOOLEAN_FORMATS, type Format } from '../http/media-type.js'
-import { isFailure, problem, type Problem } from '../problem.js'
+import { isFailure, type Problem } from '../problem.js'
 import { isPublic, linkField, response } from '../request/respond.js'
 import type { QueryAnalysis } from '../sparql/analysis.js'
 import { StoreBreak } from '../stores/store.js'
@@ -25,10 +25,7 @@ export async function answerQuery(
 ): Promise<Response | Problem> {
   const offered = FORMATS[query.form]
   const format = negotiate(context.accept, offered)
-  if (!format) {
-    const types = offered.map(({ mediaType }) => mediaType).join(', ')
-    return problem('negotiation.not-acceptable', `None of the accepted media types can be given. There are: ${types}.`)
-  }
+  if (!format) return notAcceptable(offered)
   let answer: ResultAnswer<Problem>
   try {
     answer = await ask(context, query, format)
@@ -103,14 +100,10 @@ function stored(
   ]
   // RFC 9110 §13.1: conditions are about the resource that the method reads; POST, which may do anything, reads none.
   const conditions = request.method === 'POST' ? {} : request.fields
-  switch (evaluatePreconditions(conditions, { entityTags: [entityTag] }, true, request.receivedAt)) {
-    case 'not-modified':
-      return response(304, fields)
-    case 'failed':
-      return problem('precondition.failed', 'The result is not the one that the request asks for.')
-    case 'malformed':
-      return problem('request.malformed', 'If-Match is not a list of entity-tags.')
-    case 'proceed':
-  }
+  const unmet = 'The result is not the one that the request asks for.'
+  const current = { entityTags: [entityTag] }
+  const outcome = evaluateConditions({ fields: conditions, receivedAt: request.receivedAt }, current, true, unmet)
+  if (outcome === 'not-modified') return response(304, fields)
+  if (outcome !== 'proceed') return outcome
   return response(200, [['Content-Type', format.contentType], ...fields], bytes)
 }

@@ -4,10 +4,10 @@ import { LATEST_WRITE_MS } from '../stores/store.js'
 import type { Response } from '../http/exchange.js'
 import { sharersOf } from '../gateway.js'
 import type { Context } from '../request/context.js'
-import { isRefused, isUndone } from '../mirror/journalled-store.js'
+import { hadNoEffect, hasNoLaterEffect } from '../mirror/write-failures.js'
 import type { GraphSet } from '../sparql/graph-set.js'
-import { everyWrite, type Release } from '../documents/lock.js'
-import { problem, type Problem } from '../problem.js'
+import { everyWrite, underLocks, type Lock } from '../documents/locks.js'
+import type { Problem } from '../problem.js'
 import { linkField, response } from '../request/respond.js'
 import type { UpdateAnalysis } from '../sparql/analysis.js'
 
@@ -28,35 +28,21 @@ export async function answerUpdate(
     const documents = isWide ? undefined : written.filter((graph) => sharer.isDocument(graph))
     return documents?.length === 0 && sharer !== application ? [] : [{ sharer, documents }]
   })
-  const held: Release[] = []
-  try {
-    const mode = isWide ? 'exclusive' : 'shared'
-    const everyLock = parts.map(({ sharer }) => everyWrite(sharer, mode)).sort(([a], [b]) => (a < b ? -1 : 1))
-    // In order of their names, which has parents before their children, as documents are locked for a write.
-    const locks: [string, 'exclusive' | 'shared'][] = isWide ? [] : written.map((document) => [document, 'exclusive'])
-    for (const [name, mode] of [...everyLock, ...locks]) {
-      const release = await gateway.locks.acquire(name, mode)
-      if (!release) return BUSY
-      held.push(release)
-    }
+  const locks: Lock[] = parts.map(({ sharer }) => everyWrite(sharer, isWide ? 'exclusive' : 'shared'))
+  if (!isWide) for (const document of written) locks.push([document, 'exclusive'])
+  return underLocks(gateway, locks, async () => {
     // Not ended when the client leaves: half the time it would be done all the same.
     const own = parts.find(({ sharer }) => sharer === application)!
     const others = parts.filter((part) => part !== own)
     const update = { text, documents: own.documents, agent: agent.webId, time: request.receivedAt }
     const asParts = others.map(({ sharer: { journalled }, documents }) => ({ journalled, documents }))
     const failed = await trace.store(application.journalled.update(update, asParts))
-    const isOver = !failed || isRefused(failed)
-    if (!isOver && isUndone(failed)) return failed
+    const isOver = !failed || hasNoLaterEffect(failed)
+    if (!isOver && hadNoEffect(failed)) return failed
     await changed(context, writeSet, isOver ? undefined : gateway.now() + LATEST_WRITE_MS)
     return failed ?? response(200, [linkField(application, agent.webId, decision)])
-  } finally {
-    for (const release of held) release()
-  }
+  })
 }
-
-const BUSY = problem('server.overloaded', 'Too many writes to a document of this update are waiting.', {
-  fields: [['Retry-After', '1']],
-})
 
 /** Everything kept and everything compiled follows before the answer goes out. `until`: the update may still be done. */
 async function changed({ application, gateway }: Context, graphs: GraphSet, until: number | undefined): Promise<void> {

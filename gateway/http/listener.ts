@@ -144,10 +144,8 @@ function makeServer(settings: ListenerSettings): FastifyInstance {
   // RFC 9110 §9.3.6: this is no tunnel.
   app.server.on('connect', (_request: IncomingMessage, socket: Socket) => {
     const fields = [['Allow', 'GET, HEAD, OPTIONS']] as const
-    answerRaw(
-      socket,
-      problemResponse(problem('method.not-allowed', 'CONNECT is not allowed here.', { fields }), undefined),
-    )
+    const reason = problem('method.not-allowed', 'CONNECT is not allowed here.', { fields })
+    answerRaw(socket, problemResponse(reason, undefined), settings.now)
   })
   app.server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
     const reason = problem('request.malformed', 'Only the expectation 100-continue can be met.')
@@ -190,18 +188,22 @@ const PARSER_STATUS: Readonly<Record<string, [status: number, detail: string]>> 
 }
 
 /** RFC 9112 §3: a request that the HTTP parser refuses is answered here, in the form of every other error. */
-function answerMalformed(error: NodeJS.ErrnoException, socket: Socket, { problemResponse }: ListenerSettings): void {
+function answerMalformed(
+  error: NodeJS.ErrnoException,
+  socket: Socket,
+  { problemResponse, now }: ListenerSettings,
+): void {
   if (!socket.writable || error.code === 'ECONNRESET') {
     socket.destroy()
     return
   }
   const [status, detail] = PARSER_STATUS[error.code ?? ''] ?? [400, 'The request is not well-formed HTTP.']
-  answerRaw(socket, problemResponse(problem('request.malformed', detail), undefined, status))
+  answerRaw(socket, problemResponse(problem('request.malformed', detail), undefined, status), now)
 }
 
 /** An answer where there is no response object to write it to. */
-function answerRaw(socket: Socket, { status, fields, body }: Response): void {
-  const lines = [...fields, ['Connection', 'close'], ['Date', new Date(Date.now()).toUTCString()]]
+function answerRaw(socket: Socket, { status, fields, body }: Response, now: () => number): void {
+  const lines = [...fields, ['Connection', 'close'], ['Date', new Date(now()).toUTCString()]]
   const head = lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${head}\r\n${String(body)}`)
 }

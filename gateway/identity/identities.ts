@@ -12,15 +12,20 @@ import { makeSessions, type SealingKeys, type Session, type Sessions } from '../
 import { makeSeenTexts, type SeenTexts } from '../../policies/identity/seen-texts.js'
 import type { ReadProfile } from '../../policies/identity/webid.js'
 import type { Request } from '../http/exchange.js'
-import type { Dataspace, Member } from '../gateway.js'
 import type { Trace } from '../log.js'
-import { makeAccounts, type Accounts, type AccountId } from './accounts.js'
+import { makeAccounts, type Accounts, type AccountId, type HasAccounts } from './accounts.js'
 import type { OidcClient } from './provider-client.js'
 import { cookieOf } from './cookies.js'
 import type { Provider } from '../configuration/identity-providers.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { wait, type Steps } from '../steps.js'
 import type { Target } from '../http/target.js'
+
+/** An application with its dataspace, as far as agents are identified by it. */
+export interface HasIdentities {
+  readonly application: { readonly base: string }
+  readonly dataspace: HasAccounts
+}
 
 export interface Identities {
   readonly providers: readonly Provider[]
@@ -100,7 +105,7 @@ function settled(answer: Answer, trace: Trace): boolean | Problem {
 /** Solid-OIDC §5: the WebID that the issuer claims, where the WebID's profile names the issuer; else the account's agent. */
 export function* agentOf(
   { accounts, statements }: Identities,
-  dataspace: Dataspace,
+  dataspace: HasAccounts,
   claims: AccountId & { readonly webId?: string },
   trace: Trace,
 ): Steps<string | undefined | Problem> {
@@ -119,7 +124,7 @@ const AUTHORIZATION = /^(Bearer|DPoP) +([\w\-.~+/]+=*)$/i
 export function* agentOfToken(
   identities: Identities,
   request: Request,
-  target: Target<Member>,
+  target: Target<HasIdentities>,
   trace: Trace,
 ): Steps<string | Problem> {
   const { seen, now } = identities
@@ -140,7 +145,7 @@ export function* agentOfToken(
 function* claimsIn(
   { tokens, proofs }: Identities,
   { fields, method }: Request,
-  target: Target<Member>,
+  target: Target<HasIdentities>,
   trace: Trace,
 ): Steps<Claims | Problem> {
   const [, scheme, token] = AUTHORIZATION.exec(fields.authorization ?? '') ?? []
@@ -162,7 +167,7 @@ function* claimsIn(
 }
 
 /** RFC 9449 §4.2: the URL of the request without its query. */
-function urlOf(target: Target<Member>): string {
+function urlOf(target: Target<HasIdentities>): string {
   if (target.kind === 'endpoint') return target.iri
   return target.kind === 'proxied' ? target.path : target.document
 }
@@ -171,7 +176,7 @@ function urlOf(target: Target<Member>): string {
 export function* agentOfSession(
   identities: Identities,
   field: string,
-  { application, dataspace }: Member,
+  { application, dataspace }: HasIdentities,
   trace: Trace,
 ): Steps<string | undefined | 'ended' | Problem> {
   const { seen, sessions } = identities
@@ -191,7 +196,7 @@ export function* agentOfSession(
 export function sessionOf(
   { sessions, providers }: Identities,
   cookie: string,
-  { admin }: Dataspace,
+  { admin }: HasAccounts,
 ): Session | 'ended' {
   const session = sessions.recall(cookie, admin.base)
   return session !== 'ended' && providers.some(({ issuer }) => issuer === session.issuer) ? session : 'ended'

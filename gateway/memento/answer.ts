@@ -7,7 +7,7 @@ import type { Field, Response } from '../http/exchange.js'
 import type { Context } from '../request/context.js'
 import { negotiate, type Format } from '../http/media-type.js'
 import { isFailure, problem, type Problem } from '../problem.js'
-import { notAcceptable } from '../methods/read.js'
+import { notAcceptable } from '../request/conditions.js'
 import { linkField, problemResponse } from '../request/respond.js'
 
 /** A request for the history of a document, by somebody who may read it. */

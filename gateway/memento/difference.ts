@@ -1,6 +1,5 @@
 // In charge of `?version=B&diff=A`: what B has that A has not, and the other way round, as a resource (spec 9.6).
 import { entityTag } from '../../cache/entity-tag.js'
-import { evaluatePreconditions } from '../../cache/preconditions.js'
 import { isSetback } from '../../versioning/change.js'
 import { differenceOf, rdfPatchOf, type Difference } from '../../versioning/memento/difference.js'
 import { documentLinks, mementoUri } from '../../versioning/memento/time-map.js'
@@ -21,7 +20,7 @@ import {
 import { isFailure, problem, type Problem } from '../problem.js'
 import { readNTriples } from '../rdf/read.js'
 import { writeGraph } from '../rdf/write.js'
-import { failedConditions, notAcceptable } from '../methods/read.js'
+import { evaluateConditions, notAcceptable } from '../request/conditions.js'
 import { response } from '../request/respond.js'
 import { JSON_FORMAT } from './time-map.js'
 
@@ -57,9 +56,9 @@ export async function answerDifference(asked: Past, earlier: string, later: stri
     ['Content-Location', compared.uri],
     pastLinks(asked, links),
   ]
-  const evaluation = evaluatePreconditions(request.fields, current, true, request.receivedAt)
-  if (evaluation === 'not-modified') return response(304, fields)
-  if (evaluation !== 'proceed') return refuse(asked, failedConditions(evaluation), links)
+  const outcome = evaluateConditions(request, current)
+  if (outcome === 'not-modified') return response(304, fields)
+  if (outcome !== 'proceed') return refuse(asked, outcome, links)
   return response(200, [['Content-Type', format.contentType], ...fields], Buffer.from(body))
 }
 

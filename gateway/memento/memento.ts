@@ -1,5 +1,4 @@
 // In charge of `?version=`: a document as it was at a commit (RFC 7089 §4.2, spec 9.3).
-import { evaluatePreconditions } from '../../cache/preconditions.js'
 import { isSetback } from '../../versioning/change.js'
 import { formatMementoDatetime } from '../../versioning/memento/memento-datetime.js'
 import { historyLinks, mementoLinks, mementoUri, type Memento } from '../../versioning/memento/time-map.js'
@@ -19,7 +18,7 @@ import {
 import { isFailure, problem, type Problem } from '../problem.js'
 import { readNTriples } from '../rdf/read.js'
 import { writeGraph } from '../rdf/write.js'
-import { notAcceptable } from '../methods/read.js'
+import { evaluateConditions, notAcceptable } from '../request/conditions.js'
 import { response } from '../request/respond.js'
 
 /** Spec 9.3: the commit, the same for every format. */
@@ -55,15 +54,10 @@ export async function answerMemento(asked: Past, id: string): Promise<Response> 
     ...(id === memento.commit ? [] : [['Content-Location', mementoUri(document, memento)] as const]),
     pastLinks(asked, links),
   ]
-  switch (evaluatePreconditions(request.fields, { entityTags: [entityTag] }, true, request.receivedAt)) {
-    case 'not-modified':
-      return response(304, fields)
-    case 'failed':
-      return refuse(asked, problem('precondition.failed', 'This is not the version that is asked for.'), links, sticky)
-    case 'malformed':
-      return refuse(asked, problem('request.malformed', 'If-Match is not a list of entity-tags.'), links, sticky)
-    case 'proceed':
-  }
+  const unmet = 'This is not the version that the request asks for.'
+  const outcome = evaluateConditions(request, { entityTags: [entityTag] }, true, unmet)
+  if (outcome === 'not-modified') return response(304, fields)
+  if (outcome !== 'proceed') return refuse(asked, outcome, links, sticky)
   const representation = await inAcceptedFormat(accept, RDF_FORMATS, (format) => represent(asked, memento, format))
   if (isFailure(representation)) return refuse(asked, representation, links, sticky)
   const { format, written: body } = representation

@@ -1,6 +1,5 @@
 // In charge of `?timemap`: the list of a document's versions, for Memento clients, as RDF and as JSON (spec 9.4).
 import { entityTag } from '../../cache/entity-tag.js'
-import { evaluatePreconditions } from '../../cache/preconditions.js'
 import type { Version } from '../../versioning/change.js'
 import { historyLinks, mementosOf, mementoUri, timeMapText, timeMapUri } from '../../versioning/memento/time-map.js'
 import type { Field, Response } from '../http/exchange.js'
@@ -9,7 +8,7 @@ import { negotiate, RDF_FORMATS, type Format } from '../http/media-type.js'
 import { cacheControl, pastLinks, refuse, versionsOf, type Past } from './answer.js'
 import { isFailure, type Problem } from '../problem.js'
 import { writeGraph } from '../rdf/write.js'
-import { failedConditions, notAcceptable } from '../methods/read.js'
+import { evaluateConditions, notAcceptable } from '../request/conditions.js'
 import { response } from '../request/respond.js'
 import { dateTime, timeMapTriples } from './time-map-triples.js'
 
@@ -37,9 +36,9 @@ export async function answerTimeMap(asked: Past): Promise<Response> {
     ['Vary', 'Accept'],
     pastLinks(asked, links),
   ]
-  const evaluation = evaluatePreconditions(request.fields, current, true, request.receivedAt)
-  if (evaluation === 'not-modified') return response(304, fields)
-  if (evaluation !== 'proceed') return refuse(asked, failedConditions(evaluation), links)
+  const outcome = evaluateConditions(request, current)
+  if (outcome === 'not-modified') return response(304, fields)
+  if (outcome !== 'proceed') return refuse(asked, outcome, links)
   const body = write(document, versions, format)
   if (isFailure(body)) return refuse(asked, body, links)
   return response(200, [['Content-Type', format.contentType], ...fields], Buffer.from(body))

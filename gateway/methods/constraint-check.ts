@@ -3,11 +3,16 @@ import { typeLost } from '../../policies/constraints/constraints.js'
 import type { Document } from '../documents/document.js'
 import { nTriplesOf, type Graph } from '../rdf/graph.js'
 import { isFailure, problem, type Problem } from '../problem.js'
-import type { Writing } from './put-document.js'
+import type { Gateway, Member } from '../gateway.js'
+
+interface Writer extends Member {
+  readonly gateway: Gateway
+  readonly method: string
+}
 
 /** Undefined when the next state may be stored. The report, which quotes that state, is for those who may read it. */
 export async function checkConstraints(
-  { application, dataspace, gateway, method }: Pick<Writing, 'application' | 'dataspace' | 'gateway' | 'method'>,
+  { application, dataspace, gateway, method }: Writer,
   current: Document | undefined,
   next: Graph,
   mayRead: boolean,

@@ -3,12 +3,13 @@
 import { LATEST_WRITE_MS } from '../stores/store.js'
 import { checkConstraints } from './constraint-check.js'
 import { documentOf, isLarge, readDocument, readDocumentNow, type Document } from '../documents/document.js'
-import type { Access, Application, Gateway, Member } from '../gateway.js'
+import type { Access, Gateway, Member } from '../gateway.js'
 import { flawOf, nTriplesOf, type Graph, type Quad } from '../rdf/graph.js'
-import { isUndone } from '../mirror/journalled-store.js'
-import { everyWrite, type Release } from '../documents/lock.js'
+import { hadNoEffect } from '../mirror/write-failures.js'
+import { locksOf, underLocks } from '../documents/locks.js'
 import type { Trace } from '../log.js'
-import { isContainer, isRoot, keptByPut, nextState, parentOf } from '../documents/next-state.js'
+import { isContainer, isRoot, parentOf } from '../documents/hierarchy.js'
+import { managedTriples, nextState } from '../documents/next-state.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 
 /** Who changes a document, and when. */
@@ -23,47 +24,15 @@ export interface Writing extends Member {
   readonly time: number
 }
 
-type Lock = readonly [name: string, mode: 'exclusive' | 'shared']
-
-/** What a write of this document holds; one that may create it keeps its parent from being deleted meanwhile. */
-export const locksOf = (application: Application, iri: string, creates: boolean): Lock[] => [
-  everyWrite(application, 'shared'),
-  // Parent before child, so that nobody waits in a circle.
-  ...(creates && !isRoot(iri, application.base) ? [[parentOf(iri), 'shared'] as const] : []),
-  [iri, 'exclusive'],
-]
-
-/** Takes the locks in their order; `server.overloaded` where too many wait for one of them. */
-export async function underLocks<T>(
-  { locks: { acquire } }: Gateway,
-  locks: readonly Lock[],
-  act: () => Promise<T>,
-): Promise<T | Problem> {
-  const held: Release[] = []
-  try {
-    for (const [name, mode] of locks) {
-      const release = await acquire(name, mode)
-      if (!release) return busy()
-      held.push(release)
-    }
-    return await act()
-  } finally {
-    for (const release of held) release()
-  }
-}
-
-const busy = (): Problem =>
-  problem('server.overloaded', 'Too many writes to this document are waiting.', { fields: [['Retry-After', '1']] })
-
 /**
- * Makes the document what `change` gives: its whole content without managed triples, which are added; or nothing, and it
- * is removed; or a problem, and it is left alone. `change` is given the document as it is, under its lock. The parent has
- * to be an existing container, and the constraints hold; who may do this is for the caller to decide before.
+ * Changes a document to what `change` returns: its whole content without managed triples, which are added; undefined removes
+ * the document; 'unchanged' and a problem leave it alone. `change` is given the current document, under its lock. The parent
+ * has to be an existing container, and the constraints have to be met. The caller decides access before.
  */
 export async function putDocument(
   writing: Writing,
   iri: string,
-  change: (current: Document | undefined) => readonly Quad[] | undefined | Problem,
+  change: (current: Document | undefined) => readonly Quad[] | undefined | 'unchanged' | Problem,
 ): Promise<Document | undefined | Problem> {
   const { gateway, application, agent, time, trace } = writing
   return underLocks(gateway, locksOf(application, iri, true), async () => {
@@ -75,6 +44,7 @@ export async function putDocument(
     if (current && isLarge(current))
       return problem('content.too-large', `<${iri}> is too large to be changed as a whole.`)
     const content = change(current)
+    if (content === 'unchanged') return current
     if (isFailure(content)) return content
     if (content === undefined) return current && replaceDocument(writing, iri, undefined, current)
     const flaw = content.map(flawOf).find((one) => one !== undefined)
@@ -82,7 +52,7 @@ export async function putDocument(
     const orphaned = current ? undefined : await orphan(writing, iri)
     if (orphaned) return orphaned
     const { base } = application
-    const kept = current && keptByPut(current)
+    const kept = current && managedTriples(current)
     const next = nextState({ document: iri, base, method: 'PUT', current: kept, content, agent, now: time, uuid: gateway.uuid }) // prettier-ignore
     return (await checkConstraints(writing, current, next, true)) ?? replaceDocument(writing, iri, next, current)
   })
@@ -117,7 +87,7 @@ export async function replaceDocument(
   const change = { document: iri, method, agent, time, before: current?.nTriples, content }
   const failed = await trace.store(application.journalled.carryOut({ ...change, ...(restores && { restores }) }))
   if (failed) {
-    if (isUndone(failed)) return failed
+    if (hadNoEffect(failed)) return failed
     // What is kept of the document may be old from now on.
     const until = gateway.now() + LATEST_WRITE_MS
     versions.inDoubt(iri, until)

@@ -1,7 +1,6 @@
 // In charge of GET and HEAD on documents that are too large to be held (design 3, 5): sent as the store gives them, uncached,
 // in constant memory, with the entity-tag at their end.
 import { entityTag, makeDigest } from '../../cache/entity-tag.js'
-import { evaluatePreconditions } from '../../cache/preconditions.js'
 import type { Decision } from '../../policies/decide.js'
 import type { Facts } from '../request/access.js'
 import { isLarge } from '../documents/document.js'
@@ -11,7 +10,8 @@ import type { Context } from '../request/context.js'
 import { N_TRIPLES, negotiate, TURTLE, type Format } from '../http/media-type.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { readNTriples } from '../rdf/read.js'
-import { agentFields, failedConditions, notAcceptable } from './read.js'
+import { agentFields } from '../request/agent-fields.js'
+import { evaluateConditions, notAcceptable } from '../request/conditions.js'
 import { response, streamed } from '../request/respond.js'
 import { StoreBreak } from '../stores/store.js'
 import { stream } from '../request/stream.js'
@@ -30,10 +30,9 @@ export async function readLarge(context: Context, decision: Decision, facts: Fac
   const tagOf = (value: string): string => entityTag(value, format.code)
   // Known when it has been read to its end since it was last changed.
   const entityTags = digest === undefined ? [] : [tagOf(digest)]
-  const evaluation = evaluatePreconditions(request.fields, { entityTags, lastModified }, true, request.receivedAt)
-  if (evaluation === 'not-modified')
-    return response(304, [...entityTags.map((tag) => ['ETag', tag] as const), ...shared])
-  if (evaluation !== 'proceed') return failedConditions(evaluation)
+  const outcome = evaluateConditions(request, { entityTags, lastModified })
+  if (outcome === 'not-modified') return response(304, [...entityTags.map((tag) => ['ETag', tag] as const), ...shared])
+  if (outcome !== 'proceed') return outcome
 
   const fields: Field[] = [['Content-Type', format.contentType], ...shared]
   if (request.method === 'HEAD') return streamed(200, fields)

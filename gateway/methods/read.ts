@@ -1,22 +1,15 @@
 // In charge of GET and HEAD on documents: negotiation, preconditions, the representation (spec 4.1, 4.6).
-import { evaluatePreconditions } from '../../cache/preconditions.js'
-import { documentLinks } from '../../versioning/memento/time-map.js'
 import type { Decision } from '../../policies/decide.js'
 import type { Facts } from '../request/access.js'
-import {
-  entityTagOf,
-  isLarge,
-  representationOf,
-  type Described,
-  type Document,
-  type Representation,
-} from '../documents/document.js'
+import { entityTagOf, isLarge, representationOf, type Document, type Representation } from '../documents/document.js'
 import type { Field, ReadyHead, Response } from '../http/exchange.js'
+import { agentFields } from '../request/agent-fields.js'
+import { evaluateConditions, notAcceptable, rdfFormat } from '../request/conditions.js'
 import type { Context } from '../request/context.js'
 import { negotiate, RDF_FORMATS, type Format } from '../http/media-type.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { readyHead } from '../http/ready-head.js'
-import { enforceField, isPublic, lastModifiedField, linkField, response } from '../request/respond.js'
+import { enforceField, response } from '../request/respond.js'
 
 /** Undefined for a document that is too large to be held (read-large.ts). */
 export function read(context: Context, decision: Decision, facts: Facts): Response | Problem | undefined {
@@ -24,7 +17,7 @@ export function read(context: Context, decision: Decision, facts: Facts): Respon
   const { document, answeredAt } = facts
   if (isLarge(document)) return undefined
   const { request } = context
-  const preferred = rdfFormat(context.accept)
+  const preferred = rdfFormat(context.accept, context.gateway.caches)
   if (!preferred) return notAcceptable()
   const [format, representation] = representable(context, document, preferred)
   if (isFailure(representation)) return representation
@@ -33,20 +26,15 @@ export function read(context: Context, decision: Decision, facts: Facts): Respon
   // RFC 9111 §5.1: the time since the store answered.
   const time = request.receivedAt
   const age = String(Math.max(0, Math.floor((time - answeredAt) / 1000)))
-  const evaluation = evaluatePreconditions(request.fields, current, true, time)
-  if (evaluation === 'not-modified') {
+  const outcome = evaluateConditions(request, current)
+  if (outcome === 'not-modified') {
     return { status: 304, fields: [], ready: { head: headOf(context, decision, document, format, 304), age, time } }
   }
-  if (evaluation !== 'proceed') return failedConditions(evaluation)
+  if (outcome !== 'proceed') return outcome
   const { bytes: body, text } = representation
   const head = headOf(context, decision, document, format, 200, body)
   return { status: 200, fields: [], ready: { head, age, time, ...(text !== undefined && { text }) }, body }
 }
-
-export const failedConditions = (evaluation: 'failed' | 'malformed'): Problem =>
-  evaluation === 'failed'
-    ? problem('precondition.failed', 'The document is not in the state that the request asks for.')
-    : problem('request.malformed', 'If-Match is not a list of entity-tags.')
 
 /** Not every graph can be written as RDF/XML: then in the next format that is accepted. */
 function representable(
@@ -87,34 +75,3 @@ const sharedFields = (context: Context, decision: Decision, document: Document, 
   ['ETag', entityTagOf(document, format)],
   ...agentFields(context, decision, document),
 ]
-
-/** What is for this agent, and what is the same in every format. */
-export const agentFields = (
-  { application, agent }: Context,
-  decision: Decision,
-  { iri, lastModified }: Described,
-): Field[] => [
-  ['Cache-Control', isPublic(agent, decision) ? 'public, no-cache' : 'private, no-cache'],
-  ['Vary', 'Accept'],
-  ...lastModifiedField(lastModified),
-  linkField(application, agent.webId, decision, application.history && documentLinks(iri)),
-]
-
-const formats = new Map<string, Format | undefined>()
-
-/** The RDF format that `accept` prefers, undefined when it allows none. A function of its argument: remembered. */
-export function rdfFormat(accept: string | undefined): Format | undefined {
-  if (accept === undefined) return RDF_FORMATS[0]
-  const known = formats.get(accept)
-  if (known) return known
-  const format = negotiate(accept, RDF_FORMATS)
-  if (formats.size >= 1000) formats.clear()
-  if (accept.length < 1024) formats.set(accept, format)
-  return format
-}
-
-export const notAcceptable = (offered: readonly Format[] = RDF_FORMATS): Problem =>
-  problem(
-    'negotiation.not-acceptable',
-    `None of the accepted media types can be given. There are: ${offered.map((f) => f.mediaType).join(', ')}.`,
-  )

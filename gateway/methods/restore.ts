@@ -4,7 +4,7 @@ import type { Facts } from '../request/access.js'
 import { graphOf, nTriplesOf, type Quad } from '../rdf/graph.js'
 import type { Context } from '../request/context.js'
 import { areSame } from '../rdf/same-graph.js'
-import { broughtBy } from '../documents/next-state.js'
+import { clientTriples } from '../documents/next-state.js'
 import { failed, findVersion, PATIENCE_MS } from '../memento/answer.js'
 import { pastOf } from '../memento/past.js'
 import { isFailure, type Problem } from '../problem.js'
@@ -38,7 +38,7 @@ export async function restoredVersion(
   if (isSetback(nTriples)) return failed(context, nTriples)
   const version = readNTriples(nTriples ?? '')
   if (nTriples === undefined || !version) return undefined
-  const own = (triples: readonly Quad[]): string => nTriplesOf(graphOf(broughtBy(triples, facts.iri)))
+  const own = (triples: readonly Quad[]): string => nTriplesOf(graphOf(clientTriples(triples, facts.iri)))
   return areSame(own(version), own(wish.content)) ? { commit, nTriples } : undefined
 }
 

@@ -1,18 +1,20 @@
 // In charge of PUT, POST, PATCH and DELETE on documents: the one write path (design 3).
 // lock → read current → preconditions → next state → constraints → store → rules and profiles → unlock → respond.
-import { evaluatePreconditions } from '../../cache/preconditions.js'
 import { LONGEST_PATH } from '../../versioning/git/document-path.js'
 import { decideOn, lookUpDocument, type Facts } from '../request/access.js'
 import { checkConstraints } from './constraint-check.js'
 import { entityTagOf, isLarge, MAX_DOCUMENT, readDocumentNow, type Document } from '../documents/document.js'
 import type { Field, Response } from '../http/exchange.js'
+import { evaluateConditions } from '../request/conditions.js'
 import type { Context } from '../request/context.js'
 import { graphOf, mayBeRewritten, nTriplesOf, type Graph, type Quad } from '../rdf/graph.js'
 import { negotiate, RDF_FORMATS } from '../http/media-type.js'
-import { isKind, isRoot, keptByPut, nextState } from '../documents/next-state.js'
+import { isKind, isRoot } from '../documents/hierarchy.js'
+import { locksOf, underLocks } from '../documents/locks.js'
+import { managedTriples, nextState } from '../documents/next-state.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { methodNotAllowed, refusalOf } from '../request/refusal.js'
-import { locksOf, replaceDocument, underLocks, type Writing } from './put-document.js'
+import { replaceDocument, type Writing } from './put-document.js'
 import { readNTriples } from '../rdf/read.js'
 import { restoredVersion } from './restore.js'
 import { lastModifiedField, linkField, READ_METHODS, response } from '../request/respond.js'
@@ -126,11 +128,8 @@ function preconditions({ request, gateway }: Context, current: Document | undefi
     entityTags: RDF_FORMATS.map((format) => entityTagOf(current, format)),
     lastModified: current.lastModified,
   }
-  const evaluation = evaluatePreconditions(fields, validators, false, receivedAt)
-  if (evaluation === 'proceed') return undefined
-  return evaluation === 'malformed'
-    ? problem('request.malformed', 'If-Match or If-None-Match is not a list of entity-tags.')
-    : problem('precondition.failed', 'The document is not in the state that the request asks for.')
+  const outcome = evaluateConditions({ fields, receivedAt }, validators, false)
+  return isFailure(outcome) ? outcome : undefined
 }
 
 async function nextGraph(
@@ -145,7 +144,7 @@ async function nextGraph(
   const common = {
     document: iri,
     base: application.base,
-    current: wish.method === 'PUT' ? replaced && keptByPut(replaced) : current?.graph(),
+    current: wish.method === 'PUT' ? replaced && managedTriples(replaced) : current?.graph(),
     agent: agent.webId,
     now: request.receivedAt,
     uuid: gateway.uuid,

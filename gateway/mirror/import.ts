@@ -1,42 +1,38 @@
-// In charge of importing documents that were not written through the gateway: many of a store as one commit.
+// In charge of importing documents that were not written through the gateway: many documents of a store as one commit.
 import { isSetback } from '../../versioning/change.js'
 import { makeUlids } from '../../versioning/journal/ulid.js'
-import { problemOf } from './journalled-store.js'
-import {
-  BROKEN_OFF,
-  differenceOf,
-  inParallel,
-  makeProgress,
-  type Difference,
-  type Mirrored,
-  type Outcome,
-  type Tell,
-} from './documents.js'
+import { storedState } from '../documents/stored-triples.js'
 import { isFailure, type Problem } from '../problem.js'
-import { stateOf } from './settlement.js'
 import { StoreBreak } from '../stores/store.js'
+import { inParallel, type Mirrored } from './mirrored.js'
+import { ABORTED, makeMismatches, makeProgress, mismatchOf, type MirrorOutcome, type Report } from './report.js'
+import { historyProblem } from './write-failures.js'
 
 const INDEXED_MS = 120_000
 
+export interface ImportOptions {
+  readonly report: Report
+  readonly signal?: AbortSignal | undefined
+}
+
 /**
- * Commits these documents as they are read. Writes may go on beside it: their commits come after it. What cannot be read is
- * left out, and told.
+ * Commits these documents while it reads them. Clients may write meanwhile: those commits come later. Documents that cannot
+ * be read are left out and reported.
  */
 export async function importDocuments(
   mirrored: Mirrored,
   names: readonly string[],
-  tell: Tell,
-  signal?: AbortSignal,
-): Promise<Outcome | Problem> {
+  { report, signal }: ImportOptions,
+): Promise<MirrorOutcome | Problem> {
   const { store, repository, history, pathOf, now } = mirrored
-  const differences: Partial<Record<Difference, number>> = {}
+  const mismatches = makeMismatches(report)
   let imported = 0
 
-  async function* files(documents: readonly string[]): AsyncGenerator<{ path: string; content: string }> {
-    const progress = makeProgress(tell, documents.length)
-    const read = async (document: string) => ({ document, state: await stateOf(store, document) })
-    for await (const { document, state } of inParallel(documents, read)) {
-      if (signal?.aborted) throw new StoreBreak(BROKEN_OFF)
+  async function* files(): AsyncGenerator<{ path: string; content: string }> {
+    const progress = makeProgress(report, names.length)
+    const read = async (document: string) => ({ document, state: await storedState(store, document) })
+    for await (const { document, state } of inParallel(names, read)) {
+      if (signal?.aborted) throw new StoreBreak(ABORTED)
       progress()
       if (state === undefined) continue
       if (!isFailure(state)) {
@@ -44,18 +40,17 @@ export async function importDocuments(
         yield { path: pathOf(document), content: state }
         continue
       }
-      const difference = differenceOf(state)
-      if (!difference) throw new StoreBreak(state)
-      differences[difference] = (differences[difference] ?? 0) + 1
-      tell({ event: 'difference', document, difference, detail: state.detail })
+      const mismatch = mismatchOf(state)
+      if (!mismatch) throw new StoreBreak(state)
+      mismatches.add(document, mismatch, state.detail)
     }
   }
 
   if (names.length > 0) {
     const change = { id: makeUlids(now)(), method: 'SWEEP', agent: undefined, time: now() }
     try {
-      const commit = await repository.commitFiles(files(names), change)
-      if (isSetback(commit)) return problemOf(commit)
+      const commit = await repository.commitFiles(files(), change)
+      if (isSetback(commit)) return historyProblem(commit)
     } catch (error) {
       if (error instanceof StoreBreak) return error.problem
       throw error
@@ -63,5 +58,5 @@ export async function importDocuments(
     history.refresh()
     await history.settled(INDEXED_MS)
   }
-  return { documents: names.length, differences, imported }
+  return { documents: names.length, differences: mismatches.counts, imported }
 }

@@ -1,63 +1,41 @@
-// In charge of keeping an application's repository equal to its store (design 6): what differs is told, or is committed.
-import { isSetback } from '../../versioning/change.js'
-import { blobId } from '../../versioning/git/fast-import.js'
-import { problemOf } from './journalled-store.js'
-import { everyWrite, type Locks, type Release } from '../documents/lock.js'
-import {
-  BROKEN_OFF,
-  blobsIn,
-  differenceOf,
-  documentsIn,
-  inParallel,
-  makeProgress,
-  namesIn,
-  whyBehind,
-  type Difference,
-  type Mirrored,
-  type Names,
-  type Outcome,
-  type Tell,
-} from './documents.js'
-import { areSame } from '../rdf/same-graph.js'
-import { importDocuments } from './import.js'
+// In charge of keeping an application's repository equal to its store (design 6): differences are reported, or committed.
+import type { Locks } from '../documents/locks.js'
 import { isFailure, problem, type Problem } from '../problem.js'
-import { stateOf, type Author, type SettlementSettings } from './settlement.js'
+import { compare, sweepDocument } from './compare.js'
+import { importDocuments } from './import.js'
+import { namesIn, whyBehind, type DocumentNames, type Mirrored } from './mirrored.js'
+import type { MirrorOutcome, Mismatch, Report } from './report.js'
+import type { Author, SettlementSettings } from './settlement.js'
+import { walk } from './walk.js'
 
-export type { Difference, MirrorEvent, Mirrored, Outcome, Tell } from './documents.js'
+export interface MirrorOptions {
+  readonly locks: Locks
+  readonly report: Report
+  readonly signal?: AbortSignal | undefined
+}
 
-/** How long is waited for the branch to be read, ms. */
-const PATIENCE_MS = 30_000
-/** And for commits: while others write, there may be some outstanding at any time. */
+export interface SweepOptions extends MirrorOptions {
+  /** Sweeps even a store that seems to have lost its documents. */
+  readonly force?: boolean
+}
+
+/** How long to wait for commits, ms: while clients write, some may be outstanding at any time. */
 const COMMITS_MS = 2_000
 
-/** Says what differs between the store and the tree at the head of the branch. Nothing is changed. */
-export async function verify(
-  mirrored: Mirrored,
-  locks: Locks,
-  tell: Tell,
-  signal?: AbortSignal,
-): Promise<Outcome | Problem> {
+/** Reports the differences between the store and the tree at the head of the branch. Changes nothing. */
+export async function verify(mirrored: Mirrored, options: MirrorOptions): Promise<MirrorOutcome | Problem> {
   mirrored.history.refresh()
   const behind = await whyBehind(mirrored, COMMITS_MS)
-  const examine = async (document: string): Promise<Difference | undefined | Problem> => {
+  const examine = async (document: string): Promise<Mismatch | undefined | Problem> => {
     const found = await compare(mirrored, document)
-    return found === undefined || isFailure(found) ? found : found.difference
+    return found === undefined || isFailure(found) ? found : found.mismatch
   }
-  const outcome = await walk(mirrored, underLocks(mirrored, locks, besideWrites(mirrored), examine), tell, signal)
+  const outcome = await walk(mirrored, examine, options)
   return isFailure(outcome) || behind === undefined ? outcome : { ...outcome, behind }
 }
 
-/**
- * Commits what was changed behind the gateway, a commit for each document; all in one where the repository has none.
- * @param force even where the store seems to have lost its documents
- */
-export async function sweep(
-  mirrored: Mirrored,
-  locks: Locks,
-  tell: Tell,
-  signal?: AbortSignal,
-  force = false,
-): Promise<Outcome | Problem> {
+/** Commits changes made behind the gateway: one commit for each document, or one for all where the repository has none. */
+export async function sweep(mirrored: Mirrored, { force, ...options }: SweepOptions): Promise<MirrorOutcome | Problem> {
   const { history, now } = mirrored
   history.refresh()
   await history.settled(COMMITS_MS)
@@ -66,160 +44,42 @@ export async function sweep(
   const lost = force ? undefined : whyLost(names, mirrored)
   if (lost !== undefined) return problem('history.failed', lost)
   const author = { method: 'SWEEP', agent: undefined, time: now() }
-  const examine = (document: string) => sweepDocument(mirrored, document, author)
   const outcome =
     names.atHead === 0
-      ? await importDocuments(mirrored, names.onlyStored, tell, signal)
-      : await walk(mirrored, underLocks(mirrored, locks, besideWrites(mirrored), examine), tell, signal)
+      ? await importDocuments(mirrored, names.onlyStored, options)
+      : await walk(mirrored, (document) => sweepDocument(mirrored, document, author), options)
   if (isFailure(outcome)) return outcome
   const behind = await whyBehind(mirrored, COMMITS_MS)
   return behind === undefined ? outcome : { ...outcome, behind }
 }
 
-/** So many deletions are looked at by nobody twice. */
+/** So many deletions raise no suspicion. */
 const FEW = 10
 
-/** Why it seems that the store has lost documents, or is another. */
-function whyLost({ recorded, onlyRecorded }: Names, { store, repository }: Mirrored): string | undefined {
+/** Why the store seems to have lost documents, or to be another store. */
+function whyLost({ recorded, onlyRecorded }: DocumentNames, { store, repository }: Mirrored): string | undefined {
   const gone = onlyRecorded.length
   if (gone === 0 || (gone < recorded && (gone <= FEW || 2 * gone <= recorded))) return undefined
   return (
-    `the triplestore ${store.name} lacks ${gone} of the ${recorded} documents that ${repository.name} has, and that would ` +
-    'be committed. Is it the right one? Fill it with triplegate mirror rebuild, or commit the deletions with --force.'
+    `the triplestore ${store.name} lacks ${gone} of the ${recorded} documents that ${repository.name} has, and the sweep would ` +
+    'commit their deletion. Check that it is the right store. Fill it with triplegate mirror rebuild, or commit the ' +
+    'deletions with --force.'
   )
 }
 
-/** As `sweep`, in the name of whose update it was, while no other write is let in: each document is locked, and no more. */
-export function sweepAll(
-  mirrored: Mirrored,
-  locks: Locks,
-  author: Author,
-  tell: Tell = () => undefined,
-): Promise<Outcome | Problem> {
-  const examine = (document: string) => sweepDocument(mirrored, document, author)
-  return walk(
-    mirrored,
-    underLocks(mirrored, locks, (document) => [[document, 'exclusive']], examine),
-    tell,
-  )
-}
-
-/**
- * Journals the state of the document in the store, where the history has another. To be called under its lock, when none of
- * its own changes is in doubt.
- */
-export async function sweepDocument(
-  mirrored: Mirrored,
-  document: string,
-  author: Author,
-): Promise<Difference | undefined | Problem> {
-  if (!mirrored.isDocument(document)) return undefined
-  const found = await compare(mirrored, document)
-  if (found === undefined || isFailure(found)) return found
-  const { difference, ...states } = found
-  const entries = await mirrored.history.begin([{ document, ...states, ...author }])
-  if (isSetback(entries)) return problemOf(entries)
-  await mirrored.history.done(entries)
-  return difference
-}
-
-/** What settlement.ts asks for. What can be no version is left out (too large, too long a name); what is in doubt is a reason to come back. */
+/** The sweeps that settle updates in doubt (settlement.ts). */
 export const sweepsOf = (mirrored: Mirrored, locks: Locks): SettlementSettings['sweep'] => ({
   async document(document, author) {
     const found = await sweepDocument(mirrored, document, author)
+    // A document that no commit can take (too large, too long a name) is left out: coming back to it would change nothing.
     return isFailure(found) && found.failure !== 'store.too-large' && found.failure !== 'update.form'
       ? found
       : undefined
   },
-  async all(author) {
-    const outcome = await sweepAll(mirrored, locks, author)
+  async all(author: Author) {
+    const examine = (document: string) => sweepDocument(mirrored, document, author)
+    const outcome = await walk(mirrored, examine, { locks, report: () => undefined, isAlone: true })
     if (isFailure(outcome)) return outcome
     return outcome.differences['in doubt'] ? problem('store.in-doubt', 'Some documents are in doubt.') : undefined
   },
 })
-
-interface Compared {
-  readonly difference: Difference
-  readonly before: string | undefined
-  readonly content: string | undefined
-}
-
-/** Undefined where store and history have the same. To be called under the document's lock. */
-async function compare({ store, history }: Mirrored, document: string): Promise<Compared | undefined | Problem> {
-  const content = await stateOf(store, document)
-  if (isFailure(content)) return content
-  const before = await history.latest(document, PATIENCE_MS)
-  if (isSetback(before)) return problemOf(before)
-  if (areSame(before, content)) return undefined
-  const difference =
-    before === undefined ? 'missing in the repository' : content === undefined ? 'missing in the store' : 'changed'
-  return { difference, before, content }
-}
-
-type Examine = (document: string) => Promise<Difference | undefined | Problem>
-type Held = (document: string) => readonly (readonly [name: string, mode: 'exclusive' | 'shared'])[]
-
-/** Not while an update is under way that may change any document. */
-const besideWrites =
-  (mirrored: Mirrored): Held =>
-  (document) => [everyWrite(mirrored, 'shared'), [document, 'exclusive']]
-
-const underLocks =
-  ({ settle }: Mirrored, locks: Locks, held: Held, examine: Examine): Examine =>
-  async (document) => {
-    const releases: Release[] = []
-    try {
-      for (const [name, mode] of held(document)) {
-        const release = await locks.acquire(name, mode)
-        if (!release) return problem('server.overloaded', 'Too many writes to this document are waiting.')
-        releases.push(release)
-      }
-      return (await settle(document)) ?? (await examine(document))
-    } finally {
-      for (const release of releases) release()
-    }
-  }
-
-/**
- * All documents are held against the tree at the head. Those that are not the same there, and those whose last changes are
- * not on the branch yet, are examined under their locks.
- */
-async function walk(
-  mirrored: Mirrored,
-  examine: Examine,
-  tell: Tell,
-  signal?: AbortSignal,
-): Promise<Outcome | Problem> {
-  // Before the branch is read, so that what is committed meanwhile is in one of the two.
-  const journalled = new Set(mirrored.history.journalled())
-  const blobs = await blobsIn(mirrored)
-  if (isFailure(blobs)) return blobs
-  const names = await documentsIn(mirrored)
-  if (isFailure(names)) return names
-  const stored = new Set(names)
-  const known = new Set([...blobs.keys(), ...journalled])
-  const suspects = [...known].filter((document) => !stored.has(document))
-  const documents = names.length + suspects.length
-  const progress = makeProgress(tell, documents)
-  const read = async (document: string) => ({ document, state: await stateOf(mirrored.store, document) })
-  for await (const { document, state } of inParallel(names, read)) {
-    if (signal?.aborted) return BROKEN_OFF
-    if (isFailure(state) && differenceOf(state) === undefined) return state
-    const isAtHead = typeof state === 'string' && blobId(state) === blobs.get(document)
-    if (isAtHead && !journalled.has(document)) progress()
-    else suspects.push(document)
-  }
-  const differences: Partial<Record<Difference, number>> = {}
-  const look = async (document: string) => ({ document, found: await examine(document) })
-  for await (const { document, found } of inParallel(suspects, look)) {
-    if (signal?.aborted) return BROKEN_OFF
-    const difference = isFailure(found) ? differenceOf(found) : found
-    if (isFailure(found) && !difference) return found
-    if (difference) {
-      differences[difference] = (differences[difference] ?? 0) + 1
-      tell({ event: 'difference', document, difference, ...(isFailure(found) && { detail: found.detail }) })
-    }
-    progress()
-  }
-  return { documents, differences }
-}

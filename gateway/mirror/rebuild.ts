@@ -1,89 +1,71 @@
 // In charge of filling an empty store from the repository and the journal.
 import { isSetback } from '../../versioning/change.js'
 import type { OpenEntry } from '../../versioning/history.js'
-import type { Locks } from '../documents/lock.js'
-import { verify } from './mirror.js'
-import {
-  blobsIn,
-  inParallel,
-  makeProgress,
-  namesIn,
-  orProblem,
-  type Mirrored,
-  type Outcome,
-  type Tell,
-} from './documents.js'
+import type { Locks } from '../documents/locks.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { readNTriples } from '../rdf/read.js'
 import type { GraphStore } from '../stores/store.js'
+import { verify } from './mirror.js'
+import { blobsIn, inParallel, namesIn, orProblem, type Mirrored } from './mirrored.js'
+import { makeProgress, type MirrorOutcome, type Report } from './report.js'
 
-/** The store has documents of the application, so many: nothing was done. */
+/** The store has this many documents of the application, so nothing was done. */
 export interface Occupied {
   readonly occupied: number
 }
 
 export interface RebuildOptions {
-  /** Writes what the repository has over what the store has. Documents that the repository has not are left in any case. */
+  readonly locks: Locks
+  readonly report: Report
+  /** Overwrites documents of the store with those of the repository. Documents that the repository lacks stay in any case. */
   readonly force: boolean
-  readonly tell: Tell
 }
 
-/** Fills the store, and verifies it then. For a store that no gateway is in front of. */
+/** Fills the store, then verifies it. For a store that no gateway serves. */
 export async function rebuild(
   mirrored: Mirrored,
-  locks: Locks,
-  { force, tell }: RebuildOptions,
-): Promise<Outcome | Occupied | Problem> {
+  { locks, report, force }: RebuildOptions,
+): Promise<MirrorOutcome | Occupied | Problem> {
   const names = await namesIn(mirrored)
   if (isFailure(names)) return names
   if (names.recorded === 0) {
     return problem('history.failed', `${mirrored.repository.name} has no documents: there is nothing to rebuild from.`)
   }
   if (names.stored.length > 0 && !force) return { occupied: names.stored.length }
-  const unreadable = await fillStore(mirrored, tell)
+  const unreadable = await fillStore(mirrored, report)
   if (isFailure(unreadable)) return unreadable
-  const outcome = await verify(mirrored, locks, tell)
+  const outcome = await verify(mirrored, { locks, report })
   if (isFailure(outcome) || unreadable === 0) return outcome
   return { ...outcome, differences: { ...outcome.differences, unreadable } }
 }
 
 /**
- * What is committed, and what is in the journal laid over it. Documents that the store cannot read are left out, and told:
- * so many.
+ * Writes the documents of the branch to the store, then those of the journal over them. Documents that the store cannot read
+ * are left out and reported; the result is their number.
  */
-export async function fillStore(mirrored: Mirrored, tell: Tell): Promise<number | Problem> {
-  const { store, repository, history, documentOf, isDocument } = mirrored
+export async function fillStore(mirrored: Mirrored, report: Report): Promise<number | Problem> {
+  const { history } = mirrored
   let unreadable = 0
-  async function put({ document, content }: State): Promise<undefined | Problem> {
-    const failed = await (content === undefined ? store.remove(document) : store.replace(document, content))
-    if (!failed) return undefined
-    if (!(await isUnreadable(store, content, failed))) return { ...failed, detail: `${document}: ${failed.detail}` }
-    unreadable++
-    const detail = `${failed.detail} ${await placeOf(mirrored, document)}`
-    tell({ event: 'difference', document, difference: 'unreadable', detail })
-    return undefined
+  const put = async (state: State): Promise<undefined | Problem> => {
+    const done = await write(mirrored, state, report)
+    if (done === 'unreadable') unreadable++
+    return isFailure(done) ? done : undefined
   }
-  async function* committed(): AsyncGenerator<{ document: string; content: string }> {
-    for await (const { path, content } of repository.contents()) {
-      const document = documentOf(path)
-      if (document !== undefined && isDocument(document)) yield { document, content }
-    }
-  }
-  // Read first, laid over what is committed: a commit made meanwhile is in either.
+  // Read before the branch and written after it: a change that is committed meanwhile is in at least one of the two.
   const later = new Map<string, string | undefined>()
-  const filled = await orProblem(async () => {
+  const failed = await orProblem(async () => {
     for await (const { document, content } of history.uncommitted()) later.set(document, content)
     const blobs = await blobsIn(mirrored)
     if (isFailure(blobs)) return blobs
-    const progress = makeProgress(tell, blobs.size)
-    for await (const failed of inParallel(committed(), put)) {
+    const progress = makeProgress(report, blobs.size)
+    for await (const failed of inParallel(committed(mirrored), put)) {
       if (failed) return failed
       progress()
     }
     return undefined
   })
-  if (filled) return filled
-  // What was begun when the process ended is done: nobody was told that it was not. What an update made is not known.
+  if (failed) return failed
+  // Open entries count as done: no client was told otherwise. Only the effects of updates, which were not read, are lost.
   const [unread, open] = [history.open().filter(isUnread), history.open().filter((entry) => !isUnread(entry))]
   for (const { document, content } of open) later.set(document, content)
   for (const [document, content] of later) {
@@ -100,14 +82,36 @@ interface State {
   readonly content: string | undefined
 }
 
-/** Whether it is this very text that the store does not take: it takes others. */
+async function* committed({ repository, documentOf, isDocument }: Mirrored): AsyncGenerator<State> {
+  for await (const { path, content } of repository.contents()) {
+    const document = documentOf(path)
+    if (document !== undefined && isDocument(document)) yield { document, content }
+  }
+}
+
+/** Makes the document in the store what the state says; a state that the store cannot read is reported. */
+async function write(
+  mirrored: Mirrored,
+  { document, content }: State,
+  report: Report,
+): Promise<undefined | 'unreadable' | Problem> {
+  const { store } = mirrored
+  const failed = await (content === undefined ? store.remove(document) : store.replace(document, content))
+  if (!failed) return undefined
+  if (!(await isUnreadable(store, content, failed))) return { ...failed, detail: `${document}: ${failed.detail}` }
+  const detail = `${failed.detail} ${await placeOf(mirrored, document)}`
+  report({ event: 'difference', document, difference: 'unreadable', detail })
+  return 'unreadable'
+}
+
+/** Whether the store refuses this very text: it still accepts others. */
 async function isUnreadable(store: GraphStore, content: string | undefined, { failure }: Problem): Promise<boolean> {
   if (content === undefined) return false
   if (!readNTriples(content)) return true
   return failure === 'store.refused' && (await store.update('INSERT DATA {}')) === undefined
 }
 
-/** Where to look for what is wrong. */
+/** Tells the operator which file to look at. */
 async function placeOf({ history, pathOf }: Mirrored, document: string): Promise<string> {
   const found = await history.versions(document, INDEXED_MS)
   const commit = isSetback(found) ? undefined : found.versions.at(-1)?.commit

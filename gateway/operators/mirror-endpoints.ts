@@ -2,14 +2,15 @@
 import { PassThrough } from 'node:stream'
 import type { Response } from '../http/exchange.js'
 import { membersOf, type Application, type Dataspace, type Gateway } from '../gateway.js'
-import { sweep, verify, type MirrorEvent, type Outcome } from '../mirror/mirror.js'
+import { sweep, verify } from '../mirror/mirror.js'
+import type { MirrorEvent, MirrorOutcome } from '../mirror/report.js'
 import { isSameDataset } from '../configuration/conflicts.js'
 import { isFailure, type Failure } from '../problem.js'
 
 /** The answer is a JSON line for each event; the last one is `end` or `failed`. */
 export type MirrorLine =
   | MirrorEvent
-  | { readonly event: 'end'; readonly outcome: Outcome }
+  | { readonly event: 'end'; readonly outcome: MirrorOutcome }
   | { readonly event: 'failed'; readonly detail: string }
 
 export const MIRROR_LINES = 'application/x-ndjson'
@@ -47,14 +48,14 @@ export function makeMirrorEndpoints(
       if (busy.has(mirrored.base)) return refuse(`${base} is being verified or swept already. Try again later.`)
       busy.add(mirrored.base)
       const body = new PassThrough()
-      const tell = (line: MirrorLine): void => void body.write(`${JSON.stringify(line)}\n`)
+      const report = (line: MirrorLine): void => void body.write(`${JSON.stringify(line)}\n`)
       const run = async (): Promise<void> => {
-        const outcome = await act(mirrored, locks, tell, signal, query.get('force') === 'true')
-        if (isFailure(outcome)) tell({ event: 'failed', detail: outcome.detail })
+        const outcome = await act(mirrored, { locks, report, signal, force: query.get('force') === 'true' })
+        if (isFailure(outcome)) report({ event: 'failed', detail: outcome.detail })
         else {
           if (Object.keys(outcome.differences).length > 0) await forget(dataspace)
           application.alignment?.found(act === verify ? (outcome.differences['missing in the store'] ?? 0) : 0)
-          tell({ event: 'end', outcome })
+          report({ event: 'end', outcome })
         }
         body.end()
       }

@@ -4,13 +4,13 @@ import { decide, type Decision, type Mode, type Question } from '../../policies/
 import {
   readDocument,
   readDocumentNow,
-  type Described,
   type Document,
+  type DocumentFacts,
   type LargeDocument,
 } from '../documents/document.js'
 import type { Application, Member } from '../gateway.js'
 import type { Context } from './context.js'
-import { ancestorsOf, isContainer, isRoot, parentOf } from '../documents/next-state.js'
+import { ancestorsOf, isContainer, isRoot, parentOf } from '../documents/hierarchy.js'
 import { isFailure, type Problem } from '../problem.js'
 import { wait, type Steps } from '../steps.js'
 import type { Target } from '../http/target.js'
@@ -24,7 +24,7 @@ export type Facts =
       readonly kind: 'document'
       readonly iri: string
       readonly document?: Document | LargeDocument
-      readonly parent?: Described
+      readonly parent?: DocumentFacts
       /** When the store answered, in ms since the epoch. */
       readonly answeredAt: number
     }
@@ -142,7 +142,7 @@ function documentTarget(facts: Facts & { kind: 'document' }, base: string): Ques
 
 const found = (
   iri: string,
-  document: Described | undefined,
+  document: DocumentFacts | undefined,
   base: string,
 ): { iri: string; exists: boolean; types: readonly string[]; owners: readonly string[]; ancestors: string[] } => ({
   iri,

@@ -4,7 +4,7 @@ import type { Field, Response } from '../http/exchange.js'
 import type { Graph } from '../rdf/graph.js'
 import { negotiate, RDF_FORMATS } from '../http/media-type.js'
 import { isFailure, type Problem } from '../problem.js'
-import { notAcceptable } from '../methods/read.js'
+import { notAcceptable } from './conditions.js'
 import { writeGraph } from '../rdf/write.js'
 import { response } from './respond.js'
 

@@ -119,14 +119,14 @@ function* sessionAgent(
 const isLogin = (target: Target<Member>): boolean => target.kind === 'endpoint' && target.endpoint.startsWith('oauth2/')
 
 /** Reads WebID profiles: documents of this gateway straight from their store, all others from where they are. */
-export function makeReadProfile(site: Site<Member>, fetcher: GuardedFetch, now: () => number): ReadProfile {
+export function makeReadProfile(site: Site<Member>, fetcher: GuardedFetch): ReadProfile {
   return async (document) => {
     const url = new URL(document)
     const target = parseTarget(url.pathname + url.search, url.host, site)
     if (!isFailure(target)) {
       if (target.kind !== 'document' || target.document !== document)
         return { unavailable: 'It is not the URL of a document.' }
-      const local = await readDocument(target.application, target.document, makeTrace(now))
+      const local = await readDocument(target.application, target.document, makeTrace())
       if (isFailure(local)) return { unavailable: local.detail, isOurs: true }
       if (!local.value) return { unavailable: 'There is no such document.' }
       return isLarge(local.value) ? { unavailable: 'It is too large for a profile.' } : local.value.graph().triples

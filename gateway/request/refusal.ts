@@ -1,7 +1,7 @@
 // In charge of refusals: why a request is refused, in words that tell the reader nothing that they may not know.
 import type { Decision } from '../../policies/decide.js'
 import type { Context } from './context.js'
-import { isRoot, parentOf } from '../documents/next-state.js'
+import { isRoot, parentOf } from '../documents/hierarchy.js'
 import { problem, type Problem } from '../problem.js'
 
 export const methodNotAllowed = (method: string, allow: string): Problem =>

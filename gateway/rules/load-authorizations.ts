@@ -1,4 +1,4 @@
-// In charge of bringing authorizations from RDF to the compiled index: all of them from the store, or those of a write.
+// In charge of reading authorizations into the compiled index: all of them from the store, or those of one write.
 import { setImmediate as eventLoopTurn } from 'node:timers/promises'
 import type { AuthorizationIndex, Fact } from '../../policies/authorizations/index.js'
 import { ACCESS_PREDICATES, AUTHORIZATION, RDF_TYPE } from '../../policies/vocabulary.js'
@@ -10,8 +10,8 @@ const TSV = 'text/tab-separated-values'
 const GRAPHS_PER_TURN = 500
 
 /**
- * Reads the authorizations of a dataspace anew and puts them in force at once, with the changes that the index took
- * meanwhile. When the answer fails, breaks off or is not understood, its problem; the index is left as it was.
+ * Reads all authorizations of a dataspace again and makes them effective at once, with the changes that the index has taken
+ * meanwhile. Where the response fails, breaks off or cannot be understood, the index stays as it was.
  */
 export async function loadAuthorizations(
   store: GraphStore,
@@ -40,7 +40,7 @@ export async function loadAuthorizations(
   }
 }
 
-/** Everything that authorizations are made of in the graphs under the admin base, and nothing else. */
+/** The statements that make up authorizations in the graphs under the admin base, and no others. */
 export const authorizationsQuery = (adminBase: string): string => `
 SELECT ?g ?s ?p ?o WHERE {
   {
@@ -55,7 +55,7 @@ SELECT ?g ?s ?p ?o WHERE {
   FILTER(STRSTARTS(STR(?g), ${JSON.stringify(adminBase)}))
 }`
 
-/** The statements of these triples that authorizations may be made of. */
+/** Those of these triples that can be part of an authorization. */
 export function factsOf(triples: Iterable<Quad>): Fact[] {
   const facts: Fact[] = []
   for (const { subject, predicate, object } of triples) {
@@ -69,22 +69,22 @@ export function factsOf(triples: Iterable<Quad>): Fact[] {
 const nameOf = (subject: Term): string =>
   ownCopy(subject.termType === 'BlankNode' ? `_:${subject.value}` : subject.value)
 
-/** A slice of a text keeps all of the text in memory; this does not. */
+/** A slice of a string keeps the whole string in memory; a copy does not. */
 const ownCopy = (slice: string): string => Buffer.from(slice).toString()
 
 const MAX_LINE_BYTES = 1 << 20
-// SPARQL 1.1 TSV §4: terms as in Turtle. What a store took for an IRI is taken for one here too.
+// SPARQL 1.1 TSV §4: terms as in Turtle. Every IRI that a store accepted is accepted here.
 const ROW = /^<([^\t]*)>\t(<[^\t]*>|_:[^\t]+)\t<([^\t]*)>\t<([^\t]*)>$/
 const HEADER = /^\?g\t\?s\t\?p\t\?o$/
 
-/** The rows by graph, in whatever order they come: subject, predicate, object, subject, … each IRI kept once. */
+/** The rows by graph, in any order: subject, predicate, object, subject, … with one copy of each IRI. */
 async function collect(bytes: AsyncIterable<Uint8Array>): Promise<Map<string, string[]>> {
-  const kept = new Map<string, string>()
-  const keep = (slice: string): string => {
-    const known = kept.get(slice)
+  const copies = new Map<string, string>()
+  const copied = (slice: string): string => {
+    const known = copies.get(slice)
     if (known !== undefined) return known
     const copy = ownCopy(slice)
-    kept.set(copy, copy)
+    copies.set(copy, copy)
     return copy
   }
   const graphs = new Map<string, string[]>()
@@ -96,9 +96,9 @@ async function collect(bytes: AsyncIterable<Uint8Array>): Promise<Map<string, st
       if (!header) {
         const [graph, subject, predicate, object] = row.slice(1).map(unescaped)
         const terms = graphs.get(graph!)
-        const triple = [keep(withoutBrackets(subject!)), keep(predicate!), keep(object!)]
+        const triple = [copied(withoutBrackets(subject!)), copied(predicate!), copied(object!)]
         if (terms) terms.push(...triple)
-        else graphs.set(keep(graph!), triple)
+        else graphs.set(copied(graph!), triple)
       }
       header = false
     }
@@ -108,12 +108,12 @@ async function collect(bytes: AsyncIterable<Uint8Array>): Promise<Map<string, st
   return graphs
 }
 
-const misunderstood = (what: string): Problem =>
-  problem('store.failed', `The store's answer with the authorizations is not understood: ${what}.`)
+const misunderstood = (part: string): Problem =>
+  problem('store.failed', `The triplestore was asked for the authorizations and answered with something else: ${part}.`)
 
 const withoutBrackets = (term: string): string => (term.startsWith('<') ? term.slice(1, -1) : term)
 
-// RDF 1.1 Turtle §6.4: the numeric escape sequences, which IRIs may have.
+// RDF 1.1 Turtle §6.4: IRIs may have numeric escape sequences.
 const unescaped = (term: string): string =>
   term.includes('\\')
     ? term.replace(
@@ -122,12 +122,12 @@ const unescaped = (term: string): string =>
       )
     : term
 
-/** The whole lines in each piece, without line ends; what is left at the end counts as a line. */
+/** The whole lines of each piece, without line ends; an unfinished line at the end counts as a line. */
 async function* linesOf(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<string[]> {
   let rest = Buffer.alloc(0)
   for await (const piece of bytes) {
     const all = Buffer.concat([rest, piece])
-    // A byte 0x0A is never part of another character in UTF-8.
+    // In UTF-8 a byte 0x0A is never part of another character.
     const end = all.lastIndexOf(0x0a) + 1
     rest = all.subarray(end)
     if (rest.length > MAX_LINE_BYTES) throw new StoreBreak(misunderstood('a line without end'))

@@ -8,7 +8,7 @@ import { makeGatewayCaches } from '../caches.js'
 import type { Certificates } from './certificates.js'
 import type { DescribedDataspace } from '../configuration/dataspace.js'
 import type { Settings } from '../configuration/settings.js'
-import { makeLocks, type Locks } from '../documents/lock.js'
+import { makeLocks, type Locks } from '../documents/locks.js'
 import { SIGN_UPS } from '../endpoints/sign-up.js'
 import { openEvaluation } from '../evaluation/evaluation.js'
 import { membersOf, type Dataspace, type Gateway } from '../gateway.js'
@@ -43,7 +43,7 @@ export async function makeGateway(parts: Parts, closers: Closer[]): Promise<Gate
   const locks = makeLocks()
   const dataspaces = await openDataspaces(parts, locks, closers)
   const site = siteOf(membersOf(dataspaces))
-  const readProfile = makeReadProfile(site, fetcher, now)
+  const readProfile = makeReadProfile(site, fetcher)
   const { identities, close } = await openIdentities(settings, destinations, { readProfile, log, now })
   closers.push(close)
   return {

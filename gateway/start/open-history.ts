@@ -10,11 +10,12 @@ import type { DescribedApplication, DescribedDataspace } from '../configuration/
 import { isDocumentOf } from '../documents/document.js'
 import { historyPlaceOf, whatIsMissing, type Existing, type HistoryPlace } from '../configuration/history-place.js'
 import { makeJournalledStore, type JournalledStore } from '../mirror/journalled-store.js'
-import type { Locks } from '../documents/lock.js'
+import type { Locks } from '../documents/locks.js'
 import type { Log } from '../log.js'
 import { sweepsOf } from '../mirror/mirror.js'
-import type { Mirrored, Tell } from '../mirror/documents.js'
+import type { Mirrored } from '../mirror/mirrored.js'
 import { fillStore } from '../mirror/rebuild.js'
+import type { Report } from '../mirror/report.js'
 import { untilReady, type Stores } from './open-stores.js'
 import { StartFailure } from '../configuration/start-failure.js'
 import { isFailure, type Problem } from '../problem.js'
@@ -58,7 +59,7 @@ export async function openVersioned(
     throw new StartFailure(`the history of ${base}: ${filled.detail}`)
   }
   const sweep = mirrored && sweepsOf(mirrored, locks)
-  const journalled = makeJournalledStore({ store, history: opened?.history, base, isDocument, sweep, locks, log, now })
+  const journalled = makeJournalledStore({ store, history: opened?.history, base, isDocument, sweep, locks, log })
   return {
     ...(mirrored && { mirrored }),
     journalled,
@@ -72,7 +73,7 @@ export async function openVersioned(
 
 const LOGGED_EVERY = 10_000
 const logProgress =
-  (log: Log): Tell =>
+  (log: Log): Report =>
   (event) => {
     if (event.event === 'difference')
       log.error(event, 'a document of the history is not in the store: it cannot be read')

@@ -1,6 +1,5 @@
 // The next state of a document: managed triples (spec 2.1), skolemisation, what a client may not say (design 3). Locks.
 import t from 'tap'
-import fc from 'fast-check'
 import {
   graphOf,
   iri,
@@ -13,8 +12,8 @@ import {
   valuesOf,
   type Quad,
 } from '../../../gateway/rdf/graph.js'
-import { makeLocks } from '../../../gateway/documents/lock.js'
-import { ancestorsOf, nextState, parentOf, typesOf, type Write } from '../../../gateway/documents/next-state.js'
+import { ancestorsOf, parentOf, typesOf } from '../../../gateway/documents/hierarchy.js'
+import { nextState, type Write } from '../../../gateway/documents/next-state.js'
 import { ACL, DCT, DEF, DH, RDF, SIOC } from '../../../gateway/rdf/vocabulary.js'
 
 const BASE = 'https://data.example.org/'
@@ -134,32 +133,4 @@ void t.test('a stored graph without a type of the hierarchy is an item; only the
   t.same(typesOf(graphOf([title]), DOC, BASE), [DH('Item')])
   t.same(typesOf(graphOf([triple(DOC, RDF('type'), iri(DEF('Root')))]), DOC, BASE), [DH('Item')])
   t.same(typesOf(graphOf([title]), BASE, BASE), [DEF('Root')])
-})
-
-void t.test('property: an exclusive lock excludes, shared ones share, nobody waits for ever', async (t) => {
-  await fc.assert(
-    fc.asyncProperty(fc.array(fc.tuple(fc.boolean(), fc.nat(3)), { maxLength: 20 }), async (wishes) => {
-      const locks = makeLocks()
-      let writers = 0
-      let readers = 0
-      await Promise.all(
-        wishes.map(async ([exclusive, pause]) => {
-          const release = await locks.acquire('d', exclusive ? 'exclusive' : 'shared')
-          if (exclusive) writers++
-          else readers++
-          if (writers > 1 || (writers === 1 && readers > 0)) throw new Error('not exclusive')
-          for (let i = 0; i < pause; i++) await Promise.resolve()
-          if (exclusive) writers--
-          else readers--
-          release!()
-        }),
-      )
-    }),
-  )
-  const locks = makeLocks(1)
-  const first = await locks.acquire('d', 'exclusive')
-  const second = locks.acquire('d', 'exclusive')
-  t.equal(await locks.acquire('d', 'exclusive'), undefined, 'the queue is bounded')
-  first!()
-  t.ok(await second)
 })

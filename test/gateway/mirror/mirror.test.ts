@@ -6,10 +6,10 @@ import fc from 'fast-check'
 import t, { type Test } from 'tap'
 import { openEmbeddedStore } from '../../../gateway/stores/embedded-store.js'
 import { areSame } from '../../../gateway/rdf/same-graph.js'
-import { makeLocks } from '../../../gateway/documents/lock.js'
+import { makeLocks } from '../../../gateway/documents/locks.js'
 import { sweepsOf } from '../../../gateway/mirror/mirror.js'
 import { problem, type ProblemCode } from '../../../gateway/problem.js'
-import { canonicalNTriples } from '../../../gateway/mirror/settlement.js'
+import { canonicalNTriples } from '../../../gateway/documents/stored-triples.js'
 import type { GraphStore } from '../../../gateway/stores/store.js'
 import type { TimeMapJson } from '../../../gateway/memento/time-map.js'
 import { checkSound, filesAt, git, headOf, logged } from '../../support/bare-repository.js'
@@ -283,7 +283,7 @@ void t.test('the command', async (t) => {
     ]
     const world = await makeWorld(t, { endUser, admin }, { flags: [...OUTSIDE, ...history] })
     t.match(
-      world.log.find(({ msg }) => String(msg).includes('as soon as it can be reached')),
+      world.log.find(({ msg }) => String(msg).includes('as soon as the repository can be reached')),
       { level: 40 },
     )
     t.equal((await world.as('owner')('GET', '/a/')).status, 200)

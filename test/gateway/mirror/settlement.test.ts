@@ -6,8 +6,9 @@ import t, { type Test } from 'tap'
 import { openEmbeddedStore } from '../../../gateway/stores/embedded-store.js'
 import { makeJournalledStore, type JournalledStore } from '../../../gateway/mirror/journalled-store.js'
 import { makeLog } from '../../../gateway/log.js'
-import { makeLocks } from '../../../gateway/documents/lock.js'
-import { sweepsOf, verify, type Mirrored } from '../../../gateway/mirror/mirror.js'
+import { makeLocks } from '../../../gateway/documents/locks.js'
+import { sweepsOf, verify } from '../../../gateway/mirror/mirror.js'
+import type { Mirrored } from '../../../gateway/mirror/mirrored.js'
 import { isFailure } from '../../../gateway/problem.js'
 import type { GraphStore } from '../../../gateway/stores/store.js'
 import { documentOfPath, documentPath } from '../../../versioning/git/document-path.js'
@@ -50,7 +51,7 @@ async function live(folder: string, store: GraphStore): Promise<Life> {
     settle: (document) => journalled.settle(document),
   }
   const sweep = sweepsOf(mirrored, locks)
-  const common = { store, history, base: BASE, isDocument, locks, log: makeLog('silent'), now: Date.now }
+  const common = { store, history, base: BASE, isDocument, locks, log: makeLog('silent') }
   const journalled = makeJournalledStore({ ...common, sweep })
   return {
     history,
@@ -62,7 +63,7 @@ async function live(folder: string, store: GraphStore): Promise<Life> {
       return log.split('\n').flatMap((line) => /^(\w+) .*urn:(\w+)$/.exec(line)?.slice(1).join(' ') ?? line.split(' ')[0]!).filter(Boolean) // prettier-ignore
     },
     async differing() {
-      const outcome = await verify(mirrored, locks, () => undefined)
+      const outcome = await verify(mirrored, { locks, report: () => undefined })
       if (isFailure(outcome)) throw new Error(outcome.detail)
       return Object.values(outcome.differences).reduce((sum, count) => sum + count, 0)
     },

@@ -4,7 +4,7 @@ import type { DescribedDataspace } from '../../../gateway/configuration/configur
 import { dataspacesOfSettings } from '../../../gateway/configuration/settings-dataspace.js'
 import { flawOf, graphOf, irisOf, nTriplesLine, valuesOf, type Graph } from '../../../gateway/rdf/graph.js'
 import { factsOf } from '../../../gateway/rules/load-authorizations.js'
-import { ancestorsOf, parentOf, typesOf } from '../../../gateway/documents/next-state.js'
+import { ancestorsOf, parentOf, typesOf } from '../../../gateway/documents/hierarchy.js'
 import { agentDocuments, agentWebId } from '../../../gateway/agents/agent-documents.js'
 import { seedGraphs, strayAgents, type Seed, type SeedAgents } from '../../../gateway/start/seed.js'
 import { parseSettings } from '../../../gateway/configuration/settings.js'

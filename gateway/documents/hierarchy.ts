@@ -1,0 +1,36 @@
+// In charge of the hierarchy of documents: root, containers and items, as URLs and types say it (spec 2.1). Pure.
+import { irisOf, type Graph } from '../rdf/graph.js'
+import { DEF, DH, RDF } from '../rdf/vocabulary.js'
+
+export const isRoot = (document: string, base: string): boolean => document === base
+
+/** The URL of the parent: the document's own without its last path segment (spec 2.1). */
+export const parentOf = (document: string): string =>
+  document.slice(0, document.lastIndexOf('/', document.length - 2) + 1)
+
+/** The ancestors within the application, nearest first. */
+export function ancestorsOf(document: string, base: string): string[] {
+  const ancestors: string[] = []
+  for (let at = document; at.length > base.length;) {
+    at = parentOf(at)
+    ancestors.push(at)
+  }
+  return ancestors
+}
+
+const KINDS = new Set([DH('Item'), DH('Container'), DEF('Root')])
+/** Whether the gateway manages this type of a document itself. */
+export const isKind = (type: string): boolean => KINDS.has(type)
+
+/**
+ * The types that access and hierarchy rest on. A stored graph with none of the hierarchy's types is an item, as is every
+ * graph that is older than the gateway (design 3: "anything else: dh:Item").
+ */
+export function typesOf(graph: Graph, document: string, base: string): string[] {
+  const types = irisOf(graph, document, RDF('type')).filter((type) => type !== DEF('Root'))
+  if (isRoot(document, base)) return [...types.filter((type) => !isKind(type)), DEF('Root')]
+  return types.includes(DH('Container')) || types.includes(DH('Item')) ? types : [...types, DH('Item')]
+}
+
+export const isContainer = (types: readonly string[]): boolean =>
+  types.includes(DH('Container')) || types.includes(DEF('Root'))

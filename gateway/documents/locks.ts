@@ -1,0 +1,109 @@
+// In charge of the locks that requests hold while they write: for each document one writer, or any number of holders who
+// only keep the document from being deleted.
+import { problem, type Problem } from '../problem.js'
+import { isRoot, parentOf } from './hierarchy.js'
+
+type Mode = 'exclusive' | 'shared'
+export type Lock = readonly [name: string, mode: Mode]
+
+interface Waiting {
+  readonly exclusive: boolean
+  readonly enter: () => void
+}
+interface Held {
+  exclusive: boolean
+  holders: number
+  readonly queue: Waiting[]
+}
+
+export type Release = () => void
+export interface Locks {
+  /** Waits its turn: first come, first served. Undefined when `limit` requests wait for this lock already. */
+  acquire(name: string, mode: Mode): Promise<Release | undefined>
+}
+
+/**
+ * Every write of an application shares this lock; a write that may change any of its documents holds it alone. Its name
+ * comes before that of every document.
+ */
+export const everyWrite = ({ base }: { readonly base: string }, mode: Mode): Lock => [`* ${base}`, mode]
+
+/** The locks of a write to one document; a write that may create the document keeps its parent from being deleted. */
+export const locksOf = (application: { readonly base: string }, document: string, creates: boolean): Lock[] => [
+  everyWrite(application, 'shared'),
+  ...(creates && !isRoot(document, application.base) ? [[parentOf(document), 'shared'] as const] : []),
+  [document, 'exclusive'],
+]
+
+/**
+ * Acts while it holds all of these locks. Everyone takes locks in the order of their names, so that no two requests wait
+ * for each other: the lock of every write before the documents, a parent before its children.
+ */
+export async function underLocks<T>(
+  { locks: { acquire } }: { readonly locks: Locks },
+  wanted: readonly Lock[],
+  act: () => Promise<T>,
+): Promise<T | Problem> {
+  const held: Release[] = []
+  try {
+    for (const [name, mode] of wanted.toSorted(byName)) {
+      const release = await acquire(name, mode)
+      if (!release) return tooManyWaiting()
+      held.push(release)
+    }
+    return await act()
+  } finally {
+    for (const release of held) release()
+  }
+}
+
+const byName = ([a]: Lock, [b]: Lock): number => (a < b ? -1 : Number(a > b))
+
+const tooManyWaiting = (): Problem =>
+  problem('server.overloaded', 'Too many writes to the same document are waiting. Retry shortly.', {
+    fields: [['Retry-After', '1']],
+  })
+
+export function makeLocks(limit = 256): Locks {
+  const held = new Map<string, Held>()
+
+  const release = (name: string, lock: Held): void => {
+    lock.holders--
+    while (lock.queue.length > 0) {
+      const next = lock.queue[0]!
+      if (lock.holders > 0 && (next.exclusive || lock.exclusive)) return
+      lock.queue.shift()
+      lock.holders++
+      lock.exclusive = next.exclusive
+      next.enter()
+    }
+    if (lock.holders === 0) held.delete(name)
+  }
+
+  const releaseOnce = (name: string, lock: Held): Release => {
+    let done = false
+    return () => {
+      if (done) return
+      done = true
+      release(name, lock)
+    }
+  }
+
+  return {
+    acquire(name, mode) {
+      const exclusive = mode === 'exclusive'
+      const lock = held.get(name)
+      if (!lock) {
+        const fresh: Held = { exclusive, holders: 1, queue: [] }
+        held.set(name, fresh)
+        return Promise.resolve(releaseOnce(name, fresh))
+      }
+      if (!exclusive && !lock.exclusive && lock.queue.length === 0) {
+        lock.holders++
+        return Promise.resolve(releaseOnce(name, lock))
+      }
+      if (lock.queue.length >= limit) return Promise.resolve(undefined)
+      return new Promise((resolve) => lock.queue.push({ exclusive, enter: () => resolve(releaseOnce(name, lock)) }))
+    },
+  }
+}

@@ -1,0 +1,143 @@
+// In charge of the documents that the first log-in of a person makes (LinkedDataHub 4.3, 4.4): account, agent, authorization.
+import { about, agentDocuments, agentWebId, type DescribedDocument } from '../agents/agent-documents.js'
+import { authorizationTriples, publicProfile } from '../agents/authorization-triples.js'
+import { mailboxHolder, mailboxLock } from '../agents/mailbox.js'
+import { isMailAddress } from '../configuration/setting-values.js'
+import { readDocument } from '../documents/document.js'
+import { underLocks } from '../documents/locks.js'
+import type { Dataspace, Gateway } from '../gateway.js'
+import { accountDocument, type AccountId, type Accounts } from '../identity/accounts.js'
+import type { Person } from '../identity/provider-client.js'
+import type { Trace } from '../log.js'
+import { putDocument, type Writing } from '../methods/put-document.js'
+import { isFailure, problem, type Problem } from '../problem.js'
+import { iri, text, triple, type Quad } from '../rdf/graph.js'
+import { ACL, FOAF, LACL, RDF, SIOC } from '../rdf/vocabulary.js'
+
+const AGAIN = { fields: [['Retry-After', '1']] } as const
+
+/**
+ * The agent of a person who has just logged in; the account and the agent are made where they are not there. They belong
+ * to the secretary: who owned the account could write there who they are.
+ */
+export async function logIn(
+  gateway: Gateway,
+  dataspace: Dataspace,
+  issuer: string,
+  person: Person,
+  { accounts, trace }: { readonly accounts: Accounts; readonly trace: Trace },
+): Promise<string | Problem> {
+  const { admin, secretary } = dataspace
+  const id = { issuer, subject: person.subject }
+  const writing: Writing = {
+    gateway,
+    application: admin,
+    dataspace,
+    trace,
+    method: 'PUT',
+    agent: secretary,
+    time: gateway.now(),
+  }
+  const known = await accounts.find(dataspace, id)
+  if (isFailure(known)) return known
+  const failed = known === undefined ? await makeAccount(writing, id, person) : undefined
+  if (failed) return failed
+  const webId = known ?? (await accounts.find(dataspace, id))
+  if (webId === undefined) return problem('access.unavailable', 'The account cannot be read.', AGAIN)
+  if (isFailure(webId)) return webId
+  // After the account: what an interrupted log-in has left out is made at the next.
+  return (await makeAgent(writing, webId, person, secretary)) ?? webId
+}
+
+/** Of the agent who has the person's mailbox, where the provider says that it is theirs; else of a new one. */
+async function makeAccount(writing: Writing, id: AccountId, person: Person): Promise<undefined | Problem> {
+  const { gateway, application: admin } = writing
+  const mailbox = provenMailbox(person)
+  const make = async (holder?: string): Promise<undefined | Problem> => {
+    const webId = holder ?? agentWebId(admin.base, gateway.uuid())
+    const [document, content] = describeAccount(accountDocument(admin.base, id), webId, id, person)
+    return makeIfAbsent(writing, document, content)
+  }
+  if (mailbox === undefined) return make()
+  return underLocks(gateway, [mailboxLock(admin, mailbox)], async () => {
+    const holder = await mailboxHolder(admin, mailbox, 'proven')
+    return isFailure(holder) ? holder : make(holder)
+  })
+}
+
+async function makeAgent(
+  writing: Writing,
+  webId: string,
+  person: Person,
+  secretary: string,
+): Promise<undefined | Problem> {
+  const { base } = writing.application
+  const documents = agentDocuments(base, webId)
+  if (!documents) return undefined
+  const { agent, authorization } = documents
+  const open = publicProfile(`Public profile of ${nameOf(person)}`, [agent])
+  const topic = `${authorization}#this`
+  for (const [document, content] of [
+    about(authorization, open.label, topic, authorizationTriples(topic, open, base)),
+    about(agent, nameOf(person), webId, agentTriples(webId, person, secretary)),
+  ]) {
+    const failed = await makeIfAbsent(writing, document, content)
+    if (failed) return failed
+  }
+  return undefined
+}
+
+async function makeIfAbsent(
+  writing: Writing,
+  document: string,
+  content: readonly Quad[],
+): Promise<undefined | Problem> {
+  const found = await readDocument(writing.application, document, writing.trace)
+  if (isFailure(found)) return found
+  if (found.value) return undefined
+  const made = await putDocument(writing, document, (current) => (current ? 'unchanged' : content))
+  return isFailure(made) ? made : undefined
+}
+
+const nameOf = ({ name, givenName, familyName }: Person): string =>
+  name ?? ([givenName, familyName].filter((one) => one !== undefined).join(' ') || 'Agent')
+
+const texts = (subject: string, values: Readonly<Record<string, string | undefined>>): Quad[] =>
+  Object.entries(values).flatMap(([property, value]) =>
+    value === undefined ? [] : [triple(subject, property, text(value))],
+  )
+
+function describeAccount(
+  document: string,
+  webId: string,
+  { issuer, subject }: AccountId,
+  person: Person,
+): DescribedDocument {
+  const account = `${document}#this`
+  const { email } = person
+  return about(document, `Account of ${nameOf(person)}`, account, [
+    triple(account, RDF('type'), iri(SIOC('UserAccount'))),
+    triple(account, SIOC('id'), text(subject)),
+    triple(account, LACL('issuer'), text(issuer)),
+    triple(account, SIOC('account_of'), iri(webId)),
+    ...texts(account, { [SIOC('name')]: person.name }),
+    ...(email !== undefined && isMailAddress(email) ? [triple(account, SIOC('email'), iri(`mailto:${email}`))] : []),
+  ])
+}
+
+function agentTriples(webId: string, person: Person, secretary: string): Quad[] {
+  const mailbox = provenMailbox(person)
+  return [
+    triple(webId, RDF('type'), iri(FOAF('Agent'))),
+    ...texts(webId, {
+      [FOAF('name')]: nameOf(person),
+      [FOAF('givenName')]: person.givenName,
+      [FOAF('familyName')]: person.familyName,
+    }),
+    ...(mailbox === undefined ? [] : [triple(webId, FOAF('mbox'), iri(`mailto:${mailbox}`))]),
+    triple(secretary, ACL('delegates'), iri(webId)),
+  ]
+}
+
+const provenMailbox = ({ email, isEmailVerified }: Person): string | undefined =>
+  email !== undefined && isEmailVerified && isMailAddress(email) ? email : undefined

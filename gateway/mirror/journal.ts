@@ -1,0 +1,39 @@
+// In charge of what every journalled write needs: the store and the history of its application, and their journal.
+import { isSetback } from '../../versioning/change.js'
+import type { NewChange, OpenEntry } from '../../versioning/history.js'
+import type { Problem } from '../problem.js'
+import type { GraphStore } from '../stores/store.js'
+import type { Settlement, SettlementSettings } from './settlement.js'
+import { historyProblem } from './write-failures.js'
+
+/** A versioned application, as far as its writes are concerned. */
+export interface Journalled extends SettlementSettings {
+  readonly base: string
+  isDocument(graph: string): boolean
+  readonly settlement: Settlement
+}
+
+/** Enters the changes into the journal, durably: the store is asked after that. */
+export async function begin(
+  { history }: Journalled,
+  changes: readonly NewChange[],
+): Promise<readonly OpenEntry[] | Problem> {
+  const entries = await history.begin(changes)
+  return isSetback(entries) ? historyProblem(entries) : entries
+}
+
+/**
+ * Makes a version of the document's state before a write, where the history has another: a state that was written behind the
+ * gateway, or while versioning was off, would be lost with the write.
+ */
+export async function keepBefore(
+  { history, sweep, log }: Journalled,
+  { document, before, time }: NewChange,
+): Promise<void> {
+  if ((await history.isLatest(document, before)) !== false) return
+  const failed = await sweep.document(document, { method: 'SWEEP', agent: undefined, time })
+  if (failed) log.warn({ document, problem: failed.detail }, 'the state before a write may have no version')
+}
+
+export const apply = (store: GraphStore, { document, content }: NewChange): Promise<undefined | Problem> =>
+  content === undefined ? store.remove(document) : store.replace(document, content)

@@ -1,0 +1,178 @@
+// In charge of SPARQL updates that the history records: which documents an update has changed is found out, and each change
+// becomes a commit of its own (design 6).
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Change } from '../../versioning/change.js'
+import type { NewChange, OpenEntry } from '../../versioning/history.js'
+import { MAX_DOCUMENT } from '../documents/document.js'
+import { canonicalNTriples, storedState } from '../documents/stored-triples.js'
+import { isFailure, problem, type Problem } from '../problem.js'
+import type { GraphChange, GraphStore } from '../stores/store.js'
+import { begin, keepBefore, type Journalled } from './journal.js'
+import type { Author } from './settlement.js'
+import { hadNoEffect, hasNoLaterEffect } from './write-failures.js'
+
+/** An update that is about to be sent to the store. */
+export interface AnnouncedUpdate extends Pick<Change, 'agent' | 'time'> {
+  /** The documents that it may change, under their locks; undefined: any document, and no other write is under way. */
+  readonly documents: readonly string[] | undefined
+}
+
+/** To be called with the store's response to the update. */
+export type Conclude = (failed: undefined | Problem) => Promise<void>
+
+/** One of the applications that share the store, with those of its documents that the update may change. */
+export interface UpdatePart extends Pick<AnnouncedUpdate, 'documents'> {
+  readonly journalled: { prepare(update: AnnouncedUpdate): Promise<Conclude | Problem> }
+}
+
+/** Sends the update when every part has journalled it, and has every part conclude. */
+export async function updateTogether(
+  store: GraphStore,
+  text: string,
+  { agent, time }: Pick<Change, 'agent' | 'time'>,
+  parts: readonly UpdatePart[],
+): Promise<undefined | Problem> {
+  const prepared: Conclude[] = []
+  const concludeAll = (failed: undefined | Problem) => Promise.all(prepared.map((conclude) => conclude(failed)))
+  for (const { journalled, documents } of parts) {
+    const part = await journalled.prepare({ documents, agent, time })
+    if (isFailure(part)) return concludeAll(NOT_ASKED).then(() => part)
+    prepared.push(part)
+  }
+  const failed = await store.update(text)
+  await concludeAll(failed)
+  return failed
+}
+
+const NOT_ASKED = problem('store.unreachable', 'The store was not asked.')
+
+/** Updates a store that announces the changes: they are journalled before the store commits them. */
+export async function updateAnnounced(
+  application: Journalled,
+  text: string,
+  author: Author,
+): Promise<undefined | Problem> {
+  const { store, history } = application
+  let entries: readonly OpenEntry[] = []
+  const announce = async (graphs: readonly GraphChange[]): Promise<undefined | Problem> => {
+    const changes = await announcedChanges(application, graphs, author)
+    if (isFailure(changes)) return changes
+    const begun = await begin(application, changes)
+    if (isFailure(begun)) return begun
+    entries = begun
+    return undefined
+  }
+  const failed = await store.update(text, { announce })
+  if (failed) await history.undone(entries)
+  else await history.done(entries)
+  return failed
+}
+
+async function announcedChanges(
+  { store, base, isDocument }: Journalled,
+  graphs: readonly GraphChange[],
+  author: Author,
+): Promise<NewChange[] | Problem> {
+  const changes: NewChange[] = []
+  for (const [document, nTriples] of graphs) {
+    // The store is in memory: a graph that the history does not record would be lost with the process.
+    if (!isDocument(document)) return notRecorded(document, base)
+    const before = await storedState(store, document)
+    const content = canonicalNTriples(nTriples)
+    if (isFailure(before)) return before
+    if (isFailure(content)) return content
+    if ((content?.length ?? 0) > MAX_DOCUMENT) return wouldBeTooLarge(document)
+    if (content !== before) changes.push({ document, before, content, ...author })
+  }
+  return changes
+}
+
+/** Stands for the content of a document that is too large to be read. */
+const UNREADABLE = '# too large'
+
+/** Journals that an update of these documents is about to be sent; its effects are read when it is done. */
+export async function prepareDocuments(
+  application: Journalled,
+  documents: readonly string[],
+  author: Author,
+): Promise<Conclude | Problem> {
+  const { store, history, settlement } = application
+  const asked: NewChange[] = []
+  for (const document of documents) {
+    const state = (await settlement.settle(document)) ?? (await storedState(store, document))
+    const isLarge = isFailure(state) && state.failure === 'store.too-large'
+    if (isFailure(state) && !isLarge) return state
+    const before = isLarge ? UNREADABLE : (state as string | undefined)
+    const change = { document, before, content: undefined, unread: 'document' as const, ...author }
+    asked.push(change)
+    if (!isLarge) await keepBefore(application, change)
+  }
+  const entries = await begin(application, asked)
+  if (isFailure(entries)) return entries
+  return async (failed) => {
+    if (failed && hadNoEffect(failed)) await history.undone(entries)
+    else if (failed && !hasNoLaterEffect(failed)) settlement.doubt(entries)
+    else if (isFailure(await journalEffects(application, asked, author))) settlement.doubt(entries)
+    else await history.undone(entries)
+  }
+}
+
+/** Journals the changes that the update has made. */
+async function journalEffects(
+  application: Journalled,
+  asked: readonly NewChange[],
+  author: Author,
+): Promise<undefined | Problem> {
+  const { store, history, sweep, log } = application
+  const changes: NewChange[] = []
+  for (const { document, before } of asked) {
+    if (before === UNREADABLE) {
+      const failed = await sweep.document(document, author)
+      if (failed) return failed
+      continue
+    }
+    const content = await storedState(store, document)
+    if (isFailure(content) && content.failure === 'store.too-large') {
+      log.error({ document }, 'a document has become too large to be read: its versions stop before this update')
+    } else if (isFailure(content)) return content
+    else if (content !== before) changes.push({ document, before, content, ...author })
+  }
+  const entries = await begin(application, changes)
+  if (isFailure(entries)) return entries
+  await history.done(entries)
+  return undefined
+}
+
+/** How long the response to an update of any document waits until all of its changes are in the journal, ms. */
+const SWEEP_MS = 2_000
+
+/**
+ * Journals that an update of any document is about to be sent; when it is done, all documents are compared with the history:
+ * those of a small dataset before the response, those of a large one after it.
+ */
+export async function prepareDataset(application: Journalled, author: Author): Promise<Conclude | Problem> {
+  const { base, history, settlement } = application
+  const notSwept = await settlement.whenSwept(SWEEP_MS)
+  if (notSwept) return notSwept
+  const change = { document: base, before: undefined, content: undefined }
+  const entries = await begin(application, [{ ...change, unread: 'dataset', ...author }])
+  if (isFailure(entries)) return entries
+  return async (failed) => {
+    if (failed && hadNoEffect(failed)) return history.undone(entries)
+    if (failed && !hasNoLaterEffect(failed)) return settlement.doubt(entries)
+    const enough = new AbortController()
+    const patience = sleep(SWEEP_MS, undefined, { signal: enough.signal }).catch(() => undefined)
+    await Promise.race([settlement.sweepAfter(entries[0]!), patience])
+    enough.abort()
+  }
+}
+
+const wouldBeTooLarge = (document: string): Problem =>
+  problem('content.too-large', `<${document}> would be larger than ${MAX_DOCUMENT} bytes of N-Triples.`)
+
+const notRecorded = (graph: string, base: string): Problem =>
+  problem(
+    'update.form',
+    `The embedded store has documents only: graphs whose names are URLs under ${base} that end with a slash, not ` +
+      (graph === '' ? 'the default graph.' : `<${graph}>.`),
+  )

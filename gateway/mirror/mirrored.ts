@@ -1,0 +1,133 @@
+// In charge of all documents of an application at once: which its store has, and which its repository has.
+import type { History } from '../../versioning/history.js'
+import { SetbackError, type Repository } from '../../versioning/repository.js'
+import { isFailure, problem, type Problem } from '../problem.js'
+import type { GraphStore } from '../stores/store.js'
+import { wholeText } from '../stores/whole-text.js'
+import { historyProblem } from './write-failures.js'
+
+/** An application with a history: its store and its repository, which are kept equal. */
+export interface Mirrored {
+  readonly base: string
+  readonly store: GraphStore
+  readonly history: History
+  readonly repository: Repository
+  /** The file of a document in the repository. */
+  pathOf(document: string): string
+  /** The document of a file; undefined for a file that is not a document's. */
+  documentOf(path: string): string | undefined
+  /** Whether a graph is a document of this application. */
+  isDocument(graph: string): boolean
+  /** Settles the writes in doubt to a document (settlement.ts). To be called under its lock. */
+  settle(document: string): Promise<undefined | Problem>
+  readonly now: () => number
+}
+
+/** Bytes of the names of all graphs. */
+const MAX_NAMES = 1024 * 1024 * 1024
+
+/** The names of the documents in the store. */
+export async function documentsIn({ store, base, isDocument }: Mirrored): Promise<readonly string[] | Problem> {
+  const query = `SELECT DISTINCT ?g WHERE { GRAPH ?g { ?s ?p ?o } FILTER(STRSTARTS(STR(?g), ${JSON.stringify(base)})) }`
+  const text = await wholeText(store.query(query, 'text/tab-separated-values'), MAX_NAMES)
+  if (isFailure(text)) return text
+  // SPARQL 1.1 TSV §4: a line of variables, then a term in each line.
+  const [header, ...rows] = text.split(/\r?\n/)
+  const names = rows.filter(Boolean).map((row) => /^<([^\s<>]*)>$/.exec(row)?.[1])
+  if (header !== '?g' || names.includes(undefined)) {
+    return problem(
+      'store.failed',
+      'The triplestore was asked for the names of its graphs and answered with something else.',
+    )
+  }
+  return (names as string[]).filter(isDocument)
+}
+
+/** Git's ids of the documents at the head of the branch. */
+export async function blobsIn({
+  repository,
+  documentOf,
+  isDocument,
+}: Mirrored): Promise<Map<string, string> | Problem> {
+  const blobs = new Map<string, string>()
+  return orProblem(async () => {
+    for await (const { path, blob } of repository.files()) {
+      const document = documentOf(path)
+      if (document !== undefined && isDocument(document)) blobs.set(document, blob)
+    }
+    return blobs
+  })
+}
+
+/** The documents of store and history, by their names alone. */
+export interface DocumentNames {
+  readonly stored: readonly string[]
+  /** How many documents are at the head of the branch. */
+  readonly atHead: number
+  /** How many the history has: those at the head, with the changes that are done and not committed yet. */
+  readonly recorded: number
+  /** Neither this list nor the next has documents with a write in doubt. */
+  readonly onlyStored: readonly string[]
+  readonly onlyRecorded: readonly string[]
+}
+
+/** Where they cannot be listed: a problem of the history (`history.…`), else of the store. */
+export async function namesIn(mirrored: Mirrored): Promise<DocumentNames | Problem> {
+  const { history } = mirrored
+  const stored = await documentsIn(mirrored)
+  if (isFailure(stored)) return stored
+  const existsLater = new Map<string, boolean>()
+  const blobs = await orProblem(async () => {
+    for await (const { document, content } of history.uncommitted()) existsLater.set(document, content !== undefined)
+    return blobsIn(mirrored)
+  })
+  if (isFailure(blobs)) return blobs
+  const recorded = new Set(blobs.keys())
+  for (const [document, exists] of existsLater) {
+    if (exists) recorded.add(document)
+    else recorded.delete(document)
+  }
+  const [inStore, inDoubt] = [new Set(stored), new Set(history.open().map(({ document }) => document))]
+  return {
+    stored,
+    atHead: blobs.size,
+    recorded: recorded.size,
+    onlyStored: stored.filter((document) => !recorded.has(document) && !inDoubt.has(document)),
+    onlyRecorded: [...recorded].filter((document) => !inStore.has(document) && !inDoubt.has(document)),
+  }
+}
+
+export async function orProblem<T>(task: () => Promise<T>): Promise<T | Problem> {
+  try {
+    return await task()
+  } catch (error) {
+    if (error instanceof SetbackError) return historyProblem(error.setback)
+    throw error
+  }
+}
+
+/** How many documents are read or written at once. */
+const AT_ONCE = 8
+
+/** The result for each item, in the order of the items; takes no more items than it works on at once. */
+export async function* inParallel<T, R>(
+  items: Iterable<T> | AsyncIterable<T>,
+  work: (item: T) => Promise<R>,
+): AsyncGenerator<R> {
+  const underWay: Promise<R>[] = []
+  for await (const item of items) {
+    const result = work(item)
+    // A rejection is thrown below, where the result is awaited.
+    result.catch(() => undefined)
+    underWay.push(result)
+    if (underWay.length >= AT_ONCE) yield await underWay.shift()!
+  }
+  while (underWay.length > 0) yield await underWay.shift()!
+}
+
+/** Why the branch lacks changes that the journal has, if it does after `patience` ms. */
+export async function whyBehind({ history }: Mirrored, patience: number): Promise<string | undefined> {
+  if (await history.settled(patience)) return undefined
+  const { parked, lastError, blocked } = history.status()
+  return parked ?? lastError ?? blocked[0]?.reason
+}

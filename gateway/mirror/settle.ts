@@ -1,0 +1,121 @@
+// In charge of settling writes in doubt: they are in the journal, and it is unknown whether the store has done them. Each is
+// compared with the store, and becomes a commit or is dropped (design 6).
+import type { Change } from '../../versioning/change.js'
+import type { History, OpenEntry } from '../../versioning/history.js'
+import { underLocks, type Locks } from '../documents/locks.js'
+import { lastModifiedOf } from '../documents/next-state.js'
+import type { Log } from '../log.js'
+import { isFailure, problem, type Problem } from '../problem.js'
+import { graphOf } from '../rdf/graph.js'
+import { readNTriples } from '../rdf/read.js'
+import type { GraphStore } from '../stores/store.js'
+
+export type Author = Pick<Change, 'method' | 'agent' | 'time'>
+
+export interface SettlementSettings {
+  readonly store: GraphStore
+  readonly history: History
+  /** Journals the states of the store, of one document or of all, where the history has others. */
+  readonly sweep: {
+    /** To be called under the document's lock. */
+    document(document: string, author: Author): Promise<undefined | Problem>
+    all(author: Author): Promise<undefined | Problem>
+  }
+  readonly locks: Locks
+  readonly log: Log
+}
+
+/** All writes of an application that are in doubt. Times are those of performance.now(). */
+export interface Doubts extends SettlementSettings {
+  /** When this began: entries that an earlier process left are in doubt since then. */
+  readonly opened: number
+  /** Since when a change is in doubt, by its id. */
+  readonly since: Map<string, number>
+  /** Updates of any document whose changes are not all in the journal yet. */
+  readonly unswept: Set<OpenEntry>
+}
+
+/** How long a store may still carry out a write after the gateway has given up on it, ms. */
+const DOUBT_MS = 5_000
+export const DOUBT_FIELDS: Pick<Problem, 'fields'> = { fields: [['Retry-After', String(DOUBT_MS / 1000)]] }
+
+/** Undefined when no change of this document is in doubt, or no longer. To be called under its lock. */
+export async function settleDocument(doubts: Doubts, document: string): Promise<undefined | Problem> {
+  const { history, sweep, unswept } = doubts
+  // Updates come last: a sweep takes for theirs every change that is not journalled as another's by then.
+  const open = history.open(document).filter(({ unread }) => unread !== 'dataset')
+  for (const entry of [...open.filter(({ unread }) => !unread), ...open.filter(({ unread }) => unread)]) {
+    const failed = await settleEntry(doubts, entry)
+    if (failed) return failed
+  }
+  for (const entry of unswept) {
+    const failed = await sweep.document(document, authorOf(entry))
+    if (failed) return failed
+  }
+  return undefined
+}
+
+async function settleEntry(doubts: Doubts, entry: OpenEntry): Promise<undefined | Problem> {
+  const { store, history, sweep, since } = doubts
+  const over = await isOver(doubts, entry)
+  if (isFailure(over)) return over
+  if (entry.unread) {
+    if (!over) return inDoubt()
+    const failed = await sweep.document(entry.document, authorOf(entry))
+    if (failed) return failed
+    await history.undone([entry])
+  } else {
+    const stored = await store.read(entry.document)
+    if (isFailure(stored)) return stored
+    if (isStateOf(stored, entry)) await history.done([entry])
+    else if (over) await history.undone([entry])
+    else return inDoubt()
+  }
+  since.delete(entry.id)
+  return undefined
+}
+
+const FENCE = 'DELETE WHERE { GRAPH <urn:triplegate:fence> { ?s ?p ?o } }'
+
+/** Whether the store can no longer do the write, if it has not done it yet. */
+async function isOver({ store, since, opened }: Doubts, { id }: OpenEntry): Promise<boolean | Problem> {
+  if (performance.now() - (since.get(id) ?? opened) < DOUBT_MS) return false
+  // Stores write one after the other: once they have done this update, they have done all earlier ones that they will do.
+  return (await store.update(FENCE)) ?? true
+}
+
+/** Settles as many writes in doubt as can be settled now. */
+export async function settleEach(doubts: Doubts): Promise<void> {
+  const { history, sweep, locks, since, unswept } = doubts
+  const open = history.open()
+  // Entries can be settled otherwise, as by a commit that is found at the start.
+  for (const id of since.keys()) if (!open.some((entry) => entry.id === id)) since.delete(id)
+  const inDoubt = open.filter(({ id, unread }) => since.has(id) && unread !== 'dataset')
+  for (const document of new Set(inDoubt.map((entry) => entry.document))) {
+    // What fails here, or finds too many waiting for the lock, is tried again in the next run.
+    await underLocks({ locks }, [[document, 'exclusive']], () => settleDocument(doubts, document))
+  }
+  for (const entry of unswept) {
+    if (since.has(entry.id) && (await isOver(doubts, entry)) !== true) continue
+    if (await sweep.all(authorOf(entry))) continue
+    await history.undone([entry])
+    unswept.delete(entry)
+    since.delete(entry.id)
+  }
+}
+
+const authorOf = ({ agent, time }: OpenEntry): Author => ({ method: 'UPDATE', agent, time })
+
+/** `dct:modified`, or `dct:created` of a new document, grows with every write: it tells the states of a document apart. */
+function isStateOf(stored: string | undefined, { document, content }: OpenEntry): boolean {
+  if (stored === undefined || content === undefined) return stored === content
+  const [actual, wanted] = [stored, content].map((text) => lastModifiedOf(graphOf(readNTriples(text) ?? []), document))
+  return actual !== undefined && actual === wanted
+}
+
+const inDoubt = (): Problem =>
+  problem(
+    'store.in-doubt',
+    'The outcome of an earlier write to this document is still unknown. Retry shortly.',
+    DOUBT_FIELDS,
+  )

@@ -1,0 +1,39 @@
+// In charge of what comes before every representation: the format that the client accepts, and the conditions of the request.
+import { evaluatePreconditions, type Validators } from '../../cache/preconditions.js'
+import type { GatewayCaches } from '../caches.js'
+import type { Request } from '../http/exchange.js'
+import { negotiate, RDF_FORMATS, type Format } from '../http/media-type.js'
+import { problem, type Problem } from '../problem.js'
+
+/** The RDF format that `accept` prefers; undefined when it allows none. Cached: parsing `accept` takes longer than a cached read. */
+export function rdfFormat(accept: string | undefined, { formats }: GatewayCaches): Format | undefined {
+  if (accept === undefined) return RDF_FORMATS[0]
+  const known = formats.get(accept)
+  if (known) return known
+  const format = negotiate(accept, RDF_FORMATS)
+  if (format && accept.length < 1024) formats.set(accept, format)
+  return format
+}
+
+export const notAcceptable = (offered: readonly Format[] = RDF_FORMATS): Problem =>
+  problem(
+    'negotiation.not-acceptable',
+    `None of the accepted media types can be given. There are: ${offered.map((f) => f.mediaType).join(', ')}.`,
+  )
+
+/**
+ * The outcome of the conditions of a request (RFC 9110 §13) for the current state, undefined where there is none.
+ * @param isRead GET and HEAD can answer 304
+ * @param unmet the sentence of a 412
+ */
+export function evaluateConditions(
+  { fields, receivedAt }: Pick<Request, 'fields' | 'receivedAt'>,
+  current: Validators | undefined,
+  isRead = true,
+  unmet = 'The document is not in the state that the request asks for.',
+): 'proceed' | 'not-modified' | Problem {
+  const outcome = evaluatePreconditions(fields, current, isRead, receivedAt)
+  if (outcome === 'failed') return problem('precondition.failed', unmet)
+  if (outcome !== 'malformed') return outcome
+  return problem('request.malformed', `If-Match${isRead ? '' : ' or If-None-Match'} is not a list of entity-tags.`)
+}

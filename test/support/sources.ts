@@ -1,0 +1,124 @@
+// In charge of the product's source files as data: their rooms, what they import, and how long their functions are.
+import { readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, normalize } from 'node:path'
+import ts from 'typescript'
+
+/** From the ground up: a room may import the rooms before it, and itself. Types count. A file beside rooms is a room. */
+export const FLOORS: Readonly<Record<string, readonly string[]>> = {
+  gateway: [
+    'problem.ts',
+    'steps.ts',
+    'places.ts',
+    'log.ts',
+    'http',
+    'rdf',
+    'sparql',
+    'stores',
+    'evaluation',
+    'configuration',
+    'documents',
+    'mirror',
+    'agents',
+    'identity',
+    'caches.ts',
+    'gateway.ts',
+    'request',
+    'rules',
+    'memento',
+    'methods',
+    'proxy',
+    'endpoints',
+    'routes.ts',
+    'handle.ts',
+    'operators',
+    'start',
+    'commands',
+    'main.ts',
+  ],
+  versioning: [
+    'failure.ts',
+    'change.ts',
+    'queue.ts',
+    'memento',
+    'repository.ts',
+    'git',
+    'github',
+    'history.ts',
+    'journal',
+    'open-history.ts',
+  ],
+  policies: [
+    'failure.ts',
+    'vocabulary.ts',
+    'authorizations',
+    'fetch',
+    'identity',
+    'constraints',
+    'cross-site.ts',
+    'decide.ts',
+  ],
+  cache: [],
+}
+
+/** The text of each source file by its path, such as `gateway/http/target.ts`. */
+export const SOURCES: ReadonlyMap<string, string> = new Map(
+  Object.keys(FLOORS).flatMap((folder) =>
+    readdirSync(folder, { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith('.ts'))
+      .map((name) => [join(folder, name), readFileSync(join(folder, name), 'utf8')] as const),
+  ),
+)
+
+/** `gateway/http` for `gateway/http/target.ts`, `gateway/handle.ts` for itself, `cache` for every file of it. */
+export function roomOf(file: string): string {
+  const [folder, room] = file.split('/') as [string, string]
+  return FLOORS[folder]!.length === 0 ? folder : `${folder}/${room}`
+}
+
+/** How high a room stands in its folder; -1 for one that `FLOORS` does not have. */
+export function floorOf(file: string): number {
+  const [folder, room] = file.split('/') as [string, string]
+  return FLOORS[folder]!.length === 0 ? 0 : FLOORS[folder]!.indexOf(room)
+}
+
+const parse = (file: string): ts.SourceFile =>
+  ts.createSourceFile(file, SOURCES.get(file)!, ts.ScriptTarget.Latest, true)
+
+/** The modules that a file imports, types included, as they are written. */
+export function importsOf(file: string): string[] {
+  const modules: string[] = []
+  const visit = (node: ts.Node): void => {
+    const isCall = ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword
+    const named = isCall
+      ? node.arguments[0]
+      : ts.isImportDeclaration(node) || ts.isExportDeclaration(node)
+        ? node.moduleSpecifier
+        : undefined
+    if (named && ts.isStringLiteral(named)) modules.push(named.text)
+    ts.forEachChild(node, visit)
+  }
+  visit(parse(file))
+  return modules
+}
+
+/** The source files among them. */
+export const localImportsOf = (file: string): string[] =>
+  importsOf(file)
+    .filter((name) => name.startsWith('.'))
+    .map((name) => normalize(join(dirname(file), name)).replace(/\.js$/, '.ts'))
+
+/** Every function of a file with its lines, from its first to its last. */
+export function functionsOf(file: string): { readonly name: string; readonly lines: number }[] {
+  const source = parse(file)
+  const line = (position: number): number => source.getLineAndCharacterOfPosition(position).line + 1
+  const found: { name: string; lines: number }[] = []
+  const visit = (node: ts.Node): void => {
+    if (ts.isFunctionLike(node) && 'body' in node && node.body) {
+      const from = line(node.getStart(source))
+      found.push({ name: `${file}:${from}`, lines: line(node.getEnd()) - from + 1 })
+    }
+    ts.forEachChild(node, visit)
+  }
+  visit(source)
+  return found
+}
