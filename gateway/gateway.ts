@@ -38,7 +38,7 @@ export interface Application extends DescribedApplication {
   isDocument(graph: string): boolean
 }
 
-/** What is kept of the store's answers. Applications with the same store have the same `versions`. */
+/** The caches of an application. Applications that share a store share `versions`. */
 export interface ApplicationCache {
   readonly versions: GraphVersions
   readonly documents: Documents
@@ -50,11 +50,11 @@ export interface Dataspace {
   readonly admin: Application
   readonly access: Access
   readonly ontologies: Ontologies
-  /** The WebID of the secretary: creator and owner of the documents that are made for somebody. */
+  /** The WebID of the secretary: creator and owner of the documents that the gateway makes for agents. */
   readonly secretary: string
   /** The documents of the owner agent and the secretary agent: never modified or deleted (spec 4.1). */
   readonly protectedDocuments: ReadonlySet<string>
-  /** Origins of both applications: a browser may write from these. */
+  /** The origins of both applications: pages of these may write. */
   readonly origins: readonly string[]
 }
 
@@ -64,14 +64,14 @@ export interface Member {
   readonly dataspace: Dataspace
 }
 
-/** The dataspace's authorizations: the index, or the problem for which there is none that can be relied on. */
+/** The authorizations of a dataspace: the index, or the problem for which there is no reliable one. */
 export interface Access {
   current(): AuthorizationIndex | Problem
-  /** Grows whenever a decision may come out in another way. */
+  /** Grows whenever a decision may change. */
   version(): number
   /** A graph of the admin application has been written, or may have been (`uncertain`). */
   changed(graph: string, state: { readonly nTriples: string } | 'absent' | 'uncertain'): void
-  /** Reads everything again. Where that fails, nothing is decided until it is done, which is tried again and again. */
+  /** Reads everything again. Where that fails, every decision is 503 until a retry succeeds. */
   reload(): Promise<undefined | Problem>
   close(): void
 }
@@ -89,12 +89,12 @@ export interface Proxying {
 
 export interface Gateway {
   readonly dataspaces: readonly Dataspace[]
-  /** What a request-target at a host means (target.ts). */
+  /** The target of a request-target at a host (http/target.ts). */
   readonly targetOf: (requestTarget: string, host: string | undefined) => Target<Member> | Problem
   readonly webIds: WebIdVerifier
   readonly identities: Identities
   readonly evaluation: Evaluation
-  /** Threads of their own, so that nobody's updates keep everybody's documents from being checked. */
+  /** Separate threads, so that the updates of one agent do not delay the checks of all documents. */
   readonly validation: Pick<Evaluation, 'validate'>
   readonly locks: Locks
   readonly log: Log
@@ -108,12 +108,12 @@ export interface Gateway {
   readonly caches: GatewayCaches
   /** Absent where no mail server is configured. */
   readonly mail?: Mail
-  /** How many requests have been answered, by status. */
+  /** The number of answered requests by status. */
   readonly answered: Map<number, number>
   readonly settings: {
     readonly maxBody: number
     readonly requirePreconditions: boolean
-    /** False: what the rules refuse is logged, and let pass. Never in an admin application. */
+    /** False: requests that the rules refuse are logged and let pass, except in admin applications. */
     readonly enforce: boolean
     readonly allowService: readonly string[]
   }

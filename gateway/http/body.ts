@@ -1,8 +1,8 @@
-// In charge of the content of a request: read once, counted while it comes.
+// In charge of reading the content of a request: once, and counted while reading.
 import type { IncomingMessage } from 'node:http'
 import { problem, type Problem } from '../problem.js'
 
-/** Requests whose client sends the content when it is told to (RFC 9110 §10.1.1). */
+/** Requests whose client waits for 100 (Continue) before it sends the content (RFC 9110 §10.1.1). */
 export const awaitsContinue = new WeakSet<IncomingMessage>()
 
 export const tooLarge = (limit: number): Problem =>
@@ -14,7 +14,7 @@ export async function readBody(raw: IncomingMessage, limit: number): Promise<Buf
   try {
     for await (const chunk of raw.iterator({ destroyOnReturn: false })) {
       size += (chunk as Buffer).length
-      // Counted while reading, so that a chunked body cannot go on for ever.
+      // Counted while reading: a chunked body has no length in advance.
       if (size > limit) return tooLarge(limit)
       chunks.push(chunk as Buffer)
     }

@@ -1,4 +1,4 @@
-// In charge of what a request and a response are between the listeners (server.ts) and the pipeline (handle.ts).
+// In charge of what a request and a response are between the listeners (listener.ts) and the pipeline (handle.ts).
 import type { Problem } from '../problem.js'
 import type { Fields } from './fields.js'
 
@@ -15,36 +15,36 @@ export interface Request {
   readonly certificate: Uint8Array | undefined | Problem
   /** Milliseconds since the epoch: the one reading of the clock for this request. */
   readonly receivedAt: number
-  /** Ends when the client leaves. */
+  /** Aborts when the client leaves. */
   signal(): AbortSignal
-  /** The content, at most `limit` bytes: read once, and only when somebody asks for it. */
+  /** The content, at most `limit` bytes. Call it once. */
   readBody(limit: number): Promise<Buffer | Problem>
 }
 
 export type Field = readonly [name: string, value: string]
 
-/** The fields of an answer, ready for any number of times. */
+/** The fields of an answer, serialised once and sent any number of times. */
 export interface ReadyHead {
   readonly fields: readonly Field[]
-  /** Status line and fields, each with its line end. Without Age, Date and what is about the connection. */
+  /** Status line and fields, each with its line end; without Age, Date and the fields of the connection. */
   readonly section: string
 }
 
 export interface Response {
   readonly status: number
   readonly fields: readonly Field[]
-  /** Fields that were made ready before, with what goes with them: they come first. */
+  /** Fields that were serialised before. They come first. */
   readonly ready?: {
     readonly head: ReadyHead
     /** Seconds. */
     readonly age: string
-    /** The bytes of the body, a character each, where it is small. */
+    /** The body with a character for each byte, where it is small. */
     readonly text?: string
     /** ms since the epoch. */
     readonly time: number
   }
-  /** Pieces are sent as they come; where the iteration throws, the connection breaks off. */
+  /** Pieces are streamed; where the iteration throws, the connection is cut. */
   readonly body?: Buffer | AsyncIterable<Uint8Array>
-  /** A field whose value is known only when such a body has been sent (RFC 9110 §6.5). */
+  /** A field whose value is known only after a streamed body (RFC 9110 §6.5). */
   readonly trailer?: { readonly name: string; value(): string | undefined }
 }

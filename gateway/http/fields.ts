@@ -1,9 +1,9 @@
-// In charge of the fields of a request by their names: one pass over what the parser gives, on the hot path of every
-// request. Node.js's own `headers` says the same and takes several times as long.
+// In charge of the fields of a request by name: one pass over the parser's output, on the hot path of every request.
+// `headers` of Node.js gives the same, and takes several times as long.
 
 export type Fields = Readonly<Record<string, string | undefined>>
 
-// RFC 9110 §5.3: a field that is no list may stand once; of more, as Node.js has it, the first counts.
+// RFC 9110 §5.3: a field that is no list may occur once; of several lines the first counts, as in Node.js.
 const SINGLE = new Set([
   'authorization',
   'content-length',
@@ -22,7 +22,7 @@ function lowerCase(name: string): string {
   const known = NAMES.get(name)
   if (known !== undefined) return known
   const lower = name.toLowerCase()
-  // Clients write the few names that there are in a few ways.
+  // Clients write the same few names in a few ways.
   if (NAMES.size < 1000) NAMES.set(name, lower)
   return lower
 }
@@ -35,7 +35,7 @@ export function fieldsOf(rawHeaders: readonly string[]): Fields {
     const value = rawHeaders[i + 1]!
     const before = fields[name]
     if (before === undefined) fields[name] = value
-    // RFC 9113 §8.2.3: what of a cookie field was split goes together again as it was.
+    // RFC 9113 §8.2.3: the lines of a split Cookie field are joined with a semicolon.
     else if (!SINGLE.has(name)) fields[name] = `${before}${name === 'cookie' ? '; ' : ', '}${value}`
   }
   return fields

@@ -1,5 +1,5 @@
 // In charge of the listeners: sockets, TLS and HTTP framing on one side, `Request` and `Response` values on the other.
-// Fastify runs the servers and the requests that have to wait; every answer of Fastify or of the HTTP parser is replaced by ours.
+// Fastify runs the servers and the requests that have to wait. Errors of Fastify and of the HTTP parser get our form too.
 import { STATUS_CODES, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -19,7 +19,7 @@ export interface ListenerSettings {
   readonly tls?: { readonly cert: string; readonly key: string }
   /** Whether this peer address may name the client's certificate in Client-Cert. Plain listener only. */
   readonly isTrustedProxy?: (address: string) => boolean
-  /** How many requests may wait at once; more are answered 503 at once. */
+  /** The number of requests that may wait; more are answered 503 at once. */
   readonly concurrency?: number
   readonly requestTimeout?: number
   /** A problem as a response, in the form of every other error. */
@@ -30,13 +30,15 @@ export interface ListenerSettings {
 
 export interface Listener {
   readonly port: number
+  /** A request without a socket, for tests. It takes the way of requests that wait. */
+  readonly inject: FastifyInstance['inject']
   /** Waits `grace` ms at most for the requests that are being answered, then ends them. */
   close(grace: number): Promise<void>
 }
 
 export type Answer = (request: Request) => Awaitable<Response>
 
-/** A request on its way through Fastify. A read may have been begun already. */
+/** A request on its way through Fastify. The answer to a read may have begun. */
 interface Arrived {
   readonly request: Request
   readonly begun?: Promise<Response>
@@ -91,6 +93,7 @@ export async function listen(settings: ListenerSettings, answer: Answer): Promis
 
   return {
     port,
+    inject: app.inject.bind(app) as FastifyInstance['inject'],
     async close(grace) {
       closing = true
       const enough = new AbortController()
@@ -178,7 +181,7 @@ function arrival(raw: IncomingMessage, response: ServerResponse, settings: Liste
       return readBody(raw, limit)
     },
   }
-  return { request, abandon: () => void left?.abort() }
+  return { request, abandon: () => (left ??= new AbortController()).abort() }
 }
 
 const PARSER_STATUS: Readonly<Record<string, [status: number, detail: string]>> = {

@@ -26,7 +26,7 @@ export const RDF_FORMATS: readonly [Format, ...Format[]] = [TURTLE, N_TRIPLES, R
 
 const RESULTS_JSON = format('application/sparql-results+json', 'srj')
 const RESULTS_XML = format('application/sparql-results+xml', 'srx')
-/** The formats of a table of solutions, and of a yes or no (SPARQL 1.1 Query Results JSON, XML, CSV and TSV Formats). */
+/** The formats of a table of solutions, and of a boolean (SPARQL 1.1 Query Results JSON, XML, CSV and TSV Formats). */
 export const RESULT_FORMATS: readonly Format[] = [
   RESULTS_JSON,
   RESULTS_XML,
@@ -51,7 +51,7 @@ export interface MediaRange extends MediaType {
 const TOKEN = "[!#$%&'*+.^_`|~0-9A-Za-z-]+"
 const TYPE = new RegExp(`^${TOKEN}/${TOKEN}$`)
 const PARAMETER = new RegExp(`^(${TOKEN})=(?:(${TOKEN})|"((?:[^"\\\\]|\\\\.)*)")$`)
-// RFC 9110 §12.4.2, read generously: more than three digits, or no digit before the point.
+// RFC 9110 §12.4.2, and more: any number of digits, and none before the point.
 const WEIGHT = /^(?:0?\.\d+|[01](?:\.\d*)?)$/
 
 /** A media type (RFC 9110 §8.3.1) with the customary names for synonyms; undefined when malformed. */
@@ -70,7 +70,7 @@ export function parseMediaType(value: string): MediaType | undefined {
 
 const MEMBERS_LIMIT = 100
 
-/** The members of an `Accept` field; malformed ones are left out, and those after the hundredth. */
+/** The members of an `Accept` field, without malformed ones and those after the hundredth. */
 export function parseAccept(value: string | undefined): readonly MediaRange[] {
   return split(value ?? '', ',', MEMBERS_LIMIT).flatMap((member) => {
     const range = parseMediaType(member)
@@ -83,8 +83,7 @@ export function parseAccept(value: string | undefined): readonly MediaRange[] {
 }
 
 /**
- * The format to answer in: of those offered the one with the greatest weight, the first among equals. Undefined when
- * none is acceptable. An absent field, or one without a well-formed member, accepts everything.
+ * The offered format with the greatest weight, the first among equals. Undefined when none is acceptable. An absent field, or one without a well-formed member, accepts everything.
  */
 export function negotiate(accept: string | undefined, offered: readonly Format[]): Format | undefined {
   const ranges = parseAccept(accept)
@@ -98,7 +97,7 @@ export function negotiate(accept: string | undefined, offered: readonly Format[]
   return best
 }
 
-/** RFC 9110 §12.5.1: the most specific range that matches has precedence. Parameters make it more specific only. */
+/** RFC 9110 §12.5.1: the most specific matching range has precedence. Parameters only make a range more specific. */
 function weightOf(mediaType: string, ranges: readonly MediaRange[]): number {
   const family = `${mediaType.slice(0, mediaType.indexOf('/'))}/*`
   let weight = 0
@@ -112,7 +111,7 @@ function weightOf(mediaType: string, ranges: readonly MediaRange[]): number {
   return weight
 }
 
-/** The parts between separators that stand outside quoted strings (RFC 9110 §5.6.4); empty ones do not count (§5.6.1). */
+/** The non-empty parts (RFC 9110 §5.6.1) between separators outside quoted strings (RFC 9110 §5.6.4). */
 function split(value: string, separator: ',' | ';', limit = Infinity): string[] {
   const parts: string[] = []
   let start = 0

@@ -7,7 +7,7 @@ import type { Request } from './exchange.js'
 import { problem } from '../problem.js'
 import { valuesOf, type Fields } from './fields.js'
 
-/** From TLS, where the handshake has proven possession of the key; else from a trusted proxy's field (RFC 9440). */
+/** From TLS, whose handshake proves possession of the key; else from the field of a trusted proxy (RFC 9440). */
 export function certificateOf(
   raw: IncomingMessage,
   fields: Fields,
@@ -22,7 +22,7 @@ export function certificateOf(
 }
 
 const LAST = new WeakMap<Socket, { readonly value: string; readonly der: Uint8Array }>()
-/** A proxy's connection names the same certificate again and again: the same bytes come back as the same value. */
+/** The connection of a proxy repeats the same certificate: equal texts give the same value. */
 function certificateIn(socket: Socket, value: string): Uint8Array | undefined {
   const last = LAST.get(socket)
   if (last?.value === value) return last.der

@@ -1,5 +1,5 @@
-// In charge of the fast way out of the cached read: a header section that was made, and checked, once, and is sent with the
-// body as one string of bytes. Node.js makes and checks the section anew for every answer, which takes longer than all else.
+// In charge of sending a cached read fast: a header section that was made and checked once goes out with the body as one string
+// of bytes. Node.js makes and checks the section for every answer, which takes longer than everything else.
 import { STATUS_CODES, validateHeaderValue, type ServerResponse } from 'node:http'
 import type { Field, ReadyHead, Response } from './exchange.js'
 
@@ -9,19 +9,19 @@ export function readyHead(status: number, fields: readonly Field[]): ReadyHead {
   return { fields, section: `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}` }
 }
 
-/** What Node.js sends first of all, as one string of bytes: where it is set, it makes none. */
+/** The header section as Node.js keeps it until it is sent: where `_header` is set, Node.js makes none. Internal to Node.js. */
 type WithHeader = ServerResponse & { _header: string | null }
 
 /** Bodies up to this many bytes are worth sending as one piece with the section. */
 export const ONE_PIECE = 64 * 1024
 
 /**
- * Whether this response can be sent so: nothing of it is sent or set yet, and the connection stays open. `keepAlive` is the
- * server's own timeout in ms, which the client is told.
+ * True where nothing of the response was sent or set, and the connection stays open.
  */
 export const isPlain = (response: ServerResponse): boolean =>
   (response as WithHeader)._header === null && response.shouldKeepAlive && response.getHeaderNames().length === 0
 
+/** `keepAlive` is the idle timeout of the server in ms, which the client learns. */
 export function sendReady(
   response: ServerResponse,
   status: number,

@@ -1,18 +1,18 @@
-// In charge of writing responses: whole, or as they come with back-pressure, and with the request's unread body taken care of.
+// In charge of writing responses: whole or streamed with back-pressure, and of the unread body of the request.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { awaitsContinue } from './body.js'
 import type { Response } from './exchange.js'
 import { fieldsOf, type Fields } from './fields.js'
 import { isPlain, sendReady } from './ready-head.js'
 
-/** How long an idle connection stays open, in ms. Clients are told. */
+/** The time that an idle connection stays open, in ms. Clients learn it. */
 export const KEEP_ALIVE_MS = 65_000
 
-// RFC 9112 §6: a request has content when one of the two framing fields says so.
+// RFC 9112 §6: a request has content when one of the two framing fields is present.
 const hasBody = ({ rawHeaders }: IncomingMessage, fields = fieldsOf(rawHeaders)): boolean =>
   fields['transfer-encoding'] !== undefined || Number(fields['content-length'] ?? 0) > 0
 
-/** The bytes of an unread body that are still taken after the answer, so that the client gets to see the answer. */
+/** The bytes of an unread body that are read and dropped after the answer, so that the client receives the answer. */
 const LINGER = { bytes: 32 * 1024 * 1024, ms: 5_000 }
 
 export function send(
@@ -51,7 +51,7 @@ export function send(
   if (awaitsContinue.has(raw)) end()
 }
 
-/** With back-pressure. RFC 9112 §8: an answer that broke off must not look like a whole one, so the connection is cut. */
+/** Streams with back-pressure. RFC 9112 §8: a broken answer must not look complete, so the connection is cut. */
 async function sendPieces(
   response: ServerResponse,
   pieces: AsyncIterable<Uint8Array>,
@@ -70,7 +70,7 @@ async function sendPieces(
   }
 }
 
-/** Resolves when there is room again, or the client has left. */
+/** Resolves when the client takes more, or has left. */
 const drained = (response: ServerResponse): Promise<void> =>
   new Promise((resolve) => {
     const done = (): void => {

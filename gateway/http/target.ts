@@ -1,8 +1,8 @@
-// In charge of what a request URI means: parsed and normalised once, into the one value that is authorised and sent on.
-// Whatever could be read in two ways is refused, not cleaned (design 1).
+// In charge of the meaning of a request URI: it is parsed and normalised once, into the one value that is authorised and sent on.
+// A URI with two readings is refused, not cleaned (design 1).
 import { isFailure, problem, type Problem } from '../problem.js'
 
-/** What the parser needs to know of an application: its `base`, which ends with a slash. The rest goes into the target. */
+/** The owner of a target, as far as the parser is concerned: `base` ends with a slash. The rest goes into the target unread. */
 export interface Based {
   readonly application: { readonly base: string }
 }
@@ -11,36 +11,15 @@ export interface Based {
 export type Target<Owner extends Based = Based> = Owner &
   (
     | { readonly kind: 'document'; readonly document: string }
-    /** `version` as it came, in lower case: that it is no commit id is said to those who may read the document. */
+    /** `version` in lower case, unchecked: only agents who may read the document learn that it is no commit id. */
     | { readonly kind: 'version'; readonly document: string; readonly version: string }
-    /** What `version` has that the version `diff` has not, and the other way round. */
+    /** The difference from the version `diff` to `version`. */
     | { readonly kind: 'diff'; readonly document: string; readonly version: string; readonly diff: string }
     | { readonly kind: 'timemap'; readonly document: string }
     | { readonly kind: 'timegate'; readonly document: string }
     | { readonly kind: 'endpoint'; readonly endpoint: string; readonly iri: string; readonly query: URLSearchParams }
     | { readonly kind: 'proxied'; readonly uri: string; readonly path: string }
   )
-
-/** Paths under an application's base that are no documents (spec 4.2, 4.3); those that end with `/` hold others. */
-export const ENDPOINTS: readonly string[] = [
-  'sparql',
-  'add',
-  'importer',
-  'ns',
-  'transform',
-  'access',
-  'access/request',
-  'sign%20up',
-  'oauth2/login',
-  'oauth2/authorize/',
-  'clear',
-  'packages/install',
-  'packages/uninstall',
-  'uploads/',
-  'static/',
-  'robots.txt',
-  'favicon.ico',
-]
 
 /**
  * The `?accept=` of a request-target, which replaces the Accept field on every path, errors included. A plus stands for
@@ -71,7 +50,7 @@ export function parseTarget<Owner extends Based>(
   const [rawPath, ...queries] = rest.split('?')
   const path = normalisedPath(rawPath!)
   if (typeof path !== 'string') return path
-  const place = site.get(authority?.toLowerCase() ?? '')?.find(({ pathname }) => path.startsWith(pathname))
+  const place = site.places.get(authority?.toLowerCase() ?? '')?.find(({ pathname }) => path.startsWith(pathname))
   if (!place) {
     return problem('target.unknown-origin', `No application of this gateway answers at ${authority ?? 'that host'}.`)
   }
@@ -81,11 +60,11 @@ export function parseTarget<Owner extends Based>(
   }
   const query = parseQuery(rawQuery)
   if (isFailure(query)) return query
-  return targetOf(place, path, rawQuery, query)
+  return targetOf({ ...place, endpoints: site.endpoints }, path, rawQuery, query)
 }
 
 function targetOf<Owner extends Based>(
-  { owner, origin }: Place<Owner>,
+  { owner, origin, endpoints }: Place<Owner> & { readonly endpoints: readonly string[] },
   path: string,
   rawQuery: string,
   query: URLSearchParams,
@@ -94,7 +73,7 @@ function targetOf<Owner extends Based>(
   const uri = query.get('uri')
   if (uri !== null) return { ...owner, kind: 'proxied', uri, path: iri }
   const relative = iri.slice(owner.application.base.length)
-  const endpoint = endpointAt(relative)
+  const endpoint = endpointAt(relative, endpoints)
   if (endpoint) return { ...owner, kind: 'endpoint', endpoint, iri, query }
   if (query.has('graph') || query.has('default')) {
     return problem(
@@ -119,13 +98,13 @@ function targetOf<Owner extends Based>(
   return { ...owner, kind: 'diff', document: iri, version, diff: diff.toLowerCase() }
 }
 
-const endpointAt = (relative: string): string | undefined =>
-  ENDPOINTS.find((name) => relative === name || (name.endsWith('/') && relative.startsWith(name)))
+const endpointAt = (relative: string, endpoints: readonly string[]): string | undefined =>
+  endpoints.find((name) => relative === name || (name.endsWith('/') && relative.startsWith(name)))
 
-/** Whether a request of this very URI, which is under the base, has it as its document. */
-export function isDocumentUri(iri: string, base: string): boolean {
+/** True where a request for this URI, which is under `base`, has it as its document. */
+export function isDocumentUri(iri: string, base: string, endpoints: readonly string[]): boolean {
   const path = iri.slice(base.length - 1)
-  return path.endsWith('/') && normalisedPath(path) === path && endpointAt(path.slice(1)) === undefined
+  return path.endsWith('/') && normalisedPath(path) === path && endpointAt(path.slice(1), endpoints) === undefined
 }
 
 /** The path in the normal form of RFC 3986 §6.2.2, or the reason why it is refused. */
@@ -151,7 +130,7 @@ function normalisedPath(raw: string): string | Problem {
 }
 
 function parseQuery(raw: string): URLSearchParams | Problem {
-  // A first question mark of `raw` is part of a name: the one before it has gone with the split.
+  // The split removed the first question mark: one at the start of `raw` is part of a name.
   const query = new URLSearchParams(`?${raw}`)
   for (const name of ['uri', 'graph', 'default', 'diff', ...HISTORY]) {
     if (query.getAll(name).length > 1) return problem('target.malformed', `The query has ?${name} more than once.`)
@@ -161,7 +140,7 @@ function parseQuery(raw: string): URLSearchParams | Problem {
 
 const REMEMBERED = 10_000
 
-/** `parseTarget` that remembers the documents that were asked for: a function of host and request-target. */
+/** `parseTarget` with a cache of document targets by host and request-target. */
 export function makeTargetParser<Owner extends Based>(
   site: Site<Owner>,
 ): (requestTarget: string, host: string | undefined) => Target<Owner> | Problem {
@@ -185,22 +164,26 @@ interface Place<Owner> {
   readonly pathname: string
 }
 
-/** The applications of the gateway by authority (`host[:port]`, lower case), longest base path first. */
-export type Site<Owner extends Based> = ReadonlyMap<string, readonly Place<Owner>[]>
+export interface Site<Owner extends Based> {
+  /** The applications by authority (`host[:port]`, lower case), longest base path first. */
+  readonly places: ReadonlyMap<string, readonly Place<Owner>[]>
+  /** Paths under the base of an application that are no documents (spec 4.2, 4.3); those that end with `/` have others below. */
+  readonly endpoints: readonly string[]
+}
 
-export function siteOf<Owner extends Based>(owners: readonly Owner[]): Site<Owner> {
-  const site = new Map<string, Place<Owner>[]>()
+export function siteOf<Owner extends Based>(owners: readonly Owner[], endpoints: readonly string[]): Site<Owner> {
+  const places = new Map<string, Place<Owner>[]>()
   for (const owner of owners) {
     const { origin, host, pathname, port, protocol } = new URL(owner.application.base)
     // RFC 3986 §6.2.3: the default port of the scheme may be written or left out.
     const authorities = port ? [host] : [host, host + (protocol === 'https:' ? ':443' : ':80')]
     for (const authority of authorities) {
-      const places = [...(site.get(authority) ?? []), { owner, origin, pathname }]
-      site.set(
+      const own = [...(places.get(authority) ?? []), { owner, origin, pathname }]
+      places.set(
         authority,
-        places.sort((a, b) => b.pathname.length - a.pathname.length),
+        own.sort((a, b) => b.pathname.length - a.pathname.length),
       )
     }
   }
-  return site
+  return { places, endpoints }
 }

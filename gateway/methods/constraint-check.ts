@@ -1,4 +1,4 @@
-// In charge of holding the state that a write would give against the dataspace's constraints (spec 4.1: 422).
+// In charge of checking the next state of a document against the constraints of its dataspace (spec 4.1: 422).
 import { typeLost } from '../../policies/constraints/constraints.js'
 import type { Document } from '../documents/document.js'
 import { nTriplesOf, type Graph } from '../rdf/graph.js'
@@ -10,7 +10,7 @@ interface Writer extends Member {
   readonly method: string
 }
 
-/** Undefined when the next state may be stored. The report, which quotes that state, is for those who may read it. */
+/** Undefined when the next state may be stored. The report quotes that state: only agents with Read get it. */
 export async function checkConstraints(
   { application, dataspace, gateway, method }: Writer,
   current: Document | undefined,
@@ -21,7 +21,7 @@ export async function checkConstraints(
     const lost = typeLost(current.graph().triples, next.triples)
     if (lost) return problem('constraint.violated', `The update takes the type of <${lost}> away and leaves the rest.`)
   }
-  // The shapes are about the documents of the end-user application: one that is wrong must not bar its own repair.
+  // Shapes hold for the end-user application only: a wrong shape, a document of the admin application, can be repaired.
   if (application.kind === 'admin') return undefined
   const shapes = await dataspace.ontologies.shapes()
   if (shapes === undefined || isFailure(shapes)) return shapes

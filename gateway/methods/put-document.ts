@@ -1,5 +1,5 @@
-// In charge of changing a document and of all that follows from it: locks, journal and store, what is kept of it, rules and
-// profiles. The write methods (write.ts) and the endpoints that make documents do it the same way.
+// In charge of changing a document and of everything that follows: locks, journal, store, caches, rules and profiles. The write
+// methods (write.ts) and the endpoints that make documents use the same path.
 import { LATEST_WRITE_MS } from '../stores/store.js'
 import { checkConstraints } from './constraint-check.js'
 import { documentOf, isLarge, readDocument, readDocumentNow, type Document } from '../documents/document.js'
@@ -12,13 +12,13 @@ import { isContainer, isRoot, parentOf } from '../documents/hierarchy.js'
 import { managedTriples, nextState } from '../documents/next-state.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 
-/** Who changes a document, and when. */
+/** The change of a document: by which agent, when, and how. */
 export interface Writing extends Member {
   readonly gateway: Gateway
   readonly trace: Trace
-  /** As the journal and the commit have it. */
+  /** As the journal and the commit record it. */
   readonly method: string
-  /** The WebID: creator and owner of what is made. */
+  /** The WebID: creator and owner of a new document. */
   readonly agent: string | undefined
   /** Milliseconds since the epoch. */
   readonly time: number
@@ -69,8 +69,8 @@ async function orphan({ application, trace }: Writing, iri: string): Promise<und
 }
 
 /**
- * Journal → store → what is kept of the document, rules and profiles, before the answer goes out. To be called under the
- * document's lock and after `settle`. Gives the document as it is now; undefined for `next` removes it.
+ * Journal → store → caches, rules and profiles, before the answer goes out. Call it under the document's lock and after
+ * `settle`. Gives the new document; where `next` is undefined, the document is removed.
  * @param restores the commit that the content was taken from
  */
 export async function replaceDocument(
@@ -88,7 +88,7 @@ export async function replaceDocument(
   const failed = await trace.store(application.journalled.carryOut({ ...change, ...(restores && { restores }) }))
   if (failed) {
     if (hadNoEffect(failed)) return failed
-    // What is kept of the document may be old from now on.
+    // From now on the cached document may be out of date.
     const until = gateway.now() + LATEST_WRITE_MS
     versions.inDoubt(iri, until)
     changed(writing, iri, 'uncertain', until)
@@ -100,7 +100,7 @@ export async function replaceDocument(
   return document
 }
 
-/** Everything compiled from documents follows: rules, shapes and verified profiles. */
+/** Updates everything compiled from documents: rules, shapes and verified profiles. */
 function changed(
   { application, dataspace, gateway }: Writing,
   iri: string,

@@ -1,5 +1,5 @@
-// In charge of GET and HEAD on documents that are too large to be held (design 3, 5): sent as the store gives them, uncached,
-// in constant memory, with the entity-tag at their end.
+// In charge of GET and HEAD on documents too large for memory (design 3, 5): streamed from the store, uncached, in constant
+// memory, with the entity-tag at the end.
 import { entityTag, makeDigest } from '../../cache/entity-tag.js'
 import type { Decision } from '../../policies/decide.js'
 import type { Facts } from '../request/access.js'
@@ -28,7 +28,7 @@ export async function readLarge(context: Context, decision: Decision, facts: Fac
   if (!format) return notAcceptable(FORMATS)
   const shared = agentFields(context, decision, document)
   const tagOf = (value: string): string => entityTag(value, format.code)
-  // Known when it has been read to its end since it was last changed.
+  // The digest is known once the document was streamed to its end since its last change.
   const entityTags = digest === undefined ? [] : [tagOf(digest)]
   const outcome = evaluateConditions(request, { entityTags, lastModified })
   if (outcome === 'not-modified') return response(304, [...entityTags.map((tag) => ['ETag', tag] as const), ...shared])
@@ -40,7 +40,7 @@ export async function readLarge(context: Context, decision: Decision, facts: Fac
   if (isFailure(pieces)) return pieces
   if (!pieces || application.cache.versions.of(iri) !== document.version) {
     await pieces?.[Symbol.asyncIterator]().return?.()
-    // Decided on what the document was, not on what would be sent.
+    // The decision was made on the document as it was, not on what would be sent.
     return problem('access.unavailable', 'The document has just been changed.', { fields: [['Retry-After', '1']] })
   }
   let tag: string | undefined
@@ -48,17 +48,17 @@ export async function readLarge(context: Context, decision: Decision, facts: Fac
     document.digest = value
     tag = tagOf(value)
   })
-  // RFC 9110 §8.8.3: an entity-tag that comes of sending the content is in the trailer section.
+  // RFC 9110 §8.8.3: an entity-tag that is computed while sending goes into the trailer section.
   return { ...(await stream(context, sent, fields)), trailer: { name: 'ETag', value: () => tag } }
 }
 
-/** Most lines are canonical as they come: no escapes, one space between terms, no capitals in the language. */
+/** Most lines of a store are canonical: no escapes, one space between terms, no capitals in the language tag. */
 const CANONICAL =
   /^(?:<[^\\>]*>|_:\S+) <[^\\>]*> (?:<[^\\>]*>|_:\S+|"[^"\\\x00-\x1f\x7f]*"(?:@[a-z0-9-]+|\^\^<(?!http:\/\/www\.w3\.org\/2001\/XMLSchema#string>)[^\\>]*>)?) \.$/
-/** A longer line is sent like any other; the document has no entity-tag then. */
+/** Longer lines are sent too, but the document then has no entity-tag. */
 const MAX_LINE = 4 * 1024 * 1024
 
-/** The pieces as they are; at their end the digest of the triples in them (cache/entity-tag.ts). */
+/** Passes the pieces on unchanged, and gives the digest of their triples at the end (cache/entity-tag.ts). */
 async function* digested(pieces: AsyncIterable<Uint8Array>, end: (digest: string) => void): AsyncGenerator<Uint8Array> {
   const digest = makeDigest()
   const decoder = new TextDecoder()

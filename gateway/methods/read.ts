@@ -11,7 +11,7 @@ import { isFailure, problem, type Problem } from '../problem.js'
 import { readyHead } from '../http/ready-head.js'
 import { enforceField, response } from '../request/respond.js'
 
-/** Undefined for a document that is too large to be held (read-large.ts). */
+/** Undefined for a document that is too large for memory (read-large.ts). */
 export function read(context: Context, decision: Decision, facts: Facts): Response | Problem | undefined {
   if (facts.kind !== 'document' || !facts.document) return problem('document.absent', 'There is no such document.')
   const { document, answeredAt } = facts
@@ -36,7 +36,7 @@ export function read(context: Context, decision: Decision, facts: Facts): Respon
   return { status: 200, fields: [], ready: { head, age, time, ...(text !== undefined && { text }) }, body }
 }
 
-/** Not every graph can be written as RDF/XML: then in the next format that is accepted. */
+/** RDF/XML cannot express every graph: the next accepted format is used then. */
 function representable(
   { accept, application }: Context,
   document: Document,
@@ -51,7 +51,7 @@ function representable(
   return other ? [other, representationOf(application, document, other)] : [preferred, body]
 }
 
-/** The fields in this format for this agent: made once for each state of document and rules. */
+/** The fields in this format for this agent, cached for each state of document and rules. */
 function headOf(
   context: Context,
   decision: Decision,

@@ -1,4 +1,4 @@
-// In charge of a PUT that restores: which version of the document its content is, where it says so (spec 9.6).
+// In charge of a PUT that restores: the version of the document that its content equals, where it names one (spec 9.6).
 import { isSetback } from '../../versioning/change.js'
 import type { Facts } from '../request/access.js'
 import { graphOf, nTriplesOf, type Quad } from '../rdf/graph.js'
@@ -9,25 +9,25 @@ import { failed, findVersion, PATIENCE_MS } from '../memento/answer.js'
 import { pastOf } from '../memento/past.js'
 import { isFailure, type Problem } from '../problem.js'
 import { readNTriples } from '../rdf/read.js'
-import type { Wish } from './write-request.js'
+import type { WriteRequest } from './write-request.js'
 
 export interface Restored {
   readonly commit: string
-  /** The version, whole. */
+  /** The whole version. */
   readonly nTriples: string
 }
 
 /**
- * RFC 9110 §8.7: Content-Location of a request says where its content was obtained. That is believed where it is a version
- * that the writer may read, and the content is what that version has; anything else is a PUT like others.
+ * RFC 9110 §8.7: Content-Location of a request names the source of its content. It counts where it is a version that the writer
+ * may read and whose content is the same; every other PUT is an ordinary one.
  */
 export async function restoredVersion(
   context: Context,
   facts: Facts,
-  wish: Wish,
+  write: WriteRequest,
 ): Promise<Restored | undefined | Problem> {
   const id = versionNamed(context, facts.iri)
-  if (id === undefined || wish.method !== 'PUT') return undefined
+  if (id === undefined || write.method !== 'PUT') return undefined
   const asked = await pastOf(context, facts, PATIENCE_MS)
   if (isFailure(asked)) return asked.failure === 'access.denied' ? undefined : asked
   const found = await findVersion(asked, id)
@@ -39,10 +39,10 @@ export async function restoredVersion(
   const version = readNTriples(nTriples ?? '')
   if (nTriples === undefined || !version) return undefined
   const own = (triples: readonly Quad[]): string => nTriplesOf(graphOf(clientTriples(triples, facts.iri)))
-  return areSame(own(version), own(wish.content)) ? { commit, nTriples } : undefined
+  return areSame(own(version), own(write.content)) ? { commit, nTriples } : undefined
 }
 
-/** The id of the version of this document that Content-Location names. */
+/** The id of the version that Content-Location names, if it is one of this document. */
 function versionNamed({ application, gateway, request: { fields } }: Context, iri: string): string | undefined {
   const location = fields['content-location']
   if (location === undefined || !application.history || !URL.canParse(location, iri)) return undefined

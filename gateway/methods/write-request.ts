@@ -1,17 +1,17 @@
-// In charge of what a write request wants done: its content, read, parsed and refused where it cannot be understood.
+// In charge of reading a write request: its content, parsed, or refused where it cannot be understood.
 import type { Gateway } from '../gateway.js'
 import type { Quad } from '../rdf/graph.js'
 import type { Context } from '../request/context.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { ACCEPT_POST, readGraph } from '../rdf/read.js'
 
-/** What the client wants done: triples to put or to add, an update to run, or the end of the document. */
-export type Wish =
+/** Triples to put or to append, an update to run, or the removal of the document. */
+export type WriteRequest =
   | { readonly method: 'PUT' | 'POST'; readonly content: readonly Quad[] }
   | { readonly method: 'PATCH'; readonly update: string | Problem }
   | { readonly method: 'DELETE' }
 
-export async function readWish({ request, gateway }: Context, iri: string): Promise<Wish | Problem> {
+export async function readWriteRequest({ request, gateway }: Context, iri: string): Promise<WriteRequest | Problem> {
   const { method, fields } = request
   if (method === 'DELETE') return { method }
   // RFC 9110 §14.5: a PUT with Content-Range is a partial one, which is not supported.
@@ -31,7 +31,7 @@ export async function readWish({ request, gateway }: Context, iri: string): Prom
   const body = await request.readBody(gateway.settings.maxBody)
   if (isFailure(body)) return body
   if (method === 'PATCH') return readUpdate(gateway, body, iri)
-  // Spec 4.1: the body of a PUT may be empty; a POST has something to append.
+  // Spec 4.1: the body of a PUT may be empty; a POST appends something.
   if (body.length === 0 && type === undefined && method === 'POST') {
     return problem('content.unsupported', 'POST takes RDF with its Content-Type.', {
       fields: [['Accept-Post', ACCEPT_POST]],
@@ -41,7 +41,7 @@ export async function readWish({ request, gateway }: Context, iri: string): Prom
   return isFailure(content) ? content : { method: method as 'PUT' | 'POST', content }
 }
 
-async function readUpdate({ evaluation }: Gateway, body: Buffer, iri: string): Promise<Wish | Problem> {
+async function readUpdate({ evaluation }: Gateway, body: Buffer, iri: string): Promise<WriteRequest | Problem> {
   let text: string
   try {
     text = new TextDecoder('utf-8', { fatal: true }).decode(body)

@@ -20,21 +20,21 @@ import { restoredVersion } from './restore.js'
 import { lastModifiedField, linkField, READ_METHODS, response } from '../request/respond.js'
 import { run } from '../steps.js'
 import { RDF } from '../rdf/vocabulary.js'
-import { readWish, type Wish } from './write-request.js'
+import { readWriteRequest, type WriteRequest } from './write-request.js'
 
 export async function write(context: Context, iri: string, facts: Facts): Promise<Response | Problem> {
   const { method } = context.request
-  const unfit = unfitness(context, iri, facts)
-  if (unfit) return unfit
-  const wish = await readWish(context, iri)
-  if (isFailure(wish)) return wish
+  const early = earlyRefusal(context, iri, facts)
+  if (early) return early
+  const asked = await readWriteRequest(context, iri)
+  if (isFailure(asked)) return asked
 
   const { application, gateway } = context
-  return underLocks(gateway, locksOf(application, iri, method === 'PUT'), () => writeLocked(context, iri, wish))
+  return underLocks(gateway, locksOf(application, iri, method === 'PUT'), () => writeLocked(context, iri, asked))
 }
 
-/** What can be said before the body is read: 404, then 405, then the root (design 3, order). */
-function unfitness(
+/** The refusals that need no body: 404, then 405, then the root (design 3, order). */
+function earlyRefusal(
   { application, dataspace, request: { method, fields } }: Context,
   iri: string,
   facts: Facts,
@@ -46,12 +46,12 @@ function unfitness(
   // Spec 4.1: the documents of the owner agent and the secretary agent cannot be modified or deleted.
   if (dataspace.protectedDocuments.has(iri)) return methodNotAllowed(method, READ_METHODS)
   // Spec 4.1, 7: the root document cannot be deleted.
-  if (method === 'DELETE' && isRoot(iri, application.base)) return rootStays()
+  if (method === 'DELETE' && isRoot(iri, application.base)) return rootCannotBeDeleted()
   if (!exists && mirrored && Buffer.byteLength(mirrored.pathOf(iri)) > LONGEST_PATH) {
     return problem('target.malformed', 'Malformed document URI: it is too long for the repository of its history.')
   }
   if (!document || !isLarge(document)) return undefined
-  // Its entity-tag is known only when all of it has been read; nothing of it is needed to remove it.
+  // The entity-tag of a large document is known only after reading all of it; a removal needs none of it.
   const isConditional = CONDITIONS.some((name) => fields[name] !== undefined)
   return method === 'DELETE' && !isConditional ? undefined : tooLargeToWrite()
 }
@@ -61,31 +61,31 @@ const CONDITIONS = ['if-match', 'if-none-match', 'if-unmodified-since'] as const
 const tooLargeToWrite = (): Problem =>
   problem('content.too-large', 'The document is too large to be written as a whole: use a SPARQL update.')
 
-const rootStays = (): Problem => problem('document.root', 'The root document cannot be deleted.')
+const rootCannotBeDeleted = (): Problem => problem('document.root', 'The root document cannot be deleted.')
 
-async function writeLocked(context: Context, iri: string, wish: Wish): Promise<Response | Problem> {
+async function writeLocked(context: Context, iri: string, asked: WriteRequest): Promise<Response | Problem> {
   const doubt = await context.application.journalled.settle(iri)
   if (doubt) return doubt
-  // Decided again on what is there now: nobody else can change it until the answer.
-  const facts = await run(lookUpDocument(context, iri, restsOnState(context, wish) ? 'now' : undefined))
+  // Decided again on the current state, which no other request can change until the answer.
+  const facts = await run(lookUpDocument(context, iri, restsOnState(context, asked) ? 'now' : undefined))
   if (isFailure(facts)) return facts
-  const decision = decideOn(context, facts, wish.method === 'POST' ? 'Append' : 'Write')
+  const decision = decideOn(context, facts, asked.method === 'POST' ? 'Append' : 'Write')
   if (isFailure(decision)) return decision
   if (!decision.allowed) return refusalOf(decision, context, iri)
-  const unfit = unfitness(context, iri, facts)
-  if (unfit) return unfit
+  const early = earlyRefusal(context, iri, facts)
+  if (early) return early
   const current = facts.kind === 'document' ? (facts.document as Document | undefined) : undefined
-  if (wish.method === 'POST' && !decision.modes.includes('Write') && addsType(wish.content, current!)) {
+  if (asked.method === 'POST' && !decision.modes.includes('Write') && addsType(asked.content, current!)) {
     return problem('access.denied', 'Access not authorized: Write is required to add a type to the document itself.')
   }
   const failed = preconditions(context, current)
   if (failed) return failed
 
-  const restored = await restoredVersion(context, facts, wish)
+  const restored = await restoredVersion(context, facts, asked)
   if (isFailure(restored)) return restored
-  // A document that was deleted comes back as the one it was, its owner's.
+  // A restored document that was deleted keeps its former owner and creator.
   const base = current ?? (restored && { iri, nTriples: restored.nTriples })
-  const next = await nextGraph(context, iri, wish, current, base)
+  const next = await nextGraph(context, iri, asked, current, base)
   if (isFailure(next)) return next
   if (next === 'absent') return remove(context, iri, isLarge(current!) ? undefined : current)
   if (next !== 'unchanged' && sizeOf(next) > MAX_DOCUMENT) {
@@ -100,7 +100,7 @@ async function writeLocked(context: Context, iri: string, wish: Wish): Promise<R
 
 const sizeOf = ({ lines }: Graph): number => lines.reduce((sum, line) => sum + Buffer.byteLength(line) + 1, 0)
 
-/** Rights go by the types of a document (acl:accessToClass): who may only append must not give themselves others. */
+/** Types of a document give rights on it (acl:accessToClass): an agent with Append only must not add one. */
 const addsType = (content: readonly Quad[], { iri, types }: Document): boolean =>
   content.some(
     ({ subject, predicate, object }) =>
@@ -111,13 +111,13 @@ const addsType = (content: readonly Quad[], { iri, types }: Document): boolean =
   )
 
 /**
- * What is built on the state, or made conditional on it, needs the state that is in the store. An unconditional PUT replaces
- * whatever there is, and what is kept of it will do.
+ * A write that builds on the current state, or is conditional on it, needs the state in the store. An unconditional PUT replaces
+ * any state, so that the cached one will do.
  */
-const restsOnState = ({ request: { fields } }: Context, { method }: Wish): boolean =>
+const restsOnState = ({ request: { fields } }: Context, { method }: WriteRequest): boolean =>
   method !== 'PUT' || CONDITIONS.some((name) => fields[name] !== undefined)
 
-/** RFC 9110 §13.1.1: for a write the state counts, in whichever format the client has read it. */
+/** RFC 9110 §13.1.1: a write may name the entity-tag of the state in any format. */
 function preconditions({ request, gateway }: Context, current: Document | undefined): Problem | undefined {
   const { fields, receivedAt } = request
   const isConditional = CONDITIONS.some((name) => fields[name] !== undefined)
@@ -135,29 +135,29 @@ function preconditions({ request, gateway }: Context, current: Document | undefi
 async function nextGraph(
   context: Context,
   iri: string,
-  wish: Wish,
+  asked: WriteRequest,
   current: Document | undefined,
   replaced: Pick<Document, 'iri' | 'nTriples'> | undefined,
 ): Promise<Graph | 'absent' | 'unchanged' | Problem> {
-  if (wish.method === 'DELETE') return 'absent'
+  if (asked.method === 'DELETE') return 'absent'
   const { application, agent, request, gateway } = context
   const common = {
     document: iri,
     base: application.base,
-    current: wish.method === 'PUT' ? replaced && managedTriples(replaced) : current?.graph(),
+    current: asked.method === 'PUT' ? replaced && managedTriples(replaced) : current?.graph(),
     agent: agent.webId,
     now: request.receivedAt,
     uuid: gateway.uuid,
   }
-  if (wish.method !== 'PATCH') return nextState({ ...common, method: wish.method, content: wish.content })
-  if (isFailure(wish.update)) return wish.update
+  if (asked.method !== 'PATCH') return nextState({ ...common, method: asked.method, content: asked.content })
+  if (isFailure(asked.update)) return asked.update
   const before = current!.nTriples
-  const after = await gateway.evaluation.patch(before, wish.update, iri)
+  const after = await gateway.evaluation.patch(before, asked.update, iri)
   if (isFailure(after)) return after
   const triples = readNTriples(after)
   if (!triples) return problem('internal', 'The update gave a graph that cannot be read.')
   // Design 3: an empty result is a deletion; the root stays.
-  if (triples.length === 0) return isRoot(iri, application.base) ? rootStays() : 'absent'
+  if (triples.length === 0) return isRoot(iri, application.base) ? rootCannotBeDeleted() : 'absent'
   if (nTriplesOf(graphOf(triples)) === before) return 'unchanged'
   return nextState({ ...common, method: 'PATCH', content: triples })
 }
@@ -185,7 +185,7 @@ const writingOf = ({ gateway, application, dataspace, trace, agent, request }: C
   time: request.receivedAt,
 })
 
-/** Some stores keep the value of a literal, not how it was written: then the entity-tag is that of what they keep. */
+/** Some stores change the lexical form of literals: the entity-tag is then that of the stored form. */
 async function asStored({ application, trace }: Context, document: Document): Promise<Document> {
   const stored = await readDocumentNow(application, document.iri, trace)
   return isFailure(stored) || !stored.value || isLarge(stored.value) ? document : stored.value

@@ -1,4 +1,4 @@
-// In charge of bringing what a decision rests on to the one that decides: the document, its parent, the rules.
+// In charge of the facts that a decision rests on (the document, its parent, the rules), and of asking for the decision.
 import type { AuthorizationIndex } from '../../policies/authorizations/index.js'
 import { decide, type Decision, type Mode, type Question } from '../../policies/decide.js'
 import {
@@ -15,10 +15,10 @@ import { isFailure, type Problem } from '../problem.js'
 import { wait, type Steps } from '../steps.js'
 import type { Target } from '../http/target.js'
 
-/** What is here, and decided on by the rules that are here. */
+/** A target of this gateway, on which its rules decide. */
 export type OwnTarget = Exclude<Target<Member>, { readonly kind: 'proxied' }>
 
-/** What was found at the target. A PUT to a document that is not there asks its parent container. */
+/** The look-up of a target. A PUT to a document that does not exist looks up the parent container too. */
 export type Facts =
   | {
       readonly kind: 'document'
@@ -35,7 +35,7 @@ export function* lookUp(context: Context, target: OwnTarget): Steps<Facts | Prob
   return yield* lookUpDocument(context, target.document)
 }
 
-/** `now`: as the store answers now, for a write must not rest on what may have changed behind the gateway. */
+/** `now`: the answer of the store, not a cached one: a write must not rest on a state that may have changed behind the gateway. */
 export function* lookUpDocument(
   { application, request, trace }: Context,
   iri: string,
@@ -52,7 +52,7 @@ export function* lookUpDocument(
   return { kind: 'document', iri, answeredAt, ...(parent.value && { parent: parent.value }) }
 }
 
-/** The decision on the request, with all granted modes and the reason. Without rules there is none: 503. */
+/** The decision on the request, with all granted modes and the reason. Without rules there is no decision, but a 503. */
 export function decideOn(context: Context, facts: Facts, required: Mode): Decision | Problem {
   const {
     application,
@@ -68,7 +68,7 @@ export function decideOn(context: Context, facts: Facts, required: Mode): Decisi
       decideBy(index, application, agent.webId, facts, required, creates(context, facts, required)),
     )
   if (facts.kind === 'endpoint' || !facts.document) return decideAnew()
-  // A function of the rules, the agent, the mode and this state of the document: remembered with the latter.
+  // A decision is a function of the rules, the agent, the mode and the state of the document: it is cached with that state.
   const decisions = facts.document.decisions[required]
   const key = agent.webId ?? ''
   const known = decisions.get(key)
@@ -85,7 +85,7 @@ const REMEMBERED_AGENTS = 64
 const creates = ({ request }: Context, facts: Facts, required: Mode): boolean =>
   request.method === 'PUT' && required === 'Write' && facts.kind === 'document' && facts.document === undefined
 
-/** What the rules say of an agent, whether it is enforced or not. `creates`: by a PUT, where there is no document. */
+/** The decision of the rules on an agent, enforced or not. `creates`: a PUT to a document that does not exist. */
 export function judge(
   { application, dataspace }: Member,
   agent: string | undefined,
@@ -115,8 +115,8 @@ export const isOpen = ({ allowRead }: Application, facts: Facts, required: Mode)
   allowRead && required === 'Read' && facts.kind === 'document'
 
 /**
- * `--enforce=false`: what the rules refuse is let pass, but not in the admin application, where they are. That a document
- * needs a container to be made in is no matter of rights.
+ * `--enforce=false`: requests that the rules refuse are let pass, except in the admin application, which has the rules. A new
+ * document still needs an existing container.
  */
 function enforced(context: Context, facts: Facts, decision: Decision): Decision {
   const { application, gateway } = context

@@ -1,4 +1,4 @@
-// In charge of answering with a graph that is no document: negotiated, with an entity-tag.
+// In charge of answers that are graphs but no documents: negotiated, with an entity-tag.
 import { digestOf, entityTag } from '../../cache/entity-tag.js'
 import type { Field, Response } from '../http/exchange.js'
 import type { Graph } from '../rdf/graph.js'

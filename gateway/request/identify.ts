@@ -1,5 +1,5 @@
-// In charge of who is asking: from the credentials of a request to a WebID, to nobody, or to a refusal.
-// Profiles of our own documents are read in process; others through the guarded fetcher.
+// In charge of identifying the agent: from the credentials of a request to a WebID, to an anonymous client, or to a refusal.
+// Profiles that are documents of this gateway are read in process, others through the guarded fetcher.
 import type { Agent } from './context.js'
 import type { GuardedFetch } from '../../policies/fetch/guarded-fetch.js'
 import type { ReadProfile } from '../../policies/identity/webid.js'
@@ -118,7 +118,7 @@ function* sessionAgent(
 
 const isLogin = (target: Target<Member>): boolean => target.kind === 'endpoint' && target.endpoint.startsWith('oauth2/')
 
-/** Reads WebID profiles: documents of this gateway straight from their store, all others from where they are. */
+/** Reads WebID profiles: documents of this gateway straight from their store, all others over HTTP. */
 export function makeReadProfile(site: Site<Member>, fetcher: GuardedFetch): ReadProfile {
   return async (document) => {
     const url = new URL(document)

@@ -1,10 +1,10 @@
-// In charge of what the log is told of a request: the answer, and what the decision on access rested on.
+// In charge of the log line of a request: its answer, and the evidence of the decision on access.
 import type { Decision } from '../../policies/decide.js'
 import type { Request, Response } from '../http/exchange.js'
 import type { Gateway } from '../gateway.js'
 import type { Trace } from '../log.js'
 
-/** One line for a request; another, as a warning, where a refusal was let pass. */
+/** One line for a request; a second one, as a warning, where a refusal was let pass (--enforce=false). */
 export function observe(request: Request, { status }: Response, gateway: Gateway, trace: Trace): void {
   const { agent, delegate, decision, problem: code, cause, storeMs } = trace
   gateway.answered.set(status, (gateway.answered.get(status) ?? 0) + 1)
@@ -29,7 +29,7 @@ export function observe(request: Request, { status }: Response, gateway: Gateway
   })
 }
 
-/** A refusal says which mode was missing and which authorizations were looked at. */
+/** A refusal names the missing mode and the authorizations that were considered. */
 const observed = (decision: Decision): object => {
   const { allowed, required, reason, via } = decision
   return allowed ? { allowed, required, reason, by: via[0]?.iri } : evidence(decision)

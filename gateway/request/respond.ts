@@ -29,7 +29,7 @@ export function response(status: number, fields: readonly Field[], body?: Buffer
   return { status, fields: [...fields, ...framing, ...COMMON], ...(body !== undefined && { body }) }
 }
 
-/** An answer that is sent as it comes: of no known length. */
+/** A streamed answer, of unknown length. */
 export const streamed = (status: number, fields: readonly Field[], body?: AsyncIterable<Uint8Array>): Response => ({
   status,
   fields: [...fields, ...COMMON],
@@ -37,8 +37,8 @@ export const streamed = (status: number, fields: readonly Field[], body?: AsyncI
 })
 
 /**
- * The RFC 8288 `Link` field: who is asking, what they may do here, where the application's endpoints are, and `more`:
- * link-values of a document's history.
+ * The RFC 8288 `Link` field: the agent, its modes here, the endpoints of the application, and `more`: link-values of a
+ * document's history.
  */
 export function linkField(
   application: { readonly base: string; readonly iri: string; readonly ontology?: string },
@@ -60,13 +60,13 @@ export function linkField(
 
 const link = (target: string, relation: string): string => `<${target}>; rel="${relation}"`
 
-/** Design 5: what nobody in particular may read, everyone may, and shared caches may store it. */
+/** Design 5: shared caches may store what an anonymous client may read. */
 export const isPublic = (
   { webId }: { readonly webId?: string },
   { unenforced }: Pick<Decision, 'unenforced'>,
 ): boolean => webId === undefined && !unenforced
 
-/** On every response while access control is not enforced. */
+/** A mark on every response while access control is not enforced. */
 export const enforceField = ({ settings }: { readonly settings: { readonly enforce: boolean } }): Field[] =>
   settings.enforce ? [] : [['Triplegate-Enforce', 'false']]
 
@@ -75,7 +75,7 @@ export const lastModifiedField = (time: number | undefined): Field[] =>
 
 /**
  * The error as an RDF `http:Response` (spec 2.2) in the format that `accept` prefers, Turtle when it allows none.
- * `status` differs from the problem's own only where HTTP's parser has one of its own.
+ * `status` differs from that of the problem only for errors of the HTTP parser.
  */
 export function problemResponse(
   { failure, detail, fields, report }: Problem,
@@ -106,6 +106,6 @@ export function problemResponse(
   return response(status, [...own, ...links, ...fields], Buffer.from(body as string))
 }
 
-/** The name in http://www.w3.org/2011/http-statusCodes#, which has some older phrases than RFC 9110. */
+/** The name in http://www.w3.org/2011/http-statusCodes#, some of whose phrases are older than those of RFC 9110. */
 const OLDER: Readonly<Record<number, string>> = { 413: 'RequestEntityTooLarge', 414: 'RequestURITooLong' }
 const statusCodeName = (status: number, phrase: string): string => OLDER[status] ?? phrase.replace(/[^A-Za-z]/g, '')

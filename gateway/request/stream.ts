@@ -1,5 +1,4 @@
-// In charge of answers that are passed on as the store gives them. Half an answer is told to the log, and to the client by
-// the connection (server.ts).
+// In charge of streaming answers of the store. An answer that breaks off is logged, and cut for the client (http/send.ts).
 import type { Field, Response } from '../http/exchange.js'
 import type { Context } from './context.js'
 import { streamed } from './respond.js'

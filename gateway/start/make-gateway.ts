@@ -22,6 +22,7 @@ import { makePlaces } from '../places.js'
 import { makeProxying, ownUrls, proxyLimits } from '../proxy/linked-data-proxy.js'
 import { makeLoadContext } from '../rdf/json-ld-contexts.js'
 import { makeReadProfile } from '../request/identify.js'
+import { ENDPOINT_NAMES } from '../routes.js'
 
 export interface Parts {
   readonly settings: Settings
@@ -42,7 +43,7 @@ export async function makeGateway(parts: Parts, closers: Closer[]): Promise<Gate
   const threads = openThreads(settings, closers)
   const locks = makeLocks()
   const dataspaces = await openDataspaces(parts, locks, closers)
-  const site = siteOf(membersOf(dataspaces))
+  const site = siteOf(membersOf(dataspaces), ENDPOINT_NAMES)
   const readProfile = makeReadProfile(site, fetcher)
   const { identities, close } = await openIdentities(settings, destinations, { readProfile, log, now })
   closers.push(close)

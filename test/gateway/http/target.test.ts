@@ -2,6 +2,7 @@
 import t from 'tap'
 import fc from 'fast-check'
 import { isDocumentOf } from '../../../gateway/documents/document.js'
+import { ENDPOINT_NAMES } from '../../../gateway/routes.js'
 import { isFailure, STATUS_OF } from '../../../gateway/problem.js'
 import { acceptOverride, parseTarget, siteOf } from '../../../gateway/http/target.js'
 
@@ -11,7 +12,10 @@ const BASES = [
   'http://localhost:8080/',
   'https://other.example.org:8443/sub/',
 ]
-const site = siteOf(BASES.map((base) => ({ application: { base } })))
+const site = siteOf(
+  BASES.map((base) => ({ application: { base } })),
+  ENDPOINT_NAMES,
+)
 const HOST = 'data.example.org'
 const parse = (target: string, host: string | undefined = HOST) => parseTarget(target, host, site)
 
@@ -51,7 +55,11 @@ void t.test('targets', async (t) => {
 void t.test('graphs that are documents: exactly those that a request of their name leads to', async (t) => {
   const [endUser, admin] = ['https://data.example.org/', 'https://data.example.org/admin/']
   const isDocument = (kind: 'end-user' | 'admin', graph: string): boolean =>
-    isDocumentOf({ base: kind === 'admin' ? admin : endUser, kind }, admin, graph)
+    isDocumentOf(
+      { base: kind === 'admin' ? admin : endUser, kind },
+      { adminBase: admin, endpoints: ENDPOINT_NAMES },
+      graph,
+    )
   const isAskedFor = (kind: 'end-user' | 'admin', graph: string): boolean => {
     const target = parse(graph.slice('https://data.example.org'.length))
     if (isFailure(target) || target.kind !== 'document' || target.document !== graph) return false

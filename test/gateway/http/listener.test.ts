@@ -1,0 +1,97 @@
+// The listener without a gateway behind it: which requests are let in, and which are answered at once (design 2, 7).
+import { setTimeout as sleep } from 'node:timers/promises'
+import t, { type Test } from 'tap'
+import { listen, type Answer, type Listener } from '../../../gateway/http/listener.js'
+import type { Request, Response } from '../../../gateway/http/exchange.js'
+import { problemResponse, response } from '../../../gateway/request/respond.js'
+
+const OK = response(200, [['Content-Type', 'text/plain']], Buffer.from('done'))
+
+/** A listener on a free port that answers so; `concurrency` requests may wait. */
+async function listener(t: Test, answer: Answer, concurrency = 1): Promise<Listener> {
+  let count = 0
+  const nextId = () => String(++count)
+  const opened = await listen(
+    { port: 0, host: '127.0.0.1', concurrency, now: () => 0, nextId, problemResponse },
+    answer,
+  )
+  t.teardown(() => opened.close(0))
+  return opened
+}
+
+/** Answers that wait until `release` is called; each request that waits is in `waiting`. */
+function held(): { waiting: Request[]; release: () => void; answer: (request: Request) => Promise<Response> } {
+  const { promise, resolve } = withResolvers()
+  const waiting: Request[] = []
+  const answer = async (request: Request): Promise<Response> => {
+    waiting.push(request)
+    await promise
+    return OK
+  }
+  return { waiting, release: resolve, answer }
+}
+
+function withResolvers(): { promise: Promise<void>; resolve: () => void } {
+  let resolve = (): void => {}
+  const promise = new Promise<void>((done) => (resolve = done))
+  return { promise, resolve }
+}
+
+const until = async (holds: () => boolean): Promise<void> => {
+  while (!holds()) await sleep(1)
+}
+
+void t.test('a request that has no place to wait is answered 503 with Retry-After', async (t) => {
+  const { waiting, release, answer } = held()
+  const { inject } = await listener(t, answer)
+  const first = inject({ method: 'PUT', url: '/' })
+  await until(() => waiting.length === 1)
+  const second = await inject({ method: 'PUT', url: '/' })
+  t.equal(second.statusCode, 503)
+  t.equal(second.headers['retry-after'], '1')
+  t.equal(waiting.length, 1, 'the answer to a write is not begun')
+  const head = await inject({ method: 'HEAD', url: '/' })
+  t.same([head.statusCode, head.body], [503, ''], 'the refusal of HEAD has no content')
+  release()
+  t.equal((await first).statusCode, 200)
+})
+
+void t.test('a read that needs no wait is answered while every place is taken', async (t) => {
+  const { waiting, release, answer } = held()
+  const { port, inject } = await listener(t, (request) => (request.requestTarget === '/cached' ? OK : answer(request)))
+  const first = inject({ method: 'PUT', url: '/' })
+  await until(() => waiting.length === 1)
+  const read = await fetch(`http://127.0.0.1:${port}/cached`)
+  t.same([read.status, await read.text()], [200, 'done'])
+  t.equal((await fetch(`http://127.0.0.1:${port}/other`)).status, 503, 'one that has to wait is refused')
+  release()
+  await first
+})
+
+void t.test('the work for a read that is refused stops', async (t) => {
+  const { waiting, release, answer } = held()
+  const begin = (request: Request): Promise<Response> => {
+    request.signal()
+    return answer(request)
+  }
+  const { port, inject } = await listener(t, begin)
+  const first = inject({ method: 'PUT', url: '/' })
+  await until(() => waiting.length === 1)
+  t.equal((await fetch(`http://127.0.0.1:${port}/`)).status, 503)
+  t.equal(waiting.length, 2, 'it was begun, since it might have been cached')
+  t.ok(waiting[1]!.signal().aborted)
+  release()
+  await first
+})
+
+void t.test('a closing listener answers the requests that wait, and refuses others', async (t) => {
+  const { waiting, release, answer } = held()
+  const opened = await listener(t, answer, 10)
+  const first = fetch(`http://127.0.0.1:${opened.port}/`, { method: 'PUT', body: 'x' })
+  await until(() => waiting.length === 1)
+  const closed = opened.close(10_000)
+  release()
+  t.equal((await first).status, 200)
+  await closed
+  await t.rejects(fetch(`http://127.0.0.1:${opened.port}/`))
+})
