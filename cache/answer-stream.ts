@@ -1,19 +1,19 @@
-// In charge of passing an answer on as it comes, while it is gathered as far as it may be kept.
+// In charge of streaming an answer while buffering as much of it as may be cached.
 
 export interface Tail {
   readonly source: AsyncIterator<Uint8Array>
-  /** The question for the next piece, where it has been asked already. */
+  /** The next piece, where it has been requested already. */
   next: Promise<IteratorResult<Uint8Array>> | undefined
-  /** How many more bytes may be kept; negative: too many have come. */
+  /** How many more bytes may be buffered; negative: there were too many. */
   room: number
-  /** Is given all pieces when the answer has come to its end within that. */
+  /** Called with all pieces when the complete answer has been buffered. */
   readonly whole: (pieces: Uint8Array[]) => void
-  /** Ends the question at the store. */
+  /** Aborts the query at the store. */
   readonly leave: () => void
 }
 
-/** What has come, and the rest as it comes: to be read once. An iterator of its own, so that leaving before the start counts. */
-export function passOn(begun: Uint8Array, tail: Tail): AsyncIterable<Uint8Array> {
+/** The pieces so far and the rest; to be read once. Not a generator, so that `return` before the first piece aborts too. */
+export function bufferedStream(begun: Uint8Array, tail: Tail): AsyncIterable<Uint8Array> {
   let waiting: Uint8Array | undefined = begun.length > 0 ? begun : undefined
   let all: Uint8Array[] | undefined = tail.room >= 0 ? [begun] : undefined
   const iterator: AsyncIterator<Uint8Array> = {

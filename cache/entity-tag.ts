@@ -1,9 +1,9 @@
-// In charge of entity-tags (RFC 9110 §8.8.3): made from the content of a graph and a format, compared here and nowhere else.
+// In charge of entity-tags (RFC 9110 §8.8.3): making them from the content of a graph and a format, and comparing them.
 import { createHash } from 'node:crypto'
 
 /**
- * The digest of a set of canonical N-Triples lines (without line ends), the same in whatever order they come: the sum,
- * in eight lanes modulo 2^32, of the SHA-256 of each line. One pass; nothing is held but the sum.
+ * The digest of a set of canonical N-Triples lines (without line ends), independent of their order: the sum of the SHA-256
+ * of each line, in eight lanes modulo 2^32. One pass; only the sum is in memory.
  */
 export function makeDigest(): { add(line: string): void; value(): string } {
   const sum = new Uint32Array(8)
@@ -22,7 +22,7 @@ export function digestOf(lines: Iterable<string>): string {
   return digest.value()
 }
 
-/** The strong entity-tag of a state in a format: each serialization has its own (spec 4.6). */
+/** The strong entity-tag of a state in a format: each format has its own (spec 4.6). */
 export const entityTag = (digest: string, formatCode: string): string => `"${digest}.${formatCode}"`
 
 export interface EntityTag {

@@ -1,5 +1,5 @@
-// In charge of knowing which graphs of a dataset may have changed since when: what was read before a change is not valid
-// after it. One counter for the dataset, so that comparing two numbers decides.
+// In charge of the versions of the graphs of a dataset: an answer read before a change is not valid after it. One counter
+// for the dataset, so that comparing two numbers decides.
 
 export interface GraphVersions {
   /** Grows whenever the graph may have changed. */
@@ -10,15 +10,15 @@ export interface GraphVersions {
   changed(graph: string): void
   everythingChanged(): void
   /**
-   * A write whose outcome is unknown: it may still be done, until `until` (ms, of the caller's clock). Without a graph:
-   * one that may change anything.
+   * Records a write whose outcome is unknown: it may still take effect, until `until` (ms, of the caller's clock). Without
+   * a graph: a write that may change anything.
    */
   inDoubt(graph: string | undefined, until: number): void
-  /** Whether what is read now may be kept. */
+  /** True where an answer that is read now may be cached. */
   isSettled(graph: string | undefined, now: number): boolean
 }
 
-/** `limit`: how many graphs are told apart; beyond it everything counts as changed, once. */
+/** `limit`: the most graphs with a version of their own; beyond it everything counts as changed, once. */
 export function makeGraphVersions(limit = 100_000): GraphVersions {
   const versions = new Map<string, number>()
   const doubts = new Map<string | undefined, number>()

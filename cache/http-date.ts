@@ -1,4 +1,4 @@
-// In charge of HTTP-dates (RFC 9110 §5.6.7): IMF-fixdate out, all three forms in.
+// In charge of HTTP-dates (RFC 9110 §5.6.7): writing IMF-fixdate, reading all three forms.
 
 const DAY = '(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)'
 const LONG_DAY = '(?:Monday|Tuesday|Wednesday|Thursday|Friday|Saturday|Sunday)'
@@ -11,7 +11,7 @@ const FORMS = [
   new RegExp(`^${DAY} ${MONTH} (?<day>[ \\d]\\d) ${TIME} (?<year>\\d{4})$`),
 ]
 
-/** Milliseconds since the epoch, or undefined when the value is not an HTTP-date. `now` settles two-digit years. */
+/** Milliseconds since the epoch, or undefined when the value is not an HTTP-date. `now` decides the century of two-digit years. */
 export function parseHttpDate(value: string, now: number): number | undefined {
   for (const form of FORMS) {
     const parts = form.exec(value)?.groups

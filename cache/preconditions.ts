@@ -1,4 +1,4 @@
-// In charge of conditional requests: evaluates the precondition fields in the order of RFC 9110 §13.2.2. Pure.
+// In charge of evaluating the precondition fields of a request, in the order of RFC 9110 §13.2.2. Pure.
 import { parseEntityTags, strongMatch, weakMatch } from './entity-tag.js'
 import { parseHttpDate } from './http-date.js'
 
@@ -15,7 +15,7 @@ export interface Validators {
   readonly lastModified?: number | undefined
 }
 
-export type Evaluation = 'proceed' | 'not-modified' | 'failed' | 'malformed'
+export type ConditionOutcome = 'proceed' | 'not-modified' | 'failed' | 'malformed'
 
 /** `current` is undefined when there is no current representation. `isSafe`: GET or HEAD. */
 export function evaluatePreconditions(
@@ -23,14 +23,14 @@ export function evaluatePreconditions(
   current: Validators | undefined,
   isSafe: boolean,
   now: number,
-): Evaluation {
+): ConditionOutcome {
   const ifMatch = fields['if-match']
   if (ifMatch !== undefined) {
     const tags = parseEntityTags(ifMatch)
     if (!tags) return 'malformed'
     if (!current || !strongMatch(tags, current.entityTags)) return 'failed'
   } else if (fields['if-unmodified-since'] !== undefined) {
-    // RFC 9110 §13.1.4: ignored when it is no date, or when the resource has no modification date.
+    // RFC 9110 §13.1.4: the field is ignored when it is no date, or when the resource has no modification date.
     const since = parseHttpDate(fields['if-unmodified-since'], now)
     if (since !== undefined && current?.lastModified !== undefined && seconds(current.lastModified) > seconds(since)) {
       return 'failed'
@@ -39,7 +39,7 @@ export function evaluatePreconditions(
   const ifNoneMatch = fields['if-none-match']
   if (ifNoneMatch !== undefined) {
     const tags = parseEntityTags(ifNoneMatch)
-    // A reader loses nothing when a malformed condition is left out; a writer could lose a document.
+    // Ignoring a malformed condition is harmless for a read, but a write could destroy a document.
     if (!tags) return isSafe ? 'proceed' : 'malformed'
     if (current && weakMatch(tags, current.entityTags)) return isSafe ? 'not-modified' : 'failed'
   } else if (isSafe && fields['if-modified-since'] !== undefined) {

@@ -1,40 +1,40 @@
-// In charge of keeping graphs as the store answered them: for how long, in how many bytes, and what a write makes of them.
-// What is kept is nobody's in particular; who may have it is decided before it is looked up (design 5).
-// Cache-Control and Pragma of a request are left alone, as a cache may (RFC 9111 §5.2.1): to clients this is the origin, and
-// what it keeps is what is there. Otherwise each reload in a browser (max-age=0) would be a question at the store.
+// In charge of caching graphs as the store answered them: for how long, in how many bytes, and the effect of writes. They
+// are the same for every agent; access is decided before they are looked up (design 5). The cache ignores Cache-Control and
+// Pragma of requests, as a cache may (RFC 9111 §5.2.1): to clients the gateway is the origin, and its cache the current
+// state. Otherwise each reload in a browser (max-age=0) would send a query to the store.
 import { LRUCache } from 'lru-cache'
 import type { GraphVersions } from './graph-versions.js'
 
-/** A graph as it was when the store answered. `value` is undefined when there was none: that is kept too. */
+/** A graph as it was when the store answered. `value` is undefined when it did not exist: that is cached too. */
 export interface Stored<Value> {
   readonly value: Value | undefined
   /** Milliseconds since the epoch: when the store answered. */
   readonly answeredAt: number
-  /** The graph's version (graph-versions.ts) when it was asked for: it is valid until that has grown. */
+  /** The graph's version (graph-versions.ts) when it was requested: the entry is valid until that has grown. */
   readonly version: number
 }
 
 export interface StoredGraphs<Value, Failure> {
-  /** The cached answer where it is fresh, at once; else the answer of the store: one question at a time for a graph. */
+  /** The cached graph where it is fresh, at once; else the answer of the store: one request at a time for a graph. */
   get(graph: string): Stored<Value> | Promise<Stored<Value> | Failure>
-  /** What the store answers now, whatever is kept: for writers, who must not write over what they have not seen. */
+  /** The answer of the store now, whatever is cached: a writer must not overwrite a state that it has not seen. */
   fetch(graph: string): Promise<Stored<Value> | Failure>
   /**
-   * What a write has put there; undefined when it has removed the graph. `asOf` is the graph's version before the store
-   * was asked: had it grown since, an update of the whole dataset could have come after the write.
+   * The graph after a write; undefined when the write removed it. `asOf` is the graph's version before the write was
+   * sent: if it has grown since, an update of the whole dataset may have followed the write.
    */
   put(graph: string, value: Value | undefined, asOf: number): void
-  /** The value has grown by so many bytes, as by a representation made from it. */
+  /** Adds bytes to the size of the value, as for a representation that was made from it. */
   grown(graph: string, value: Value, bytes: number): void
   bytes(): number
 }
 
 export interface StoredGraphsSettings<Value, Failure> {
-  /** 0: nothing is kept. */
+  /** 0: nothing is cached. */
   readonly maxBytes: number
-  /** How old an answer may get, in ms; undefined: until it is known to have changed. */
+  /** The maximum age of an entry, in ms; undefined: until the graph is known to have changed. */
   readonly maxAge?: number | undefined
-  /** RFC 5861 §4: how much older than that it may be served when the store fails, in ms. */
+  /** RFC 5861 §4: how much older an entry may be when the store fails, in ms. */
   readonly staleIfError: number
   readonly versions: GraphVersions
   readonly now: () => number
@@ -43,19 +43,15 @@ export interface StoredGraphsSettings<Value, Failure> {
   readonly sizeOf: (value: Value) => number
 }
 
-/** What an entry takes beside its value. */
+/** The size of an entry beside its value. */
 const OVERHEAD_BYTES = 256
 
 export function makeStoredGraphs<Value extends object, Failure extends object>(
   settings: StoredGraphsSettings<Value, Failure>,
 ): StoredGraphs<Value, Failure> {
-  const { maxBytes, maxAge = Infinity, staleIfError, versions, now, ask, isFailure, sizeOf } = settings
-  const kept = maxBytes > 0 ? new LRUCache<string, Stored<Value>>({ maxSize: maxBytes }) : undefined
-  const underWay = new Map<string, { readonly version: number; readonly answer: Promise<Stored<Value> | Failure> }>()
-
-  const keep = (graph: string, stored: Stored<Value>, bytes: number): void => {
-    kept?.set(graph, stored, { size: OVERHEAD_BYTES + graph.length + bytes })
-  }
+  const { maxAge = Infinity, staleIfError, versions, now, ask, isFailure, sizeOf } = settings
+  const { valid, store, grown, bytes } = makeEntries<Value>(settings)
+  const shared = makeShared<Stored<Value> | Failure>()
 
   async function fetch(graph: string): Promise<Stored<Value> | Failure> {
     const asOf = versions.of(graph)
@@ -64,29 +60,14 @@ export function makeStoredGraphs<Value extends object, Failure extends object>(
     const answeredAt = now()
     const stored = { value: answer, answeredAt, version: asOf }
     if (versions.of(graph) === asOf && versions.isSettled(graph, answeredAt)) {
-      keep(graph, stored, answer ? sizeOf(answer) : 0)
+      store(graph, stored, answer ? sizeOf(answer) : 0)
     }
     return stored
   }
 
-  /** What is kept and not known to have changed. */
-  const valid = (graph: string): Stored<Value> | undefined => {
-    const stored = kept?.get(graph)
-    return stored?.version === versions.of(graph) ? stored : undefined
-  }
-  const isFresh = ({ answeredAt }: Stored<Value>): boolean => now() - answeredAt <= maxAge
-
   async function fetchOnce(graph: string): Promise<Stored<Value> | Failure> {
-    const version = versions.of(graph)
-    const asking = underWay.get(graph)
-    const asked = asking?.version === version ? asking : { version, answer: fetch(graph) }
-    if (asked !== asking) {
-      underWay.set(graph, asked)
-      const done = (): void => void (underWay.get(graph) === asked && underWay.delete(graph))
-      asked.answer.then(done, done)
-    }
-    const answer = await asked.answer
-    // A stored answer has a time, a failure has none.
+    const answer = await shared(graph, versions.of(graph), () => fetch(graph))
+    // A stored answer has this property, a failure has not.
     if ('answeredAt' in answer) return answer
     const stale = valid(graph)
     return stale && now() - stale.answeredAt <= maxAge + staleIfError ? stale : answer
@@ -95,20 +76,61 @@ export function makeStoredGraphs<Value extends object, Failure extends object>(
   return {
     get(graph) {
       const stored = valid(graph)
-      return stored && isFresh(stored) ? stored : fetchOnce(graph)
+      return stored && now() - stored.answeredAt <= maxAge ? stored : fetchOnce(graph)
     },
     fetch,
     put(graph, value, asOf) {
       const isLast = versions.of(graph) === asOf
       versions.changed(graph)
-      if (isLast) keep(graph, { value, answeredAt: now(), version: versions.of(graph) }, value ? sizeOf(value) : 0)
+      if (isLast) store(graph, { value, answeredAt: now(), version: versions.of(graph) }, value ? sizeOf(value) : 0)
     },
+    grown,
+    bytes,
+  }
+}
+
+interface Entries<Value> {
+  /** The entry that is not known to have changed. */
+  valid(graph: string): Stored<Value> | undefined
+  store(graph: string, stored: Stored<Value>, bytes: number): void
+  grown(graph: string, value: Value, bytes: number): void
+  bytes(): number
+}
+
+function makeEntries<Value extends object>({
+  maxBytes,
+  versions,
+}: Pick<StoredGraphsSettings<Value, never>, 'maxBytes' | 'versions'>): Entries<Value> {
+  const cached = maxBytes > 0 ? new LRUCache<string, Stored<Value>>({ maxSize: maxBytes }) : undefined
+  const store = (graph: string, stored: Stored<Value>, bytes: number): void => {
+    cached?.set(graph, stored, { size: OVERHEAD_BYTES + graph.length + bytes })
+  }
+  return {
+    valid(graph) {
+      const stored = cached?.get(graph)
+      return stored?.version === versions.of(graph) ? stored : undefined
+    },
+    store,
     grown(graph, value, bytes) {
-      const stored = kept?.peek(graph)
+      const stored = cached?.peek(graph)
       if (stored?.value !== value) return
-      const entry = kept!.info(graph)
-      keep(graph, stored, (entry?.size ?? 0) - OVERHEAD_BYTES - graph.length + bytes)
+      const entry = cached!.info(graph)
+      store(graph, stored, (entry?.size ?? 0) - OVERHEAD_BYTES - graph.length + bytes)
     },
-    bytes: () => kept?.calculatedSize ?? 0,
+    bytes: () => cached?.calculatedSize ?? 0,
+  }
+}
+
+/** One request at a time per graph: further clients share it while the graph has the same version. */
+function makeShared<Answer>(): (graph: string, version: number, send: () => Promise<Answer>) => Promise<Answer> {
+  const underWay = new Map<string, { readonly version: number; readonly answer: Promise<Answer> }>()
+  return (graph, version, send) => {
+    const known = underWay.get(graph)
+    if (known?.version === version) return known.answer
+    const request = { version, answer: send() }
+    underWay.set(graph, request)
+    const done = (): void => void (underWay.get(graph) === request && underWay.delete(graph))
+    request.answer.then(done, done)
+    return request.answer
   }
 }

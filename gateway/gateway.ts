@@ -1,17 +1,17 @@
 // In charge of what a running gateway is: its dataspaces with their stores and compiled rules, as one value.
 import type { GraphVersions } from '../cache/graph-versions.js'
 import type { StoredResults } from '../cache/stored-results.js'
-import type { AuthorizationIndex } from '../policies/authorizations/index.js'
+import type { AuthorizationIndex } from '../policies/authorizations/authorization-index.js'
 import type { WebIdVerifier } from '../policies/identity/webid.js'
 import type { History } from '../versioning/history.js'
 import type { DescribedApplication } from './configuration/configuration.js'
 import type { Documents } from './documents/document.js'
-import type { Evaluation } from './evaluation/evaluation.js'
+import type { EvaluationPool } from './evaluation/pool.js'
 import type { JournalledStore } from './mirror/journalled-store.js'
 import type { GuardedFetch } from '../policies/fetch/guarded-fetch.js'
 import type { GatewayCaches } from './caches.js'
 import type { TakePlace } from './places.js'
-import type { LoadContext } from './rdf/json-ld-contexts.js'
+import type { LoadContext } from './rdf/read-json-ld.js'
 import type { Locks } from './documents/locks.js'
 import type { Log } from './log.js'
 import type { Mail } from './agents/mail.js'
@@ -93,9 +93,9 @@ export interface Gateway {
   readonly targetOf: (requestTarget: string, host: string | undefined) => Target<Member> | Problem
   readonly webIds: WebIdVerifier
   readonly identities: Identities
-  readonly evaluation: Evaluation
+  readonly evaluation: EvaluationPool
   /** Separate threads, so that the updates of one agent do not delay the checks of all documents. */
-  readonly validation: Pick<Evaluation, 'validate'>
+  readonly validation: Pick<EvaluationPool, 'validate'>
   readonly locks: Locks
   readonly log: Log
   readonly uuid: () => string

@@ -1,6 +1,7 @@
 // In charge of the table of routes: for each kind of target and each endpoint (spec 4) its methods, the media types it takes,
 // the right it needs, and what answers it.
-import { requiredMode, type Mode } from '../policies/decide.js'
+import type { Mode } from '../policies/authorizations/authorization.js'
+import { requiredMode } from '../policies/decide.js'
 import { access } from './endpoints/access.js'
 import { accessRequest } from './endpoints/access-request.js'
 import { authorize, login } from './endpoints/log-in.js'

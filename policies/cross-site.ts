@@ -1,5 +1,5 @@
-// In charge of refusing writes that a browser sends for another site (design 3): a client certificate goes along with
-// them as freely as a cookie does, and a form needs no preflight. Pure.
+// In charge of recognising requests that a browser sends on behalf of another site (design 3): the browser adds a client
+// certificate to them as it adds a cookie, and a form needs no preflight. Pure.
 
 /** True when the request comes from a page of a site that is not one of `origins` (`scheme://host[:port]`). */
 export function isCrossSite(
@@ -7,9 +7,9 @@ export function isCrossSite(
   origins: readonly string[],
 ): boolean {
   const site = fields['sec-fetch-site']
-  // Fetch Metadata: `none` is the user's own doing, such as an address typed in.
+  // Fetch Metadata: `none` is an action of the user, such as typing an address.
   if (site !== undefined && site !== 'same-origin' && site !== 'none' && site !== 'same-site') return true
-  // Another host of this site may be somebody else's: it is known by its Origin, or not at all.
+  // Another host of this site may belong to another party: only an Origin field can identify it.
   if (site === 'same-site' && fields.origin === undefined) return true
   return fields.origin !== undefined && !origins.includes(fields.origin)
 }

@@ -1,36 +1,41 @@
-// In charge of the access decision: which mode a request needs, which authorizations can give it, and why it is so.
-// LinkedDataHub 5.1 to 5.6 says most of it, design 4 the rest. A pure function of the index and the question.
-import { bitsOf, modesOf } from './authorizations/authorization.js'
-import type { AllConsidered, Audited, Grant, SubjectKind, Target } from './authorizations/evidence.js'
+// In charge of the access decision: the mode that a request needs, the authorizations that can give it, and the reason.
+// Rules: LinkedDataHub 5.1 to 5.6 and design 4. A pure function of the index and the question.
+import { bitsOf, modesOf, type Mode } from './authorizations/authorization.js'
+import type {
+  AllConsidered,
+  Audited,
+  GrantingAuthorization,
+  SubjectKind,
+  AskedTarget,
+} from './authorizations/evidence.js'
 import type { Match } from './authorizations/match.js'
-import type { AuthorizationIndex, Mode } from './authorizations/index.js'
+import type { AuthorizationIndex } from './authorizations/authorization-index.js'
 import { CONTAINER, ITEM, ROOT } from './vocabulary.js'
 
-export type { Mode } from './authorizations/index.js'
-
-export interface Document {
+/** The facts about a document that a decision depends on. */
+export interface JudgedDocument {
   readonly iri: string
   readonly exists: boolean
-  /** The IRIs that its own graph gives it as `rdf:type` and `acl:owner`. */
+  /** The IRIs of its `rdf:type` and `acl:owner` in its own graph. */
   readonly types: readonly string[]
   readonly owners: readonly string[]
-  /** The containers above it within the application's base, nearest first. */
+  /** The containers above it in the application, nearest first. */
   readonly ancestors: readonly string[]
 }
 
 export interface Question {
   readonly application: 'end-user' | 'admin'
-  /** The WebID of whoever asks; undefined when nobody is identified. */
+  /** The WebID of the agent; undefined for an anonymous client. */
   readonly agent: string | undefined
   readonly required: Mode
   readonly target:
-    | (Document & { readonly kind: 'document'; readonly parent?: Document })
+    | (JudgedDocument & { readonly kind: 'document'; readonly parent?: JudgedDocument })
     | { readonly kind: 'endpoint'; readonly iri: string }
-  /** PUT, which makes a document that does not exist; the parent has to be known then. */
+  /** True for PUT, which creates a document that does not exist; `target.parent` is given then. */
   readonly creates: boolean
 }
 
-/** The widest reason there is, so that `public` means that everyone may. */
+/** The widest reason that applies: `public` means that every client has the mode. */
 export type GrantReason = SubjectKind | 'owner' | 'control'
 export type RefusalReason = 'no-authorization' | 'mode-missing' | 'absent' | 'parent-missing' | 'parent-no-container'
 
@@ -38,17 +43,17 @@ export interface Decision {
   readonly allowed: boolean
   readonly reason: GrantReason | RefusalReason
   readonly required: Mode
-  /** What the decision was made on: the target, or the parent container of a document that is to be created. */
+  /** The IRI that was decided on: the target, or the parent container of a document to be created. */
   readonly on: string
   /** All modes that the agent has there, in the order Read, Write, Append, Control. */
   readonly modes: readonly Mode[]
   /** The authorizations that gave the required mode, at most 5, those for most agents first; none for an owner. */
-  readonly via: readonly Grant[]
-  /** The authorizations that were looked at; to be asked before the index changes. */
+  readonly via: readonly GrantingAuthorization[]
+  /** The authorizations that were considered; to be called before the index changes. */
   readonly considered: () => AllConsidered
-  /** Only in a refusal: the document does not exist, and the agent's rights would cover one there, so 404 may be said. */
+  /** Only in a refusal: the document does not exist, and the agent's rights would cover one there, so the answer may be 404. */
   readonly absent: boolean
-  /** Of a refusal that is let pass, because the rules are not enforced: `reason` says why it would have been one. */
+  /** Set for a refusal that is allowed because the rules are not enforced: `reason` is that of the refusal. */
   readonly unenforced?: true
 }
 
@@ -71,26 +76,26 @@ const OWNER_BITS = bitsOf('Read', 'Write', 'Append')
 export function decide(index: AuthorizationIndex, question: Question): Decision {
   const { application, target, creates } = question
   if (target.iri.startsWith(index.adminBase) !== (application === 'admin')) {
-    throw new Error(`<${target.iri}> was asked about as part of the ${application} application`)
+    throw new Error(`<${target.iri}> is not part of the ${application} application`)
   }
   if (target.kind === 'endpoint') {
     // Design 4: system endpoints match by acl:accessTo only.
-    return judge(index, question, target.iri, [], [{ kind: 'accessTo', iri: target.iri }])
+    return judge(index, question, { on: target.iri, owners: [], targets: [{ kind: 'accessTo', iri: target.iri }] })
   }
   if (target.exists) return judgeDocument(index, question, target)
   if (creates) return judgeCreation(index, question, target.parent)
   const decision = judgeDocument(index, question, target)
-  // Design 3: 404 to those whose rights would cover an item or a container there; 403 to the others.
+  // Design 3: 404 for agents whose rights would cover an item or a container there; 403 for all others.
   return decision.allowed ? { ...decision, allowed: false, reason: 'absent', absent: true } : decision
 }
 
-/** Write on the parent container, which has to be one (LinkedDataHub 5.2, spec 4.1). */
-function judgeCreation(index: AuthorizationIndex, question: Question, parent: Document | undefined): Decision {
+/** Creation needs Write on the parent, which must be a container (LinkedDataHub 5.2, spec 4.1). */
+function judgeCreation(index: AuthorizationIndex, question: Question, parent: JudgedDocument | undefined): Decision {
   const { application, target } = question
-  // The parent of the admin root may be a document of the end-user application, whose rights end there.
+  // The parent of the admin root may be a document of the end-user application, whose rights do not reach further.
   if (!parent || parent.iri.startsWith(index.adminBase) !== (application === 'admin')) return noParent(target.iri)
   const decision = judgeDocument(index, { ...question, required: 'Write' }, parent)
-  // Only those who could write there learn what is wrong with the parent.
+  // Only agents who could write there learn why the parent is refused.
   if (!decision.allowed) return decision
   if (!parent.exists) return { ...decision, allowed: false, reason: 'parent-missing' }
   const isContainer = parent.types.includes(CONTAINER) || parent.types.includes(ROOT)
@@ -108,26 +113,26 @@ const noParent = (on: string): Decision => ({
   absent: false,
 })
 
-function judgeDocument(index: AuthorizationIndex, question: Question, document: Document): Decision {
+function judgeDocument(index: AuthorizationIndex, question: Question, document: JudgedDocument): Decision {
   const targets = targetsOf(index, question.application, document)
-  return judge(index, question, document.iri, document.exists ? document.owners : [], targets)
+  return judge(index, question, { on: document.iri, owners: document.exists ? document.owners : [], targets })
 }
 
-/** What authorizations can name to be about this document. */
+/** The targets by which authorizations can apply to this document. */
 function targetsOf(
   index: AuthorizationIndex,
   application: Question['application'],
-  { iri, exists, types, ancestors }: Document,
-): Target[] {
-  const targets: Target[] = [{ kind: 'accessTo', iri }]
+  { iri, exists, types, ancestors }: JudgedDocument,
+): AskedTarget[] {
+  const targets: AskedTarget[] = [{ kind: 'accessTo', iri }]
   if (application === 'end-user') {
-    // LinkedDataHub 5.6: no type must not match every class; what does not exist is taken for an item or a container.
-    // Not in the admin application: rights on all items, as the seeded writers have them, would open the
-    // authorizations themselves.
+    // LinkedDataHub 5.6: a document without a type matches no class; one that does not exist counts as an item or a
+    // container. Not in the admin application: rights on all items, such as those of the seeded group of writers, would
+    // include the authorizations themselves.
     for (const type of exists ? types : [ITEM, CONTAINER]) targets.push({ kind: 'accessToClass', iri: type })
   }
   for (const ancestor of ancestors) {
-    // Web Access Control: acl:default is for what is in the container, not for the container itself.
+    // Web Access Control: acl:default applies to the documents in the container, not to the container itself.
     const within = iri.startsWith(ancestor) && iri !== ancestor && ancestor.endsWith('/')
     const same = application === 'end-user' || ancestor.startsWith(index.adminBase)
     if (within && same) targets.push({ kind: 'default', iri: ancestor })
@@ -139,25 +144,30 @@ function targetsOf(
 const withControl = (
   { adminBase }: AuthorizationIndex,
   application: Question['application'],
-  targets: readonly Target[],
-): readonly Target[] => (application === 'admin' ? [...targets, { kind: 'control', iri: adminBase }] : targets)
+  targets: readonly AskedTarget[],
+): readonly AskedTarget[] => (application === 'admin' ? [...targets, { kind: 'control', iri: adminBase }] : targets)
 
-/** Every authorization about a target, whoever it is for, at most 1000. */
+/** Every authorization about a target, for any subject, at most 1000. */
 export function authorizationsAbout(
   index: AuthorizationIndex,
   { application, target }: Pick<Question, 'application' | 'target'>,
 ): readonly Audited[] {
-  const targets: Target[] =
+  const targets: AskedTarget[] =
     target.kind === 'endpoint' ? [{ kind: 'accessTo', iri: target.iri }] : targetsOf(index, application, target)
   return index.about(withControl(index, application, targets))
+}
+
+/** `owners` have their rights; `targets` are those of the authorizations that apply. */
+interface Judged {
+  readonly on: string
+  readonly owners: readonly string[]
+  readonly targets: readonly AskedTarget[]
 }
 
 function judge(
   index: AuthorizationIndex,
   { application, agent, required }: Question,
-  on: string,
-  owners: readonly string[],
-  targets: readonly Target[],
+  { on, owners, targets }: Judged,
 ): Decision {
   const all = withControl(index, application, targets)
   const match = index.match(agent, required, all)

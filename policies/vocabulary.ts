@@ -27,7 +27,7 @@ export const ITEM = DH + 'Item'
 export const CONTAINER = DH + 'Container'
 export const ROOT = 'https://w3id.org/atomgraph/linkeddatahub/default#Root'
 
-/** The predicates that authorizations are made of, `rdf:type` (with `acl:Authorization`) apart. */
+/** The predicates that authorizations consist of, except `rdf:type` (with `acl:Authorization`). */
 export const ACCESS_PREDICATES: readonly string[] = [
   AGENT,
   AGENT_GROUP,

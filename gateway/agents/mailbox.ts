@@ -1,7 +1,7 @@
 // In charge of finding the agent with a mailbox: its profile names the mailbox, and no two agents of a dataspace share one.
 import type { GraphStore } from '../stores/store.js'
 import { isFailure, type Problem } from '../problem.js'
-import { wholeText } from '../stores/whole-text.js'
+import { select } from '../stores/select.js'
 import { FOAF, TGA } from '../rdf/vocabulary.js'
 
 /** The lock to hold from looking for the agent with a mailbox until creating one. */
@@ -10,7 +10,6 @@ export const mailboxLock = (admin: { readonly base: string }, mailbox: string): 
   'exclusive',
 ]
 
-const TSV = 'text/tab-separated-values'
 const MAX_BYTES = 64 * 1024
 
 /**
@@ -29,8 +28,8 @@ export async function mailboxHolder(
     FILTER(REPLACE(LCASE(STR(?mbox)), "^mailto:", "") = ${JSON.stringify(mailbox.toLowerCase())})
     ${proven ? `FILTER NOT EXISTS { GRAPH ?g { ?agent <${UNPROVEN}> ?mbox } }` : ''}
   } ORDER BY ?agent LIMIT 1`
-  const tsv = await wholeText(store.query(query, TSV), MAX_BYTES)
-  return isFailure(tsv) ? tsv : /^<([^<>\s]+)>/m.exec(tsv)?.[1]
+  const rows = await select(store, query, ['agent'], { maxBytes: MAX_BYTES })
+  return isFailure(rows) ? rows : rows[0]?.[0]?.value
 }
 
 /** Links an agent to a mailbox that it has claimed but not proved. */

@@ -44,7 +44,7 @@ export async function readQuads(file: string, faults: Fault[], secret = false): 
   try {
     const quads = readTrig(await readFile(file, 'utf8'), pathToFileURL(file).href)
     if (Array.isArray(quads)) return quads
-    const { message, line } = quads
+    const { detail: message, line } = quads
     const where = !secret && message.includes(`line ${line}`) ? '' : ` (line ${line})`
     // The parser's message quotes the file, which may hold a password.
     const problem = `is no TriG${secret ? '' : `: ${message.replace(/\.$/, '')}`}${where}`

@@ -1,26 +1,11 @@
 // In charge of reading the resources that configuration quads describe, in whichever graph, and of collecting faults. Pure.
 import type { Quad, Term } from '@rdfjs/types'
 import type { Fault } from './faults.js'
-import { A, ACL, AC, DCT, DOAP, FOAF, GITHUB, LAPP, LDS, LDT, RDF, RDFS, SD } from '../rdf/vocabulary.js'
-
-const PREFIXES: Readonly<Record<string, string>> = {
-  rdf: RDF(''),
-  rdfs: RDFS(''),
-  dct: DCT(''),
-  foaf: FOAF(''),
-  acl: ACL(''),
-  sd: SD(''),
-  doap: DOAP(''),
-  a: A(''),
-  ac: AC(''),
-  ldt: LDT(''),
-  lapp: LAPP(''),
-  lds: LDS(''),
-  host: GITHUB(''),
-}
+import { CONFIGURATION_PREFIXES, RDF } from '../rdf/vocabulary.js'
 
 export function prefixed(iri: string): string {
-  const [prefix, namespace] = Object.entries(PREFIXES).find(([, namespace]) => iri.startsWith(namespace)) ?? []
+  const [prefix, namespace] =
+    Object.entries(CONFIGURATION_PREFIXES).find(([, namespace]) => iri.startsWith(namespace)) ?? []
   return prefix === undefined ? `<${iri}>` : `${prefix}:${iri.slice(namespace!.length)}`
 }
 

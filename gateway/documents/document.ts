@@ -7,7 +7,8 @@ import {
   type StoredGraphs,
   type StoredGraphsSettings,
 } from '../../cache/stored-graphs.js'
-import type { Decision, Mode } from '../../policies/decide.js'
+import type { Mode } from '../../policies/authorizations/authorization.js'
+import type { Decision } from '../../policies/decide.js'
 import type { DescribedApplication } from '../configuration/dataspace.js'
 import { typesOf } from './hierarchy.js'
 import type { Format } from '../http/media-type.js'
@@ -15,13 +16,12 @@ import type { Trace } from '../log.js'
 import { lastModifiedOf } from './next-state.js'
 import { isFailure, type Problem } from '../problem.js'
 import { graphOf, nTriplesOf, valuesOf, type Graph } from '../rdf/graph.js'
-import { readNTriples } from '../rdf/read.js'
+import { readNTriples, readStored } from '../rdf/read.js'
 import type { Awaitable } from '../steps.js'
 import type { ReadyHead } from '../http/exchange.js'
 import { ONE_PIECE } from '../http/ready-head.js'
 import type { GraphStore } from '../stores/store.js'
 import { wholeText } from '../stores/whole-text.js'
-import { storedTriples } from './stored-triples.js'
 import { isDocumentUri } from '../http/target.js'
 import { ACL, DCT, RDF } from '../rdf/vocabulary.js'
 import { writeGraph } from '../rdf/write.js'
@@ -135,7 +135,7 @@ export const makeDocuments = (
       const nTriples = await store.read(iri)
       if (isFailure(nTriples) && nTriples.failure === 'store.too-large') return describeLarge(store, iri, base, version)
       if (nTriples === undefined || isFailure(nTriples)) return nTriples
-      const triples = storedTriples(nTriples)
+      const triples = readStored(nTriples)
       if (isFailure(triples)) return triples
       return triples.length === 0 ? undefined : documentOf(iri, base, graphOf(triples))
     },
@@ -154,7 +154,7 @@ async function describeLarge(
   const query = `CONSTRUCT { <${iri}> ?p ?o } WHERE { VALUES ?p { ${FACTS} } GRAPH <${iri}> { <${iri}> ?p ?o } }`
   const text = await wholeText(store.query(query, 'application/n-triples'), MAX_FACTS)
   if (isFailure(text)) return text
-  const triples = storedTriples(text)
+  const triples = readStored(text)
   if (isFailure(triples)) return triples
   return { ...factsOf(iri, base, graphOf(triples)), version, digest: undefined }
 }

@@ -4,7 +4,7 @@ import { graphOf, nTriplesOf } from '../rdf/graph.js'
 import { isFailure, type Problem } from '../problem.js'
 import type { GraphStore } from '../stores/store.js'
 import { wholeText } from '../stores/whole-text.js'
-import { storedTriples } from './stored-triples.js'
+import { readStored } from '../rdf/read.js'
 import { shapesIn } from '../../policies/constraints/constraints.js'
 
 export interface Shapes {
@@ -34,7 +34,7 @@ export function makeOntologies(store: GraphStore, adminBase: string, now: () => 
     const query = `CONSTRUCT { ?s ?p ?o } WHERE { GRAPH ?g { ?s ?p ?o } FILTER(STRSTARTS(STR(?g), "${folder}")) }`
     const text = await wholeText(store.query(query, 'application/n-triples'), LIMIT)
     if (isFailure(text)) return text
-    const triples = storedTriples(text)
+    const triples = readStored(text)
     if (isFailure(triples)) return triples
     return shapesIn(triples) ? { version: `${adminBase}#${asOf}`, nTriples: nTriplesOf(graphOf(triples)) } : undefined
   }

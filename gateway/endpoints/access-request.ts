@@ -14,7 +14,7 @@ import { isFailure, problem, type Problem } from '../problem.js'
 import { underLocks } from '../documents/locks.js'
 import { putDocument, type Writing } from '../methods/put-document.js'
 import { linkField, response } from '../request/respond.js'
-import { wholeText } from '../stores/whole-text.js'
+import { select } from '../stores/select.js'
 import { ACL, LACL, PROV, RDF, RDFS } from '../rdf/vocabulary.js'
 
 /** What one agent may have waiting, and one request may name. */
@@ -98,10 +98,10 @@ async function waitingOf(admin: Application, webId: string): Promise<{ own: numb
     GRAPH ?g { ?request <${LACL('requestAgent')}> ?agent }
     FILTER(STRSTARTS(STR(?g), ${JSON.stringify(containerOf(admin))}))
   } LIMIT ${ALL_WAITING}`
-  const tsv = await wholeText(admin.store.query(query, 'text/tab-separated-values'), MAX_WAITING_BYTES)
-  if (isFailure(tsv)) return tsv
-  const agents = tsv.split(/\r?\n/).filter((line) => line.startsWith('<'))
-  return { own: agents.filter((agent) => agent === `<${webId}>`).length, all: agents.length }
+  const rows = await select(admin.store, query, ['agent'], { maxBytes: MAX_WAITING_BYTES })
+  if (isFailure(rows)) return rows
+  const agents = rows.filter(([agent]) => agent?.termType === 'NamedNode')
+  return { own: agents.filter(([agent]) => agent!.value === webId).length, all: agents.length }
 }
 
 /** Each property of an authorization as a request has it. */

@@ -1,6 +1,7 @@
 // In charge of the endpoint `access` (spec 4.3, linkeddatahub.md 2.3): what the asking agent may do with `?this=`, and by which
 // authorizations, agents, groups and classes; and for those with Control, the same of anybody (explain.ts).
-import type { Decision, Mode } from '../../policies/decide.js'
+import type { Mode } from '../../policies/authorizations/authorization.js'
+import type { Decision } from '../../policies/decide.js'
 import { isOpen, judge, lookUp, type Facts } from '../request/access.js'
 import { audit, explain, type Subject } from './explain.js'
 import type { Asked, EndpointTarget } from '../request/route.js'

@@ -1,6 +1,7 @@
 // In charge of saying why an agent may or may not do something, and who may do what: for those with Control on the admin
 // application. Nothing here is enforced; it is what the rules say.
-import { authorizationsAbout, type Mode } from '../../policies/decide.js'
+import type { Mode } from '../../policies/authorizations/authorization.js'
+import { authorizationsAbout } from '../../policies/decide.js'
 import { judge, lookUp, targetOf } from '../request/access.js'
 import type { Member } from '../gateway.js'
 import type { Target } from '../http/target.js'

@@ -1,12 +1,12 @@
 // In charge of authorizations as evidence, in RDF: what they are about, whom for, and the document that they stand in.
-import type { Audited, Grant } from '../../policies/authorizations/evidence.js'
+import type { Audited, GrantingAuthorization } from '../../policies/authorizations/evidence.js'
 import { blankNode, iri, quad, type Quad } from '../rdf/graph.js'
 import { ACL, FOAF, RDF, RDFS, TGA } from '../rdf/vocabulary.js'
 
-type Shown = Pick<Grant, 'iri' | 'graph' | 'modes' | 'target'>
+type Shown = Pick<GrantingAuthorization, 'iri' | 'graph' | 'modes' | 'target'>
 
 /** By which property an authorization names what it is about; one with Control reaches all of the admin application. */
-const TARGET_PROPERTY: Readonly<Record<Grant['target']['kind'], string>> = {
+const TARGET_PROPERTY: Readonly<Record<GrantingAuthorization['target']['kind'], string>> = {
   accessTo: ACL('accessTo'),
   accessToClass: ACL('accessToClass'),
   default: ACL('default'),
@@ -40,7 +40,7 @@ const subjectTriple = (shown: Shown, { kind, iri: who }: Audited['subjects'][num
 }
 
 /** An authorization that gave a mode, and that by which the agent has it: the agent itself, a group, or a class. */
-export const grantTriples = (grant: Grant, agent: string | undefined): Quad[] => {
+export const grantTriples = (grant: GrantingAuthorization, agent: string | undefined): Quad[] => {
   const who = grant.subject === 'agent' ? agent : grant.group
   return [...authorizationShown(grant), ...subjectTriple(grant, { kind: grant.subject, ...(who && { iri: who }) })]
 }

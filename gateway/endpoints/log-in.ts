@@ -1,6 +1,6 @@
 // In charge of log-in and log-out (spec 4.3): `oauth2/login` lists the providers, begins or ends a session;
 // `oauth2/authorize/<provider>` is where a provider sends the browser back to, and begins where it has sent nobody.
-import { open, seal } from '../../policies/identity/session.js'
+import { open, seal } from '../../policies/identity/seal.js'
 import type { Dataspace } from '../gateway.js'
 import { graphOf, iri, text, triple } from '../rdf/graph.js'
 import type { Asked, EndpointTarget } from '../request/route.js'
@@ -8,7 +8,7 @@ import { run, type Awaitable } from '../steps.js'
 import type { Field, Response } from '../http/exchange.js'
 import type { Context } from '../request/context.js'
 import { logIn } from './first-log-in.js'
-import { isLoginFailure, type Begun, type LoginFailure } from '../identity/provider-client.js'
+import type { Begun, LoginFailure } from '../identity/provider-client.js'
 import { clearCookie, cookieOf, setCookie } from '../identity/cookies.js'
 import { agentOf, sessionOf } from '../identity/identities.js'
 import type { Provider } from '../configuration/identity-providers.js'
@@ -22,8 +22,6 @@ interface Pending extends Begun {
   readonly provider: string
   readonly redirectUri: string
   readonly returnTo: string
-  /** ms since the epoch. */
-  readonly expires: number
 }
 
 const LOGIN_MS = 600_000
@@ -77,10 +75,11 @@ async function begin(context: Context, target: EndpointTarget, name: string): Pr
   const { base } = target.application
   const redirectUri = `${base}oauth2/authorize/${name}`
   const begun = await gateway.identities.client.begin(provider, redirectUri)
-  if (isLoginFailure(begun)) return failed(context, begun)
+  if (isFailure(begun)) return failed(context, begun)
   const { location, ...secrets } = begun
-  const pending: Pending = { ...secrets, provider: name, redirectUri, returnTo, expires: gateway.now() + LOGIN_MS }
-  const sealed = seal(gateway.identities.keys, 'login', pending)
+  const pending: Pending = { ...secrets, provider: name, redirectUri, returnTo }
+  const time = { now: gateway.now(), lifetime: LOGIN_MS }
+  const sealed = await seal(gateway.identities.keys, 'login', { ...pending }, time)
   return seeOther(location, setCookie('login', base, sealed, LOGIN_MS / 1000))
 }
 
@@ -104,8 +103,8 @@ const refused = ({ trace }: Context, cause: string): Problem => {
   return problem('credential.invalid', 'The log-in failed: begin again. The log of the gateway says why.')
 }
 
-function failed(context: Context, { unavailable, detail }: LoginFailure): Problem {
-  if (!unavailable) return refused(context, detail)
+function failed(context: Context, { failure, detail }: LoginFailure): Problem {
+  if (failure === 'refused') return refused(context, detail)
   context.trace.cause = detail
   return problem('access.unavailable', 'The identity provider cannot be asked now.', {
     fields: [['Retry-After', '10']],
@@ -138,15 +137,16 @@ async function finished(context: Context, target: EndpointTarget, provider: Prov
   const { application } = target
   const redirectUri = `${application.base}oauth2/authorize/${provider.name}`
   const sealed = cookieOf(request.fields.cookie, 'login', application.base)
-  const pending = sealed === undefined ? undefined : (open(identities.keys, 'login', sealed) as Pending | undefined)
+  const time = { now: gateway.now(), lifetime: LOGIN_MS }
+  const opened = sealed === undefined ? undefined : await open(identities.keys, 'login', sealed, time)
+  const pending = opened as unknown as Pending | undefined
   // RFC 9700 §4.7: only the browser that began may finish, for what it began.
-  if (!pending) return refused(context, 'login: this browser has begun no log-in')
-  if (pending.expires <= gateway.now()) return refused(context, 'login: it was begun too long ago')
+  if (!pending) return refused(context, 'login: this browser has begun no log-in, or too long ago')
   if (pending.redirectUri !== redirectUri) return refused(context, 'login: it was begun for another provider or place')
   if (target.query.get('state') !== pending.state) return refused(context, 'login: the state is another')
   const callback = new URL(`${redirectUri}?${target.query.toString()}`)
   const person = await identities.client.finish(provider, callback, pending)
-  if (isLoginFailure(person)) return failed(context, person)
+  if (isFailure(person)) return failed(context, person)
 
   const { dataspace } = target
   const { issuer } = provider
@@ -160,7 +160,7 @@ async function finished(context: Context, target: EndpointTarget, provider: Prov
   const agent = webId ?? (await logIn(gateway, dataspace, issuer, person, { accounts: identities.accounts, trace }))
   if (isFailure(agent)) return agent
   trace.agent = agent
-  const { cookie, lifetime } = identities.sessions.begin({
+  const { cookie, lifetime } = await identities.sessions.begin({
     issuer,
     subject,
     dataspace: dataspace.admin.base,
@@ -187,7 +187,7 @@ async function logOut({ gateway, request }: Context, target: EndpointTarget): Pr
   const returnTo = query.has('return') ? returnAddress(target) : undefined
   if (isFailure(returnTo)) return returnTo
   const cookie = cookieOf(request.fields.cookie, 'session', application.base)
-  const session = cookie === undefined ? 'ended' : sessionOf(gateway.identities, cookie, target.dataspace)
+  const session = cookie === undefined ? 'ended' : await run(sessionOf(gateway.identities, cookie, target.dataspace))
   if (session !== 'ended') gateway.identities.sessions.end(session)
   const cleared = clearCookie('session', application.base)
   return returnTo === undefined ? response(204, [NO_STORE, cleared]) : seeOther(returnTo, cleared)

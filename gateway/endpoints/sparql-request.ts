@@ -1,9 +1,10 @@
 // In charge of what a request to the SPARQL endpoint carries: a query or an update, and the dataset for it
 // (SPARQL 1.1 Protocol §2.1, §2.2; RFC 10008 for the method QUERY). Reads the content, decides nothing.
 import type { Field, Request } from '../http/exchange.js'
+import { readText } from '../http/body.js'
 import { parseMediaType } from '../http/media-type.js'
 import { isFailure, problem, type Problem } from '../problem.js'
-import type { Mode } from '../../policies/decide.js'
+import type { Mode } from '../../policies/authorizations/authorization.js'
 import type { EndpointTarget } from '../request/route.js'
 import type { DatasetDescription } from '../sparql/analysis.js'
 
@@ -39,24 +40,15 @@ export async function readSparqlRequest(
     // SPARQL 1.1 Protocol §2.2: there is no update by GET.
     return url.has('update') ? malformed('An update is sent with POST.') : operationOf(url, 'query')
   }
-  const coding = fields['content-encoding']
-  if (coding !== undefined && coding.trim().toLowerCase() !== 'identity') {
-    return unsupported(method, 'Content codings are not supported: send the content as it is.')
-  }
-  const mediaType = parseMediaType(fields['content-type'] ?? '')
-  const type = mediaType?.type
-  const charset = mediaType?.parameters.get('charset')
-  if (charset !== undefined && !/^(utf-?8|us-ascii)$/i.test(charset)) {
-    return unsupported(method, 'Only the charset UTF-8 is supported.')
-  }
+  const type = parseMediaType(fields['content-type'] ?? '')?.type
   const isDirect = type === QUERY_TYPE || (type === UPDATE_TYPE && method === 'POST')
   if (!isDirect && !(type === FORM_TYPE && method === 'POST')) {
     return unsupported(method, `Supported are: ${method === 'QUERY' ? QUERY_TYPE : POST_TYPES}.`)
   }
-  const body = await request.readBody(limit)
-  if (isFailure(body)) return body
-  const text = decode(body)
-  if (text === undefined) return malformed('The content is not UTF-8.')
+  const text = await readText(request, limit, (reason, detail) =>
+    reason === 'unsupported' ? unsupported(method, detail) : malformed(detail),
+  )
+  if (isFailure(text)) return text
   return isDirect ? directOf(url, type === QUERY_TYPE ? 'query' : 'update', text) : formOf(url, text)
 }
 
@@ -109,11 +101,3 @@ const unsupported = (method: string, detail: string): Problem =>
     // RFC 9110 §15.5.16
     fields: SPARQL_ACCEPTS.filter(([name]) => name === (method === 'QUERY' ? 'Accept-Query' : 'Accept-Post')),
   })
-
-function decode(body: Buffer): string | undefined {
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(body)
-  } catch {
-    return undefined
-  }
-}

@@ -1,11 +1,12 @@
-// In charge of the evaluation thread: reads updates, runs them on documents and checks constraints, one job after the
-// other. What a client or an ontology defines is evaluated here only, where it can be ended.
+// In charge of the evaluation thread: analyses SPARQL, runs updates on documents and checks constraints, one job after the
+// other. Updates, queries and shapes of clients and ontologies are evaluated here only, where they can be stopped.
 import { parentPort, workerData } from 'node:worker_threads'
 import { Parser } from 'n3'
-import { makeCheck, type Check } from '../../policies/constraints/constraints.js'
+import { makeConstraintCheck, type ConstraintCheck } from '../../policies/constraints/constraints.js'
 import { openOxigraph } from '../stores/bounded-oxigraph.js'
+import type { ThreadMessage } from '../stores/limited-thread.js'
 import { graphOf, nTriplesOf, type Quad } from '../rdf/graph.js'
-import { runPatch } from './run-patch.js'
+import { makeNewLabels, runPatch } from './run-patch.js'
 import { analysePatch, type Patch } from '../sparql/patch.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import {
@@ -28,7 +29,7 @@ export type Job =
   | { readonly kind: 'patch'; readonly nTriples: string; readonly update: string; readonly base: string }
   | { readonly kind: 'validate'; readonly shapes: string; readonly shapesVersion: string; readonly data: string }
 
-/** What is evaluated in a thread may take so many bytes, and add so many characters to a document. */
+/** The bytes that a thread may take, and the characters that an update may add to a document. */
 export interface Limits {
   readonly memory: number
   readonly growth: number
@@ -37,24 +38,24 @@ export interface Limits {
 /** The report is canonical N-Triples: a sh:ValidationReport with the violating nodes only. */
 export type Validation = { readonly conforms: true } | { readonly conforms: false; readonly report: string }
 
-/** `spent`: this thread must do no further job. */
-export interface Reply {
-  readonly answer: Patch | QueryAnalysis | UpdateAnalysis | string | Validation | Problem
-  readonly spent: boolean
-}
+/** The result of a job. */
+export type Evaluated = Patch | QueryAnalysis | UpdateAnalysis | string | Validation | Problem
+
+type Reply = Exclude<ThreadMessage<Evaluated>, 'ready'>
 
 const { memory, growth } = workerData as Limits
 const oxigraph = openOxigraph(memory)
+const engine = { oxigraph, growth, newLabels: makeNewLabels() }
 /** Oxigraph gives no memory back: a thread that has taken this much is replaced. */
 const KEPT_BYTES = 128 * 1024 * 1024
 
 async function doJob(job: Job): Promise<Reply> {
   switch (job.kind) {
     case 'analyse':
-      return kept(analyse(job.update, job.base))
+      return done(analyse(job.update, job.base))
     case 'analyseSparql': {
       const analyseText = job.form === 'query' ? analyseQuery : analyseUpdate
-      return kept(analyseText(job.text, job.base, job.dataset))
+      return done(analyseText(job.text, job.base, job.dataset))
     }
     case 'patch':
       return patch(job)
@@ -63,7 +64,7 @@ async function doJob(job: Job): Promise<Reply> {
   }
 }
 
-const kept = (answer: Reply['answer']): Reply => ({ answer, spent: oxigraph.size() > KEPT_BYTES })
+const done = (reply: Evaluated): Reply => ({ reply, spent: oxigraph.size() > KEPT_BYTES })
 
 // An update is usually run just after it has been analysed.
 let last: { readonly update: string; readonly base: string; readonly patch: Patch | Problem } | undefined
@@ -74,17 +75,17 @@ function analyse(update: string, base: string): Patch | Problem {
 
 function patch({ nTriples, update, base }: Job & { kind: 'patch' }): Reply {
   const analysed = analyse(update, base)
-  if (isFailure(analysed)) return kept(analysed)
+  if (isFailure(analysed)) return done(analysed)
   try {
-    return kept(runPatch(oxigraph, nTriples, analysed, growth))
+    return done(runPatch(engine, nTriples, analysed))
   } catch (error) {
     if (!(error instanceof Error)) throw error
-    // Oxigraph's own errors are plain. After any other it broke off in the middle, and cannot be trusted any more.
+    // Oxigraph's own errors are plain. After any other error it may be inconsistent, so the thread is spent.
     if (error.name === 'Error')
-      return kept(problem('update.syntax', `The SPARQL update cannot be run: ${reasonOf(error)}.`))
-    if (error instanceof RangeError) return { answer: TOO_DEEP, spent: true }
+      return done(problem('update.syntax', `The SPARQL update cannot be run: ${reasonOf(error)}.`))
+    if (error instanceof RangeError) return { reply: TOO_DEEP, spent: true }
     if (error.name !== 'RuntimeError') throw error
-    return { answer: TOO_MUCH, spent: true }
+    return { reply: TOO_MUCH, spent: true }
   }
 }
 
@@ -94,33 +95,29 @@ const TOO_MUCH = problem(
   `The SPARQL update needs more memory than ${memory} bytes, or is nested too deeply.`,
 )
 
-/** Oxigraph's message; the place is one in our own query, and the list of what it expected there is long. */
+/** Oxigraph's message, without its place, which is one in our own query, and its long list of expected tokens. */
 const reasonOf = ({ message }: Error): string =>
   message.startsWith('error at ') ? 'it is not SPARQL 1.1' : message.split('\n')[0]!.slice(0, 200)
 
-let check: { readonly version: string; readonly run: Check } | undefined
+let check: { readonly version: string; readonly run: ConstraintCheck } | undefined
 
 async function validate({ shapes, shapesVersion, data }: Job & { kind: 'validate' }): Promise<Reply> {
   if (check?.version !== shapesVersion) {
-    check = { version: shapesVersion, run: await makeCheck(readNTriples(shapes, 'o')) }
+    check = { version: shapesVersion, run: await makeConstraintCheck(parsed(shapes, 'o')) }
   }
-  const outcome = await check.run(readNTriples(data, 'd'))
-  switch (outcome.kind) {
-    case 'conforms':
-      return kept({ conforms: true })
-    case 'violated':
-      return kept({ conforms: false, report: nTriplesOf(graphOf(outcome.report)) })
-    case 'fault':
-      check = undefined
-      return kept(problem('constraint.unusable', `The SHACL shapes cannot be used: ${outcome.fault}.`))
+  const outcome = await check.run(parsed(data, 'd'))
+  if (isFailure(outcome)) {
+    check = undefined
+    return done(problem('constraint.unusable', `The SHACL shapes cannot be used: ${outcome.detail}.`))
   }
+  return done(outcome.conforms ? outcome : { conforms: false, report: nTriplesOf(graphOf(outcome.report)) })
 }
 
-/** Blank nodes of the ontologies and of the document are kept apart by their prefix. */
-const readNTriples = (text: string, blankNodePrefix: string): Quad[] =>
+/** The prefix distinguishes the blank nodes of the ontologies from those of the document. */
+const parsed = (text: string, blankNodePrefix: string): Quad[] =>
   new Parser({ format: 'N-Triples', blankNodePrefix }).parse(text)
 
 parentPort!.on('message', (job: Job) => {
   void doJob(job).then((reply) => parentPort!.postMessage(reply))
 })
-parentPort!.postMessage('ready')
+parentPort!.postMessage('ready' satisfies ThreadMessage<Evaluated>)

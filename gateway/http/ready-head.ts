@@ -9,7 +9,10 @@ export function readyHead(status: number, fields: readonly Field[]): ReadyHead {
   return { fields, section: `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}` }
 }
 
-/** The header section as Node.js keeps it until it is sent: where `_header` is set, Node.js makes none. Internal to Node.js. */
+/**
+ * `_header` is internal to Node.js: the text that it sends first. It builds none where the text is set. The test of this
+ * file compares such responses with those of Node.js, and so notices a version that no longer does this.
+ */
 type WithHeader = ServerResponse & { _header: string | null }
 
 /** Bodies up to this many bytes are worth sending as one piece with the section. */

@@ -1,7 +1,7 @@
 // In charge of accounts at identity providers (LinkedDataHub 4.3, 4.4): which agent an account belongs to.
 import { createHash } from 'node:crypto'
-import { interned } from '../../policies/identity/interned.js'
-import { makeRemembered, type Found } from '../../policies/identity/remembered.js'
+import { makeRemembered, type TimedValue } from '../../policies/identity/remembered.js'
+import { interned } from '../../policies/identity/seen-texts.js'
 import { isLarge, readDocument, type HasDocuments } from '../documents/document.js'
 import { makeTrace } from '../log.js'
 import { isFailure, problem, type Problem } from '../problem.js'
@@ -55,7 +55,7 @@ export function makeAccounts(now: () => number): Accounts {
   const { find, forget, clear } = makeRemembered<Answer>(now)
   return {
     find(dataspace, id) {
-      const found = find(keyOf(dataspace, id), async (restsOn): Promise<Found<Answer>> => {
+      const found = find(keyOf(dataspace, id), async (restsOn): Promise<TimedValue<Answer>> => {
         const document = accountDocument(dataspace.admin.base, id)
         restsOn(document)
         const read = await readDocument(dataspace.admin, document, makeTrace())
@@ -64,7 +64,7 @@ export function makeAccounts(now: () => number): Accounts {
         const webId = graph && agentOf(graph, `${document}#this`, id)
         return { value: { webId }, lifetime: webId === undefined ? ABSENT_MS : LIFETIME_MS }
       })
-      if (found === 'busy') return problem('server.overloaded', 'Too many accounts are being read.', AGAIN)
+      if (isFailure(found)) return problem('server.overloaded', 'Too many accounts are being read.', AGAIN)
       return found instanceof Promise ? found.then(({ webId }) => webId) : found.webId
     },
     forget,

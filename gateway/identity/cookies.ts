@@ -4,7 +4,7 @@ import type { Field, Response } from '../http/exchange.js'
 
 export type CookieKind = 'session' | 'login'
 
-/** Names, and the sign after them. */
+/** The names with the `=` after them. */
 const STARTS = {
   session: { secure: '__Host-triplegate=', plain: 'triplegate=' },
   login: { secure: '__Host-triplegate-login=', plain: 'triplegate-login=' },
@@ -15,12 +15,12 @@ const isSecure = (base: string): boolean => base.startsWith('https:')
 
 const startOf = (kind: CookieKind, base: string): string => STARTS[kind][isSecure(base) ? 'secure' : 'plain']
 
-/** The value in a Cookie field: undefined when there is none, empty when there are several that differ. */
+/** The value in a Cookie field: undefined when it has none, empty when it has several that differ. */
 export function cookieOf(field: string | undefined, kind: CookieKind, base: string): string | undefined {
   const start = startOf(kind, base)
   if (!field?.includes(start)) return undefined
   let value: string | undefined
-  // Most often it is the only one.
+  // Usually there is only one cookie.
   for (const pair of field.includes(';') ? field.split(';') : [field]) {
     const trimmed = pair.trim()
     if (!trimmed.startsWith(start)) continue
@@ -38,7 +38,7 @@ export const setCookie = (kind: CookieKind, base: string, value: string, maxAge:
 
 export const clearCookie = (kind: CookieKind, base: string): Field => setCookie(kind, base, '', 0)
 
-/** The answer, which nobody else is to be given, without the session that is over. */
+/** The answer with a field that removes the ended session; not to be cached. */
 export function endingSession({ status, fields, ready, body, trailer }: Response, base: string): Response {
   const all = [...(ready ? [...ready.head.fields, ['Age', ready.age] as const] : []), ...fields]
   return {

@@ -1,15 +1,16 @@
 // In charge of who is asking by a token, a session or on somebody's behalf: what is presented becomes a WebID by the
 // accounts of the dataspace and the statements of profiles, or a refusal.
 import { makeTokenVerifier, type Claims, type TokenVerifier } from '../../policies/identity/bearer-token.js'
-import { BUSY, makeProofCheck, type CheckProof } from '../../policies/identity/dpop.js'
+import { makeProofCheck, type CheckProof } from '../../policies/identity/dpop.js'
 import {
   makeProfileStatements,
   webIdOf,
-  type Answer,
+  type Confirmation,
   type ProfileStatements,
 } from '../../policies/identity/profile-statement.js'
-import { makeSessions, type SealingKeys, type Session, type Sessions } from '../../policies/identity/session.js'
+import type { SealingKeys } from '../../policies/identity/seal.js'
 import { makeSeenTexts, type SeenTexts } from '../../policies/identity/seen-texts.js'
+import { makeSessions, type Session, type Sessions } from '../../policies/identity/session.js'
 import type { ReadProfile } from '../../policies/identity/webid.js'
 import type { Request } from '../http/exchange.js'
 import type { Trace } from '../log.js'
@@ -95,11 +96,12 @@ const AGAIN = { fields: [['Retry-After', '1']] } as const
 const overloaded = (): Problem => problem('server.overloaded', 'Too many credentials are being looked at.', AGAIN)
 
 /** True or false, or the problem for which it cannot be told. */
-function settled(answer: Answer, trace: Trace): boolean | Problem {
-  if (typeof answer === 'boolean') return answer
-  if (answer === 'busy') return overloaded()
-  if (answer.isOurs) return problem('access.unavailable', 'A WebID profile cannot be read now.', AGAIN)
-  return refused(trace, `profile-unavailable: ${answer.unavailable}`)
+function settled(answer: Confirmation, trace: Trace): boolean | Problem {
+  if (!isFailure(answer)) return answer
+  if (answer.failure === 'busy') return overloaded()
+  if (answer.failure === 'store-unavailable')
+    return problem('access.unavailable', 'A WebID profile cannot be read now.', AGAIN)
+  return refused(trace, `${answer.failure}: ${answer.detail}`)
 }
 
 /** Solid-OIDC §5: the WebID that the issuer claims, where the WebID's profile names the issuer; else the account's agent. */
@@ -151,8 +153,8 @@ function* claimsIn(
   const [, scheme, token] = AUTHORIZATION.exec(fields.authorization ?? '') ?? []
   if (token === undefined) return refused(trace, 'malformed: neither a Bearer nor a DPoP token')
   const claims = yield* wait(tokens.verify(token))
-  if ('kind' in claims) {
-    if (claims.reason !== 'unavailable') return refused(trace, `${claims.reason}: ${claims.detail}`)
+  if (isFailure(claims)) {
+    if (claims.failure !== 'unavailable') return refused(trace, `${claims.failure}: ${claims.detail}`)
     trace.cause = claims.detail
     return problem('access.unavailable', 'The identity provider cannot be asked now.', AGAIN)
   }
@@ -162,8 +164,8 @@ function* claimsIn(
   if (!isBound) return claims
   const { dpop: proof = '' } = fields
   const flaw = yield* wait(proofs({ proof, token, boundTo: claims.boundTo!, method, url: urlOf(target) }))
-  if (flaw === BUSY) return overloaded()
-  return flaw === undefined ? claims : refused(trace, `proof: ${flaw}`)
+  if (flaw?.failure === 'busy') return overloaded()
+  return flaw ? refused(trace, `proof: ${flaw.detail}`) : claims
 }
 
 /** RFC 9449 §4.2: the URL of the request without its query. */
@@ -186,19 +188,19 @@ export function* agentOfSession(
   }
   const cookie = cookieOf(field, 'session', application.base)
   if (cookie === undefined) return undefined
-  const session = sessionOf(identities, cookie, dataspace)
+  const session = yield* sessionOf(identities, cookie, dataspace)
   if (session === 'ended') return session
   seen.sessions.set(field, session)
   return (yield* agentOf(identities, dataspace, session, trace)) ?? 'ended'
 }
 
-/** The session of this cookie, while its provider is one of ours. */
-export function sessionOf(
+/** The session of this cookie, while its provider is configured. */
+export function* sessionOf(
   { sessions, providers }: Identities,
   cookie: string,
   { admin }: HasAccounts,
-): Session | 'ended' {
-  const session = sessions.recall(cookie, admin.base)
+): Steps<Session | 'ended'> {
+  const session = yield* wait(sessions.read(cookie, admin.base))
   return session !== 'ended' && providers.some(({ issuer }) => issuer === session.issuer) ? session : 'ended'
 }
 

@@ -1,11 +1,13 @@
-// In charge of speaking with identity providers: discovery, the authorization code flow with PKCE, state and nonce (OpenID
+// In charge of the requests to identity providers: discovery, the authorization code flow with PKCE, state and nonce (OpenID
 // Connect Core §3.1, RFC 7636, RFC 9700), the claims about who logs in, and the keys of their tokens.
 import * as openid from 'openid-client'
 import type { JSONWebKeySet } from 'jose'
+import { failure, type Failure } from '../../policies/failure.js'
 import type { GuardedFetch } from '../../policies/fetch/guarded-fetch.js'
+import { isFailure } from '../problem.js'
 import type { Provider } from '../configuration/identity-providers.js'
 
-/** What only we and the browser that began know, until it comes back. */
+/** The secrets of a log-in under way, which only the gateway and the browser know. */
 export interface Begun {
   readonly state: string
   readonly nonce: string
@@ -19,37 +21,31 @@ export interface Person {
   readonly givenName?: string
   readonly familyName?: string
   readonly email?: string
-  /** Whether the provider says that the e-mail address is this person's. */
+  /** True where the provider has verified the e-mail address. */
   readonly isEmailVerified: boolean
 }
 
-/** Why a log-in cannot go on, for the log; `unavailable` is no fault of whoever logs in. */
-export interface LoginFailure {
-  readonly kind: 'login-failure'
-  readonly unavailable: boolean
-  readonly detail: string
-}
+/** The reason why a log-in failed, for the log. `unavailable`: the provider cannot be reached now. */
+export type LoginFailure = Failure<'unavailable' | 'refused'>
 
 export interface OidcClient {
-  /** Where to send the browser. */
+  /** The address to send the browser to, with the secrets of this log-in. */
   begin(provider: Provider, redirectUri: string): Promise<(Begun & { readonly location: string }) | LoginFailure>
-  /** Who has come back: `callback` is the redirect URI with the query that it was called with. */
+  /** The person who logged in. `callback` is the redirect URI with the query of the request. */
   finish(provider: Provider, callback: URL, begun: Begun): Promise<Person | LoginFailure>
-  /** The keys of the provider's tokens, or a sentence saying why they cannot be had. */
-  readKeys(provider: Provider): Promise<JSONWebKeySet | string>
+  /** The keys of the provider's tokens. Never rejects. */
+  readKeys(provider: Provider): Promise<JSONWebKeySet | Failure>
 }
-
-export const isLoginFailure = (value: object): value is LoginFailure => (value as LoginFailure).kind === 'login-failure'
 
 const DISCOVERY_MS = 3_600_000
 const FAILURE_MS = 10_000
 const TIMEOUT_S = 10
 
-/** `fetcher` follows no redirects: what is sent is a credential. */
+/** `fetcher` follows no redirects: the requests contain credentials. */
 export function makeOidcClient(fetcher: GuardedFetch, now: () => number): OidcClient {
   const discovered = new Map<string, { readonly asked: number; readonly config: Promise<openid.Configuration> }>()
 
-  /** Rejects when the provider cannot be asked; that is believed for a while too. */
+  /** Rejects when discovery fails; the failure is cached for a while too. */
   function configurationOf(provider: Provider): Promise<openid.Configuration> {
     const known = discovered.get(provider.name)
     if (known && now() - known.asked < DISCOVERY_MS) return known.config
@@ -95,19 +91,33 @@ export function makeOidcClient(fetcher: GuardedFetch, now: () => number): OidcCl
         if (!claims.sub.isWellFormed()) throw new Error('The subject is no text.')
         return personOf({ ...more, ...claims })
       }),
-    async readKeys(provider) {
-      try {
-        const uri = (await configurationOf(provider)).serverMetadata().jwks_uri
-        if (uri === undefined) return 'The issuer has no jwks_uri.'
-        const answer = await fetcher.fetch(uri, { accept: 'application/json, application/jwk-set+json' })
-        if (answer.kind === 'fetch-failure') return answer.detail
-        if (answer.status !== 200) return `The keys of the issuer were answered with status ${answer.status}.`
-        return JSON.parse(answer.body.toString('utf8')) as JSONWebKeySet
-      } catch (error) {
-        return `The issuer cannot be asked: ${(error as Error).message}`
-      }
-    },
+    readKeys: (provider) => readKeys(configurationOf(provider), fetcher),
   }
+}
+
+async function readKeys(
+  configuration: Promise<openid.Configuration>,
+  fetcher: GuardedFetch,
+): Promise<JSONWebKeySet | Failure> {
+  try {
+    const uri = (await configuration).serverMetadata().jwks_uri
+    if (uri === undefined) return unavailable('The issuer has no jwks_uri.')
+    const answer = await fetcher.fetch(uri, { accept: 'application/json, application/jwk-set+json' })
+    if (isFailure(answer)) return answer
+    if (answer.status !== 200) return unavailable(`The keys of the issuer have status ${answer.status}.`)
+    const keys: unknown = JSON.parse(answer.body.toString('utf8'))
+    return isKeySet(keys) ? keys : unavailable('The key set of the issuer is malformed.')
+  } catch (error) {
+    return unavailable(`The keys of the issuer cannot be read: ${(error as Error).message}`)
+  }
+}
+
+const unavailable = (detail: string): LoginFailure => failure('unavailable', detail)
+
+/** RFC 7517 §5. */
+function isKeySet(value: unknown): value is JSONWebKeySet {
+  const { keys } = Object(value) as { keys?: unknown }
+  return Array.isArray(keys) && keys.every((key) => typeof key === 'object' && key !== null && !Array.isArray(key))
 }
 
 async function discover(provider: Provider, fetcher: GuardedFetch): Promise<openid.Configuration> {
@@ -116,7 +126,7 @@ async function discover(provider: Provider, fetcher: GuardedFetch): Promise<open
     [openid.customFetch]: guarded(fetcher),
     timeout: TIMEOUT_S,
   })
-  // The ID token's signature is checked, wherever it came from.
+  // The signature of the ID token is checked even when it comes directly from the provider.
   openid.enableNonRepudiationChecks(config)
   return config
 }
@@ -131,7 +141,7 @@ function authentication(secret: string | undefined): openid.ClientAuth {
   }
 }
 
-/** Every address that a provider names is checked before it is asked. */
+/** Checks every address that a provider names before the request. */
 const guarded =
   (fetcher: GuardedFetch): openid.CustomFetch =>
   async (url, { method, headers, body, signal }) => {
@@ -143,7 +153,7 @@ const guarded =
       ...(body !== null && body !== undefined && { body: String(body) }),
       ...(signal && { signal }),
     })
-    if (answer.kind === 'fetch-failure') throw new Unreachable(answer.detail)
+    if (isFailure(answer)) throw new Unreachable(answer.detail)
     const bare = [101, 204, 205, 304].includes(answer.status)
     return new Response(bare ? null : new Uint8Array(answer.body), { status: answer.status, headers: answer.fields })
   }
@@ -177,13 +187,14 @@ async function orFailure<T>(attempt: () => Promise<T>): Promise<T | LoginFailure
     return await attempt()
   } catch (error) {
     const { message, cause } = error as Error
-    const unavailable = error instanceof Unreachable || cause instanceof Unreachable
+    const isUnavailable = error instanceof Unreachable || cause instanceof Unreachable
     const said = [message, cause instanceof Error ? cause.message : undefined, ...saidByProvider(error as object)]
-    return { kind: 'login-failure', unavailable, detail: said.filter((one) => one !== undefined).join(': ') }
+    const detail = said.filter((one) => one !== undefined).join(': ')
+    return failure(isUnavailable ? 'unavailable' : 'refused', detail)
   }
 }
 
-/** RFC 6749 §4.1.2.1, §5.2; never what else an answer holds, such as a code or a token. */
+/** RFC 6749 §4.1.2.1, §5.2: the error only, no other part of the answer, such as a code or a token. */
 const saidByProvider = ({
   error,
   error_description: description,

@@ -1,40 +1,40 @@
-// In charge of the keys that sessions are sealed with: in a file of the data folder that its owner alone may read, a new
-// one every day, each kept until the last session that it sealed is over.
+// In charge of the keys that seal sessions: in a file of the data folder that only its owner may read, a new key every day,
+// each stored until the last session that it sealed has expired.
 import { randomBytes } from 'node:crypto'
 import { chmod, mkdir, open, readFile, rename } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import type { SealingKey, SealingKeys } from '../../policies/identity/session.js'
+import type { SealingKey, SealingKeys } from '../../policies/identity/seal.js'
 import type { Log } from '../log.js'
 
-interface Kept extends SealingKey {
+interface DatedKey extends SealingKey {
   /** ms since the epoch. */
   readonly made: number
 }
 
 const ROTATION_MS = 86_400_000
 
-/** `lifetime` of a session in ms. A file that cannot be read is replaced, which ends the sessions there are. */
+/** `lifetime` of a session in ms. A file that cannot be read is replaced, which ends all sessions. */
 export async function openSessionKeys(
   file: string,
   lifetime: number,
   { now, log }: { readonly now: () => number; readonly log: Log },
 ): Promise<SealingKeys> {
-  let keys: readonly Kept[] = await readKeys(file, log)
+  let keys: readonly DatedKey[] = await readKeys(file, log)
   let saving = Promise.resolve()
 
-  function rotate(): Kept {
+  function rotate(): DatedKey {
     const made = now()
     const fresh = { id: randomBytes(8).toString('hex'), secret: randomBytes(32), made }
     keys = [fresh, ...keys.filter((key) => key.made > made - ROTATION_MS - lifetime)]
     saving = saving
       .then(() => write(file, keys))
       .catch((error: unknown) => {
-        log.error({ file, err: error }, 'the keys of sessions cannot be kept: a restart will end the sessions')
+        log.error({ file, err: error }, 'the keys of sessions cannot be stored: a restart will end all sessions')
       })
     return fresh
   }
 
-  const current = (): Kept => {
+  const current = (): DatedKey => {
     const [newest] = keys
     return newest && newest.made <= now() && newest.made > now() - ROTATION_MS ? newest : rotate()
   }
@@ -46,23 +46,23 @@ export async function openSessionKeys(
   }
 }
 
-async function readKeys(file: string, log: Log): Promise<readonly Kept[]> {
+async function readKeys(file: string, log: Log): Promise<readonly DatedKey[]> {
   try {
     const written = JSON.parse(await readFile(file, 'utf8')) as readonly { id: string; secret: string; made: number }[]
     await chmod(file, 0o600)
     const keys = written.map(({ id, secret, made }) => ({ id, secret: Buffer.from(secret, 'base64url'), made }))
     if (keys.every(({ id, secret, made }) => /^[0-9a-f]{16}$/.test(id) && secret.length === 32 && made > 0)) return keys
-    log.warn({ file }, 'the keys of sessions are malformed: the sessions there were are over')
+    log.warn({ file }, 'the keys of sessions are malformed: all sessions have ended')
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') {
-      log.warn({ file }, 'the keys of sessions cannot be read: the sessions there were are over')
+      log.warn({ file }, 'the keys of sessions cannot be read: all sessions have ended')
     }
   }
   return []
 }
 
 /** The whole file or the one before. */
-async function write(file: string, keys: readonly Kept[]): Promise<void> {
+async function write(file: string, keys: readonly DatedKey[]): Promise<void> {
   await mkdir(dirname(file), { recursive: true, mode: 0o700 })
   const temporary = `${file}.new`
   const handle = await open(temporary, 'w', 0o600)

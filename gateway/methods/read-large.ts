@@ -9,7 +9,7 @@ import { nTriplesLine } from '../rdf/graph.js'
 import type { Context } from '../request/context.js'
 import { N_TRIPLES, negotiate, TURTLE, type Format } from '../http/media-type.js'
 import { isFailure, problem, type Problem } from '../problem.js'
-import { readNTriples } from '../rdf/read.js'
+import { readStored } from '../rdf/read.js'
 import { agentFields } from '../request/agent-fields.js'
 import { evaluateConditions, notAcceptable } from '../request/conditions.js'
 import { response, streamed } from '../request/respond.js'
@@ -65,8 +65,8 @@ async function* digested(pieces: AsyncIterable<Uint8Array>, end: (digest: string
   let rest: string | undefined = ''
   const add = (line: string): void => {
     if (CANONICAL.test(line)) return digest.add(line)
-    const triples = readNTriples(line)
-    if (!triples) throw new StoreBreak(problem('store.failed', 'The triplestore sent something that is not N-Triples.'))
+    const triples = readStored(line)
+    if (isFailure(triples)) throw new StoreBreak(triples)
     for (const triple of triples) digest.add(nTriplesLine(triple))
   }
   for await (const piece of pieces) {

@@ -1,5 +1,5 @@
 // In charge of reading a write request: its content, parsed, or refused where it cannot be understood.
-import type { Gateway } from '../gateway.js'
+import { codingFlaw, readText } from '../http/body.js'
 import type { Quad } from '../rdf/graph.js'
 import type { Context } from '../request/context.js'
 import { isFailure, problem, type Problem } from '../problem.js'
@@ -11,26 +11,24 @@ export type WriteRequest =
   | { readonly method: 'PATCH'; readonly update: string | Problem }
   | { readonly method: 'DELETE' }
 
-export async function readWriteRequest({ request, gateway }: Context, iri: string): Promise<WriteRequest | Problem> {
+export async function readWriteRequest(context: Context, iri: string): Promise<WriteRequest | Problem> {
+  const { request, gateway } = context
   const { method, fields } = request
   if (method === 'DELETE') return { method }
   // RFC 9110 §14.5: a PUT with Content-Range is a partial one, which is not supported.
   if (fields['content-range'] !== undefined) return problem('request.malformed', 'Content-Range is not supported.')
-  const coding = fields['content-encoding']
-  if (coding !== undefined && coding.trim().toLowerCase() !== 'identity') {
-    return problem('content.unsupported', 'Content codings are not supported: send the content as it is.', {
-      fields: [['Accept-Encoding', 'identity']],
-    })
+  const coding = codingFlaw(fields)
+  if (coding !== undefined) {
+    return problem('content.unsupported', coding, { fields: [['Accept-Encoding', 'identity']] })
   }
   const type = fields['content-type']
-  if (method === 'PATCH' && !/^application\/sparql-update\s*(;|$)/i.test(type ?? '')) {
-    return problem('content.unsupported', 'PATCH takes application/sparql-update.', {
-      fields: [['Accept-Patch', 'application/sparql-update']],
-    })
+  if (method === 'PATCH') {
+    return /^application\/sparql-update\s*(;|$)/i.test(type ?? '')
+      ? readUpdate(context, iri)
+      : unsupportedPatch('PATCH takes application/sparql-update.')
   }
   const body = await request.readBody(gateway.settings.maxBody)
   if (isFailure(body)) return body
-  if (method === 'PATCH') return readUpdate(gateway, body, iri)
   // Spec 4.1: the body of a PUT may be empty; a POST appends something.
   if (body.length === 0 && type === undefined && method === 'POST') {
     return problem('content.unsupported', 'POST takes RDF with its Content-Type.', {
@@ -41,15 +39,16 @@ export async function readWriteRequest({ request, gateway }: Context, iri: strin
   return isFailure(content) ? content : { method: method as 'PUT' | 'POST', content }
 }
 
-async function readUpdate({ evaluation }: Gateway, body: Buffer, iri: string): Promise<WriteRequest | Problem> {
-  let text: string
-  try {
-    text = new TextDecoder('utf-8', { fatal: true }).decode(body)
-  } catch {
-    return problem('update.syntax', 'The update is not UTF-8.')
-  }
-  const analysed = await evaluation.analyse(text, iri)
+async function readUpdate({ request, gateway }: Context, iri: string): Promise<WriteRequest | Problem> {
+  const text = await readText(request, gateway.settings.maxBody, (reason, detail) =>
+    reason === 'unsupported' ? unsupportedPatch(detail) : problem('update.syntax', detail),
+  )
+  if (isFailure(text)) return text
+  const analysed = await gateway.evaluation.analyse(text, iri)
   // A violation of the form is a 422, which comes after the preconditions (design 3, order).
   if (isFailure(analysed) && analysed.failure !== 'update.form') return analysed
   return { method: 'PATCH', update: isFailure(analysed) ? analysed : text }
 }
+
+const unsupportedPatch = (detail: string): Problem =>
+  problem('content.unsupported', detail, { fields: [['Accept-Patch', 'application/sparql-update']] })

@@ -1,6 +1,6 @@
 // In charge of comparing a document of the store with the one of the history, and of journalling the difference.
 import { isSetback } from '../../versioning/change.js'
-import { storedState } from '../documents/stored-triples.js'
+import { storedState } from '../documents/stored-state.js'
 import { isFailure, type Problem } from '../problem.js'
 import { areSame } from '../rdf/same-graph.js'
 import type { Mirrored } from './mirrored.js'

@@ -1,7 +1,7 @@
 // In charge of importing documents that were not written through the gateway: many documents of a store as one commit.
 import { isSetback } from '../../versioning/change.js'
 import { makeUlids } from '../../versioning/journal/ulid.js'
-import { storedState } from '../documents/stored-triples.js'
+import { storedState } from '../documents/stored-state.js'
 import { isFailure, type Problem } from '../problem.js'
 import { StoreBreak } from '../stores/store.js'
 import { inParallel, type Mirrored } from './mirrored.js'

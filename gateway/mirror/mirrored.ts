@@ -3,7 +3,7 @@ import type { History } from '../../versioning/history.js'
 import { SetbackError, type Repository } from '../../versioning/repository.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import type { GraphStore } from '../stores/store.js'
-import { wholeText } from '../stores/whole-text.js'
+import { select } from '../stores/select.js'
 import { historyProblem } from './write-failures.js'
 
 /** An application with a history: its store and its repository, which are kept equal. */
@@ -29,18 +29,16 @@ const MAX_NAMES = 1024 * 1024 * 1024
 /** The names of the documents in the store. */
 export async function documentsIn({ store, base, isDocument }: Mirrored): Promise<readonly string[] | Problem> {
   const query = `SELECT DISTINCT ?g WHERE { GRAPH ?g { ?s ?p ?o } FILTER(STRSTARTS(STR(?g), ${JSON.stringify(base)})) }`
-  const text = await wholeText(store.query(query, 'text/tab-separated-values'), MAX_NAMES)
-  if (isFailure(text)) return text
-  // SPARQL 1.1 TSV §4: a line of variables, then a term in each line.
-  const [header, ...rows] = text.split(/\r?\n/)
-  const names = rows.filter(Boolean).map((row) => /^<([^\s<>]*)>$/.exec(row)?.[1])
-  if (header !== '?g' || names.includes(undefined)) {
+  const rows = await select(store, query, ['g'], { maxBytes: MAX_NAMES })
+  if (isFailure(rows)) return rows
+  const graphs = rows.flatMap(([graph]) => graph ?? [])
+  if (graphs.some(({ termType, value }) => termType !== 'NamedNode' || /[\s<>]/.test(value))) {
     return problem(
       'store.failed',
       'The triplestore was asked for the names of its graphs and answered with something else.',
     )
   }
-  return (names as string[]).filter(isDocument)
+  return graphs.map(({ value }) => value).filter(isDocument)
 }
 
 /** Git's ids of the documents at the head of the branch. */

@@ -2,7 +2,7 @@
 // store and branch are examined, each under its lock.
 import { blobId } from '../../versioning/git/fast-import.js'
 import { everyWrite, underLocks, type Lock, type Locks } from '../documents/locks.js'
-import { storedState } from '../documents/stored-triples.js'
+import { storedState } from '../documents/stored-state.js'
 import { isFailure, type Problem } from '../problem.js'
 import { blobsIn, documentsIn, inParallel, type Mirrored } from './mirrored.js'
 import {

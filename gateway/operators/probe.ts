@@ -5,7 +5,7 @@ import { sharersOf, type Dataspace, type Gateway } from '../gateway.js'
 import { forget } from './management.js'
 import { isFailure, type Problem } from '../problem.js'
 import type { GraphStore } from '../stores/store.js'
-import { wholeText } from '../stores/whole-text.js'
+import { select } from '../stores/select.js'
 
 // A row for each named graph: its number of triples, the length of their objects, and its latest date of change. A write that
 // changes none of the three goes unnoticed until the cached answers are too old (`--cache-max-age`).
@@ -20,12 +20,11 @@ const NAMED = 10
 type Looks = ReadonlyMap<string, string>
 
 async function looksOf(store: GraphStore): Promise<Looks | Problem> {
-  const text = await wholeText(store.query(QUESTION, 'text/tab-separated-values'), LIMIT)
-  if (isFailure(text)) return text
+  const rows = await select(store, QUESTION, ['g', 'triples', 'length', 'latest'], { maxBytes: LIMIT })
+  if (isFailure(rows)) return rows
   const looks = new Map<string, string>()
-  for (const line of text.split(/\r?\n/)) {
-    const [, graph, look] = /^<([^>]*)>\t(.*)$/.exec(line) ?? []
-    if (graph !== undefined) looks.set(graph, look!)
+  for (const [graph, ...look] of rows) {
+    if (graph) looks.set(graph.value, look.map((term) => term?.value).join(' '))
   }
   return looks
 }

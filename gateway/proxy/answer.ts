@@ -113,7 +113,7 @@ function located({ url, status, fields }: FetchAnswer, isSafe: boolean): Field[]
   return references.flatMap(([name, reference]): Field[] => {
     if (reference === undefined) return []
     const target = parseHttpUrl(reference, new URL(url))
-    return typeof target === 'string' ? [] : [[name, target.href]]
+    return isFailure(target) ? [] : [[name, target.href]]
   })
 }
 

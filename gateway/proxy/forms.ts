@@ -5,7 +5,9 @@ import { negotiate, parseAccept, RDF_FORMATS, RESULT_FORMATS, type Format } from
 import { isFailure, problem, type Problem } from '../problem.js'
 import { READABLE_ACCEPT, readGraph, type ReadOptions } from '../rdf/read.js'
 import { writeGraph } from '../rdf/write.js'
-import { readResults, RESULTS_JSON, RESULTS_XML, writeResults, type Results } from '../rdf/sparql-results.js'
+import { readResults } from '../rdf/read-sparql-results.js'
+import { RESULTS_JSON, RESULTS_XML, type Results } from '../rdf/sparql-results.js'
+import { writeResults } from '../rdf/write-sparql-results.js'
 
 export interface Content {
   /** As `parseMediaType` has it. */

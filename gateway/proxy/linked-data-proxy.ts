@@ -2,12 +2,8 @@
 // request in nobody's name, with the fields that are listed here. Nothing that comes back is kept.
 import { createHash } from 'node:crypto'
 import { parseHttpUrl } from '../../policies/fetch/destination.js'
-import {
-  isFetchFailure,
-  type FetchFailure,
-  type GuardedFetch,
-  type GuardedFetchSettings,
-} from '../../policies/fetch/guarded-fetch.js'
+import type { FetchFailure } from '../../policies/fetch/fetch-failure.js'
+import type { GuardedFetch, GuardedFetchSettings } from '../../policies/fetch/guarded-fetch.js'
 import type { Response } from '../http/exchange.js'
 import type { Member, Proxying } from '../gateway.js'
 import { makePlaces } from '../places.js'
@@ -81,9 +77,9 @@ async function exchange(context: Context, url: URL): Promise<Response | Problem>
     redirects: isSafe ? 'follow' : 'return',
     signal: request.signal(),
   })
-  if (!isFetchFailure(answer)) return answerFrom(context, answer, conditions)
-  trace.cause = answer.reason
-  return problem(CODE_OF[answer.reason], answer.detail)
+  if (!isFailure(answer)) return answerFrom(context, answer, conditions)
+  trace.cause = answer.failure
+  return problem(CODE_OF[answer.failure], answer.detail)
 }
 
 /** Fetch §2.2.5, `Sec-Fetch-Dest`: what a page would run or be changed by, unlike data, an image or a page in its sandbox. */
@@ -104,7 +100,7 @@ function refusal(fields: Fields, mayUse: boolean, pseudonym: string): Problem | 
 
 function destinationOf(uri: string, isOwn: (url: URL) => boolean): URL | Problem {
   const url = parseHttpUrl(uri)
-  if (typeof url === 'string') {
+  if (isFailure(url)) {
     return problem('proxy.refused', '?uri= takes an absolute http or https URL without user information.')
   }
   if (!isOwn(url)) return url
@@ -134,7 +130,7 @@ const sentFields = (fields: Fields, hasContent: boolean): Record<string, string>
 
 const viaOf = ({ via }: Fields, pseudonym: string): string => [via, `1.1 ${pseudonym}`].filter(Boolean).join(', ')
 
-const CODE_OF: Readonly<Record<FetchFailure['reason'], ProblemCode>> = {
+const CODE_OF: Readonly<Record<FetchFailure['failure'], ProblemCode>> = {
   'refused-address': 'proxy.refused',
   'refused-scheme': 'proxy.refused',
   'refused-port': 'proxy.refused',

@@ -1,7 +1,8 @@
 // In charge of a graph as a value: triples and their canonical N-Triples (RDF 1.2 N-Triples §4), sorted as bytes.
-// What may become a line is checked here, so that nothing a client sends can end a term or a line early.
+// Checks each term that becomes part of a line, so that no client can end a term or a line early.
 import { DataFactory } from 'n3'
 import type { Literal, NamedNode, Quad, Term } from '@rdfjs/types'
+import { XSD } from './vocabulary.js'
 
 export const { namedNode, blankNode, literal, quad, defaultGraph } = DataFactory
 
@@ -11,10 +12,9 @@ export interface Graph {
   readonly lines: readonly string[]
 }
 
-const XSD_STRING = 'http://www.w3.org/2001/XMLSchema#string'
+const XSD_STRING = XSD('string')
 
-// RDF 1.1 Turtle §6.5 IRIREF: the characters that may not stand between < and >, however they were written.
-
+// RDF 1.1 Turtle §6.5 IRIREF: the characters that an IRI may not contain, even where an escape stood for them.
 const NOT_IN_IRI = /[\x00-\x20<>"{}|^`\\]/
 const ABSOLUTE = /^[A-Za-z][A-Za-z0-9+.-]*:/
 // RFC 3987 §2.2: complete percent-encodings, brackets around an IP address only, one fragment; stores refuse the rest.
@@ -24,7 +24,7 @@ const isWellFormedIri = (value: string): boolean =>
     (/^[A-Za-z][A-Za-z0-9+.-]*:\/\/(?:[^/?#[\]]*@)?\[[0-9A-Fa-f:.]+\](?::\d*)?(?:[/?#][^[\]]*)?$/.test(value) &&
       URL.canParse(value)))
 
-// BCP 47, as far as Turtle's LANGTAG has it.
+// BCP 47, as far as Turtle's LANGTAG allows it.
 const LANGUAGE = /^[a-zA-Z]{1,8}(-[a-zA-Z0-9]{1,8})*$/
 
 /** Why a triple cannot be stored, or undefined when it can: RDF 1.1 terms, absolute IRIs, well-formed text. */
@@ -129,20 +129,20 @@ export const irisOf = (graph: Graph, subject: string, predicate: string): string
     .filter((t) => t.subject.value === subject && t.predicate.value === predicate && t.object.termType === 'NamedNode')
     .map((t) => t.object.value)
 
-const XSD = 'http://www.w3.org/2001/XMLSchema#'
-// Datatypes that stores keep by value (integers, decimals, floats, booleans, dates and times), each with its canonical
-// form (XML Schema 1.1 Datatypes): a literal written in another way may come back in that form.
+const DATATYPES = XSD('')
+// Datatypes that stores keep by value (integers, decimals, floats, booleans, dates and times), and their canonical forms
+// (XML Schema 1.1 Datatypes): a literal in another spelling may come back in that form.
 const BY_VALUE =
   /^(?:(?:non)?(?:positive|negative)?integer|(?:unsigned)?(?:long|int|short|byte)|decimal|double|float|boolean|dateTime(?:Stamp)?|date|time|g\w+|\w*[dD]uration)$/i
 const CANONICAL = /^(?:0|-?[1-9]\d{0,14}|true|false|\d{4}-\d\d-\d\d(?:T\d\d:\d\d:\d\d(?:\.\d*[1-9])?Z)?)$/
 
-/** Whether a store may give a literal of this graph back in other words than it was given. */
+/** Whether a store may return a literal of this graph in another spelling. */
 export const mayBeRewritten = ({ triples }: Graph): boolean =>
   triples.some(
     ({ object }) =>
       object.termType === 'Literal' &&
-      object.datatype.value.startsWith(XSD) &&
-      BY_VALUE.test(object.datatype.value.slice(XSD.length)) &&
+      object.datatype.value.startsWith(DATATYPES) &&
+      BY_VALUE.test(object.datatype.value.slice(DATATYPES.length)) &&
       !CANONICAL.test(object.value),
   )
 

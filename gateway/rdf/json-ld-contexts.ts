@@ -1,9 +1,8 @@
-// In charge of remote JSON-LD contexts: fetched through the guarded fetcher only, kept for a while, bounded.
+// In charge of remote JSON-LD contexts: fetched through the guarded fetcher only, cached for a while, bounded.
 import { LRUCache } from 'lru-cache'
-import { isFetchFailure, type GuardedFetch } from '../../policies/fetch/guarded-fetch.js'
-
-/** The context document, or undefined when it cannot be had. */
-export type LoadContext = (url: string) => Promise<unknown>
+import type { LoadContext } from './read-json-ld.js'
+import type { GuardedFetch } from '../../policies/fetch/guarded-fetch.js'
+import { isFailure } from '../problem.js'
 
 const LIFETIME_MS = 3_600_000
 
@@ -13,7 +12,7 @@ export function makeLoadContext(fetcher: GuardedFetch): LoadContext {
     const known = contexts.get(url)
     if (known) return known
     const answer = await fetcher.fetch(url, { accept: 'application/ld+json, application/json;q=0.9' })
-    if (isFetchFailure(answer) || answer.status !== 200) return undefined
+    if (isFailure(answer) || answer.status !== 200) return undefined
     try {
       const context = JSON.parse(answer.body.toString('utf8')) as unknown
       if (typeof context !== 'object' || context === null) return undefined

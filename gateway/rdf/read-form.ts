@@ -1,23 +1,24 @@
-// In charge of reading RDF/POST: RDF as the fields of an HTML form (reference/linkeddatahub.md 3.1).
+// In charge of reading RDF/POST: RDF as the fields of an HTML form (LinkedDataHub 3.1).
 import type { DataFactory, Literal, NamedNode, Quad } from '@rdfjs/types'
 import { resolve } from 'relative-to-absolute-iri'
+import { malformed, type SyntaxFailure } from './terms.js'
 
 /**
- * The triples of an RDF/POST form. Fields are read from left to right; a field that makes no sense where it stands is
- * skipped. Undefined when the form is not RDF/POST (its first key is not `rdf`); an Error when it cannot be read.
+ * The triples of an RDF/POST form. Fields are read from left to right; a field that makes no sense at its place is skipped.
+ * Undefined when the form is not RDF/POST (its first key is not `rdf`).
  */
-export function readRdfPost(form: string, base: string, terms: DataFactory): Quad[] | Error | undefined {
+export function readRdfPost(form: string, base: string, terms: DataFactory): Quad[] | SyntaxFailure | undefined {
   try {
     const pairs = pairsOf(form)
     return pairs[0]?.[0] === 'rdf' ? triplesOf(fieldsOf(pairs), base, terms) : undefined
   } catch (error) {
-    return error as Error
+    return malformed((error as Error).message)
   }
 }
 
 type Pair = readonly [key: string, value: string]
 
-/** application/x-www-form-urlencoded (URL Standard §5.1), but what is not UTF-8 is an error, not replaced. */
+/** application/x-www-form-urlencoded (URL Standard §5.1), but text that is not UTF-8 is an error, not replaced. */
 function pairsOf(form: string): Pair[] {
   const pairs = form.split('&').filter((pair) => pair !== '')
   return pairs.map((pair) => {
@@ -34,7 +35,7 @@ function decoded(text: string): string {
   }
 }
 
-/** One or several pairs that belong together. */
+/** A pair, or several pairs that form one term. */
 interface Field {
   readonly key: string
   readonly value: string

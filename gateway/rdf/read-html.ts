@@ -1,12 +1,13 @@
-// In charge of finding the JSON-LD islands in HTML (JSON-LD 1.1 §7): what is in its script elements, and its base.
+// In charge of finding the JSON-LD islands in HTML (JSON-LD 1.1 §7): the texts of its script elements, and its base.
 import { Parser } from 'htmlparser2'
 import { resolve } from 'relative-to-absolute-iri'
 import { parseMediaType } from '../http/media-type.js'
+import { malformed, type SyntaxFailure } from './terms.js'
 
 const DEPTH_LIMIT = 512
 
-/** The texts of the JSON-LD script elements and the base of the page; an Error when the page is nested too deeply. */
-export function islandsOf(html: string, base: string): { texts: readonly string[]; base: string } | Error {
+/** The texts of the JSON-LD script elements and the base of the page; a failure when the page is nested too deeply. */
+export function islandsOf(html: string, base: string): { texts: readonly string[]; base: string } | SyntaxFailure {
   const texts: string[] = []
   let inIsland = false
   let pageBase: string | undefined
@@ -29,7 +30,7 @@ export function islandsOf(html: string, base: string): { texts: readonly string[
     },
   })
   parser.end(html)
-  return depth > DEPTH_LIMIT ? new Error(`nested deeper than ${DEPTH_LIMIT} levels`) : { texts, base: pageBase ?? base }
+  return depth > DEPTH_LIMIT ? malformed(`nested deeper than ${DEPTH_LIMIT} levels`) : { texts, base: pageBase ?? base }
 }
 
 function resolved(href: string, base: string): string {

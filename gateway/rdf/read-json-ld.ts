@@ -1,23 +1,24 @@
-// In charge of reading JSON-LD: bounded in depth, in size and in the contexts that it has processed; in pieces, so that
-// a long document does not hold up the event loop.
+// In charge of reading JSON-LD: bounded in depth, in size and in the work of its contexts; in pieces, so that a long document
+// does not hold up the event loop. Uses internals of jsonld-streaming-parser (`parsingContext.contextParser.parse`), whose
+// version package.json pins: the parser has no bound of its own on the work of nested and scoped contexts.
 import { JsonLdParser } from 'jsonld-streaming-parser'
 import { setImmediate } from 'node:timers/promises'
 import type { Quad } from './graph.js'
-import { problem, type Problem } from '../problem.js'
-import { quadsFrom, syntaxProblem, type Terms } from './terms.js'
+import { isFailure, problem, type Problem } from '../problem.js'
+import { malformed, quadsFrom, syntaxProblem, type SyntaxFailure, type Terms } from './terms.js'
 
-/** The context document at a URL; undefined when it cannot be had or is not allowed. */
+/** The context document at a URL; undefined when it is not available or not allowed. */
 export type LoadContext = (url: string) => Promise<unknown>
 
 const SYNTAX = 'JSON-LD'
 const DEPTH_LIMIT = 64
-/** The weight of a value is its depth, since that is what its processing costs. */
+/** The weight of a value is its depth, since its processing costs as much. */
 const WHOLE_WEIGHT_LIMIT = 1_000_000
 const PIECE_WEIGHT_LIMIT = 100_000
 const PIECE_WEIGHT = 10_000
 const CONTEXT_STRING_LIMIT = 4096
 const REMOTE_CONTEXTS_LIMIT = 16
-/** Term definitions gone through, over all contexts: each context goes through those in scope too. */
+/** Processed term definitions, over all contexts: each context processes those in scope again. */
 const DEFINITIONS_LIMIT = 2_000_000
 
 const TOO_LARGE = problem(
@@ -45,8 +46,8 @@ export async function readJsonLd(
     const own =
       typeof value === 'object' && value !== null
         ? weigh(value, 1, false)
-        : 'the document is neither an object nor an array'
-    if (typeof own === 'string') return syntaxProblem(SYNTAX, own)
+        : malformed('the document is neither an object nor an array')
+    if (isFailure(own)) return syntaxProblem(SYNTAX, own.detail)
     weight += own
   }
   if (weight > WHOLE_WEIGHT_LIMIT) return TOO_LARGE
@@ -58,7 +59,7 @@ export async function readJsonLd(
     const parser = new JsonLdParser({ baseIRI: base, dataFactory: terms.factory, documentLoader: contexts.loader })
     contexts.bound(parser)
     const read = await quadsFrom(parser, JSON.stringify(piece.value))
-    if (read instanceof Error) return syntaxProblem(SYNTAX, read, terms)
+    if (isFailure(read)) return syntaxProblem(SYNTAX, read.detail, terms)
     for (const quad of read) quads.push(quad)
     await setImmediate()
   }
@@ -66,18 +67,20 @@ export async function readJsonLd(
 }
 
 /**
- * The sum of the depths of all values, or what is wrong with the text: nesting without end, half surrogate pairs, keys
- * that name what every JavaScript object inherits (the parser would take them for terms), and IRIs that the parser
- * would leave out without a word.
+ * The sum of the depths of all values. A failure for nesting without end, half surrogate pairs, keys that every JavaScript
+ * object inherits (the parser would take them for terms), and IRIs that the parser would silently leave out.
  */
-function weigh(value: unknown, depth: number, inContext: boolean, role?: string): number | string {
-  if (typeof value === 'string') return flawOfString(value, inContext) ?? flawOfIri(value, role) ?? depth
+function weigh(value: unknown, depth: number, inContext: boolean, role?: string): number | SyntaxFailure {
+  if (typeof value === 'string') {
+    const flaw = flawOfString(value, inContext) ?? flawOfIri(value, role)
+    return flaw === undefined ? depth : malformed(flaw)
+  }
   if (typeof value !== 'object' || value === null) return depth
-  if (depth > DEPTH_LIMIT) return `nested deeper than ${DEPTH_LIMIT} levels`
+  if (depth > DEPTH_LIMIT) return malformed(`nested deeper than ${DEPTH_LIMIT} levels`)
   let weight = depth
-  const weighed = (member: unknown, memberRole: string | undefined): string | undefined => {
+  const weighed = (member: unknown, memberRole: string | undefined): SyntaxFailure | undefined => {
     const own = weigh(member, depth + 1, inContext || memberRole === '@context', memberRole)
-    if (typeof own === 'string') return own
+    if (isFailure(own)) return own
     weight += own
   }
   if (Array.isArray(value)) {
@@ -88,21 +91,25 @@ function weigh(value: unknown, depth: number, inContext: boolean, role?: string)
     return weight
   }
   for (const [key, member] of Object.entries(value)) {
-    const flaw =
-      key in Object.prototype
-        ? `the key "${key}" is not supported, write the IRI`
-        : (flawOfString(key, inContext) ?? flawOfIri(key, '@type') ?? weighed(member, key))
-    if (flaw) return flaw
+    const flaw = flawOfKey(key, inContext)
+    if (flaw !== undefined) return malformed(flaw)
+    const failed = weighed(member, key)
+    if (failed) return failed
   }
   return weight
 }
+
+const flawOfKey = (key: string, inContext: boolean): string | undefined =>
+  key in Object.prototype
+    ? `the key "${key}" is not supported, write the IRI`
+    : (flawOfString(key, inContext) ?? flawOfIri(key, '@type'))
 
 const flawOfString = (text: string, inContext: boolean): string | undefined => {
   if (!text.isWellFormed()) return 'half a surrogate pair'
   return inContext && text.length > CONTEXT_STRING_LIMIT ? 'a context holds a text that is too long' : undefined
 }
 
-// What the parser takes for no IRI: RFC 3987 §2.2, and IPv6 addresses.
+// The texts that the parser does not accept as IRIs: RFC 3987 §2.2, and IPv6 addresses.
 const NOT_AN_IRI = /[\s"<>{}|\\^`[\]]|#.*#/s
 
 /** The value of `@id` is an IRI; that of `@type`, and a key, may also be any term. */
@@ -141,7 +148,7 @@ function groupsOf(members: readonly unknown[], depth: number): { value: unknown[
   return groups
 }
 
-/** The remote contexts of one document, each loaded once, and the bound on the work that its contexts make. */
+/** The remote contexts of one document, each loaded once, and the bound on the work of its contexts. */
 function contextsFor(loadContext: LoadContext) {
   const loaded = new Map<string, Promise<unknown>>()
   let definitions = 0
@@ -155,13 +162,13 @@ function contextsFor(loadContext: LoadContext) {
           loaded.set(url, loadContext(url))
         }
         const document = await loaded.get(url)
-        if (typeof document !== 'object' || document === null) throw new Error('it could not be had, or is not allowed')
+        if (typeof document !== 'object' || document === null) throw new Error('it is not available, or not allowed')
         const flaw = weigh(document, 1, true)
-        if (typeof flaw === 'string') throw new Error(flaw)
+        if (isFailure(flaw)) throw new Error(flaw.detail)
         return structuredClone(document) as { '@context': never }
       },
     },
-    /** The parser has no such bound: nested and scoped contexts make a short document cost minutes. */
+    /** Wraps the parser's own context parser: without a bound, nested contexts make a short document cost minutes. */
     bound(parser: JsonLdParser): void {
       const { contextParser } = (parser as unknown as { parsingContext: { contextParser: ContextParser } })
         .parsingContext
@@ -179,7 +186,7 @@ interface ContextParser {
   parse(context: unknown, options?: { parentContext?: unknown }, ...internal: unknown[]): Promise<unknown>
 }
 
-/** The error with line and column, where V8 tells a position. */
+/** The error with line and column, where V8 gives a position. */
 function withLine(error: unknown, text: string): string {
   const message = (error as Error).message
   const position = message.includes('end of JSON') ? text.length : Number(/position (\d+)/.exec(message)?.[1] ?? NaN)

@@ -1,11 +1,12 @@
-// In charge of reading RDF/XML: rdfxml-streaming-parser, with what it lacks (text in several parts, XML literals, relative
-// IRIs in two places, truncated documents) mended, and with depth and entities bounded.
+// In charge of reading RDF/XML with rdfxml-streaming-parser: fixes what it lacks (text in several parts, XML literals,
+// relative IRIs in two places, truncated documents), and bounds depth and entities. Uses its internals (`saxParser`,
+// `activeTagStack`, `baseIRI`, and the methods that BoundedParser overrides), whose version package.json pins.
 import type { Duplex } from 'node:stream'
 import { resolve } from 'relative-to-absolute-iri'
 import { ParseType, RdfXmlParser, type IActiveTag } from 'rdfxml-streaming-parser'
 import type { Quad } from './graph.js'
-import type { Problem } from '../problem.js'
-import { quadsFrom, syntaxProblem, type Terms } from './terms.js'
+import { isFailure, type Problem } from '../problem.js'
+import { malformed, quadsFrom, syntaxProblem, type SyntaxFailure, type Terms } from './terms.js'
 import { xmlAttribute, xmlText } from './write-rdf-xml.js'
 
 const SYNTAX = 'RDF/XML'
@@ -27,7 +28,7 @@ export async function readRdfXml(text: string, base: string, terms: Terms): Prom
     validateUri: false,
   })
   const read = await quadsFrom(parser as unknown as Duplex, text)
-  return read instanceof Error ? syntaxProblem(SYNTAX, withPlace(read.message), terms) : read
+  return isFailure(read) ? syntaxProblem(SYNTAX, withPlace(read.detail), terms) : read
 }
 
 const withPlace = (message: string): string =>
@@ -35,7 +36,7 @@ const withPlace = (message: string): string =>
 
 type Tag = Parameters<RdfXmlParser['onTagResource']>[0]
 
-/** What the parser keeps to itself. `rendered` is ours: the namespaces that a literal's elements have declared so far. */
+/** The parser's private members. `rendered` is ours: the namespaces that a literal's elements have declared so far. */
 interface Internals {
   readonly saxParser: {
     ENTITIES: Record<string, string>
@@ -70,13 +71,13 @@ class BoundedParser extends RdfXmlParser {
 
   protected override onDoctype(doctype: string): void {
     const entities = entitiesOf(doctype)
-    if (entities instanceof Error) throw this.newParseError(entities.message)
+    if (isFailure(entities)) throw this.newParseError(entities.detail)
     Object.defineProperties(this.internals.saxParser.ENTITIES, entities)
   }
 
   protected override onTag(tag: Tag): void {
     const stack = this.internals.activeTagStack
-    // Finding the namespace of a prefix costs the depth.
+    // The parser searches all levels for the namespace of a prefix.
     if (stack.length >= DEPTH_LIMIT) throw this.newParseError(`nested deeper than ${DEPTH_LIMIT} levels`)
     const parent = stack.at(-1)
     if (parent?.childrenStringTags) return this.onLiteralTag(tag, parent.rendered)
@@ -86,11 +87,11 @@ class BoundedParser extends RdfXmlParser {
       stack.push({ childrenParseType: ParseType.RESOURCE, baseIRI: this.internals.baseIRI })
     }
     super.onTag(tag)
-    // A list of all namespaces in scope, copied for each element.
+    // The parser would copy the list of all namespaces in scope for each element.
     delete stack.at(-1)!.namespaces
   }
 
-  /** RDF/XML §7.2.17: an element in an XML literal, well-formed by itself (Exclusive XML Canonicalization §3). */
+  /** RDF/XML §7.2.17: writes an element of an XML literal so that it is well-formed alone (Exclusive XML Canonicalization §3). */
   private onLiteralTag(tag: Tag, rendered: ReadonlyMap<string, string> = new Map([['', '']])): void {
     const attributes = Object.values(tag.attributes).filter(({ uri }) => uri !== XMLNS)
     const used = [tag, ...attributes.filter(({ prefix }) => prefix !== '')].filter(({ prefix }) => prefix !== 'xml')
@@ -114,13 +115,13 @@ class BoundedParser extends RdfXmlParser {
   }
 
   protected override onTagProperty(tag: Tag, activeTag: IActiveTag, parentTag: IActiveTag): void {
-    // RDF/XML §2.14: xml:base holds on any element.
+    // RDF/XML §2.14: xml:base is valid on any element.
     const base = tag.attributes['xml:base']
     if (base) activeTag.baseIRI = resolve(base.value, activeTag.baseIRI)
     super.onTagProperty(tag, activeTag, parentTag)
   }
 
-  /** Character data, which comes in parts where a CDATA section or a comment stands in it. */
+  /** Character data, which arrives in parts where it contains a CDATA section or a comment. */
   protected override onText(text: string): void {
     const tag = this.internals.activeTagStack.at(-1)
     if (tag?.childrenStringTags) super.onText(xmlText(text))
@@ -134,22 +135,22 @@ const EXPANSION_CHARACTERS_LIMIT = 1024 * 1024
 const DECLARATION = /\s+|<!--[^]*?-->|<!ENTITY\s+([^\s"'<>&%]+)\s+(?:"([^"<&%]*)"|'([^'<&%]*)')\s*>/y
 
 /**
- * The entities of a document type declaration as properties that count what they expand to. Nothing else may be
- * declared: no external entity, none that holds markup or another entity, so that expansion is neither a fetch nor a bomb.
+ * The entities of a document type declaration as properties that count the characters of their expansion. It may declare
+ * nothing else: no external entity, none with markup or another entity, so that expansion is neither a fetch nor a bomb.
  */
-function entitiesOf(doctype: string): PropertyDescriptorMap | Error {
+function entitiesOf(doctype: string): PropertyDescriptorMap | SyntaxFailure {
   const [whole, subset = ''] = /^\s*[^\s"'<>[\]]+\s*(?:\[([^]*)\]\s*)?$/.exec(doctype) ?? []
-  if (whole === undefined) return new Error('a document type with an external subset is not supported')
+  if (whole === undefined) return malformed('a document type with an external subset is not supported')
   const entities: PropertyDescriptorMap = { __proto__: null } as never
   let expanded = 0
   for (let at = 0; at < subset.length; at = DECLARATION.lastIndex) {
     DECLARATION.lastIndex = at
     const found = DECLARATION.exec(subset)
-    if (!found) return new Error('only entities that stand for plain text may be declared')
+    if (!found) return malformed('only entities that stand for plain text may be declared')
     const [, name, value = found[3] ?? ''] = found
-    // XML §4.2: the first declaration binds; §4.6: those that are predefined mean what they mean.
+    // XML §4.2: the first declaration counts; §4.6: predefined entities cannot be redefined.
     if (name === undefined || name in entities || name in PREDEFINED) continue
-    if (value.length > ENTITY_CHARACTERS_LIMIT) return new Error(`the entity ${name} is too long`)
+    if (value.length > ENTITY_CHARACTERS_LIMIT) return malformed(`the entity ${name} is too long`)
     const get = (): string => {
       if ((expanded += value.length) > EXPANSION_CHARACTERS_LIMIT) throw new Error('its entities expand to too much')
       return value

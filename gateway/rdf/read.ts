@@ -1,16 +1,17 @@
-// In charge of reading RDF: from a request's content by its media type, from the store's answers, from configuration.
+// In charge of reading RDF: the content of requests by its media type, the store's answers, and configuration files.
 import { Parser } from 'n3'
 import { flawOf, quad, type Quad } from './graph.js'
+import { charsetFlaw, decodeText } from '../http/body.js'
 import { parseMediaType } from '../http/media-type.js'
-import { problem, type Problem } from '../problem.js'
+import { isFailure, problem, type Problem } from '../problem.js'
 import { islandsOf } from './read-html.js'
 import { readJsonLd, type LoadContext } from './read-json-ld.js'
 import { readRdfPost } from './read-form.js'
-import { graphProblem, makeTerms, syntaxProblem, type Terms } from './terms.js'
+import { graphProblem, makeTerms, malformed, syntaxProblem, type SyntaxFailure, type Terms } from './terms.js'
 import { readRdfXml } from './read-rdf-xml.js'
 
 export interface ReadOptions {
-  /** The remote JSON-LD context at a URL; undefined when it cannot be had or is not allowed. */
+  /** The remote JSON-LD context at a URL; undefined when it is not available or not allowed. */
   readonly loadContext: LoadContext
 }
 
@@ -32,17 +33,17 @@ const READERS: ReadonlyMap<string, Reader> = new Map<string, Reader>([
 /** The media types that requests may have, as the value of an `Accept-Post` field (LDP §7.1). */
 export const ACCEPT_POST = [...READERS.keys()].join(', ')
 
-/** What to ask other servers for: an `Accept` value for documents that `readGraph` is to read. */
+/** An `Accept` value for requests to other servers whose documents `readGraph` reads. */
 export const READABLE_ACCEPT =
   'text/turtle, application/n-triples, application/ld+json;q=0.9, application/rdf+xml;q=0.8, text/html;q=0.2'
 
-/** Whether content of this Content-Type is read. */
+/** Whether `readGraph` reads content of this Content-Type. */
 export const isReadable = (contentType: string | undefined): boolean =>
   contentType !== undefined && READERS.has(parseMediaType(contentType)?.type ?? '')
 
 /**
- * The triples of a request's content, possibly with duplicates. Blank node labels are of our own making and distinct
- * within the result only. Problems: `content.unsupported`, `content.syntax`, `content.too-large`.
+ * The triples of a request's content, possibly with duplicates. Blank node labels are of our own making, and no other
+ * text has them. Problems: `content.unsupported`, `content.syntax`, `content.too-large`.
  * @param base the document's URI: relative IRIs are resolved against it, and a named graph must have this name
  */
 export async function readGraph(
@@ -55,19 +56,17 @@ export async function readGraph(
   const mediaType = parseMediaType(contentType)
   const reader = mediaType && READERS.get(mediaType.type)
   if (!reader) return unsupported(`The media type ${contentType.slice(0, 100)} is not supported.`)
-  const charset = mediaType.parameters.get('charset')
-  if (charset !== undefined && !/^(utf-?8|us-ascii)$/i.test(charset)) {
-    return unsupported(`The charset ${charset.slice(0, 100)} is not supported, only UTF-8 is.`)
-  }
+  const flaw = charsetFlaw(contentType)
+  if (flaw !== undefined) return unsupported(flaw)
   if (body.length === 0) return []
-  const text = decode(body)
+  const text = decodeText(body)
   if (text === undefined) return problem('content.syntax', 'The content is not valid UTF-8.')
   const terms = makeTerms()
   const quads = await reader(text, base, terms, options)
   return Array.isArray(quads) ? oneGraph(quads, base, mediaType.type) : quads
 }
 
-/** RFC 9110 §15.5.16: what would have been supported. */
+/** RFC 9110 §15.5.16: the fields name the supported media types. */
 const unsupported = (detail: string): Problem =>
   problem('content.unsupported', `${detail} Supported are: ${ACCEPT_POST}.`, {
     fields: [
@@ -75,14 +74,6 @@ const unsupported = (detail: string): Problem =>
       ['Accept', ACCEPT_POST],
     ],
   })
-
-function decode(body: Buffer): string | undefined {
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(body)
-  } catch {
-    return undefined
-  }
-}
 
 /** The triples of the one graph that a dataset may have: the default graph, or the one named as the document. */
 function oneGraph(quads: readonly Quad[], document: string, mediaType: string): Result {
@@ -113,7 +104,7 @@ function n3Reader(format: 'Turtle' | 'N-Triples' | 'TriG' | 'N-Quads'): Reader {
   }
 }
 
-/** n3 tells the line at the end of its message, and the column not. */
+/** n3 gives the line at the end of its message, and no column. */
 interface N3Error extends Error {
   readonly context?: { readonly line: number; readonly token?: { readonly start?: number } }
 }
@@ -127,7 +118,7 @@ function placed(error: unknown): string {
 
 async function readHtml(html: string, base: string, terms: Terms, { loadContext }: ReadOptions): Promise<Result> {
   const islands = islandsOf(html, base)
-  if (islands instanceof Error) return syntaxProblem('HTML', islands)
+  if (isFailure(islands)) return syntaxProblem('HTML', islands.detail)
   if (islands.texts.length === 0) {
     return problem('content.syntax', 'The HTML has no RDF: no script element of the type application/ld+json.')
   }
@@ -137,10 +128,10 @@ async function readHtml(html: string, base: string, terms: Terms, { loadContext 
 function readForm(form: string, base: string, terms: Terms): Result {
   const triples = readRdfPost(form, base, terms.factory)
   if (triples === undefined) return unsupported('The form is not RDF/POST: its first key is not "rdf".')
-  return triples instanceof Error ? syntaxProblem('RDF/POST', triples, terms) : triples
+  return isFailure(triples) ? syntaxProblem('RDF/POST', triples.detail, terms) : triples
 }
 
-/** The triples of N-Triples that a store has answered, its blank node labels kept; undefined when it is malformed. */
+/** The triples of N-Triples, with its blank node labels; undefined when it is malformed. */
 export function readNTriples(text: string): Quad[] | undefined {
   try {
     const triples = new Parser({ format: 'N-Triples', blankNodePrefix: '_:' }).parse(text)
@@ -150,16 +141,20 @@ export function readNTriples(text: string): Quad[] | undefined {
   }
 }
 
+/** The triples of N-Triples that a store has answered; `store.failed` when it is malformed. */
+export const readStored = (text: string): Quad[] | Problem =>
+  readNTriples(text) ?? problem('store.failed', 'The triplestore answered with something that is not N-Triples.')
+
 /**
- * The quads of a TriG document, such as a configuration file; or what is wrong with it and in which line, from 1. Blank
- * nodes of several documents have distinct labels.
+ * The quads of a TriG document, such as a configuration file; or its first error and the line of it, from 1. Blank nodes of
+ * several documents have distinct labels.
  */
-export function readTrig(text: string, base: string): Quad[] | { readonly message: string; readonly line: number } {
+export function readTrig(text: string, base: string): Quad[] | (SyntaxFailure & { readonly line: number }) {
   try {
     return new Parser({ format: 'TriG', baseIRI: base, blankNodePrefix: '_:', factory: makeTerms().factory }).parse(
       text,
     )
   } catch (error) {
-    return { message: placed(error), line: (error as N3Error).context?.line ?? 1 }
+    return { ...malformed(placed(error)), line: (error as N3Error).context?.line ?? 1 }
   }
 }

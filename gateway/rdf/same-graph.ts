@@ -1,20 +1,21 @@
-// In charge of whether two texts of a document say the same: a store gives blank nodes labels of its own, and some keep the
-// value of a literal, not how it was written. Pure.
+// In charge of deciding whether two texts stand for the same graph: stores give blank nodes labels of their own, and some
+// keep the value of a literal, not its spelling. Pure.
 import { createHash } from 'node:crypto'
 import { literal, nTriplesTerm, type Quad, type Term } from './graph.js'
 import { readNTriples } from './read.js'
+import { XSD } from './vocabulary.js'
 
 /**
- * Whether two graphs, in N-Triples, are isomorphic, literals taken by their values; undefined is the document that does not
- * exist. Isomorphic ones are always the same. Others are told apart unless they differ only in how blank nodes are linked
- * that nothing else tells apart: such a change is left to the next one.
+ * Whether two graphs, in N-Triples, are isomorphic, with literals compared by value; undefined is a document that does not
+ * exist. Isomorphic graphs are always the same. Others differ, except some that differ only in the links between blank
+ * nodes that look alike: such a change shows with the next one.
  */
 export function areSame(a: string | undefined, b: string | undefined): boolean {
   if (a === b) return true
   return a !== undefined && b !== undefined && formOf(a) === formOf(b)
 }
 
-/** What isomorphic graphs have in common: their lines, with a colour in place of each label. */
+/** A form that isomorphic graphs share: their lines, with a colour in place of each label. */
 function formOf(nTriples: string): string {
   const triples = (readNTriples(nTriples) ?? []).map(partsOf)
   const colours = coloursOf(triples)
@@ -35,10 +36,10 @@ const partsOf = ({ subject, predicate, object }: Quad): Parts => [
 ]
 const isLabel = (part: Part): boolean => part.startsWith('_:')
 
-/** Rounds after which blank nodes are known by what is within so many steps of them. */
+/** After so many rounds a colour stands for everything within so many steps of a blank node. */
 const ROUNDS = 32
 
-/** Colour refinement: nodes that look alike from outside have the same colour. */
+/** Colour refinement: blank nodes with alike surroundings have the same colour. */
 function coloursOf(triples: readonly Parts[]): ReadonlyMap<Part, string> {
   const about = new Map<Part, Parts[]>()
   for (const parts of triples) {
@@ -68,17 +69,17 @@ function coloursOf(triples: readonly Parts[]): ReadonlyMap<Part, string> {
 
 const digest = (lines: readonly string[]): string => createHash('sha256').update(lines.join('\n')).digest('base64')
 
-const XSD = 'http://www.w3.org/2001/XMLSchema#'
+const DATATYPES = XSD('')
 
-/** The literal in a form that is the same for the same value, of the datatypes that stores keep by value (graph.ts). */
+/** The literal in a form that equal values share, for the datatypes that stores keep by value (graph.ts). */
 function byValue(term: Term): Term {
-  if (term.termType !== 'Literal' || !term.datatype.value.startsWith(XSD)) return term
+  if (term.termType !== 'Literal' || !term.datatype.value.startsWith(DATATYPES)) return term
   if (term.value.length > LONGEST) return term
-  const value = valueOf(term.value, term.datatype.value.slice(XSD.length))
+  const value = valueOf(term.value, term.datatype.value.slice(DATATYPES.length))
   return value === undefined ? term : literal(value, term.datatype)
 }
 
-/** Of the texts that are read for their values. */
+/** Longer literals are compared as texts. */
 const LONGEST = 100
 const INTEGER = /^(?:(?:non)?(?:positive|negative)?integer|(?:unsigned)?(?:long|int|short|byte))$/i
 const TEMPORAL = /^(?:dateTime(?:Stamp)?|date|time|gYear|gYearMonth|gMonth|gMonthDay|gDay)$/

@@ -1,27 +1,32 @@
-// In charge of what the readers of RDF share: the terms they make, the bound on what a text may grow to, and failing.
+// In charge of what all readers of RDF share: the terms they create, the bound on the size of a graph, and their failures.
+import { randomBytes } from 'node:crypto'
 import type { Duplex } from 'node:stream'
 import type { DataFactory } from '@rdfjs/types'
 import { blankNode, defaultGraph, literal, namedNode, quad, type Quad, type Term } from './graph.js'
-import { problem, type Problem } from '../problem.js'
+import { problem, type Failure, type Problem } from '../problem.js'
 
-/** The terms of one request body, for whichever parser reads it. */
+/** The terms of one text, for any parser. */
 export interface Terms {
-  /** What RDFJS parsers take; it throws when a bound is passed. */
+  /** For RDFJS parsers; throws when the graph grows beyond its bound. */
   readonly factory: DataFactory
-  /** Whether the bound on the size was passed. */
+  /** The graph has grown beyond its bound. */
   overgrown(): boolean
 }
 
-// A short text can stand for a huge graph: prefixes, entities, contexts and repeated subjects multiply what is written
-// once. What counts is what the graph would be in N-Triples.
+/** Content that is not in its syntax. */
+export type SyntaxFailure = Failure<'syntax'>
+
+export const malformed = (detail: string): SyntaxFailure => ({ failure: 'syntax', detail })
+
+// A short text can stand for a huge graph, by prefixes, entities, contexts and repeated subjects. So the size of the graph
+// in N-Triples counts.
 const LIMIT_CHARACTERS = 32 * 1024 * 1024
 const QUAD_CHARACTERS = 16
+const MARK_BYTES = 8
 
-let documents = 0
-
-/** Blank nodes get labels of our own, which no other document's have, so that no label can clash or be ill-formed. */
+/** Blank nodes get labels of our own, which no other text has, so that no label can clash or be ill-formed. */
 export function makeTerms(limit: number = LIMIT_CHARACTERS): Terms {
-  const document = documents++
+  const mark = randomBytes(MARK_BYTES).toString('base64url')
   const labels = new Map<string, string>()
   let count = 0
   let size = 0
@@ -29,7 +34,7 @@ export function makeTerms(limit: number = LIMIT_CHARACTERS): Terms {
     if ((size += characters) > limit) throw new Error('the graph grows too large')
   }
   const label = (own: string | undefined): string => {
-    if (own === undefined) return `d${document}b${count++}`
+    if (own === undefined) return `d${mark}b${count++}`
     const known = labels.get(own) ?? label(undefined)
     labels.set(own, known)
     return known
@@ -43,7 +48,7 @@ export function makeTerms(limit: number = LIMIT_CHARACTERS): Terms {
     literal(value: string, kind?: Parameters<DataFactory['literal']>[1]) {
       // Some parsers pass null for no datatype.
       const suffix = !kind || typeof kind === 'string' ? (kind ?? '') : 'termType' in kind ? kind.value : kind.language
-      // n3 keeps a literal as one string and finds its end by the last quotation mark.
+      // n3 stores a literal as one string and finds its end by the last quotation mark.
       if (suffix.includes('"')) throw new Error(`a malformed language tag or datatype: ${suffix}`)
       grow(value.length)
       return literal(value, (kind || undefined) as Parameters<typeof literal>[1])
@@ -60,13 +65,13 @@ export function makeTerms(limit: number = LIMIT_CHARACTERS): Terms {
 const lengthOf = (term: Term): number =>
   term.termType === 'Quad' ? 0 : term.value.length + (term.termType === 'Literal' ? term.datatype.value.length : 0)
 
-/** The quads that a streaming parser makes of a text, or the first error that it tells. */
-export const quadsFrom = (parser: Duplex, text: string): Promise<Quad[] | Error> =>
+/** The quads that a streaming parser reads in a text, or its first error. */
+export const quadsFrom = (parser: Duplex, text: string): Promise<Quad[] | SyntaxFailure> =>
   new Promise((resolve) => {
     const quads: Quad[] = []
     parser.on('data', (quad: Quad) => quads.push(quad))
     parser.on('error', (error: Error) => {
-      resolve(error)
+      resolve(malformed(error.message))
       parser.destroy()
     })
     parser.on('end', () => resolve(quads))
@@ -78,13 +83,12 @@ const MESSAGE_CHARACTERS = 200
 const shortened = (text: string): string =>
   (text.length > MESSAGE_CHARACTERS ? `${text.slice(0, MESSAGE_CHARACTERS)}…` : text).toWellFormed()
 
-/** The problem that a reader's error is: `content.too-large` when the terms are overgrown, else `content.syntax`. */
-export function syntaxProblem(syntax: string, error: unknown, terms?: Terms): Problem {
+/** The problem of a reader's error: `content.too-large` when the terms are overgrown, else `content.syntax`. */
+export function syntaxProblem(syntax: string, reason: string, terms?: Terms): Problem {
   if (terms?.overgrown()) {
     return problem('content.too-large', `The ${syntax} content stands for a graph that is too large when written out.`)
   }
-  const message = error instanceof Error ? error.message : String(error)
-  return problem('content.syntax', `The content is not valid ${syntax}: ${shortened(message)}`)
+  return problem('content.syntax', `The content is not valid ${syntax}: ${shortened(reason)}`)
 }
 
 export const graphProblem = (reason: string): Problem =>

@@ -1,4 +1,4 @@
-// In charge of the vocabulary terms that the gateway reads and writes: IRIs as constants, and the prefixes of pages.
+// In charge of the vocabularies that the gateway reads and writes: their namespaces and prefixes.
 
 const terms =
   (namespace: string) =>
@@ -15,7 +15,7 @@ export const FOAF = terms('http://xmlns.com/foaf/0.1/')
 export const ACL = terms('http://www.w3.org/ns/auth/acl#')
 export const CERT = terms('http://www.w3.org/ns/auth/cert#')
 export const PROV = terms('http://www.w3.org/ns/prov#')
-/** ChangeSet: what a difference between two versions is written in. */
+/** ChangeSet: the vocabulary of a difference between two versions. */
 export const CS = terms('http://purl.org/vocab/changeset/schema#')
 export const SH = terms('http://www.w3.org/ns/shacl#')
 export const SD = terms('http://www.w3.org/ns/sparql-service-description#')
@@ -28,7 +28,7 @@ export const LAPP = terms('https://w3id.org/atomgraph/linkeddatahub/apps#')
 export const LDS = terms('https://w3id.org/atomgraph/linkeddatahub/dataspaces#')
 export const LDH = terms('https://w3id.org/atomgraph/linkeddatahub#')
 export const LACL = terms('https://w3id.org/atomgraph/linkeddatahub/admin/acl#')
-/** Terms of our own: what a decision on access rests on. */
+/** Terms of our own: the evidence for a decision on access. */
 export const TGA = terms('urn:triplegate:access#')
 export const GITHUB = terms('https://w3id.org/atomgraph/linkeddatahub/services/github#')
 /** Core namespace: `a:authToken`, `a:graphStore` … (spec 2.3). */
@@ -40,6 +40,7 @@ export const NFO = terms('http://www.semanticdesktop.org/ontologies/2007/03/22/n
 export const HTTP = terms('http://www.w3.org/2011/http#')
 export const SC = terms('http://www.w3.org/2011/http-statusCodes#')
 
+/** The prefixes of documents. */
 export const PREFIXES: Readonly<Record<string, string>> = {
   rdf: RDF(''),
   rdfs: RDFS(''),
@@ -63,4 +64,15 @@ export const PREFIXES: Readonly<Record<string, string>> = {
   sd: SD(''),
   http: HTTP(''),
   sc: SC(''),
+}
+
+/** The prefixes of messages about the configuration. */
+export const CONFIGURATION_PREFIXES: Readonly<Record<string, string>> = {
+  ...PREFIXES,
+  doap: DOAP(''),
+  a: A(''),
+  ac: AC(''),
+  ldt: LDT(''),
+  lapp: LAPP(''),
+  host: GITHUB(''),
 }

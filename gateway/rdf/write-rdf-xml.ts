@@ -3,10 +3,10 @@ import type { Graph, NamedNode, Quad, Term } from './graph.js'
 import { problem, type Problem } from '../problem.js'
 import { PREFIXES, RDF, XSD } from './vocabulary.js'
 
-// XML 1.0 (5th ed.) §2.2: the characters that no document can hold, not even as references.
+// XML 1.0 (5th ed.) §2.2: the characters that no document can contain, not even as references.
 export const NOT_IN_XML = /[^\t\n\r\x20-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/u
 
-// XML Namespaces §3, XML 1.0 (5th ed.) §2.3: the characters that a name begins with, and those that go on with it.
+// XML Namespaces §3, XML 1.0 (5th ed.) §2.3: the characters that a name begins with, and those that may follow.
 const NAME_START =
   /[A-Z_a-z\xc0-\xd6\xd8-\xf6\xf8-\u02ff\u0370-\u037d\u037f-\u1fff\u200c\u200d\u2070-\u218f\u2c00-\u2fef\u3001-\ud7ff\uf900-\ufdcf\ufdf0-\ufffd\u{10000}-\u{effff}]/u
 const NAME_ONLY = /[-.0-9\xb7\u0300-\u036f\u203f\u2040]/
@@ -36,7 +36,7 @@ export const xmlAttribute = (text: string): string => text.replace(/[&<>"\t\n\r]
 
 /**
  * The graph as RDF/XML: the same graph gives the same bytes. `negotiation.not-acceptable` where it has no RDF/XML form:
- * a property whose IRI does not end in an XML name, or a character that XML cannot hold.
+ * a property whose IRI does not end in an XML name, or a character that XML cannot contain.
  */
 export function writeRdfXml({ triples }: Graph): string | Problem {
   const prefixes = new Map([[RDF(''), 'rdf']])
@@ -107,12 +107,13 @@ function flawInXml({ subject, predicate, object }: Quad): string | undefined {
   ]
   const found = texts.map((text) => NOT_IN_XML.exec(text)?.[0]).find((character) => character !== undefined)
   return (
-    found && `XML 1.0 cannot hold the character U+${found.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}`
+    found &&
+    `XML 1.0 cannot contain the character U+${found.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}`
   )
 }
 
 const notAcceptable = (reason: string): Problem =>
   problem(
     'negotiation.not-acceptable',
-    `The document has no RDF/XML form: ${reason}. It can be had as text/turtle, application/n-triples or application/ld+json.`,
+    `The document has no RDF/XML form: ${reason}. Ask for text/turtle, application/n-triples or application/ld+json.`,
   )

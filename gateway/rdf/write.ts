@@ -7,8 +7,8 @@ import { writeRdfXml } from './write-rdf-xml.js'
 import { PREFIXES, RDF, XSD } from './vocabulary.js'
 
 /**
- * The graph in a format of RDF_FORMATS. A Problem, `negotiation.not-acceptable`, where the graph has no form in it,
- * which RDF/XML alone can lack.
+ * The graph in a format of RDF_FORMATS. `negotiation.not-acceptable` where the graph has no form in it: some graphs have no
+ * RDF/XML.
  */
 export function writeGraph(graph: Graph, format: Format): string | Problem {
   switch (format.code) {
@@ -46,8 +46,8 @@ const NAMESPACE_AND_LOCAL = /^(.*[/#])[_a-zA-Z0-9](?:\.?[-_a-zA-Z0-9])*$/s
 const SCHEME = /^([^:/?#]+):(?!\/\/)/
 
 /**
- * The prefixes that the triples use. An IRI such as <acl:Read> would be written as it stands, which is a prefixed name:
- * its scheme is not declared as a prefix.
+ * The prefixes that the triples use. The writer would write an IRI such as <acl:Read> as a prefixed name, so no scheme of an
+ * IRI is declared as a prefix.
  */
 function prefixesFor(triples: readonly Quad[]): Record<string, string> {
   const used = new Set<string>()

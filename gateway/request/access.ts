@@ -1,6 +1,7 @@
 // In charge of the facts that a decision rests on (the document, its parent, the rules), and of asking for the decision.
-import type { AuthorizationIndex } from '../../policies/authorizations/index.js'
-import { decide, type Decision, type Mode, type Question } from '../../policies/decide.js'
+import type { AuthorizationIndex } from '../../policies/authorizations/authorization-index.js'
+import type { Mode } from '../../policies/authorizations/authorization.js'
+import { decide, type Decision, type Question } from '../../policies/decide.js'
 import {
   readDocument,
   readDocumentNow,

@@ -2,7 +2,8 @@
 // Profiles that are documents of this gateway are read in process, others through the guarded fetcher.
 import type { Agent } from './context.js'
 import type { GuardedFetch } from '../../policies/fetch/guarded-fetch.js'
-import type { ReadProfile } from '../../policies/identity/webid.js'
+import { failure } from '../../policies/failure.js'
+import type { ProfileFailure, ReadProfile } from '../../policies/identity/webid.js'
 import type { Request } from '../http/exchange.js'
 import type { Gateway, Member } from '../gateway.js'
 import { makeTrace, type Trace } from '../log.js'
@@ -66,10 +67,10 @@ function* agentOfCertificate(
   if (!verified) return undefined
   if ('webId' in verified) return verified.webId
   // The same words for every reason: a client that guesses must not learn which documents exist, or what they hold.
-  trace.cause = `${verified.reason}: ${verified.detail}`
+  trace.cause = `${verified.failure}: ${verified.detail}`
   const again = { fields: [['Retry-After', '1']] } as const
-  if (verified.reason === 'busy') return problem('server.overloaded', verified.detail, again)
-  if (verified.reason === 'store-unavailable') {
+  if (verified.failure === 'busy') return problem('server.overloaded', verified.detail, again)
+  if (verified.failure === 'store-unavailable') {
     return problem('access.unavailable', 'The WebID profile cannot be read now.', again)
   }
   return problem(
@@ -118,6 +119,8 @@ function* sessionAgent(
 
 const isLogin = (target: Target<Member>): boolean => target.kind === 'endpoint' && target.endpoint.startsWith('oauth2/')
 
+const unavailable = (detail: string): ProfileFailure => failure('profile-unavailable', detail)
+
 /** Reads WebID profiles: documents of this gateway straight from their store, all others over HTTP. */
 export function makeReadProfile(site: Site<Member>, fetcher: GuardedFetch): ReadProfile {
   return async (document) => {
@@ -125,23 +128,23 @@ export function makeReadProfile(site: Site<Member>, fetcher: GuardedFetch): Read
     const target = parseTarget(url.pathname + url.search, url.host, site)
     if (!isFailure(target)) {
       if (target.kind !== 'document' || target.document !== document)
-        return { unavailable: 'It is not the URL of a document.' }
+        return unavailable('It is not the URL of a document.')
       const local = await readDocument(target.application, target.document, makeTrace())
-      if (isFailure(local)) return { unavailable: local.detail, isOurs: true }
-      if (!local.value) return { unavailable: 'There is no such document.' }
-      return isLarge(local.value) ? { unavailable: 'It is too large for a profile.' } : local.value.graph().triples
+      if (isFailure(local)) return failure('store-unavailable', local.detail)
+      if (!local.value) return unavailable('There is no such document.')
+      return isLarge(local.value) ? unavailable('It is too large for a profile.') : local.value.graph().triples
     }
-    if (target.failure !== 'target.unknown-origin') return { unavailable: target.detail }
+    if (target.failure !== 'target.unknown-origin') return unavailable(target.detail)
     return readRemote(document, fetcher)
   }
 }
 
 async function readRemote(document: string, fetcher: GuardedFetch): Promise<Awaited<ReturnType<ReadProfile>>> {
   const answer = await fetcher.fetch(document, { accept: READABLE_ACCEPT })
-  if (answer.kind === 'fetch-failure') return { unavailable: answer.detail }
-  if (answer.status !== 200) return { unavailable: `It was answered with status ${answer.status}.` }
+  if (isFailure(answer)) return unavailable(answer.detail)
+  if (answer.status !== 200) return unavailable(`It was answered with status ${answer.status}.`)
   const triples = await readGraph(answer.body, answer.fields['content-type'], document, {
     loadContext: () => Promise.resolve(undefined),
   })
-  return isFailure(triples) ? { unavailable: triples.detail } : triples
+  return isFailure(triples) ? unavailable(triples.detail) : triples
 }

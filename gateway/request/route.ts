@@ -1,5 +1,6 @@
 // In charge of what a route is: for one kind of target its methods, media types, the right that it needs, and its answer.
-import type { Decision, Mode } from '../../policies/decide.js'
+import type { Mode } from '../../policies/authorizations/authorization.js'
+import type { Decision } from '../../policies/decide.js'
 import type { Member } from '../gateway.js'
 import type { Field, Request, Response } from '../http/exchange.js'
 import type { Target } from '../http/target.js'

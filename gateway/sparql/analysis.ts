@@ -1,12 +1,10 @@
-// In charge of what a SPARQL query or update is about, before a store gets it: what it reads, what it writes, what it would
-// reach outside of the store. Pure. What is analysed is what is executed: `text` is the text that the parser has read.
-import { resolve } from 'relative-to-absolute-iri'
-import sparqljs from 'sparqljs'
-import { graphSetOf, type GraphSet } from './graph-set.js'
+// In charge of analysing a SPARQL query or update before a store gets it: what it reads, what it writes, what it would
+// reach outside the store. Pure. What is analysed is what is executed: send `text`, not the client's text.
+import { graphSetOf, writesOf, type GraphSet } from './graph-sets.js'
 import { isFailure, problem, type Problem } from '../problem.js'
-import { placeOf, textOf, tokensOf, type Token } from './tokens.js'
-import { walk, type Found, type Node } from './tree.js'
-import { writesOf } from './writes.js'
+import { parseSparql, unreadable } from './parse.js'
+import type { Token } from './tokens.js'
+import type { Findings, Node } from './tree.js'
 
 /** An RDF dataset as SPARQL 1.1 Protocol §2.1.4 and §2.2.3 describe it: the parameters of a request, or FROM. */
 export interface DatasetDescription {
@@ -16,14 +14,14 @@ export interface DatasetDescription {
 
 export interface QueryAnalysis {
   readonly form: 'SELECT' | 'ASK' | 'CONSTRUCT' | 'DESCRIBE'
-  /** What the store is to get. The same for queries that differ in white space, comments, prefixes and the like only. */
+  /** The text for the store. Queries that differ only in white space, comments, prefixes and the like have the same. */
   readonly text: string
   /** Names the query: its text. */
   readonly key: string
   readonly readSet: GraphSet
-  /** Whether the answer may be another one though nothing that it reads has changed. */
+  /** The answer may change although nothing that it reads has changed. */
   readonly volatile: boolean
-  /** What it would reach outside of the store: targets of SERVICE, Java classes. */
+  /** The places outside the store that it would reach: targets of SERVICE, Java classes. */
   readonly services: readonly string[] | 'variable'
   readonly from: DatasetDescription
 }
@@ -36,100 +34,54 @@ export interface UpdateAnalysis {
 }
 
 /**
- * What a query is about; `query.syntax` where it is not SPARQL 1.1 Query. Slow on long texts: `Evaluation.analyseSparql`
- * is the same in a thread, with a time limit.
+ * Analyses a query; `query.syntax` where it is not SPARQL 1.1 Query. Slow on long texts: `EvaluationPool.analyseSparql`
+ * does the same in a thread, with a time limit.
  * @param base relative IRIs are resolved against it
  * @param dataset takes the place of FROM (SPARQL 1.1 Protocol §2.1.4)
  */
 export function analyseQuery(source: string, base: string, dataset?: DatasetDescription): QueryAnalysis | Problem {
-  const parsed = parse(source, base, dataset && ((tokens) => withFrom(tokens, dataset)))
+  const change = dataset && ((tokens: readonly Token[]) => withFrom(tokens, dataset))
+  const parsed = parseSparql(source, { kind: 'query', base, change })
   if (isFailure(parsed)) return parsed
-  const { tree, found, text, iriOf } = parsed
-  if (tree['type'] !== 'query') return syntax('it is an update')
+  const { tree, findings, text, iriOf } = parsed
   const form = tree['queryType'] as QueryAnalysis['form']
   const stated = tree['from'] as { default: Node[]; named: Node[] } | undefined
   const from = { default: (stated?.default ?? []).map(iriOf), named: (stated?.named ?? []).map(iriOf) }
-  const services = servicesOf(found)
+  const services = servicesOf(findings)
   return {
     form,
     text,
     key: text,
-    readSet: form === 'DESCRIBE' ? 'dataset' : readSetOf(found, stated && from),
-    volatile: found.volatile || services.length > 0,
+    readSet: form === 'DESCRIBE' ? 'dataset' : readSetOf(findings, stated && from),
+    volatile: findings.volatile || services.length > 0,
     services,
     from,
   }
 }
 
 /**
- * What an update is about; `update.syntax` where it is not SPARQL 1.1 Update.
+ * Analyses an update; `update.syntax` where it is not SPARQL 1.1 Update.
  * @param using takes part in each operation as USING (SPARQL 1.1 Protocol §2.2.3), which must have none, and no WITH
  */
 export function analyseUpdate(source: string, base: string, using?: DatasetDescription): UpdateAnalysis | Problem {
-  const parsed = parse(source, base, using && ((tokens) => withUsing(tokens, using)))
-  if (isFailure(parsed)) return parsed.failure === 'query.syntax' ? { ...parsed, failure: 'update.syntax' } : parsed
-  const { tree, found, text, iriOf } = parsed
-  if (tree['type'] !== 'update') return problem('update.syntax', 'The SPARQL update cannot be read: it is a query.')
-  const operations = (tree['updates'] ?? []) as Node[]
-  return { text, services: servicesOf(found), ...writesOf(operations, iriOf) }
+  const change = using && ((tokens: readonly Token[]) => withUsing(tokens, using))
+  const parsed = parseSparql(source, { kind: 'update', base, change })
+  if (isFailure(parsed)) return parsed
+  const { tree, findings, text, iriOf } = parsed
+  const operations = tree['updates'] as Node[] | undefined
+  if (!operations) return unreadable('update', 'it is empty')
+  return { text, services: servicesOf(findings), ...writesOf(operations, iriOf) }
 }
 
-interface Parsed {
-  readonly tree: Node
-  readonly found: Found
-  readonly text: string
-  readonly iriOf: (term: Node) => string
-}
-
-function parse(
-  source: string,
-  base: string,
-  change: ((tokens: readonly Token[]) => readonly Token[] | Problem) | undefined,
-): Parsed | Problem {
-  const read = tokensOf(source, base, resolve)
-  if ('flaw' in read) return syntax(`${read.flaw}, ${placeOf(source, read.at)}`)
-  const tokens = change ? change(read) : read
-  if (isFailure(tokens)) return tokens
-  // The parser sees a number for each IRI, so that none is changed by its own ideas of IRIs; and a token per line.
-  const iris: string[] = []
-  const numbered = tokens.map(({ text }) =>
-    text.startsWith('<') && text.length > 2 ? `<i:${iris.push(text) - 1}>` : text,
-  )
-  const iriOf = ({ value }: Node): string => {
-    const number = /^i:(\d+)$/.exec(value as string)?.[1]
-    return number === undefined ? (value as string) : iris[Number(number)]!.slice(1, -1)
-  }
-  try {
-    const parser = new sparqljs.Parser({ skipUngroupedVariableCheck: true })
-    const tree = parser.parse(numbered.join('\n')) as unknown as Node
-    const found = walk(tree, iriOf)
-    if (found === 'too deep') return syntax('it chains too many operators')
-    return { tree, found, text: textOf(tokens), iriOf }
-  } catch (error) {
-    return syntax(reasonOf(error, source, tokens))
-  }
-}
-
-const syntax = (reason: string): Problem => problem('query.syntax', `The SPARQL text cannot be read: ${reason}.`)
-
-function reasonOf(error: unknown, source: string, tokens: readonly Token[]): string {
-  if (error instanceof RangeError) return 'it is nested too deeply'
-  const { message, hash } = error as Error & { hash?: { line: number; token: string } }
-  if (!hash) return message.split('\n')[0]!.slice(0, 200)
-  const token = hash.token === 'EOF' ? undefined : tokens[hash.line]
-  const unexpected = token ? `“${token.text.slice(0, 40)}”` : 'the end'
-  return `unexpected ${unexpected}, ${placeOf(source, token ? token.at : source.length)}`
-}
-
-const servicesOf = ({ services, isServiceVariable }: Found): QueryAnalysis['services'] =>
+const servicesOf = ({ services, isServiceVariable }: Findings): QueryAnalysis['services'] =>
   isServiceVariable ? 'variable' : [...services]
 
-/** Fails closed: what some stores answer from elsewhere than the standard says counts as the dataset. */
-function readSetOf(found: Found, from: DatasetDescription | undefined): GraphSet {
-  const graphs = new Set([...found.graphs, ...(from ? [...from.default, ...from.named] : [])])
-  const fromDefault = found.readsDefault && !from?.default.length
-  const fromAny = found.readsAnyGraph && !from?.named.length
-  return fromDefault || fromAny || found.isMagic ? 'dataset' : graphSetOf(graphs)
+/** Fails closed: a query that some stores answer from other graphs than the standard says reads the dataset. */
+function readSetOf(findings: Findings, from: DatasetDescription | undefined): GraphSet {
+  const graphs = new Set([...findings.graphs, ...(from ? [...from.default, ...from.named] : [])])
+  const fromDefault = findings.readsDefault && !from?.default.length
+  const fromAny = findings.readsAnyGraph && !from?.named.length
+  return fromDefault || fromAny || findings.isMagic ? 'dataset' : graphSetOf(graphs)
 }
 
 const isFrom = ({ text }: Token): boolean => text === 'FROM'

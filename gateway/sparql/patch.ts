@@ -1,10 +1,11 @@
-// In charge of reading a PATCH: whether its update is one that a document takes (spec 3, 4.1, 7, 8), and what it is made
-// of. Pure. What is analysed is what patch-run.ts runs: one text, its IRIs absolute and its comments gone.
-import { resolve } from 'relative-to-absolute-iri'
-import sparqljs, { type SparqlQuery, type Term, type Triple, type UpdateOperation } from 'sparqljs'
-import { flawOf, iri, nTriplesTerm, quad, type Quad } from '../rdf/graph.js'
+// In charge of reading a PATCH: whether a document takes its update (spec 3, 4.1, 7, 8), and the query and the templates that
+// run it. Pure. What is analysed is what run-patch.ts executes: both come from the same tokens.
+import type { Term, Triple, Update, UpdateOperation } from 'sparqljs'
+import { flawOf, iri, nTriplesTerm, quad, typed, type Quad } from '../rdf/graph.js'
 import { isFailure, problem, type Problem } from '../problem.js'
-import { readSource, type Source } from './patch-source.js'
+import { parseSparql, unreadable, type Parsed } from './parse.js'
+import { sparqlOf, type Token } from './tokens.js'
+import type { Node } from './tree.js'
 
 /** A position is a `?variable`, a `_:label` (a new blank node in every solution) or a term in canonical N-Triples. */
 export type TemplateTriple = readonly [subject: string, predicate: string, object: string]
@@ -16,7 +17,7 @@ export interface Patch {
   readonly query: string
   readonly remove: readonly TemplateTriple[]
   readonly add: readonly TemplateTriple[]
-  /** The variables that stand in triple patterns: their values are terms of the graph. */
+  /** The variables of triple patterns: their values are terms of the graph. */
   readonly matched: readonly string[]
 }
 
@@ -28,43 +29,22 @@ const FORMS = 'A PATCH is one DELETE/INSERT … WHERE or one DELETE WHERE on the
 
 /**
  * The update, resolved against the document's URI, as a plan. `update.syntax` where it is not SPARQL 1.1 Update,
- * `update.form` where it is, but not of a form that PATCH takes. Slow on long texts: `Evaluation.analyse` is the same in
- * a worker thread, with a time limit.
+ * `update.form` where it is, but in a form that PATCH does not take. Slow on long texts: `EvaluationPool.analyse` does the
+ * same in a thread, with a time limit.
  */
 export function analysePatch(update: string, base: string): Patch | Problem {
-  let source: Source
-  let tree: SparqlQuery
-  try {
-    source = readSource(update, (reference, against) => resolve(reference, against), base)
-    if (source.depth > DEEPEST) return syntax(`it is nested more than ${DEEPEST} levels deep`)
-    tree = new sparqljs.Parser({ baseIRI: source.base, skipUngroupedVariableCheck: true }).parse(source.text)
-  } catch (error) {
-    return syntax(reasonOf(error))
-  }
-  if (tree.type === 'query') return syntax('it is a query')
-  const operation = onlyModify(tree.updates ?? [])
+  const parsed = parseSparql(update, { kind: 'update', base })
+  if (isFailure(parsed)) return parsed
+  const operation = onlyModify((parsed.tree as unknown as Update).updates ?? [])
   if (isFailure(operation)) return operation
-  const found = withOrUsing(operation) ?? inTree(operation)
-  if (found) return form(`${found} is not allowed`)
-  // What follows could change the prefixes that the pattern is read with.
-  if (!/^\s*;?\s*$/.test(source.text.slice(source.groupEnd))) return form('nothing may follow the operation')
-  return planOf(update, operation, tree.prefixes, source)
+  const forbidden = withOrUsing(operation) ?? inTree(operation)
+  if (forbidden) return form(`${forbidden} is not allowed`)
+  // What follows could change the base that the pattern is read with.
+  if (parsed.endsWithDeclaration) return form('nothing may follow the operation')
+  return planOf(update, operation, parsed)
 }
 
-/** Deeper nesting costs the parser cubic time, and the engine its stack. */
-const DEEPEST = 100
-
-const syntax = (reason: string): Problem => problem('update.syntax', `The SPARQL update cannot be read: ${reason}.`)
 const form = (reason: string): Problem => problem('update.form', `${FORMS}: ${reason}.`)
-
-/** The parser's error, without the list of all that it would have taken instead. Lines count from 1. */
-function reasonOf(error: unknown): string {
-  if (error instanceof RangeError) return 'it is nested too deeply'
-  const { message, hash } = error as Error & { hash?: { line: number; text: string; token: string } }
-  if (!hash) return message.split('\n')[0]!.slice(0, 200)
-  const unexpected = hash.token === 'EOF' ? 'the end' : `“${hash.text.slice(0, 40)}”`
-  return `unexpected ${unexpected} in line ${hash.line + 1}`
-}
 
 function onlyModify(operations: readonly UpdateOperation[]): Modify | Problem {
   if (operations.length === 0) return form('the update is empty')
@@ -93,7 +73,7 @@ function inTree(operation: Modify): string | undefined {
   return undefined
 }
 
-/** Every object of the tree but the RDF terms, without recursion: its depth is the client's. */
+/** Every object of the tree but the RDF terms, without recursion: the client determines its depth. */
 function* nodesOf(root: object): Generator<object> {
   const waiting: unknown[] = [root]
   while (waiting.length > 0) {
@@ -104,40 +84,50 @@ function* nodesOf(root: object): Generator<object> {
   }
 }
 
-function planOf(
-  update: string,
-  operation: Modify,
-  prefixes: Readonly<Record<string, string>>,
-  { text, base, groupStart, groupEnd }: Source,
-): Patch | Problem {
-  const remove = templateOf(operation.delete)
-  const add = 'insert' in operation ? templateOf(operation.insert) : []
+function planOf(update: string, operation: Modify, { tokens, base, iriOf }: Parsed): Patch | Problem {
+  const remove = templateOf(operation.delete, iriOf)
+  const add = 'insert' in operation ? templateOf(operation.insert, iriOf) : []
   if (isFailure(remove)) return remove
   if (isFailure(add)) return add
   const terms = [...remove, ...add].flat()
   const variables = [...new Set(terms.filter((term) => term.startsWith('?')))]
-  // Where no blank node is made, equal solutions come to the same.
+  // Where no blank node is created, equal solutions have equal effects.
   const each = terms.some((term) => term.startsWith('_:'))
   const projection = variables.length === 0 ? '*' : `${each ? '' : 'DISTINCT '}${variables.join(' ')}`
   const limit = variables.length === 0 && !each ? 1 : SOLUTION_LIMIT + 1
-  const prologue = Object.entries(prefixes).map(([prefix, namespace]) => `PREFIX ${prefix}: <${namespace}>\n`)
-  const pattern = text.slice(groupStart, groupEnd)
   return {
     update,
-    query: `BASE <${base}>\n${prologue.join('')}SELECT ${projection} WHERE ${pattern} LIMIT ${limit}`,
+    query: `BASE <${base}>\nSELECT ${projection} WHERE ${sparqlOf(lastGroup(tokens))} LIMIT ${limit}`,
     remove,
     add,
     matched: [...matchedIn('where' in operation ? operation.where : operation.delete)],
   }
 }
 
-function templateOf(blocks: readonly { readonly triples: readonly Triple[] }[]): TemplateTriple[] | Problem {
+/** The last outermost group `{ … }`: the pattern of every form that PATCH takes. */
+function lastGroup(tokens: readonly Token[]): readonly Token[] {
+  let depth = 0
+  let [start, end] = [0, 0]
+  tokens.forEach(({ text }, at) => {
+    if (text === '{' && depth++ === 0) start = at
+    if (text === '}' && --depth === 0) end = at + 1
+  })
+  return tokens.slice(start, end)
+}
+
+function templateOf(
+  blocks: readonly { readonly triples: readonly Triple[] }[],
+  iriOf: Parsed['iriOf'],
+): TemplateTriple[] | Problem {
   const template: TemplateTriple[] = []
   for (const { triples } of blocks) {
     for (const { subject, predicate, object } of triples) {
-      const terms = [subject, predicate as Term, object].map(templateTerm)
-      const flaw = terms.find((term) => typeof term !== 'string')
-      if (flaw) return syntax(flaw.flaw)
+      const terms: string[] = []
+      for (const term of [subject, predicate as Term, object]) {
+        const written = templateTerm(term, iriOf)
+        if (isFailure(written)) return written
+        terms.push(written)
+      }
       template.push(terms as unknown as TemplateTriple)
     }
   }
@@ -146,12 +136,17 @@ function templateOf(blocks: readonly { readonly triples: readonly Triple[] }[]):
 
 const ANY = iri('urn:any')
 
-function templateTerm(term: Term): string | { flaw: string } {
+function templateTerm(term: Term, iriOf: Parsed['iriOf']): string | Problem {
   if (term.termType === 'Variable') return `?${term.value}`
-  // SPARQL 1.1 §19.8 PN_LOCAL_ESC: the parser leaves these backslashes in, and no IRI may hold one otherwise.
-  const node = term.termType === 'NamedNode' ? iri(term.value.replace(/\\(.)/g, '$1')) : term
-  const flaw = flawOf(quad(ANY, ANY, node as Quad['object'] & Parameters<typeof quad>[2]))
-  return flaw ? { flaw } : nTriplesTerm(node as Quad['object'])
+  const node = withIris(term, iriOf)
+  const flaw = flawOf(quad(ANY, ANY, node))
+  return flaw ? unreadable('update', flaw) : nTriplesTerm(node)
+}
+
+function withIris(term: Exclude<Term, { termType: 'Variable' }>, iriOf: Parsed['iriOf']): Quad['object'] {
+  if (term.termType === 'NamedNode') return iri(iriOf(term as unknown as Node))
+  const isTyped = term.termType === 'Literal' && !term.language
+  return isTyped ? typed(term.value, iriOf(term.datatype as unknown as Node)) : (term as Quad['object'])
 }
 
 function matchedIn(pattern: object): Set<string> {

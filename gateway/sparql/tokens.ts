@@ -1,5 +1,7 @@
-// In charge of the tokens of a SPARQL query or update: the text that is analysed is the text that the store gets, with one
-// reading only. Comments, escapes, prefixes and relative IRIs are gone; each token is written in one way. Pure.
+// In charge of the tokens of a SPARQL query or update: the text that is analysed is the text that the store gets, so that
+// both read it alike. Comments, escapes, prefixes and relative IRIs are gone; each token has one spelling. Pure.
+import { resolve } from 'relative-to-absolute-iri'
+import { isFailure, type Failure } from '../problem.js'
 
 /** A token in its one spelling. `at`: where it begins in the text, for `placeOf`. */
 export interface Token {
@@ -7,8 +9,16 @@ export interface Token {
   readonly at: number
 }
 
-export interface Flaw {
-  readonly flaw: string
+export interface Tokens {
+  readonly tokens: readonly Token[]
+  /** The base IRI after the last declaration. */
+  readonly base: string
+  /** A declaration stands after the last token. */
+  readonly endsWithDeclaration: boolean
+}
+
+/** Text that is not SPARQL. `at`: where, for `placeOf`. */
+export interface Flaw extends Failure<'syntax'> {
   readonly at: number
 }
 
@@ -24,8 +34,8 @@ const CHARS = `${FIRST}${MORE}\\-`
 const LOCAL = "%[0-9A-Fa-f]{2}|\\\\[_~.\\-!$&'()*+,;=\\/?#@%]"
 const EXPONENT = '[eE][+-]?[0-9]+'
 
-// SPARQL 1.1 §19.8. The first that matches is the longest there; the name of a prefix has a bound, so that reading a text
-// takes time in proportion to its length.
+// SPARQL 1.1 §19.8. The first alternative that matches is the longest; the name of a prefix has a bound, so that reading a
+// text takes time in proportion to its length.
 const TOKEN = new RegExp(
   [
     '(?<space>[ \\t\\r\\n]+|#[^\\r\\n]*)',
@@ -43,39 +53,41 @@ const TOKEN = new RegExp(
   'yu',
 )
 
-// SPARQL 1.1 §19.2, but only where the character can stand in a word, a name or an IRI: no escape ends or begins a token.
+// SPARQL 1.1 §19.2, but only where the character can stand in a word, a name or an IRI: no escape starts or ends a token.
 const ESCAPE = /\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|[^])/gu
 const INNER = /^[\w\-.:/?=&@~!$+,;%\u00a0-\ud7ff\ue000-\u{10ffff}]$/u
 const ABSOLUTE = /^[A-Za-z][A-Za-z0-9+.-]*:/
 
-/** RFC 3986 §5.2; what it throws is a flaw of the reference. */
-type Resolve = (reference: string, base: string) => string
-
 /** The tokens of a text. Prefixed names become IRIs, and BASE and PREFIX are gone. */
-export function tokensOf(source: string, base: string, resolve: Resolve): readonly Token[] | Flaw {
+export function tokensOf(source: string, base: string): Tokens | Flaw {
   const text = withoutEscapes(source)
-  const prologue = makePrologue(base, resolve)
+  const prologue = makePrologue(base)
   const tokens: Token[] = []
   let depth = 0
+  let endsWithDeclaration = false
   for (TOKEN.lastIndex = 0; TOKEN.lastIndex < text.length;) {
     const at = TOKEN.lastIndex
     const groups = TOKEN.exec(text)?.groups
-    if (!groups) return { flaw: `unexpected “${String.fromCodePoint(text.codePointAt(at)!)}”`, at }
+    if (!groups) return flaw(`unexpected “${String.fromCodePoint(text.codePointAt(at)!)}”`, at)
     if (groups['space'] !== undefined) continue
     const spelled = prologue.declares(groups) ?? spelling(groups, prologue)
-    if (spelled === DECLARATION) continue
-    if (typeof spelled !== 'string') return { flaw: spelled.flaw, at }
-    if (OPENING.has(spelled) && ++depth > DEEPEST) return { flaw: `nested more than ${DEEPEST} levels deep`, at }
+    if (isFailure(spelled)) return flaw(spelled.detail, at)
+    endsWithDeclaration = spelled === DECLARATION
+    if (endsWithDeclaration) continue
+    if (OPENING.has(spelled) && ++depth > DEEPEST) return flaw(`nested more than ${DEEPEST} levels deep`, at)
     if (CLOSING.has(spelled)) depth--
     // Another prologue may stand between the operations of an update (SPARQL 1.1 Update §3).
     prologue.follows(spelled === ';' && depth === 0)
     tokens.push({ text: spelled, at })
   }
-  return prologue.isWhole() ? tokens : { flaw: 'unexpected end of a declaration', at: text.length }
+  if (!prologue.isWhole()) return flaw('unexpected end of a declaration', text.length)
+  return { tokens, base: prologue.base(), endsWithDeclaration }
 }
 
-/** The tokens as a text. () and [] are tokens of their own (§19.8), and Oxigraph wants BNODE() in one piece. */
-export const textOf = (tokens: readonly Token[]): string =>
+const flaw = (detail: string, at: number): Flaw => ({ failure: 'syntax', detail, at })
+
+/** The tokens as SPARQL. () and [] are tokens of their own (§19.8), and Oxigraph wants BNODE() in one piece. */
+export const sparqlOf = (tokens: readonly Token[]): string =>
   tokens.map(({ text }, i) => (joins(tokens[i - 1]?.text, text) ? text : ` ${text}`)).join('')
 
 const joins = (before: string | undefined, token: string): boolean =>
@@ -84,7 +96,7 @@ const joins = (before: string | undefined, token: string): boolean =>
   (token === ']' && before === '[') ||
   (token === '(' && /^[A-Z]/.test(before))
 
-/** Where a token or a flaw of this text is, in words. Lines and columns count from 1; an escape counts as what it is for. */
+/** Where a token or a flaw of this text is, in words. Lines and columns count from 1; an escape counts as its character. */
 export function placeOf(source: string, at: number): string {
   const lines = withoutEscapes(source)
     .slice(0, at)
@@ -97,34 +109,36 @@ const CLOSING = new Set(['}', ')', ']'])
 const DECLARATION = ''
 
 type Groups = Readonly<Record<string, string | undefined>>
-type Spelling = string | { readonly flaw: string }
+type Spelling = string | Failure<'syntax'>
 
 interface Prologue {
-  /** DECLARATION for a token of a declaration that is well-formed so far, undefined for any token that is none. */
+  /** DECLARATION for a token of a declaration that is well-formed so far, undefined for any other token. */
   declares(groups: Groups): Spelling | undefined
-  /** Whether what follows may be a declaration. */
+  /** Says whether a declaration may follow. */
   follows(isOpen: boolean): void
-  /** Whether no declaration is left half. */
+  /** Every declaration is complete. */
   isWhole(): boolean
+  base(): string
   absolute(reference: string): Spelling
   namespace(prefix: string): string | undefined
 }
 
 /** SPARQL 1.1 §4.1: BASE and PREFIX, in their order. */
-function makePrologue(base: string, resolve: Resolve): Prologue {
+function makePrologue(base: string): Prologue {
   const namespaces = new Map<string, string>()
   let isOpen = true
-  /** What the declaration under way has so far: its keyword, and the prefix. */
+  /** The tokens of a declaration that is not complete: its keyword, and the prefix. */
   let begun: readonly string[] = []
   const absolute = (reference: string): Spelling => {
     if (ABSOLUTE.test(reference)) return reference
     try {
       return resolve(reference, base)
     } catch {
-      return { flaw: 'this relative IRI cannot be resolved' }
+      return malformed('this relative IRI cannot be resolved')
     }
   }
   return {
+    base: () => base,
     absolute,
     namespace: (prefix) => namespaces.get(prefix),
     follows: (open) => (isOpen = open),
@@ -137,13 +151,13 @@ function makePrologue(base: string, resolve: Resolve): Prologue {
         return DECLARATION
       }
       if (begun[0] === 'PREFIX' && begun.length === 1) {
-        if (prefix === undefined || local !== undefined) return { flaw: 'PREFIX needs a name that ends with a colon' }
+        if (prefix === undefined || local !== undefined) return malformed('PREFIX needs a name that ends with a colon')
         begun = ['PREFIX', prefix]
         return DECLARATION
       }
-      if (iri === undefined) return { flaw: `${begun[0]} needs an IRI` }
+      if (iri === undefined) return malformed(`${begun[0]} needs an IRI`)
       const target = absolute(iri)
-      if (typeof target !== 'string') return target
+      if (isFailure(target)) return target
       if (begun[0] === 'BASE') base = target
       else namespaces.set(begun[1]!, target)
       begun = []
@@ -160,16 +174,18 @@ function spelling(groups: Groups, prologue: Prologue): Spelling {
   if (variable !== undefined) return `?${variable}`
   if (prefix !== undefined) {
     const namespace = prologue.namespace(prefix)
-    if (namespace === undefined) return { flaw: `the prefix ${prefix.slice(0, 40)}: is not declared` }
+    if (namespace === undefined) return malformed(`the prefix ${prefix.slice(0, 40)}: is not declared`)
     return bracketed(namespace + local.replace(/\\(.)/g, '$1'))
   }
-  // SPARQL 1.1 §19.8, note 1: keywords are case-insensitive, but for "a". Stores want true and false as they are there.
+  // SPARQL 1.1 §19.8, note 1: keywords are case-insensitive, but for "a". Stores want true and false in lower case.
   if (word !== undefined)
     return word === 'a' ? word : /^(?:true|false)$/i.test(word) ? word.toLowerCase() : word.toUpperCase()
   return (groups['blank'] ?? groups['language'] ?? groups['number'] ?? groups['mark'])!
 }
 
-const bracketed = (iri: Spelling): Spelling => (typeof iri === 'string' ? `<${iri}>` : iri)
+const malformed = (detail: string): Failure<'syntax'> => ({ failure: 'syntax', detail })
+
+const bracketed = (iri: Spelling): Spelling => (isFailure(iri) ? iri : `<${iri}>`)
 
 const codePoint = (hexadecimal: string): string => {
   const number = parseInt(hexadecimal, 16)
@@ -199,6 +215,6 @@ function stringSpelling(literal: string): Spelling {
     if (!character) isWhole = false
     return character ?? ''
   })
-  if (!isWhole) return { flaw: 'this string has an escape that does not exist' }
+  if (!isWhole) return malformed('this string has an escape that does not exist')
   return `"${value.replace(/[\t\b\n\r\f\\"]/g, (character) => WRITTEN.get(character)!)}"`
 }

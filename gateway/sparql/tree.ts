@@ -1,35 +1,39 @@
-// In charge of what is found in the tree of a query or an update: graphs, functions, and what reaches outside. Pure.
+// In charge of searching the tree of a query or an update for its graphs, its functions, and the places outside that it
+// reaches. Pure.
+import type { Failure } from '../problem.js'
+import { XSD } from '../rdf/vocabulary.js'
 
 /** An object of the parser's tree, RDF terms among them. */
 export type Node = Readonly<Record<string, unknown>>
 
-export interface Found {
+export interface Findings {
   /** Graphs that GRAPH names. */
   readonly graphs: ReadonlySet<string>
   readonly readsDefault: boolean
   readonly readsAnyGraph: boolean
-  /** A predicate that some stores take for a function, which may read anything. */
+  /** It has a predicate that some stores take for a function, which may read anything. */
   readonly isMagic: boolean
-  /** A function whose value is not a matter of its arguments, or not known to be. */
+  /** It has a function whose value may depend on more than its arguments. */
   readonly volatile: boolean
   readonly services: ReadonlySet<string>
   readonly isServiceVariable: boolean
 }
 
-/** Chains of operators make deep trees without brackets; stores end their stack on deeper ones. */
+/** Chains of operators make deep trees without brackets; stores run out of stack on deeper ones. */
 const DEEPEST = 1000
 
-// SPARQL 1.1 §17.4: these give another value each time. In lower case, as the parser has them.
+// SPARQL 1.1 §17.4: these give another value each time. In lower case, as the parser writes them.
 const VOLATILE = new Set(['now', 'rand', 'uuid', 'struuid', 'bnode'])
-const XSD = 'http://www.w3.org/2001/XMLSchema#'
 // Property functions: Jena's own and its text and spatial indexes, GraphDB, Stardog, Virtuoso, Blazegraph.
 const MAGIC =
   /^(?:http:\/\/jena\.(?:apache\.org|hpl\.hp\.com)\/|http:\/\/www\.ontotext\.com\/|tag:|bif:|sql:|http:\/\/www\.bigdata\.com\/|java:)/i
-/** Jena loads the class that such a name says, for a function or a property function. */
+/** Jena loads the class that such a name gives, for a function or a property function. */
 const JAVA = /^java:/i
 
-/** 'too deep' where a store could end on it. Without recursion: the depth is the client's. */
-export function walk(tree: Node, iriOf: (term: Node) => string): Found | 'too deep' {
+const DATATYPES = XSD('')
+
+/** A failure where a store could run out of stack. Without recursion: the client determines the depth. */
+export function walk(tree: Node, iriOf: (term: Node) => string): Findings | Failure<'too-deep'> {
   const graphs = new Set<string>()
   const services = new Set<string>()
   const found = { readsDefault: false, readsAnyGraph: false, isMagic: false, volatile: false, isServiceVariable: false }
@@ -57,7 +61,7 @@ export function walk(tree: Node, iriOf: (term: Node) => string): Found | 'too de
       case 'functionCall':
         if (isIri(node['function'])) {
           const iri = iriOf(node['function'])
-          if (!iri.startsWith(XSD)) found.volatile = true
+          if (!iri.startsWith(DATATYPES)) found.volatile = true
           if (JAVA.test(iri)) services.add(iri)
         } else found.volatile = true
         return false
@@ -71,7 +75,7 @@ export function walk(tree: Node, iriOf: (term: Node) => string): Found | 'too de
   while (waiting.length > 0) {
     const { node, inGraph, depth } = waiting.pop()!
     if (typeof node !== 'object' || node === null || 'termType' in node) continue
-    if (depth > DEEPEST) return 'too deep'
+    if (depth > DEEPEST) return { failure: 'too-deep', detail: 'it chains too many operators' }
     if (Array.isArray(node)) {
       for (const child of node) waiting.push({ node: child, inGraph, depth })
       continue

@@ -10,11 +10,12 @@ import type { DescribedDataspace } from '../configuration/dataspace.js'
 import type { Settings } from '../configuration/settings.js'
 import { makeLocks, type Locks } from '../documents/locks.js'
 import { SIGN_UPS } from '../endpoints/sign-up.js'
-import { openEvaluation } from '../evaluation/evaluation.js'
+import { openPool } from '../evaluation/pool.js'
 import { membersOf, type Dataspace, type Gateway } from '../gateway.js'
 import { makeTargetParser, siteOf } from '../http/target.js'
 import type { Identities } from '../identity/identities.js'
 import type { Log } from '../log.js'
+import { isFailure } from '../problem.js'
 import { makeCaches, openDataspace } from './open-dataspace.js'
 import { openIdentities } from './open-identities.js'
 import { backendsOf, makeStores, type OpenStore } from './open-stores.js'
@@ -73,8 +74,8 @@ export async function makeGateway(parts: Parts, closers: Closer[]): Promise<Gate
 }
 
 function openThreads(settings: Settings, closers: Closer[]): Pick<Gateway, 'evaluation' | 'validation'> {
-  const evaluation = openEvaluation({ timeLimit: settings.patchTimeout })
-  const validation = openEvaluation({ timeLimit: settings.patchTimeout })
+  const evaluation = openPool({ timeLimit: settings.patchTimeout })
+  const validation = openPool({ timeLimit: settings.patchTimeout })
   closers.push(evaluation.close, validation.close)
   return { evaluation, validation }
 }
@@ -135,7 +136,7 @@ const basesOf = (described: readonly DescribedDataspace[]): string[] =>
 
 export function matcherOf(cidrs: readonly string[]): AddressMatcher {
   const matcher = makeAddressMatcher(cidrs)
-  if ('faults' in matcher) throw new TypeError('settings let a malformed address through')
+  if (isFailure(matcher)) throw new TypeError('settings let a malformed address through')
   return matcher
 }
 

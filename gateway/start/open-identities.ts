@@ -2,7 +2,7 @@
 // that follows no redirects, because it carries credentials.
 import { join } from 'node:path'
 import { makeGuardedFetch, type GuardedFetchSettings } from '../../policies/fetch/guarded-fetch.js'
-import type { SealingKeys } from '../../policies/identity/session.js'
+import type { SealingKeys } from '../../policies/identity/seal.js'
 import type { ReadProfile } from '../../policies/identity/webid.js'
 import type { Log } from '../log.js'
 import { isFailure } from '../problem.js'

@@ -3,8 +3,8 @@ import type { NewChange } from '../../versioning/history.js'
 import type { Application, Dataspace } from '../gateway.js'
 import { graphOf, nTriplesOf, type Quad } from '../rdf/graph.js'
 import type { Log } from '../log.js'
-import { isFailure, problem, type Problem } from '../problem.js'
-import { readNTriples } from '../rdf/read.js'
+import { isFailure, type Problem } from '../problem.js'
+import { readStored } from '../rdf/read.js'
 import { seedGraphs, type SeedAgents, type SeedGraphs } from './seed.js'
 
 export async function seedDataspace(dataspace: Dataspace, agents: SeedAgents, log: Log): Promise<undefined | Problem> {
@@ -61,8 +61,8 @@ async function addMembers(
   for (const { graph, triple } of members) {
     const existing = await store.read(graph)
     if (isFailure(existing)) return existing
-    const triples = readNTriples(existing ?? '')
-    if (!triples) return problem('store.failed', `The triplestore's answer for ${graph} is not N-Triples.`)
+    const triples = readStored(existing ?? '')
+    if (isFailure(triples)) return triples
     const next = graphOf([...triples, triple])
     if (next.lines.length === triples.length) continue
     const change = { document: graph, method: 'POST', before: nTriplesOf(graphOf(triples)), content: nTriplesOf(next) }

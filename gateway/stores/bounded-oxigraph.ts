@@ -1,5 +1,6 @@
-// In charge of an Oxigraph whose memory has a bound, for work that a client defines. A WebAssembly memory is outside the
-// heap that a worker thread's resource limits bound, and Oxigraph's may grow to 4 GiB: the bound is written into the module.
+// In charge of an Oxigraph whose memory has a bound, for the queries and updates of clients. A WebAssembly memory is outside
+// the heap that a worker thread's resource limits bound, and Oxigraph's may grow to 4 GiB. So the bound is written into the
+// module `oxigraph/web_bg.wasm`, whose layout is internal to oxigraph: package.json pins its version.
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { initSync, parse, Store } from 'oxigraph/web.js'
@@ -7,7 +8,7 @@ import { initSync, parse, Store } from 'oxigraph/web.js'
 export interface Oxigraph {
   readonly Store: typeof Store
   readonly parse: typeof parse
-  /** The bytes that it has taken; it never gives any back. */
+  /** The bytes that it has taken; it never returns any. */
   size(): number
 }
 
@@ -15,8 +16,8 @@ const PAGE_BYTES = 64 * 1024
 const MEMORY_SECTION = 5
 
 /**
- * Starts Oxigraph in this thread, once per thread. Where it needs more than `limit` bytes it throws a
- * WebAssembly.RuntimeError, where it needs more stack than there is a RangeError; neither may be used again after that.
+ * Starts Oxigraph in this thread, once per thread. Throws a WebAssembly.RuntimeError where it needs more than `limit` bytes,
+ * and a RangeError where it needs more stack than there is: after either it must not be used again.
  */
 export function openOxigraph(limit: number): Oxigraph {
   const module = readFileSync(createRequire(import.meta.url).resolve('oxigraph/web_bg.wasm'))
@@ -25,7 +26,7 @@ export function openOxigraph(limit: number): Oxigraph {
   return { Store, parse, size: () => memory.buffer.byteLength }
 }
 
-/** The module with a maximum for its one memory (WebAssembly Core §5.5.8, §5.3.7). Throws where it has none. */
+/** The module with a maximum for its one memory (WebAssembly Core §5.5.8, §5.3.7). Throws where it has no memory. */
 function withMemoryLimit(module: Buffer, pages: number): Buffer {
   for (let at = 8; at < module.length;) {
     const [size, start] = readUnsigned(module, at + 1)
@@ -41,7 +42,7 @@ function withMemoryLimit(module: Buffer, pages: number): Buffer {
   throw new Error('This WebAssembly module has no memory of its own.')
 }
 
-/** LEB128 (WebAssembly Core §5.2.2): the number, and where it ends. */
+/** LEB128 (WebAssembly Core §5.2.2): the number, and the position after it. */
 function readUnsigned(bytes: Buffer, start: number): [value: number, end: number] {
   let value = 0
   for (let at = start, shift = 0; ; at++, shift += 7) {

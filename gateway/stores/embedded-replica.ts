@@ -1,65 +1,65 @@
-// In charge of the embedded store's replica: an Oxigraph thread that follows the graphs, and is filled again where it ended.
-import type { GraphText, Work } from './embedded-worker.js'
-import { startThread, type Outcome, type Thread } from './embedded-thread.js'
+// In charge of the embedded store's replica: an Oxigraph thread that follows the graphs, and is filled again where it stopped.
+import type { GraphText, Job, Reply, Work } from './embedded-worker.js'
+import { startThread, type LimitedThread } from './limited-thread.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { givenUp } from './turns.js'
 
+/** The bytes of a query's results, or the graphs that an update changed. */
+export interface Effects {
+  readonly pieces: Uint8Array[]
+  readonly changes: readonly GraphText[]
+}
+
 export interface Replica {
-  /** The graph is not any more what it was. */
+  /** The graph has changed. */
   changed(graph: string): void
-  /** One at a time. The work is done on exactly the graphs of a moment after the call; its own changes are the caller's. */
-  run(work: Work, signal?: AbortSignal): Promise<Outcome>
+  /** One at a time. Runs on a snapshot taken after the call; the caller applies what the work changed. */
+  run(work: Work, signal?: AbortSignal): Promise<Effects | Problem>
   close(): Promise<void>
 }
 
-// What a thread takes over at once: so little that neither side is held up by it.
+// The size of a batch of changes: so small that it holds up neither thread.
 const BATCH_GRAPHS = 500
 const BATCH_LENGTH = 512 * 1024
-// Oxigraph keeps what is replaced, and slows down with it: after so many graphs more than it holds, a fresh one is filled.
+// Oxigraph keeps replaced triples, and slows down with them: after so many graphs more than it holds, a new one is filled.
 const WEAR = 1000
 const CLOSED = problem('store.failed', 'The embedded triplestore is closed.')
+const BROKEN = problem(
+  'store.failed',
+  'The embedded triplestore broke off: the query or update is nested too deeply, or needs too much memory.',
+)
+const REFUSED = problem('store.refused', 'The embedded triplestore cannot do this.')
 
-/** Starts nothing yet: the thread is started and filled for the first work. `timeLimit`: ms, without the filling. */
+type Thread = LimitedThread<Job, Reply>
+
+/** Starts nothing yet: the first work starts and fills the thread. `timeLimit`: ms, without the filling. */
 export function makeReplica(graphs: ReadonlyMap<string, string>, memory: number, timeLimit: number): Replica {
-  /** The graphs that the thread does not have as they are. */
+  /** The graphs whose changes the thread does not have. */
   const stale = new Set<string>()
+  const limits = { time: timeLimit, tooLong: tooLong(timeLimit) }
   let thread: Thread | undefined
   let followed = 0
   let closed = false
 
-  /** A batch of what the replica has to take over. */
-  function nextChanges(): GraphText[] {
-    const changes: GraphText[] = []
-    let length = 0
-    for (const graph of stale) {
-      if (changes.length >= BATCH_GRAPHS || length >= BATCH_LENGTH) break
-      const text = graphs.get(graph) ?? ''
-      stale.delete(graph)
-      changes.push([graph, text])
-      length += text.length
-    }
-    followed += changes.length
-    return changes
-  }
-
   async function currentThread(): Promise<Thread> {
     if (thread && followed > 2 * graphs.size + WEAR) await thread.end(CLOSED)
     if (thread && !thread.ended()) return thread
-    const fresh = (thread = await startThread(memory))
+    const fresh = (thread = await startOxigraph(memory))
     for (const graph of graphs.keys()) stale.add(graph)
     followed = -graphs.size
     if (closed) await fresh.end(CLOSED)
     return fresh
   }
 
-  /** The thread, and the last batch that it lacks: with that it has exactly the graphs of now. */
+  /** The thread, and the last batch that it lacks: with that it has exactly the current graphs. */
   async function upToDate(signal?: AbortSignal): Promise<{ current: Thread; changed: GraphText[] } | Problem> {
     const current = await currentThread()
     for (;;) {
       if (signal?.aborted) return givenUp(signal)
-      const changed = nextChanges()
+      const changed = takeBatch(stale, graphs)
+      followed += changed.length
       if (stale.size === 0) return { current, changed }
-      const outcome = await current.do({ kind: 'follow', changed }, timeLimit)
+      const outcome = await current.do({ kind: 'follow', changed }, limits)
       if (isFailure(outcome)) return outcome
     }
   }
@@ -69,13 +69,49 @@ export function makeReplica(graphs: ReadonlyMap<string, string>, memory: number,
     async run(work, signal) {
       const ready = await upToDate(signal)
       if (isFailure(ready)) return ready
-      const outcome = await ready.current.do({ ...work, changed: ready.changed }, timeLimit, signal)
-      if (!isFailure(outcome)) followed += outcome.changes.length
-      return outcome
+      const replies = await ready.current.do({ ...work, changed: ready.changed }, { ...limits, signal })
+      const effects = isFailure(replies) ? replies : effectsOf(replies)
+      if (!isFailure(effects)) followed += effects.changes.length
+      return effects
     },
     async close() {
       closed = true
       await thread?.end(CLOSED)
     },
   }
+}
+
+/** Takes a batch of changes for the thread out of the stale graphs. */
+function takeBatch(stale: Set<string>, graphs: ReadonlyMap<string, string>): GraphText[] {
+  const changes: GraphText[] = []
+  let length = 0
+  for (const graph of stale) {
+    if (changes.length >= BATCH_GRAPHS || length >= BATCH_LENGTH) break
+    const text = graphs.get(graph) ?? ''
+    stale.delete(graph)
+    changes.push([graph, text])
+    length += text.length
+  }
+  return changes
+}
+
+const startOxigraph = (memory: number): Promise<Thread> =>
+  startThread({
+    script: new URL('./embedded-worker.js', import.meta.url),
+    data: memory,
+    memory,
+    broken: () => BROKEN,
+  })
+
+const tooLong = (timeLimit: number): Problem =>
+  problem('store.time', `The embedded triplestore took longer than the limit of ${timeLimit / 1000} s, and was ended.`)
+
+function effectsOf(replies: readonly Reply[]): Effects | Problem {
+  const changes: GraphText[] = []
+  for (const reply of replies) {
+    if (reply.kind === 'failed') return REFUSED
+    if (reply.kind === 'results') return { pieces: reply.pieces, changes }
+    if (reply.kind === 'changes') for (const change of reply.changes) changes.push(change)
+  }
+  return { pieces: [], changes }
 }

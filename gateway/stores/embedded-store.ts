@@ -1,20 +1,18 @@
 // In charge of the embedded triplestore, in memory: the graphs as they were written, and a replica of them in an Oxigraph
-// thread for queries and updates. Documents are read and written here, and never wait for a query; whatever becomes of
-// the replica, it is filled again from here.
+// thread for queries and updates. Reads and writes of documents never wait for a query; the replica can always be filled
+// again from the graphs.
 import { namedNode } from 'oxigraph'
-import { makeReplica } from './embedded-replica.js'
+import { makeReplica, type Effects, type Replica } from './embedded-replica.js'
 import type { Work } from './embedded-worker.js'
-import type { Outcome } from './embedded-thread.js'
-import { hasBlankNode, irisIn, linesIn, textOf } from './n-triples-lines.js'
+import { hasBlankNode, irisIn, linesIn, textOfLines, utf8Pieces } from './n-triples-lines.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { MAX_GRAPH_BYTES, type Call, type GraphStore, type UpdateCall } from './store.js'
-import { givenUp, makeTurns } from './turns.js'
-import { utf8Pieces } from './utf8-pieces.js'
+import { givenUp, makeTurns, type Turns } from './turns.js'
 
 export interface EmbeddedStoreSettings {
   /** How many queries and updates may wait for their turn, and how many writes for an update: beyond it `store.overloaded`. */
   readonly queue?: number
-  /** ms that a query or an update may run: then it is ended, and `store.time`. */
+  /** ms that a query or an update may run: then it is stopped, and `store.time`. */
   readonly queryTimeout?: number
   /** Bytes that Oxigraph may take: a query or an update that needs more is `store.failed`. */
   readonly memory?: number
@@ -29,139 +27,156 @@ const UNREADABLE = problem(
 const TOO_LARGE = problem('store.too-large', 'The graph is too large to be read whole.')
 const CLOSED = problem('store.failed', 'The embedded triplestore is closed.')
 
+interface Embedded {
+  /** N-Triples by the graph's IRI; '' is the default graph, which only updates write. */
+  readonly graphs: Map<string, string>
+  readonly replica: Replica
+  readonly writing: Turns
+  readonly running: Turns
+  blankNodes: number
+  updating: boolean
+  closed: boolean
+}
+
 /**
- * An empty store. Reads are answered at once; so are writes, unless an update runs, for whose end they wait. Queries and
- * updates run one after the other and see every write that was answered before. One whose signal aborts is answered at
- * once; it ends, or is done, within half a second. An update changes all that it changes at once, or nothing. Blank nodes
+ * An empty store. Reads are answered at once; so are writes, unless an update runs: then they wait until it ends. Queries
+ * and updates run one after the other and see every write that was answered before. One whose signal aborts is answered
+ * at once; it is stopped, or done, within half a second. An update applies all of its changes at once, or none. Blank nodes
  * come back with labels of the store's own, all other terms as they were written.
  */
-export function openEmbeddedStore(
-  name: string,
-  {
-    queue = 256,
-    queryTimeout = 30_000,
-    memory = 2 ** 30,
-    maxGraphLength = MAX_GRAPH_BYTES,
-  }: EmbeddedStoreSettings = {},
-): Promise<GraphStore> {
-  /** N-Triples by the graph's IRI; '' is the default graph, which only updates write. */
+export async function openEmbeddedStore(name: string, settings: EmbeddedStoreSettings = {}): Promise<GraphStore> {
+  const { queue = 256, queryTimeout = 30_000, memory = 2 ** 30, maxGraphLength = MAX_GRAPH_BYTES } = settings
   const graphs = new Map<string, string>()
-  const writing = makeTurns(1, queue)
-  const running = makeTurns(1, queue)
-  const replica = makeReplica(graphs, memory, queryTimeout)
-  let blankNodes = 0
-  let updating = false
-  let closed = false
-
-  function put(graph: string, text: string): void {
-    if (text) graphs.set(graph, text)
-    else graphs.delete(graph)
+  const state: Embedded = {
+    graphs,
+    replica: makeReplica(graphs, memory, queryTimeout),
+    writing: makeTurns(1, queue),
+    running: makeTurns(1, queue),
+    blankNodes: 0,
+    updating: false,
+    closed: false,
   }
-
-  async function write(graph: string, text: string, signal?: AbortSignal): Promise<undefined | Problem> {
-    if (signal?.aborted) return givenUp(signal)
-    if (updating) {
-      const release = await writing.take(signal)
-      if (isFailure(release)) return release
-      release()
-    }
-    if (closed) return CLOSED
-    put(graph, text)
-    replica.changed(graph)
-    return undefined
-  }
-
-  async function runUpdate(work: Work, { signal, announce }: UpdateCall): Promise<Outcome> {
-    // A replica that has to be filled is filled before writes have to wait.
-    const filled = await replica.run({ kind: 'follow' }, signal)
-    if (isFailure(filled)) return filled
-    updating = true
-    const release = await writing.take(signal)
-    try {
-      const outcome = isFailure(release) ? release : closed ? CLOSED : await replica.run(work, signal)
-      if (isFailure(outcome)) return outcome
-      let refused: Problem | 'not yet' | undefined = 'not yet'
-      try {
-        refused = await announce?.(outcome.changes)
-        return refused ?? outcome
-      } finally {
-        for (const [graph, text] of outcome.changes) {
-          if (refused) replica.changed(graph)
-          else put(graph, text)
-        }
-      }
-    } finally {
-      updating = false
-      if (!isFailure(release)) release()
-    }
-  }
-
-  async function inTurn(work: Work, call: UpdateCall): Promise<Outcome> {
-    const { signal } = call
-    const release = await running.take(signal)
-    if (isFailure(release)) return release
-    const outcome = closed
-      ? Promise.resolve(CLOSED)
-      : work.kind === 'update'
-        ? runUpdate(work, call)
-        : replica.run(work, signal)
-    void outcome.finally(release)
-    return unlessAborted(outcome, signal)
-  }
-
-  const label = (): ((written: string) => string) => {
-    const labels = new Map<string, string>()
-    return (written) => {
-      const own = labels.get(written) ?? `_:b${++blankNodes}`
-      labels.set(written, own)
-      return own
-    }
-  }
-
-  return Promise.resolve<GraphStore>({
+  return {
     name,
     async read(graph, { signal }: Call = {}) {
       if (signal?.aborted) return givenUp(signal)
       const text = graphs.get(graph)
-      return closed ? CLOSED : text && text.length > maxGraphLength ? TOO_LARGE : text
+      return state.closed ? CLOSED : text && text.length > maxGraphLength ? TOO_LARGE : text
     },
     async stream(graph, { signal }: Call = {}) {
       if (signal?.aborted) return givenUp(signal)
       const text = graphs.get(graph)
-      return closed ? CLOSED : text === undefined ? undefined : eachOf(utf8Pieces(text))
+      return state.closed ? CLOSED : text === undefined ? undefined : eachOf(utf8Pieces(text))
     },
     async replace(graph, nTriples, { signal }: Call = {}) {
-      const lines = linesIn(nTriples, label())
+      const lines = linesIn(nTriples, makeLabels(state))
       if (!lines || !isGraphName(graph) || !areStorable(lines)) return UNREADABLE
-      return write(graph, textOf(lines), signal)
+      return write(state, graph, textOfLines(lines), signal)
     },
     async remove(graph, { signal }: Call = {}) {
-      return isGraphName(graph) ? write(graph, '', signal) : UNREADABLE
+      return isGraphName(graph) ? write(state, graph, '', signal) : UNREADABLE
     },
     async query(sparql, accept, call: Call = {}) {
-      const outcome = await inTurn({ kind: 'query', sparql, accept }, call)
-      return isFailure(outcome) ? outcome : piecesOf(outcome.pieces)
+      const effects = await inTurn(state, { kind: 'query', sparql, accept }, call)
+      return isFailure(effects) ? effects : piecesOf(effects.pieces)
     },
     announces: true,
     async update(sparql, call: UpdateCall = {}) {
-      const outcome = await inTurn({ kind: 'update', sparql }, call)
-      return isFailure(outcome) ? outcome : undefined
+      const effects = await inTurn(state, { kind: 'update', sparql }, call)
+      return isFailure(effects) ? effects : undefined
     },
     async ready({ signal }: Call = {}) {
       if (signal?.aborted) return givenUp(signal)
-      return closed ? CLOSED : undefined
+      return state.closed ? CLOSED : undefined
     },
     async close() {
-      closed = true
-      await replica.close()
+      state.closed = true
+      await state.replica.close()
     },
-  })
+  }
 }
 
-// Every object of the WebAssembly module has it, though its types do not say so.
+function put({ graphs }: Embedded, graph: string, text: string): void {
+  if (text) graphs.set(graph, text)
+  else graphs.delete(graph)
+}
+
+async function write(
+  state: Embedded,
+  graph: string,
+  text: string,
+  signal: AbortSignal | undefined,
+): Promise<undefined | Problem> {
+  if (signal?.aborted) return givenUp(signal)
+  if (state.updating) {
+    const release = await state.writing.take(signal)
+    if (isFailure(release)) return release
+    release()
+  }
+  if (state.closed) return CLOSED
+  put(state, graph, text)
+  state.replica.changed(graph)
+  return undefined
+}
+
+/** Runs a query or an update when its turn comes. */
+async function inTurn(state: Embedded, work: Work, call: UpdateCall): Promise<Effects | Problem> {
+  const { signal } = call
+  const release = await state.running.take(signal)
+  if (isFailure(release)) return release
+  const effects = state.closed
+    ? Promise.resolve(CLOSED)
+    : work.kind === 'update'
+      ? runUpdate(state, work, call)
+      : state.replica.run(work, signal)
+  void effects.finally(release)
+  return unlessAborted(effects, signal)
+}
+
+async function runUpdate(state: Embedded, work: Work, call: UpdateCall): Promise<Effects | Problem> {
+  // Fills an empty replica before writes have to wait.
+  const filled = await state.replica.run({ kind: 'follow' }, call.signal)
+  if (isFailure(filled)) return filled
+  state.updating = true
+  const release = await state.writing.take(call.signal)
+  try {
+    if (isFailure(release)) return release
+    const effects = state.closed ? CLOSED : await state.replica.run(work, call.signal)
+    return isFailure(effects) ? effects : await applyUpdate(state, effects, call)
+  } finally {
+    state.updating = false
+    if (!isFailure(release)) release()
+  }
+}
+
+/** Applies what an update changed in the replica, unless the caller refuses it: then the replica has to change back. */
+async function applyUpdate(state: Embedded, effects: Effects, { announce }: UpdateCall): Promise<Effects | Problem> {
+  let refused: Problem | 'not yet' | undefined = 'not yet'
+  try {
+    refused = await announce?.(effects.changes)
+    return refused ?? effects
+  } finally {
+    for (const [graph, text] of effects.changes) {
+      if (refused) state.replica.changed(graph)
+      else put(state, graph, text)
+    }
+  }
+}
+
+/** The store's own label for each label of a text. */
+function makeLabels(state: Embedded): (written: string) => string {
+  const labels = new Map<string, string>()
+  return (written) => {
+    const own = labels.get(written) ?? `_:b${++state.blankNodes}`
+    labels.set(written, own)
+    return own
+  }
+}
+
+// Every object of the WebAssembly module has `free`, though its types do not say so.
 const free = (object: object): void => (object as { free(): void }).free()
 
-/** The absolute IRIs of RDF: as Oxigraph has them, since it must take them. */
+/** The absolute IRIs of RDF, as Oxigraph reads them, since it must accept them. */
 function isGraphName(graph: string): boolean {
   try {
     free(namedNode(graph))
@@ -171,16 +186,16 @@ function isGraphName(graph: string): boolean {
   }
 }
 
-/** A triple with a blank node goes into Oxigraph by another way, which takes only what RFC 3987 allows. */
+/** Triples with a blank node go into Oxigraph in another way, which accepts only IRIs that RFC 3987 allows. */
 const areStorable = (lines: ReadonlySet<string>): boolean =>
   [...lines].every((line) => !hasBlankNode(line) || irisIn(line).every(isGraphName))
 
-function unlessAborted<T>(outcome: Promise<T>, signal: AbortSignal | undefined): Promise<T | Problem> {
-  if (!signal) return outcome
+function unlessAborted<T>(result: Promise<T>, signal: AbortSignal | undefined): Promise<T | Problem> {
+  if (!signal) return result
   return new Promise((resolve) => {
     const leave = () => resolve(givenUp(signal))
     signal.addEventListener('abort', leave, { once: true })
-    void outcome.then((value) => {
+    void result.then((value) => {
       signal.removeEventListener('abort', leave)
       resolve(value)
     })
@@ -191,7 +206,7 @@ async function* eachOf(pieces: Iterable<Uint8Array>): AsyncGenerator<Uint8Array>
   yield* pieces
 }
 
-/** Each piece is let go of as it is read. */
+/** Frees each piece once it has been read. */
 async function* piecesOf(pieces: Uint8Array[]): AsyncGenerator<Uint8Array> {
   pieces.reverse()
   for (let piece = pieces.pop(); piece; piece = pieces.pop()) yield piece

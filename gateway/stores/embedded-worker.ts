@@ -1,31 +1,35 @@
-// In charge of the Oxigraph of the embedded store, in its own thread: a copy of the graphs that queries and updates run on.
-// Oxigraph keeps values, not spellings: 042 comes back as 42, @en-GB as @en-gb. So the text of each graph is kept beside it.
+// In charge of the Oxigraph of the embedded store, in its own thread: queries and updates run on a copy of the graphs.
+// Oxigraph keeps values, not spellings: 042 comes back as 42, @en-GB as @en-gb. So the text of each graph stays beside it.
 import { parentPort, workerData } from 'node:worker_threads'
 import { defaultGraph, namedNode, type Store } from 'oxigraph/web.js'
+import type { ThreadMessage } from './limited-thread.js'
 import { openOxigraph } from './bounded-oxigraph.js'
-import { hasBlankNode, irisIn, isTriple, linesOf, textOf } from './n-triples-lines.js'
-import { graphsWritten } from '../sparql/update-graphs.js'
-import { utf8Pieces } from './utf8-pieces.js'
+import { hasBlankNode, irisIn, isTriple, linesOf, textOfLines, utf8Pieces } from './n-triples-lines.js'
+import { isFailure } from '../problem.js'
+import { readOwnSolutions } from '../rdf/read-sparql-results.js'
+import { RESULTS_JSON } from '../rdf/sparql-results.js'
+import { analyseUpdate } from '../sparql/analysis.js'
+import { DEFAULT_GRAPH } from '../sparql/graph-sets.js'
 
 /** A graph's IRI ('' for the default graph) and its N-Triples ('' for none). */
 export type GraphText = readonly [graph: string, text: string]
 
-/** Before the work, `changed` is taken over. */
+/** The thread applies `changed` before the work. */
 export type Job = { readonly changed: readonly GraphText[] } & Work
 export type Work =
   | { readonly kind: 'follow' }
   | { readonly kind: 'query'; readonly sparql: string; readonly accept: string }
   | { readonly kind: 'update'; readonly sparql: string }
 
-/** `failed`: refused, and nothing is changed. What an update changed comes in several replies: all of it when `last`. */
+/** `failed`: refused, and nothing is changed. The changes of an update come in several replies. */
 export type Reply =
   | { readonly kind: 'done' | 'failed' }
   | { readonly kind: 'results'; readonly pieces: Uint8Array[] }
-  | { readonly kind: 'changes'; readonly changes: readonly GraphText[]; readonly last: boolean }
+  | { readonly kind: 'changes'; readonly changes: readonly GraphText[] }
 
 const N_TRIPLES = 'application/n-triples'
 const N_QUADS = 'application/n-quads'
-// What one reply may hold, so that reading it does not hold up the main thread.
+// The size of one reply, so that reading it does not hold up the main thread.
 const REPLY_LENGTH = 1024 * 1024
 const REPLY_GRAPHS = 1000
 
@@ -41,21 +45,19 @@ function doJob(job: Job): void {
     case 'query': {
       const pieces = unlessRefused(() => query(job))
       if (!pieces) return reply({ kind: 'failed' })
-      return reply(
-        { kind: 'results', pieces },
-        pieces.map(({ buffer }) => buffer as ArrayBuffer),
-      )
+      const moved = pieces.map(({ buffer }) => buffer as ArrayBuffer)
+      return reply({ kind: 'results', pieces }, { moved })
     }
     case 'update':
       // Oxigraph runs an update as one transaction: one that fails has changed nothing.
       if (!unlessRefused(() => [store.update(job.sparql)])) return reply({ kind: 'failed' })
-      return replyChanges(graphsWritten(job.sparql) ?? [...new Set(['', ...texts.keys(), ...namesInStore()])])
+      return replyChanges(graphsWritten(job.sparql) ?? new Set(['', ...texts.keys(), ...namesInStore()]))
   }
 }
 
 /**
- * Oxigraph's own errors are these two. After any other (a panic, no memory or stack left) the module broke off somewhere
- * in its middle, and cannot be trusted any more: it is thrown on and ends the thread. So does an error anywhere else.
+ * Undefined where Oxigraph refuses the work: its own errors have these two names. After any other error (a panic, no memory
+ * or stack left) the module may be inconsistent: the error is rethrown and ends the thread. So does an error anywhere else.
  */
 function unlessRefused<T>(work: () => T): T | undefined {
   try {
@@ -66,7 +68,20 @@ function unlessRefused<T>(work: () => T): T | undefined {
   }
 }
 
-const reply = (message: Reply, moved: ArrayBuffer[] = []): void => parentPort!.postMessage(message, moved)
+// Two parsers may resolve or unescape these in two ways.
+const UNSURE = /\\|\bbase\b/i
+
+/** The graphs that the update can change ('' for the default graph); undefined where its text does not say. */
+function graphsWritten(update: string): readonly string[] | undefined {
+  if (UNSURE.test(update)) return undefined
+  const analysis = analyseUpdate(update, 'urn:')
+  if (isFailure(analysis) || analysis.writeSet === 'dataset') return undefined
+  return analysis.writeSet.map((graph) => (graph === DEFAULT_GRAPH ? '' : graph))
+}
+
+function reply(part: Reply, { more = false, moved = [] }: { more?: boolean; moved?: ArrayBuffer[] } = {}): void {
+  parentPort!.postMessage({ reply: part, more } satisfies ThreadMessage<Reply>, moved)
+}
 
 function follow(graph: string, text: string): void {
   if (texts.has(graph)) store.update(graph ? `DROP SILENT GRAPH <${graph}>` : 'DROP DEFAULT')
@@ -99,7 +114,7 @@ function query({ sparql, accept }: Work & { kind: 'query' }): Uint8Array[] {
   return [...utf8Pieces(String(store.query(sparql, { results_format: accept })))]
 }
 
-/** What an update changed is found by holding the graphs that it may have changed against their texts. */
+/** Finds the changes of an update by comparing the graphs that it may have changed with their texts. */
 function replyChanges(candidates: Iterable<string>): void {
   let changes: GraphText[] = []
   let length = 0
@@ -111,24 +126,24 @@ function replyChanges(candidates: Iterable<string>): void {
     changes.push([graph, text])
     length += text.length
     if (length < REPLY_LENGTH && changes.length < REPLY_GRAPHS) continue
-    reply({ kind: 'changes', changes, last: false })
+    reply({ kind: 'changes', changes }, { more: true })
     changes = []
     length = 0
   }
-  reply({ kind: 'changes', changes, last: true })
+  reply({ kind: 'changes', changes })
 }
 
 /** The names of all named graphs. Throws where one is a blank node. */
 function namesInStore(): string[] {
-  const json = store.query('SELECT ?g { GRAPH ?g {} }', { results_format: 'application/sparql-results+json' })
-  const { results } = JSON.parse(json as string) as { results: { bindings: { g: { type: string; value: string } }[] } }
-  return results.bindings.map(({ g }) => {
-    if (g.type !== 'uri') throw new TypeError('a graph without an IRI')
-    return g.value
+  const json = store.query('SELECT ?g { GRAPH ?g {} }', { results_format: RESULTS_JSON }) as string
+  return readOwnSolutions(json).map((solution) => {
+    const graph = solution.get('g')!
+    if (graph.termType !== 'NamedNode') throw new TypeError('a graph without an IRI')
+    return graph.value
   })
 }
 
-/** The new text of a graph, undefined where it is as it was. Triples that are not touched stay as they are written. */
+/** The new text of a graph, undefined where it has not changed. Triples that the update left alone keep their spelling. */
 function changeOf(graph: string): string | undefined {
   const now = new Set(linesOf(dumped(graph)))
   const before = linesOf(texts.get(graph) ?? '')
@@ -137,13 +152,13 @@ function changeOf(graph: string): string | undefined {
     if (graph) store.update(`DROP SILENT GRAPH <${graph}>`)
     return before.length > 0 ? '' : undefined
   }
-  const values = valuesOf(before.filter((line) => !now.has(line)))
+  const values = spellings(before.filter((line) => !now.has(line)))
   const kept = before.filter((line) => now.has(values.get(line) ?? line))
   const known = new Set(kept.map((line) => values.get(line) ?? line))
   const added = [...now].filter((line) => !known.has(line))
   if (added.length === 0 && kept.length === before.length) return undefined
   added.forEach(mustBeStorable)
-  return textOf([...kept, ...added])
+  return textOfLines([...kept, ...added])
 }
 
 function dumped(graph: string): string {
@@ -153,8 +168,8 @@ function dumped(graph: string): string {
   return text
 }
 
-/** The lines that Oxigraph makes of these. */
-function valuesOf(lines: readonly string[]): Map<string, string> {
+/** For each line its spelling in Oxigraph. */
+function spellings(lines: readonly string[]): Map<string, string> {
   const values = new Map<string, string>()
   if (lines.length === 0) return values
   const scratch = new oxigraph.Store()
@@ -170,14 +185,14 @@ function valuesOf(lines: readonly string[]): Map<string, string> {
   return values
 }
 
-/** An update may make of RDF 1.2 what no document can hold, and what could not be loaded again. */
+/** An update with RDF 1.2 may create triples that no document can hold, and that could not be loaded again. */
 function mustBeStorable(line: string): void {
   if (!isTriple(line)) throw new TypeError('no triple of RDF 1.1')
   if (hasBlankNode(line)) for (const iri of irisIn(line)) free(namedNode(iri))
 }
 
-// Every object of the WebAssembly module has it, though its types do not say so.
+// Every object of the WebAssembly module has `free`, though its types do not say so.
 const free = (object: object): void => (object as { free(): void }).free()
 
 parentPort!.on('message', doJob)
-parentPort!.postMessage('ready')
+parentPort!.postMessage('ready' satisfies ThreadMessage<Reply>)

@@ -1,4 +1,4 @@
-// In charge of one HTTP exchange with a triplestore: a connection in turn, time limits, the abort, and failures as Problems.
+// In charge of one HTTP exchange with a triplestore: a connection in turn, time limits, aborts, and failures as Problems.
 import { Agent, buildConnector, type Dispatcher } from 'undici'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { StoreBreak } from './store.js'
@@ -10,9 +10,9 @@ export interface ExchangeLimits {
   readonly queue: number
   readonly connectTimeout: number
   readonly headersTimeout: number
-  /** Between two pieces of a body, while somebody reads it. */
+  /** Between two pieces of a body, while it is read. */
   readonly idleTimeout: number
-  /** For all of it; where the body is passed on as it comes, for each piece to come and to be taken. */
+  /** For the whole exchange; where the body is streamed, for each piece to arrive and to be read. */
   readonly totalTimeout: number
   readonly ca?: string
 }
@@ -26,14 +26,14 @@ export interface Sent {
   readonly safe: boolean
 }
 
-/** The head of an answer, and its body, which must be read, discarded or destroyed: its connection is held until then. */
-export interface Answer extends Pick<Dispatcher.ResponseData, 'statusCode' | 'headers' | 'body'> {
-  /** A piece has been taken: the time for all of it begins anew. */
-  goesOn(): void
+/** The head of a response, and its body, which must be read, discarded or destroyed: it holds its connection until then. */
+export interface StoreResponse extends Pick<Dispatcher.ResponseData, 'statusCode' | 'headers' | 'body'> {
+  /** A piece has been read: the total time limit starts again. */
+  renewLimit(): void
 }
 
 export interface Exchange {
-  send(sent: Sent, signal?: AbortSignal): Promise<Answer | Problem>
+  send(sent: Sent, signal?: AbortSignal): Promise<StoreResponse | Problem>
   close(): Promise<void>
 }
 
@@ -46,12 +46,12 @@ const LOST = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE'])
 const CLOSED = new Set(['UND_ERR_CLOSED', 'UND_ERR_DESTROYED'])
 const CERTIFICATE = /CERT|SIGNATURE|^ERR_TLS_|^ERR_SSL_/
 
-/** `store.unreachable`, with the delay that the store asks for where it does. */
+/** `store.unreachable`, with the delay that the store asks for if it does. */
 export const unreachable = (detail: string, retryAfter = RETRY_AFTER_SECONDS): Problem =>
   problem('store.unreachable', detail, { fields: [['Retry-After', retryAfter]] })
 
-/** The problem that a failure of the connection is. Anything that is none is a bug, and thrown on. */
-export function problemOf(error: unknown): Problem {
+/** The problem of a failure of the connection. Any other error is a bug, and rethrown. */
+export function connectionProblem(error: unknown): Problem {
   if (error instanceof StoreBreak) return error.problem
   const { code, name } = error as { code?: string; name?: string }
   if (name === 'HTTPParserError') return BROKEN_OFF
@@ -104,21 +104,21 @@ export function openExchange(limits: ExchangeLimits): Exchange {
         place()
       }
       const answered = requestTwice(sent, limit.signal)
-      // A failure of the body is told to whoever reads it; where nobody does, it only frees the place.
+      // The reader of the body gets its failure; where there is none, the failure only frees the place.
       answered.then(({ body }) => body.on('error', () => undefined).once('close', done), done)
       try {
-        // undici looks at the signal only once it has a connection, so the wait for one is ended here.
+        // undici checks the signal only once it has a connection, so the race stops the wait for one.
         const { statusCode, headers, body } = await Promise.race([answered, limit.over])
-        return { statusCode, headers, body, goesOn: limit.renew }
+        return { statusCode, headers, body, renewLimit: limit.renew }
       } catch (error) {
-        return problemOf(error)
+        return connectionProblem(error)
       }
     },
     close: () => agent.destroy(),
   }
 }
 
-/** TLS is verified. Errors of connections that have carried an answer are remembered in the set. */
+/** TLS is verified. The set gets the errors of connections that have carried a response. */
 function connectorOf(
   { connectTimeout, ca }: ExchangeLimits,
   ofUsedConnection: WeakSet<Error>,
@@ -135,7 +135,7 @@ function connectorOf(
     })
 }
 
-/** A signal that aborts with the caller's or when the time is up, with the problem that either is as its reason. */
+/** A signal that aborts with the caller's or when the time is up; its reason carries the problem. */
 function limitOf(signal: AbortSignal | undefined, milliseconds: number) {
   const controller = new AbortController()
   const stop = (reason: Problem) => controller.abort(new StoreBreak(reason))

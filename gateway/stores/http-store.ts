@@ -1,7 +1,8 @@
 // In charge of a triplestore behind HTTP: SPARQL 1.1 Protocol and SPARQL 1.1 Graph Store HTTP Protocol as a GraphStore.
 import { isFailure, problem, type Problem } from '../problem.js'
-import { discard, piecesOf, refusalOf, textOf, wholeOf } from './http-answer.js'
-import { openExchange, type Answer, type ExchangeLimits, type Sent } from './http-exchange.js'
+import { discard, piecesOf, storeRefusal, successOf, textOfBody } from './http-response.js'
+import { openExchange, type Exchange, type ExchangeLimits, type Sent, type StoreResponse } from './http-exchange.js'
+import { RESULTS_JSON } from '../rdf/sparql-results.js'
 import { MAX_GRAPH_BYTES, type Call, type GraphStore } from './store.js'
 
 export interface Endpoints {
@@ -27,134 +28,132 @@ const LIMITS: ExchangeLimits = {
   idleTimeout: 30_000,
   totalTimeout: 120_000,
 }
-/** Fewer than a listener takes requests (server.ts), so that there is room for documents. */
+/** Fewer than a listener accepts requests (http/listener.ts), so that there is room for documents. */
 const MOST_WAITING = 256
 const MAX_READINESS_BYTES = 64 * 1024
 const N_TRIPLES = 'application/n-triples'
 
-/** The endpoints of a Fuseki dataset, as its default configuration names them. */
+/** The endpoints of a Fuseki dataset, with the names of its default configuration. */
 export const fusekiEndpoints = (datasetUrl: string): Endpoints => ({
   query: `${datasetUrl}/query`,
   update: `${datasetUrl}/update`,
   graphStore: `${datasetUrl}/data`,
 })
 
+interface HttpStore {
+  readonly endpoints: { readonly query: URL; readonly update: URL; readonly graphStore: URL }
+  /** The fields with the credentials. */
+  readonly identity: Readonly<Record<string, string>>
+  readonly documents: Exchange
+  /** Queries and updates have connections and a queue of their own, so that slow ones do not hold up documents. */
+  readonly sparql: Exchange
+}
+
 /**
  * Opens a store. Throws a TypeError for endpoints that are no http(s) URLs or hold credentials.
- * No address and no credential comes into a problem's detail, which clients may read.
+ * No problem's detail, which clients may read, holds an address or a credential.
  */
 export function openHttpStore(settings: HttpStoreSettings): GraphStore {
-  const query = endpointOf(settings.query)
-  const update = endpointOf(settings.update)
-  const graphStore = endpointOf(settings.graphStore)
-  const { maxGraphBytes = MAX_GRAPH_BYTES } = settings
+  const { query, update, graphStore } = settings
+  const endpoints = { query: endpointOf(query), update: endpointOf(update), graphStore: endpointOf(graphStore) }
+  const { maxGraphBytes = MAX_GRAPH_BYTES, name = `${endpoints.graphStore.origin}${endpoints.graphStore.pathname}` } =
+    settings
   const limits = { ...LIMITS, ...definedOf(settings) }
-  const documents = openExchange(limits)
-  // Queries and updates have connections and a queue of their own, so that slow ones do not hold up documents.
-  const sparql = openExchange({ ...limits, queue: Math.min(limits.queue, MOST_WAITING) })
-  const identity = fieldsOf(settings.credentials)
-
-  const send = (sent: Omit<Sent, 'body'> & { body?: string }, call: Call = {}) =>
-    (sent.method === 'POST' ? sparql : documents).send(
-      { ...sent, fields: { ...identity, ...sent.fields } },
-      call.signal,
-    )
-
-  const write = async (sent: Omit<Sent, 'safe'>, done: readonly number[], call?: Call, isUpdate = false) => {
-    const answer = await send({ ...sent, safe: false }, call)
-    if (isFailure(answer)) return answer
-    if (!done.includes(answer.statusCode))
-      return (isUpdate && refusedText(answer, 'update.syntax')) || refusalOf(answer)
-    discard(answer)
-    return undefined
+  const store: HttpStore = {
+    endpoints,
+    identity: fieldsOf(settings.credentials),
+    documents: openExchange(limits),
+    sparql: openExchange({ ...limits, queue: Math.min(limits.queue, MOST_WAITING) }),
   }
-
-  // SPARQL 1.1 Protocol §2.1.3: query via POST directly.
-  const ask = async (sparql: string, accept: string, call?: Call): Promise<Answer | Problem> => {
-    const fields = { accept, 'content-type': 'application/sparql-query' }
-    const answer = await send({ method: 'POST', url: query, fields, body: sparql, safe: true }, call)
-    if (isFailure(answer)) return answer
-    return refusedText(answer, 'query.syntax') ?? wholeOf(answer, accept)
-  }
-
-  // SPARQL 1.1 Graph Store HTTP Protocol §5.2
-  const get = async (graph: string, call?: Call): Promise<Answer | undefined | Problem> => {
-    const url = graphUrl(graphStore, graph)
-    const answer = await send({ method: 'GET', url, fields: { accept: N_TRIPLES }, safe: true }, call)
-    if (isFailure(answer)) return answer
-    return answer.statusCode === 404 ? discard(answer) : wholeOf(answer, N_TRIPLES)
-  }
-
   return {
-    name: settings.name ?? `${graphStore.origin}${graphStore.pathname}`,
-
+    name,
     async read(graph, call) {
-      const answer = await get(graph, call)
-      if (!answer || isFailure(answer)) return answer
-      const text = await textOf(answer, maxGraphBytes)
+      const response = await get(store, graph, call)
+      if (!response || isFailure(response)) return response
+      const text = await textOfBody(response, maxGraphBytes)
       return isFailure(text) || text.trim() ? text : undefined
     },
-
     async stream(graph, call) {
-      const answer = await get(graph, call)
-      return !answer || isFailure(answer) ? answer : piecesOf(answer)
+      const response = await get(store, graph, call)
+      return !response || isFailure(response) ? response : piecesOf(response)
     },
-
-    // SPARQL 1.1 Graph Store HTTP Protocol §5.3
-    replace: (graph, nTriples, call) =>
-      write(
-        {
-          method: 'PUT',
-          url: graphUrl(graphStore, graph),
-          fields: { 'content-type': N_TRIPLES },
-          body: nTriples,
-        },
-        [200, 201, 204],
-        call,
-      ),
-
-    // SPARQL 1.1 Graph Store HTTP Protocol §5.4
-    remove: (graph, call) =>
-      write({ method: 'DELETE', url: graphUrl(graphStore, graph), fields: {} }, [200, 204, 404], call),
-
+    replace: (graph, nTriples, call) => put(store, graph, nTriples, call),
+    remove: (graph, call) => remove(store, graph, call),
     async query(sparql, accept, call) {
-      const answer = await ask(sparql, accept, call)
-      return isFailure(answer) ? answer : piecesOf(answer)
+      const response = await ask(store, sparql, accept, call)
+      return isFailure(response) ? response : piecesOf(response)
     },
-
-    // SPARQL 1.1 Protocol §2.2.2: update via POST directly.
-    update: (sparql, call) =>
-      write(
-        { method: 'POST', url: update, fields: { 'content-type': 'application/sparql-update' }, body: sparql },
-        [200, 204],
-        call,
-        true,
-      ),
-
+    update: (sparql, call) => runUpdate(store, sparql, call),
     async ready(call) {
-      const answer = await ask('ASK {}', 'application/sparql-results+json', call)
-      if (isFailure(answer)) return answer
-      const text = await textOf(answer, MAX_READINESS_BYTES)
+      const response = await ask(store, 'ASK {}', RESULTS_JSON, call)
+      if (isFailure(response)) return response
+      const text = await textOfBody(response, MAX_READINESS_BYTES)
       return isFailure(text) ? text : undefined
     },
-
-    close: async () => void (await Promise.all([documents.close(), sparql.close()])),
+    close: async () => void (await Promise.all([store.documents.close(), store.sparql.close()])),
   }
 }
 
-/** SPARQL 1.1 Protocol §2.1.6, §2.2.5: 400 where the store does not take the text for SPARQL. */
-function refusedText(answer: Answer, code: 'query.syntax' | 'update.syntax'): Problem | undefined {
-  const { statusCode: status } = answer
+const send = ({ documents, sparql, identity }: HttpStore, sent: Sent, call: Call = {}) =>
+  (sent.method === 'POST' ? sparql : documents).send({ ...sent, fields: { ...identity, ...sent.fields } }, call.signal)
+
+/** SPARQL 1.1 Graph Store HTTP Protocol §5.2 */
+async function get(store: HttpStore, graph: string, call?: Call): Promise<StoreResponse | undefined | Problem> {
+  const url = graphUrl(store.endpoints.graphStore, graph)
+  const response = await send(store, { method: 'GET', url, fields: { accept: N_TRIPLES }, safe: true }, call)
+  if (isFailure(response)) return response
+  return response.statusCode === 404 ? discard(response) : successOf(response, N_TRIPLES)
+}
+
+/** SPARQL 1.1 Graph Store HTTP Protocol §5.3 */
+async function put(store: HttpStore, graph: string, body: string, call?: Call): Promise<undefined | Problem> {
+  const url = graphUrl(store.endpoints.graphStore, graph)
+  const fields = { 'content-type': N_TRIPLES }
+  return doneOf(await send(store, { method: 'PUT', url, fields, body, safe: false }, call), [200, 201, 204])
+}
+
+/** SPARQL 1.1 Graph Store HTTP Protocol §5.4 */
+async function remove(store: HttpStore, graph: string, call?: Call): Promise<undefined | Problem> {
+  const url = graphUrl(store.endpoints.graphStore, graph)
+  return doneOf(await send(store, { method: 'DELETE', url, fields: {}, safe: false }, call), [200, 204, 404])
+}
+
+/** SPARQL 1.1 Protocol §2.1.3: query via POST directly. */
+async function ask(store: HttpStore, body: string, accept: string, call?: Call): Promise<StoreResponse | Problem> {
+  const fields = { accept, 'content-type': 'application/sparql-query' }
+  const response = await send(store, { method: 'POST', url: store.endpoints.query, fields, body, safe: true }, call)
+  if (isFailure(response)) return response
+  return refusedText(response, 'query.syntax') ?? successOf(response, accept)
+}
+
+/** SPARQL 1.1 Protocol §2.2.2: update via POST directly. */
+async function runUpdate(store: HttpStore, body: string, call?: Call): Promise<undefined | Problem> {
+  const fields = { 'content-type': 'application/sparql-update' }
+  const sent: Sent = { method: 'POST', url: store.endpoints.update, fields, body, safe: false }
+  const response = await send(store, sent, call)
+  const refused = isFailure(response) ? response : refusedText(response, 'update.syntax')
+  return refused ?? doneOf(response, [200, 204])
+}
+
+/** Nothing where the response has one of these statuses, else its problem. */
+function doneOf(response: StoreResponse | Problem, statuses: readonly number[]): undefined | Problem {
+  if (isFailure(response)) return response
+  return statuses.includes(response.statusCode) ? discard(response) : storeRefusal(response)
+}
+
+/** SPARQL 1.1 Protocol §2.1.6, §2.2.5: 400 where the store does not accept the text as SPARQL. */
+function refusedText(response: StoreResponse, code: 'query.syntax' | 'update.syntax'): Problem | undefined {
+  const { statusCode: status } = response
   if (status === 500 && code === 'update.syntax') {
-    discard(answer)
+    discard(response)
     return problem(
       'update.failed',
-      'The triplestore did not do the update. Does a graph of it not exist, or exist already?',
+      'The triplestore did not run the update. Check whether each graph that it names exists, or exists already.',
     )
   }
   if (status !== 400) return undefined
-  discard(answer)
-  return problem(code, 'The triplestore does not take this text for SPARQL 1.1.')
+  discard(response)
+  return problem(code, 'The triplestore does not accept this text as SPARQL 1.1.')
 }
 
 function endpointOf(text: string): URL {

@@ -1,10 +1,10 @@
-// In charge of N-Triples as lines of text (RDF 1.1 N-Triples §7): checked, laid out alike, each term as it was written.
-// A parser would give terms: how "042" or "\u0041" stood there would be lost.
+// In charge of N-Triples as lines of text (RDF 1.1 N-Triples §7): checked, laid out alike, each term as it was written, and
+// cut into pieces of UTF-8. Parsed terms would lose spellings such as "042" or "\u0041". Pure.
 
 const HEX = '[0-9A-Fa-f]'
 // A code point that is no half of a surrogate pair.
 const UCHAR = `\\\\(?:u|U0000)(?:[0-9A-CE-Fa-ce-f]${HEX}{3}|[Dd][0-7]${HEX}{2})|\\\\U00(?:0[1-9A-Fa-f]|10)${HEX}{4}`
-// What is plain, and after each escape what is plain again: a text can be taken apart in one way only, in linear time.
+// Plain text, and plain text again after each escape: there is one way only to match a text, so that it takes linear time.
 const IN_IRI = '[^\\x00-\\x20<>"{}|^`\\\\]*'
 const IN_LITERAL = '[^"\\\\\\n\\r]*'
 const IRI = `<[A-Za-z][A-Za-z0-9+.-]*:${IN_IRI}(?:(?:${UCHAR})${IN_IRI})*>`
@@ -18,8 +18,8 @@ const TRIPLE = new RegExp(
 const NOTHING = /^[ \t]*(?:#.*)?$/
 
 /**
- * The distinct triples as lines without line ends, or undefined where something is no triple of RDF 1.1 with absolute
- * IRIs. The terms stay as they were written, but for the labels of blank nodes, which are those that `label` gives.
+ * The distinct triples as lines without line ends; undefined where a line is no triple of RDF 1.1 with absolute IRIs. The
+ * terms stay as they were written, but blank nodes get the labels that `label` gives.
  */
 export function linesIn(nTriples: string, label: (written: string) => string): Set<string> | undefined {
   if (!nTriples.isWellFormed()) return undefined
@@ -36,13 +36,13 @@ export function linesIn(nTriples: string, label: (written: string) => string): S
 const relabelled = (term: string, label: (written: string) => string): string =>
   term.startsWith('_:') ? label(term) : term
 
-/** The IRIs of a line that is laid out as `linesIn` does it. */
+/** The IRIs of a line in the layout of `linesIn`. */
 export const irisIn = (line: string): string[] =>
   (/^(?:<(\S*)>|\S+) <(\S*)> (?:<(\S*)>|".*\^\^<(\S*)>|.*) \.$/s.exec(line) ?? [])
     .slice(1)
     .filter((iri) => iri !== undefined)
 
-/** Whether such a line has a blank node. */
+/** Whether a line in that layout has a blank node. */
 export const hasBlankNode = (line: string): boolean => /^_:|^\S+ \S+ _:/.test(line)
 
 /** Whether a line is a triple of RDF 1.1. */
@@ -51,7 +51,21 @@ export const isTriple = (line: string): boolean => TRIPLE.test(line)
 export const linesOf = (text: string): string[] => text.split('\n').filter(Boolean)
 
 /** Lines as one text, '' for none. */
-export const textOf = (lines: Iterable<string>): string => {
+export const textOfLines = (lines: Iterable<string>): string => {
   const text = [...lines].join('\n')
   return text && `${text}\n`
+}
+
+const PIECE_LENGTH = 64 * 1024
+
+/** A long text as UTF-8. No character is divided between two pieces. */
+export function* utf8Pieces(text: string): Generator<Uint8Array> {
+  const encoder = new TextEncoder()
+  for (let at = 0; at < text.length;) {
+    const end = at + PIECE_LENGTH
+    const last = text.charCodeAt(end - 1)
+    const piece = text.slice(at, last >= 0xd800 && last <= 0xdbff ? end - 1 : end)
+    yield encoder.encode(piece)
+    at += piece.length
+  }
 }

@@ -1,17 +1,17 @@
-// In charge of the interface to a triplestore: what the gateway asks of one, whatever is behind it.
+// In charge of the interface to a triplestore, the same for all stores.
 // http-store.ts speaks SPARQL 1.1 Protocol and Graph Store Protocol; embedded-store.ts runs Oxigraph in a worker.
 import type { Problem } from '../problem.js'
 
-/** What goes with each call: the signal ends it at the store too, at once. */
+/** The options of each call. The signal stops it at once, at the store too. */
 export interface Call {
   readonly signal?: AbortSignal
 }
 
-/** A graph as an update makes it: N-Triples, empty where nothing is left of it. */
+/** A graph after an update: N-Triples, empty where the update removed the graph. */
 export type GraphChange = readonly [graph: string, nTriples: string]
 
 export interface UpdateCall extends Call {
-  /** What a store that `announces` is about to change, before any of it is in force; a problem: then nothing is done. */
+  /** Hears the changes of an update before a store that `announces` applies them. A problem stops the update. */
   readonly announce?: (changes: readonly GraphChange[]) => Promise<undefined | Problem>
 }
 
@@ -19,22 +19,22 @@ export interface GraphStore {
   /** For log lines and messages: never holds credentials. */
   readonly name: string
   /**
-   * The graph as N-Triples; undefined when the store has no triple in it. Never half a graph. `store.too-large` where it
-   * would not fit into memory beside others.
+   * The graph as N-Triples; undefined when the store has no triple in it. Never half a graph. `store.too-large` where it is
+   * too large for memory.
    */
   read(graph: string, call?: Call): Promise<string | undefined | Problem>
-  /** The same of any size, piece by piece as it comes. The iteration is that of `query`. */
+  /** The same of any size, piece by piece while streaming. The iteration is that of `query`. */
   stream(graph: string, call?: Call): Promise<AsyncIterable<Uint8Array> | undefined | Problem>
   /** Makes the graph hold exactly these N-Triples (not empty), atomically. */
   replace(graph: string, nTriples: string, call?: Call): Promise<undefined | Problem>
-  /** Removes the graph; one that is not there is no failure. */
+  /** Removes the graph; a graph that does not exist is no failure. */
   remove(graph: string, call?: Call): Promise<undefined | Problem>
   /**
-   * A SPARQL query over the dataset; `accept` is the media type wanted. The bytes come as the store sends them. The
-   * iteration throws a StoreBreak where the answer breaks off, so that half an answer is never taken for a whole one.
+   * A SPARQL query over the dataset; `accept` is the media type of the answer, whose bytes are streamed. The iteration throws
+   * a StoreBreak where the answer breaks off, so that half an answer never looks like a whole one.
    */
   query(sparql: string, accept: string, call?: Call): Promise<AsyncIterable<Uint8Array> | Problem>
-  /** Whether it tells what an update changes. */
+  /** The store calls `announce` for each update. */
   readonly announces?: true
   /** A SPARQL update over the dataset. */
   update(sparql: string, call?: UpdateCall): Promise<undefined | Problem>

@@ -1,4 +1,4 @@
-// In charge of turns at a store: so many calls at work, so many waiting in order, nobody waiting longer than their signal.
+// In charge of turns at a store: so many calls at work, so many waiting in order, and none longer than its signal allows.
 import { problem, type Problem } from '../problem.js'
 import { StoreBreak } from './store.js'
 
@@ -6,7 +6,7 @@ import { StoreBreak } from './store.js'
 export type Release = () => void
 
 export interface Turns {
-  /** A place, at once or in turn. `store.overloaded` at once where too many wait already; a Problem when the signal aborts. */
+  /** A place, at once or in turn. `store.overloaded` at once where too many calls wait; a Problem when the signal aborts. */
   take(signal?: AbortSignal): Promise<Release | Problem>
 }
 
@@ -15,7 +15,7 @@ const OVERLOADED = problem('store.overloaded', 'Too many requests wait for the t
 })
 const GIVEN_UP = problem('store.failed', 'The request to the triplestore was given up.')
 
-/** The problem of a call whose signal has aborted: the one its reason carries (a StoreBreak), else that it was given up. */
+/** The problem of a call whose signal has aborted: that of the reason (a StoreBreak), else that the caller gave up. */
 export const givenUp = (signal: AbortSignal): Problem =>
   signal.reason instanceof StoreBreak ? signal.reason.problem : GIVEN_UP
 

@@ -1,11 +1,12 @@
-// In charge of answers of a store that are read whole: bounded, and a failure where they break off.
+// In charge of reading a store's answer as one text: bounded, and a failure where it breaks off.
 import { isFailure, problem, type Problem } from '../problem.js'
 import { StoreBreak } from './store.js'
 
-/** An answer as text: `store.failed` where it is longer than `maxBytes`. */
+/** An answer as text. `tooLarge` above `maxBytes`; `store.failed` where it breaks off, or is not in UTF-8. */
 export async function wholeText(
-  asked: Promise<AsyncIterable<Uint8Array> | Problem>,
+  asked: AsyncIterable<Uint8Array> | Promise<AsyncIterable<Uint8Array> | Problem>,
   maxBytes: number,
+  tooLarge = problem('store.failed', `The answer of the triplestore is larger than ${maxBytes} bytes.`),
 ): Promise<string | Problem> {
   const answer = await asked
   if (isFailure(answer)) return answer
@@ -14,12 +15,16 @@ export async function wholeText(
   try {
     for await (const piece of answer) {
       size += piece.length
-      if (size > maxBytes) return problem('store.failed', `The answer of the store is larger than ${maxBytes} bytes.`)
+      if (size > maxBytes) return tooLarge
       pieces.push(piece)
     }
   } catch (error) {
     if (error instanceof StoreBreak) return error.problem
     throw error
   }
-  return Buffer.concat(pieces, size).toString('utf8')
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(pieces, size))
+  } catch {
+    return problem('store.failed', 'The answer of the triplestore is not in UTF-8.')
+  }
 }

@@ -1,4 +1,4 @@
-// In charge of what an authorization is: its modes, and the RDF statements of one graph compiled into records.
+// In charge of authorizations as records: their modes, subjects and targets, compiled from the RDF statements of one graph.
 import type { IriTable } from './iri-table.js'
 import * as V from '../vocabulary.js'
 
@@ -19,7 +19,7 @@ export const bitsOf = (...modes: readonly Mode[]): number =>
 const LISTS: readonly (readonly Mode[])[] = Array.from({ length: 1 << MODES.length }, (_, bits) =>
   Object.freeze(MODES.filter((mode) => bits & bitsOf(mode))),
 )
-/** A set of bits as modes, in the order Read, Write, Append, Control. */
+/** The modes of a set of bits, in the order Read, Write, Append, Control. */
 export const modesOf = (bits: number): readonly Mode[] => LISTS[bits]!
 
 /** An RDF statement of one graph: IRIs as strings; the subject of an authorization may be a blank node (`_:b0`). */
@@ -29,32 +29,32 @@ export interface Fact {
   readonly object: string
 }
 
-/** A compiled authorization: what it grants to whom. There are never more than `MAX_SUBJECTS` subjects. */
+/** A compiled authorization: the modes that it grants to its subjects, at most `MAX_SUBJECTS`. */
 export interface Authorization {
   readonly iri: string
   readonly graph: string
   readonly bits: number
-  /** Widest first: everyone, the authenticated, then agents, then groups. */
+  /** Widest first: everyone, authenticated agents, agents, groups. */
   readonly subjects: readonly number[]
-  /** Where they are many: the agents and groups, for which the last subject stands as a group of their own. */
+  /** Where they are many: the agents and groups. The last subject is then a group of its own that stands for them. */
   readonly members?: readonly number[]
   readonly accessTo: readonly string[]
   readonly accessToClass: readonly string[]
   readonly default: readonly string[]
 }
 
-/** What a graph says. `members` are pairs of an agent and a group, `superclasses` of a class and a superclass. */
+/** The content of a graph. `members` are pairs of an agent and a group, `superclasses` of a class and a superclass. */
 export interface Contribution {
   readonly authorizations: readonly Authorization[]
   readonly members: readonly (readonly [agent: number, group: number])[]
   readonly superclasses: readonly (readonly [type: string, superclass: string])[]
 }
 
-// Subjects are numbers: of an agent or a group (twice the number of its IRI, and one more for a group), or negative.
+// Subjects are numbers: for an agent twice the number of its IRI, for a group one more; for other subjects negative.
 export const EVERYONE = -1
 export const AUTHENTICATED = -2
-/** The subject of authorizations that name none. */
-const NOBODY = -3
+/** The subject of authorizations without a subject. */
+const NO_SUBJECT = -3
 const FIRST_OWN_GROUP = -4
 
 export const agentSubject = (id: number): number => id * 2
@@ -83,14 +83,14 @@ const PROPERTIES: ReadonlyMap<string, Property> = new Map([
 ])
 type Objects = { [property in Property]?: string[] }
 
-// Modes and classes of agents that are not known match nothing.
+// Unknown modes and unknown classes of agents match nothing.
 const known = <T>(iris: readonly string[], meaning: ReadonlyMap<string, T>): T[] =>
   iris.map((iri) => meaning.get(iri)).filter((value) => value !== undefined)
 
-// Labels of blank nodes mean nothing outside the graph that they came with.
+// A blank node label has no meaning outside its graph.
 const isBlank = (term: string): boolean => term.startsWith('_:')
 
-/** Makes the function that compiles graphs; each agent and group in a contribution is retained in the table. */
+/** Makes the function that compiles graphs. It retains each agent and group of a contribution in the table. */
 export function makeCompiler(iris: IriTable): (graph: string, facts: Iterable<Fact>) => Contribution {
   let nextOwnGroup = FIRST_OWN_GROUP
 
@@ -110,7 +110,7 @@ export function makeCompiler(iris: IriTable): (graph: string, facts: Iterable<Fa
       iri,
       graph,
       bits: bitsOf(...known(objectsOf('mode'), MODE_OF)),
-      subjects: subjects.length > 0 ? subjects : [NOBODY],
+      subjects: subjects.length > 0 ? subjects : [NO_SUBJECT],
       ...(wide && { members: named }),
       accessTo: objectsOf('accessTo'),
       accessToClass: objectsOf('accessToClass'),
@@ -146,7 +146,7 @@ export function makeCompiler(iris: IriTable): (graph: string, facts: Iterable<Fa
   }
 }
 
-/** Gives back what compiling retained. */
+/** Releases the agents and groups that compiling retained. */
 export function releaseAll(iris: IriTable, { authorizations, members }: Contribution): void {
   const release = (subject: number): void => {
     if (subject >= 0) iris.release(idIn(subject))

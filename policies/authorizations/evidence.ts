@@ -1,48 +1,50 @@
-// In charge of what a decision can show for itself: the authorizations that gave a mode, and those that did not and why.
+// In charge of the evidence for a decision: the authorizations that gave a mode, and those that did not and why.
 import { isGroup, modesOf, AUTHENTICATED, EVERYONE, type Authorization, type Mode } from './authorization.js'
-import type { AuthorizationTable, Hit, Named, TargetKind } from './table.js'
+import type { Hit, Named } from './named.js'
+import type { AuthorizationTable, TargetKind } from './table.js'
 import { authorizationsOn, grantingIn, isShared, type TargetEntry } from './target-entry.js'
 
-export interface Target {
+/** A target as an authorization would name it for the document in question. */
+export interface AskedTarget {
   readonly kind: TargetKind
   readonly iri: string
 }
 
 export type SubjectKind = 'public' | 'authenticated-agent' | 'agent' | 'group'
 
-/** An authorization that gave the mode asked for, and how it came to apply. */
-export interface Grant {
+/** An authorization that gave the required mode, and how it applies. */
+export interface GrantingAuthorization {
   readonly iri: string
   readonly graph: string
   readonly modes: readonly Mode[]
   readonly subject: SubjectKind
   readonly group?: string
-  readonly target: Target
+  readonly target: AskedTarget
 }
 
-/** An authorization that names the target and did not give the mode: it lacks the agent, or the mode. */
+/** An authorization that names the target and did not give the required mode: it lacks the agent, or the mode. */
 export interface Considered {
   readonly iri: string
   readonly graph: string
   readonly modes: readonly Mode[]
-  readonly target: Target
+  readonly target: AskedTarget
   readonly lacks: 'agent' | 'mode'
 }
 
-/** An authorization and whom it is for. */
+/** An authorization and its subjects. */
 export interface Audited {
   readonly iri: string
   readonly graph: string
   readonly modes: readonly Mode[]
-  readonly target: Target
+  readonly target: AskedTarget
   /** `iri` of an agent or a group. */
   readonly subjects: readonly { readonly kind: SubjectKind; readonly iri?: string }[]
 }
 
 export interface AllConsidered {
-  /** Those that name the targets and did not give the mode, at most 20. */
+  /** Authorizations that name the targets and did not give the mode, at most 20. */
   readonly authorizations: readonly Considered[]
-  /** How many authorizations name the targets, once per target, whether or not they match. */
+  /** The number of authorizations that name the targets, once per target, matching or not. */
   readonly total: number
 }
 
@@ -50,7 +52,7 @@ const GRANTS_LISTED = 5
 const CONSIDERED_LISTED = 20
 const LOOKED_THROUGH = 64
 
-/** The class of agents that a subject is, when the agent belongs to it and the target goes by classes of agents. */
+/** The subject, where it is a class that the agent belongs to and the kind of target allows classes of agents. */
 export const classOf = (subject: number, named: Named | undefined, kind: TargetKind): number | undefined =>
   kind !== 'control' && (subject === EVERYONE || (subject === AUTHENTICATED && named)) ? subject : undefined
 
@@ -65,10 +67,14 @@ const subjectKind = (through: number): SubjectKind => {
 
 const WIDEST_FIRST: readonly SubjectKind[] = ['public', 'authenticated-agent', 'agent', 'group']
 
-export type TargetHit = Hit & { readonly target: Target }
+export type TargetHit = Hit & { readonly target: AskedTarget }
 
-export function grantsOf(table: AuthorizationTable, hits: readonly TargetHit[], required: number): readonly Grant[] {
-  const grants = new Map<Authorization, Grant>()
+export function grantsOf(
+  table: AuthorizationTable,
+  hits: readonly TargetHit[],
+  required: number,
+): readonly GrantingAuthorization[] {
+  const grants = new Map<Authorization, GrantingAuthorization>()
   for (const subject of WIDEST_FIRST) {
     for (const { bag, through, target } of hits) {
       if (subjectKind(through) !== subject) continue
@@ -84,7 +90,7 @@ export function grantsOf(table: AuthorizationTable, hits: readonly TargetHit[], 
   return [...grants.values()]
 }
 
-type Entries = readonly { readonly target: Target; readonly entry: TargetEntry }[]
+type Entries = readonly { readonly target: AskedTarget; readonly entry: TargetEntry }[]
 
 export const consideredOn = (entries: Entries, required: number, named: Named | undefined): AllConsidered => ({
   authorizations: notGranting(entries, required, named),
@@ -102,7 +108,7 @@ function notGranting(entries: Entries, required: number, named: Named | undefine
       const { iri, graph, bits, subjects } = authorization
       const matches = subjects.some((subject) => throughOf(subject, named, target.kind) !== undefined)
       if (matches && bits & required) {
-        // By one target, though perhaps not by the one before.
+        // It grants by this target, though perhaps not by an earlier one.
         granting.add(authorization)
         considered.delete(authorization)
       } else if (!considered.has(authorization)) {
@@ -115,7 +121,7 @@ function notGranting(entries: Entries, required: number, named: Named | undefine
 
 const AUDITED = 1000
 
-/** What names no subject is about nobody. */
+/** Authorizations without a subject are left out: they apply to no agent. */
 export function auditedOn(table: AuthorizationTable, entries: Entries): readonly Audited[] {
   const audited = new Map<Authorization, Audited>()
   for (const { target, entry } of entries) {

@@ -1,10 +1,10 @@
-// In charge of IRIs as small integers, counted, so that what nobody refers to any more is forgotten and its number used anew.
+// In charge of IRIs as small integers, with counted references: an IRI without references is forgotten, its number reused.
 
 export interface IriTable {
-  /** The number of an IRI, undefined when nothing refers to it. */
+  /** The number of an IRI; undefined when there is no reference to it. */
   idOf(iri: string): number | undefined
   iriOf(id: number): string
-  /** Counts one more reference; to be matched by one `release`. */
+  /** Counts one more reference; each needs one `release`. */
   retain(iri: string): number
   release(id: number): void
   readonly size: number

@@ -1,5 +1,5 @@
-// In charge of finding the authorizations that match an agent and some targets. The work is bounded by the targets asked
-// about and the smaller of two numbers, the agent's groups and the target's subjects; not by the authorizations there are.
+// In charge of finding the authorizations that match an agent and some targets. The work is bounded by the number of
+// targets and the smaller of two numbers, the agent's groups and the target's subjects; not by the number of authorizations.
 import { bitsOf, AUTHENTICATED, EVERYONE, type Mode } from './authorization.js'
 import {
   auditedOn,
@@ -9,19 +9,20 @@ import {
   throughOf,
   type AllConsidered,
   type Audited,
-  type Grant,
-  type Target,
+  type GrantingAuthorization,
+  type AskedTarget,
   type TargetHit,
 } from './evidence.js'
-import type { AuthorizationTable, Hit, Named, TargetKind } from './table.js'
+import type { Hit, Named } from './named.js'
+import type { AuthorizationTable, TargetKind } from './table.js'
 import { isShared, type Bag, type SharedTarget, type TargetEntry } from './target-entry.js'
 
 export interface Match {
-  /** The union of the modes of all that match. */
+  /** The union of the modes of all matching authorizations. */
   readonly bits: number
-  /** Those that gave the mode, at most 5, the widest subject first. */
-  readonly via: readonly Grant[]
-  /** Made when asked for: most refusals are not looked into, and a decision is to cost the same over any number. */
+  /** The authorizations that gave the mode, at most 5, the widest subject first. */
+  readonly via: readonly GrantingAuthorization[]
+  /** Computed when called: few refusals are examined, and a decision must cost the same over any number. */
   readonly considered: () => AllConsidered
 }
 
@@ -34,7 +35,7 @@ export function matchAuthorizations(
   table: AuthorizationTable,
   agent: string | undefined,
   mode: Mode,
-  targets: readonly Target[],
+  targets: readonly AskedTarget[],
 ): Match {
   const required = bitsOf(mode)
   const named = agent === undefined ? undefined : table.named(agent)
@@ -52,14 +53,16 @@ export function matchAuthorizations(
   return { bits, via, considered: () => consideredOn(entries, required, named) }
 }
 
-export const authorizationsOnTargets = (table: AuthorizationTable, targets: readonly Target[]): readonly Audited[] =>
-  auditedOn(table, entriesOf(table, targets))
+export const authorizationsOnTargets = (
+  table: AuthorizationTable,
+  targets: readonly AskedTarget[],
+): readonly Audited[] => auditedOn(table, entriesOf(table, targets))
 
 function entriesOf(
   table: AuthorizationTable,
-  targets: readonly Target[],
-): { readonly target: Target; readonly entry: TargetEntry }[] {
-  const entries: { target: Target; entry: TargetEntry }[] = []
+  targets: readonly AskedTarget[],
+): { readonly target: AskedTarget; readonly entry: TargetEntry }[] {
+  const entries: { target: AskedTarget; entry: TargetEntry }[] = []
   for (const target of targets) {
     const { kind, iri } = target
     if (kind === 'accessToClass') {

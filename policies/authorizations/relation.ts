@@ -1,4 +1,4 @@
-// In charge of pairs, counted, so that what two statements say remains when one of them goes.
+// In charge of counted pairs: a pair that two statements make remains when one of them is removed.
 
 export interface Relation<T> {
   add(from: T, to: T): void
@@ -23,5 +23,30 @@ export function makeRelation<T>(): Relation<T> {
       if (counts.size === 0) pairs.delete(from)
     },
     of: (from) => pairs.get(from)?.keys() ?? [],
+  }
+}
+
+export interface Closure<T> {
+  /** The start and everything that it reaches. */
+  of(start: T): readonly T[]
+  /** To be called when the relation has changed. */
+  forget(): void
+}
+
+export function makeClosure<T>(relation: Relation<T>): Closure<T> {
+  const known = new Map<T, readonly T[]>()
+  return {
+    of(start) {
+      const found = known.get(start)
+      if (found) return found
+      const reached = new Set([start])
+      // The iteration visits members that are added while it runs; a member of a circle is added once.
+      for (const each of reached) for (const next of relation.of(each)) reached.add(next)
+      if (reached.size === 1) return [start]
+      const all = [...reached]
+      known.set(start, all)
+      return all
+    },
+    forget: () => known.clear(),
   }
 }

@@ -1,35 +1,13 @@
 // In charge of the compiled authorizations as one table: by target, then by subject, then by modes; and of the groups
-// and superclasses that reach into it. Nothing here grows faster than the statements it is made from.
-import {
-  agentSubject,
-  bitsOf,
-  idIn,
-  isOwnGroup,
-  makeCompiler,
-  releaseAll,
-  type Contribution,
-  type Fact,
-} from './authorization.js'
+// and superclasses that extend them. Nothing here grows faster than the statements that it is made from.
+import { bitsOf, idIn, makeCompiler, releaseAll, type Contribution, type Fact } from './authorization.js'
 import { makeIriTable } from './iri-table.js'
-import { makeRelation } from './relation.js'
-import { addToTarget, removeFromTarget, type Bag, type SharedTarget, type Targets } from './target-entry.js'
+import { makeNamed, type Named } from './named.js'
+import { makeClosure, makeRelation } from './relation.js'
+import { addToTarget, removeFromTarget, type Targets } from './target-entry.js'
 
 /** How an authorization reaches a document; `control`: it lists Control, and the document is in the admin application. */
 export type TargetKind = 'accessTo' | 'accessToClass' | 'default' | 'control'
-
-/** An authorization's subject that an agent is or belongs to, on a target. */
-export interface Hit {
-  readonly bag: Bag
-  /** The agent, its group, or the class of agents. */
-  readonly through: number
-}
-
-/** The subjects that are an agent by name or by group, each with the agent or the group that it is there by. */
-export interface Named {
-  readonly subjects: ReadonlyMap<number, number>
-  /** What was found lately on targets with many subjects, for an agent in many groups. */
-  readonly found: Map<SharedTarget, readonly Hit[]>
-}
 
 export interface TableSize {
   readonly graphs: number
@@ -43,7 +21,7 @@ export interface AuthorizationTable {
   size(): TableSize
   /** The authorizations on targets of a kind, by the target's IRI; `control` has one, the empty string. */
   readonly targets: Readonly<Record<TargetKind, Targets>>
-  /** The agent itself, its groups, and the groups that authorizations with many subjects make of theirs. */
+  /** The agent itself, its groups, and the groups that stand for the subjects of authorizations with many. */
   named(agent: string): Named
   /** The IRI of an agent or a group. */
   iriOf(subject: number): string
@@ -51,8 +29,6 @@ export interface AuthorizationTable {
   classes(type: string): readonly string[]
 }
 
-const NOT_NAMED: Named = { subjects: new Map(), found: new Map() }
-const MEMORISED_AGENTS = 10_000
 const CONTROL = bitsOf('Control')
 
 export function makeAuthorizationTable(): AuthorizationTable {
@@ -62,9 +38,8 @@ export function makeAuthorizationTable(): AuthorizationTable {
   const targets = { accessTo: new Map(), accessToClass: new Map(), default: new Map(), control: new Map() } // prettier-ignore
   const groupsOf = makeRelation<number>()
   const superclassesOf = makeRelation<string>()
-  // Any change forgets both: the number of an agent may come to stand for another one.
-  const namedOf = new Map<number, Named>()
-  const classesOf = new Map<string, readonly string[]>()
+  const named = makeNamed(iris, groupsOf)
+  const classes = makeClosure(superclassesOf)
   let authorizationCount = 0
 
   function apply({ authorizations, members, superclasses }: Contribution, change: 'add' | 'remove'): void {
@@ -79,8 +54,8 @@ export function makeAuthorizationTable(): AuthorizationTable {
     }
     for (const [agent, group] of members) groupsOf[change](agent, group)
     for (const [type, superclass] of superclasses) superclassesOf[change](type, superclass)
-    namedOf.clear()
-    classesOf.clear()
+    named.forget()
+    classes.forget()
   }
 
   function remove(graph: string): void {
@@ -89,15 +64,6 @@ export function makeAuthorizationTable(): AuthorizationTable {
     graphs.delete(graph)
     apply(contribution, 'remove')
     releaseAll(iris, contribution)
-  }
-
-  function findNamed(agent: number): Named {
-    const subjects = new Map([[agent, agent]])
-    for (const group of groupsOf.of(agent)) subjects.set(group, isOwnGroup(group) ? agent : group)
-    for (const group of groupsOf.of(agent)) {
-      for (const ownGroup of groupsOf.of(group)) if (!subjects.has(ownGroup)) subjects.set(ownGroup, group)
-    }
-    return { subjects, found: new Map() }
   }
 
   return {
@@ -114,26 +80,7 @@ export function makeAuthorizationTable(): AuthorizationTable {
       apply(contribution, 'add')
     },
     iriOf: (subject) => iris.iriOf(idIn(subject)),
-    named(agent) {
-      const id = iris.idOf(agent)
-      if (id === undefined) return NOT_NAMED
-      const known = namedOf.get(id)
-      if (known) return known
-      if (namedOf.size >= MEMORISED_AGENTS) namedOf.clear()
-      const named = findNamed(agentSubject(id))
-      namedOf.set(id, named)
-      return named
-    },
-    classes(type) {
-      const known = classesOf.get(type)
-      if (known) return known
-      const closure = new Set([type])
-      // What is added while the iteration runs is visited too; what is already in it, such as a cycle, is not.
-      for (const each of closure) for (const superclass of superclassesOf.of(each)) closure.add(superclass)
-      if (closure.size === 1) return [type]
-      const classes = [...closure]
-      classesOf.set(type, classes)
-      return classes
-    },
+    named: named.of,
+    classes: classes.of,
   }
 }

@@ -1,14 +1,14 @@
-// In charge of the authorizations on one target: by subject, then by modes, so that any number of alike ones costs the same.
+// In charge of the authorizations on one target: by subject, then by modes, so that any number of similar ones costs the same.
 import type { Authorization } from './authorization.js'
 
-/** The authorizations of one subject on one target: the only one, or all by their modes. `bits` are the modes of all. */
+/** The authorizations of one subject on one target: a single one, or several by their modes. `bits`: the modes of all. */
 export type Bag = Authorization | SharedBag
 interface SharedBag {
   bits: number
   readonly byBits: Map<number, Set<Authorization>>
 }
 
-/** A target that several authorizations name; `count` is how many. */
+/** A target that several authorizations name; `count` is their number. */
 export interface SharedTarget {
   readonly bySubject: Map<number, Bag>
   count: number
@@ -87,7 +87,7 @@ export function* authorizationsOn(entry: TargetEntry): Generator<Authorization> 
   }
 }
 
-/** Those with one of these modes. */
+/** The authorizations with one of the required modes. */
 export function* grantingIn(bag: Bag, required: number): Generator<Authorization> {
   if (!isSharedBag(bag)) yield bag
   else for (const [bits, alike] of bag.byBits) if (bits & required) yield* alike

@@ -1,55 +1,53 @@
-// In charge of the constraints of the ontologies (spec 4.1): whether a state of a document satisfies their SHACL shapes,
-// and whether an update has taken a resource's types away. Pure.
+// In charge of the constraints of the ontologies (spec 4.1): a state of a document must satisfy their SHACL shapes, and an
+// update must not remove a resource's types. Pure.
 import type { DatasetCore, NamedNode, Quad, Term } from '@rdfjs/types'
-import { hierarchyOf, keyOf, makeSuperclasses } from './class-hierarchy.js'
+import { failure, type Failure } from '../failure.js'
 import { RDF_TYPE, SUB_CLASS_OF } from '../vocabulary.js'
 
-/** `fault`: the shapes cannot be evaluated. That says nothing about the document, and must not let it pass. */
-export type Outcome =
-  | { readonly kind: 'conforms' }
-  | { readonly kind: 'violated'; readonly report: readonly Quad[] }
-  | { readonly kind: 'fault'; readonly fault: string }
+/** `unusable`: the shapes cannot be evaluated. That says nothing about the document, and must not let it pass. */
+export type ConstraintOutcome =
+  { readonly conforms: true } | { readonly conforms: false; readonly report: readonly Quad[] } | Failure<'unusable'>
 
-/** Checks a state of a document. After a `fault` the same check must not be used again. */
-export type Check = (document: readonly Quad[]) => Promise<Outcome>
+/** Checks a state of a document. After a failure the same check must not be used again. */
+export type ConstraintCheck = (document: readonly Quad[]) => Promise<ConstraintOutcome>
 
 const SH = 'http://www.w3.org/ns/shacl#'
 const RDFS_CLASS = 'http://www.w3.org/2000/01/rdf-schema#Class'
 const OWL_CLASS = 'http://www.w3.org/2002/07/owl#Class'
-/** Further violations of one document are not reported. */
+/** The most violations of one document that are reported. */
 const REPORTED = 100
 
-/** Whether there is a shape: without a property from SHACL's namespace nothing can be violated. */
+/** True where there may be a shape: without a property from SHACL's namespace nothing can be violated. */
 export function shapesIn(ontologies: Iterable<Quad>): boolean {
   for (const { predicate } of ontologies) if (predicate.value.startsWith(SH)) return true
   return false
 }
 
 /**
- * The check of documents against the shapes in these ontologies. sh:Violation refuses, weaker severities do not. What
- * SHACL Core lacks (sh:target, sh:sparql, sh:js) is a `fault` where it would have to be evaluated.
+ * The check of documents against the shapes in these ontologies. sh:Violation refuses, weaker severities do not. Features
+ * beyond SHACL Core (sh:target, sh:sparql, sh:js) make the shapes unusable where they would have to be evaluated.
  */
-export async function makeCheck(ontologies: readonly Quad[]): Promise<Check> {
-  // Loaded where there are shapes only.
+export async function makeConstraintCheck(ontologies: readonly Quad[]): Promise<ConstraintCheck> {
+  // Loaded only where there are shapes.
   const { default: Validator } = await import('rdf-validate-shacl')
   const rdf = new Validator([] as never).factory as unknown as Factory
   // The gateway decides which ontologies count: owl:imports are not followed.
   const validator = new Validator(rdf.dataset(shapesOf(ontologies, rdf)), { importGraph: () => rdf.dataset([]) })
   const targeted = ontologies.find(({ predicate }) => predicate.value === SH + 'target')
   return async (document) => {
-    if (targeted) return { kind: 'fault', fault: `sh:target of ${targeted.subject.value} is not supported` }
+    if (targeted) return failure('unusable', `sh:target of ${targeted.subject.value} is not supported`)
     try {
       const { results } = await validator.validate(rdf.dataset(dataOf(document, ontologies, rdf)))
       const violations = violationsIn(results as unknown as Result[], document)
-      if (violations.length === 0) return { kind: 'conforms' }
-      return { kind: 'violated', report: reportOf(violations.slice(0, REPORTED), rdf) }
+      if (violations.length === 0) return { conforms: true }
+      return { conforms: false, report: reportOf(violations.slice(0, REPORTED), rdf) }
     } catch (error) {
-      return { kind: 'fault', fault: (error as Error).message.split('\n')[0]! }
+      return failure('unusable', (error as Error).message.split('\n')[0]!)
     }
   }
 }
 
-/** What is used of the validator's own RDF/JS environment and results, whose types rest on packages without types. */
+/** The used part of the validator's RDF/JS environment and results, whose types depend on packages without types. */
 interface Factory {
   dataset(quads: Iterable<Quad>): DatasetCore
   namedNode(iri: string): NamedNode
@@ -69,8 +67,8 @@ interface Result {
 }
 
 /**
- * The shapes graph. The validator does not survive circles in rdfs:subClassOf, and asks of it only which nodes are
- * classes (SHACL §2.1.3.3), so that is said directly. Those of owl:Class are.
+ * The shapes graph. The validator does not survive circles in rdfs:subClassOf, and uses it only to find the nodes that
+ * are classes (SHACL §2.1.3.3). So each class is typed directly, instances of owl:Class included.
  */
 function shapesOf(ontologies: readonly Quad[], rdf: Factory): Quad[] {
   const superclasses = makeSuperclasses(hierarchyOf(ontologies))
@@ -84,9 +82,9 @@ function shapesOf(ontologies: readonly Quad[], rdf: Factory): Quad[] {
 }
 
 /**
- * The data graph: the document, the types that the ontologies give to what it points at, and each used class as a direct
- * subclass of all its superclasses. Classes that are subclasses of each other cannot be told so (see shapesOf): an
- * instance of one is given the types of all.
+ * The data graph: the document, the types that the ontologies give to the resources it points at, and each used class as
+ * a direct subclass of all its superclasses. Classes that are subclasses of each other cannot be stated so (see
+ * shapesOf): an instance of one gets the types of all.
  */
 function dataOf(document: readonly Quad[], ontologies: readonly Quad[], rdf: Factory): Quad[] {
   const superclasses = makeSuperclasses(hierarchyOf(ontologies), hierarchyOf(document))
@@ -107,14 +105,14 @@ function dataOf(document: readonly Quad[], ontologies: readonly Quad[], rdf: Fac
   return data
 }
 
-/** The violations of nodes that the document describes: what it points at, and what a shape names, is not its own. */
+/** The violations of nodes that the document describes: not of nodes that it only points at, or that a shape names. */
 function violationsIn(results: readonly Result[], document: readonly Quad[]): Result[] {
   const described = new Set(document.map(({ subject }) => keyOf(subject)))
   const isOwn = (node: Term): boolean => node.termType === 'Literal' || described.has(keyOf(node))
   return results.filter(({ severity, focusNode }) => severity.value === SH + 'Violation' && isOwn(focusNode))
 }
 
-/** SHACL §3.6: the report, of the violating nodes only, without the shapes that the validator copies in. */
+/** SHACL §3.6: the report, of the violating nodes only, without the shapes that the validator adds. */
 function reportOf(violations: readonly Result[], rdf: Factory): Quad[] {
   const sh = (name: string): NamedNode => rdf.namedNode(SH + name)
   const report = rdf.blankNode()
@@ -153,8 +151,8 @@ function pathIn(shapes: DatasetCore, start: Term): Quad[] {
 }
 
 /**
- * The IRI of a resource that had a type, still has properties but has no type any more: an update must not do that, since
- * constraints and access rest on types (LinkedDataHub). Undefined where there is none.
+ * The IRI of a resource that had a type, still has properties, and no longer has a type. An update must not do that:
+ * constraints and access depend on types (LinkedDataHub 6.5). Undefined where there is none.
  */
 export function typeLost(before: Iterable<Quad>, after: Iterable<Quad>): string | undefined {
   const typed = new Set<string>()
@@ -163,4 +161,38 @@ export function typeLost(before: Iterable<Quad>, after: Iterable<Quad>): string 
   for (const { subject } of after) if (typed.has(keyOf(subject))) untyped.add(keyOf(subject))
   for (const { subject, predicate } of after) if (predicate.value === RDF_TYPE) untyped.delete(keyOf(subject))
   return untyped.values().next().value
+}
+
+/** A class or another node as the key of a map. */
+const keyOf = (node: Term): string => (node.termType === 'BlankNode' ? `_:${node.value}` : node.value)
+
+/** The direct superclasses, by the key of the class. */
+type Hierarchy = ReadonlyMap<string, readonly Term[]>
+
+function hierarchyOf(triples: Iterable<Quad>): Hierarchy {
+  const hierarchy = new Map<string, Term[]>()
+  for (const { subject, predicate, object } of triples) {
+    if (predicate.value !== SUB_CLASS_OF || object.termType === 'Literal') continue
+    const superclasses = hierarchy.get(keyOf(subject))
+    if (superclasses) superclasses.push(object)
+    else hierarchy.set(keyOf(subject), [object])
+  }
+  return hierarchy
+}
+
+/** Finds the superclasses of a class, itself included, in several hierarchies together, which may contain circles. */
+function makeSuperclasses(...hierarchies: Hierarchy[]): (type: Term) => ReadonlyMap<string, Term> {
+  const known = new Map<string, Map<string, Term>>()
+  return (type) => {
+    const found = known.get(keyOf(type))
+    if (found) return found
+    const reached = new Map([[keyOf(type), type]])
+    for (const key of reached.keys()) {
+      for (const superclass of hierarchies.flatMap((hierarchy) => hierarchy.get(key) ?? [])) {
+        reached.set(keyOf(superclass), superclass)
+      }
+    }
+    known.set(keyOf(type), reached)
+    return reached
+  }
 }

@@ -1,29 +1,30 @@
-// In charge of judging IP addresses: which may be fetched from, which are listed in a configuration, which are this machine's.
+// In charge of judging IP addresses: which may be fetched from, which a configuration lists, which are this machine's.
 import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
+import type { Failure } from '../failure.js'
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6
 type Range = readonly [address: Address, prefix: number]
 
 export interface AddressMatcher {
-  /** False for anything that is no IP address. An IPv4-mapped IPv6 address is taken for the IPv4 address in it. */
+  /** False for anything that is no IP address. An IPv4-mapped IPv6 address counts as the IPv4 address in it. */
   matches(ip: string): boolean
 }
 
-/** Listed nowhere: matches nothing. */
+/** Matches no address. */
 export const NO_ADDRESS: AddressMatcher = { matches: () => false }
 
-// RFC 4291 §2.4: what is assigned as global unicast. Everything outside is refused, so that NAT64 (RFC 6052, RFC 8215),
-// IPv4-mapped, IPv4-compatible and IPv4-translated addresses are, whatever IPv4 address they carry.
+// RFC 4291 §2.4: the addresses assigned as global unicast. All others are refused. These include NAT64 (RFC 6052,
+// RFC 8215), IPv4-mapped, IPv4-compatible and IPv4-translated addresses, whatever IPv4 address they contain.
 const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR('2000::/3')
-// Cloud metadata and host agents on an address that is formally public (Azure). The others lie in ranges refused anyway.
+// Cloud metadata and host agents on an address that is formally public (Azure). Those of other clouds are not public.
 const METADATA = ['168.63.129.16']
 
 /**
- * Whether an address may be fetched from: global unicast only, without loopback, unspecified, private, link-local,
+ * True for an address that may be fetched from: global unicast only, without loopback, unspecified, private, link-local,
  * carrier-grade, multicast, reserved, documentation and benchmark ranges (RFC 6890 and the registries after it), and
- * without IPv6 addresses that carry an IPv4 address (6to4, Teredo, ISATAP, mapped, translated). False for anything that
- * is not one address in the notation of the operating system's resolver.
+ * without IPv6 addresses that contain an IPv4 address (6to4, Teredo, ISATAP, mapped, translated). False for anything
+ * that is not one address in the notation of the operating system's resolver.
  */
 export function isPublicAddress(ip: string): boolean {
   if (isIP(ip) === 0) return false
@@ -40,28 +41,32 @@ const isIsatap = ({ parts }: ipaddr.IPv6): boolean => (parts[4]! & 0xfdff) === 0
 /** One spelling for each address: IPv4 for an IPv4-mapped one, no zone. Undefined for anything that is no address. */
 export const canonicalAddress = (ip: string): string | undefined => parseAddress(ip)?.toString()
 
-/** Whether the address always means the machine that uses it: loopback or unspecified. */
+/** True for an address that always means the machine that uses it: loopback or unspecified. */
 export const isLoopback = (ip: string): boolean => ['loopback', 'unspecified'].includes(parseAddress(ip)?.range() ?? '')
 
 function parseAddress(ip: string): Address | undefined {
-  // ipaddr.js takes an IPv4-compatible address (RFC 4291 §2.5.5.1) for an IPv4-mapped one.
+  // ipaddr.js would read an IPv4-compatible address (RFC 4291 §2.5.5.1) as an IPv4-mapped one.
   if (isIP(ip) === 0 || /^::\d+\./.test(ip)) return undefined
   return ipaddr.process(ip.replace(/%.*$/, ''))
 }
 
-/**
- * A matcher for ranges in CIDR notation (RFC 4632, RFC 4291 §2.3) and single addresses; bits after the prefix do not
- * count. Entries that are neither are the `faults`, as they were written.
- */
-export function makeAddressMatcher(cidrs: readonly string[]): AddressMatcher | { readonly faults: readonly string[] } {
+/** `entries`: those that are neither a range nor an address, as they were written. */
+export interface MalformedRanges extends Failure<'malformed'> {
+  readonly entries: readonly string[]
+}
+
+/** A matcher for ranges in CIDR notation (RFC 4632, RFC 4291 §2.3) and single addresses; bits after the prefix are ignored. */
+export function makeAddressMatcher(cidrs: readonly string[]): AddressMatcher | MalformedRanges {
   const ranges: Range[] = []
-  const faults: string[] = []
+  const entries: string[] = []
   for (const cidr of cidrs) {
     const range = parseRange(cidr)
     if (range) ranges.push(range)
-    else faults.push(cidr)
+    else entries.push(cidr)
   }
-  if (faults.length > 0) return { faults }
+  if (entries.length > 0) {
+    return { failure: 'malformed', detail: `Neither addresses nor ranges: ${entries.join(', ')}.`, entries }
+  }
   return {
     matches(ip) {
       const address = parseAddress(ip)
@@ -77,7 +82,7 @@ function parseRange(cidr: string): Range | undefined {
   const address = parseAddress(ip)
   if (!address) return undefined
   const bits = isIPv4(address) ? 32 : 128
-  // The prefix of an IPv4-mapped range counts the 96 bits before the IPv4 address.
+  // The prefix of an IPv4-mapped range includes the 96 bits before the IPv4 address.
   const mappedBits = isIP(ip) === 6 && isIPv4(address) ? 96 : 0
   const prefix = digits === undefined ? bits : Number(digits) - mappedBits
   return prefix >= 0 && prefix <= bits ? [address, prefix] : undefined

@@ -1,18 +1,19 @@
-// In charge of deciding where an outbound request may go: the URL as given, and the addresses that its host stands for.
+// In charge of deciding where an outbound request may go: by its URL, and by the addresses of its host.
 import { lookup as systemLookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { canonicalAddress, isLoopback, isPublicAddress, NO_ADDRESS, type AddressMatcher } from './address.js'
+import { fetchFailure, type FetchFailure } from './fetch-failure.js'
 
 /** All addresses of a host name; rejects when it has none. */
 export type Lookup = (host: string) => Promise<readonly { readonly address: string }[]>
 
 export interface DestinationRules {
-  /** Addresses that may be reached although they are not public, on any port. Default: none. */
+  /** Non-public addresses that may be reached, on any port. Default: none. */
   readonly allow?: AddressMatcher
-  /** `host:port` of the backends: never reached, under any of their names and addresses, allowed or not. */
+  /** `host:port` of the backends: never reached under any of their names and addresses, even when `allow` has them. */
   readonly never: readonly string[]
-  /** URLs of this server itself: never fetched, wherever their host leads. Default: none. */
+  /** URLs of this server itself: never fetched, whatever address their host has. Default: none. */
   readonly isOwn?: (url: URL) => boolean
   /** Default: 80 and 443. */
   readonly ports?: readonly number[]
@@ -20,28 +21,26 @@ export interface DestinationRules {
   readonly lookup?: Lookup
 }
 
-export type Refusal = 'refused-address' | 'refused-scheme' | 'refused-port' | 'malformed' | 'unresolvable'
+/** The addresses to connect to, each of them checked. Never rejects. */
+export type CheckDestination = (url: URL) => Promise<readonly [string, ...string[]] | FetchFailure>
 
-/** The addresses to connect to, every one of them checked, or why there is no going there. Never rejects. */
-export type CheckDestination = (url: URL) => Promise<readonly [string, ...string[]] | Refusal>
-
-// RFC 3986 §2: what no URL holds. Node.js would take a backslash for a slash, and drop tabs and line ends.
+// RFC 3986 §2: characters that no URL contains. Node.js would read a backslash as a slash, and drop tabs and line ends.
 const NOT_IN_URLS = /[\u0000-\u0020\u007f\\]/
 
 /** An absolute http or https URL without user information, its fragment dropped. `base` is for relative references. */
-export function parseHttpUrl(text: string, base?: URL): URL | 'malformed' | 'refused-scheme' {
-  if (text.length > 8192 || NOT_IN_URLS.test(text) || !URL.canParse(text, base?.href)) return 'malformed'
+export function parseHttpUrl(text: string, base?: URL): URL | FetchFailure {
+  if (text.length > 8192 || NOT_IN_URLS.test(text) || !URL.canParse(text, base?.href)) return fetchFailure('malformed')
   const url = new URL(text, base)
-  if (url.protocol !== 'http:' && url.protocol !== 'https:') return 'refused-scheme'
-  // RFC 9110 §4.2.4: user information is deprecated; it misleads people, and is a credential.
-  if (url.username || url.password) return 'malformed'
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') return fetchFailure('refused-scheme')
+  // RFC 9110 §4.2.4: user information is deprecated; it misleads people, and it is a credential.
+  if (url.username || url.password) return fetchFailure('malformed')
   url.hash = ''
   return url
 }
 
 const portOf = (url: URL): number => Number(url.port || (url.protocol === 'https:' ? 443 : 80))
 
-// Without the brackets of an IPv6 address and the dot of the DNS root.
+/** The host without the brackets of an IPv6 address and the dot of the DNS root. */
 const hostOf = (url: URL): string => url.hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '')
 
 function parseHostPort(entry: string): URL {
@@ -55,36 +54,42 @@ export function makeDestinationCheck(rules: DestinationRules): CheckDestination 
   const lookup = rules.lookup ?? ((host: string) => systemLookup(host, { all: true }))
   const backends = rules.never.map(parseHostPort)
 
-  const addressesOf = async (url: URL): Promise<string[]> => {
-    const host = hostOf(url)
-    if (isIP(host)) return [host]
-    return (await lookup(host).catch(() => [])).map(({ address }) => address)
-  }
-
-  const isBackend = async (url: URL, addresses: readonly string[]): Promise<boolean> => {
-    for (const backend of backends.filter((one) => portOf(one) === portOf(url))) {
-      if (hostOf(backend) === hostOf(url)) return true
-      const theirs = (await addressesOf(backend)).map(machineOf)
-      // A backend whose addresses cannot be had could be any.
-      if (theirs.length === 0 || addresses.some((address) => theirs.includes(machineOf(address)))) return true
-    }
-    return false
-  }
-
   return async (url) => {
-    if (isOwn(url)) return 'refused-address'
-    const [first, ...others] = await addressesOf(url)
-    if (first === undefined) return 'unresolvable'
+    if (isOwn(url)) return fetchFailure('refused-address')
+    const [first, ...others] = await addressesOf(url, lookup)
+    if (first === undefined) return fetchFailure('unresolvable')
     const addresses = [first, ...others] as const
     const allowed = addresses.every((address) => allow.matches(address))
-    if (!addresses.every((address) => allow.matches(address) || isPublicAddress(address))) return 'refused-address'
-    if (!allowed && !ports.includes(portOf(url))) return 'refused-port'
-    if (await isBackend(url, addresses)) return 'refused-address'
+    const reachable = addresses.every((address) => allow.matches(address) || isPublicAddress(address))
+    if (!reachable) return fetchFailure('refused-address')
+    if (!allowed && !ports.includes(portOf(url))) return fetchFailure('refused-port')
+    if (await isBackend(url, addresses, backends, lookup)) return fetchFailure('refused-address')
     return addresses
   }
 }
 
-/** One name for all the addresses of this machine: a server that listens on all is reached by each of them. */
+async function addressesOf(url: URL, lookup: Lookup): Promise<string[]> {
+  const host = hostOf(url)
+  if (isIP(host)) return [host]
+  return (await lookup(host).catch(() => [])).map(({ address }) => address)
+}
+
+async function isBackend(
+  url: URL,
+  addresses: readonly string[],
+  backends: readonly URL[],
+  lookup: Lookup,
+): Promise<boolean> {
+  for (const backend of backends.filter((one) => portOf(one) === portOf(url))) {
+    if (hostOf(backend) === hostOf(url)) return true
+    const theirs = (await addressesOf(backend, lookup)).map(machineOf)
+    // A backend without known addresses could be at any address.
+    if (theirs.length === 0 || addresses.some((address) => theirs.includes(machineOf(address)))) return true
+  }
+  return false
+}
+
+/** One name for all addresses of this machine: a server that listens on all of them is reached by each. */
 function machineOf(address: string): string {
   const canonical = canonicalAddress(address) ?? address
   const own = Object.values(networkInterfaces()).some((all) => all?.some((one) => one.address === canonical))

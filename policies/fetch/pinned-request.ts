@@ -1,9 +1,10 @@
-// In charge of one HTTP request over a connection of its own, to addresses that were checked, and of its bounded answer.
+// In charge of one HTTP request over its own connection to checked addresses, and of its bounded answer.
 import { isIP, type LookupFunction } from 'node:net'
 import type { SecureContext } from 'node:tls'
 import { promisify } from 'node:util'
 import { brotliDecompress, gunzip, inflate } from 'node:zlib'
 import { buildConnector, Client, errors } from 'undici'
+import { fetchFailure, type FetchFailure } from './fetch-failure.js'
 
 export interface PinnedRequest {
   readonly url: URL
@@ -17,7 +18,7 @@ export interface PinnedRequest {
   /** Milliseconds. */
   readonly connectTimeout: number
   readonly signal: AbortSignal
-  /** Told when the response's header section is there. */
+  /** Called when the response's header section has arrived. */
   readonly onFields: () => void
 }
 
@@ -30,18 +31,11 @@ export interface PinnedAnswer {
   readonly location?: string
 }
 
-export type TransferFailure = 'unreachable' | 'malformed' | 'time' | 'too-large' | 'encoding'
-/** `code` is an error code of the connection, of TLS or of the parser. */
-export interface BrokenTransfer {
-  readonly broken: TransferFailure
-  readonly code?: string
-}
-
 const NO_BODY = Buffer.alloc(0)
 const REDIRECTS = [301, 302, 303, 307, 308]
 
-/** One exchange. The connection is closed at its end, so that no other request finds it. Rejects when aborted. */
-export async function requestPinned(request: PinnedRequest): Promise<PinnedAnswer | BrokenTransfer> {
+/** One exchange. The connection is closed afterwards, so that no other request uses it. Rejects when aborted. */
+export async function requestPinned(request: PinnedRequest): Promise<PinnedAnswer | FetchFailure> {
   const { url, method, signal } = request
   const client = new Client(url.origin, {
     connect: connectTo(request),
@@ -65,11 +59,11 @@ export async function requestPinned(request: PinnedRequest): Promise<PinnedAnswe
     if (REDIRECTS.includes(status) && fields.location !== undefined) {
       return { status, fields, body: NO_BODY, location: fields.location }
     }
-    // RFC 9110 §6.4.1: no content, whatever its fields say.
+    // RFC 9110 §6.4.1: these answers have no content, whatever their fields say.
     if (method === 'HEAD' || status === 204 || status === 304) return { status, fields, body: NO_BODY }
-    if (Number(fields['content-length']) > request.maxBytes) return { broken: 'too-large' }
+    if (Number(fields['content-length']) > request.maxBytes) return fetchFailure('too-large')
     const sent = await readAtMost(response.body, request.maxBytes)
-    if (!sent) return { broken: 'too-large' }
+    if (!sent) return fetchFailure('too-large')
     return await decode({ status, fields, body: sent }, request.maxBytes)
   } catch (error) {
     signal.throwIfAborted()
@@ -90,7 +84,7 @@ function connectTo({ addresses, secureContext, connectTimeout, signal }: PinnedR
     lookup,
     signal,
     autoSelectFamily: true,
-    // RFC 8305 §5: time for one address before the next is tried; Node.js gives each but the last no more than this.
+    // RFC 8305 §5: the time for one address before the next is tried; Node.js gives no address but the last more.
     autoSelectFamilyAttemptTimeout: 1_000,
     timeout: connectTimeout,
     maxCachedSessions: 0,
@@ -108,7 +102,7 @@ function fieldsOf(headers: Readonly<Record<string, string | string[] | undefined
 
 /** The octets of the stream; undefined, and the stream destroyed, when they are more than `maxBytes`. */
 async function readAtMost(stream: AsyncIterable<Buffer>, maxBytes: number): Promise<Buffer | undefined> {
-  // One room for all chunks, for a sender of single octets would make a list of them many times as large.
+  // One buffer for all chunks: from a sender of single octets, a list of chunks would be many times as large.
   const room = Buffer.allocUnsafe(maxBytes)
   let size = 0
   for await (const chunk of stream) {
@@ -127,21 +121,21 @@ const DECODERS = new Map([
   ['br', promisify(brotliDecompress)],
 ])
 
-// They speak of the body as it was sent.
+// These fields describe the body as it was sent.
 const OF_THE_CODING = ['content-encoding', 'content-length']
 
-/** Undoes one content coding, within `maxBytes`; more than one, or one that is not known, is a failure. */
-async function decode(answer: PinnedAnswer, maxBytes: number): Promise<PinnedAnswer | BrokenTransfer> {
+/** Undoes one content coding, within `maxBytes`; more than one, or an unknown one, is a failure. */
+async function decode(answer: PinnedAnswer, maxBytes: number): Promise<PinnedAnswer | FetchFailure> {
   const codings = (answer.fields['content-encoding'] ?? '').toLowerCase().split(',')
   const [coding, ...others] = codings.map((one) => one.trim()).filter((one) => one !== '' && one !== 'identity')
   if (coding === undefined || answer.body.length === 0) return answer
   const decoder = DECODERS.get(coding)
-  if (!decoder || others.length > 0) return { broken: 'encoding' }
+  if (!decoder || others.length > 0) return fetchFailure('encoding')
   const fields = Object.fromEntries(Object.entries(answer.fields).filter(([name]) => !OF_THE_CODING.includes(name)))
   try {
     return { ...answer, fields, body: await decoder(answer.body, { maxOutputLength: maxBytes }) }
   } catch (error) {
-    return { broken: codeOf(error) === 'ERR_BUFFER_TOO_LARGE' ? 'too-large' : 'encoding' }
+    return fetchFailure(codeOf(error) === 'ERR_BUFFER_TOO_LARGE' ? 'too-large' : 'encoding')
   }
 }
 
@@ -150,12 +144,11 @@ const codeOf = (error: unknown): string | undefined => {
   return typeof code === 'string' && /^\w+$/.test(code) ? code : undefined
 }
 
-function brokenBy(error: unknown): BrokenTransfer {
+function brokenBy(error: unknown): FetchFailure {
   if (error instanceof errors.InvalidArgumentError || error instanceof errors.NotSupportedError) {
-    return { broken: 'malformed' }
+    return fetchFailure('malformed')
   }
-  if (error instanceof errors.ConnectTimeoutError || codeOf(error) === 'ETIMEDOUT') return { broken: 'time' }
-  if (error instanceof errors.HeadersOverflowError) return { broken: 'too-large' }
-  const code = codeOf(error)
-  return { broken: 'unreachable', ...(code && { code }) }
+  if (error instanceof errors.ConnectTimeoutError || codeOf(error) === 'ETIMEDOUT') return fetchFailure('time')
+  if (error instanceof errors.HeadersOverflowError) return fetchFailure('too-large')
+  return fetchFailure('unreachable', codeOf(error))
 }

@@ -1,7 +1,9 @@
-// In charge of what a redirect asks an outbound fetch to request next. Pure.
+// In charge of the request that follows a redirect of an outbound fetch. Pure.
+import { isFailure } from '../failure.js'
 import { parseHttpUrl } from './destination.js'
+import { fetchFailure, type FetchFailure } from './fetch-failure.js'
 
-/** What is requested at one hop; names of fields are lower-cased. */
+/** The request of one hop; names of fields are lower-cased. */
 export interface Hop {
   readonly url: URL
   readonly method: string
@@ -9,26 +11,22 @@ export interface Hop {
   readonly body?: string | Uint8Array | undefined
 }
 
-// Those that say nothing about who is asking: what is known already, what is wanted, who has passed it on.
+// Fields that say nothing about the agent: only what it has already, what it wants, and the proxies on the way.
 const FOR_ANY_ORIGIN = new Set(['accept-language', 'if-modified-since', 'if-none-match', 'via'])
 
-/** The request that the answer asks for instead of `hop`, or why it is not followed. */
-export function redirect(
-  { url, method, fields, body }: Hop,
-  status: number,
-  location: string,
-): Hop | 'malformed' | 'refused-scheme' | 'redirects' {
+/** The request that the answer asks for instead of the given one. */
+export function redirect({ url, method, fields, body }: Hop, status: number, location: string): Hop | FetchFailure {
   const target = parseHttpUrl(location, url)
-  if (typeof target === 'string') return target
-  if (url.protocol === 'https:' && target.protocol === 'http:') return 'redirects'
+  if (isFailure(target)) return target
+  if (url.protocol === 'https:' && target.protocol === 'http:') return fetchFailure('redirects')
   // RFC 9110 §15.4: fields such as Authorization are meant for one origin.
   const kept = target.origin === url.origin ? fields : only(fields, (name) => FOR_ANY_ORIGIN.has(name))
   // RFC 9110 §15.4.2 to §15.4.4
   if (status === 303 ? method !== 'HEAD' : method === 'POST' && status < 303) {
     return { url: target, method: 'GET', fields: only(kept, (name) => !name.startsWith('content-')) }
   }
-  // Content may be a credential, too.
-  if (body !== undefined && target.origin !== url.origin) return 'redirects'
+  // The body may be a credential, too.
+  if (body !== undefined && target.origin !== url.origin) return fetchFailure('redirects')
   return { url: target, method, fields: kept, body }
 }
 

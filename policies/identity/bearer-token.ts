@@ -1,20 +1,21 @@
-// In charge of tokens of identity providers (RFC 7519, RFC 9068, OpenID Connect Core §2): signed by a key of a configured
-// issuer, for an audience that is ours, in time. Keys are kept for a while, and not asked for again and again.
-import { createLocalJWKSet, decodeJwt, errors, jwtVerify, type JSONWebKeySet, type JWTPayload } from 'jose'
+// In charge of verifying tokens of identity providers (RFC 7519, RFC 9068, OpenID Connect Core §2): the signature of a
+// configured issuer, an audience of ours, and the time.
+import { decodeJwt, jwtVerify, type JWTPayload } from 'jose'
+import { failure, isFailure, type Failure } from '../failure.js'
+import { KeysUnavailable, makeIssuerKeys, type ReadKeys } from './issuer-keys.js'
 import { makeSeenTexts } from './seen-texts.js'
 
 export interface Issuer {
-  /** As the `iss` claim has it. */
+  /** Exactly as in the `iss` claim. */
   readonly issuer: string
-  /** What `aud` has to name one of. */
+  /** `aud` must name one of these. */
   readonly audiences: readonly string[]
-  /** The client that ID tokens are for. */
+  /** The client that ID tokens are issued to. */
   readonly clientId: string
-  /** The issuer's key set (RFC 7517 §5), or a sentence saying why it cannot be had. Never rejects. */
-  readonly readKeys: () => Promise<JSONWebKeySet | string>
+  readonly readKeys: ReadKeys
 }
 
-/** What a token proves. */
+/** The claims that a valid token proves. */
 export interface Claims {
   readonly issuer: string
   readonly subject: string
@@ -26,12 +27,10 @@ export interface Claims {
   readonly expires: number
 }
 
-/** Why a token is refused, for the log; `unavailable`: its issuer's keys cannot be had now. */
-export interface TokenFailure {
-  readonly kind: 'token-failure'
-  readonly reason: 'malformed' | 'issuer' | 'audience' | 'signature' | 'expired' | 'claims' | 'unavailable'
-  readonly detail: string
-}
+/** The reason for refusing a token, for the log; `unavailable`: the issuer's keys cannot be read now. */
+export type TokenFailure = Failure<
+  'malformed' | 'issuer' | 'audience' | 'signature' | 'expired' | 'claims' | 'unavailable'
+>
 
 export interface TokenVerifier {
   /** At once where the token was verified before. */
@@ -44,54 +43,40 @@ export const ALGORITHMS = ['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519', 'PS256
   'RS384',
   'RS512',
 ])
-/** RFC 8725 §3.11: a token made for another purpose, such as a log-out token, proves nobody. */
+/** RFC 8725 §3.11: a token made for another purpose, such as a log-out token, proves no identity. */
 const TYPES = ['jwt', 'at+jwt', 'application/at+jwt']
-/** Solid-OIDC §6.2: tokens that are bound to a key are for every Solid resource server. */
+/** Solid-OIDC §6.2: the audience of tokens that are bound to a key and valid at every Solid resource server. */
 const SOLID_AUDIENCE = 'solid'
 const MAX_TOKEN = 8192
-const KEYS_MS = 600_000
-const KEYS_AGAIN_MS = 30_000
-const FAILURE_MS = 10_000
-/** How far the clocks of issuer and gateway may be apart, in seconds. */
+/** The largest difference between the clocks of issuer and gateway, in seconds. */
 const SKEW_S = 30
-
-const failure = (reason: TokenFailure['reason'], detail: string): TokenFailure => ({
-  kind: 'token-failure',
-  reason,
-  detail,
-})
 
 export function makeTokenVerifier(issuers: readonly Issuer[], now: () => number, max = 10_000): TokenVerifier {
   const seen = makeSeenTexts<Claims>(max)
-  const known = new Map(issuers.map((one) => [one.issuer, { ...one, keys: makeKeys(one.readKeys, now) }]))
+  const known = new Map(
+    issuers.map((one) => [one.issuer, { ...one, keys: makeIssuerKeys(one.issuer, one.readKeys, now) }]),
+  )
 
   async function check(token: string): Promise<Claims | TokenFailure> {
     const claimed = issuerOf(token)
-    const issuer = claimed === undefined ? undefined : known.get(claimed)
-    if (!issuer)
-      return failure(claimed === undefined ? 'malformed' : 'issuer', 'The issuer is none that is configured.')
-    for (const attempt of ['kept', 'fresh'] as const) {
-      const keys = await issuer.keys(attempt)
-      if (typeof keys === 'string') return failure('unavailable', keys)
-      try {
-        const { payload, protectedHeader } = await jwtVerify(token, keys, {
-          algorithms: ALGORITHMS,
-          issuer: issuer.issuer,
-          audience: audiencesOf(token, issuer),
-          requiredClaims: ['exp', 'sub'],
-          clockTolerance: SKEW_S,
-          currentDate: new Date(now()),
-        })
-        if (!TYPES.includes(protectedHeader.typ?.toLowerCase() ?? 'jwt'))
-          return failure('claims', 'The token is of another type.')
-        return claimsOf(payload, issuer)
-      } catch (error) {
-        // The issuer may have a new key.
-        if (attempt === 'kept' && error instanceof errors.JWKSNoMatchingKey) continue
-        return failureOf(error)
-      }
+    if (claimed === undefined) return failure('malformed', 'The token names no issuer.')
+    const issuer = known.get(claimed)
+    if (!issuer) return failure('issuer', 'The issuer of the token is not configured.')
+    try {
+      const { payload, protectedHeader } = await jwtVerify(token, issuer.keys, {
+        algorithms: ALGORITHMS,
+        issuer: issuer.issuer,
+        audience: audiencesOf(token, issuer),
+        requiredClaims: ['exp', 'sub'],
+        clockTolerance: SKEW_S,
+        currentDate: new Date(now()),
+      })
+      if (!TYPES.includes(protectedHeader.typ?.toLowerCase() ?? 'jwt'))
+        return failure('claims', 'The token is of another type.')
+      return claimsOf(payload, issuer)
+    } catch (error) {
+      return failureOf(error)
     }
-    return failure('signature', 'The key of the token is not one of the issuer.')
   }
 
   return {
@@ -100,7 +85,7 @@ export function makeTokenVerifier(issuers: readonly Issuer[], now: () => number,
       const before = seen.get(token)
       if (before && before.expires > now()) return before
       return check(token).then((claims) => {
-        if (!('kind' in claims)) seen.set(token, claims)
+        if (!isFailure(claims)) seen.set(token, claims)
         return claims
       })
     },
@@ -123,18 +108,20 @@ const audiencesOf = (token: string, { audiences }: Issuer): string[] =>
 
 function claimsOf(payload: JWTPayload, { issuer, audiences, clientId }: Issuer): Claims | TokenFailure {
   const { sub, exp, aud, azp, webid } = payload
-  if (typeof sub !== 'string' || sub === '' || sub.length > 255) return failure('claims', 'The subject is none.')
-  // RFC 8417 §2: a security event, such as a log-out token, tells of something and lets nobody in.
+  if (typeof sub !== 'string' || sub === '' || sub.length > 255)
+    return failure('claims', 'The subject is missing, empty or too long.')
+  // RFC 8417 §2: a security event, such as a log-out token, is no credential.
   if (payload.events !== undefined) return failure('claims', 'The token is about an event.')
-  // OpenID Connect Core §3.1.3.7: of several audiences, the party it was issued to is to be ours.
+  // OpenID Connect Core §3.1.3.7: with several audiences, the authorized party must be ours.
   if (Array.isArray(aud) && aud.length > 1 && azp !== undefined && ![clientId, ...audiences].includes(azp as string)) {
     if (thumbprintOf(payload) === undefined) return failure('audience', 'The token was issued to another party.')
   }
   const boundTo = thumbprintOf(payload)
-  if (boundTo !== undefined && typeof boundTo !== 'string') return failure('claims', 'The token is bound to no key.')
-  // RFC 8705 §3.1 and others: a confirmation that is not understood is not confirmed.
+  if (boundTo !== undefined && typeof boundTo !== 'string')
+    return failure('claims', 'The thumbprint of the key of the token is no text.')
+  // RFC 8705 §3.1 and others: a token is refused when its confirmation method is not supported.
   if (payload.cnf !== undefined && boundTo === undefined)
-    return failure('claims', 'The token is bound to something else.')
+    return failure('claims', 'The token is bound by a method that is not supported.')
   return {
     issuer,
     subject: sub,
@@ -145,42 +132,11 @@ function claimsOf(payload: JWTPayload, { issuer, audiences, clientId }: Issuer):
 }
 
 function failureOf(error: unknown): TokenFailure {
+  if (error instanceof KeysUnavailable) return failure('unavailable', error.message)
   const { code = '', message, claim } = error as { code?: string; message: string; claim?: string }
   if (code === 'ERR_JWT_EXPIRED') return failure('expired', message)
   if (claim === 'aud') return failure('audience', message)
   if (claim === 'iss') return failure('issuer', message)
   if (code === 'ERR_JWT_CLAIM_VALIDATION_FAILED') return failure('claims', message)
   return failure(/^ERR_JW[ST]_INVALID/.test(code) ? 'malformed' : 'signature', message)
-}
-
-type KeySet = ReturnType<typeof createLocalJWKSet>
-
-/** The issuer's keys, asked for once however many wait; 'fresh': again, but not more often than every half minute. */
-function makeKeys(
-  readKeys: Issuer['readKeys'],
-  now: () => number,
-): (wanted: 'kept' | 'fresh') => Promise<KeySet | string> {
-  let kept: { readonly keys: KeySet | string; readonly asked: number } | undefined
-  let asking: Promise<KeySet | string> | undefined
-
-  async function ask(): Promise<KeySet | string> {
-    const answer = await readKeys()
-    let keys: KeySet | string
-    try {
-      keys = typeof answer === 'string' ? answer : createLocalJWKSet(answer)
-    } catch {
-      keys = 'The key set of the issuer is none.'
-    }
-    // Keys that were good stay so while the issuer is away.
-    const usable = typeof keys === 'string' && kept && typeof kept.keys !== 'string' ? kept.keys : keys
-    kept = { keys: usable, asked: now() }
-    asking = undefined
-    return usable
-  }
-
-  return async (wanted) => {
-    const age = kept ? now() - kept.asked : Infinity
-    const enough = typeof kept?.keys === 'string' ? FAILURE_MS : wanted === 'fresh' ? KEYS_AGAIN_MS : KEYS_MS
-    return kept && age < enough ? kept.keys : (asking ??= ask())
-  }
 }

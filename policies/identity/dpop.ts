@@ -1,7 +1,8 @@
-// In charge of proofs of possession (RFC 9449): that whoever presents a token holds the key that it is bound to, for this
-// request, now, and for the first time.
+// In charge of proofs of possession (RFC 9449): the client that presents a token holds the key that the token is bound to,
+// and made the proof for this request, now, and for a single use.
 import { createHash } from 'node:crypto'
 import { calculateJwkThumbprint, EmbeddedJWK, jwtVerify } from 'jose'
+import { failure, isFailure, type Failure } from '../failure.js'
 import { ALGORITHMS } from './bearer-token.js'
 
 export interface ProofWanted {
@@ -14,52 +15,61 @@ export interface ProofWanted {
   readonly url: string
 }
 
-/** Undefined when the proof holds, else why not, for the log; 'busy' when no more proofs can be remembered. */
-export type CheckProof = (wanted: ProofWanted) => Promise<string | undefined>
+/** Undefined when the proof is valid; `busy`: no more proofs can be remembered. `detail` is for the log. */
+export type CheckProof = (wanted: ProofWanted) => Promise<undefined | Failure<'proof' | 'busy'>>
 
-export const BUSY = 'busy'
 const MAX_PROOF = 4096
-/** How old, or how much ahead, `iat` may be: RFC 9449 §11.1. */
+/** RFC 9449 §11.1: how far `iat` may be in the past or the future. */
 const WINDOW_MS = 60_000
 const REMEMBERED = 100_000
 
 /** `now` in ms. Proofs are remembered while they could be replayed, `max` at most. */
 export function makeProofCheck(now: () => number, max = REMEMBERED): CheckProof {
-  // In the order in which they may be forgotten: each is remembered for as long.
+  // In the order in which they may be forgotten: each is remembered for the same time.
   const used = new Map<string, number>()
 
-  function isFirst(id: string): boolean | typeof BUSY {
+  function use(id: string): undefined | Failure<'proof' | 'busy'> {
     for (const [old, until] of used) {
       if (until > now()) break
       used.delete(old)
     }
-    if (used.has(id)) return false
-    if (used.size >= max) return BUSY
+    if (used.has(id)) return flaw('The proof was used before.')
+    if (used.size >= max) return failure('busy', 'No more proofs can be remembered.')
     used.set(id, now() + 2 * WINDOW_MS)
-    return true
+    return undefined
   }
 
-  return async ({ proof, token, boundTo, method, url }) => {
-    if (proof.length > MAX_PROOF) return 'The proof is too long.'
-    try {
-      // RFC 9449 §4.3: the order is ours, the checks are all there.
-      const { payload, protectedHeader } = await jwtVerify(proof, EmbeddedJWK, {
-        typ: 'dpop+jwt',
-        algorithms: ALGORITHMS,
-        currentDate: new Date(now()),
-      })
-      const { htm, htu, iat, jti, ath } = payload
-      if ((await calculateJwkThumbprint(protectedHeader.jwk!)) !== boundTo) return 'The token is bound to another key.'
-      if (htm !== method) return 'The proof is for another method.'
-      if (typeof htu !== 'string' || plainUrl(htu) !== plainUrl(url)) return 'The proof is for another URL.'
-      if (typeof iat !== 'number' || Math.abs(now() - iat * 1000) > WINDOW_MS) return 'The proof is not of now.'
-      if (ath !== createHash('sha256').update(token).digest('base64url')) return 'The proof is for another token.'
-      if (typeof jti !== 'string' || jti === '' || jti.length > 256) return 'The proof has no identifier.'
-      const first = isFirst(`${boundTo} ${jti}`)
-      return first === BUSY ? BUSY : first ? undefined : 'The proof was used before.'
-    } catch (error) {
-      return (error as Error).message
-    }
+  return async (wanted) => {
+    const id = await identifierOf(wanted, now())
+    return isFailure(id) ? id : use(id)
+  }
+}
+
+const flaw = (detail: string): Failure<'proof'> => failure('proof', detail)
+
+/** The identifier of a valid proof, with its key. RFC 9449 §4.3: all checks, in an order of our own. */
+async function identifierOf(
+  { proof, token, boundTo, method, url }: ProofWanted,
+  now: number,
+): Promise<string | Failure<'proof'>> {
+  if (proof.length > MAX_PROOF) return flaw('The proof is too long.')
+  try {
+    const { payload, protectedHeader } = await jwtVerify(proof, EmbeddedJWK, {
+      typ: 'dpop+jwt',
+      algorithms: ALGORITHMS,
+      currentDate: new Date(now),
+    })
+    const { htm, htu, iat, jti, ath } = payload
+    if ((await calculateJwkThumbprint(protectedHeader.jwk!)) !== boundTo)
+      return flaw('The token is bound to another key.')
+    if (htm !== method) return flaw('The proof is for another method.')
+    if (typeof htu !== 'string' || plainUrl(htu) !== plainUrl(url)) return flaw('The proof is for another URL.')
+    if (typeof iat !== 'number' || Math.abs(now - iat * 1000) > WINDOW_MS) return flaw('The proof is not recent.')
+    if (ath !== createHash('sha256').update(token).digest('base64url')) return flaw('The proof is for another token.')
+    if (typeof jti !== 'string' || jti === '' || jti.length > 256) return flaw('The proof has no identifier.')
+    return `${boundTo} ${jti}`
+  } catch (error) {
+    return flaw((error as Error).message)
   }
 }
 

@@ -1,28 +1,29 @@
-// In charge of what a WebID's own profile says of others: who may act for it (acl:delegates, linkeddatahub.md 4.2), and
-// which issuers may speak for it (solid:oidcIssuer, Solid-OIDC §5). Nobody else's document counts.
-import { makeRemembered, type Found } from './remembered.js'
-import type { ReadProfile, Unavailable } from './webid.js'
+// In charge of the statements of a WebID's own profile about others: the agents that may act for it (acl:delegates,
+// LinkedDataHub 4.2), and the issuers that it trusts (solid:oidcIssuer, Solid-OIDC §5). No other document counts.
+import { failure, isFailure, type Failure } from '../failure.js'
+import { makeRemembered, type TimedValue } from './remembered.js'
+import type { ProfileFailure, ReadProfile } from './webid.js'
 
 const DELEGATES = 'http://www.w3.org/ns/auth/acl#delegates'
 const OIDC_ISSUER = 'http://www.w3.org/ns/solid/terms#oidcIssuer'
 const LIFETIME_MS = 300_000
 const FAILURE_MS = 2_000
 
-/** Whether the profile says so; why that cannot be told; or that too many profiles are being read. */
-export type Answer = boolean | Unavailable | 'busy'
+/** True where the profile says so. `busy`: too many profiles are being read. */
+export type Confirmation = boolean | ProfileFailure | Failure<'busy'>
 
 /** Each answers at once where the profile was read before. */
 export interface ProfileStatements {
   /** `<delegate> acl:delegates <principal>` in the principal's profile. */
-  mayActFor(delegate: string, principal: string): Answer | Promise<Answer>
+  mayActFor(delegate: string, principal: string): Confirmation | Promise<Confirmation>
   /** `<webId> solid:oidcIssuer <issuer>` in the WebID's profile. */
-  hasIssuer(webId: string, issuer: string): Answer | Promise<Answer>
+  hasIssuer(webId: string, issuer: string): Confirmation | Promise<Confirmation>
   forget(document: string): void
   clear(): void
 }
 
 interface Statement {
-  /** Whose profile it has to stand in. */
+  /** The WebID whose profile must contain the statement. */
   readonly of: string
   readonly subject: string
   readonly predicate: string
@@ -44,30 +45,30 @@ const issuing = (webId: string, issuer: string): Statement => ({
 })
 
 export function makeProfileStatements(readProfile: ReadProfile, now: () => number): ProfileStatements {
-  const { find, forget, clear } = makeRemembered<{ readonly answer: boolean | Unavailable }>(now)
+  const { find, forget, clear } = makeRemembered<{ readonly answer: boolean | ProfileFailure }>(now)
   const keyOf = ({ subject, predicate, object }: Statement): string => `${subject} ${predicate} ${object}`
 
-  function look({ of, ...wanted }: Statement): Answer | Promise<Answer> {
+  function look({ of, ...wanted }: Statement): Confirmation | Promise<Confirmation> {
     const document = of.split('#', 1)[0]!
     const found = find(
       keyOf({ of, ...wanted }),
-      async (restsOn): Promise<Found<{ answer: boolean | Unavailable }>> => {
+      async (restsOn): Promise<TimedValue<{ answer: boolean | ProfileFailure }>> => {
         restsOn(document)
         const profile = await readProfile(document)
-        if ('unavailable' in profile) return { value: { answer: profile }, lifetime: FAILURE_MS }
+        if (isFailure(profile)) return { value: { answer: profile }, lifetime: FAILURE_MS }
         const answer = profile.some(
           ({ subject, predicate, object }) =>
             subject.value === wanted.subject &&
             predicate.value === wanted.predicate &&
             object.termType === 'NamedNode' &&
-            // Issuers are written with a slash at their end, and without.
+            // Profiles write issuers with and without a slash at the end.
             (object.value === wanted.object ||
               (wanted.predicate === OIDC_ISSUER && object.value === `${wanted.object}/`)),
         )
         return { value: { answer }, lifetime: answer ? LIFETIME_MS : FAILURE_MS }
       },
     )
-    if (found === 'busy') return found
+    if (isFailure(found)) return failure('busy', 'Too many profiles are being read.')
     return found instanceof Promise ? found.then(({ answer }) => answer) : found.answer
   }
 

@@ -1,35 +1,30 @@
-// In charge of what was found in documents and is believed for a while: bounded in number and time, looked for once however
-// many ask, and forgotten when a document that it rests on changes.
+// In charge of values that were found in documents and are remembered for a while: bounded in number and time, found once
+// for all waiting requests, and forgotten when a document changes that they depend on.
 import { LRUCache } from 'lru-cache'
+import { failure, type Failure } from '../failure.js'
 
-export interface Found<Value> {
+/** A found value, and how long it is remembered, in ms. */
+export interface TimedValue<Value> {
   readonly value: Value
-  /** For how long it is believed, in ms. */
   readonly lifetime: number
 }
 
-/** Finds a value, and tells each document that it rests on before that is read. */
-export type Look<Value> = (restsOn: (document: string) => void) => Promise<Found<Value>>
+/** Finds a value. Calls `restsOn` with each document that the value depends on, before it reads the document. */
+export type Look<Value> = (restsOn: (document: string) => void) => Promise<TimedValue<Value>>
 
 export interface Remembered<Value extends object> {
-  /** What is remembered, without waiting. */
+  /** The remembered value, without waiting. */
   recall(key: string): Value | undefined
   /**
-   * The remembered value, at once; else the value that `look` finds. 'busy' when too many looks are under way, or too many
+   * The remembered value, at once; else the value that `look` finds. Fails when too many looks are under way, or too many
    * requests wait for this one.
    */
-  find(key: string, look: Look<Value>): Value | 'busy' | Promise<Value>
+  find(key: string, look: Look<Value>): Value | Failure<'busy'> | Promise<Value>
   forget(document: string): void
   clear(): void
 }
 
-interface Kept<Value> {
-  readonly value: Value
-  readonly until: number
-  readonly documents: readonly string[]
-}
-
-interface Under<Value> {
+interface Underway<Value> {
   readonly documents: string[]
   readonly value: Promise<Value>
   waiting: number
@@ -37,15 +32,71 @@ interface Under<Value> {
 }
 
 const LOOKS = 64
+const BUSY = failure('busy', 'Too many documents are being read.')
 
-/** `now` in ms; at most `max` values are kept, and at most so many wait for one. */
+/** `now` in ms. `max`: the most values; `waiting`: the most requests that wait for one. */
 export function makeRemembered<Value extends object>(
   now: () => number,
   { max = 10_000, waiting = Infinity } = {},
 ): Remembered<Value> {
-  const underWay = new Map<string, Under<Value>>()
+  const underWay = new Map<string, Underway<Value>>()
+  const values = makeValues<Value>(max, now)
+
+  function start(key: string, look: Look<Value>): Underway<Value> {
+    const documents: string[] = []
+    const value = look((document) => void documents.push(document))
+      .then((found) => {
+        if (!looking.isStale) values.set(key, found, documents)
+        return found.value
+      })
+      .finally(() => {
+        if (underWay.get(key) === looking) underWay.delete(key)
+      })
+    const looking: Underway<Value> = { documents, value, waiting: 0, isStale: false }
+    underWay.set(key, looking)
+    return looking
+  }
+
+  return {
+    recall: values.get,
+    find(key, look) {
+      const known = values.get(key)
+      if (known) return known
+      const under = underWay.get(key)
+      if (under ? under.waiting >= waiting : underWay.size >= LOOKS) return BUSY
+      const looking = under ?? start(key, look)
+      looking.waiting++
+      return looking.value
+    },
+    forget(document) {
+      for (const [key, looking] of underWay) {
+        if (!looking.documents.includes(document)) continue
+        looking.isStale = true
+        underWay.delete(key)
+      }
+      values.forget(document)
+    },
+    clear() {
+      for (const looking of underWay.values()) looking.isStale = true
+      underWay.clear()
+      values.clear()
+    },
+  }
+}
+
+interface Values<Value> {
+  get(key: string): Value | undefined
+  set(key: string, found: TimedValue<Value>, documents: readonly string[]): void
+  forget(document: string): void
+  clear(): void
+}
+
+function makeValues<Value>(max: number, now: () => number): Values<Value> {
   const restingOn = new Map<string, Set<string>>()
-  const kept = new LRUCache<string, Kept<Value>>({
+  const values = new LRUCache<
+    string,
+    { readonly value: Value; readonly until: number; readonly documents: readonly string[] }
+  >({
     max,
     dispose: ({ documents }, key) => {
       for (const document of documents) {
@@ -55,53 +106,18 @@ export function makeRemembered<Value extends object>(
       }
     },
   })
-
-  function recall(key: string): Value | undefined {
-    const one = kept.get(key)
-    return one && one.until > now() ? one.value : undefined
-  }
-
-  function start(key: string, look: Look<Value>): Under<Value> {
-    const documents: string[] = []
-    const value = look((document) => void documents.push(document))
-      .then(({ value, lifetime }) => {
-        if (!under.isStale) {
-          kept.set(key, { value, until: now() + lifetime, documents })
-          for (const document of documents) restingOn.set(document, (restingOn.get(document) ?? new Set()).add(key))
-        }
-        return value
-      })
-      .finally(() => {
-        if (underWay.get(key) === under) underWay.delete(key)
-      })
-    const under: Under<Value> = { documents, value, waiting: 0, isStale: false }
-    underWay.set(key, under)
-    return under
-  }
-
   return {
-    recall,
-    find(key, look) {
-      const known = recall(key)
-      if (known) return known
-      const under = underWay.get(key)
-      if (under ? under.waiting >= waiting : underWay.size >= LOOKS) return 'busy'
-      const looking = under ?? start(key, look)
-      looking.waiting++
-      return looking.value
+    get(key) {
+      const one = values.get(key)
+      return one && one.until > now() ? one.value : undefined
+    },
+    set(key, { value, lifetime }, documents) {
+      values.set(key, { value, until: now() + lifetime, documents })
+      for (const document of documents) restingOn.set(document, (restingOn.get(document) ?? new Set()).add(key))
     },
     forget(document) {
-      for (const [key, under] of underWay) {
-        if (!under.documents.includes(document)) continue
-        under.isStale = true
-        underWay.delete(key)
-      }
-      for (const key of [...(restingOn.get(document) ?? [])]) kept.delete(key)
+      for (const key of [...(restingOn.get(document) ?? [])]) values.delete(key)
     },
-    clear() {
-      for (const under of underWay.values()) under.isStale = true
-      underWay.clear()
-      kept.clear()
-    },
+    clear: () => values.clear(),
   }
 }

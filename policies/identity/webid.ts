@@ -1,61 +1,50 @@
-// In charge of WebID-TLS: whether the key of a client certificate is one that the WebID's profile lists.
-// What was found is kept for a while, bounded in number and time, and dropped when a document it rests on changes.
+// In charge of WebID-TLS: a client certificate proves a WebID when the WebID's profile lists its key. Results are
+// cached, bounded in number and time, and dropped when a document that they depend on changes.
 import { createHash } from 'node:crypto'
 import type { Quad } from '@rdfjs/types'
+import { failure, isFailure, type Failure } from '../failure.js'
 import { readClientCertificate, type ClientCertificate } from './client-certificate.js'
-import { interned } from './interned.js'
 import { makeRemembered } from './remembered.js'
+import { interned } from './seen-texts.js'
 
 const CERT = 'http://www.w3.org/ns/auth/cert#'
 
-/** Why a presented credential is not accepted. */
-export interface CredentialFailure {
-  readonly kind: 'credential-failure'
-  readonly reason:
-    | 'malformed-certificate'
-    | 'not-yet-valid'
-    | 'expired'
-    | 'malformed-webid'
-    | 'no-rsa-key'
-    | 'profile-unavailable'
-    | 'store-unavailable'
-    | 'key-not-in-profile'
-    | 'busy'
-  readonly detail: string
-}
+/** The reason for refusing a certificate, for the log. `store-unavailable`, `busy`: it says nothing about the credential. */
+export type CredentialFailure =
+  | ProfileFailure
+  | Failure<
+      | 'malformed-certificate'
+      | 'not-yet-valid'
+      | 'expired'
+      | 'malformed-webid'
+      | 'no-rsa-key'
+      | 'key-not-in-profile'
+      | 'busy'
+    >
 
-/** The triples of a profile document, or a sentence saying why they cannot be had. */
-export type ReadProfile = (document: string) => Promise<readonly Quad[] | Unavailable>
+/** `store-unavailable`: the profile is a document of this gateway, whose store fails. */
+export type ProfileFailure = Failure<'profile-unavailable' | 'store-unavailable'>
 
-export interface Unavailable {
-  readonly unavailable: string
-  /** It is our own store that fails: that says nothing about the credential. */
-  readonly isOurs?: boolean
-}
+/** The triples of a profile document. */
+export type ReadProfile = (document: string) => Promise<readonly Quad[] | ProfileFailure>
 
 export interface WebIdVerifier {
   /**
    * The WebID that the certificate proves; undefined when it names none (it is then no WebID credential). At once where the
    * key was verified before.
    */
-  verify(der: Uint8Array): Outcome | undefined | Promise<Outcome>
-  /** Forgets whatever rests on this document. */
+  verify(der: Uint8Array): Verification | undefined | Promise<Verification>
+  /** Forgets the results that depend on this document. */
   forget(document: string): void
   clear(): void
 }
 
-type Outcome = { readonly webId: string } | CredentialFailure
+type Verification = { readonly webId: string } | CredentialFailure
 
 interface Verified {
   readonly certificate: ClientCertificate
-  readonly outcome: Outcome
+  readonly outcome: Verification
 }
-
-const failure = (reason: CredentialFailure['reason'], detail: string): CredentialFailure => ({
-  kind: 'credential-failure',
-  reason,
-  detail,
-})
 
 const fingerprints = new WeakMap<Uint8Array, string>()
 function fingerprintOf(der: Uint8Array): string {
@@ -66,13 +55,13 @@ function fingerprintOf(der: Uint8Array): string {
   return fingerprint
 }
 
-/** A profile, and the documents of keys, may be slow and far away: what one verification and all of them may take. */
+/** A profile and the documents of keys may be slow and far away: the time for one verification, and the most key documents. */
 const BUDGET_MS = 10_000
 const KEY_DOCUMENTS = 3
-/** Requests that wait for one verification: a busy agent's, when what was found of it is a while ago. */
+/** The most requests that wait for one verification: those of a busy agent when its last result has expired. */
 const WAITING = 512
 
-/** `lifetime` and `failureLifetime` in ms: how long a found key, and a failure, are believed. */
+/** `lifetime` and `failureLifetime` in ms: how long a success and a failure are cached. */
 export function makeWebIdVerifier(settings: {
   readonly readProfile: ReadProfile
   readonly now: () => number
@@ -83,7 +72,11 @@ export function makeWebIdVerifier(settings: {
   const { readProfile, now, max = 10_000, lifetime = 300_000, failureLifetime = 2_000 } = settings
   const verified = makeRemembered<Verified>(now, { max, waiting: WAITING })
 
-  function outcomeOf(fingerprint: string, certificate: ClientCertificate, webId: string): Outcome | Promise<Outcome> {
+  function outcomeOf(
+    fingerprint: string,
+    certificate: ClientCertificate,
+    webId: string,
+  ): Verification | Promise<Verification> {
     const found = verified.find(fingerprint, async (restsOn) => {
       const read: ReadProfile = (document) => {
         restsOn(document)
@@ -92,7 +85,7 @@ export function makeWebIdVerifier(settings: {
       const outcome = await withinBudget(checkKey(certificate, webId, read))
       return { value: { certificate, outcome }, lifetime: 'webId' in outcome ? lifetime : failureLifetime }
     })
-    if (found === 'busy') return failure('busy', 'Too many WebID profiles are being read.')
+    if (isFailure(found)) return failure('busy', 'Too many WebID profiles are being read.')
     return found instanceof Promise ? found.then(({ outcome }) => outcome) : found.outcome
   }
 
@@ -115,7 +108,7 @@ export function makeWebIdVerifier(settings: {
   }
 }
 
-async function withinBudget(checked: Promise<Outcome>): Promise<Outcome> {
+async function withinBudget(checked: Promise<Verification>): Promise<Verification> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<CredentialFailure>((resolve) => {
     timer = setTimeout(resolve, BUDGET_MS, failure('profile-unavailable', 'The WebID profile took too long to read.'))
@@ -125,8 +118,8 @@ async function withinBudget(checked: Promise<Outcome>): Promise<Outcome> {
 
 function isHttpUri(value: string): boolean {
   const url = URL.canParse(value) ? new URL(value) : undefined
-  // What is not in the URI's own normal form could be compared with something else than what was fetched.
-  // RFC 3987 §2.2: nor what no IRI holds, which the normal form leaves in queries and fragments.
+  // A URI that is not in its normal form could be compared with another one than was fetched. RFC 3987 §2.2: neither are
+  // characters accepted that no IRI contains, which the normal form leaves in queries and fragments.
   if (!url || /[\\{}|^`]/.test(value)) return false
   return /^https?:$/.test(url.protocol) && !url.username && !url.password && url.href === value
 }
@@ -134,17 +127,12 @@ function isHttpUri(value: string): boolean {
 const withoutFragment = (uri: string): string => uri.split('#', 1)[0]!
 
 /** `<webId> cert:key [ cert:modulus …; cert:exponent … ]` in the profile, or in the document of the key it names. */
-async function checkKey(
-  { key }: ClientCertificate,
-  webId: string,
-  readProfile: ReadProfile,
-): Promise<Outcome> {
+async function checkKey({ key }: ClientCertificate, webId: string, readProfile: ReadProfile): Promise<Verification> {
   if (!key) return failure('no-rsa-key', 'The client certificate has no RSA key.')
   const profileDocument = withoutFragment(webId)
   const profile = await readProfile(profileDocument)
-  if ('unavailable' in profile) {
-    const reason = profile.isOurs ? 'store-unavailable' : 'profile-unavailable'
-    return failure(reason, `WebID profile could not be loaded: <${webId}>. ${profile.unavailable}`)
+  if (isFailure(profile)) {
+    return failure(profile.failure, `WebID profile could not be loaded: <${webId}>. ${profile.detail}`)
   }
   const keys = profile.filter((t) => t.subject.value === webId && t.predicate.value === CERT + 'key')
   let asked = 0
@@ -154,8 +142,9 @@ async function checkKey(
     if (object.termType !== 'NamedNode' || keyDocument === profileDocument || !isHttpUri(object.value)) continue
     if (++asked > KEY_DOCUMENTS) continue
     const described = await readProfile(keyDocument)
-    if ('unavailable' in described && described.isOurs) return failure('store-unavailable', described.unavailable)
-    if (!('unavailable' in described) && isKey(described, object.value, key)) return { webId: interned(webId) }
+    if (isFailure(described)) {
+      if (described.failure === 'store-unavailable') return described
+    } else if (isKey(described, object.value, key)) return { webId: interned(webId) }
   }
   return failure('key-not-in-profile', `The client certificate's key is not in the WebID profile <${webId}>.`)
 }

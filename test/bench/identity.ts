@@ -76,7 +76,7 @@ async function sessionCookie({ data, admin }: Setting, issuer: string): Promise<
   const now = (): number => Date.now()
   const log = pino({ level: 'silent' })
   const keys = await openSessionKeys(join(data, 'session-keys.json'), HOUR, { now, log })
-  const { cookie } = makeSessions(keys, HOUR, now).begin({ issuer, subject: SUBJECT, dataspace: admin })
+  const { cookie } = await makeSessions(keys, HOUR, now).begin({ issuer, subject: SUBJECT, dataspace: admin })
   return `__Host-triplegate=${cookie}`
 }
 

@@ -3,7 +3,7 @@ import t from 'tap'
 import fc from 'fast-check'
 import { digestOf, entityTag, parseEntityTags } from '../../cache/entity-tag.js'
 import { formatHttpDate, parseHttpDate } from '../../cache/http-date.js'
-import { evaluatePreconditions, type Evaluation, type PreconditionFields } from '../../cache/preconditions.js'
+import { evaluatePreconditions, type ConditionOutcome, type PreconditionFields } from '../../cache/preconditions.js'
 
 const NOW = Date.UTC(2026, 10, 20, 12)
 
@@ -62,41 +62,35 @@ void t.test('RFC 9110 §13.2.2: order and outcome of preconditions', async (t) =
   const current = { entityTags: ['"now"'], lastModified: NOW - 60_000 }
   const before = formatHttpDate(NOW - 120_000)
   const same = formatHttpDate(NOW - 60_000)
-  const rows: [name: string, fields: PreconditionFields, safe: Evaluation, write: Evaluation, onAbsent: Evaluation][] =
-    [
-      ['none', {}, 'proceed', 'proceed', 'proceed'],
-      ['If-Match, the same', { 'if-match': '"now"' }, 'proceed', 'proceed', 'failed'],
-      ['If-Match, one of several', { 'if-match': '"x", "now"' }, 'proceed', 'proceed', 'failed'],
-      ['If-Match, another', { 'if-match': '"x"' }, 'failed', 'failed', 'failed'],
-      ['If-Match, weak: compared strongly', { 'if-match': 'W/"now"' }, 'failed', 'failed', 'failed'],
-      ['If-Match: *', { 'if-match': '*' }, 'proceed', 'proceed', 'failed'],
-      ['If-Match, malformed', { 'if-match': 'now' }, 'malformed', 'malformed', 'malformed'],
-      ['If-None-Match, the same', { 'if-none-match': '"now"' }, 'not-modified', 'failed', 'proceed'],
-      ['If-None-Match, weak: compared weakly', { 'if-none-match': 'W/"now"' }, 'not-modified', 'failed', 'proceed'],
-      ['If-None-Match, another', { 'if-none-match': '"x"' }, 'proceed', 'proceed', 'proceed'],
-      ['If-None-Match: *', { 'if-none-match': '*' }, 'not-modified', 'failed', 'proceed'],
-      ['If-None-Match, malformed', { 'if-none-match': 'now' }, 'proceed', 'malformed', 'malformed'],
-      ['If-Modified-Since, not modified', { 'if-modified-since': same }, 'not-modified', 'proceed', 'proceed'],
-      ['If-Modified-Since, modified', { 'if-modified-since': before }, 'proceed', 'proceed', 'proceed'],
-      ['If-Modified-Since, no date', { 'if-modified-since': 'yesterday' }, 'proceed', 'proceed', 'proceed'],
-      ['If-Unmodified-Since, not modified', { 'if-unmodified-since': same }, 'proceed', 'proceed', 'proceed'],
-      ['If-Unmodified-Since, modified', { 'if-unmodified-since': before }, 'failed', 'failed', 'proceed'],
-      [
-        'If-Match goes before If-Unmodified-Since',
-        { 'if-match': '"now"', 'if-unmodified-since': before },
-        'proceed',
-        'proceed',
-        'failed',
-      ],
-      [
-        'If-None-Match goes before If-Modified-Since',
-        { 'if-none-match': '"x"', 'if-modified-since': same },
-        'proceed',
-        'proceed',
-        'proceed',
-      ],
-      ['both must hold', { 'if-match': '"now"', 'if-none-match': '"now"' }, 'not-modified', 'failed', 'failed'],
-    ]
+  // prettier-ignore
+  const rows: [
+    name: string,
+    fields: PreconditionFields,
+    safe: ConditionOutcome,
+    write: ConditionOutcome,
+    onAbsent: ConditionOutcome,
+  ][] = [
+    ['none', {}, 'proceed', 'proceed', 'proceed'],
+    ['If-Match, the same', { 'if-match': '"now"' }, 'proceed', 'proceed', 'failed'],
+    ['If-Match, one of several', { 'if-match': '"x", "now"' }, 'proceed', 'proceed', 'failed'],
+    ['If-Match, another', { 'if-match': '"x"' }, 'failed', 'failed', 'failed'],
+    ['If-Match, weak: compared strongly', { 'if-match': 'W/"now"' }, 'failed', 'failed', 'failed'],
+    ['If-Match: *', { 'if-match': '*' }, 'proceed', 'proceed', 'failed'],
+    ['If-Match, malformed', { 'if-match': 'now' }, 'malformed', 'malformed', 'malformed'],
+    ['If-None-Match, the same', { 'if-none-match': '"now"' }, 'not-modified', 'failed', 'proceed'],
+    ['If-None-Match, weak: compared weakly', { 'if-none-match': 'W/"now"' }, 'not-modified', 'failed', 'proceed'],
+    ['If-None-Match, another', { 'if-none-match': '"x"' }, 'proceed', 'proceed', 'proceed'],
+    ['If-None-Match: *', { 'if-none-match': '*' }, 'not-modified', 'failed', 'proceed'],
+    ['If-None-Match, malformed', { 'if-none-match': 'now' }, 'proceed', 'malformed', 'malformed'],
+    ['If-Modified-Since, not modified', { 'if-modified-since': same }, 'not-modified', 'proceed', 'proceed'],
+    ['If-Modified-Since, modified', { 'if-modified-since': before }, 'proceed', 'proceed', 'proceed'],
+    ['If-Modified-Since, no date', { 'if-modified-since': 'yesterday' }, 'proceed', 'proceed', 'proceed'],
+    ['If-Unmodified-Since, not modified', { 'if-unmodified-since': same }, 'proceed', 'proceed', 'proceed'],
+    ['If-Unmodified-Since, modified', { 'if-unmodified-since': before }, 'failed', 'failed', 'proceed'],
+    ['If-Match goes before If-Unmodified-Since', { 'if-match': '"now"', 'if-unmodified-since': before }, 'proceed', 'proceed', 'failed'],
+    ['If-None-Match goes before If-Modified-Since', { 'if-none-match': '"x"', 'if-modified-since': same }, 'proceed', 'proceed', 'proceed'],
+    ['both must hold', { 'if-match': '"now"', 'if-none-match': '"now"' }, 'not-modified', 'failed', 'failed'],
+  ]
   for (const [name, fields, safe, write, onAbsent] of rows) {
     t.equal(evaluatePreconditions(fields, current, true, NOW), safe, `${name}: GET`)
     t.equal(evaluatePreconditions(fields, current, false, NOW), write, `${name}: write`)

@@ -1,6 +1,6 @@
 // In charge of statements and questions for the tests of access decisions, in few words.
-import type { Fact } from '../../policies/authorizations/index.js'
-import type { Document, Mode, Question } from '../../policies/decide.js'
+import type { Fact, Mode } from '../../policies/authorizations/authorization.js'
+import type { JudgedDocument, Question } from '../../policies/decide.js'
 
 export const ACL = 'http://www.w3.org/ns/auth/acl#'
 export const TYPE = 'http://www.w3.org/1999/02/22-rdf-syntax-ns#type'
@@ -46,7 +46,7 @@ export function ancestorsOf(iri: string): string[] {
   return ancestors
 }
 
-export const document = (iri: string, given: Partial<Document> = {}): Document => ({
+export const document = (iri: string, given: Partial<JudgedDocument> = {}): JudgedDocument => ({
   iri,
   exists: true,
   types: [ITEM],
@@ -55,14 +55,14 @@ export const document = (iri: string, given: Partial<Document> = {}): Document =
   ...given,
 })
 
-export const absent = (iri: string): Document => document(iri, { exists: false, types: [] })
+export const absent = (iri: string): JudgedDocument => document(iri, { exists: false, types: [] })
 
 /** A question about a document (or an endpoint), in the application that its IRI is in. */
 export function question(
   agent: string | undefined,
   required: Mode,
-  target: Document | string,
-  parent?: Document,
+  target: JudgedDocument | string,
+  parent?: JudgedDocument,
 ): Question {
   const iri = typeof target === 'string' ? target : target.iri
   return {

@@ -1,7 +1,9 @@
 // Access decisions: which rights give what (LinkedDataHub 5.1 to 5.6, design 4), and the attacks on them by name.
 import t from 'tap'
-import { makeAuthorizationIndex, type AuthorizationIndex, type Fact } from '../../policies/authorizations/index.js'
-import { decide, requiredMode, type Decision, type Mode, type Question } from '../../policies/decide.js'
+import type { Fact } from '../../policies/authorizations/authorization.js'
+import { makeAuthorizationIndex, type AuthorizationIndex } from '../../policies/authorizations/authorization-index.js'
+import type { Mode } from '../../policies/authorizations/authorization.js'
+import { decide, requiredMode, type Decision, type Question } from '../../policies/decide.js'
 import {
   absent,
   ACL,

@@ -1,6 +1,6 @@
 // In charge of access decisions said once more, straight from the rule text over plain statements, to hold the index against.
-import type { Fact } from '../../policies/authorizations/index.js'
-import type { Document, Mode, Question } from '../../policies/decide.js'
+import type { Fact, Mode } from '../../policies/authorizations/authorization.js'
+import type { JudgedDocument, Question } from '../../policies/decide.js'
 
 const ACL = 'http://www.w3.org/ns/auth/acl#'
 const TYPE = 'http://www.w3.org/1999/02/22-rdf-syntax-ns#type'
@@ -42,7 +42,7 @@ export function naiveDecide(
         .some((f) => isA(f.object, wanted, [...seen, type])))
 
   const judge = (
-    document: Pick<Document, 'iri' | 'types' | 'owners' | 'ancestors'>,
+    document: Pick<JudgedDocument, 'iri' | 'types' | 'owners' | 'ancestors'>,
     isDocument: boolean,
     mode: Mode,
   ) => {
@@ -84,7 +84,7 @@ export function naiveDecide(
     }
   }
   if (target.exists) return { ...judge(target, true, question.required), absent: false }
-  const asIfThere = (document: Document): Document =>
+  const asIfThere = (document: JudgedDocument): JudgedDocument =>
     document.exists ? document : { ...document, types: [DH + 'Item', DH + 'Container'], owners: [] }
   if (!question.creates) {
     const judged = judge(asIfThere(target), true, question.required)

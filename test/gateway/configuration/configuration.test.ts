@@ -412,9 +412,11 @@ void t.test('the files of a configuration', async (t) => {
   )
 })
 
-void t.test('the files in the README, as they stand there', async (t) => {
+void t.test('the files in docs/operating.md, as they stand there', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'triplegate-'))
-  const blocks = [...readFileSync('README.md', 'utf8').matchAll(/```turtle\n([^]*?)```/g)].map(([, text]) => text!)
+  const blocks = [...readFileSync('docs/operating.md', 'utf8').matchAll(/```turtle\n([^]*?)```/g)].map(
+    ([, text]) => text!,
+  )
   t.equal(blocks.length, 2)
   const [config, credentials] = ['system.trig', 'credentials.trig'].map((name, i) => {
     writeFileSync(join(folder, name), blocks[i]!)

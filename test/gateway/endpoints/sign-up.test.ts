@@ -1,4 +1,4 @@
-// Signing up (linkeddatahub.md 2.4): documents, the certificate by download and by e-mail, and what is refused.
+// Signing up (LinkedDataHub 2.4): documents, the certificate by download and by e-mail, and what is refused.
 import { execFile } from 'node:child_process'
 import { writeFileSync, readFileSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'

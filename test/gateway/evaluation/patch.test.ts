@@ -1,7 +1,7 @@
 // PATCH: the forms that it takes (spec 3, 4.1, 7, 8), what a run gives, and the limits on time, memory and growth.
 import t from 'tap'
 import fc from 'fast-check'
-import { openEvaluation, type Evaluation, type EvaluationOptions } from '../../../gateway/evaluation/evaluation.js'
+import { openPool, type EvaluationPool, type PoolOptions } from '../../../gateway/evaluation/pool.js'
 import {
   graphOf,
   iri,
@@ -165,11 +165,8 @@ void t.test('GRAPH and SERVICE are found at any place, depth and spelling', asyn
   }
 })
 
-const evaluationFor = (
-  t: { teardown(end: () => Promise<void>): void },
-  options: EvaluationOptions = {},
-): Evaluation => {
-  const evaluation = openEvaluation({ timeLimit: 30_000, ...options })
+const evaluationFor = (t: { teardown(end: () => Promise<void>): void }, options: PoolOptions = {}): EvaluationPool => {
+  const evaluation = openPool({ timeLimit: 30_000, ...options })
   t.teardown(() => evaluation.close())
   return evaluation
 }
@@ -356,14 +353,7 @@ const DOUBLING = `INSERT { <${E}t> <${E}p> ?a30 } WHERE { BIND("aaaaaaaa" AS ?a0
 const CHAIN = `INSERT { <${E}t> <${E}p> ?o } WHERE { ?s ?p ?o FILTER(${'?o + '.repeat(20_000)} 1 > 1) }`
 
 void t.test('limits: a job that is too much ends, the next one works', async (t) => {
-  const rows: [
-    name: string,
-    options: EvaluationOptions,
-    document: string,
-    update: string,
-    code: string,
-    says?: RegExp,
-  ][] = [
+  const rows: [name: string, options: PoolOptions, document: string, update: string, code: string, says?: RegExp][] = [
     ['endless', { timeLimit: 1000 }, many(500), ENDLESS, 'update.time', /limit of 1 s/],
     ['too much memory in the engine', { limits: { memory: 64 * 2 ** 20 } }, ONE, DOUBLING, 'update.time', /memory/],
     ['too many solutions', {}, many(600), 'INSERT { ?a ?b ?c } WHERE { ?a ?x ?y . ?b ?z ?c }', 'content.too-large'],

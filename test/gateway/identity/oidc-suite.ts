@@ -1,16 +1,17 @@
 // The rows of oidc.test.ts: log-in, session, log-out, tokens, proofs of possession, delegation, and the attacks on each.
-import { createHmac, randomUUID } from 'node:crypto'
+import { createHmac, randomBytes, randomUUID } from 'node:crypto'
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { exportJWK, generateKeyPair, SignJWT, type JSONWebKeySet } from 'jose'
+import { EncryptJWT, exportJWK, generateKeyPair, SignJWT, type JSONWebKeySet, type JWTPayload } from 'jose'
 import t, { type Test } from 'tap'
 import { openEmbeddedStore } from '../../../gateway/stores/embedded-store.js'
 import { faultLine } from '../../../gateway/configuration/faults.js'
 import { readProviders } from '../../../gateway/configuration/identity-providers.js'
 import { parseSettings } from '../../../gateway/configuration/settings.js'
 import { openSessionKeys } from '../../../gateway/identity/session-keys.js'
+import { failure, isFailure, type Failure } from '../../../policies/failure.js'
 import { makeTokenVerifier } from '../../../policies/identity/bearer-token.js'
-import { BUSY, makeProofCheck } from '../../../policies/identity/dpop.js'
+import { makeProofCheck } from '../../../policies/identity/dpop.js'
 import { makeSessions } from '../../../policies/identity/session.js'
 import type { Answer } from '../../support/client.js'
 import { makeIdentityProvider, makeProofKey } from '../../support/identity-provider.js'
@@ -342,15 +343,15 @@ void t.test('identity providers', { timeout: 120_000 }, async (t) => {
         const surroundings = { now, log: world.running.gateway.log }
         const who = { issuer, subject: 'alice', dataspace: 'https://localhost/admin/' }
         const keys = await openSessionKeys(file, lifetime, surroundings)
-        const { cookie } = makeSessions(keys, lifetime, now).begin(who)
+        const { cookie } = await makeSessions(keys, lifetime, now).begin(who)
         const after = async (ms: number): Promise<unknown> => {
           time += ms
           const reopened = makeSessions(await openSessionKeys(file, lifetime, surroundings), lifetime, now)
-          const session = reopened.recall(cookie, who.dataspace)
+          const session = await reopened.read(cookie, who.dataspace)
           return session === 'ended' ? session : session.subject
         }
         t.equal(await after(0), 'alice', 'after a restart')
-        t.equal(makeSessions(keys, lifetime, now).recall(cookie, 'https://other/'), 'ended', 'in another dataspace')
+        t.equal(await makeSessions(keys, lifetime, now).read(cookie, 'https://other/'), 'ended', 'in another dataspace')
         t.equal(await after(11.9 * HOUR), 'alice')
         t.equal(await after(0.2 * HOUR), 'ended')
         const first = keys.current().id
@@ -472,25 +473,32 @@ void t.test('identity providers', { timeout: 120_000 }, async (t) => {
       async (t) => {
         const { session } = await logIn('alice')
         t.ok(agentIn(await read(session)), 'what is tampered with is a session that is remembered')
-        const bytes = Buffer.from(session, 'base64url')
-        const flipped = (at: number): string => {
-          const copy = Buffer.from(bytes)
-          copy[at < 0 ? copy.length + at : at]! ^= 1
-          return copy.toString('base64url')
+        const flipped = (part: number, at: number): string => {
+          const parts = session.split('.').map((one) => Buffer.from(one, 'base64url'))
+          parts[part]![at]! ^= 1
+          return parts.map((one) => one.toString('base64url')).join('.')
         }
         const { cookie: pending } = await begin()
-        for (const [name, value] of [
-          ['the key', flipped(0)],
-          ['the nonce', flipped(10)],
-          ['the content', flipped(30)],
-          ['the tag', flipped(-1)],
+        // The last character of a tag of 16 octets has four unused bits.
+        const last = 'AQgw'.indexOf(session.at(-1)!)
+        t.ok(last >= 0, 'the unused bits are zero')
+        // prettier-ignore
+        const rows = [
+          ['the header', flipped(0, 4)],
+          ['the nonce', flipped(2, 0)],
+          ['the content', flipped(3, 30)],
+          ['the tag', flipped(4, 15)],
+          ['the unused bits', session.slice(0, -1) + 'BRhx'[last]!],
+          ['padding', `${session}==`],
+          ['another alphabet', session.replace(/[\w-](?=[^.]*$)/, '+')],
           ['cut', session.slice(0, -4)],
           ['longer', `${session}AAAA`],
           ['a log-in under way', pending],
           ['nothing', ''],
           ['garbage', 'x.y.z'],
           ['too long', 'A'.repeat(5000)],
-        ] as const) {
+        ] as const
+        for (const [name, value] of rows) {
           const answer = await read(value)
           t.equal(answer.status, 403, name)
           t.equal(agentIn(answer), undefined, name)
@@ -502,11 +510,61 @@ void t.test('identity providers', { timeout: 120_000 }, async (t) => {
           t.match(write.text, 'The session is over')
           t.match(cookiesOf(write).get(SESSION)?.line, /Max-Age=0/, name)
         }
-        const both = { Cookie: `${SESSION}=${session}; ${SESSION}=${flipped(30)}` }
+        const both = { Cookie: `${SESSION}=${session}; ${SESSION}=${flipped(3, 30)}` }
         t.equal(agentIn(await nobody('GET', '/', { fields: both })), undefined, 'two that differ are none')
         t.equal(agentIn(await nobody('GET', '/', withCookie('triplegate', session))), undefined, 'under another name')
       },
     )
+    await is('a seal of another kind, key, algorithm or time is no session', async (t) => {
+      const alice = agentIn(await read((await logIn('alice')).session))
+      const file = join(world.folder, 'session-keys.json')
+      const [own] = JSON.parse(readFileSync(file, 'utf8')) as { id: string; secret: string }[]
+      const key = Buffer.from(own!.secret, 'base64url')
+      const [now, kid, typ] = [Math.floor(Date.now() / 1000), own!.id, 'triplegate-session+jwt']
+      const fresh = { jti: 'x', iss: issuer, sub: 'alice', aud: `${world.base}admin/`, iat: now, exp: now + 3600 }
+      const good = { alg: 'dir', enc: 'A256GCM', kid, typ }
+      const encrypted = (header: object, claims: object = fresh, secret = key): Promise<string> =>
+        new EncryptJWT(claims as JWTPayload).setProtectedHeader(header as typeof good).encrypt(secret)
+      const part = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url')
+      const unsecured = `${part({ alg: 'none', kid, typ })}.${part(fresh)}.`
+      const without = (name: keyof typeof fresh): object => ({ ...fresh, [name]: undefined })
+      t.equal(agentIn(await read(await encrypted(good))), alice, 'made by hand, and good')
+      // prettier-ignore
+      const rows: readonly (readonly [what: string, text: string])[] = [
+        ['alg none', unsecured],
+        ['alg none in five parts', `${part({ ...good, alg: 'none' })}...${part(fresh)}.`],
+        ['alg HS256, signed with the key', await new SignJWT(fresh).setProtectedHeader({ alg: 'HS256', kid, typ }).sign(key)],
+        ['alg A256KW', await encrypted({ ...good, alg: 'A256KW' })],
+        ['alg A256GCMKW', await encrypted({ ...good, alg: 'A256GCMKW' })],
+        ['alg PBES2', await encrypted({ ...good, alg: 'PBES2-HS256+A128KW' })],
+        ['enc A128GCM', await encrypted({ ...good, enc: 'A128GCM' }, fresh, key.subarray(0, 16))],
+        ['enc A128CBC-HS256', await encrypted({ ...good, enc: 'A128CBC-HS256' })],
+        ['an encrypted key beside dir', (await encrypted(good)).replace('..', '.AAAA.')],
+        ['another key under a known kid', await encrypted(good, fresh, randomBytes(32))],
+        ['an unknown kid', await encrypted({ ...good, kid: '0123456789abcdef' })],
+        ['no kid', await encrypted({ alg: 'dir', enc: 'A256GCM', typ })],
+        ['zip', await encrypted({ ...good, zip: 'DEF' })],
+        ['another header parameter', await encrypted({ ...good, cty: 'JWT' })],
+        ['no typ', await encrypted({ alg: 'dir', enc: 'A256GCM', kid })],
+        ['the typ of a log-in', await encrypted({ ...good, typ: 'triplegate-login+jwt' })],
+        ['expired', await encrypted(good, { ...fresh, exp: now - 1 })],
+        ['older than any session', await encrypted(good, { ...fresh, iat: now - 13 * 3600 })],
+        ['issued in the future', await encrypted(good, { ...fresh, iat: now + 600 })],
+        ['not yet valid', await encrypted(good, { ...fresh, nbf: now + 600 })],
+        ['another dataspace', await encrypted(good, { ...fresh, aud: 'https://other.example/admin/' })],
+        ['this dataspace and another', await encrypted(good, { ...fresh, aud: [fresh.aud, 'https://other.example/'] })],
+        ['another provider', await encrypted(good, { ...fresh, iss: 'https://other.example' })],
+        ...(await Promise.all((['jti', 'iss', 'sub', 'aud', 'iat', 'exp'] as const)
+          .map(async (name) => [`no ${name}`, await encrypted(good, without(name))] as const))),
+      ]
+      for (const [what, text] of rows) {
+        for (const attempt of ['first', 'second']) {
+          const answer = await read(text)
+          t.equal(agentIn(answer), undefined, `${what}, ${attempt}`)
+          t.match(cookiesOf(answer).get(SESSION)?.line, /Max-Age=0/, `${what}, ${attempt}`)
+        }
+      }
+    })
     await is(
       'a public document is read with a session that is over, and not as something for shared caches',
       async (t) => {
@@ -576,13 +634,11 @@ void t.test('identity providers', { timeout: 120_000 }, async (t) => {
     const valid = await provider.token(good)
     t.equal(agentIn(await bearer(valid)), alice, 'what is tampered with below is a token that is remembered')
     const [header, payload, signature] = valid.split('.') as [string, string, string]
+    // prettier-ignore
     const attacks: readonly (readonly [name: string, token: string])[] = [
       ['alg none', `${part({ alg: 'none' })}.${part(good)}.`],
       ['alg NONE, with a signature', `${part({ alg: 'nOnE' })}.${part(good)}.${signature}`],
-      [
-        'alg HS256 with the public key as the secret',
-        `${hmac}.${createHmac('sha256', jwks).update(hmac).digest('base64url')}`,
-      ],
+      ['alg HS256 with the public key as the secret', `${hmac}.${createHmac('sha256', jwks).update(hmac).digest('base64url')}`],
       ['wrong audience', await provider.token({ ...good, aud: 'somebody-else' })],
       ['no audience', await provider.token({ iss: issuer, sub: 'alice', exp: soon() })],
       ['the audience of Solid without a bound key', await provider.token({ ...good, aud: 'solid' })],
@@ -627,13 +683,12 @@ void t.test('identity providers', { timeout: 120_000 }, async (t) => {
     })
     await is('a new key of the issuer is found, an old one goes, and keys stay while the issuer is away', async (t) => {
       let time = Date.now()
+      t.intercept(Date, 'now', { value: () => time })
+      const away = failure('unavailable', 'The issuer is away.')
       let asked = 0
-      let published: JSONWebKeySet | string = 'away'
+      let published: JSONWebKeySet | Failure = away
       const readKeys = () => Promise.resolve((asked++, published))
-      const verifier = makeTokenVerifier(
-        [{ issuer, clientId: 'gateway', audiences: ['gateway'], readKeys }],
-        () => time,
-      )
+      const verifier = makeTokenVerifier([{ issuer, clientId: 'gateway', audiences: ['gateway'], readKeys }], Date.now)
       const pairs = await Promise.all(['a', 'b'].map(async (kid) => ({ kid, ...(await generateKeyPair('ES256')) })))
       const publish = async (...kids: string[]) => {
         const own = pairs.filter(({ kid }) => kids.includes(kid))
@@ -645,7 +700,7 @@ void t.test('identity providers', { timeout: 120_000 }, async (t) => {
         const { privateKey } = pairs.find((one) => one.kid === kid)!
         const jwt = new SignJWT({ ...good, exp: Math.floor(time / 1000) + 60, jti: randomUUID() })
         const claims = await verifier.verify(await jwt.setProtectedHeader({ alg: 'ES256', kid }).sign(privateKey))
-        return 'kind' in claims ? claims.reason : claims.subject
+        return isFailure(claims) ? claims.failure : claims.subject
       }
       t.equal(await verified('a'), 'unavailable')
       t.equal(await verified('a'), 'unavailable')
@@ -659,7 +714,7 @@ void t.test('identity providers', { timeout: 120_000 }, async (t) => {
       time += 30_000
       t.equal(await verified('b'), 'alice')
       t.equal(await verified('a'), 'signature')
-      published = 'away'
+      published = away
       time += 600_000
       t.equal(await verified('b'), 'alice')
     })
@@ -744,7 +799,7 @@ void t.test('identity providers', { timeout: 120_000 }, async (t) => {
         return check({ proof, token, boundTo: key.thumbprint, method: 'GET', url: world.base })
       }
       t.equal(await prove(), undefined)
-      t.equal(await prove(), BUSY)
+      t.match(await prove(), { failure: 'busy' })
       time += 120_000
       t.equal(await prove(), undefined, 'those that nobody could replay any more are forgotten')
     })

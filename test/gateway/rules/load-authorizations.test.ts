@@ -7,7 +7,10 @@ import { iri, text, triple } from '../../../gateway/rdf/graph.js'
 import { factsOf, loadAuthorizations } from '../../../gateway/rules/load-authorizations.js'
 import { isFailure, problem } from '../../../gateway/problem.js'
 import { StoreBreak, type GraphStore } from '../../../gateway/stores/store.js'
-import { makeAuthorizationIndex, type AuthorizationIndex } from '../../../policies/authorizations/index.js'
+import {
+  makeAuthorizationIndex,
+  type AuthorizationIndex,
+} from '../../../policies/authorizations/authorization-index.js'
 import { decide } from '../../../policies/decide.js'
 import { ACL, ADMIN, authorization, BASE, document, EVERYONE, question, TYPE } from '../../policies/access-facts.js'
 import { forEachStore, row } from '../../support/stores.js'

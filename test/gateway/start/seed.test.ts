@@ -9,7 +9,7 @@ import { agentDocuments, agentWebId } from '../../../gateway/agents/agent-docume
 import { seedGraphs, strayAgents, type Seed, type SeedAgents } from '../../../gateway/start/seed.js'
 import { parseSettings } from '../../../gateway/configuration/settings.js'
 import { ACL, DCT, DEF, DH, NFO, OWL, RDF, SIOC } from '../../../gateway/rdf/vocabulary.js'
-import { makeAuthorizationIndex } from '../../../policies/authorizations/index.js'
+import { makeAuthorizationIndex } from '../../../policies/authorizations/authorization-index.js'
 import { decide, requiredMode } from '../../../policies/decide.js'
 
 function dataspaceAt(base: string, adminBase: string): DescribedDataspace {

@@ -128,7 +128,7 @@ await forEachStore(t, 'the contract of a store', async (t, makeStores, kind) => 
   await on('triples that cannot be read change nothing', async (t) => {
     await store.replace(DOCUMENT, one('kept'))
     for (const broken of [one('new') + '<a> <b> .', '} } ; DROP ALL #', '<https://data.example/> <urn:p> "x'])
-      t.match(await store.replace(DOCUMENT, broken), { code: REFUSAL })
+      t.match(await store.replace(DOCUMENT, broken), { failure: REFUSAL })
     t.strictSame(linesOf(await store.read(DOCUMENT)), linesOf(one('kept')))
   })
   await on('removing a graph', async (t) => {
@@ -194,8 +194,8 @@ await forEachStore(t, 'the contract of a store', async (t, makeStores, kind) => 
     t.match(await textOf(await store.query('ASK { ?s ?p ?o }', 'application/sparql-results+json')), /false/)
   })
   await on('a query that cannot be read', async (t) => {
-    t.match(await store.query('SELECT * {', TSV), { code: REFUSAL })
-    t.match(await store.query('DROP ALL', TSV), { code: REFUSAL }, 'an update is no query')
+    t.match(await store.query('SELECT * {', TSV), { failure: REFUSAL })
+    t.match(await store.query('DROP ALL', TSV), { failure: REFUSAL }, 'an update is no query')
     t.equal(await store.ready(), undefined, 'and the store goes on')
   })
   await on('a query whose results have no such format', async (t) =>
@@ -211,8 +211,8 @@ await forEachStore(t, 'the contract of a store', async (t, makeStores, kind) => 
   })
   await on('an update that cannot be read changes nothing', async (t) => {
     await store.replace(DOCUMENT, one('kept'))
-    t.match(await store.update(`DROP GRAPH <${DOCUMENT}> ; NONSENSE`), { code: REFUSAL })
-    t.match(await store.update('SELECT * { ?s ?p ?o }'), { code: REFUSAL }, 'a query is no update')
+    t.match(await store.update(`DROP GRAPH <${DOCUMENT}> ; NONSENSE`), { failure: REFUSAL })
+    t.match(await store.update('SELECT * { ?s ?p ?o }'), { failure: REFUSAL }, 'a query is no update')
     t.strictSame(linesOf(await store.read(DOCUMENT)), linesOf(one('kept')))
   })
   await on('the other dataset knows nothing of it', async (t) => {
@@ -252,7 +252,7 @@ await forEachStore(t, 'the contract of a store', async (t, makeStores, kind) => 
       await store.query('ASK {}', TSV, call),
       await store.ready(call),
     ])
-      t.match(result, { code: /^store\.(?:failed|refused)$/ })
+      t.match(result, { failure: /^store\.(?:failed|refused)$/ })
     t.strictSame(linesOf(await store.read(DOCUMENT)), linesOf(one('kept')))
   })
   await on('a signal that aborts ends the call at once, and the store goes on', async (t) => {

@@ -3,8 +3,13 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import fc from 'fast-check'
 import t from 'tap'
-import { makeAuthorizationIndex, type AuthorizationIndex, type Fact } from '../../../policies/authorizations/index.js'
-import { decide, type Mode, type Question } from '../../../policies/decide.js'
+import type { Fact } from '../../../policies/authorizations/authorization.js'
+import {
+  makeAuthorizationIndex,
+  type AuthorizationIndex,
+} from '../../../policies/authorizations/authorization-index.js'
+import type { Mode } from '../../../policies/authorizations/authorization.js'
+import { decide, type Question } from '../../../policies/decide.js'
 import {
   absent,
   ACL,

@@ -12,7 +12,9 @@ import {
   isPublicAddress,
   makeAddressMatcher,
   type AddressMatcher,
+  type MalformedRanges,
 } from '../../../policies/fetch/address.js'
+import { isFailure } from '../../../policies/failure.js'
 import { makeDestinationCheck, parseHttpUrl } from '../../../policies/fetch/destination.js'
 import {
   makeGuardedFetch,
@@ -23,7 +25,7 @@ import { listen, startServer, type Respond } from './guarded-fetch-servers.js'
 
 const matcher = (...cidrs: string[]): AddressMatcher => {
   const made = makeAddressMatcher(cidrs)
-  if ('faults' in made) throw new Error(made.faults.join())
+  if (isFailure(made)) throw new Error(made.detail)
   return made
 }
 const LOOPBACK = matcher('127.0.0.0/8')
@@ -124,7 +126,7 @@ void t.test('which addresses a list of ranges matches', async (t) => {
     'one spelling for each address',
   )
   const faulty = ['10.0.0.0/33', '10.0.0/8', 'localhost', '', '::/129', '10.0.0.0/', '10.0.0.0/08', '1.1.1.1/-1', '/8']
-  t.same(makeAddressMatcher(['10.0.0.0/8', ...faulty, '::1']), { faults: faulty })
+  t.same((makeAddressMatcher(['10.0.0.0/8', ...faulty, '::1']) as MalformedRanges).entries, faulty)
 })
 
 void t.test('an IPv4 address in its other spellings is judged as in its dotted form', async (t) => {
@@ -148,7 +150,9 @@ void t.test('an IPv4 address in its other spellings is judged as in its dotted f
         const spelling = numbers[parts - 1]!.map((n, i) => digits(n, radixes[i]!)).join('.') + dot
         const dotted = [a, b, c, d].join('.')
         const url = parseHttpUrl(`http://${spelling}/`) as URL
-        return isDeepStrictEqual(await check(url), special.check(dotted) ? 'refused-address' : [dotted])
+        const checked = await check(url)
+        const outcome = isFailure(checked) ? checked.failure : checked
+        return isDeepStrictEqual(outcome, special.check(dotted) ? 'refused-address' : [dotted])
       },
     ),
     { numRuns: 500 },
@@ -228,9 +232,9 @@ void t.test('the fetcher', async (t) => {
     const guarded = makeGuardedFetch({ never: [], maxBytes: 65_536, ...settings })
     const answer = await guarded.fetch(url, request)
     await guarded.close()
-    if (answer.kind === 'answer') return `${answer.status} ${answer.body.toString('utf8', 0, 20)}`
+    if (!isFailure(answer)) return `${answer.status} ${answer.body.toString('utf8', 0, 20)}`
     t.notMatch(answer.detail, /\d+\.\d+|:\d|\[|127|\.test/, 'the detail names no address')
-    return answer.reason
+    return answer.failure
   }
 
   await t.test('a URL that leads inwards is refused, and nothing is connected to', async (t) => {
@@ -284,38 +288,18 @@ void t.test('the fetcher', async (t) => {
     const answers: string[][] = []
     let asked = 0
     const lookup = async () => (answers[asked++] ?? []).map((address) => ({ address }))
+    // prettier-ignore
     const rows: [what: string, given: string[][], allow: string, path: string, outcome: string, connections: number][] =
       [
         ['one private address', [['10.0.0.1']], '::1', '/text', 'refused-address', 0],
         ['one public and one private address', [['93.184.215.14', '10.0.0.1']], '::1', '/text', 'refused-address', 0],
-        [
-          'one allowed and one private address',
-          [['127.0.0.1', '10.0.0.1']],
-          '127.0.0.1',
-          '/text',
-          'refused-address',
-          0,
-        ],
+        ['one allowed and one private address', [['127.0.0.1', '10.0.0.1']], '127.0.0.1', '/text', 'refused-address', 0],
         ['an answer that is no address', [['127.0.0.1', '0x7f.1']], '127.0.0.1', '/text', 'refused-address', 0],
         ['no address', [[]], '127.0.0.1', '/text', 'unresolvable', 0],
         ['an allowed address', [['127.0.0.1']], '127.0.0.1', '/text', '200 hello', 1],
         ['a different answer the second time', [['127.0.0.1'], ['127.0.0.2']], '127.0.0.1', '/text', '200 hello', 1],
-        [
-          'a different answer after a redirect',
-          [['127.0.0.1'], ['10.0.0.1']],
-          '127.0.0.1',
-          '/loop',
-          'refused-address',
-          1,
-        ],
-        [
-          'one address that refuses and one that serves',
-          [['127.0.0.9', '127.0.0.1']],
-          '127.0.0.0/8',
-          '/text',
-          '200 hello',
-          1,
-        ],
+        ['a different answer after a redirect', [['127.0.0.1'], ['10.0.0.1']], '127.0.0.1', '/loop', 'refused-address', 1],
+        ['one address that refuses and one that serves', [['127.0.0.9', '127.0.0.1']], '127.0.0.0/8', '/text', '200 hello', 1],
       ]
     for (const [what, given, allow, path, outcome, connections] of rows) {
       asked = 0
@@ -430,7 +414,7 @@ void t.test('the fetcher', async (t) => {
     }
     const guarded = makeGuardedFetch({ never: [], allow: LOOPBACK })
     const answer = await guarded.fetch(`${to('/text#there')}#here`, TEXT)
-    if (answer.kind !== 'answer') return t.fail(answer.detail)
+    if (isFailure(answer)) return t.fail(answer.detail)
     t.equal(answer.url, `http://${server.authority}/text`, 'the final URL has no fragment')
     t.strictSame([answer.fields['x-case'], answer.fields['set-cookie']], ['kept', undefined])
   })
@@ -593,20 +577,20 @@ void t.test('the fetcher', async (t) => {
   await t.test('a fetch is ended by the signal of its caller, and by closing', async (t) => {
     const guarded = makeGuardedFetch({ never: [], allow: LOOPBACK })
     const url = `http://${server.authority}/drip`
-    t.match(await guarded.fetch(url, { ...TEXT, signal: AbortSignal.abort() }), { reason: 'aborted' }, 'before')
+    t.match(await guarded.fetch(url, { ...TEXT, signal: AbortSignal.abort() }), { failure: 'aborted' }, 'before')
     t.equal(server.connections(), 0)
     const caller = new AbortController()
     const ending = guarded.fetch(url, { ...TEXT, signal: caller.signal })
     while (server.seen.length === 0) await new Promise(setImmediate)
     caller.abort()
-    t.match(await ending, { kind: 'fetch-failure', reason: 'aborted' }, 'under way')
+    t.match(await ending, { failure: 'aborted' }, 'under way')
     await server.idle()
     const closing = guarded.fetch(url, TEXT)
     while (server.seen.length === 1) await new Promise(setImmediate)
     await guarded.close()
-    t.match(await closing, { reason: 'aborted' }, 'closed')
+    t.match(await closing, { failure: 'aborted' }, 'closed')
     await server.idle()
-    t.match(await guarded.fetch(url, TEXT), { reason: 'aborted' }, 'after closing')
+    t.match(await guarded.fetch(url, TEXT), { failure: 'aborted' }, 'after closing')
     t.equal(server.seen.length, 2)
   })
 })

@@ -1,15 +1,12 @@
-// In charge of reading the N-Triples that a triplestore answers with.
-import { graphOf, nTriplesOf, type Quad } from '../rdf/graph.js'
-import { readNTriples } from '../rdf/read.js'
-import { isFailure, problem, type Problem } from '../problem.js'
+// In charge of the state of a document in the store, as canonical N-Triples.
+import { graphOf, nTriplesOf } from '../rdf/graph.js'
+import { readStored } from '../rdf/read.js'
+import { isFailure, type Problem } from '../problem.js'
 import type { GraphStore } from '../stores/store.js'
-
-export const storedTriples = (text: string): Quad[] | Problem =>
-  readNTriples(text) ?? problem('store.failed', 'The triplestore answered with something that is not N-Triples.')
 
 /** Undefined for an empty graph: to the gateway it does not exist. */
 export function canonicalNTriples(text: string): string | undefined | Problem {
-  const triples = storedTriples(text)
+  const triples = readStored(text)
   return isFailure(triples) ? triples : nTriplesOf(graphOf(triples)) || undefined
 }
 

@@ -1,7 +1,25 @@
-// In charge of which graphs the operations of an update can change, and what they load (SPARQL 1.1 Update §3). Pure.
-import { DEFAULT_GRAPH, graphSetOf, type GraphSet } from './graph-set.js'
+// In charge of the sets of graphs that a query reads and an update writes: names, or the whole dataset where the text does
+// not say (SPARQL 1.1 Update §3). Pure.
 import type { Node } from './tree.js'
 
+export type GraphSet = 'dataset' | readonly string[]
+
+/** Stands for the default graph, which has no name of its own. */
+export const DEFAULT_GRAPH = 'urn:triplegate:default-graph'
+
+const MOST_GRAPHS = 1000
+
+// Names that stores take for other graphs: unions (Jena, Stardog), the default graph, explicit statements (RDF4J, GraphDB).
+const MAGIC = /^(?:urn:x-arq:|http:\/\/www\.ontotext\.com\/|http:\/\/www\.openrdf\.org\/schema\/sesame#)/i
+const PLAIN = /^(?:https?|urn):/i
+
+/** The graphs of these names, sorted; the dataset where one of the names stands for other graphs, or there are too many. */
+export function graphSetOf(graphs: ReadonlySet<string>): GraphSet {
+  if (graphs.size > MOST_GRAPHS) return 'dataset'
+  return [...graphs].every((graph) => PLAIN.test(graph) && !MAGIC.test(graph)) ? [...graphs].sort() : 'dataset'
+}
+
+/** The graphs that the operations of an update can change, and the documents that it loads. */
 export function writesOf(
   operations: readonly Node[],
   iriOf: (term: Node) => string,
@@ -20,10 +38,11 @@ export function writesOf(
     if (graph['all'] || graph['named']) everything = true
     else named(graph['default'] ? undefined : graph['name'])
   }
-  const template = (quads: unknown, within: unknown): void => {
+  /** SPARQL 1.1 Update §3.1.3: WITH is the graph of the triples that name none. */
+  const template = (quads: unknown, withGraph: unknown): void => {
     for (const block of (quads ?? []) as Node[]) {
       if (block['type'] === 'graph') named(block['name'])
-      else if ((block['triples'] as unknown[]).length > 0) named(within)
+      else if ((block['triples'] as unknown[]).length > 0) named(withGraph)
     }
   }
 

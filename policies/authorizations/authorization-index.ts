@@ -1,39 +1,37 @@
-// In charge of the authorizations of one dataspace in memory: which graphs count, and changing them, one by one or all at once.
+// In charge of the authorizations of one dataspace in memory: the graphs that count, and their changes, one by one or all at once.
 import type { Fact, Mode } from './authorization.js'
-import type { Audited, Target } from './evidence.js'
+import type { Audited, AskedTarget } from './evidence.js'
 import { authorizationsOnTargets, matchAuthorizations, type Match } from './match.js'
 import { makeAuthorizationTable, type TableSize } from './table.js'
 
-export type { Fact, Mode } from './authorization.js'
-
-/** Kept current by the writes that pass through. Everything is synchronous; the strings given are kept as they are. */
+/** The gateway's writes keep it current. Everything is synchronous; given strings are stored unchanged. */
 export interface AuthorizationIndex {
   readonly adminBase: string
-  /** Whether what this graph says can make a difference. */
+  /** True for a graph whose content can affect decisions. */
   counts(graph: string): boolean
-  /** What the graph says from now on; a graph that does not count, and other predicates, are ignored. */
+  /** Replaces the content of the graph. Graphs that do not count, and other predicates, are ignored. */
   replaceGraph(graph: string, facts: Iterable<Fact>): void
   removeGraph(graph: string): void
-  /** Forgets everything, and whatever a rebuild under way has read. */
+  /** Forgets everything, including what rebuilds under way have read. */
   clear(): void
-  /** Reads everything anew beside what is in force. */
+  /** Starts reading everything again, beside the effective authorizations. */
   rebuild(): Rebuild
-  /** The authorizations that match an agent (undefined: nobody is identified) and one of the targets. */
-  match(agent: string | undefined, mode: Mode, targets: readonly Target[]): Match
+  /** The authorizations that match an agent (undefined: an anonymous client) and one of the targets. */
+  match(agent: string | undefined, mode: Mode, targets: readonly AskedTarget[]): Match
   /** Every authorization on these targets, at most 1000. */
-  about(targets: readonly Target[]): readonly Audited[]
-  /** What it holds: graphs that say something, authorizations, and distinct IRIs of agents and groups. */
+  about(targets: readonly AskedTarget[]): readonly Audited[]
+  /** The number of graphs with content, of authorizations, and of distinct IRIs of agents and groups. */
   readonly size: TableSize
 }
 
 export interface Rebuild {
   replaceGraph(graph: string, facts: Iterable<Fact>): void
   /**
-   * Puts what was read in force, and over it the changes made since the rebuild began. False, and nothing is changed,
-   * when the index was cleared, or a rebuild that began later was committed, in the meantime: what was read is older.
+   * Makes what was read effective, with the changes made since the rebuild began. False, and nothing changes, when the
+   * index was cleared or a later rebuild was committed in the meantime: then what was read is outdated.
    */
   commit(): boolean
-  /** Drops it; to be called when it is not committed. */
+  /** Drops the rebuild; to be called when it is not committed. */
   abandon(): void
 }
 
@@ -47,8 +45,8 @@ export function makeAuthorizationIndex(adminBase: string): AuthorizationIndex {
   let begun = 0
   let oldestValid = 0
 
-  // Design 4: only graphs under the admin base of the same dataspace count. Not the requests for access: everyone who is
-  // identified may append to them (LinkedDataHub 5.4), and would grant themselves what they ask for.
+  // Design 4: only graphs under the admin base of the same dataspace count. Requests for access do not: every identified
+  // agent may append to them (LinkedDataHub 5.4), and could grant itself the requested access.
   const requests = `${adminBase}acl/authorization-requests/`
   const counts = (graph: string): boolean => graph.startsWith(adminBase) && !graph.startsWith(requests)
 

@@ -1,0 +1,196 @@
+// In charge of reading SPARQL results from JSON, XML and TSV (SPARQL 1.1 Query Results JSON Format; XML Format; CSV and TSV
+// Formats). Pure.
+import { Parser } from 'htmlparser2'
+import { blankNode, flawOf, iri, literal, quad, typed, type Literal, type NamedNode, type Term } from './graph.js'
+import { RESULTS_XML, type Results, type Solution } from './sparql-results.js'
+import { makeTerms } from './terms.js'
+import { XSD } from './vocabulary.js'
+
+/** The results in this text; undefined when it is not well-formed, or has a term that RDF 1.1 does not know. */
+export function readResults(text: string, mediaType: string): Results | undefined {
+  try {
+    const results = mediaType === RESULTS_XML ? readXml(text) : readJson(text)
+    return results && isSound(results) ? results : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * The solutions in JSON that Oxigraph wrote in this process: unlike those of a server they are not checked, and their blank
+ * nodes keep their labels.
+ */
+export function readOwnSolutions(json: string): readonly Solution[] {
+  const { results } = JSON.parse(json) as Json
+  return results!.bindings.map((binding) => solutionOf(binding, ownTerm))
+}
+
+function ownTerm({ type, value, language, datatype }: TermDescription): Term {
+  if (type === 'uri') return iri(value)
+  if (type === 'bnode') return blankNode(value)
+  return datatype === undefined ? literal(value, language) : typed(value, datatype)
+}
+
+// Nearly SPARQL 1.1 §19.8 VARNAME: no character that ends a field, a line or an attribute.
+const VARIABLE = /^[\p{L}\p{N}\p{M}_]+$/u
+const ANY = iri('urn:x-any:term')
+
+const isSound = (results: Results): boolean =>
+  results.kind === 'boolean' ||
+  (results.variables.every((name) => VARIABLE.test(name)) &&
+    results.solutions.every((solution) =>
+      [...solution].every(
+        ([name, term]) => results.variables.includes(name) && !flawOf(quad(ANY, ANY, term as NamedNode)),
+      ),
+    ))
+
+interface TermDescription {
+  readonly type: string
+  readonly value: string
+  readonly language?: string | undefined
+  readonly datatype?: string | undefined
+}
+
+/** The terms of one text, bounded in size. The same text gives its blank nodes the same labels. */
+function termsOfText(): MakeTerm {
+  const { factory } = makeTerms()
+  const labels = new Map<string, string>()
+  return ({ type, value, language, datatype }) => {
+    if (type === 'uri') return factory.namedNode(value) as NamedNode
+    if (type === 'literal' || type === 'typed-literal') {
+      return factory.literal(
+        value,
+        language ?? (datatype === undefined ? undefined : factory.namedNode(datatype)),
+      ) as Literal
+    }
+    if (type !== 'bnode') throw new TypeError(`no term of RDF 1.1: ${type}`)
+    labels.set(value, labels.get(value) ?? `b${labels.size}`)
+    return blankNode(labels.get(value))
+  }
+}
+
+type MakeTerm = (description: TermDescription) => Term
+
+interface Json {
+  readonly head?: { readonly vars?: readonly string[] }
+  readonly boolean?: boolean
+  readonly results?: { readonly bindings: readonly Readonly<Record<string, JsonTerm>>[] }
+}
+type JsonTerm = {
+  readonly type: string
+  readonly value: string
+  readonly 'xml:lang'?: string
+  readonly datatype?: string
+}
+
+function readJson(text: string): Results | undefined {
+  const { head, boolean, results } = JSON.parse(text) as Json
+  if (typeof boolean === 'boolean') return { kind: 'boolean', value: boolean }
+  if (!results || !head?.vars) return undefined
+  const termOf = termsOfText()
+  const solutions = results.bindings.map((binding) => solutionOf(binding, termOf))
+  return { kind: 'solutions', variables: head.vars.map(String), solutions }
+}
+
+const solutionOf = (binding: Readonly<Record<string, JsonTerm>>, termOf: MakeTerm): Solution =>
+  new Map(
+    Object.entries(binding).map(([name, { type, value, 'xml:lang': language, datatype }]) => [
+      name,
+      termOf({ type, value: String(value), language, datatype }),
+    ]),
+  )
+
+const DEPTH_LIMIT = 16
+
+function readXml(xml: string): Results | undefined {
+  const termOf = termsOfText()
+  const path: string[] = []
+  const variables: string[] = []
+  const solutions: Map<string, Term>[] = []
+  let boolean: string | undefined
+  let isTable = false
+  let name = ''
+  let attributes: Readonly<Record<string, string>> = {}
+  let content = ''
+  let openedAt = 0
+  let flaw = false as boolean
+  const stop = (): void => {
+    flaw = true
+    parser.pause()
+  }
+  const parser = new Parser(
+    {
+      onopentag(tag, given) {
+        if (path.push(tag.replace(/^.*:/, '')) > DEPTH_LIMIT) return stop()
+        openedAt = parser.startIndex
+        content = ''
+        switch (path.join('/')) {
+          case 'sparql/head/variable':
+            return void variables.push(given.name ?? '')
+          case 'sparql/results':
+            return void (isTable = true)
+          case 'sparql/results/result':
+            return void solutions.push(new Map())
+          case 'sparql/results/result/binding':
+            return void (name = given.name ?? '')
+          default:
+            attributes = given
+        }
+      },
+      ontext: (text) => void (content += text),
+      onclosetag(_tag, implied) {
+        // An element may close itself where it opens; any other needs an end tag.
+        if (implied && parser.startIndex !== openedAt) return stop()
+        const at = path.join('/')
+        path.pop()
+        if (at === 'sparql/boolean') boolean = content.trim()
+        if (!/^sparql\/results\/result\/binding\/[a-z]+$/.test(at)) return
+        const { 'xml:lang': language, datatype } = attributes
+        solutions
+          .at(-1)!
+          .set(name, termOf({ type: at.slice(at.lastIndexOf('/') + 1), value: content, language, datatype }))
+      },
+      // XML §2.8: a document type could declare entities, which results never need.
+      onprocessinginstruction: (tag) => void (tag.startsWith('!') && stop()),
+    },
+    { xmlMode: true },
+  )
+  parser.end(xml)
+  if (flaw || path.length > 0) return undefined
+  if (boolean !== undefined)
+    return /^(true|false)$/.test(boolean) ? { kind: 'boolean', value: boolean === 'true' } : undefined
+  return isTable ? { kind: 'solutions', variables, solutions } : undefined
+}
+
+// SPARQL 1.1 TSV §4: terms as in Turtle. Any text between < and > is an IRI, as it was for the store.
+const TSV_LITERAL = /^(["'])([^]*)\1(?:@([A-Za-z0-9-]+)|\^\^<([^\t]*)>)?$/
+// RDF 1.1 Turtle §6.4
+const ESCAPE = /\\(?:u([0-9A-Fa-f]{4})|U(00(?:0[0-9A-Fa-f]|10)[0-9A-Fa-f]{4})|([tbnrf"'\\]))/g
+const CHARACTERS: Readonly<Record<string, string>> = { t: '\t', b: '\b', n: '\n', r: '\r', f: '\f' }
+const ABBREVIATED: readonly (readonly [form: RegExp, datatype: string])[] = [
+  [/^[+-]?\d+$/, XSD('integer')],
+  [/^[+-]?\d*\.\d+$/, XSD('decimal')],
+  [/^[+-]?(?:\d+\.?\d*|\.\d+)[eE][+-]?\d+$/, XSD('double')],
+  [/^(?:true|false)$/, XSD('boolean')],
+]
+
+/** The term in a field of TSV that is not empty; undefined where there is none. */
+export function readTsvTerm(field: string): Term | undefined {
+  if (field.startsWith('<')) return field.endsWith('>') ? iri(unescaped(field.slice(1, -1))) : undefined
+  if (field.startsWith('_:')) return blankNode(field.slice(2))
+  const [, , text, language, datatype] = TSV_LITERAL.exec(field) ?? []
+  if (text !== undefined) {
+    return datatype === undefined ? literal(unescaped(text), language) : typed(unescaped(text), unescaped(datatype))
+  }
+  const abbreviated = ABBREVIATED.find(([form]) => form.test(field))
+  return abbreviated && typed(field, abbreviated[1])
+}
+
+const unescaped = (text: string): string =>
+  text.includes('\\')
+    ? text.replace(ESCAPE, (_, four?: string, eight?: string, character?: string) =>
+        character === undefined
+          ? String.fromCodePoint(parseInt((four ?? eight)!, 16))
+          : (CHARACTERS[character] ?? character),
+      )
+    : text

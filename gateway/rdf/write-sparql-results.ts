@@ -1,0 +1,88 @@
+// In charge of writing SPARQL results as JSON, XML, CSV and TSV (SPARQL 1.1 Query Results JSON Format; XML Format; CSV and
+// TSV Formats). Pure.
+import { nTriplesTerm, type Term } from './graph.js'
+import type { Format } from '../http/media-type.js'
+import type { Results, Solution } from './sparql-results.js'
+import { XSD } from './vocabulary.js'
+import { NOT_IN_XML, xmlAttribute, xmlText } from './write-rdf-xml.js'
+
+/** In a format of RESULT_FORMATS; undefined where that cannot hold them: some characters in XML, a boolean in CSV and TSV. */
+export function writeResults(results: Results, { code }: Format): string | undefined {
+  switch (code) {
+    case 'srj':
+      return writeJson(results)
+    case 'srx':
+      return writeXml(results)
+    default:
+      return results.kind === 'solutions' ? writeLines(results, code === 'csv') : undefined
+  }
+}
+
+function writeJson(results: Results): string {
+  if (results.kind === 'boolean') return `${JSON.stringify({ head: {}, boolean: results.value })}\n`
+  const { variables, solutions } = results
+  const bindings = solutions.map((solution) =>
+    JSON.stringify(Object.fromEntries([...solution].map(([name, term]) => [name, jsonTerm(term)]))),
+  )
+  return `{"head":{"vars":${JSON.stringify(variables)}},"results":{"bindings":[\n${bindings.join(',\n')}\n]}}\n`
+}
+
+const typeOf = ({ termType }: Term): 'uri' | 'bnode' | 'literal' =>
+  termType === 'NamedNode' ? 'uri' : termType === 'BlankNode' ? 'bnode' : 'literal'
+
+const XSD_STRING = XSD('string')
+
+/** The datatype, where the format has to write it. */
+const datatypeOf = (term: Term): string | undefined =>
+  term.termType !== 'Literal' || term.language || term.datatype.value === XSD_STRING ? undefined : term.datatype.value
+
+const languageOf = (term: Term): string | undefined => (term.termType === 'Literal' && term.language) || undefined
+
+function jsonTerm(term: Term): Readonly<Record<string, string>> {
+  const [language, datatype] = [languageOf(term), datatypeOf(term)]
+  return {
+    type: typeOf(term),
+    value: term.value,
+    ...(language !== undefined && { 'xml:lang': language }),
+    ...(datatype !== undefined && { datatype }),
+  }
+}
+
+function writeXml(results: Results): string | undefined {
+  const variables = results.kind === 'boolean' ? [] : results.variables
+  const head = variables.map((name) => `<variable name="${xmlAttribute(name)}"/>`).join('')
+  const body =
+    results.kind === 'boolean'
+      ? `<boolean>${results.value}</boolean>`
+      : `<results>\n${results.solutions.map(xmlSolution).join('')}</results>`
+  const xml = `<?xml version="1.0" encoding="UTF-8"?>\n<sparql xmlns="http://www.w3.org/2005/sparql-results#">\n<head>${head}</head>\n${body}\n</sparql>\n`
+  return NOT_IN_XML.test(xml) ? undefined : xml
+}
+
+const xmlSolution = (solution: Solution): string =>
+  `<result>${[...solution].map(([name, term]) => `<binding name="${xmlAttribute(name)}">${xmlTerm(term)}</binding>`).join('')}</result>\n`
+
+function xmlTerm(term: Term): string {
+  const [type, language, datatype] = [typeOf(term), languageOf(term), datatypeOf(term)]
+  const attribute =
+    language !== undefined
+      ? ` xml:lang="${xmlAttribute(language)}"`
+      : datatype !== undefined
+        ? ` datatype="${xmlAttribute(datatype)}"`
+        : ''
+  return `<${type}${attribute}>${xmlText(term.value)}</${type}>`
+}
+
+/** CSV and TSV Formats §3, §4. */
+function writeLines({ variables, solutions }: Results & { kind: 'solutions' }, isCsv: boolean): string {
+  const [separator, end] = isCsv ? [',', '\r\n'] : ['\t', '\n']
+  const header = variables.map((name) => (isCsv ? name : `?${name}`))
+  const cell = (term: Term | undefined): string => (!term ? '' : isCsv ? csvCell(term) : nTriplesTerm(term))
+  const lines = solutions.map((solution) => variables.map((name) => cell(solution.get(name))))
+  return [header, ...lines].map((cells) => cells.join(separator) + end).join('')
+}
+
+function csvCell(term: Term): string {
+  const text = term.termType === 'BlankNode' ? `_:${term.value}` : term.value
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+}

@@ -1,0 +1,74 @@
+// In charge of judging a response of the triplestore: a refusal, a flaw, its whole text, or its pieces, which throw where
+// they break off.
+import { problem, type Problem } from '../problem.js'
+import { connectionProblem, unreachable, type StoreResponse } from './http-exchange.js'
+import { StoreBreak } from './store.js'
+import { wholeText } from './whole-text.js'
+
+const DISCARD_BYTES = 64 * 1024
+
+/** Reads a body to its end, or as far as is cheap, so that its connection can be used again. */
+export function discard({ body }: Pick<StoreResponse, 'body'>): undefined {
+  void body.dump({ limit: DISCARD_BYTES }).catch(() => undefined)
+}
+
+/** The response if it is a success, of the media type asked for, and says where it ends. */
+export function successOf(response: StoreResponse, mediaType: string): StoreResponse | Problem {
+  if (response.statusCode !== 200) return storeRefusal(response)
+  const { headers } = response
+  const flaw =
+    mediaTypeOf(headers['content-type']) !== mediaType
+      ? 'is not in the format that was asked for'
+      : (headers['content-encoding'] ?? 'identity') !== 'identity'
+        ? 'is in a content coding that was not asked for'
+        : // RFC 9112 §8: without a length or chunks, a response that broke off looks like a whole one.
+          headers['content-length'] === undefined && headers['transfer-encoding'] === undefined
+          ? 'does not say where it ends'
+          : undefined
+  if (!flaw) return response
+  response.body.destroy()
+  return problem('store.failed', `The answer of the triplestore ${flaw}.`)
+}
+
+const mediaTypeOf = (field: string | string[] | undefined): string | undefined =>
+  typeof field === 'string' ? field.split(';')[0]!.trim().toLowerCase() : undefined
+
+/** The problem of a response that is no success. */
+export function storeRefusal(response: StoreResponse): Problem {
+  const { statusCode: status, headers } = response
+  discard(response)
+  if (status === 503)
+    return unreachable('The triplestore is not available at the moment.', delayOf(headers['retry-after']))
+  if (status === 401 || status === 403)
+    return problem('store.refused', "The triplestore refused the gateway's credentials.")
+  if (status >= 300 && status < 400)
+    return problem('store.failed', 'The triplestore answered with a redirection, which is not followed.')
+  const code = status >= 400 && status < 500 ? 'store.refused' : 'store.failed'
+  return problem(code, `The triplestore answered with status ${status}.`)
+}
+
+// RFC 9110 §10.2.3: delay-seconds or an HTTP-date; anything else is dropped.
+const delayOf = (field: string | string[] | undefined): string | undefined =>
+  typeof field === 'string' && (/^\d{1,9}$/.test(field) || /^\w{3}, [\w: ]{20} GMT$/.test(field)) ? field : undefined
+
+/** The pieces of a body. Throws a StoreBreak where it breaks off. `streamed`: the total time limit starts again at each. */
+export async function* piecesOf({ body, renewLimit }: StoreResponse, streamed = true): AsyncGenerator<Uint8Array> {
+  try {
+    for await (const piece of body as AsyncIterable<Uint8Array>) {
+      if (streamed) renewLimit()
+      yield piece
+    }
+  } catch (error) {
+    throw new StoreBreak(connectionProblem(error))
+  }
+}
+
+/** The whole body as text. `store.too-large` above the limit; `store.failed` where it breaks off, or is not in UTF-8. */
+export async function textOfBody(response: StoreResponse, maxBytes: number): Promise<string | Problem> {
+  const tooLarge = problem('store.too-large', `The answer of the triplestore is above the limit of ${maxBytes} bytes.`)
+  if (Number(response.headers['content-length']) > maxBytes) {
+    response.body.destroy()
+    return tooLarge
+  }
+  return wholeText(piecesOf(response, false), maxBytes, tooLarge)
+}

@@ -1,0 +1,97 @@
+// In charge of asking a store a SELECT and of reading its rows: all of them, or in batches while they arrive.
+import { setImmediate as eventLoopTurn } from 'node:timers/promises'
+import { isFailure, problem, type Problem } from '../problem.js'
+import type { Term } from '../rdf/graph.js'
+import { readTsvTerm } from '../rdf/read-sparql-results.js'
+import { RESULTS_TSV } from '../rdf/sparql-results.js'
+import { StoreBreak, type Call, type GraphStore } from './store.js'
+
+/** The terms of a solution in the order of the variables; undefined where a variable is unbound. */
+export type Row = readonly (Term | undefined)[]
+
+export interface SelectOptions extends Call {
+  /** A longer answer is `store.failed`. */
+  readonly maxBytes?: number
+}
+
+/** All rows. `store.failed` where the answer breaks off, is too long, or has other variables than these in this order. */
+export async function select(
+  store: Pick<GraphStore, 'query'>,
+  query: string,
+  variables: readonly string[],
+  options: SelectOptions,
+): Promise<readonly Row[] | Problem> {
+  const batches = await selectBatches(store, query, variables, options)
+  if (isFailure(batches)) return batches
+  const rows: Row[] = []
+  try {
+    for await (const batch of batches) for (const row of batch) rows.push(row)
+    return rows
+  } catch (error) {
+    if (error instanceof StoreBreak) return error.problem
+    throw error
+  }
+}
+
+/** The rows in batches while they arrive; the iteration throws a StoreBreak where `select` is a failure. */
+export async function selectBatches(
+  store: Pick<GraphStore, 'query'>,
+  query: string,
+  variables: readonly string[],
+  { maxBytes = Infinity, signal }: SelectOptions = {},
+): Promise<AsyncIterable<readonly Row[]> | Problem> {
+  const pieces = await store.query(query, RESULTS_TSV, { signal })
+  return isFailure(pieces) ? pieces : batchesOf(linesOf(pieces, maxBytes), variables)
+}
+
+async function* batchesOf(lines: AsyncIterable<string[]>, variables: readonly string[]): AsyncGenerator<Row[]> {
+  const header = variables.map((name) => `?${name}`).join('\t')
+  let isHeader = true
+  for await (const batch of lines) {
+    const rows: Row[] = []
+    for (const line of batch) {
+      if (isHeader && line !== header) throw misunderstood('its first line')
+      if (!isHeader) rows.push(rowOf(line, variables.length))
+      isHeader = false
+    }
+    yield rows
+    await eventLoopTurn()
+  }
+  if (isHeader) throw misunderstood('it is empty')
+}
+
+/** SPARQL 1.1 TSV §4 */
+function rowOf(line: string, width: number): Row {
+  const fields = line.split('\t')
+  if (fields.length !== width) throw misunderstood('a row')
+  return fields.map((field) => {
+    if (field === '') return undefined
+    const term = readTsvTerm(field)
+    if (!term) throw misunderstood('a term')
+    return term
+  })
+}
+
+const misunderstood = (part: string): StoreBreak =>
+  new StoreBreak(problem('store.failed', `The answer of the triplestore is not understood: ${part}.`))
+
+const MAX_LINE_BYTES = 1 << 20
+
+/** The whole lines in each piece, without line ends; the rest at the end counts as a line. */
+async function* linesOf(pieces: AsyncIterable<Uint8Array>, maxBytes: number): AsyncGenerator<string[]> {
+  let rest = Buffer.alloc(0)
+  let size = 0
+  for await (const piece of pieces) {
+    size += piece.length
+    if (size > maxBytes) {
+      throw new StoreBreak(problem('store.failed', `The answer of the triplestore is larger than ${maxBytes} bytes.`))
+    }
+    const all = Buffer.concat([rest, piece])
+    // A byte 0x0A is never part of another character in UTF-8.
+    const end = all.lastIndexOf(0x0a) + 1
+    rest = all.subarray(end)
+    if (rest.length > MAX_LINE_BYTES) throw misunderstood('a line without end')
+    if (end > 0) yield all.toString('utf8', 0, end).split(/\r?\n/).slice(0, -1)
+  }
+  if (rest.length > 0) yield [rest.toString()]
+}

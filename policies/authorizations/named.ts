@@ -1,0 +1,54 @@
+// In charge of the subjects of authorizations that include an agent: itself, its groups, and groups of groups of subjects.
+import { agentSubject, isOwnGroup } from './authorization.js'
+import type { IriTable } from './iri-table.js'
+import type { Relation } from './relation.js'
+import type { Bag, SharedTarget } from './target-entry.js'
+
+/** A subject on a target that the agent is or belongs to, with its authorizations. */
+export interface Hit {
+  readonly bag: Bag
+  /** The agent, its group, or the class of agents. */
+  readonly through: number
+}
+
+/** The subjects that include an agent by name or by group, each with the agent or the group by which it does. */
+export interface Named {
+  readonly subjects: ReadonlyMap<number, number>
+  /** Recent hits on targets with many subjects, for an agent in many groups. */
+  readonly found: Map<SharedTarget, readonly Hit[]>
+}
+
+export interface AllNamed {
+  of(agent: string): Named
+  /** To be called at any change: the number of an agent may come to stand for another one. */
+  forget(): void
+}
+
+const NOT_NAMED: Named = { subjects: new Map(), found: new Map() }
+const REMEMBERED_AGENTS = 10_000
+
+export function makeNamed(iris: IriTable, groupsOf: Relation<number>): AllNamed {
+  const namedOf = new Map<number, Named>()
+  return {
+    of(agent) {
+      const id = iris.idOf(agent)
+      if (id === undefined) return NOT_NAMED
+      const known = namedOf.get(id)
+      if (known) return known
+      if (namedOf.size >= REMEMBERED_AGENTS) namedOf.clear()
+      const named = findNamed(agentSubject(id), groupsOf)
+      namedOf.set(id, named)
+      return named
+    },
+    forget: () => namedOf.clear(),
+  }
+}
+
+function findNamed(agent: number, groupsOf: Relation<number>): Named {
+  const subjects = new Map([[agent, agent]])
+  for (const group of groupsOf.of(agent)) subjects.set(group, isOwnGroup(group) ? agent : group)
+  for (const group of groupsOf.of(agent)) {
+    for (const ownGroup of groupsOf.of(group)) if (!subjects.has(ownGroup)) subjects.set(ownGroup, group)
+  }
+  return { subjects, found: new Map() }
+}

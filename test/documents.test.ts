@@ -1,0 +1,143 @@
+// The documents in the repository: each section that the code cites exists, and each link leads to a file and a heading.
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, normalize } from 'node:path'
+import t from 'tap'
+import { FLOORS } from './support/sources.js'
+
+const CODE = ['gateway', 'policies', 'cache', 'versioning', 'test'] as const
+const code = CODE.flatMap((folder) =>
+  readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts'))
+    .map((name) => join(folder, name)),
+)
+const markdown = ['.', 'docs', 'test/bench'].flatMap((folder) =>
+  readdirSync(folder)
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => normalize(join(folder, name))),
+)
+const textOf = (file: string): string => readFileSync(file, 'utf8')
+/** The Markdown without its blocks of code, in which `#` begins a comment and `[a](b)` is no link. */
+const proseOf = (file: string): string => textOf(file).replace(/^```[^]*?^```/gm, '')
+const headingsOf = (file: string): string[] => [...proseOf(file).matchAll(/^#+ (.+)$/gm)].map(([, heading]) => heading!)
+
+/** The documents that comments cite by section. */
+const CITED = {
+  spec: 'docs/specification.md',
+  design: 'docs/design.md',
+  LinkedDataHub: 'docs/linkeddatahub.md',
+} as const
+
+/** Of a section, so that a status is none. */
+const NUMBER = '\\d{1,2}(?:\\.\\d{1,2})*(?!\\.?\\d)'
+/** `spec 2.1, 2.2 and 9.3 to 9.5`: the name of a document and all numbers that follow it. */
+const CITATION = new RegExp(`\\b(spec|design|LinkedDataHub) (${NUMBER}(?:(?:, | and | to )${NUMBER}\\b)*)`, 'gi')
+
+const documentOf = (name: string): string =>
+  Object.entries(CITED).find(([cited]) => cited.toLowerCase() === name.toLowerCase())![1]
+
+/** Also where a comment breaks the line between the name and the number. */
+const withoutBreaks = (text: string): string => text.replace(/\n\s*(?:\/\/|\*) ?/g, ' ')
+
+void t.test('each cited section exists', async (t) => {
+  const sections = new Map<string, ReadonlySet<string>>(
+    Object.values(CITED).map((file) => [file, new Set(headingsOf(file).map((heading) => heading.split(' ')[0]!))]),
+  )
+  let citations = 0
+  for (const file of code) {
+    for (const [, name, numbers] of withoutBreaks(textOf(file)).matchAll(CITATION)) {
+      const document = documentOf(name!)
+      for (const [number] of numbers!.matchAll(new RegExp(NUMBER, 'g'))) {
+        citations++
+        t.ok(sections.get(document)!.has(number), `${file}: ${name} ${number} is a section of ${document}`)
+      }
+    }
+  }
+  t.ok(citations > 100, `${citations} citations`)
+})
+
+void t.test('no comment cites a document that is not in the repository', async (t) => {
+  for (const file of code.filter((file) => file !== join('test', 'documents.test.ts'))) {
+    const cited = [...textOf(file).matchAll(/(?:\/\/|\*).*?\b([\w/-]+\.md)\b/g)].map(([, name]) => name!)
+    for (const name of cited) {
+      t.ok(existsSync(name) || existsSync(join(dirname(file), name)), `${file}: ${name} is in the repository`)
+    }
+    t.notMatch(textOf(file), /^\s*(?:\/\/|\*|\/\*\*).*\breference\/\w/m, `${file}: no reference outside the repository`)
+  }
+})
+
+/** The anchor that Git hosting services give a heading. */
+const anchorOf = (heading: string): string =>
+  heading
+    .toLowerCase()
+    .replace(/[`*]|\]\([^)]*\)|\[/g, '')
+    .replace(/[^\p{L}\p{N}\s_-]/gu, '')
+    .replaceAll(' ', '-')
+
+void t.test('each relative link leads to a file, and to a heading where it names one', async (t) => {
+  for (const file of markdown) {
+    for (const [, target] of proseOf(file).matchAll(/\]\(([^)\s]+)\)/g)) {
+      if (/^[a-z]+:/i.test(target!)) continue
+      const [path, anchor] = target!.split('#')
+      const linked = path === '' ? file : normalize(join(dirname(file), path!))
+      t.ok(existsSync(linked), `${file}: ${target} exists`)
+      if (anchor === undefined || !existsSync(linked)) continue
+      t.ok(headingsOf(linked).map(anchorOf).includes(anchor), `${file}: ${target} is a heading`)
+    }
+  }
+})
+
+void t.test('each path of code that a document names exists', async (t) => {
+  for (const file of markdown.filter((file) => file !== 'CHANGELOG.md')) {
+    for (const [, path] of textOf(file).matchAll(/`((?:gateway|policies|cache|versioning|test|nginx)\/[\w./-]*)`/g)) {
+      t.ok(existsSync(path!), `${file}: ${path} exists`)
+    }
+  }
+})
+
+void t.test('each function that a document names with its file is in that file', async (t) => {
+  // `gateway/x.ts`, `one` and `gateway/x.ts`**, `one` → `other`
+  const NAMED = /`((?:gateway|policies|cache|versioning|test)\/[\w/.-]+\.ts)`(?:\*\*)?, `(\w+)`((?: → `\w+`)*)/g
+  let named = 0
+  for (const file of markdown) {
+    for (const [, path, first, others] of textOf(file).replaceAll(/\s+/g, ' ').matchAll(NAMED)) {
+      const names = [first!, ...[...others!.matchAll(/`(\w+)`/g)].map(([, name]) => name!)]
+      for (const name of names) {
+        named++
+        const definition = new RegExp(
+          `\\b(?:function\\*?|const) ${name}\\b|^ +(?:async )?\\*?${name}\\(|\\b${name}[(:,]`,
+          'm',
+        )
+        t.match(existsSync(path!) ? textOf(path!) : '', definition, `${file}: ${name} in ${path}`)
+      }
+    }
+  }
+  t.ok(named > 15, `${named} names`)
+})
+
+void t.test('each npm script that a document names exists', async (t) => {
+  const { scripts } = JSON.parse(textOf('package.json')) as { scripts: Readonly<Record<string, string>> }
+  for (const file of markdown.filter((file) => file !== 'CHANGELOG.md')) {
+    for (const [, script] of textOf(file).matchAll(/npm run ([\w-]+)/g)) {
+      t.ok(Object.hasOwn(scripts, script!), `${file}: npm run ${script}`)
+    }
+  }
+})
+
+void t.test('the libraries that CONTRIBUTING.md calls pinned have exact versions', async (t) => {
+  const { dependencies } = JSON.parse(textOf('package.json')) as { dependencies: Readonly<Record<string, string>> }
+  const [, table] = /^## Libraries$([^]*?)^## /m.exec(textOf('CONTRIBUTING.md'))!
+  const pinned = [...table!.matchAll(/^\| `([\w/@.-]+)` \|/gm)].map(([, name]) => name!)
+  t.equal(pinned.length, 4)
+  for (const name of pinned) t.match(dependencies[name], /^\d+\.\d+\.\d+$/, name)
+})
+
+void t.test('ARCHITECTURE.md lists the rooms, in their order', async (t) => {
+  const listed = [...textOf('ARCHITECTURE.md').matchAll(/^\| `((?:gateway|versioning|policies)\/[\w.-]+)\/?` \|/gm)]
+  const rooms = ['gateway', 'versioning', 'policies'].flatMap((folder) =>
+    FLOORS[folder]!.map((room) => `${folder}/${room}`).filter((room) => existsSync(room)),
+  )
+  t.same(
+    listed.map(([, room]) => room),
+    rooms,
+  )
+})

@@ -1,0 +1,74 @@
+// Which content is read (design 3), and reading the answers of stores and configuration files.
+import t from 'tap'
+import { parseAccept, RDF_FORMATS } from '../../../gateway/http/media-type.js'
+import { isFailure } from '../../../gateway/problem.js'
+import { nTriplesLine, type Quad } from '../../../gateway/rdf/graph.js'
+import { ACCEPT_POST, isReadable, READABLE_ACCEPT, readNTriples, readTrig } from '../../../gateway/rdf/read.js'
+import { DOC, read } from './reading.js'
+
+const TRIPLE = '<> <p> "é" .'
+// prettier-ignore
+const MEDIA_TYPES: readonly [behaviour: string, contentType: string | undefined, body: string, expected: number | string][] = [
+  ['no Content-Type', undefined, TRIPLE, 'content.unsupported'],
+  ['no Content-Type, no content', undefined, '', 0],
+  ['no content', 'text/turtle', '', 0],
+  ['no content, where the syntax needs some', 'application/rdf+xml', '', 0],
+  ['no content of an unsupported type', 'image/png', '', 'content.unsupported'],
+  ['an unknown media type', 'text/plain', TRIPLE, 'content.unsupported'],
+  ['the name of an inherited property', 'constructor', TRIPLE, 'content.unsupported'],
+  ['a malformed media type', 'text/turtle, text/html', TRIPLE, 'content.unsupported'],
+  ['application/x-turtle', 'application/x-turtle', TRIPLE, 1],
+  ['case', 'Text/TURTLE;Charset="UTF-8"', TRIPLE, 1],
+  ['us-ascii', 'text/turtle;charset=us-ascii', TRIPLE, 1],
+  ['another charset', 'text/turtle;charset=iso-8859-1', TRIPLE, 'content.unsupported'],
+  ['an unknown parameter', 'text/turtle;version=1.1', TRIPLE, 1],
+  ['JSON', 'application/json', '{}', 'content.unsupported'],
+  ['a SPARQL update', 'application/sparql-update', 'DELETE WHERE {}', 'content.unsupported'],
+]
+
+void t.test('media types, charsets and empty content', async (t) => {
+  for (const [behaviour, contentType, body, expected] of MEDIA_TYPES) {
+    const result = await read(body, contentType)
+    t.equal(isFailure(result) ? result.failure : result.length, expected, behaviour)
+    if (isFailure(result)) {
+      t.strictSame(
+        result.fields,
+        [
+          ['Accept-Post', ACCEPT_POST],
+          ['Accept', ACCEPT_POST],
+        ],
+        `${behaviour}: what is supported`,
+      )
+    }
+    if (contentType !== undefined && body === TRIPLE && !contentType.includes('8859')) {
+      t.equal(isReadable(contentType), expected === 1, `isReadable: ${behaviour}`)
+    }
+  }
+  for (const { type } of parseAccept(READABLE_ACCEPT)) t.ok(isReadable(type), `${type} is asked for and read`)
+  t.equal(isReadable(undefined), false)
+  for (const { contentType } of RDF_FORMATS) t.ok(isReadable(contentType), `${contentType} is read as well as written`)
+})
+
+void t.test('the store’s N-Triples, and configuration files', async (t) => {
+  t.strictSame(
+    readNTriples('<http://a> <http://b> _:c-1 .\n')?.map(nTriplesLine),
+    ['<http://a> <http://b> _:c-1 .'],
+    'labels are kept',
+  )
+  t.strictSame(readNTriples(''), [], 'nothing')
+  for (const malformed of [
+    '<a> <http://b> "c" .',
+    '<http://a> <http://b> "c"',
+    'no',
+    '<http://a> <http://b> "c"@en--ltr .',
+  ]) {
+    t.equal(readNTriples(malformed), undefined, `malformed: ${malformed}`)
+  }
+  const quads = readTrig('<#a> <p> "x" . <g> { <a> <p> [] }', DOC)
+  t.ok(Array.isArray(quads) && quads.length === 2 && quads[1]!.graph.value === `${DOC}g`, 'TriG with its graphs')
+  t.match(readTrig('<a> <b> <c> .\n<a> b', DOC), { line: 2, detail: /line 2/ }, 'the line of an error')
+  const [one, two] = [readTrig('<a> <b> [] , _:x .', DOC), readTrig('<a> <b> [] , _:x .', DOC)].map(
+    (found) => new Set((found as Quad[]).map(({ object }) => object.value)),
+  )
+  t.equal(new Set([...one!, ...two!]).size, 4, 'blank nodes of two files are distinct')
+})
