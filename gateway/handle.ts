@@ -1,4 +1,4 @@
-// In charge of the order of a request: parse → identify → look up → decide → (read | write | query | past | system) → respond.
+// In charge of the order of a request: parse → identify → look up → decide → (read | write | query | history | system) → respond.
 // Nothing else knows what comes before what.
 import { isCrossSite } from '../policies/cross-site.js'
 import type { Member, Gateway } from './gateway.js'
@@ -8,7 +8,7 @@ import { withoutBody } from './http/send.js'
 import { acceptOverride, type Target } from './http/target.js'
 import { endingSession } from './identity/cookies.js'
 import { makeTrace, type Trace } from './log.js'
-import { linksOfRefused } from './memento/past.js'
+import { linksOfRefused } from './memento/history.js'
 import { isFailure, problem, type Problem } from './problem.js'
 import { decideOn, lookUp, type OwnTarget } from './request/access.js'
 import type { Context } from './request/context.js'

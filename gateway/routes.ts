@@ -11,7 +11,7 @@ import { neededFor, readSparqlRequest, SPARQL_ACCEPTS, SPARQL_METHODS } from './
 import type { Member } from './gateway.js'
 import type { Response } from './http/exchange.js'
 import type { Target } from './http/target.js'
-import { past, type PastTarget } from './memento/past.js'
+import { answerHistory, type HistoryTarget } from './memento/history.js'
 import { read } from './methods/read.js'
 import { readLarge } from './methods/read-large.js'
 import { write } from './methods/write.js'
@@ -32,7 +32,7 @@ const DOCUMENT_ACCEPTS = [
   ['Accept-Patch', 'application/sparql-update'],
 ] as const
 const POSTED = [['Accept-Post', ACCEPT_POST]] as const
-const history: Route<PastTarget> = { methods: READ_METHODS, needs: reads, decidesAgain: true, answer: past }
+const history: Route<HistoryTarget> = { methods: READ_METHODS, needs: reads, decidesAgain: true, answer: answerHistory }
 
 // prettier-ignore
 const KINDS: { readonly [Kind in Exclude<Target['kind'], 'endpoint'>]: Route<Of<Kind>> } = {

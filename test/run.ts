@@ -1,61 +1,83 @@
-// In charge of `npm test`: a Fuseki for all test files, the run of tap, and the count at the end.
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+// In charge of `npm test`: which test files run, a Fuseki for each pass over them, and the counts at the end.
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Parser } from 'tap-parser'
-import { createDataset, endWithThisProcess, fetchFuseki, startFuseki, type Fuseki } from './support/fuseki.js'
+import { createDataset, fetchFuseki, startFuseki, type Fuseki } from './support/fuseki.js'
+import { runTestFile, type FileOutcome } from './support/run-test-file.js'
 import type { RowCount } from './support/stores.js'
+import { allTestFiles, filesNamed, startsGateway } from './support/test-files.js'
 
-const TAP = 'node_modules/tap/dist/esm/run.mjs'
+/** Files that run at the same time: tests wait for stores, timers and processes about as long as they compute. */
+const JOBS = Math.min(availableParallelism() + 1, 6)
+
+const HELP = `Usage: npm test [-- FILE…]
+Runs the test files named, or all. FILE is a source (test/gateway/http/target.test.ts), its compiled file or a folder.
+Without FILE, the files that start a gateway run a second time with TRIPLEGATE_TEST_CACHE=off: without the cache.
+TRIPLEGATE_TEST_FUSEKI=URL uses a Fuseki that runs already, instead of starting one.
+Exit code: 0 all tests passed, 1 a test failed, 2 a name matches no test file.
+`
+
 const say = (line: string) => process.stdout.write(`${line}\n`)
 
-/** The Fuseki given by the environment, else one of our own, else the reason why there is none. */
-async function fusekiForAll(): Promise<{ url: string; own?: Fuseki } | { missing: string }> {
+/** The Fuseki that the environment gives, else one of our own; none if this machine cannot run it. */
+async function openFuseki(): Promise<{ url: string; own?: Fuseki } | { missing: string }> {
   const given = process.env.TRIPLEGATE_TEST_FUSEKI
   if (given) return { url: given }
   const found = fetchFuseki()
-  if ('missing' in found) return found
+  if ('missing' in found) return without(found)
   const own = await startFuseki({ jar: found.jar, datasets: [] })
-  const without = await createDataset(own.base, 'probe')
-  if (!without) return { url: own.base, own }
+  const refused = await createDataset(own.base, 'probe')
+  if (!refused) return { url: own.base, own }
   await own.stop()
-  return without
+  return without(refused)
 }
 
-async function runTap(filters: string[], env: NodeJS.ProcessEnv, output: string): Promise<number> {
-  const reporter = process.stdout.isTTY ? [] : ['--reporter=terse']
-  // tap's reporters redraw what they wrote unless they believe themselves in continuous integration.
-  const quiet = process.stdout.isTTY ? {} : { CI: process.env.CI ?? '1' }
-  const args = [TAP, 'run', ...reporter, `--output-dir=${output}`, ...filters]
-  const tap = spawn(process.execPath, args, { stdio: 'inherit', env: { ...process.env, ...quiet, ...env } })
-  const forget = endWithThisProcess(tap, 'SIGTERM')
-  const [code] = (await once(tap, 'exit')) as [number | null]
-  forget()
-  return code ?? 1
+function without(reason: { missing: string }): { missing: string } {
+  if (process.env.CI === 'true') throw new Error(`Continuous integration needs Fuseki: ${reason.missing}.`)
+  say(`The tests on Fuseki are skipped: ${reason.missing}.`)
+  return reason
 }
 
-interface Points {
-  passed: number
-  /** Where, by file and names. */
-  readonly failed: string[]
-  skipped: number
+/** Test files that run with the same environment, and the Fuseki that serves only them. */
+interface Pass {
+  readonly files: readonly string[]
+  run(file: string): Promise<FileOutcome>
 }
 
-/** The test points in a folder of TAP files: those of every depth, without the ones that only sum up others. */
-function pointsIn(folder: string): Points {
-  const points: Points = { passed: 0, failed: [], skipped: 0 }
-  if (!existsSync(folder)) return points
-  for (const file of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
-    if (!file.endsWith('.tap')) continue
-    const parser = new Parser()
-    parser.on('pass', () => points.passed++)
-    parser.on('fail', ({ fullname }) => points.failed.push(`${file}: ${fullname}`))
-    parser.on('skip', () => points.skipped++)
-    parser.end(readFileSync(join(folder, file)))
+function report(title: string, { source, passed, skipped, failed, ms }: FileOutcome): void {
+  const counts = `${passed} passed${failed.length > 0 ? `, ${failed.length} FAILED` : ''}${skipped > 0 ? `, ${skipped} skipped` : ''}`
+  say(`${source}${title}: ${counts} (${(ms / 1000).toFixed(1)} s)`)
+  for (const failure of failed) say(failure.replace(/^/gm, '    '))
+}
+
+/** A heap filled by thousands of datasets makes a Fuseki slow, so that each pass has its own, from its first file to its last. */
+function passOf(files: readonly string[], title: string, env: NodeJS.ProcessEnv): Pass {
+  let left = files.length
+  let opened: ReturnType<typeof openFuseki> | undefined
+  return {
+    files,
+    async run(file) {
+      const fuseki = await (opened ??= openFuseki())
+      const outcome = await runTestFile(file, {
+        ...env,
+        ...('url' in fuseki && { TRIPLEGATE_TEST_FUSEKI: fuseki.url }),
+      })
+      report(title, outcome)
+      if (--left === 0 && 'own' in fuseki) await fuseki.own?.stop()
+      return outcome
+    },
   }
-  return points
+}
+
+/** One queue, so that the second pass begins while the last files of the first are still running. */
+async function runAll(passes: readonly Pass[]): Promise<FileOutcome[]> {
+  const waiting = passes.flatMap((pass) => pass.files.map((file) => () => pass.run(file)))
+  const outcomes: FileOutcome[] = []
+  const work = async (): Promise<void> => {
+    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) outcomes.push(await next())
+  }
+  await Promise.all(Array.from({ length: JOBS }, work))
+  return outcomes
 }
 
 const rowsIn = (folder: string): RowCount[] =>
@@ -66,53 +88,45 @@ const rowsIn = (folder: string): RowCount[] =>
       .map((line) => JSON.parse(line) as RowCount),
   )
 
-/** The test files that start a gateway: those that import the world of tests. */
-const throughTheGateway = (): string[] =>
-  readdirSync('dist/test', { recursive: true, encoding: 'utf8' })
-    .map((name) => join('dist/test', name))
-    .filter((file) => file.endsWith('.test.js') && readFileSync(file, 'utf8').includes('/support/world.js'))
-
-/** One run of tap, with a Fuseki that has seen no other: a heap filled by thousands of datasets makes it slow. */
-async function pass(filters: string[], env: NodeJS.ProcessEnv, output: string): Promise<number> {
-  const fuseki = await fusekiForAll()
-  if ('missing' in fuseki) {
-    say(`Rows on Fuseki are skipped: ${fuseki.missing}.`)
-    if (process.env.CI === 'true') return 1
-  }
-  try {
-    return await runTap(filters, { ...env, ...('url' in fuseki && { TRIPLEGATE_TEST_FUSEKI: fuseki.url }) }, output)
-  } finally {
-    if ('own' in fuseki) await fuseki.own?.stop()
-  }
+function summary(outcomes: readonly FileOutcome[], rows: readonly RowCount[]): number {
+  const sum = (count: (outcome: FileOutcome) => number): number => outcomes.reduce((all, one) => all + count(one), 0)
+  const [passed, failed, skipped] = [
+    sum((one) => one.passed),
+    sum((one) => one.failed.length),
+    sum((one) => one.skipped),
+  ]
+  for (const { source, failed } of outcomes) for (const name of failed) say(`failed: ${source}: ${name.split('\n')[0]}`)
+  const rowsOn = (kind: RowCount['kind']) => rows.filter((row) => row.kind === kind && row.outcome !== 'skipped').length
+  say(`rows on Fuseki: ${rowsOn('fuseki')}, rows embedded: ${rowsOn('embedded')}`)
+  say(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`)
+  return failed > 0 || passed === 0 ? 1 : 0
 }
 
-async function main(): Promise<number> {
+async function main(names: readonly string[]): Promise<number> {
+  if (names.includes('--help')) {
+    process.stdout.write(HELP)
+    return 0
+  }
+  const all = allTestFiles()
+  const { files, unknown } = names.length === 0 ? { files: all, unknown: [] } : filesNamed(names, all)
+  for (const { name, near } of unknown)
+    say(`${name} is no test file and no folder of them. Did you mean ${near.join(', ')}?`)
+  if (unknown.length > 0) return 2
   const folder = mkdtempSync(join(tmpdir(), 'triplegate-test-'))
-  const rows = join(folder, 'rows')
-  mkdirSync(rows)
+  const [rows, certificates] = [join(folder, 'rows'), join(folder, 'certificates')]
+  for (const made of [rows, certificates]) mkdirSync(made)
+  const env = { TRIPLEGATE_TEST_ROWS: rows, TRIPLEGATE_TEST_CERTIFICATES: certificates }
   try {
-    const output = join(folder, 'tap')
-    const env = { TRIPLEGATE_TEST_ROWS: rows }
-    const filters = process.argv.slice(2)
-    let status = await pass(filters, env, output)
-    // Design 5: what is kept changes nothing but the time. Everything that goes through the gateway is run without it too.
-    if (filters.length === 0) {
-      say('again, without the cache:')
+    const passes = [passOf(files, '', env)]
+    if (names.length === 0) {
       const off = { ...env, TRIPLEGATE_TEST_CACHE: 'off' }
-      status = (await pass(throughTheGateway(), off, join(output, 'off'))) || status
+      passes.push(passOf(files.filter(startsGateway), ' without the cache', off))
     }
-    const { passed, failed, skipped } = pointsIn(output)
-    for (const where of failed) say(`failed: ${where}`)
-    const done = rowsIn(rows).filter(({ outcome }) => outcome !== 'skipped')
-    const rowsOn = (kind: RowCount['kind']) => done.filter((row) => row.kind === kind).length
-    say(`rows on Fuseki: ${rowsOn('fuseki')}, rows embedded: ${rowsOn('embedded')}`)
-    // A file that breaks outside of its tests fails the run without a failed point.
-    const failures = status === 0 ? failed.length : Math.max(failed.length, 1)
-    say(`${passed} passed, ${failures} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`)
-    return passed + failures === 0 ? 1 : status
+    const outcomes = await runAll(passes)
+    return summary(outcomes, rowsIn(rows))
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
 }
 
-process.exitCode = await main()
+process.exitCode = await main(process.argv.slice(2))

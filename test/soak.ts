@@ -1,4 +1,4 @@
-// In charge of `npm run soak`: crashes by the hundred, in rounds on every kind of place.
+// In charge of `npm run soak`: hundreds of crashes, in rounds over every kind of place.
 import { parseArgs } from 'node:util'
 import { runCrashes, type CrashReport } from './crash/crash-run.js'
 import { KINDS, type Kind } from './crash/places.js'
@@ -8,8 +8,8 @@ const KILLS_A_ROUND = 20
 
 const HELP = `Usage: npm run soak -- [--kills 200] [--minutes 30] [--seed N] [--kind ${KINDS.join('|')}]
 
-Kills gateways while agents write, and holds what they were told against store and history. --kind may be repeated.
-Ends with 1 where something was lost or invented, or less was killed; the folder with the evidence is named then.
+Kills gateways while agents write, and checks the answers that they got against store and history. --kind may be repeated.
+Exit code 1: a write was lost or invented, or there were fewer kills; the output then names the folder with the evidence.
 `
 
 const { values } = parseArgs({

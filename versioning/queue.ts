@@ -1,4 +1,4 @@
-// In charge of tasks that must not come side by side: one at a time, in the order in which they were given.
+// In charge of running tasks one at a time, in the order in which they were given.
 
 export function makeQueue(): <R>(task: () => Promise<R>) => Promise<R> {
   let last: Promise<unknown> = Promise.resolve()

@@ -22,7 +22,7 @@ export function isNear(name: string, known: string): boolean {
 }
 
 /** The number of characters to insert, delete or replace to turn one name into the other. */
-function distance(a: string, b: string): number {
+export function distance(a: string, b: string): number {
   let row = [...b, ''].map((_, i) => i)
   for (let i = 0; i < a.length; i++) {
     const next = [i + 1]

@@ -1,7 +1,7 @@
-// In charge of the endpoint `access/request` (spec 4.3, linkeddatahub.md 2.3): requests for access are stored for the owner,
-// who grants one by `POST access/request?grant=<its URL>`: it becomes an authorization, and is gone.
+// In charge of the endpoint `access/request` (spec 4.3, LinkedDataHub 2.3): requests for access are stored for the owner, who
+// grants one by `POST access/request?grant=<its URL>`. Granting replaces the request with an authorization.
 import { about } from '../agents/agent-documents.js'
-import { faulty, instancesOf, objectsOf, readContent, type Fault } from './content.js'
+import { instancesOf, objectsOf, readContent, violated, type Violation } from './content.js'
 import type { Asked, EndpointTarget } from '../request/route.js'
 import { controlRefused } from './explain.js'
 import type { Response } from '../http/exchange.js'
@@ -17,10 +17,11 @@ import { linkField, response } from '../request/respond.js'
 import { select } from '../stores/select.js'
 import { ACL, LACL, PROV, RDF, RDFS } from '../rdf/vocabulary.js'
 
-/** What one agent may have waiting, and one request may name. */
+/** The most waiting requests of one agent. */
 const WAITING = 20
-/** What all agents together may have waiting: anybody can make another WebID. */
+/** The most waiting requests of all agents together: anyone can create another WebID. */
 const ALL_WAITING = 1000
+/** The most values of one property of a request. */
 const VALUES = 20
 const MAX_WAITING_BYTES = 4 * 1024 * 1024
 
@@ -31,7 +32,7 @@ export function accessRequest({ context, target }: Asked<EndpointTarget>): Promi
 
 const containerOf = ({ base }: Pick<Application, 'base'>): string => `${base}acl/authorization-requests/`
 
-/** Requests and authorizations belong to the secretary: who owned a request could change it before it is granted. */
+/** The secretary owns requests and authorizations: an agent who owned a request could change it before it is granted. */
 const writingOf = ({ gateway, dataspace, trace, request }: Context, method: 'PUT' | 'DELETE'): Writing => {
   const { admin, secretary } = dataspace
   return { gateway, application: admin, dataspace, trace, method, agent: secretary, time: request.receivedAt }
@@ -39,7 +40,7 @@ const writingOf = ({ gateway, dataspace, trace, request }: Context, method: 'PUT
 
 async function ask(context: Context, endpoint: string): Promise<Response | Problem> {
   const { webId } = context.agent
-  if (webId === undefined) return problem('access.denied', 'Only an identified agent can ask for access.')
+  if (webId === undefined) return problem('access.denied', 'Only an identified agent can request access.')
   const content = await readContent(context, endpoint)
   if (isFailure(content)) return content
   const wanted = readRequests(content, webId, context.dataspace)
@@ -49,47 +50,50 @@ async function ask(context: Context, endpoint: string): Promise<Response | Probl
   return underLocks(context.gateway, [lock], () => store(context, webId, wanted))
 }
 
-async function store(context: Context, webId: string, wanted: readonly Wanted[]): Promise<Response | Problem> {
+async function store(context: Context, webId: string, wanted: readonly RequestedAccess[]): Promise<Response | Problem> {
   const { gateway, application, accept, dataspace } = context
   const { admin } = dataspace
   const waiting = await waitingOf(admin, webId)
   if (isFailure(waiting)) return waiting
   if (waiting.all + wanted.length > ALL_WAITING) {
-    return problem('server.overloaded', 'Too many requests wait for an answer.', { fields: [['Retry-After', '3600']] })
+    return problem('server.overloaded', 'Too many requests for access are waiting. Retry later.', {
+      fields: [['Retry-After', '3600']],
+    })
   }
   if (waiting.own + wanted.length > WAITING) {
-    return faulty([[LACL('requestAgent'), `No more than ${WAITING} requests of an agent can wait for an answer.`]])
+    return violated([[LACL('requestAgent'), `An agent can have no more than ${WAITING} waiting requests.`]])
   }
-  const made = wanted.map((one) => requestDocument(`${containerOf(admin)}${gateway.uuid()}/`, one))
-  for (const [i, [document, content]] of made.entries()) {
+  const documents = wanted.map((one) => requestDocument(`${containerOf(admin)}${gateway.uuid()}/`, one))
+  for (const [i, [document, content]] of documents.entries()) {
     const stored = await putDocument(writingOf(context, 'PUT'), document, () => content)
     if (!isFailure(stored)) continue
-    for (const [earlier] of made.slice(0, i)) await putDocument(writingOf(context, 'DELETE'), earlier, () => undefined)
+    for (const [earlier] of documents.slice(0, i))
+      await putDocument(writingOf(context, 'DELETE'), earlier, () => undefined)
     return stored
   }
   notify(
     context,
     webId,
-    made.map(([document]) => document),
+    documents.map(([document]) => document),
   )
-  return graphAnswer(accept, graphOf(made.flatMap(([, content]) => content)), [
+  return graphAnswer(accept, graphOf(documents.flatMap(([, content]) => content)), [
     linkField(application, webId, undefined),
   ])
 }
 
-/** The request waits in its container, whether anybody is told or not. */
+/** Tells the operator by e-mail. The requests wait in their container even when this fails. */
 function notify({ gateway, dataspace }: Context, webId: string, documents: readonly string[]): void {
   const { mail, log } = gateway
   if (mail?.operator === undefined) return
   const { base } = dataspace.admin
   const lines = [
-    `<${webId}> asks for access:`,
+    `<${webId}> requests access:`,
     ...documents.map((document) => `  ${document}`),
     `Grant a request by POST ${base}access/request?grant=URL, or delete it.`,
   ]
   const subject = `A request for access at ${new URL(base).host}`
   void mail.send({ to: mail.operator, subject, text: lines.join('\n') }).then((failed) => {
-    if (failed) log.warn({ documents }, 'nobody could be told of a request for access')
+    if (failed) log.warn({ documents }, 'the e-mail to the operator about requests for access could not be sent')
   })
 }
 
@@ -104,7 +108,7 @@ async function waitingOf(admin: Application, webId: string): Promise<{ own: numb
   return { own: agents.filter(([agent]) => agent!.value === webId).length, all: agents.length }
 }
 
-/** Each property of an authorization as a request has it. */
+/** For each property of an authorization, the property that a request has instead. */
 const PROPERTIES: ReadonlyMap<string, string> = new Map([
   [ACL('mode'), LACL('requestMode')],
   [ACL('agent'), LACL('requestAgent')],
@@ -113,27 +117,31 @@ const PROPERTIES: ReadonlyMap<string, string> = new Map([
   [ACL('accessToClass'), LACL('requestAccessToClass')],
 ])
 
-/** By the property of the authorization that it would become. */
-type Wanted = ReadonlyMap<string, readonly string[]>
+/** The values of a request, by the property of the authorization that it would become. */
+type RequestedAccess = ReadonlyMap<string, readonly string[]>
 
-/** Control is not asked for: whoever has it has all of the admin application (LinkedDataHub 5.3). */
+/** Control cannot be requested: it gives access to all of the admin application (LinkedDataHub 5.3). */
 const MODES = ['Read', 'Append', 'Write'].map(ACL)
 
-function readRequests(content: readonly Quad[], webId: string, dataspace: Dataspace): readonly Wanted[] | Problem {
+function readRequests(
+  content: readonly Quad[],
+  webId: string,
+  dataspace: Dataspace,
+): readonly RequestedAccess[] | Problem {
   const subjects = instancesOf(content, ACL('Authorization'))
-  if (subjects.length === 0) return faulty([[RDF('type'), 'An acl:Authorization is missing.']])
-  if (subjects.length > WAITING) return faulty([[RDF('type'), `There are more than ${WAITING} requests.`]])
+  if (subjects.length === 0) return violated([[RDF('type'), 'An acl:Authorization is missing.']])
+  if (subjects.length > WAITING) return violated([[RDF('type'), `There are more than ${WAITING} requests.`]])
   const wanted = subjects.map((subject) => wantedBy(content, subject))
-  // LinkedDataHub 2.3: nobody asks for somebody else.
+  // LinkedDataHub 2.3: no agent requests access for another.
   if (wanted.some((one) => one.get(ACL('agent'))!.some((agent) => agent !== webId))) {
-    return problem('access.denied', 'An agent can ask for access for itself only.')
+    return problem('access.denied', 'An agent can request access for itself only.')
   }
-  const faults = wanted.flatMap((one) => faultsIn(one, dataspace))
-  return faults.length > 0 ? faulty(faults) : wanted.map((one) => new Map([...one, [ACL('agent'), [webId]]]))
+  const violations = wanted.flatMap((one) => violationsIn(one, dataspace))
+  return violations.length > 0 ? violated(violations) : wanted.map((one) => new Map([...one, [ACL('agent'), [webId]]]))
 }
 
-/** What is no IRI is the empty text, which is no value of any of them: the text of a literal could end an IRI. */
-const wantedBy = (content: readonly Quad[], subject: Term): Wanted =>
+/** A literal becomes the empty text, which no property accepts: written as an IRI, its text could end that IRI. */
+const wantedBy = (content: readonly Quad[], subject: Term): RequestedAccess =>
   new Map(
     [...PROPERTIES.keys()].map((property) => [
       property,
@@ -145,28 +153,31 @@ const wantedBy = (content: readonly Quad[], subject: Term): Wanted =>
     ]),
   )
 
-function faultsIn(wanted: Wanted, { endUser, admin }: Dataspace): Fault[] {
-  const faults: Fault[] = []
+function violationsIn(wanted: RequestedAccess, { endUser, admin }: Dataspace): Violation[] {
+  const violations: Violation[] = []
   const values = (property: string): readonly string[] => wanted.get(property)!
   const check = (property: string, holds: (value: string) => boolean, message: string): void => {
     const wrong = values(property).length > VALUES || !values(property).every(holds)
-    if (wrong) faults.push([property, message])
+    if (wrong) violations.push([property, message])
   }
-  if (values(ACL('mode')).length === 0) faults.push([ACL('mode'), 'An acl:mode is missing.'])
-  check(ACL('mode'), (mode) => MODES.includes(mode), 'acl:Read, acl:Append and acl:Write can be asked for.')
+  if (values(ACL('mode')).length === 0) violations.push([ACL('mode'), 'An acl:mode is missing.'])
+  check(ACL('mode'), (mode) => MODES.includes(mode), 'Only acl:Read, acl:Append and acl:Write can be requested.')
   if (values(ACL('accessTo')).length + values(ACL('accessToClass')).length === 0) {
-    faults.push([ACL('accessTo'), 'An acl:accessTo or acl:accessToClass is missing.'])
+    violations.push([ACL('accessTo'), 'An acl:accessTo or acl:accessToClass is missing.'])
   }
   const isOurs = (url: string): boolean => url.startsWith(endUser.base) && !url.startsWith(admin.base)
   check(ACL('accessTo'), (url) => isOurs(url) && URL.canParse(url), `acl:accessTo names up to ${VALUES} URLs under ${endUser.base}, outside the admin application.`) // prettier-ignore
   const isIri = (value: string): boolean => URL.canParse(value) && value.length <= 2000
   for (const property of [ACL('accessToClass'), ACL('agentGroup')]) {
-    check(property, isIri, `There can be up to ${VALUES} IRIs.`)
+    check(property, isIri, `Give up to ${VALUES} absolute IRIs.`)
   }
-  return faults
+  return violations
 }
 
-function requestDocument(document: string, wanted: Wanted): readonly [document: string, content: readonly Quad[]] {
+function requestDocument(
+  document: string,
+  wanted: RequestedAccess,
+): readonly [document: string, content: readonly Quad[]] {
   const topic = `${document}#this`
   const label = `Access request by ${wanted.get(ACL('agent'))![0]}`
   return about(document, label, topic, [
@@ -179,8 +190,8 @@ function requestDocument(document: string, wanted: Wanted): readonly [document: 
 }
 
 /**
- * The authorization has the UUID of the request, and comes before the request goes: where something fails between, to
- * grant it again gives the same.
+ * The authorization has the UUID of the request, and is stored before the request is deleted: when that fails, the request
+ * can be granted again, with the same result.
  */
 async function grant(context: Context, given: string): Promise<Response | Problem> {
   const refused = controlRefused(context)
@@ -189,7 +200,7 @@ async function grant(context: Context, given: string): Promise<Response | Proble
   const { admin } = dataspace
   const uuid = given.startsWith(containerOf(admin)) ? given.slice(containerOf(admin).length) : ''
   if (!/^[0-9a-f-]{36}\/$/.test(uuid) || !admin.isDocument(given)) {
-    return problem('request.malformed', `?grant= is the URL of a document in ${containerOf(admin)}.`)
+    return problem('request.malformed', `?grant= takes the URL of a document in ${containerOf(admin)}.`)
   }
   const found = await readDocumentNow(admin, given, trace)
   if (isFailure(found)) return found

@@ -1,4 +1,4 @@
-// In charge of the RDF that is sent to an endpoint: read, and what is wrong with it said in a form that programs read too.
+// In charge of the RDF that is sent to an endpoint: reading it, and reporting its violations, to programs too.
 import type { Context } from '../request/context.js'
 import { blankNode, graphOf, iri, nTriplesOf, quad, text, typed, type Quad, type Term } from '../rdf/graph.js'
 import { isFailure, problem, type Problem } from '../problem.js'
@@ -23,13 +23,13 @@ export function instancesOf(content: readonly Quad[], ...types: readonly string[
   return [...new Map(found.map(({ subject }) => [`${subject.termType} ${subject.value}`, subject as Term])).values()]
 }
 
-/** Why what was sent does not do: about which property, in a sentence. */
-export type Fault = readonly [property: string, message: string]
+/** A constraint that the content violates: the property, and a sentence for people. */
+export type Violation = readonly [property: string, message: string]
 
-/** All the faults at once, and as a SHACL validation report (SHACL §3.6). */
-export function faulty(faults: readonly Fault[]): Problem {
+/** All violations as one problem, with a SHACL validation report (SHACL §3.6). */
+export function violated(violations: readonly Violation[]): Problem {
   const report = blankNode('report')
-  const results = faults.flatMap(([property, message], i) => {
+  const results = violations.flatMap(([property, message], i) => {
     const result = blankNode(`result${i}`)
     return [
       quad(report, iri(SH('result')), result),
@@ -43,6 +43,6 @@ export function faulty(faults: readonly Fault[]): Problem {
     quad(report, iri(RDF('type')), iri(SH('ValidationReport'))),
     quad(report, iri(SH('conforms')), typed('false', XSD('boolean'))),
   ]
-  const detail = faults.map(([, message]) => message).join(' ')
+  const detail = violations.map(([, message]) => message).join(' ')
   return problem('constraint.violated', detail, { report: nTriplesOf(graphOf([...head, ...results])) })
 }

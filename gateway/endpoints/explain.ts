@@ -1,5 +1,5 @@
-// In charge of saying why an agent may or may not do something, and who may do what: for those with Control on the admin
-// application. Nothing here is enforced; it is what the rules say.
+// In charge of explaining access to agents with Control on the admin application: why an agent has a mode or not, and which
+// authorizations a target has. The answers are what the rules decide, whether it is enforced or not.
 import type { Mode } from '../../policies/authorizations/authorization.js'
 import { authorizationsAbout } from '../../policies/decide.js'
 import { judge, lookUp, targetOf } from '../request/access.js'
@@ -17,9 +17,9 @@ import { webId } from '../configuration/setting-values.js'
 import { ACL, RDF, TGA, XSD } from '../rdf/vocabulary.js'
 
 /** The document or endpoint that a question is about. */
-export type Subject = Target<Member> & { readonly kind: 'document' | 'endpoint' }
+export type AskedTarget = Target<Member> & { readonly kind: 'document' | 'endpoint' }
 
-/** Whether the agent of the request has Control on the admin application: undefined, or the refusal. */
+/** The refusal of an agent without Control on the admin application. */
 export function controlRefused({ dataspace, agent, trace }: Context): undefined | Problem {
   const { admin } = dataspace
   const decision = judge(
@@ -35,21 +35,25 @@ export function controlRefused({ dataspace, agent, trace }: Context): undefined 
 
 const MODES: readonly Mode[] = ['Read', 'Write', 'Append', 'Control']
 
-/** `?agent=` (empty or left out: nobody in particular) and `?mode=` (Read by default). */
-export async function explain(context: Context, subject: Subject, query: URLSearchParams): Promise<Response | Problem> {
+/** Answers `?agent=` (empty or left out: an anonymous client) and `?mode=` (default: Read). */
+export async function explain(
+  context: Context,
+  asked: AskedTarget,
+  query: URLSearchParams,
+): Promise<Response | Problem> {
   const refused = controlRefused(context)
   if (refused) return refused
   const mode = MODES.find((one) => one === (query.get('mode') ?? 'Read'))
   if (!mode) return problem('request.malformed', `?mode= is one of ${MODES.join(', ')}.`)
   const agent = query.get('agent') || undefined
   if (agent !== undefined && isFailure(webId(agent))) return problem('request.malformed', '?agent= is not a WebID.')
-  const { application } = subject
-  // A document that is not there is made by a PUT, for which its parent counts.
+  const { application } = asked
+  // Write on a missing document is asked about as a PUT that creates it, which needs a right on the parent.
   const request = { ...context.request, method: mode === 'Write' ? 'PUT' : 'GET' }
-  const facts = await run(lookUp({ ...context, application, request }, subject))
+  const facts = await run(lookUp({ ...context, application, request }, asked))
   if (isFailure(facts)) return facts
   const creates = mode === 'Write' && facts.kind === 'document' && !facts.document
-  const decision = judge(subject, agent, facts, mode, creates)
+  const decision = judge(asked, agent, facts, mode, creates)
   if (isFailure(decision)) return decision
   const { authorizations, total } = decision.considered()
   const node = blankNode('decision')
@@ -76,14 +80,14 @@ export async function explain(context: Context, subject: Subject, query: URLSear
   return graphAnswer(context.accept, graphOf(triples), [linkField(context.application, context.agent.webId, undefined)])
 }
 
-/** `?audit`: every authorization about the document, and its owners. */
-export async function audit(context: Context, subject: Subject): Promise<Response | Problem> {
+/** Answers `?audit`: every authorization about the document, and its owners. */
+export async function audit(context: Context, asked: AskedTarget): Promise<Response | Problem> {
   const refused = controlRefused(context)
   if (refused) return refused
-  const { application } = subject
-  const facts = await run(lookUp({ ...context, application }, subject))
+  const { application } = asked
+  const facts = await run(lookUp({ ...context, application }, asked))
   if (isFailure(facts)) return facts
-  const index = subject.dataspace.access.current()
+  const index = asked.dataspace.access.current()
   if (isFailure(index)) return index
   const question = { application: application.kind, target: targetOf(facts, application.base) }
   const owners =

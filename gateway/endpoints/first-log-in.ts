@@ -1,4 +1,4 @@
-// In charge of the documents that the first log-in of a person makes (LinkedDataHub 4.3, 4.4): account, agent, authorization.
+// In charge of the documents that the first log-in of a person creates (LinkedDataHub 4.3, 4.4): account, agent, authorization.
 import { about, agentDocuments, agentWebId, type DescribedDocument } from '../agents/agent-documents.js'
 import { authorizationTriples, publicProfile } from '../agents/authorization-triples.js'
 import { mailboxHolder, mailboxLock } from '../agents/mailbox.js'
@@ -14,11 +14,11 @@ import { isFailure, problem, type Problem } from '../problem.js'
 import { iri, text, triple, type Quad } from '../rdf/graph.js'
 import { ACL, FOAF, LACL, RDF, SIOC } from '../rdf/vocabulary.js'
 
-const AGAIN = { fields: [['Retry-After', '1']] } as const
+const RETRY = { fields: [['Retry-After', '1']] } as const
 
 /**
- * The agent of a person who has just logged in; the account and the agent are made where they are not there. They belong
- * to the secretary: who owned the account could write there who they are.
+ * The WebID of a person who has just logged in. The account and the agent are created where they are missing. The secretary
+ * owns both: an agent who owned its account could link it to another agent.
  */
 export async function logIn(
   gateway: Gateway,
@@ -43,13 +43,13 @@ export async function logIn(
   const failed = known === undefined ? await makeAccount(writing, id, person) : undefined
   if (failed) return failed
   const webId = known ?? (await accounts.find(dataspace, id))
-  if (webId === undefined) return problem('access.unavailable', 'The account cannot be read.', AGAIN)
+  if (webId === undefined) return problem('access.unavailable', 'The account cannot be read. Retry shortly.', RETRY)
   if (isFailure(webId)) return webId
-  // After the account: what an interrupted log-in has left out is made at the next.
+  // After the account: the next log-in creates the agent, where this one is interrupted.
   return (await makeAgent(writing, webId, person, secretary)) ?? webId
 }
 
-/** Of the agent who has the person's mailbox, where the provider says that it is theirs; else of a new one. */
+/** The account is that of the agent with the mailbox that the provider has verified; without one, of a new agent. */
 async function makeAccount(writing: Writing, id: AccountId, person: Person): Promise<undefined | Problem> {
   const { gateway, application: admin } = writing
   const mailbox = provenMailbox(person)

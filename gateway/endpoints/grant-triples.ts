@@ -1,11 +1,11 @@
-// In charge of authorizations as evidence, in RDF: what they are about, whom for, and the document that they stand in.
+// In charge of the triples about an authorization as evidence: its target, its agents, and the document that contains it.
 import type { Audited, GrantingAuthorization } from '../../policies/authorizations/evidence.js'
 import { blankNode, iri, quad, type Quad } from '../rdf/graph.js'
 import { ACL, FOAF, RDF, RDFS, TGA } from '../rdf/vocabulary.js'
 
 type Shown = Pick<GrantingAuthorization, 'iri' | 'graph' | 'modes' | 'target'>
 
-/** By which property an authorization names what it is about; one with Control reaches all of the admin application. */
+/** The property by which an authorization names its target; one with Control applies to all of the admin application. */
 const TARGET_PROPERTY: Readonly<Record<GrantingAuthorization['target']['kind'], string>> = {
   accessTo: ACL('accessTo'),
   accessToClass: ACL('accessToClass'),
@@ -13,7 +13,7 @@ const TARGET_PROPERTY: Readonly<Record<GrantingAuthorization['target']['kind'], 
   control: TGA('controls'),
 }
 
-/** Labels of blank nodes are those of their graph: given one of our own for each. */
+/** The label of a blank node is unique in its graph only: here it gets one that contains the graph. */
 export const nodeOf = ({ iri: name, graph }: Pick<Shown, 'iri' | 'graph'>): Quad['subject'] & Quad['object'] =>
   name.startsWith('_:') ? blankNode(`a${Buffer.from(graph + name).toString('hex')}`) : iri(name)
 
@@ -39,7 +39,7 @@ const subjectTriple = (shown: Shown, { kind, iri: who }: Audited['subjects'][num
   return value === undefined ? [] : [quad(nodeOf(shown), iri(property), iri(value))]
 }
 
-/** An authorization that gave a mode, and that by which the agent has it: the agent itself, a group, or a class. */
+/** An authorization that gave a mode, and the subject by which it applies: the agent itself, a group or a class. */
 export const grantTriples = (grant: GrantingAuthorization, agent: string | undefined): Quad[] => {
   const who = grant.subject === 'agent' ? agent : grant.group
   return [...authorizationShown(grant), ...subjectTriple(grant, { kind: grant.subject, ...(who && { iri: who }) })]

@@ -1,5 +1,5 @@
-// In charge of log-in and log-out (spec 4.3): `oauth2/login` lists the providers, begins or ends a session;
-// `oauth2/authorize/<provider>` is where a provider sends the browser back to, and begins where it has sent nobody.
+// In charge of log-in and log-out (spec 4.3): `oauth2/login` lists the providers, begins a log-in and ends a session. A provider
+// sends the browser back to `oauth2/authorize/<provider>`, which begins a log-in when called without a provider's answer.
 import { open, seal } from '../../policies/identity/seal.js'
 import type { Dataspace } from '../gateway.js'
 import { graphOf, iri, text, triple } from '../rdf/graph.js'
@@ -17,8 +17,8 @@ import { graphAnswer } from '../request/graph-answer.js'
 import { linkField, response } from '../request/respond.js'
 import { DCT, LACL, LDS, RDF, RDFS } from '../rdf/vocabulary.js'
 
-/** What the browser keeps between leaving for the provider and coming back. */
-interface Pending extends Begun {
+/** The state of a log-in, sealed in a cookie of the browser while it is at the provider. */
+interface PendingLogIn extends Begun {
   readonly provider: string
   readonly redirectUri: string
   readonly returnTo: string
@@ -40,7 +40,7 @@ export function authorize({ context, target }: Asked<EndpointTarget>): Promise<R
 
 const NO_STORE: Field = ['Cache-Control', 'no-store']
 
-/** The address that the log-in leads to carries a code: no other site is told it. */
+/** The URL of the answered request may carry a code, which no other site may learn from a Referer. */
 const seeOther = (location: string, ...fields: Field[]): Response =>
   response(303, [['Location', location], NO_STORE, ['Referrer-Policy', 'no-referrer'], ...fields])
 
@@ -77,7 +77,7 @@ async function begin(context: Context, target: EndpointTarget, name: string): Pr
   const begun = await gateway.identities.client.begin(provider, redirectUri)
   if (isFailure(begun)) return failed(context, begun)
   const { location, ...secrets } = begun
-  const pending: Pending = { ...secrets, provider: name, redirectUri, returnTo }
+  const pending: PendingLogIn = { ...secrets, provider: name, redirectUri, returnTo }
   const time = { now: gateway.now(), lifetime: LOGIN_MS }
   const sealed = await seal(gateway.identities.keys, 'login', { ...pending }, time)
   return seeOther(location, setCookie('login', base, sealed, LOGIN_MS / 1000))
@@ -85,33 +85,33 @@ async function begin(context: Context, target: EndpointTarget, name: string): Pr
 
 const MAX_RETURN = 1000
 
-/** Where to go afterwards: `?return=`, or LinkedDataHub's `?referer=`; an address of this dataspace, or none. */
+/** Where to go after the log-in: `?return=`, or LinkedDataHub's `?referer=`. It has to be a URL of this dataspace. */
 function returnAddress({ application: { base }, dataspace, query }: EndpointTarget): string | Problem {
   const asked = query.get('return') ?? query.get('referer')
   if (asked === null) return dataspace.endUser.base
   const url = asked.length <= MAX_RETURN && URL.canParse(asked, base) ? new URL(asked, base) : undefined
-  // The origin of a blob: URL is that of the page that made it.
+  // The origin of a blob: URL is that of the page that created it.
   const isHttp = url !== undefined && /^https?:$/.test(url.protocol)
   return isHttp && dataspace.origins.includes(url.origin) && !url.username && !url.password
     ? url.href
     : problem('request.malformed', 'The address to return to is not one of this dataspace.')
 }
 
-/** One sentence for every reason: which it was is for the log. */
+/** The client gets the same sentence for every cause. The log has the cause. */
 const refused = ({ trace }: Context, cause: string): Problem => {
   trace.cause = cause
-  return problem('credential.invalid', 'The log-in failed: begin again. The log of the gateway says why.')
+  return problem('credential.invalid', 'The log-in failed. Begin again. The log of the gateway says why.')
 }
 
 function failed(context: Context, { failure, detail }: LoginFailure): Problem {
   if (failure === 'refused') return refused(context, detail)
   context.trace.cause = detail
-  return problem('access.unavailable', 'The identity provider cannot be asked now.', {
+  return problem('access.unavailable', 'The identity provider is not available now. Retry shortly.', {
     fields: [['Retry-After', '10']],
   })
 }
 
-/** The browser has come back. What it began with is used once, whatever comes of it. */
+/** The browser has come back. Its pending log-in is used once, whatever the outcome. */
 async function finish(context: Context, target: EndpointTarget, name: string): Promise<Response | Problem> {
   const provider = providerOf(context, name)
   if (isFailure(provider)) return provider
@@ -120,7 +120,7 @@ async function finish(context: Context, target: EndpointTarget, name: string): P
   const used = clearCookie('login', base)
   if (isFailure(outcome)) return { ...outcome, fields: [...outcome.fields, used] }
   const { cookie, lifetime, returnTo } = outcome
-  // A session of its own for each log-in: what the browser had before counts for nothing.
+  // Each log-in begins a new session: a session that the browser had before is not continued.
   return seeOther(returnTo, used, setCookie('session', base, cookie, Math.floor(lifetime / 1000)))
 }
 
@@ -139,11 +139,12 @@ async function finished(context: Context, target: EndpointTarget, provider: Prov
   const sealed = cookieOf(request.fields.cookie, 'login', application.base)
   const time = { now: gateway.now(), lifetime: LOGIN_MS }
   const opened = sealed === undefined ? undefined : await open(identities.keys, 'login', sealed, time)
-  const pending = opened as unknown as Pending | undefined
-  // RFC 9700 §4.7: only the browser that began may finish, for what it began.
-  if (!pending) return refused(context, 'login: this browser has begun no log-in, or too long ago')
-  if (pending.redirectUri !== redirectUri) return refused(context, 'login: it was begun for another provider or place')
-  if (target.query.get('state') !== pending.state) return refused(context, 'login: the state is another')
+  const pending = opened as unknown as PendingLogIn | undefined
+  // RFC 9700 §4.7: only the browser that began a log-in may finish it, as it began it.
+  if (!pending) return refused(context, 'login: this browser has begun no log-in, or began it too long ago')
+  if (pending.redirectUri !== redirectUri)
+    return refused(context, 'login: it was begun for another provider or application')
+  if (target.query.get('state') !== pending.state) return refused(context, 'login: the state differs')
   const callback = new URL(`${redirectUri}?${target.query.toString()}`)
   const person = await identities.client.finish(provider, callback, pending)
   if (isFailure(person)) return failed(context, person)
@@ -169,7 +170,7 @@ async function finished(context: Context, target: EndpointTarget, provider: Prov
   return { cookie, lifetime, returnTo: pending.returnTo }
 }
 
-/** The WebID that the provider claims and the profile confirms: then no account is needed. */
+/** The WebID that the provider claims, where its profile confirms the provider: no account is needed then. */
 async function confirmedWebId(
   { gateway: { identities }, trace }: Context,
   dataspace: Dataspace,
@@ -180,10 +181,10 @@ async function confirmedWebId(
   return agent === claims.webId || isFailure(agent) ? agent : undefined
 }
 
-/** `POST oauth2/login?logout`, from a page of our own (policies/cross-site.ts): the session is over everywhere. */
+/** Answers `POST oauth2/login?logout` from a page of this dataspace (policies/cross-site.ts): ends the session everywhere. */
 async function logOut({ gateway, request }: Context, target: EndpointTarget): Promise<Response | Problem> {
   const { application, query } = target
-  if (!query.has('logout')) return problem('request.malformed', 'A POST here logs out: it has ?logout.')
+  if (!query.has('logout')) return problem('request.malformed', 'A POST to this endpoint logs out. Add ?logout.')
   const returnTo = query.has('return') ? returnAddress(target) : undefined
   if (isFailure(returnTo)) return returnTo
   const cookie = cookieOf(request.fields.cookie, 'session', application.base)

@@ -1,6 +1,6 @@
-// In charge of what somebody who signs up says of themselves (linkeddatahub.md 2.4): read strictly, for what is taken over
-// stands in the admin application, where authorizations are. Pure.
-import { faulty, instancesOf, objectsOf, type Fault } from './content.js'
+// In charge of reading the form of a sign-up (LinkedDataHub 2.4), strictly: its values are written into the admin application,
+// which contains the authorizations. Pure.
+import { instancesOf, objectsOf, violated, type Violation } from './content.js'
 import type { Quad, Term } from '../rdf/graph.js'
 import type { Problem } from '../problem.js'
 import { isMailAddress } from '../configuration/setting-values.js'
@@ -19,37 +19,37 @@ export interface Applicant {
 const LONGEST = 200
 const SHORTEST_PASSWORD = 6
 
-/** The one foaf:Person or foaf:Agent, and the password of its cert:key; anything else that was sent is left alone. */
+/** The one foaf:Person or foaf:Agent, and the password of its cert:key; everything else in the content is ignored. */
 export function readApplicant(content: readonly Quad[]): Applicant | Problem {
   const [agent, another] = instancesOf(content, FOAF('Person'), FOAF('Agent'))
-  if (!agent) return faulty([[RDF('type'), 'A foaf:Person is missing.']])
-  if (another) return faulty([[RDF('type'), 'There is more than one foaf:Person.']])
-  const faults: Fault[] = []
-  const one = (property: string, name: string, valueOf: (term: Term) => string | undefined, mend: string): string => {
+  if (!agent) return violated([[RDF('type'), 'A foaf:Person is missing.']])
+  if (another) return violated([[RDF('type'), 'There is more than one foaf:Person.']])
+  const violations: Violation[] = []
+  const one = (property: string, name: string, valueOf: (term: Term) => string | undefined, rule: string): string => {
     const [value, ...more] = objectsOf(content, agent, property)
-    if (!value) faults.push([property, `The ${name} is missing.`])
-    else if (more.some((other) => !other.equals(value))) faults.push([property, `There is more than one ${name}.`])
+    if (!value) violations.push([property, `The ${name} is missing.`])
+    else if (more.some((other) => !other.equals(value))) violations.push([property, `There is more than one ${name}.`])
     else {
       const read = valueOf(value)
       if (read !== undefined) return read
-      faults.push([property, `The ${name} ${mend}`])
+      violations.push([property, `The ${name} ${rule}`])
     }
     return ''
   }
   const applicant = {
-    givenName: one(FOAF('givenName'), 'given name', nameOf, NAME_MEND),
-    familyName: one(FOAF('familyName'), 'family name', nameOf, NAME_MEND),
-    mailbox: one(FOAF('mbox'), 'mailbox', mailboxOf, 'is no e-mail address.'),
+    givenName: one(FOAF('givenName'), 'given name', nameOf, NAME_RULE),
+    familyName: one(FOAF('familyName'), 'family name', nameOf, NAME_RULE),
+    mailbox: one(FOAF('mbox'), 'mailbox', mailboxOf, 'has to be an e-mail address.'),
     basedNear: one(FOAF('based_near'), 'country', resourceOf, 'has to be an http or https IRI.'),
   }
   const passwords = objectsOf(content, agent, CERT('key')).flatMap((key) => objectsOf(content, key, LACL('password')))
   const password = [...new Set(passwords.map(({ value }) => value))]
-  const wrong = flawOfPassword(password)
-  if (wrong !== undefined) faults.push([LACL('password'), wrong])
-  return faults.length > 0 ? faulty(faults) : { ...applicant, password: password[0]! }
+  const wrong = passwordViolation(password)
+  if (wrong !== undefined) violations.push([LACL('password'), wrong])
+  return violations.length > 0 ? violated(violations) : { ...applicant, password: password[0]! }
 }
 
-const NAME_MEND = `has to be a text of 1 to ${LONGEST} characters in one line.`
+const NAME_RULE = `has to be a text of 1 to ${LONGEST} characters in one line.`
 
 function nameOf({ termType, value }: Term): string | undefined {
   const name = value.trim()
@@ -64,8 +64,8 @@ function mailboxOf({ value }: Term): string | undefined {
 const resourceOf = ({ termType, value }: Term): string | undefined =>
   termType === 'NamedNode' && /^https?:\/\//.test(value) && value.length <= LONGEST ? value : undefined
 
-/** The two fields of the form are one triple where they are equal. */
-function flawOfPassword([password, ...more]: readonly string[]): string | undefined {
+/** The two password fields of the form are one triple when they are equal. */
+function passwordViolation([password, ...more]: readonly string[]): string | undefined {
   if (password === undefined) return 'The password is missing.'
   if (more.length > 0) return 'The passwords are not the same.'
   if (password.length < SHORTEST_PASSWORD) return `The password has fewer than ${SHORTEST_PASSWORD} characters.`

@@ -1,9 +1,9 @@
-// In charge of the endpoint `sign up` (spec 4.3, linkeddatahub.md 2.4): a WebID with its documents, and the certificate to it
-// as PKCS #12, by download or e-mail. All of it or nothing.
+// In charge of the endpoint `sign up` (spec 4.3, LinkedDataHub 2.4): it creates a WebID with its documents, and a certificate
+// for it as PKCS #12, by download or e-mail; all of this or nothing.
 import { X509Certificate } from 'node:crypto'
 import { readClientCertificate } from '../../policies/identity/client-certificate.js'
 import { agentDocuments, agentWebId, describeAgent, type DescribedDocument } from '../agents/agent-documents.js'
-import { faulty, readContent } from './content.js'
+import { readContent, violated } from './content.js'
 import type { Asked, EndpointTarget } from '../request/route.js'
 import type { Response } from '../http/exchange.js'
 import { iri, text, triple } from '../rdf/graph.js'
@@ -16,7 +16,7 @@ import { linkField, response } from '../request/respond.js'
 import { readApplicant, type Applicant } from './sign-up-form.js'
 import { ACL, FOAF, RDF } from '../rdf/vocabulary.js'
 
-/** Making a key takes a processor for up to a second: so many at once, and no more wait. */
+/** Concurrent sign-ups. Creating a key takes a processor for up to a second, so that more are refused, and do not wait. */
 export const SIGN_UPS = { each: 2, all: 2 } as const
 
 export async function signUp({
@@ -25,7 +25,10 @@ export async function signUp({
 }: Asked<EndpointTarget>): Promise<Response | Problem> {
   const download = query.has('download')
   if (!download && !context.gateway.mail) {
-    return problem('request.malformed', 'This gateway sends no e-mail: add ?download to get the certificate here.')
+    return problem(
+      'request.malformed',
+      'This gateway sends no e-mail. Add ?download to get the certificate in the response.',
+    )
   }
   const content = await readContent(context, endpoint)
   if (isFailure(content)) return content
@@ -33,7 +36,9 @@ export async function signUp({
   if (isFailure(applicant)) return applicant
   const leave = context.gateway.takeSignUp('')
   if (!leave) {
-    return problem('server.overloaded', 'Others are signing up just now.', { fields: [['Retry-After', '2']] })
+    return problem('server.overloaded', 'Too many sign-ups are under way. Retry shortly.', {
+      fields: [['Retry-After', '2']],
+    })
   }
   try {
     const lock = mailboxLock(context.application, applicant.mailbox)
@@ -47,7 +52,7 @@ async function register(context: Context, applicant: Applicant, download: boolea
   const { application, gateway } = context
   const holder = await mailboxHolder(application, applicant.mailbox)
   if (isFailure(holder)) return holder
-  if (holder !== undefined) return faulty([[FOAF('mbox'), 'An agent with this mailbox is there already.']])
+  if (holder !== undefined) return violated([[FOAF('mbox'), 'An agent with this mailbox exists already.']])
 
   const webId = agentWebId(application.base, gateway.uuid())
   const { documents, certificate } = await makeAgent(context, webId, applicant, download)
@@ -81,7 +86,7 @@ async function makeAgent(
   { givenName, familyName, mailbox, basedNear, password }: Applicant,
   download: boolean,
 ): Promise<{ documents: readonly DescribedDocument[]; certificate: Buffer }> {
-  // What makes certificates is loaded when somebody signs up.
+  // The code that creates certificates is loaded at the first sign-up.
   const { makeClientCertificate } = await import('../agents/make-certificate.js')
   const { pkcs12Of } = await import('../agents/pkcs12.js')
   const name = `${givenName} ${familyName}`
@@ -94,7 +99,7 @@ async function makeAgent(
     triple(webId, FOAF('givenName'), text(givenName)),
     triple(webId, FOAF('familyName'), text(familyName)),
     triple(webId, FOAF('mbox'), iri(`mailto:${mailbox}`)),
-    // Who gets the certificate by e-mail needs to receive e-mail there.
+    // Only a certificate that is sent by e-mail proves that the mailbox is the agent's.
     ...(download ? [triple(webId, UNPROVEN, iri(`mailto:${mailbox}`))] : []),
     triple(webId, FOAF('based_near'), iri(basedNear)),
     triple(dataspace.secretary, ACL('delegates'), iri(webId)),
@@ -109,8 +114,8 @@ function rsaKeyOf(pem: string): { modulus: string; exponent: number } {
 }
 
 /**
- * Made by the secretary, who owns them: what stands in these graphs makes rules, so that an agent who owned its profile
- * could give itself any right.
+ * The secretary creates these documents and owns them. Their graphs contain authorizations, or are read with them: an agent
+ * who owned its profile could give itself any right.
  */
 const writingOf = (
   { gateway, application, dataspace, trace, request }: Context,
@@ -134,12 +139,13 @@ async function makeAll(context: Context, documents: readonly DescribedDocument[]
   return undefined
 }
 
-/** The profile first: without it the others are about nobody. */
+/** The profile is removed first: without it the other documents are about no agent. */
 async function removeAll(context: Context, documents: readonly DescribedDocument[]): Promise<void> {
   const writing = writingOf(context, 'DELETE')
   for (const [document] of [...documents].reverse()) {
     const removed = await putDocument(writing, document, () => undefined)
-    if (isFailure(removed)) context.gateway.log.warn({ document }, 'a sign-up that failed has left this behind')
+    if (isFailure(removed))
+      context.gateway.log.warn({ document }, 'a sign-up failed and its document could not be removed: delete it')
   }
 }
 
@@ -154,7 +160,7 @@ function mailTo(
     `Dear ${givenName},`,
     '',
     `you have signed up at ${base}. Your WebID is ${webId}`,
-    'Attached is your certificate: import it into your browser with the password that you have chosen.',
+    'Your certificate is attached: import it into your browser with the password that you have chosen.',
   ]
   const file = { name: 'cert.p12', type: PKCS12, content }
   return gateway.mail!.send({

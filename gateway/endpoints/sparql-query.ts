@@ -1,4 +1,4 @@
-// In charge of answering SPARQL queries: negotiation, stored results and their validators, and streams that end as they should.
+// In charge of answering SPARQL queries: negotiation, stored results and their validators, and streamed results.
 import type { Ask, ResultAnswer } from '../../cache/stored-results.js'
 import type { Decision } from '../../policies/decide.js'
 import type { Field, Response } from '../http/exchange.js'
@@ -37,7 +37,7 @@ export async function answerQuery(
     case 'failed':
       return answer.failure
     case 'streamed':
-      return stream(context, answer.pieces, [['Content-Type', format.contentType], ...shared(context, decision)])
+      return stream(context, answer.pieces, [['Content-Type', format.contentType], ...commonFields(context, decision)])
     case 'stored':
       return stored(context, answer.result, format, decision)
   }
@@ -63,7 +63,7 @@ async function ask(context: Context, query: QueryAnalysis, format: Format): Prom
   return { kind: 'streamed', pieces: await begun(asked.pieces) }
 }
 
-/** With its first piece here, or its failure, so that what fails at once is answered as a failure. */
+/** Waits for the first piece: a query that fails at once is answered with an error, and not with a broken stream. */
 async function begun(pieces: AsyncIterable<Uint8Array>): Promise<AsyncIterable<Uint8Array>> {
   const source = pieces[Symbol.asyncIterator]()
   let first: IteratorResult<Uint8Array> | undefined = await source.next()
@@ -78,8 +78,8 @@ async function begun(pieces: AsyncIterable<Uint8Array>): Promise<AsyncIterable<U
   return { [Symbol.asyncIterator]: () => iterator }
 }
 
-const shared = ({ application, agent }: Context, decision: Decision): Field[] => [
-  // Design 5: what nobody in particular may ask, everyone may, and shared caches may store it.
+const commonFields = ({ application, agent }: Context, decision: Decision): Field[] => [
+  // Design 5: everyone may send a query that an anonymous client may send, and shared caches may store its result.
   ['Cache-Control', isPublic(agent, decision) ? 'public, no-cache' : 'private, no-cache'],
   ['Vary', 'Accept'],
   linkField(application, agent.webId, decision),
@@ -96,11 +96,11 @@ function stored(
     ['ETag', entityTag],
     // RFC 9111 §5.1: the time since the store answered.
     ['Age', String(Math.max(0, Math.floor((gateway.now() - answeredAt) / 1000)))],
-    ...shared(context, decision),
+    ...commonFields(context, decision),
   ]
-  // RFC 9110 §13.1: conditions are about the resource that the method reads; POST, which may do anything, reads none.
+  // RFC 9110 §13.1: conditions are about the representation that the method selects. POST selects none.
   const conditions = request.method === 'POST' ? {} : request.fields
-  const unmet = 'The result is not the one that the request asks for.'
+  const unmet = 'The current result does not meet the conditions of the request.'
   const current = { entityTags: [entityTag] }
   const outcome = evaluateConditions({ fields: conditions, receivedAt: request.receivedAt }, current, true, unmet)
   if (outcome === 'not-modified') return response(304, fields)

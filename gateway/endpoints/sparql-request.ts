@@ -1,5 +1,5 @@
-// In charge of what a request to the SPARQL endpoint carries: a query or an update, and the dataset for it
-// (SPARQL 1.1 Protocol §2.1, §2.2; RFC 10008 for the method QUERY). Reads the content, decides nothing.
+// In charge of reading a request to the SPARQL endpoint: its query or update, and the dataset for it
+// (SPARQL 1.1 Protocol §2.1, §2.2; RFC 10008 for the method QUERY).
 import type { Field, Request } from '../http/exchange.js'
 import { readText } from '../http/body.js'
 import { parseMediaType } from '../http/media-type.js'
@@ -26,7 +26,7 @@ export const SPARQL_ACCEPTS: readonly Field[] = [
   ['Accept-Query', QUERY_TYPE],
 ]
 
-/** Only a well-formed update writes. Syntax errors are reported to those who may query. */
+/** Only a well-formed request for an update needs Write. Syntax errors are reported only to agents who may query. */
 export const neededFor = (_method: string, content: SparqlRequest | Problem | undefined): Mode =>
   isFailure(content) || content!.kind === 'query' ? 'Read' : 'Write'
 
@@ -37,8 +37,8 @@ export async function readSparqlRequest(
 ): Promise<SparqlRequest | Problem> {
   const { method, fields } = request
   if (method === 'GET' || method === 'HEAD') {
-    // SPARQL 1.1 Protocol §2.2: there is no update by GET.
-    return url.has('update') ? malformed('An update is sent with POST.') : operationOf(url, 'query')
+    // SPARQL 1.1 Protocol §2.2: GET cannot update.
+    return url.has('update') ? malformed('Send an update with POST.') : operationOf(url, 'query')
   }
   const type = parseMediaType(fields['content-type'] ?? '')?.type
   const isDirect = type === QUERY_TYPE || (type === UPDATE_TYPE && method === 'POST')
@@ -54,7 +54,8 @@ export async function readSparqlRequest(
 
 /** SPARQL 1.1 Protocol §2.1.3, §2.2.2: the content is the text, the dataset is in the URL. */
 function directOf(url: URLSearchParams, kind: SparqlRequest['kind'], text: string): SparqlRequest | Problem {
-  if (url.has('query') || url.has('update')) return malformed('There is one query or update too many, in the URL.')
+  if (url.has('query') || url.has('update'))
+    return malformed('The content is the query or update: leave out the one in the URL.')
   const parameters = new URLSearchParams(url)
   parameters.set(kind, text)
   return operationOf(parameters, kind)
@@ -63,7 +64,7 @@ function directOf(url: URLSearchParams, kind: SparqlRequest['kind'], text: strin
 /** SPARQL 1.1 Protocol §2.1.2, §2.2.1: all parameters are in the content. */
 function formOf(url: URLSearchParams, text: string): SparqlRequest | Problem {
   if ([...OPERATIONS, ...Object.values(DATASET).flat()].some((name) => url.has(name))) {
-    return malformed('With a form, all parameters go into the content.')
+    return malformed('With a form, send all parameters in the content.')
   }
   const form = new URLSearchParams(text)
   if (form.has('query') && form.has('update')) return malformed('Send a query or an update, not both.')
@@ -78,7 +79,7 @@ const DATASET = {
 
 function operationOf(parameters: URLSearchParams, kind: SparqlRequest['kind']): SparqlRequest | Problem {
   const [text, another] = parameters.getAll(kind)
-  if (text === undefined) return malformed('There is no query and no update.')
+  if (text === undefined) return malformed('The request has no query and no update.')
   if (another !== undefined) return malformed(`There is more than one parameter ${kind}.`)
   const foreign = DATASET[kind === 'query' ? 'update' : 'query'].find((name) => parameters.has(name))
   if (foreign) return malformed(`The parameter ${foreign} does not go with ${kind}.`)
@@ -87,11 +88,11 @@ function operationOf(parameters: URLSearchParams, kind: SparqlRequest['kind']): 
   const all = [...dataset.default, ...dataset.named]
   if (all.length === 0) return { kind, text, dataset: undefined }
   const wrong = all.find((graph) => !ABSOLUTE_IRI.test(graph))
-  if (wrong !== undefined) return malformed('A graph is named by an absolute IRI.')
+  if (wrong !== undefined) return malformed('Name each graph by an absolute IRI.')
   return { kind, text, dataset }
 }
 
-// What can stand between < and > in SPARQL (§19.8 [139]), with a scheme.
+// The characters that SPARQL allows between < and > (SPARQL 1.1 Query §19.8 [139]), after a scheme.
 const ABSOLUTE_IRI = /^[A-Za-z][A-Za-z0-9+.-]*:[^\x00-\x20<>"{}|^`\\]*$/
 
 const malformed = (detail: string): Problem => problem('request.malformed', detail)

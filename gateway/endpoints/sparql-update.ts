@@ -1,4 +1,4 @@
-// In charge of SPARQL updates through the endpoint, and of everything that was made from what they may have changed.
+// In charge of SPARQL updates through the endpoint: the locks, the update, and the caches and rules that depend on it.
 import type { Decision } from '../../policies/decide.js'
 import { LATEST_WRITE_MS } from '../stores/store.js'
 import type { Response } from '../http/exchange.js'
@@ -11,7 +11,7 @@ import type { Problem } from '../problem.js'
 import { linkField, response } from '../request/respond.js'
 import type { UpdateAnalysis } from '../sparql/analysis.js'
 
-/** How many documents an update locks by name. */
+/** The most documents that an update locks one by one. */
 const MOST_LOCKS = 64
 
 export async function answerUpdate(
@@ -22,7 +22,7 @@ export async function answerUpdate(
   const { application, agent, gateway, trace, request } = context
   const sharers = sharersOf(application.store, gateway).map((member) => member.application)
   const written = writeSet === 'dataset' ? [] : writeSet.filter((graph) => sharers.some((one) => one.isDocument(graph)))
-  // What may change any document, or too many, keeps all other writes waiting.
+  // An update that may change any document, or too many, makes all other writes wait.
   const isWide = writeSet === 'dataset' || written.length > MOST_LOCKS
   const parts = sharers.flatMap((sharer) => {
     const documents = isWide ? undefined : written.filter((graph) => sharer.isDocument(graph))
@@ -31,7 +31,7 @@ export async function answerUpdate(
   const locks: Lock[] = parts.map(({ sharer }) => everyWrite(sharer, isWide ? 'exclusive' : 'shared'))
   if (!isWide) for (const document of written) locks.push([document, 'exclusive'])
   return underLocks(gateway, locks, async () => {
-    // Not ended when the client leaves: half the time it would be done all the same.
+    // Not aborted when the client leaves: the store may perform the update all the same.
     const own = parts.find(({ sharer }) => sharer === application)!
     const others = parts.filter((part) => part !== own)
     const update = { text, documents: own.documents, agent: agent.webId, time: request.receivedAt }
@@ -44,7 +44,7 @@ export async function answerUpdate(
   })
 }
 
-/** Everything kept and everything compiled follows before the answer goes out. `until`: the update may still be done. */
+/** Updates caches and rules before the response is sent. @param until until then the store may perform a failed update */
 async function changed({ application, gateway }: Context, graphs: GraphSet, until: number | undefined): Promise<void> {
   const { cache, store } = application
   if (graphs === 'dataset') {
@@ -63,7 +63,7 @@ async function changed({ application, gateway }: Context, graphs: GraphSet, unti
     admins.map(async ({ application: { base }, dataspace: { ontologies, access } }) => {
       ontologies.changed(`${base}ontologies/`, until)
       if (until !== undefined && graphs !== 'dataset') for (const graph of graphs) access.changed(graph, 'uncertain')
-      // Where that fails, nothing is decided until it has been done (compiled-access.ts).
+      // While this fails, the gateway decides nothing (compiled-rules.ts).
       await access.reload()
     }),
   )

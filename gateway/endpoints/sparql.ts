@@ -1,5 +1,5 @@
-// In charge of the SPARQL endpoint (spec 4.2): queries and updates after access has been decided, over the latest version of
-// every document. No text reaches the store that was not analysed, and none reaches out of it that was not allowed to.
+// In charge of the SPARQL endpoint (spec 4.2): queries and updates, once access is decided, over the latest version of every
+// document. Each text is analysed before the store gets it, and may reach other servers only as the operator allows.
 import type { ByteCache } from '../caches.js'
 import type { Response } from '../http/exchange.js'
 import { sharersOf, type Member } from '../gateway.js'
@@ -34,7 +34,7 @@ export async function sparql({
   return refused ?? answerUpdate(context, update, decision)
 }
 
-/** Texts above this are analysed in a thread: hostile ones take seconds. */
+/** Longer texts are analysed in a worker thread: hostile ones take seconds. */
 const INLINE_CHARACTERS = 16 * 1024
 
 async function analysed<Analysis extends object>(
@@ -55,22 +55,22 @@ async function analysed<Analysis extends object>(
   return analysis
 }
 
-/** What reaches out of the store is refused, unless the target is a constant that the operator has allowed. */
+/** A text may reach other servers only by constant URLs that the operator has allowed. */
 function federation(
   { services, loads = [] }: Pick<QueryAnalysis, 'services'> & Partial<Pick<UpdateAnalysis, 'loads'>>,
   allowed: readonly string[],
 ): Problem | undefined {
   if (services === 'variable') return refusal('SERVICE with a variable is not allowed.')
   const other = [...services, ...loads].find((target) => !allowed.includes(target))
-  return other === undefined ? undefined : refusal(`Reaching <${other}> from a query or update is not allowed.`)
+  return other === undefined ? undefined : refusal(`A query or update may not reach <${other}>.`)
 }
 
 const refusal = (detail: string): Problem => problem('access.federation', detail)
 
 /**
- * Spec 4.1: the documents of the owner agent and the secretary agent cannot be modified or deleted; not by an update either.
- * 403, since it is not the method that is wrong. Where they are, an update has to name the graphs that it writes: what it
- * would match cannot be told before it is done, and cannot be taken back after.
+ * Spec 4.1: the documents of the owner agent and the secretary agent cannot be modified or deleted, not by an update either.
+ * The status is 403, since the method is allowed. In a store that has such documents, an update has to name the graphs that it
+ * writes: those that it would match are unknown before it is performed, and afterwards it cannot be undone.
  */
 function protection({ writeSet }: UpdateAnalysis, { application, gateway }: Context): Problem | undefined {
   const here = sharersOf(application.store, gateway).flatMap(protectedIn)
@@ -84,7 +84,7 @@ function protection({ writeSet }: UpdateAnalysis, { application, gateway }: Cont
     : problem('access.denied', `<${named}> cannot be changed: it is a document of the owner or the secretary.`)
 }
 
-/** The protected documents that are in this application's store. */
+/** The protected documents of this application. */
 function protectedIn({ application: { kind, base }, dataspace: { admin, protectedDocuments } }: Member): string[] {
   return [...protectedDocuments].filter(
     (document) => document.startsWith(base) && document.startsWith(admin.base) === (kind === 'admin'),

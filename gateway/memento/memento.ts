@@ -1,5 +1,4 @@
 // In charge of `?version=`: a document as it was at a commit (RFC 7089 §4.2, spec 9.3).
-import { isSetback } from '../../versioning/change.js'
 import { formatMementoDatetime } from '../../versioning/memento/memento-datetime.js'
 import { historyLinks, mementoLinks, mementoUri, type Memento } from '../../versioning/memento/time-map.js'
 import type { Field, Response } from '../http/exchange.js'
@@ -7,14 +6,14 @@ import { graphOf } from '../rdf/graph.js'
 import { negotiate, RDF_FORMATS, type Format } from '../http/media-type.js'
 import {
   cacheControl,
-  failed,
   findVersion,
+  historyFailed,
+  historyLinkField,
   IMMUTABLE,
   inAcceptedFormat,
-  pastLinks,
   refuse,
-  type Past,
-} from './answer.js'
+  type HistoryRequest,
+} from './history-request.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { readNTriples } from '../rdf/read.js'
 import { writeGraph } from '../rdf/write.js'
@@ -24,13 +23,13 @@ import { response } from '../request/respond.js'
 /** Spec 9.3: the commit, the same for every format. */
 const entityTagOf = ({ commit }: Memento): string => `"${commit}"`
 
-/** What every answer about a memento has, whatever its status (RFC 7089 §2.1.1: Memento-Datetime stays). */
+/** The fields of every response about a memento, whatever its status (RFC 7089 §2.1.1: Memento-Datetime stays). */
 export const mementoFields = (memento: Memento): readonly Field[] => [
   ['Memento-Datetime', formatMementoDatetime(memento.time)],
 ]
 
 /** @param id 4 to 40 hex digits */
-export async function answerMemento(asked: Past, id: string): Promise<Response> {
+export async function answerMemento(asked: HistoryRequest, id: string): Promise<Response> {
   const found = await findVersion(asked, id)
   if (isFailure(found)) return refuse(asked, found)
   const { memento, mementos } = found
@@ -50,11 +49,11 @@ export async function answerMemento(asked: Past, id: string): Promise<Response> 
     ...sticky,
     cacheControl(asked, IMMUTABLE),
     ['Vary', 'Accept'],
-    // RFC 9110 §8.7: the name that stays, where another was asked for.
+    // RFC 9110 §8.7: the lasting URL, where the request has an abbreviated id.
     ...(id === memento.commit ? [] : [['Content-Location', mementoUri(document, memento)] as const]),
-    pastLinks(asked, links),
+    historyLinkField(asked, links),
   ]
-  const unmet = 'This is not the version that the request asks for.'
+  const unmet = 'This version does not meet the conditions of the request.'
   const outcome = evaluateConditions(request, { entityTags: [entityTag] }, true, unmet)
   if (outcome === 'not-modified') return response(304, fields)
   if (outcome !== 'proceed') return refuse(asked, outcome, links, sticky)
@@ -64,7 +63,7 @@ export async function answerMemento(asked: Past, id: string): Promise<Response> 
   return response(200, [['Content-Type', format.contentType], ...fields], body)
 }
 
-async function represent(asked: Past, memento: Memento, format: Format): Promise<Buffer | Problem> {
+async function represent(asked: HistoryRequest, memento: Memento, format: Format): Promise<Buffer | Problem> {
   const { mementos } = asked.context.gateway.caches
   const key = `${memento.blob} ${format.code}`
   const body = mementos.get(key) ?? (await write(asked, memento, format))
@@ -73,16 +72,16 @@ async function represent(asked: Past, memento: Memento, format: Format): Promise
 }
 
 async function write(
-  { history, document, context }: Past,
+  { history, document, context }: HistoryRequest,
   memento: Memento,
   format: Format,
 ): Promise<Buffer | Problem> {
   const content = await history.content(document, memento)
-  if (isSetback(content)) return failed(context, content)
+  if (isFailure(content)) return historyFailed(context, content)
   const triples = content === undefined ? undefined : readNTriples(content)
   if (!triples) {
     context.trace.cause = `commit ${memento.commit} has no N-Triples for ${document}`
-    return problem('history.failed', 'This version cannot be read: what the repository has for it is no N-Triples.')
+    return problem('history.failed', 'This version cannot be read: its content in the repository is not N-Triples.')
   }
   const written = writeGraph(graphOf(triples), format)
   return isFailure(written) ? written : Buffer.from(written)

@@ -1,15 +1,14 @@
-// In charge of `?timegate`: the way to the version closest to a datetime (RFC 7089 §4.2.1, spec 9.5).
+// In charge of `?timegate`: the redirect to the version closest to a datetime (RFC 7089 §4.2.1, spec 9.5).
 import { parseMementoDatetime } from '../../versioning/memento/memento-datetime.js'
-import { closestMemento } from '../../versioning/memento/time-gate.js'
-import { historyLinks, mementosOf, mementoUri } from '../../versioning/memento/time-map.js'
+import { closestMemento, historyLinks, mementosOf, mementoUri } from '../../versioning/memento/time-map.js'
 import type { Field, Response } from '../http/exchange.js'
-import { cacheControl, pastLinks, refuse, versionsOf, type Past } from './answer.js'
+import { cacheControl, historyLinkField, refuse, versionsOf, type HistoryRequest } from './history-request.js'
 import { isFailure, problem } from '../problem.js'
 import { response } from '../request/respond.js'
 
 const VARY: Field = ['Vary', 'accept-datetime']
 
-export async function answerTimeGate(asked: Past): Promise<Response> {
+export async function answerTimeGate(asked: HistoryRequest): Promise<Response> {
   const { document, context } = asked
   const versions = await versionsOf(asked)
   if (isFailure(versions)) return refuse(asked, versions, undefined, [VARY])
@@ -18,7 +17,7 @@ export async function answerTimeGate(asked: Past): Promise<Response> {
   const datetime = wanted === undefined ? undefined : parseMementoDatetime(wanted)
   if (wanted !== undefined && datetime === undefined) {
     // RFC 7089 §4.5.3
-    const detail = 'Accept-Datetime is no date such as Sun, 06 Nov 1994 08:49:37 GMT.'
+    const detail = 'Accept-Datetime has to be a date such as Sun, 06 Nov 1994 08:49:37 GMT.'
     return refuse(asked, problem('request.malformed', detail), historyLinks(document, mementos), [VARY])
   }
   const chosen = closestMemento(mementos, datetime)
@@ -28,6 +27,6 @@ export async function answerTimeGate(asked: Past): Promise<Response> {
     ['Location', mementoUri(document, chosen)],
     cacheControl(asked, 'no-cache'),
     VARY,
-    pastLinks(asked, historyLinks(document, mementos, chosen)),
+    historyLinkField(asked, historyLinks(document, mementos, chosen)),
   ])
 }

@@ -1,12 +1,11 @@
 // In charge of a PUT that restores: the version of the document that its content equals, where it names one (spec 9.6).
-import { isSetback } from '../../versioning/change.js'
-import type { Facts } from '../request/access.js'
+import { decideOn, type Facts } from '../request/access.js'
 import { graphOf, nTriplesOf, type Quad } from '../rdf/graph.js'
 import type { Context } from '../request/context.js'
 import { areSame } from '../rdf/same-graph.js'
 import { clientTriples } from '../documents/next-state.js'
-import { failed, findVersion, PATIENCE_MS } from '../memento/answer.js'
-import { pastOf } from '../memento/past.js'
+import { historyRequestOf } from '../memento/history.js'
+import { COMMITS_WAIT_MS, findVersion, historyFailed } from '../memento/history-request.js'
 import { isFailure, type Problem } from '../problem.js'
 import { readNTriples } from '../rdf/read.js'
 import type { WriteRequest } from './write-request.js'
@@ -28,14 +27,16 @@ export async function restoredVersion(
 ): Promise<Restored | undefined | Problem> {
   const id = versionNamed(context, facts.iri)
   if (id === undefined || write.method !== 'PUT') return undefined
-  const asked = await pastOf(context, facts, PATIENCE_MS)
+  const decision = decideOn(context, facts, 'Read')
+  if (isFailure(decision)) return decision
+  const asked = await historyRequestOf({ context, facts, decision }, COMMITS_WAIT_MS)
   if (isFailure(asked)) return asked.failure === 'access.denied' ? undefined : asked
   const found = await findVersion(asked, id)
   if (isFailure(found)) return found.failure === 'document.no-versions' ? undefined : found
   if (!found.memento) return undefined
   const { commit } = found.memento
   const nTriples = await asked.history.content(facts.iri, found.memento)
-  if (isSetback(nTriples)) return failed(context, nTriples)
+  if (isFailure(nTriples)) return historyFailed(context, nTriples)
   const version = readNTriples(nTriples ?? '')
   if (nTriples === undefined || !version) return undefined
   const own = (triples: readonly Quad[]): string => nTriplesOf(graphOf(clientTriples(triples, facts.iri)))

@@ -1,6 +1,6 @@
 // In charge of the start on a store and a repository that do not have the same documents: the start fails where the store has
 // lost them, documents that only the store has are imported, and documents that it lacks are reported.
-import { makeBell } from '../../versioning/journal/bell.js'
+import { makeSignal } from '../../versioning/journal/signal.js'
 import { StartFailure } from '../configuration/start-failure.js'
 import type { Log } from '../log.js'
 import { isFailure, type Problem } from '../problem.js'
@@ -31,7 +31,7 @@ interface State {
   readonly log: Log
   readonly pauses: typeof PAUSES
   readonly closing: AbortController
-  readonly bell: ReturnType<typeof makeBell>
+  readonly ending: ReturnType<typeof makeSignal>
   /** As `check` has read them, for the first attempt. */
   names: DocumentNames | Problem | undefined
   missing: number
@@ -41,7 +41,7 @@ interface State {
 
 export function makeAlignment(mirrored: Mirrored, log: Log, pauses = PAUSES): Alignment {
   const state: State = {
-    ...{ mirrored, log, pauses, closing: new AbortController(), bell: makeBell() },
+    ...{ mirrored, log, pauses, closing: new AbortController(), ending: makeSignal() },
     ...{ names: undefined, missing: 0, pending: undefined },
   }
   return {
@@ -58,7 +58,7 @@ export function makeAlignment(mirrored: Mirrored, log: Log, pauses = PAUSES): Al
     found: (missing) => void (state.missing = missing),
     close() {
       state.closing.abort()
-      state.bell.ring()
+      state.ending.send()
     },
   }
 }
@@ -113,9 +113,9 @@ async function align(state: State): Promise<undefined | Problem> {
 
 /** Attempts it again and again, until it is done or the gateway closes. */
 async function alignLater(state: State): Promise<void> {
-  const { mirrored, log, pauses, closing, bell } = state
+  const { mirrored, log, pauses, closing, ending } = state
   for (let pause = pauses.shortest; !closing.signal.aborted; pause = Math.min(2 * pause, pauses.longest)) {
-    await bell.heard(pause)
+    await ending.received(pause)
     if (closing.signal.aborted) return
     try {
       state.pending = (await align(state))?.detail

@@ -1,5 +1,4 @@
 // In charge of comparing a document of the store with the one of the history, and of journalling the difference.
-import { isSetback } from '../../versioning/change.js'
 import { storedState } from '../documents/stored-state.js'
 import { isFailure, type Problem } from '../problem.js'
 import { areSame } from '../rdf/same-graph.js'
@@ -27,7 +26,7 @@ export async function compare(
   const content = await storedState(store, document)
   if (isFailure(content)) return content
   const before = await history.latest(document, PATIENCE_MS)
-  if (isSetback(before)) return historyProblem(before)
+  if (isFailure(before)) return historyProblem(before)
   if (areSame(before, content)) return undefined
   const mismatch =
     before === undefined ? 'missing in the repository' : content === undefined ? 'missing in the store' : 'changed'
@@ -48,7 +47,7 @@ export async function sweepDocument(
   if (found === undefined || isFailure(found)) return found
   const { mismatch, ...states } = found
   const entries = await mirrored.history.begin([{ document, ...states, ...author }])
-  if (isSetback(entries)) return historyProblem(entries)
+  if (isFailure(entries)) return historyProblem(entries)
   await mirrored.history.done(entries)
   return mismatch
 }

@@ -1,5 +1,4 @@
 // In charge of importing documents that were not written through the gateway: many documents of a store as one commit.
-import { isSetback } from '../../versioning/change.js'
 import { makeUlids } from '../../versioning/journal/ulid.js'
 import { storedState } from '../documents/stored-state.js'
 import { isFailure, type Problem } from '../problem.js'
@@ -50,7 +49,7 @@ export async function importDocuments(
     const change = { id: makeUlids(now)(), method: 'SWEEP', agent: undefined, time: now() }
     try {
       const commit = await repository.commitFiles(files(), change)
-      if (isSetback(commit)) return historyProblem(commit)
+      if (isFailure(commit)) return historyProblem(commit)
     } catch (error) {
       if (error instanceof StoreBreak) return error.problem
       throw error

@@ -1,7 +1,6 @@
 // In charge of what every journalled write needs: the store and the history of its application, and their journal.
-import { isSetback } from '../../versioning/change.js'
 import type { NewChange, OpenEntry } from '../../versioning/history.js'
-import type { Problem } from '../problem.js'
+import { isFailure, type Problem } from '../problem.js'
 import type { GraphStore } from '../stores/store.js'
 import type { Settlement, SettlementSettings } from './settlement.js'
 import { historyProblem } from './write-failures.js'
@@ -19,7 +18,7 @@ export async function begin(
   changes: readonly NewChange[],
 ): Promise<readonly OpenEntry[] | Problem> {
   const entries = await history.begin(changes)
-  return isSetback(entries) ? historyProblem(entries) : entries
+  return isFailure(entries) ? historyProblem(entries) : entries
 }
 
 /**

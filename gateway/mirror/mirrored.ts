@@ -1,6 +1,7 @@
 // In charge of all documents of an application at once: which its store has, and which its repository has.
 import type { History } from '../../versioning/history.js'
-import { SetbackError, type Repository } from '../../versioning/repository.js'
+import { caughtSetback } from '../../versioning/failure.js'
+import type { Repository } from '../../versioning/repository.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import type { GraphStore } from '../stores/store.js'
 import { select } from '../stores/select.js'
@@ -99,8 +100,7 @@ export async function orProblem<T>(task: () => Promise<T>): Promise<T | Problem>
   try {
     return await task()
   } catch (error) {
-    if (error instanceof SetbackError) return historyProblem(error.setback)
-    throw error
+    return historyProblem(caughtSetback(error))
   }
 }
 

@@ -1,5 +1,4 @@
 // In charge of filling an empty store from the repository and the journal.
-import { isSetback } from '../../versioning/change.js'
 import type { OpenEntry } from '../../versioning/history.js'
 import type { Locks } from '../documents/locks.js'
 import { isFailure, problem, type Problem } from '../problem.js'
@@ -114,7 +113,7 @@ async function isUnreadable(store: GraphStore, content: string | undefined, { fa
 /** Tells the operator which file to look at. */
 async function placeOf({ history, pathOf }: Mirrored, document: string): Promise<string> {
   const found = await history.versions(document, INDEXED_MS)
-  const commit = isSetback(found) ? undefined : found.versions.at(-1)?.commit
+  const commit = isFailure(found) ? undefined : found.versions.at(-1)?.commit
   return `It is ${pathOf(document)}${commit === undefined ? '' : ` as at commit ${commit}`}.`
 }
 

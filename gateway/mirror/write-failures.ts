@@ -1,5 +1,5 @@
 // In charge of the meaning that a failure of store or history has for a write: whether the store may have done it.
-import type { Setback } from '../../versioning/change.js'
+import type { Setback } from '../../versioning/failure.js'
 import { problem, type Problem } from '../problem.js'
 
 /** The store has done nothing of the write, and will not. After all other failures it may have, or may yet. */
@@ -18,7 +18,7 @@ export const hasNoLaterEffect = ({ failure }: Problem): boolean =>
 
 const RETRY_S = '10'
 
-export const historyProblem = ({ setback, detail }: Setback): Problem =>
-  setback === 'unfit'
+export const historyProblem = ({ failure, detail }: Setback): Problem =>
+  failure === 'unfit'
     ? problem('update.form', detail)
-    : problem(setback === 'full' ? 'history.full' : 'history.failed', detail, { fields: [['Retry-After', RETRY_S]] })
+    : problem(failure === 'full' ? 'history.full' : 'history.failed', detail, { fields: [['Retry-After', RETRY_S]] })

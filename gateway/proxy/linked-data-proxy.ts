@@ -1,5 +1,5 @@
-// In charge of the Linked Data proxy (spec 4.4): who may use it, what it may be asked for, and what leaves the gateway: a
-// request in nobody's name, with the fields that are listed here. Nothing that comes back is kept.
+// In charge of the Linked Data proxy (spec 4.4): the agents who may use it, the URLs that it fetches, and what it sends: an
+// anonymous request with the fields that are listed here. Nothing is cached.
 import { createHash } from 'node:crypto'
 import { parseHttpUrl } from '../../policies/fetch/destination.js'
 import type { FetchFailure } from '../../policies/fetch/fetch-failure.js'
@@ -11,15 +11,15 @@ import type { Context } from '../request/context.js'
 import type { Asked } from '../request/route.js'
 import type { Target } from '../http/target.js'
 import { isFailure, problem, type Problem, type ProblemCode } from '../problem.js'
-import { answerFrom, SENT } from './answer.js'
-import { acceptOf, formatsFor } from './forms.js'
+import { acceptOf, formatsFor } from './representations.js'
+import { responseFrom, SENT_FIELDS } from './response.js'
 import { conditionsOf } from './validators.js'
 import { methodNotAllowed } from '../request/refusal.js'
 import type { Fields } from '../http/fields.js'
 
 type ProxiedTarget = Target<Member> & { readonly kind: 'proxied' }
 
-/** What the fetcher of the proxy is limited to. The URLs of vocabularies often lead over several resolvers. */
+/** Limits of a fetch through the proxy. URLs of vocabularies often redirect several times. */
 export const proxyLimits = (timeout: number): Partial<GuardedFetchSettings> => ({
   maxBytes: 8 * 1024 * 1024,
   headersTimeout: timeout,
@@ -27,7 +27,7 @@ export const proxyLimits = (timeout: number): Partial<GuardedFetchSettings> => (
   maxRedirects: 5,
 })
 
-/** Concurrent requests: of one agent, of all. Each may hold an answer and what it is made into. */
+/** Concurrent requests of one agent, and of all. Each may keep an answer and its conversion in memory. */
 const PLACES = { each: 8, all: 32 } as const
 
 /** @param bases of all applications */
@@ -49,7 +49,9 @@ export async function proxied({ context, target: { uri } }: Asked<ProxiedTarget>
   if (isFailure(url)) return url
   const leave = takePlace(agent.webId ?? '')
   if (!leave) {
-    return problem('server.overloaded', 'Too many requests to other servers.', { fields: [['Retry-After', '1']] })
+    return problem('server.overloaded', 'Too many requests to other servers are under way. Retry shortly.', {
+      fields: [['Retry-After', '1']],
+    })
   }
   try {
     return await exchange(context, url)
@@ -73,16 +75,16 @@ async function exchange(context: Context, url: URL): Promise<Response | Problem>
     method,
     fields: { ...sentFields(fields, body.length > 0), ...conditions.fields, via: viaOf(fields, pseudonym) },
     ...(body.length > 0 && { body }),
-    // A write may be for this server only: its client decides whether to follow.
+    // A write may be meant for this server only: the client decides whether to follow a redirect.
     redirects: isSafe ? 'follow' : 'return',
     signal: request.signal(),
   })
-  if (!isFailure(answer)) return answerFrom(context, answer, conditions)
+  if (!isFailure(answer)) return responseFrom(context, answer, conditions)
   trace.cause = answer.failure
   return problem(CODE_OF[answer.failure], answer.detail)
 }
 
-/** Fetch §2.2.5, `Sec-Fetch-Dest`: what a page would run or be changed by, unlike data, an image or a page in its sandbox. */
+/** Values of `Sec-Fetch-Dest` (Fetch §2.2.5) for content that runs in a page or changes it; images and frames do neither. */
 const ACTIVE =
   /^(?:audioworklet|embed|json|manifest|object|paintworklet|script|serviceworker|sharedworker|style|worker|xslt)$/
 
@@ -91,7 +93,7 @@ function refusal(fields: Fields, mayUse: boolean, pseudonym: string): Problem | 
     return problem('access.denied', 'Access not authorized: only identified agents may use the proxy (?uri=).')
   }
   if (ACTIVE.test(fields['sec-fetch-dest'] ?? '')) {
-    return problem('access.denied', 'What another server gives may not be made part of a page of this origin.')
+    return problem('access.denied', 'Content of another server may not become part of a page of this origin.')
   }
   return fields.via?.includes(pseudonym)
     ? problem('proxy.loop', 'The request has come through this proxy already: the URL leads back here.')
@@ -108,8 +110,8 @@ function destinationOf(uri: string, isOwn: (url: URL) => boolean): URL | Problem
 }
 
 /**
- * Whether a URL is at the origin of one of these bases, however it is spelled. The scheme does not count: what is served
- * over https is redirected to from http.
+ * Tells whether a URL is at the host and port of one of these bases, however it is spelled. The scheme does not count: http
+ * redirects to https.
  */
 export function ownUrls(bases: readonly string[]): (url: URL) => boolean {
   const authorityOf = ({ hostname, port }: URL): string => `${hostname.replace(/\.$/, '')}:${port}`
@@ -117,12 +119,12 @@ export function ownUrls(bases: readonly string[]): (url: URL) => boolean {
   return (url) => own.has(authorityOf(url))
 }
 
-/** Of the client's fields these go out, Accept, the conditions and Via: none that says who is asking, or from where. */
+/** Sent beside SENT_FIELDS, Accept, the conditions and Via. No field is sent that identifies the client or its address. */
 const SENT_WITH_CONTENT = ['content-type', 'content-language', 'content-encoding', 'link', 'slug']
 
 const sentFields = (fields: Fields, hasContent: boolean): Record<string, string> =>
   Object.fromEntries(
-    [...SENT, ...(hasContent ? SENT_WITH_CONTENT : [])].flatMap((name) => {
+    [...SENT_FIELDS, ...(hasContent ? SENT_WITH_CONTENT : [])].flatMap((name) => {
       const value = fields[name]
       return value === undefined ? [] : [[name, value]]
     }),

@@ -1,19 +1,19 @@
-// In charge of conditions and validators across the Linked Data proxy: each form that an answer is given in has its own
-// entity-tag, made from that of the server, which can be had back from it. Nothing is remembered. Pure.
+// In charge of conditions and validators across the Linked Data proxy: each format of the content has its own entity-tag,
+// made from the server's, which can be read from it again. Nothing is remembered. Pure.
 import { parseEntityTags, type EntityTag } from '../../cache/entity-tag.js'
 import type { Fields } from '../http/fields.js'
 
-// The server's, the media type that it has given, the code of the form that this was given in: all of it may stand in an
-// entity-tag (RFC 9110 §8.8.3).
+// The server's entity-tag, the media type of its content, and the code of the format of the response: an entity-tag may
+// contain all of these characters (RFC 9110 §8.8.3).
 const OURS = /^"(.*);([^;"]+\/[^;"]+);([^;"]+)"$/
 
-/** The entity-tag of a form; undefined when the server has given none, or a malformed one. */
+/** The entity-tag of the content in a format; undefined when the server has sent none, or a malformed one. */
 export function proxiedTag(upstream: string | undefined, mediaType: string, code: string): string | undefined {
   const tag = single(upstream)
   return tag && written({ weak: tag.weak, opaque: `${tag.opaque.slice(0, -1)};${mediaType};${code}"` })
 }
 
-/** The server's entity-tag as it stands; undefined when it is malformed. */
+/** The server's entity-tag unchanged; undefined when it is malformed. */
 export const plainTag = (upstream: string | undefined): string | undefined => {
   const tag = single(upstream)
   return tag && written(tag)
@@ -26,25 +26,25 @@ function single(upstream: string | undefined): EntityTag | undefined {
 
 const written = ({ weak, opaque }: EntityTag): string => (weak ? `W/${opaque}` : opaque)
 
-/** Whether content of this media type would be given in the form with this code. */
+/** Tells whether the client would get content of this media type in the format with this code. */
 type IsGiven = (mediaType: string, code: string) => boolean
 
-export interface Conditions {
-  /** As the server is to have them. */
+export interface UpstreamConditions {
+  /** The condition fields to send upstream. */
   readonly fields: Readonly<Record<string, string>>
-  /** The client's entity-tag for one that the server says is current, if it has one. */
+  /** The entity-tag of the client's conditions that stands for the server's current one; undefined without one. */
   tagFor(upstream: string | undefined): string | undefined
 }
 
 /**
- * A reader's If-None-Match is about forms: those that would not be given now do not count, or a 304 would confirm another
- * form than the one asked for. A writer's conditions are about the state, in whichever form it was read.
+ * The If-None-Match of a read is about formats: entity-tags of formats that the client would not get now do not count, or a
+ * 304 would confirm another format than the requested one. The conditions of a write are about the state, in any format.
  */
-export function conditionsOf(fields: Fields, isSafe: boolean, isGiven: IsGiven): Conditions {
+export function conditionsOf(fields: Fields, isSafe: boolean, isGiven: IsGiven): UpstreamConditions {
   const known: { readonly ours: string; readonly theirs: string }[] = []
   const translated = (value: string, counts: IsGiven | undefined): string | undefined => {
     const tags = parseEntityTags(value)
-    // What is malformed is for the server to judge.
+    // The server judges malformed conditions.
     if (tags === '*' || !tags) return value
     const sent = tags.flatMap((tag) => {
       const [, opaque, mediaType, code] = OURS.exec(tag.opaque) ?? []
@@ -70,7 +70,7 @@ export function conditionsOf(fields: Fields, isSafe: boolean, isGiven: IsGiven):
     },
     tagFor(upstream) {
       const tag = single(upstream)
-      // RFC 9110 §15.4.5: a 304 has the ETag of the 200; where it lacks it and one was asked about, it is that one.
+      // RFC 9110 §15.4.5: a 304 has the ETag of the 200. Where the server leaves it out, only one sent tag can be meant.
       if (!tag) return known.length === 1 ? known[0]!.ours : undefined
       return known.find(({ theirs }) => theirs === tag.opaque)?.ours
     },

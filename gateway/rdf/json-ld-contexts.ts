@@ -1,8 +1,8 @@
 // In charge of remote JSON-LD contexts: fetched through the guarded fetcher only, cached for a while, bounded.
 import { LRUCache } from 'lru-cache'
-import type { LoadContext } from './read-json-ld.js'
 import type { GuardedFetch } from '../../policies/fetch/guarded-fetch.js'
 import { isFailure } from '../problem.js'
+import type { LoadContext } from './read-json-ld.js'
 
 const LIFETIME_MS = 3_600_000
 

@@ -1,11 +1,11 @@
 // In charge of opening an application's history: its repository, and the state of its store before the first request.
 import { existsSync } from 'node:fs'
-import { isSetback, type Setback } from '../../versioning/change.js'
+import { caughtSetback, type Setback } from '../../versioning/failure.js'
 import { documentOfPath, documentPath } from '../../versioning/git/document-path.js'
 import { openGitHubRepository } from '../../versioning/github/github-repository.js'
 import { openLocalRepository } from '../../versioning/git/local-repository.js'
 import { openHistory } from '../../versioning/open-history.js'
-import { SetbackError, type Repository } from '../../versioning/repository.js'
+import type { Repository } from '../../versioning/repository.js'
 import type { DescribedApplication, DescribedDataspace } from '../configuration/dataspace.js'
 import { isDocumentOf } from '../documents/document.js'
 import { ENDPOINT_NAMES } from '../routes.js'
@@ -110,7 +110,7 @@ async function openHistoryOf(
   const opened =
     (existing === 'documents' && !existsSync(place.journal) ? await whyNoDocuments(repository) : undefined) ??
     (await openHistory({ folder: place.journal, repository, base, prefix, now, log }))
-  if (isSetback(opened)) await repository.close()
+  if (isFailure(opened)) await repository.close()
   const history = orStartFailure(opened, base)
   return {
     history,
@@ -126,10 +126,9 @@ async function whyNoDocuments(repository: Repository): Promise<Setback | undefin
   try {
     for await (const { path } of repository.files()) if (path.endsWith('.nt')) return undefined
   } catch (error) {
-    if (error instanceof SetbackError) return error.setback
-    throw error
+    return caughtSetback(error)
   }
-  return { setback: 'missing', detail: `${repository.name} has no documents: there is nothing to rebuild from.` }
+  return { failure: 'missing', detail: `${repository.name} has no documents: there is nothing to rebuild from.` }
 }
 
 async function openRepository(
@@ -142,7 +141,7 @@ async function openRepository(
 }
 
 function orStartFailure<T>(opened: T | Setback, base: string): T {
-  if (isSetback(opened)) throw new StartFailure(`the history of ${base}: ${opened.detail}`)
+  if (isFailure(opened)) throw new StartFailure(`the history of ${base}: ${opened.detail}`)
   return opened
 }
 

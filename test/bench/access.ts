@@ -30,7 +30,7 @@ const containerOf = (n: number): string => `${BASE}projects/${n % 997}/archive-$
 const groupOf = (n: number): string => `${ADMIN}acl/groups/${n}/#this`
 const personOf = (n: number): string => `https://people.example/${n}/#me`
 
-/** Every eighth names the asking agent; groups, the public and containers have their shares. */
+/** Every eighth names the agent of the request; the others are for groups, for everyone and for containers. */
 const KINDS: readonly ((n: number, groups: number) => Statements)[] = [
   (n) => ({ agent: AGENT, accessTo: docOf(n), mode: ['Read', 'Write'] }),
   (n) => ({ agent: personOf(n), accessTo: docOf(n - 1), mode: ['Read', 'Write', 'Append'] }),
@@ -63,7 +63,7 @@ function* graphsOf(size: number): Generator<readonly [graph: string, facts: Fact
   ]
 }
 
-/** Questions of each kind, about so many different documents, spread over the whole index. */
+/** Questions of each kind, about this many documents, spread over the whole index. */
 function questionsOf(size: number, documents: number): Record<string, readonly Question[]> {
   const spread = (kind: number, ask: (n: number) => Question): Question[] =>
     Array.from({ length: documents }, (_, i) => {
@@ -103,12 +103,12 @@ function build(size: number): { readonly index: AuthorizationIndex; readonly not
   return { index, note }
 }
 
-/** Undefined where so few authorizations do not name so many documents. */
+/** Undefined if the authorizations name fewer documents than that. */
 function allQuestions(size: number): Record<string, readonly Question[] | undefined> {
   const many = size < KINDS.length * MANY_DOCUMENTS ? {} : questionsOf(size, MANY_DOCUMENTS)
   return {
     ...questionsOf(size, DOCUMENTS),
-    // Beyond what the processor's caches hold: what the memory costs.
+    // More than the caches of the processor, so that the cost of memory shows.
     [`allowed, agent, ${MANY_DOCUMENTS} documents`]: many['allowed, agent'],
     [`refused, not named, ${MANY_DOCUMENTS} documents`]: many['refused, not named'],
   }

@@ -11,7 +11,7 @@ export const AUTHORIZATIONS = 10_000
 export const PRODUCTS = 500
 /** Products that the mix asks for and changes. */
 export const LIVELY = 100
-/** So many of 5 kB, asked for in turn: a gateway may ask the store once for many that want the same document. */
+/** The number of documents of 5 kB requested in turn: simultaneous requests for one document may share a read of the store. */
 export const DIFFERENT = 256
 export const LONG_VALUES = 1_600
 

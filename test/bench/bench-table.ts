@@ -1,4 +1,4 @@
-// In charge of what a benchmark gives: a table, how it is written, and how a figure is measured.
+// In charge of the result of a benchmark: a table, its text, and the measuring of a figure.
 
 export interface BenchTable {
   readonly title: string
@@ -7,12 +7,12 @@ export interface BenchTable {
   readonly notes: readonly string[]
 }
 
-/** What can be measured by name. */
+/** A benchmark with a name. */
 export interface Part {
   readonly about: string
-  /** It takes about so long on a quiet machine with two cores. */
+  /** Its duration on a quiet machine with two cores. */
   readonly seconds: number
-  /** Only when asked for by name. */
+  /** Runs only when named. */
   readonly onRequest?: true
 }
 
@@ -24,7 +24,7 @@ export interface Figure {
 
 /**
  * Nanoseconds per call of each: the median, least and most of rounds of `calls` calls each, after a warm-up. The rounds
- * take turns, so that whatever else the machine does falls on all alike.
+ * take turns, so that other load on the machine affects all alike.
  */
 export function nanosecondsPerCall(
   each: readonly ((n: number) => void)[],

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { cpus, loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { isSetback, type Setback } from '../../versioning/change.js'
+import { isFailure, type Setback } from '../../versioning/failure.js'
 import { openLocalRepository } from '../../versioning/git/local-repository.js'
 import type { NewCommit, Repository } from '../../versioning/repository.js'
 import type { BenchTable } from './bench-table.js'
@@ -17,7 +17,7 @@ const TARGET = 0.7
 const TIMING = { rounds: 5, seconds: 1.5, warmUp: 0.5 }
 const FLAGS = ['-c', 'core.fsync=all', '-c', 'fastimport.unpackLimit=0', '-c', 'gc.auto=0']
 
-/** Commits per second at each length of the queue, the gateway's repository and git's own program taking turns. */
+/** Commits per second at each length of the queue: the gateway's repository and the git program take turns. */
 export async function benchCommits(): Promise<BenchTable> {
   const machine = `${cpus().length} × ${cpus()[0]?.model}, load ${loadavg()[0]!.toFixed(2)} at the start`
   const folder = mkdtempSync(join(tmpdir(), 'triplegate-bench-'))
@@ -57,7 +57,7 @@ export async function benchCommits(): Promise<BenchTable> {
 }
 
 const succeeded = <T>(value: T | Setback): T => {
-  if (isSetback(value)) throw new Error(value.detail)
+  if (isFailure(value)) throw new Error(value.detail)
   return value
 }
 

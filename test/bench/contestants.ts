@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { freePort } from '../support/fuseki.js'
+import { freePort } from '../support/ports.js'
 import type { BareRoute } from './bare-route.js'
 import type { Load } from './load.js'
 import { provide, start, type Started } from './machine.js'
@@ -15,10 +15,10 @@ export interface Contender {
   end(): Promise<void>
 }
 
-/** Fields that the server makes itself. */
+/** Fields that the server adds itself. */
 const OWN_FIELDS = /^(?:date|connection|keep-alive|content-length|transfer-encoding)$/i
 
-/** A Fastify route that sends what `load` is answered with, byte for byte, and the same fields. */
+/** A Fastify route that sends the answer of `load`: the same bytes and fields. */
 export async function startBareRoute(load: Load): Promise<Contender> {
   const { head, body } = await answerTo(load)
   const fields = head
@@ -53,7 +53,7 @@ export async function answerTo(load: Load): ReturnType<Awaited<ReturnType<typeof
 
 const START_TIMEOUT_MS = 60_000
 
-/** Until it takes connections. Throws with what it has written where it ends before, or takes too long. */
+/** Waits until it takes connections. Throws with its output if it stops before, or takes too long. */
 export async function untilListening(name: string, { child, output }: Started, port: number): Promise<void> {
   const until = performance.now() + START_TIMEOUT_MS
   for (;;) {
@@ -66,7 +66,7 @@ export async function untilListening(name: string, { child, output }: Started, p
   }
 }
 
-/** A server that listens on this port, in a folder of its own; `commandLine` writes there what it is to read. */
+/** A server that listens on this port, in a folder of its own, where `commandLine` writes its configuration. */
 export async function startContender(
   name: string,
   port: number,
@@ -88,7 +88,7 @@ export async function startContender(
   return { port, end }
 }
 
-/** One worker with `proxy_cache` in front of the gateway's plain listener. Undefined where there is no nginx. */
+/** One worker with `proxy_cache` in front of the gateway's plain listener. Undefined if nginx is not installed. */
 export async function startNginx({ port: upstream, fields }: Load): Promise<Contender | undefined> {
   if (!provide('nginx')) return undefined
   const port = await freePort()

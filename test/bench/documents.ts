@@ -20,7 +20,7 @@ export const contestant = (name: string, load: Load, before: () => void = () => 
   },
 })
 
-/** What `use` gives, with a gateway that is ended after it. */
+/** The result of `use` with a gateway, which is stopped after it. */
 export async function withGateway<T>(
   setting: Setting,
   flags: readonly string[],
@@ -114,7 +114,7 @@ export const tlsGet = (setting: Setting, timing: Timing): Promise<Rows> =>
     }
   })
 
-/** Paths of so many documents of 5 kB. */
+/** Paths of this many documents of 5 kB. */
 export const bulkPaths = ({ base }: Setting, count: number): string[] =>
   Array.from({ length: count }, (_, n) => new URL(bulkDocument(base, n)).pathname)
 
@@ -123,7 +123,7 @@ const differentGets = (setting: Setting): Load => ({
   targets: Array.from({ length: DIFFERENT }, (_, n) => setting.graphStore(bulkDocument(setting.base, n))),
 })
 
-/** The store's virtual machine compiles for a while, and would be measured doing so. */
+/** The store's virtual machine compiles for a while at first; this time is not measured. */
 export async function warmStore(setting: Setting): Promise<void> {
   await perSecond(differentGets(setting), 6)
 }
@@ -140,7 +140,7 @@ export const uncachedGet = (setting: Setting, timing: Timing): Promise<Rows> =>
     return {
       rows: [compare(outcome, { row: 'uncached GET', of: 'gateway', to: 'Fuseki GSP GET', target: 0.85 })],
       notes: [
-        'Where the gateway asks the store, the store runs on the core of the load, also when asked directly.',
+        'In rows in which the gateway reads the store, the store runs on the core of the load, also for its own figures.',
         `Uncached: ${DIFFERENT} documents, or queries, in turn.`,
       ],
     }
@@ -171,10 +171,10 @@ export const put = (setting: Setting, timing: Timing): Promise<Rows> =>
     }
   })
 
-/** So many are asked for in turn where nothing is cached. */
+/** The number of documents requested in turn for reads without the cache. */
 const BESIDE = 64
 
-/** The paths of the documents that another server has to have as well. */
+/** The paths of the documents that another server needs too. */
 export const documentsBeside = (setting: Setting): string[] => bulkPaths(setting, BESIDE)
 
 /** GET of the same documents from another server over the same Fuseki; `load` has one target for each. */

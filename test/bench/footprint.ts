@@ -1,4 +1,4 @@
-// In charge of the rows about the process: how long it takes to start, and the memory that it needs.
+// In charge of the rows about the process: its time to start and its memory.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { bulkDocument, bulkQuads, AUTHORIZATIONS } from './bench-data.js'
 import { withGateway, type Rows } from './documents.js'
@@ -38,9 +38,9 @@ export async function footprint(setting: Setting): Promise<Rows> {
   }
 }
 
-/** Resident memory before and after so many documents are stored, each answered once. */
+/** Resident memory before and after this many documents are stored and read once each. */
 async function growth(setting: Setting, gateway: BenchGateway): Promise<{ grown: number; bytes: number }> {
-  // The heap first takes the room that requests as such need.
+  // First the heap grows to the size that requests in general need.
   await perSecond(gateway.request(setting.path), 2)
   await sleep(500)
   const before = residentBytes(gateway.pid)

@@ -1,9 +1,9 @@
-// In charge of how many calls to GitHub a write takes: counted by the double, for writes one after the other and for many.
+// In charge of the number of calls to GitHub for each write: counted by the double, for single writes and for many at once.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Test } from 'tap'
-import { isSetback, type Setback } from '../../versioning/change.js'
+import { isFailure, type Setback } from '../../versioning/failure.js'
 import { openGitHubRepository } from '../../versioning/github/github-repository.js'
 import { openHistory } from '../../versioning/open-history.js'
 import { openGitHub } from '../support/github.js'
@@ -40,7 +40,7 @@ export async function gitHubCalls(): Promise<Rows> {
     const settled = async (): Promise<void> => {
       if (!(await history.settled(PATIENCE_MS))) throw new Error('GitHub: not committed in time')
     }
-    // The first writes make the branch and its files.
+    // The first writes create the branch and its files.
     for (let n = 0; n < DOCUMENTS; n++) await write(n)
     await settled()
     const before = calls.length
@@ -64,6 +64,6 @@ export async function gitHubCalls(): Promise<Rows> {
 }
 
 function succeeded<T>(value: T | Setback): T {
-  if (isSetback(value)) throw new Error(value.detail)
+  if (isFailure(value)) throw new Error(value.detail)
   return value
 }

@@ -1,9 +1,9 @@
-// In charge of the rows about reading a history: time maps from repositories of two sizes, versions kept and from Git.
+// In charge of the rows about reading a history: time maps from repositories of two sizes, versions from the cache and from Git.
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { isFailure } from '../../versioning/failure.js'
 import type { TimeMapJson } from '../../gateway/memento/time-map.js'
-import { isSetback } from '../../versioning/change.js'
 import type { History } from '../../versioning/history.js'
 import { openLocalRepository } from '../../versioning/git/local-repository.js'
 import { openHistory } from '../../versioning/open-history.js'
@@ -20,12 +20,12 @@ const [FEW, MANY] = [10, 1_000]
 /** Commits. */
 const [SMALL, LARGE] = [FEW + MANY, 100_000]
 const INDEX_PATIENCE_MS = 60_000
-/** Documents whose versions are asked for in turn, and of each so many. */
+/** The documents whose versions are requested in turn, and the number of versions of each. */
 const DOCUMENTS = 32
 const VERSIONS = 40
 const VERSIONS_A_TURN = 250
 
-/** Time maps from repositories of two sizes that hold the same histories of two documents; versions from the larger one. */
+/** Time maps from repositories of two sizes with the same histories of two documents; versions from the larger one. */
 export async function histories(setting: Setting, folder: string): Promise<Rows> {
   const { base } = setting
   const asked = Array.from({ length: DOCUMENTS }, (_, n) => bulkDocument(base, 2 + n))
@@ -54,7 +54,7 @@ export async function histories(setting: Setting, folder: string): Promise<Rows>
         let maps = 0
         for (; performance.now() < until; maps++) {
           const found = await history.versions(document, 0)
-          if (isSetback(found)) throw new Error(found.detail)
+          if (isFailure(found)) throw new Error(found.detail)
           timeMapText(document, mementosOf(found.versions))
         }
         return maps / seconds
@@ -85,20 +85,20 @@ interface BenchHistory {
   close(): Promise<void>
 }
 
-/** A history whose index says all that the repository says. */
+/** A history whose index is complete. */
 async function openBenchHistory(place: string, base: string): Promise<BenchHistory> {
   const now = (): number => Date.now()
   const repository = await openLocalRepository({ folder: place, branch: 'main', pathPrefix: PREFIX, now })
-  if (isSetback(repository)) throw new Error(repository.detail)
+  if (isFailure(repository)) throw new Error(repository.detail)
   const log = { info: () => undefined, warn: () => undefined, error: () => undefined }
   const options = { folder: `${place}-journal`, repository, base, prefix: PREFIX, now, log }
   const history = await openHistory(options)
-  if (isSetback(history)) throw new Error(history.detail)
+  if (isFailure(history)) throw new Error(history.detail)
   if (!(await history.settled(INDEX_PATIENCE_MS))) throw new Error('not indexed in time')
   return { history, close: () => history.close().then(repository.close) }
 }
 
-/** One version again and again, beside as many as there are, each once. */
+/** One version read repeatedly, beside all versions read once each. */
 async function mementos(gateway: BenchGateway, documents: readonly string[]): Promise<string[][]> {
   const versions: string[] = []
   const json = gateway.request('', { Accept: 'application/json' })
@@ -134,7 +134,7 @@ async function mementos(gateway: BenchGateway, documents: readonly string[]): Pr
   ]
 }
 
-/** The gateway reads the repository first, and says so for as long. */
+/** The gateway first reads the repository, and answers 503 until then. */
 async function untilIndexed(ask: () => Promise<Answer>): Promise<string> {
   for (const until = performance.now() + INDEX_PATIENCE_MS; ; await sleep(20)) {
     const { status, head, body } = await ask()

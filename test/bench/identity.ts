@@ -1,5 +1,5 @@
-// In charge of the rows about who is asking: the same agent by a certificate, a session cookie and a bearer token, whose
-// identity provider is there over TLS.
+// In charge of the rows about identity: the same agent by a certificate, a session cookie, and a bearer token of an identity
+// provider over TLS.
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { createServer } from 'node:https'
@@ -21,14 +21,14 @@ const HOUR = 3_600_000
 
 interface IdentityProvider {
   readonly issuer: string
-  /** The PEM file to trust it by. */
+  /** The PEM file with the certificate to trust. */
   readonly certificate: string
   /** An access token (RFC 9068) for the subject. */
   token(subject: string): Promise<string>
   end(): void
 }
 
-/** Discovery and keys (OpenID Connect Discovery §4): all that a token needs. */
+/** Discovery and keys (OpenID Connect Discovery §4): enough to check a token. */
 async function startIdentityProvider(folder: string): Promise<IdentityProvider> {
   const pem = await makeServerCertificate(['localhost'], Date.now())
   const certificate = join(folder, 'identity-provider.pem')
@@ -71,7 +71,7 @@ async function startIdentityProvider(folder: string): Promise<IdentityProvider> 
   }
 }
 
-/** What a browser has after a log-in: sealed with the key that the gateway has made. */
+/** The session cookie after a log-in, sealed with the key of the gateway. */
 async function sessionCookie({ data, admin }: Setting, issuer: string): Promise<string> {
   const now = (): number => Date.now()
   const log = pino({ level: 'silent' })

@@ -1,4 +1,4 @@
-// In charge of load: the same request again and again over kept connections, counted; by wrk, or by ourselves.
+// In charge of load: the same request repeatedly over persistent connections, counted; by wrk, or by our own client.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -20,19 +20,19 @@ export interface Load extends Peer {
 }
 
 let wrk: boolean | undefined
-/** The one that makes the load of the rows without TLS. */
+/** The program that makes the load of the rows without TLS. */
 export const generator = (): 'wrk' | 'Node.js' => ((wrk ??= provide('wrk')) ? 'wrk' : 'Node.js')
 
 /** Requests answered per second. Throws when an answer has another status. wrk knows no client certificates. */
 export async function perSecond(load: Load, seconds: number): Promise<number> {
   await expectStatus(load)
   const figure = await (generator() === 'wrk' && load.pem === undefined ? byWrk : byOurselves)(load, seconds)
-  // What it still works on when the load ends is not to fall on the next one's turn.
+  // Work that remains when the load ends must not run in the next turn.
   await expectStatus(load)
   return figure
 }
 
-/** Statuses are told apart by ourselves, before wrk, which only tells those below 400 from others. */
+/** Our own client checks the status before wrk runs: wrk only distinguishes statuses below 400 from others. */
 async function expectStatus(load: Load): Promise<void> {
   const connection = await openConnection(load)
   const { method = 'GET', targets, fields, body } = load
@@ -56,7 +56,7 @@ request = function() n = n % #requests + 1; return requests[n] end
 `,
   )
   const given = Object.entries(fields).flatMap(([name, value]) => ['-H', `${name}: ${value}`])
-  // The script costs wrk a call a request: it is spared where there is one request only.
+  // The script costs wrk a call for each request, so a single request has none.
   const scripted = targets.length > 1 || method !== 'GET' ? ['-s', script] : []
   const path = scripted.length > 0 ? '/' : targets[0]!
   const args = [

@@ -1,23 +1,23 @@
-// In charge of what a benchmark needs of the machine: cores, processes of its own, their memory, tools, a description.
+// In charge of the machine that a benchmark runs on: cores, processes and their memory, tools, a description.
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { cpus, loadavg } from 'node:os'
 import { endWithThisProcess } from '../support/fuseki.js'
 
-/** What is measured runs on one core, what measures on another. */
+/** The measured process runs on one core, the load on another. */
 export const MEASURED = 0
 export const MEASURING = 1
 
 const has = (tool: string): boolean => spawnSync('which', [tool]).status === 0
 const canPin = has('taskset') && cpus().length > 1
 
-/** Moves a process with all its threads to these cores, where the machine has `taskset` and two cores. */
+/** Moves a process with all its threads to these cores, if the machine has `taskset` and two cores. */
 export function pin(pid: number, ...cores: readonly number[]): void {
   if (canPin) spawnSync('taskset', ['-a', '-c', '-p', cores.join(), String(pid)])
 }
 
-/** Whether the program is there, after an attempt to install its Debian package where it was not. */
+/** True if the program is installed; if it was not, after installing its Debian package. */
 export function provide(program: string): boolean {
   if (has(program)) return true
   if (process.getuid?.() !== 0 || !has('apt-get')) return false
@@ -28,24 +28,24 @@ export function provide(program: string): boolean {
 export interface Started {
   readonly child: ChildProcess
   readonly pid: number
-  /** The end of what it has written to standard output and standard error. */
+  /** The end of its standard output and standard error. */
   output(): string
-  /** Ends it by its id, at last without asking. */
+  /** Stops it by its id, in the end with SIGKILL. */
   end(): Promise<void>
 }
 
 export interface StartOptions {
-  /** What becomes of standard error; kept where nothing is said. */
+  /** The destination of standard error; by default its end is remembered. */
   readonly log?: 'discard'
   /** For standard input. */
   readonly input?: string
-  /** The folder it runs in; this process's where nothing is said. */
+  /** The folder in which it runs; by default that of this process. */
   readonly cwd?: string
-  /** Environment variables beside this process's. */
+  /** Environment variables in addition to those of this process. */
   readonly env?: Readonly<Record<string, string>>
 }
 
-/** Starts a program on the measured core. It ends with this process, however that ends. */
+/** Starts a program on the measured core. It stops with this process, however that stops. */
 export function start(command: string, args: readonly string[], options: StartOptions = {}): Started {
   const [file, ...rest] = canPin ? ['taskset', '-c', String(MEASURED), command, ...args] : [command, ...args]
   const child = spawn(file!, rest, {
@@ -84,7 +84,7 @@ export function residentBytes(pid: number): number {
   return Number(kibibytes) * 1024
 }
 
-/** One line: processors, versions, and how busy the machine was with other things. */
+/** One line: processors, versions, and the other load on the machine. */
 export function describeMachine(versions: readonly string[]): string {
   const [{ model } = { model: 'unknown processor' }] = cpus()
   const pinned = canPin ? `contestants on core ${MEASURED}, load on core ${MEASURING}` : 'not pinned to cores'

@@ -10,12 +10,12 @@ const SHARES = [0, 0.01, 0.05, 0.2]
 const WORKERS = 16
 const KINDS = ['details', 'details', 'reviews', 'search'] as const
 
-/** What one contestant has asked for, over all turns. Its products are its own: nobody else changes them. */
+/** The requests of one contestant, over all turns. No other contestant changes its products. */
 interface Tally {
   readonly endpoint: Endpoint
   readonly base: string
   readonly firstProduct: number
-  /** The counter of each product in the last update that was answered. */
+  /** The counter of each product after the last update that was answered. */
   readonly acknowledged: number[]
   queries: number
   stale: number
@@ -42,7 +42,7 @@ async function query(connection: Connection, tally: Tally, product: number): Pro
   const { status, head, body } = await connection.exchange(requestBytes('GET', targets[0]!, fields))
   if (status !== 200) throw new Error(`query: ${head.split('\r\n')[0]}`)
   tally.queries++
-  // What was answered before the query was sent must be seen by it (spec 4.2).
+  // The query must see every update that was answered before it was sent (spec 4.2).
   if (kind === 'details' && !((counterIn(body.toString()) ?? -1) >= expected)) tally.stale++
 }
 
@@ -55,7 +55,7 @@ async function perSecond(tally: Tally, share: number, seconds: number): Promise<
     try {
       for (; performance.now() < until; count++) {
         if (Math.random() >= share) await query(connection, tally, below(LIVELY))
-        // A product is changed by one worker, so that its counter only grows.
+        // One worker changes a product, so its counter only grows.
         else await update(connection, tally, worker + WORKERS * below(Math.floor(LIVELY / WORKERS)))
       }
     } finally {

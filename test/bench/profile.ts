@@ -1,4 +1,4 @@
-// In charge of where the gateway's time goes under load: the functions with the most time of their own, by Node.js's profiler.
+// In charge of a profile of the gateway under load: the functions with the most time of their own, by Node.js's profiler.
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -66,7 +66,7 @@ export async function profile(setting: Setting): Promise<Rows> {
 const busy = (times: ReadonlyMap<string, number>): number =>
   [...times].reduce((sum, [where, time]) => (where === '(idle)' ? sum : sum + time), 0)
 
-/** Microseconds by function, leaving out the start of the process. */
+/** Microseconds by function, without the start of the process. */
 function selfTimes({ nodes, samples, timeDeltas }: CpuProfile): Map<string, number> {
   const names = new Map(
     nodes.map(({ id, callFrame: { functionName, url, lineNumber } }) => {

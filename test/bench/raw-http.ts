@@ -1,4 +1,4 @@
-// In charge of HTTP/1.1 from the client's side with as little work as can be: one request at a time over one connection.
+// In charge of a client of HTTP/1.1 that does as little work as possible: one request at a time over one connection.
 import { connect, type Socket } from 'node:net'
 import { once } from 'node:events'
 import { connect as connectTls } from 'node:tls'
@@ -11,13 +11,13 @@ export interface Peer {
 
 export interface Answer {
   readonly status: number
-  /** Status line and fields, as they came. */
+  /** Status line and fields, as received. */
   readonly head: string
   readonly body: Buffer
 }
 
 export interface Connection {
-  /** Sends one request and gives its whole answer. Throws where the connection breaks off. */
+  /** Sends one request and returns its whole answer. Throws if the connection breaks off. */
   exchange(request: string | Buffer): Promise<Answer>
   close(): void
 }
@@ -70,7 +70,7 @@ export async function openConnection({ port, pem }: Peer): Promise<Connection> {
   }
 }
 
-/** The answer when all of it is there (RFC 9112 §6.3). */
+/** The answer, once it is complete (RFC 9112 §6.3). */
 function wholeAnswer(bytes: Buffer): Answer | undefined {
   const end = bytes.indexOf('\r\n\r\n')
   if (end < 0) return undefined
@@ -86,7 +86,7 @@ function wholeAnswer(bytes: Buffer): Answer | undefined {
   return body && { status, head, body }
 }
 
-/** The content of a chunked body when its last chunk is there (RFC 9112 §7.1). */
+/** The content of a chunked body, once its last chunk has come (RFC 9112 §7.1). */
 function chunked(bytes: Buffer): Buffer | undefined {
   if (!bytes.subarray(-5).equals(LAST_CHUNK)) return undefined
   const chunks: Buffer[] = []

@@ -1,10 +1,10 @@
-// In charge of contestants taking turns: warmed up, then round by round, so that whatever else the machine does falls on
-// all alike; and of the rows that compare their figures.
+// In charge of contestants that take turns: warmed up, then round by round, so that other load on the machine affects all
+// alike; and of the rows that compare their figures.
 import type { Figure } from './bench-table.js'
 
 export interface Contestant {
   readonly name: string
-  /** The figure of one turn of about so many seconds. */
+  /** The figure of one turn of about this many seconds. */
   run(seconds: number): Promise<number>
 }
 
@@ -15,7 +15,7 @@ export interface Timing {
   readonly warmUp: number
 }
 
-/** Contestants by name. One that fails leaves the series with its reason; the others go on. */
+/** Contestants by name. One that fails leaves the series with its reason; the others continue. */
 export type Outcome = ReadonlyMap<string, readonly number[] | { readonly failed: string }>
 
 export async function takeTurns(contestants: readonly Contestant[], timing: Timing): Promise<Outcome> {
@@ -32,7 +32,7 @@ export async function takeTurns(contestants: readonly Contestant[], timing: Timi
   }
   if (timing.warmUp > 0) for (const each of contestants) await turn(each, timing.warmUp, false)
   for (let round = 0; round < timing.rounds; round++) {
-    // To and fro: none always comes after the same one.
+    // In alternating order: no contestant always follows the same one.
     for (const each of round % 2 ? contestants.toReversed() : contestants) await turn(each, timing.seconds, true)
   }
   return outcome
@@ -61,7 +61,7 @@ export function compare(outcome: Outcome, { row, of, to, target }: Comparison, u
   const other = outcome.get(to)
   if (!other) return [row, written(figureOf(one), unit), to, 'not there']
   if ('failed' in other) return [row, written(figureOf(one), unit), to, `failed: ${other.failed}`]
-  // Round by round: neighbours in time suffer alike from whatever else the machine does.
+  // Round by round: turns close in time suffer the same other load.
   const ratios = figureOf(one.map((figure, round) => figure / other[round]!))
   const ratio = ratios.median
   const verdict = target === undefined ? [] : [`≥ ${target}`, ratio >= target ? 'met' : 'missed']

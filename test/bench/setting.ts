@@ -1,10 +1,11 @@
-// In charge of what the rows are measured on: one Fuseki with the data, an agent, and gateways started on it.
+// In charge of the setting of the rows: one Fuseki with the data, an agent, and gateways in front of it.
 import { X509Certificate } from 'node:crypto'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { makeClientCertificate } from '../../gateway/agents/make-certificate.js'
-import { createDataset, fetchFuseki, freePort, startFuseki, type Fuseki } from '../support/fuseki.js'
+import { createDataset, fetchFuseki, startFuseki, type Fuseki } from '../support/fuseki.js'
+import { freePort } from '../support/ports.js'
 import { profileOf } from '../support/world.js'
 import { adminQuads, agentOf, endUserQuads } from './bench-data.js'
 import { answerTo, untilListening } from './contestants.js'
@@ -14,25 +15,25 @@ import { MEASURED, MEASURING, pin, start, type Started } from './machine.js'
 const PLACES = { measured: [MEASURED], measuring: [MEASURING], both: [MEASURED, MEASURING] } as const
 
 export interface Setting {
-  /** Of what is measured beside. */
+  /** The versions of the programs that are measured beside the gateway. */
   readonly versions: readonly string[]
   readonly base: string
   /** The base of the admin application. */
   readonly admin: string
-  /** The folder that every gateway has its data in. */
+  /** The data folder of every gateway. */
   readonly data: string
   /** The path of the document of 5 kB. */
   readonly path: string
-  /** Puts the store on the core of the contestants, on that of the load, or on both. */
+  /** Moves the store to the core of the contestants, to that of the load, or to both. */
   place(core: 'measured' | 'measuring' | 'both'): void
   /** A request to the store's end-user dataset. */
   store(target: string, fields?: Record<string, string>): Load
   graphStore(document: string): string
-  /** Into the end-user dataset, where no other is named. */
+  /** Into the end-user dataset, unless another is named. */
   load(nQuads: string, dataset?: 'ds' | 'admin'): Promise<void>
-  /** Another dataset, empty: the URL that takes its queries and updates; or why there is none. */
+  /** Another, empty dataset: the URL for its queries and updates, or the reason why there is none. */
   makeDataset(name: string): Promise<string | { readonly missing: string }>
-  /** Queries that the store has been asked on its end-user dataset so far. */
+  /** The number of queries so far on the store's end-user dataset. */
   queriesAsked(): Promise<number>
   startGateway(flags?: readonly string[], options?: GatewayOptions): Promise<BenchGateway>
   close(): Promise<void>
@@ -56,7 +57,7 @@ export interface BenchGateway extends Pick<Started, 'pid' | 'end'> {
   tlsRequest(target: string, fields?: Record<string, string>): Load
 }
 
-/** Undefined with a reason where there is no Fuseki. */
+/** Undefined, with a reason in the output, if there is no Fuseki. */
 export async function makeSetting(): Promise<Setting | { readonly missing: string }> {
   const fetched = fetchFuseki()
   if ('missing' in fetched) return fetched
@@ -165,7 +166,7 @@ export async function makeSetting(): Promise<Setting | { readonly missing: strin
   }
 }
 
-/** It logs what goes wrong, as the gateway does: a line for each request would cost it throughput. */
+/** It logs errors, as the gateway does: a line for each request would cost throughput. */
 async function startQuietFuseki(jar: string, folder: string): Promise<Fuseki> {
   const config = join(folder, 'log4j2.properties')
   writeFileSync(

@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { freePort } from '../support/fuseki.js'
+import { freePort } from '../support/ports.js'
 import { answerTo, startContender, type Contender } from './contestants.js'
 import { documentsBeside, getsBeside, TURTLE, withGateway, type Rows } from './documents.js'
 import type { Load } from './load.js'
@@ -13,7 +13,7 @@ import type { Setting } from './setting.js'
 const NAME = 'css'
 const PACKAGE = '@solid/community-server'
 const VERSION = '7.2.0'
-/** What is replaced in its own configuration for a SPARQL endpoint. */
+/** The changes to its own configuration for a SPARQL endpoint. */
 const REPLACED = [
   ['ldp/authorization/webacl', 'ldp/authorization/allow-all'],
   ['util/auxiliary/acl', 'util/auxiliary/empty'],
@@ -31,7 +31,7 @@ export async function besideSolidServer(setting: Setting, timing: Timing): Promi
     const load: Load = {
       port: server.port,
       fields: { Host: `localhost:${server.port}`, ...TURTLE },
-      // A path that ends with a slash is a container's there.
+      // There, a path that ends with a slash is a container.
       targets: documentsBeside(setting).map((path) => path.slice(0, -1)),
       status: [200],
     }

@@ -26,7 +26,7 @@ export const queryLoad = (
   accept = 'application/sparql-results+json',
 ): Load => ask(`${query}?query=${encodeURIComponent(sparql)}`, { Accept: accept })
 
-/** Why the gateway's endpoint cannot be measured, if so. */
+/** The reason why the gateway's endpoint cannot be measured, if there is one. */
 export async function absence(gateway: BenchGateway): Promise<string | undefined> {
   const { status, head } = await answerTo(queryLoad(ofGateway(gateway), 'ASK {}'))
   return status === 200 ? undefined : `not there (${head.split('\r\n')[0]})`
@@ -41,7 +41,7 @@ interface Selects {
   readonly cached: boolean
   readonly beside: string
   readonly endpoint: QueryEndpoint
-  /** Where the store runs. */
+  /** The cores of the store. */
   readonly core: 'measured' | 'measuring'
   readonly target?: number
 }
@@ -93,7 +93,7 @@ const BYTES_PER_ROW = 205
 const MAX_GROWTH = 100
 const WARM_UP_MEGABYTES = 50
 
-/** A result of about so many megabytes, read to its end: megabytes per second, and how far the gateway's memory grows. */
+/** A result of about this many megabytes, read to its end: megabytes per second, and the growth of the gateway's memory. */
 export const large = (setting: Setting, megabytes: number): Promise<Rows> =>
   withGateway(setting, [], async (gateway) => {
     const row = `SELECT of ${megabytes} MB`

@@ -18,7 +18,7 @@ interface TierPart extends Part {
 }
 
 const USUAL: Timing = { rounds: 5, seconds: 1, warmUp: 1 }
-/** For what answers few requests a second. */
+/** For contestants that answer few requests a second. */
 const SLOW: Timing = { rounds: 3, seconds: 2, warmUp: 1 }
 
 export const TIER: Readonly<Record<string, TierPart>> = {
@@ -75,7 +75,7 @@ export const TIER: Readonly<Record<string, TierPart>> = {
   profile: { about: "where the gateway's time goes", seconds: 20, onRequest: true, measure: profile },
 }
 
-/** The rows of these parts. A row that fails says why; the others are measured. */
+/** The rows of these parts. A row that fails has its reason; the others are measured. */
 export async function benchTier(names: readonly string[], progress: (what: string) => void): Promise<BenchTable> {
   const began = performance.now()
   progress('Fuseki, its data, its warm-up')
@@ -115,5 +115,5 @@ export async function benchTier(names: readonly string[], progress: (what: strin
   }
 }
 
-/** What would make its column too wide stands below the table. */
+/** Texts that would make a column too wide stand below the table. */
 const isLong = (cell: string): boolean => cell.length > 40

@@ -1,7 +1,7 @@
 // In charge of the rows beside trifid over the same Fuseki: the same queries through its proxy, and GET of the same documents.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { freePort } from '../support/fuseki.js'
+import { freePort } from '../support/ports.js'
 import { startContender, type Contender } from './contestants.js'
 import { documentsBeside, getsBeside, TURTLE, type Rows } from './documents.js'
 import { fetchPackages } from './npm-packages.js'
@@ -12,7 +12,7 @@ import { ofStore, selectsBeside, type QueryEndpoint } from './sparql.js'
 const NAME = 'trifid'
 const PROXY = '@zazuko/trifid-plugin-sparql-proxy'
 const RENDERER = '@zazuko/trifid-entity-renderer'
-/** What the package `trifid` 5.3.0 starts, without its pages for people. */
+/** The plugins that the package `trifid` 5.3.0 starts, without its pages for people. */
 const VERSIONS = { 'trifid-core': '5.3.2', [PROXY]: '2.9.1', [RENDERER]: '1.6.1' }
 
 export async function besideTrifid(setting: Setting, timing: Timing): Promise<Rows> {
@@ -21,7 +21,7 @@ export async function besideTrifid(setting: Setting, timing: Timing): Promise<Ro
   const { port: storePort } = setting.store('')
   const server = await startTrifid(fetched.folder, `http://127.0.0.1:${storePort}${ofStore(setting).query}`)
   try {
-    // It makes the IRI to look up of these, and so needs no rewriting.
+    // It builds the IRI to look up from these, so it needs no rewriting.
     const origin = { Host: new URL(setting.base).host, 'X-Forwarded-Proto': 'https' }
     const ask: QueryEndpoint['ask'] = (target, fields = {}) => ({
       port: server.port,
@@ -65,7 +65,7 @@ async function startTrifid(installed: string, store: string): Promise<Contender>
     },
   }
   return startContender(NAME, port, (folder) => {
-    // Its path is taken relative to the working directory.
+    // Its path is relative to the working directory.
     writeFileSync(join(folder, 'config.json'), JSON.stringify(configuration))
     return [process.execPath, join(installed, 'node_modules/trifid-core/server.js'), '--config', 'config.json']
   })

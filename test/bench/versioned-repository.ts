@@ -1,9 +1,9 @@
-// In charge of bare repositories with a known number of commits, made quickly: for what is measured on histories.
+// In charge of bare repositories with a known number of commits, made quickly: for the benchmarks of histories.
 import { spawn, execFileSync } from 'node:child_process'
 import { once } from 'node:events'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { authorOf, commitMessage, GATEWAY } from '../../versioning/git/commit-message.js'
+import { commitAuthor, commitMessage, GATEWAY } from '../../versioning/git/commit-message.js'
 import { documentPath } from '../../versioning/git/document-path.js'
 import { makeUlids } from '../../versioning/journal/ulid.js'
 
@@ -12,10 +12,10 @@ const START = Date.UTC(2026, 0, 1)
 const TRIPLES = 2
 const AGENT = 'https://people.example/ann/#me'
 
-/** So many versions of each of these documents, one commit each. */
+/** This many versions of each of these documents, one commit each. */
 export type Versions = readonly (readonly [document: string, versions: number])[]
 
-/** So many commits, ten to a document, in three levels of containers. */
+/** This many commits, ten to a document, in three levels of containers. */
 export const others = (base: string, commits: number): Versions =>
   Array.from({ length: Math.ceil(commits / 10) }, (_, n) => [
     `${base}others/${n % 50}/${Math.floor(n / 50) % 50}/${n}/`,
@@ -33,7 +33,7 @@ const data = (text: string): string => `data ${Buffer.byteLength(text)}\n${text}
 function* stream(base: string, versions: Versions): Generator<string> {
   let time = START
   const nextId = makeUlids(() => time)
-  const [author, committer] = [authorOf(AGENT), GATEWAY].map(({ name, email }) => `${name} <${email}>`)
+  const [author, committer] = [commitAuthor(AGENT), GATEWAY].map(({ name, email }) => `${name} <${email}>`)
   for (const [document, count] of versions) {
     const path = documentPath(document, base, PREFIX)
     for (let version = 0; version < count; version++) {

@@ -1,4 +1,4 @@
-// In charge of the table of versioning: what it costs a write, and what reading a history costs.
+// In charge of the table of versioning: its cost for a write, and the cost of reading a history.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -15,7 +15,7 @@ import { COLUMNS, compare, figureOf, takeTurns, written, type Contestant, type T
 import { makeSetting, type Setting } from './setting.js'
 import { countCommits, makeRepository } from './versioned-repository.js'
 
-/** Each turn warms its own gateway: until its code is compiled, it is that which would be measured. */
+/** Each turn warms its own gateway, so that the compilation of its code is not measured. */
 const WRITING: Timing = { rounds: 5, seconds: 4, warmUp: 0 }
 const WARM_UP = 5
 
@@ -75,7 +75,7 @@ async function writes(setting: Setting, folder: string): Promise<Rows> {
     },
     { name: 'without', run: (seconds) => puts('off', seconds) },
   ]
-  // A write is the work of several processes, whichever way it is done: they share all cores.
+  // A write is the work of several processes with each contestant: they share all cores.
   setting.place('both')
   const outcome = await takeTurns(contestants, WRITING)
   setting.place('measuring')
@@ -87,14 +87,14 @@ async function writes(setting: Setting, folder: string): Promise<Rows> {
     ],
     notes: [
       `PUT: a gateway of its own for each turn, ${WARM_UP} s of load before it is measured; gateway, git, store and load share both cores.`,
-      'Git writes each folder on the way to a document anew with each commit: these have 70 files at most.',
+      'Each commit rewrites every folder on the path of a document: these have at most 70 files.',
     ],
   }
 }
 
 const QUIET_MS = 1_500
 
-/** When the number last changed before it stayed the same for a while; as performance.now(). */
+/** The time (performance.now()) of the last change of the number before it stayed the same for a while. */
 async function quietSince(count: () => number): Promise<number> {
   let since = performance.now()
   for (let known = count(); performance.now() - since < QUIET_MS; await sleep(100)) {

@@ -5,7 +5,7 @@ import { formatHttpDate } from '../../cache/http-date.js'
 import { problem, type Problem } from '../../gateway/problem.js'
 import type { GraphStore } from '../../gateway/stores/store.js'
 import type { Answer, Client } from '../support/client.js'
-import { forEachStore, keptRow, row } from '../support/stores.js'
+import { cachedRowsOf, forEachStore, row } from '../support/stores.js'
 import { makeWorld, ttl, turtle, type World } from '../support/world.js'
 
 type Is = (name: string, run: (t: Test) => Promise<unknown>) => Promise<void>
@@ -58,7 +58,7 @@ void forEachStore(t, 'HTTP caching', async (t, makeStores, kind) => {
     owner,
     endUser,
     is: (name, run) => row(t, kind, name, run),
-    isKept: (name, run) => keptRow(t, kind, name, run),
+    isKept: cachedRowsOf(t, kind),
     async asks(path, run) {
       endUser.asked.length = 0
       await run()
@@ -82,8 +82,6 @@ void forEachStore(t, 'HTTP caching', async (t, makeStores, kind) => {
   await partial(setting)
 })
 
-const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
-
 async function ages({ is, isKept, make, owner, world }: Setting): Promise<void> {
   await is('RFC 9111 §5.1: Age is a number of seconds without sign or fraction, on 200, 304 and HEAD', async (t) => {
     const { path, got } = await make()
@@ -95,7 +93,7 @@ async function ages({ is, isKept, make, owner, world }: Setting): Promise<void> 
     'RFC 9111 §4.2.3: Age grows with the time, in every format, for every agent; a write ends it',
     async (t) => {
       const { path } = await make()
-      await sleep(1_100)
+      world.passTime(1_100)
       for (const [client, Accept] of [
         [owner, 'text/turtle'],
         [owner, 'application/ld+json'],

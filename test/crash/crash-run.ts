@@ -1,5 +1,5 @@
-// In charge of one run of crashes: agents write, the gateway is killed at random moments and started again, and at the end
-// what they were told is held against what there is.
+// In charge of one run of crashes: agents write, the gateway is killed at random moments and started again. At the end the
+// responses that the agents received are compared with the store and the history.
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -22,31 +22,33 @@ import { clientOf, isExpected, makeAgents, ownerOf, writeUntil, type Agents, typ
 
 export interface CrashOptions {
   readonly kind: Kind
-  /** Of the gateway. */
+  /** How often to kill the gateway. */
   readonly kills: number
   readonly seed: number
-  /** Of a Fuseki that makes datasets on demand, for the kinds that need one. */
+  /** The URL of a Fuseki that creates datasets on demand, for the kinds that need one. */
   readonly fuseki?: string
-  /** ms since the epoch: then no more is killed. */
+  /** When to stop killing, ms since the epoch. */
   readonly deadline?: number
   readonly progress?: (line: string) => void
 }
 
 export interface CrashReport {
-  /** Of the gateway, how many of them before it served, and of others: git, or the store. */
+  /** Kills of the gateway. */
   readonly kills: number
+  /** Those of them that came before it served. */
   readonly atStart: number
+  /** Kills of git or of the store. */
   readonly others: number
   readonly writes: Readonly<Record<Write['outcome'], number>>
   readonly commits: number
   readonly faults: readonly string[]
-  /** Where everything is, if there are faults. */
+  /** With the data of the run; it stays if there are faults. */
   readonly folder: string
 }
 
 const AGENTS = 4
 const DOCUMENTS = 8
-/** Share of the kills that come before the gateway serves. */
+/** The share of kills that come before the gateway serves. */
 const AT_START = 0.25
 
 export async function runCrashes(options: CrashOptions): Promise<CrashReport> {
@@ -80,7 +82,7 @@ async function crashesIn(
   while (counts.kills < kills && Date.now() < deadline && faults.length === 0) {
     const began = Date.now()
     const gateway = startGateway(site)
-    // The first one serves until something was written.
+    // The first gateway serves until a write is done.
     const isEarly = agents !== undefined && random.chance(AT_START)
     if (isEarly) await Promise.race([sleep(random.between(0, startMs)), gateway.ready])
     else {
@@ -88,8 +90,8 @@ async function crashesIn(
       if (failed !== undefined) faults.push(...failed)
       if (failed) continue
       startMs = Date.now() - began
-      agents ??= await inTime(makeAgents(site, AGENTS), 'the owner gets no answers')
-      counts.others += await aLife({ gateway, site, place, random, agents, documents, writes })
+      agents ??= await inTime(makeAgents(site, AGENTS), 'the owner gets no responses in time')
+      counts.others += await serveUntilKilled({ gateway, site, place, random, agents, documents, writes })
     }
     await gateway.kill()
     counts.kills++
@@ -97,7 +99,7 @@ async function crashesIn(
     progress(`${counts.kills} kills of the gateway, ${counts.others} others, ${writes.length} writes`)
   }
   faults.push(...writes.filter((write) => !isExpected(write)).map((write) => `unexpected: ${JSON.stringify(write)}`))
-  if (faults.length === 0) faults.push(...(await faultsAtTheEnd(site, place, writes)))
+  if (faults.length === 0) faults.push(...(await finalFaults(site, place, writes)))
   const count = (outcome: Write['outcome']): number => writes.filter((write) => write.outcome === outcome).length
   return {
     ...counts,
@@ -108,10 +110,10 @@ async function crashesIn(
   }
 }
 
-/** Undefined when the gateway serves; else what is wrong with that, which is nothing where the store may be the reason. */
+/** Undefined when the gateway serves; else the faults, of which there are none where the store may be the reason. */
 async function readiness(gateway: GatewayProcess, failing: boolean): Promise<readonly string[] | undefined> {
-  if (await inTime(gateway.ready, 'the gateway does not start')) return undefined
-  return failing && gateway.exitCode() === 2 ? [] : [`the gateway ended: ${gateway.output()}`]
+  if (await inTime(gateway.ready, 'the gateway does not start in time')) return undefined
+  return failing && gateway.exitCode() === 2 ? [] : [`the gateway stopped: ${gateway.output()}`]
 }
 
 const PATIENCE_MS = 60_000
@@ -134,8 +136,8 @@ interface Life {
   readonly writes: Write[]
 }
 
-/** A gateway that serves writers until it is killed; how many others were killed in its time. */
-async function aLife({ gateway, site, place, random, agents, documents, writes }: Life): Promise<number> {
+/** Agents write until the gateway is killed. Returns how many other processes were killed meanwhile. */
+async function serveUntilKilled({ gateway, site, place, random, agents, documents, writes }: Life): Promise<number> {
   const over = new AbortController()
   const clients: Client[] = []
   const nextMark = (): string => `w${++marks}`
@@ -145,7 +147,7 @@ async function aLife({ gateway, site, place, random, agents, documents, writes }
     return writeUntil(over.signal, { client, agent, documents }, { random, nextMark, writes })
   })
   const disturbing = place.disturb(gateway.pid, over.signal, random)
-  await inTime(untilSomethingIsDone(writes), 'no write is answered')
+  await inTime(untilOneIsDone(writes), 'no write gets a 2xx response in time')
   await sleep(random.between(...place.life))
   await gateway.kill()
   over.abort()
@@ -156,11 +158,11 @@ async function aLife({ gateway, site, place, random, agents, documents, writes }
 
 let marks = 0
 
-async function untilSomethingIsDone(writes: readonly Write[]): Promise<void> {
+async function untilOneIsDone(writes: readonly Write[]): Promise<void> {
   while (!writes.some(({ outcome }) => outcome === 'done')) await sleep(5)
 }
 
-async function faultsAtTheEnd(site: Site, place: Place, writes: readonly Write[]): Promise<string[]> {
+async function finalFaults(site: Site, place: Place, writes: readonly Write[]): Promise<string[]> {
   const gateway = startGateway(site)
   const faults = [...((await readiness(gateway, false)) ?? [])]
   if (faults.length > 0) return faults
@@ -174,7 +176,7 @@ async function faultsAtTheEnd(site: Site, place: Place, writes: readonly Write[]
   await gateway.stop()
   if (unsettled !== undefined) faults.push(unsettled)
   faults.push(...faultsOf(commitsOf(repositories[0]!), writes, (document) => documentPath(document, site.base, PREFIX)))
-  // Of the other application nobody has written but the owner: what holds for every history.
+  // In the admin application only the owner has written: its commits are checked on their own.
   faults.push(...faultsOf(commitsOf(repositories[1]!), [], (document) => documentPath(document, site.admin, PREFIX)))
   for (const [n, base] of bases.entries()) {
     faults.push(...unsoundness(repositories[n]!), ...(await indexFaults(site, base)))

@@ -1,4 +1,4 @@
-// In charge of a Fuseki with databases on disk (TDB2), which outlive its being killed.
+// In charge of a Fuseki with databases on disk (TDB2), which survive a kill.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
@@ -7,13 +7,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { endWithThisProcess } from '../support/fuseki.js'
 
 export interface DurableFuseki {
-  /** Ends it as a crash would. */
+  /** Stops it as a crash would. */
   kill(): Promise<void>
 }
 
 const START_TIMEOUT_MS = 60_000
 
-/** Starts it on the databases in a folder, and waits until it answers. It ends with this process. */
+/** Starts it on the databases in a folder and waits until it answers. It stops with this process. */
 export async function startDurableFuseki(
   jar: string,
   port: number,
@@ -35,7 +35,7 @@ export async function startDurableFuseki(
     if (ping?.ok) return { kill }
     if (child.exitCode === null && Date.now() < until) continue
     await kill()
-    throw new Error('Fuseki did not start')
+    throw new Error('Fuseki did not start in time')
   }
 }
 

@@ -1,12 +1,12 @@
-// In charge of what is looked at after the last restart: repository, version index and store of an application.
+// In charge of the evidence after the last restart: repository, version index and store of an application.
 import { execFileSync, spawnSync } from 'node:child_process'
 import { join } from 'node:path'
+import { isFailure, type Setback } from '../../versioning/failure.js'
 import { graphOf, nTriplesOf } from '../../gateway/rdf/graph.js'
 import { readNTriples } from '../../gateway/rdf/read.js'
-import { isSetback, type Setback } from '../../versioning/change.js'
 import { openDatabase } from '../../versioning/journal/database.js'
 import { documentOfPath } from '../../versioning/git/document-path.js'
-import type { Log } from '../../versioning/history.js'
+import type { OperatorLog } from '../../versioning/history.js'
 import { openLocalRepository } from '../../versioning/git/local-repository.js'
 import { openHistory } from '../../versioning/open-history.js'
 import { dumpIndex } from '../../versioning/journal/version-index.js'
@@ -21,7 +21,7 @@ const FIELD = '\x01'
 const trailer = (key: string): string => `%(trailers:key=${key},valueonly,separator=)`
 const FORMAT = ['%H', '%an', ...['Agent', 'Method', 'Document', 'Journal-Id'].map(trailer), ''].join('%x01')
 
-/** The commits of the branch, oldest first, as git itself tells them. */
+/** The commits of the branch, oldest first, as git reports them. */
 export function commitsOf(repository: string): readonly Committed[] {
   if (headOf(repository) === undefined) return []
   const log = git(repository, ['log', '--reverse', '--name-only', `--format=%x02${FORMAT}`, 'main'])
@@ -52,7 +52,7 @@ function contentsOf(repository: string, commits: readonly Omit<Committed, 'conte
   })
 }
 
-/** What git finds amiss, and files that are not sorted by bytes. */
+/** Faults that git finds, and files that are not sorted by bytes. */
 export function unsoundness(repository: string): string[] {
   const fsck = spawnSync('git', [`--git-dir=${repository}`, 'fsck', '--strict', '--full', '--no-dangling'], {
     encoding: 'utf8',
@@ -87,7 +87,7 @@ export async function differences(repository: string, base: string, read: ReadDo
     .map((document) => `${document} in the store:\n${stored.get(document)}in Git:\n${files.get(document)}`)
 }
 
-/** Times alike are written alike: some stores keep the value of a dateTime. What is no N-Triples stays as it is. */
+/** Equal times get equal text, for some stores keep only the value of a dateTime. Text that is not N-Triples stays as it is. */
 function canonical(text: string): string {
   const triples = readNTriples(text)
   if (!triples) return text
@@ -97,24 +97,24 @@ function canonical(text: string): string {
   )
 }
 
-const NO_LOG: Log = { info: () => undefined, warn: () => undefined, error: () => undefined }
+const NO_LOG: OperatorLog = { info: () => undefined, warn: () => undefined, error: () => undefined }
 
-/** Whether the version index is not what one made anew from the repository is. The gateway must have ended. */
+/** Compares the version index with one rebuilt from the repository. The gateway must have stopped. */
 export async function indexFaults(site: Site, base: string): Promise<string[]> {
   const folder = historyFolder(site, base)
   const now = (): number => Date.now()
   const local = { folder: join(folder, 'repository.git'), branch: 'main', pathPrefix: PREFIX, now }
   const repository = succeeded(await openLocalRepository(local))
   try {
-    const anew = join(folder, 'anew')
-    const history = succeeded(await openHistory({ folder: anew, repository, base, prefix: PREFIX, now, log: NO_LOG }))
+    const fresh = join(folder, 'rebuilt')
+    const history = succeeded(await openHistory({ folder: fresh, repository, base, prefix: PREFIX, now, log: NO_LOG }))
     const settled = await history.settled(60_000)
     await history.close()
-    const [kept, rebuilt] = [await dumpOf(join(folder, 'journal')), await dumpOf(anew)]
-    const other = [...without(kept, rebuilt), ...without(rebuilt, kept)]
+    const [original, rebuilt] = [await dumpOf(join(folder, 'journal')), await dumpOf(fresh)]
+    const other = [...without(original, rebuilt), ...without(rebuilt, original)]
     return [
-      ...(settled ? [] : ['the index could not be made anew']),
-      ...other.slice(0, 10).map((line) => `the index kept and the one made anew differ: ${line}`),
+      ...(settled ? [] : ['the index could not be rebuilt in time']),
+      ...other.slice(0, 10).map((line) => `in only one of the index and the rebuilt index: ${line}`),
     ]
   } finally {
     await repository.close()
@@ -134,6 +134,6 @@ async function dumpOf(folder: string): Promise<readonly string[]> {
 }
 
 function succeeded<T>(value: T | Setback): T {
-  if (isSetback(value)) throw new Error(value.detail)
+  if (isFailure(value)) throw new Error(value.detail)
   return value
 }

@@ -1,4 +1,4 @@
-// In charge of a gateway as a process of its own: `triplegate serve`, on fixed ports, killed and started again.
+// In charge of a gateway as a process: `triplegate serve` on fixed ports, which can be killed and started again.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readdirSync, readFileSync } from 'node:fs'
@@ -21,20 +21,20 @@ export async function makeSite(folder: string, flags: readonly string[]): Promis
   return { folder, base, admin: `${base}admin/`, port, management, flags }
 }
 
-/** The folder of an application's history: the journal, and repository.git. */
+/** The folder of an application's history, with the journal and repository.git. */
 export const historyFolder = ({ folder }: Site, base: string): string =>
   join(folder, 'history', encodeURIComponent(base.replace('https://', '')))
 
 export interface GatewayProcess {
   readonly pid: number
-  /** True once it serves; false where it ended before that. */
+  /** True when it serves; false if it stops before that. */
   readonly ready: Promise<boolean>
-  /** Exit status; undefined while it runs, and where it was killed. */
+  /** The exit status; undefined while it runs, and if it was killed. */
   exitCode(): number | undefined
   output(): string
-  /** Ends it as a crash would. */
+  /** Stops it as a crash would. */
   kill(): Promise<void>
-  /** Ends it in good order. */
+  /** Shuts it down. */
   stop(): Promise<void>
 }
 
@@ -70,7 +70,7 @@ export function startGateway({ folder, port, management, flags }: Site): Gateway
   }
 }
 
-/** The git processes that a process has started (Linux, /proc). */
+/** The git processes that this process has started (Linux, /proc). */
 export function gitsOf(pid: number): number[] {
   try {
     return readdirSync(`/proc/${pid}/task`)
@@ -78,14 +78,14 @@ export function gitsOf(pid: number): number[] {
       .map(Number)
       .filter((child) => child > 0 && readFileSync(`/proc/${child}/comm`, 'utf8').trim() === 'git')
   } catch {
-    // It, or one of them, has ended meanwhile.
+    // One of these processes has stopped meanwhile.
     return []
   }
 }
 
 const SETTLED_MS = 60_000
 
-/** Waits until everything is committed. What is wrong where it is not. */
+/** Waits until everything is committed. Returns the fault if that takes too long. */
 export async function untilSettled({ management }: Site): Promise<string | undefined> {
   for (const until = Date.now() + SETTLED_MS; ; await sleep(100)) {
     const answer = await fetch(`http://127.0.0.1:${management}/health/ready`)

@@ -1,4 +1,4 @@
-// In charge of where crashes happen: the store behind the gateway, and what else breaks there while the gateway runs.
+// In charge of the places where crashes happen: the store behind the gateway, and the other parts that fail while it runs.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client } from '../support/client.js'
 import { createDataset, fetchFuseki, freePort, removeDataset, startFuseki } from '../support/fuseki.js'
@@ -10,22 +10,22 @@ import type { Random } from './random.js'
 
 export interface Place {
   readonly flags: readonly string[]
-  /** Whether a gateway may find at its start that the store does not answer. */
+  /** Whether the store may be down when a gateway starts. */
   readonly failing: boolean
   /** How long a gateway serves before it is killed, ms. */
   readonly life: readonly [least: number, most: number]
-  /** Breaks things, until `over`, while a gateway runs; how many were killed. Afterwards all is whole again. */
+  /** Makes parts fail until `over`, and repairs them then. Returns how many processes it has killed. */
   disturb(gateway: number, over: AbortSignal, random: Random): Promise<number>
-  /** The documents of an application as the store has them. */
+  /** Reads the documents of an application from the store. */
   documents(owner: Client): ReadDocuments
   close(): Promise<void>
 }
 
 export const KINDS = ['embedded', 'git', 'cut', 'store'] as const
-/** Which parts are killed, or cut off, besides the gateway: none, git, the way to Fuseki, Fuseki itself. */
+/** The part that fails besides the gateway: none, git, the connection to Fuseki, Fuseki itself. */
 export type Kind = (typeof KINDS)[number]
 
-/** @param shared the URL of a Fuseki that makes datasets on demand; one of its own is started without */
+/** @param shared the URL of a Fuseki that creates datasets on demand; without it, one is started for this place */
 export async function openPlace(kind: Kind, folder: string, shared?: string): Promise<Place> {
   if (kind === 'embedded') return { ...EMBEDDED, disturb: async () => 0 }
   if (kind === 'git') return { ...EMBEDDED, disturb: killGits }
@@ -53,10 +53,10 @@ async function killGits(gateway: number, over: AbortSignal, random: Random): Pro
   while (!over.aborted) {
     const until = Date.now() + random.between(50, 600)
     await sleep(random.between(0, 50))
-    // Committing takes some ms: it is waited for, where there is nothing else to kill.
+    // A commit takes some ms: wait for one while there is nothing else to kill.
     for (let gits = gitsOf(gateway); !over.aborted && Date.now() < until; gits = gitsOf(gateway)) {
       if (gits.length > 1 || (gits.length === 1 && random.chance(0.02))) {
-        killed += endAll(gits)
+        killed += killAll(gits)
         break
       }
       await sleep(1)
@@ -66,17 +66,17 @@ async function killGits(gateway: number, over: AbortSignal, random: Random): Pro
   return killed
 }
 
-function endAll(pids: readonly number[]): number {
-  let ended = 0
+function killAll(pids: readonly number[]): number {
+  let killed = 0
   for (const pid of pids) {
     try {
       process.kill(pid, 'SIGKILL')
-      ended++
+      killed++
     } catch {
-      // It has ended by itself.
+      // It has stopped by itself.
     }
   }
-  return ended
+  return killed
 }
 
 const versioned = (endUser: string, admin: string): readonly string[] => [
@@ -84,7 +84,7 @@ const versioned = (endUser: string, admin: string): readonly string[] => [
   ...['--store-timeout', '1000'],
 ]
 
-/** Of the two datasets of a Fuseki, asked directly. */
+/** Reads the documents from the two datasets of a Fuseki directly. */
 const documentsOf = (endUser: string, admin: string): Place['documents'] => {
   return () => async (base) => {
     const dataset = base.endsWith('/admin/') ? admin : endUser
@@ -109,7 +109,7 @@ async function byGraph(graphs: readonly string[], read: (graph: string) => Promi
   return documents
 }
 
-/** A proxy before each of two datasets in memory. */
+/** Two datasets in memory, with a proxy in front of each that makes requests fail. */
 async function cutOff(shared: string | undefined): Promise<Place> {
   const own = shared === undefined ? await startFuseki({ jar: jarOf(), datasets: [] }) : undefined
   const fuseki = shared ?? own!.base
@@ -161,7 +161,7 @@ function jarOf(): string {
   return fetched.jar
 }
 
-/** Two datasets on disk, of a Fuseki that is killed and started again. */
+/** Two datasets on disk, on a Fuseki that is killed and started again. */
 async function killedStore(folder: string): Promise<Place> {
   const [jar, port, names] = [jarOf(), await freePort(), ['end-user', 'admin']]
   const [endUser, admin] = names.map((name) => `http://127.0.0.1:${port}/${name}`) as [string, string]
@@ -169,7 +169,7 @@ async function killedStore(folder: string): Promise<Place> {
   return {
     flags: versioned(endUser, admin),
     failing: true,
-    // It takes seconds until the store is there again.
+    // The store takes seconds to start.
     life: [100, 8000],
     documents: documentsOf(endUser, admin),
     async disturb(_gateway, over, random) {

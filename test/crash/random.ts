@@ -1,4 +1,4 @@
-// In charge of chance in crash tests: the same choices for the same seed.
+// In charge of random choices in crash tests: the same seed gives the same choices.
 
 export interface Random {
   /** At least `least`, below `most`. */

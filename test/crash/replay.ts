@@ -1,5 +1,5 @@
-// In charge of holding what the agents saw against what Git has: each write that was answered is one commit, nothing else
-// is, and each commit has the document as that write left it. Pure.
+// In charge of comparing the responses that the agents received with the commits: each write with a 2xx response is one
+// commit, each commit is a write that was sent, and it has the document as that write left it. Pure.
 import { ACL, DCT, DH, RDF, SIOC, XSD } from '../../gateway/rdf/vocabulary.js'
 import { lastLine, linesOf, type Write } from './writers.js'
 
@@ -11,9 +11,9 @@ export interface Committed {
   readonly method: string
   readonly document: string
   readonly journalId: string
-  /** The files that it changed. */
+  /** The changed files. */
   readonly paths: readonly string[]
-  /** That of the document; undefined where it was deleted. */
+  /** The document; undefined if the commit deletes it. */
   readonly content: string | undefined
 }
 
@@ -21,17 +21,17 @@ interface State {
   readonly creator: string
   readonly own: readonly string[]
   readonly created: number
-  /** When it was last changed, as the document says. */
+  /** Of the document's own dct:modified, or dct:created before the first change; ms since the epoch. */
   readonly modified: number
 }
 
 const CROCKFORD = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
-/** When a ULID was made, ms since the epoch. */
+/** The time of a ULID, ms since the epoch. */
 const timeOf = (ulid: string): number =>
   [...ulid.slice(0, 10)].reduce((time, digit) => time * 32 + CROCKFORD.indexOf(digit), 0)
 
 /**
- * What is wrong with the commits of an application; nothing in the good case.
+ * The faults of an application's commits; none if all is well.
  * @param commits of the branch, oldest first
  * @param pathOf the file of a document
  */
@@ -49,8 +49,8 @@ export function faultsOf(
   const ids = new Set<string>()
   for (const one of commits) {
     const { commit, agent, document, journalId } = one
-    const fault = (what: string): void => void faults.push(`${commit.slice(0, 8)} ${one.method} ${document}: ${what}`)
-    if (ids.has(journalId)) fault(`Journal-Id ${journalId} is there twice`)
+    const fault = (text: string): void => void faults.push(`${commit.slice(0, 8)} ${one.method} ${document}: ${text}`)
+    if (ids.has(journalId)) fault(`Journal-Id ${journalId} occurs twice`)
     ids.add(journalId)
     if (one.author !== agent) fault(`its author is ${one.author}, its agent ${agent}`)
     if (one.paths.join() !== pathOf(document)) fault(`it changes ${one.paths.join() || 'nothing'}`)
@@ -60,13 +60,13 @@ export function faultsOf(
     }
     const write = writes.find((write) => isOf(one, write))
     if (!write) {
-      fault(`nobody sent it: ${journalId}, ${new Date(timeOf(journalId)).toISOString()}`)
+      fault(`no agent sent it: ${journalId}, ${new Date(timeOf(journalId)).toISOString()}`)
       continue
     }
     if (found.has(write)) fault(`${write.mark} is committed twice`)
     found.add(write)
     if (write.outcome === 'refused') fault(`${write.mark} was refused with ${write.status}`)
-    // Whoever had the answer before another sent anything came before them.
+    // A write whose response came before another was sent precedes it.
     const before = latest.get(document)
     if (before && before.sent > write.ended) fault(`${write.mark} comes after ${before.mark}, which was sent later`)
     if (!before || write.sent > before.sent) latest.set(document, write)
@@ -76,7 +76,7 @@ export function faultsOf(
   }
   for (const write of writes) {
     if (write.outcome === 'done' && !found.has(write)) {
-      faults.push(`${write.mark} ${write.method} ${write.document}: answered with ${write.status}, and not committed`)
+      faults.push(`${write.mark} ${write.method} ${write.document}: response ${write.status}, but no commit`)
     }
   }
   return faults
@@ -89,11 +89,11 @@ const isOf = ({ agent, method, document, journalId }: Committed, write: Write): 
   write.sent <= timeOf(journalId) &&
   timeOf(journalId) <= write.ended
 
-/** The state that a write leaves, which the content must be, byte for byte; or what is wrong with that. */
+/** The state that a write leaves; a text with the fault if the content is not, byte for byte, that state. */
 function stateAfter(before: State | undefined, write: Write, content: string | undefined): State | undefined | string {
-  if (write.method === 'DELETE') return content === undefined ? undefined : 'the document is still there'
-  if (content === undefined) return 'the document is not there'
-  if (!before && write.method !== 'PUT') return 'there was nothing to change'
+  if (write.method === 'DELETE') return content === undefined ? undefined : 'the document still exists'
+  if (content === undefined) return 'the document does not exist'
+  if (!before && write.method !== 'PUT') return 'the document did not exist before'
   const { document, agent } = write
   const stamp = (property: string): string | undefined =>
     content.split('\n').find((line) => line.startsWith(`<${document}> <${property}> `))
@@ -119,7 +119,7 @@ function stateAfter(before: State | undefined, write: Write, content: string | u
     ...(before ? [modifiedLine!] : []),
   ].sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)))
   const expected = lines.map((line) => `${line}\n`).join('')
-  return content === expected ? state : `it is\n${content}and should be\n${expected}`
+  return content === expected ? state : `the content is\n${content}and should be\n${expected}`
 }
 
 function ownAfter(own: readonly string[], write: Write): readonly string[] {
@@ -129,7 +129,7 @@ function ownAfter(own: readonly string[], write: Write): readonly string[] {
   return [...own.filter((line) => !line.startsWith(last)), lastLine(write)]
 }
 
-/** Of a canonical line with a dateTime. */
+/** The time in a canonical line with a dateTime, ms since the epoch. */
 function momentOf(line: string | undefined, property: string, document: string): number | undefined {
   const start = `<${document}> <${property}> "`
   const end = `"^^<${XSD('dateTime')}> .`

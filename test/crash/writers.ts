@@ -1,4 +1,4 @@
-// In charge of agents who write to documents at the same time, each with a certificate, and of what they saw of it.
+// In charge of agents that write to documents at the same time, each with a certificate, and of the responses they receive.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -9,7 +9,7 @@ import type { Site } from './gateway-process.js'
 import type { Random } from './random.js'
 
 export interface Write {
-  /** Unique: what it writes is named after it. */
+  /** Unique: the triples that it writes are named after it. */
   readonly mark: string
   readonly agent: string
   readonly method: 'PUT' | 'POST' | 'PATCH' | 'DELETE'
@@ -17,22 +17,22 @@ export interface Write {
   /** ms since the epoch. An agent's writes do not overlap. */
   readonly sent: number
   readonly ended: number
-  /** `done`: 2xx. `refused`: the gateway said that it had not done it. `unknown`: anything else, or no answer. */
+  /** `done`: 2xx. `refused`: by its response the gateway has not done it. `unknown`: any other response, or none. */
   readonly outcome: 'done' | 'refused' | 'unknown'
   readonly status: number | undefined
 }
 
-/** Agents by WebID, with the PEM of certificate and key. */
+/** By WebID: the PEM of certificate and key. */
 export type Agents = ReadonlyMap<string, string>
 
 const TERM = (name: string): string => `<https://crash.example/terms#${name}>`
 
-/** What PUT and POST write, in canonical N-Triples: bytes and UTF-16 units sort the two texts differently. */
+/** The triples of PUT and POST, in canonical N-Triples. Sorted by bytes the two texts have another order than by UTF-16 units. */
 export const linesOf = ({ document, mark }: Pick<Write, 'document' | 'mark'>): readonly string[] =>
   [`${TERM('mark')} "${mark}"`, `${TERM('text')} "\u{1F600} ${mark}"`, `${TERM('text')} "\u{FF21} ${mark}"`].map(
     (rest) => `<${document}#${mark}> ${rest} .`,
   )
-/** What PATCH adds, and takes from the PATCH before it. */
+/** The triple that PATCH adds; it removes that of the PATCH before it. */
 export const lastLine = ({ document, mark }: Pick<Write, 'document' | 'mark'>): string =>
   `<${document}> ${TERM('last')} "${mark}" .`
 
@@ -48,24 +48,26 @@ function contentOf({ method, document, mark }: Pick<Write, 'method' | 'document'
 }
 
 const METHODS = ['PUT', 'PUT', 'PUT', 'POST', 'POST', 'POST', 'PATCH', 'PATCH', 'PATCH', 'DELETE'] as const
-/** Refusals: nothing was done. 404: POST, PATCH or DELETE of a document that was not there. */
+/** Nothing was done. 404: POST, PATCH or DELETE of a document that does not exist. */
 const REFUSED = [404, 503]
-/** The gateway cannot tell what the store did. */
+/** The gateway does not know what the store has done. */
 const UNKNOWN = [502, 504]
 
-/** An agent writes, one request after the other, until `stopped`. */
+/** The agent sends one write after the other until `stopped`. */
 export async function writeUntil(
   stopped: AbortSignal,
   { client, agent, documents }: { client: Client; agent: string; documents: readonly string[] },
   { random, nextMark, writes }: { random: Random; nextMark: () => string; writes: Write[] },
 ): Promise<void> {
   while (!stopped.aborted) {
-    const wish = { method: random.one(METHODS), document: random.one(documents), mark: nextMark() }
+    const request = { method: random.one(METHODS), document: random.one(documents), mark: nextMark() }
     const sent = Date.now()
-    const answer = await client(wish.method, new URL(wish.document).pathname, contentOf(wish)).catch(() => undefined)
+    const answer = await client(request.method, new URL(request.document).pathname, contentOf(request)).catch(
+      () => undefined,
+    )
     const status = answer?.status
-    writes.push({ ...wish, agent, sent, ended: Date.now(), status, outcome: outcomeOf(status) })
-    // A pause of a whole ms at least: no two writes of an agent share one.
+    writes.push({ ...request, agent, sent, ended: Date.now(), status, outcome: outcomeOf(status) })
+    // A pause of at least a whole ms: no two writes of an agent share one.
     await sleep(answer ? random.between(2, 30) : 20)
   }
 }
@@ -83,7 +85,7 @@ export const clientOf = ({ port, folder }: Site, pem: string): Client =>
 export const ownerOf = (site: Site): Client =>
   clientOf(site, readFileSync(join(site.folder, 'certs/owner.pem'), 'utf8'))
 
-/** Makes agents who may write, as the owner. */
+/** As the owner, creates agents that may write. */
 export async function makeAgents(site: Site, count: number): Promise<Agents> {
   const owner = ownerOf(site)
   const does = async (method: string, iri: string, body: string): Promise<void> => {

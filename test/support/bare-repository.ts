@@ -1,4 +1,4 @@
-// In charge of looking at a bare repository, and of committing to it, with git itself: as somebody else would.
+// In charge of reading a bare repository and committing to it with the git program, as another user would.
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -11,7 +11,7 @@ export function temporaryFolder(t: Test): string {
   return folder
 }
 
-/** What git prints; throws where it fails. */
+/** The output of git. Throws if git fails. */
 export const git = (folder: string, args: readonly string[], input: string | Buffer = ''): string =>
   execFileSync('git', [`--git-dir=${folder}`, ...args], {
     input,
@@ -28,11 +28,11 @@ export interface Foreign {
   readonly branch?: string
   readonly message?: string
   readonly author?: string
-  /** Another parent. */
+  /** A second parent. */
   readonly merge?: string
 }
 
-/** A commit by somebody else on top of a branch: files with their contents, undefined for those to be removed. */
+/** A commit by another author on top of a branch: files with their contents, undefined to remove a file. */
 export function foreignCommit(
   folder: string,
   files: Readonly<Record<string, string | undefined>>,
@@ -80,7 +80,7 @@ export function filesAt(folder: string, commit: string): Map<string, string> {
   )
 }
 
-/** Git finds nothing amiss, and every file of triples is sorted by bytes (spec 9.2 rule 3). */
+/** git fsck finds no error, and every file of triples is sorted by bytes (spec 9.2 rule 3). */
 export function checkSound(t: Test, folder: string, branch = 'main'): void {
   t.doesNotThrow(() => git(folder, ['fsck', '--strict', '--full', '--no-dangling']), 'git fsck --strict')
   const head = headOf(folder, branch)

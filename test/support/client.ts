@@ -5,7 +5,7 @@ import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
 export interface Answer {
   readonly status: number
   readonly fields: IncomingHttpHeaders
-  /** Names and values in turn, as they came. */
+  /** Names and values in turn, as received. */
   readonly rawFields: readonly string[]
   readonly text: string
   readonly trailers: NodeJS.Dict<string>
@@ -25,7 +25,7 @@ export interface Client {
 
 export interface Origin {
   readonly port: number
-  /** What the Host field says; `localhost:<port>` by default. */
+  /** The value of the Host field; `localhost:<port>` by default. */
   readonly host?: string
   /** PEM of the certificate to trust; plain HTTP without. */
   readonly ca?: string

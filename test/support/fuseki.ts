@@ -1,4 +1,4 @@
-// In charge of a real Apache Jena Fuseki for tests: finds or fetches its jar, starts it, makes datasets in it, and ends it.
+// In charge of a real Apache Jena Fuseki for tests: finds or fetches its jar, starts it, creates datasets in it, and stops it.
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
 import {
   closeSync,
@@ -13,12 +13,14 @@ import {
 } from 'node:fs'
 import { writeFileSync } from 'node:fs'
 import { once } from 'node:events'
-import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { basename, join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { freePort } from './ports.js'
 
-/** The newest release that runs on a Java (the major version at least), newest first. */
+export { freePort }
+
+/** The newest release for each Java (its lowest major version), newest first. */
 const RELEASES = [
   { java: 21, version: '6.2.0' },
   { java: 17, version: '5.6.0' },
@@ -32,7 +34,7 @@ const FETCH_TIMEOUT = 600_000
 
 export type FusekiJar = { readonly jar: string; readonly version: string } | { readonly missing: string }
 
-/** The jar of the newest Fuseki to be had that this Java runs, from .cache/fuseki/ or Maven Central; or why there is none. */
+/** The jar of the newest Fuseki that this Java runs, from .cache/fuseki/ or Maven Central; or the reason why there is none. */
 export function fetchFuseki(): FusekiJar {
   const java = javaVersion()
   if (java === undefined) return { missing: 'there is no Java' }
@@ -43,10 +45,10 @@ export function fetchFuseki(): FusekiJar {
     const jar = join(FOLDER, `jena-fuseki-server-${version}.jar`)
     if (isWhole(jar) || fetchTo(jar, version)) return { jar, version }
   }
-  return { missing: 'Maven (mvn) is not there, or could not fetch it' }
+  return { missing: 'Maven (mvn) is not installed, or could not fetch it' }
 }
 
-/** Fetches a release beside its place and moves it there when it is whole. */
+/** Fetches a release into a folder beside its place, and moves it to its place when it is complete. */
 function fetchTo(jar: string, version: string): boolean {
   const folder = mkdtempSync(join(FOLDER, 'fetch-'))
   try {
@@ -68,7 +70,7 @@ function javaVersion(): number | undefined {
   return major === undefined ? undefined : Number(major)
 }
 
-/** Whether a file is a ZIP archive to its end: its end record stands there and agrees with where it stands. */
+/** True for a complete ZIP archive: the end record is at the end of the file, and its offsets match. */
 function isWhole(path: string): boolean {
   if (!existsSync(path)) return false
   const file = openSync(path, 'r')
@@ -88,15 +90,15 @@ export interface Fuseki {
   readonly base: string
   readonly pid: number
   url(dataset: string): string
-  /** Ends it in good order. */
+  /** Stops it in good order (SIGTERM). */
   stop(): Promise<void>
-  /** Ends it as a crash would. */
+  /** Stops it as a crash would (SIGKILL). */
   kill(): Promise<void>
 }
 
 /**
  * Starts one Fuseki on the loopback interface with these empty datasets, in memory and transactional, and waits until
- * it answers. It ends with this process, however that ends. Throws with its output where it does not start.
+ * it answers. It stops with this process, however that stops. Throws with its output if it does not start.
  */
 export async function startFuseki(options: {
   jar: string
@@ -110,7 +112,7 @@ export async function startFuseki(options: {
   writeFileSync(config, configurationOf(options.datasets))
   const serving = options.datasets.length > 0 ? [`--config=${config}`] : []
   const java = ['java', '-Xmx4g', '-jar', options.jar, `--port=${port}`, '--localhost', ...serving]
-  // The kernel ends it should this process be killed without a chance to do so (Linux).
+  // If this process is killed by a signal that it cannot handle, the kernel kills Fuseki (Linux).
   const bound = spawnSync('setpriv', ['--pdeathsig', 'KILL', 'true']).status === 0
   const [command, ...args] = bound ? ['setpriv', '--pdeathsig', 'KILL', ...java] : java
   const child = spawn(command!, args, {
@@ -144,15 +146,6 @@ export async function startFuseki(options: {
   }
 }
 
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
-}
-
 const configurationOf = (datasets: readonly string[]): string => `
 PREFIX fuseki: <http://jena.apache.org/fuseki#>
 PREFIX ja: <http://jena.hpl.hp.com/2005/11/Assembler#>
@@ -179,7 +172,7 @@ async function answers(base: string, child: ChildProcess): Promise<boolean> {
   return false
 }
 
-/** Ends the child when this process exits or is told to. Gives back the function that lets go of the child. */
+/** Kills the child when this process exits or gets a signal to stop. Returns the function that undoes this. */
 export function endWithThisProcess(child: ChildProcess, by: NodeJS.Signals = 'SIGKILL'): () => void {
   const kill = () => child.kill(by)
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
@@ -197,11 +190,11 @@ export function endWithThisProcess(child: ChildProcess, by: NodeJS.Signals = 'SI
   return forget
 }
 
-/** Makes an empty dataset in memory (Fuseki's administration protocol). Why not, where this Fuseki has none. */
+/** Creates an empty dataset in memory (Fuseki's administration protocol). Returns the reason if this Fuseki cannot. */
 export async function createDataset(base: string, name: string): Promise<undefined | { readonly missing: string }> {
   const body = new URLSearchParams({ dbName: `/${name}`, dbType: 'mem' })
   const { ok, status } = await fetch(`${base}/$/datasets`, { method: 'POST', body })
-  return ok ? undefined : { missing: `Fuseki makes no dataset on demand (status ${status})` }
+  return ok ? undefined : { missing: `this Fuseki creates no datasets on demand (status ${status})` }
 }
 
 export async function removeDataset(base: string, name: string): Promise<void> {

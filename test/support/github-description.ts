@@ -96,7 +96,7 @@ export function operationFor(method: string, path: string): Described | undefine
 const faultsOf = (validate: ValidateFunction, value: unknown): string[] =>
   validate(value) ? [] : (validate.errors ?? []).map(({ instancePath, message }) => `${instancePath} ${message}`)
 
-/** What is wrong with a request, in words. */
+/** The errors in a request, as sentences. */
 export function requestFaults({ operation, pointer }: Described, query: URLSearchParams, body: unknown): string[] {
   const parameters = (operation.parameters ?? []).map(follow).filter((parameter) => parameter.in === 'query')
   const names = parameters.map(({ name }) => name)
@@ -116,7 +116,7 @@ export function requestFaults({ operation, pointer }: Described, query: URLSearc
 /** Refusals that GitHub documents for the API as a whole, and not for each operation. */
 const GENERAL = ['401', '403', '429', '500', '502', '503', '504']
 
-/** What is wrong with an answer, in words; JSON answers only. */
+/** The errors in a JSON answer, as sentences. */
 export function answerFaults({ operation, pointer }: Described, status: number, body: unknown): string[] {
   const response = operation.responses[status]
   if (!response) {
@@ -129,7 +129,7 @@ export function answerFaults({ operation, pointer }: Described, status: number, 
   return faultsOf(validatorOf(at + pointerTo('content', 'application/json', 'schema')), body)
 }
 
-/** What the schema requires with values of no meaning, and what is known. */
+/** The known properties, and meaningless values for the others that the schema requires. */
 export function sampleOf(name: string, known: object): object {
   return filled({ $ref: `#/components/schemas/${name}` }, known) as object
 }

@@ -66,7 +66,7 @@ export function makeGit() {
   const git = async (...args: readonly string[]): Promise<string> => (await raw(args)).toString().trim()
   const reader = makeReader(folder)
 
-  /** An object's id, of what is of this type or leads to it. */
+  /** The id of an object of this type, or of the one that the object leads to. */
   const resolve = async (name: string, type = 'commit'): Promise<string | undefined> =>
     (await reader.read(`${name}^{${type}}`))?.sha
 
@@ -81,7 +81,7 @@ export function makeGit() {
     return sha
   }
 
-  /** What the index holds: a tree, or nothing that is known. */
+  /** The tree that the index has, if it is known. */
   let indexed: string | undefined
   let last: Promise<unknown> = Promise.resolve()
 
@@ -150,7 +150,7 @@ export function makeGit() {
       })
   }
 
-  /** What a commit changed, seen from its first parent. */
+  /** The changes of a commit against its first parent. */
   async function changesOf({ sha, parents }: RawCommit): Promise<FileChange[]> {
     const from = parents[0] ? [parents[0], sha] : ['--root', '--no-commit-id', sha]
     const out = await raw(['diff-tree', '-r', '-z', '-M', '--raw', ...from])
@@ -179,13 +179,13 @@ export function makeGit() {
     listTree,
     changesOf,
     readBlob: async (sha: string): Promise<Buffer> => (await reader.read(sha))!.content,
-    /** What a commit has at a path. */
+    /** The object of a commit at a path. */
     entryAt: (commit: string, path: string) => reader.read(`${commit}:${path}`),
     /** Newest first. */
     log: async (...args: readonly string[]): Promise<string[]> =>
       (await git('rev-list', ...args)).split('\n').filter((sha) => sha !== ''),
     isEmpty: async (): Promise<boolean> => (await git('for-each-ref', '--count=1')) === '',
-    /** Compare and swap: false where the branch is not at `old` (undefined: absent) any more. */
+    /** Compare and swap: false if the branch is no longer at `old` (undefined: absent). */
     moveBranch: (branch: string, to: string, old: string | undefined): Promise<boolean> =>
       git('update-ref', `refs/heads/${branch}`, to, old ?? '0'.repeat(40)).then(
         () => true,
@@ -204,7 +204,7 @@ interface Found {
   readonly content: Buffer
 }
 
-/** One `git cat-file --batch`, asked one thing after the other. */
+/** One `git cat-file --batch`, which answers one question after the other. */
 function makeReader(folder: string): { read(name: string): Promise<Found | undefined>; close(): void } {
   let child: ReturnType<typeof spawn> | undefined
   let buffered = Buffer.alloc(0)

@@ -1,4 +1,4 @@
-// In charge of what GitHub's operations do and answer, on a bare repository.
+// In charge of GitHub's operations on a bare repository: effects and answers.
 import { sampleOf } from './github-description.js'
 import { GitError, type FileChange, type Git, type Ident, type RawCommit, type TreeChange } from './github-git.js'
 
@@ -67,7 +67,7 @@ export function operationsOn({
     { query, url }: Call,
     standard: number,
   ): { part: T[]; headers: Record<string, string> } {
-    // Pages may be larger where nobody asks for a size, and not where somebody does.
+    // A page may be larger than the default, unless the request gives a size.
     const size = query.has('per_page') ? Math.min(Number(query.get('per_page')), 100) : standard
     const number = Number(query.get('page') ?? 1)
     const pages = Math.max(1, Math.ceil(items.length / size))

@@ -22,13 +22,13 @@ export interface SeenCall {
 export interface Fault {
   /** Default: every call. */
   readonly on?: (call: Omit<SeenCall, 'status'>) => boolean
-  /** How many calls it befalls; default 1. */
+  /** The number of calls that it affects; 1 by default. */
   readonly times?: number
   /** ms, before anything else. */
   readonly delay?: number
-  /** Done before the call is: a push of somebody else, say. */
+  /** Runs before the call takes effect: a push by another author, for example. */
   readonly meanwhile?: () => Promise<unknown>
-  /** Whether the call does what it is to do, however it is answered; default: not where there is an `answer`, or `drop`. */
+  /** True: the call takes effect, whatever its answer. By default it does, except with `answer` or `drop`. */
   readonly applied?: boolean
   readonly answer?: { readonly status: number; readonly message?: string; readonly headers?: Record<string, string> }
   /** Ends the connection without an answer. */
@@ -40,20 +40,20 @@ export interface GitHubDouble {
   readonly apiBase: string
   readonly git: Git
   readonly calls: SeenCall[]
-  /** What the server knows as valid; a test may revoke it by another. */
+  /** The valid token; a test revokes it by setting another. */
   token: string
   mayPush: boolean
-  /** What is left of the hour's requests, and when the hour is over, ms since the epoch. */
+  /** The requests left in this hour, and the end of the hour in ms since the epoch. */
   remaining: number
   resetAt: number
   /** Entries of a tree that are answered at most. */
   treeLimit: number
-  /** The first fault that a call meets befalls it. */
+  /** A call meets the first fault that matches it. */
   fault(...faults: readonly Fault[]): void
   /** Reads go on showing the branches as they are now, until `thaw`. */
   freeze(): Promise<void>
   thaw(): void
-  /** A commit by somebody else, straight into the repository: contents by path, null for removed. */
+  /** A commit by another author, written to the repository directly: contents by path, null to remove one. */
   push(files: Readonly<Record<string, string | null>>, message?: string, branch?: string): Promise<string>
   /** Along first parents, oldest first. */
   history(
@@ -206,7 +206,7 @@ export async function openGitHub(
       frozen = new Map(await Promise.all(names.map(async (name) => [name, await seen(name)] as const)))
     },
     thaw: () => (frozen = undefined),
-    async push(files, message = 'Somebody else', branch = defaultBranch) {
+    async push(files, message = 'By another author', branch = defaultBranch) {
       const head = await git.resolve(`refs/heads/${branch}`)
       const changes = Object.entries(files).map(([path, content]) => ({
         path,

@@ -1,5 +1,5 @@
-// In charge of a real OpenID Connect provider for tests, over TLS, with a browser that logs in at it; and of tokens that are
-// signed with its key.
+// In charge of a real OpenID Connect provider for tests, over TLS, a browser that logs in there, and tokens signed
+// with its key.
 import { createHash, randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
@@ -20,17 +20,17 @@ export interface IdentityProvider {
   readonly issuer: string
   /** The claims of each subject, to be set before they log in. */
   readonly people: Map<string, Person>
-  /** How often its key set has been asked for. */
+  /** The number of requests for its key set. */
   keysAsked(): number
-  /** Lets a client log in that is sent back to one of these. */
+  /** Registers a client that may be redirected to these URIs. */
   register(clientId: string, clientSecret: string, redirectUris: readonly string[]): void
-  /** Goes where the gateway has sent the browser, logs in as this subject, and gives the URL that leads back. */
+  /** Follows the gateway's redirection, logs in as this subject, and returns the URL that leads back to the gateway. */
   visit(location: string, subject: string): Promise<string>
   /** A token signed with the provider's key. */
   token(claims: JWTPayload, header?: { alg?: string; typ?: string; kid?: string }): Promise<string>
 }
 
-/** The certificate is that which the process trusts beside the usual ones. */
+/** Its certificate is the one that this process trusts in addition (NODE_EXTRA_CA_CERTS). */
 export async function makeIdentityProvider(t: Test): Promise<IdentityProvider> {
   const pem = readFileSync(process.env.TRIPLEGATE_TEST_PROVIDER!, 'utf8')
   let listener: RequestListener = (_request, response) => void response.writeHead(503).end()
@@ -100,7 +100,7 @@ async function visit(location: string, subject: string, issuer: string): Promise
     const form = new URLSearchParams({ prompt, ...(prompt === 'login' && { login: subject, password: 'any' }) })
     next = { url: new URL(action, next.url).href, form }
   }
-  throw new Error('the provider does not come to an end')
+  throw new Error('the provider redirects without end')
 }
 
 /** A key that tokens can be bound to, and proofs of it (RFC 9449). */

@@ -1,4 +1,4 @@
-// In charge of the mirror in tests: its command in this process, and a gateway that is started again on a data folder.
+// In charge of the mirror in tests: its command in this process, and gateways that restart on one data folder.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -10,8 +10,9 @@ import { parseSettings } from '../../gateway/configuration/settings.js'
 import { startGateway, type Running } from '../../gateway/start/start.js'
 import type { GraphStore } from '../../gateway/stores/store.js'
 import { logged } from './bare-repository.js'
+import { collectCertificates, shareCertificates } from './certificates.js'
 import { makeClient, type Client } from './client.js'
-import { freePort } from './fuseki.js'
+import { freePort } from './ports.js'
 import type { Stores } from './stores.js'
 
 const TITLE = '<http://purl.org/dc/terms/title>'
@@ -25,7 +26,7 @@ export interface Ended {
 
 export const linesOf = ({ out }: Ended): string[] => out.trimEnd().split('\n')
 
-/** Stores that are outside, as far as the gateway knows: they are not filled from the history. */
+/** For the gateway these stores are external: it does not fill them from the history. */
 export const OUTSIDE = ['--backend', 'http://127.0.0.1:1/ds', '--admin-backend', 'http://127.0.0.1:1/admin']
 export const VERSIONED = ['--history', 'local', '--admin-history', 'local']
 
@@ -37,7 +38,7 @@ const storeOf = (stores: Pair, kind: string): GraphStore => ({
   close: () => Promise.resolve(),
 })
 
-/** The command in this process; `stores`: what it opens where no gateway answers. */
+/** Runs the command in this process. It opens `stores` if no gateway answers. */
 export async function command(args: readonly string[], stores?: Pair): Promise<Ended> {
   const [out, err]: [string[], string[]] = [[], []]
   const terminal = {
@@ -56,7 +57,7 @@ export async function command(args: readonly string[], stores?: Pair): Promise<E
 export interface Started {
   readonly running: Running
   readonly log: Record<string, unknown>[]
-  /** What is said of the end-user application's history in /health/ready; '' where there is nothing to say. */
+  /** The warning about the end-user application's history in /health/ready; '' if there is none. */
   warning(): Promise<string>
   status(): Promise<number>
   readonly owner: Client
@@ -68,9 +69,9 @@ export interface Place {
   /** The bare repository of the end-user application, and its commits. */
   readonly repository: string
   commits(): string[]
-  /** Throws StartFailure. It is closed with the test, or before. */
+  /** Throws StartFailure. The test closes it at its end, if it has not before. */
   start(stores: Pair): Promise<Started>
-  /** The command on the end-user application. */
+  /** Runs the command on the end-user application. */
   run(stores: Pair, action: string, ...args: string[]): Promise<Ended>
 }
 
@@ -79,6 +80,7 @@ export async function makePlace(t: Test, flags: readonly string[] = [...OUTSIDE,
   const folder = mkdtempSync(join(tmpdir(), 'triplegate-mirror-'))
   t.teardown(() => rmSync(folder, { recursive: true, force: true }))
   const [port, management] = [await freePort(), await freePort()]
+  shareCertificates(port, folder)
   const ports = ['--https', String(port), '--management', String(management)]
   const args = [...flags, ...ports, '--data', folder]
   const base = `https://localhost:${port}/`
@@ -104,6 +106,7 @@ export async function makePlace(t: Test, flags: readonly string[] = [...OUTSIDE,
         log: pino({ base: null }, { write }),
       })
       t.teardown(() => running.close(1_000))
+      collectCertificates(port, folder)
       const [ca, pem] = ['server', 'owner'].map((name) => readFileSync(join(folder, `certs/${name}.pem`), 'utf8'))
       const owner = makeClient({ port, ca: ca!, pem: pem! })
       t.teardown(owner.close)

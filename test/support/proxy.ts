@@ -1,4 +1,4 @@
-// In charge of a proxy between gateway and store for tests: records what reaches the store, and does the faults asked for.
+// In charge of a proxy between gateway and store for tests: records the requests that reach the store, and causes faults.
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
@@ -18,16 +18,16 @@ export interface Recorded {
   abandoned: boolean
 }
 
-/** What goes wrong, with every request that `only` is true of, until another fault is set. Bytes are of the answer's body. */
+/** A fault for every request that `only` accepts, until another fault is set. `after` counts bytes of the answer's body. */
 export type Fault = { readonly only?: (request: Recorded) => boolean } & (
   | { readonly kind: 'delay'; readonly milliseconds: number }
-  /** The store is not asked, and nothing ever comes. */
+  /** The request does not reach the store, and no answer ever comes. */
   | { readonly kind: 'silence' }
-  /** The connection is dropped before the store is asked, or after the store has done what was asked. */
+  /** The connection is dropped before the request reaches the store, or after the store has done it. */
   | { readonly kind: 'drop'; readonly when: 'before' | 'after' }
   /** So much of the answer comes; then the connection is cut, or nothing more comes. */
   | { readonly kind: 'cut' | 'stall'; readonly after: number; readonly framing: 'chunked' | 'length' | 'close' }
-  /** The store is not asked; this is the answer. */
+  /** The request does not reach the store; the answer is this one. */
   | {
       readonly kind: 'answer'
       readonly status: number
@@ -61,14 +61,14 @@ export async function startProxy(target: string, port = 0): Promise<StoreProxy> 
       response.on('close', () => (recorded.abandoned = !response.writableFinished))
       const fault = !current?.only || current.only(recorded) ? current : undefined
       if (fault && (await faultBefore(fault, response))) return
-      // http-proxy reads a stream of its own where it is given one, since the request has been read already.
+      // The request has been read already, so http-proxy gets its body as another stream.
       const upstream = { buffer: Readable.from(recorded.body ? [recorded.body] : []) }
       faults.set(response, fault)
       proxy.web(request, response, upstream)
     })()
   })
   proxy.on('proxyReq', (upstream, _request, response) => {
-    // http-proxy leaves the request to the store open when the other side has gone.
+    // http-proxy leaves the request to the store open when the client has left.
     if (response.destroyed) upstream.destroy()
     else response.on('close', () => upstream.destroy())
   })
@@ -103,7 +103,7 @@ async function recordOf(request: IncomingMessage): Promise<Recorded> {
   }
 }
 
-/** Does what a fault does before the store is asked; true when the store is not to be asked. */
+/** The part of a fault that comes before the store. True if the request must not reach the store. */
 async function faultBefore(fault: Fault, response: ServerResponse): Promise<boolean> {
   switch (fault.kind) {
     case 'delay':

@@ -14,11 +14,11 @@ export interface Stores {
   readonly kind: StoreKind
   readonly endUser: GraphStore
   readonly admin: GraphStore
-  /** Where the datasets are, for a proxy in front of them or a look behind the gateway: on Fuseki only. */
+  /** On Fuseki, the URLs of the datasets: for a proxy in front of them, or to look behind the gateway. */
   readonly datasets?: { readonly endUser: string; readonly admin: string }
 }
 
-/** Fresh, empty stores; they are closed and their datasets removed when the suite is over. */
+/** Fresh, empty stores. At the end of the suite they are closed and their datasets removed. */
 export type MakeStores = () => Promise<Stores>
 
 const FOLDER = process.env.TRIPLEGATE_TEST_ROWS ?? 'dist/test-rows'
@@ -59,19 +59,29 @@ export async function row(
   count({ kind, name, outcome })
 }
 
-/** A row about what is kept of the stores' answers: skipped where the tests are run without the cache (test/run.ts). */
-export const keptRow: typeof row = async (t, kind, name, run) => {
-  if (process.env.TRIPLEGATE_TEST_CACHE !== 'off') return row(t, kind, name, run)
-  await t.test(name, { skip: 'the cache is off' }, () => undefined)
-  count({ kind, name, outcome: 'skipped' })
-}
+export type Row = (name: string, run: (t: Test) => Promise<unknown> | unknown) => Promise<void>
+
+/** The rows of one test, on one kind of store. */
+export const rowsOf =
+  (t: Test, kind: StoreKind | 'none'): Row =>
+  (name, run) =>
+    row(t, kind, name, run)
+
+/** Rows about cached answers: skipped in the pass without the cache (test/run.ts). */
+export const cachedRowsOf = (t: Test, kind: StoreKind | 'none'): Row =>
+  process.env.TRIPLEGATE_TEST_CACHE !== 'off'
+    ? rowsOf(t, kind)
+    : async (name) => {
+        await t.test(name, { skip: 'the cache is off' }, () => undefined)
+        count({ kind, name, outcome: 'skipped' })
+      }
 
 function count(row: RowCount): void {
   mkdirSync(FOLDER, { recursive: true })
   appendFileSync(join(FOLDER, `${process.pid}.jsonl`), `${JSON.stringify(row)}\n`)
 }
 
-/** Why there is no Fuseki with datasets on demand, or undefined where there is one. */
+/** The reason why there is no Fuseki that creates datasets, or undefined if there is one. */
 export async function reasonWithoutFuseki(): Promise<string | undefined> {
   if (!FUSEKI) return 'no Fuseki: TRIPLEGATE_TEST_FUSEKI is not set (npm test sets it)'
   const name = datasetName()

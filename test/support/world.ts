@@ -1,18 +1,18 @@
-// In charge of a whole gateway for tests: started on given stores, with agents that hold real client certificates.
+// In charge of a gateway for tests: started on given stores, with agents that have real client certificates.
 import { readFileSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Test } from 'tap'
 import { pino } from 'pino'
 import { X509Certificate } from 'node:crypto'
-import { makeClientCertificate } from '../../gateway/agents/make-certificate.js'
 import { readConfiguration } from '../../gateway/configuration/configuration.js'
 import { parseSettings } from '../../gateway/configuration/settings.js'
 import { startGateway, type Running } from '../../gateway/start/start.js'
 import type { GraphStore } from '../../gateway/stores/store.js'
 import { readClientCertificate } from '../../policies/identity/client-certificate.js'
+import { agentCertificate, collectCertificates, shareCertificates } from './certificates.js'
 import { makeClient, type Client } from './client.js'
-import { freePort } from './fuseki.js'
+import { freePort } from './ports.js'
 
 export interface World {
   readonly running: Running
@@ -24,11 +24,13 @@ export interface World {
   readonly ca: string
   readonly log: Record<string, unknown>[]
   readonly folder: string
-  /** A client with the certificate of the agent; `nobody` has none. Agents are made when first named. */
+  /** A client with the agent's certificate: owner, writer (reads too), reader, stranger; `anonymous` has none. */
   as(name: string): Client
   webIdOf(name: string): string
   /** The PEM of an agent's certificate and key. */
   pemOf(name: string): string
+  /** Moves the clock of the gateway forward, by ms. Its timers do not notice. */
+  passTime(ms: number): void
   /** A path of a document that does not exist yet, below the root. */
   freshPath(): string
 }
@@ -40,9 +42,11 @@ export interface WorldOptions {
 /** Turtle that gives the document this title. */
 export const turtle = (title: string): string => `<> <http://purl.org/dc/terms/title> ${title} .`
 
-/** Agents with rights: in the seeded groups, as the owner would put them there. */
+/** The owner puts these agents in the seeded groups, from which they have their rights. */
 const GROUPS: Readonly<Record<string, string>> = { reader: 'readers', writer: 'writers' }
 const AGENTS = ['reader', 'writer', 'stranger']
+/** `nobody` is the old name. */
+const ANONYMOUS = ['anonymous', 'nobody']
 
 export async function makeWorld(
   t: Test,
@@ -54,7 +58,7 @@ export async function makeWorld(
   const given = flags.indexOf('--https')
   const port = given < 0 ? await freePort() : Number(flags[given + 1])
   const management = flags.includes('--management') ? [] : ['--management', 'off']
-  // Without a history unless the test is about it: what is written is as much as the test needs.
+  // Histories cost time, so there is none unless the test asks for one.
   const history = ['--history', '--admin-history'].flatMap((flag) => (flags.includes(flag) ? [] : [flag, 'off']))
   const cache = process.env.TRIPLEGATE_TEST_CACHE === 'off' && !flags.includes('--cache') ? ['--cache', 'off'] : []
   const settings = parseSettings(
@@ -65,14 +69,19 @@ export async function makeWorld(
   const dataspaces = await readConfiguration(settings)
   if ('faults' in dataspaces) throw new Error(JSON.stringify(dataspaces.faults))
   const log: Record<string, unknown>[] = []
+  shareCertificates(port, folder)
+  let ahead = 0
+  const clock = { now: () => Date.now() + ahead }
   const running = await startGateway({
     settings,
     dataspaces,
     openStore: (_service, application) =>
       Promise.resolve(keepOpen(stores[application.kind === 'admin' ? 'admin' : 'endUser'])),
+    ...clock,
     log: pino({ base: null }, { write: (line: string) => void log.push(JSON.parse(line) as Record<string, unknown>) }),
   })
   t.teardown(() => running.close(1_000))
+  collectCertificates(port, folder)
 
   const ca = readFileSync(join(folder, 'certs/server.pem'), 'utf8')
   const { base } = settings
@@ -81,7 +90,7 @@ export async function makeWorld(
   t.teardown(() => clients.forEach((client) => client.close()))
   const as = (name: string): Client => {
     const pem = pems.get(name)
-    if (!pem && name !== 'nobody') throw new Error(`no agent ${name}`)
+    if (!pem && !ANONYMOUS.includes(name)) throw new Error(`no agent ${name}`)
     const client = clients.get(name) ?? makeClient({ port, ca, ...(pem && { pem }) })
     clients.set(name, client)
     return client
@@ -90,7 +99,7 @@ export async function makeWorld(
     name === 'owner' ? running.certificates.owner.webId : `${settings.adminBase}acl/agents/${name}/#this`
 
   for (const name of AGENTS) {
-    const pem = await makeClientCertificate(webIdOf(name), name, Date.now())
+    const pem = await agentCertificate(port, webIdOf(name), name)
     pems.set(name, pem)
     await expectStatus(as('owner')('PUT', new URL(webIdOf(name)).pathname, ttl(profileOf(webIdOf(name), pem))), 201)
     const group = GROUPS[name]
@@ -115,6 +124,7 @@ export async function makeWorld(
     as,
     webIdOf,
     pemOf: (name) => pems.get(name)!,
+    passTime: (ms) => void (ahead += ms),
     freshPath: () => `/d${++counter}/`,
   }
 }
@@ -132,6 +142,14 @@ export const ttl = (body: string): { fields: Record<string, string>; body: strin
   fields: { 'Content-Type': 'text/turtle' },
   body,
 })
+
+/** The body of a SPARQL update: of a PATCH, or for the SPARQL endpoint. */
+export const update = (body: string): { fields: Record<string, string>; body: string } => ({
+  fields: { 'Content-Type': 'application/sparql-update' },
+  body,
+})
+
+export const accept = (mediaTypes: string): { fields: Record<string, string> } => ({ fields: { Accept: mediaTypes } })
 
 async function expectStatus(answer: ReturnType<Client>, status: number): Promise<void> {
   const { status: actual, text } = await answer

@@ -1,46 +1,46 @@
-// In charge of a history for tests: over a real bare repository, which can be made to fail in every way.
+// In charge of a history for tests: on a real bare repository that can be made to fail in every way.
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Test } from 'tap'
-import { isSetback, type Setback } from '../../versioning/change.js'
+import { isFailure, SetbackError, type Setback } from '../../versioning/failure.js'
 import { dumpIndex } from '../../versioning/journal/version-index.js'
 import { openDatabase } from '../../versioning/journal/database.js'
-import type { History, Log, NewChange, OpenEntry } from '../../versioning/history.js'
+import type { History, OperatorLog, NewChange, OpenEntry } from '../../versioning/history.js'
 import { openLocalRepository } from '../../versioning/git/local-repository.js'
 import { openHistory, type HistoryOptions } from '../../versioning/open-history.js'
-import { SetbackError, type Committed, type NewCommit, type Repository } from '../../versioning/repository.js'
+import type { Committed, NewCommit, Repository } from '../../versioning/repository.js'
 import { temporaryFolder } from '../support/bare-repository.js'
 import { BASE, succeeded } from './repository-contract.js'
 
 export const PREFIX = 'graphs'
 export const SOON = 10_000
-/** A git that yields takes its time on a machine that has other things to do. */
+/** A git with low priority is slow on a busy machine. */
 const PATIENCE = 60_000
-export const NO_LOG: Log = { info: () => undefined, warn: () => undefined, error: () => undefined }
+export const NO_LOG: OperatorLog = { info: () => undefined, warn: () => undefined, error: () => undefined }
 export const QUICK = { shortest: 1, longest: 4, parked: 5, gather: 0 }
 
-/** What goes wrong with one call of `commit`. */
+/** A fault of one call of `commit`. */
 export type Fault =
   | { readonly kind: 'before'; readonly setback: Setback }
-  /** All is committed, and nobody hears of it. */
+  /** All changes are committed, but the answer is lost. */
   | { readonly kind: 'after'; readonly setback: Setback }
-  /** The first is committed, and said to be. */
+  /** Only the first change is committed and reported. */
   | { readonly kind: 'partly'; readonly setback: Setback }
-  /** It answers with fewer than it was given. */
+  /** Only the first change is committed, without a setback. */
   | { readonly kind: 'short' }
   | { readonly kind: 'throws' }
-  /** Somebody else commits first. */
+  /** Others commit first. */
   | { readonly kind: 'overtaken'; readonly by: () => void }
   | { readonly kind: 'none' }
 
 export interface Faulty extends Repository {
   /** For the next calls of `commit`, in order; then it works. */
   readonly faults: Fault[]
-  /** For the next readings of the log: a Setback, or after how many commits it stops short. */
+  /** For the next readings of the log: a Setback, or the number of commits after which it stops. */
   readonly logFaults: (Setback | number)[]
-  /** Documents whose changes are refused for good. */
+  /** Documents whose changes are refused for ever. */
   readonly unfit: Set<string>
-  /** Ids of changes that were to be committed though they were on the branch. */
+  /** Ids of changes that came to `commit` although they were on the branch. */
   readonly sentAgain: string[]
   /** While set, no commit is made. */
   down: Setback | undefined
@@ -55,7 +55,7 @@ export function faulty(real: Repository, batch = real.batch): Faulty {
 
   async function fit(changes: readonly NewCommit[]): ReturnType<Repository['commit']> {
     const outcome = await unlessUnfit(changes)
-    for (const { id } of isSetback(outcome) ? outcome.done : outcome) onBranch.add(id)
+    for (const { id } of isFailure(outcome) ? outcome.done : outcome) onBranch.add(id)
     return outcome
   }
 
@@ -63,7 +63,7 @@ export function faulty(real: Repository, batch = real.batch): Faulty {
     const bad = changes.findIndex(({ document }) => unfit.has(document))
     if (bad === -1) return real.commit(changes)
     const done = bad === 0 ? [] : await real.commit(changes.slice(0, bad))
-    return isSetback(done) ? done : { setback: 'unfit', detail: 'Too large for this repository.', done }
+    return isFailure(done) ? done : { failure: 'unfit', detail: 'Too large for this repository.', done }
   }
 
   async function commit(changes: readonly NewCommit[]): ReturnType<Repository['commit']> {
@@ -102,7 +102,7 @@ export function faulty(real: Repository, batch = real.batch): Faulty {
     commit,
     async *log(from) {
       const fault = logFaults.shift()
-      if (isSetback(fault)) throw new SetbackError(fault)
+      if (isFailure(fault)) throw new SetbackError(fault)
       let left = fault ?? Infinity
       for await (const logged of real.log(from)) {
         if (left-- <= 0) return
@@ -123,11 +123,11 @@ export interface HistoryWorld {
   readonly lines: string[]
   /** Closes the history and opens it again on the same folder. */
   restart(options?: Partial<HistoryOptions>): Promise<void>
-  /** Waits until all is committed, even if somebody had to do something first. */
+  /** Waits until all changes are committed, through all pauses. */
   settled(): Promise<boolean>
   /** A write that the store has done. */
   write(document: string, content: string | undefined, more?: Partial<NewChange>): Promise<readonly OpenEntry[]>
-  /** What the index of the closed history holds, and what one that is made anew from the repository holds. */
+  /** The index of the closed history, and one that is built from the repository. */
   indexAndRebuilt(): Promise<{ index: readonly string[]; rebuilt: readonly string[] }>
 }
 
@@ -145,7 +145,7 @@ export async function historyWorld(
   const repository = faulty(succeeded(await openLocalRepository(local)), options.batch)
   const lines: string[] = []
   const line = (fields: object, message: string): void => void lines.push(`${message} ${JSON.stringify(fields)}`)
-  const log: Log = { info: line, warn: line, error: line }
+  const log: OperatorLog = { info: line, warn: line, error: line }
   const contents = new Map<string, string | undefined>()
   const open = async (folder: string, more: Partial<HistoryOptions> = {}): Promise<History> =>
     succeeded(

@@ -1,8 +1,9 @@
-// In charge of the history as a whole: every change that is done is one commit, once, in order, and read back.
+// In charge of the tests of the whole history: every change that is done is one commit, once, in order, and read back.
 import { setTimeout as sleep } from 'node:timers/promises'
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
-import type { Setback, Version } from '../../versioning/change.js'
+import type { Setback, SetbackCode } from '../../versioning/failure.js'
+import type { Version } from '../../versioning/change.js'
 import { commitMessage, readTrailers } from '../../versioning/git/commit-message.js'
 import { documentPath } from '../../versioning/git/document-path.js'
 import type { OpenEntry } from '../../versioning/history.js'
@@ -31,13 +32,13 @@ const idsOf = (world: HistoryWorld, document: string): string[] =>
   committed(world).flatMap(([of, id]) => (of === document ? [id] : []))
 const noted = (entries: readonly OpenEntry[]): string[] => entries.map(({ id }) => id)
 
-const setback = (kind: Setback['setback'], more: Partial<Setback> = {}): Setback => ({
-  setback: kind,
+const setback = (kind: SetbackCode, more: Partial<Setback> = {}): Setback => ({
+  failure: kind,
   detail: `it is ${kind}`,
   ...more,
 })
 
-void t.test('a change that is done is a version: who, when, what, how much', async (t) => {
+void t.test('a change that is done is a version, with agent, time, method and counts', async (t) => {
   const world = await historyWorld(t)
   const [first] = await world.write(DOC, triple('1') + triple('2'), { agent: ANN })
   world.clock.now += 5_500
@@ -46,8 +47,8 @@ void t.test('a change that is done is a version: who, when, what, how much', asy
   await world.write(DOC, triple('1') + triple('2'), { restores: before[0]!.commit })
   await world.write(DOC, undefined)
   const versions = await versionsOf(world, DOC)
-  const told = versions.map(({ commit: _, blob, ...rest }) => ({ ...rest, exists: blob !== undefined }))
-  t.strictSame(told, [
+  const seen = versions.map(({ commit: _, blob, ...rest }) => ({ ...rest, exists: blob !== undefined }))
+  t.strictSame(seen, [
     { seq: 0, position: 0, time: TIME, agent: ANN, method: 'PUT', added: 2, removed: 0, exists: true },
     {
       ...{ seq: 1, position: 1, time: TIME + 5000, agent: 'https://people.example/bob#me', method: 'PATCH' },
@@ -80,10 +81,14 @@ void t.test('begin, done, undone, open', async (t) => {
   t.match(world.history.status(), { depth: 1, inDoubt: 1, oldest: TIME, commits: 0, bytes: triple('1').length })
   const later = await world.write(OTHER, triple('x'))
   t.equal(await world.history.settled(SOON), true)
-  t.same(committed(world), [[OTHER, later[0]!.id]], 'one in doubt holds up no other document, and is not committed')
+  t.same(
+    committed(world),
+    [[OTHER, later[0]!.id]],
+    'a change in doubt does not delay other documents, and is not committed',
+  )
 
   await world.restart()
-  t.same(world.history.open(), [open], 'it is still in doubt after a restart, with its content')
+  t.same(world.history.open(), [open], 'the change is still in doubt after a restart, with its content')
   t.same(world.history.open(OTHER), [])
   await world.history.undone(world.history.open(DOC))
   t.same(world.history.open(), [])
@@ -98,27 +103,24 @@ void t.test('begin, done, undone, open', async (t) => {
   t.same(
     committed(world).slice(1),
     two.map(({ id, document }) => [document, id]),
-    'what is settled is settled',
+    'settled changes stay settled',
   )
   t.same(await world.history.begin([]), [])
 })
 
-void t.test(
-  'the changes of a document keep their order; an earlier one in doubt holds up the later ones',
-  async (t) => {
-    const world = await historyWorld(t)
-    const change = { document: DOC, method: 'PUT', agent: ANN, time: TIME, before: undefined }
-    const first = succeeded(await world.history.begin([{ ...change, content: triple('1') }]))
-    const second = succeeded(await world.history.begin([{ ...change, content: triple('2') }]))
-    await world.history.done(second)
-    t.match(await world.history.versions(DOC, 50), { versions: [], pending: true })
-    await world.history.done(first)
-    t.equal((await versionsOf(world, DOC)).length, 2)
-    t.same(idsOf(world, DOC), noted([...first, ...second]))
-  },
-)
+void t.test('the changes of a document keep their order; one in doubt delays the later ones', async (t) => {
+  const world = await historyWorld(t)
+  const change = { document: DOC, method: 'PUT', agent: ANN, time: TIME, before: undefined }
+  const first = succeeded(await world.history.begin([{ ...change, content: triple('1') }]))
+  const second = succeeded(await world.history.begin([{ ...change, content: triple('2') }]))
+  await world.history.done(second)
+  t.match(await world.history.versions(DOC, 50), { versions: [], pending: true })
+  await world.history.done(first)
+  t.equal((await versionsOf(world, DOC)).length, 2)
+  t.same(idsOf(world, DOC), noted([...first, ...second]))
+})
 
-void t.test('what is not committed yet can be read, and is committed after a restart', async (t) => {
+void t.test('uncommitted changes can be read, and are committed after a restart', async (t) => {
   const world = await historyWorld(t)
   world.repository.down = setback('denied')
   await world.write(DOC, triple('1'))
@@ -130,7 +132,7 @@ void t.test('what is not committed yet can be read, and is committed after a res
     [DOC, undefined],
     [OTHER, triple('2')],
   ]
-  t.same(await contents(), expected, 'of each document the last change')
+  t.same(await contents(), expected, 'the last change of each document')
   await world.restart()
   t.same(await contents(), expected)
   world.repository.down = undefined
@@ -139,7 +141,7 @@ void t.test('what is not committed yet can be read, and is committed after a res
   t.same(await contents(), [])
 })
 
-void t.test('changes that are committed while they are read: no earlier one is taken for the last', async (t) => {
+void t.test('changes committed while they are read: an earlier one is not taken for the last', async (t) => {
   const world = await historyWorld(t)
   world.repository.down = setback('denied')
   await world.write(DOC, triple('1'))
@@ -153,27 +155,27 @@ void t.test('changes that are committed while they are read: no earlier one is t
   t.same(read, [[DOC, triple('2')]])
 })
 
+const before = (kind: SetbackCode, more?: Partial<Setback>): Fault => ({ kind: 'before', setback: setback(kind, more) })
+const overtaken = (bare: string, document: string): Fault => ({
+  kind: 'overtaken',
+  by: () => foreignCommit(bare, { [pathOf(document)]: triple('foreign') }),
+})
+
+// prettier-ignore
 const unhappy: readonly [what: string, faults: (bare: string) => readonly Fault[], commits?: number][] = [
-  ['unreachable: tried again', () => [{ kind: 'before', setback: setback('unreachable') }]],
-  ['failed: tried again', () => [{ kind: 'before', setback: setback('failed') }]],
-  ['full: tried again', () => [{ kind: 'before', setback: setback('full') }]],
-  [
-    'limited: tried again when it may',
-    () => [{ kind: 'before', setback: setback('limited', { retryAt: Date.now() + 20 }) }],
-  ],
-  ['denied, then allowed: committed', () => [{ kind: 'before', setback: setback('denied') }]],
-  ['missing, then there: committed', () => [{ kind: 'before', setback: setback('missing') }]],
-  ['in doubt, and done: looked up', () => [{ kind: 'after', setback: setback('in-doubt') }]],
-  ['in doubt, and not done: tried again', () => [{ kind: 'before', setback: setback('in-doubt') }]],
-  ['broken off in the middle: the rest follows', () => [{ kind: 'partly', setback: setback('unreachable') }]],
+  ['unreachable: retried', () => [before('unreachable')]],
+  ['failed: retried', () => [before('failed')]],
+  ['full: retried', () => [before('full')]],
+  ['limited: retried at its time', () => [before('limited', { retryAt: Date.now() + 20 })]],
+  ['denied, then allowed: committed', () => [before('denied')]],
+  ['missing, then created: committed', () => [before('missing')]],
+  ['in doubt, and done: found on the branch', () => [{ kind: 'after', setback: setback('in-doubt') }]],
+  ['in doubt, and not done: retried', () => [before('in-doubt')]],
+  ['interrupted in the middle: the rest follows', () => [{ kind: 'partly', setback: setback('unreachable') }]],
   ['only some at a time: the rest follows', () => [{ kind: 'short' }, { kind: 'short' }]],
-  ['a bug that throws after the commit: looked up', () => [{ kind: 'throws' }]],
-  ['a conflict: the branch is read, then tried again', () => [{ kind: 'before', setback: setback('conflict') }]],
-  [
-    'overtaken by somebody else: their commit is a version too',
-    (bare) => [{ kind: 'overtaken', by: () => foreignCommit(bare, { [pathOf(DOC)]: triple('foreign') }) }],
-    1,
-  ],
+  ['a bug that throws after the commit: found on the branch', () => [{ kind: 'throws' }]],
+  ['a conflict: the branch is read, then retried', () => [before('conflict')]],
+  ['overtaken by others: their commit is a version too', (bare) => [overtaken(bare, DOC)], 1],
 ]
 
 void t.test('each setback has its rule, and each change becomes one commit', async (t) => {
@@ -188,7 +190,7 @@ void t.test('each setback has its rule, and each change becomes one commit', asy
       )
       await world.history.done(entries)
       t.equal(await world.settled(), true)
-      t.same(world.repository.sentAgain, [], 'what is on the branch is found there')
+      t.same(world.repository.sentAgain, [], 'a change on the branch is found there')
       t.same(idsOf(world, DOC), [entries[0]!.id, entries[2]!.id])
       t.same(idsOf(world, OTHER), [entries[1]!.id])
       t.equal((await versionsOf(world, DOC)).length, 2 + foreign)
@@ -199,7 +201,7 @@ void t.test('each setback has its rule, and each change becomes one commit', asy
   }
 })
 
-void t.test('while somebody has to do something, it is told, and no history waits', async (t) => {
+void t.test('while an operator has to do something, that is reported, and no request waits', async (t) => {
   const world = await historyWorld(t, { pauses: { ...QUICK, parked: 60_000 } })
   await world.history.settled(SOON)
   world.repository.down = setback('denied', { detail: 'The token may not write.' })
@@ -218,7 +220,7 @@ void t.test('while somebody has to do something, it is told, and no history wait
   t.ok(Date.now() - from < 20_000, 'closed at once')
 })
 
-void t.test('a limit that lasts longer than the patience is not waited for', async (t) => {
+void t.test('no request waits for a limit that lasts longer than its patience', async (t) => {
   const world = await historyWorld(t)
   await world.history.settled(SOON)
   world.repository.faults.push({ kind: 'before', setback: setback('limited', { retryAt: Date.now() + 3_000_000 }) })
@@ -228,7 +230,7 @@ void t.test('a limit that lasts longer than the patience is not waited for', asy
   t.ok(Date.now() - from < 20_000)
 })
 
-void t.test('a clock that is set back while somebody waits makes no difference', async (t) => {
+void t.test('a clock that is set back while a request waits makes no difference', async (t) => {
   let shift = 0
   const world = await historyWorld(t, { now: () => Date.now() + shift })
   await world.history.settled(SOON)
@@ -243,7 +245,7 @@ void t.test('a clock that is set back while somebody waits makes no difference',
   t.equal(await world.settled(), true)
 })
 
-void t.test('an unfit change blocks its own document only, is told, and is tried again after a restart', async (t) => {
+void t.test('an unfit change blocks its own document only, is reported, and is retried after a restart', async (t) => {
   const world = await historyWorld(t)
   world.repository.unfit.add(DOC)
   const change = { document: OTHER, method: 'PUT', agent: ANN, time: TIME, before: undefined, content: triple('1') }
@@ -256,7 +258,7 @@ void t.test('an unfit change blocks its own document only, is told, and is tried
   await world.write(DOC, triple('2'))
   const from = Date.now()
   t.match(await world.history.versions(DOC, 60_000), { versions: [], pending: true })
-  t.ok(Date.now() - from < 20_000, 'nobody waits for it')
+  t.ok(Date.now() - from < 20_000, 'no request waits for it')
   t.match(world.history.status(), { depth: 2, blocked: [{ document: DOC, reason: 'Too large for this repository.' }] })
   world.repository.unfit.clear()
   await world.restart()
@@ -264,7 +266,7 @@ void t.test('an unfit change blocks its own document only, is told, and is tried
   t.match(world.history.status(), { depth: 0, blocked: [] })
 })
 
-void t.test('what others commit is history too', async (t) => {
+void t.test('commits by others are history too', async (t) => {
   const world = await historyWorld(t)
   await world.write(DOC, triple('1'), { agent: ANN })
   await world.history.settled(SOON)
@@ -281,7 +283,7 @@ void t.test('what others commit is history too', async (t) => {
   ])
   t.ok(
     versions.every(({ time }) => time >= TIME),
-    'never before an earlier version, though its clock was',
+    'never before an earlier version, whatever its clock said',
   )
   t.equal(await world.history.content(DOC, versions[1]!), triple('by hand'))
   await world.write(DOC, triple('2'))
@@ -290,14 +292,15 @@ void t.test('what others commit is history too', async (t) => {
   t.same(index, rebuilt)
 })
 
-void t.test("a message with a change's id does not make somebody's commit the change's", async (t) => {
-  const rows: readonly (readonly [what: string, files: Readonly<Record<string, string>>, isTaken: boolean])[] = [
+void t.test("a commit by others with a change's id is not taken for that change", async (t) => {
+  // prettier-ignore
+  const rows: readonly (readonly [what: string, files: Readonly<Record<string, string>>, isCounted: boolean])[] = [
     ['of another file', { README: 'x' }, false],
     ['of another document', { [pathOf(OTHER)]: triple('o') }, false],
     ['of its document', { [pathOf(DOC)]: triple('1'), README: 'x' }, true],
     ['of nothing', {}, true],
   ]
-  for (const [what, files, isTaken] of rows) {
+  for (const [what, files, isCounted] of rows) {
     await t.test(what, async (t) => {
       const world = await historyWorld(t)
       await world.history.settled(SOON)
@@ -307,16 +310,16 @@ void t.test("a message with a change's id does not make somebody's commit the ch
       const theirs = foreignCommit(world.bare, files, { message })
       world.history.refresh()
       for (let i = 0; i < 500 && world.history.status().commits === 0; i++) await sleep(5)
-      t.equal(world.history.status().depth, isTaken ? 0 : 1)
+      t.equal(world.history.status().depth, isCounted ? 0 : 1)
       world.repository.down = undefined
       t.equal(await world.settled(), true)
-      t.equal(headOf(world.bare) === theirs, isTaken)
-      if (!isTaken) t.equal(filesAt(world.bare, headOf(world.bare)!).get(pathOf(DOC)), triple('1'))
+      t.equal(headOf(world.bare) === theirs, isCounted)
+      if (!isCounted) t.equal(filesAt(world.bare, headOf(world.bare)!).get(pathOf(DOC)), triple('1'))
     })
   }
 })
 
-void t.test('a branch that was rewritten is read anew', async (t) => {
+void t.test('a branch that was rewritten is read again', async (t) => {
   const world = await historyWorld(t)
   for (const value of ['1', '2', '3']) await world.write(DOC, triple(value))
   const [first] = await versionsOf(world, DOC)
@@ -325,20 +328,20 @@ void t.test('a branch that was rewritten is read anew', async (t) => {
   await world.write(DOC, triple('4'))
   t.match(await versionsOf(world, DOC), [{ commit: first!.commit }, { seq: 1, position: 2 }])
   t.equal((await versionsOf(world, OTHER)).length, 1)
-  const told = world.lines.find((line) => line.includes('rewritten'))
-  for (const part of [world.bare, BASE, 'triplegate mirror verify']) t.ok(told?.includes(part), part)
+  const line = world.lines.find((line) => line.includes('rewritten'))
+  for (const part of [world.bare, BASE, 'triplegate mirror verify']) t.ok(line?.includes(part), part)
   const { index, rebuilt } = await world.indexAndRebuilt()
   t.same(index, rebuilt)
 })
 
-void t.test('who merges the branch into their own work and pushes that takes no version away', async (t) => {
+void t.test('merging the branch into other work and pushing that removes no version', async (t) => {
   const world = await historyWorld(t)
   for (const value of ['1', '2']) await world.write(DOC, triple(value), { agent: ANN })
   await world.history.settled(SOON)
   const [first] = await versionsOf(world, DOC)
   git(world.bare, ['update-ref', 'refs/heads/side', first!.commit])
   foreignCommit(world.bare, { [pathOf(OTHER)]: triple('o') }, { branch: 'side' })
-  // What is committed, and nobody has heard of yet.
+  // A commit whose answer is lost.
   world.repository.faults.push({ kind: 'after', setback: setback('in-doubt') })
   world.repository.logFaults.push(setback('unreachable'))
   const pulled = (content: string): void => {
@@ -355,7 +358,7 @@ void t.test('who merges the branch into their own work and pushes that takes no 
   pulled(triple('4'))
   world.history.refresh()
   const versions = await versionsOf(world, DOC)
-  t.same(versions.slice(0, 2), before, 'as they were')
+  t.same(versions.slice(0, 2), before, 'unchanged')
   t.match(versions.slice(2), [
     { seq: 2, method: 'PUT' },
     { seq: 3, method: undefined, position: 3 },
@@ -367,7 +370,7 @@ void t.test('who merges the branch into their own work and pushes that takes no 
   t.same(world.repository.sentAgain, [])
 })
 
-void t.test('which version a commit id stands for', async (t) => {
+void t.test('the version that a commit id names', async (t) => {
   const world = await historyWorld(t)
   await world.write(OTHER, triple('o'))
   for (let i = 0; i < 40; i++) await world.write(DOC, triple(String(i)))
@@ -379,6 +382,7 @@ void t.test('which version a commit id stands for', async (t) => {
   const resolve = (commit: string) => world.history.resolve(DOC, commit, SOON)
   const third = own[3]!
   const sharesStart = (length: number) => own.filter(({ commit }) => commit.startsWith(third.commit.slice(0, length)))
+  // prettier-ignore
   const rows: readonly [what: string, id: string, expected: unknown][] = [
     ['the full id', third.commit, third],
     ['in upper case', third.commit.toUpperCase(), third],
@@ -388,7 +392,7 @@ void t.test('which version a commit id stands for', async (t) => {
     ['no digits', '', undefined],
     ['more than forty', `${third.commit}0`, undefined],
     ['no hexadecimal digits', 'main', undefined],
-    ['another commit of the branch, in full: as at it', later, own.at(-1)],
+    ['another commit of the branch, in full: the version at that commit', later, own.at(-1)],
     ['another commit of the branch, abbreviated', later.slice(0, 12), undefined],
     ['a commit before the document', other!.commit, undefined],
     ['no commit of the branch', '0123456789'.repeat(4), undefined],
@@ -396,7 +400,7 @@ void t.test('which version a commit id stands for', async (t) => {
   for (const [what, id, expected] of rows) t.same(await resolve(id), expected, what)
 })
 
-void t.test('an abbreviation that several own commits share is ambiguous', async (t) => {
+void t.test('the first digits of several own commits are ambiguous', async (t) => {
   const world = await historyWorld(t)
   const seen = new Map<string, string>()
   let shared: string | undefined
@@ -414,7 +418,7 @@ void t.test('an abbreviation that several own commits share is ambiguous', async
   t.equal(await world.history.resolve(DOC, shared!, SOON), 'ambiguous')
 })
 
-void t.test('a repository that shows late what was committed: waited for, not committed again', async (t) => {
+void t.test('a repository that shows commits late: the change is not committed again', async (t) => {
   const world = await historyWorld(t)
   await world.history.settled(SOON)
   world.repository.faults.push({
@@ -429,7 +433,7 @@ void t.test('a repository that shows late what was committed: waited for, not co
   t.equal((await versionsOf(world, OTHER)).length, 1)
 })
 
-void t.test('one import of very many files is taken in', async (t) => {
+void t.test('an import of very many files is read', async (t) => {
   const world = await historyWorld(t)
   const FILES = 20_000
   async function* files() {
@@ -447,12 +451,12 @@ void t.test('one import of very many files is taken in', async (t) => {
   t.ok(Date.now() - from < 60_000)
 })
 
-void t.test('a folder in use, or an index of something else', async (t) => {
+void t.test('a folder in use, or an index of another subject', async (t) => {
   const world = await historyWorld(t)
   await world.write(DOC, triple('1'))
   await world.history.settled(SOON)
   const options = { repository: world.repository, base: BASE, prefix: PREFIX, now: () => TIME, log: NO_LOG }
-  t.match(await openHistory({ ...options, folder: world.journal }), { setback: 'failed', detail: /another process/ })
+  t.match(await openHistory({ ...options, folder: world.journal }), { failure: 'failed', detail: /another process/ })
   foreignCommit(world.bare, { 'elsewhere/other.nt': triple('o') })
   world.history.refresh()
   t.same(await versionsOf(world, OTHER), [], 'not under the prefix')
@@ -466,7 +470,7 @@ void t.test('a folder in use, or an index of something else', async (t) => {
   await world.write(DOC, triple('2'))
   await world.history.close()
   const moved = await openHistory({ ...options, folder: world.journal, base: 'https://elsewhere.example/' })
-  t.match(moved, { setback: 'failed', detail: /is no document of https:\/\/elsewhere.example\// })
+  t.match(moved, { failure: 'failed', detail: /is no document of https:\/\/elsewhere.example\// })
   world.repository.down = undefined
   await world.restart()
   t.equal((await versionsOf(world, DOC)).length, 2)
@@ -515,16 +519,13 @@ const anyStep: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.constant<Step>({ do: 'wait' }) },
 )
 
-void t.test(
-  'whatever happens: one commit for each change that is done, in order, and the index is right',
-  async (t) => {
-    const property = fc.asyncProperty(fc.array(anyStep, { minLength: 5, maxLength: 25 }), async (steps) => {
-      await t.test('a sequence', (t) => happens(t, steps))
-      if (!t.passing()) throw new Error('see above')
-    })
-    await fc.assert(property, { numRuns: 12, endOnFailure: true })
-  },
-)
+void t.test('for all faults: one commit for each change that is done, in order, and a correct index', async (t) => {
+  const property = fc.asyncProperty(fc.array(anyStep, { minLength: 5, maxLength: 25 }), async (steps) => {
+    await t.test('a sequence', (t) => happens(t, steps))
+    if (!t.passing()) throw new Error('see above')
+  })
+  await fc.assert(property, { numRuns: 12, endOnFailure: true })
+})
 
 async function happens(t: Test, steps: readonly Step[]): Promise<void> {
   const world = await historyWorld(t, { batch: 4 })
@@ -555,7 +556,7 @@ async function happens(t: Test, steps: readonly Step[]): Promise<void> {
     else await world.history.settled(20)
   }
   await settle(world.history.open(), 'done')
-  // What stops short, and is of nobody's interest here, is not noticed until the next commit.
+  // A log that stops short is not noticed until the next commit.
   world.repository.logFaults.length = 0
   world.history.refresh()
   await world.settled()
@@ -573,9 +574,9 @@ async function happens(t: Test, steps: readonly Step[]): Promise<void> {
   t.same(index, rebuilt)
 }
 
-void t.test('changes are gathered; whoever asks for versions waits for no gathering', async (t) => {
+void t.test('changes are gathered; a request for versions does not wait for that', async (t) => {
   const world = await historyWorld(t, { pauses: { ...QUICK, gather: 1_000 } })
-  // The branch is read first.
+  // The relay reads the branch first.
   await world.settled()
   const { commit } = world.repository
   const batches: { changes: number; presses: boolean | undefined }[] = []
@@ -587,8 +588,8 @@ void t.test('changes are gathered; whoever asks for versions waits for no gather
   })
   for (let i = 0; i < 5; i++) await world.write(DOC, triple(String(i)))
   t.equal((await versionsOf(world, DOC)).length, 5)
-  t.same(batches, [{ changes: 5, presses: true }], 'one batch, by a git that does not yield')
+  t.same(batches, [{ changes: 5, presses: true }], 'one batch, at full priority')
   await world.write(OTHER, triple('1'))
   while (world.history.status().depth > 0) await new Promise((resolve) => setTimeout(resolve, 50))
-  t.same(batches[1], { changes: 1, presses: false }, 'where nobody waits, git yields')
+  t.same(batches[1], { changes: 1, presses: false }, 'while no request waits, at low priority')
 })

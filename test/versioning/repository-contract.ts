@@ -1,6 +1,6 @@
-// In charge of the contract of a Git repository, held against every kind: a local one, and GitHub.
+// In charge of the tests of the contract of a Git repository, for every kind: a local one, and GitHub.
 import type { Test } from 'tap'
-import { isSetback, type Setback } from '../../versioning/change.js'
+import { isFailure, type Setback } from '../../versioning/failure.js'
 import { readTrailers } from '../../versioning/git/commit-message.js'
 import { documentPath } from '../../versioning/git/document-path.js'
 import { blobId } from '../../versioning/git/fast-import.js'
@@ -46,13 +46,13 @@ export function changeOf(
 
 export const triple = (value: string, subject = BASE): string => `<${subject}> <${BASE}p> "${value}" .\n`
 
-/** Commits them all, in as many calls as it takes. Throws on a setback that is more than a conflict. */
+/** Commits all changes, in as many calls as needed. Throws on a setback other than a conflict. */
 export async function commitAll(repository: Repository, changes: readonly NewCommit[]): Promise<Committed[]> {
   const all: Committed[] = []
   for (let conflicts = 0; all.length < changes.length;) {
     const answer = await repository.commit(changes.slice(all.length, all.length + repository.batch))
-    all.push(...(isSetback(answer) ? answer.done : answer))
-    if (isSetback(answer) && (answer.setback !== 'conflict' || ++conflicts > 20)) throw new Error(answer.detail)
+    all.push(...(isFailure(answer) ? answer.done : answer))
+    if (isFailure(answer) && (answer.failure !== 'conflict' || ++conflicts > 20)) throw new Error(answer.detail)
   }
   return all
 }
@@ -64,7 +64,7 @@ export async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
 }
 
 export function succeeded<T>(value: T | Setback): T {
-  if (isSetback(value)) throw new Error(`${value.setback}: ${value.detail}`)
+  if (isFailure(value)) throw new Error(`${value.failure}: ${value.detail}`)
   return value
 }
 
@@ -78,7 +78,7 @@ const CONTENTS: readonly (readonly [name: string, content: string])[] = [
   ['nothing', ''],
   ['one triple', triple('x')],
   ['beyond ASCII', `${triple('A\u030a é 日本語')}${triple('\uff21')}${triple('\u{1F600}')}`],
-  ['what a stream of commits consists of', triple('done\\ncommit refs/heads/main\\nD \\"graphs\\"')],
+  ['the commands of a stream of commits', triple('done\\ncommit refs/heads/main\\nD \\"graphs\\"')],
   ['many triples', Array.from({ length: 20_000 }, (_, n) => triple(String(n).padStart(6, '0'))).join('')],
 ]
 
@@ -100,7 +100,7 @@ const UNUSUAL = [
   `${'%E6%97%A5'.repeat(100)}/${'.'.repeat(300)}x/`,
 ]
 
-/** A branch as it grows: by the gateway, by others upon it, and by others beside it. */
+/** A growing branch: with commits by the gateway, by others on top of it, and by others beside it. */
 class Growing {
   private count = 0
   constructor(
@@ -121,7 +121,7 @@ class Growing {
     git(this.folder, ['update-ref', `refs/heads/${branch}`, at])
   }
 
-  /** The branch is merged into theirs, and they push that: their work is the first parent. */
+  /** Others merge the branch into their work, and push that: their work is the first parent. */
   pulled(side: string, message: string): string {
     const ofMain = [...filesAt(this.folder, headOf(this.folder)!)]
     const merge = foreignCommit(this.folder, Object.fromEntries(ofMain), {
@@ -133,7 +133,7 @@ class Growing {
     return merge
   }
 
-  /** Theirs is merged into the branch. */
+  /** The work of others is merged into the branch. */
   merged(side: string): string {
     const ofSide = [...filesAt(this.folder, headOf(this.folder, side)!)]
     return foreignCommit(this.folder, Object.fromEntries(ofSide), {
@@ -143,63 +143,62 @@ class Growing {
   }
 }
 
-/** What the log then has, and which files are the merges'. */
+/** The commits that the log then has, and the files that each merge changed. */
 interface Grown {
   readonly expected: readonly string[]
   readonly merges: Readonly<Record<string, readonly string[]>>
 }
 
-const MERGES: readonly (readonly [name: string, grow: (branch: Growing) => Promise<Grown>])[] = [
-  [
-    'the work of others merged into it',
-    async (branch) => {
-      const first = await branch.ours()
-      branch.start('side', first)
-      const second = await branch.ours()
-      branch.theirs('side')
-      const merge = branch.merged('side')
-      return { expected: [first, second, merge, await branch.ours()], merges: { [merge]: ['graphs/theirs3.nt'] } }
-    },
-  ],
-  [
-    'it merged into the work of others, again and again',
-    async (branch) => {
-      const expected = [await branch.ours()]
-      const merges: Record<string, readonly string[]> = {}
-      for (let n = 1; n <= 3; n++) {
-        branch.start('side', expected.at(-1)!)
-        expected.push(await branch.ours(), await branch.ours())
-        branch.theirs('side')
-        const merge = branch.pulled('side', 'whatever')
-        merges[merge] = [`graphs/theirs${3 * n + 1}.nt`]
-        expected.push(merge)
-      }
-      return { expected, merges }
-    },
-  ],
-  [
-    'it merged into the work of others, while nothing came of the gateway',
-    async (branch) => {
-      const first = await branch.ours()
-      branch.start('side', first)
-      const theirs = branch.theirs()
-      branch.theirs('side')
-      const merge = branch.pulled('side', "Merge branch 'main' of https://github.example/owner/repo\n")
-      return { expected: [first, theirs, merge], merges: { [merge]: ['graphs/theirs3.nt'] } }
-    },
-  ],
-  [
-    'work of others that has another beginning',
-    async (branch) => {
-      const first = await branch.ours()
-      branch.theirs('side')
-      const merge = branch.pulled('side', 'whatever')
-      return { expected: [first, merge, await branch.ours()], merges: { [merge]: ['graphs/theirs2.nt'] } }
-    },
-  ],
+type Grow = (branch: Growing) => Promise<Grown>
+
+const mergedIntoIt: Grow = async (branch) => {
+  const first = await branch.ours()
+  branch.start('side', first)
+  const second = await branch.ours()
+  branch.theirs('side')
+  const merge = branch.merged('side')
+  return { expected: [first, second, merge, await branch.ours()], merges: { [merge]: ['graphs/theirs3.nt'] } }
+}
+
+const pulledAgain: Grow = async (branch) => {
+  const expected = [await branch.ours()]
+  const merges: Record<string, readonly string[]> = {}
+  for (let n = 1; n <= 3; n++) {
+    branch.start('side', expected.at(-1)!)
+    expected.push(await branch.ours(), await branch.ours())
+    branch.theirs('side')
+    const merge = branch.pulled('side', 'a merge')
+    merges[merge] = [`graphs/theirs${3 * n + 1}.nt`]
+    expected.push(merge)
+  }
+  return { expected, merges }
+}
+
+const pulledWithoutOurs: Grow = async (branch) => {
+  const first = await branch.ours()
+  branch.start('side', first)
+  const theirs = branch.theirs()
+  branch.theirs('side')
+  const merge = branch.pulled('side', "Merge branch 'main' of https://github.example/owner/repo\n")
+  return { expected: [first, theirs, merge], merges: { [merge]: ['graphs/theirs3.nt'] } }
+}
+
+const pulledIntoUnrelated: Grow = async (branch) => {
+  const first = await branch.ours()
+  branch.theirs('side')
+  const merge = branch.pulled('side', 'a merge')
+  return { expected: [first, merge, await branch.ours()], merges: { [merge]: ['graphs/theirs2.nt'] } }
+}
+
+// prettier-ignore
+const MERGES: readonly (readonly [name: string, grow: Grow])[] = [
+  ['the work of others merged into it', mergedIntoIt],
+  ['it merged into the work of others, again and again', pulledAgain],
+  ['it merged into the work of others, while the gateway committed nothing', pulledWithoutOurs],
+  ['work of others with another first commit', pulledIntoUnrelated],
 ]
 
-/** The rows of the contract, each on a repository of its own. */
+/** The rows of the contract, each on its own repository. */
 export function repositoryContract(t: Test, open: (t: Test) => Promise<OpenedRepository>): void {
   const row = (name: string, test: (t: Test, opened: OpenedRepository) => Promise<void>): void =>
     void t.test(name, async (t) => {
@@ -208,7 +207,7 @@ export function repositoryContract(t: Test, open: (t: Test) => Promise<OpenedRep
       checkSound(t, opened.folder)
     })
 
-  row('an empty repository has no commits and no files, and takes commits', async (t, { repository }) => {
+  row('an empty repository has no commits and no files, and accepts commits', async (t, { repository }) => {
     t.same(await all(repository.log(undefined)), [])
     t.same(await all(repository.files()), [])
     t.same(await all(repository.contents()), [])
@@ -217,7 +216,7 @@ export function repositoryContract(t: Test, open: (t: Test) => Promise<OpenedRep
     t.same(await repository.commit([]), [])
   })
 
-  row('one commit for each change, in their order', async (t, { repository, folder }) => {
+  row('one commit for each change, in the order of the changes', async (t, { repository, folder }) => {
     const changes = Array.from({ length: 12 }, (_, n) =>
       changeOf(`d${n % 4}/`, triple(`${n}`), n < 4 ? {} : { previous: triple(`${n - 4}`) }),
     )
@@ -292,7 +291,7 @@ export function repositoryContract(t: Test, open: (t: Test) => Promise<OpenedRep
     })
   })
 
-  row('a deletion removes its file and no other', async (t, { repository, folder }) => {
+  row('a deletion removes its own file only', async (t, { repository, folder }) => {
     const made = await commitAll(repository, [changeOf('a/', triple('1')), changeOf('a/b/', triple('2'))])
     const deletion = changeOf('a/', undefined, { previous: triple('1') })
     const [deleted] = await commitAll(repository, [deletion])
@@ -339,19 +338,22 @@ export function repositoryContract(t: Test, open: (t: Test) => Promise<OpenedRep
     t.equal(logged(folder, '%H').length, UNUSUAL.length)
   })
 
-  row('what Git cannot hold is refused, and what comes before it is committed', async (t, { repository, folder }) => {
-    const good = changeOf('a/', triple('1'))
-    const answers: string[] = []
-    for (const path of [`graphs/${'a/'.repeat(3000)}b.nt`, 'graphs/../a.nt', 'graphs/.git/a.nt', 'graphs//a.nt']) {
-      const answer = await repository.commit([{ ...changeOf('b/', triple('2')), path }])
-      answers.push(isSetback(answer) ? `${answer.setback} ${answer.done.length}` : 'committed')
-    }
-    t.same(new Set(answers), new Set(['unfit 0']))
-    await commitAll(repository, [good])
-    t.equal(logged(folder, '%H').length, 1)
-  })
+  row(
+    'a path that Git cannot store is refused, and the changes before it are committed',
+    async (t, { repository, folder }) => {
+      const good = changeOf('a/', triple('1'))
+      const answers: string[] = []
+      for (const path of [`graphs/${'a/'.repeat(3000)}b.nt`, 'graphs/../a.nt', 'graphs/.git/a.nt', 'graphs//a.nt']) {
+        const answer = await repository.commit([{ ...changeOf('b/', triple('2')), path }])
+        answers.push(isFailure(answer) ? `${answer.failure} ${answer.done.length}` : 'committed')
+      }
+      t.same(new Set(answers), new Set(['unfit 0']))
+      await commitAll(repository, [good])
+      t.equal(logged(folder, '%H').length, 1)
+    },
+  )
 
-  row('commits of others stay, to other files and to the same', async (t, { repository, folder }) => {
+  row('commits by others stay, to other files and to the same', async (t, { repository, folder }) => {
     const [first] = await commitAll(repository, [changeOf('a/', triple('1'))])
     const theirs = foreignCommit(folder, {
       'README.md': 'hello',
@@ -384,7 +386,7 @@ export function repositoryContract(t: Test, open: (t: Test) => Promise<OpenedRep
     )
   })
 
-  row('others push all the while', async (t, { repository, folder }) => {
+  row('others push at the same time', async (t, { repository, folder }) => {
     const changes = Array.from({ length: 20 }, (_, n) => changeOf(`d${n}/`, triple(`${n}`)))
     let over = false
     const ours = commitAll(repository, changes).finally(() => (over = true))
@@ -430,15 +432,15 @@ export function repositoryContract(t: Test, open: (t: Test) => Promise<OpenedRep
       (await all(on.log(from))).map(({ commit }) => commit)
     t.same(await since(ids[0]), ids.slice(1))
     t.same(await since(ids[2]), [])
-    t.same(await since('f'.repeat(40)), ids, 'of nowhere')
+    t.same(await since('f'.repeat(40)), ids, 'since an unknown commit')
     git(folder, ['update-ref', 'refs/heads/main', ids[0]!])
     const again = await reopen()
     t.same(await since(ids[2], again), ids.slice(0, 1), 'a branch that was set back')
     const theirs = foreignCommit(folder, { x: 'y' })
-    t.same(await since(ids[2], again), [ids[0], theirs], 'a branch that goes on elsewhere')
+    t.same(await since(ids[2], again), [ids[0], theirs], 'a branch that continues elsewhere')
   })
 
-  row('odd commits of others do not confuse the log', async (t, { repository, folder }) => {
+  row('odd commits by others do not confuse the log', async (t, { repository, folder }) => {
     const [ours] = await commitAll(repository, [changeOf('a/', triple('1'))])
     const [, ...theirs] = [
       ours!.commit,
@@ -476,14 +478,14 @@ export function repositoryContract(t: Test, open: (t: Test) => Promise<OpenedRep
       t.same(
         log.map(({ parent }) => parent),
         [undefined, ...expected.slice(0, -1)],
-        'each upon the one before',
+        'each on top of the one before',
       )
       for (const [n, from] of expected.entries()) {
         t.same(await all(repository.log(from)), log.slice(n + 1), `since the ${n}th`)
       }
       for (const [merge, paths] of Object.entries(merges)) {
         const { files } = log.find(({ commit }) => commit === merge)!
-        t.same(files.map(({ path }) => path).sort(), paths, 'what a merge changed of what the branch had')
+        t.same(files.map(({ path }) => path).sort(), paths, 'the files of the branch that a merge changed')
       }
     })
   }
@@ -502,13 +504,13 @@ export function repositoryContract(t: Test, open: (t: Test) => Promise<OpenedRep
     t.equal(headOf(folder), commit.commit)
     t.same(commitOf(commit), commitOf((await all(repository.log(undefined))).at(-1)!))
     t.same(readTrailers(commit.message), { agent: AGENT, method: 'SWEEP', journalId: id })
-    t.equal(commit.files.length, 61, 'what it changed')
+    t.equal(commit.files.length, 61, 'the files that it changed')
     const contents = filesAt(folder, commit.commit)
     t.equal(contents.size, 62)
     t.equal(contents.get('graphs/c/59.nt'), triple('59'))
     t.notOk(contents.has('graphs/a.nt'))
     const next = { ...change, id: changeOf('', '').id }
-    t.equal(await repository.commitFiles(each(files), next), undefined, 'nothing is different')
+    t.equal(await repository.commitFiles(each(files), next), undefined, 'no file differs')
     t.equal(await repository.commitFiles(each([]), next), undefined, 'no files')
     t.equal(headOf(folder), commit.commit)
   })

@@ -1,4 +1,4 @@
-// In charge of versions for the tests of time map and time gate.
+// In charge of mementos for the tests of TimeMap and TimeGate.
 import type { Memento } from '../../versioning/memento/time-map.js'
 
 /** Mementos of these times, in seconds since the epoch. */

@@ -1,18 +1,21 @@
-// In charge of a branch of a bare repository as it is read back: its commits along the main line, each with what it changed
-// of what the branch had before.
+// In charge of reading the commits of a local branch along its main line, each with the files that it changed compared
+// with the commit that the branch pointed to before.
+import { orThrow } from '../failure.js'
 import { runGit } from './git.js'
-import { ancestorsOf, differencesOf, logOf } from './log.js'
+import { gitAncestors, changedFiles, logOf } from './log.js'
 import { mainLine, mainLineSince, type OnLine } from './main-line.js'
-import { SetbackError, type LoggedCommit } from '../repository.js'
+import type { LoggedCommit } from '../repository.js'
 
 export interface LocalBranch {
   readonly folder: string
   readonly branch: string
-  /** Of whom the gateway's commits are. */
+  /** The committer of the gateway's commits. */
   readonly email: string
 }
 
-/** The commits after `from`, or all where `from` is undefined or not on the way to the head (any more). Throws SetbackError. */
+/**
+ * The commits after `from`; all of them where `from` is undefined, or does not lead to the head. Throws SetbackError.
+ */
 export async function* logSince(of: LocalBranch, head: string, from: string | undefined): AsyncGenerator<LoggedCommit> {
   if (from !== undefined) {
     const since = commitsOf(of, head, from)
@@ -26,11 +29,11 @@ export async function* logSince(of: LocalBranch, head: string, from: string | un
   yield* commitsOf(of, head, undefined)
 }
 
-/** Where a merge leaves no choice the commits come as Git tells them; else the line is found first. */
+/** Without merges the commits come in the order in which Git lists them; otherwise the main line is found first. */
 async function* commitsOf(of: LocalBranch, head: string, from: string | undefined): AsyncGenerator<LoggedCommit> {
   const range = from === undefined ? [head] : [head, `^${from}`]
   if (!(await isAny(of.folder, ['--min-parents=2'], range))) return yield* logOf(of.folder, range)
-  const ancestors = await ancestorsOf(of, range)
+  const ancestors = await gitAncestors(of, range)
   const ours = ['--fixed-strings', `--committer=<${of.email}>`]
   const line =
     from === undefined
@@ -44,12 +47,11 @@ async function* along(folder: string, line: readonly OnLine[]): AsyncGenerator<L
   for await (const logged of logOf(folder, [...parents.keys()], { walk: false })) {
     const parent = parents.get(logged.commit)
     if (parent === logged.parent || parent === undefined) yield logged
-    else yield { ...logged, parent, files: await differencesOf(folder, parent, logged.commit) }
+    else yield { ...logged, parent, files: await changedFiles(folder, parent, logged.commit) }
   }
 }
 
 async function isAny(folder: string, which: readonly string[], range: readonly string[]): Promise<boolean> {
-  const found = await runGit(folder, ['rev-list', '--max-count=1', ...which, '--end-of-options', ...range, '--'])
-  if (typeof found !== 'string') throw new SetbackError(found)
-  return found !== ''
+  const args = ['rev-list', '--max-count=1', ...which, '--end-of-options', ...range, '--']
+  return orThrow(await runGit(folder, args)) !== ''
 }

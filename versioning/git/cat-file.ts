@@ -1,6 +1,6 @@
 // In charge of reading objects of a repository: one long-lived `git cat-file --batch`, started again when it has ended.
-import type { Setback } from '../change.js'
-import { setbackOf, startGit, watchIdle, type GitProcess } from './git.js'
+import type { Setback } from '../failure.js'
+import { gitSetback, startGit, watchIdle, type GitProcess } from './git.js'
 
 export interface GitObject {
   /** 40 hex digits. */
@@ -10,40 +10,40 @@ export interface GitObject {
 }
 
 export interface ObjectReader {
-  /** The object that a name stands for; undefined when there is none. Answers come in the order of the calls. */
+  /** The object with this name or id; undefined when it does not exist. Objects come in the order of the calls. */
   object(name: string): Promise<GitObject | undefined | Setback>
-  /** Lets go of the packs that are no more: the next read is by a fresh process. */
+  /** Closes packs that were removed: the next read starts a new process. */
   restart(): void
   close(): void
 }
 
-/** Larger objects are not read, nor written. */
+/** Larger objects are neither read nor written. */
 export const LARGEST_OBJECT = 64 * 1024 * 1024
-const PATIENCE_MS = 30_000
+const IDLE_LIMIT_MS = 30_000
 
-type Answer = GitObject | undefined | Setback
-interface Asked {
+type ReadObject = GitObject | undefined | Setback
+interface ObjectRequest {
   readonly name: string
-  readonly answer: (answer: Answer) => void
-  /** How many processes have ended over it. */
+  readonly resolve: (read: ReadObject) => void
+  /** The number of processes that have ended before they answered it. */
   readonly ended: number
 }
 
 export function makeObjectReader(folder: string): ObjectReader {
-  let process: ((asked: Asked) => void) | undefined
+  let send: ((request: ObjectRequest) => void) | undefined
   let child: GitProcess | undefined
   let closed = false
 
-  const start = (): ((asked: Asked) => void) => {
+  const start = (): ((request: ObjectRequest) => void) => {
     const started = startGit(folder, ['cat-file', '--batch'])
-    const waiting: Asked[] = []
+    const waiting: ObjectRequest[] = []
     let idle: ReturnType<typeof watchIdle> | undefined
     const stopWatching = (): void => {
       idle?.stop()
       idle = undefined
     }
-    const take = answerReader((answer) => {
-      waiting.shift()?.answer(answer)
+    const take = objectParser((read) => {
+      waiting.shift()?.resolve(read)
       if (waiting.length === 0) stopWatching()
     })
     started.child.stdout.on('data', (chunk: Buffer) => {
@@ -52,33 +52,33 @@ export function makeObjectReader(folder: string): ObjectReader {
     })
     void started.ended.then((ending) => {
       stopWatching()
-      if (child === started.child) process = child = undefined
-      for (const asked of waiting) {
-        if (closed || asked.ended > 0) asked.answer(setbackOf(ending, `reading from ${folder}`))
-        else ask({ ...asked, ended: asked.ended + 1 })
+      if (child === started.child) send = child = undefined
+      for (const request of waiting) {
+        if (closed || request.ended > 0) request.resolve(gitSetback(ending, `reading from ${folder}`))
+        else ask({ ...request, ended: request.ended + 1 })
       }
     })
     child = started.child
-    return (asked) => {
-      idle ??= watchIdle(started.child, PATIENCE_MS)
-      waiting.push(asked)
-      started.child.stdin.write(`${asked.name}\n`)
+    return (request) => {
+      idle ??= watchIdle(started.child, IDLE_LIMIT_MS)
+      waiting.push(request)
+      started.child.stdin.write(`${request.name}\n`)
     }
   }
 
-  const ask = (asked: Asked): void => (process ??= start())(asked)
+  const ask = (request: ObjectRequest): void => (send ??= start())(request)
 
-  /** What has been asked is still answered: the end of its input ends the process. */
+  /** The process answers the requests that it has, and ends with its input. */
   const restart = (): void => {
     child?.stdin.end()
-    process = child = undefined
+    send = child = undefined
   }
 
   return {
     object(name) {
-      if (closed) return Promise.resolve({ setback: 'failed', detail: `${folder} is closed` })
+      if (closed) return Promise.resolve({ failure: 'failed', detail: `${folder} is closed` })
       if (name.includes('\n')) return Promise.resolve(undefined)
-      return new Promise((answer) => ask({ name, answer, ended: 0 }))
+      return new Promise((resolve) => ask({ name, resolve, ended: 0 }))
     },
     restart,
     close() {
@@ -88,28 +88,31 @@ export function makeObjectReader(folder: string): ObjectReader {
   }
 }
 
-/** Takes what `git cat-file --batch` prints, piece by piece: `<id> <type> <size>` LF content LF, or `<name> missing` LF. */
-function answerReader(answered: (answer: Answer) => void): (chunk: Buffer) => void {
+/**
+ * Parses the output of `git cat-file --batch`, chunk by chunk: `<id> <type> <size>` LF content LF, or `<name> missing`
+ * LF.
+ */
+function objectParser(parsed: (read: ReadObject) => void): (chunk: Buffer) => void {
   let pieces: Buffer[] = []
   let held = 0
   let head: { id: string; type: string; size: number } | undefined
-  const kept = (size: number): boolean => size <= LARGEST_OBJECT
-  const finish = (answer: Answer): void => {
+  const fits = (size: number): boolean => size <= LARGEST_OBJECT
+  const finish = (read: ReadObject): void => {
     head = undefined
-    answered(answer)
+    parsed(read)
   }
 
-  /** The rest of the chunk, after what it has of a content and the newline at its end. */
+  /** Returns the rest of the chunk, after its part of a content and the newline at the end. */
   const takeContent = (chunk: Buffer, { id, type, size }: NonNullable<typeof head>): Buffer => {
     const part = chunk.subarray(0, size + 1 - held)
     held += part.length
-    if (kept(size)) pieces.push(part)
+    if (fits(size)) pieces.push(part)
     if (held > size) {
       const content = Buffer.concat(pieces)
       pieces = []
       held = 0
-      if (kept(size)) finish({ id, type, content: content.subarray(0, size) })
-      else finish({ setback: 'failed', detail: `object ${id} is too large to be read: ${size} bytes` })
+      if (fits(size)) finish({ id, type, content: content.subarray(0, size) })
+      else finish({ failure: 'failed', detail: `object ${id} is too large to be read: ${size} bytes` })
     }
     return chunk.subarray(part.length)
   }

@@ -1,4 +1,4 @@
-// In charge of what a commit says: who, when and what. Written here and read back here, from and for anyone.
+// In charge of the author, date and message of a commit: written here, and read back from commits by anyone.
 import { createHash } from 'node:crypto'
 import type { Change } from '../change.js'
 
@@ -7,11 +7,11 @@ export interface Ident {
   readonly email: string
 }
 
-/** What a message tells of a change; one without a document is of many. */
-export type Described = Pick<Change, 'id' | 'method' | 'agent'> &
+/** The part of a change that a message describes; without a document it is about many. */
+export type DescribedChange = Pick<Change, 'id' | 'method' | 'agent'> &
   Partial<Pick<Change, 'document' | 'added' | 'removed' | 'restores'>>
 
-/** What a message says; a commit that the gateway did not make may say nothing. */
+/** The trailers of a message; a commit that the gateway did not make may have none. */
 export interface Trailers {
   readonly agent?: string
   readonly document?: string
@@ -23,25 +23,25 @@ export interface Trailers {
   readonly restores?: string
 }
 
-export const ANONYMOUS = 'urn:anonymous'
-/** Who commits, as opposed to who wrote. */
+export const ANONYMOUS_AUTHOR = 'urn:anonymous'
+/** The committer; the author is the agent that wrote. */
 export const GATEWAY: Ident = { name: 'Triplegate', email: 'triplegate@gateway.invalid' }
 
-// No IRI holds these (RFC 3987 §2.2, §4.1): white space, control characters, and those that turn the direction of text.
+// Characters that no IRI has (RFC 3987 §2.2, §4.1): white space, controls, and those that change the direction of text.
 const NOT_IN_IRI = /[\s\p{Cc}\p{Z}<>"\\^`{|}\u200E\u200F\u202A-\u202E\u2066-\u2069]/gu
 const iriText = (iri: string): string => iri.toWellFormed().replace(NOT_IN_IRI, encodeURIComponent)
 
-/** The author for a WebID (spec 9.2 rule 1): the name is the WebID, the address belongs to nobody (RFC 2606 §2). */
-export function authorOf(agent = ANONYMOUS): Ident {
+/** The author for a WebID (spec 9.2 rule 1): the name is the WebID, the address cannot exist (RFC 2606 §2). */
+export function commitAuthor(agent = ANONYMOUS_AUTHOR): Ident {
   const name = iriText(agent).replace(/[^\x21-\x7e]+/g, encodeURIComponent)
   return { name, email: `${createHash('sha256').update(agent).digest('hex').slice(0, 16)}@webid.invalid` }
 }
 
-/** The date of a commit in ms, whole seconds: when the change was made, and never before its parent. */
+/** The date of a commit in ms, whole seconds: the time of the change, and never before its parent. */
 export const commitTime = (time: number, parentTime = 0): number => Math.max(Math.floor(time / 1000) * 1000, parentTime)
 
 /** A subject line and the trailers, without a newline at the end. */
-export function commitMessage({ id, method, agent, document, added, removed, restores }: Described): string {
+export function commitMessage({ id, method, agent, document, added, removed, restores }: DescribedChange): string {
   const subject = document === undefined ? 'several documents' : pathOf(document)
   const trailers: readonly (readonly [string, string | undefined])[] = [
     ['Agent', agent],
@@ -57,7 +57,10 @@ export function commitMessage({ id, method, agent, document, added, removed, res
 
 const pathOf = (document: string): string => iriText(document.replace(/^[a-z][a-z0-9+.-]*:\/\/[^/?#]*(?=\/)/i, ''))
 
-/** The trailers of a message: those of its last paragraph, if that is not its first; of each the first that is well-formed. */
+/**
+ * Reads the trailers from the last paragraph, unless that is also the first; the first well-formed value of each
+ * counts.
+ */
 export function readTrailers(message: string): Trailers {
   const paragraphs = message
     .replaceAll('\r\n', '\n')

@@ -1,22 +1,24 @@
-// In charge of the file of a document in the repository, and back (spec 2.3): `<prefix>/<document path without slash>.nt`.
+// In charge of the path of a document's file in the repository, and the way back (spec 2.3):
+// `<prefix>/<document path without slash>.nt`.
 //
-// Segments stay as they are in the URL. What Git or a file system would not take is written as a percent-encoding of an
-// unreserved character, which no normalised URL has (RFC 3986 §6.2.2.2), so that nothing else is written alike:
-//   %2E        a dot that a name begins with (.git), or that of a container's ending `.nt` (a folder beside the file a.nt)
+// Segments stay as they are in the URL. Characters that Git or a file system refuses are written with the
+// percent-encoding of an unreserved character. No normalised URL has one (RFC 3986 §6.2.2.2), so that no two documents
+// share a path:
+//   %2E        a dot at the start of a name (.git), or in a container's ending `.nt` (a folder beside the file a.nt)
 //   %7E        a tilde (git~1)
-//   %5F..      the byte .. of what a normalised URL does not hold; %5F alone is an empty segment
-//   %2D        at the end of a folder: the name was too long for one, and goes on inside
+//   %5F..      the byte .. of a character that no normalised URL has; %5F alone is an empty segment
+//   %2D        at the end of a folder's name: the name was too long, and continues inside
 // The root document has no segment: its file is `<prefix>/.nt`.
 
 const UNRESERVED = '2D|2E|3[0-9]|4[1-9A-F]|5[0-9AF]|6[1-9A-F]|7[0-9AE]'
 const AS_IT_IS = `(?:[!$&-.0-;=@-Z_a-z]|%(?!${UNRESERVED})[0-9A-F]{2})+`
-const PIECES = new RegExp(`(${AS_IT_IS})|.`, 'gsu')
+const CHARACTERS = new RegExp(`(${AS_IT_IS})|.`, 'gsu')
 
-const GOES_ON = '%2D'
-/** Bytes of a path that Git still takes. */
+const CONTINUES = '%2D'
+/** The most bytes of a path that Git accepts. */
 export const LONGEST_PATH = 4096
 const LONGEST_NAME = 255
-const PIECE = 240
+const NAME_PIECE = 240
 
 const folderOf = (prefix: string): string => (prefix === '' ? '' : `${prefix}/`)
 
@@ -35,11 +37,11 @@ export function documentPath(document: string, base: string, prefix: string): st
   return folderOf(prefix) + [...folders, file].flatMap(split).join('/')
 }
 
-/** The document of a file; undefined for a file that is no document's. */
+/** The document of a file; undefined for any other file. */
 export function documentOfPath(path: string, base: string, prefix: string): string | undefined {
   const folder = folderOf(prefix)
   if (!path.startsWith(folder) || !path.endsWith('.nt')) return undefined
-  const own = path.slice(folder.length, -'.nt'.length).replaceAll(`${GOES_ON}/`, '')
+  const own = path.slice(folder.length, -'.nt'.length).replaceAll(`${CONTINUES}/`, '')
   const document =
     base +
     (own === ''
@@ -55,7 +57,7 @@ function escaped(segment: string): string {
   if (segment === '') return '%5F'
   return segment
     .toWellFormed()
-    .replace(PIECES, (piece, asItIs?: string) => asItIs ?? (piece === '~' ? '%7E' : escapedBytes(piece)))
+    .replace(CHARACTERS, (piece, asItIs?: string) => asItIs ?? (piece === '~' ? '%7E' : escapedBytes(piece)))
     .replace(/^\./, '%2E')
 }
 
@@ -69,9 +71,9 @@ const unescaped = (segment: string): string =>
         Buffer.from(piece.replace(/%(?:5F)?/g, ''), 'hex').toString(),
       )
 
-/** A name in as many as file systems take. */
+/** Splits a name that is too long for a file system into several. */
 function split(name: string): string[] {
   if (name.length <= LONGEST_NAME) return [name]
-  const rest = name.slice(PIECE).replace(/^\./, '%2E')
-  return [name.slice(0, PIECE) + GOES_ON, ...split(rest)]
+  const rest = name.slice(NAME_PIECE).replace(/^\./, '%2E')
+  return [name.slice(0, NAME_PIECE) + CONTINUES, ...split(rest)]
 }

@@ -1,19 +1,18 @@
-// In charge of running git: in one bare repository, in an environment that nobody else has a say in, within limits.
+// In charge of running git: in one bare repository, with an environment and settings of our own only, within limits.
+import { isFailure, SetbackError, type Setback } from '../failure.js'
 import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process'
 import { EventEmitter } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { devNull, setPriority } from 'node:os'
 import { Readable, Writable } from 'node:stream'
-import type { Setback } from '../change.js'
-import { SetbackError } from '../repository.js'
 
-// 2.36 has core.fsync, without which a branch may not outlive a power failure.
+// 2.36 introduced core.fsync; without it a branch may not survive a power failure.
 const LEAST_VERSION = [2, 36] as const
-/** Of what is longer the beginning is read: a message of somebody else, which says nothing about documents. */
+/** A longer part is cut off: it can only be a message of others, which tells nothing about documents. */
 const LONGEST_PART = 1024 * 1024
 const IDLE_MS = 120_000
 
-const SETTINGS = [
+const GIT_SETTINGS = [
   'core.fsync=all',
   'core.fsyncMethod=fsync',
   `core.hooksPath=${devNull}`,
@@ -33,48 +32,49 @@ const environment = (): NodeJS.ProcessEnv => ({
   GIT_TERMINAL_PROMPT: '0',
   GIT_OPTIONAL_LOCKS: '0',
   GIT_LITERAL_PATHSPECS: '1',
-  // What is freed is kept for the next object (mallopt(3)): else four fifths of a commit's time are giving memory back.
+  // Freed memory is reused for the next object (mallopt(3)): otherwise returning it takes four fifths of a commit's
+  // time.
   MALLOC_TOP_PAD_: String(1024 * 1024),
-  // What the branch says is what counts, whatever refs/replace a push has brought.
+  // The branch counts as it is, whatever refs/replace a push has brought.
   GIT_NO_REPLACE_OBJECTS: '1',
-  // A missing object is missing: it is not fetched, by what a repository's own settings name as the command for that.
+  // A missing object is not fetched: a repository's own settings would name the command that does.
   GIT_NO_LAZY_FETCH: '1',
   GIT_ALLOW_PROTOCOL: 'none',
 })
 
 export type GitProcess = ChildProcessWithoutNullStreams
 
-export interface Ending {
-  /** Exit status; undefined when it was ended by a signal, or never started. */
+export interface GitEnding {
+  /** Exit status; undefined when a signal ended the process, or it never started. */
   readonly code: number | undefined
   readonly stderr: string
 }
 
 /**
- * A git on a repository, and how it ends. In a process group of its own: what interrupts the gateway leaves it alone.
- * @param yields to whatever else wants the processor
+ * Starts git on a repository, in a process group of its own: a signal that interrupts the gateway does not reach it.
+ * @param yields runs with a low priority
  */
 export function startGit(
   folder: string,
   args: readonly string[],
   yields = false,
-): { readonly child: GitProcess; readonly ended: Promise<Ending> } {
-  const child = spawned([`--git-dir=${folder}`, ...SETTINGS, ...args])
-  if (yields && child.pid !== undefined) yieldsFromNowOn(child.pid)
-  // Where the process has no file descriptors left there are no pipes either.
+): { readonly child: GitProcess; readonly ended: Promise<GitEnding> } {
+  const child = spawned([`--git-dir=${folder}`, ...GIT_SETTINGS, ...args])
+  if (yields && child.pid !== undefined) lowerPriority(child.pid)
+  // Without free file descriptors the child has no pipes.
   if (!(child.stdin as unknown)) Object.assign(child, withoutPipes())
   let stderr = ''
   child.stderr.on('data', (text: Buffer) => (stderr = (stderr + text.toString()).slice(-4000)))
-  // Why a pipe breaks is told by how the process ends.
+  // The way in which the process ends tells why a pipe breaks.
   child.stdin.on('error', () => undefined)
-  const ended = new Promise<Ending>((resolve) => {
+  const ended = new Promise<GitEnding>((resolve) => {
     child.on('error', (error) => resolve({ code: undefined, stderr: error.message }))
     child.on('close', (code) => resolve({ code: code ?? undefined, stderr }))
   })
   return { child, ended }
 }
 
-/** What cannot be started for want of memory (ENOMEM) throws at once, where other reasons are told by an event: so is this. */
+/** Without memory (ENOMEM) `spawn` throws; all other failures are reported by an event. Here this one is too. */
 function spawned(args: readonly string[]): GitProcess {
   try {
     return spawn('git', args, { env: environment(), detached: true })
@@ -85,17 +85,19 @@ function spawned(args: readonly string[]): GitProcess {
   }
 }
 
-/** A thirtieth of the processor, where something else wants all of it. */
+/** A thirtieth of the processor, while other processes want all of it. */
 const NICENESS = 15
 
-function yieldsFromNowOn(pid: number): void {
+/**
+ * Linux may divide the processor among sessions before it looks at priorities (sched(7), autogroup). Git has a session
+ * of its own, so that the priority counts for nothing unless the session gets the same one. Where the system has no
+ * such file, or the process has ended, git runs without it.
+ */
+function lowerPriority(pid: number): void {
   try {
     setPriority(pid, NICENESS)
-    // Linux may share the processor out between sessions first (sched(7), autogroup): git has one of its own.
     writeFileSync(`/proc/${pid}/autogroup`, String(NICENESS))
-  } catch {
-    // It has ended already, or nobody may: then it runs as others do.
-  }
+  } catch {}
 }
 
 const withoutPipes = (): Pick<GitProcess, 'stdin' | 'stdout' | 'stderr'> => ({
@@ -104,13 +106,13 @@ const withoutPipes = (): Pick<GitProcess, 'stdin' | 'stdout' | 'stderr'> => ({
   stderr: Readable.from([]),
 })
 
-/** Ends a process that does nothing for too long; `alive` says that it does. */
+/** Kills a process that is idle for too long; call `alive` whenever it does something. */
 export function watchIdle(child: GitProcess, limit = IDLE_MS): { alive(): void; stop(): void } {
   const timer = setTimeout(() => child.kill('SIGKILL'), limit)
   return { alive: () => void timer.refresh(), stop: () => clearTimeout(timer) }
 }
 
-/** Runs git to its end; what it printed. */
+/** Runs git to its end and returns what it prints. */
 export async function runGit(folder: string, args: readonly string[], limit = IDLE_MS): Promise<string | Setback> {
   const { child, ended } = startGit(folder, args)
   let stdout = ''
@@ -119,10 +121,10 @@ export async function runGit(folder: string, args: readonly string[], limit = ID
   const idle = watchIdle(child, limit)
   const ending = await ended
   idle.stop()
-  return ending.code === 0 ? stdout : setbackOf(ending, `git ${args[0]}`)
+  return ending.code === 0 ? stdout : gitSetback(ending, `git ${args[0]}`)
 }
 
-/** What git prints, in parts that end with NUL, as it comes; of long ones the beginning. Throws SetbackError. */
+/** Streams git's output in parts that end with NUL; long parts are cut off. Throws SetbackError. */
 export async function* nulSeparated(folder: string, args: readonly string[], input = ''): AsyncGenerator<string> {
   const { child, ended } = startGit(folder, args)
   child.stdin.end(input)
@@ -147,32 +149,31 @@ export async function* nulSeparated(folder: string, args: readonly string[], inp
       keep(chunk.subarray(from))
     }
     const ending = await ended
-    if (ending.code !== 0) throw new SetbackError(setbackOf(ending, `git ${args[0]}`))
+    if (ending.code !== 0) throw new SetbackError(gitSetback(ending, `git ${args[0]}`))
   } finally {
     idle.stop()
     child.kill('SIGKILL')
   }
 }
 
-/** How a failure is told. */
-export function setbackOf({ code, stderr }: Ending, what: string): Setback {
+export function gitSetback({ code, stderr }: GitEnding, what: string): Setback {
   const said = stderr.replace(/\s+/g, ' ').trim() || (code === undefined ? 'it was ended' : `exit status ${code}`)
   if (/no space left|out of diskspace|disk quota exceeded|file too large/i.test(stderr)) {
-    return { setback: 'full', detail: `${what}: ${said}. Free some room on the disk of the repository.` }
+    return { failure: 'full', detail: `${what}: ${said}. Free some space on the disk of the repository.` }
   }
   if (/read-only file system|permission denied|operation not permitted|insufficient permission/i.test(stderr)) {
-    return { setback: 'denied', detail: `${what}: ${said}. Make the folder of the repository writable.` }
+    return { failure: 'denied', detail: `${what}: ${said}. Make the folder of the repository writable.` }
   }
-  return { setback: 'failed', detail: `${what}: ${said}` }
+  return { failure: 'failed', detail: `${what}: ${said}` }
 }
 
-/** Undefined when there is a git that will do. */
+/** Undefined when git is installed and new enough. */
 export async function checkGit(folder: string): Promise<Setback | undefined> {
   const least = LEAST_VERSION.join('.')
   const version = await runGit(folder, ['version'], 10_000)
-  const mend = `Install git ${least} or newer, and have it on the PATH.`
-  if (typeof version !== 'string') return { setback: 'failed', detail: `${version.detail}. ${mend}` }
+  const remedy = `Install git ${least} or newer, and put it on the PATH.`
+  if (isFailure(version)) return { failure: 'failed', detail: `${version.detail}. ${remedy}` }
   const [, major = 0, minor = 0] = (/(\d+)\.(\d+)/.exec(version) ?? []).map(Number)
   if (major > LEAST_VERSION[0] || (major === LEAST_VERSION[0] && minor >= LEAST_VERSION[1])) return undefined
-  return { setback: 'failed', detail: `This is ${version.trim()}, which is too old. ${mend}` }
+  return { failure: 'failed', detail: `${version.trim()} is too old. ${remedy}` }
 }

@@ -1,49 +1,42 @@
-// In charge of what git tells of a branch: its head, its commits with the files that they changed, and a commit's files.
+// In charge of reading a branch with git: its head, its commits with the files that they changed, and a commit's files.
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { isFailure, type Setback } from '../failure.js'
 import type { ObjectReader } from './cat-file.js'
-import { isSetback, type Setback } from '../change.js'
 import { nulSeparated, runGit } from './git.js'
 import { parentsOf, type Ancestor } from './main-line.js'
-import type { LoggedCommit } from '../repository.js'
-
-export interface Head {
-  readonly commit: string
-  readonly tree: string
-  /** ms since the epoch. */
-  readonly time: number
-}
+import type { BranchHead, LoggedCommit } from '../repository.js'
 
 /** The head of a branch; undefined where there is no such branch. */
 export async function readHead(
   folder: string,
   reader: ObjectReader,
   branch: string,
-): Promise<Head | undefined | Setback> {
+): Promise<BranchHead | undefined | Setback> {
   const ref = `refs/heads/${branch}`
   const found = await reader.object(ref)
   if (found === undefined && !(await hasBranch(folder, branch))) return undefined
-  const content = found && !isSetback(found) ? found.content.toString() : ''
+  const content = found && !isFailure(found) ? found.content.toString() : ''
   const [, tree, seconds = ''] = /^tree (\w+)\n.*?^committer [^\n]*> (\d+)/ms.exec(content) ?? []
-  if (found && !isSetback(found) && tree) return { commit: found.id, tree, time: timeOf(seconds) }
-  // Somebody's commit may be too large for the reader, or its committer may have no date: git makes the best of it.
+  if (found && !isFailure(found) && tree) return { commit: found.id, tree, time: timeOf(seconds) }
+  // A commit of others may be too large for the reader, or have no valid date: git copes with both.
   const shown = await runGit(folder, ['log', '--max-count=1', '--no-patch', '--format=%H %T %ct', ref, '--'])
-  const [, commit, ofTree, date = ''] = /^(\w{40}) (\w{40}) (\d*)\n$/.exec(isSetback(shown) ? '' : shown) ?? []
+  const [, commit, ofTree, date = ''] = /^(\w{40}) (\w{40}) (\d*)\n$/.exec(isFailure(shown) ? '' : shown) ?? []
   if (commit && ofTree) return { commit, tree: ofTree, time: timeOf(date) }
-  if (isSetback(found)) return found
-  return { setback: 'failed', detail: `${folder} is damaged: the head of ${branch} cannot be read. Ask git fsck.` }
+  if (isFailure(found)) return found
+  return { failure: 'failed', detail: `${folder} is damaged: the head of ${branch} cannot be read. Run git fsck.` }
 }
 
-/** Latest time that there is for JavaScript (ECMA-262 §21.4.1.1), ms since the epoch. */
-const LATEST = 8.64e15
+/** The latest time in JavaScript (ECMA-262 §21.4.1.1), ms since the epoch. */
+const LATEST_TIME = 8.64e15
 
-/** Of what Git has as a date, which may be anything. */
+/** Git accepts anything as a date: 0 for one that is none. */
 function timeOf(seconds: string): number {
   const time = Number(seconds) * 1000
-  return time <= LATEST ? time : 0
+  return time <= LATEST_TIME ? time : 0
 }
 
-/** Whether there is such a branch, be what it points to ever so damaged. */
+/** Whether the branch exists, even if it points to a damaged commit. */
 async function hasBranch(folder: string, branch: string): Promise<boolean> {
   const loose = await stat(join(folder, 'refs', 'heads', branch)).catch(() => undefined)
   if (loose?.isFile()) return true
@@ -56,9 +49,9 @@ const FIELDS = '%H%x00%P%x00%ct%x00%an%x00%B'
 /**
  * Commits, oldest first, with their first parents. Throws SetbackError.
  * @param range revisions, as `git log` takes them
- * @param options.newest how many, at most
- * @param options.files whether they are told: comparing trees takes time
- * @param options.walk false: these very commits, in this order
+ * @param options.newest only so many of the newest
+ * @param options.files false: without files, as comparing trees takes time
+ * @param options.walk false: exactly these commits, in this order
  */
 export async function* logOf(
   folder: string,
@@ -92,15 +85,15 @@ export async function* logOf(
   }
 }
 
-/** Files that differ between two commits. Throws SetbackError. */
-export async function differencesOf(folder: string, before: string, after: string): Promise<LoggedCommit['files']> {
+/** The files that differ between two commits. Throws SetbackError. */
+export async function changedFiles(folder: string, before: string, after: string): Promise<LoggedCommit['files']> {
   const parts = nulSeparated(folder, ['diff-tree', '-r', '-z', '--raw', '--no-renames', '--no-abbrev', before, after])
   const { changed } = await readChanged(nextOf(parts))
   return changed
 }
 
-/** All that lead up to a head, side branches too. Throws SetbackError. */
-export async function ancestorsOf(
+/** All commits that lead up to a head, side branches too. Throws SetbackError. */
+export async function gitAncestors(
   { folder, branch, email }: { readonly folder: string; readonly branch: string; readonly email: string },
   range: readonly string[],
 ): Promise<ReadonlyMap<string, Ancestor>> {
@@ -116,11 +109,11 @@ export async function ancestorsOf(
   return ancestors
 }
 
-/** One part after the other; '' when there are no more. */
+/** Reads one part after the other; '' at the end. */
 const nextOf = (parts: AsyncGenerator<string>) => async (): Promise<string> =>
   ((await parts.next()).value as string | undefined) ?? ''
 
-/** What was changed, in Git's raw format, and what comes after it. */
+/** Reads the changed files in Git's raw format, and the part that follows them. */
 async function readChanged(
   next: () => Promise<string>,
 ): Promise<{ readonly changed: LoggedCommit['files']; readonly after: string }> {
@@ -130,7 +123,7 @@ async function readChanged(
   return { changed, after: part }
 }
 
-/** Of `:<mode before> <mode> <id before> <id> <status>`. What is no regular file, a link say, is no file of ours. */
+/** From `:<mode before> <mode> <id before> <id> <status>`. Undefined for other than regular files, such as links. */
 function blobOf(raw: string): string | undefined {
   const [, mode, , id] = raw.trim().split(' ')
   return mode!.startsWith('100') ? id : undefined

@@ -1,17 +1,12 @@
-// In charge of a branch on GitHub: where it stands, that it is there, and commits that are put together by hand
-// (Git Data API).
-import { isSetback, type Setback } from '../change.js'
+// In charge of a branch on GitHub: reading its head, creating it, and appending commits to it (Git Data API).
+import { isFailure, type Setback } from '../failure.js'
 import { commitTime, type Ident } from '../git/commit-message.js'
+import type { BranchHead } from '../repository.js'
+import { committedAt, isoSeconds, objectId, stringFrom } from './answer.js'
 import type { GitHubApi } from './api.js'
-import { committedAt, isoSeconds, objectId, string, type Refusal } from './answer.js'
+import type { GitHubRefusal } from './refusals.js'
 
-export interface Head {
-  readonly commit: string
-  readonly tree: string
-  readonly time: number
-}
-
-export interface HandMade {
+export interface NewCommitText {
   readonly author: Ident
   readonly message: string
   /** ms since the epoch. */
@@ -21,93 +16,115 @@ export interface HandMade {
 export interface GitHubBranch {
   readonly name: string
   readonly committer: Ident
-  /** The commit at the head; undefined when the branch or everything is missing. It may lag what was written. */
-  head(): Promise<string | undefined | Refusal>
-  /** Makes the branch, from the default branch; in an empty repository the first file makes it. */
+  /** The commit at the head; undefined when the branch or everything is missing. It may lag behind the last write. */
+  head(): Promise<string | undefined | GitHubRefusal>
+  /** Creates the branch from the default branch; in an empty repository the first file creates it. */
   create(): Promise<undefined | Setback>
-  /** The head, with a branch made where there is none. */
-  start(): Promise<Head | Setback>
+  /** The head; a missing branch is created. */
+  start(): Promise<BranchHead | Setback>
   /** A commit on `head`; 'moved' where that is no longer the head. */
-  append(head: Head, tree: string, made: HandMade): Promise<Head | 'moved' | Setback>
+  append(head: BranchHead, tree: string, text: NewCommitText): Promise<BranchHead | 'moved' | Setback>
 }
 
-// So that a clone has each file as it is committed, whatever the settings there.
+interface NamedBranch {
+  readonly api: GitHubApi
+  readonly name: string
+  readonly committer: Ident
+}
+
+// It makes each clone check the files out as they were committed, whatever the local settings.
 const FIRST_FILE = { path: '.gitattributes', content: '*.nt -text\n', message: 'Begin' }
 
 export function openBranch(api: GitHubApi, name: string, committer: Ident): GitHubBranch {
-  const refHead = (of: string): Promise<string | Refusal> =>
-    api.ask('GET /repos/{owner}/{repo}/git/ref/{ref}', { ref: `heads/${of}` }, (data: { object: { sha: unknown } }) =>
-      objectId(data.object.sha),
-    )
-
-  async function head(): Promise<string | undefined | Refusal> {
-    const found = await refHead(name)
-    if (!isSetback(found) || (found.status !== 404 && found.status !== 409)) return found
-    if (found.status === 409) return undefined
-    // GitHub answers 404 as well where the token does not reach: only a repository that can be seen has no such branch.
-    const repository = await defaultBranch()
-    return isSetback(repository) ? repository : undefined
+  const branch: NamedBranch = { api, name, committer }
+  return {
+    name,
+    committer,
+    head: () => headOf(branch),
+    create: () => create(branch),
+    start: () => start(branch),
+    append: (head, tree, text) => append(branch, head, tree, text),
   }
+}
 
-  const defaultBranch = (): Promise<string | Refusal> =>
-    api.ask('GET /repos/{owner}/{repo}', {}, (data: { default_branch: unknown }) => string(data.default_branch))
+const refHead = (api: GitHubApi, name: string): Promise<string | GitHubRefusal> =>
+  api.ask('GET /repos/{owner}/{repo}/git/ref/{ref}', { ref: `heads/${name}` }, (data: { object: { sha: unknown } }) =>
+    objectId(data.object.sha),
+  )
 
-  async function create(): Promise<undefined | Setback> {
-    const from = await defaultBranch()
-    if (isSetback(from)) return from
-    const sha = await refHead(from)
-    if (isSetback(sha)) return sha.status === 409 ? undefined : sha
-    const parameters = { ref: `refs/heads/${name}`, sha }
-    const made = await api.ask('POST /repos/{owner}/{repo}/git/refs', parameters, () => undefined)
-    return made?.status === 422 && /already exists/i.test(made.said) ? undefined : made
+const defaultBranch = (api: GitHubApi): Promise<string | GitHubRefusal> =>
+  api.ask('GET /repos/{owner}/{repo}', {}, (data: { default_branch: unknown }) => stringFrom(data.default_branch))
+
+async function headOf({ api, name }: NamedBranch): Promise<string | undefined | GitHubRefusal> {
+  const found = await refHead(api, name)
+  if (!isFailure(found) || (found.status !== 404 && found.status !== 409)) return found
+  if (found.status === 409) return undefined
+  // GitHub answers 404 too where the token has no access: the branch is missing only if the repository can be read.
+  const repository = await defaultBranch(api)
+  return isFailure(repository) ? repository : undefined
+}
+
+async function create({ api, name }: NamedBranch): Promise<undefined | Setback> {
+  const from = await defaultBranch(api)
+  if (isFailure(from)) return from
+  const sha = await refHead(api, from)
+  if (isFailure(sha)) return sha.status === 409 ? undefined : sha
+  const parameters = { ref: `refs/heads/${name}`, sha }
+  const created = await api.ask('POST /repos/{owner}/{repo}/git/refs', parameters, () => undefined)
+  return created?.status === 422 && /already exists/i.test(created.said) ? undefined : created
+}
+
+const headFrom = (data: {
+  sha: unknown
+  tree: { sha: unknown }
+  committer: { date?: unknown } | null
+}): BranchHead => ({
+  commit: objectId(data.sha),
+  tree: objectId(data.tree.sha),
+  time: committedAt(data.committer),
+})
+
+async function start(branch: NamedBranch): Promise<BranchHead | Setback> {
+  const { api, name } = branch
+  let commit = await headOf(branch)
+  if (commit === undefined) {
+    const failed = await create(branch)
+    if (failed) return failed
+    commit = await headOf(branch)
   }
-
-  const readHead = (data: { sha: unknown; tree: { sha: unknown }; committer: { date?: unknown } | null }): Head => ({
-    commit: objectId(data.sha),
-    tree: objectId(data.tree.sha),
-    time: committedAt(data.committer),
-  })
-
-  async function start(): Promise<Head | Setback> {
-    let commit = await head()
-    if (commit === undefined) {
-      const failed = await create()
-      if (failed) return failed
-      commit = await head()
-    }
-    if (commit === undefined) {
-      const { path, content, message } = FIRST_FILE
-      const file = { path, message, content: Buffer.from(content).toString('base64'), branch: name }
-      const first = await api.ask(
-        'PUT /repos/{owner}/{repo}/contents/{path}',
-        { ...file, author: committer, committer },
-        (data: { commit: never }) => readHead(data.commit),
-      )
-      if (!isSetback(first) || first.setback !== 'conflict') return first
-      commit = await head()
-    }
-    if (isSetback(commit)) return commit
-    const gone: Setback = { setback: 'conflict', detail: `${api.name}: the branch ${name} comes and goes` }
-    return commit === undefined ? gone : api.ask('GET /repos/{owner}/{repo}/git/commits/{commit}', { commit }, readHead)
+  if (commit === undefined) {
+    const first = await commitFirstFile(branch)
+    if (!isFailure(first) || first.failure !== 'conflict') return first
+    commit = await headOf(branch)
   }
+  if (isFailure(commit)) return commit
+  if (commit === undefined) return { failure: 'conflict', detail: `${api.name}: the branch ${name} comes and goes` }
+  return api.ask('GET /repos/{owner}/{repo}/git/commits/{commit}', { commit }, headFrom)
+}
 
-  async function append(
-    parent: Head,
-    tree: string,
-    { author, message, time }: HandMade,
-  ): Promise<Head | 'moved' | Setback> {
-    const date = isoSeconds(commitTime(time, parent.time))
-    const idents = { author: { ...author, date }, committer: { ...committer, date } }
-    const commit = { message, tree, parents: [parent.commit], ...idents }
-    const made = await api.ask('POST /repos/{owner}/{repo}/git/commits', commit, readHead)
-    if (isSetback(made)) return made
-    const update = { ref: `heads/${name}`, sha: made.commit, force: false }
-    const refused = await api.ask('PATCH /repos/{owner}/{repo}/git/refs/{ref}', update, () => undefined)
-    if (!refused) return made
-    const moved =
-      refused.setback === 'conflict' || (refused.setback === 'unfit' && !/rule violation/i.test(refused.said))
-    return moved ? 'moved' : refused
-  }
+function commitFirstFile({ api, name, committer }: NamedBranch): Promise<BranchHead | GitHubRefusal> {
+  const { path, content, message } = FIRST_FILE
+  const file = { path, message, content: Buffer.from(content).toString('base64'), branch: name }
+  const parameters = { ...file, author: committer, committer }
+  return api.ask('PUT /repos/{owner}/{repo}/contents/{path}', parameters, (data: { commit: never }) =>
+    headFrom(data.commit),
+  )
+}
 
-  return { name, committer, head, create, start, append }
+async function append(
+  { api, name, committer }: NamedBranch,
+  parent: BranchHead,
+  tree: string,
+  { author, message, time }: NewCommitText,
+): Promise<BranchHead | 'moved' | Setback> {
+  const date = isoSeconds(commitTime(time, parent.time))
+  const idents = { author: { ...author, date }, committer: { ...committer, date } }
+  const commit = { message, tree, parents: [parent.commit], ...idents }
+  const made = await api.ask('POST /repos/{owner}/{repo}/git/commits', commit, headFrom)
+  if (isFailure(made)) return made
+  const update = { ref: `heads/${name}`, sha: made.commit, force: false }
+  const refused = await api.ask('PATCH /repos/{owner}/{repo}/git/refs/{ref}', update, () => undefined)
+  if (!refused) return made
+  const moved = refused.failure === 'conflict' || (refused.failure === 'unfit' && !/rule violation/i.test(refused.said))
+  return moved ? 'moved' : refused
 }

@@ -1,12 +1,13 @@
-// In charge of reading files from GitHub: which there are, and their contents.
+// In charge of reading files from GitHub: their paths and ids, and their contents.
 import { isUtf8 } from 'node:buffer'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { isSetback, type Setback } from '../change.js'
+import { isFailure, orThrow, SetbackError, type Setback } from '../failure.js'
 import { blobId } from '../git/fast-import.js'
+import type { Repository } from '../repository.js'
+import { objectId, stringFrom } from './answer.js'
 import type { GitHubApi } from './api.js'
-import { objectId, string, type Refusal } from './answer.js'
 import type { GitHubBranch } from './branch.js'
-import { SetbackError, type Repository } from '../repository.js'
+import type { GitHubRefusal } from './refusals.js'
 
 /** Requests under way at once, where very many are needed. */
 const AT_ONCE = 4
@@ -14,7 +15,7 @@ const ID = /^[0-9a-f]{40}$/
 
 export type GitFile = { readonly path: string; readonly blob: string }
 
-interface Options {
+interface ReadingOptions {
   readonly api: GitHubApi
   readonly branch: GitHubBranch
   readonly pathPrefix: string
@@ -26,93 +27,63 @@ export interface GitHubReading extends Pick<Repository, 'read' | 'files' | 'cont
   filesOf(treeish: string, folder: string): AsyncGenerator<GitFile>
 }
 
-export function makeGitHubReading({ api, branch, pathPrefix, now }: Options): GitHubReading {
-  const treeOf = async (tree: string, recursive: boolean): Promise<Tree> =>
-    orThrow(
-      await api.ask(
-        'GET /repos/{owner}/{repo}/git/trees/{tree}',
-        { tree, ...(recursive && { recursive: '1' }) },
-        readTree,
-      ),
-    )
-
-  async function* walk(tree: string, folder: string): AsyncGenerator<GitFile> {
-    const all = await treeOf(tree, true)
-    const { entries, truncated } = all.truncated ? await treeOf(tree, false) : all
-    if (truncated) {
-      throw new SetbackError({
-        setback: 'failed',
-        detail: `${api.name}: ${folder || '/'} has too many files for the API`,
-      })
-    }
-    for (const { path, mode, sha } of entries) {
-      if (mode.startsWith('100')) yield { path: folder + path, blob: sha }
-      else if (mode === FOLDER && all.truncated) yield* walk(sha, `${folder}${path}/`)
-    }
-  }
-
-  async function* filesOf(treeish: string, folder: string): AsyncGenerator<GitFile> {
-    let tree = treeish
-    for (const name of folder === '' ? [] : folder.split('/')) {
-      const { entries } = await treeOf(tree, false)
-      const found = entries.find(({ path, mode }) => path === name && mode === FOLDER)
-      if (!found) return
-      tree = found.sha
-    }
-    yield* walk(tree, folder === '' ? '' : `${folder}/`)
-  }
-
+export function makeGitHubReading({ api, branch, pathPrefix, now }: ReadingOptions): GitHubReading {
   async function* files(): ReturnType<Repository['files']> {
     const head = orThrow(await branch.head())
-    if (head !== undefined) yield* filesOf(head, pathPrefix)
-  }
-
-  const blobContent = (blob: string): Promise<Buffer | Refusal> =>
-    api.bytes('GET /repos/{owner}/{repo}/git/blobs/{blob}', { blob })
-
-  /** There may be more files than GitHub answers requests in an hour: it is waited for. */
-  async function patiently(blob: string): Promise<Buffer> {
-    for (;;) {
-      const content = await blobContent(blob)
-      if (!isSetback(content) || content.setback !== 'limited') return orThrow(content)
-      await sleep(Math.max(1000, content.retryAt! - now()), undefined, { ref: false })
-    }
+    if (head !== undefined) yield* filesUnder(api, head, pathPrefix)
   }
 
   async function* contents(): ReturnType<Repository['contents']> {
     const all: GitFile[] = []
     for await (const file of files()) all.push(file)
-    yield* inParallel(all, async ({ path, blob }) => ({
+    yield* resultsInOrder(all, async ({ path, blob }) => ({
       path,
-      content: orThrow(verified(await patiently(blob), blob)),
+      content: orThrow(verified(api, await patientContent(api, blob, now), blob)),
     }))
   }
 
-  function verified(bytes: Buffer, blob: string): string | Setback {
-    const content = bytes.toString()
-    // What is no UTF-8 is no file of the gateway's.
-    if (!isUtf8(bytes) || blobId(content) === blob) return content
-    return { setback: 'failed', detail: `${api.name}: what GitHub sends for ${blob} is something else` }
-  }
-
   return {
-    filesOf,
+    filesOf: (treeish, folder) => filesUnder(api, treeish, folder),
     files,
     contents,
-    async read({ commit, path, blob }) {
-      if (blob !== undefined && ID.test(blob)) {
-        const content = await blobContent(blob)
-        if (!isSetback(content)) return verified(content, blob)
-        if (content.status !== 404 && content.status !== 422) return content
-      }
-      if (!ID.test(commit)) return undefined
-      const content = await api.bytes('GET /repos/{owner}/{repo}/contents/{path}', { path, ref: commit })
-      if (!isSetback(content)) return content.toString()
-      if (content.status !== 404) return content
-      // 404 as well where the repository is out of reach: then the file may be there.
-      return api.ask('GET /repos/{owner}/{repo}', {}, () => undefined)
-    },
+    read: (at) => readFile(api, at),
   }
+}
+
+async function readFile(
+  api: GitHubApi,
+  { commit, path, blob }: Parameters<Repository['read']>[0],
+): Promise<string | undefined | Setback> {
+  if (blob !== undefined && ID.test(blob)) {
+    const content = await blobContent(api, blob)
+    if (!isFailure(content)) return verified(api, content, blob)
+    if (content.status !== 404 && content.status !== 422) return content
+  }
+  if (!ID.test(commit)) return undefined
+  const content = await api.bytes('GET /repos/{owner}/{repo}/contents/{path}', { path, ref: commit })
+  if (!isFailure(content)) return content.toString()
+  if (content.status !== 404) return content
+  // 404 too where the repository cannot be read: then the file may exist.
+  return api.ask('GET /repos/{owner}/{repo}', {}, () => undefined)
+}
+
+const blobContent = (api: GitHubApi, blob: string): Promise<Buffer | GitHubRefusal> =>
+  api.bytes('GET /repos/{owner}/{repo}/git/blobs/{blob}', { blob })
+
+/** Waits where a limit is reached: there may be more files than requests that GitHub answers in an hour. */
+async function patientContent(api: GitHubApi, blob: string, now: () => number): Promise<Buffer> {
+  for (;;) {
+    const content = await blobContent(api, blob)
+    if (!isFailure(content) || content.failure !== 'limited') return orThrow(content)
+    await sleep(Math.max(1000, content.retryAt! - now()), undefined, { ref: false })
+  }
+}
+
+function verified({ name }: GitHubApi, bytes: Buffer, blob: string): string | Setback {
+  const content = bytes.toString()
+  // A file that is not UTF-8 is none of the gateway's.
+  if (!isUtf8(bytes) || blobId(content) === blob) return content
+  return { failure: 'failed', detail: `${name}: GitHub sends another content for ${blob}` }
 }
 
 const FOLDER = '040000'
@@ -122,25 +93,51 @@ interface Tree {
   readonly entries: readonly { readonly path: string; readonly mode: string; readonly sha: string }[]
 }
 
+async function* filesUnder(api: GitHubApi, treeish: string, folder: string): AsyncGenerator<GitFile> {
+  let tree = treeish
+  for (const name of folder === '' ? [] : folder.split('/')) {
+    const { entries } = await treeOf(api, tree, false)
+    const found = entries.find(({ path, mode }) => path === name && mode === FOLDER)
+    if (!found) return
+    tree = found.sha
+  }
+  yield* walkTree(api, tree, folder === '' ? '' : `${folder}/`)
+}
+
+async function* walkTree(api: GitHubApi, tree: string, folder: string): AsyncGenerator<GitFile> {
+  const all = await treeOf(api, tree, true)
+  const { entries, truncated } = all.truncated ? await treeOf(api, tree, false) : all
+  if (truncated) {
+    throw new SetbackError({
+      failure: 'failed',
+      detail: `${api.name}: ${folder || '/'} has too many files for the API`,
+    })
+  }
+  for (const { path, mode, sha } of entries) {
+    if (mode.startsWith('100')) yield { path: folder + path, blob: sha }
+    else if (mode === FOLDER && all.truncated) yield* walkTree(api, sha, `${folder}${path}/`)
+  }
+}
+
+async function treeOf(api: GitHubApi, tree: string, recursive: boolean): Promise<Tree> {
+  const parameters = { tree, ...(recursive && { recursive: '1' }) }
+  return orThrow(await api.ask('GET /repos/{owner}/{repo}/git/trees/{tree}', parameters, readTree))
+}
+
 function readTree(data: {
   readonly truncated: unknown
   readonly tree: readonly { readonly path: unknown; readonly mode: unknown; readonly sha: unknown }[]
 }): Tree {
   const entries = data.tree.map(({ path, mode, sha }) => ({
-    path: string(path),
-    mode: string(mode),
+    path: stringFrom(path),
+    mode: stringFrom(mode),
     sha: objectId(sha),
   }))
   return { truncated: data.truncated !== false, entries }
 }
 
-export function orThrow<T>(outcome: T | Setback): Exclude<T, Setback> {
-  if (isSetback(outcome)) throw new SetbackError(outcome)
-  return outcome as Exclude<T, Setback>
-}
-
-/** Results in the order of the items. */
-export async function* inParallel<T, R>(items: readonly T[], act: (item: T) => Promise<R>): AsyncGenerator<R> {
+/** Acts on several items at once; the results come in the order of the items. */
+export async function* resultsInOrder<T, R>(items: readonly T[], act: (item: T) => Promise<R>): AsyncGenerator<R> {
   const started: Promise<R>[] = []
   for (const item of items) {
     const next = act(item)

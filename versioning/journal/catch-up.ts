@@ -1,18 +1,21 @@
-// In charge of making the version index say what the branch says, and of finding the journal's changes there.
+// In charge of bringing the version index up to the branch, and of finding the journal's changes there.
 import { setImmediate as breathe } from 'node:timers/promises'
-import type { Setback } from '../change.js'
-import { readTrailers, type Trailers } from '../git/commit-message.js'
-import type { Log } from '../history.js'
+import type { Change } from '../change.js'
+import type { Setback } from '../failure.js'
+import { commitMessage, readTrailers, type Trailers } from '../git/commit-message.js'
+import type { OperatorLog } from '../history.js'
+import { mayBeOf, type Committed, type LoggedCommit, type Repository } from '../repository.js'
 import type { Journal } from './journal.js'
-import { mayBeOf, SetbackError, type LoggedCommit, type Repository } from '../repository.js'
 import type { IndexedCommit, VersionIndex } from './version-index.js'
 
 /** Files and commits that are added to the index at once. */
 const AT_ONCE = 1000
+/** Attempts to find a new commit on the branch: some repositories show it late. */
+const ATTEMPTS = 6
 
 const REWRITTEN =
-  'The branch was rewritten: the version index is made anew. Versions may be gone, and documents differ from the branch: ' +
-  'run "triplegate mirror verify".'
+  'The branch was rewritten: the version index is built again. Versions may be missing, and documents may differ from ' +
+  'the branch: run "triplegate mirror verify".'
 
 export interface Branch {
   readonly repository: Repository
@@ -21,24 +24,82 @@ export interface Branch {
   /** Of the application, with its slash. */
   readonly base: string
   readonly isDocument: (path: string) => boolean
-  readonly log: Log
+  readonly log: OperatorLog
 }
 
-/** For what is thrown by a repository or the database; anything else is a bug, and is thrown on. */
-export function setbackOf(error: unknown): Setback {
-  if (error instanceof SetbackError) return error.setback
-  throw error
+/** The relay's knowledge of the branch. */
+export interface Following {
+  readonly branch: Branch
+  /** The branch may have commits that the index does not have. */
+  behind: boolean
+  /** How often the branch was reported to have moved. */
+  refreshes: number
+  /** Our own commits that must be found on the branch, and how often they were not. */
+  landed: readonly Committed[]
+  late: number
+}
+
+export const makeFollowing = (branch: Branch): Following => ({
+  branch,
+  behind: true,
+  refreshes: 0,
+  landed: [],
+  late: 0,
+})
+
+/** @param onward says, after each step, whether to continue */
+export async function readBranch(following: Following, onward: () => boolean): Promise<undefined | Setback> {
+  const { repository, journal, index } = following.branch
+  const { refreshes } = following
+  const failed = await catchUp(following.branch, onward)
+  if (failed) return failed
+  const { landed } = following
+  const last = landed.at(-1)
+  const isShown = last === undefined || (await index.positionOf(last.commit)) !== undefined
+  if (!isShown && ++following.late < ATTEMPTS) {
+    return { failure: 'unreachable', detail: `${repository.name} does not show commit ${last.commit} yet.` }
+  }
+  // Changes that had become commits before those that were read now.
+  const ids = isShown ? landed.map(({ id }) => id).filter((id) => journal.pathOf(id) !== undefined) : []
+  const unremoved = ids.length > 0 ? await addToIndex(following.branch, [], ids) : undefined
+  if (unremoved) return unremoved
+  following.landed = []
+  following.late = 0
+  following.behind = refreshes !== following.refreshes
+  return undefined
 }
 
 /**
- * Reads the commits after the index's head, or all where there is none, or where it is not on the branch (any more).
- * Changes in the journal that have become commits leave it. Throws SetbackError.
- * @param onward says, after each step, whether to go on
+ * Puts the commits that changes have become into the index; where others have committed too, the branch is read
+ * instead.
  */
-export async function catchUp(
-  { repository, journal, index, base, isDocument, log }: Branch,
-  onward: () => boolean,
+export async function recordCommits(
+  following: Following,
+  changes: readonly Change[],
+  committed: readonly Committed[],
 ): Promise<undefined | Setback> {
+  const parents = [following.branch.index.head(), ...committed.map(({ commit }) => commit)]
+  const follows = committed.every(({ parent }, i) => parent === parents[i])
+  const byId = new Map(changes.map((change) => [change.id, change]))
+  const commits = committed.map(({ id, commit, time, blob }) => {
+    const change = byId.get(id)!
+    return indexedCommit({ commit, time, files: [{ path: change.path, blob }] }, readTrailers(commitMessage(change)))
+  })
+  const ids = committed.map(({ id }) => id)
+  const failed = follows ? await addToIndex(following.branch, commits, ids) : undefined
+  if (!follows || failed) {
+    following.behind = true
+    following.landed = committed
+  }
+  return failed
+}
+
+/**
+ * Reads the commits after the index's head; all of them where the index has none, or the branch has left it. Changes in
+ * the journal that have become commits are removed from it. Throws SetbackError.
+ */
+async function catchUp(branch: Branch, onward: () => boolean): Promise<undefined | Setback> {
+  const { repository, index, base, isDocument, log } = branch
   const head = index.head()
   let begun = false
   for await (const chunk of inChunks(repository.log(head))) {
@@ -50,28 +111,27 @@ export async function catchUp(
     begun = true
     const read = chunk.map((logged) => ({ logged, trailers: readTrailers(logged.message) }))
     const ids = read.flatMap(({ logged: { files }, trailers: { journalId } }) => {
-      const path = journalId === undefined ? undefined : journal.pathOf(journalId)
+      const path = journalId === undefined ? undefined : branch.journal.pathOf(journalId)
       return path !== undefined && mayBeOf(files, path) ? [journalId!] : []
     })
     const commits = read.map(({ logged, trailers }) =>
-      indexedCommit({ ...logged, files: filesIn(logged, isDocument) }, trailers),
+      indexedCommit({ ...logged, files: documentFiles(logged, isDocument) }, trailers),
     )
-    const failed = await addTo(index, journal, commits, ids)
+    const failed = await addToIndex(branch, commits, ids)
     if (failed) return failed
-    if (!onward()) return { setback: 'failed', detail: 'The gateway is closing.' }
+    if (!onward()) return { failure: 'failed', detail: 'The gateway is closing.' }
     await breathe()
   }
   return undefined
 }
 
-/** Without a copy where all files are documents: an import may have very many. */
-const filesIn = ({ files }: LoggedCommit, isDocument: (path: string) => boolean): LoggedCommit['files'] =>
+/** The files that are documents. Nothing is copied where all of them are: an import may have very many. */
+const documentFiles = ({ files }: LoggedCommit, isDocument: (path: string) => boolean): LoggedCommit['files'] =>
   files.every(({ path }) => isDocument(path)) ? files : files.filter(({ path }) => isDocument(path))
 
-/** Into the index and out of the journal, in one atomic batch. */
-export async function addTo(
-  index: VersionIndex,
-  journal: Journal,
+/** Adds commits to the index and removes changes from the journal, in one atomic batch. */
+async function addToIndex(
+  { index, journal }: Branch,
   commits: readonly IndexedCommit[],
   ids: readonly string[],
 ): Promise<undefined | Setback> {
@@ -80,8 +140,8 @@ export async function addTo(
   return failed
 }
 
-/** What a commit's message says of the files that it changed; counts are of one document. */
-export function indexedCommit(
+/** The index's view of a commit. The counts in a message are of one document. */
+function indexedCommit(
   { commit, time, files }: Pick<LoggedCommit, 'commit' | 'time' | 'files'>,
   { agent, method, ...ofOne }: Trailers,
 ): IndexedCommit {

@@ -1,20 +1,20 @@
-// In charge of a change as the journal has it on the disk: a line of JSON, and after it the content, if there is one. Pure.
+// In charge of a change as the journal stores it: a line of JSON, followed by the content, if it has one. Pure.
+import { SetbackError } from '../failure.js'
 import type { OpenEntry } from '../history.js'
-import { SetbackError } from '../repository.js'
 
 /** A change without its content. */
-export type Entry = Omit<OpenEntry, 'content'> & {
+export type JournalEntry = Omit<OpenEntry, 'content'> & {
   /** UTF-16 units of the content; undefined where the document is deleted. */
   readonly size: number | undefined
 }
 
-/** The id is its key, and the path is a function of the document. */
-export const recordOf = ({ id: _id, path: _path, ...stored }: Entry, content: string | undefined): string =>
+/** Without the id, which is the key, and the path, which follows from the document. */
+export const recordOf = ({ id: _id, path: _path, ...stored }: JournalEntry, content: string | undefined): string =>
   JSON.stringify(stored) + (content === undefined ? '' : `\n${content}`)
 
-/** @param pathOf throws where the document is none of the application's */
-export function entryIn(id: string, record: string, pathOf: (document: string) => string): Entry {
-  const stored = JSON.parse(record.split('\n', 1)[0]!) as Omit<Entry, 'id' | 'path'>
+/** @param pathOf throws for a document of another application */
+export function entryIn(id: string, record: string, pathOf: (document: string) => string): JournalEntry {
+  const stored = JSON.parse(record.split('\n', 1)[0]!) as Omit<JournalEntry, 'id' | 'path'>
   return { ...stored, id, path: storedPath(stored.document, pathOf) }
 }
 
@@ -26,7 +26,7 @@ function storedPath(document: string, pathOf: (document: string) => string): str
   } catch (error) {
     const detail =
       `The journal holds a change that is not committed yet, of ${document}: ${(error as Error).message}. ` +
-      'Start with the former base once, until all is committed.'
-    throw new SetbackError({ setback: 'failed', detail })
+      'Start once with the former base, until all changes are committed.'
+    throw new SetbackError({ failure: 'failed', detail })
   }
 }

@@ -1,257 +1,171 @@
-// In charge of the way from the journal to the repository: each change that is done becomes one commit, once, and those of
-// a document in their order. One loop, the only one that commits the journal's changes.
+// In charge of the way from the journal to the repository: each change that is done becomes one commit, once, and those
+// of a document in their order. One loop, the only one that commits the journal's changes.
 import { setImmediate as breathe } from 'node:timers/promises'
-import { makeBell, type Bell } from './bell.js'
-import { addTo, catchUp, indexedCommit, setbackOf, type Branch } from './catch-up.js'
-import { isSetback, type Change, type Setback } from '../change.js'
-import { commitMessage, readTrailers } from '../git/commit-message.js'
+import type { Change } from '../change.js'
+import { isFailure, SetbackError, type Setback } from '../failure.js'
 import { blobId } from '../git/fast-import.js'
-import type { Entry } from './record.js'
-import type { Committed, NewCommit } from '../repository.js'
-
-/** All in ms. */
-export interface RelayPauses {
-  /** The first pause after a setback; each further one is twice as long, up to `longest`. */
-  readonly shortest: number
-  readonly longest: number
-  /** Between attempts while somebody has to do something first. */
-  readonly parked: number
-  /** For which changes are gathered at least, to be committed together, unless somebody waits for them. */
-  readonly gather: number
-}
+import type { NewCommit } from '../repository.js'
+import { makeFollowing, readBranch, recordCommits, type Branch, type Following } from './catch-up.js'
+import {
+  makePausing,
+  pauseAfter,
+  resume,
+  relayState,
+  type Pausing,
+  type RelayPauses,
+  type RelayState,
+} from './pauses.js'
+import type { JournalEntry } from './record.js'
+import { makeSignal, type Signal } from './signal.js'
+import { anotherInTurn, block, makeCommitTurns, nextInTurn, type CommitTurns } from './turns.js'
+import type { VersionIndex } from './version-index.js'
 
 export interface Relay {
-  /** Rings whenever commits were made or read, or could not be. */
-  readonly progress: Bell
+  /** Sent whenever commits were made or read, or could not be. */
+  readonly progress: Signal
   /** Documents whose own changes cannot be committed, with the reason. */
   readonly blocked: ReadonlyMap<string, string>
-  /** Something is done. */
+  /** Changes are done. */
   wake(): void
-  /** There may be commits on the branch that the index does not know. */
+  /** The branch may have commits that the index does not have. */
   refresh(): void
-  /** Whether the index knows all that is known to be on the branch. */
+  /** Whether the index has all that is known to be on the branch. */
   isCurrent(): boolean
-  /** Gathers nothing while `wait` is under way. */
+  /** Commits without gathering while `wait` is under way. */
   hurry<T>(wait: Promise<T>): Promise<T>
-  /** `resumesAt`: as `performance.now()` has it; nothing is attempted before. */
-  state(): { readonly lastError: string | undefined; readonly parked: string | undefined; readonly resumesAt: number }
+  state(): RelayState
   stop(patience: number): Promise<void>
 }
 
-const LONGEST_LIMIT_MS = 3_600_000
-/** Changes are gathered for so many times as long as the last commits took: it is requests that the machine is there for. */
+/** Changes are gathered for so many times as long as the last commits took: the machine is there for requests first. */
 const GATHER_FACTOR = 4
 const LONGEST_GATHER_MS = 1000
-/** So many changes wait that committing them is as urgent as making more. */
+/** With so many changes waiting, committing them is as urgent as new requests. */
 const PRESSING = 10_000
-/** Attempts to find on the branch what was committed to it: some repositories show it late. */
-const LATE = 6
+
+interface Relaying {
+  readonly branch: Branch
+  readonly following: Following
+  readonly turns: CommitTurns
+  readonly pausing: Pausing
+  /** Sent when changes are done, or the branch has moved. */
+  readonly arrival: Signal
+  /** Sent when a caller waits for commits. */
+  readonly haste: Signal
+  stopped: boolean
+  /** Callers that wait for commits. */
+  hurrying: number
+  /** The duration of the last commits, ms. */
+  effort: number
+}
 
 export function startRelay(branch: Branch, now: () => number, pauses: RelayPauses): Relay {
-  const { repository, journal, index, log } = branch
-  const [progress, arrival, haste, ending] = [makeBell(), makeBell(), makeBell(), makeBell()]
-  const blocked = new Map<string, string>()
-  /** Documents whose changes were denied when they were tried last. */
-  const denied = new Set<string>()
-  let stopped = false
-  let hurrying = 0
-  let behind = true
-  let refreshes = 0
-  /** Commits of ours that are to be found on the branch, and how often they were not. */
-  let landed: readonly Committed[] = []
-  let late = 0
-  /** So many changes are committed one by one: one of them is unfit. */
-  let singly = 0
-  /** What the last commits took, ms. */
-  let effort = 0
-  let failures = 0
-  let setback: Setback | undefined
-  let resumesAt = 0
-
-  async function readBranch(): Promise<undefined | Setback> {
-    const asked = refreshes
-    const failed = await catchUp(branch, () => !stopped)
-    if (failed) return failed
-    const last = landed.at(-1)
-    const isShown = last === undefined || (await index.positionOf(last.commit)) !== undefined
-    if (!isShown && ++late < LATE) {
-      return { setback: 'unreachable', detail: `${repository.name} does not show commit ${last.commit} yet.` }
-    }
-    // What had become a commit long ago, and is none of those that were new.
-    const ids = isShown ? landed.map(({ id }) => id).filter((id) => journal.pathOf(id) !== undefined) : []
-    const unremoved = ids.length > 0 ? await addTo(index, journal, [], ids) : undefined
-    if (unremoved) return unremoved
-    landed = []
-    late = 0
-    behind = asked !== refreshes
-    return undefined
+  const { repository, journal, log } = branch
+  const [progress, arrival, haste, ending] = [makeSignal(), makeSignal(), makeSignal(), makeSignal()]
+  const following = makeFollowing(branch)
+  const turns = makeCommitTurns({ journal, log, batch: repository.batch })
+  const pausing = makePausing({ pauses, now, repository: repository.name, log, progress, ending })
+  const relaying: Relaying = {
+    ...{ branch, following, turns, pausing, arrival, haste },
+    ...{ stopped: false, hurrying: 0, effort: 0 },
   }
-
-  async function commitSome(): Promise<undefined | Setback> {
-    const entries = inTurn()
-    if (entries.length === 0) {
-      await arrival.heard()
-      return undefined
-    }
-    const outcome = await commitThese(entries)
-    if (outcome?.setback !== 'denied' || entries.length > 1) return outcome
-    // A rule may refuse this document only: another is tried before all of them wait.
-    denied.add(entries[0]!.document)
-    const [other] = journal.ready(1, isPassedOver)
-    return other ? commitThese([other]) : outcome
-  }
-
-  const isPassedOver = (document: string): boolean => blocked.has(document) || denied.has(document)
-
-  /** Those whose document was denied come when there are no others. */
-  function inTurn(): readonly Entry[] {
-    const most = singly > 0 ? 1 : repository.batch
-    const entries = journal.ready(most, isPassedOver)
-    if (entries.length > 0 || denied.size === 0) return entries
-    denied.clear()
-    return journal.ready(most, isPassedOver)
-  }
-
-  async function commitThese(entries: readonly Entry[]): Promise<undefined | Setback> {
-    singly = Math.max(0, singly - 1)
-    const began = performance.now()
-    const changes = await journal.changesOf(entries)
-    const lost = entries.find(({ id }, i) => changes[i]?.id !== id)
-    if (lost) return block(lost.document, 'Its content is missing from the journal, which was damaged.')
-    const presses = hurrying > 0 || journal.doneCount() > PRESSING
-    const outcome = await repository.commit(await onTheirFiles(changes), presses)
-    const committed = isSetback(outcome) ? outcome.done : outcome
-    const failed = committed.length > 0 ? await record(changes, committed) : undefined
-    effort = performance.now() - began
-    if (failed) return failed
-    if (!isSetback(outcome)) {
-      return committed.length > 0 ? undefined : { setback: 'failed', detail: `${repository.name} committed nothing.` }
-    }
-    if (outcome.setback === 'in-doubt' || outcome.setback === 'conflict') behind = true
-    if (outcome.setback !== 'unfit') return outcome
-    if (changes.length === 1) return block(changes[0]!.document, outcome.detail)
-    singly = changes.length
-    return undefined
-  }
-
-  /** The file that each is to replace is that of the change before it, or the one at the head. */
-  async function onTheirFiles(changes: readonly Change[]): Promise<readonly NewCommit[]> {
-    const atHead = await index.blobsOf(changes.map(({ path }) => path))
-    const blobs = new Map(changes.map(({ path }, i) => [path, atHead[i]]))
-    return changes.map((change, i) => {
-      const previousBlob = blobs.get(change.path)
-      if (changes.some(({ path }, j) => j > i && path === change.path)) {
-        blobs.set(change.path, change.content === undefined ? undefined : blobId(change.content))
-      }
-      return { ...change, previousBlob }
-    })
-  }
-
-  async function record(changes: readonly Change[], committed: readonly Committed[]): Promise<undefined | Setback> {
-    const parents = [index.head(), ...committed.map(({ commit }) => commit)]
-    const follows = committed.every(({ parent }, i) => parent === parents[i])
-    const byId = new Map(changes.map((change) => [change.id, change]))
-    const commits = committed.map(({ id, commit, time, blob }) => {
-      const change = byId.get(id)!
-      return indexedCommit({ commit, time, files: [{ path: change.path, blob }] }, readTrailers(commitMessage(change)))
-    })
-    const ids = committed.map(({ id }) => id)
-    const failed = follows ? await addTo(index, journal, commits, ids) : undefined
-    if (!follows || failed) {
-      behind = true
-      landed = committed
-    }
-    return failed
-  }
-
-  function block(document: string, reason: string): undefined {
-    blocked.set(document, reason)
-    singly = 0
-    log.error({ document, reason }, 'A change of a document cannot be committed; its later ones wait.')
-  }
-
-  function pauseAfter({ setback, retryAt }: Setback): number {
-    if (setback === 'denied' || setback === 'missing') return pauses.parked
-    const backoff = Math.min(pauses.longest, pauses.shortest * 2 ** Math.min(failures, 30)) * (0.75 + Math.random() / 2)
-    if (setback !== 'limited' || retryAt === undefined) return backoff
-    return Math.min(Math.max(retryAt - now(), pauses.shortest), LONGEST_LIMIT_MS)
-  }
-
-  async function rest(after: Setback): Promise<void> {
-    const pause = Math.round(pauseAfter(after))
-    if (setback?.detail !== after.detail) {
-      const level = isParked(after) ? 'error' : 'warn'
-      log[level]({ repository: repository.name, setback: after.setback, retryInMs: pause }, after.detail)
-    }
-    failures++
-    setback = after
-    resumesAt = performance.now() + pause
-    progress.ring()
-    await ending.heard(pause)
-  }
-
-  function recover(): void {
-    if (setback) log.info({ repository: repository.name }, 'Changes are committed again.')
-    failures = 0
-    setback = undefined
-    resumesAt = 0
-    progress.ring()
-  }
-
-  async function step(): Promise<void> {
-    const gathers = !behind && hurrying === 0 && singly === 0 && journal.doneCount() < repository.batch
-    const gather = Math.min(LONGEST_GATHER_MS, Math.max(pauses.gather, GATHER_FACTOR * effort))
-    if (gathers && (await haste.heard(gather)) && stopped) return
-    const failed = await (behind ? readBranch() : commitSome()).catch(unexpected)
-    if (stopped) return
-    if (failed) await rest(failed)
-    else recover()
-    await breathe()
-  }
-
-  /** A bug must not end the loop: nothing would be committed any more. What it has done is looked up. */
-  function unexpected(error: unknown): Setback {
-    behind = true
-    try {
-      return setbackOf(error)
-    } catch {
-      return { setback: 'in-doubt', detail: `Unexpected: ${(error as Error).stack ?? String(error)}` }
-    }
-  }
-
   const running = (async () => {
-    while (!stopped) await step()
+    while (!relaying.stopped) await step(relaying)
   })()
 
   return {
     progress,
-    blocked,
-    wake: () => arrival.ring(),
+    blocked: turns.blocked,
+    wake: () => arrival.send(),
     refresh() {
-      behind = true
-      refreshes++
-      arrival.ring()
+      following.behind = true
+      following.refreshes++
+      arrival.send()
     },
-    isCurrent: () => !behind,
+    isCurrent: () => !following.behind,
     async hurry(wait) {
-      hurrying++
-      haste.ring()
-      return wait.finally(() => hurrying--)
+      relaying.hurrying++
+      haste.send()
+      return wait.finally(() => relaying.hurrying--)
     },
-    state: () => ({
-      lastError: setback?.detail,
-      parked: setback && isParked(setback) ? setback.detail : undefined,
-      resumesAt: stopped ? Infinity : resumesAt,
-    }),
+    state: () => ({ ...relayState(pausing), ...(relaying.stopped && { resumesAt: Infinity }) }),
     async stop(patience) {
-      stopped = true
-      for (const bell of [arrival, haste, ending]) bell.ring()
-      const over = makeBell()
-      void running.then(over.ring)
-      await over.heard(patience)
-      progress.ring()
+      relaying.stopped = true
+      for (const signal of [arrival, haste, ending]) signal.send()
+      const over = makeSignal()
+      void running.then(over.send)
+      await over.received(patience)
+      progress.send()
     },
   }
 }
 
-const isParked = ({ setback }: Setback): boolean => setback === 'denied' || setback === 'missing'
+async function step(relaying: Relaying): Promise<void> {
+  const { branch, following, turns, pausing, haste } = relaying
+  const isFew = branch.journal.doneCount() < branch.repository.batch
+  const gathers = !following.behind && relaying.hurrying === 0 && turns.singly === 0 && isFew
+  const gather = Math.min(LONGEST_GATHER_MS, Math.max(pausing.pauses.gather, GATHER_FACTOR * relaying.effort))
+  if (gathers && (await haste.received(gather)) && relaying.stopped) return
+  const act = following.behind ? readBranch(following, () => !relaying.stopped) : commitSome(relaying)
+  const failed = await act.catch((error: unknown) => unexpected(following, error))
+  if (relaying.stopped) return
+  if (failed) await pauseAfter(pausing, failed)
+  else resume(pausing)
+  await breathe()
+}
+
+/** A bug must not end the loop: no change would be committed any longer. The branch shows how far it got. */
+function unexpected(following: Following, error: unknown): Setback {
+  following.behind = true
+  if (error instanceof SetbackError) return error.setback
+  return { failure: 'in-doubt', detail: `Unexpected: ${(error as Error).stack ?? String(error)}` }
+}
+
+async function commitSome(relaying: Relaying): Promise<undefined | Setback> {
+  const entries = nextInTurn(relaying.turns)
+  if (entries.length === 0) {
+    await relaying.arrival.received()
+    return undefined
+  }
+  const outcome = await commitThese(relaying, entries)
+  if (outcome?.failure !== 'denied' || entries.length > 1) return outcome
+  const other = anotherInTurn(relaying.turns, entries[0]!.document)
+  return other ? commitThese(relaying, [other]) : outcome
+}
+
+async function commitThese(relaying: Relaying, entries: readonly JournalEntry[]): Promise<undefined | Setback> {
+  const { following, turns } = relaying
+  const { repository, journal, index } = relaying.branch
+  turns.singly = Math.max(0, turns.singly - 1)
+  const began = performance.now()
+  const changes = await journal.changesOf(entries)
+  const lost = entries.find(({ id }, i) => changes[i]?.id !== id)
+  if (lost) return block(turns, lost.document, 'Its content is missing from the journal, which was damaged.')
+  const presses = relaying.hurrying > 0 || journal.doneCount() > PRESSING
+  const outcome = await repository.commit(await onTheirFiles(index, changes), presses)
+  const committed = isFailure(outcome) ? outcome.done : outcome
+  const failed = committed.length > 0 ? await recordCommits(following, changes, committed) : undefined
+  relaying.effort = performance.now() - began
+  if (failed) return failed
+  if (!isFailure(outcome)) {
+    return committed.length > 0 ? undefined : { failure: 'failed', detail: `${repository.name} committed nothing.` }
+  }
+  if (outcome.failure === 'in-doubt' || outcome.failure === 'conflict') following.behind = true
+  if (outcome.failure !== 'unfit') return outcome
+  if (changes.length === 1) return block(turns, changes[0]!.document, outcome.detail)
+  turns.singly = changes.length
+  return undefined
+}
+
+/** Each change replaces the file of the change before it, or the file at the head. */
+async function onTheirFiles(index: VersionIndex, changes: readonly Change[]): Promise<readonly NewCommit[]> {
+  const atHead = await index.blobsOf(changes.map(({ path }) => path))
+  const blobs = new Map(changes.map(({ path }, i) => [path, atHead[i]]))
+  return changes.map((change, i) => {
+    const previousBlob = blobs.get(change.path)
+    if (changes.some(({ path }, j) => j > i && path === change.path)) {
+      blobs.set(change.path, change.content === undefined ? undefined : blobId(change.content))
+    }
+    return { ...change, previousBlob }
+  })
+}

@@ -1,11 +1,11 @@
-// In charge of ULIDs: 26 characters that sort as bytes in the order in which they were made.
+// In charge of ULIDs: ids of 26 characters that sort as bytes in the order of their creation.
 import { randomBytes } from 'node:crypto'
 
 /** Crockford's base 32. */
 const DIGITS = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
 const TIME_LENGTH = 10
 
-/** Makes ULIDs, each later than the one before and than `last`, whatever the clock says. */
+/** Creates ULIDs, each later than the one before and than `last`, whatever the clock says. */
 export function makeUlids(now: () => number, last = ''): () => string {
   return () => {
     const time = timeDigits(now())
@@ -23,10 +23,10 @@ function timeDigits(time: number): string {
 }
 
 const RANDOM_LENGTH = 16
-/** Drawn for many at once. */
+/** Random bytes for many ids. */
 let pool = Buffer.alloc(0)
 
-/** 80 bits, of which the first is 0: the successors do not run out. */
+/** 80 bits, of which the first is 0: there are always successors. */
 function randomDigits(): string {
   if (pool.length < RANDOM_LENGTH) pool = randomBytes(256 * RANDOM_LENGTH)
   let digits = DIGITS[pool[0]! & 0x0f]!

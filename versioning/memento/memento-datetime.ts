@@ -6,7 +6,7 @@ const FORM = /^[A-Z][a-z]{2}, (\d\d) ([A-Z][a-z]{2}) (\d{4}) (\d\d:\d\d:\d\d) GM
 /** Whole seconds: fractions are cut off. */
 export const formatMementoDatetime = (time: number): string => new Date(time).toUTCString()
 
-/** Milliseconds since the epoch; undefined when it is written in another way, or names a day that there is not. */
+/** ms since the epoch; undefined when the value has another form, or names a day that does not exist. */
 export function parseMementoDatetime(value: string): number | undefined {
   const [, day, month, year, time] = FORM.exec(value) ?? []
   if (day === undefined) return undefined

@@ -1,5 +1,5 @@
-// The cache of documents (spec 4.6, design 5): Age, validators, invalidation, one question at a time, writes behind the
-// gateway, a store that is down. The rows of HTTP caching that concern a gateway cache, in our own words (RFC 9111).
+// The cache of documents (spec 4.6, design 5): Age, validators, invalidation, one request to the store at a time, writes behind
+// the gateway, a store that is down. The rules of HTTP caching that concern a gateway cache (RFC 9111).
 import t, { type Test } from 'tap'
 import fc from 'fast-check'
 import { makeGraphVersions } from '../../../cache/graph-versions.js'
@@ -7,7 +7,7 @@ import { makeStoredGraphs } from '../../../cache/stored-graphs.js'
 import { fusekiEndpoints, openHttpStore } from '../../../gateway/stores/http-store.js'
 import { freePort } from '../../support/fuseki.js'
 import { startProxy } from '../../support/proxy.js'
-import { forEachStore, freshDataset, keptRow, reasonWithoutFuseki, row } from '../../support/stores.js'
+import { cachedRowsOf, forEachStore, freshDataset, reasonWithoutFuseki, row } from '../../support/stores.js'
 import { startProbe } from '../../../gateway/operators/probe.js'
 import { makeWorld, ttl, turtle, type World } from '../../support/world.js'
 
@@ -21,18 +21,18 @@ const purge = async (port: number, query = ''): Promise<number> =>
 
 void forEachStore(t, 'cache', async (t, makeStores, kind) => {
   const is: Is = (name, run) => row(t, kind, name, run)
-  const isKept: Is = (name, run) => keptRow(t, kind, name, run)
+  const isKept = cachedRowsOf(t, kind)
   const stores = await makeStores()
   const port = await freePort()
   const world = await makeWorld(t, stores, { flags: ['--management', String(port)] })
   const owner = world.as('owner')
 
-  await isKept('Age is the time since the store answered; a write starts it anew', async (t) => {
+  await isKept('Age is the time since the store answered; a write resets it', async (t) => {
     const path = world.freshPath()
     await owner('PUT', path)
     const age = async () => Number((await owner('GET', path)).fields.age)
     t.equal(await age(), 0)
-    await new Promise((resolve) => setTimeout(resolve, 1_200))
+    world.passTime(1_200)
     t.ok((await age()) >= 1)
     const { etag } = (await owner('GET', path)).fields
     const unchanged = await owner('GET', path, { fields: { 'If-None-Match': etag! } })
@@ -41,14 +41,14 @@ void forEachStore(t, 'cache', async (t, makeStores, kind) => {
     await owner('POST', path, ttl(turtle('"x"')))
     t.equal(await age(), 0)
   })
-  await isKept('a write behind the gateway is seen after POST /purge: all, one dataspace, one graph', async (t) => {
+  await isKept('POST /purge makes a write behind the gateway visible: all, one dataspace, one graph', async (t) => {
     const path = world.freshPath()
     const graph = world.origin + path
     for (const [i, query] of ['', `?dataspace=${world.base}`, `?graph=${graph}`].entries()) {
       await owner('PUT', path)
       const before = (await owner('GET', path, { fields: NT })).text
       await stores.endUser.replace(graph, `<${graph}> <http://e/p> "${i}" .\n`)
-      t.equal((await owner('GET', path, { fields: NT })).text, before, 'still what the store answered before')
+      t.equal((await owner('GET', path, { fields: NT })).text, before, 'still the cached response')
       t.equal(await purge(port, query), 200)
       t.match((await owner('GET', path, { fields: NT })).text, `"${i}"`)
       await stores.endUser.remove(graph)
@@ -57,7 +57,7 @@ void forEachStore(t, 'cache', async (t, makeStores, kind) => {
     t.equal(await purge(port, '?dataspace=https://nowhere.example/'), 404)
     t.equal((await fetch(`http://127.0.0.1:${port}/purge`)).status, 405)
   })
-  await is('a rule written behind the gateway is in force after POST /purge', async (t) => {
+  await is('POST /purge makes a rule written behind the gateway effective', async (t) => {
     const path = world.freshPath()
     await owner('PUT', path)
     const rule = `${world.base}admin/acl/authorizations/behind/`
@@ -76,7 +76,7 @@ void forEachStore(t, 'cache', async (t, makeStores, kind) => {
     t.equal(await purge(port, `?graph=${rule}`), 200)
     t.equal((await world.as('stranger')('GET', path)).status, 403)
   })
-  await is('a writer does not write over what was written behind the gateway', async (t) => {
+  await is('a write does not overwrite a state that was written behind the gateway', async (t) => {
     const path = world.freshPath()
     const graph = world.origin + path
     await owner('PUT', path)
@@ -86,50 +86,60 @@ void forEachStore(t, 'cache', async (t, makeStores, kind) => {
     t.equal((await owner('POST', path, ttl(turtle('"appended"')))).status, 204)
     t.match((await owner('GET', path)).text, 'behind')
   })
-  await is('access is decided before every look-up: what one has warmed, another does not get', async (t) => {
-    const path = world.freshPath()
-    await owner('PUT', path)
-    for (let i = 0; i < 3; i++) t.equal((await owner('GET', path)).status, 200)
-    const refused = await world.as('stranger')('GET', path)
-    t.equal(refused.status, 403)
-    t.equal(refused.fields.etag, undefined)
-    t.equal(refused.fields.age, undefined)
-    const { etag } = (await owner('GET', path)).fields
-    t.equal((await world.as('nobody')('GET', path, { fields: { 'If-None-Match': etag! } })).status, 403)
-    t.notMatch((await world.as('reader')('GET', path)).fields.link, world.ownerWebId, 'nor fields about the other')
-  })
-  await isKept('a probe tells writes behind the gateway from those through it, in the same interval too', async (t) => {
-    const { dataspaces, gateway } = world.running
-    const probe = startProbe(dataspaces, gateway, 1_000_000)
-    t.teardown(probe.close)
-    const [path, both, other] = [world.freshPath(), world.freshPath(), world.freshPath()]
-    const behind = (path: string, value: string) =>
-      stores.endUser.replace(world.origin + path, `<${world.origin}${path}> <http://e/p> "${value}" .\n`)
-    const noticed = (): number => world.log.filter(({ msg }) => String(msg).includes('behind the gateway')).length
-    for (const each of [path, both, other]) await owner('PUT', each)
-    await probe.look()
-    await probe.look()
-    t.equal(noticed(), 0, 'our own writes are none')
-    await behind(both, 'one')
-    await owner('POST', both, ttl(turtle('"ours"')))
-    await behind(both, 'one and another')
-    await probe.look()
-    t.match((await owner('GET', both)).text, /one and another/, 'one that was written both ways is read anew')
-    await owner('PUT', other, ttl(turtle('"ours"')))
-    await behind(path, 'two')
-    await probe.look()
-    t.match((await owner('GET', path)).text, /two/)
-    t.equal(noticed(), 1)
-    await probe.look()
-    await stores.endUser.remove(world.origin + path)
-    await behind(world.freshPath(), 'three')
-    await probe.look()
-    t.equal((await owner('GET', path)).status, 404)
-    t.equal(noticed(), 2)
-    await probe.look()
-    t.equal(noticed(), 2, 'told once')
-  })
-  await isKept('property: after any sequence of writes a cached read and query equal an uncached one', async (t) => {
+  await is(
+    'access is decided before every look-up: a cached document is refused to agents without access',
+    async (t) => {
+      const path = world.freshPath()
+      await owner('PUT', path)
+      for (let i = 0; i < 3; i++) t.equal((await owner('GET', path)).status, 200)
+      const refused = await world.as('stranger')('GET', path)
+      t.equal(refused.status, 403)
+      t.equal(refused.fields.etag, undefined)
+      t.equal(refused.fields.age, undefined)
+      const { etag } = (await owner('GET', path)).fields
+      t.equal((await world.as('nobody')('GET', path, { fields: { 'If-None-Match': etag! } })).status, 403)
+      t.notMatch(
+        (await world.as('reader')('GET', path)).fields.link,
+        world.ownerWebId,
+        'no fields about the other agent',
+      )
+    },
+  )
+  await isKept(
+    'a probe tells writes behind the gateway from writes through it, even in the same interval',
+    async (t) => {
+      const { dataspaces, gateway } = world.running
+      const probe = startProbe(dataspaces, gateway, 1_000_000)
+      t.teardown(probe.close)
+      const [path, both, other] = [world.freshPath(), world.freshPath(), world.freshPath()]
+      const behind = (path: string, value: string) =>
+        stores.endUser.replace(world.origin + path, `<${world.origin}${path}> <http://e/p> "${value}" .\n`)
+      const noticed = (): number => world.log.filter(({ msg }) => String(msg).includes('behind the gateway')).length
+      for (const each of [path, both, other]) await owner('PUT', each)
+      await probe.look()
+      await probe.look()
+      t.equal(noticed(), 0, 'writes through the gateway are not reported')
+      await behind(both, 'one')
+      await owner('POST', both, ttl(turtle('"ours"')))
+      await behind(both, 'one and another')
+      await probe.look()
+      t.match((await owner('GET', both)).text, /one and another/, 'a document that was written both ways is read again')
+      await owner('PUT', other, ttl(turtle('"ours"')))
+      await behind(path, 'two')
+      await probe.look()
+      t.match((await owner('GET', path)).text, /two/)
+      t.equal(noticed(), 1)
+      await probe.look()
+      await stores.endUser.remove(world.origin + path)
+      await behind(world.freshPath(), 'three')
+      await probe.look()
+      t.equal((await owner('GET', path)).status, 404)
+      t.equal(noticed(), 2)
+      await probe.look()
+      t.equal(noticed(), 2, 'each is reported once')
+    },
+  )
+  await isKept('property: after any sequence of writes, cached reads and queries equal uncached ones', async (t) => {
     await cachedEqualsUncached(world, port)
     t.pass()
   })
@@ -191,7 +201,7 @@ void t.test('the cache in front of a store', async (t) => {
   const missing = await reasonWithoutFuseki()
   if (missing) return t.test('cache in front of a store (fuseki)', { skip: missing }, () => undefined)
   const is: Is = (name, run) => row(t, 'fuseki', name, run)
-  const isKept: Is = (name, run) => keptRow(t, 'fuseki', name, run)
+  const isKept = cachedRowsOf(t, 'fuseki')
   const proxy = await startProxy(await freshDataset(t))
   t.teardown(() => proxy.stop())
   const admin = openHttpStore(fusekiEndpoints(await freshDataset(t)))
@@ -204,7 +214,7 @@ void t.test('the cache in front of a store', async (t) => {
   const reads = (path: string): number =>
     proxy.requests.filter(({ method, graph }) => method === 'GET' && graph === world.origin + path).length
 
-  await isKept('a cached read asks nothing of the store, an absent document neither', async (t) => {
+  await isKept('a cached read sends no request to the store, nor does one of an absent document', async (t) => {
     const [path, absent] = [world.freshPath(), world.freshPath()]
     await owner('PUT', path)
     await owner('GET', absent)
@@ -215,7 +225,7 @@ void t.test('the cache in front of a store', async (t) => {
     }
     t.same([reads(path), reads(absent)], [0, 0])
   })
-  await is('one question at a time, however many wait', async (t) => {
+  await is('one request to the store at a time, however many clients wait', async (t) => {
     const path = world.freshPath()
     await owner('PUT', path)
     await new Promise((resolve) => setTimeout(resolve, 1_100))
@@ -226,7 +236,7 @@ void t.test('the cache in front of a store', async (t) => {
     t.ok(answers.every(({ status }) => status === 200))
     t.equal(reads(path), 1)
   })
-  await is('--cache-max-age bounds how old an answer may get', async (t) => {
+  await is('--cache-max-age limits the age of a response', async (t) => {
     const path = world.freshPath()
     await owner('PUT', path)
     await new Promise((resolve) => setTimeout(resolve, 1_100))
@@ -235,11 +245,11 @@ void t.test('the cache in front of a store', async (t) => {
     t.equal(reads(path), 1)
   })
   await isKept(
-    'RFC 5861 §4: --stale-if-error serves what is kept, with its true Age; writes get 503 or 502',
+    'RFC 5861 §4: --stale-if-error serves cached documents with their true Age; writes get 503 or 502',
     async (t) => {
       const path = world.freshPath()
       await owner('PUT', path)
-      // The probe has what was written through the gateway read anew.
+      // After a write through the gateway the probe makes the document be read again.
       await new Promise((resolve) => setTimeout(resolve, 1_300))
       await owner('GET', path)
       await new Promise((resolve) => setTimeout(resolve, 1_300))
@@ -252,10 +262,10 @@ void t.test('the cache in front of a store', async (t) => {
       t.ok(Number(stale.fields.age) >= 1)
       t.same([unknown.status, write.status], [503, 503])
       t.equal(write.fields['retry-after'], '7')
-      t.equal((await owner('GET', path)).fields.age, '0', 'and fresh again when the store is back')
+      t.equal((await owner('GET', path)).fields.age, '0', 'fresh again when the store answers')
     },
   )
-  await is('--probe notices a write behind the gateway, with a log line', async (t) => {
+  await is('--probe notices a write behind the gateway and logs it', async (t) => {
     const path = world.freshPath()
     const graph = world.origin + path
     await owner('PUT', path)
@@ -264,12 +274,12 @@ void t.test('the cache in front of a store', async (t) => {
     await endUser.replace(graph, `<${graph}> <http://e/p> "written behind the gateway" .\n`)
     const noticed = (): boolean => world.log.some(({ msg }) => String(msg).includes('changed behind the gateway'))
     for (let i = 0; i < 50 && !noticed(); i++) await new Promise((resolve) => setTimeout(resolve, 200))
-    t.ok(noticed(), 'a log line says so')
+    t.ok(noticed(), 'it is logged')
     t.match((await owner('GET', path)).text, 'behind')
   })
 })
 
-void t.test('property: stored graphs never give what is older than the last write that was answered', async (t) => {
+void t.test('property: stored graphs never give a state older than the last write with a response', async (t) => {
   interface Value {
     readonly n: number
   }

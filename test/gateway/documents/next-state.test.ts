@@ -67,7 +67,7 @@ void t.test('spec 2.1: managed triples on creation', async (t) => {
   t.same(valuesOf(root, BASE, SIOC('has_parent')), [], 'and has no parent')
 })
 
-void t.test('what the client sends for managed triples is replaced', async (t) => {
+void t.test('managed triples that a client sends are replaced', async (t) => {
   const evil = 'https://mallory.example/#me'
   const claims = [
     triple(DOC, ACL('owner'), iri(evil)),

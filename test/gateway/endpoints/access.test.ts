@@ -1,9 +1,9 @@
-// What the asking agent may do, requests for access and how they are granted, and why an agent may or may not.
-import t, { type Test } from 'tap'
+// The access endpoint: the client's rights, requests for access and their granting, and explanations of decisions.
+import t from 'tap'
 import { runAccessCommand } from '../../../gateway/commands/access.js'
 import type { Answer } from '../../support/client.js'
-import { forEachStore, row } from '../../support/stores.js'
-import { makeWorld, ttl, turtle } from '../../support/world.js'
+import { forEachStore, rowsOf } from '../../support/stores.js'
+import { accept, makeWorld, ttl, turtle } from '../../support/world.js'
 
 const ACL = 'http://www.w3.org/ns/auth/acl#'
 const LACL = 'https://w3id.org/atomgraph/linkeddatahub/admin/acl#'
@@ -14,7 +14,7 @@ void t.test('access', async (t) => {
   await forEachStore(t, 'access', async (t, makeStores, kind) => {
     const { endUser, admin } = await makeStores()
     const world = await makeWorld(t, { endUser, admin })
-    const is = (name: string, run: (t: Test) => Promise<unknown>) => row(t, kind, name, run)
+    const row = rowsOf(t, kind)
     const { base } = world
     await world.as('owner')('PUT', '/secret/', ttl(turtle('"Secret"')))
     await world.as('writer')('PUT', '/own/', ttl(turtle('"Own"')))
@@ -22,7 +22,7 @@ void t.test('access', async (t) => {
       world.as(name)('GET', `/access?this=${encoded(url)}${more}`, N_TRIPLES)
     const lines = ({ text }: Answer): string[] => text.trim().split('\n').filter(Boolean)
 
-    await is('a reader reads by the group of readers, on the class of items', async (t) => {
+    await row('a reader reads by the group of readers, on the class of items', async (t) => {
       const answer = await access('reader', `${base}secret/`)
       t.equal(answer.status, 200)
       const auth = `<${base}admin/acl/authorizations/read/#this>`
@@ -36,20 +36,20 @@ void t.test('access', async (t) => {
       t.match(answer.fields.link, /acl#Read>; rel="[^"]*acl#mode"/)
       t.notMatch(answer.fields.link, /acl#Write>/)
     })
-    await is('an owner of a document has an owner authorization', async (t) => {
+    await row('an owner of a document has an owner authorization', async (t) => {
       const { text } = await access('writer', `${base}own/`)
       t.match(text, /OwnerAuthorization/)
       t.ok(text.includes(`<${ACL}agent> <${world.webIdOf('writer')}>`))
     })
-    await is('in the admin application the same endpoint answers, for documents of both', async (t) => {
+    await row('in the admin application the same endpoint answers, for documents of both', async (t) => {
       for (const path of ['/admin/access', '/access']) {
         for (const url of [`${base}secret/`, `${base}admin/acl/groups/owners/`]) {
           t.equal((await world.as('owner')('GET', `${path}?this=${encoded(url)}`)).status, 200)
         }
       }
     })
-    await is('whoever has no right learns the same of what is there and of what is not', async (t) => {
-      for (const name of ['nobody', 'stranger']) {
+    await row('without any right, an existing and a missing document get the same answer', async (t) => {
+      for (const name of ['anonymous', 'stranger']) {
         const [there, missing] = [await access(name, `${base}secret/`), await access(name, `${base}missing/`)]
         t.equal(there.status, 200)
         t.equal(there.text, '')
@@ -60,31 +60,26 @@ void t.test('access', async (t) => {
     })
     const malformed: [name: string, query: string][] = [
       ['without ?this', ''],
-      ['?this of elsewhere', '?this=https://example.org/'],
+      ['?this on another server', '?this=https://example.org/'],
       ['?this on another scheme', `?this=${encoded(base.replace('https', 'http'))}`],
-      ['?this that is no URL', '?this=secret'],
+      ['?this is no URL', '?this=secret'],
       ['?this without its slash', `?this=${encoded(`${base}secret`)}`],
       ['?this of a version', `?this=${encoded(`${base}secret/?version=abcd`)}`],
     ]
     for (const [name, query] of malformed) {
-      await is(`${name} → 400`, async (t) => t.equal((await world.as('owner')('GET', `/access${query}`)).status, 400))
+      await row(`${name} → 400`, async (t) => t.equal((await world.as('owner')('GET', `/access${query}`)).status, 400))
     }
-    await is('what the client accepts is given, or 406', async (t) => {
-      const json = await world.as('reader')('GET', `/access?this=${base}`, {
-        fields: { Accept: 'application/ld+json' },
-      })
+    await row('the accepted media type, or 406', async (t) => {
+      const json = await world.as('reader')('GET', `/access?this=${base}`, accept('application/ld+json'))
       t.equal(json.fields['content-type'], 'application/ld+json')
-      t.equal(
-        (await world.as('reader')('GET', `/access?this=${base}`, { fields: { Accept: 'image/png' } })).status,
-        406,
-      )
+      t.equal((await world.as('reader')('GET', `/access?this=${base}`, accept('image/png'))).status, 406)
     })
 
     const asking = (more: string): string => `[] a <${ACL}Authorization> ; ${more} .`
     const ask = (name: string, body: string): Promise<Answer> => world.as(name)('POST', '/access/request', ttl(body))
     const secret = `<${ACL}accessTo> <${base}secret/>`
     const read = `<${ACL}mode> <${ACL}Read>`
-    await is('a request is stored with all its values, and granted by one POST', async (t) => {
+    await row('a request is stored with all its values, and granted by one POST', async (t) => {
       t.equal((await world.as('stranger')('GET', '/secret/')).status, 403)
       const body = asking(`<${ACL}agent> <${world.webIdOf('stranger')}> ; ${secret}, <${base}own/> ; ${read}, <${ACL}Append>`) // prettier-ignore
       const answer = await ask('stranger', body)
@@ -101,10 +96,10 @@ void t.test('access', async (t) => {
         `<${LACL}requestMode> <${ACL}Append>`,
       ])
         t.ok(stored.text.includes(part), part)
-      t.equal((await world.as('stranger')('GET', '/secret/')).status, 403, 'asking gives no right')
+      t.equal((await world.as('stranger')('GET', '/secret/')).status, 403, 'a request gives no right')
 
       const grant = `/access/request?grant=${encoded(request)}`
-      t.equal((await world.as('stranger')('POST', grant)).status, 403, 'not by oneself')
+      t.equal((await world.as('stranger')('POST', grant)).status, 403, 'not by the agent itself')
       t.equal((await world.as('writer')('POST', grant)).status, 403, 'not without Control')
       const granted = await world.as('owner')('POST', grant)
       t.equal(granted.status, 201)
@@ -116,13 +111,18 @@ void t.test('access', async (t) => {
       t.ok(authorization.text.includes(`<http://www.w3.org/ns/prov#wasDerivedFrom> <${request}#this>`))
     })
     const refused: [name: string, agent: string, body: string, status: number][] = [
-      ['by nobody in particular', 'nobody', asking(`${secret} ; ${read}`), 403],
-      ['for somebody else', 'stranger', asking(`${secret} ; ${read} ; <${ACL}agent> <${world.ownerWebId}>`), 403],
+      ['by an anonymous client', 'anonymous', asking(`${secret} ; ${read}`), 403],
+      ['for another agent', 'stranger', asking(`${secret} ; ${read} ; <${ACL}agent> <${world.ownerWebId}>`), 403],
       ['for nothing', 'stranger', turtle('"nothing"'), 422],
       ['without a mode', 'stranger', asking(secret), 422],
       ['without a document', 'stranger', asking(read), 422],
       ['for Control', 'stranger', asking(`${secret} ; <${ACL}mode> <${ACL}Control>`), 422],
-      ['for a document of elsewhere', 'stranger', asking(`<${ACL}accessTo> <https://example.org/> ; ${read}`), 422],
+      [
+        'for a document on another server',
+        'stranger',
+        asking(`<${ACL}accessTo> <https://example.org/> ; ${read}`),
+        422,
+      ],
       ['for the rules', 'stranger', asking(`<${ACL}accessTo> <${base}admin/acl/groups/owners/> ; ${read}`), 422],
       ['for a document named by a text', 'stranger', asking(`<${ACL}accessTo> "${base}x> . # " ; ${read}`), 422],
       ['for a class named by a text', 'stranger', asking(`<${ACL}accessToClass> "urn:x> . # " ; ${read}`), 422],
@@ -130,14 +130,14 @@ void t.test('access', async (t) => {
       ['malformed', 'stranger', '<', 400],
     ]
     for (const [name, agent, body, status] of refused) {
-      await is(`a request ${name} → ${status}`, async (t) => t.equal((await ask(agent, body)).status, status))
+      await row(`a request ${name} → ${status}`, async (t) => t.equal((await ask(agent, body)).status, status))
     }
-    await is('an agent has no more than 20 requests waiting', async (t) => {
+    await row('an agent has no more than 20 requests waiting', async (t) => {
       const many = Array.from({ length: 20 }, () => asking(`${secret} ; ${read}`)).join('\n')
       t.equal((await ask('stranger', many)).status, 200)
       t.equal((await ask('stranger', asking(`${secret} ; ${read}`))).status, 422)
     })
-    await is('what is granted has to be a request', async (t) => {
+    await row('?grant= has to name a request', async (t) => {
       for (const url of [
         `${base}secret/`,
         `${base}admin/acl/groups/owners/`,
@@ -147,15 +147,15 @@ void t.test('access', async (t) => {
       }
     })
 
-    await is('explain and audit are for those with Control', async (t) => {
+    await row('explain and audit are for those with Control', async (t) => {
       for (const more of ['&agent=', '&mode=Write', '&audit']) {
-        for (const name of ['nobody', 'stranger', 'writer', 'reader']) {
+        for (const name of ['anonymous', 'stranger', 'writer', 'reader']) {
           t.equal((await access(name, `${base}secret/`, more)).status, 403)
         }
         t.equal((await access('owner', `${base}secret/`, more)).status, 200)
       }
     })
-    await is('a refusal names every authorization that was looked at, and what it lacks', async (t) => {
+    await row('a refusal names every authorization considered, and the part that it lacks', async (t) => {
       const answer = await access('owner', `${base}own/`, `&agent=${encoded(world.webIdOf('reader'))}&mode=Write`)
       const about = lines(answer)
       t.ok(about.some((line) => line.includes('urn:triplegate:access#allowed> "false"')))
@@ -165,7 +165,7 @@ void t.test('access', async (t) => {
       t.ok(lacks('full-control', 'agent'))
       t.ok(lacks('read', 'mode'))
     })
-    await is('?mode= that is none, ?agent= that is none → 400', async (t) => {
+    await row('an invalid ?mode= or ?agent= → 400', async (t) => {
       t.equal((await access('owner', base, '&mode=Own')).status, 400)
       t.equal((await access('owner', base, '&agent=me')).status, 400)
     })
@@ -182,7 +182,7 @@ void t.test('access', async (t) => {
       const code = await runAccessCommand([...argv, '--data', world.folder], {}, terminal)
       return { code, out, error }
     }
-    await is('triplegate access explain says who, why and by what', async (t) => {
+    await row('triplegate access explain names the agent, the reason and the authorization', async (t) => {
       const may = await command('explain', `${base}own/`, '--agent', world.webIdOf('reader'))
       t.equal(may.code, 0)
       t.match(may.out, /stranger|reader\/#this may Read .*\/own\/: an authorization names a group of the agent/)
@@ -191,7 +191,7 @@ void t.test('access', async (t) => {
       t.match(not.out, /^An anonymous client may not Write .*no authorization applies to the agent here/)
       t.match(not.out, /looked at <.*write-append\/#this>.*it lacks the agent/)
     })
-    await is('triplegate access audit lists who may do what, on a tree too', async (t) => {
+    await row('triplegate access audit lists agents and their modes, for a tree too', async (t) => {
       await world.as('owner')('PUT', '/tree/', ttl('<> a <https://www.w3.org/ns/ldt/document-hierarchy#Container> .'))
       await world.as('owner')('PUT', '/tree/leaf/', ttl(turtle('"Leaf"')))
       const { code, out } = await command('audit', `${base}tree/`, '--tree')
@@ -205,7 +205,7 @@ void t.test('access', async (t) => {
       const one = await command('audit', `${base}secret/`)
       t.match(one.out, /Read, Append to <.*stranger\/#this> by accessTo/)
     })
-    await is('without a certificate that has Control the command ends with 5; wrong arguments with 2', async (t) => {
+    await row('exit code 5 without a certificate that has Control; exit code 2 for wrong arguments', async (t) => {
       t.equal((await command('explain', `${base}own/`, '--cert', `${world.folder}/certs/secretary.pem`)).code, 5)
       for (const argv of [[], ['explain'], ['audit', 'nonsense'], ['explain', base, '--mode', 'Own']]) {
         t.equal((await command(...argv)).code, 2)

@@ -1,4 +1,4 @@
-// Two dataspaces whose rules are in one store: what is changed through one of them counts for the other at once.
+// Two dataspaces with their rules in one store: a change through one takes effect in the other at once.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -11,10 +11,10 @@ import { startProbe } from '../../../gateway/operators/probe.js'
 import { parseSettings } from '../../../gateway/configuration/settings.js'
 import { startGateway } from '../../../gateway/start/start.js'
 import { makeClient } from '../../support/client.js'
-import { freePort } from '../../support/fuseki.js'
+import { freePort } from '../../support/ports.js'
+import { update } from '../../support/world.js'
 
 const ACL = 'http://www.w3.org/ns/auth/acl#'
-const UPDATE = { 'Content-Type': 'application/sparql-update' }
 
 /** The same dataspace at another host. */
 const at = (host: string, dataspace: DescribedDataspace): DescribedDataspace =>
@@ -41,21 +41,21 @@ void t.test('two dataspaces on one admin store', async (t) => {
   t.teardown(() => running.close(1_000).then(() => rmSync(folder, { recursive: true, force: true })))
   const ca = readFileSync(join(folder, 'certs/server.pem'), 'utf8')
   const pem = readFileSync(join(folder, 'certs/owner.pem'), 'utf8')
-  const [owner, nobody] = [makeClient({ port, ca, pem }), makeClient({ port, ca, host: `127.0.0.1:${port}` })]
-  t.teardown(() => [owner, nobody].forEach((client) => client.close()))
+  const [owner, anonymous] = [makeClient({ port, ca, pem }), makeClient({ port, ca, host: `127.0.0.1:${port}` })]
+  t.teardown(() => [owner, anonymous].forEach((client) => client.close()))
 
   const { endUser, admin: other } = dataspaces[1]!
   const graph = `${other.base}acl/authorizations/open/`
   const rule = `<${graph}#this> a <${ACL}Authorization> ; <${ACL}mode> <${ACL}Read> ;
     <${ACL}agentClass> <http://xmlns.com/foaf/0.1/Agent> ; <${ACL}accessTo> <${endUser.base}> .`
-  const update = (body: string) => owner('POST', '/admin/sparql', { fields: UPDATE, body })
-  const reads = async (): Promise<number> => (await nobody('GET', '/')).status
+  const change = (rules: string) => owner('POST', '/admin/sparql', update(rules))
+  const reads = async (): Promise<number> => (await anonymous('GET', '/')).status
 
   await t.test('an update of rules', async (t) => {
     t.equal(await reads(), 403)
-    t.equal((await update(`INSERT DATA { GRAPH <${graph}> { ${rule} } }`)).status, 200)
+    t.equal((await change(`INSERT DATA { GRAPH <${graph}> { ${rule} } }`)).status, 200)
     t.equal(await reads(), 200)
-    t.equal((await update(`DROP GRAPH <${graph}>`)).status, 200)
+    t.equal((await change(`DROP GRAPH <${graph}>`)).status, 200)
     t.equal(await reads(), 403)
   })
   await t.test('rules written behind the gateway, noticed by the probe', async (t) => {
@@ -80,7 +80,7 @@ void t.test(
     const configured = await readConfiguration(settings)
     if ('faults' in configured) throw new Error(JSON.stringify(configured.faults))
     const dataspaces = [configured[0]!, at('127.0.0.1', configured[0]!)]
-    // As one over HTTP is asked: it does not say beforehand what an update will change.
+    // Like a store over HTTP: it does not announce the changes of an update.
     const shared = { ...(await openEmbeddedStore('end-user')) }
     delete shared.announces
     const openStore: OpenStore = (_service, { kind }) =>
@@ -91,19 +91,18 @@ void t.test(
     const owner = makeClient({ port, ca, pem: readFileSync(join(folder, 'certs/owner.pem'), 'utf8') })
     t.teardown(() => owner.close())
     const [here, there] = dataspaces.map(({ endUser: { base } }) => `${base}shared/`) as [string, string]
-    const update = async (body: string): Promise<number> =>
-      (await owner('POST', '/sparql', { fields: UPDATE, body })).status
+    const change = async (body: string): Promise<number> => (await owner('POST', '/sparql', update(body))).status
     const methods = async (): Promise<(string | undefined)[][]> =>
       Promise.all(
         running.dataspaces.map(async ({ endUser: { base, history } }) => {
           const found = await history!.versions(`${base}shared/`, 10_000)
-          return 'setback' in found ? [] : found.versions.map(({ method, agent }) => agent && method)
+          return 'failure' in found ? [] : found.versions.map(({ method, agent }) => agent && method)
         }),
       )
     const insert = (graph: string): string => `GRAPH <${graph}> { <${graph}> <urn:p> "one" }`
-    t.equal(await update(`INSERT DATA { ${insert(here)} ${insert(there)} }`), 200)
+    t.equal(await change(`INSERT DATA { ${insert(here)} ${insert(there)} }`), 200)
     t.same(await methods(), [['UPDATE'], ['UPDATE']], 'documents that it names')
-    t.equal(await update('DELETE { GRAPH ?g { ?s ?p "one" } } INSERT { GRAPH ?g { ?s ?p "two" } } WHERE { GRAPH ?g { ?s ?p "one" } }'), 200) // prettier-ignore
+    t.equal(await change('DELETE { GRAPH ?g { ?s ?p "one" } } INSERT { GRAPH ?g { ?s ?p "two" } } WHERE { GRAPH ?g { ?s ?p "one" } }'), 200) // prettier-ignore
     t.same(
       await methods(),
       [
@@ -112,7 +111,7 @@ void t.test(
       ],
       'any document',
     )
-    t.equal(await update(`DROP GRAPH <${there}>`), 200)
+    t.equal(await change(`DROP GRAPH <${there}>`), 200)
     t.same(await methods(), [
       ['UPDATE', 'UPDATE'],
       ['UPDATE', 'UPDATE', 'UPDATE'],

@@ -1,4 +1,4 @@
-// Signing up (LinkedDataHub 2.4): documents, the certificate by download and by e-mail, and what is refused.
+// Signing up (LinkedDataHub 2.4): documents, the certificate by download and by e-mail, and refusals.
 import { execFile } from 'node:child_process'
 import { writeFileSync, readFileSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
@@ -10,8 +10,8 @@ import { mailboxHolder } from '../../../gateway/agents/mailbox.js'
 import { parseSettings } from '../../../gateway/configuration/settings.js'
 import type { GraphStore } from '../../../gateway/stores/store.js'
 import type { Answer, Send } from '../../support/client.js'
-import { forEachStore, row } from '../../support/stores.js'
-import { makeWorld, ttl, type World } from '../../support/world.js'
+import { forEachStore, row, rowsOf } from '../../support/stores.js'
+import { accept, makeWorld, ttl, type World } from '../../support/world.js'
 
 const run = promisify(execFile)
 const FOAF = 'http://xmlns.com/foaf/0.1/'
@@ -68,7 +68,7 @@ function form(base: string, { given = 'Ada', family = 'Lovelace', mailbox, count
 const FORM = { 'Content-Type': 'application/x-www-form-urlencoded' }
 const filled = (world: World, asked: Form): Send => ({ fields: FORM, body: form(world.base, asked) })
 const post = (world: World, asked: Form, query = '?download=true'): Promise<Answer> =>
-  world.as('nobody')('POST', `/admin/sign%20up${query}`, filled(world, asked))
+  world.as('anonymous')('POST', `/admin/sign%20up${query}`, filled(world, asked))
 
 async function agents(world: World): Promise<number> {
   const query = `SELECT ?g WHERE { GRAPH ?g { ?s ?p ?o } FILTER(REGEX(STR(?g), "/acl/(agents|public-keys|authorizations)/.")) } GROUP BY ?g`
@@ -81,14 +81,14 @@ void t.test('sign-up', async (t) => {
   await forEachStore(t, 'sign-up', async (t, makeStores, kind) => {
     const { endUser, admin } = await makeStores()
     const world = await makeWorld(t, { endUser, admin })
-    const is = (name: string, run: (t: Test) => Promise<unknown>) => row(t, kind, name, run)
+    const row = rowsOf(t, kind)
     const file = (name: string): string => join(world.folder, name)
     writeFileSync(file('ca.pem'), world.ca)
     const curl = (...args: string[]): Promise<{ stdout: string }> =>
       run('curl', ['--silent', '--show-error', '--cacert', file('ca.pem'), ...args])
 
     let webId = ''
-    await is('the form gives a certificate that openssl opens and curl uses', async (t) => {
+    await row('the form gives a certificate that openssl opens and curl uses', async (t) => {
       writeFileSync(file('form'), form(world.base, {}))
       const { stdout } = await curl(
         ...['--dump-header', '-', '--output', file('cert.p12'), '--data-binary', `@${file('form')}`],
@@ -107,9 +107,9 @@ void t.test('sign-up', async (t) => {
       t.ok(own.stdout.includes(`<${webId}>; rel="http://www.w3.org/ns/auth/acl#agent"`))
     })
 
-    await is('the documents are those of the reference, public to read, and the secretary delegates', async (t) => {
+    await row('the documents are those of the reference, public to read, and the secretary delegates', async (t) => {
       const path = new URL(webId).pathname
-      const agent = await world.as('nobody')('GET', path, { fields: { Accept: 'application/n-triples' } })
+      const agent = await world.as('anonymous')('GET', path, accept('application/n-triples'))
       t.equal(agent.status, 200)
       for (const part of [
         `<${webId}> <${FOAF}givenName> "Ada"`,
@@ -122,16 +122,16 @@ void t.test('sign-up', async (t) => {
         t.ok(agent.text.includes(part), part)
       }
       const key = /cert#key> <([^#]+)#this>/.exec(agent.text)![1]!
-      t.equal((await world.as('nobody')('GET', new URL(key).pathname)).status, 200)
+      t.equal((await world.as('anonymous')('GET', new URL(key).pathname)).status, 200)
       t.notOk(agent.text.includes(PASSWORD))
     })
 
-    await is("a mailbox that nothing was sent to is nobody else's proof of who they are", async (t) => {
+    await row('a mailbox that was never sent an e-mail proves no identity', async (t) => {
       const place = { store: admin, base: `${world.base}admin/` }
       t.equal(await mailboxHolder(place, 'Ada@example.org'), webId)
       t.equal(await mailboxHolder(place, 'ada@example.org', 'proven'), undefined)
     })
-    await is('whoever signed up has no right to their own profile, where rules could be written', async (t) => {
+    await row('a new agent may not write its own profile, since it could write rules there', async (t) => {
       const write = `-HContent-Type: text/turtle`
       const data = `<#me> a <http://www.w3.org/ns/auth/acl#Authorization> .`
       const { stdout } = await curl('--cert', file('cert.pem'), '--output', '/dev/null', '--write-out', '%{http_code}', '-XPOST', write, '--data-binary', data, webId.split('#')[0]!) // prettier-ignore
@@ -144,17 +144,17 @@ void t.test('sign-up', async (t) => {
       ['no family name', { family: '' }, /family name is missing/],
       ['a name in two lines', { given: 'Ada\nL' }, /given name has to be/],
       ['no mailbox', { mailbox: '' }, /mailbox is missing/],
-      ['a mailbox that is none', { mailbox: 'ada@@example.org' }, /no e-mail address/],
+      ['a mailbox that is none', { mailbox: 'ada@@example.org' }, /has to be an e-mail address/],
       ['no country', { country: '' }, /country is missing/],
-      ['a mailbox that is taken', {}, /mailbox is there already/],
-      ['the same mailbox in capitals', { mailbox: 'ADA@EXAMPLE.ORG' }, /mailbox is there already/],
+      ['a mailbox that is taken', {}, /mailbox exists already/],
+      ['the same mailbox in capitals', { mailbox: 'ADA@EXAMPLE.ORG' }, /mailbox exists already/],
       ['passwords that differ', { mailbox: 'b@example.org', passwords: ['secret-1', 'secret-2'] }, /not the same/],
       ['a short password', { mailbox: 'b@example.org', passwords: ['12345', '12345'] }, /fewer than 6/],
       ['no password', { mailbox: 'b@example.org', passwords: ['', ''] }, /password is missing/],
       ['a password that is not ASCII', { mailbox: 'b@example.org', passwords: ['pässwort', 'pässwort'] }, /ASCII/],
     ]
     for (const [name, asked, reason] of rows) {
-      await is(`${name} → 422 with the reason, and a report`, async (t) => {
+      await row(`${name} → 422 with the reason, and a report`, async (t) => {
         const { status, text } = await post(world, asked)
         t.equal(status, 422)
         t.match(text, reason)
@@ -162,51 +162,54 @@ void t.test('sign-up', async (t) => {
         t.notMatch(text, /secret-1|12345|pässwort/)
       })
     }
-    await is('all that is wrong is said at once', async (t) => {
+    await row('all errors are reported at once', async (t) => {
       const { text } = await post(world, { given: '', mailbox: '', passwords: ['1', '1'] })
       for (const reason of [/given name/, /mailbox/, /fewer than 6/]) t.match(text, reason)
     })
-    await is('without ?download, and no mail server: 400 with the mend, before anything is written', async (t) => {
-      const { status, text } = await post(world, { mailbox: 'c@example.org' }, '')
-      t.equal(status, 400)
-      t.match(text, /add \?download/)
-    })
-    await is('nothing was written for those who were refused', async (t) => t.equal(await agents(world), before))
+    await row(
+      'without ?download and without a mail server: 400 with the fix, and no document is written',
+      async (t) => {
+        const { status, text } = await post(world, { mailbox: 'c@example.org' }, '')
+        t.equal(status, 400)
+        t.match(text, /Add \?download/)
+      },
+    )
+    await row('refused requests have written no document', async (t) => t.equal(await agents(world), before))
 
-    await is('what else is sent is not taken over: no rule, no membership', async (t) => {
+    await row('other triples in the request are ignored: no rule, no membership', async (t) => {
       const owners = `${world.base}admin/acl/groups/owners/#this`
-      const { status } = await world.as('nobody')('POST', '/admin/sign%20up?download', ttl(`
+      const { status } = await world.as('anonymous')('POST', '/admin/sign%20up?download', ttl(`
         @prefix foaf: <${FOAF}> . @prefix acl: <http://www.w3.org/ns/auth/acl#> .
         <#a> a foaf:Person, acl:Authorization ; foaf:givenName "Eve" ; foaf:familyName "E" ; foaf:mbox <mailto:eve@example.org> ;
           foaf:based_near <http://www.wikidata.org/entity/Q35> ; acl:mode acl:Control ; acl:agentClass foaf:Agent ;
           <http://www.w3.org/ns/auth/cert#key> [ <https://w3id.org/atomgraph/linkeddatahub/admin/acl#password> "123456" ] .
         <${owners}> foaf:member <#a> .`)) // prettier-ignore
       t.equal(status, 200)
-      const answer = await world.as('nobody')('GET', '/admin/acl/groups/owners/')
+      const answer = await world.as('anonymous')('GET', '/admin/acl/groups/owners/')
       t.equal(answer.status, 403)
       const stored = (await admin.read([...(await graphsOf(admin, 'mailto:eve@example.org'))][0]!)) as string
       t.notMatch(stored, /Authorization|Control|member/)
     })
 
-    await is('two at once with one mailbox: one wins', async (t) => {
+    await row('two at once with one mailbox: one wins', async (t) => {
       const answers = await Promise.all([1, 2].map(() => post(world, { mailbox: 'twin@example.org' })))
       t.same(answers.map(({ status }) => status).sort(), [200, 422])
       t.equal((await graphsOf(admin, 'mailto:twin@example.org')).length, 1)
     })
-    await is('many at once: a few are served, the others told to come back', async (t) => {
+    await row('many at once: a few are served, the others get 503 with Retry-After', async (t) => {
       const answers = await Promise.all([1, 2, 3, 4, 5, 6].map((i) => post(world, { mailbox: `m${i}@example.org` })))
       const statuses = answers.map(({ status }) => status)
       t.ok(statuses.includes(200))
       t.ok(statuses.includes(503))
       t.ok(answers.every(({ status, fields }) => status === 200 || fields['retry-after'] !== undefined))
     })
-    await is('a name that looks like DER in hexadecimal is a name', async (t) => {
+    await row('a name that looks like DER in hexadecimal is a name', async (t) => {
       t.equal((await post(world, { given: '#xyz', mailbox: 'hash@example.org' })).status, 200)
     })
-    await is('no password is in the log', async (t) => t.notMatch(JSON.stringify(world.log), PASSWORD))
+    await row('no password is in the log', async (t) => t.notMatch(JSON.stringify(world.log), PASSWORD))
   })
 
-  await row(t, 'none', 'a write that fails half-way leaves nothing behind', async (t) => {
+  await row(t, 'none', 'after a write that fails half-way no document remains', async (t) => {
     const { endUser, admin } = await embedded(t)
     let failing = false
     const failures: GraphStore = {
@@ -225,7 +228,7 @@ void t.test('sign-up', async (t) => {
     t.equal((await post(world, {})).status, 200)
   })
 
-  await row(t, 'none', 'half a mail server is no setting', async (t) => {
+  await row(t, 'none', 'the settings of the mail server have to be complete', async (t) => {
     const faults = (...flags: string[]): number => {
       const settings = parseSettings(flags, {})
       return 'faults' in settings ? settings.faults.length : 0
@@ -270,7 +273,7 @@ void t.test('sign-up', async (t) => {
     refusing = true
     const before = await agents(world)
     t.equal((await post(world, { mailbox: 'nobody@example.org' }, '')).status, 502)
-    t.equal(await agents(world), before, 'an e-mail that is not taken leaves nothing behind')
+    t.equal(await agents(world), before, 'after a refused e-mail no document remains')
     refusing = false
 
     const wanted = `[] a <http://www.w3.org/ns/auth/acl#Authorization> ; <http://www.w3.org/ns/auth/acl#accessTo> <${world.base}> ; <http://www.w3.org/ns/auth/acl#mode> <http://www.w3.org/ns/auth/acl#Read> .`

@@ -1,11 +1,10 @@
 // The SPARQL endpoint, as a client meets it: spec 4.2 and 4.6, SPARQL 1.1 Protocol, RFC 10008, design 4 and 5; on both stores.
-import t, { type Test } from 'tap'
+import t from 'tap'
 import { makeWorld, ttl, type World } from '../../support/world.js'
 import type { Answer, Send } from '../../support/client.js'
-import { forEachStore, row } from '../../support/stores.js'
+import { forEachStore, type Row, rowsOf } from '../../support/stores.js'
 
-type Who = 'owner' | 'writer' | 'reader' | 'stranger' | 'nobody'
-type Is = (name: string, run: (t: Test) => Promise<unknown>) => Promise<void>
+type Who = 'owner' | 'writer' | 'reader' | 'stranger' | 'anonymous'
 
 const JSON_RESULTS = 'application/sparql-results+json'
 const QUERY = { 'Content-Type': 'application/sparql-query' }
@@ -21,23 +20,24 @@ const direct = (body: string, fields: Record<string, string> = QUERY): Send => (
 
 void forEachStore(t, 'sparql', async (t, makeStores, kind) => {
   const world = await makeWorld(t, await makeStores(), { flags: ['--allow-service', 'http://127.0.0.1:9/allowed'] })
-  const is: Is = (name, run) => row(t, kind, name, run)
-  await protocol(world, is)
-  await federation(world, is)
-  await negotiation(world, is)
-  await rights(world, is)
-  await protectedAgents(world, is)
-  await readYourWrites(world, is)
-  await storedResults(world, is)
+  const row = rowsOf(t, kind)
+  await protocol(world, row)
+  await federation(world, row)
+  await negotiation(world, row)
+  await rights(world, row)
+  await protectedAgents(world, row)
+  await readYourWrites(world, row)
+  await storedResults(world, row)
 })
 
-/** SPARQL 1.1 Protocol §2.1, §2.2: method, target, what is sent → status. */
-async function protocol(world: World, is: Is): Promise<void> {
+/** SPARQL 1.1 Protocol §2.1, §2.2: method, target, request → status. */
+async function protocol(world: World, row: Row): Promise<void> {
   const ask = 'ASK {}'
   const insert = 'INSERT DATA { GRAPH <http://example.org/g> { <http://example.org/s> <http://example.org/p> 1 } }'
   const graph: [string, string] = ['default-graph-uri', 'http://example.org/g']
   const using: [string, string] = ['using-graph-uri', 'http://example.org/g']
   const modify = 'INSERT { <http://e/s> <http://e/p> ?o } WHERE { ?s ?p ?o }'
+  // prettier-ignore
   const rows: [name: string, method: string, target: string, send: Send, status: number][] = [
     ['§2.1.1: query by GET', 'GET', get(['query', ask]), {}, 200],
     ['query by HEAD', 'HEAD', get(['query', ask]), {}, 200],
@@ -65,74 +65,38 @@ async function protocol(world: World, is: Is): Promise<void> {
     ['an empty query', 'GET', get(['query', '']), {}, 400],
     ['content of another type', 'POST', '/sparql', direct(ask, { 'Content-Type': 'text/plain' }), 415],
     ['content without a type', 'POST', '/sparql', { body: ask }, 415],
-    [
-      'content in another charset',
-      'POST',
-      '/sparql',
-      direct(ask, { 'Content-Type': `${QUERY['Content-Type']};charset=latin1` }),
-      415,
-    ],
+    ['content in another charset', 'POST', '/sparql', direct(ask, { 'Content-Type': `${QUERY['Content-Type']};charset=latin1` }), 415],
     ['content that is coded', 'POST', '/sparql', direct(ask, { ...QUERY, 'Content-Encoding': 'gzip' }), 415],
     ['content that is not UTF-8', 'POST', '/sparql', { fields: QUERY, body: Uint8Array.of(0xff) }, 400],
     ['content above the limit', 'POST', '/sparql', { fields: QUERY, body: `ASK {} #${'x'.repeat(2 ** 21)}` }, 413],
-    [
-      'content above the limit, in chunks',
-      'POST',
-      '/sparql',
-      { fields: QUERY, body: `ASK {} #${'x'.repeat(2 ** 21)}`, chunked: true },
-      413,
-    ],
+    ['content above the limit, in chunks', 'POST', '/sparql', { fields: QUERY, body: `ASK {} #${'x'.repeat(2 ** 21)}`, chunked: true }, 413],
     ['a query of a mebibyte', 'POST', '/sparql', direct(`ASK {} #${'x'.repeat(2 ** 20)}`), 200],
     ['§2.1.4: a dataset', 'GET', get(['query', ask], graph), {}, 200],
     ['§2.1.4: a graph that is no absolute IRI', 'GET', get(['query', ask], ['default-graph-uri', 'g']), {}, 400],
-    [
-      '§2.1.4: a graph that would end the IRI',
-      'GET',
-      get(['query', ask], ['named-graph-uri', 'http://e/> {} #']),
-      {},
-      400,
-    ],
+    ['§2.1.4: a graph that would end the IRI', 'GET', get(['query', ask], ['named-graph-uri', 'http://e/> {} #']), {}, 400],
     ['§2.2.3: a dataset for an update', 'POST', '/sparql', form(['update', modify], using), 200],
-    [
-      '§2.2.3: using with USING in the text',
-      'POST',
-      '/sparql',
-      form(['update', modify.replace('WHERE', 'USING <http://e/g> WHERE')], using),
-      400,
-    ],
-    [
-      '§2.2.3: using with WITH in the text',
-      'POST',
-      '/sparql',
-      form(['update', `WITH <http://e/g> ${modify}`], using),
-      400,
-    ],
+    ['§2.2.3: using with USING in the text', 'POST', '/sparql', form(['update', modify.replace('WHERE', 'USING <http://e/g> WHERE')], using), 400],
+    ['§2.2.3: using with WITH in the text', 'POST', '/sparql', form(['update', `WITH <http://e/g> ${modify}`], using), 400],
     ['the dataset of an update with a query', 'GET', get(['query', ask], using), {}, 400],
     ['the dataset of a query with an update', 'POST', '/sparql', form(['update', insert], graph), 400],
     ['PUT', 'PUT', '/sparql', direct(ask), 405],
     ['DELETE', 'DELETE', '/sparql', {}, 405],
     ['PATCH', 'PATCH', '/sparql', direct(insert, UPDATE), 405],
     ['OPTIONS', 'OPTIONS', '/sparql', {}, 204],
-    [
-      'demands A2: the admin application has an endpoint of its own',
-      'GET',
-      get(['query', ask]).replace('/', '/admin/'),
-      {},
-      200,
-    ],
+    ['demands A2: the admin application has an endpoint of its own', 'GET', get(['query', ask]).replace('/', '/admin/'), {}, 200],
   ]
   for (const [name, method, target, send, status] of rows) {
-    await is(name, async (t) => {
+    await row(name, async (t) => {
       const answer = await world.as('owner')(method, target, send)
       t.equal(answer.status, status, answer.text)
     })
   }
 
-  await is('a parse error says line and column', async (t) => {
+  await row('a parse error says line and column', async (t) => {
     const answer = await world.as('owner')('POST', '/sparql', direct('# comment\nSELECT *\n{ ?s ?p }'))
     t.match(answer.text, /line 3, column 9/)
   })
-  await is('§2.1.4: the dataset of the request takes the place of FROM', async (t) => {
+  await row('§2.1.4: the dataset of the request takes the place of FROM', async (t) => {
     const path = await make(world, '"here"')
     const query = 'SELECT ?o FROM <http://example.org/none> { ?s <http://purl.org/dc/terms/title> ?o }'
     const answer = await world.as('owner')('GET', get(['query', query], ['default-graph-uri', world.origin + path]))
@@ -142,7 +106,7 @@ async function protocol(world: World, is: Is): Promise<void> {
     const other = await world.as('owner')('GET', get(['query', named], ['named-graph-uri', world.origin + path]))
     t.same(valuesOf(other, 'g'), [world.origin + path])
   })
-  await is('§2.2.3: the dataset of an update is that of its pattern', async (t) => {
+  await row('§2.2.3: the dataset of an update is that of its pattern', async (t) => {
     const [one, two] = [await make(world, '"one"'), await make(world, '"two"')]
     const target = `${world.origin}${world.freshPath()}`
     const title = '<http://purl.org/dc/terms/title>'
@@ -154,15 +118,15 @@ async function protocol(world: World, is: Is): Promise<void> {
     await world.as('owner')('POST', '/sparql', form(['update', drop], ['using-graph-uri', world.origin + one]))
     t.equal((await world.as('owner')('GET', one)).status, 200, 'it has deleted from the default graph only')
   })
-  await is('OPTIONS says which methods and types there are', async (t) => {
-    const { fields } = await world.as('nobody')('OPTIONS', '/sparql')
+  await row('OPTIONS says which methods and types there are', async (t) => {
+    const { fields } = await world.as('anonymous')('OPTIONS', '/sparql')
     t.equal(fields.allow, 'GET, HEAD, POST, QUERY, OPTIONS')
     t.equal(fields['accept-query'], 'application/sparql-query')
   })
 }
 
-/** Demands A1: what reaches out of the store is refused, however it is spelled; what is allowed passes. */
-async function federation(world: World, is: Is): Promise<void> {
+/** Demands A1: a query that reaches out of the store is refused in every spelling, unless the target is allowed. */
+async function federation(world: World, row: Row): Promise<void> {
   const inner = '{ ?s ?p ?o }'
   const evil = '<http://evil.example/sparql>'
   const queries: Record<string, string> = {
@@ -170,7 +134,7 @@ async function federation(world: World, is: Is): Promise<void> {
     'a variable': `SELECT * { SERVICE ?x ${inner} }`,
     'a variable that is bound': `SELECT * { BIND(${evil} AS ?x) SERVICE ?x ${inner} }`,
     'a variable with a value': `SELECT * { VALUES ?x { ${evil} } SERVICE ?x ${inner} }`,
-    'a variable, bound to what is allowed': `SELECT * { VALUES ?x { <http://127.0.0.1:9/allowed> } SERVICE ?x ${inner} }`,
+    'a variable, bound to an allowed target': `SELECT * { VALUES ?x { <http://127.0.0.1:9/allowed> } SERVICE ?x ${inner} }`,
     SILENT: `SELECT * { SERVICE SILENT ${evil} ${inner} }`,
     'lower case': `select * { service ${evil} ${inner} }`,
     'mixed case': `SELECT * { sErViCe ${evil} ${inner} }`,
@@ -178,7 +142,7 @@ async function federation(world: World, is: Is): Promise<void> {
     'a long escape in the keyword': `SELECT * { SERVIC\\U00000045 ${evil} ${inner} }`,
     'an escape in the IRI': `SELECT * { SERVICE <http://\\u0065vil.example/sparql> ${inner} }`,
     'a comment in between': `SELECT * { SERVICE # SERVICE\n ${evil} ${inner} }`,
-    'after what looks like a comment': `SELECT * { ?s <http://e/#> "#" . SERVICE ${evil} ${inner} }`,
+    'after a text that looks like a comment': `SELECT * { ?s <http://e/#> "#" . SERVICE ${evil} ${inner} }`,
     'after a string with escaped quotes': `SELECT * { ?s ?p "\\"" . SERVICE ${evil} ${inner} . ?s ?p "\\"" }`,
     'after a string with a quote as code point': `SELECT * { ?s ?p "\\u0022 } #" SERVICE ${evil} ${inner} }`,
     'no white space': `SELECT*{SERVICE${evil}{?s?p?o}}`,
@@ -194,7 +158,7 @@ async function federation(world: World, is: Is): Promise<void> {
     'within GRAPH': `SELECT * { GRAPH ?g { SERVICE ${evil} ${inner} } }`,
     'within SERVICE that is allowed': `SELECT * { SERVICE <http://127.0.0.1:9/allowed> { SERVICE ${evil} ${inner} } }`,
     'beside one that is allowed': `SELECT * { SERVICE <http://127.0.0.1:9/allowed> {} SERVICE ${evil} ${inner} }`,
-    'what is allowed with a fragment': `SELECT * { SERVICE <http://127.0.0.1:9/allowed#> ${inner} }`,
+    'an allowed target with a fragment': `SELECT * { SERVICE <http://127.0.0.1:9/allowed#> ${inner} }`,
     'Jena: SERVICE <cache:>': `SELECT * { SERVICE <cache:> { SERVICE ${evil} ${inner} } }`,
     'Jena: SERVICE <cache:> alone': `SELECT * { SERVICE <cache:> ${inner} }`,
     'Jena: a Java class as function': 'SELECT (<java:java.lang.System.exit>(1) AS ?x) {}',
@@ -206,7 +170,7 @@ async function federation(world: World, is: Is): Promise<void> {
     'in DESCRIBE': `DESCRIBE ?s { SERVICE ${evil} ${inner} }`,
   }
   for (const [name, query] of Object.entries(queries)) {
-    await is(`SERVICE is refused: ${name}`, async (t) => {
+    await row(`SERVICE is refused: ${name}`, async (t) => {
       const answer = await world.as('owner')('POST', '/sparql', direct(query))
       t.equal(answer.status, 403, answer.text)
     })
@@ -223,29 +187,29 @@ async function federation(world: World, is: Is): Promise<void> {
     'SERVICE in a sub-query of an update': `DELETE { ?s ?p ?o } WHERE { { SELECT * { SERVICE SILENT ?x ${inner} } } }`,
   }
   for (const [name, update] of Object.entries(updates)) {
-    await is(`${name} is refused`, async (t) => {
+    await row(`${name} is refused`, async (t) => {
       for (const send of [direct(update, UPDATE), form(['update', update])]) {
         t.equal((await world.as('owner')('POST', '/sparql', send)).status, 403)
       }
     })
   }
-  await is('a target on the allow-list is reached for', async (t) => {
+  await row('a target on the allow-list passes', async (t) => {
     const query = 'ASK { SERVICE <http://127.0.0.1:9/allowed> { ?s ?p ?o } }'
     const answer = await world.as('owner')('GET', get(['query', query]))
-    t.not(answer.status, 403, 'nobody answers there, but it was not refused')
+    t.not(answer.status, 403, 'no server answers there, but the query was not refused')
   })
-  await is('what looks like SERVICE in a string or a comment is none', async (t) => {
+  await row('SERVICE in a string or a comment is allowed', async (t) => {
     const query = 'ASK { BIND("SERVICE <http://evil.example/> {}" AS ?x) } # SERVICE ?x {}'
     t.equal((await world.as('owner')('GET', get(['query', query]))).status, 200)
   })
-  await is('demands A2: the admin graphs cannot be read through the end-user endpoint', async (t) => {
+  await row('demands A2: the admin graphs cannot be read through the end-user endpoint', async (t) => {
     const admin = `${world.base}admin/`
     const query = `SELECT ?g { GRAPH ?g { ?s ?p ?o } FILTER(STRSTARTS(STR(?g), "${admin}")) }`
     t.same(valuesOf(await world.as('owner')('GET', get(['query', query])), 'g'), [])
   })
 }
 
-async function negotiation(world: World, is: Is): Promise<void> {
+async function negotiation(world: World, row: Row): Promise<void> {
   const select = 'SELECT ?x { VALUES ?x { 1 } }'
   const ask = 'ASK {}'
   const construct = 'CONSTRUCT { <http://e/s> <http://e/p> 1 } {}'
@@ -268,21 +232,21 @@ async function negotiation(world: World, is: Is): Promise<void> {
     ['DESCRIBE <http://e/s>', 'text/turtle', 'text/turtle;charset=UTF-8'],
   ]
   for (const [query, accept, expected] of rows) {
-    await is(`${query.split(' ')[0]} with Accept: ${accept ?? 'none'}`, async (t) => {
+    await row(`${query.split(' ')[0]} with Accept: ${accept ?? 'none'}`, async (t) => {
       const answer = await world.as('owner')('GET', get(['query', query]), { fields: accept ? { Accept: accept } : {} })
       t.equal(answer.status, expected === 406 ? 406 : 200, answer.text)
       if (expected !== 406) t.equal(answer.fields['content-type'], expected)
       t.match(answer.fields.vary, /Accept/)
     })
   }
-  await is('?accept= takes the place of the field', async (t) => {
+  await row('?accept= takes the place of the field', async (t) => {
     const answer = await world.as('owner')('GET', get(['query', select], ['accept', 'text/csv']))
     t.equal(answer.text, 'x\r\n1\r\n')
   })
 }
 
-/** Design 4: Read to query, Write to update, by acl:accessTo on the endpoint; LinkedDataHub 5.4 for who has them. */
-async function rights(world: World, is: Is): Promise<void> {
+/** Design 4: Read to query, Write to update, by acl:accessTo on the endpoint; LinkedDataHub 5.4 says which agents have them. */
+async function rights(world: World, row: Row): Promise<void> {
   const query = direct('ASK {}')
   const update = direct('INSERT DATA {}', UPDATE)
   const rows: [who: Who, target: string, queries: number, updates: number][] = [
@@ -290,13 +254,13 @@ async function rights(world: World, is: Is): Promise<void> {
     ['writer', '/sparql', 200, 200],
     ['reader', '/sparql', 200, 403],
     ['stranger', '/sparql', 403, 403],
-    ['nobody', '/sparql', 403, 403],
+    ['anonymous', '/sparql', 403, 403],
     ['owner', '/admin/sparql', 200, 200],
     ['writer', '/admin/sparql', 403, 403],
-    ['nobody', '/admin/sparql', 403, 403],
+    ['anonymous', '/admin/sparql', 403, 403],
   ]
   for (const [who, target, queries, updates] of rows) {
-    await is(`${who} at ${target}`, async (t) => {
+    await row(`${who} at ${target}`, async (t) => {
       const as = world.as(who)
       for (const method of ['POST', 'QUERY']) t.equal((await as(method, target, query)).status, queries, method)
       t.equal((await as('GET', `${target}?query=ASK%7B%7D`)).status, queries, 'GET')
@@ -304,11 +268,11 @@ async function rights(world: World, is: Is): Promise<void> {
       t.equal((await as('POST', target, form(['update', 'INSERT DATA {}']))).status, updates, 'update in a form')
     })
   }
-  await is('who may not query learns nothing about the syntax', async (t) => {
-    t.equal((await world.as('nobody')('POST', '/sparql', direct('SELECT'))).status, 403)
-    t.equal((await world.as('nobody')('POST', '/sparql', form(['x', 'y']))).status, 403)
+  await row('a client that may not query learns nothing about the syntax', async (t) => {
+    t.equal((await world.as('anonymous')('POST', '/sparql', direct('SELECT'))).status, 403)
+    t.equal((await world.as('anonymous')('POST', '/sparql', form(['x', 'y']))).status, 403)
   })
-  await is('an update from a page of another site is refused, a query is not', async (t) => {
+  await row('an update from a page of another site is refused, a query is not', async (t) => {
     const fields = { 'Sec-Fetch-Site': 'cross-site' }
     const as = world.as('owner')
     t.equal((await as('POST', '/sparql', direct('INSERT DATA {}', { ...UPDATE, ...fields }))).status, 403)
@@ -318,7 +282,7 @@ async function rights(world: World, is: Is): Promise<void> {
     )
     t.equal((await as('POST', '/sparql', direct('ASK {}', { ...QUERY, ...fields }))).status, 200)
   })
-  await is('what everyone may query is public, the rest is private', async (t) => {
+  await row('answers that everyone may have are public, the others private', async (t) => {
     const before = await world.as('reader')('GET', get(['query', 'ASK {}']))
     t.equal(before.fields['cache-control'], 'private, no-cache')
     const rule = `<#open> a <http://www.w3.org/ns/auth/acl#Authorization> ; <http://www.w3.org/ns/auth/acl#mode>
@@ -326,37 +290,38 @@ async function rights(world: World, is: Is): Promise<void> {
       <http://www.w3.org/ns/auth/acl#accessTo> <${world.base}sparql> .`
     const path = '/admin/acl/authorizations/open-sparql/'
     t.equal((await world.as('owner')('PUT', path, ttl(rule))).status, 201)
-    const open = await world.as('nobody')('GET', get(['query', 'ASK {}']))
+    const open = await world.as('anonymous')('GET', get(['query', 'ASK {}']))
     t.equal(open.status, 200)
     t.equal(open.fields['cache-control'], 'public, no-cache')
-    t.equal((await world.as('nobody')('POST', '/sparql', direct('INSERT DATA {}', UPDATE))).status, 403)
+    t.equal((await world.as('anonymous')('POST', '/sparql', direct('INSERT DATA {}', UPDATE))).status, 403)
     t.equal((await world.as('owner')('DELETE', path)).status, 204)
-    t.equal((await world.as('nobody')('GET', get(['query', 'ASK {}']))).status, 403, 'though the answer is kept')
+    t.equal((await world.as('anonymous')('GET', get(['query', 'ASK {}']))).status, 403, 'though the answer is cached')
   })
-  await is('an update of the admin application changes the rules at once', async (t) => {
+  await row('an update of the admin application changes the rules at once', async (t) => {
     const graph = `${world.base}admin/acl/authorizations/by-update/`
     const rule = `GRAPH <${graph}> { <${graph}#> a <http://www.w3.org/ns/auth/acl#Authorization> ;
       <http://www.w3.org/ns/auth/acl#mode> <http://www.w3.org/ns/auth/acl#Read> ;
       <http://www.w3.org/ns/auth/acl#agentClass> <http://xmlns.com/foaf/0.1/Agent> ;
       <http://www.w3.org/ns/auth/acl#accessTo> <${world.base}sparql> }`
     const as = world.as('owner')
-    t.equal((await world.as('nobody')('POST', '/sparql', query)).status, 403)
+    t.equal((await world.as('anonymous')('POST', '/sparql', query)).status, 403)
     t.equal((await as('POST', '/admin/sparql', direct(`INSERT DATA { ${rule} }`, UPDATE))).status, 200)
-    t.equal((await world.as('nobody')('POST', '/sparql', query)).status, 200)
+    t.equal((await world.as('anonymous')('POST', '/sparql', query)).status, 200)
     const drop = `WITH <${graph}> DELETE { ?s ?p ?o } WHERE { ?s ?p ?o }`
     t.equal((await as('POST', '/admin/sparql', direct(drop, UPDATE))).status, 200)
-    t.equal((await world.as('nobody')('POST', '/sparql', query)).status, 403)
+    t.equal((await world.as('anonymous')('POST', '/sparql', query)).status, 403)
   })
 }
 
 /** Spec 4.1: the documents of the owner agent and the secretary agent cannot be modified or deleted. */
-async function protectedAgents(world: World, is: Is): Promise<void> {
+async function protectedAgents(world: World, row: Row): Promise<void> {
   const [owner, secretary] = [world.ownerWebId, world.secretaryWebId].map((webId) => webId.split('#')[0]!) as [
     string,
     string,
   ]
   const other = `${world.base}admin/acl/agents/another/`
   const triple = '<http://e/s> <http://e/p> 1'
+  // prettier-ignore
   const rows: [name: string, update: string, status: number][] = [
     ['INSERT DATA', `INSERT DATA { GRAPH <${owner}> { ${triple} } }`, 403],
     ['DELETE DATA', `DELETE DATA { GRAPH <${secretary}> { ${triple} } }`, 403],
@@ -375,29 +340,28 @@ async function protectedAgents(world: World, is: Is): Promise<void> {
     ['DROP NAMED', 'DROP NAMED', 403],
     ['another document', `INSERT DATA { GRAPH <${other}> { ${triple} } }`, 200],
     ['COPY from it', `COPY <${owner}> TO <${other}>`, 200],
-    [
-      'another, by what it says',
-      `INSERT { GRAPH <${other}> { ?s ?p 2 } } WHERE { GRAPH <${owner}> { ?s ?p ?o } }`,
-      200,
-    ],
-    ['and away with it', `DROP GRAPH <${other}>`, 200],
+    ['another, from the triples of one of them', `INSERT { GRAPH <${other}> { ?s ?p 2 } } WHERE { GRAPH <${owner}> { ?s ?p ?o } }`, 200],
+    ['another document is dropped', `DROP GRAPH <${other}>`, 200],
   ]
   for (const [name, update, status] of rows) {
-    await is(`spec 4.1: an update of the owner's or secretary's document is refused: ${name}: ${status}`, async (t) => {
-      const as = world.as('owner')
-      const before = (await as('GET', new URL(owner).pathname)).text
-      t.equal((await as('POST', '/admin/sparql', direct(update, UPDATE))).status, status)
-      t.equal((await as('GET', new URL(owner).pathname)).text, before)
-    })
+    await row(
+      `spec 4.1: an update of the owner's or secretary's document is refused: ${name}: ${status}`,
+      async (t) => {
+        const as = world.as('owner')
+        const before = (await as('GET', new URL(owner).pathname)).text
+        t.equal((await as('POST', '/admin/sparql', direct(update, UPDATE))).status, status)
+        t.equal((await as('GET', new URL(owner).pathname)).text, before)
+      },
+    )
   }
-  await is('where none of them is, an update may match any graph', async (t) => {
+  await row('in an application without these documents, an update may match any graph', async (t) => {
     const update = 'DELETE { GRAPH ?g { ?s <http://e/none> ?o } } WHERE { GRAPH ?g { ?s <http://e/none> ?o } }'
     t.equal((await world.as('owner')('POST', '/sparql', direct(update, UPDATE))).status, 200)
   })
 }
 
-/** Spec 4.2: it always answers over the latest version of every document. */
-async function readYourWrites(world: World, is: Is): Promise<void> {
+/** Spec 4.2: the endpoint always answers over the latest version of every document. */
+async function readYourWrites(world: World, row: Row): Promise<void> {
   const as = world.as('owner')
   const titles = async (path: string): Promise<readonly string[]> =>
     valuesOf(
@@ -407,7 +371,7 @@ async function readYourWrites(world: World, is: Is): Promise<void> {
       ),
       'o',
     )
-  await is('a query after a write of a document sees the write', async (t) => {
+  await row('a query after a write of a document sees the write', async (t) => {
     const path = world.freshPath()
     t.same(await titles(path), [])
     await as('PUT', path, ttl('<> <http://purl.org/dc/terms/title> "one" .'))
@@ -425,7 +389,7 @@ async function readYourWrites(world: World, is: Is): Promise<void> {
     'MOVE GRAPH': (g) => `INSERT DATA { GRAPH <${g}x> { <${g}> <http://e/p> "new" } } ; MOVE <${g}x> TO <${g}>`,
   }
   for (const [name, update] of Object.entries(updates)) {
-    await is(`an update of ${name}, then GET and a query see it`, async (t) => {
+    await row(`an update of ${name}, then GET and a query see it`, async (t) => {
       const path = await make(world, '"old"')
       const graph = world.origin + path
       const query = get(['query', `SELECT ?o { GRAPH <${graph}> { ?s <http://e/p> ?o } }`])
@@ -436,7 +400,7 @@ async function readYourWrites(world: World, is: Is): Promise<void> {
       t.same(valuesOf(await as('GET', query), 'o'), ['new'])
     })
   }
-  await is('an update that removes a document, then GET', async (t) => {
+  await row('an update that removes a document, then GET', async (t) => {
     const path = await make(world, '"old"')
     t.equal((await as('GET', path)).status, 200)
     t.equal((await as('POST', '/sparql', direct(`CLEAR GRAPH <${world.origin}${path}>`, UPDATE))).status, 200)
@@ -444,8 +408,8 @@ async function readYourWrites(world: World, is: Is): Promise<void> {
   })
 }
 
-/** Design 5, demands B13 to B15: kept under the parsed query's read-set, valid while none of it has changed. */
-async function storedResults(world: World, is: Is): Promise<void> {
+/** Design 5, demands B13 to B15: cached with the parsed query's read-set, valid until a part of it changes. */
+async function storedResults(world: World, row: Row): Promise<void> {
   const as = world.as('owner')
   const ask = (query: string, fields: Record<string, string> = {}) => as('GET', get(['query', query]), { fields })
   const one = await make(world, '"one"')
@@ -454,7 +418,7 @@ async function storedResults(world: World, is: Is): Promise<void> {
   const everything = 'SELECT ?g { GRAPH ?g { ?s <http://purl.org/dc/terms/title> ?o } }'
   const same = (first: Answer, second: Answer): boolean => first.fields.etag === second.fields.etag
 
-  await is('an answer has Age and a strong entity-tag; 304 for it', async (t) => {
+  await row('an answer has Age and a strong entity-tag; 304 for it', async (t) => {
     const answer = await ask(constant)
     t.match(answer.fields.etag, /^"[^"]+"$/)
     t.match(answer.fields.age, /^\d+$/)
@@ -468,29 +432,29 @@ async function storedResults(world: World, is: Is): Promise<void> {
     )
     t.equal((await ask(constant, { 'If-Match': '"other"' })).status, 412)
   })
-  await is('each format has an entity-tag of its own', async (t) => {
+  await row('each format has an entity-tag of its own', async (t) => {
     t.notOk(same(await ask(constant), await ask(constant, { Accept: 'text/csv' })))
   })
-  await is('HEAD has the fields of GET', async (t) => {
+  await row('HEAD has the fields of GET', async (t) => {
     const [head, got] = [await as('HEAD', get(['query', constant])), await ask(constant)]
     t.equal(head.fields.etag, got.fields.etag)
     t.equal(head.fields['content-length'], got.fields['content-length'])
     t.equal(head.text, '')
   })
-  await is('the entity-tag changes with what the query reads, and with nothing else', async (t) => {
+  await row('the entity-tag changes with the graphs that the query reads, and with no others', async (t) => {
     const before = await ask(constant)
     await as('POST', other, ttl('<> <http://e/p> "x" .'))
     t.ok(same(before, await ask(constant)), 'a write elsewhere')
     await as('POST', one, ttl('<> <http://purl.org/dc/terms/title> "1b" .'))
     t.notOk(same(before, await ask(constant)), 'a write to its graph')
   })
-  await is('a query over everything sees every write', async (t) => {
+  await row('a query over everything sees every write', async (t) => {
     const before = valuesOf(await ask(everything), 'g')
     const path = await make(world, '"more"')
     t.ok(!before.includes(world.origin + path))
     t.ok(valuesOf(await ask(everything), 'g').includes(world.origin + path))
   })
-  await is('volatile queries have no entity-tag and are asked anew', async (t) => {
+  await row('volatile queries have no entity-tag and run each time', async (t) => {
     for (const call of ['NOW()', 'RAND()', 'UUID()', 'STRUUID()', 'BNODE()']) {
       const answer = await ask(`SELECT (${call} AS ?x) {}`)
       t.equal(answer.status, 200)

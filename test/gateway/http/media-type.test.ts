@@ -18,6 +18,7 @@ const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,image/avi
 const JENA = 'text/turtle,application/n-triples;q=0.9,application/ld+json;q=0.8,application/rdf+xml;q=0.7,*/*;q=0.3'
 
 void t.test('the format that Accept prefers', async (t) => {
+  // prettier-ignore
   const rows: readonly [behaviour: string, accept: string | undefined, expected: Format | undefined][] = [
     ['no field accepts anything: Turtle', undefined, TURTLE],
     ['an empty field accepts anything', '', TURTLE],
@@ -34,25 +35,17 @@ void t.test('the format that Accept prefers', async (t) => {
     ['three digits', 'text/turtle;q=0.998, application/ld+json;q=0.999', JSON_LD],
     ['white space around the weight', 'text/turtle ; q=0.5 ,\tapplication/ld+json\t;\tq=0.8', JSON_LD],
     ['the name of the weight in upper case', 'text/turtle;Q=0.5, application/ld+json;Q=0.8', JSON_LD],
-    [
-      'the RFC: mostly plain text, but anything of use',
-      'text/turtle; q=0.5, text/html, text/x-dvi; q=0.8, */*;q=0.1',
-      TURTLE,
-    ],
+    ['the RFC: mostly plain text, but anything of use', 'text/turtle; q=0.5, text/html, text/x-dvi; q=0.8, */*;q=0.1', TURTLE],
     ['the RFC: audio/*; q=0.2, audio/basic', 'application/*; q=0.2, application/rdf+xml', RDF_XML],
     ['q=0 excludes', 'text/turtle;q=0, */*', N_TRIPLES],
     ['q=0.000 excludes', 'text/turtle;q=0.000, */*;q=0.1', N_TRIPLES],
     ['q=0 alone leaves nothing', 'text/turtle;q=0', undefined],
-    ['*/* with q=0 excludes what is not named', '*/*;q=0, application/ld+json;q=0.1', JSON_LD],
+    ['*/* with q=0 excludes the types that are not named', '*/*;q=0, application/ld+json;q=0.1', JSON_LD],
     ['a family with q=0', 'application/*;q=0, */*', TURTLE],
     ['the more specific range has precedence, though its weight is less', '*/*, text/turtle;q=0.1', N_TRIPLES],
     ['family before any', '*/*;q=0.9, application/*;q=0.1', TURTLE],
     ['type before family', 'application/*;q=0.9, application/n-triples;q=0.1', RDF_XML],
-    [
-      'with a parameter before without',
-      'text/turtle;charset=utf-8;q=0.1, text/turtle, application/ld+json;q=0.5',
-      JSON_LD,
-    ],
+    ['with a parameter before without', 'text/turtle;charset=utf-8;q=0.1, text/turtle, application/ld+json;q=0.5', JSON_LD],
     ['parameters do not stop a match', 'application/ld+json;profile="http://www.w3.org/ns/json-ld#compacted"', JSON_LD],
     ['a quoted string with a comma and a semicolon', 'application/ld+json;profile="a,b;c, text/turtle"', JSON_LD],
     ['a quoted string with escapes', 'application/ld+json;profile="a\\",text/turtle;q=\\"1"', JSON_LD],
@@ -72,7 +65,7 @@ void t.test('the format that Accept prefers', async (t) => {
     ['empty members do not count (§5.6.1)', ',, ,application/ld+json,,', JSON_LD],
     ['the hundredth member counts', 'a/b,'.repeat(99) + 'application/ld+json', JSON_LD],
     ['the one after it does not', 'a/b,'.repeat(100) + 'application/ld+json', undefined],
-    ['what Jena sends', JENA, TURTLE],
+    ['the Accept of Jena', JENA, TURTLE],
   ]
   for (const [behaviour, accept, expected] of rows) t.equal(negotiate(accept, RDF_FORMATS), expected, behaviour)
 })

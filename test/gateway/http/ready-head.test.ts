@@ -1,11 +1,11 @@
-// The cached read's way out: byte for byte what Node.js makes of the same answer, on every kind of connection.
+// The head of a cached read: the same bytes that Node.js writes for the same answer, on every kind of connection.
 import { connect } from 'node:net'
 import { once } from 'node:events'
 import t from 'tap'
-import { freePort } from '../../support/fuseki.js'
+import { freePort } from '../../support/ports.js'
 import { openEmbeddedStore } from '../../../gateway/stores/embedded-store.js'
 import { makeWorld, ttl, turtle } from '../../support/world.js'
-import { row } from '../../support/stores.js'
+import { rowsOf } from '../../support/stores.js'
 
 interface Sent {
   readonly status: string
@@ -13,7 +13,7 @@ interface Sent {
   readonly body: string
 }
 
-/** What comes back for these bytes until the server or `answers` answers end it. */
+/** Sends bytes, and returns the bytes received until there are `answers` answers or the server closes. */
 async function exchange(port: number, bytes: string, answers: number): Promise<string> {
   const socket = connect({ port, host: '127.0.0.1' })
   await once(socket, 'connect')
@@ -49,7 +49,7 @@ void t.test('the cached read over plain sockets', async (t) => {
   const http = await freePort()
   const world = await makeWorld(t, stores, { flags: ['--http', String(http)] })
   const owner = world.as('owner')
-  const is = (name: string, run: () => Promise<void>): Promise<void> => row(t, 'none', name, run)
+  const row = rowsOf(t, 'none')
 
   const [small, large] = ['/small/', '/large/']
   await owner('PUT', small, ttl(turtle('"ünïcode \u{1f600}"')))
@@ -62,35 +62,35 @@ void t.test('the cached read over plain sockets', async (t) => {
     `${method} ${path} HTTP/${version}\r\nHost: ${host}\r\nAccept: text/turtle\r\n${more}\r\n`
 
   for (const path of [small, large]) {
-    const kept = parse(await exchange(http, ask(path), 1))
+    const persistent = parse(await exchange(http, ask(path), 1))
     const closed = parse(await exchange(http, ask(path, 'Connection: close\r\n'), 1))
-    await is(`${path} is the same on a kept and on a closed connection`, async () => {
-      t.equal(kept.status, 'HTTP/1.1 200 OK')
-      t.equal(kept.status, closed.status)
-      t.same(without(kept), without(closed))
-      t.ok(kept.body.length > 0 && kept.body === closed.body)
-      t.match(kept.fields.join('\n'), /^Age: \d+$/m)
-      t.match(kept.fields.join('\n'), /^Date: \w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT$/m)
-      t.match(kept.fields.join('\n'), /^Connection: keep-alive\nKeep-Alive: timeout=\d+$/m)
+    await row(`${path} is the same on a persistent and on a closed connection`, async () => {
+      t.equal(persistent.status, 'HTTP/1.1 200 OK')
+      t.equal(persistent.status, closed.status)
+      t.same(without(persistent), without(closed))
+      t.ok(persistent.body.length > 0 && persistent.body === closed.body)
+      t.match(persistent.fields.join('\n'), /^Age: \d+$/m)
+      t.match(persistent.fields.join('\n'), /^Date: \w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT$/m)
+      t.match(persistent.fields.join('\n'), /^Connection: keep-alive\nKeep-Alive: timeout=\d+$/m)
       t.match(closed.fields.join('\n'), /^Connection: close$/m)
     })
-    const tag = /^ETag: (.*)$/m.exec(kept.fields.join('\n'))![1]!
-    await is(`304 of ${path}: the same fields, and nothing after them`, async () => {
+    const tag = /^ETag: (.*)$/m.exec(persistent.fields.join('\n'))![1]!
+    await row(`304 of ${path}: the same fields, and nothing after them`, async () => {
       const [one, other] = ['', 'Connection: close\r\n'].map((more) => ask(path, `If-None-Match: ${tag}\r\n${more}`))
       const [a, b] = [parse(await exchange(http, one!, 1)), parse(await exchange(http, other!, 1))]
       t.equal(a.status, 'HTTP/1.1 304 Not Modified')
       t.same([without(a), a.body], [without(b), ''])
     })
-    await is(`HEAD of ${path}: the fields of GET, and nothing after them`, async () => {
+    await row(`HEAD of ${path}: the fields of GET, and nothing after them`, async () => {
       const answers = await exchange(http, ask(path, '', 'HEAD') + ask(path, `If-None-Match: ${tag}\r\n`), 2)
       const [head, next] = answers.split(/(?=HTTP\/1\.1 304)/)
-      t.same(without(parse(head!)), without(kept))
+      t.same(without(parse(head!)), without(persistent))
       t.equal(parse(head!).body, '')
       t.match(next, /^HTTP\/1\.1 304/)
     })
   }
 
-  await is('pipelined requests are answered in their order', async () => {
+  await row('pipelined requests are answered in their order', async () => {
     const absent = ask('/absent/')
     const answers = await exchange(http, ask(small) + absent + ask(large) + ask(small), 4)
     t.same(
@@ -100,16 +100,16 @@ void t.test('the cached read over plain sockets', async (t) => {
     t.match(answers.slice(answers.lastIndexOf('HTTP/1.1 ')), /Content-Length: (?!100)\d+/)
   })
 
-  await is('HTTP/1.0 is answered, and the connection closed', async () => {
+  await row('HTTP/1.0 is answered, and the connection closed', async () => {
     const { status, fields, body } = parse(await exchange(http, ask(small, '', 'GET', '1.0'), 1))
     t.equal(status, 'HTTP/1.1 200 OK')
     t.match(fields.join('\n'), /^Connection: close$/m)
     t.equal(Buffer.from(body, 'latin1').toString('utf8').includes('"ünïcode '), true)
   })
 
-  await is('a GET with a body that nobody reads is answered, and the connection closed', async () => {
+  await row('a GET whose body is not read is answered, and the connection closed', async () => {
     const answers = await exchange(http, `${ask(small, 'Content-Length: 4\r\n')}body${ask(small)}`, 2)
-    t.equal(answers.split('HTTP/1.1 ').length - 1, 1, 'what comes after it is not answered')
+    t.equal(answers.split('HTTP/1.1 ').length - 1, 1, 'the bytes after it get no answer')
     t.match(answers, /^HTTP\/1\.1 200 OK\r\n/)
     t.match(answers, /\r\nConnection: close\r\n/)
   })

@@ -1,4 +1,4 @@
-// What a request URI means: design 1 (refused, not cleaned), spec 4.1 (trailing slash), 4.3, 4.4, 4.5; RFC 3986 §6.2.
+// The target that a request URI names: design 1 (refused, not cleaned), spec 4.1 (trailing slash), 4.3, 4.4, 4.5; RFC 3986 §6.2.
 import t from 'tap'
 import fc from 'fast-check'
 import { isDocumentOf } from '../../../gateway/documents/document.js'
@@ -52,7 +52,7 @@ void t.test('targets', async (t) => {
   }
 })
 
-void t.test('graphs that are documents: exactly those that a request of their name leads to', async (t) => {
+void t.test('a graph is a document exactly if a request for its name leads to it', async (t) => {
   const [endUser, admin] = ['https://data.example.org/', 'https://data.example.org/admin/']
   const isDocument = (kind: 'end-user' | 'admin', graph: string): boolean =>
     isDocumentOf(
@@ -60,7 +60,7 @@ void t.test('graphs that are documents: exactly those that a request of their na
       { adminBase: admin, endpoints: ENDPOINT_NAMES },
       graph,
     )
-  const isAskedFor = (kind: 'end-user' | 'admin', graph: string): boolean => {
+  const isRequested = (kind: 'end-user' | 'admin', graph: string): boolean => {
     const target = parse(graph.slice('https://data.example.org'.length))
     if (isFailure(target) || target.kind !== 'document' || target.document !== graph) return false
     return target.application.base === (kind === 'admin' ? admin : endUser)
@@ -114,13 +114,13 @@ void t.test('graphs that are documents: exactly those that a request of their na
   fc.assert(
     fc.property(fc.array(piece, { maxLength: 6 }), fc.constantFrom('end-user', 'admin'), (pieces, kind) => {
       const graph = `${endUser}${pieces.join('')}/`
-      return isDocument(kind, graph) === isAskedFor(kind, graph)
+      return isDocument(kind, graph) === isRequested(kind, graph)
     }),
     { numRuns: 2_000 },
   )
 })
 
-void t.test('refused with 400: what could be read in two ways', async (t) => {
+void t.test('400 for a URI that can be read in two ways', async (t) => {
   const rows = [
     '/a//b/',
     '//a/',
@@ -188,7 +188,7 @@ void t.test('indirect graph identification is refused with 400 (spec 1)', async 
   }
 })
 
-void t.test('308 for a document without its slash, the query kept (spec 4.1)', async (t) => {
+void t.test('308 for a document without its slash, with the query (spec 4.1)', async (t) => {
   const rows = [
     ['/a', 'https://data.example.org/a/'],
     ['/a/b?x=%20y&z', 'https://data.example.org/a/b/?x=%20y&z'],
@@ -231,7 +231,7 @@ void t.test('property: one document has one spelling, and parsing a parsed docum
       const parsed = parse(`/${pieces.join('')}/`)
       if (isFailure(parsed) || parsed.kind !== 'document') return
       const again = parse(new URL(parsed.document).pathname)
-      // The URL class cleans what we refuse: had anything been left to clean, the two would differ.
+      // The URL class normalises spellings that we refuse: if one were left, the two would differ.
       if (isFailure(again) || again.kind !== 'document') throw new Error('refused the second time')
       if (again.document !== parsed.document) throw new Error(`${parsed.document} became ${again.document}`)
       if (new URL(parsed.document).href !== parsed.document) throw new Error('not in the normal form')

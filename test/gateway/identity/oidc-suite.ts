@@ -425,7 +425,7 @@ void t.test('identity providers', { timeout: 120_000 }, async (t) => {
     await is('a log-in begun at one application does not end at the other', async (t) => {
       const { location, cookie } = await begin()
       const back = pathOf(await provider.visit(location, 'alice')).replace('/admin/', '/')
-      await refused(t, await nobody('GET', back, withCookie(LOGIN, cookie)), /another provider or place/)
+      await refused(t, await nobody('GET', back, withCookie(LOGIN, cookie)), /another provider or application/)
     })
     await is('an error of the provider → 400, in our words', async (t) => {
       const { location, cookie } = await begin()

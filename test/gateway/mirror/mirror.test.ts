@@ -1,4 +1,4 @@
-// The mirror: what differs between store and repository is found, exactly; is committed; and fills an empty store again.
+// The mirror: it finds the exact differences between store and repository, commits them, and fills an empty store again.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -15,7 +15,7 @@ import type { TimeMapJson } from '../../../gateway/memento/time-map.js'
 import { checkSound, filesAt, git, headOf, logged } from '../../support/bare-repository.js'
 import { freePort } from '../../support/fuseki.js'
 import { command, linesOf, OUTSIDE, triple, VERSIONED, type Ended } from '../../support/mirror.js'
-import { forEachStore, row, type MakeStores, type StoreKind, type Stores } from '../../support/stores.js'
+import { forEachStore, rowsOf, type MakeStores, type StoreKind, type Stores, type Row } from '../../support/stores.js'
 import { makeWorld, ttl, turtle, type World } from '../../support/world.js'
 
 const TITLE = '<http://purl.org/dc/terms/title>'
@@ -24,10 +24,10 @@ interface Mirror {
   readonly world: World
   readonly stores: Stores
   readonly repository: string
-  readonly is: (name: string, run: (t: Test) => Promise<unknown>) => Promise<void>
-  /** The command on the end-user application, by the gateway. */
+  readonly row: Row
+  /** Has the gateway run the command on the end-user application. */
   run(...args: string[]): Promise<Ended>
-  /** Method and path of the commits since a number of them. */
+  /** Method and path of each commit. */
   commits(): string[]
 }
 
@@ -45,7 +45,7 @@ async function makeMirror(t: Test, makeStores: MakeStores, kind: StoreKind, befo
     world,
     stores,
     repository,
-    is: (name, run) => row(t, kind, name, run),
+    row: rowsOf(t, kind),
     run: (action, ...more) => command([action!, '--application', world.base, ...more, ...settings], stores),
     commits: () => logged(repository, '%s'),
   }
@@ -60,19 +60,19 @@ async function contentsOf(store: GraphStore, documents: readonly string[]): Prom
 }
 
 void forEachStore(t, 'changes behind the gateway', async (t, makeStores, kind) => {
-  const { world, stores, repository, is, run, commits } = await makeMirror(t, makeStores, kind)
+  const { world, stores, repository, row, run, commits } = await makeMirror(t, makeStores, kind)
   const owner = world.as('owner')
   const [kept, changed, removed] = [world.freshPath(), world.freshPath(), world.freshPath()]
   for (const path of [kept, changed, removed]) await owner('PUT', path, ttl(turtle(`"${path}"`)))
   const fresh = `${world.base}fresh/nested/`
   const path = (document: string): string => document.slice(world.origin.length)
 
-  await is('what the gateway wrote is equal', async (t) => {
+  await row('documents that the gateway wrote are equal', async (t) => {
     const { code, out, err } = await run('verify')
     t.same([code, err], [0, ''])
     t.match(out, /: 4 documents; equal\.\n$/, 'the root and three more')
   })
-  await is('verify says exactly what was changed, added and removed', async (t) => {
+  await row('verify reports exactly the changed, added and removed documents', async (t) => {
     await owner('GET', changed)
     await stores.endUser.replace(world.origin + changed, triple(world.origin + changed, 'behind'))
     await stores.endUser.remove(world.origin + removed)
@@ -87,7 +87,7 @@ void forEachStore(t, 'changes behind the gateway', async (t, makeStores, kind) =
     ])
     const said = 'different: 1 changed, 1 missing in the repository, 1 missing in the store'
     t.equal(linesOf(ended).at(-1), `${world.base}: 5 documents; ${said}.`)
-    t.same(commits(), before, 'nothing is changed')
+    t.same(commits(), before, 'nothing is committed')
     const { applications, differences } = JSON.parse((await run('verify', '--json')).out) as {
       applications: { documents: number }[]
       differences: { document: string }[]
@@ -98,7 +98,7 @@ void forEachStore(t, 'changes behind the gateway', async (t, makeStores, kind) =
       [path(fresh), changed, removed].sort(),
     )
   })
-  await is('sweep commits exactly that, a commit each, and marks it', async (t) => {
+  await row('sweep commits exactly these, one commit each, marked as SWEEP', async (t) => {
     const before = commits()
     const { code, out, err } = await run('sweep')
     t.same([code, err], [0, ''])
@@ -106,11 +106,11 @@ void forEachStore(t, 'changes behind the gateway', async (t, makeStores, kind) =
     const expected = [changed, removed, path(fresh)].map((path) => `SWEEP ${path}`).sort()
     t.same(commits().slice(before.length).sort(), expected)
     const authors = logged(repository, '%an %(trailers:key=Agent)').slice(before.length)
-    t.same(new Set(authors.map((line) => line.trim())), new Set(['urn:anonymous']), 'nobody is made its author')
+    t.same(new Set(authors.map((line) => line.trim())), new Set(['urn:anonymous']), 'the author is anonymous')
     t.equal(filesAt(repository, headOf(repository)!).size, 4, 'as many files as documents')
     checkSound(t, repository)
   })
-  await is('what is swept is in the history of the document, and is served', async (t) => {
+  await row('a swept state is served, and is in the history of the document', async (t) => {
     const answer = await owner('GET', `${changed}?timemap`, { fields: { Accept: 'application/json' } })
     t.same(
       (JSON.parse(answer.text) as TimeMapJson).versions.map(({ method }) => method),
@@ -119,7 +119,7 @@ void forEachStore(t, 'changes behind the gateway', async (t, makeStores, kind) =
     t.match((await owner('GET', changed)).text, '"behind"')
     t.equal((await owner('GET', removed)).status, 404)
   })
-  await is('a document too large to be read does not stay in doubt for ever', async (t) => {
+  await row('a document too large to be read does not stay in doubt for ever', async (t) => {
     const application = world.running.dataspaces[0]!.endUser
     const mirrored = application.mirrored!
     const author = { method: 'UPDATE', agent: undefined, time: 0 }
@@ -129,13 +129,13 @@ void forEachStore(t, 'changes behind the gateway', async (t, makeStores, kind) =
     }
     t.same([await swept('store.too-large'), await swept('store.time')], [undefined, 'store.time'])
   })
-  await is('then they are equal, and there is nothing to sweep', async (t) => {
+  await row('after a sweep they are equal, and there is nothing to sweep', async (t) => {
     t.match(await run('verify'), { code: 0, out: 'equal' })
     const before = commits()
     t.match(await run('sweep'), { code: 0, out: 'nothing to commit' })
     t.same(commits(), before)
   })
-  await is('graphs that are no documents of the application stay out of it', async (t) => {
+  await row('graphs that are not documents of the application are ignored', async (t) => {
     const others = [
       `${world.base}no-slash`,
       `${world.base}é/`,
@@ -149,7 +149,7 @@ void forEachStore(t, 'changes behind the gateway', async (t, makeStores, kind) =
     t.match(await run('verify'), { code: 0, out: 'equal' })
     for (const graph of graphs) await stores.endUser.remove(graph)
   })
-  await is('blank nodes are compared as such, and committed once', async (t) => {
+  await row('blank nodes are compared by the shape of the graph, and committed once', async (t) => {
     const document = `${world.base}blank/`
     const graph = (a: string, b: string, name: string): string =>
       `<${document}> ${TITLE} _:${a} .\n_:${a} ${TITLE} _:${b} .\n_:${b} ${TITLE} "${name}" .\n`
@@ -163,7 +163,7 @@ void forEachStore(t, 'changes behind the gateway', async (t, makeStores, kind) =
     await stores.endUser.replace(document, graph('p', 'q', 'two'))
     t.match(await run('sweep'), { code: 0, out: 'found: 1 changed' })
   })
-  await is('writes meanwhile are no differences', async (t) => {
+  await row('writes during a run are not differences', async (t) => {
     let going = true
     const writer = async (name: string): Promise<void> => {
       for (let i = 0; going; i++) await owner('PUT', `/${name}${i % 5}/`, ttl(turtle(`"${i}"`)))
@@ -178,7 +178,7 @@ void forEachStore(t, 'changes behind the gateway', async (t, makeStores, kind) =
   })
 })
 
-void forEachStore(t, 'documents that were there before', async (t, makeStores, kind) => {
+void forEachStore(t, 'documents that are older than the gateway', async (t, makeStores, kind) => {
   const OF = 2_000
   const named = (base: string, i: number): string => `${base}c${i % 40}/d${i}/`
   const seed: Seed = async ({ endUser }, base) => {
@@ -189,11 +189,11 @@ void forEachStore(t, 'documents that were there before', async (t, makeStores, k
     for (let i = 0; i < OF; i += 500) await endUser.update(`INSERT DATA { ${insert(i)} }`)
     await endUser.replace(`${base}admin/acl/x/`, triple(base, 'of the admin application'))
   }
-  const { world, stores, repository, is, run, commits } = await makeMirror(t, makeStores, kind, seed)
+  const { world, stores, repository, row, run, commits } = await makeMirror(t, makeStores, kind, seed)
   const documents = [world.base, ...Array.from({ length: OF }, (_, i) => named(world.base, i))]
 
-  await is('are one commit, made before the gateway serves', async (t) => {
-    t.same(commits(), ['SWEEP several documents', 'PUT /'], 'the root is seeded then')
+  await row('become one commit before the gateway serves', async (t) => {
+    t.same(commits(), ['SWEEP several documents', 'PUT /'], 'the root is seeded after that')
     const first = logged(repository, '%H')[0]!
     t.equal(git(repository, ['ls-tree', '-r', '--name-only', first]).trim().split('\n').length, OF)
     const document = named(world.base, 7)
@@ -203,19 +203,19 @@ void forEachStore(t, 'documents that were there before', async (t, makeStores, k
       { documents: OF },
     )
   })
-  await is('are known to the history', async (t) => {
+  await row('are in the history', async (t) => {
     const path = named('/', 7)
     const answer = await world.as('owner')('GET', `${path}?timemap`, { fields: { Accept: 'application/json' } })
     t.match(JSON.parse(answer.text), { versions: [{ method: 'SWEEP' }] })
     t.match(await run('verify'), { code: 0, out: '2,001 documents; equal' })
   })
-  await is('fill an empty store again', async (t) => {
+  await row('fill an empty store again', async (t) => {
     await world.as('owner')('PUT', named('/', 7), ttl(turtle('"later"')))
     const before = await contentsOf(stores.endUser, documents)
     const args = ['--application', world.base, ...OUTSIDE, ...VERSIONED, '--https', new URL(world.base).port]
     const rebuild = (into: Stores, ...more: string[]): Promise<Ended> =>
       command(['rebuild', ...args, '--data', world.folder, '--management', 'off', ...more], into)
-    t.match(await rebuild(stores), { code: 3, err: /in use by another/ }, 'not while a gateway holds the history')
+    t.match(await rebuild(stores), { code: 3, err: /in use by another/ }, 'not while a gateway uses the history')
     await world.running.close(1_000)
     const empty = await makeStores()
     t.match(await rebuild(stores), { code: 3, err: /not empty.*2001 documents.*--force/ })
@@ -227,7 +227,7 @@ void forEachStore(t, 'documents that were there before', async (t, makeStores, k
     const forced = await rebuild(empty, '--force')
     t.equal(forced.code, 1)
     t.same(linesOf(forced)[0], `missing in the repository  ${other}`)
-    t.equal(linesOf(forced).length, 2, 'the repository has won, and nothing is removed')
+    t.equal(linesOf(forced).length, 2, 'the repository overwrites the store, and nothing is removed')
     const sweep = ['sweep', ...args, '--data', world.folder, '--management', 'off']
     t.match(await command(sweep, empty), { code: 0, out: '1 missing in the repository' }, 'without a gateway')
     t.equal(commits().at(-1), 'SWEEP /other/')
@@ -235,11 +235,11 @@ void forEachStore(t, 'documents that were there before', async (t, makeStores, k
 })
 
 void t.test('the command', async (t) => {
-  const is = (name: string, run: (t: Test) => Promise<unknown>): Promise<void> => row(t, 'none', name, run)
+  const row = rowsOf(t, 'none')
   const folder = mkdtempSync(join(tmpdir(), 'triplegate-mirror-'))
   t.teardown(() => rmSync(folder, { recursive: true, force: true }))
   const nowhere = ['--management', String(await freePort()), '--data', folder]
-  await is('wrong arguments, and what is not there', async (t) => {
+  await row('wrong arguments, and gateways that do not exist', async (t) => {
     const rows: [args: string[], code: number, err: RegExp][] = [
       [[], 2, /write triplegate mirror verify, sweep or rebuild/],
       [['check'], 2, /write triplegate mirror/],
@@ -265,10 +265,10 @@ void t.test('the command', async (t) => {
       t.match(ended.err, err, args.join(' '))
     }
   })
-  await is('--help', async (t) => {
+  await row('--help', async (t) => {
     t.match(await command(['--help']), { code: 0, out: /verify\|sweep\|rebuild.*--force.*Exit codes: 0/s })
   })
-  await is('a repository that cannot be reached does not keep a first start from serving', async (t) => {
+  await row('a first start serves while the repository cannot be reached', async (t) => {
     const [endUser, admin] = await Promise.all([openEmbeddedStore('end-user'), openEmbeddedStore('admin')])
     t.teardown(() => Promise.all([endUser.close(), admin.close()]))
     const port = await freePort()
@@ -290,11 +290,11 @@ void t.test('the command', async (t) => {
   })
 })
 
-void t.test('whether two texts say the same', async (t) => {
+void t.test('whether two N-Triples texts are the same graph', async (t) => {
   const X = 'http://www.w3.org/2001/XMLSchema#'
   const typed = (text: string, type: string): string => `<s:> <p:> "${text}"^^<${X}${type}> .\n`
-  const is = (name: string, run: (t: Test) => unknown): Promise<void> => row(t, 'none', name, run)
-  await is('literals are taken by their values', (t) => {
+  const row = rowsOf(t, 'none')
+  await row('literals are compared by their values', (t) => {
     const rows: [type: string, a: string, b: string, same: boolean][] = [
       ['dateTime', '2024-01-01T00:00:00.120Z', '2024-01-01T00:00:00.12Z', true],
       ['dateTime', '2024-01-01T00:00:00.000Z', '2024-01-01T00:00:00+00:00', true],
@@ -315,7 +315,7 @@ void t.test('whether two texts say the same', async (t) => {
     t.notOk(areSame(undefined, typed('1', 'integer')))
     t.ok(areSame(undefined, undefined))
   })
-  await is('graphs are the same whatever the labels and the order, and are not when a triple is another', () => {
+  await row('graphs are the same whatever the labels and the order, and are not when a triple is another', () => {
     const term = fc.oneof(
       fc.nat(5).map((n) => `_:n${n}`),
       fc.nat(2).map((n) => `<o:${n}>`),
@@ -340,7 +340,7 @@ void t.test('whether two texts say the same', async (t) => {
       }),
     )
   })
-  await is('a long list and a ring take no time worth telling', (t) => {
+  await row('a long list and a ring take little time', (t) => {
     const ring = (prefix: string, length: number): string =>
       Array.from({ length }, (_, i) => `_:${prefix}${i} <next:> _:${prefix}${(i + 1) % length} .\n`).join('')
     t.ok(areSame(ring('a', 5_000), ring('b', 5_000)))

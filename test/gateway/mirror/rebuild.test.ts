@@ -1,4 +1,4 @@
-// Files in the repository that no store can read: stores are filled with all the others, and these are named.
+// Files in the repository that no store can read: stores are filled with all others, and these are reported.
 import t, { type Test } from 'tap'
 import { foreignCommit } from '../../support/bare-repository.js'
 import { linesOf, makePlace, triple, type Place } from '../../support/mirror.js'
@@ -8,12 +8,12 @@ import { ttl, turtle } from '../../support/world.js'
 t.setTimeout(120_000)
 
 const FILES: [name: string, content: string][] = [
-  ['no N-Triples', 'this is no triple\n'],
+  ['text that is not N-Triples', 'this is no triple\n'],
   ['a triple that is cut off', triple('https://localhost/bad/', 'x').slice(0, -6)],
   ['a blank predicate', '<a:a> _:b <c:c> .\n'],
 ]
 
-/** A document written, and the gateway ended. */
+/** Writes a document and closes the gateway. */
 async function begin(place: Place, makeStores: MakeStores): Promise<void> {
   const { owner, running } = await place.start(await makeStores())
   await owner('PUT', '/good/', ttl(turtle('"good"')))
@@ -42,7 +42,7 @@ void forEachStore(t, 'rebuild from a repository with a file of', async (t, makeS
   }
 })
 
-void forEachStore(t, 'a store within, filled from a repository with a file of', async (t, makeStores, kind) => {
+void forEachStore(t, 'an embedded store, filled from a repository with a file of', async (t, makeStores, kind) => {
   if (kind !== 'embedded') return
   const place = await makePlace(t, [])
   await begin(place, makeStores)

@@ -1,5 +1,5 @@
-// What an update leaves to be found, and what is found before a write (design 6): on a real repository, with a store that is
-// asked as one over HTTP is.
+// Changes found after an update and before a write (design 6): on a real repository, with an embedded store that does not
+// announce its changes, as a store over HTTP does not.
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
@@ -24,12 +24,12 @@ interface Life {
   readonly journalled: JournalledStore
   /** Method and agent of each commit of the document, oldest first. */
   commits(document: string): Promise<string[]>
-  /** Documents that differ between store and branch. */
+  /** How many documents differ between store and branch. */
   differing(): Promise<number>
   close(): Promise<void>
 }
 
-/** The store, and with it the folder, outlive each life of the gateway. */
+/** Store and folder outlive each life of the gateway. */
 async function live(folder: string, store: GraphStore): Promise<Life> {
   const place = { folder: join(folder, 'repository.git'), branch: 'main', pathPrefix: 'graphs', now: Date.now }
   const repository = succeeded(await openLocalRepository(place))
@@ -101,22 +101,25 @@ const update = (text: string, agent: string, documents?: string[]) => ({ text, a
 const retitle = (from: string, to: string): string =>
   `DELETE { GRAPH ?g { ?s ?p "${from}" } } INSERT { GRAPH ?g { ?s ?p "${to}" } } WHERE { GRAPH ?g { ?s ?p "${from}" } }`
 
-void t.test('an update of any document is told from what is not on the branch yet', async (t) => {
-  const life = await live(temporaryFolder(t), await makeStore(t))
-  t.teardown(life.close)
-  const { journalled } = life
-  await journalled.carryOut(put('back', 'A'))
-  await life.history.settled(SOON)
-  await journalled.carryOut(put('gone', 'short-lived'))
-  await journalled.carryOut(put('back', 'B', content('back', 'A')))
-  const drop = 'DELETE { GRAPH ?g { ?s ?p ?o } } WHERE { GRAPH ?g { ?s ?q "short-lived" . ?s ?p ?o } }'
-  t.equal(await journalled.update(update(`${drop} ; ${retitle('B', 'A')}`, 'urn:bob')), undefined)
-  t.same(await life.commits(iriOf('gone')), ['PUT ann', 'UPDATE bob'], 'made and removed before it was committed')
-  t.same(await life.commits(iriOf('back')), ['PUT ann', 'PUT ann', 'UPDATE bob'], 'changed, and changed back')
-  t.equal(await life.differing(), 0)
-})
+void t.test(
+  'the changes of an update of any document are told from earlier changes that are not on the branch yet',
+  async (t) => {
+    const life = await live(temporaryFolder(t), await makeStore(t))
+    t.teardown(life.close)
+    const { journalled } = life
+    await journalled.carryOut(put('back', 'A'))
+    await life.history.settled(SOON)
+    await journalled.carryOut(put('gone', 'short-lived'))
+    await journalled.carryOut(put('back', 'B', content('back', 'A')))
+    const drop = 'DELETE { GRAPH ?g { ?s ?p ?o } } WHERE { GRAPH ?g { ?s ?q "short-lived" . ?s ?p ?o } }'
+    t.equal(await journalled.update(update(`${drop} ; ${retitle('B', 'A')}`, 'urn:bob')), undefined)
+    t.same(await life.commits(iriOf('gone')), ['PUT ann', 'UPDATE bob'], 'created and removed before it was committed')
+    t.same(await life.commits(iriOf('back')), ['PUT ann', 'PUT ann', 'UPDATE bob'], 'changed, and changed back')
+    t.equal(await life.differing(), 0)
+  },
+)
 
-void t.test('what two updates of any document have done is told apart', async (t) => {
+void t.test('the changes of two updates of any document are told apart', async (t) => {
   const store = await makeStore(t)
   const life = await live(temporaryFolder(t), store)
   t.teardown(life.close)
@@ -126,19 +129,19 @@ void t.test('what two updates of any document have done is told apart', async (t
   store.slowness = 500
   t.equal(await life.journalled.update(update(retitle('old', 'ann’s'), 'urn:ann')), undefined)
   const early = await life.journalled.update(update(retitle('ann’s', 'bob’s'), 'urn:bob'))
-  t.equal(early?.failure, 'store.in-doubt', 'what the first has changed is not all found')
+  t.equal(early?.failure, 'store.in-doubt', 'not all changes of the first are in the journal yet')
   store.slowness = 0
   for (let tries = 0; life.history.status().inDoubt > 0 && tries < 100; tries++) await new Promise((resolve) => setTimeout(resolve, 100)) // prettier-ignore
   t.equal(await life.journalled.update(update(retitle('ann’s', 'bob’s'), 'urn:bob')), undefined)
   for (const name of names) t.same(await life.commits(iriOf(name)), ['PUT ann', 'UPDATE ann', 'UPDATE bob'], name)
 })
 
-void t.test('killed between journalling what an update made and saying so: one commit', async (t) => {
+void t.test('killed after journalling the changes of an update, before marking them as done: one commit', async (t) => {
   const [folder, store] = [temporaryFolder(t), await makeStore(t)]
   const first = await live(folder, store)
   await first.journalled.carryOut(put('a', '1'))
   await first.history.settled(SOON)
-  // Nothing more comes of this life: what it has begun is on the disk, and that it is done is not.
+  // This life stops here: the entries that it has begun are on disk, and their completion is not.
   first.history.done = () => new Promise(() => undefined)
   const asked = first.journalled.update(update(retitle('1', '2'), 'urn:bob', [iriOf('a')]))
   void asked
@@ -151,7 +154,7 @@ void t.test('killed between journalling what an update made and saying so: one c
   t.equal(await second.differing(), 0)
 })
 
-void t.test('a state that came to be behind the gateway is a version before it is overwritten', async (t) => {
+void t.test('a state that was written behind the gateway becomes a version before it is overwritten', async (t) => {
   const store = await makeStore(t)
   const life = await live(temporaryFolder(t), store)
   t.teardown(life.close)
@@ -174,7 +177,7 @@ void t.test('a state that came to be behind the gateway is a version before it i
   )
 })
 
-void t.test('what could never be committed does not get into the journal', async (t) => {
+void t.test('a change that could never be committed is not journalled', async (t) => {
   const life = await live(temporaryFolder(t), await makeStore(t))
   t.teardown(life.close)
   const document = `${BASE}${'long'.repeat(1_200)}/`
@@ -183,7 +186,11 @@ void t.test('what could never be committed does not get into the journal', async
   await life.journalled.carryOut(put('a', document))
   t.equal(await life.journalled.update(update(`INSERT { GRAPH ?g { ?s ?p 1 } } WHERE { GRAPH ?h { ?s ?p ?o } BIND(IRI(?o) AS ?g) }`, 'urn:bob')), undefined) // prettier-ignore
   t.equal(await life.history.settled(SOON), true)
-  t.match(life.history.status(), { depth: 0, blocked: [] }, 'nor where only the store knows what it has made')
+  t.match(
+    life.history.status(),
+    { depth: 0, blocked: [] },
+    'not even where only the store knows which graph it has created',
+  )
 })
 
 void t.test('a document that has become too large to be read can be made smaller, and removed', async (t) => {
@@ -194,7 +201,7 @@ void t.test('a document that has become too large to be read can be made smaller
   for (const by of ['1', '2', '3']) t.equal(await life.journalled.update(update(grow(by), 'urn:bob', [document])), undefined) // prettier-ignore
   const shrink = `DELETE { GRAPH <${document}> { ?s ?p ?o } } WHERE { GRAPH <${document}> { ?s ?p ?o FILTER(STRSTARTS(?o, "3")) } }`
   t.equal(await life.journalled.update(update(shrink, 'urn:cy', [document])), undefined)
-  t.same(await life.commits(document), ['UPDATE bob', 'UPDATE bob'], 'as large as it was in its last version')
+  t.same(await life.commits(document), ['UPDATE bob', 'UPDATE bob'], 'it is equal to its last version again')
   t.equal(await life.journalled.update(update(grow('4'), 'urn:bob', [document])), undefined)
   t.equal(await life.journalled.update(update(`DROP GRAPH <${document}>`, 'urn:cy', [document])), undefined)
   t.same(await life.commits(document), ['UPDATE bob', 'UPDATE bob', 'UPDATE cy'])

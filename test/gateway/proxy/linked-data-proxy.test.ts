@@ -1,12 +1,12 @@
-// The Linked Data proxy (spec 4.4): what is passed on in which form, what is refused, and what never passes, in either way.
+// The Linked Data proxy (spec 4.4): conversions, refusals, and the fields that never pass in either direction.
 import { gzipSync } from 'node:zlib'
 import { networkInterfaces } from 'node:os'
 import t, { type Test } from 'tap'
 import { openEmbeddedStore } from '../../../gateway/stores/embedded-store.js'
 import { startServer, type Respond } from '../../policies/fetch/guarded-fetch-servers.js'
 import type { Answer, Send } from '../../support/client.js'
-import { freePort } from '../../support/fuseki.js'
-import { row } from '../../support/stores.js'
+import { freePort } from '../../support/ports.js'
+import { rowsOf } from '../../support/stores.js'
 import { makeWorld, type World } from '../../support/world.js'
 
 const TURTLE = '<#me> <http://xmlns.com/foaf/0.1/knows> [ <http://xmlns.com/foaf/0.1/name> "Ann" ] .'
@@ -144,9 +144,9 @@ async function world(t: Test, ...flags: string[]): Promise<World> {
 }
 
 void t.test('the Linked Data proxy', async (t) => {
-  const is = (name: string, run: (t: Test) => Promise<unknown>) => row(t, 'none', name, run)
+  const row = rowsOf(t, 'none')
   const management = await freePort()
-  const flags = ['--allow-fetch', '127.0.0.0/8', '--allow-fetch', '::1', '--proxy-timeout', '1500']
+  const flags = ['--allow-fetch', '127.0.0.0/8', '--allow-fetch', '::1', '--proxy-timeout', '4000']
   const { as, base, origin } = await world(t, ...flags, '--management', String(management))
   const server = await startServer(respond)
   const second = await startServer(respond)
@@ -158,7 +158,7 @@ void t.test('the Linked Data proxy', async (t) => {
   t.beforeEach(() => [server, second].forEach((one) => one.forget()))
 
   for (const [name, [type]] of Object.entries(RDF)) {
-    await is(
+    await row(
       `RDF: ${type} (${name}) is given in the negotiated format, its IRIs resolved against its own URL`,
       async (t) => {
         const expected = `<${at(`/${name}`)}#me> <${NAME}> "Ann" .\n`
@@ -183,7 +183,7 @@ void t.test('the Linked Data proxy', async (t) => {
   }
 
   for (const name of ['results-json', 'results-xml']) {
-    await is(`SPARQL results: ${name} in each of the four formats`, async (t) => {
+    await row(`SPARQL results: ${name} in each of the four formats`, async (t) => {
       const get = async (accept: string): Promise<string> => {
         const answer = await ask(at(`/${name}`), { Accept: accept })
         t.match(answer.fields['content-type'], accept)
@@ -200,7 +200,7 @@ void t.test('the Linked Data proxy', async (t) => {
       t.match(await get(XML_RESULTS), /<literal xml:lang="en">A, "b"(\t|&#9;)&amp;&lt;<\/literal>/)
     })
   }
-  await is('SPARQL results: a yes or no has two formats, and no table', async (t) => {
+  await row('SPARQL results: a boolean has two formats, and no table', async (t) => {
     for (const name of ['ask-json', 'ask-xml']) {
       t.match((await ask(at(`/${name}`), { Accept: XML_RESULTS })).text, '<boolean>true</boolean>')
       t.match((await ask(at(`/${name}`), { Accept: JSON_RESULTS })).text, /"boolean": ?true/)
@@ -209,20 +209,20 @@ void t.test('the Linked Data proxy', async (t) => {
     }
   })
 
-  await is('what is passed through, and 406', async (t) => {
+  await row('content that passes as it is, and 406', async (t) => {
     const rows: [what: string, path: string, accept: string | undefined, status: number, type?: string][] = [
       ['a page, to a browser', '/html', 'text/html, */*;q=0.8', 200, 'text/html; charset=utf-8'],
-      ['a page without RDF, to whoever takes anything', '/html', undefined, 200, 'text/html; charset=utf-8'],
-      ['a page without RDF, to whoever wants RDF', '/html', 'text/turtle', 406],
+      ['a page without RDF, for Accept: */*', '/html', undefined, 200, 'text/html; charset=utf-8'],
+      ['a page without RDF, for Accept: text/turtle', '/html', 'text/turtle', 406],
       ['a page with RDF, to a browser', '/island', 'text/html, */*;q=0.8', 200, 'text/html'],
-      ['a page with RDF, to whoever takes anything', '/island', '*/*', 200, 'text/turtle;charset=UTF-8'],
+      ['a page with RDF, for Accept: */*', '/island', '*/*', 200, 'text/turtle;charset=UTF-8'],
       ['an image', '/svg', 'image/*', 200, 'image/svg+xml'],
-      ['an image, to whoever wants RDF', '/svg', 'text/turtle', 406],
-      ['RDF, to whoever wants an image', '/turtle', 'image/*', 406],
+      ['an image, for Accept: text/turtle', '/svg', 'text/turtle', 406],
+      ['RDF, for Accept: image/*', '/turtle', 'image/*', 406],
       ['content without a type', '/untyped', '*/*', 200, 'application/octet-stream'],
-      ['content without a type, to whoever wants RDF', '/untyped', 'text/turtle', 406],
-      ['several graphs, to whoever takes them', '/graphs', 'application/trig', 200, 'application/trig'],
-      ['several graphs, to whoever wants one', '/graphs', 'text/turtle', 502],
+      ['content without a type, for Accept: text/turtle', '/untyped', 'text/turtle', 406],
+      ['several graphs, for Accept: application/trig', '/graphs', 'application/trig', 200, 'application/trig'],
+      ['several graphs, for Accept: text/turtle', '/graphs', 'text/turtle', 502],
       ['parts with fields of their own', '/mixed', '*/*', 406],
     ]
     for (const [what, path, accept, status, type] of rows) {
@@ -232,8 +232,8 @@ void t.test('the Linked Data proxy', async (t) => {
     }
   })
 
-  await is(
-    'the server is asked for what the client accepts, and for the other syntaxes where these will do',
+  await row(
+    'the Accept field of the client goes out, with the other RDF syntaxes if the gateway can convert them',
     async (t) => {
       await ask(at('/turtle'), { Accept: 'application/ld+json;q=0.7, text/html' })
       t.match(server.seen[0]!.fields.accept, /^application\/ld\+json;q=0\.7, text\/html, .*text\/turtle;q=0\.1/)
@@ -244,7 +244,7 @@ void t.test('the Linked Data proxy', async (t) => {
     },
   )
 
-  await is('a page of another server cannot act as one of ours', async (t) => {
+  await row('a page of another server cannot act as a page of this one', async (t) => {
     for (const path of ['/html', '/svg', '/island', '/echo', '/gone', '/turtle']) {
       const { fields } = await ask(at(path), { Accept: '*/*' })
       t.equal(fields['content-security-policy'], "default-src 'none'; sandbox", path)
@@ -256,7 +256,7 @@ void t.test('the Linked Data proxy', async (t) => {
     t.equal((await ask(at('/untyped'), { 'Sec-Fetch-Dest': 'empty' })).status, 200)
   })
 
-  await is('nothing that says who is asking leaves; nothing that acts for an origin comes back', async (t) => {
+  await row('no field that identifies the client goes out; no field that acts for an origin comes back', async (t) => {
     const mine = {
       Authorization: 'Bearer secret',
       Cookie: '__Host-session=secret',
@@ -279,7 +279,7 @@ void t.test('the Linked Data proxy', async (t) => {
       Range: 'bytes=0-1',
       'Accept-Language': 'da',
     }
-    // Those that this gateway understands itself would be refused at once.
+    // The gateway itself understands these two and refuses such values.
     const { Authorization, 'On-Behalf-Of': delegator, ...rest } = mine
     const answer = await ask(at('/echo'), rest)
     t.equal(answer.status, 200, answer.text)
@@ -287,7 +287,7 @@ void t.test('the Linked Data proxy', async (t) => {
     t.strictSame(
       Object.keys(fields).sort(),
       ['accept', 'accept-encoding', 'accept-language', 'connection', 'host', 'user-agent', 'via'],
-      'the list of what goes out',
+      'the fields that go out',
     )
     t.notMatch(answer.text, /secret|192\.0\.2|stranger|agents/)
     for (const name of [
@@ -312,34 +312,34 @@ void t.test('the Linked Data proxy', async (t) => {
     t.equal((await ask(at('/challenge'))).fields['www-authenticate'], undefined, '401 without its challenge')
   })
 
-  await is("one caller's answer is nobody else's", async (t) => {
+  await row('answers are not shared between clients', async (t) => {
     t.equal((await ask(at('/turtle'))).status, 200)
     t.equal((await ask(at('/turtle'))).status, 200)
-    t.equal(server.seen.length, 2, 'each is fetched anew')
-    const refused = await as('nobody')('GET', proxied(at('/turtle')))
+    t.equal(server.seen.length, 2, 'each request is fetched')
+    const refused = await as('anonymous')('GET', proxied(at('/turtle')))
     t.equal(refused.status, 403)
     t.notMatch(refused.text, 'Ann')
-    t.equal(server.seen.length, 2, 'nothing is fetched for whoever may not ask')
+    t.equal(server.seen.length, 2, 'nothing is fetched for a client without the right')
     const cached = await ask(at('/cached'), { Accept: '*/*' })
     t.equal(cached.fields['cache-control'], 'private, max-age=60')
     t.equal(cached.fields.vary, 'Accept, accept-language')
     t.equal(cached.fields.age, '7')
     t.equal(cached.fields.expires, undefined)
-    t.equal((await ask(at('/turtle'))).fields['cache-control'], 'private, no-cache', 'nothing said')
+    t.equal((await ask(at('/turtle'))).fields['cache-control'], 'private, no-cache', 'no Cache-Control from the server')
   })
 
-  await is('who may not use it does not learn what is where', async (t) => {
-    const nobody = as('nobody')
+  await row('a client that may not use the proxy learns nothing about other servers', async (t) => {
+    const anonymous = as('anonymous')
     const answers = [at('/turtle'), 'http://10.0.0.1/', 'file:///etc/passwd', base].map(async (url) => {
-      const { status, text } = await nobody('GET', proxied(url))
+      const { status, text } = await anonymous('GET', proxied(url))
       return `${status} ${text}`
     })
     t.equal(new Set(await Promise.all(answers)).size, 1)
-    t.equal((await nobody('PUT', proxied(at('/echo')), { body: 'x' })).status, 403)
+    t.equal((await anonymous('PUT', proxied(at('/echo')), { body: 'x' })).status, 403)
     t.equal(server.seen.length, 0)
   })
 
-  await is('conditions and validators', async (t) => {
+  await row('conditions and validators', async (t) => {
     const url = at('/versioned')
     const turtle = await ask(url, { Accept: 'text/turtle' })
     const json = await ask(url, { Accept: 'application/ld+json' })
@@ -349,34 +349,30 @@ void t.test('the Linked Data proxy', async (t) => {
     t.equal(turtle.fields['last-modified'], 'Wed, 01 Jan 2025 00:00:00 GMT')
     t.equal((await ask(url, { Accept: 'text/turtle' })).text, turtle.text, 'the same bytes, blank nodes and all')
     t.equal((await ask(url, { Accept: 'text/turtle' }, 'HEAD')).fields.etag, tag, 'HEAD')
+    // prettier-ignore
     const rows: [what: string, accept: string, conditions: Record<string, string>, status: number, sent?: string][] = [
-      ['the form that one has', 'text/turtle', { 'If-None-Match': tag }, 304, '"v;1"'],
+      ['the current form', 'text/turtle', { 'If-None-Match': tag }, 304, '"v;1"'],
       ['among others', 'text/turtle', { 'If-None-Match': `"x", ${tag}, ${other}` }, 304, '"v;1"'],
       ['weakly', 'text/turtle', { 'If-None-Match': `W/${tag}` }, 304, 'W/"v;1"'],
-      ['another form than the one asked for', 'application/ld+json', { 'If-None-Match': tag }, 200],
-      ['a tag that is not from here', 'text/turtle', { 'If-None-Match': '"v;1"' }, 200],
+      ['another form than the requested one', 'application/ld+json', { 'If-None-Match': tag }, 200],
+      ['a tag that this gateway did not make', 'text/turtle', { 'If-None-Match': '"v;1"' }, 200],
       ['an older state', 'text/turtle', { 'If-None-Match': '"v;0;text/turtle;ttl"' }, 200, '"v;0"'],
       ['any', 'text/turtle', { 'If-None-Match': '*' }, 304, '*'],
       ['a date', 'text/turtle', { 'If-Modified-Since': 'Wed, 01 Jan 2025 00:00:00 GMT' }, 304],
-      [
-        'a date that does not count',
-        'text/turtle',
-        { 'If-None-Match': '"x"', 'If-Modified-Since': 'Wed, 01 Jan 2025 00:00:00 GMT' },
-        200,
-      ],
+      ['a date beside an entity-tag', 'text/turtle', { 'If-None-Match': '"x"', 'If-Modified-Since': 'Wed, 01 Jan 2025 00:00:00 GMT' }, 200],
     ]
     for (const [what, accept, conditions, status, sent] of rows) {
       server.forget()
       const answer = await ask(url, { Accept: accept, ...conditions })
       t.equal(answer.status, status, what)
-      t.equal(server.seen[0]!.fields['if-none-match'], sent, `${what}: what the server is asked`)
+      t.equal(server.seen[0]!.fields['if-none-match'], sent, `${what}: the condition that goes out`)
       if (status === 304 && sent?.includes('v;1')) t.match(answer.fields.etag, tag, what)
       if (status === 304) t.equal(answer.text, '', what)
     }
     const writes: [what: string, match: string, status: number][] = [
       ['the state that was read', tag, 204],
-      ['in whichever form', other, 204],
-      ['as the server says it', '"v;1"', 204],
+      ['in another form', other, 204],
+      ['the tag of the server itself', '"v;1"', 204],
       ['another state', '"v;0;text/turtle;ttl"', 412],
     ]
     for (const [what, match, status] of writes) {
@@ -386,7 +382,7 @@ void t.test('the Linked Data proxy', async (t) => {
     t.equal((await ask(redirected, { Accept: 'text/turtle', 'If-None-Match': tag })).status, 304, 'after a redirection')
   })
 
-  await is('every method, with its content', async (t) => {
+  await row('every method, with its content', async (t) => {
     for (const method of ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']) {
       server.forget()
       const content = method === 'GET' || method === 'HEAD' ? {} : { body: '<> <urn:x:p> 1 .' }
@@ -415,7 +411,7 @@ void t.test('the Linked Data proxy', async (t) => {
     t.equal(server.seen.length, 1, 'of those, one has arrived')
   })
 
-  await is('answers to writes, and errors, come as they are where the form is not accepted', async (t) => {
+  await row('answers to writes and errors pass unchanged if their form is not acceptable', async (t) => {
     const created = await ask(at('/created'), { Accept: 'image/png' }, 'POST', { body: 'x' })
     t.equal(created.status, 201)
     t.equal(created.fields.location, at('/new/'), 'Location is absolute, and not ours')
@@ -426,7 +422,7 @@ void t.test('the Linked Data proxy', async (t) => {
     for (const path of ['/partial', '/unasked']) t.equal((await ask(at(path), { Accept: '*/*' })).status, 502, path)
   })
 
-  await is('a page of another site may not write through it', async (t) => {
+  await row('a page of another site may not write through it', async (t) => {
     for (const fields of [{ Origin: 'https://evil.test' }, { 'Sec-Fetch-Site': 'cross-site' }] as Record<
       string,
       string
@@ -438,7 +434,7 @@ void t.test('the Linked Data proxy', async (t) => {
     t.equal((await ask(at('/echo'), { Origin: origin }, 'POST', { body: 'x' })).status, 200)
   })
 
-  await is('local URLs are refused, however they are spelled', async (t) => {
+  await row('local URLs are refused in every spelling', async (t) => {
     const { port } = new URL(base)
     const rows = [
       base,
@@ -469,7 +465,7 @@ void t.test('the Linked Data proxy', async (t) => {
     t.equal((await ask(at(`/to?to=${encodeURIComponent(`${base}secret/`)}`))).status, 400, 'a redirection to one')
   })
 
-  await is('URLs that are refused', async (t) => {
+  await row('URLs that are refused', async (t) => {
     const rows: [what: string, url: string][] = [
       ['private', 'http://10.0.0.1/'],
       ['private, in another spelling', 'http://0xa000001/'],
@@ -497,25 +493,25 @@ void t.test('the Linked Data proxy', async (t) => {
     t.equal(server.seen.at(-1)!.path, '/turtle')
   })
 
-  await is('servers that fail', async (t) => {
+  await row('servers that fail', async (t) => {
     const rows: [what: string, url: string, status: number][] = [
-      ['nobody listens', 'http://127.0.0.1:1/', 502],
+      ['no server listens', 'http://127.0.0.1:1/', 502],
       ['no such host', 'http://nowhere.invalid/', 502],
       ['slow', at('/slow'), 504],
       ['too large', at('/large'), 502],
-      ['too large to be written anew', at('/bulky'), 502],
+      ['too large to be converted', at('/bulky'), 502],
       ['a gzip bomb', at('/bomb'), 502],
-      ['round in a circle', at(`/to?to=${encodeURIComponent('?to=')}`), 502],
+      ['a circle of redirections', at(`/to?to=${encodeURIComponent('?to=')}`), 502],
       ...Object.keys(FLAWED).map((name): [string, string, number] => [name, at(`/${name}`), 502]),
     ]
     for (const [what, url, status] of rows) {
       const answer = await ask(url, { Accept: 'text/turtle, text/csv' })
       t.equal(answer.status, status, `${what}: ${answer.text.slice(0, 300)}`)
-      t.notMatch(answer.text, /127\.0\.0\.1|nowhere/, `${what}: no address is told`)
+      t.notMatch(answer.text, /127\.0\.0\.1|nowhere/, `${what}: no address in the answer`)
     }
   })
 
-  await is('redirections: followed for readers, with what they may carry; passed back to writers', async (t) => {
+  await row('redirections: followed for reads, with the allowed fields; passed back for writes', async (t) => {
     const there = at('/echo', second)
     const to = at(`/to?to=${encodeURIComponent(there)}`)
     const followed = await ask(to, { Accept: 'application/json', Cookie: 'secret=1', 'Accept-Language': 'da' })
@@ -537,7 +533,7 @@ void t.test('the Linked Data proxy', async (t) => {
     t.equal(script.fields.location, undefined, 'to http and https only')
   })
 
-  await is('a loop through another server ends', async (t) => {
+  await row('a loop through another server is detected', async (t) => {
     let depth = 0
     const mirror = await startServer(({ fields, path }, response) => {
       depth++
@@ -552,17 +548,17 @@ void t.test('the Linked Data proxy', async (t) => {
     t.equal(mirror.seen[0]!.fields.via!.split(', ')[0], '1.0 fred')
   })
 
-  await is('one agent has so many requests under way, and no more', async (t) => {
+  await row('one agent has at most 8 requests at the same time', async (t) => {
     const answers = await Promise.all(Array.from({ length: 12 }, () => ask(at('/slow'))))
     const statuses = answers.map(({ status }) => status).sort()
     t.strictSame(statuses, [...Array<number>(4).fill(503), ...Array<number>(8).fill(504)])
-    t.equal((await ask(at('/turtle'))).status, 200, 'afterwards there is room again')
+    t.equal((await ask(at('/turtle'))).status, 200, 'afterwards the agent can request again')
   })
 
-  await is('--proxy everyone: without an identity, too; --proxy off: 405 for all', async (t) => {
+  await row('--proxy everyone: without an identity, too; --proxy off: 405 for all', async (t) => {
     const everyone = await world(t, ...flags, '--proxy', 'everyone')
-    t.equal((await everyone.as('nobody')('GET', proxied(at('/turtle')))).status, 200)
-    t.equal((await everyone.as('nobody')('GET', proxied(everyone.base))).status, 400)
+    t.equal((await everyone.as('anonymous')('GET', proxied(at('/turtle')))).status, 200)
+    t.equal((await everyone.as('anonymous')('GET', proxied(everyone.base))).status, 400)
     const off = await world(t, ...flags, '--proxy', 'off')
     const refused = await off.as('owner')('GET', proxied(at('/turtle')))
     t.equal(`${refused.status} ${refused.fields.allow}`, '405 ')

@@ -1,4 +1,4 @@
-// Who is asking: WebID-TLS from the TLS listener and from a trusted proxy's Client-Cert field (RFC 9440), with attacks.
+// The identity of the client: WebID-TLS from the TLS listener and from a trusted proxy's Client-Cert field (RFC 9440), with attacks.
 import { createServer as createPlain } from 'node:http'
 import { createServer } from 'node:https'
 import { once } from 'node:events'
@@ -10,8 +10,8 @@ import { makeClientCertificate, makeServerCertificate } from '../../../gateway/a
 import { readClientCertificate, parseClientCertField } from '../../../policies/identity/client-certificate.js'
 import { isCrossSite } from '../../../policies/cross-site.js'
 import { makeClient, type Send } from '../../support/client.js'
-import { row } from '../../support/stores.js'
-import { freePort } from '../../support/fuseki.js'
+import { rowsOf } from '../../support/stores.js'
+import { freePort } from '../../support/ports.js'
 import { makeWorld, profileOf, ttl, type World, type WorldOptions } from '../../support/world.js'
 
 const DAY = 86_400_000
@@ -26,7 +26,7 @@ async function world(t: Test, options: WorldOptions): Promise<World> {
 }
 
 void t.test('identity', async (t) => {
-  const is = (name: string, run: (t: Test) => Promise<unknown>) => row(t, 'none', name, run)
+  const row = rowsOf(t, 'none')
   const http = await freePort()
   const flags = [
     '--http',
@@ -45,13 +45,13 @@ void t.test('identity', async (t) => {
     (await plain('GET', path, { fields: fields! })).status
   const owner = trusted.pemOf('owner')
 
-  await is('Client-Cert as an RFC 9440 byte sequence', async (t) =>
+  await row('Client-Cert as an RFC 9440 byte sequence', async (t) =>
     t.equal(await status({ 'Client-Cert': byteSequence(owner) }), 200),
   )
-  await is('Client-Cert as nginx escapes PEM', async (t) =>
+  await row('Client-Cert as nginx escapes PEM', async (t) =>
     t.equal(await status({ 'Client-Cert': escapedPem(owner) }), 200),
   )
-  await is('no Client-Cert, or an empty one: nobody', async (t) => {
+  await row('no Client-Cert, or an empty one: anonymous', async (t) => {
     t.equal(await status({}), 403)
     t.equal(await status({ 'Client-Cert': '' }), 403)
   })
@@ -63,7 +63,7 @@ void t.test('identity', async (t) => {
     ['a bare WebID', { 'Client-Cert': trusted.ownerWebId }],
   ]
   for (const [name, fields] of refused)
-    await is(`malformed: ${name} → 400`, async (t) => t.equal(await status(fields), 400))
+    await row(`malformed: ${name} → 400`, async (t) => t.equal(await status(fields), 400))
   const ignored = [
     'Client_Cert',
     'X-Client-Cert',
@@ -75,17 +75,17 @@ void t.test('identity', async (t) => {
     'X-Remote-User',
   ]
   for (const name of ignored) {
-    await is(`no identity by ${name}`, async (t) => t.equal(await status({ [name]: byteSequence(owner) }), 403))
+    await row(`no identity by ${name}`, async (t) => t.equal(await status({ [name]: byteSequence(owner) }), 403))
   }
 
-  await is('the field is nothing on the TLS listener', async (t) => {
-    const answer = await trusted.as('nobody')('GET', '/', { fields: { 'Client-Cert': byteSequence(owner) } })
+  await row('the TLS listener ignores the field', async (t) => {
+    const answer = await trusted.as('anonymous')('GET', '/', { fields: { 'Client-Cert': byteSequence(owner) } })
     t.equal(answer.status, 403)
     const stranger = await trusted.as('stranger')('GET', '/', { fields: { 'Client-Cert': byteSequence(owner) } })
     t.equal(stranger.status, 403)
   })
 
-  await is('Client-Cert forged by an untrusted peer is dropped, in every form', async (t) => {
+  await row('Client-Cert forged by an untrusted peer is dropped, in every form', async (t) => {
     const port = await freePort()
     const other = await world(t, { flags: ['--http', String(port), '--trusted-proxy', '192.0.2.1/32'] })
     const client = makeClient({ port, host: new URL(other.base).host })
@@ -101,31 +101,35 @@ void t.test('identity', async (t) => {
   })
 
   const made = async (webId: string, now = Date.now()): Promise<string> => makeClientCertificate(webId, 'test', now)
-  await is('an expired certificate → 400', async (t) => {
+  await row('an expired certificate → 400', async (t) => {
     const pem = await made(trusted.webIdOf('stranger'), Date.now() - 4000 * DAY)
     t.equal(await status({ 'Client-Cert': byteSequence(pem) }), 400)
   })
-  await is('a certificate that is not yet valid → 400', async (t) => {
+  await row('a certificate that is not yet valid → 400', async (t) => {
     const pem = await made(trusted.webIdOf('stranger'), Date.now() + 30 * DAY)
     t.equal(await status({ 'Client-Cert': byteSequence(pem) }), 400)
   })
-  await is('the owner’s WebID with another key → 400, over TLS too', async (t) => {
+  await row('the owner’s WebID with another key → 400, over TLS too', async (t) => {
     const pem = await made(trusted.ownerWebId)
     t.equal(await status({ 'Client-Cert': byteSequence(pem) }), 400)
     const client = makeClient({ port: new URL(trusted.base).port as unknown as number, ca: trusted.ca, pem })
     t.teardown(() => client.close())
     t.equal((await client('GET', '/')).status, 400)
   })
-  await is('a WebID without a profile → 400', async (t) => {
-    const pem = await made(`${trusted.base}admin/acl/agents/nobody-there/#this`)
+  await row('a WebID without a profile → 400', async (t) => {
+    const pem = await made(`${trusted.base}admin/acl/agents/no-such-agent/#this`)
     t.equal(await status({ 'Client-Cert': byteSequence(pem) }), 400)
   })
-  await is('a profile that anybody can write does not make an owner', async (t) => {
+  await row('a profile in a document that others can write does not make an owner', async (t) => {
     const pem = await made(trusted.ownerWebId)
     const forged = profileOf(trusted.ownerWebId, pem)
     const path = trusted.freshPath()
-    t.equal((await trusted.as('writer')('PUT', path, ttl(forged))).status, 201, 'it says so in a document of their own')
-    t.equal(await status({ 'Client-Cert': byteSequence(pem) }), 400, 'and counts for nothing')
+    t.equal(
+      (await trusted.as('writer')('PUT', path, ttl(forged))).status,
+      201,
+      'a document of the writer with a forged profile',
+    )
+    t.equal(await status({ 'Client-Cert': byteSequence(pem) }), 400, 'is ignored')
   })
   for (const webId of [
     'https://169.254.169.254/latest#me',
@@ -133,18 +137,18 @@ void t.test('identity', async (t) => {
     'http://[::ffff:10.0.0.1]/#me',
     'https://localhost:1/#me',
   ]) {
-    await is(`a profile on an address that may not be fetched: ${webId} → 400`, async (t) => {
+    await row(`a profile on an address that may not be fetched: ${webId} → 400`, async (t) => {
       const answer = await plain('GET', '/', { fields: { 'Client-Cert': byteSequence(await made(webId)) } })
       t.equal(answer.status, 400)
     })
   }
-  await is('a WebID that is no http(s) URI → 400', async (t) => {
+  await row('a WebID that is no http(s) URI → 400', async (t) => {
     for (const webId of ['mailto:a@example.org', 'file:///etc/passwd', 'urn:x']) {
       t.equal(await status({ 'Client-Cert': byteSequence(await made(webId)) }), 400, webId)
     }
   })
 
-  await is('a key taken out of the profile is refused on the next request, one put in accepted', async (t) => {
+  await row('a key removed from the profile is refused on the next request, a key added is accepted', async (t) => {
     const webId = `${trusted.base}admin/acl/agents/rotating/#this`
     const [first, second] = [await made(webId), await made(webId)]
     const put = async (pem: string) => trusted.as('owner')('PUT', new URL(webId).pathname, ttl(profileOf(webId, pem)))
@@ -156,20 +160,17 @@ void t.test('identity', async (t) => {
     t.equal(await status({ 'Client-Cert': byteSequence(second) }), 403)
   })
 
-  await is(
-    'however many requests come at once with a certificate that was not seen before, all are decided',
-    async (t) => {
-      const webId = `${trusted.base}admin/acl/agents/busy/#this`
-      const pem = await made(webId)
-      t.equal((await trusted.as('owner')('PUT', new URL(webId).pathname, ttl(profileOf(webId, pem)))).status, 201)
-      const fields = { 'Client-Cert': byteSequence(pem) }
-      const statuses = await Promise.all(Array.from({ length: 200 }, () => status(fields)))
-      t.same([...new Set(statuses)], [403], 'known, without rights')
-    },
-  )
+  await row('200 simultaneous requests with a new certificate are all decided', async (t) => {
+    const webId = `${trusted.base}admin/acl/agents/busy/#this`
+    const pem = await made(webId)
+    t.equal((await trusted.as('owner')('PUT', new URL(webId).pathname, ttl(profileOf(webId, pem)))).status, 201)
+    const fields = { 'Client-Cert': byteSequence(pem) }
+    const statuses = await Promise.all(Array.from({ length: 200 }, () => status(fields)))
+    t.same([...new Set(statuses)], [403], 'known, without rights')
+  })
 
-  await is('a remote profile is fetched over verified TLS or not at all', async (t) => {
-    // The server's certificate is not one that anybody trusts: the profile must not be believed.
+  await row('a remote profile is fetched over verified TLS or not at all', async (t) => {
+    // The server's certificate is not trusted, so the profile must not be.
     const pem = await makeServerCertificate(['127.0.0.1'], Date.now())
     let asked = 0
     const server = createServer({ cert: pem, key: pem }, (_request, response) => {
@@ -182,7 +183,7 @@ void t.test('identity', async (t) => {
     t.equal(await status({ 'Client-Cert': byteSequence(await made(webId)) }), 400)
     t.equal(asked, 0)
   })
-  await is('a remote profile over plain HTTP, at an allowed address, identifies', async (t) => {
+  await row('a remote profile over plain HTTP, at an allowed address, identifies', async (t) => {
     let profile = ''
     const server = createPlain(
       (_request, response) => void response.writeHead(200, { 'Content-Type': 'text/turtle' }).end(profile),
@@ -196,36 +197,33 @@ void t.test('identity', async (t) => {
     t.equal(answer.status, 403)
     t.match(answer.fields.link, `<${webId}>; rel="http://www.w3.org/ns/auth/acl#agent"`)
   })
-  await is('the log has the reason, and no certificate', async (t) => {
+  await row('the log has the reason, and no certificate', async (t) => {
     trusted.log.length = 0
     await status({ 'Client-Cert': byteSequence(await made(trusted.ownerWebId)) })
     const line = JSON.stringify(trusted.log)
     t.match(line, 'key-not-in-profile')
     t.notMatch(line, 'MII')
   })
-  await is(
-    'the log line of a refusal says which mode was missing and which authorizations were looked at',
-    async (t) => {
-      const authorization = `${trusted.base}admin/acl/authorizations/for-log/`
-      const path = trusted.freshPath()
-      await trusted.as('owner')('PUT', path)
-      await trusted.as('owner')(
-        'PUT',
-        new URL(authorization).pathname,
-        ttl(`<#this> a <http://www.w3.org/ns/auth/acl#Authorization> ;
+  await row('the log line of a refusal names the missing mode and the authorizations considered', async (t) => {
+    const authorization = `${trusted.base}admin/acl/authorizations/for-log/`
+    const path = trusted.freshPath()
+    await trusted.as('owner')('PUT', path)
+    await trusted.as('owner')(
+      'PUT',
+      new URL(authorization).pathname,
+      ttl(`<#this> a <http://www.w3.org/ns/auth/acl#Authorization> ;
       <http://www.w3.org/ns/auth/acl#agent> <${trusted.webIdOf('stranger')}> ; <http://www.w3.org/ns/auth/acl#mode> <http://www.w3.org/ns/auth/acl#Read> ;
       <http://www.w3.org/ns/auth/acl#accessTo> <${trusted.origin}${path}> .`),
-      )
-      trusted.log.length = 0
-      t.equal((await trusted.as('stranger')('GET', path)).status, 200)
-      t.equal((await trusted.as('stranger')('PUT', path)).status, 403)
-      const line = trusted.log.find((entry) => entry['status'] === 403)
-      t.match(JSON.stringify(line), '"required":"Write"')
-      t.match(JSON.stringify(line), `${authorization}#this`)
-    },
-  )
+    )
+    trusted.log.length = 0
+    t.equal((await trusted.as('stranger')('GET', path)).status, 200)
+    t.equal((await trusted.as('stranger')('PUT', path)).status, 403)
+    const line = trusted.log.find((entry) => entry['status'] === 403)
+    t.match(JSON.stringify(line), '"required":"Write"')
+    t.match(JSON.stringify(line), `${authorization}#this`)
+  })
 
-  await is('certificates are read as they are', async (t) => {
+  await row('a WebID with a comma is one name; malformed certificates and fields are refused', async (t) => {
     const webId = 'https://alice.example/,DNS:evil.example/#me'
     const certificate = readClientCertificate(new X509Certificate(await made(webId)).raw)
     t.equal(certificate?.webId, webId, 'a name with a comma is one name')
@@ -235,7 +233,7 @@ void t.test('identity', async (t) => {
     t.equal(parseClientCertField('%zz'), undefined)
     t.equal(parseClientCertField(':a b:'), undefined)
   })
-  await is('cross-site writes (Fetch Metadata, Origin)', async (t) => {
+  await row('cross-site writes (Fetch Metadata, Origin)', async (t) => {
     const own = ['https://data.example.org']
     const rows: [fields: Parameters<typeof isCrossSite>[0], expected: boolean][] = [
       [{}, false],

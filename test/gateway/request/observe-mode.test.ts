@@ -1,8 +1,8 @@
-// Observe mode (--enforce=false): what would be refused is logged and let pass, but in the admin application.
+// Observe mode (--enforce=false): requests that would be refused are logged and pass, except in the admin application.
 import t, { type Test } from 'tap'
 import { openEmbeddedStore } from '../../../gateway/stores/embedded-store.js'
-import { row } from '../../support/stores.js'
-import { makeWorld, ttl, turtle, type World } from '../../support/world.js'
+import { rowsOf } from '../../support/stores.js'
+import { accept, makeWorld, ttl, turtle, type World } from '../../support/world.js'
 
 const observing = async (t: Test, flags: readonly string[]): Promise<World> => {
   const [endUser, admin] = await Promise.all([openEmbeddedStore('end-user'), openEmbeddedStore('admin')])
@@ -11,17 +11,17 @@ const observing = async (t: Test, flags: readonly string[]): Promise<World> => {
 }
 
 void t.test('observe mode', async (t) => {
-  const is = (name: string, run: (t: Test) => Promise<unknown>) => row(t, 'none', name, run)
+  const row = rowsOf(t, 'none')
   const world = await observing(t, ['--enforce=false'])
-  const nobody = world.as('nobody')
+  const anonymous = world.as('anonymous')
   await world.as('owner')('PUT', '/doc/', ttl(turtle('"Doc"')))
   const warnings = (): Record<string, unknown>[] => world.log.filter(({ msg }) => msg === 'would have been refused')
 
-  await is('the start says so', async (t) => {
+  await row('the start says so', async (t) => {
     t.ok(world.log.some(({ level, msg }) => level === 40 && String(msg).includes('NOT ENFORCED')))
   })
-  await is('a read that would be refused passes, is said in a field, and is logged with the evidence', async (t) => {
-    const answer = await nobody('GET', '/doc/')
+  await row('a read that would be refused passes, with a field, and is logged with the evidence', async (t) => {
+    const answer = await anonymous('GET', '/doc/')
     t.equal(answer.status, 200)
     t.equal(answer.fields['triplegate-enforce'], 'false')
     t.match(answer.fields['cache-control'], /^private/)
@@ -34,52 +34,54 @@ void t.test('observe mode', async (t) => {
     })
     t.ok((warning!.decision as { considered: unknown[] }).considered.length > 0)
   })
-  await is('so is every other one: from the cache, not modified, as an error', async (t) => {
+  await row('the same for answers from the cache, for 304 and for errors', async (t) => {
     const count = warnings().length
-    const again = await nobody('GET', '/doc/')
+    const again = await anonymous('GET', '/doc/')
     t.equal(again.fields['triplegate-enforce'], 'false')
     t.equal(again.fields['age'] !== undefined, true)
-    const unchanged = await nobody('GET', '/doc/', { fields: { 'If-None-Match': again.fields.etag! } })
+    const unchanged = await anonymous('GET', '/doc/', { fields: { 'If-None-Match': again.fields.etag! } })
     t.same([unchanged.status, unchanged.fields['triplegate-enforce']], [304, 'false'])
     t.equal(warnings().length, count + 2)
-    const missing = await nobody('GET', '/missing/')
+    const missing = await anonymous('GET', '/missing/')
     t.same([missing.status, missing.fields['triplegate-enforce']], [404, 'false'])
-    t.equal((await nobody('OPTIONS', '/doc/')).fields['triplegate-enforce'], 'false')
+    t.equal((await anonymous('OPTIONS', '/doc/')).fields['triplegate-enforce'], 'false')
   })
-  await is('what is allowed is not logged', async (t) => {
+  await row('an allowed request is not logged', async (t) => {
     const count = warnings().length
     t.equal((await world.as('owner')('GET', '/doc/')).status, 200)
     t.equal(warnings().length, count)
   })
-  await is('writes and queries pass too', async (t) => {
-    t.equal((await nobody('PUT', '/new/', ttl(turtle('"New"')))).status, 201)
-    t.equal((await nobody('POST', '/doc/', ttl('<#a> <urn:p> "b" .'))).status, 204)
-    t.equal((await nobody('DELETE', '/new/')).status, 204)
-    t.equal((await nobody('GET', '/sparql?query=ASK%7B%7D')).status, 200)
+  await row('writes and queries pass too', async (t) => {
+    t.equal((await anonymous('PUT', '/new/', ttl(turtle('"New"')))).status, 201)
+    t.equal((await anonymous('POST', '/doc/', ttl('<#a> <urn:p> "b" .'))).status, 204)
+    t.equal((await anonymous('DELETE', '/new/')).status, 204)
+    t.equal((await anonymous('GET', '/sparql?query=ASK%7B%7D')).status, 200)
   })
-  await is('what is no matter of rights stays refused', async (t) => {
-    t.equal((await nobody('PUT', '/no/parent/', ttl(turtle('"Orphan"')))).status, 403)
-    t.equal((await nobody('PUT', '/doc/child/', ttl(turtle('"Child of an item"')))).status, 403)
+  await row('refusals for other reasons than rights stay', async (t) => {
+    t.equal((await anonymous('PUT', '/no/parent/', ttl(turtle('"Orphan"')))).status, 403)
+    t.equal((await anonymous('PUT', '/doc/child/', ttl(turtle('"Child of an item"')))).status, 403)
     const crossSite = { 'Content-Type': 'text/turtle', 'Sec-Fetch-Site': 'cross-site' }
-    t.equal((await nobody('POST', '/doc/', { fields: crossSite, body: turtle('"x"') })).status, 403)
-    t.equal((await nobody('GET', '/doc/', { fields: { Authorization: 'Bearer nonsense' } })).status, 400)
+    t.equal((await anonymous('POST', '/doc/', { fields: crossSite, body: turtle('"x"') })).status, 403)
+    t.equal((await anonymous('GET', '/doc/', { fields: { Authorization: 'Bearer nonsense' } })).status, 400)
   })
-  await is('the admin application is closed as ever', async (t) => {
+  await row('the admin application stays closed', async (t) => {
     for (const path of ['/admin/', '/admin/acl/groups/owners/', '/admin/sparql?query=ASK%7B%7D']) {
-      t.equal((await nobody('GET', path)).status, 403, path)
+      t.equal((await anonymous('GET', path)).status, 403, path)
     }
-    t.equal((await nobody('PUT', '/admin/x/', ttl(turtle('"x"')))).status, 403)
-    t.equal((await nobody('GET', `/access?this=${world.base}doc/&audit`)).status, 403)
+    t.equal((await anonymous('PUT', '/admin/x/', ttl(turtle('"x"')))).status, 403)
+    t.equal((await anonymous('GET', `/access?this=${world.base}doc/&audit`)).status, 403)
   })
-  await is('what the rules say is still told', async (t) => {
-    const { text } = await world.as('owner')('GET', `/access?this=${world.base}doc/&agent=`, {
-      fields: { Accept: 'application/n-triples' },
-    })
+  await row('the access endpoint still reports the rules', async (t) => {
+    const { text } = await world.as('owner')(
+      'GET',
+      `/access?this=${world.base}doc/&agent=`,
+      accept('application/n-triples'),
+    )
     t.match(text, /allowed> "false"/)
   })
-  await is('by default the rules are enforced, and no field says anything', async (t) => {
+  await row('by default the rules are enforced, and no field says anything', async (t) => {
     const enforced = await observing(t, [])
-    const answer = await enforced.as('nobody')('GET', '/')
+    const answer = await enforced.as('anonymous')('GET', '/')
     t.equal(answer.status, 403)
     t.equal(answer.fields['triplegate-enforce'], undefined)
   })

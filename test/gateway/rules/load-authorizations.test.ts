@@ -1,4 +1,4 @@
-// Loading the authorizations of a dataspace: what real stores answer, and answers that must change nothing.
+// Loading the authorizations of a dataspace: responses of real stores, and responses that must change nothing.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pino } from 'pino'
 import t from 'tap'
@@ -33,10 +33,10 @@ await forEachStore(t, 'loading authorizations', async (t, makeStores, kind) => {
     return index
   }
 
-  await row(t, kind, 'an empty store has no authorizations, and that is no failure', async (t) => {
+  await row(t, kind, 'an empty store has no authorizations, which is not a failure', async (t) => {
     t.equal((await load()).size.authorizations, 0)
   })
-  await row(t, kind, 'authorizations with what else is in their graphs', async (t) => {
+  await row(t, kind, 'authorizations among other triples of their graphs', async (t) => {
     await store.replace(
       RULES,
       `${nTriples(mine)}<${RULES}#this> <${ACL}mode> "tab\\t, line\\n" .\n<urn:x> <${TYPE}> <urn:T> .\n`,
@@ -49,24 +49,24 @@ await forEachStore(t, 'loading authorizations', async (t, makeStores, kind) => {
     t.ok(reads(await load(), undefined))
     await store.remove(`${ADMIN}blank/`)
   })
-  await row(t, kind, 'graphs that are not under the admin base are not asked for', async (t) => {
+  await row(t, kind, 'graphs outside the admin base are not read', async (t) => {
     await store.replace('https://host/adminx/', nTriples(forEveryone))
     t.notOk(reads(await load(), undefined))
   })
-  await row(t, kind, 'what was in the index is replaced as a whole', async (t) => {
+  await row(t, kind, 'the whole content of the index is replaced', async (t) => {
     const index = makeAuthorizationIndex(ADMIN)
     index.replaceGraph(`${ADMIN}gone/`, forEveryone)
     await loadAuthorizations(store, ADMIN, index)
     t.same([reads(index, ALICE), reads(index, undefined)], [true, false])
   })
-  await row(t, kind, 'a write that passes through while it is loaded is kept', async (t) => {
+  await row(t, kind, 'a write during the load stays effective', async (t) => {
     const index = makeAuthorizationIndex(ADMIN)
     const loading = loadAuthorizations(store, ADMIN, index)
     index.removeGraph(RULES)
     await loading
     t.notOk(reads(index, ALICE))
   })
-  await row(t, kind, 'a reload that fails: nothing is decided until one that began later is done', async (t) => {
+  await row(t, kind, 'a reload that fails: nothing is decided until a later one succeeds', async (t) => {
     let failing = false
     let held: Promise<void> | undefined
     const query: GraphStore['query'] = async (...args) => {
@@ -90,12 +90,12 @@ await forEachStore(t, 'loading authorizations', async (t, makeStores, kind) => {
     t.notOk(decides(), 'the rules may be old')
     release()
     t.equal(await early, undefined)
-    t.notOk(decides(), 'what was read before is no better')
+    t.notOk(decides(), 'a reload that began earlier does not help')
     failing = false
     for (let i = 0; i < 100 && !decides(); i++) await sleep(50)
-    t.ok(decides(), 'it is tried again without being asked')
+    t.ok(decides(), 'it is retried')
   })
-  await row(t, kind, 'a call that is given up is a problem, and the index as it was', async (t) => {
+  await row(t, kind, 'an aborted call is a problem, and the index stays as it was', async (t) => {
     const index = makeAuthorizationIndex(ADMIN)
     index.replaceGraph(RULES, mine)
     t.ok(isFailure(await loadAuthorizations(store, ADMIN, index, { signal: AbortSignal.abort() })))
@@ -103,7 +103,7 @@ await forEachStore(t, 'loading authorizations', async (t, makeStores, kind) => {
   })
 })
 
-/** The answer of a store to whatever it is asked, in pieces; then it breaks off, when told to. */
+/** A store that answers every query with these pieces, and may break off after them. */
 function answering(pieces: readonly string[], breaks = false): GraphStore {
   const notAsked = (): never => {
     throw new Error('only a query is expected')
@@ -118,7 +118,7 @@ function answering(pieces: readonly string[], breaks = false): GraphStore {
   } // prettier-ignore
 }
 
-await t.test('answers as text', async (t) => {
+await t.test('responses as text', async (t) => {
   const header = '?g\t?s\t?p\t?o\n'
   const lines = mine
     .map(({ predicate, object }) => `<${RULES}>\t<${RULES}#this>\t<${predicate}>\t<${object}>\n`)
@@ -127,7 +127,7 @@ await t.test('answers as text', async (t) => {
   const whole = inUtf8(header + lines)
   const wellFormed: Record<string, readonly string[]> = {
     'in one piece': [whole],
-    'byte by byte, in the middle of characters too': [...whole],
+    'byte by byte, with characters split': [...whole],
     'with CR LF': [whole.replaceAll('\n', '\r\n')],
     'with numeric escapes in IRIs': [whole.replace(inUtf8('ü'), '\\u00FC')],
     'with long numeric escapes': [whole.replace(inUtf8('ü'), '\\U000000fc')],
@@ -158,7 +158,7 @@ await t.test('answers as text', async (t) => {
     const index = makeAuthorizationIndex(ADMIN)
     index.replaceGraph(`${ADMIN}before/`, forEveryone)
     t.ok(isFailure(await loadAuthorizations(store, ADMIN, index)), name)
-    t.same([reads(index, undefined), index.size.graphs], [true, 1], `${name}: the index is as it was`)
+    t.same([reads(index, undefined), index.size.graphs], [true, 1], `${name}: the index stays as it was`)
   }
 })
 

@@ -12,7 +12,6 @@ import { row } from '../../support/stores.js'
 
 const BASE = 'http://e/sparql'
 const DEFAULT_GRAPH = 'urn:triplegate:default-graph'
-const is = (name: string, run: Parameters<typeof row>[3]): Promise<void> => row(t, 'none', name, run)
 
 const query = (text: string, dataset?: Parameters<typeof analyseQuery>[2]): QueryAnalysis => {
   const analysis = analyseQuery(text, BASE, dataset)
@@ -142,10 +141,10 @@ const FLAWS: [text: string, where: RegExp][] = [
   ['\u00a0ASK {}', /line 1, column 1/],
 ]
 
-await is('read-sets', (t) => {
+await row(t, 'none', 'read-sets', (t) => {
   for (const [text, readSet] of READ_SETS) t.same(query(text).readSet, readSet, text)
 })
-await is('the dataset of the request takes the place of FROM in the read-set too', (t) => {
+await row(t, 'none', 'the dataset of the request takes the place of FROM in the read-set too', (t) => {
   const dataset = { default: ['http://d/'], named: ['http://n/'] }
   for (const text of ['SELECT * { ?s ?p ?o GRAPH ?g {} }', 'SELECT * FROM <g> FROM NAMED <h> WHERE { ?s ?p ?o }']) {
     t.same(query(text, dataset).readSet, ['http://d/', 'http://n/'])
@@ -161,19 +160,19 @@ await is('the dataset of the request takes the place of FROM in the read-set too
   t.match(query('DESCRIBE <x> LIMIT 1', dataset).text, /FROM NAMED <http:\/\/n\/> LIMIT/)
   t.match(query('ASK { { SELECT * { ?s ?p ?o } } }', dataset).text, /^ASK FROM/)
 })
-await is('volatile expressions', (t) => {
+await row(t, 'none', 'volatile expressions', (t) => {
   for (const [expression, volatile] of VOLATILE) {
     t.equal(query(`SELECT (${expression} AS ?x) {}`).volatile, volatile, expression)
     t.equal(query(`ASK { FILTER EXISTS { FILTER(${expression} = 1) } }`).volatile, volatile, `${expression} within`)
   }
 })
-await is('write-sets', (t) => {
+await row(t, 'none', 'write-sets', (t) => {
   for (const [text, writeSet, loads = []] of WRITE_SETS) {
     t.same(update(text).writeSet, writeSet, text)
     t.same(update(text).loads, loads, text)
   }
 })
-await is('the dataset of an update stands at every pattern', (t) => {
+await row(t, 'none', 'the dataset of an update stands at every pattern', (t) => {
   const using = { default: ['http://d/'], named: ['http://n/'] }
   const clauses = 'USING <http://d/> USING NAMED <http://n/> WHERE'
   const { text } = update(
@@ -189,14 +188,14 @@ await is('the dataset of an update stands at every pattern', (t) => {
     t.match(analyseUpdate(wrong, BASE, using), { failure: 'request.malformed' })
   }
 })
-await is('what reaches outside', (t) => {
+await row(t, 'none', 'what reaches outside', (t) => {
   t.same(query('ASK { SERVICE <http://a/> { SERVICE <http://b/> {} } }').services, ['http://a/', 'http://b/'])
   t.same(query('ASK { SERVICE <http://a/> { SERVICE ?b {} } }').services, 'variable')
   t.same(query('ASK { BIND(<JAVA:a>(1) AS ?x) ?s <java:b> ?o }').services, ['java:b', 'JAVA:a'])
   t.same(query('ASK { ?s <p> <java:a> }').services, [], 'an IRI that is neither function nor predicate')
   t.same(update('INSERT {} WHERE { SERVICE <http://a/> {} }').services, ['http://a/'])
 })
-await is('flaws and where they are', (t) => {
+await row(t, 'none', 'flaws and where they are', (t) => {
   for (const [text, where] of FLAWS) {
     const analysis = analyseQuery(text, BASE)
     t.match(analysis, { failure: 'query.syntax', detail: where }, text.slice(0, 60))
@@ -204,7 +203,7 @@ await is('flaws and where they are', (t) => {
   t.match(analyseUpdate('INSERT DATA { ?s ?p ?o }', BASE), { failure: 'update.syntax' })
   t.match(analyseUpdate('ASK {}', BASE), { failure: 'update.syntax' })
 })
-await is('what is sent has one reading', (t) => {
+await row(t, 'none', 'what is sent has one reading', (t) => {
   const { text } = query(`PREFIX : <http://x/> # comment
     select$s{?s :p\\u0061.b 'it\\'s "\\u0022' , """a
 b""" , "x"@en-GB ; a :T, true , TRUE , -1.50 . ?s :q\\-r () . [] :p [ :q 1 ] FILTER(?s<?o&&BNODE(  )!=?s)}`)
@@ -215,12 +214,12 @@ b""" , "x"@en-GB ; a :T, true , TRUE , -1.50 . ?s :q\\-r () . [] :p [ :q 1 ] FIL
   )
   t.equal(query(text).text, text)
 })
-await is('names of variables matter, as the answer has them', (t) => {
+await row(t, 'none', 'names of variables matter, as the answer has them', (t) => {
   t.not(query('SELECT ?a { ?a ?p ?o }').key, query('SELECT ?b { ?b ?p ?o }').key)
   t.not(query('SELECT ("a" AS ?x) {}').key, query('SELECT ("A" AS ?x) {}').key)
   t.not(query('SELECT ("a b" AS ?x) {}').key, query('SELECT ("a  b" AS ?x) {}').key)
 })
-await is('time grows with the length of a text, whatever it is made of', (t) => {
+await row(t, 'none', 'time grows with the length of a text, whatever it is made of', (t) => {
   for (const piece of [
     '{',
     '(',
@@ -301,7 +300,7 @@ const spelled = fc
     return `BASE <http://e/>${prologue.join(spaces[0])} ${TOKENS.map((text, i) => token(text, i) + spaces[i + 1]!).join('')}`
   })
 
-await is('white space, comments, prefixes, escapes and case do not matter', () => {
+await row(t, 'none', 'white space, comments, prefixes, escapes and case do not matter', () => {
   fc.assert(
     fc.property(
       spelled,
@@ -311,7 +310,7 @@ await is('white space, comments, prefixes, escapes and case do not matter', () =
     { numRuns: 300 },
   )
 })
-await is('any text at all is analysed or refused, and what is sent is its own spelling', () => {
+await row(t, 'none', 'any text at all is analysed or refused, and what is sent is its own spelling', () => {
   const piece = fc.oneof(
     fc.constantFrom(...TOKENS, 'SERVICE', '<http://e/>', '[', ']', 'UNION', 'PREFIX', ':', '\\u0041'),
     fc.string({ maxLength: 4 }),

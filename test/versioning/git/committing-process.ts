@@ -1,4 +1,5 @@
-// In charge of a process that commits change after change to a local repository until it is killed: folder, first, last.
+// In charge of a process that commits one change after another to a local repository until it is killed. Its arguments:
+// the folder, and the numbers of the first and the last change.
 import { openLocalRepository } from '../../../versioning/git/local-repository.js'
 import { BASE, commitAll, succeeded, triple } from '../repository-contract.js'
 import { documentPath } from '../../../versioning/git/document-path.js'

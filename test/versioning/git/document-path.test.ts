@@ -1,23 +1,25 @@
-// In charge of the bijection between documents and files (spec 2.3), and of the names that Git or file systems misread.
+// In charge of the tests of document paths (spec 2.3): one file for each document, and no name that Git or a file
+// system misreads.
 import fc from 'fast-check'
 import t from 'tap'
 import { documentOfPath, documentPath } from '../../../versioning/git/document-path.js'
 
 const BASE = 'https://data.example/'
 
+// prettier-ignore
 const ROWS: readonly (readonly [document: string, file: string, why: string])[] = [
   ['a/', 'a.nt', 'an item'],
   ['a/b/c/', 'a/b/c.nt', 'in containers'],
   ['', '.nt', 'the root document has an empty path'],
   ['caf%C3%A9/a%20b/', 'caf%C3%A9/a%20b.nt', 'percent-encodings stay'],
-  ["x(y)*!$&',;=:@+-._/", "x(y)*!$&',;=:@+-._.nt", 'all that a segment may hold stays'],
+  ["x(y)*!$&',;=:@+-._/", "x(y)*!$&',;=:@+-._.nt", 'all characters of a segment stay'],
   ['a.nt/', 'a.nt.nt', 'an item that is named like a file'],
   ['a.nt/b/', 'a%2Ent/b.nt', 'a container that is named like a file'],
   ['.git/', '%2Egit.nt', 'a name of Git'],
   ['.git/config/', '%2Egit/config.nt', 'a folder of Git'],
   ['.../', '%2E...nt', 'dots'],
   ['git~1/', 'git%7E1.nt', 'a short name of .git'],
-  ['admin/acl/', 'admin/acl.nt', 'an admin application within'],
+  ['admin/acl/', 'admin/acl.nt', 'an admin application inside'],
   ['é/', '%5FC3%5FA9.nt', 'not normalised: beyond ASCII'],
   ['%2E/', '%5F252E.nt', 'not normalised: an encoded dot'],
   ['%c3%a9/', '%5F25c3%5F25a9.nt', 'not normalised: lower case'],
@@ -26,11 +28,7 @@ const ROWS: readonly (readonly [document: string, file: string, why: string])[] 
   ['?a=b/', '%5F3Fa=b.nt', 'not normalised: a query'],
   [`${'x'.repeat(252)}/`, `${'x'.repeat(252)}.nt`, 'the longest name'],
   [`${'x'.repeat(253)}/`, `${'x'.repeat(240)}%2D/${'x'.repeat(13)}.nt`, 'a name that is too long'],
-  [
-    `${'x'.repeat(240)}${'.'.repeat(20)}/`,
-    `${'x'.repeat(240)}%2D/%2E${'.'.repeat(19)}.nt`,
-    'with a dot where it is split',
-  ],
+  [`${'x'.repeat(240)}${'.'.repeat(20)}/`, `${'x'.repeat(240)}%2D/%2E${'.'.repeat(19)}.nt`, 'a dot where it is split'],
 ]
 
 void t.test('the file of a document', async (t) => {
@@ -45,7 +43,7 @@ void t.test('the file of a document', async (t) => {
   t.throws(() => documentPath(`${BASE}x`, BASE, 'graphs'), RangeError)
 })
 
-void t.test('files that are no document', async (t) => {
+void t.test('files of no document', async (t) => {
   const files = [
     'README.md',
     'graphs',
@@ -97,7 +95,7 @@ const document = fc
     { maxLength: 4 },
   )
   .map((segments) => BASE + segments.map((each) => `${each}/`).join(''))
-/** No name contains itself as a folder, and all are what Git and file systems take. */
+/** Git and file systems accept all names, and no file is at the place of a folder. */
 const soundPath = (path: string): boolean =>
   path.split('/').every((name, n, names) => {
     const folder = n < names.length - 1

@@ -1,4 +1,4 @@
-// In charge of the local bare repository: the contract of a repository, and what only this one has to do.
+// In charge of the tests of the local bare repository: the contract of a repository, and the rules of this kind only.
 import { spawn, spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
@@ -16,7 +16,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
-import { isSetback } from '../../../versioning/change.js'
+import { isFailure } from '../../../versioning/failure.js'
 import { openLocalRepository } from '../../../versioning/git/local-repository.js'
 import type { Repository } from '../../../versioning/repository.js'
 import {
@@ -63,33 +63,38 @@ void t.test('the contract of a repository', async (t) => repositoryContract(t, o
 void t.test('opening', async (t) => {
   const refused = async (folder: string, options: Partial<typeof OPTIONS> = {}): Promise<string> => {
     const opened = await openLocalRepository({ ...OPTIONS, ...options, folder })
-    if (!isSetback(opened)) await opened.close()
-    return isSetback(opened) ? `${opened.setback}: ${opened.detail}` : 'opened'
+    if (!isFailure(opened)) await opened.close()
+    return isFailure(opened) ? `${opened.failure}: ${opened.detail}` : 'opened'
   }
 
-  await t.test('a folder with something else, another kind of repository, and no branch are refused', async (t) => {
-    const folder = temporaryFolder(t)
-    writeFileSync(join(folder, 'letter.txt'), 'x')
-    t.match(await refused(folder), /^failed: .*holds something else/)
-    t.same(readdirSync(folder), ['letter.txt'], 'and is left alone')
-    const other = temporaryFolder(t)
-    git(other, ['init', '--quiet', '--bare', '--object-format=sha256'])
-    t.match(await refused(other), /^failed: .*SHA-1/)
-    t.match(await refused(join(folder, 'letter.txt')), /^failed: .*EEXIST/)
-    for (const branch of ['a..b', 'a\nb', '../main', 'x.lock', '']) {
-      t.match(await refused(temporaryFolder(t), { branch }), /^failed: .*no name of a branch/s, JSON.stringify(branch))
-    }
-  })
+  await t.test(
+    'a folder with other files, another kind of repository, and an invalid branch are refused',
+    async (t) => {
+      const folder = temporaryFolder(t)
+      writeFileSync(join(folder, 'letter.txt'), 'x')
+      t.match(await refused(folder), /^failed: .*holds other files/)
+      t.same(readdirSync(folder), ['letter.txt'], 'the folder is unchanged')
+      const other = temporaryFolder(t)
+      git(other, ['init', '--quiet', '--bare', '--object-format=sha256'])
+      t.match(await refused(other), /^failed: .*SHA-1/)
+      t.match(await refused(join(folder, 'letter.txt')), /^failed: .*EEXIST/)
+      for (const branch of ['a..b', 'a\nb', '../main', 'x.lock', '']) {
+        t.match(
+          await refused(temporaryFolder(t), { branch }),
+          /^failed: .*not a valid name of a branch/s,
+          JSON.stringify(branch),
+        )
+      }
+    },
+  )
 
-  await t.test('a repository whose making was broken off is made', async (t) => {
+  await t.test('a repository whose creation was interrupted is created', async (t) => {
     const folders = ['objects/info', 'objects/pack', 'refs/heads', 'refs/tags']
     const bare = '[core]\n\trepositoryformatversion = 0\n'
-    const rows: readonly (readonly [
-      name: string,
-      folders: readonly string[],
-      files: Readonly<Record<string, string>>,
-    ])[] = [
-      ['before all', [], { 'config.lock': '' }],
+    type Row = readonly [name: string, folders: readonly string[], files: Readonly<Record<string, string>>]
+    // prettier-ignore
+    const rows: readonly Row[] = [
+      ['before anything', [], { 'config.lock': '' }],
       ['after the settings', [], { config: '[gc]\n\tauto = 0\n' }],
       ['before the folders', [], { config: bare, HEAD: 'ref: refs/heads/main\n' }],
       ['before its configuration', folders, { HEAD: 'ref: refs/heads/main\n' }],
@@ -111,7 +116,7 @@ void t.test('opening', async (t) => {
     }
   })
 
-  await t.test('a partial clone is refused, and what its settings would fetch with is not run', async (t) => {
+  await t.test('a partial clone is refused, and the command that its settings name is not run', async (t) => {
     const { repository, folder } = await open(t)
     const { blob } = (await commitAll(repository, [changeOf('a/', triple('1'))]))[0]!
     const mark = join(temporaryFolder(t), 'run')
@@ -137,7 +142,7 @@ void t.test('opening', async (t) => {
     }
   })
 
-  await t.test('without git, or with an old one, it says what to install', async (t) => {
+  await t.test('without git, or with an old one, the message says what to install', async (t) => {
     const path = process.env['PATH']
     t.teardown(() => (process.env['PATH'] = path))
     const folder = temporaryFolder(t)
@@ -145,10 +150,10 @@ void t.test('opening', async (t) => {
     process.env['PATH'] = programs
     t.match(await refused(folder), /^failed: .*ENOENT.* Install git 2\.36 or newer/)
     writeFileSync(join(programs, 'git'), '#!/bin/sh\necho git version 2.25.1\n', { mode: 0o755 })
-    t.match(await refused(folder), /^failed: This is git version 2\.25\.1, .* Install git 2\.36 or newer/)
+    t.match(await refused(folder), /^failed: git version 2\.25\.1 is too old\. Install git 2\.36 or newer/)
   })
 
-  await t.test('without file descriptors git is not started, and that is told', async (t) => {
+  await t.test('without file descriptors git does not start, and the setback says so', async (t) => {
     const script = `
       import { openSync } from 'node:fs'
       const { runGit } = await import(${JSON.stringify(new URL('../../../versioning/git/git.js', import.meta.url).href)})
@@ -160,10 +165,10 @@ void t.test('opening', async (t) => {
       process.execPath,
       script,
     ])
-    t.match(stdout.toString(), /"setback":"failed".*EMFILE/)
+    t.match(stdout.toString(), /"failure":"failed".*EMFILE/)
   })
 
-  await t.test('without memory for a process git is not started, and that is told', async (t) => {
+  await t.test('without memory for a process git does not start, and the setback says so', async (t) => {
     const script = `
       import processes from 'node:child_process'
       import { syncBuiltinESMExports } from 'node:module'
@@ -182,10 +187,10 @@ void t.test('opening', async (t) => {
       const reader = makeObjectReader(process.argv[1])
       await reader.object('HEAD')
       last.kill('SIGSTOP')
-      const asked = reader.object('HEAD')
+      const object = reader.object('HEAD')
       fails = true
       last.kill('SIGKILL')
-      const answers = [await asked, await runGit('.', ['version'])]
+      const answers = [await object, await runGit('.', ['version'])]
       const commits = [{ author: { name: '', email: '' }, message: '', time: 0, files: [] }]
       answers.push(await fastImport('.', { branch: 'main', committer: { name: '', email: '' }, commits }))
       answers.push(await nulSeparated('.', ['log']).next().catch(({ setback }) => setback))
@@ -200,7 +205,7 @@ void t.test('opening', async (t) => {
     for (const answer of answers) t.match(answer, /spawn ENOMEM/)
   })
 
-  await t.test('another branch there does not matter, and stays', async (t) => {
+  await t.test('another branch in the repository does not matter, and stays', async (t) => {
     const folder = temporaryFolder(t)
     git(folder, ['init', '--quiet', '--bare'])
     const theirs = foreignCommit(folder, { 'graphs/a.nt': triple('theirs') }, { branch: 'other' })
@@ -224,7 +229,7 @@ void t.test('opening', async (t) => {
     )
   })
 
-  await t.test('an environment and settings of others have no say', async (t) => {
+  await t.test('environment and settings of others have no effect', async (t) => {
     const hook = temporaryFolder(t)
     const { repository, folder } = await open(t)
     writeFileSync(join(hook, 'reference-transaction'), '#!/bin/sh\nexit 1\n', { mode: 0o755 })
@@ -265,7 +270,7 @@ const committing = (folder: string, first: number, last: number) =>
     `${last}`,
   ])
 
-void t.test('killed again and again, it loses nothing, doubles nothing, and leaves nothing half done', async (t) => {
+void t.test('killed again and again, it loses no commit, repeats none, and leaves the repository sound', async (t) => {
   const folder = join(temporaryFolder(t), 'repository.git')
   let acknowledged = 0
   let killed = 0
@@ -298,11 +303,11 @@ void t.test('killed again and again, it loses nothing, doubles nothing, and leav
   checkSound(t, folder)
 })
 
-void t.test('what stands in the way', async (t) => {
+void t.test('obstacles', async (t) => {
   const aged = (file: string, seconds: number): void =>
     utimesSync(file, Date.now() / 1000 - seconds, Date.now() / 1000 - seconds)
 
-  await t.test('what a killed git has left is removed, and nothing else', async (t) => {
+  await t.test('the remains of a killed git are removed, and nothing else', async (t) => {
     const { repository, folder, reopen } = await open(t)
     await commitAll(repository, [changeOf('a/', triple('1'))])
     const packs = join(folder, 'objects/pack')
@@ -326,16 +331,16 @@ void t.test('what stands in the way', async (t) => {
     t.equal((await commitAll(again, [changeOf('b/', triple('2'))])).length, 1)
     const left = readdirSync(packs).filter((name) => /tmp|keep|lock/.test(name))
     t.same(left.sort(), ['.tmp-4711-pack-new.pack', 'pack-2.keep', 'tmp_pack_new'])
-    t.notOk(existsSync(join(folder, 'packed-refs.lock')), 'one of a clock that was set back')
+    t.notOk(existsSync(join(folder, 'packed-refs.lock')), 'a lock of a clock that was set back')
   })
 
-  await t.test('a lock that somebody holds is waited for', async (t) => {
+  await t.test('it waits for a lock of others', async (t) => {
     const { repository, folder } = await open(t)
     writeFileSync(join(folder, 'HEAD.lock'), '')
     t.equal((await commitAll(repository, [changeOf('a/', triple('1'))])).length, 1)
   })
 
-  await t.test('a reader that is killed is started again', async (t) => {
+  await t.test('a killed reader is started again', async (t) => {
     const { repository, folder } = await open(t)
     const { commit, blob } = (await commitAll(repository, [changeOf('a/', triple('1'))]))[0]!
     const read = () => repository.read({ commit, path: 'graphs/a.nt', blob })
@@ -344,7 +349,7 @@ void t.test('what stands in the way', async (t) => {
     t.same(await Promise.all([read(), read()]), [triple('1'), triple('1')])
   })
 
-  await t.test('a damaged repository is told, and not taken for an empty one', async (t) => {
+  await t.test('a damaged repository is reported, and not taken for an empty one', async (t) => {
     const { repository, folder } = await open(t)
     await commitAll(repository, [changeOf('a/', triple('1'))])
     for (const name of readdirSync(join(folder, 'objects/pack'))) {
@@ -353,29 +358,29 @@ void t.test('what stands in the way', async (t) => {
       if (name.endsWith('.pack')) writeFileSync(file, Buffer.alloc(statSync(file).size, 1))
     }
     const outcome = await repository.commit([changeOf('a/', triple('2'))])
-    t.ok(isSetback(outcome) && outcome.done.length === 0)
+    t.ok(isFailure(outcome) && outcome.done.length === 0)
     const contents = await all(repository.contents()).catch((error: unknown) => error)
-    t.match(contents, { setback: { setback: 'failed' } })
+    t.match(contents, { setback: { failure: 'failed' } })
   })
 
-  await t.test('a full disk is told, and nothing is half done', async (t) => {
+  await t.test('a full disk is reported, and no commit is half done', async (t) => {
     const folder = temporaryFolder(t)
     if (process.getuid?.() !== 0 || !mounted(folder)) return t.comment('no file system can be mounted here')
     t.teardown(() => spawnSync('umount', ['-l', folder]))
     const repository = succeeded(await openLocalRepository({ ...OPTIONS, folder: join(folder, 'r.git') }))
     const { commit } = (await commitAll(repository, [changeOf('a/', triple('1'))]))[0]!
-    t.match(await repository.ready(), { setback: 'full' })
+    t.match(await repository.ready(), { failure: 'full' })
     const large = changeOf('a/', randomBytes(3_000_000).toString('hex'))
     const outcome = await repository.commit([changeOf('b/', triple('2')), large])
-    t.match(outcome, { setback: 'full', done: [] }, JSON.stringify(outcome))
+    t.match(outcome, { failure: 'full', done: [] }, JSON.stringify(outcome))
     t.equal(headOf(join(folder, 'r.git')), commit)
     spawnSync('mount', ['-o', 'remount,size=64m', folder])
-    t.equal((await commitAll(repository, [large])).length, 1, 'and goes on when there is room')
+    t.equal((await commitAll(repository, [large])).length, 1, 'it continues when there is room')
     const objects = join(folder, 'r.git/objects')
     spawnSync('mount', ['--bind', objects, objects])
     spawnSync('mount', ['-o', 'remount,bind,ro', objects])
-    t.match(await repository.ready(), { setback: 'denied' })
-    t.match(await repository.commit([changeOf('c/', triple('3'))]), { setback: 'denied', done: [] })
+    t.match(await repository.ready(), { failure: 'denied' })
+    t.match(await repository.commit([changeOf('c/', triple('3'))]), { failure: 'denied', done: [] })
     spawnSync('umount', ['-l', objects])
     checkSound(t, join(folder, 'r.git'))
     await repository.close()
@@ -394,7 +399,7 @@ void t.test('files whose source fails are not committed', async (t) => {
   t.equal((await commitAll(repository, [changeOf('a/', triple('1'))])).length, 1)
 })
 
-void t.test('a race that is lost is run again, on what others have pushed meanwhile', async (t) => {
+void t.test('a lost race is repeated, on the commits that others have pushed meanwhile', async (t) => {
   const { repository, folder } = await open(t)
   await commitAll(repository, [changeOf('a/', triple('1'))])
   let theirs = ''
@@ -410,7 +415,7 @@ void t.test('a race that is lost is run again, on what others have pushed meanwh
   checkSound(t, folder)
 })
 
-void t.test("a name with a newline, by others, is in the log and in nobody's way", async (t) => {
+void t.test('a name with a newline, by others, is in the log and does no harm', async (t) => {
   const { repository, folder } = await open(t)
   foreignCommit(folder, { 'graphs/a\n:b.nt': 'x', 'graphs/c.nt': triple('c') })
   t.same(
@@ -423,14 +428,15 @@ void t.test("a name with a newline, by others, is in the log and in nobody's way
   )
 })
 
-void t.test('what somebody else has committed oddly stops nobody', async (t) => {
+void t.test('odd commits by others do no harm', async (t) => {
   const idents = 'author A <a@a.example> 1700000000 +0000\ncommitter '
+  // prettier-ignore
   const rows: readonly (readonly [name: string, committer: string, message: string])[] = [
     ['a message of 17 MB', 'A <a@a.example> 1700000000 +0000', 'x'.repeat(17_000_000)],
-    ['a commit that is larger than what is read of one', 'A <a@a.example> 1700000000 +0000', 'x'.repeat(68_000_000)],
+    ['a commit that is too large for the reader', 'A <a@a.example> 1700000000 +0000', 'x'.repeat(68_000_000)],
     ['a committer without a date', 'A <a@a.example>', 'x'],
-    ['a committer without anything', '', 'x'],
-    ['a date after all dates', 'A <a@a.example> 18446744073709551614 +0000', 'x'],
+    ['an empty committer', '', 'x'],
+    ['a date that is too late', 'A <a@a.example> 18446744073709551614 +0000', 'x'],
     ['a date that is a word', 'A <a@a.example> yesterday', 'x'],
   ]
   const { repository, folder, reopen } = await open(t)

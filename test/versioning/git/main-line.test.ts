@@ -1,9 +1,9 @@
-// In charge of which commits a branch has stood at: whatever is merged, by whom and how.
+// In charge of the tests of the main line: the commits that a branch has pointed to, for all kinds of merges.
 import fc from 'fast-check'
 import t from 'tap'
 import { mainLine, mainLineSince, parentsOf, type Ancestor } from '../../../versioning/git/main-line.js'
 
-/** Commits as `name: parents`, oldest first; those of the gateway in capitals. */
+/** From `name: parents`, oldest first; commits of the gateway have names in capitals. */
 const commitsOf = (text: string): ReadonlyMap<string, Ancestor> =>
   new Map(
     text.split('; ').map((one) => {
@@ -13,11 +13,12 @@ const commitsOf = (text: string): ReadonlyMap<string, Ancestor> =>
     }),
   )
 
+// prettier-ignore
 const ROWS: readonly (readonly [name: string, commits: string, head: string, line: string])[] = [
   ['no merge', 'A:; b: A; C: b', 'C', 'A b C'],
-  ['a merge of others into the branch', 'A:; b: A; C: A; d: C b', 'd', 'A C d'],
+  ['others merge into the branch', 'A:; b: A; C: A; d: C b', 'd', 'A C d'],
   ['the branch merged into the work of others', 'A:; b: A; C: A; d: b C', 'd', 'A C d'],
-  ['of three parents', 'A:; b: A; c: A; D: A; e: b c D', 'e', 'A D e'],
+  ['a merge of three parents', 'A:; b: A; c: A; D: A; e: b c D', 'e', 'A D e'],
   ['merged, and merged again elsewhere', 'A:; b: A; C: A; d: b C; e: A; F: d; g: e F', 'g', 'A C d F g'],
   ['nothing of the gateway: the first parent', 'A:; b: A; c: A; d: b c', 'd', 'A b d'],
   ['nothing of the gateway at all', 'a:; b: a; c: a; d: c b', 'd', 'a c d'],
@@ -35,13 +36,14 @@ for (const [name, commits, head, line] of ROWS) {
   })
 }
 
-void t.test('what is its own ancestor is refused', async (t) => {
+void t.test('a commit that is its own ancestor is refused', async (t) => {
   for (const cycle of ['a: b; b: a', 'a: b; b: a; c: a b']) {
     t.throws(() => mainLine(cycle.at(-1) === 'b' ? 'c' : 'a', commitsOf(cycle)), /own ancestor/, cycle)
   }
 })
 
-void t.test('which parent the branch stood at, in the words of git', async (t) => {
+void t.test("the parent that the branch pointed to before, by git's own message", async (t) => {
+  // prettier-ignore
   for (const [message, expected] of [
     ["Merge branch 'main' of https://github.example/owner/repo", 'b a'],
     ["Merge remote-tracking branch 'origin/main'", 'b a'],
@@ -61,7 +63,7 @@ const anyStep: fc.Arbitrary<Step> = fc.record({
 })
 
 void t.test(
-  'however a branch grows: seen bit by bit it is what it is seen at once, with all of the gateway',
+  'read step by step, the main line is the same as read at once, and has all commits of the gateway',
   async (t) => {
     const grows = fc.asyncProperty(fc.array(anyStep, { minLength: 3, maxLength: 30 }), async (steps) => {
       const all = new Map<string, Ancestor>([['C0', { commit: 'C0', parents: [], isOurs: true }]])
@@ -90,7 +92,7 @@ void t.test(
         t.same(
           line.map(({ commit }) => commit).filter((commit) => ours.includes(commit)),
           ours,
-          'in their order',
+          'the commits of the gateway, in their order',
         )
         if (!t.passing()) throw new Error('see above')
       }

@@ -1,5 +1,5 @@
-// In charge of what befalls a history on GitHub: nothing is lost, nothing is doubled, each document keeps its order, and
-// no document waits for another.
+// In charge of the tests of faults of a history on GitHub: no change is lost or committed twice, each document keeps
+// its order, and no document waits for another.
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
@@ -23,11 +23,11 @@ interface World {
   clock: () => number
   /** A write that the store has done: the content, or undefined for a deletion. */
   write(document: string, content: string | undefined): Promise<void>
-  /** Waits until all is committed but what is blocked. */
+  /** Waits until all changes are committed, except blocked ones. */
   settled(): Promise<void>
-  /** As a new start of the gateway with this token. */
+  /** Starts the history again, with this token. */
   restart(token?: string): Promise<void>
-  /** Holds the branch against what was written; `blocked` documents have none of their later writes. */
+  /** Compares the branch with the writes; the later writes of `blocked` documents are not on it. */
   check(t: Test, blocked?: readonly string[]): Promise<void>
 }
 
@@ -85,7 +85,7 @@ async function makeWorld(t: Test, { branch = 'main', empty = false } = {}): Prom
       }
       const expected = [...written].filter(([name]) => !blocked.includes(name))
       t.same([...found].sort(), expected.sort(), 'each write is one commit, in the order of its document')
-      t.same(ids.length, new Set(ids).size, 'none is there twice')
+      t.same(ids.length, new Set(ids).size, 'none is on the branch twice')
       for (const [name, contents] of expected) {
         const { versions, pending } = succeeded(await world.history.versions(BASE + name, 20_000))
         const own = versions.filter(({ method }) => method !== undefined)
@@ -99,38 +99,38 @@ async function makeWorld(t: Test, { branch = 'main', empty = false } = {}): Prom
 
 const writing: Fault['on'] = ({ method }) => method !== 'GET'
 const HEAD_MOVED = { status: 409, message: 'main is at 1 but expected 2' }
+const LOST: Fault = { on: writing, drop: true, applied: true }
 const SECONDARY = 'You have exceeded a secondary rate limit. Please wait a few minutes before you try again.'
 
-/** What befalls the calls that follow. */
+const limited = (answer: { readonly status: number; readonly message?: string }): Fault => ({
+  on: writing,
+  answer: { ...answer, headers: { 'retry-after': '1' } },
+})
+
+type Files = Parameters<GitHubDouble['push']>[0]
+const THEIR_A: Files = { 'graphs/a.nt': triple('theirs') }
+const OF_OTHERS: readonly Files[] = [
+  { 'other.txt': 'x', 'graphs/z.nt': triple('theirs') },
+  { ...THEIR_A, 'graphs/b.nt': null },
+  { 'graphs/c.nt': triple('theirs') },
+]
+const pushing = (github: GitHubDouble, files: Files, on?: Fault['on']): Fault => ({
+  ...(on && { on }),
+  meanwhile: () => github.push(files),
+})
+
+/** The faults of the calls that follow. */
+// prettier-ignore
 const ROWS: readonly (readonly [name: string, faults: (github: GitHubDouble) => readonly Fault[]])[] = [
   ['cut off before it was done', () => [{ on: writing, drop: true, times: 3 }]],
   ['cut off after it was done', () => [{ on: writing, drop: true, applied: true, times: 4 }]],
   ['502 after it was done', () => [{ on: writing, answer: { status: 502 }, applied: true, times: 3 }]],
   ['silence after it was done', () => [{ on: writing, delay: 3500, drop: true, applied: true }]],
-  ['the head moves, again and again', () => [{ on: writing, answer: HEAD_MOVED, times: 8 }]],
-  [
-    'secondary limit, then 429',
-    () => [
-      { on: writing, answer: { status: 403, message: SECONDARY, headers: { 'retry-after': '1' } } },
-      { on: writing, answer: { status: 429, headers: { 'retry-after': '1' } } },
-    ],
-  ],
+  ['the head moves again and again', () => [{ on: writing, answer: HEAD_MOVED, times: 8 }]],
+  ['secondary limit, then 429', () => [limited({ status: 403, message: SECONDARY }), limited({ status: 429 })]],
   ['everything fails, reads too', () => [{ answer: { status: 500 }, times: 20 }]],
-  [
-    'others commit to other files and to the same',
-    (github) => [
-      { on: writing, meanwhile: () => github.push({ 'other.txt': 'x', 'graphs/z.nt': triple('theirs') }) },
-      { on: writing, meanwhile: () => github.push({ 'graphs/a.nt': triple('theirs'), 'graphs/b.nt': null }) },
-      { on: writing, meanwhile: () => github.push({ 'graphs/c.nt': triple('theirs') }) },
-    ],
-  ],
-  [
-    'done, cut off, and others commit upon it',
-    (github) => [
-      { on: writing, drop: true, applied: true },
-      { meanwhile: () => github.push({ 'graphs/a.nt': triple('theirs') }) },
-    ],
-  ],
+  ['others commit to other files and to the same', (github) => OF_OTHERS.map((one) => pushing(github, one, writing))],
+  ['done, cut off, and others commit on top of it', (github) => [LOST, pushing(github, THEIR_A)]],
 ]
 
 async function writeAll(world: World): Promise<void> {
@@ -185,7 +185,7 @@ void t.test('five hours of 503', PATIENT, async (t) => {
   await world.check(t)
 })
 
-void t.test('a token that is revoked, and a new one', PATIENT, async (t) => {
+void t.test('a revoked token, and a new one', PATIENT, async (t) => {
   const world = await begun(t)
   world.github.token = 'github_pat_new'
   await writeAll(world)
@@ -232,7 +232,7 @@ const REFUSED: readonly (readonly [status: number, message: string])[] = [
 ]
 
 for (const [status, message] of REFUSED) {
-  void t.test(`a file that is refused stops its own document only: ${status}`, PATIENT, async (t) => {
+  void t.test(`a refused file stops its own document only: ${status}`, PATIENT, async (t) => {
     const world = await begun(t)
     const refused = ({ target }: { target: string }): boolean => target === 'graphs/refused.nt'
     world.github.fault({ on: refused, times: Infinity, answer: { status, message } })
@@ -247,7 +247,7 @@ for (const [status, message] of REFUSED) {
 }
 
 void t.test(
-  'a rule of the branch that denies one document only: the others go on, and then it too',
+  'a rule of the branch that denies one document only: the others continue, and later that one too',
   PATIENT,
   async (t) => {
     const world = await begun(t)

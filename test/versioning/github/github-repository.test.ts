@@ -1,12 +1,12 @@
-// In charge of the GitHub repository: the contract of a repository, what each answer of GitHub becomes, and how many calls
-// each thing takes.
+// In charge of the tests of the GitHub repository: the contract of a repository, the setback for each answer of GitHub,
+// and the number of calls for each operation.
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
-import { isSetback } from '../../../versioning/change.js'
+import { isFailure, SetbackError } from '../../../versioning/failure.js'
 import { gitHubPlace } from '../../../versioning/github/api.js'
 import { openGitHubRepository, type GitHubRepositoryOptions } from '../../../versioning/github/github-repository.js'
-import { SetbackError, type NewCommit, type Repository } from '../../../versioning/repository.js'
+import type { NewCommit, Repository } from '../../../versioning/repository.js'
 import { freePort } from '../../support/fuseki.js'
 import { openGitHub, type Fault, type GitHubDouble, type GitHubDoubleOptions } from '../../support/github.js'
 import {
@@ -55,6 +55,7 @@ async function open(
 void t.test('the contract of a repository', PATIENT, async (t) => repositoryContract(t, open))
 
 void t.test('locations', async (t) => {
+  // prettier-ignore
   const rows: readonly (readonly [location: string, apiBase: string | undefined, expected: string | undefined])[] = [
     ['https://github.com/o/r', undefined, 'https://api.github.com o r'],
     ['https://github.com/o/r.git', undefined, 'https://api.github.com o r'],
@@ -76,20 +77,24 @@ void t.test('locations', async (t) => {
     t.equal(place && `${place.apiBase} ${place.owner} ${place.repo}`, expected, `${location} ${apiBase ?? ''}`)
   }
   const options = { branch: 'main', pathPrefix: 'graphs', token: 'x', now: () => 0 }
-  t.ok(isSetback(await openGitHubRepository({ location: 'ftp://x/o/r', ...options })))
+  t.ok(isFailure(await openGitHubRepository({ location: 'ftp://x/o/r', ...options })))
 })
 
 const writes: Fault['on'] = ({ method }) => method !== 'GET'
 
-void t.test('what GitHub answers to a write, and what it becomes', PATIENT, async (t) => {
+void t.test('the setback for each answer of GitHub to a write', PATIENT, async (t) => {
   const github = await openGitHub(t)
   const reset = Math.floor(TIME / 1000) + 1800
   const date = new Date(TIME + 90_000).toUTCString()
-  type Row = readonly [name: string, answer: Fault, setback: string, retryIn?: number]
+  type Row = readonly [name: string, answer: Fault, failure: string, retryIn?: number]
   const answer = (status: number, message?: string, headers?: Record<string, string>): Fault => ({
     answer: { status, message: `${message} ${github.token}`, ...(headers && { headers }) },
   })
   const spent = { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': String(reset) }
+  const violated = (rule: string): string => `Repository rule violations found\n\n${rule}`
+  const byPullRequest = violated('Changes to these files must be made through a pull request')
+  const always = { times: 99 }
+  // prettier-ignore
   const rows: readonly Row[] = [
     ['401', answer(401, 'Bad credentials'), 'denied'],
     ['403, no access', answer(403, 'Resource not accessible by personal access token'), 'denied'],
@@ -102,21 +107,13 @@ void t.test('what GitHub answers to a write, and what it becomes', PATIENT, asyn
     ['429 with nonsense', answer(429, 'Too many requests', { 'retry-after': 'soon' }), 'limited', 60_000],
     ['404', answer(404, 'Not Found'), 'missing'],
     ['409, a protected branch', answer(409, 'Repository rule violations found'), 'denied'],
-    ['409, a secret', answer(409, 'Repository rule violations found\n\nSecret detected in content'), 'unfit'],
-    ['409, a large file', answer(409, 'Repository rule violations found\n\nFile size exceeds 1 MB'), 'unfit'],
-    ['409, a long path', answer(409, 'Repository rule violations found\n\nFile path is too long'), 'unfit'],
-    ['422, an extension', answer(422, 'Repository rule violations found\n\nExtension .nt is restricted'), 'unfit'],
-    [
-      '409, a pull request is asked for',
-      answer(409, 'Repository rule violations found\n\nChanges to these files must be made through a pull request'),
-      'denied',
-    ],
-    ['409, the head moves all the time', { ...answer(409, 'main is at a but expected b'), times: 99 }, 'conflict'],
-    [
-      '409, the file changes all the time',
-      { ...answer(409, 'a.nt does not match b'), times: 99, on: writes },
-      'conflict',
-    ],
+    ['409, a secret', answer(409, violated('Secret detected in content')), 'unfit'],
+    ['409, a large file', answer(409, violated('File size exceeds 1 MB')), 'unfit'],
+    ['409, a long path', answer(409, violated('File path is too long')), 'unfit'],
+    ['422, an extension', answer(422, violated('Extension .nt is restricted')), 'unfit'],
+    ['409, a pull request is required', answer(409, byPullRequest), 'denied'],
+    ['409, the head always moves', { ...answer(409, 'main is at a but expected b'), ...always }, 'conflict'],
+    ['409, the file always changes', { ...answer(409, 'a.nt does not match b'), ...always, on: writes }, 'conflict'],
     ['422', answer(422, 'path contains a malformed path component'), 'unfit'],
     ['413', answer(413, 'Request Entity Too Large'), 'unfit'],
     ['500', answer(500, 'Server Error'), 'in-doubt'],
@@ -125,40 +122,40 @@ void t.test('what GitHub answers to a write, and what it becomes', PATIENT, asyn
     ['504', answer(504, 'Gateway Timeout'), 'in-doubt'],
     ['400', answer(400, 'Problems parsing JSON'), 'failed'],
     ['301', answer(301, 'Moved Permanently', { location: 'https://elsewhere.example/' }), 'missing'],
-    ['200 with something else', answer(200, 'Hello'), 'in-doubt'],
+    ['200 with another body', answer(200, 'Hello'), 'in-doubt'],
     ['a connection that is cut before', { drop: true }, 'in-doubt'],
     ['a connection that is cut after', { drop: true, applied: true }, 'in-doubt'],
     ['silence', { delay: 1500, drop: true }, 'in-doubt'],
     ['more than the limit', answer(201, 'x'.repeat(40_000)), 'in-doubt'],
   ]
-  for (const [name, fault, setback, retryIn] of rows) {
+  for (const [name, fault, failure, retryIn] of rows) {
     const repository = await connect(github, { now: () => TIME, timeout: 700, answerLimit: 30_000, pause: 0 })
     let over = false
     github.fault({ ...fault, on: (call) => !over && (fault.on?.(call) ?? true) })
     const outcome = await repository.commit([changeOf(`${name.replace(/\W+/g, '-')}/`, triple(name))])
     over = true
     await repository.close()
-    if (!isSetback(outcome)) t.fail(`${name}: committed`)
+    if (!isFailure(outcome)) t.fail(`${name}: committed`)
     else {
-      t.match(outcome, { setback, done: [], retryAt: retryIn === undefined ? undefined : TIME + retryIn }, name)
-      t.notMatch(JSON.stringify(outcome), github.token, `${name}: the token is not told`)
+      t.match(outcome, { failure, done: [], retryAt: retryIn === undefined ? undefined : TIME + retryIn }, name)
+      t.notMatch(JSON.stringify(outcome), github.token, `${name}: without the token`)
     }
   }
 
-  for (const [name, options, setback] of [
-    ['nobody listens', { apiBase: `http://127.0.0.1:${await freePort()}` }, 'unreachable'],
+  for (const [name, options, failure] of [
+    ['no server listens', { apiBase: `http://127.0.0.1:${await freePort()}` }, 'unreachable'],
     ['no token', { token: undefined }, 'denied'],
-    ['a token that is none', { token: 'a\nb' }, 'denied'],
+    ['an invalid token', { token: 'a\nb' }, 'denied'],
     ['another token', { token: 'other' }, 'denied'],
   ] as const) {
     const repository = await connect(github, { ...options, timeout: 700 })
-    t.match(await repository.commit([changeOf('x/', triple('x'))]), { setback }, name)
-    t.match(await repository.ready(), { setback, detail: /\w+/ }, `${name}: not ready`)
+    t.match(await repository.commit([changeOf('x/', triple('x'))]), { failure }, name)
+    t.match(await repository.ready(), { failure, detail: /\w+/ }, `${name}: not ready`)
     await repository.close()
   }
 })
 
-void t.test('where the API is elsewhere, it is told what was asked, and what to check', async (t) => {
+void t.test('a wrong API base: the setback names the request, and what to check', async (t) => {
   const answers: Readonly<Record<string, readonly [status: number, type: string, body: string]>> = {
     '/html': [404, 'text/html', '<h1>Not here</h1>'],
     '/empty': [400, 'text/plain', ''],
@@ -176,9 +173,9 @@ void t.test('where the API is elsewhere, it is told what was asked, and what to 
   for (const apiBase of bases) {
     const options = { location: 'https://git.example/o/r', apiBase, branch: 'main', pathPrefix: 'graphs', token: 'x' }
     const repository = succeeded(await openGitHubRepository({ ...options, now: () => Date.now() }))
-    const told = await all(repository.log(undefined)).catch((error: unknown) => error)
-    t.ok(told instanceof SetbackError, apiBase)
-    const { detail } = (told as SetbackError).setback
+    const error = await all(repository.log(undefined)).catch((thrown: unknown) => thrown)
+    t.ok(error instanceof SetbackError, apiBase)
+    const { detail } = (error as SetbackError).setback
     for (const part of ['git.example/o/r', apiBase, 'Check --history-api', '/api/v3.'])
       t.ok(detail.includes(part), detail)
     t.notMatch(detail, /\.\./)
@@ -192,111 +189,88 @@ void t.test('ready', async (t) => {
   await github.push({ x: 'y' })
   t.equal(await repository.ready(), undefined)
   github.mayPush = false
-  t.match(await repository.ready(), { setback: 'denied', detail: /may not write/ })
+  t.match(await repository.ready(), { failure: 'denied', detail: /may not write/ })
   const other = await connect(github, { location: 'https://github.example/owner/other' })
-  t.match(await other.ready(), { setback: 'missing', detail: /location.*token/ }, 'another repository')
+  t.match(await other.ready(), { failure: 'missing', detail: /location.*token/ }, 'another repository')
   await other.close()
   await repository.close()
-  t.match(await repository.ready(), { setback: 'unreachable' }, 'closed')
+  t.match(await repository.ready(), { failure: 'unreachable' }, 'closed')
 })
 
-void t.test('while GitHub limits, nothing is sent; the pauses grow', async (t) => {
+void t.test('during a limit of GitHub nothing is sent; the pauses grow', async (t) => {
   const clock = { now: TIME }
   const { repository, github } = await open(t, { now: () => clock.now, elapsed: () => clock.now })
   const change = changeOf('a/', triple('1'))
   github.fault({ times: 3, answer: { status: 403, message: 'You have exceeded a secondary rate limit' } })
   for (const minutes of [1, 2, 4]) {
-    t.match(await repository.commit([change]), { setback: 'limited', retryAt: clock.now + minutes * 60_000 })
+    t.match(await repository.commit([change]), { failure: 'limited', retryAt: clock.now + minutes * 60_000 })
     const calls = github.calls.length
     clock.now += minutes * 60_000 - 1
-    t.match(await repository.commit([change]), { setback: 'limited' })
+    t.match(await repository.commit([change]), { failure: 'limited' })
     t.equal(github.calls.length, calls)
     clock.now += 1
   }
-  t.notOk(isSetback(await repository.commit([change])))
+  t.notOk(isFailure(await repository.commit([change])))
 })
 
-void t.test('while GitHub limits, a clock that is set makes no difference', async (t) => {
+void t.test('during a limit of GitHub, setting the clock makes no difference', async (t) => {
   const [clock, elapsed] = [{ now: TIME }, { now: 0 }]
   const { repository, github } = await open(t, { now: () => clock.now, elapsed: () => elapsed.now })
   github.fault({ answer: { status: 429, headers: { 'retry-after': '30' } } })
   const commit = () => repository.commit([changeOf('a/', triple('1'))])
-  t.match(await commit(), { setback: 'limited', retryAt: TIME + 30_000 })
+  t.match(await commit(), { failure: 'limited', retryAt: TIME + 30_000 })
   elapsed.now = 10_000
   for (const hours of [-5, 5]) {
     clock.now = TIME + hours * 3_600_000
-    t.match(await commit(), { setback: 'limited', retryAt: clock.now + 20_000 }, `set by ${hours} hours`)
+    t.match(await commit(), { failure: 'limited', retryAt: clock.now + 20_000 }, `set by ${hours} hours`)
   }
   clock.now = TIME - 5 * 3_600_000
   elapsed.now = 30_000
-  t.notOk(isSetback(await commit()))
+  t.notOk(isFailure(await commit()))
 })
 
 void t.test('calls', PATIENT, async (t) => {
-  const foreign = triple('theirs')
   type Row = readonly [
     name: string,
     before: ((github: GitHubDouble) => Promise<unknown>) | undefined,
-    change: (n: number) => NewCommit,
+    change: () => NewCommit,
     calls: readonly string[],
     commits: number,
   ]
+  const foreign = triple('theirs')
+  const push =
+    (files: Parameters<GitHubDouble['push']>[0]): Row[1] =>
+    (github) =>
+      github.push(files)
+  const headMoves: Row[1] = async (github) =>
+    github.fault({ answer: { status: 409, message: 'main is at 1 but expected 2' } })
+  const change =
+    (name: string, value: string | undefined, previous?: string): Row[2] =>
+    () =>
+      changeOf(name, value && triple(value), previous === undefined ? {} : { previous: triple(previous) })
+  const REREAD = ['PUT', 'GET repos/list-commits', 'GET repos/get-content', 'PUT']
+  const EMPTY_COMMIT = [
+    ...['GET repos/list-commits', 'GET repos/list-commits', 'GET git/get-ref', 'GET git/get-commit'],
+    ...['POST', 'PATCH'],
+  ]
+  // prettier-ignore
   const rows: readonly Row[] = [
-    ['a new document in an empty repository', undefined, () => changeOf('a/', triple('1')), ['PUT'], 1],
-    ['an update', undefined, () => changeOf('a/', triple('2'), { previous: triple('1') }), ['PUT'], 1],
-    ['a deletion', undefined, () => changeOf('a/', undefined, { previous: triple('2') }), ['DELETE'], 1],
-    [
-      'after a commit of others to another file',
-      (github) => github.push({ README: 'x' }),
-      () => changeOf('b/', triple('1')),
-      ['PUT'],
-      2,
-    ],
-    [
-      'after a commit of others to the same file',
-      (github) => github.push({ 'graphs/b.nt': foreign }),
-      () => changeOf('b/', triple('2'), { previous: triple('1') }),
-      ['PUT', 'GET repos/list-commits', 'GET repos/get-content', 'PUT'],
-      2,
-    ],
-    [
-      'a file that others have made',
-      (github) => github.push({ 'graphs/c.nt': foreign }),
-      () => changeOf('c/', triple('1')),
-      ['PUT', 'GET repos/list-commits', 'GET repos/get-content', 'PUT'],
-      2,
-    ],
-    [
-      'a file that others have removed',
-      (github) => github.push({ 'graphs/c.nt': null }),
-      () => changeOf('c/', triple('2'), { previous: triple('1') }),
-      ['PUT', 'GET repos/list-commits', 'GET repos/get-content', 'PUT'],
-      2,
-    ],
-    [
-      'the head moves once',
-      async (github) => github.fault({ answer: { status: 409, message: 'main is at 1 but expected 2' } }),
-      () => changeOf('d/', triple('1')),
-      ['PUT', 'PUT'],
-      1,
-    ],
-    [
-      'a deletion of what is not there',
-      undefined,
-      () => changeOf('never/', undefined),
-      [
-        ...['GET repos/list-commits', 'GET repos/list-commits', 'GET git/get-ref', 'GET git/get-commit'],
-        ...['POST', 'PATCH'],
-      ],
-      1,
-    ],
+    ['a new document in an empty repository', undefined, change('a/', '1'), ['PUT'], 1],
+    ['an update', undefined, change('a/', '2', '1'), ['PUT'], 1],
+    ['a deletion', undefined, change('a/', undefined, '2'), ['DELETE'], 1],
+    ['after a commit by others to another file', push({ README: 'x' }), change('b/', '1'), ['PUT'], 2],
+    ['after a commit by others to the same file', push({ 'graphs/b.nt': foreign }), change('b/', '2', '1'), REREAD, 2],
+    ['a file that others have created', push({ 'graphs/c.nt': foreign }), change('c/', '1'), REREAD, 2],
+    ['a file that others have removed', push({ 'graphs/c.nt': null }), change('c/', '2', '1'), REREAD, 2],
+    ['the head moves once', headMoves, change('d/', '1'), ['PUT', 'PUT'], 1],
+    ['a deletion of a missing file', undefined, change('never/', undefined), EMPTY_COMMIT, 1],
   ]
   const { repository, github } = await open(t)
-  for (const [n, [name, before, change, calls, commits]] of rows.entries()) {
+  for (const [name, before, change, calls, commits] of rows) {
     const known = (await github.history()).length
     await before?.(github)
     github.calls.length = 0
-    const [committed] = await commitAll(repository, [change(n)])
+    const [committed] = await commitAll(repository, [change()])
     t.same(
       github.calls.map(({ method, operation }) => (method === 'GET' ? `GET ${operation}` : method)),
       calls,
@@ -318,14 +292,14 @@ void t.test('calls', PATIENT, async (t) => {
   })
 })
 
-/** What reading to the end throws. */
-const setbackOf = (items: AsyncIterable<unknown>): Promise<string> =>
+/** The code of the setback that reading to the end throws. */
+const failureOf = (items: AsyncIterable<unknown>): Promise<string> =>
   all(items).then(
     () => 'none',
-    (error: unknown) => (error instanceof SetbackError ? error.setback.setback : String(error)),
+    (error: unknown) => (error instanceof SetbackError ? error.setback.failure : String(error)),
   )
 
-void t.test('a commit of many files is told whole', PATIENT, async (t) => {
+void t.test('a commit of many files is read completely', PATIENT, async (t) => {
   const { repository, github } = await open(t)
   for (const count of [99, 100, 101, 299, 301]) {
     const files = Object.fromEntries(
@@ -349,16 +323,16 @@ void t.test('reading', PATIENT, async (t) => {
   github.treeLimit = 15
   t.same(await paths(), Object.keys(files).sort(), 'truncated trees are walked')
   github.treeLimit = 5
-  t.equal(await setbackOf(repository.files()), 'failed', 'a folder that cannot be told whole')
+  t.equal(await failureOf(repository.files()), 'failed', 'a folder that cannot be read completely')
   github.treeLimit = 100_000
   t.same(Object.fromEntries((await all(repository.contents())).map(({ path, content }) => [path, content])), files)
 
   const at = { commit: head, path: 'data/graphs/0/0.nt', blob: undefined }
   github.token = 'other'
-  t.match(await repository.read(at), { setback: 'denied' })
+  t.match(await repository.read(at), { failure: 'denied' })
   github.fault({ answer: { status: 404 } }, { answer: { status: 404 } })
-  t.match(await repository.read(at), { setback: 'missing' }, 'out of reach is not the same as absent')
-  t.equal(await setbackOf(repository.log(undefined)), 'denied')
+  t.match(await repository.read(at), { failure: 'missing' }, 'unreachable is not the same as absent')
+  t.equal(await failureOf(repository.log(undefined)), 'denied')
   github.token = 'github_pat_secret'
 
   const renamed = await github.push({ 'data/graphs/0/0.nt': null, 'data/graphs/0/zero.nt': triple('0') })

@@ -1,4 +1,4 @@
-// In charge of a process that writes to a history until it is killed: it prints each change that is done.
+// In charge of a process that writes to a history until it is killed. It prints each change that is done.
 import { openHistory } from '../../../versioning/open-history.js'
 import { openLocalRepository } from '../../../versioning/git/local-repository.js'
 import { NO_LOG } from '../history-world.js'
@@ -12,7 +12,7 @@ const repository = succeeded(
 const history = succeeded(
   await openHistory({ folder: `${folder}/journal`, repository, base: BASE, prefix: 'graphs', now, log: NO_LOG }),
 )
-// Whatever was in doubt when the former process was killed is done: no store was asked that could tell.
+// Changes that were in doubt when the previous process was killed count as done: there is no store to compare with.
 await history.done(history.open())
 
 async function write(document: string): Promise<never> {

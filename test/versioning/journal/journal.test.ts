@@ -1,4 +1,5 @@
-// In charge of the journal and the database under it: durable, in order, bounded, and whole after a kill or a full disk.
+// In charge of the tests of the journal and its database: durable, in order, bounded, and complete after a kill or a
+// full disk.
 import { spawn, execFileSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
@@ -7,7 +8,7 @@ import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
-import { isSetback } from '../../../versioning/change.js'
+import { isFailure } from '../../../versioning/failure.js'
 import { readTrailers } from '../../../versioning/git/commit-message.js'
 import { openDatabase, put, type Database } from '../../../versioning/journal/database.js'
 import type { NewChange } from '../../../versioning/history.js'
@@ -30,7 +31,10 @@ async function journalIn(
   { now = (): number => 1, limits = LIMITS, durableDone = false } = {},
 ): Promise<{ journal: Journal; database: Database }> {
   const database = succeeded(await openDatabase(folder, NO_LOG))
-  return { database, journal: await openJournal(database, (document) => document, now, limits, durableDone) }
+  return {
+    database,
+    journal: await openJournal({ database, pathOf: (document) => document, now, limits, durableDone }),
+  }
 }
 
 void t.test('a ULID is later than every earlier one, whatever the clock says', async (t) => {
@@ -46,11 +50,11 @@ void t.test('a ULID is later than every earlier one, whatever the clock says', a
     }),
     { numRuns: 20 },
   )
-  t.equal(makeUlids(() => 1469918176385)().slice(0, 10), '01ARYZ6S41', 'the time as the specification of ULIDs has it')
+  t.equal(makeUlids(() => 1469918176385)().slice(0, 10), '01ARYZ6S41', 'the example of the specification of ULIDs')
   t.equal(makeUlids(() => 0, '01ARYZ6S41YYYYYYYYYYYYYYZZ')(), '01ARYZ6S41YYYYYYYYYYYYYZ00')
 })
 
-void t.test('ids grow over restarts, though the clock goes back and the journal is empty', async (t) => {
+void t.test('ids grow over restarts, even if the clock goes back and the journal is empty', async (t) => {
   const folder = temporaryFolder(t)
   const ids: string[] = []
   for (const time of [5_000, 3_000, 9_000, 0]) {
@@ -66,16 +70,16 @@ void t.test('ids grow over restarts, though the clock goes back and the journal 
   t.equal(new Set(ids).size, 12)
 })
 
-void t.test('changes that are begun at the same time share a sync', async (t) => {
+void t.test('changes that begin at the same time share a sync', async (t) => {
   const { journal, database } = await journalIn(temporaryFolder(t))
   const begun = await Promise.all(Array.from({ length: 100 }, (_, i) => journal.begin([change(`${i}`, `${DOC}${i}`)])))
-  t.notOk(begun.some(isSetback))
+  t.notOk(begun.some(isFailure))
   t.equal(journal.open().length, 100)
   t.ok(database.counts.synced >= 1 && database.counts.synced <= 5, `${database.counts.synced} syncs`)
   await database.close()
 })
 
-void t.test('done is synced where a store in memory depends on it; undone always', async (t) => {
+void t.test('`done` is synced where a store in memory depends on it; `undone` always', async (t) => {
   for (const durableDone of [true, false]) {
     const { journal, database } = await journalIn(temporaryFolder(t), { durableDone })
     const entries = succeeded(await journal.begin([change('1'), change('2', BASE)]))
@@ -89,7 +93,7 @@ void t.test('done is synced where a store in memory depends on it; undone always
   }
 })
 
-void t.test('the journal is bounded, in changes and in bytes, and takes more when there is room again', async (t) => {
+void t.test('the journal is bounded, in changes and in bytes, and accepts more when there is room again', async (t) => {
   const rows: readonly [what: string, limits: JournalLimits, contents: readonly string[]][] = [
     ['changes', { entries: 2, bytes: 1000 }, ['1', '2', '3']],
     ['bytes', { entries: 100, bytes: 10 }, ['12345', '12345', '1']],
@@ -98,16 +102,16 @@ void t.test('the journal is bounded, in changes and in bytes, and takes more whe
     const folder = temporaryFolder(t)
     const { journal, database } = await journalIn(folder, { limits })
     const begun = await Promise.all([journal.begin([change(first)]), journal.begin([change(second, BASE)])])
-    t.match(await journal.begin([change(third)]), { setback: 'full', detail: /status/ }, what)
+    t.match(await journal.begin([change(third)]), { failure: 'full', detail: /status/ }, what)
     t.equal(journal.figures().depth, 2)
     await journal.undone(succeeded(begun[0]!))
-    t.notOk(isSetback(await journal.begin([change(third)])), what)
+    t.notOk(isFailure(await journal.begin([change(third)])), what)
     await database.close()
   }
 })
 
 void t.test(
-  'what may be committed: done, oldest first, behind nothing of its document that is open or passed over',
+  'ready changes: done, oldest first, with no earlier one of the same document that is open or passed over',
   async (t) => {
     const { journal, database } = await journalIn(temporaryFolder(t))
     const [a, b, c] = ['a', 'b', 'c']
@@ -136,7 +140,7 @@ void t.test(
   },
 )
 
-void t.test('operations are written in the order in which they were given, in one batch or in several', async (t) => {
+void t.test('operations are written in the given order, in one batch or in several', async (t) => {
   const folder = temporaryFolder(t)
   const database = succeeded(await openDatabase(folder, NO_LOG))
   await Promise.all(Array.from({ length: 50 }, (_, i) => database.write([put('k', String(i))], i % 7 === 0, 'drop')))
@@ -145,23 +149,23 @@ void t.test('operations are written in the order in which they were given, in on
   const large = 'x'.repeat(9 * 1024 * 1024)
   const before = database.counts.batches
   await Promise.all(['1', '2', '3'].map((key) => database.write([put(key, large)], false, 'drop')))
-  t.equal(database.counts.batches - before, 3, 'what is large is not held in one piece')
+  t.equal(database.counts.batches - before, 3, 'large values are not in one batch')
   await database.close()
-  t.match(await database.write([put('k', '')], true, 'drop'), { setback: 'failed' })
+  t.match(await database.write([put('k', '')], true, 'drop'), { failure: 'failed' })
 })
 
-void t.test('a damaged or locked folder is told, with the mend', async (t) => {
+void t.test('a damaged or locked folder is reported, with the remedy', async (t) => {
   const folder = temporaryFolder(t)
   const database = succeeded(await openDatabase(folder, NO_LOG))
-  t.match(await openDatabase(folder, NO_LOG), { setback: 'failed', detail: /another process/ })
+  t.match(await openDatabase(folder, NO_LOG), { failure: 'failed', detail: /another process/ })
   await database.close()
   writeFileSync(join(folder, 'CURRENT'), 'MANIFEST-999999\n')
-  t.match(await openDatabase(folder, NO_LOG), { setback: 'failed', detail: /Put back a copy|cannot be opened/ })
+  t.match(await openDatabase(folder, NO_LOG), { failure: 'failed', detail: /Put back a copy|cannot be opened/ })
   writeFileSync(join(folder, 'file'), '')
-  t.match(await openDatabase(join(folder, 'file'), NO_LOG), { setback: 'failed' })
+  t.match(await openDatabase(join(folder, 'file'), NO_LOG), { failure: 'failed' })
 })
 
-/** A disk of two MiB; undefined where none can be made. */
+/** A disk of two MiB; undefined where none can be mounted. */
 function smallDisk(t: Test): string | undefined {
   const folder = join(temporaryFolder(t), 'disk')
   mkdirSync(folder)
@@ -174,7 +178,7 @@ function smallDisk(t: Test): string | undefined {
   return folder
 }
 
-void t.test('a full disk: nothing more is begun, nothing is lost, and it goes on when there is room', async (t) => {
+void t.test('a full disk: no change begins, none is lost, and the journal continues when there is room', async (t) => {
   const disk = smallDisk(t)
   if (disk === undefined) return void t.pass('not tried: no tmpfs can be mounted here', { skip: true })
   const folder = join(disk, 'journal')
@@ -184,8 +188,8 @@ void t.test('a full disk: nothing more is begun, nothing is lost, and it goes on
   const acknowledged: string[] = []
   const begin = async (): Promise<boolean> => {
     const entries = await journal.begin([change('x'.repeat(10_000))])
-    if (isSetback(entries)) {
-      t.match(entries, { setback: 'full', detail: /Make room/ })
+    if (isFailure(entries)) {
+      t.match(entries, { failure: 'full', detail: /Make room/ })
       return false
     }
     acknowledged.push(entries[0]!.id)
@@ -196,7 +200,7 @@ void t.test('a full disk: nothing more is begun, nothing is lost, and it goes on
   for (let i = 0; i < 20; i++) t.equal(await begin(), false)
   await journal.undone([{ id: acknowledged.shift()! }])
   t.equal(journal.open().length, acknowledged.length)
-  t.ok(await database.get(`e${acknowledged[0]}`), 'it can be read meanwhile')
+  t.ok(await database.get(`e${acknowledged[0]}`), 'the journal can be read meanwhile')
   rmSync(ballast)
   t.equal(await begin(), true, 'there is room again')
   t.equal(await begin(), true)
@@ -205,12 +209,12 @@ void t.test('a full disk: nothing more is begun, nothing is lost, and it goes on
   t.same(
     again.journal.open().map(({ id }) => id),
     acknowledged,
-    'what was acknowledged is there, what was refused or undone is not',
+    'acknowledged changes are in the journal; refused and undone ones are not',
   )
   await again.database.close()
 })
 
-void t.test('killed again and again: all that was acknowledged is committed, once and in order', async (t) => {
+void t.test('killed again and again: every acknowledged change is committed, once and in order', async (t) => {
   const folder = temporaryFolder(t)
   const acknowledged: string[][] = []
   for (let run = 0; run < 10; run++) {
@@ -231,7 +235,7 @@ void t.test('killed again and again: all that was acknowledged is committed, onc
   const repository = succeeded(await openLocalRepository({ folder: bare, branch: 'main', pathPrefix: 'graphs', now }))
   const options = { repository, base: BASE, prefix: 'graphs', now, log: NO_LOG }
   const history = succeeded(await openHistory({ ...options, folder: join(folder, 'journal') }))
-  t.ok(history.open().length <= 4, 'of each document the last one at most is in doubt')
+  t.ok(history.open().length <= 4, 'at most the last change of each document is in doubt')
   await history.done(history.open())
   t.equal(await history.settled(6 * SOON), true)
   const commits = logged(bare, '%B').map(readTrailers)
@@ -239,9 +243,9 @@ void t.test('killed again and again: all that was acknowledged is committed, onc
   t.ok(acknowledged.length > 50)
   t.comment(`${acknowledged.length} acknowledged, ${commits.length} commits`)
   t.equal(new Set(ids).size, ids.length, 'none twice')
-  const there = new Set(ids)
+  const onBranch = new Set(ids)
   t.same(
-    acknowledged.filter(([id]) => !there.has(id)),
+    acknowledged.filter(([id]) => !onBranch.has(id)),
     [],
     'none is missing',
   )

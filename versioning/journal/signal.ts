@@ -1,24 +1,24 @@
-// In charge of waiting for something to happen, for a while.
+// In charge of waiting for a signal, for a limited time.
 
-export interface Bell {
-  /** Wakes all who wait now. */
-  ring(): void
-  /** True when it rings within so many ms; false when they are over. Keeps no process alive. */
-  heard(ms?: number): Promise<boolean>
+export interface Signal {
+  /** Wakes all that wait now. */
+  send(): void
+  /** True when the signal is sent within so many ms; false after them. Keeps no process alive. */
+  received(ms?: number): Promise<boolean>
 }
 
-export function makeBell(): Bell {
+export function makeSignal(): Signal {
   const listeners = new Set<() => void>()
   return {
-    ring() {
+    send() {
       for (const listener of listeners) listener()
     },
-    heard(ms) {
+    received(ms) {
       return new Promise((resolve) => {
-        const settle = (rang: boolean): void => {
+        const settle = (isSent: boolean): void => {
           clearTimeout(timer)
           listeners.delete(listener)
-          resolve(rang)
+          resolve(isSent)
         }
         const listener = (): void => settle(true)
         listeners.add(listener)

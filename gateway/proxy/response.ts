@@ -1,26 +1,32 @@
-// In charge of what comes back through the Linked Data proxy: which statuses and fields of the other server are passed on,
-// and that nothing of it can act in the name of this origin.
-import { plainTag, proxiedTag, type Conditions } from './validators.js'
+// In charge of responses through the Linked Data proxy: which statuses and fields of the other server are passed on, and that
+// its content cannot act with the rights of this origin.
+import { plainTag, proxiedTag, type UpstreamConditions } from './validators.js'
 import type { FetchAnswer } from '../../policies/fetch/guarded-fetch.js'
 import { parseHttpUrl } from '../../policies/fetch/destination.js'
 import type { Field, Response } from '../http/exchange.js'
 import type { Context } from '../request/context.js'
 import { parseMediaType, type Format } from '../http/media-type.js'
 import { isFailure, problem, type Problem } from '../problem.js'
-import { AS_IS, formatsFor, inFormat, type Content, type Form } from './forms.js'
+import {
+  AS_IS,
+  formatsFor,
+  proxiedRepresentation,
+  type ProxiedContent,
+  type ProxiedRepresentation,
+} from './representations.js'
 import { response, streamed } from '../request/respond.js'
 
-/** `proxy.failed`, or `negotiation.not-acceptable`; a writer, and whoever meets an error, is told in any form there is. */
-export async function answerFrom(
+/** Fails with `proxy.failed` or `negotiation.not-acceptable`. The outcome of a write and errors are passed on in any format. */
+export async function responseFrom(
   context: Context,
   answer: FetchAnswer,
-  conditions: Conditions,
+  conditions: UpstreamConditions,
 ): Promise<Response | Problem> {
   const { status, fields, body } = answer
   const { method } = context.request
   const isSafe = method === 'GET' || method === 'HEAD'
-  const flaw = flawOf(status, conditions)
-  if (flaw) return problem('proxy.failed', flaw)
+  const misfit = misfitOf(status, conditions)
+  if (misfit !== undefined) return problem('proxy.failed', misfit)
   const common = [...passedOn(fields), ...located(answer, isSafe), ...caching(fields), ...CONFINEMENT]
   if (status === 304) return response(304, [...etag(conditions.tagFor(fields.etag)), ...common])
   const content = contentOf(answer)
@@ -30,55 +36,53 @@ export async function answerFrom(
   if (status === 204 || status === 205 || (body.length === 0 && fields['content-type'] === undefined)) {
     return response(status, [...etag(plainTag(fields.etag)), ...common])
   }
-  const form = await formOf(context, content, formats)
-  // RFC 9110 §12.4.1: what has been done, or has failed, is told in any case.
-  if (isFailure(form) && isSafe && status < 300) return form
-  const { format, body: bytes } = isFailure(form) ? asIs(content) : form
+  const { loadContext, settings } = context.gateway
+  const converted = await proxiedRepresentation(content, formats, settings.maxBody, { loadContext })
+  // RFC 9110 §12.4.1: the outcome of a write, or an error, is reported even in a format that is not accepted.
+  if (isFailure(converted) && isSafe && status < 300) return converted
+  const { format, body: bytes } = isFailure(converted) ? asIs(content) : converted
   return response(status, [...described(content, format, fields.etag), ...common], bytes)
 }
 
-/** What nobody asked for would be taken for something that it is not. */
-function flawOf(status: number, conditions: Conditions): string | undefined {
+/** A client would misread a status that its request cannot have caused. */
+function misfitOf(status: number, conditions: UpstreamConditions): string | undefined {
   const isConditional = Object.keys(conditions.fields).length > 0
-  const odd = status < 200 || status > 599 || status === 206 || status === 407 || (status === 304 && !isConditional)
-  return odd ? `The server answered with status ${status}, which does not fit the request.` : undefined
+  const isMisfit =
+    status < 200 || status > 599 || status === 206 || status === 407 || (status === 304 && !isConditional)
+  return isMisfit ? `The server answered with status ${status}, which does not fit the request.` : undefined
 }
 
 const UNKNOWN = 'application/octet-stream'
 
-function contentOf({ fields, url, body }: FetchAnswer): Content {
+function contentOf({ fields, url, body }: FetchAnswer): ProxiedContent {
   const { 'content-type': contentType = UNKNOWN } = fields
   const mediaType = isPlain(contentType) ? parseMediaType(contentType)?.type : undefined
   return mediaType ? { mediaType, contentType, url, body } : { mediaType: UNKNOWN, contentType: UNKNOWN, url, body }
 }
 
-function formOf(context: Context, content: Content, formats: readonly Format[]): Promise<Form | Problem> {
-  const { loadContext, settings } = context.gateway
-  return inFormat(content, formats, settings.maxBody, { loadContext })
-}
-
-const asIs = ({ mediaType, contentType, body }: Content): Form => ({
+const asIs = ({ mediaType, contentType, body }: ProxiedContent): ProxiedRepresentation => ({
   format: { mediaType, code: AS_IS, contentType: mediaType.startsWith('multipart/') ? UNKNOWN : contentType },
   body,
 })
 
-/** The fields of the GET, as far as they can be told without its content: whether HTML has RDF in it cannot. */
-function headOf(content: Content, formats: readonly Format[], upstream: string | undefined): Field[] {
+/** The fields that a GET would have, as far as they are known without the content: HTML may contain RDF, or not. */
+function headOf(content: ProxiedContent, formats: readonly Format[], upstream: string | undefined): Field[] {
   const [first] = formats
   if (!first || (content.mediaType === 'text/html' && first.code !== AS_IS)) return []
   return described(content, first, upstream)
 }
 
-const described = ({ mediaType }: Content, { code, contentType }: Format, upstream: string | undefined): Field[] => [
-  ['Content-Type', contentType],
-  ...etag(proxiedTag(upstream, mediaType, code)),
-]
+const described = (
+  { mediaType }: ProxiedContent,
+  { code, contentType }: Format,
+  upstream: string | undefined,
+): Field[] => [['Content-Type', contentType], ...etag(proxiedTag(upstream, mediaType, code))]
 
 const etag = (tag: string | undefined): Field[] => (tag === undefined ? [] : [['ETag', tag]])
 
 /**
- * Everything else stays behind: cookies, challenges, policies for an origin (HSTS, CORS, CSP), and Link, whose relations
- * say here who is asking and what they may do.
+ * No other field is passed on: no cookies, no challenges, no policies for an origin (HSTS, CORS, CSP), and no Link, whose
+ * relations name the agent and its modes in this gateway.
  */
 const PASSED_ON = [
   'Accept-Patch',
@@ -91,7 +95,7 @@ const PASSED_ON = [
   'Retry-After',
 ]
 
-// RFC 9110 §5.5: field values beyond US-ASCII mean nothing for certain, and cannot all be sent.
+// RFC 9110 §5.5: field values beyond US-ASCII have no certain meaning, and not all of them can be sent.
 const isPlain = (value: string): boolean => /^[\x20-\x7e\t]*$/.test(value)
 
 const passedOn = (fields: FetchAnswer['fields']): Field[] =>
@@ -101,8 +105,8 @@ const passedOn = (fields: FetchAnswer['fields']): Field[] =>
   })
 
 /**
- * Absolute, since a relative reference would lead into this gateway. A reader learns where the content came from (RFC 9110
- * §8.7); only a writer is sent anywhere, for a reader's redirections have been followed.
+ * References are absolute, since a relative one would lead into this gateway. Content-Location says where the content came
+ * from (RFC 9110 §8.7). Only the response to a write has a Location: the proxy follows the redirects of a read.
  */
 function located({ url, status, fields }: FetchAnswer, isSafe: boolean): Field[] {
   const source = fields['content-location'] ?? (isSafe && status === 200 ? url : undefined)
@@ -117,19 +121,22 @@ function located({ url, status, fields }: FetchAnswer, isSafe: boolean): Field[]
   })
 }
 
-// RFC 9111 §5.2.2: those that a private cache goes by.
+// RFC 9111 §5.2.2: the directives that a private cache obeys.
 const DIRECTIVE =
   /^(?:no-store|no-cache|must-revalidate|must-understand|immutable|(?:max-age|stale-if-error|stale-while-revalidate)=\d{1,10})$/
-/** The fields of the client that an answer can vary with, beside Accept: those that are sent on. */
-export const SENT = ['accept-language', 'prefer']
+/** The request fields, beside Accept, that a response can vary with: those that are sent to the other server. */
+export const SENT_FIELDS = ['accept-language', 'prefer']
 
-/** As the server has it, for the one who asked only. */
+/** The server's directives and Vary, for private caches only. */
 function caching(fields: FetchAnswer['fields']): Field[] {
   const directives = listOf(fields['cache-control']).filter((directive) => DIRECTIVE.test(directive))
   const varies = listOf(fields.vary)
   return [
     ['Cache-Control', ['private', ...(directives.length > 0 ? directives : ['no-cache'])].join(', ')],
-    ['Vary', varies.includes('*') ? '*' : ['Accept', ...SENT.filter((name) => varies.includes(name))].join(', ')],
+    [
+      'Vary',
+      varies.includes('*') ? '*' : ['Accept', ...SENT_FIELDS.filter((name) => varies.includes(name))].join(', '),
+    ],
   ]
 }
 
@@ -139,5 +146,5 @@ const listOf = (value: string | undefined): string[] =>
     .split(',')
     .map((member) => member.trim())
 
-/** A page of another server must not run as one of ours, whatever it is (CSP 3 §6.4.3; `nosniff` is on every answer). */
+/** Content of another server must not run as a page of this origin (CSP 3 §6.4.3; every response has `nosniff`). */
 const CONFINEMENT: readonly Field[] = [['Content-Security-Policy', "default-src 'none'; sandbox"]]

@@ -1,5 +1,5 @@
-// In charge of the form in which a proxied server's answer is given: which ones its media type can take, which of them are
-// accepted, and the answer in the first of these that it has (spec 4.4).
+// In charge of the representations of a proxied server's content (spec 4.4): the formats that its media type can be written
+// in, those of them that the client accepts, and the content in the first of these that works.
 import { blankNode, graphOf, quad, type Graph, type Quad } from '../rdf/graph.js'
 import { negotiate, parseAccept, RDF_FORMATS, RESULT_FORMATS, type Format } from '../http/media-type.js'
 import { isFailure, problem, type Problem } from '../problem.js'
@@ -9,21 +9,21 @@ import { readResults } from '../rdf/read-sparql-results.js'
 import { RESULTS_JSON, RESULTS_XML, type Results } from '../rdf/sparql-results.js'
 import { writeResults } from '../rdf/write-sparql-results.js'
 
-export interface Content {
-  /** As `parseMediaType` has it. */
+export interface ProxiedContent {
+  /** As `parseMediaType` gives it. */
   readonly mediaType: string
   readonly contentType: string
-  /** Where it came from: relative IRIs are resolved against it. */
+  /** The URL it came from: relative IRIs are resolved against it. */
   readonly url: string
   readonly body: Buffer
 }
 
-export interface Form {
+export interface ProxiedRepresentation {
   readonly format: Format
   readonly body: Buffer
 }
 
-/** The code of the form in which nothing is changed. */
+/** The code of the format in which content is passed on unchanged. */
 export const AS_IS = 'as-is'
 
 const RDF_TYPES: ReadonlySet<string> = new Set([
@@ -33,7 +33,7 @@ const RDF_TYPES: ReadonlySet<string> = new Set([
 ])
 const RESULT_TYPES: ReadonlySet<string> = new Set([RESULTS_JSON, RESULTS_XML])
 
-/** What to ask for: what the client accepts and, where RDF or results will do for it, every syntax of them that is read. */
+/** The Accept field to send: what the client accepts and, where that includes RDF or results, every syntax that is read. */
 export function acceptOf(accept: string | undefined): string {
   const ranges = parseAccept(accept)
   if (ranges.length === 0) {
@@ -46,18 +46,18 @@ export function acceptOf(accept: string | undefined): string {
   return [accept, ...more.map((type) => `${type};q=0.1`)].join(', ')
 }
 
-/** The formats in which content of this media type may be given, in the order of the client's preference. */
+/** The formats in which the client accepts content of this media type, most preferred first. */
 export function formatsFor(accept: string | undefined, mediaType: string, contentType = mediaType): readonly Format[] {
   return ranked(accept, offered(mediaType, contentType))
 }
 
 function offered(mediaType: string, contentType: string): readonly Format[] {
   const asIs: Format = { mediaType, code: AS_IS, contentType }
-  // Among these it may still have relative IRIs, which would mean something else here: it is always written anew.
+  // Content in these may have relative IRIs, which would resolve differently here: it is always written again.
   if (RDF_FORMATS.some((format) => format.mediaType === mediaType)) return RDF_FORMATS
   if (RDF_TYPES.has(mediaType) || mediaType === 'text/html') return [...RDF_FORMATS, asIs]
   if (RESULT_TYPES.has(mediaType)) return [asIs, ...RESULT_FORMATS.filter((format) => format.mediaType !== mediaType)]
-  // Its parts could have fields of their own, which nobody has looked at.
+  // Its parts could have fields of their own, which are not checked.
   return mediaType.startsWith('multipart/') ? [] : [asIs]
 }
 
@@ -74,20 +74,26 @@ function ranked(accept: string | undefined, offers: readonly Format[]): Format[]
     : []
 }
 
-/** The content in the first of these formats that it has. `maxRead`: the octets of what is read and written anew. */
-export async function inFormat(
-  content: Content,
+/**
+ * The content in the first of these formats that it can be written in.
+ * @param maxRead the most bytes that are read to be written in another format
+ */
+export async function proxiedRepresentation(
+  content: ProxiedContent,
   formats: readonly Format[],
   maxRead: number,
   options: ReadOptions,
-): Promise<Form | Problem> {
+): Promise<ProxiedRepresentation | Problem> {
   let meaning: Graph | Results | Problem | undefined
-  let failure = problem('negotiation.not-acceptable', `The answer is ${content.mediaType}, which is not accepted.`)
+  let failure = problem(
+    'negotiation.not-acceptable',
+    `The other server sent ${content.mediaType}, which the request does not accept.`,
+  )
   for (const format of formats) {
     if (format.code === AS_IS) return { format, body: content.body }
     meaning ??= content.body.length > maxRead ? tooLarge(maxRead) : await meaningOf(content, options)
     if (isFailure(meaning)) {
-      // Most pages have no RDF, and do not say that they have.
+      // Most HTML pages contain no RDF and do not claim to.
       if (content.mediaType !== 'text/html') failure = meaning
       continue
     }
@@ -99,24 +105,21 @@ export async function inFormat(
 }
 
 const tooLarge = (maxRead: number): Problem =>
-  problem(
-    'proxy.failed',
-    `The answer is larger than ${maxRead} bytes, which is too much to be written in another form.`,
-  )
+  problem('proxy.failed', `The other server sent more than ${maxRead} bytes, too many to be written in another format.`)
 
-async function meaningOf(content: Content, options: ReadOptions): Promise<Graph | Results | Problem> {
+async function meaningOf(content: ProxiedContent, options: ReadOptions): Promise<Graph | Results | Problem> {
   const { mediaType, contentType, url, body } = content
   if (RESULT_TYPES.has(mediaType)) {
-    return readResults(body.toString('utf8'), mediaType) ?? unreadable('it does not hold SPARQL results')
+    return readResults(body.toString('utf8'), mediaType) ?? unreadable('it contains no SPARQL results.')
   }
   const triples = await readGraph(body, contentType, url, options)
   return isFailure(triples) ? unreadable(triples.detail) : graphOf(triples.map(relabelled))
 }
 
 const unreadable = (reason: string): Problem =>
-  problem('proxy.failed', `The answer says that it is of a media type which it is not: ${reason}`)
+  problem('proxy.failed', `The other server sent content that does not match its Content-Type: ${reason}`)
 
-/** Blank nodes by their place in this document alone: the same answer then gives the same bytes, which its entity-tag says. */
+/** Labels of blank nodes depend on this content only: equal content gives equal bytes, as its entity-tag says. */
 const relabelled = ({ subject, predicate, object }: Quad): Quad => quad(own(subject), predicate, own(object))
 const own = <T extends Quad['subject'] | Quad['object']>(term: T): T =>
   (term.termType === 'BlankNode' ? blankNode(term.value.replace(/^d\d+/, '')) : term) as T

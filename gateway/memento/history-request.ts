@@ -1,0 +1,149 @@
+// In charge of a request for a document's history, and of everything that the responses to such requests share: finding
+// versions, waiting for pending commits, links, cache fields and refusals.
+import type { Setback, SetbackCode } from '../../versioning/failure.js'
+import type { Version } from '../../versioning/change.js'
+import type { History } from '../../versioning/history.js'
+import { historyLinks, mementosOf, type Memento } from '../../versioning/memento/time-map.js'
+import type { Field, Response } from '../http/exchange.js'
+import type { Context } from '../request/context.js'
+import { negotiate, type Format } from '../http/media-type.js'
+import { isFailure, problem, type Problem } from '../problem.js'
+import { notAcceptable } from '../request/conditions.js'
+import { linkField, problemResponse } from '../request/respond.js'
+
+/** A request for the history of a document, by an agent who may read it. */
+export interface HistoryRequest {
+  readonly context: Context
+  readonly history: Pick<History, 'versions' | 'resolve' | 'content'>
+  readonly document: string
+  /** True where everyone may read the document now. */
+  readonly isPublic: boolean
+}
+
+/** Design 6: the longest wait, in ms, for the commits of the document's last writes. */
+export const COMMITS_WAIT_MS = 3_000
+const RETRY_S = 5
+
+/** All versions, oldest first, deletions included; never empty. */
+export async function versionsOf({
+  history,
+  document,
+  context,
+}: HistoryRequest): Promise<readonly Version[] | Problem> {
+  const found = await history.versions(document, COMMITS_WAIT_MS)
+  if (isFailure(found)) return historyFailed(context, found)
+  if (found.versions.length > 0) return found.versions
+  return found.pending ? commitsPending(context) : problem('document.no-versions', 'This document has no versions.')
+}
+
+export interface FoundVersion {
+  readonly version: Version
+  /** The same version, unless it deleted the document. */
+  readonly memento: Memento | undefined
+  readonly mementos: readonly Memento[]
+}
+
+/** A commit id or its first digits (design 6). Names of branches and tags are not accepted, since they move. */
+const COMMIT_ID = /^[0-9a-f]{4,40}$/
+
+/** The version with this id, in lower case. A version that is known already is found without waiting. */
+export async function findVersion(
+  { history, document, context }: HistoryRequest,
+  id: string,
+): Promise<FoundVersion | Problem> {
+  if (!COMMIT_ID.test(id)) {
+    return problem('document.no-versions', 'There is no such version. Give 4 to 40 hexadecimal digits of a commit id.')
+  }
+  for (const patience of [0, COMMITS_WAIT_MS]) {
+    const known = await history.versions(document, patience)
+    if (isFailure(known)) return historyFailed(context, known)
+    const version = await history.resolve(document, id, 0)
+    if (isFailure(version)) return historyFailed(context, version)
+    if (version === 'ambiguous') {
+      return problem(
+        'document.no-versions',
+        'Several versions of this document begin with these digits. Give more digits.',
+      )
+    }
+    if (version) {
+      const mementos = mementosOf(known.versions)
+      return { version, mementos, memento: mementosOf([version])[0] }
+    }
+    if (!known.pending) break
+    if (patience > 0) return commitsPending(context)
+  }
+  return problem('document.no-versions', 'This document has no such version.')
+}
+
+/** The most preferred format that `write` succeeds in, and its result: not every graph can be written as RDF/XML. */
+export async function inAcceptedFormat<T>(
+  accept: string | undefined,
+  formats: readonly Format[],
+  write: (format: Format) => Promise<T | Problem> | T | Problem,
+): Promise<{ readonly format: Format; readonly written: T } | Problem> {
+  for (let left = formats; ;) {
+    const format = negotiate(accept, left)
+    if (!format) return notAcceptable(formats)
+    const written = await write(format)
+    if (!isFailure(written)) return { format, written }
+    if (written.failure !== 'negotiation.not-acceptable') return written as Problem
+    left = left.filter((other) => other !== format)
+  }
+}
+
+/** The client does not learn why commits wait; `/health/ready` reports it to operators. */
+export function commitsPending({ application }: Context): Problem {
+  const { parked, lastError } = application.history?.status() ?? {}
+  const detail =
+    parked === undefined && lastError === undefined
+      ? 'Versions of this document are being committed. Retry shortly.'
+      : 'The latest versions of this document wait for its repository, which accepts no commits now. Retry later.'
+  return problem('history.failed', detail, { fields: [['Retry-After', String(RETRY_S)]] })
+}
+
+const REASONS: Readonly<Record<SetbackCode, string>> = {
+  unreachable: 'its repository cannot be reached',
+  'in-doubt': 'the connection to its repository broke',
+  conflict: 'its repository changed at the same time',
+  limited: 'its repository accepts no more requests for a while',
+  denied: 'its repository refuses the gateway',
+  missing: 'its repository or the branch does not exist',
+  unfit: 'its repository refuses the request',
+  full: 'the gateway has no room left for it',
+  failed: 'its repository failed',
+}
+
+/** The client gets the kind of the failure. The log has the detail. */
+export function historyFailed({ gateway, trace }: Context, { failure, detail, retryAt }: Setback): Problem {
+  trace.cause = `${failure}: ${detail}`
+  const wait = retryAt === undefined ? RETRY_S : Math.max(1, Math.ceil((retryAt - gateway.now()) / 1000))
+  return problem('history.failed', `The history cannot be read now: ${REASONS[failure]}. Retry later.`, {
+    fields: [['Retry-After', String(wait)]],
+  })
+}
+
+/** Design 5: shared caches may store only responses that everyone may read. */
+export const cacheControl = ({ isPublic }: HistoryRequest, directives: string): Field => [
+  'Cache-Control',
+  `${isPublic ? 'public' : 'private'}, ${directives}`,
+]
+
+/** Versions never change (spec 9.3). */
+export const IMMUTABLE = 'max-age=31536000, immutable'
+
+/** Spec 9.3: Read is the only mode of a version. A response that shared caches may store names no agent. */
+export function historyLinkField({ context, isPublic }: HistoryRequest, links: readonly string[]): Field {
+  const { application, agent } = context
+  return linkField(application, isPublic ? undefined : agent.webId, { modes: ['Read'] }, links)
+}
+
+export function refuse(
+  asked: HistoryRequest,
+  reason: Problem,
+  links: readonly string[] = historyLinks(asked.document, []),
+  fields: readonly Field[] = [],
+): Response {
+  const { trace, accept } = asked.context
+  trace.problem = reason.failure
+  return problemResponse(reason, accept, undefined, [...fields, historyLinkField(asked, links)])
+}

@@ -1,0 +1,51 @@
+// In charge of certificates that the gateways of one test run share: the keys of a gateway cost more than its start.
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { makeClientCertificate } from '../../gateway/agents/make-certificate.js'
+
+/** `npm test` makes this folder and removes it. Without it, each gateway makes its own certificates. */
+const SHARED = process.env.TRIPLEGATE_TEST_CERTIFICATES
+
+/** Certificates hold WebIDs, and these hold the port: the ones of a port are for every gateway that has it later. */
+function folderOf(port: number): string | undefined {
+  if (SHARED === undefined) return undefined
+  const folder = join(SHARED, String(port))
+  mkdirSync(folder, { recursive: true })
+  return folder
+}
+
+/** Whole or not at all: the process may be killed meanwhile. */
+function put(file: string, content: string | Buffer): void {
+  writeFileSync(`${file}.new`, content)
+  renameSync(`${file}.new`, file)
+}
+
+/** Gives a data folder the certificates of an earlier gateway on this port, before its first start. */
+export function shareCertificates(port: number, data: string): void {
+  const from = folderOf(port)
+  if (from === undefined) return
+  mkdirSync(join(data, 'certs'), { recursive: true, mode: 0o700 })
+  for (const file of readdirSync(from).filter((name) => name.endsWith('.pem'))) {
+    copyFileSync(join(from, file), join(data, 'certs', file))
+  }
+}
+
+/** Keeps the certificates that the first start has made. */
+export function collectCertificates(port: number, data: string): void {
+  const to = folderOf(port)
+  if (to === undefined) return
+  for (const name of ['server.pem', 'owner.pem', 'secretary.pem']) {
+    const file = join(data, 'certs', name)
+    if (existsSync(file) && !existsSync(join(to, name))) put(join(to, name), readFileSync(file))
+  }
+}
+
+/** PEM with certificate and key of an agent of a gateway on this port. */
+export async function agentCertificate(port: number, webId: string, name: string): Promise<string> {
+  const folder = folderOf(port)
+  const file = folder === undefined ? undefined : join(folder, `${encodeURIComponent(webId)}.agent`)
+  if (file !== undefined && existsSync(file)) return readFileSync(file, 'utf8')
+  const pem = await makeClientCertificate(webId, name, Date.now())
+  if (file !== undefined) put(file, pem)
+  return pem
+}

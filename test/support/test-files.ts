@@ -1,0 +1,46 @@
+// In charge of which test files `npm test` runs: all of them, or those that its arguments name.
+import { readFileSync, readdirSync } from 'node:fs'
+import { basename, dirname, join, relative, sep } from 'node:path'
+import { distance } from '../../gateway/configuration/near-names.js'
+
+/** The sources decide which tests exist: a compiled file whose source has moved is not run. */
+export const allTestFiles = (): string[] =>
+  readdirSync('test', { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.test.ts'))
+    .map((name) => join('test', name).replaceAll(sep, '/'))
+    .sort()
+
+export const compiledFile = (source: string): string => join('dist', source.replace(/\.ts$/, '.js'))
+
+/** The test files that start a gateway in their own process: those that import the world of tests. */
+export const startsGateway = (source: string): boolean => readFileSync(source, 'utf8').includes("/support/world.js'")
+
+export interface NamedFiles {
+  readonly files: readonly string[]
+  /** Names that match no test file, each with names like it. */
+  readonly unknown: readonly { readonly name: string; readonly near: readonly string[] }[]
+}
+
+/** A name is the path of a source, of its compiled file, or of a folder of either. */
+export function filesNamed(names: readonly string[], all: readonly string[]): NamedFiles {
+  const files = new Set<string>()
+  const unknown: NamedFiles['unknown'][number][] = []
+  for (const name of names) {
+    const path = relative('.', name).replaceAll(sep, '/').replace(/^dist\//, '').replace(/\.js$/, '.ts') // prettier-ignore
+    const found = all.filter((file) => file === path || file.startsWith(`${path}/`))
+    if (found.length === 0) unknown.push({ name, near: namesLike(path, all) })
+    for (const file of found) files.add(file)
+  }
+  return { files: all.filter((file) => files.has(file)), unknown }
+}
+
+const NEAR = 3
+
+function namesLike(path: string, all: readonly string[]): string[] {
+  const wanted = wordOf(path)
+  const difference = (name: string): number => (name.includes(wanted) ? 0 : distance(wanted, wordOf(name)))
+  const known = new Set([...all, ...all.map((file) => dirname(file))])
+  return [...known].sort((a, b) => difference(a) - difference(b) || a.length - b.length).slice(0, NEAR)
+}
+
+const wordOf = (path: string): string => basename(path).replace(/(\.test)?\.ts$/, '')
