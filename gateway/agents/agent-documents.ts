@@ -1,4 +1,4 @@
-// In charge of the documents about an agent that has a key: its public key, the authorization by which anybody may read its
+// In charge of the documents about an agent with a key: its public key, the authorization that lets everyone read its
 // profile, and the profile itself (LinkedDataHub 2.4, 4.4). Pure.
 import { iri, text, triple, typed, type Quad } from '../rdf/graph.js'
 import { authorizationTriples, publicProfile } from './authorization-triples.js'
@@ -7,7 +7,7 @@ import { CERT, DCT, FOAF, RDF, XSD } from '../rdf/vocabulary.js'
 /** The WebID of an agent of this admin application. */
 export const agentWebId = (adminBase: string, uuid: string): string => `${adminBase}acl/agents/${uuid}/#this`
 
-/** The documents about an agent of this admin application, undefined for an agent of anywhere else. */
+/** The documents about an agent of this admin application; undefined for a foreign agent. */
 export function agentDocuments(
   adminBase: string,
   webId: string,
@@ -16,28 +16,31 @@ export function agentDocuments(
     ? (/^acl\/agents\/([^/#?]+)\/#this$/.exec(webId.slice(adminBase.length)) ?? [])
     : []
   if (uuid === undefined) return undefined
-  // One UUID for the three of them, so that another start finds them again.
+  // The three share one UUID, so that the next start finds them.
   const [agent, publicKey, authorization] = ['agents', 'public-keys', 'authorizations'].map(
     (container) => `${adminBase}acl/${container}/${uuid}/`,
   )
   return { agent: agent!, publicKey: publicKey!, authorization: authorization! }
 }
 
-/** A document with its triples, managed ones apart. */
-export type Described = readonly [document: string, content: readonly Quad[]]
+/** A document with its triples, without the managed ones. */
+export type DescribedDocument = readonly [document: string, content: readonly Quad[]]
 
 export interface KeyHolder {
   readonly webId: string
   readonly name: string
-  /** As WebID profiles write it: lower-case hex. */
+  /** Lower-case hex, as in WebID profiles. */
   readonly modulus: string
   readonly exponent: number
-  /** What else its profile says. */
+  /** Further triples of its profile. */
   readonly profile: readonly Quad[]
 }
 
-/** The profile comes last: without it the others are about nobody. Empty for an agent of anywhere else. */
-export function describeAgent(adminBase: string, { webId, name, modulus, exponent, profile }: KeyHolder): Described[] {
+/** The profile comes last: the other documents refer to it. Empty for a foreign agent. */
+export function describeAgent(
+  adminBase: string,
+  { webId, name, modulus, exponent, profile }: KeyHolder,
+): DescribedDocument[] {
   const documents = agentDocuments(adminBase, webId)
   if (!documents) return []
   const open = publicProfile(`Public profile of ${name}`, [documents.agent, documents.publicKey])
@@ -60,7 +63,12 @@ export function describeAgent(adminBase: string, { webId, name, modulus, exponen
 }
 
 /** A document about one thing, its primary topic. */
-export const about = (document: string, title: string, topic: string, described: readonly Quad[]): Described => [
+export const about = (
+  document: string,
+  title: string,
+  topic: string,
+  described: readonly Quad[],
+): DescribedDocument => [
   document,
   [triple(document, DCT('title'), text(title)), triple(document, FOAF('primaryTopic'), iri(topic)), ...described],
 ]

@@ -1,8 +1,8 @@
-// In charge of the triples of an authorization that the gateway itself makes.
+// In charge of the triples of the authorizations that the gateway itself creates.
 import { iri, text, triple, type Quad } from '../rdf/graph.js'
 import { ACL, FOAF, RDF, RDFS } from '../rdf/vocabulary.js'
 
-export interface Grant {
+export interface NewAuthorization {
   readonly slug: string
   readonly label: string
   readonly modes: readonly ('Read' | 'Write' | 'Append' | 'Control')[]
@@ -14,8 +14,8 @@ export interface Grant {
 
 export const EVERYONE = FOAF('Agent')
 export const IDENTIFIED = ACL('AuthenticatedAgent')
-/** WebID-TLS: whoever wants to check an agent's certificate has to be able to read its profile and key. */
-export const publicProfile = (label: string, documents: readonly string[]): Omit<Grant, 'slug'> => ({
+/** WebID-TLS: servers that check an agent's certificate must be able to read its profile and key. */
+export const publicProfile = (label: string, documents: readonly string[]): Omit<NewAuthorization, 'slug'> => ({
   label,
   modes: ['Read'],
   to: [EVERYONE, IDENTIFIED],
@@ -25,7 +25,7 @@ export const publicProfile = (label: string, documents: readonly string[]): Omit
 /** The triples of an authorization. */
 export function authorizationTriples(
   authorization: string,
-  { label, modes, to, classes = [], resources = [] }: Omit<Grant, 'slug'>,
+  { label, modes, to, classes = [], resources = [] }: Omit<NewAuthorization, 'slug'>,
   admin: string,
 ): Quad[] {
   return [

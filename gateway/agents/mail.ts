@@ -1,4 +1,4 @@
-// In charge of sending e-mail through the configured server: short texts, with a file at most.
+// In charge of sending e-mail through the configured server: a short text, with at most one file.
 import { createTransport } from 'nodemailer'
 import { problem, type Problem } from '../problem.js'
 import type { Settings } from '../configuration/settings.js'
@@ -11,15 +11,15 @@ export interface Message {
 }
 
 export interface Mail {
-  /** Who is told of requests for access. */
+  /** The recipient of access requests. */
   readonly operator: string | undefined
-  /** `mail.failed` when the server has not taken it. */
+  /** `mail.failed` if the server has not accepted it. */
   send(message: Message): Promise<undefined | Problem>
 }
 
 const TIMEOUT_MS = 10_000
 
-/** Undefined where no server is configured. */
+/** Undefined if no server is configured. */
 export function makeMail({
   smtpUrl,
   smtpFrom,
@@ -31,7 +31,7 @@ export function makeMail({
     connectionTimeout: TIMEOUT_MS,
     greetingTimeout: TIMEOUT_MS,
     socketTimeout: TIMEOUT_MS,
-    // Nothing that a message holds is a path or a URL to be read.
+    // Never read a path or a URL from a message.
     disableFileAccess: true,
     disableUrlAccess: true,
   })

@@ -1,10 +1,10 @@
-// In charge of whose a mailbox is: an agent has it by its profile, and no two agents of a dataspace are to have one.
+// In charge of finding the agent with a mailbox: its profile names the mailbox, and no two agents of a dataspace share one.
 import type { GraphStore } from '../stores/store.js'
 import { isFailure, type Problem } from '../problem.js'
 import { select } from '../stores/select.js'
 import { FOAF, TGA } from '../rdf/vocabulary.js'
 
-/** What somebody holds exclusively between looking for the holder of a mailbox and making one. */
+/** The lock to hold from looking for the agent with a mailbox until creating one. */
 export const mailboxLock = (admin: { readonly base: string }, mailbox: string): [name: string, mode: 'exclusive'] => [
   `${admin.base} mailbox ${mailbox.toLowerCase()}`,
   'exclusive',
@@ -13,9 +13,9 @@ export const mailboxLock = (admin: { readonly base: string }, mailbox: string): 
 const MAX_BYTES = 64 * 1024
 
 /**
- * The WebID of the agent with this mailbox among the documents under `acl/agents/`, as the store has it now.
- * @param mailbox an address that `isMailAddress` (setting-values.ts), without `mailto:`; compared in lower case
- * @param proven only an agent who has been shown to receive what is sent there
+ * The WebID of the agent with this mailbox, from the current documents under `acl/agents/`.
+ * @param mailbox an address that passes `isMailAddress` (setting-values.ts), without `mailto:`; compared in lower case
+ * @param proven only an agent that has proved to receive mail there
  */
 export async function mailboxHolder(
   { store, base }: { readonly store: GraphStore; readonly base: string },
@@ -32,5 +32,5 @@ export async function mailboxHolder(
   return isFailure(rows) ? rows : rows[0]?.[0]?.value
 }
 
-/** Of an agent to a mailbox that it has only said to be its own. */
+/** Links an agent to a mailbox that it has claimed but not proved. */
 export const UNPROVEN = TGA('unprovenMailbox')

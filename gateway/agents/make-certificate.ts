@@ -1,5 +1,5 @@
-// In charge of making keys and self-signed certificates (RFC 5280): clients with a WebID, and the server. PEM in memory.
-// @peculiar/x509 asks for the metadata functions of Reflect.
+// In charge of creating keys and self-signed certificates (RFC 5280), for clients with a WebID and for the server, as PEM in
+// memory. @peculiar/x509 needs the metadata functions of Reflect.
 import 'reflect-metadata'
 import type { webcrypto } from 'node:crypto'
 import { isIP } from 'node:net'
@@ -7,15 +7,15 @@ import * as x509 from '@peculiar/x509'
 
 const DAY = 24 * 60 * 60 * 1000
 
-/** Clocks of others may be behind: what is made now was valid an hour ago. */
+/** Other clocks may be behind: a new certificate is valid from an hour ago. */
 const LEEWAY = 60 * 60 * 1000
 
-/** The key is the agent's for as long as its profile says so; nothing else depends on the date. */
+/** A key identifies the agent as long as its profile lists it; nothing else depends on the date. */
 export const CLIENT_VALIDITY_DAYS = 3650
-/** As long as Apple's systems accept a server certificate that somebody has trusted by hand. */
+/** The longest validity that Apple's systems accept for a server certificate trusted by hand. */
 export const SERVER_VALIDITY_DAYS = 825
 
-/** WebID-TLS §2.1.1: the WebID is a URI in the subject alternative name; here the first and only one. */
+/** WebID-TLS §2.1.1: the WebID is a URI in the subject alternative name; here the only name. */
 export const makeClientCertificate = (webId: string, commonName: string, now: number): Promise<string> =>
   selfSigned({
     commonName,
@@ -32,7 +32,7 @@ export const makeClientCertificate = (webId: string, commonName: string, now: nu
     names: [{ type: 'url', value: webId }],
   })
 
-/** @param hosts names and addresses, of which the first is the common name */
+/** @param hosts names and addresses; the first becomes the common name */
 export const makeServerCertificate = (hosts: readonly string[], now: number): Promise<string> =>
   selfSigned({
     commonName: hosts[0]!,
@@ -54,14 +54,14 @@ interface Wanted {
   readonly names: x509.JsonGeneralNames
 }
 
-/** Certificate and unencrypted PKCS #8 key, one after the other. */
+/** The certificate, followed by its unencrypted PKCS #8 key. */
 async function selfSigned(wanted: Wanted): Promise<string> {
   const { algorithm, now } = wanted
   const keys = await crypto.subtle.generateKey(algorithm, true, ['sign', 'verify'])
   const certificate = await x509.X509CertificateGenerator.createSelfSigned(
     {
       // RFC 5280 appendix A.1: ub-common-name.
-      // As an object: in a plain text, `#` would begin DER in hexadecimal.
+      // An object, because in plain text `#` would begin DER in hexadecimal.
       name: new x509.Name([{ CN: [{ utf8String: wanted.commonName.slice(0, 64) }] }]),
       keys,
       signingAlgorithm: algorithm,

@@ -1,9 +1,9 @@
-// In charge of PKCS #12 (RFC 7292): a certificate and its key in one file under a password, as browsers and OpenSSL take it.
+// In charge of PKCS #12 files (RFC 7292): a certificate and its key under a password, for browsers and OpenSSL.
 import { createPrivateKey, webcrypto, X509Certificate } from 'node:crypto'
 import * as asn1 from 'asn1js'
 import * as pkijs from 'pkijs'
 
-/** RFC 8018 §4.2. The integrity check is worked out in JavaScript, step by step, and has OpenSSL's own count. */
+/** RFC 8018 §4.2. The integrity check is slow, because it is computed in JavaScript, so it has OpenSSL's lower count. */
 const ENCRYPTION_ITERATIONS = 100_000
 const MAC_ITERATIONS = 2048
 const AES_256 = { name: 'AES-CBC', length: 256 }
@@ -11,9 +11,9 @@ const AES_256 = { name: 'AES-CBC', length: 256 }
 const crypto = new pkijs.CryptoEngine({ crypto: webcrypto as never, name: 'node' })
 
 /**
- * Keeps AES-256 and SHA-256 throughout (RFC 9579 calls what older files have insecure).
+ * Uses AES-256 and SHA-256 throughout (RFC 9579 calls the algorithms of older files insecure).
  * @param pem certificate and PKCS #8 key (make-certificate.ts)
- * @param password ASCII: RFC 7292 appendix B writes it as UTF-16 where RFC 8018 does as UTF-8
+ * @param password ASCII only: RFC 7292 appendix B encodes it as UTF-16, RFC 8018 as UTF-8
  */
 export async function pkcs12Of(pem: string, friendlyName: string, password: string): Promise<Buffer> {
   const certificate = pkijs.Certificate.fromBER(new X509Certificate(pem).raw)

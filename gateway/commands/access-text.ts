@@ -1,4 +1,4 @@
-// In charge of what `triplegate access` prints: the gateway's answers in words. Pure.
+// In charge of the output of `triplegate access`: the gateway's answers in words. Pure.
 import { irisOf, valuesOf, type Graph } from '../rdf/graph.js'
 import { ACL, FOAF, RDF, RDFS, TGA } from '../rdf/vocabulary.js'
 
@@ -12,17 +12,17 @@ const modesOf = (graph: Graph, subject: string): string => {
 }
 
 const REASONS: Readonly<Record<string, string>> = {
-  public: 'everybody may',
-  'authenticated-agent': 'everybody who is identified may',
+  public: 'everyone may',
+  'authenticated-agent': 'every identified agent may',
   agent: 'an authorization names the agent',
   group: 'an authorization names a group of the agent',
   owner: 'the agent owns the document',
   control: 'the agent has Control on the admin application',
-  'no-authorization': 'no authorization is for the agent here',
+  'no-authorization': 'no authorization applies to the agent here',
   'mode-missing': 'the agent has other modes here',
-  absent: 'there is no such document',
-  'parent-missing': 'there is no container to make it in',
-  'parent-no-container': 'its parent is no container',
+  absent: 'the document does not exist',
+  'parent-missing': 'its parent container does not exist',
+  'parent-no-container': 'its parent is not a container',
 }
 
 export function explanationText(graph: Graph): string {
@@ -34,7 +34,7 @@ export function explanationText(graph: Graph): string {
   const shown = granting.length + considered.length
   const left = Number(one(TGA('authorizations'))) - shown
   return [
-    `${one(ACL('agent')) || 'Anybody'} ${may} ${localName(one(TGA('required')))} ${one(TGA('about'))}: ${REASONS[one(TGA('reason'))] ?? one(TGA('reason'))}.`,
+    `${one(ACL('agent')) || 'An anonymous client'} ${may} ${localName(one(TGA('required')))} ${one(TGA('about'))}: ${REASONS[one(TGA('reason'))] ?? one(TGA('reason'))}.`,
     `Decided on ${one(TGA('decidedOn'))}; modes there: ${modesOf(graph, decision) || 'none'}.`,
     ...granting.map((name) => `granted by ${lineOf(graph, name)}`),
     ...considered.map(
@@ -48,9 +48,9 @@ export function explanationText(graph: Graph): string {
 const TARGETS = [ACL('accessTo'), ACL('accessToClass'), ACL('default'), TGA('controls')]
 const SUBJECTS = [ACL('agent'), ACL('agentGroup'), ACL('agentClass')]
 
-const WHO: Readonly<Record<string, string>> = {
-  [FOAF('Agent')]: 'everybody',
-  [ACL('AuthenticatedAgent')]: 'everybody who is identified',
+const AGENT_CLASSES: Readonly<Record<string, string>> = {
+  [FOAF('Agent')]: 'everyone',
+  [ACL('AuthenticatedAgent')]: 'every identified agent',
 }
 
 function lineOf(graph: Graph, authorization: string): string {
@@ -58,7 +58,7 @@ function lineOf(graph: Graph, authorization: string): string {
     irisOf(graph, authorization, property).map((target) => `${localName(property)} <${target}>`),
   )
   const whom = SUBJECTS.flatMap((property) => irisOf(graph, authorization, property)).map(
-    (who) => WHO[who] ?? `<${who}>`,
+    (who) => AGENT_CLASSES[who] ?? `<${who}>`,
   )
   const document = irisOf(graph, authorization, RDFS('isDefinedBy'))[0]
   const to = whom.length > 0 ? ` to ${whom.join(', ')}` : ''

@@ -1,25 +1,34 @@
-// In charge of the HTTP requests of the commands about documents: with the client certificate of whoever runs them, and with
-// the gateway's own certificate trusted where that is self-signed.
+// In charge of the HTTP requests that commands send to a gateway: with the operator's client certificate, and trusting the
+// gateway's own certificate if it is self-signed.
 import { X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { Agent as HttpAgent, request as httpRequest, type IncomingHttpHeaders } from 'node:http'
+import { Agent as HttpAgent, request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http'
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
 import { join } from 'node:path'
-import type { HistoryArguments } from './history-arguments.js'
+import { textOf, type Option } from './arguments.js'
+import type { CommandFailure } from './exit-codes.js'
+import type { Arguments } from '../configuration/flags.js'
+import type { Environment } from '../configuration/settings.js'
 
-export interface Answer {
+export interface GatewayAnswer {
   readonly status: number
   readonly fields: IncomingHttpHeaders
   readonly body: Buffer
 }
 
-/** Why there is no answer, and the mend. */
-export interface Failure {
-  readonly failure: string
+/** The URL that requests go to, and the certificates. */
+export interface Connection {
+  /** The document's URL, with its slash. */
+  readonly url: URL
+  /** PEM files; undefined: those in the data folder. */
+  readonly cert: string | undefined
+  readonly cacert: string | undefined
+  readonly data: string
 }
 
 export interface GatewayClient {
-  /** Whether the requests carry a certificate. */
+  readonly connection: Connection
+  /** True if the requests carry a certificate. */
   readonly identified: boolean
   /** @param query after the document's URL, such as `?timemap`, or nothing */
   send(
@@ -27,20 +36,33 @@ export interface GatewayClient {
     query: string,
     fields: Readonly<Record<string, string>>,
     body?: Buffer,
-  ): Promise<Answer | Failure>
+  ): Promise<GatewayAnswer | CommandFailure>
   close(): void
 }
 
-export const isFailure = (value: object): value is Failure => 'failure' in value
+export const CONNECTION_OPTIONS: readonly Option[] = [
+  { name: 'cert', value: 'FILE', help: 'PEM with a client certificate and its key (default: {data}/certs/owner.pem)' },
+  {
+    name: 'cacert',
+    value: 'FILE',
+    help: "PEM of the server to trust (default: {data}/certs/server.pem, if it is this host's)",
+  },
+  { name: 'data', value: 'FOLDER', help: 'data folder of the gateway (default: TRIPLEGATE_DATA, else ./data)' },
+]
 
-/** The URL that requests go to, and whom they come from. */
-export type Connection = Pick<HistoryArguments, 'url' | 'cert' | 'cacert' | 'data'>
+export const connectionOf = (given: Arguments, url: URL, env: Environment): Connection => ({
+  url,
+  cert: textOf(given, 'cert'),
+  cacert: textOf(given, 'cacert'),
+  data: textOf(given, 'data') ?? (env.TRIPLEGATE_DATA || './data'),
+})
 
 const TIME_LIMIT_MS = 60_000
 /** More than the largest document in its longest form. */
 const MAX_ANSWER = 256 * 1024 * 1024
 
-export function makeGatewayClient({ url, cert, cacert, data }: Connection): GatewayClient | Failure {
+export function makeGatewayClient(connection: Connection): GatewayClient | CommandFailure {
+  const { url, cert, cacert, data } = connection
   let pem: string | undefined
   let ca: string | undefined
   try {
@@ -48,7 +70,8 @@ export function makeGatewayClient({ url, cert, cacert, data }: Connection): Gate
     ca = cacert === undefined ? ownServer(join(data, 'certs/server.pem'), url) : readFileSync(cacert, 'utf8')
   } catch (error) {
     const { path, code } = error as NodeJS.ErrnoException
-    return { failure: `${path ?? data}: cannot be read (${code ?? String(error)}). Give another file.` }
+    const detail = `${path ?? data}: cannot be read (${code ?? String(error)}). Give another file.`
+    return { failure: 'gateway.unreachable', detail }
   }
   const secure = url.protocol === 'https:'
   const agent = secure
@@ -56,26 +79,19 @@ export function makeGatewayClient({ url, cert, cacert, data }: Connection): Gate
     : new HttpAgent({ keepAlive: true })
   const request = secure ? httpsRequest : httpRequest
   return {
+    connection,
     identified: secure && pem !== undefined,
     close: () => agent.destroy(),
     send: (method, query, fields, body) =>
       new Promise((resolve) => {
-        const fail = (error: unknown): void => resolve({ failure: reasonOf(error, url) })
+        const fail = (error: unknown): void => resolve({ failure: 'gateway.unreachable', detail: reasonOf(error, url) })
         const headers = { ...fields, ...(body && { 'Content-Length': body.length }) }
         const signal = AbortSignal.timeout(TIME_LIMIT_MS)
         try {
           const sent = request(url.href + query, { agent, method, headers, signal }, (answer) => {
-            const chunks: Buffer[] = []
-            let length = 0
-            answer.on('data', (chunk: Buffer) => {
-              length += chunk.length
-              if (length > MAX_ANSWER) sent.destroy(new Error('the answer is too long'))
-              else chunks.push(chunk)
-            })
+            const tooLong = (): void => void sent.destroy(new Error('the answer is too long'))
             answer.on('error', fail)
-            answer.on('end', () =>
-              resolve({ status: answer.statusCode!, fields: answer.headers, body: Buffer.concat(chunks) }),
-            )
+            readBody(answer, tooLong, (body) => resolve({ status: answer.statusCode!, fields: answer.headers, body }))
           })
           sent.on('error', fail)
           sent.end(body)
@@ -84,6 +100,17 @@ export function makeGatewayClient({ url, cert, cacert, data }: Connection): Gate
         }
       }),
   }
+}
+
+function readBody(answer: IncomingMessage, tooLong: () => void, done: (body: Buffer) => void): void {
+  const chunks: Buffer[] = []
+  let length = 0
+  answer.on('data', (chunk: Buffer) => {
+    length += chunk.length
+    if (length > MAX_ANSWER) tooLong()
+    else chunks.push(chunk)
+  })
+  answer.on('end', () => done(Buffer.concat(chunks)))
 }
 
 function readIfThere(file: string): string | undefined {
@@ -95,7 +122,7 @@ function readIfThere(file: string): string | undefined {
   }
 }
 
-/** The gateway's certificate, where it is its own issuer and names this host; else the usual authorities are trusted. */
+/** The gateway's certificate, if it is self-signed and names this host; else undefined: the usual authorities count. */
 function ownServer(file: string, { hostname }: URL): string | undefined {
   const pem = readIfThere(file)
   if (pem === undefined) return undefined
@@ -112,7 +139,7 @@ function ownServer(file: string, { hostname }: URL): string | undefined {
 function reasonOf(error: unknown, { host }: URL): string {
   const { code = '', name, message } = error as NodeJS.ErrnoException
   if (name === 'TimeoutError' || name === 'AbortError') return `${host}: no answer in ${TIME_LIMIT_MS / 1000} s.`
-  if (code === 'ECONNREFUSED') return `${host}: nobody listens there. Start the gateway, or check the URL.`
+  if (code === 'ECONNREFUSED') return `${host}: no server listens there. Start the gateway, or check the URL.`
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return `${host}: no such host. Check the URL.`
   if (/CERT|SELF_SIGNED|ISSUER|ALTNAME/.test(code)) {
     return `${host}: its certificate is not trusted (${code}). Give --cacert FILE, or --data FOLDER of the gateway.`

@@ -1,14 +1,11 @@
-// In charge of the history as people read it in a terminal: the list of versions, and differences by subject. Pure.
+// In charge of the history as text for a terminal: the list of versions, and differences by subject. Pure.
 import { bySubject, type DocumentDifference } from '../../versioning/memento/difference.js'
 import type { TimeMapJson } from '../memento/time-map.js'
 import { PREFIXES } from '../rdf/vocabulary.js'
 
-/** Control characters could rule the terminal, and the order of what is read: literals are anybody's. */
-export const printable = (text: string): string => text.replace(/[^\P{Cc}\n]|\p{Bidi_Control}/gu, '\uFFFD')
-
 const LEAST_DIGITS = 8
 
-/** Newest first, ids as short as tells them apart. */
+/** Newest first, with ids just long enough to differ. */
 export function versionsText({ versions }: TimeMapJson): string {
   let digits = LEAST_DIGITS
   const short = (id: string): string => id.slice(0, digits)
@@ -37,7 +34,7 @@ function columns(rows: readonly (readonly string[])[]): string {
     .join('')
 }
 
-/** By subject, lines with - for what was removed and + for what was added. */
+/** By subject: a line with - for each removed triple, with + for each added one. */
 export function differenceText(difference: DocumentDifference): string {
   const blocks = bySubject(difference).map(({ subject, removed, added }) => {
     const rest = (line: string): string => abbreviated(line.slice(subject.length + 1).replace(/ \.$/, ''))

@@ -1,71 +1,78 @@
-// In charge of the arguments of `triplegate mirror`, and of its `--help`. Pure.
-import { parseSettings, type Settings } from '../configuration/settings.js'
+// In charge of the arguments of `triplegate mirror`. Pure.
+import {
+  argumentsOf,
+  HELP_OPTION,
+  strayArguments,
+  textOf,
+  wrongArguments,
+  type CommandDescription,
+} from './arguments.js'
+import { SETTINGS, settingsOf, type Environment, type Settings } from '../configuration/settings.js'
+import type { CommandFailure } from './exit-codes.js'
+import { isFailure } from '../problem.js'
 
-export const ACTIONS = ['verify', 'sweep', 'rebuild'] as const
+const ACTIONS = ['verify', 'sweep', 'rebuild'] as const
 export type MirrorAction = (typeof ACTIONS)[number]
 
 export interface MirrorArguments {
   readonly action: MirrorAction
-  /** The base of one application; undefined: all that are versioned. */
+  /** The base of one application; undefined: every versioned application. */
   readonly application: string | undefined
   readonly json: boolean
   readonly force: boolean
   readonly settings: Settings
 }
 
-/** Exit codes, as the page of help lists them. */
-export const MIRROR_EXIT = { ok: 0, different: 1, usage: 2, failure: 3 } as const
-
-const WHAT: Readonly<Record<MirrorAction, string>> = {
-  verify: 'say what differs between store and repository',
-  sweep: 'commit what was changed behind the gateway',
-  rebuild: 'fill an empty store from the repository',
+const HELP: Readonly<Record<MirrorAction, string>> = {
+  verify: 'report the differences between store and repository',
+  sweep: 'commit the changes that were made behind the gateway',
+  rebuild: 'fill an empty store from the repository, and verify it',
 }
 
-export const MIRROR_USAGE = ACTIONS.map((action) => `${`triplegate mirror ${action}`.padEnd(32)}${WHAT[action]}`).join(
-  '\n',
-)
+const FORCE = {
+  name: 'force',
+  value: '',
+  bare: true,
+  help: 'rebuild: overwrite the store. sweep: commit even if the store has lost most documents',
+}
 
-const HELP = `triplegate mirror verify|sweep|rebuild [--application URL] [options] [settings as for serve]
+export const MIRROR_DESCRIPTION: CommandDescription = {
+  name: 'mirror',
+  forms: ACTIONS.map((action) => [`mirror ${action}`, HELP[action]]),
+  notes: [
+    'Usage: triplegate mirror verify|sweep|rebuild [options] [settings as for serve]',
+    '',
+    'verify changes nothing. sweep makes a commit for each document that differs, deletions too; one commit for all where the',
+    'repository has none of them. Stop the gateway before rebuild. While a gateway with these settings runs, it verifies and',
+    'sweeps itself: the command asks it through its --management port.',
+  ],
+  options: [
+    { name: 'application', value: 'URL', help: 'base of one application (default: every versioned application)' },
+    FORCE,
+    { name: 'json', value: '', bare: true, help: 'print JSON' },
+    HELP_OPTION,
+  ],
+  settings: SETTINGS.filter(({ flagOnly }) => !flagOnly),
+  exits: ['done', 'different', 'usage', 'failed'],
+}
 
-  verify               ${WHAT.verify}; nothing is changed
-  sweep                ${WHAT.sweep}: a commit for each document that differs, deletions too;
-                       one commit for all where the repository has none of them
-  rebuild              ${WHAT.rebuild}, and verify it; end the gateway first
-
-  --application URL    base of the one application that is meant (default: all that are versioned)
-  --force              rebuild: write over what the store has; documents that only the store has stay
-                       sweep: also where the store has lost most of the documents: their deletions are committed
-  --json               print JSON
-  --help               print this page
-
-Where a gateway with these settings runs, it verifies and sweeps itself: it is asked through its --management port.
-
-Exit codes: 0 equal, or done; 1 store and repository differ (verify, rebuild); 2 wrong arguments or settings; 3 failure.`
-
+/** The arguments after the command, or its page of help. */
 export function parseMirrorArguments(
   argv: readonly string[],
-  env: Readonly<Record<string, string | undefined>>,
-): MirrorArguments | { readonly help: string } | { readonly faults: readonly string[] } {
-  const own = { application: undefined as string | undefined, json: false, force: false }
-  const rest: string[] = []
-  const faults: string[] = []
-  for (let i = 0; i < argv.length; i++) {
-    const [flag, value] = argv[i]!.split(/=(.*)/s)
-    if (flag === '--help' || flag === '-h') return { help: HELP }
-    if (flag === '--json' || flag === '--force') {
-      if (value !== undefined) faults.push(`${flag}: takes no value. Write ${flag}.`)
-      own[flag === '--json' ? 'json' : 'force'] = true
-    } else if (flag === '--application') {
-      const isNext = value === undefined && argv[i + 1]?.startsWith('-') === false
-      own.application = isNext ? argv[++i]! : value
-      if (!own.application) faults.push(`${flag}: has no value. Write ${flag} URL.`)
-    } else rest.push(argv[i]!)
-  }
-  const action = ACTIONS.find((one) => one === rest[0])
-  if (!action) return { faults: ['write triplegate mirror verify, sweep or rebuild. See triplegate mirror --help.'] }
-  if (own.force && action === 'verify') faults.push('--force: is for sweep and rebuild. Leave it out.')
-  const settings = parseSettings(rest.slice(1), env)
-  if ('faults' in settings) faults.push(...settings.faults)
-  return 'faults' in settings || faults.length > 0 ? { faults } : { action, ...own, settings }
+  env: Environment,
+): MirrorArguments | { readonly help: string } | CommandFailure {
+  const given = argumentsOf(argv, MIRROR_DESCRIPTION)
+  if ('help' in given) return given
+  const [written, ...more] = given.positionals
+  const action = ACTIONS.find((one) => one === written)
+  if (!action) return wrongArguments('write triplegate mirror verify, sweep or rebuild. See triplegate mirror --help.')
+  const force = given.values.has('force')
+  const faults = [
+    ...(force && action === 'verify' ? ['--force: is for sweep and rebuild. Leave it out.'] : []),
+    ...given.faults,
+    ...strayArguments(more),
+  ]
+  const settings = settingsOf({ ...given, faults }, env)
+  if (isFailure(settings)) return settings
+  return { action, application: textOf(given, 'application'), json: given.values.has('json'), force, settings }
 }

@@ -1,37 +1,40 @@
-// In charge of having a running gateway verify or sweep, through its operators' listener.
+// In charge of asking a running gateway to verify or sweep, through its management port.
 import { request } from 'node:http'
 import { MIRROR_LINES, type MirrorLine } from '../operators/mirror-endpoints.js'
 import type { MirrorOutcome, Report } from '../mirror/report.js'
-import { problem, type Problem } from '../problem.js'
+import type { CommandFailure } from './exit-codes.js'
 
 const IDLE_MS = 300_000
 
-export interface Asked {
+export interface MirrorRequest {
   readonly action: 'verify' | 'sweep'
   /** The base. */
   readonly application: string
-  /** The query endpoint and the name of the repository, where the gateway has to have these. */
+  /** The query endpoint and the name of the repository that the gateway must have; undefined: any. */
   readonly store: string | undefined
   readonly repository: string | undefined
   readonly force: boolean
 }
 
-/** What came of it; `nobody` where no gateway answers at this port that has the application. */
+/** The outcome; undefined if no gateway with this application answers at the port. */
 export function askGateway(
   port: number,
-  { action, force, ...query }: Asked,
+  { action, force, ...query }: MirrorRequest,
   report: Report,
-): Promise<MirrorOutcome | Problem | 'nobody'> {
-  const failed = (detail: string): Problem => problem('server.closing', `The gateway at port ${port} ${detail}`)
+): Promise<MirrorOutcome | CommandFailure | undefined> {
+  const failed = (detail: string): CommandFailure => ({
+    failure: 'gateway.failed',
+    detail: `The gateway at port ${port} ${detail}`,
+  })
   return new Promise((resolve) => {
     const given = Object.entries({ ...query, ...(force && { force: 'true' }) }).filter(
       ([, value]) => value !== undefined,
     )
     const path = `/mirror/${action}?${new URLSearchParams(given as [string, string][])}`
     const sent = request({ host: '127.0.0.1', port, path, method: 'POST', timeout: IDLE_MS })
-    sent.on('timeout', () => sent.destroy(new Error('it has been silent for too long')))
+    sent.on('timeout', () => sent.destroy(new Error('it has been silent for 5 minutes')))
     sent.on('error', ({ code, message }: NodeJS.ErrnoException) =>
-      resolve(code === 'ECONNREFUSED' ? 'nobody' : failed(`broke off: ${message}.`)),
+      resolve(code === 'ECONNREFUSED' ? undefined : failed(`broke off: ${message}.`)),
     )
     sent.on('response', (answer) => {
       const isOurs = answer.headers['content-type'] === MIRROR_LINES
@@ -50,9 +53,9 @@ export function askGateway(
         else text = [...lines, text].join(' ')
       })
       answer.on('end', () => {
-        if (answer.statusCode === 404) return resolve('nobody')
+        if (answer.statusCode === 404) return resolve(undefined)
         if (!isOurs) return resolve(failed(errorIn(text) ?? `answered ${answer.statusCode}: ${text.trim()}`))
-        if (last?.event === 'failed') return resolve(problem('server.closing', last.detail))
+        if (last?.event === 'failed') return resolve({ failure: 'mirror.failed', detail: last.detail })
         if (last?.event !== 'end') return resolve(failed('broke off.'))
         resolve(last.outcome)
       })
@@ -61,11 +64,11 @@ export function askGateway(
   })
 }
 
-/** What the gateway says itself of why it does not do it. */
+/** The reason that the gateway gives for refusing. */
 function errorIn(text: string): string | undefined {
   try {
     const { error } = JSON.parse(text) as { error?: unknown }
-    return typeof error === 'string' ? `does not do it: ${error}` : undefined
+    return typeof error === 'string' ? `refuses: ${error}` : undefined
   } catch {
     return undefined
   }

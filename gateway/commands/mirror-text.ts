@@ -1,4 +1,4 @@
-// In charge of what the mirror's command line prints: how far it is, what differs, and what came of it. Pure.
+// In charge of the output of `triplegate mirror`: progress, differences and outcome as text. Pure.
 import { MISMATCHES, type MirrorEvent, type MirrorOutcome } from '../mirror/report.js'
 
 const BAR = 30
@@ -21,15 +21,15 @@ export const differenceText = ({
 }: Extract<MirrorEvent, { event: 'difference' }>): string =>
   `${difference.padEnd(WIDTH)}${document}${detail === undefined ? '' : `  ${detail}`}\n`
 
-/** @param swept whether what differed has been committed */
+/** @param swept true if the differences have been committed */
 export function outcomeText(base: string, outcome: MirrorOutcome, swept: boolean): string {
   const { differences, imported, behind } = outcome
   const counts = MISMATCHES.flatMap((name) => (differences[name] ? [`${number(differences[name])} ${name}`] : []))
-  const said = [
+  const parts = [
     ...(imported ? [`${documents(imported)} imported as one commit`] : []),
     ...(counts.length > 0 ? [`${swept ? 'found' : 'different'}: ${counts.join(', ')}`] : []),
   ]
   const nothing = swept ? 'nothing to commit' : 'equal'
   const late = behind === undefined ? '' : `\nThe repository is behind the journal: ${behind}`
-  return `${base}: ${documents(outcome.documents)}; ${said.join('; ') || nothing}.${late}\n`
+  return `${base}: ${documents(outcome.documents)}; ${parts.join('; ') || nothing}.${late}\n`
 }

@@ -1,159 +1,190 @@
-// In charge of `triplegate mirror`: by the gateway that runs, or with stores and histories of its own.
+// In charge of `triplegate mirror`: through the gateway that runs, else with stores and histories of its own.
 import { existsSync } from 'node:fs'
-import {
-  faultLine,
-  readConfiguration,
-  type DescribedApplication,
-  type DescribedDataspace,
-} from '../configuration/configuration.js'
+import type { Command } from './arguments.js'
+import { readConfiguration } from '../configuration/configuration.js'
+import type { DescribedApplication, DescribedDataspace } from '../configuration/dataspace.js'
 import { historyPlaceOf, repositoryName, type Existing } from '../configuration/history-place.js'
-import type { Terminal } from './history.js'
-import { printable } from './history-text.js'
+import { SETTINGS, type Environment, type Settings } from '../configuration/settings.js'
+import { StartFailure } from '../configuration/start-failure.js'
 import { makeLocks } from '../documents/locks.js'
+import { EXIT, type CommandFailure } from './exit-codes.js'
 import { makeLog } from '../log.js'
+import {
+  MIRROR_DESCRIPTION,
+  parseMirrorArguments,
+  type MirrorAction,
+  type MirrorArguments,
+} from './mirror-arguments.js'
+import { askGateway, type MirrorRequest } from './mirror-client.js'
 import { sweep, verify, type SweepOptions } from '../mirror/mirror.js'
-import { MIRROR_EXIT, parseMirrorArguments, type MirrorAction, type MirrorArguments } from './mirror-arguments.js'
-import { askGateway, type Asked } from './mirror-client.js'
 import { whyBehind, type Mirrored } from '../mirror/mirrored.js'
-import { openMirror } from './mirror-open.js'
-import { rebuild, type Occupied } from '../mirror/rebuild.js'
+import { rebuild } from '../mirror/rebuild.js'
 import type { MirrorEvent, MirrorOutcome, Report } from '../mirror/report.js'
 import { barText, differenceText, outcomeText } from './mirror-text.js'
+import { isFailure, type Failure } from '../problem.js'
+import { openMirrored } from '../start/open-history.js'
 import { makeStores, type OpenStore } from '../start/open-stores.js'
-import { StartFailure } from '../configuration/start-failure.js'
-import { isFailure, problem, type Problem } from '../problem.js'
-import { SETTINGS, type Settings } from '../configuration/settings.js'
+import { fail, printable, type Terminal } from './terminal.js'
 
-export { MIRROR_USAGE } from './mirror-arguments.js'
+export const MIRROR_COMMAND: Command = { description: MIRROR_DESCRIPTION, run: runMirrorCommand }
 
-export interface MirrorTerminal extends Terminal {
-  /** Whether a person looks on. */
-  readonly interactive: boolean
-  readonly now: () => number
-}
-
-type Member = { readonly application: DescribedApplication; readonly dataspace: DescribedDataspace }
+type DescribedMember = { readonly application: DescribedApplication; readonly dataspace: DescribedDataspace }
 type Progress = Extract<MirrorEvent, { event: 'progress' }>
-type Found = Extract<MirrorEvent, { event: 'difference' }>
-type Result = { readonly application: string } & (MirrorOutcome | { readonly failure: string })
+type FoundDifference = Extract<MirrorEvent, { event: 'difference' }>
+type MirrorResult = { readonly application: string } & (MirrorOutcome | { readonly failure: string })
 
 /** Returns the exit code. */
 export async function runMirrorCommand(
   argv: readonly string[],
-  env: Readonly<Record<string, string | undefined>>,
-  terminal: MirrorTerminal,
+  env: Environment,
+  terminal: Terminal,
   openStore?: OpenStore,
 ): Promise<number> {
-  const { out, error } = terminal
-  const fail = (lines: readonly string[]): number => {
-    for (const line of lines) error(`triplegate: ${printable(line)}\n`)
-    return MIRROR_EXIT.usage
-  }
   const given = parseMirrorArguments(argv, env)
+  if (isFailure(given)) return fail(terminal, given)
   if ('help' in given) {
-    out(`${given.help}\n`)
-    return MIRROR_EXIT.ok
+    terminal.out(given.help)
+    return EXIT.done
   }
-  if ('faults' in given) return fail(given.faults)
   const dataspaces = await readConfiguration(given.settings)
-  if ('faults' in dataspaces) return fail(dataspaces.faults.map(faultLine))
-  const members = chosen(dataspaces, given)
-  if ('faults' in members) return fail(members.faults)
-  const results: Result[] = []
-  const found: Found[] = []
+  if (isFailure(dataspaces)) return fail(terminal, dataspaces)
+  const members = membersMeant(dataspaces, given)
+  if (isFailure(members)) return fail(terminal, members)
+  const results: MirrorResult[] = []
+  const differences: FoundDifference[] = []
+  const exits: number[] = []
   for (const member of members) {
-    const { base } = member.application
-    const show = teller(base, given, terminal)
-    const differing: Found[] = []
-    const report: Report = (event) => {
-      if (event.event === 'difference') differing.push(event)
-      else show(event)
-    }
-    const outcome = await done(member, given, report, terminal.now, openStore)
-    terminal.waiting(undefined)
-    differing.sort((a, b) => (a.document < b.document ? -1 : Number(a.document > b.document)))
-    for (const one of differing) found.push(one)
-    if (!given.json) for (const one of differing) out(printable(differenceText(one)))
-    if (isFailure(outcome)) error(`triplegate: ${base}: ${printable(outcome.detail)}\n`)
-    else if (!given.json) out(printable(outcomeText(base, outcome, given.action === 'sweep')))
-    results.push({ application: base, ...(isFailure(outcome) ? { failure: outcome.detail } : outcome) })
+    const { result, found, exit } = await mirrorOne(member, given, terminal, openStore)
+    results.push(result)
+    for (const one of found) differences.push(one)
+    exits.push(exit)
   }
-  if (given.json) out(`${JSON.stringify({ applications: results, differences: found }, null, 2)}\n`)
-  return Math.max(...results.map((result) => exitCodeOf(result, given)))
+  if (given.json) terminal.out(`${JSON.stringify({ applications: results, differences }, null, 2)}\n`)
+  return Math.max(...exits)
 }
 
-/** The applications that are meant: those that are versioned, and for a rebuild have a store outside. */
-function chosen(
+/** Mirrors one application, and prints the outcome unless that is to be JSON. */
+async function mirrorOne(
+  member: DescribedMember,
+  given: MirrorArguments,
+  terminal: Terminal,
+  openStore?: OpenStore,
+): Promise<{ readonly result: MirrorResult; readonly found: readonly FoundDifference[]; readonly exit: number }> {
+  const { base } = member.application
+  const { out, error } = terminal
+  const show = showProgress(base, given, terminal)
+  const found: FoundDifference[] = []
+  const report: Report = (event) => {
+    if (event.event === 'difference') found.push(event)
+    else show(event)
+  }
+  const outcome = await outcomeOf(member, given, { report, now: terminal.now, ...(openStore && { openStore }) })
+  terminal.waiting(undefined)
+  found.sort((a, b) => (a.document < b.document ? -1 : Number(a.document > b.document)))
+  if (!given.json) for (const one of found) out(printable(differenceText(one)))
+  if (isFailure(outcome)) {
+    error(`triplegate: ${base}: ${printable(outcome.detail)}\n`)
+    return { result: { application: base, failure: outcome.detail }, found, exit: EXIT.failed }
+  }
+  if (!given.json) out(printable(outcomeText(base, outcome, given.action === 'sweep')))
+  return { result: { application: base, ...outcome }, found, exit: exitOf(outcome, given) }
+}
+
+/** The versioned applications that the arguments mean; for a rebuild those whose store is not embedded. */
+function membersMeant(
   dataspaces: readonly DescribedDataspace[],
   { application: base, action }: MirrorArguments,
-): readonly Member[] | { readonly faults: readonly string[] } {
+): readonly DescribedMember[] | CommandFailure {
+  const wrong = (detail: string): CommandFailure => ({ failure: 'settings.wrong', detail })
   const all = dataspaces.flatMap((dataspace) =>
     [dataspace.endUser, dataspace.admin].map((application) => ({ application, dataspace })),
   )
   const named = base === undefined ? all : all.filter(({ application }) => application.base === base)
   if (named.length === 0) {
     const bases = all.map(({ application }) => application.base).join(', ')
-    return { faults: [`--application: ${base} is the base of none. Give one of ${bases}.`] }
+    return wrong(`--application: no application has the base ${base}. Give one of ${bases}.`)
   }
   const versioned = named.filter(
-    ({ application }) => (application.versioning ?? 'off') !== 'off' || isWithin(application),
+    ({ application }) => (application.versioning ?? 'off') !== 'off' || isFilledFromHistory(application),
   )
-  const fit = action === 'rebuild' ? versioned.filter(({ application }) => !isWithin(application)) : versioned
+  if (versioned.length === 0)
+    return wrong('no application is versioned. Give --history and --admin-history, as for serve.')
+  const fit =
+    action === 'rebuild' ? versioned.filter(({ application }) => !isFilledFromHistory(application)) : versioned
   if (fit.length > 0) return fit
-  return versioned.length === 0
-    ? { faults: ['no application is versioned. Give --history and --admin-history, as for serve.'] }
-    : { faults: ['a store within the gateway is filled from its history whenever the gateway starts. Start it.'] }
+  return wrong('an embedded store is filled from its history whenever the gateway starts. Start it.')
 }
 
-const isWithin = ({ service, versioning }: DescribedApplication): boolean => service.embedded && versioning !== 'off'
+const isFilledFromHistory = ({ service, versioning }: DescribedApplication): boolean =>
+  service.embedded && versioning !== 'off'
 
-async function done(
-  member: Member,
+interface Means {
+  readonly report: Report
+  readonly now: () => number
+  readonly openStore?: OpenStore
+}
+
+async function outcomeOf(
+  member: DescribedMember,
   given: MirrorArguments,
-  report: Report,
-  now: () => number,
-  openStore?: OpenStore,
-): Promise<MirrorOutcome | Problem> {
+  means: Means,
+): Promise<MirrorOutcome | Failure> {
   const { application } = member
   const { action, settings, force } = given
   if (action !== 'rebuild' && settings.management !== 'off') {
-    const answered = await askGateway(settings.management, { action, force, ...namedIn(application, settings) }, report)
-    if (answered !== 'nobody') return answered
+    const request = { action, force, ...namedIn(application, settings) }
+    const outcome = await askGateway(settings.management, request, means.report)
+    if (outcome) return outcome
   }
-  if (application.service.embedded && !openStore) {
-    return failure(`its store is within the gateway, which does not answer at --management ${settings.management}.`)
+  if (application.service.embedded && !means.openStore) {
+    return mirrorFailure(
+      `its store is embedded in the gateway, which does not answer at --management ${settings.management}. Start it.`,
+    )
   }
-  const locks = makeLocks()
-  const stores = makeStores(settings, openStore)
+  const stores = makeStores(settings, means.openStore)
   try {
-    const existing = EXISTING[action]
-    const surroundings = { stores, locks, log: makeLog('silent'), now, ...(existing && { existing }) }
-    const opened = await openMirror(application, member.dataspace, settings, surroundings)
-    if (!opened) return failure('it is not versioned.')
-    const { mirrored, close } = opened
-    try {
-      if (action === 'verify') return await verify(mirrored, { locks, report })
-      if (action === 'sweep') return await sweepAndWait(mirrored, { locks, report, force })
-      const outcome = await rebuild(mirrored, { locks, report, force })
-      return 'occupied' in outcome ? occupied(outcome) : outcome
-    } finally {
-      await close()
-    }
+    return await withoutGateway(member, given, { ...means, stores })
   } catch (error) {
-    if (error instanceof StartFailure) return failure(error.message)
+    if (error instanceof StartFailure) return mirrorFailure(error.message)
     throw error
   } finally {
     await stores.close()
   }
 }
 
+/** Opens store and history, mirrors, and closes them. Throws StartFailure. */
+async function withoutGateway(
+  { application, dataspace }: DescribedMember,
+  { action, settings, force }: MirrorArguments,
+  { report, now, stores }: Means & { readonly stores: ReturnType<typeof makeStores> },
+): Promise<MirrorOutcome | Failure> {
+  const locks = makeLocks()
+  const existing = EXISTING[action]
+  const surroundings = { stores, settings, locks, log: makeLog('silent'), now, ...(existing && { existing }) }
+  const opened = await openMirrored(application, dataspace, surroundings)
+  if (!opened) return mirrorFailure('it is not versioned.')
+  const { mirrored, close } = opened
+  try {
+    if (action === 'verify') return await verify(mirrored, { locks, report })
+    if (action === 'sweep') return await sweepAndWait(mirrored, { locks, report, force })
+    const outcome = await rebuild(mirrored, { locks, report, force })
+    if (!('occupied' in outcome)) return outcome
+    const { occupied } = outcome
+    return mirrorFailure(
+      `the store is not empty: it has ${occupied} documents. Empty it, or overwrite it with --force.`,
+    )
+  } finally {
+    await close()
+  }
+}
+
 const DEFAULT_DATA = SETTINGS.find(({ name }) => name === 'data')!.default
 
-/** The application with its store and repository; what the settings do not name is the gateway's own. */
+/** The application, with store and repository only if the settings name them: else the gateway uses its own. */
 function namedIn(
   application: DescribedApplication,
   settings: Settings,
-): Pick<Asked, 'application' | 'store' | 'repository'> {
+): Pick<MirrorRequest, 'application' | 'store' | 'repository'> {
   const place = historyPlaceOf(application, settings)
   const isNamed =
     place &&
@@ -167,13 +198,13 @@ function namedIn(
 
 const EXISTING: Readonly<Record<MirrorAction, Existing | undefined>> = {
   verify: 'journal',
-  // A repository may be begun by it.
+  // May create the repository.
   sweep: undefined,
   rebuild: 'documents',
 }
 
-/** What is not committed when this process ends is in the journal until a gateway is started. */
-async function sweepAndWait(mirrored: Mirrored, options: SweepOptions): Promise<MirrorOutcome | Problem> {
+/** Waits for the commits; those still missing when this process stops stay in the journal until a gateway starts. */
+async function sweepAndWait(mirrored: Mirrored, options: SweepOptions): Promise<MirrorOutcome | Failure> {
   const outcome = await sweep(mirrored, options)
   if (isFailure(outcome)) return outcome
   let depth: number
@@ -185,28 +216,21 @@ async function sweepAndWait(mirrored: Mirrored, options: SweepOptions): Promise<
 
 const COMMITS_MS = 30_000
 
-const failure = (detail: string): Problem => problem('history.failed', detail)
+const mirrorFailure = (detail: string): CommandFailure => ({ failure: 'mirror.failed', detail })
 
-const occupied = ({ occupied }: Occupied): Problem =>
-  failure(`the store is not empty, it has ${occupied} documents. Empty it first, or write over them with --force.`)
-
-/** Whether store and repository are known to differ still. */
-function exitCodeOf(result: Result, { action }: MirrorArguments): number {
-  if ('failure' in result) return MIRROR_EXIT.failure
-  const { differences, behind } = result
-  if (action === 'sweep')
-    return differences.unreadable || differences['in doubt'] ? MIRROR_EXIT.failure : MIRROR_EXIT.ok
-  return behind !== undefined || Object.keys(differences).length > 0 ? MIRROR_EXIT.different : MIRROR_EXIT.ok
+function exitOf({ differences, behind }: MirrorOutcome, { action }: MirrorArguments): number {
+  if (action === 'sweep') return differences.unreadable || differences['in doubt'] ? EXIT.failed : EXIT.done
+  return behind !== undefined || Object.keys(differences).length > 0 ? EXIT.different : EXIT.done
 }
 
 const DRAW_EVERY_MS = 100
 const LINE_EVERY_MS = 5_000
 
-/** Shows a bar to a person, and lines now and then to whoever else reads. */
-function teller(
+/** Shows a bar to a person; else prints a line every five seconds. */
+function showProgress(
   base: string,
   { action }: MirrorArguments,
-  { interactive, now, waiting, error }: MirrorTerminal,
+  { interactive, now, waiting, error }: Terminal,
 ): (progress: Progress) => void {
   let shown = interactive ? 0 : now()
   return (progress) => {

@@ -1,15 +1,16 @@
-// In charge of what a configuration says of each application (spec 9.2): in `lds:` terms and in LinkedDataHub's older
+// In charge of reading the applications of a configuration (spec 9.2): in `lds:` terms and in LinkedDataHub's older
 // `lapp:` and `ldt:` terms. Pure.
 import type { DescribedApplication } from './dataspace.js'
-import type { Description } from './description.js'
+import type { DescribedResources } from './described-resources.js'
 import { repositoryOf, serviceOf } from './service-description.js'
-import { baseUrl, isInvalid, webId, withoutUserInfo } from './setting-values.js'
+import { baseUrl, webId, withoutUserInfo } from './setting-values.js'
 import { AC, DCT, FOAF, LAPP, LDS, LDT, RDFS } from '../rdf/vocabulary.js'
+import { isFailure } from '../problem.js'
 
-/** An application with what only pairing and its dataspace need to know. */
+/** An application, with the link that pairing needs. */
 export interface ApplicationDescription {
   readonly application: DescribedApplication
-  /** The other application of the dataspace, where the configuration names it. */
+  /** The other application of the dataspace, if the configuration names it. */
   readonly partner?: string
 }
 
@@ -29,17 +30,17 @@ const PARTNER = ['adminDataspace', 'adminApplication', 'endUserDataspace', 'endU
   LAPP(name),
 ])
 
-/** Every application that can be paired; what is wrong becomes faults. `complete` unless one had to be left out. */
+/** The applications that can be paired. Mistakes become faults; `complete` is false if one left out an application. */
 export function describedApplications(
-  config: Description,
-  credentials: Description,
+  config: DescribedResources,
+  credentials: DescribedResources,
 ): { readonly applications: readonly ApplicationDescription[]; readonly complete: boolean } {
   const subjects = config.subjects.filter((iri) => config.types(iri).some((type) => TYPES.includes(type)))
   const applications = subjects.flatMap((iri) => describedApplication(iri, config, credentials) ?? [])
   return { applications, complete: applications.length === subjects.length }
 }
 
-function kindOf(iri: string, config: Description): DescribedApplication['kind'] | undefined {
+function kindOf(iri: string, config: DescribedResources): DescribedApplication['kind'] | undefined {
   const types = config.types(iri)
   const kinds = (['end-user', 'admin'] as const).filter((kind) => KINDS[kind].some((type) => types.includes(type)))
   if (iri.startsWith('_:')) {
@@ -57,8 +58,8 @@ function kindOf(iri: string, config: Description): DescribedApplication['kind'] 
 
 function describedApplication(
   iri: string,
-  config: Description,
-  credentials: Description,
+  config: DescribedResources,
+  credentials: DescribedResources,
 ): ApplicationDescription | undefined {
   const kind = kindOf(iri, config)
   if (!kind) return undefined
@@ -69,7 +70,7 @@ function describedApplication(
   const stylesheet = config.one(iri, [AC('stylesheet')])
   const owner = config.one(iri, [FOAF('maker')])
   const flaw = owner === undefined ? undefined : webId(owner)
-  if (isInvalid(flaw)) config.fault(iri, FOAF('maker'), `${owner} ${flaw.wrong}`, flaw.mend)
+  if (isFailure(flaw)) config.fault(iri, FOAF('maker'), `${owner} ${flaw.detail}`, flaw.fix)
   const partner = config.one(iri, PARTNER)
   const ontology = config.one(iri, [LDS('ontology'), LDT('ontology')])
   const allowRead = booleanOf(iri, [LDS('allowRead'), LAPP('allowRead')], config)
@@ -82,7 +83,7 @@ function describedApplication(
       base,
       origin: new URL(base).origin,
       ontology: ontology ?? defaultOntology(kind, base),
-      // A relative one names a file of LinkedDataHub's own.
+      // A relative IRI names a file of LinkedDataHub itself.
       ...(stylesheet && /^https?:/.test(stylesheet) && { stylesheet }),
       allowRead,
       service: service ?? { iri: `${iri} (service)`, embedded: false },
@@ -93,11 +94,11 @@ function describedApplication(
   }
 }
 
-/** LinkedDataHub's: one ontology for all admin applications, the application's own `ns#` else. */
+/** As in LinkedDataHub: one ontology for all admin applications, else the application's own `ns#`. */
 export const defaultOntology = (kind: DescribedApplication['kind'], base: string): string =>
   kind === 'admin' ? 'https://w3id.org/atomgraph/linkeddatahub/admin#' : `${base}ns#`
 
-function baseOf(iri: string, config: Description): string | undefined {
+function baseOf(iri: string, config: DescribedResources): string | undefined {
   const written = config.all(iri, ORIGIN)
   const bases = new Set(written.map((value) => baseUrl(value)))
   if (bases.size === 0) {
@@ -107,12 +108,12 @@ function baseOf(iri: string, config: Description): string | undefined {
   }
   const [base] = bases
   if (bases.size !== 1 || base === undefined) return undefined
-  if (!isInvalid(base)) return base
-  config.fault(iri, ORIGIN[0]!, `${withoutUserInfo(written[0]!)} ${base.wrong}`, base.mend)
+  if (!isFailure(base)) return base
+  config.fault(iri, ORIGIN[0]!, `${withoutUserInfo(written[0]!)} ${base.detail}`, base.fix)
   return undefined
 }
 
-function booleanOf(iri: string, properties: readonly string[], config: Description): boolean {
+function booleanOf(iri: string, properties: readonly string[], config: DescribedResources): boolean {
   const value = config.one(iri, properties)
   if (value !== undefined && !['true', '1', 'false', '0'].includes(value)) {
     config.fault(iri, properties[0]!, 'is no xsd:boolean', 'Write true or false.')

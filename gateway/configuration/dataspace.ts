@@ -1,6 +1,6 @@
-// In charge of what a dataspace is: a pair of applications, each with its base and its store, as plain values.
+// In charge of a configured dataspace as plain values: a pair of applications, each with its base and its store.
 
-/** A base URI with a store behind it. `base` ends with a slash; `origin` is scheme, host and port of it. */
+/** A base URL with a store behind it. `base` ends with a slash; `origin` is its scheme, host and port. */
 export interface DescribedApplication {
   readonly iri: string
   readonly kind: 'end-user' | 'admin'
@@ -15,7 +15,7 @@ export interface DescribedApplication {
   readonly service: ServiceDescription
   /** The WebID that `foaf:maker` or `--owner-webid` names. */
   readonly owner?: string
-  /** Absent: a store within keeps its history in the data folder, any other has none. 'off': none in any case. */
+  /** Absent: the history of an embedded store is in the data folder; another store has none. 'off': no history. */
   readonly versioning?: VersioningRepository | 'local' | 'off'
 }
 
@@ -29,14 +29,14 @@ export interface ServiceDescription {
   readonly embedded: boolean
 }
 
-/** Where the history goes: `location` is `https://host/owner/repository`, or a `file:` URL, which needs no token. */
+/** The repository of a history: `location` is `https://host/owner/repository`, or a `file:` URL, which needs no token. */
 export interface VersioningRepository {
   readonly iri: string
   readonly location: string
   readonly branch: string
   /** Without slashes at its ends. */
   readonly pathPrefix: string
-  /** Of the REST API, where it is not where GitHub has it. */
+  /** The base URL of the REST API, where it is not GitHub's own. */
   readonly apiBase?: string
   readonly token?: string
 }
@@ -48,27 +48,10 @@ export interface DescribedDataspace {
   readonly admin: DescribedApplication
 }
 
-/** What is wrong with a configuration: of which resource (or file), at which property, and what to do. No secrets. */
-export interface Fault {
-  readonly subject: string
-  /** As a prefixed name, empty where no single property is at fault. */
-  readonly property: string
-  readonly problem: string
-  readonly mend: string
-}
-
-export interface Faults {
-  readonly faults: readonly Fault[]
-}
-
-/** A fault as one line for people. */
-export const faultLine = ({ subject, property, problem, mend }: Fault): string =>
-  `${subject}${property && ` ${property}`}: ${problem}. ${mend}`
-
 const LOOPBACK = /^(localhost|.*\.localhost|127\.\d+\.\d+\.\d+|\[::1\])$/
 
 export const isLoopback = (url: string): boolean => LOOPBACK.test(new URL(url).hostname)
 
-/** The address to listen at when none is set: `localhost` while every base is there, else every address. */
+/** The default address to listen at: `localhost` if every base is on localhost, else every address. */
 export const listenAddress = (dataspaces: readonly DescribedDataspace[]): 'localhost' | '::' =>
   dataspaces.every(({ endUser, admin }) => isLoopback(endUser.base) && isLoopback(admin.base)) ? 'localhost' : '::'

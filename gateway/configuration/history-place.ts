@@ -1,5 +1,5 @@
-// In charge of where the history of an application goes: its repository, and its journal in the data folder; and of saying
-// so to people, without secrets.
+// In charge of the place of an application's history: its repository, its journal in the data folder, and both as text
+// without secrets.
 import { existsSync, realpathSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -15,7 +15,7 @@ export interface HistoryPlace {
   readonly journal: string
 }
 
-/** Undefined where the application is not versioned. */
+/** Undefined if the application is not versioned. */
 export function historyPlaceOf(
   { base, service, versioning }: Pick<DescribedApplication, 'base' | 'service' | 'versioning'>,
   { data }: Pick<Settings, 'data'>,
@@ -32,10 +32,10 @@ export function historyPlaceOf(
   return { repository: place, folder: location.startsWith('file:') ? fileURLToPath(location) : undefined, journal }
 }
 
-/** What has to be there already, lest a wrong setting makes another: `documents` may have lost their journal. */
+/** The parts that must exist, so that a wrong setting does not create others. `documents`: the journal may be lost. */
 export type Existing = 'documents' | 'journal'
 
-/** What is not there, and the mend. */
+/** The missing part, and the fix. */
 export function whatIsMissing({ folder, journal }: HistoryPlace, existing: Existing): string | undefined {
   if (folder !== undefined && !existsSync(join(folder, 'objects'))) {
     return `there is no repository at ${folder}. Correct --data, --history or lds:versioningRepository.`
@@ -44,14 +44,14 @@ export function whatIsMissing({ folder, journal }: HistoryPlace, existing: Exist
   return `there is no journal at ${journal}: no gateway had it there. Correct --data.`
 }
 
-/** The repository's name, as it has it when it is open. */
+/** The name that the repository has when it is open. */
 export function repositoryName({ folder, repository }: HistoryPlace): string {
   if (folder !== undefined) return existsSync(folder) ? realpathSync(folder) : resolve(folder)
   const { host, owner, repo } = gitHubPlace(repository) ?? {}
   return [host, owner, repo].join('/')
 }
 
-/** One line: what it is, or that there is none and how it comes to be. */
+/** One line: the place of the history, or how to turn it on. */
 export function historyText(
   application: Pick<DescribedApplication, 'base' | 'kind' | 'service' | 'versioning'>,
   settings: Pick<Settings, 'data' | 'config'>,

@@ -1,32 +1,33 @@
-// In charge of which identity providers there are: those of the configuration files, and the one of the settings.
+// In charge of reading the identity providers: those of the configuration files and the one of the settings.
 //
 //   <urn:example:google> a lds:IdentityProvider ; dct:identifier "google" ; lacl:issuer <https://accounts.google.com> ;
 //     lds:clientId "…" ; lds:scope "openid email profile" ; lds:audience "…" .        (scope and audience may be left out)
 //
 // The client's secret is `a:authPwd` of the same resource in the credentials file; a public client has none.
 import { readQuads } from './configuration.js'
-import type { Fault, Faults } from './dataspace.js'
-import { describe, type Description } from './description.js'
-import { httpsUrl, isInvalid, providerName } from './setting-values.js'
+import { wrongConfiguration, type Fault, type WrongConfiguration } from './faults.js'
+import { describe, type DescribedResources } from './described-resources.js'
+import { httpsUrl, providerName } from './setting-values.js'
 import type { Settings } from './settings.js'
 import { A, DCT, LACL, LDS } from '../rdf/vocabulary.js'
+import { isFailure } from '../problem.js'
 
 export interface Provider {
   /** A segment of a path. */
   readonly name: string
-  /** As the `iss` claim of its tokens has it. */
+  /** The `iss` claim of its tokens. */
   readonly issuer: string
   readonly clientId: string
   readonly clientSecret?: string
   /** Separated by spaces; `openid` is among them. */
   readonly scope: string
-  /** What `aud` of a token has to name one of: the client's id, and others. */
+  /** The `aud` claim of a token must name one of these: the client's id, and others. */
   readonly audiences: readonly string[]
 }
 
 const DEFAULT_SCOPE = 'openid email profile'
 
-export async function readProviders(settings: Settings): Promise<readonly Provider[] | Faults> {
+export async function readProviders(settings: Settings): Promise<readonly Provider[] | WrongConfiguration> {
   const faults: Fault[] = []
   const config = (await Promise.all(settings.config.map((file) => readQuads(file, faults)))).flat()
   const credentials = settings.credentials === undefined ? [] : await readQuads(settings.credentials, faults, true)
@@ -42,15 +43,19 @@ export async function readProviders(settings: Settings): Promise<readonly Provid
     const other = providers.slice(0, i).find((one) => one.name === name || one.issuer === issuer)
     if (!other) continue
     const problem = `has the name or the issuer of another provider (${name}, ${issuer})`
-    faults.push({ subject: `identity provider ${name}`, property: '', problem, mend: 'Keep one of them.' })
+    faults.push({ subject: `identity provider ${name}`, property: '', problem, fix: 'Keep one of them.' })
   }
-  return faults.length > 0 ? { faults } : providers
+  return faults.length > 0 ? wrongConfiguration(faults) : providers
 }
 
-function describedProvider(iri: string, config: Description, credentials: Description): Provider | undefined {
+function describedProvider(
+  iri: string,
+  config: DescribedResources,
+  credentials: DescribedResources,
+): Provider | undefined {
   const name = valueOf(iri, DCT('identifier'), providerName, config)
   const issuer = valueOf(iri, LACL('issuer'), httpsUrl, config)
-  const clientId = config.required(iri, [LDS('clientId')], 'Give the id that the provider knows this gateway by.')
+  const clientId = config.required(iri, [LDS('clientId')], 'Give the id of this gateway at the provider.')
   const scope = config.one(iri, [LDS('scope')]) ?? DEFAULT_SCOPE
   const clientSecret = credentials.one(iri, [A('authPwd')])
   if (name === undefined || issuer === undefined || clientId === undefined) return undefined
@@ -58,11 +63,16 @@ function describedProvider(iri: string, config: Description, credentials: Descri
   return { name, issuer, clientId, scope: withOpenId(scope), audiences, ...(clientSecret && { clientSecret }) }
 }
 
-function valueOf(iri: string, property: string, parse: typeof httpsUrl, config: Description): string | undefined {
-  const value = config.required(iri, [property], 'Give it.')
+function valueOf(
+  iri: string,
+  property: string,
+  parse: typeof httpsUrl,
+  config: DescribedResources,
+): string | undefined {
+  const value = config.required(iri, [property], 'Add it.')
   const parsed = value === undefined ? undefined : parse(value)
-  if (!isInvalid(parsed)) return parsed
-  config.fault(iri, property, parsed.wrong, parsed.mend)
+  if (!isFailure(parsed)) return parsed
+  config.fault(iri, property, parsed.detail, parsed.fix)
   return undefined
 }
 

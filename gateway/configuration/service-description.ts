@@ -1,18 +1,23 @@
-// In charge of what a configuration says of services and repositories, with their credentials (spec 2.3). Pure.
+// In charge of reading the services and repositories of a configuration, with their credentials (spec 2.3). Pure.
 import type { ServiceDescription, VersioningRepository } from './dataspace.js'
-import type { Description } from './description.js'
-import { apiUrl, isInvalid, repositoryUrl, storeUrl, withoutUserInfo } from './setting-values.js'
+import type { DescribedResources } from './described-resources.js'
+import { apiUrl, repositoryUrl, storeUrl, withoutUserInfo } from './setting-values.js'
 import { A, DOAP, GITHUB, LDS, LDT, SD } from '../rdf/vocabulary.js'
+import { isFailure } from '../problem.js'
 
 const SERVICE = [LDS('service'), LDT('service')]
 const REPOSITORY = LDS('versioningRepository')
 
 /**
- * `sd:endpoint` answers queries and `a:graphStore` the Graph Store Protocol. Updates go where a second service that
- * supports sd:SPARQL11Update only has its endpoint; else beside the query endpoint, where Fuseki has them: `…/query` or
- * `…/sparql` makes `…/update`, and any other URL (of a dataset) takes both. The credentials of the first go with all.
+ * `sd:endpoint` answers queries and `a:graphStore` the Graph Store Protocol. Updates go to the endpoint of a second service
+ * that supports sd:SPARQL11Update only. Without one, they go to Fuseki's place: `…/update` beside `…/query` or `…/sparql`;
+ * any other URL (of a dataset) takes both. The credentials of the first service are for all three.
  */
-export function serviceOf(app: string, config: Description, credentials: Description): ServiceDescription | undefined {
+export function serviceOf(
+  app: string,
+  config: DescribedResources,
+  credentials: DescribedResources,
+): ServiceDescription | undefined {
   const services = config.all(app, SERVICE)
   const isUpdateOnly = (service: string): boolean => {
     const languages = config.all(service, [SD('supportedLanguage')])
@@ -41,11 +46,11 @@ export function serviceOf(app: string, config: Description, credentials: Descrip
   return { iri, query, update, graphStore, ...(known && { credentials: known }), embedded: false }
 }
 
-function endpointOf(service: string, property: string, config: Description): string | undefined {
+function endpointOf(service: string, property: string, config: DescribedResources): string | undefined {
   const value = config.required(service, [property], 'Give the URL, such as <http://localhost:3030/ds/sparql>.')
   if (value === undefined) return undefined
   const url = storeUrl(value)
-  if (isInvalid(url)) config.fault(service, property, `${withoutUserInfo(value)} ${url.wrong}`, url.mend)
+  if (isFailure(url)) config.fault(service, property, `${withoutUserInfo(value)} ${url.detail}`, url.fix)
   else if (new URL(url).username || new URL(url).password) {
     config.fault(
       service,
@@ -57,7 +62,7 @@ function endpointOf(service: string, property: string, config: Description): str
   return undefined
 }
 
-function credentialsOf(iri: string, credentials: Description): ServiceDescription['credentials'] {
+function credentialsOf(iri: string, credentials: DescribedResources): ServiceDescription['credentials'] {
   const [user, password, token] = ['authUser', 'authPwd', 'authToken'].map((name) => credentials.one(iri, [A(name)]))
   if (token !== undefined) {
     if (user !== undefined || password !== undefined) {
@@ -74,8 +79,8 @@ function credentialsOf(iri: string, credentials: Description): ServiceDescriptio
 /** The repository that an application links to (spec 9.2); the token comes from the credentials only. */
 export function repositoryOf(
   app: string,
-  config: Description,
-  credentials: Description,
+  config: DescribedResources,
+  credentials: DescribedResources,
 ): VersioningRepository | undefined {
   const iri = config.one(app, [REPOSITORY])
   if (iri === undefined) return undefined
@@ -90,21 +95,21 @@ export function repositoryOf(
   const apiBase = hosted(iri, 'apiBase', config)
   const token = credentials.one(iri, [A('authToken')])
   const api = apiBase === undefined ? undefined : apiUrl(apiBase)
-  if (isInvalid(api)) config.fault(iri, GITHUB('apiBase'), `${withoutUserInfo(apiBase!)} ${api.wrong}`, api.mend)
-  if (isInvalid(location)) {
-    config.fault(iri, DOAP('location'), `${withoutUserInfo(written!)} ${location.wrong}`, location.mend)
+  if (isFailure(api)) config.fault(iri, GITHUB('apiBase'), `${withoutUserInfo(apiBase!)} ${api.detail}`, api.fix)
+  if (isFailure(location)) {
+    config.fault(iri, DOAP('location'), `${withoutUserInfo(written!)} ${location.detail}`, location.fix)
   } else if (location?.startsWith('http') && token === undefined) {
-    // Spec 5: the token stands in the credentials configuration only.
+    // spec 5: the token is in the credentials file only.
     config.fault(iri, A('authToken'), 'is missing', 'Give a token for the repository in the credentials file.')
   }
-  // git check-ref-format, the part of it that matters here.
+  // The part of git check-ref-format that matters here.
   if (!/^(?!-)[^\s~^:?*[\\/]+(\/[^\s~^:?*[\\/]+)*$/.test(branch) || /\.\.|@\{|\.lock(\/|$)|\.$|(^|\/)\./.test(branch)) {
     config.fault(iri, GITHUB('branch'), 'is no name of a branch', 'Give one such as "main".')
   }
   if (!/^(?!.*(^|\/)\.{1,2}(\/|$))[\w.-]+(\/[\w.-]+)*$/.test(pathPrefix)) {
     config.fault(iri, GITHUB('pathPrefix'), 'is no relative path', 'Give one such as "graphs".')
   }
-  return location === undefined || isInvalid(location)
+  return location === undefined || isFailure(location)
     ? undefined
     : {
         iri,
@@ -116,8 +121,8 @@ export function repositoryOf(
       }
 }
 
-/** A property of a hosting-specific namespace, whichever it is (spec 2.3). */
-function hosted(repository: string, name: string, config: Description): string | undefined {
+/** A property of the hosting, in any namespace (spec 2.3). */
+function hosted(repository: string, name: string, config: DescribedResources): string | undefined {
   const properties = config.properties(repository).map(([property]) => property)
   const names = properties.filter((property) => property.endsWith(`#${name}`) || property.endsWith(`/${name}`))
   return names.length === 0 ? undefined : config.one(repository, names)

@@ -1,160 +1,222 @@
-// In charge of the settings: the one table of them, from which the parser, `--help` and the README are made.
+// In charge of the one table of settings, by groups: the parser, `--help` and docs/settings.md are made from it.
 import * as values from './setting-values.js'
-import { addresses, baseUrl, milliseconds, port, storeUrl, text, yesOrNo, type Invalid } from './setting-values.js'
-
-interface Detail {
-  /** Written as it would be given. */
-  readonly default?: string
-  /** The default in words, where it depends on other settings. */
-  readonly otherwise?: string
-  readonly repeatable?: true
-  readonly secret?: true
-  /** No setting but a request: has no environment variable. */
-  readonly flagOnly?: true
-}
-
-const row = <const Name extends string, Value, const More extends Detail = object>(
-  name: Name,
-  /** What stands for the value in `--help`; empty where the flag alone says true. */
-  value: string,
-  parse: (text: string) => Value | Invalid,
-  help: string,
-  more?: More,
-) => ({ name, value, parse, help, ...more }) as Row<Name, Value, More>
-
-type Row<Name, Value, More> = {
-  readonly name: Name
-  readonly value: string
-  readonly parse: (text: string) => Value | Invalid
-  readonly help: string
-} & More
+import { addresses, baseUrl, milliseconds, port, storeUrl, text, yesOrNo, type InvalidValue } from './setting-values.js'
+import { of, row, type Detail, type SettingRow } from './setting-row.js'
 
 const LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
 
 const secret = { secret: true } as const
 const repeatable = { repeatable: true } as const
-const request = { flagOnly: true, default: 'false' } as const
+const output = { flagOnly: true, default: 'false' } as const
 
-const ROWS = [
-  row('backend', 'URL', storeUrl, 'Fuseki dataset of the documents.', { otherwise: 'a store within' }),
-  row('admin-backend', 'URL', storeUrl, 'Fuseki dataset of the access control.', { otherwise: 'a store within' }),
-  row('query-endpoint', 'URL', storeUrl, 'SPARQL query endpoint.', { otherwise: '{backend}/query' }),
-  row('update-endpoint', 'URL', storeUrl, 'SPARQL update endpoint.', { otherwise: '{backend}/update' }),
-  row('graph-store-endpoint', 'URL', storeUrl, 'Graph Store Protocol endpoint.', { otherwise: '{backend}/data' }),
-  row('admin-query-endpoint', 'URL', storeUrl, 'The same of the admin store.', { otherwise: '{admin-backend}/query' }),
-  row('admin-update-endpoint', 'URL', storeUrl, 'The same of the admin store.', {
+const STORES = [
+  row('backend', of('URL', storeUrl), 'Fuseki dataset of the documents.', { otherwise: 'embedded store' }),
+  row('admin-backend', of('URL', storeUrl), 'Fuseki dataset of the access control.', { otherwise: 'embedded store' }),
+  row('query-endpoint', of('URL', storeUrl), 'SPARQL query endpoint.', { otherwise: '{backend}/query' }),
+  row('update-endpoint', of('URL', storeUrl), 'SPARQL update endpoint.', { otherwise: '{backend}/update' }),
+  row('graph-store-endpoint', of('URL', storeUrl), 'Graph Store Protocol endpoint.', { otherwise: '{backend}/data' }),
+  row('admin-query-endpoint', of('URL', storeUrl), 'SPARQL query endpoint of the admin store.', {
+    otherwise: '{admin-backend}/query',
+  }),
+  row('admin-update-endpoint', of('URL', storeUrl), 'SPARQL update endpoint of the admin store.', {
     otherwise: '{admin-backend}/update',
   }),
-  row('admin-graph-store-endpoint', 'URL', storeUrl, 'The same of the admin store.', {
+  row('admin-graph-store-endpoint', of('URL', storeUrl), 'Graph Store Protocol endpoint of the admin store.', {
     otherwise: '{admin-backend}/data',
   }),
-  row('backend-user', 'NAME', text, 'User at the backend (HTTP Basic).'),
-  row('backend-password', 'PASSWORD', text, 'Its password. Others on the machine see a flag, not a variable.', secret),
-  row('backend-token', 'TOKEN', text, 'Bearer token for the backend.', secret),
-  row('admin-backend-user', 'NAME', text, 'User at the admin backend (HTTP Basic).'),
-  row('admin-backend-password', 'PASSWORD', text, 'Its password.', secret),
-  row('admin-backend-token', 'TOKEN', text, 'Bearer token for the admin backend.', secret),
-  row('history', 'PLACE', values.historyPlace, "Repository of the documents' history: local, a URL, or off.", {
-    otherwise: 'local for a store within, else off',
+  row('backend-user', of('NAME', text), 'User name for the backend (HTTP Basic).'),
+  row('backend-password', of('PASSWORD', text), 'Password for the backend.', secret),
+  row('backend-token', of('TOKEN', text), 'Bearer token for the backend.', secret),
+  row('admin-backend-user', of('NAME', text), 'User name for the admin backend (HTTP Basic).'),
+  row('admin-backend-password', of('PASSWORD', text), 'Password for the admin backend.', secret),
+  row('admin-backend-token', of('TOKEN', text), 'Bearer token for the admin backend.', secret),
+] as const
+
+const HISTORY = [
+  row('history', of('PLACE', values.historyPlace), "Repository of the documents' history: local, a URL, or off.", {
+    otherwise: 'local for an embedded store, else off',
   }),
-  row('admin-history', 'PLACE', values.historyPlace, 'The same of the admin application.', {
-    otherwise: 'local for a store within, else off',
+  row('admin-history', of('PLACE', values.historyPlace), "Repository of the admin application's history.", {
+    otherwise: 'local for an embedded store, else off',
   }),
-  row('history-token', 'TOKEN', text, 'Token for the repositories that are on GitHub.', secret),
-  row('history-api', 'URL', values.apiUrl, 'Base of their REST API, on GitHub Enterprise.', {
-    otherwise: 'https://api.github.com; on another host https://HOST/api/v3',
+  row('history-token', of('TOKEN', text), 'Token for the repositories on GitHub.', secret),
+  row('history-api', of('URL', values.apiUrl), "Base URL of GitHub's REST API.", {
+    otherwise: 'https://api.github.com; for GitHub Enterprise https://HOST/api/v3',
   }),
-  row('base', 'URL', (value) => baseUrl(value), 'Public base URL of the documents.', {
-    otherwise: 'https://localhost:{https}/',
-  }),
-  row('admin-base', 'URL', text, 'Public base URL of the admin application, or its path under the base.', {
+] as const
+
+const ADDRESSES = [
+  row(
+    'base',
+    of('URL', (value) => baseUrl(value)),
+    'Public base URL of the documents.',
+    {
+      otherwise: 'https://localhost:{https}/',
+    },
+  ),
+  row('admin-base', of('URL', text), 'Public base URL of the admin application, or its path under the base.', {
     otherwise: '{base}admin/',
   }),
-  row('config', 'FILE', text, 'TriG file with applications and services, in place of the settings above.', repeatable),
-  row('credentials', 'FILE', text, 'TriG file with the credentials of those services and repositories.'),
-  row('https', 'PORT', port, 'Port for HTTPS with client certificates, or off.', { default: '8443' }),
-  row('http', 'PORT', port, 'Port for plain HTTP behind a TLS proxy, or off.', { default: 'off' }),
-  row('host', 'ADDRESS', text, 'Address to listen at; :: is every address.', {
-    otherwise: 'localhost where every base is there, else ::',
+] as const
+
+const FILES = [
+  row(
+    'config',
+    of('FILE', text),
+    'TriG file with applications and services, in place of the settings above.',
+    repeatable,
+  ),
+  row('credentials', of('FILE', text), 'TriG file with the credentials of those services and repositories.'),
+  row('data', of('FOLDER', text), 'Folder for certificates, journal and history.', { default: './data' }),
+] as const
+
+const LISTENERS = [
+  row('https', of('PORT', port), 'Port for HTTPS with client certificates, or off.', { default: '8443' }),
+  row('http', of('PORT', port), 'Port for plain HTTP behind a TLS proxy, or off.', { default: 'off' }),
+  row('host', of('ADDRESS', text), 'Address to listen at; :: is every address.', {
+    otherwise: 'localhost if every base is on localhost, else ::',
   }),
-  row('trusted-proxy', 'CIDR', addresses, 'Addresses of proxies whose Client-Cert field is believed.', repeatable),
-  row('management', 'PORT', port, 'Port for health, metrics and purge, on loopback only, or off.', { default: '9464' }),
-  row('data', 'FOLDER', text, 'Folder for certificates, journal and history.', { default: './data' }),
-  row('owner-webid', 'WEBID', values.webId, 'WebID that you have already, to own the dataspace.', {
-    otherwise: 'one is made',
+  row('trusted-proxy', of('CIDR', addresses), 'Proxies whose Client-Cert field the gateway believes.', repeatable),
+  row('management', of('PORT', port), 'Port for health, metrics and purge, on loopback only, or off.', {
+    default: '9464',
   }),
-  row('oidc-issuer', 'URL', values.httpsUrl, 'OpenID Connect provider: for log-in, and for bearer tokens.'),
-  row('oidc-client-id', 'ID', text, 'What the provider knows this gateway as.'),
-  row('oidc-client-secret', 'SECRET', text, 'Its secret; a public client has none.', secret),
-  row('oidc-scope', 'SCOPE', text, 'What to ask the provider for.', { default: 'openid email profile' }),
-  row('oidc-name', 'NAME', values.providerName, 'The provider in oauth2/authorize/NAME.', { default: 'oidc' }),
-  row('oidc-audience', 'AUDIENCE', text, 'Audience of tokens that are taken, beside the client id.', repeatable),
-  row('session-lifetime', 'MS', milliseconds, 'How long a log-in lasts.', { default: '43200000' }),
-  row('smtp-url', 'URL', values.mailServer, 'Mail server, such as smtps://user:password@mail.example.org.', secret),
-  row('smtp-from', 'ADDRESS', values.mailAddress, 'Sender of the e-mails that the gateway sends.'),
-  row('smtp-to', 'ADDRESS', values.mailAddress, 'Who is told of requests for access.'),
-  row('allow-fetch', 'CIDR', addresses, 'Addresses that are not public, yet may be fetched from.', repeatable),
-  row('proxy', 'WHO', values.oneOf('identified', 'everyone', 'off'), 'Who may fetch from other servers with ?uri=.', {
-    default: 'identified',
+] as const
+
+const IDENTITY = [
+  row('owner-webid', of('WEBID', values.webId), 'Your WebID, if you have one: it owns the dataspace.', {
+    otherwise: 'created at the first start',
   }),
-  row('proxy-timeout', 'MS', milliseconds, 'Time that these have for a whole answer, redirects included.', {
+  row('oidc-issuer', of('URL', values.httpsUrl), 'OpenID Connect provider, for log-in and for bearer tokens.'),
+  row('oidc-client-id', of('ID', text), 'Client id of this gateway at the provider.'),
+  row('oidc-client-secret', of('SECRET', text), 'Client secret; leave it out for a public client.', secret),
+  row('oidc-scope', of('SCOPE', text), 'Scopes to request from the provider.', { default: 'openid email profile' }),
+  row('oidc-name', of('NAME', values.providerName), "The provider's name in oauth2/authorize/NAME.", {
+    default: 'oidc',
+  }),
+  row('oidc-audience', of('AUDIENCE', text), 'Audience to accept in tokens, besides the client id.', repeatable),
+  row('session-lifetime', of('MS', milliseconds), 'Lifetime of a log-in, in milliseconds.', { default: '43200000' }),
+] as const
+
+const MAIL = [
+  row('smtp-url', of('URL', values.mailServer), 'Mail server, such as smtps://user:password@mail.example.org.', secret),
+  row('smtp-from', of('ADDRESS', values.mailAddress), 'Sender address of the e-mails.'),
+  row('smtp-to', of('ADDRESS', values.mailAddress), 'Recipient of access requests.'),
+] as const
+
+const FETCHING = [
+  row('allow-fetch', of('CIDR', addresses), 'Private addresses that the gateway may fetch from.', repeatable),
+  row(
+    'proxy',
+    of('WHO', values.oneOf('identified', 'everyone', 'off')),
+    'Agents who may fetch from other servers (?uri=).',
+    {
+      default: 'identified',
+    },
+  ),
+  row('proxy-timeout', of('MS', milliseconds), 'Time limit of such a fetch, redirects included, in milliseconds.', {
     default: '15000',
   }),
-  row('allow-service', 'URL', storeUrl, 'SPARQL endpoint that queries may reach with SERVICE, and updates with LOAD.', {
-    repeatable: true,
-  }),
+  row(
+    'allow-service',
+    of('URL', storeUrl),
+    'SPARQL endpoint that queries may reach with SERVICE, and updates with LOAD.',
+    {
+      repeatable: true,
+    },
+  ),
+] as const
+
+const RULES = [
   row(
     'enforce',
-    '',
-    yesOrNo,
-    'Refuse what access control does not allow; false: only log it (admin application apart).',
+    of('', yesOrNo),
+    'Enforce access control; false only logs refusals, except in the admin application.',
     {
       default: 'true',
     },
   ),
-  row('max-body', 'BYTES', values.bytes, 'Largest RDF request body.', { default: '2097152' }),
-  row('require-preconditions', '', yesOrNo, 'Answer 428 to a change of a document without If-Match.', {
+  row('require-preconditions', of('', yesOrNo), 'Answer 428 to a write of an existing document without If-Match.', {
     default: 'false',
   }),
-  row('store-timeout', 'MS', milliseconds, 'Time that a store has for an answer.', { default: '30000' }),
-  row('patch-timeout', 'MS', milliseconds, 'Time that a PATCH may compute.', { default: '5000' }),
-  row('cache', 'BYTES', values.orOff(values.bytes), "Room for what is kept of the stores' answers, or off.", {
-    default: '268435456',
-  }),
-  row('cache-max-age', 'MS', values.orOff(milliseconds), 'How old a kept answer may get, or off for no bound.', {
-    default: '300000',
-  }),
-  row('stale-if-error', 'MS', values.orOff(milliseconds), 'How much older it may be while the store fails, or off.', {
-    default: 'off',
-  }),
-  row('probe', 'MS', values.orOff(milliseconds), 'How often to look for writes behind the gateway, or off.', {
-    default: 'off',
-  }),
-  row('log-level', 'LEVEL', values.oneOf(...LEVELS), `Least that is logged: ${LEVELS.join(', ')}.`, {
-    default: 'info',
-  }),
-  row('print-config', '', yesOrNo, 'Print the settings in force, secrets hidden, and end.', request),
-  row('help', '', yesOrNo, 'Print this page and end.', request),
-  row('version', '', yesOrNo, 'Print the version and end.', request),
 ] as const
 
-/** One setting as parser, help and README see it. */
-export interface Setting extends Row<string, unknown, Detail> {
+const LIMITS = [
+  row('max-body', of('BYTES', values.bytes), 'Largest RDF request body.', { default: '2097152' }),
+  row('store-timeout', of('MS', milliseconds), 'Time limit of an answer from a store, in milliseconds.', {
+    default: '30000',
+  }),
+  row('patch-timeout', of('MS', milliseconds), 'Time limit of computing a PATCH, in milliseconds.', {
+    default: '5000',
+  }),
+] as const
+
+const CACHE = [
+  row('cache', of('BYTES', values.orOff(values.bytes)), 'Cache size, or off.', { default: '268435456' }),
+  row('cache-max-age', of('MS', values.orOff(milliseconds)), 'Maximum age of a cached answer, or off for no limit.', {
+    default: '300000',
+  }),
+  row('stale-if-error', of('MS', values.orOff(milliseconds)), 'Extra age of a cached answer while the store is down.', {
+    default: 'off',
+  }),
+  row('probe', of('MS', values.orOff(milliseconds)), 'Interval of looking for writes behind the gateway, or off.', {
+    default: 'off',
+  }),
+] as const
+
+const LOG = [
+  row('log-level', of('LEVEL', values.oneOf(...LEVELS)), `Minimum level to log: ${LEVELS.join(', ')}.`, {
+    default: 'info',
+  }),
+] as const
+
+const OUTPUT = [
+  row('print-config', of('', yesOrNo), 'Print the effective settings, secrets hidden, and exit.', output),
+  row('help', of('', yesOrNo), 'Print this page and exit.', output),
+  row('version', of('', yesOrNo), 'Print the version and exit.', output),
+] as const
+
+/** In the order of `--help`. */
+const GROUPS = {
+  Stores: STORES,
+  History: HISTORY,
+  Addresses: ADDRESSES,
+  Files: FILES,
+  Listeners: LISTENERS,
+  Identity: IDENTITY,
+  Mail: MAIL,
+  Fetching: FETCHING,
+  Rules: RULES,
+  Limits: LIMITS,
+  Cache: CACHE,
+  Log: LOG,
+  Output: OUTPUT,
+} as const
+
+/** Configuration files describe the applications in place of the settings of these groups. */
+const DESCRIBED_BY_FILES: readonly string[] = ['Stores', 'History', 'Addresses'] satisfies (keyof typeof GROUPS)[]
+
+/** One setting as the parser, `--help` and docs/settings.md see it. */
+export interface Setting extends SettingRow<string, unknown, Detail> {
+  readonly group: string
   readonly flag: string
   /** Absent for those that are flags only. Several values are separated by commas. */
   readonly env?: string
 }
 
-export const SETTINGS: readonly Setting[] = ROWS.map((row: Row<string, unknown, Detail>) => ({
-  ...row,
-  flag: `--${row.name}`,
-  ...(!row.flagOnly && { env: `TRIPLEGATE_${row.name.toUpperCase().replaceAll('-', '_')}` }),
-}))
+export const SETTINGS: readonly Setting[] = Object.entries<readonly SettingRow<string, unknown, Detail>[]>(
+  GROUPS,
+).flatMap(([group, rows]) =>
+  rows.map((row) => ({
+    ...row,
+    group,
+    flag: `--${row.name}`,
+    ...(!row.flagOnly && { env: `TRIPLEGATE_${row.name.toUpperCase().replaceAll('-', '_')}` }),
+  })),
+)
 
-/** The names of the settings that describe the applications, which configuration files do in their place. */
-export const APPLICATIONS: readonly string[] = SETTINGS.map(({ name }) => name).slice(
-  0,
-  SETTINGS.findIndex(({ name }) => name === 'config'),
+/** The names of the settings that describe the applications; configuration files replace them. */
+export const APPLICATIONS: readonly string[] = SETTINGS.filter(({ group }) => DESCRIBED_BY_FILES.includes(group)).map(
+  ({ name }) => name,
 )
 
 type Camel<Name extends string> = Name extends `${infer Head}-${infer Tail}`
@@ -162,18 +224,18 @@ type Camel<Name extends string> = Name extends `${infer Head}-${infer Tail}`
   : Name
 type ValueOf<R> = R extends { readonly parse: (text: string) => infer Value }
   ? R extends { readonly repeatable: true }
-    ? readonly Exclude<Value, Invalid>[]
+    ? readonly Exclude<Value, InvalidValue>[]
     : R extends { readonly default: string }
-      ? Exclude<Value, Invalid>
-      : Exclude<Value, Invalid> | undefined
+      ? Exclude<Value, InvalidValue>
+      : Exclude<Value, InvalidValue> | undefined
   : never
 
 /**
- * The settings in force, by name in camel case. URLs are normalised, bases end with a slash; ports are numbers or 'off';
+ * The effective settings, by name in camel case. URLs are normalised, bases end with a slash; ports are numbers or 'off';
  * times are milliseconds; addresses are CIDR blocks. Without a value and a default: undefined, or an empty list.
  */
 export type Settings = {
-  readonly [R in (typeof ROWS)[number] as Camel<R['name']>]: ValueOf<R>
+  readonly [R in (typeof GROUPS)[keyof typeof GROUPS][number] as Camel<R['name']>]: ValueOf<R>
 } & { readonly base: string; readonly adminBase: string }
 
 export const camelCase = (name: string): string => name.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase())

@@ -1,23 +1,20 @@
-// In charge of the values that a setting can have: one parser for each kind, from text to value or what is wrong. Pure.
+// In charge of the values of settings: for each kind, a parser from text to value. Pure.
 import { fileURLToPath } from 'node:url'
 import ipaddr from 'ipaddr.js'
+import { isFailure, type Failure } from '../problem.js'
 
-/** Why a text is no value of its kind, and what to write instead; never holds the text itself. */
-export interface Invalid {
-  readonly wrong: string
-  readonly mend: string
+/** `detail`: why a text is not a value of its kind; `fix`: what to write instead. Neither holds the text. */
+export interface InvalidValue extends Failure<'value.invalid'> {
+  readonly fix: string
 }
 
-export const isInvalid = (value: unknown): value is Invalid =>
-  typeof value === 'object' && value !== null && 'wrong' in value
-
-export const invalid = (wrong: string, mend: string): Invalid => ({ wrong, mend })
+const invalid = (detail: string, fix: string): InvalidValue => ({ failure: 'value.invalid', detail, fix })
 
 /** Any text that is not empty: a file, a folder, a name, a password. */
 export const text = (value: string): string => value
 
 /** A port number, 0 for one that the system chooses, or `off`. */
-export const port = (value: string): number | 'off' | Invalid =>
+export const port = (value: string): number | 'off' | InvalidValue =>
   value === 'off'
     ? 'off'
     : /^\d{1,5}$/.test(value) && Number(value) < 65536
@@ -26,7 +23,7 @@ export const port = (value: string): number | 'off' | Invalid =>
 
 const naturalUpTo =
   (most: number, what: string) =>
-  (value: string): number | Invalid =>
+  (value: string): number | InvalidValue =>
     /^\d{1,15}$/.test(value) && Number(value) > 0 && Number(value) <= most
       ? Number(value)
       : invalid(`is no number of ${what}`, `Give a whole number from 1 to ${most}.`)
@@ -36,28 +33,28 @@ export const bytes = naturalUpTo(2 ** 40, 'bytes')
 export const milliseconds = naturalUpTo(2 ** 31 - 1, 'milliseconds')
 
 export const orOff =
-  <Value>(parse: (value: string) => Value | Invalid) =>
-  (value: string): Value | 'off' | Invalid =>
+  <Value>(parse: (value: string) => Value | InvalidValue) =>
+  (value: string): Value | 'off' | InvalidValue =>
     value === 'off' ? 'off' : parse(value)
 
-/** Where a history goes: `local` (in the data folder), `off`, or the URL of a repository, without `.git`. */
-export const historyPlace = (value: string): string | Invalid =>
+/** The place of a history: `local` (in the data folder), `off`, or the URL of a repository, without `.git`. */
+export const historyPlace = (value: string): string | InvalidValue =>
   value === 'local' || value === 'off' ? value : repositoryUrl(value, 'Give local, off,')
 
 /** `https://host/owner/repository`, without `.git`, or the `file:` URL of a folder. */
-export function repositoryUrl(value: string, give = 'Give'): string | Invalid {
-  const mend = `${give} https://github.com/OWNER/REPOSITORY or file:///FOLDER.`
+export function repositoryUrl(value: string, give = 'Give'): string | InvalidValue {
+  const fix = `${give} https://github.com/OWNER/REPOSITORY or file:///FOLDER.`
   if (/^file:\/\/\/[^?#\s]+$/.test(value)) {
-    return isPath(value) ? value : invalid('has percent-encodings that are in no path', mend)
+    return isPath(value) ? value : invalid('has percent-encodings that are in no path', fix)
   }
-  // As versioning/github-api.ts takes it.
+  // The form that versioning/github/api.ts takes.
   const [location] = /^https?:\/\/[\w.-]+(?::\d+)?\/[\w-]+\/[\w.-]+(?=\/?$)/.exec(value) ?? []
-  if (location === undefined) return invalid('is no repository', mend)
-  if (location.startsWith('http:')) return invalid('would get the token in clear', mend)
+  if (location === undefined) return invalid('is no repository', fix)
+  if (location.startsWith('http:')) return invalid('would get the token in clear', fix)
   return location.replace(/\.git$/, '')
 }
 
-/** Whether this `file:` URL is one: `%2F`, `%00` and what is no UTF-8 are in no path. */
+/** True if the `file:` URL has a path: `%2F`, `%00` and invalid UTF-8 are in no path. */
 function isPath(url: string): boolean {
   try {
     return !fileURLToPath(url).includes('\0')
@@ -66,10 +63,10 @@ function isPath(url: string): boolean {
   }
 }
 
-/** The base of a REST API that gets a token: https, or on this machine. */
-export function apiUrl(value: string): string | Invalid {
+/** The base URL of a REST API that gets a token: https, or on this machine. */
+export function apiUrl(value: string): string | InvalidValue {
   const url = storeUrl(value)
-  if (isInvalid(url)) return url
+  if (isFailure(url)) return url
   const { protocol, hostname, username, password } = new URL(url)
   if (username || password) return invalid('holds a user or password', 'Give the URL without it, and --history-token.')
   return protocol === 'https:' || /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname)
@@ -77,41 +74,41 @@ export function apiUrl(value: string): string | Invalid {
     : invalid('would get the token in clear', 'Give its https URL.')
 }
 
-export const yesOrNo = (value: string): boolean | Invalid =>
+export const yesOrNo = (value: string): boolean | InvalidValue =>
   value === 'true' || value === 'false' ? value === 'true' : invalid('is neither true nor false', 'Give true or false.')
 
 export const oneOf =
   <const T extends string>(...values: readonly T[]) =>
-  (value: string): T | Invalid =>
+  (value: string): T | InvalidValue =>
     values.find((one) => one === value) ?? invalid('is not known', `Give one of ${values.join(', ')}.`)
 
-/** One address or a network, as a CIDR block of its network address; all addresses at once are refused. */
-export function addresses(value: string): string | Invalid {
-  const mend = 'Give an address such as 10.0.0.7 or a network such as 10.0.0.0/8 or fd00::/8.'
+/** An address or a network, as a CIDR block of its network address. Refuses the block of all addresses. */
+export function addresses(value: string): string | InvalidValue {
+  const fix = 'Give an address such as 10.0.0.7 or a network such as 10.0.0.0/8 or fd00::/8.'
   const [address, bits, more] = value.split('/')
-  if (!ipaddr.isValid(address!) || more !== undefined) return invalid('is no IP address or network', mend)
+  if (!ipaddr.isValid(address!) || more !== undefined) return invalid('is no IP address or network', fix)
   const parsed = ipaddr.parse(address!)
   if (parsed.kind() === 'ipv4' && !ipaddr.IPv4.isValidFourPartDecimal(address!)) {
-    return invalid('is no IPv4 address of four decimal numbers', mend)
+    return invalid('is no IPv4 address of four decimal numbers', fix)
   }
   const most = parsed.kind() === 'ipv4' ? 32 : 128
   const length = bits === undefined ? most : /^\d{1,3}$/.test(bits) ? Number(bits) : NaN
-  if (!(length <= most)) return invalid('has no valid prefix length', mend)
-  if (length === 0) return invalid('is every address there is', `It would trust anybody. ${mend}`)
+  if (!(length <= most)) return invalid('has no valid prefix length', fix)
+  if (length === 0) return invalid('is every address there is', `It would trust everyone. ${fix}`)
   const block = `${parsed.toString()}/${length}`
   const network =
     parsed.kind() === 'ipv4' ? ipaddr.IPv4.networkAddressFromCIDR(block) : ipaddr.IPv6.networkAddressFromCIDR(block)
   return `${network.toString()}/${length}`
 }
 
-/** An absolute http or https URL as text is one when nothing in it is cleaned away by parsing. */
+/** An absolute http or https URL without characters that parsing would remove. */
 function httpUrl(value: string): URL | undefined {
   if (!/^https?:\/\/[^\s\\]+$/i.test(value) || !URL.canParse(value)) return undefined
   return new URL(value)
 }
 
 /** The URL of a store or of one of its endpoints, without query; `user:password@` is allowed. */
-export function storeUrl(value: string): string | Invalid {
+export function storeUrl(value: string): string | InvalidValue {
   const url = httpUrl(value)
   if (!url) return invalid('is no http or https URL', 'Give one such as http://localhost:3030/ds.')
   if (url.search || url.hash) return invalid('has a query or a fragment', 'Give the URL without it.')
@@ -119,50 +116,50 @@ export function storeUrl(value: string): string | Invalid {
 }
 
 /**
- * The base of an application: ends with a slash, which is added where it is missing.
+ * The base of an application: ends with a slash, which is added if it is missing.
  * @param relativeTo a base that a path such as `admin/` is resolved against
  */
-export function baseUrl(value: string, relativeTo?: string): string | Invalid {
+export function baseUrl(value: string, relativeTo?: string): string | InvalidValue {
   const url = httpUrl(relativeTo && /^[\w-]+(\/[\w-]+)*\/?$/.test(value) ? relativeTo + value : value)
   if (!url) return invalid('is no http or https URL', 'Give one such as https://data.example.org/.')
   if (url.username || url.password || url.search || url.hash) {
     return invalid('has user information, a query or a fragment', 'Give scheme, host, port and path only.')
   }
-  // What is left alone here is what the path of a request is normalised to (RFC 3986 §6.2.2).
+  // The normal form of the path of a request (RFC 3986 §6.2.2).
   if (!/^(\/[A-Za-z0-9\-._~!$&'()*+,;=:@]+)*\/?$/.test(url.pathname)) {
     return invalid('has empty or percent-encoded path segments', 'Give a path of plain characters.')
   }
   return url.href.replace(/\/?$/, '/')
 }
 
-/** A WebID, kept as it is written: WebIDs are compared as strings. */
-export const webId = (value: string): string | Invalid =>
+/** A WebID, unchanged: WebIDs are compared as strings. */
+export const webId = (value: string): string | InvalidValue =>
   httpUrl(value) && !/[<>"{}|^`]/.test(value)
     ? value
     : invalid('is no WebID', 'Give an http or https URL such as https://example.org/me#this.')
 
-/** An https URL without query, kept as it is written: issuers are compared as strings (OpenID Connect Core §2). */
-export const httpsUrl = (value: string): string | Invalid =>
+/** An https URL without query, unchanged: issuers are compared as strings (OpenID Connect Core §2). */
+export const httpsUrl = (value: string): string | InvalidValue =>
   httpUrl(value) && /^https:\/\/[^?#@]+$/.test(value)
     ? value
     : invalid('is no https URL', 'Give one such as https://accounts.example.org.')
 
-/** A name that can stand in a path as it is. */
-export const providerName = (value: string): string | Invalid =>
+/** A name that needs no encoding in a path. */
+export const providerName = (value: string): string | InvalidValue =>
   /^[A-Za-z0-9][\w-]{0,63}$/.test(value) ? value : invalid('is no name', 'Give letters, digits, - and _ only.')
 
-/** A mail server as a URL of the scheme smtp or smtps, with user and password where it asks for them. */
-export const mailServer = (value: string): string | Invalid =>
+/** The smtp or smtps URL of a mail server, with user and password if it requires them. */
+export const mailServer = (value: string): string | InvalidValue =>
   /^smtps?:\/\/[^\s/?#]+\/?$/.test(value) && URL.canParse(value)
     ? value
     : invalid('is no URL of a mail server', 'Give one such as smtps://user:password@mail.example.org.')
 
-/** RFC 5321 §4.1.2, what is in use of it: nothing that would have to be escaped in a `mailto:` IRI. */
+/** RFC 5321 §4.1.2, without the parts that a `mailto:` IRI would have to escape. */
 export const isMailAddress = (value: string): boolean =>
   value.length <= 254 && /^[\w!$&'*+=~.-]{1,64}@(?:[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?\.)*[a-z\d-]{1,63}$/i.test(value)
 
-export const mailAddress = (value: string): string | Invalid =>
+export const mailAddress = (value: string): string | InvalidValue =>
   isMailAddress(value) ? value : invalid('is no e-mail address', 'Give one such as data@example.org.')
 
-/** The text with the user information of any URL in it hidden. */
+/** The text, with the user information of its URLs hidden. */
 export const withoutUserInfo = (value: string): string => value.replace(/\/\/[^/?#\s]*@/g, '//***@')

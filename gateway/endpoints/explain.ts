@@ -13,7 +13,7 @@ import { blankNode, graphOf, iri, quad, text, typed, type Quad } from '../rdf/gr
 import type { Context } from '../request/context.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { linkField } from '../request/respond.js'
-import { isInvalid, webId } from '../configuration/setting-values.js'
+import { webId } from '../configuration/setting-values.js'
 import { ACL, RDF, TGA, XSD } from '../rdf/vocabulary.js'
 
 /** The document or endpoint that a question is about. */
@@ -46,7 +46,7 @@ export async function explain(
   const mode = MODES.find((one) => one === (query.get('mode') ?? 'Read'))
   if (!mode) return problem('request.malformed', `?mode= is one of ${MODES.join(', ')}.`)
   const agent = query.get('agent') || undefined
-  if (agent !== undefined && isInvalid(webId(agent))) return problem('request.malformed', '?agent= is not a WebID.')
+  if (agent !== undefined && isFailure(webId(agent))) return problem('request.malformed', '?agent= is not a WebID.')
   const { application } = asked
   // Write on a missing document is asked about as a PUT that creates it, which needs a right on the parent.
   const request = { ...context.request, method: mode === 'Write' ? 'PUT' : 'GET' }
@@ -91,7 +91,7 @@ export async function audit(context: Context, asked: AskedTarget): Promise<Respo
   if (isFailure(index)) return index
   const question = { application: application.kind, target: targetOf(facts, application.base) }
   const owners =
-    facts.kind === 'document' ? (facts.document?.owners ?? []).filter((owner) => !isInvalid(webId(owner))) : []
+    facts.kind === 'document' ? (facts.document?.owners ?? []).filter((owner) => !isFailure(webId(owner))) : []
   const triples = [
     ...authorizationsAbout(index, question).flatMap(auditedTriples),
     ...owners.map((owner) => quad(iri(facts.iri), iri(ACL('owner')), iri(owner))),

@@ -1,5 +1,5 @@
 // In charge of the documents that the first log-in of a person creates (LinkedDataHub 4.3, 4.4): account, agent, authorization.
-import { about, agentDocuments, agentWebId, type Described } from '../agents/agent-documents.js'
+import { about, agentDocuments, agentWebId, type DescribedDocument } from '../agents/agent-documents.js'
 import { authorizationTriples, publicProfile } from '../agents/authorization-triples.js'
 import { mailboxHolder, mailboxLock } from '../agents/mailbox.js'
 import { isMailAddress } from '../configuration/setting-values.js'
@@ -107,7 +107,12 @@ const texts = (subject: string, values: Readonly<Record<string, string | undefin
     value === undefined ? [] : [triple(subject, property, text(value))],
   )
 
-function describeAccount(document: string, webId: string, { issuer, subject }: AccountId, person: Person): Described {
+function describeAccount(
+  document: string,
+  webId: string,
+  { issuer, subject }: AccountId,
+  person: Person,
+): DescribedDocument {
   const account = `${document}#this`
   const { email } = person
   return about(document, `Account of ${nameOf(person)}`, account, [

@@ -142,7 +142,8 @@ async function finished(context: Context, target: EndpointTarget, provider: Prov
   const pending = opened as unknown as PendingLogIn | undefined
   // RFC 9700 §4.7: only the browser that began a log-in may finish it, as it began it.
   if (!pending) return refused(context, 'login: this browser has begun no log-in, or began it too long ago')
-  if (pending.redirectUri !== redirectUri) return refused(context, 'login: it was begun for another provider or application')
+  if (pending.redirectUri !== redirectUri)
+    return refused(context, 'login: it was begun for another provider or application')
   if (target.query.get('state') !== pending.state) return refused(context, 'login: the state differs')
   const callback = new URL(`${redirectUri}?${target.query.toString()}`)
   const person = await identities.client.finish(provider, callback, pending)

@@ -2,7 +2,7 @@
 // for it as PKCS #12, by download or e-mail; all of this or nothing.
 import { X509Certificate } from 'node:crypto'
 import { readClientCertificate } from '../../policies/identity/client-certificate.js'
-import { agentDocuments, agentWebId, describeAgent, type Described } from '../agents/agent-documents.js'
+import { agentDocuments, agentWebId, describeAgent, type DescribedDocument } from '../agents/agent-documents.js'
 import { readContent, violated } from './content.js'
 import type { Asked, EndpointTarget } from '../request/route.js'
 import type { Response } from '../http/exchange.js'
@@ -85,7 +85,7 @@ async function makeAgent(
   webId: string,
   { givenName, familyName, mailbox, basedNear, password }: Applicant,
   download: boolean,
-): Promise<{ documents: readonly Described[]; certificate: Buffer }> {
+): Promise<{ documents: readonly DescribedDocument[]; certificate: Buffer }> {
   // The code that creates certificates is loaded at the first sign-up.
   const { makeClientCertificate } = await import('../agents/make-certificate.js')
   const { pkcs12Of } = await import('../agents/pkcs12.js')
@@ -130,7 +130,7 @@ const writingOf = (
   time: request.receivedAt,
 })
 
-async function makeAll(context: Context, documents: readonly Described[]): Promise<undefined | Problem> {
+async function makeAll(context: Context, documents: readonly DescribedDocument[]): Promise<undefined | Problem> {
   const writing = writingOf(context, 'PUT')
   for (const [document, content] of documents) {
     const made = await putDocument(writing, document, () => content)
@@ -140,7 +140,7 @@ async function makeAll(context: Context, documents: readonly Described[]): Promi
 }
 
 /** The profile is removed first: without it the other documents are about no agent. */
-async function removeAll(context: Context, documents: readonly Described[]): Promise<void> {
+async function removeAll(context: Context, documents: readonly DescribedDocument[]): Promise<void> {
   const writing = writingOf(context, 'DELETE')
   for (const [document] of [...documents].reverse()) {
     const removed = await putDocument(writing, document, () => undefined)

@@ -1,5 +1,4 @@
-// In charge of the operators' listener (loopback only): whether the gateway lives, whether it is ready to serve, and
-// dropping what it keeps when a store has been changed behind it.
+// In charge of the management listener (loopback only): health, readiness, metrics, purging caches, and the mirror.
 import type { Request, Response } from '../http/exchange.js'
 import type { Application, Dataspace, Gateway } from '../gateway.js'
 import type { History } from '../../versioning/history.js'
@@ -20,6 +19,7 @@ function answerOf(status: number, type: string, text: string, fields: Response['
 }
 
 const PROBE_MS = 5_000
+const REFUSAL_STATUS = { 'application.absent': 404, 'mirror.refused': 409 } as const
 
 export function makeManagement(
   dataspaces: readonly Dataspace[],
@@ -34,7 +34,7 @@ export function makeManagement(
   const endpoints = makeMirrorEndpoints(dataspaces, gateway, (dataspace) => forget(dataspace, undefined, gateway))
   const mirror = (name: 'verify' | 'sweep', query: URLSearchParams, request: Request): Response => {
     const answer = endpoints[name](query, request.signal())
-    return 'refused' in answer ? json(answer.refused, { error: answer.error }) : answer
+    return isFailure(answer) ? json(REFUSAL_STATUS[answer.failure], { error: answer.detail }) : answer
   }
   const paths: Readonly<
     Record<string, readonly [methods: string, answer: (query: URLSearchParams, request: Request) => Promise<Response>]>
@@ -50,9 +50,13 @@ export function makeManagement(
     const { requestTarget, method } = request
     const [path, query] = requestTarget.split('?', 2)
     const known = Object.hasOwn(paths, path!) ? paths[path!] : undefined
-    if (!known) return json(404, { error: `There are ${Object.keys(paths).join(', ')}.` })
+    if (!known)
+      return json(404, { error: `There is nothing at this path. Use one of ${Object.keys(paths).join(', ')}.` })
     const [methods, answer] = known
-    if (!methods.split(', ').includes(method)) return json(405, { error: `${methods} only.` }, [['Allow', methods]])
+    if (!methods.split(', ').includes(method))
+      return json(405, { error: `The method is not allowed here. Use ${methods.replace(', ', ' or ')}.` }, [
+        ['Allow', methods],
+      ])
     const { status, fields, body } = await answer(new URLSearchParams(query), request)
     return { status, fields, ...(method !== 'HEAD' && body && { body }) }
   }
@@ -62,7 +66,7 @@ interface Check {
   readonly what: string
   readonly problem?: string
   readonly warning?: string
-  /** Of a history: how far it is behind, and why. */
+  /** Of a history: the state of its journal, and why commits wait. */
   readonly journal?: object
 }
 
@@ -80,7 +84,7 @@ const checksOf = ({ endUser, admin, access }: Dataspace): Promise<Check>[] => [
   })(),
 ]
 
-/** Told, but no reason to send nobody here any more: documents are read and written while commits wait. */
+/** A warning only: the gateway stays ready, because it reads and writes documents while commits wait. */
 function historyCheck(base: string, history: History, misaligned: string | undefined): Check {
   const { repository, parked, blocked, lastError, oldest, ...figures } = history.status()
   const journal = {
@@ -95,7 +99,7 @@ function historyCheck(base: string, history: History, misaligned: string | undef
   return { what: `history of ${base} (${repository})`, journal, ...warning }
 }
 
-/** Drops what is kept from the stores: of everything, of `?dataspace=BASE`, or of `?graph=IRI`. */
+/** Clears the caches: of everything, of `?dataspace=BASE`, or of `?graph=IRI`. */
 async function purge(query: URLSearchParams, dataspaces: readonly Dataspace[], gateway: Gateway): Promise<Response> {
   const [base, graph] = [query.get('dataspace'), query.get('graph')]
   const wanted = dataspaces.filter(({ endUser, admin }) =>
@@ -115,7 +119,7 @@ async function purge(query: URLSearchParams, dataspaces: readonly Dataspace[], g
     : json(200, { purged: graph ?? wanted.map(({ endUser }) => endUser.base) })
 }
 
-/** Documents, results, profiles, shapes and rules: whatever rests on what the stores once answered. */
+/** Forgets everything derived from a store's answers: documents, results, profiles, shapes and rules. */
 export async function forget(
   { endUser, admin, ontologies, access }: Dataspace,
   graph: string | undefined,

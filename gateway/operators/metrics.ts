@@ -1,5 +1,5 @@
-// In charge of `GET /metrics`: what an operator can see of the gateway in Prometheus' text format. Everything is read when
-// it is asked for; a request costs one addition.
+// In charge of `GET /metrics`: the state of the gateway in Prometheus' text format. It reads everything on demand; a request
+// costs one addition.
 import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client'
 import type { HistoryStatus } from '../../versioning/history.js'
 import type { Application, Dataspace, Gateway } from '../gateway.js'
@@ -12,8 +12,6 @@ export interface Metrics {
 export function makeMetrics(dataspaces: readonly Dataspace[], { answered, caches, now }: Gateway): Metrics {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
-  const applications = dataspaces.flatMap(({ endUser, admin }) => [endUser, admin])
-
   new Counter({
     name: 'triplegate_requests_total',
     help: 'Requests answered, by status.',
@@ -24,25 +22,6 @@ export function makeMetrics(dataspaces: readonly Dataspace[], { answered, caches
       answered.forEach((count, status) => this.inc({ status }, count))
     },
   })
-
-  const gauge = (name: string, help: string, value: (application: Application) => number | undefined): void => {
-    new Gauge({
-      name: `triplegate_${name}`,
-      help,
-      labelNames: ['application'],
-      registers: [registry],
-      collect() {
-        this.reset()
-        for (const application of applications) {
-          const current = value(application)
-          if (current !== undefined) this.set({ application: application.base }, current)
-        }
-      },
-    })
-  }
-  gauge('cache_documents_bytes', 'Room taken by documents that are kept.', ({ cache }) => cache.documents.bytes())
-  gauge('cache_results_bytes', 'Room taken by query results that are kept.', ({ cache }) => cache.results.bytes())
-
   new Gauge({
     name: 'triplegate_cache_bytes',
     help: 'Bytes of the caches that belong to no application.',
@@ -52,22 +31,46 @@ export function makeMetrics(dataspaces: readonly Dataspace[], { answered, caches
       for (const [cache, { bytes }] of Object.entries(caches)) this.set({ cache }, bytes())
     },
   })
-
-  const ofHistory = (name: string, help: string, value: (status: HistoryStatus) => number): void =>
-    gauge(name, help, ({ history }) => history && value(history.status()))
-  ofHistory('journal_entries', 'Writes that are not commits yet.', ({ depth }) => depth)
-  ofHistory('journal_in_doubt', 'Writes that the store has not settled yet.', ({ inDoubt }) => inDoubt)
-  ofHistory('journal_bytes', 'Room that they take.', ({ bytes }) => bytes)
-  ofHistory('journal_oldest_seconds', 'Age of the oldest of them.', ({ oldest }) =>
-    oldest === undefined ? 0 : Math.max(0, (now() - oldest) / 1000),
-  )
-  ofHistory('history_commits', 'Commits of the repository that are known.', ({ commits }) => commits)
-  ofHistory('history_parked', '1 while commits wait for somebody to do something.', ({ parked }) => (parked ? 1 : 0))
-  ofHistory(
-    'history_blocked_documents',
-    'Documents whose writes the repository refuses.',
-    ({ blocked }) => blocked.length,
-  )
-
+  const applications = dataspaces.flatMap(({ endUser, admin }) => [endUser, admin])
+  for (const row of [...CACHE_GAUGES, ...historyGauges(now)]) addGauge(registry, applications, row)
   return { contentType: registry.contentType, text: () => registry.metrics() }
+}
+
+type GaugeRow = readonly [name: string, help: string, value: (application: Application) => number | undefined]
+
+/** A gauge with a value for each application that has one. */
+function addGauge(registry: Registry, applications: readonly Application[], [name, help, value]: GaugeRow): void {
+  new Gauge({
+    name: `triplegate_${name}`,
+    help,
+    labelNames: ['application'],
+    registers: [registry],
+    collect() {
+      this.reset()
+      for (const application of applications) {
+        const current = value(application)
+        if (current !== undefined) this.set({ application: application.base }, current)
+      }
+    },
+  })
+}
+
+const CACHE_GAUGES: readonly GaugeRow[] = [
+  ['cache_documents_bytes', 'Bytes of cached documents.', ({ cache }) => cache.documents.bytes()],
+  ['cache_results_bytes', 'Bytes of cached query results.', ({ cache }) => cache.results.bytes()],
+]
+
+function historyGauges(now: () => number): GaugeRow[] {
+  const age = (oldest: number | undefined): number => (oldest === undefined ? 0 : Math.max(0, (now() - oldest) / 1000))
+  // prettier-ignore
+  const rows: readonly (readonly [name: string, help: string, value: (status: HistoryStatus) => number])[] = [
+    ['journal_entries', 'Writes that are not committed yet.', ({ depth }) => depth],
+    ['journal_in_doubt', 'Writes whose outcome is unknown.', ({ inDoubt }) => inDoubt],
+    ['journal_bytes', 'Bytes of the writes that are not committed yet.', ({ bytes }) => bytes],
+    ['journal_oldest_seconds', 'Age of the oldest write that is not committed yet.', ({ oldest }) => age(oldest)],
+    ['history_commits', 'Known commits of the repository.', ({ commits }) => commits],
+    ['history_parked', '1 while commits wait for an operator to act.', ({ parked }) => (parked ? 1 : 0)],
+    ['history_blocked_documents', 'Documents whose writes the repository refuses.', ({ blocked }) => blocked.length],
+  ]
+  return rows.map(([name, help, value]) => [name, help, ({ history }) => history && value(history.status())])
 }

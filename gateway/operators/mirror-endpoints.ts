@@ -1,13 +1,13 @@
-// In charge of verifying and sweeping on behalf of operators while the gateway runs: what happens is told as it happens.
+// In charge of verifying and sweeping for operators while the gateway runs: it streams the progress.
 import { PassThrough } from 'node:stream'
 import type { Response } from '../http/exchange.js'
 import { membersOf, type Application, type Dataspace, type Gateway } from '../gateway.js'
 import { sweep, verify } from '../mirror/mirror.js'
 import type { MirrorEvent, MirrorOutcome } from '../mirror/report.js'
-import { isSameDataset } from '../configuration/pairing.js'
-import { isFailure } from '../problem.js'
+import { isSameDataset } from '../configuration/conflicts.js'
+import { isFailure, type Failure } from '../problem.js'
 
-/** What is answered, as JSON in a line each: the last one is `end` or `failed`. */
+/** The answer is a JSON line for each event; the last one is `end` or `failed`. */
 export type MirrorLine =
   | MirrorEvent
   | { readonly event: 'end'; readonly outcome: MirrorOutcome }
@@ -15,15 +15,14 @@ export type MirrorLine =
 
 export const MIRROR_LINES = 'application/x-ndjson'
 
-interface Refusal {
-  readonly refused: 404 | 409
-  readonly error: string
-}
+type Refusal = Failure<'application.absent' | 'mirror.refused'>
 
-/** The query: `application`, its base; `store` and `repository` where they have to be these; `force`. */
+const refuse = (detail: string): Refusal => ({ failure: 'mirror.refused', detail })
+
+/** The query: `application` (a base); `store` and `repository` if the gateway must have these; `force`. */
 type Endpoint = (query: URLSearchParams, signal: AbortSignal) => Response | Refusal
 
-/** @param forget drops what is kept of a dataspace whose stores turned out to be changed */
+/** @param forget clears the caches of a dataspace whose stores have changed behind the gateway */
 export function makeMirrorEndpoints(
   dataspaces: readonly Dataspace[],
   { locks, log }: Pick<Gateway, 'locks' | 'log'>,
@@ -37,17 +36,16 @@ export function makeMirrorEndpoints(
     (query, signal) => {
       const base = query.get('application')
       const member = members.find(({ application }) => application.base === base)
-      if (!member)
-        return {
-          refused: 404,
-          error: `?application= is one of ${basesOf(members.map(({ application }) => application))}.`,
-        }
+      if (!member) {
+        const bases = members.map(({ application }) => application.base).join(', ')
+        return { failure: 'application.absent', detail: `No application has this base. Give one of ${bases}.` }
+      }
       const { application, dataspace } = member
       const { mirrored } = application
-      if (!mirrored) return { refused: 409, error: `${base} is not versioned.` }
-      const other = whyOther(application, mirrored.repository.name, query)
-      if (other !== undefined) return { refused: 409, error: other }
-      if (busy.has(mirrored.base)) return { refused: 409, error: `${base} is being verified or swept already.` }
+      if (!mirrored) return refuse(`${base} is not versioned.`)
+      const other = whyAnother(application, mirrored.repository.name, query)
+      if (other !== undefined) return refuse(other)
+      if (busy.has(mirrored.base)) return refuse(`${base} is being verified or swept already. Try again later.`)
       busy.add(mirrored.base)
       const body = new PassThrough()
       const report = (line: MirrorLine): void => void body.write(`${JSON.stringify(line)}\n`)
@@ -63,7 +61,7 @@ export function makeMirrorEndpoints(
       }
       run()
         .catch((error: unknown) => {
-          log.error({ err: error, base }, 'the mirror could not be looked after')
+          log.error({ err: error, base }, 'verifying or sweeping has failed')
           body.destroy()
         })
         .finally(() => busy.delete(mirrored.base))
@@ -80,16 +78,13 @@ export function makeMirrorEndpoints(
   return { verify: endpoint(verify), sweep: endpoint(sweep) }
 }
 
-/** Why those who ask mean another store or repository than the gateway has. */
-function whyOther({ base, service }: Application, repository: string, query: URLSearchParams): string | undefined {
+/** Says that the request means another store or repository than the gateway has. */
+function whyAnother({ base, service }: Application, repository: string, query: URLSearchParams): string | undefined {
   const [store, named] = [query.get('store'), query.get('repository')]
   if (store !== null && !isSameDataset(store, service.query)) {
-    const own = service.query ?? 'one within the gateway'
+    const own = service.query ?? 'embedded in the gateway'
     return `the store of ${base} is ${own}, not ${store}. Give the settings of the gateway, or leave the store out.`
   }
   if (named === null || named.toLowerCase() === repository.toLowerCase()) return undefined
   return `the repository of ${base} is ${repository}, not ${named}. Give the settings of the gateway.`
 }
-
-const basesOf = (applications: readonly { readonly base: string }[]): string =>
-  applications.map(({ base }) => base).join(', ')

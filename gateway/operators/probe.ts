@@ -1,4 +1,5 @@
-// In charge of noticing writes behind the gateway: asks each store, now and then, how its graphs look, and drops what it must.
+// In charge of noticing writes behind the gateway: it asks each store at intervals for a summary of its graphs, and forgets
+// the graphs that have changed.
 import type { GraphVersions } from '../../cache/graph-versions.js'
 import { sharersOf, type Dataspace, type Gateway } from '../gateway.js'
 import { forget } from './management.js'
@@ -6,16 +7,16 @@ import { isFailure, type Problem } from '../problem.js'
 import type { GraphStore } from '../stores/store.js'
 import { select } from '../stores/select.js'
 
-// A row for each named graph: how many triples it has, how long their objects are, and the latest of its dates of change.
-// What keeps all three goes unnoticed until the stored answers are too old (`--cache-max-age`).
+// A row for each named graph: its number of triples, the length of their objects, and its latest date of change. A write that
+// changes none of the three goes unnoticed until the cached answers are too old (`--cache-max-age`).
 const QUESTION = `SELECT ?g (COUNT(*) AS ?triples) (SUM(STRLEN(STR(?o))) AS ?length) (MAX(?changed) AS ?latest) WHERE {
   GRAPH ?g { ?s ?p ?o } OPTIONAL { FILTER(?p = <http://purl.org/dc/terms/modified>) BIND(STR(?o) AS ?changed) } }
   GROUP BY ?g`
 const LIMIT = 64 * 1024 * 1024
-/** How many of the graphs that have changed a log line names. */
+/** The number of changed graphs that a log line names. */
 const NAMED = 10
 
-/** How each graph looks, by its name. */
+/** A summary of each graph, by its name. */
 type Looks = ReadonlyMap<string, string>
 
 async function looksOf(store: GraphStore): Promise<Looks | Problem> {
@@ -28,16 +29,16 @@ async function looksOf(store: GraphStore): Promise<Looks | Problem> {
   return looks
 }
 
-/** What one look at a store told, and what we knew by then. */
+/** One look at a store, and the state of the gateway then. */
 interface Look {
   readonly looks: Looks
   /** The version of the dataset before the store was asked. */
   readonly version: number
-  /** The versions of graphs that this look has raised: those are no writes of ours. */
+  /** The versions of graphs that this look has raised: the gateway has not written them. */
   readonly raised: ReadonlySet<number>
 }
 
-/** Looks every `interval` ms; the first look is then. */
+/** Looks every `interval` ms; the first time after one interval. */
 export function startProbe(
   dataspaces: readonly Dataspace[],
   gateway: Pick<Gateway, 'webIds' | 'log'>,
@@ -51,20 +52,20 @@ export function startProbe(
     const version = cache.versions.dataset()
     const looks = await looksOf(store)
     if (isFailure(looks)) {
-      gateway.log.warn({ base, store: store.name, problem: looks.detail }, 'the store could not be looked at')
+      gateway.log.warn({ base, store: store.name, problem: looks.detail }, 'the probe cannot read the store')
       return
     }
     const { changed, written } = compare(last.get(store), looks, cache.versions)
     const raised = new Set<number>()
     if (changed.length > 0) {
       const about = { base, store: store.name, graphs: changed.slice(0, NAMED), count: changed.length }
-      gateway.log.warn(about, 'the store has changed behind the gateway: forgetting it')
+      gateway.log.warn(about, 'the store has changed behind the gateway: clearing its caches')
       for (const { dataspace } of sharers) {
         await forget(dataspace, undefined, gateway)
         raised.add(cache.versions.dataset())
       }
     } else if (written.length > 0) {
-      // What we have written may have been written behind us too, before or after: it is read anew.
+      // A graph that the gateway has written may have been written behind it too: read it again.
       for (const graph of written) {
         cache.versions.changed(graph)
         gateway.webIds.forget(graph)
@@ -91,7 +92,7 @@ export function startProbe(
   const again = (): void => {
     timer = setTimeout(() => {
       look()
-        .catch((error: unknown) => gateway.log.error({ err: error }, 'the stores could not be looked at'))
+        .catch((error: unknown) => gateway.log.error({ err: error }, 'the probe has failed'))
         .finally(again)
     }, interval).unref()
   }
@@ -99,7 +100,7 @@ export function startProbe(
   return { look, close: () => clearTimeout(timer) }
 }
 
-/** The graphs that look otherwise than before: those that have been written through the gateway since, and the others. */
+/** The graphs that differ from the last look: `written` through the gateway since, or `changed` behind it. */
 function compare(
   before: Look | undefined,
   looks: Looks,

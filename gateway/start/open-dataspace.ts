@@ -1,4 +1,4 @@
-// In charge of putting a dataspace together: its stores with what is kept of them, its history, its rules.
+// In charge of opening a dataspace: its stores with their caches, its histories, its rules.
 import { makeGraphVersions, type GraphVersions } from '../../cache/graph-versions.js'
 import { makeStoredResults } from '../../cache/stored-results.js'
 import { agentDocuments } from '../agents/agent-documents.js'
@@ -19,7 +19,7 @@ import type { GraphStore } from '../stores/store.js'
 
 export type CacheOf = (application: DescribedDataspace['endUser'], store: GraphStore) => ApplicationCache
 
-/** Each application's documents and results have their part of the bytes; versions belong to the store, which several may have in common. */
+/** The bytes are shared out among the documents and results of all applications. Versions belong to a store, which applications may share. */
 export function makeCaches(settings: Settings, applications: number, now: () => number): CacheOf {
   const versionsOf = new Map<GraphStore, GraphVersions>()
   // A quarter is for the caches that belong to no application (caches.ts).
@@ -67,7 +67,7 @@ export async function openDataspace(
   const agents = [ownerOf(configured.endUser, certificates), certificates.secretary]
   const documents = agents.flatMap(({ webId }) => {
     const known = agentDocuments(configured.admin.base, webId)
-    // The document of the key is the agent's too: without it nobody can be that agent.
+    // The document of the key too: without it the agent cannot be identified.
     return known ? [known.agent, known.publicKey] : [webId.split('#', 1)[0]!]
   })
   const opened: OpenApplication[] = []
@@ -112,7 +112,7 @@ async function openApplication(
   surroundings: Surroundings,
 ): Promise<OpenApplication> {
   const { mirrored, journalled, isDocument, close } = await openVersioned(described, configured, store, surroundings)
-  // A store within is filled from its history.
+  // An embedded store is filled from its history.
   const alignment = mirrored && !described.service.embedded && makeAlignment(mirrored, surroundings.log)
   const application: Application = {
     ...described,

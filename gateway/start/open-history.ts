@@ -1,4 +1,4 @@
-// In charge of opening an application's history: which repository, and what has to be in the store before the first request.
+// In charge of opening an application's history: its repository, and the state of its store before the first request.
 import { existsSync } from 'node:fs'
 import { caughtSetback, type Setback } from '../../versioning/failure.js'
 import { documentOfPath, documentPath } from '../../versioning/git/document-path.js'
@@ -17,6 +17,7 @@ import { sweepsOf } from '../mirror/mirror.js'
 import type { Mirrored } from '../mirror/mirrored.js'
 import { fillStore } from '../mirror/rebuild.js'
 import type { Report } from '../mirror/report.js'
+import { untilReady, type Stores } from './open-stores.js'
 import { StartFailure } from '../configuration/start-failure.js'
 import { isFailure, type Problem } from '../problem.js'
 import type { Settings } from '../configuration/settings.js'
@@ -35,7 +36,7 @@ interface Surroundings {
   readonly locks: Locks
   readonly log: Log
   readonly now: () => number
-  /** What is not made here. */
+  /** What must exist already. */
   readonly existing?: Existing
 }
 
@@ -54,7 +55,7 @@ export async function openVersioned(
   const settle = (document: string): Promise<undefined | Problem> => journalled.settle(document)
   const mirrored = opened && { ...opened, base, store, isDocument, settle, now }
   // Design 2: a store in memory is filled from Git and the journal, which are its durable copy.
-  const filled = mirrored && service.embedded ? await fillStore(mirrored, telling(log)) : undefined
+  const filled = mirrored && service.embedded ? await fillStore(mirrored, logProgress(log)) : undefined
   if (isFailure(filled)) {
     await opened?.close()
     throw new StartFailure(`the history of ${base}: ${filled.detail}`)
@@ -72,20 +73,21 @@ export async function openVersioned(
   }
 }
 
-const TOLD_EVERY = 10_000
-const telling =
+const LOGGED_EVERY = 10_000
+const logProgress =
   (log: Log): Report =>
   (event) => {
-    if (event.event === 'difference') log.error(event, 'a document of the history is left out of the store')
-    if (event.event !== 'progress' || (event.documents < event.of && event.documents % TOLD_EVERY !== 0)) return
-    log.info({ documents: event.documents, of: event.of }, 'the store within is filled from its history')
+    if (event.event === 'difference')
+      log.error(event, 'a document of the history is not in the store: it cannot be read')
+    if (event.event !== 'progress' || (event.documents < event.of && event.documents % LOGGED_EVERY !== 0)) return
+    log.info({ documents: event.documents, of: event.of }, 'filling the embedded store from its history')
   }
 
 interface OpenHistory extends Pick<Mirrored, 'history' | 'repository' | 'pathOf' | 'documentOf'> {
   close(): Promise<void>
 }
 
-/** Undefined where the application is not versioned, which is told. */
+/** Undefined, with a line in the log, if the application is not versioned. */
 async function openHistoryOf(
   application: DescribedApplication,
   { settings, log, now, existing }: Surroundings,
@@ -93,8 +95,12 @@ async function openHistoryOf(
   const { base, service } = application
   const place = historyPlaceOf(application, settings)
   if (!place) {
-    if (service.embedded) log.warn({ base }, 'without a history the store within lives in memory only')
-    else log.info({ base }, 'versioning is off: the changes of documents are not kept')
+    if (service.embedded)
+      log.warn(
+        { base },
+        'without a history the embedded store lives in memory only: its documents are lost at the next stop',
+      )
+    else log.info({ base }, 'versioning is off: no versions of documents are recorded')
     return undefined
   }
   const missing = existing && whatIsMissing(place, existing)
@@ -115,7 +121,7 @@ async function openHistoryOf(
   }
 }
 
-/** Asked before a journal is made for it. */
+/** Must be asked before a journal is created for it. */
 async function whyNoDocuments(repository: Repository): Promise<Setback | undefined> {
   try {
     for await (const { path } of repository.files()) if (path.endsWith('.nt')) return undefined
@@ -137,4 +143,16 @@ async function openRepository(
 function orStartFailure<T>(opened: T | Setback, base: string): T {
   if (isFailure(opened)) throw new StartFailure(`the history of ${base}: ${opened.detail}`)
   return opened
+}
+
+/** An application's store and history without a gateway; undefined if it is not versioned. Throws StartFailure. */
+export async function openMirrored(
+  application: DescribedApplication,
+  dataspace: DescribedDataspace,
+  { stores, ...surroundings }: Surroundings & { readonly stores: Stores },
+): Promise<{ readonly mirrored: Mirrored; close(): Promise<void> } | undefined> {
+  const store = await stores.open(application)
+  await untilReady([store], surroundings.log)
+  const { mirrored, close } = await openVersioned(application, dataspace, store, surroundings)
+  return mirrored && { mirrored, close }
 }

@@ -1,11 +1,11 @@
-// In charge of opening what log-in and tokens need: the providers of the configuration, the keys of sessions, and a way to
-// the providers that follows no redirects, since what it carries is a credential.
+// In charge of opening log-in and tokens: the configured providers, the keys of sessions, and a connection to the providers
+// that follows no redirects, because it carries credentials.
 import { join } from 'node:path'
 import { makeGuardedFetch, type GuardedFetchSettings } from '../../policies/fetch/guarded-fetch.js'
 import type { SealingKeys } from '../../policies/identity/seal.js'
 import type { ReadProfile } from '../../policies/identity/webid.js'
-import { faultLine } from '../configuration/dataspace.js'
 import type { Log } from '../log.js'
+import { isFailure } from '../problem.js'
 import { makeOidcClient } from '../identity/provider-client.js'
 import { makeIdentities, type Identities } from '../identity/identities.js'
 import { readProviders } from '../configuration/identity-providers.js'
@@ -20,7 +20,7 @@ export async function openIdentities(
   { readProfile, log, now }: { readonly readProfile: ReadProfile; readonly log: Log; readonly now: () => number },
 ): Promise<{ readonly identities: Identities; close(): Promise<void> }> {
   const providers = await readProviders(settings)
-  if ('faults' in providers) throw new StartFailure(providers.faults.map(faultLine).join('\n'))
+  if (isFailure(providers)) throw new StartFailure(providers.detail, providers.failure)
   const fetcher = makeGuardedFetch({ ...destinations, maxRedirects: 0 })
   const client = makeOidcClient(fetcher, now)
   const lifetime = settings.sessionLifetime
@@ -29,7 +29,7 @@ export async function openIdentities(
   return { identities: makeIdentities({ providers, client, keys, lifetime, readProfile, now }), close: fetcher.close }
 }
 
-/** Without a provider nobody logs in. */
+/** Without a provider there are no sessions. */
 const NO_KEYS: SealingKeys = {
   current: () => {
     throw new Error('there is no identity provider to begin a session with')

@@ -8,8 +8,6 @@ import type { Problem } from '../problem.js'
 import type { Settings } from '../configuration/settings.js'
 import type { GraphStore } from '../stores/store.js'
 
-/** What a start cannot go on without, in words for the operator. */
-
 const STORE_PATIENCE_MS = 10_000
 
 export type OpenStore = (
@@ -23,7 +21,7 @@ export interface Stores {
   close(): Promise<void>
 }
 
-/** Dataspaces may share a store: what has the same endpoints is opened once. */
+/** Dataspaces may share a store: those with the same endpoints are opened once. */
 export function makeStores(settings: Settings, openStore?: OpenStore): Stores {
   const opened = new Map<string, GraphStore>()
   return {
@@ -53,14 +51,14 @@ async function openConfigured(
   })
 }
 
-/** Waits until every store answers; a store that refuses the question will not answer it later. */
+/** Waits until every store answers. Gives up at once if a store refuses, which waiting does not change. */
 export async function untilReady(stores: readonly GraphStore[], log: Log): Promise<void> {
-  const deadline = Date.now() + STORE_PATIENCE_MS
+  const deadline = performance.now() + STORE_PATIENCE_MS
   const waitFor = async (store: GraphStore): Promise<string | undefined> => {
     for (let tries = 0; ; tries++) {
       const failed = await store.ready({ signal: AbortSignal.timeout(STORE_PATIENCE_MS) })
       if (!failed) return undefined
-      if (Date.now() > deadline || failed.failure === 'store.refused') {
+      if (performance.now() > deadline || failed.failure === 'store.refused') {
         return `the triplestore ${store.name}: ${failed.detail} Check that it runs and that its URL is right.`
       }
       if (tries === 0) log.warn({ store: store.name, problem: failed.detail }, 'waiting for the triplestore')
@@ -75,7 +73,7 @@ export function orFail(failed: Problem | undefined, what: string): void {
   if (failed) throw new StartFailure(`${what}: ${failed.detail} Check that the store runs and that its URL is right.`)
 }
 
-/** The stores themselves, as `host:port`: nothing fetched on somebody's behalf may reach them. */
+/** The stores, as `host:port`: a fetch on behalf of an agent must not reach them. */
 export const backendsOf = (dataspaces: readonly DescribedDataspace[]): string[] =>
   dataspaces
     .flatMap(({ endUser, admin }) => [endUser.service, admin.service])

@@ -1,6 +1,6 @@
-// In charge of the seed: the documents that a dataspace starts with (LinkedDataHub 1.5, 5.4). Pure; what is there
-// already is the caller's to look at.
-import { agentDocuments, describeAgent, type Described } from '../agents/agent-documents.js'
+// In charge of the seed: the documents that a dataspace starts with (LinkedDataHub 1.5, 5.4). Pure: the caller finds out
+// which of them exist.
+import { agentDocuments, describeAgent, type DescribedDocument } from '../agents/agent-documents.js'
 import type { DescribedApplication, DescribedDataspace } from '../configuration/dataspace.js'
 import { iri, text, triple, type Quad } from '../rdf/graph.js'
 import { nextState } from '../documents/next-state.js'
@@ -8,7 +8,7 @@ import { seededGrants } from './seeded-authorizations.js'
 import { authorizationTriples } from '../agents/authorization-triples.js'
 import { ACL, DCT, DEF, DH, FOAF, LDH, OWL, RDF, RDFS } from '../rdf/vocabulary.js'
 
-/** An agent that the dataspace starts with, as its certificate has it; without a key it is described elsewhere. */
+/** An agent that the dataspace starts with, from its certificate. Without a key its profile is elsewhere. */
 export interface SeedAgent {
   readonly webId: string
   readonly modulus?: string
@@ -28,10 +28,10 @@ export interface SeedAgents {
 export type SeedGraphs = ReadonlyMap<string, readonly Quad[]>
 
 /**
- * `endUser` and `admin` belong to the first start: to be written while the application's root document is not there,
- * each graph that is not there, in this order. The root comes last and says that all the others are written. Later a
- * graph that is missing was deleted by somebody, an authorization perhaps, and must not come back.
- * `agents` (in the admin application) are to be written at every start where the graph is not there.
+ * `endUser` and `admin` belong to the first start: while the application's root document does not exist, write each missing
+ * graph, in this order. The root comes last: it shows that all others are written. A graph that is missing later was
+ * deleted by an agent, an authorization perhaps, and must not come back.
+ * `agents` (in the admin application): write each missing graph at every start.
  * `members` must be in their graphs after every start: the owner in the owners, the secretary in the writers.
  */
 export interface Seed {
@@ -42,8 +42,8 @@ export interface Seed {
 }
 
 /**
- * What to tell the operator of agents that have a certificate here, but whose WebID is in none of these dataspaces, as
- * after a change of the base: nothing is seeded for them, and their certificate proves nothing.
+ * A line for each agent with a certificate here whose WebID is in none of these dataspaces, for example after a change of
+ * the base: nothing is seeded for it, and its certificate proves nothing.
  */
 export const strayAgents = (dataspaces: readonly DescribedDataspace[], agents: readonly SeedAgent[]): string[] =>
   agents
@@ -51,8 +51,8 @@ export const strayAgents = (dataspaces: readonly DescribedDataspace[], agents: r
     .filter(({ webId }) => !dataspaces.some(({ admin }) => agentDocuments(admin.base, webId)))
     .map(
       ({ webId }) =>
-        `${webId}: this WebID of a certificate in the data folder is under no admin base, and is taken for one of ` +
-        'elsewhere. If the base has changed, move the certificate away, and the next start makes another.',
+        `${webId}: this WebID of a certificate in the data folder is under no admin base, so it counts as foreign. ` +
+        'If the base has changed, move the certificate away: the next start makes another.',
     )
 
 export function seedGraphs({ endUser, admin }: DescribedDataspace, agents: SeedAgents): Seed {
@@ -61,7 +61,9 @@ export function seedGraphs({ endUser, admin }: DescribedDataspace, agents: SeedA
     new Map(
       documents.map(({ path, title, container, content = () => [] }) => {
         const document = application.base + path
-        return [document, documentTriples(document, application.base, title, container, content(document), agents)]
+        const described = [triple(document, DCT('title'), text(title)), ...content(document)]
+        if (container) described.push(triple(document, RDF('type'), iri(DH('Container'))))
+        return [document, stateOf(document, application.base, described, agents)]
       }),
     )
   const groups = { owners: owner, writers: secretary, readers: undefined }
@@ -92,19 +94,6 @@ interface SeedDocument {
   readonly title: string
   readonly container?: boolean
   readonly content?: (document: string) => Quad[]
-}
-
-function documentTriples(
-  document: string,
-  base: string,
-  title: string,
-  container: boolean | undefined,
-  content: Quad[],
-  agents: SeedAgents,
-): readonly Quad[] {
-  const described = [triple(document, DCT('title'), text(title)), ...content]
-  if (container) described.push(triple(document, RDF('type'), iri(DH('Container'))))
-  return stateOf(document, base, described, agents)
 }
 
 function stateOf(
@@ -149,7 +138,7 @@ const CONTAINERS: readonly (readonly [path: string, title: string])[] = [
   ['ontologies/', 'Ontologies'],
 ]
 
-/** What a document says about one thing, its primary topic. */
+/** The content of a document about one thing, its primary topic. */
 const about =
   (describe: (thing: string) => Quad[], thing?: string) =>
   (document: string): Quad[] => {
@@ -190,7 +179,11 @@ const authorizations = (base: string, admin: string): SeedDocument[] =>
     content: about((authorization) => authorizationTriples(authorization, grant, admin)),
   }))
 
-function agentSeed(admin: DescribedApplication, agent: SeedAgent, { owner, secretary }: SeedAgents): Described[] {
+function agentSeed(
+  admin: DescribedApplication,
+  agent: SeedAgent,
+  { owner, secretary }: SeedAgents,
+): DescribedDocument[] {
   const { webId, modulus, exponent } = agent
   if (modulus === undefined || exponent === undefined) return []
   const name = agent === owner ? 'Owner' : 'Triplegate'

@@ -1,4 +1,4 @@
-// In charge of writing the seed (seed.ts) where it is missing: idempotent, and never over what is there.
+// In charge of writing the missing parts of the seed (seed.ts): idempotent, and never over existing documents.
 import type { NewChange } from '../../versioning/history.js'
 import type { Application, Dataspace } from '../gateway.js'
 import { graphOf, nTriplesOf, type Quad } from '../rdf/graph.js'
@@ -19,7 +19,7 @@ export async function seedDataspace(dataspace: Dataspace, agents: SeedAgents, lo
   )
 }
 
-/** The root document comes last: while it is not there, the first start is not over. */
+/** The root document comes last: while it does not exist, the first start is not complete. */
 async function seedOnce(
   application: Application,
   graphs: SeedGraphs,
@@ -40,9 +40,9 @@ async function addMissing(
   log: Log,
 ): Promise<undefined | Problem> {
   for (const [graph, triples] of graphs) {
-    const there = await store.read(graph)
-    if (isFailure(there)) return there
-    if (there !== undefined) continue
+    const existing = await store.read(graph)
+    if (isFailure(existing)) return existing
+    if (existing !== undefined) continue
     const content = nTriplesOf(graphOf(triples))
     const failed = await journalled.carryOut({ document: graph, method: 'PUT', before: undefined, content, ...author })
     if (failed) return failed
@@ -51,7 +51,7 @@ async function addMissing(
   return undefined
 }
 
-/** Whoever holds the certificates of this installation keeps the rights that come with them. */
+/** The agents with the certificates of this installation keep their rights. */
 async function addMembers(
   { store, journalled }: Application,
   members: readonly { graph: string; triple: Quad }[],
@@ -59,9 +59,9 @@ async function addMembers(
   log: Log,
 ): Promise<undefined | Problem> {
   for (const { graph, triple } of members) {
-    const there = await store.read(graph)
-    if (isFailure(there)) return there
-    const triples = readStored(there ?? '')
+    const existing = await store.read(graph)
+    if (isFailure(existing)) return existing
+    const triples = readStored(existing ?? '')
     if (isFailure(triples)) return triples
     const next = graphOf([...triples, triple])
     if (next.lines.length === triples.length) continue

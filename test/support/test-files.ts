@@ -1,7 +1,7 @@
 // In charge of which test files `npm test` runs: all of them, or those that its arguments name.
 import { readFileSync, readdirSync } from 'node:fs'
 import { basename, dirname, join, relative, sep } from 'node:path'
-import { distance } from '../../gateway/configuration/nearest.js'
+import { distance } from '../../gateway/configuration/near-names.js'
 
 /** The sources decide which tests exist: a compiled file whose source has moved is not run. */
 export const allTestFiles = (): string[] =>

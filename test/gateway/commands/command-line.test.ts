@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
-import { settingsTable } from '../../../gateway/configuration/settings.js'
+import { COMMANDS, runCommand } from '../../../gateway/commands/run-command.js'
 import { freePort } from '../../support/fuseki.js'
 import { row } from '../../support/stores.js'
 
@@ -28,6 +28,21 @@ async function command(...args: string[]): Promise<Ended> {
   const [code] = (await once(child, 'close')) as [number]
   return { code, out: out(), err: err() }
 }
+async function inProcess(...args: string[]): Promise<Ended> {
+  const [out, err]: [string[], string[]] = [[], []]
+  const code = await runCommand(
+    args,
+    {},
+    {
+      out: (text) => out.push(String(text)),
+      error: (text) => err.push(text),
+      waiting: () => undefined,
+      interactive: false,
+      now: Date.now,
+    },
+  )
+  return { code, out: out.join(''), err: err.join('') }
+}
 const text = (stream: NodeJS.ReadableStream): (() => string) => {
   let all = ''
   stream.on('data', (chunk) => (all += String(chunk)))
@@ -35,7 +50,7 @@ const text = (stream: NodeJS.ReadableStream): (() => string) => {
 }
 
 const ports = new Map<string, number>()
-/** A gateway that is ready, and what it has printed. */
+/** A gateway that is ready, and its output. */
 async function serve(
   t: Test,
   ...args: string[]
@@ -56,34 +71,59 @@ async function serve(
 }
 
 void t.test('command line', async (t) => {
-  const is = (name: string, run: (t: Test) => Promise<unknown>) => row(t, 'none', name, run)
-  await is('--help lists every setting, --version the version', async (t) => {
+  await row(t, 'none', '--help lists every setting, --version the version', async (t) => {
     const help = await command('serve', '--help')
     t.equal(help.code, 0)
     for (const flag of ['--backend', '--admin-backend', '--base', '--trusted-proxy', '--management', '--data'])
       t.match(help.out, flag)
     t.match((await command('--version')).out, /^\d+\.\d+\.\d+\n$/)
   })
-  await is('no command, an unknown one: usage, exit code 2', async (t) => {
-    for (const args of [[], ['serv']]) {
-      const { code, err } = await command(...args)
-      t.equal(code, 2)
-      t.match(err, 'triplegate serve')
+  await row(t, 'none', 'no command or an unknown one: one line with the fix, exit code 2', async (t) => {
+    const rows: [args: string[], err: RegExp][] = [
+      [[], /^triplegate: no command is given\. Write triplegate serve /],
+      [['serv'], /^triplegate: there is no command serv\. Did you mean triplegate serve\? triplegate --help lists /],
+      [['--https', '1'], /^triplegate: there is no command --https\. triplegate --help lists /],
+      [['frobnicate', '--help'], /^triplegate: there is no command frobnicate\. triplegate --help lists /],
+    ]
+    for (const [args, message] of rows) {
+      const { code, out, err } = await inProcess(...args)
+      t.same([code, out], [2, ''], args.join(' '))
+      t.match(err, message)
+      t.equal(err.split('\n').length, 2, 'one line')
+    }
+    t.match(await command('serv'), { code: 2, out: '', err: 'Did you mean triplegate serve?' })
+  })
+  await row(t, 'none', '--help lists every command; each has a page of its own; all in the same columns', async (t) => {
+    const { code, out } = await inProcess('--help')
+    t.equal(code, 0)
+    t.equal((await inProcess('help')).out, out)
+    for (const { description } of COMMANDS) {
+      t.match(out, new RegExp(`^  triplegate ${description.name} `, 'm'))
+      const page = await inProcess(description.name, '--help')
+      t.equal(page.code, 0)
+      t.match(page.out, new RegExp(`^triplegate ${description.name} `))
+      t.match(
+        page.out,
+        /\nExit codes: 0 done; .*2 wrong arguments, settings or configuration; 3 could not be done.*\.\n$/,
+      )
+      t.equal((await inProcess('help', description.name)).out, page.out)
+      const lines = [...out.split('\n'), ...page.out.split('\n')].filter((line) => line.startsWith('  '))
+      for (const line of lines) t.match(line, /^ {2}\S.{34} \S/, 'the second column begins at 38')
     }
   })
-  await is('wrong settings: every one of them at once, exit code 2', async (t) => {
+  await row(t, 'none', 'wrong settings: every one of them at once, exit code 2', async (t) => {
     const { code, err } = await command('serve', '--https', 'many', '--base', 'nowhere', '--nonsense')
     t.equal(code, 2)
     for (const flag of ['--https', '--base', '--nonsense']) t.match(err, flag)
   })
-  await is('a wrong configuration file: every fault, with subject and property', async (t) => {
+  await row(t, 'none', 'a wrong configuration file: every fault, with subject and property', async (t) => {
     const file = join(folder, 'wrong.trig')
     writeFileSync(file, '<urn:app> a <https://w3id.org/atomgraph/linkeddatahub/dataspaces#EndUserDataspace> .')
     const { code, err } = await command('serve', '--config', file)
     t.equal(code, 2)
     t.match(err, 'urn:app')
   })
-  await is('--print-config hides secrets', async (t) => {
+  await row(t, 'none', '--print-config hides secrets', async (t) => {
     const { code, out } = await command(
       'serve',
       '--print-config',
@@ -98,10 +138,10 @@ void t.test('command line', async (t) => {
     )
     t.equal(code, 0)
     t.notMatch(out, 'hunter2')
-    t.match(out, ': https://github.com/owner/repository, branch main, path prefix graphs\n', 'where a history goes')
-    t.match(out, '/admin/: off (give --admin-history local)\n', 'and where none does')
+    t.match(out, ': https://github.com/owner/repository, branch main, path prefix graphs\n', 'the place of a history')
+    t.match(out, '/admin/: off (give --admin-history local)\n', 'and how to turn one on')
   })
-  await is('an occupied port: one clear message', async (t) => {
+  await row(t, 'none', 'an occupied port: one clear message', async (t) => {
     const server = createServer().listen(0, 'localhost')
     await once(server, 'listening')
     t.teardown(() => server.close())
@@ -117,11 +157,11 @@ void t.test('command line', async (t) => {
       '--log-level',
       'silent',
     )
-    t.equal(code, 2)
+    t.equal(code, 3)
     t.match(err, `--https: port ${port} is in use`)
     t.equal(err.trim().split('\n').length, 1)
   })
-  await is('an unreachable store: one clear message', async (t) => {
+  await row(t, 'none', 'an unreachable store: one clear message', async (t) => {
     const url = `http://localhost:${await freePort()}`
     const { code, err } = await command(
       'serve',
@@ -140,30 +180,38 @@ void t.test('command line', async (t) => {
       '--admin-backend',
       `${url}/admin`,
     )
-    t.equal(code, 2)
+    t.equal(code, 3)
     t.match(err, url.slice(7))
     t.equal(err.trim().split('\n').length, 2, 'a line for each store')
   })
-  await is('the curl that is printed works as printed; keys are private; a second start keeps the owner', async (t) => {
-    const data = join(folder, 'printed')
-    const first = await serve(t, '--data', data)
-    const curl = /Try: (curl .*)/.exec(first.out())![1]!
-    const { stdout } = await run('sh', ['-c', `${curl} -s -o /dev/null -w '%{http_code}'`])
-    t.equal(stdout, '200')
-    for (const name of ['server', 'owner', 'secretary']) {
-      t.equal(statSync(join(data, `certs/${name}.pem`)).mode & 0o777, 0o600, name)
-    }
-    const [, place] = /Documents .*\nHistory +(\S+), branch main/.exec(first.out())!
-    t.ok(statSync(place!).isDirectory(), 'the history is where the banner says')
-    const owner = /Owner +(\S+)/.exec(first.out())![1]
-    const pem = readFileSync(join(data, 'certs/owner.pem'), 'utf8')
-    first.child.kill('SIGTERM')
-    t.same(await once(first.child, 'exit'), [0, null])
-    const second = await serve(t, '--data', data)
-    t.equal(readFileSync(join(data, 'certs/owner.pem'), 'utf8'), pem)
-    t.equal(/#this/.test(owner!) && new URL(owner!).pathname, new URL(/Owner +(\S+)/.exec(second.out())![1]!).pathname)
-  })
-  await is('SIGTERM: what is under way is finished, then it ends within 10 s', async (t) => {
+  await row(
+    t,
+    'none',
+    'the curl that is printed works as printed; keys are private; a second start keeps the owner',
+    async (t) => {
+      const data = join(folder, 'printed')
+      const first = await serve(t, '--data', data)
+      const curl = /Try: (curl .*)/.exec(first.out())![1]!
+      const { stdout } = await run('sh', ['-c', `${curl} -s -o /dev/null -w '%{http_code}'`])
+      t.equal(stdout, '200')
+      for (const name of ['server', 'owner', 'secretary']) {
+        t.equal(statSync(join(data, `certs/${name}.pem`)).mode & 0o777, 0o600, name)
+      }
+      const [, place] = /Documents .*\nHistory +(\S+), branch main/.exec(first.out())!
+      t.ok(statSync(place!).isDirectory(), 'the history is where the banner says')
+      const owner = /Owner +(\S+)/.exec(first.out())![1]
+      const pem = readFileSync(join(data, 'certs/owner.pem'), 'utf8')
+      first.child.kill('SIGTERM')
+      t.same(await once(first.child, 'exit'), [0, null])
+      const second = await serve(t, '--data', data)
+      t.equal(readFileSync(join(data, 'certs/owner.pem'), 'utf8'), pem)
+      t.equal(
+        /#this/.test(owner!) && new URL(owner!).pathname,
+        new URL(/Owner +(\S+)/.exec(second.out())![1]!).pathname,
+      )
+    },
+  )
+  await row(t, 'none', 'SIGTERM: the gateway finishes the requests under way and stops within 10 s', async (t) => {
     const data = join(folder, 'drain')
     const { child, port } = await serve(t, '--data', data)
     const pem = readFileSync(join(data, 'certs/owner.pem'))
@@ -190,7 +238,7 @@ void t.test('command line', async (t) => {
     t.equal(code, 0)
     t.ok(Date.now() - from < 10_000)
   })
-  await is('SIGTERM: a client that never finishes does not hold it up', async (t) => {
+  await row(t, 'none', 'SIGTERM: a client that never finishes does not delay the stop', async (t) => {
     const { child, port } = await serve(t, '--data', join(folder, 'drain'))
     const socket = connectTls({ port, host: 'localhost', rejectUnauthorized: false }).on('error', () => undefined)
     await once(socket, 'secureConnect')
@@ -201,7 +249,7 @@ void t.test('command line', async (t) => {
     t.same(await once(child, 'exit'), [0, null])
     t.ok(Date.now() - from < 10_000)
   })
-  await is('health, on loopback', async (t) => {
+  await row(t, 'none', 'health, on loopback', async (t) => {
     const management = await freePort()
     const port = await freePort()
     const child = spawn(
@@ -216,10 +264,5 @@ void t.test('command line', async (t) => {
     t.equal(await get('/health/live'), 200)
     t.equal(await get('/health/ready'), 200)
     t.equal(await get('/other'), 404)
-  })
-  await is('the README has the settings as they are', async (t) => {
-    const readme = readFileSync('README.md', 'utf8')
-    const table = /<!-- settings -->\n([^]*?)<!-- \/settings -->/.exec(readme)?.[1]
-    t.equal(table?.trim(), settingsTable().trim())
   })
 })

@@ -1,4 +1,4 @@
-// The history on the command line: what it prints, how it ends, and what it does to documents; on a running gateway with
+// The history on the command line: output, exit codes, and effects on documents; on a running gateway with
 // a real repository.
 import { execFile } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -10,7 +10,8 @@ import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
 import { openEmbeddedStore } from '../../../gateway/stores/embedded-store.js'
 import { runHistoryCommand } from '../../../gateway/commands/history.js'
-import { printable } from '../../../gateway/commands/history-text.js'
+import type { HistoryCommand } from '../../../gateway/commands/history-arguments.js'
+import { printable } from '../../../gateway/commands/terminal.js'
 import type { TimeMapJson } from '../../../gateway/memento/time-map.js'
 import { freePort } from '../../support/fuseki.js'
 import { row } from '../../support/stores.js'
@@ -26,7 +27,6 @@ void t.test('the history on the command line', async (t) => {
   const [endUser, admin] = await Promise.all([openEmbeddedStore('end-user'), openEmbeddedStore('admin')])
   t.teardown(() => Promise.all([endUser.close(), admin.close()]))
   const world = await makeWorld(t, { endUser, admin }, { flags: ['--history', 'local'] })
-  const is = (name: string, run: (t: Test) => Promise<unknown>): Promise<void> => row(t, 'none', name, run)
   const elsewhere = mkdtempSync(join(tmpdir(), 'triplegate-history-'))
   t.teardown(() => rmSync(elsewhere, { recursive: true, force: true }))
   const pem = (name: string): string => {
@@ -35,13 +35,19 @@ void t.test('the history on the command line', async (t) => {
     return file
   }
 
-  const run = async (...[command, ...args]: [string, ...string[]]): Promise<Ended> => {
+  const run = async (...[command, ...args]: [HistoryCommand, ...string[]]): Promise<Ended> => {
     const [out, err]: [string[], string[]] = [[], []]
     const code = await runHistoryCommand(
       command,
       args,
       { TRIPLEGATE_DATA: world.folder },
-      { out: (text) => out.push(String(text)), error: (text) => err.push(text), waiting: () => undefined },
+      {
+        out: (text) => out.push(String(text)),
+        error: (text) => err.push(text),
+        waiting: () => undefined,
+        interactive: false,
+        now: Date.now,
+      },
     )
     return { code, out: out.join(''), err: err.join('') }
   }
@@ -54,7 +60,7 @@ void t.test('the history on the command line', async (t) => {
   const { versions } = JSON.parse((await run('history', url, '--json')).out) as TimeMapJson
   const [one, two, three] = versions.map(({ version }) => version) as [string, string, string]
 
-  await is('history lists the versions, newest first', async (t) => {
+  await row(t, 'none', 'history lists the versions, newest first', async (t) => {
     const { code, out, err } = await run('history', url)
     t.same([code, err], [0, ''])
     const lines = out
@@ -71,14 +77,14 @@ void t.test('the history on the command line', async (t) => {
       ],
     )
   })
-  await is('show prints a version, in Turtle or as asked', async (t) => {
+  await row(t, 'none', 'show prints a version, in Turtle or as asked', async (t) => {
     const turtle = await run('show', url, one)
     t.equal(turtle.code, 0)
     t.match(turtle.out, /dct:title "one"/)
     const lines = await run('show', url.slice(0, -1), one.slice(0, 10), '--accept', 'application/n-triples')
     t.match(lines.out, `<${url}> <http://purl.org/dc/terms/title> "one" .`, 'without the slash at the end too')
   })
-  await is('diff prints what differs by subject, to the newest version where none is given', async (t) => {
+  await row(t, 'none', 'diff prints the differences by subject, by default to the newest version', async (t) => {
     for (const args of [[two], [two, three]]) {
       const { code, out } = await run('diff', url, ...args)
       t.equal(code, 0)
@@ -93,7 +99,7 @@ void t.test('the history on the command line', async (t) => {
     t.equal((await run('diff', url, two, two)).out, '', 'nothing')
     t.equal(printable('a\u001b[2Jb\u0085\u202e\nc'), 'a\uFFFD[2Jb\uFFFD\uFFFD\nc')
   })
-  await is('restore writes a version again as the newest', async (t) => {
+  await row(t, 'none', 'restore writes a version again as the newest', async (t) => {
     const { code, out } = await run('restore', url, one)
     t.equal(code, 0)
     t.match(out, one)
@@ -103,7 +109,7 @@ void t.test('the history on the command line', async (t) => {
     t.match(versions.at(-1), { method: 'PUT', restores: one })
     t.match((await run('history', url)).out, `(restores ${one.slice(0, 8)})\n`)
   })
-  await is('restore brings a deleted document back', async (t) => {
+  await row(t, 'none', 'restore brings a deleted document back', async (t) => {
     const gone = world.freshPath()
     await owner('PUT', gone, ttl(turtle('"gone"')))
     await owner('DELETE', gone)
@@ -114,7 +120,7 @@ void t.test('the history on the command line', async (t) => {
     t.match(await run('restore', world.origin + gone, versions[0]!.version), { code: 0 })
     t.match((await owner('GET', gone)).text, 'dct:title "gone"')
   })
-  await is('a version that is too large to be sent: what to do', async (t) => {
+  await row(t, 'none', 'a version that is too large to be sent: the message has the fix', async (t) => {
     const long = world.freshPath()
     const prefix = `http://example.org/${'x'.repeat(250)}`
     const many = Array.from({ length: 8_000 }, (_, i) => `x:${i} x:p x:o .`).join('\n')
@@ -122,34 +128,39 @@ void t.test('the history on the command line', async (t) => {
     await owner('PUT', long, ttl(turtle('"short"')))
     const { versions } = JSON.parse((await run('history', world.origin + long, '--json')).out) as TimeMapJson
     const { code, err } = await run('restore', world.origin + long, versions[0]!.version)
-    t.equal(code, 1)
-    t.match(err, /larger than 2097152 bytes\. Start the gateway with a larger --max-body, and do it again\.\n$/)
+    t.equal(code, 3)
+    t.match(err, /larger than 2097152 bytes\. Start the gateway with a larger --max-body, and try again\.\n$/)
   })
-  await is('restore never writes over what it has not seen', async (t) => {
+  await row(t, 'none', 'restore never overwrites a newer state', async (t) => {
     const behind = await interloper(t, world, () => owner('PUT', path, ttl(turtle('"meanwhile"'))))
     const { code, err } = await run('restore', behind + path, two)
     t.equal(code, 6)
     t.match(err, 'It has been changed meanwhile')
     t.match((await owner('GET', path)).text, 'dct:title "meanwhile"')
   })
-  await is('who is refused, and what is not there', async (t) => {
+  await row(t, 'none', 'refusals, and documents or versions that do not exist', async (t) => {
     const stranger = ['--cert', pem('stranger')]
     const reader = ['--cert', pem('reader')]
     const withoutKey = join(elsewhere, 'without-key.pem')
     writeFileSync(withoutKey, world.pemOf('reader').replace(/-----BEGIN (\w* ?PRIVATE KEY)-[^]*END \1-----/, ''))
-    const rows: [name: string, args: [string, ...string[]], code: number, err: RegExp][] = [
+    const rows: [name: string, args: [HistoryCommand, ...string[]], code: number, err: RegExp][] = [
       ['no rights to read', ['history', url, ...stranger], 5, /Read is required/],
       ['no rights to write', ['restore', url, one, ...reader], 5, /Write is required/],
       ['no such version', ['show', url, '0'.repeat(40)], 4, /no such version/],
       ['no such version to compare with', ['diff', url, '0'.repeat(40)], 4, /no such version/],
       ['no such version to restore', ['restore', url, '0'.repeat(40)], 4, /no such version/],
       ['no history', ['history', `${world.origin}${world.freshPath()}`], 4, /no versions/],
-      ['a format that there is not', ['show', url, one, '--accept', 'image/png'], 1, /media types/],
-      ['nobody there', ['history', `https://localhost:${await freePort()}/`], 1, /nobody listens there/],
-      ['a certificate file that there is not', ['history', url, '--cert', '/nowhere.pem'], 1, /nowhere.pem: cannot be/],
-      ['a certificate file without key', ['history', url, '--cert', withoutKey], 1, /cannot be used.*--cert FILE/],
+      ['an unknown format', ['show', url, one, '--accept', 'image/png'], 3, /media types/],
+      ['no gateway', ['history', `https://localhost:${await freePort()}/`], 3, /no server listens there/],
+      [
+        'a certificate file that does not exist',
+        ['history', url, '--cert', '/nowhere.pem'],
+        3,
+        /nowhere.pem: cannot be/,
+      ],
+      ['a certificate file without key', ['history', url, '--cert', withoutKey], 3, /cannot be used.*--cert FILE/],
       ['no certificate', ['history', url, '--data', elsewhere, ...trusted(world)], 5, /Give --cert FILE/],
-      ['a server that is not trusted', ['history', url, '--data', elsewhere], 1, /not trusted.*--cacert FILE/],
+      ['a server that is not trusted', ['history', url, '--data', elsewhere], 3, /not trusted.*--cacert FILE/],
     ]
     for (const [name, args, code, err] of rows) {
       const ended = await run(...args)
@@ -160,8 +171,8 @@ void t.test('the history on the command line', async (t) => {
     }
     t.equal((await run('history', url, '--cert', pem('reader'), '--data', elsewhere, ...trusted(world))).code, 0)
   })
-  await is('wrong arguments', async (t) => {
-    const rows: [args: [string, ...string[]], err: RegExp][] = [
+  await row(t, 'none', 'wrong arguments', async (t) => {
+    const rows: [args: [HistoryCommand, ...string[]], err: RegExp][] = [
       [['history'], /write triplegate history URL/],
       [['history', url, one], /write triplegate history URL/],
       [['show', url], /write triplegate show URL VERSION/],
@@ -174,7 +185,7 @@ void t.test('the history on the command line', async (t) => {
       [['show', url, 'main'], /is no version/],
       [['show', url, 'abc'], /is no version/],
       [['show', url, one, '--json'], /--json.*--help/],
-      [['history', url, '--cert'], /--cert.*--help/],
+      [['history', url, '--cert'], /--cert: has no value\. Write --cert FILE\.\n$/],
       [['diff', url, one, '--json', '--patch'], /does not go with/],
       [['history', url, '--insecure'], /--insecure/],
     ]
@@ -183,7 +194,7 @@ void t.test('the history on the command line', async (t) => {
       t.equal(ended.code, 2, args.join(' '))
       t.match(ended.err, err, args.join(' '))
     }
-    for (const command of ['history', 'show', 'diff', 'restore']) {
+    for (const command of ['history', 'show', 'diff', 'restore'] as const) {
       const { code, out } = await run(command, '--help')
       t.equal(code, 0)
       t.match(out, `triplegate ${command} URL`)
@@ -191,7 +202,7 @@ void t.test('the history on the command line', async (t) => {
       t.match(out, 'Exit codes: 0')
     }
   })
-  await is('the commands are those of the program', async (t) => {
+  await row(t, 'none', 'the commands are those of the program', async (t) => {
     const program = (...args: string[]): Promise<Ended> =>
       promisify(execFile)(process.execPath, ['dist/gateway/main.js', ...args], { env: {} }).then(
         ({ stdout, stderr }) => ({ code: 0, out: stdout, err: stderr }),
@@ -210,7 +221,7 @@ void t.test('the history on the command line', async (t) => {
 
 const trusted = (world: World): string[] => ['--cacert', join(world.folder, 'certs/server.pem')]
 
-/** In front of the gateway, with the owner's certificate; before a PUT goes on, somebody else has written. */
+/** A proxy before the gateway, with the owner's certificate: another agent writes just before each PUT. */
 async function interloper(t: Test, world: World, before: () => Promise<unknown>): Promise<string> {
   const pem = readFileSync(join(world.folder, 'certs/server.pem'), 'utf8')
   const server = createServer({ cert: pem, key: pem }, (request, response) => {

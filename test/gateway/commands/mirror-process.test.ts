@@ -1,10 +1,10 @@
-// The mirror as an operator runs it: processes of their own on a real store and a real repository, and how they end.
+// The mirror as an operator runs it: in its own process, on a real store and a real repository, with its exit codes.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import t, { type Test } from 'tap'
+import t from 'tap'
 import { fusekiEndpoints, openHttpStore } from '../../../gateway/stores/http-store.js'
 import { openGitHub } from '../../support/github.js'
 import { freshDataset, reasonWithoutFuseki, row } from '../../support/stores.js'
@@ -15,7 +15,7 @@ interface Ended {
   readonly err: string
 }
 
-/** @param read the output is closed after so many pieces of it, as `head` does */
+/** @param read close the output after so many pieces, as `head` does */
 async function mirror(args: readonly string[], read = Infinity): Promise<Ended> {
   const child = spawn(process.execPath, ['dist/gateway/main.js', 'mirror', ...args], { env: {} })
   const said = { out: '', err: '' }
@@ -31,7 +31,6 @@ async function mirror(args: readonly string[], read = Infinity): Promise<Ended> 
 }
 
 void t.test('the mirror in a process of its own', { skip: await reasonWithoutFuseki() }, async (t) => {
-  const is = (name: string, run: (t: Test) => Promise<unknown>): Promise<void> => row(t, 'fuseki', name, run)
   const data = mkdtempSync(join(tmpdir(), 'triplegate-mirror-process-'))
   t.teardown(() => rmSync(data, { recursive: true, force: true }))
   const [dataset, admin] = [await freshDataset(t), await freshDataset(t)]
@@ -44,7 +43,7 @@ void t.test('the mirror in a process of its own', { skip: await reasonWithoutFus
   const base = 'https://localhost:8443/'
   await put(base)
 
-  await is('GitHub answers 503: it waits, says so, and fails', async (t) => {
+  await row(t, 'fuseki', 'GitHub answers 503: the command waits, reports it, and fails', async (t) => {
     const github = await openGitHub(t)
     github.fault({ times: Infinity, answer: { status: 503 } })
     const history = ['--history', github.location, '--history-token', github.token, '--history-api', github.apiBase]
@@ -52,10 +51,10 @@ void t.test('the mirror in a process of its own', { skip: await reasonWithoutFus
     t.equal(code, 3)
     t.match(err, /^triplegate: https:\/\/localhost:8443\/: .*503/)
   })
-  await is('whoever reads the output leaves: the exit code says what was found all the same', async (t) => {
+  await row(t, 'fuseki', 'a reader that closes the output early does not change the exit code', async (t) => {
     const local = ['--application', base, ...stores, '--history', 'local']
     t.match(await mirror(['sweep', ...local], 0), { code: 0, out: '' })
-    t.match(await mirror(['verify', ...local]), { code: 0, out: 'equal' }, 'it was done')
+    t.match(await mirror(['verify', ...local]), { code: 0, out: 'equal' }, 'the sweep was complete')
     await put(`${base}behind/`)
     t.match(await mirror(['verify', ...local], 0), { code: 1, out: '' })
   })

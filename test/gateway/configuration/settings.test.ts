@@ -1,4 +1,5 @@
-// Settings: the command line, the environment, and what is said of each mistake.
+// Settings: the command line, the environment, and the message for each mistake.
+import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import t from 'tap'
 import {
@@ -6,151 +7,71 @@ import {
   parseSettings,
   printConfig,
   SETTINGS,
-  settingsTable,
+  settingsPage,
   type Settings,
+  type WrongSettings,
 } from '../../../gateway/configuration/settings.js'
+import { isFailure } from '../../../gateway/problem.js'
 
-const read = (line: string, env: Record<string, string> = {}): Settings | { readonly faults: readonly string[] } =>
+const read = (line: string, env: Record<string, string> = {}): Settings | WrongSettings =>
   parseSettings(line.split(' ').filter(Boolean), env)
 
 function settingsOf(line: string, env: Record<string, string> = {}): Settings {
   const settings = read(line, env)
-  if ('faults' in settings) throw new Error(settings.faults.join('\n'))
+  if (isFailure(settings)) throw new Error(settings.faults.join('\n'))
   return settings
 }
 
 const FUSEKI = '--backend http://localhost:3030/ds --admin-backend http://localhost:3030/admin'
 
-void t.test('the settings in force', async (t) => {
+void t.test('the effective settings', async (t) => {
+  // prettier-ignore
   const rows: [what: string, line: string, env: Record<string, string>, expected: Partial<Settings>][] = [
-    [
-      'the base is the HTTPS port of localhost',
-      '',
-      {},
-      { base: 'https://localhost:8443/', adminBase: 'https://localhost:8443/admin/' },
-    ],
+    ['the base is the HTTPS port of localhost', '', {}, { base: 'https://localhost:8443/', adminBase: 'https://localhost:8443/admin/' }],
     ['the default port of the scheme is left out', '--https 443', {}, { base: 'https://localhost/' }],
-    [
-      'without HTTPS the base is plain',
-      '--https off --http 8080',
-      {},
-      { base: 'http://localhost:8080/', https: 'off', http: 8080 },
-    ],
-    [
-      'a base gets its final slash',
-      '--base https://data.example.org',
-      {},
-      { base: 'https://data.example.org/', adminBase: 'https://data.example.org/admin/' },
-    ],
-    [
-      'a base may have a path',
-      '--base https://example.org/data',
-      {},
-      { base: 'https://example.org/data/', adminBase: 'https://example.org/data/admin/' },
-    ],
-    [
-      'the admin base may be another origin',
-      '--base https://example.org/ --admin-base https://admin.example.org',
-      {},
-      { adminBase: 'https://admin.example.org/' },
-    ],
-    [
-      'the admin base may be a path',
-      '--base https://example.org/ --admin-base system/admin',
-      {},
-      { adminBase: 'https://example.org/system/admin/' },
-    ],
+    ['without HTTPS the base is plain', '--https off --http 8080', {}, { base: 'http://localhost:8080/', https: 'off', http: 8080 }],
+    ['a base gets its final slash', '--base https://data.example.org', {}, { base: 'https://data.example.org/', adminBase: 'https://data.example.org/admin/' }],
+    ['a base may have a path', '--base https://example.org/data', {}, { base: 'https://example.org/data/', adminBase: 'https://example.org/data/admin/' }],
+    ['the admin base may be another origin', '--base https://example.org/ --admin-base https://admin.example.org', {}, { adminBase: 'https://admin.example.org/' }],
+    ['the admin base may be a path', '--base https://example.org/ --admin-base system/admin', {}, { adminBase: 'https://example.org/system/admin/' }],
     ['nothing is taken from a proxy by default', '', {}, { trustedProxy: [], allowFetch: [] }],
-    [
-      'an address is a block of one',
-      '--trusted-proxy 10.0.0.7 --trusted-proxy ::1',
-      {},
-      { trustedProxy: ['10.0.0.7/32', '::1/128'] },
-    ],
-    [
-      'a network is named by its first address',
-      '--allow-fetch 10.1.2.3/8 --allow-fetch fd00:1::9/16',
-      {},
-      { allowFetch: ['10.0.0.0/8', 'fd00::/16'] },
-    ],
-    [
-      'numbers are numbers',
-      '--max-body 10 --patch-timeout 20 --store-timeout 30',
-      {},
-      { maxBody: 10, patchTimeout: 20, storeTimeout: 30 },
-    ],
+    ['an address is a block of one', '--trusted-proxy 10.0.0.7 --trusted-proxy ::1', {}, { trustedProxy: ['10.0.0.7/32', '::1/128'] }],
+    ['a network is named by its first address', '--allow-fetch 10.1.2.3/8 --allow-fetch fd00:1::9/16', {}, { allowFetch: ['10.0.0.0/8', 'fd00::/16'] }],
+    ['numbers are numbers', '--max-body 10 --patch-timeout 20 --store-timeout 30', {}, { maxBody: 10, patchTimeout: 20, storeTimeout: 30 }],
     ['a flag without value is true', '--require-preconditions', {}, { requirePreconditions: true }],
-    [
-      'and can be said to be false',
-      '--require-preconditions=false',
-      { TRIPLEGATE_REQUIRE_PRECONDITIONS: 'true' },
-      { requirePreconditions: false },
-    ],
-    [
-      'a variable is a setting',
-      '',
-      { TRIPLEGATE_ADMIN_BASE: 'https://admin.example.org/' },
-      { adminBase: 'https://admin.example.org/' },
-    ],
+    ['and can be said to be false', '--require-preconditions=false', { TRIPLEGATE_REQUIRE_PRECONDITIONS: 'true' }, { requirePreconditions: false }],
+    ['a variable is a setting', '', { TRIPLEGATE_ADMIN_BASE: 'https://admin.example.org/' }, { adminBase: 'https://admin.example.org/' }],
     ['a flag wins over its variable', '--data here', { TRIPLEGATE_DATA: 'there' }, { data: 'here' }],
     ['a flag replaces a list', '--config a.trig', { TRIPLEGATE_CONFIG: 'b.trig,c.trig' }, { config: ['a.trig'] }],
-    [
-      'commas separate values in a variable',
-      '',
-      { TRIPLEGATE_CONFIG: 'b.trig, c.trig' },
-      { config: ['b.trig', 'c.trig'] },
-    ],
+    ['commas separate values in a variable', '', { TRIPLEGATE_CONFIG: 'b.trig, c.trig' }, { config: ['b.trig', 'c.trig'] }],
     ['an empty variable is absent', '', { TRIPLEGATE_BACKEND: '' }, { backend: undefined }],
     ['other variables are left alone', '', { TRIPLE: 'x', PATH: 'y' }, { logLevel: 'info' }],
     ['a value may start with a dash after =', '--backend-token=-x ' + FUSEKI, {}, { backendToken: '-x' }],
-    [
-      'a WebID is kept as it is written',
-      '--owner-webid HTTPS://Example.org/me#This',
-      {},
-      { ownerWebid: 'HTTPS://Example.org/me#This' },
-    ],
-    [
-      'endpoints stand without a dataset',
-      '--query-endpoint http://s/q --graph-store-endpoint http://s/g',
-      {},
-      { queryEndpoint: 'http://s/q', updateEndpoint: undefined },
-    ],
+    ['a WebID is kept as it is written', '--owner-webid HTTPS://Example.org/me#This', {}, { ownerWebid: 'HTTPS://Example.org/me#This' }],
+    ['endpoints stand without a dataset', '--query-endpoint http://s/q --graph-store-endpoint http://s/g', {}, { queryEndpoint: 'http://s/q', updateEndpoint: undefined }],
     ['-h asks for help', '-h', {}, { help: true, version: false, printConfig: false }],
   ]
   for (const [what, line, env, expected] of rows) t.has(settingsOf(line, env), expected, what)
   t.ok(Object.isFrozen(settingsOf('')), 'the settings are frozen')
 })
 
-void t.test('each mistake is named, with what is wrong and the mend', async (t) => {
+void t.test('each mistake has a message with the setting, the problem and the fix', async (t) => {
+  // prettier-ignore
   const rows: [line: string, env: Record<string, string>, ...faults: RegExp[]][] = [
-    [
-      '--bakend http://s/ds',
-      {},
-      /^--bakend: no setting has this name\. Did you mean --backend\?/,
-      /"http:\/\/s\/ds": belongs to no flag/,
-    ],
-    [
-      '',
-      { TRIPLEGATE_HTTP_PORT: '1' },
-      /^TRIPLEGATE_HTTP_PORT: no setting has this name\. Did you mean TRIPLEGATE_HTTPS?\?/,
-    ],
+    ['--bakend http://s/ds', {}, /^--bakend: no setting has this name\. Did you mean --backend\?/, /"http:\/\/s\/ds": belongs to no flag/],
+    ['', { TRIPLEGATE_HTTP_PORT: '1' }, /^TRIPLEGATE_HTTP_PORT: no setting has this name\. Did you mean TRIPLEGATE_HTTPS?\?/],
     ['', { TRIPLEGATE_HELP: 'true' }, /^TRIPLEGATE_HELP: no setting/],
     ['-x', {}, /^-x: no setting/],
     ['serve', {}, /^"serve": belongs to no flag/],
     ['--https 65536', {}, /^--https: "65536" is no port\. Give a number from 0 to 65535, or off\./],
     ['--https -1', {}, /^--https: has no value/],
     ['--https', {}, /^--https: has no value\. Write --https PORT\./],
-    [
-      '--backend --base https://a.example/',
-      {},
-      /^--backend: has no value/,
-      /"https:\/\/a.example\/": belongs to no flag/,
-    ],
+    ['--backend --base https://a.example/', {}, /^--backend: has no value/, /"https:\/\/a.example\/": belongs to no flag/],
     ['--data a --data b', {}, /^--data: is given twice/],
     ['--https off', {}, /^--https: nothing would listen/],
     ['--http 8443', {}, /^--http: has the port of --https/],
     ['--management 8443', {}, /^--management: has the port of --https/],
-    ['--https 0', {}, /^--https: the port is chosen by the system, so the base is not known\. Give --base/],
+    ['--https 0', {}, /^--https: the system chooses the port, so the base is not known\. Give --base/],
     ['--base ftp://example.org/', {}, /^--base: "ftp:\/\/example.org\/" is no http or https URL/],
     ['--base https://example.org/?x', {}, /^--base: .* has user information, a query or a fragment/],
     ['--base https://example.org//a/', {}, /^--base: .* empty or percent-encoded path segments/],
@@ -164,71 +85,32 @@ void t.test('each mistake is named, with what is wrong and the mend', async (t) 
     ['--trusted-proxy 10.0.0.0/', {}, /^--trusted-proxy: .* has no valid prefix length/],
     ['--trusted-proxy 10.1', {}, /^--trusted-proxy: .* is no IPv4 address of four decimal numbers/],
     ['--allow-fetch proxy.local', {}, /^--allow-fetch: "proxy.local" is no IP address or network/],
-    [
-      '',
-      { TRIPLEGATE_ALLOW_FETCH: '10.0.0.1,,::/0' },
-      /^TRIPLEGATE_ALLOW_FETCH: "" is no IP/,
-      /^TRIPLEGATE_ALLOW_FETCH: "::\/0" is every/,
-    ],
+    ['', { TRIPLEGATE_ALLOW_FETCH: '10.0.0.1,,::/0' }, /^TRIPLEGATE_ALLOW_FETCH: "" is no IP/, /^TRIPLEGATE_ALLOW_FETCH: "::\/0" is every/],
     ['--max-body 2MiB', {}, /^--max-body: "2MiB" is no number of bytes/],
     ['--patch-timeout 0', {}, /^--patch-timeout: "0" is no number of milliseconds/],
     ['--store-timeout 2147483648', {}, /^--store-timeout: .* is no number of milliseconds/],
     ['--require-preconditions=maybe', {}, /^--require-preconditions: "maybe" is neither true nor false/],
     ['--log-level loud', {}, /^--log-level: "loud" is not known\. Give one of fatal, error/],
-    [
-      '--history file:///tmp/a%2Fb.git --admin-history file:///tmp/a%zz',
-      {},
-      /^--history: "file:\/\/\/tmp\/a%2Fb.git" has percent-encodings that are in no path\. Give local, off, https/,
-      /^--admin-history: "file:\/\/\/tmp\/a%zz" has percent-encodings/,
-    ],
+    ['--history file:///tmp/a%2Fb.git --admin-history file:///tmp/a%zz', {}, /^--history: "file:\/\/\/tmp\/a%2Fb.git" has percent-encodings that are in no path\. Give local, off, https/, /^--admin-history: "file:\/\/\/tmp\/a%zz" has percent-encodings/],
     ['--history file:///tmp/a%00', {}, /^--history: .* has percent-encodings/],
-    [
-      '--history http://ghe.example/a/b',
-      {},
-      /^--history: "http:\/\/ghe.example\/a\/b" would get the token in clear\. Give .*https:\/\/github.com\/OWNER/,
-    ],
+    ['--history http://ghe.example/a/b', {}, /^--history: "http:\/\/ghe.example\/a\/b" would get the token in clear\. Give .*https:\/\/github.com\/OWNER/],
     ['--history https://github.com/a.b/c', {}, /^--history: "https:\/\/github.com\/a.b\/c" is no repository/],
     ['--history https://secret@github.com/a/b', {}, /^--history: "https:\/\/\*\*\*@github.com\/a\/b" is no repository/],
-    [
-      '--history-api http://ghe.example/api',
-      {},
-      /^--history-api: "http:\/\/ghe.example\/api" would get the token in clear\. Give its https URL/,
-    ],
+    ['--history-api http://ghe.example/api', {}, /^--history-api: "http:\/\/ghe.example\/api" would get the token in clear\. Give its https URL/],
     ['--owner-webid me', {}, /^--owner-webid: "me" is no WebID/],
     ['--admin-backend http://s/admin', {}, /^--admin-backend: there is no store for the documents/],
-    [
-      '--query-endpoint http://s/q',
-      {},
-      /^--query-endpoint: is not enough without the dataset\. Give --graph-store-endpoint too/,
-    ],
+    ['--query-endpoint http://s/q', {}, /^--query-endpoint: is not enough without the dataset\. Give --graph-store-endpoint too/],
     ['--update-endpoint http://s/u', {}, /Give --query-endpoint too/, /Give --graph-store-endpoint too/],
-    [
-      '--backend http://s/ds --backend-user u',
-      {},
-      /^--backend-user: is half of HTTP Basic\. Give --backend-password too/,
-    ],
-    [
-      '--backend http://s/ds --backend-password u',
-      {},
-      /^--backend-password: is half of HTTP Basic\. Give --backend-user too/,
-    ],
-    [
-      `${FUSEKI} --admin-backend-user u --admin-backend-password p --admin-backend-token t`,
-      {},
-      /^--admin-backend-token: does not go with --admin-backend-user/,
-    ],
+    ['--backend http://s/ds --backend-user u', {}, /^--backend-user: is half of HTTP Basic\. Give --backend-password too/],
+    ['--backend http://s/ds --backend-password u', {}, /^--backend-password: is half of HTTP Basic\. Give --backend-user too/],
+    [`${FUSEKI} --admin-backend-user u --admin-backend-password p --admin-backend-token t`, {}, /^--admin-backend-token: does not go with --admin-backend-user/],
     ['--backend-token t', {}, /^--backend-token: there is no store to give it to/],
     ['--credentials c.trig', {}, /^--credentials: belongs to a configuration file/],
-    [
-      '--config c.trig --base https://example.org/',
-      { TRIPLEGATE_BACKEND: 'http://s/ds' },
-      /^TRIPLEGATE_BACKEND: does not go with --config/,
-      /^--base: does not go with --config/,
-    ],
+    ['--config c.trig --base https://example.org/', { TRIPLEGATE_BACKEND: 'http://s/ds' }, /^TRIPLEGATE_BACKEND: does not go with --config/, /^--base: does not go with --config/],
   ]
   for (const [line, env, ...faults] of rows) {
     const settings = read(line, env)
-    const found = 'faults' in settings ? settings.faults : []
+    const found = isFailure(settings) ? settings.faults : []
     t.equal(
       found.length,
       faults.length,
@@ -238,12 +120,12 @@ void t.test('each mistake is named, with what is wrong and the mend', async (t) 
   }
 })
 
-void t.test('all mistakes are told at once', async (t) => {
+void t.test('all mistakes are reported at once', async (t) => {
   const settings = read('--bse x --https many --max-body -- --data', { TRIPLEGATE_NOPE: '1' })
   t.match(settings, { faults: Array(6).fill(String) })
 })
 
-void t.test('whatever is written, there are settings or faults', async (t) => {
+void t.test('any command line gives settings or faults', async (t) => {
   const flags = SETTINGS.map(({ flag }) => flag)
   const names = SETTINGS.flatMap(({ env }) => env ?? [])
   const argument = fc.oneof(fc.string(), fc.constantFrom(...flags, '--', '-', '--=', '--__proto__', 'off', '0', '::1'))
@@ -254,7 +136,7 @@ void t.test('whatever is written, there are settings or faults', async (t) => {
   fc.assert(
     fc.property(fc.array(argument, { maxLength: 8 }), fc.dictionary(variable, fc.string()), (argv, env) => {
       const settings = parseSettings(argv, env)
-      return 'faults' in settings ? settings.faults.length > 0 : settings.base.endsWith('/')
+      return isFailure(settings) ? settings.faults.length > 0 : settings.base.endsWith('/')
     }),
     { numRuns: 300 },
   )
@@ -275,11 +157,11 @@ void t.test('no secret is shown', async (t) => {
   t.match(printed, '# TRIPLEGATE_BACKEND_TOKEN is not set\n')
 })
 
-void t.test('what is printed is what is read', async (t) => {
+void t.test('--print-config prints settings that can be read again', async (t) => {
   t.same(
     printConfig(settingsOf('--config a.trig --config b.trig')).match(/^\w*(BASE|BACKEND|CONFIG)=.*$/gm),
     ['TRIPLEGATE_CONFIG=a.trig,b.trig'],
-    'what configuration files describe is left to them',
+    'the settings that configuration files replace are not printed',
   )
   const line = `${FUSEKI} --trusted-proxy 10.0.0.0/8 --trusted-proxy ::1 --http 80 --require-preconditions --log-level warn`
   const settings = settingsOf(line)
@@ -292,17 +174,22 @@ void t.test('what is printed is what is read', async (t) => {
   t.same(settingsOf('', env), settings)
 })
 
-void t.test('help and README name every setting', async (t) => {
-  for (const { name, flag, env } of SETTINGS) {
-    t.match(helpText(), new RegExp(`^ +${flag}\\b`, 'm'), `${name} in --help`)
-    t.match(settingsTable(), `\`${flag}`, `${name} in the table`)
-    if (env) t.match(settingsTable(), `\`${env}\``, `${env} in the table`)
+void t.test('help and docs/settings.md list every setting, by groups', async (t) => {
+  const [help, page] = [helpText(), settingsPage()]
+  for (const { name, flag, env, group } of SETTINGS) {
+    t.match(help, new RegExp(`^ +${flag}\\b`, 'm'), `${name} in --help`)
+    t.match(page, `\`${flag}`, `${name} in the page`)
+    if (env) t.match(page, `\`${env}\``, `${env} in the page`)
+    t.match(help, `${group}:\n`)
+    t.match(page, `\n## ${group}\n`)
   }
-  t.equal(settingsTable().trimEnd().split('\n').length, SETTINGS.length + 2)
+  t.equal(page.split('\n').filter((line) => line.startsWith('| `--')).length, SETTINGS.length)
   t.ok(
-    helpText()
-      .split('\n')
-      .every((line) => line.length <= 160),
+    help.split('\n').every((line) => line.length <= 160),
     'lines are short',
   )
+})
+
+void t.test('docs/settings.md is up to date: npm run docs writes it', async (t) => {
+  t.equal(readFileSync('docs/settings.md', 'utf8'), settingsPage())
 })

@@ -176,6 +176,8 @@ void t.test('access', async (t) => {
         out: (text: string | Buffer) => void (out += text.toString()),
         error: (text: string) => void (error += text),
         waiting: () => undefined,
+        interactive: false,
+        now: Date.now,
       }
       const code = await runAccessCommand([...argv, '--data', world.folder], {}, terminal)
       return { code, out, error }
@@ -186,7 +188,7 @@ void t.test('access', async (t) => {
       t.match(may.out, /stranger|reader\/#this may Read .*\/own\/: an authorization names a group of the agent/)
       t.match(may.out, /granted by <.*authorizations\/read\/#this>/)
       const not = await command('explain', `${base}own/`, '--mode', 'Write')
-      t.match(not.out, /^Anybody may not Write .*no authorization is for the agent here/)
+      t.match(not.out, /^An anonymous client may not Write .*no authorization applies to the agent here/)
       t.match(not.out, /looked at <.*write-append\/#this>.*it lacks the agent/)
     })
     await row('triplegate access audit lists agents and their modes, for a tree too', async (t) => {

@@ -257,7 +257,7 @@ void t.test('the command', async (t) => {
       [['verify', '--application', 'https://elsewhere.example/'], 2, /Give one of https:\/\/localhost:8443\/, /],
       [['verify', '--history', 'off', '--admin-history', 'off'], 2, /no application is versioned/],
       [['rebuild'], 2, /filled from its history whenever the gateway starts/],
-      [['verify', ...nowhere], 3, /within the gateway, which does not answer/],
+      [['verify', ...nowhere], 3, /embedded in the gateway, which does not answer/],
     ]
     for (const [args, code, err] of rows) {
       const ended = await command(args)

@@ -1,4 +1,4 @@
-// Certificates of the data folder: as openssl and curl see them, and what happens to files that are there.
+// Certificates of the data folder: as openssl and curl see them, and existing files.
 import { execFile } from 'node:child_process'
 import { once } from 'node:events'
 import {
@@ -20,6 +20,7 @@ import type { TLSSocket } from 'node:tls'
 import { promisify } from 'node:util'
 import t from 'tap'
 import { ensureCertificates, type Certificates, type CertificatesWanted } from '../../../gateway/start/certificates.js'
+import { isFailure } from '../../../gateway/problem.js'
 
 const run = promisify(execFile)
 const openssl = async (...args: string[]): Promise<string> => (await run('openssl', args)).stdout
@@ -46,12 +47,12 @@ const ensure = (folder: string, more: Partial<CertificatesWanted> = {}): ReturnT
 
 async function certificatesIn(folder: string, more: Partial<CertificatesWanted> = {}): Promise<Certificates> {
   const certificates = await ensure(folder, more)
-  if ('faults' in certificates) throw new Error(certificates.faults.join('\n'))
+  if (isFailure(certificates)) throw new Error(certificates.faults.join('\n'))
   return certificates
 }
 const faultsIn = async (folder: string, more: Partial<CertificatesWanted> = {}): Promise<readonly string[]> => {
   const certificates = await ensure(folder, more)
-  return 'faults' in certificates ? certificates.faults : []
+  return isFailure(certificates) ? certificates.faults : []
 }
 
 const first = newFolder()
@@ -132,7 +133,7 @@ void t.test('curl trusts the server by its certificate and shows its own', async
   const { server } = await certificatesIn(newFolder(), { now: Date.now })
   const folder = join(base, String(folders), 'certs')
   const https = createServer({ ...server, requestCert: true, rejectUnauthorized: false }, (request, response) => {
-    response.end((request.socket as TLSSocket).getPeerCertificate().subjectaltname ?? 'nobody')
+    response.end((request.socket as TLSSocket).getPeerCertificate().subjectaltname ?? 'anonymous')
   }).listen(0, '127.0.0.1')
   await once(https, 'listening')
   const { port } = https.address() as AddressInfo
@@ -149,7 +150,7 @@ void t.test('curl trusts the server by its certificate and shows its own', async
         ...args,
       ])
     ).stdout
-  t.equal(await curl(`https://127.0.0.1:${port}/`), 'nobody')
+  t.equal(await curl(`https://127.0.0.1:${port}/`), 'anonymous')
   t.equal(await curl('--cert', join(folder, 'owner.pem'), `https://127.0.0.1:${port}/`), `URI:${OWNER}`)
   t.equal(
     await curl(
@@ -167,7 +168,7 @@ void t.test('curl trusts the server by its certificate and shows its own', async
   )
 })
 
-void t.test('files that are there are used and never written', async (t) => {
+void t.test('existing files are used and never written', async (t) => {
   const { owner, secretary } = await made
   const before = ['owner', 'secretary', 'server'].map((name) => readFileSync(pem(name), 'utf8'))
   const again = await certificatesIn(first, {
@@ -181,7 +182,7 @@ void t.test('files that are there are used and never written', async (t) => {
   )
 })
 
-void t.test('processes that start at once end up with the same certificates', async (t) => {
+void t.test('processes that start at once get the same certificates', async (t) => {
   const folder = newFolder()
   const all = await Promise.all(
     [1, 2, 3, 4].map((i) => certificatesIn(folder, { ownerWebId: `https://data.example.org/${i}#i` })),
@@ -197,7 +198,7 @@ void t.test('an owner with a WebID of their own has no certificate here', async 
   t.same(readdirSync(join(folder, 'certs')).sort(), ['secretary.pem', 'server.pem'])
 })
 
-void t.test('what is wrong with a file is told with its name', async (t) => {
+void t.test('each fault names its file', async (t) => {
   await made
   const copyOf = (change: (folder: string) => void): string => {
     const folder = newFolder()
@@ -209,20 +210,13 @@ void t.test('what is wrong with a file is told with its name', async (t) => {
   const text = (name: string): string => readFileSync(pem(name), 'utf8')
   const [certificate, key] = text('owner').split(/(?=-----BEGIN PRIVATE)/) as [string, string]
   const otherKey = text('secretary').split(/(?=-----BEGIN PRIVATE)/)[1]!
+  // prettier-ignore
   const rows: [what: string, owner: string, fault: RegExp][] = [
     ['an empty file', '', /owner\.pem: holds no certificate in PEM\. Move the file away/],
     ['no key', certificate, /owner\.pem: holds no private key in PEM without a password/],
-    [
-      'a key with a password',
-      certificate + key.replaceAll('PRIVATE KEY', 'ENCRYPTED PRIVATE KEY'),
-      /owner\.pem: holds no private key in PEM without a password/,
-    ],
-    ['the key of another', certificate + otherKey, /owner\.pem: its key is not that of its certificate/],
-    [
-      'a torn certificate',
-      certificate.replace(/\n.{64}\n/, '\n') + key,
-      /owner\.pem: holds a certificate or key that cannot be read/,
-    ],
+    ['a key with a password', certificate + key.replaceAll('PRIVATE KEY', 'ENCRYPTED PRIVATE KEY'), /owner\.pem: holds no private key in PEM without a password/],
+    ['the key of another', certificate + otherKey, /owner\.pem: its key does not belong to its certificate/],
+    ['a torn certificate', certificate.replace(/\n.{64}\n/, '\n') + key, /owner\.pem: holds a certificate or key that cannot be read/],
     ['no WebID and no RSA', text('server'), /owner\.pem: has no WebID in its subject alternative name/],
   ]
   for (const [what, owner, fault] of rows) {
@@ -250,7 +244,7 @@ void t.test('what is wrong with a file is told with its name', async (t) => {
   )
 })
 
-void t.test('what the operator should know', async (t) => {
+void t.test('notices for the operator', async (t) => {
   await made
   const more = await certificatesIn(first, {
     hostNames: ['new.example.org', '10.0.0.1', 'localhost'],
@@ -266,5 +260,5 @@ void t.test('what the operator should know', async (t) => {
   mkdirSync(join(open, 'certs'), { recursive: true })
   copyFileSync(pem('owner'), join(open, 'certs/owner.pem'))
   chmodSync(join(open, 'certs/owner.pem'), 0o644)
-  t.match((await certificatesIn(open)).notices, [/owner\.pem: others than its owner may read or write the private key/])
+  t.match((await certificatesIn(open)).notices, [/owner\.pem: other accounts may read or write the private key/])
 })

@@ -1,6 +1,7 @@
-// The seed: the documents a dataspace starts with (LinkedDataHub 1.5), and who may do what with them (5.4).
+// The seed: the documents a dataspace starts with (LinkedDataHub 1.5), and the rights on them (LinkedDataHub 5.4).
 import t from 'tap'
-import { dataspacesOfSettings, type DescribedDataspace } from '../../../gateway/configuration/configuration.js'
+import type { DescribedDataspace } from '../../../gateway/configuration/configuration.js'
+import { dataspacesOfSettings } from '../../../gateway/configuration/settings-dataspace.js'
 import { flawOf, graphOf, irisOf, nTriplesLine, valuesOf, type Graph } from '../../../gateway/rdf/graph.js'
 import { factsOf } from '../../../gateway/rules/load-authorizations.js'
 import { ancestorsOf, parentOf, typesOf } from '../../../gateway/documents/hierarchy.js'
@@ -116,7 +117,7 @@ for (const [where, space] of [
   })
 }
 
-void t.test('what is in the documents', async (t) => {
+void t.test('the content of the documents', async (t) => {
   const graphs = everyGraph(seed)
   const has = (document: string, ...lines: string[]): void => {
     for (const line of lines) t.ok(graphs.get(document)?.lines.includes(line), line)
@@ -146,7 +147,7 @@ void t.test('what is in the documents', async (t) => {
     `<${ADMIN}ontologies/namespace/> <http://xmlns.com/foaf/0.1/primaryTopic> <${BASE}ns#> .`,
     `<${BASE}ns#> ${iri(RDF('type'))} ${iri(OWL('Ontology'))} .`,
   )
-  t.notMatch(graphs.get(`${ADMIN}acl/agents/bbb/`)?.lines.join(), 'delegates', 'nobody acts for the secretary')
+  t.notMatch(graphs.get(`${ADMIN}acl/agents/bbb/`)?.lines.join(), 'delegates', 'no agent acts for the secretary')
   t.same(
     seed.members.map(({ graph, triple }) => [graph, nTriplesLine(triple)]),
     [
@@ -174,7 +175,7 @@ void t.test('what is in the documents', async (t) => {
 const STRANGER = 'https://elsewhere.example/#me'
 const READER = 'https://elsewhere.example/reader#me'
 
-void t.test('who may do what', async (t) => {
+void t.test('the rights of each agent', async (t) => {
   const graphs = everyGraph(seed)
   const readers = `${ADMIN}acl/groups/readers/`
   const index = makeAuthorizationIndex(ADMIN)
@@ -191,7 +192,7 @@ void t.test('who may do what', async (t) => {
     owner: agents.owner.webId,
   }
   type Who = keyof typeof who
-  const everybody = Object.keys(who) as Who[]
+  const everyone = Object.keys(who) as Who[]
   const may = (agent: string | undefined, method: string, iri: string, types: readonly string[]): boolean => {
     const application = iri.startsWith(ADMIN) ? 'admin' : 'end-user'
     const { base } = application === 'admin' ? dataspace.admin : dataspace.endUser
@@ -223,18 +224,18 @@ void t.test('who may do what', async (t) => {
     ['read a file', 'GET', `${BASE}uploads/0a/`, [NFO('FileDataObject')], ['reader', 'writer', 'owner']],
     ['query', 'GET', `${BASE}sparql`, [], ['reader', 'writer', 'owner']],
     ['update', 'PUT', `${BASE}sparql`, [], ['writer', 'owner']],
-    ['read the namespace', 'GET', `${BASE}ns`, [], everybody],
-    ['query the namespace', 'POST', `${BASE}ns`, [], everybody],
+    ['read the namespace', 'GET', `${BASE}ns`, [], everyone],
+    ['query the namespace', 'POST', `${BASE}ns`, [], everyone],
     ['add', 'POST', `${BASE}add`, [], ['writer', 'owner']],
     ['import', 'POST', `${BASE}importer`, [], ['writer', 'owner']],
     ['transform', 'POST', `${BASE}transform`, [], ['writer', 'owner']],
-    ['see the access metadata', 'GET', `${BASE}access`, [], everybody],
-    ['see the access metadata of the admin application', 'GET', `${ADMIN}access`, [], everybody],
-    ['request access', 'POST', `${ADMIN}access/request`, [], everybody],
-    ['see the sign-up page', 'GET', `${ADMIN}sign%20up`, [], everybody],
-    ['sign up', 'POST', `${ADMIN}sign%20up`, [], everybody],
-    ['log in', 'GET', `${ADMIN}oauth2/login`, [], everybody],
-    ['come back from an identity provider', 'GET', `${ADMIN}oauth2/authorize/orcid`, [], everybody],
+    ['see the access metadata', 'GET', `${BASE}access`, [], everyone],
+    ['see the access metadata of the admin application', 'GET', `${ADMIN}access`, [], everyone],
+    ['request access', 'POST', `${ADMIN}access/request`, [], everyone],
+    ['see the sign-up page', 'GET', `${ADMIN}sign%20up`, [], everyone],
+    ['sign up', 'POST', `${ADMIN}sign%20up`, [], everyone],
+    ['log in', 'GET', `${ADMIN}oauth2/login`, [], everyone],
+    ['come back from an identity provider', 'GET', `${ADMIN}oauth2/authorize/orcid`, [], everyone],
     ['clear an ontology', 'POST', `${ADMIN}clear`, [], ['owner']],
     ['install a package', 'POST', `${ADMIN}packages/install`, [], ['owner']],
     ['query the access control', 'GET', `${ADMIN}sparql`, [], ['owner']],
@@ -243,13 +244,13 @@ void t.test('who may do what', async (t) => {
     ['change a group', 'PATCH', `${ADMIN}acl/groups/owners/`, ITEM, ['owner']],
     ['leave a request', 'POST', `${ADMIN}acl/authorization-requests/`, [DH('Container')], ['owner']],
     ['read the requests', 'GET', `${ADMIN}acl/authorization-requests/`, [DH('Container')], ['owner']],
-    ["read an agent's profile", 'GET', `${ADMIN}acl/agents/aaa/`, ITEM, everybody],
-    ["read an agent's key", 'GET', `${ADMIN}acl/public-keys/bbb/`, ITEM, everybody],
+    ["read an agent's profile", 'GET', `${ADMIN}acl/agents/aaa/`, ITEM, everyone],
+    ["read an agent's key", 'GET', `${ADMIN}acl/public-keys/bbb/`, ITEM, everyone],
     ['list the agents', 'GET', `${ADMIN}acl/agents/`, [DH('Container')], ['owner']],
     ['read the admin root', 'GET', ADMIN, [DEF('Root')], ['owner']],
   ]
   for (const [what, method, iri, types, expected] of rows) {
-    const allowed = everybody.filter((one) => may(who[one], method, iri, types))
+    const allowed = everyone.filter((one) => may(who[one], method, iri, types))
     t.same(allowed, expected, `${what}: ${method} ${iri}`)
   }
   t.same(typesOf(graphs.get(BASE)!, BASE, BASE), [DEF('Root')])

@@ -1,6 +1,6 @@
-// In charge of reading described resources out of configuration quads, graph names aside, and of noting what is wrong. Pure.
+// In charge of reading the resources that configuration quads describe, in whichever graph, and of collecting faults. Pure.
 import type { Quad, Term } from '@rdfjs/types'
-import type { Fault } from './dataspace.js'
+import type { Fault } from './faults.js'
 import { CONFIGURATION_PREFIXES, RDF } from '../rdf/vocabulary.js'
 
 export function prefixed(iri: string): string {
@@ -9,41 +9,41 @@ export function prefixed(iri: string): string {
   return prefix === undefined ? `<${iri}>` : `${prefix}:${iri.slice(namespace!.length)}`
 }
 
-/** Resources by their properties. Each property is given as its names, the one to recommend first. */
-export interface Description {
+/** Resources by their properties. A property has one or more names; messages use the first. */
+export interface DescribedResources {
   readonly subjects: readonly string[]
   describes(subject: string): boolean
   types(subject: string): readonly string[]
   /** All properties and values of a subject. */
   properties(subject: string): readonly (readonly [property: string, value: Term])[]
-  /** The values of the properties, each text or IRI once. */
+  /** The distinct values of the properties: texts and IRIs. */
   all(subject: string, properties: readonly string[]): readonly string[]
-  /** The one value; undefined when there is none, and with a fault when there are several. */
+  /** The one value; undefined without one. Several values are a fault. */
   one(subject: string, properties: readonly string[]): string | undefined
-  /** As `one`, with a fault when there is none. */
-  required(subject: string, properties: readonly string[], mend: string): string | undefined
-  fault(subject: string, property: string, problem: string, mend: string): void
+  /** Like `one`, but no value is a fault too. */
+  required(subject: string, properties: readonly string[], fix: string): string | undefined
+  fault(subject: string, property: string, problem: string, fix: string): void
 }
 
-/** The resources that the quads describe; faults go to the list that is given. */
-export function describe(quads: Iterable<Quad>, faults: Fault[]): Description {
+/** The resources that the quads describe; adds faults to the list. */
+export function describe(quads: Iterable<Quad>, faults: Fault[]): DescribedResources {
   const bySubject = new Map<string, (readonly [string, Term])[]>()
   for (const { subject, predicate, object } of quads) {
     const key = subject.termType === 'BlankNode' ? `_:${subject.value}` : subject.value
     bySubject.set(key, [...(bySubject.get(key) ?? []), [predicate.value, object]])
   }
-  const properties: Description['properties'] = (subject) => bySubject.get(subject) ?? []
-  const fault: Description['fault'] = (subject, property, problem, mend) =>
-    void faults.push({ subject, property: property && prefixed(property), problem, mend })
+  const properties: DescribedResources['properties'] = (subject) => bySubject.get(subject) ?? []
+  const fault: DescribedResources['fault'] = (subject, property, problem, fix) =>
+    void faults.push({ subject, property: property && prefixed(property), problem, fix })
 
-  const all: Description['all'] = (subject, names) => {
+  const all: DescribedResources['all'] = (subject, names) => {
     const values = properties(subject).filter(([property]) => names.includes(property))
     for (const [property] of values.filter(([, { termType }]) => termType === 'BlankNode')) {
       fault(subject, property, 'its value is a blank node', 'Give it an IRI such as <urn:example:name>.')
     }
     return [...new Set(values.filter(([, { termType }]) => termType !== 'BlankNode').map(([, { value }]) => value))]
   }
-  const one: Description['one'] = (subject, names) => {
+  const one: DescribedResources['one'] = (subject, names) => {
     const [value, ...more] = all(subject, names)
     if (more.length === 0) return value
     fault(subject, names[0]!, `has ${more.length + 1} values where one is wanted`, 'Keep one of them.')
@@ -56,10 +56,10 @@ export function describe(quads: Iterable<Quad>, faults: Fault[]): Description {
     properties,
     all,
     one,
-    required: (subject, names, mend) => {
+    required: (subject, names, fix) => {
       const faultsBefore = faults.length
       const value = one(subject, names)
-      if (value === undefined && faults.length === faultsBefore) fault(subject, names[0]!, 'is missing', mend)
+      if (value === undefined && faults.length === faultsBefore) fault(subject, names[0]!, 'is missing', fix)
       return value
     },
     fault,

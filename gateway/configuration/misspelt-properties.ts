@@ -1,7 +1,7 @@
-// In charge of properties of a configuration that are not known but near to one that is read: passed over without a word, a
-// history would be off, or on another branch. Pure.
-import { prefixed, type Description } from './description.js'
-import { distance, nearest } from './nearest.js'
+// In charge of reporting misspelt properties of a configuration: ignored, they would turn a history off, or move it to
+// another branch. Pure.
+import { prefixed, type DescribedResources } from './described-resources.js'
+import { isNear, nearest } from './near-names.js'
 import { A, DOAP, GITHUB, LAPP, LDS, LDT } from '../rdf/vocabulary.js'
 
 const terms = (namespace: (name: string) => string, names: string): string[] => names.split(' ').map(namespace)
@@ -15,8 +15,8 @@ const READ: readonly string[] = [
   ...terms(GITHUB, 'branch pathPrefix apiBase'),
   DOAP('location'),
 ]
-/** What is not read, but stands in configurations of some LinkedDataHub, or is a term of DOAP. */
-const PASSED_OVER: readonly string[] = [
+/** Not read, but used in configurations of LinkedDataHub, or terms of DOAP. */
+const IGNORED: readonly string[] = [
   ...terms(LDS, 'base dataspace application prefix public proxy frontendProxy backendProxy'),
   ...terms(LAPP, 'application prefix public proxy frontendProxy backendProxy'),
   A('quadStore'),
@@ -25,8 +25,8 @@ const PASSED_OVER: readonly string[] = [
 const HOST = GITHUB('')
 const VOCABULARIES = [...[LDS, LAPP, LDT, A, DOAP].map((vocabulary) => vocabulary('')), HOST]
 
-/** The other vocabularies may have more terms than are known here, that of the hosting has none. */
-export function tellMisspelt(described: Description): void {
+/** Unknown properties of the hosting vocabulary are always faults; the other vocabularies may have more terms. */
+export function reportMisspelt(described: DescribedResources): void {
   for (const subject of described.subjects) {
     for (const property of new Set(described.properties(subject).map(([name]) => name))) {
       const vocabulary = VOCABULARIES.find((namespace) => property.startsWith(namespace))
@@ -39,11 +39,11 @@ export function tellMisspelt(described: Description): void {
   }
 }
 
-/** Those of the hosting are read in any vocabulary (spec 2.3). */
+/** Properties of the hosting are read in any vocabulary (spec 2.3). */
 const isKnown = (property: string): boolean =>
-  READ.includes(property) || PASSED_OVER.includes(property) || READ.includes(HOST + nameOf(property))
+  READ.includes(property) || IGNORED.includes(property) || READ.includes(HOST + nameOf(property))
 
-/** The nearest of those that are read: of the same vocabulary if there is one. */
+/** The nearest property that is read, of the same vocabulary if there is one. */
 function meantBy(property: string, vocabulary: string): string | undefined {
   const name = nameOf(property)
   const near = READ.filter((read) => isNear(name, nameOf(read)))
@@ -54,11 +54,3 @@ function meantBy(property: string, vocabulary: string): string | undefined {
 }
 
 const nameOf = (property: string): string => /[^#/]*$/.exec(property)![0]
-
-/** A slip in three letters, or one of the names is at least half of the other, at its beginning or its end. */
-function isNear(name: string, known: string): boolean {
-  const [a, b] = [name, known].map((text) => text.toLowerCase()) as [string, string]
-  const [short, long] = a.length < b.length ? [a, b] : [b, a]
-  const isPart = 2 * short.length >= long.length && (long.startsWith(short) || long.endsWith(short))
-  return isPart || distance(a, b) <= Math.floor(b.length / 3)
-}

@@ -1,0 +1,56 @@
+// In charge of finding the command that the command line names and running it, and of the page that lists all commands.
+import { ACCESS_COMMAND } from './access.js'
+import type { Command } from './arguments.js'
+import { helpLine } from '../configuration/flags.js'
+import { isNear, nearest } from '../configuration/near-names.js'
+import type { Environment } from '../configuration/settings.js'
+import { EXIT, exitCodesText } from './exit-codes.js'
+import { HISTORY_COMMANDS } from './history.js'
+import { MIRROR_COMMAND } from './mirror.js'
+import { SERVE_COMMAND } from './serve.js'
+import { fail, type Terminal } from './terminal.js'
+import { version } from './version.js'
+
+export const COMMANDS: readonly Command[] = [SERVE_COMMAND, ...HISTORY_COMMANDS, MIRROR_COMMAND, ACCESS_COMMAND]
+
+/** @param argv without `node` and script. Returns the exit code; a gateway keeps serving. */
+export async function runCommand(argv: readonly string[], env: Environment, terminal: Terminal): Promise<number> {
+  const [name, ...rest] = argv
+  const command = commandOf(name)
+  if (command) return command.run(rest, env, terminal)
+  const explained = name === 'help' && commandOf(rest[0])
+  if (explained) return explained.run(['--help'], env, terminal)
+  if (name === '--help' || name === '-h' || name === 'help') terminal.out(helpPage())
+  else if (name === '--version') terminal.out(`${version()}\n`)
+  else return fail(terminal, { failure: 'arguments.wrong', detail: unknownCommand(name) })
+  return EXIT.done
+}
+
+const commandOf = (name: string | undefined): Command | undefined =>
+  COMMANDS.find(({ description }) => description.name === name)
+
+const helpPage = (): string =>
+  [
+    'Triplegate turns a SPARQL 1.1 triplestore into a Linked Data document service with access control.',
+    '',
+    ...COMMANDS.flatMap(({ description }) => description.forms).map(([form, help]) =>
+      helpLine(`triplegate ${form}`, help),
+    ),
+    '',
+    helpLine('triplegate COMMAND --help', 'list the options or settings of a command'),
+    helpLine('triplegate --version', 'print the version'),
+    '',
+    exitCodesText(['done', 'different', 'usage', 'failed', 'absent', 'refused', 'changed']),
+    '',
+  ].join('\n')
+
+function unknownCommand(name: string | undefined): string {
+  const list = 'triplegate --help lists the commands.'
+  if (name === undefined) return `no command is given. Write triplegate serve to run the gateway; ${list}`
+  const names = COMMANDS.map(({ description }) => description.name)
+  const near = nearest(
+    name,
+    names.filter((known) => isNear(name, known)),
+  )
+  return `there is no command ${name}. ${near === undefined ? '' : `Did you mean triplegate ${near}? `}${list}`
+}

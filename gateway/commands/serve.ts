@@ -1,0 +1,115 @@
+// In charge of `triplegate serve`: starts the gateway, prints its banner or its settings, and stops it on a signal.
+import { exitCodesText, EXIT, type Exit } from './exit-codes.js'
+import type { Command } from './arguments.js'
+import { readConfiguration } from '../configuration/configuration.js'
+import type { DescribedDataspace } from '../configuration/dataspace.js'
+import { readArguments } from '../configuration/flags.js'
+import { historyText } from '../configuration/history-place.js'
+import {
+  helpText,
+  parseSettings,
+  printConfig,
+  SETTINGS,
+  type Environment,
+  type Settings,
+} from '../configuration/settings.js'
+import { StartFailure } from '../configuration/start-failure.js'
+import { makeLog } from '../log.js'
+import { isFailure } from '../problem.js'
+import { NOT_ENFORCED, startGateway, type Running } from '../start/start.js'
+import { fail, type Terminal } from './terminal.js'
+import { version } from './version.js'
+
+const EXITS: readonly Exit[] = ['done', 'usage', 'failed']
+
+export const SERVE_COMMAND: Command = {
+  description: {
+    name: 'serve',
+    forms: [['serve [settings]', 'run the gateway']],
+    notes: [],
+    options: SETTINGS,
+    exits: EXITS,
+  },
+  run: runServeCommand,
+}
+
+const helpPage = (): string =>
+  [
+    'triplegate serve [settings]: run the gateway.',
+    'Without --backend and --config it stores the data itself, in the data folder.',
+    '',
+    helpText(),
+    exitCodesText(EXITS),
+    '',
+  ].join('\n')
+
+/** Returns the exit code; after a start, the gateway keeps the process alive until a signal. */
+async function runServeCommand(argv: readonly string[], env: Environment, terminal: Terminal): Promise<number> {
+  const { values } = readArguments(argv, SETTINGS, { command: 'serve' })
+  const settings = parseSettings(argv, env)
+  // Help is for operators whose settings are wrong too.
+  if (values.has('help')) terminal.out(helpPage())
+  else if (values.has('version')) terminal.out(`${version()}\n`)
+  else if (isFailure(settings)) return fail(terminal, settings)
+  else return serve(settings, terminal)
+  return EXIT.done
+}
+
+async function serve(settings: Settings, terminal: Terminal): Promise<number> {
+  const dataspaces = await readConfiguration(settings)
+  if (isFailure(dataspaces)) return fail(terminal, dataspaces)
+  if (settings.printConfig) {
+    terminal.out(printedConfig(settings, dataspaces))
+    return EXIT.done
+  }
+  const log = makeLog(settings.logLevel)
+  let running: Running
+  try {
+    running = await startGateway({ settings, dataspaces, log })
+  } catch (error) {
+    if (error instanceof StartFailure) return fail(terminal, { failure: error.failure, detail: error.message })
+    throw error
+  }
+  terminal.out(`${banner(running, settings)}\n`)
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    process.once(signal, () => {
+      log.info({ signal }, 'stopping: taking no new requests, finishing those under way')
+      void running.close().then(() => process.exit(EXIT.done))
+    })
+  }
+  return EXIT.done
+}
+
+/** The effective settings as environment variables, with a comment for each store and history. */
+function printedConfig(settings: Settings, dataspaces: readonly DescribedDataspace[]): string {
+  const comments = dataspaces
+    .flatMap(({ endUser, admin }) => [endUser, admin])
+    .flatMap((application) => {
+      const { base, kind, service } = application
+      const store = service.embedded ? 'embedded store' : `${service.query} ${service.update} ${service.graphStore}`
+      return [`# ${kind} application ${base}: ${store}`, `# history of ${base}: ${historyText(application, settings)}`]
+    })
+  return `${printConfig(settings)}${comments.join('\n')}\n`
+}
+
+function banner({ gateway, dataspaces, certificates, ports }: Running, settings: Settings): string {
+  const { folder, owner } = certificates
+  const lines = dataspaces.flatMap(({ endUser, admin }) =>
+    [endUser, admin].flatMap((application) => [
+      bannerLine(application.kind === 'admin' ? 'Admin' : 'Documents', application.base),
+      bannerLine('History', historyText(application, settings)),
+    ]),
+  )
+  lines.push(bannerLine('Owner', owner.webId))
+  if (ports.management !== undefined) {
+    lines.push(bannerLine('Health', `http://127.0.0.1:${ports.management}/health/ready`))
+  }
+  if (ports.https !== undefined && 'file' in owner) {
+    const { base } = dataspaces[0]!.endUser
+    lines.push(`Try: curl --cacert ${folder}/server.pem --cert ${owner.file} ${base}`)
+  }
+  if (!gateway.settings.enforce) lines.push('', `*** ${NOT_ENFORCED}. ***`)
+  return [`Triplegate ${version()} is ready.`, ...lines].join('\n')
+}
+
+const bannerLine = (name: string, value: string): string => `${name.padEnd(12)}${value}`

@@ -1,0 +1,21 @@
+// In charge of the terminal of a command: its output, its messages, and what is safe to print there.
+import { exitCodeOf, type CommandFailure } from './exit-codes.js'
+
+export interface Terminal {
+  readonly out: (text: string | Buffer) => void
+  readonly error: (text: string) => void
+  /** Shows a person what the command waits for; clears it when undefined. */
+  readonly waiting: (what: string | undefined) => void
+  /** True if a person reads along. */
+  readonly interactive: boolean
+  readonly now: () => number
+}
+
+/** Replaces control characters, which could rule the terminal or reverse the order of reading: literals are anybody's. */
+export const printable = (text: string): string => text.replace(/[^\P{Cc}\n]|\p{Bidi_Control}/gu, '\uFFFD')
+
+/** Prints the failure, each line with the name of the program. Returns the exit code. */
+export function fail({ error }: Pick<Terminal, 'error'>, failure: CommandFailure): number {
+  for (const line of failure.detail.split('\n')) error(`triplegate: ${printable(line)}\n`)
+  return exitCodeOf(failure)
+}

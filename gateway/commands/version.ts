@@ -1,0 +1,5 @@
+// In charge of the version of this program, as its package names it.
+import { readFileSync } from 'node:fs'
+
+export const version = (): string =>
+  (JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')) as { version: string }).version

@@ -1,0 +1,103 @@
+// In charge of settings that conflict: values that exclude one another, and values that need another. Pure.
+import { APPLICATIONS, SETTINGS } from './setting-table.js'
+
+/** The texts given for a setting, and their flag or variable. */
+export interface Given {
+  readonly source: string
+  readonly texts: readonly string[]
+}
+/** By the name of the setting. */
+export type AllGiven = ReadonlyMap<string, Given>
+
+type Has = (name: string) => boolean
+/** The flag or variable of a setting. */
+type SourceOf = (name: string) => string
+
+/** A line for each conflict, with its fix. */
+export function settingConflicts(given: AllGiven): string[] {
+  const has: Has = (name) => given.has(name)
+  const source: SourceOf = (name) => given.get(name)?.source ?? `--${name}`
+  const stores = has('config')
+    ? besideConfigurationFiles(has, source)
+    : [
+        ...(has('credentials')
+          ? [`${source('credentials')}: belongs to a configuration file. Give --config too.`]
+          : []),
+        ...storeConflicts('', has, source),
+        ...storeConflicts('admin-', has, source),
+        ...adminStoreAlone(has, source),
+      ]
+  return [...stores, ...missingPartners(has, source), ...portConflicts(given, source)]
+}
+
+const besideConfigurationFiles = (has: Has, source: SourceOf): string[] =>
+  APPLICATIONS.filter(has).map(
+    (name) => `${source(name)}: does not go with ${source('config')}, which describes it. Remove one of them.`,
+  )
+
+function adminStoreAlone(has: Has, source: SourceOf): string[] {
+  const admin = ['admin-backend', 'admin-query-endpoint'].find(has)
+  if (admin === undefined || has('backend') || has('query-endpoint')) return []
+  return [`${source(admin)}: there is no store for the documents. Give --backend too.`]
+}
+
+const PARTNERS: readonly (readonly [name: string, needed: string, problem: string])[] = [
+  ['oidc-issuer', 'oidc-client-id', 'is part of an identity provider'],
+  ['oidc-client-id', 'oidc-issuer', 'is part of an identity provider'],
+  ['oidc-client-secret', 'oidc-issuer', 'is part of an identity provider'],
+  ['oidc-audience', 'oidc-issuer', 'is part of an identity provider'],
+  ['smtp-url', 'smtp-from', 'is not enough to send e-mail'],
+  ['smtp-from', 'smtp-url', 'is not enough to send e-mail'],
+  ['smtp-to', 'smtp-url', 'is not enough to send e-mail'],
+]
+
+const missingPartners = (has: Has, source: SourceOf): string[] =>
+  PARTNERS.filter(([name, needed]) => has(name) && !has(needed)).map(
+    ([name, needed, problem]) => `${source(name)}: ${problem}. Give --${needed} too.`,
+  )
+
+function portConflicts(given: AllGiven, source: SourceOf): string[] {
+  const portOf = (name: string): string | undefined =>
+    given.get(name)?.texts[0] ?? SETTINGS.find((setting) => setting.name === name)?.default
+  const faults: string[] = []
+  for (const [name, other] of [
+    ['http', 'https'],
+    ['management', 'https'],
+    ['management', 'http'],
+  ] as const) {
+    const port = portOf(name)
+    if (port !== 'off' && port !== '0' && port === portOf(other)) {
+      faults.push(`${source(name)}: has the port of --${other}. Give each its own.`)
+    }
+  }
+  if (portOf('https') === 'off' && portOf('http') === 'off') {
+    faults.push(`${source('https')}: nothing would listen, for http is off too. Give --https PORT or --http PORT.`)
+  }
+  return faults
+}
+
+function storeConflicts(prefix: '' | 'admin-', has: Has, source: SourceOf): string[] {
+  const faults: string[] = []
+  const [backend, user, password, token] = ['', '-user', '-password', '-token'].map((end) => `${prefix}backend${end}`)
+  const endpoints = ['query', 'graph-store', 'update'].map((kind) => `${prefix}${kind}-endpoint`)
+  const endpoint = endpoints.find(has)
+  if (endpoint && !has(backend!)) {
+    for (const missing of endpoints.slice(0, 2).filter((name) => !has(name))) {
+      faults.push(`${source(endpoint)}: is not enough without the dataset. Give --${missing} too, or --${backend}.`)
+    }
+  }
+  for (const [one, other] of [
+    [user, password],
+    [password, user],
+  ] as const) {
+    if (has(one!) && !has(other!)) faults.push(`${source(one!)}: is half of HTTP Basic. Give --${other} too.`)
+  }
+  if (has(token!) && has(user!)) {
+    faults.push(`${source(token!)}: does not go with ${source(user!)}. Give a token or a user, not both.`)
+  }
+  const credential = [user, token].find((name) => has(name!))
+  if (credential && !has(backend!) && !endpoint) {
+    faults.push(`${source(credential)}: there is no store to give it to. Give --${backend} too.`)
+  }
+  return faults
+}

@@ -1,0 +1,31 @@
+// In charge of one row of the table of settings: its name, its kind of value, its help and its default. Pure.
+import type { InvalidValue } from './setting-values.js'
+
+export interface Detail {
+  /** As an operator would write it. */
+  readonly default?: string
+  /** The default in words, where it depends on other settings. */
+  readonly otherwise?: string
+  readonly repeatable?: true
+  readonly secret?: true
+  /** Asks for output instead of setting something: has no environment variable. */
+  readonly flagOnly?: true
+}
+
+/** A kind of value. */
+interface Kind<Value> {
+  /** Its placeholder in `--help`; empty for a flag that is true when it is there. */
+  readonly value: string
+  readonly parse: (text: string) => Value | InvalidValue
+}
+
+export const of = <Value>(value: string, parse: Kind<Value>['parse']): Kind<Value> => ({ value, parse })
+
+export const row = <const Name extends string, Value, const More extends Detail = object>(
+  name: Name,
+  { value, parse }: Kind<Value>,
+  help: string,
+  more?: More,
+) => ({ name, value, parse, help, ...more }) as SettingRow<Name, Value, More>
+
+export type SettingRow<Name, Value, More> = { readonly name: Name; readonly help: string } & Kind<Value> & More

@@ -1,0 +1,109 @@
+// In charge of the one dataspace that the settings describe without configuration files. Pure.
+import { defaultOntology } from './application-description.js'
+import { conflictsOf } from './conflicts.js'
+import type { DescribedApplication, DescribedDataspace, ServiceDescription } from './dataspace.js'
+import { wrongConfiguration, type Fault, type WrongConfiguration } from './faults.js'
+import type { Settings } from './settings.js'
+
+/** The dataspace of the settings. An application without a backend gets an embedded store. */
+export function dataspacesOfSettings(settings: Settings): readonly DescribedDataspace[] | WrongConfiguration {
+  const faults: Fault[] = []
+  const application = (kind: DescribedApplication['kind'], base: string): DescribedApplication => ({
+    iri: `urn:triplegate:apps/${kind}`,
+    kind,
+    base,
+    origin: new URL(base).origin,
+    ontology: defaultOntology(kind, base),
+    allowRead: false,
+    service: serviceOfSettings(kind, settings, faults),
+    ...(settings.ownerWebid !== undefined && { owner: settings.ownerWebid }),
+    ...versioningOfSettings(kind, settings, faults),
+  })
+  const endUser = application('end-user', settings.base)
+  const dataspace = { iri: endUser.iri, endUser, admin: application('admin', settings.adminBase) }
+  for (const { subject, property, problem, fix } of conflictsOf([dataspace])) {
+    const flag =
+      property === 'lds:versioningRepository'
+        ? '--admin-history'
+        : subject === dataspace.admin.service.iri
+          ? '--admin-backend'
+          : '--admin-base'
+    faults.push({ subject: flag, property: '', problem, fix })
+  }
+  return faults.length > 0 ? wrongConfiguration(faults) : [dataspace]
+}
+
+function versioningOfSettings(
+  kind: DescribedApplication['kind'],
+  { history, adminHistory, historyToken, historyApi }: Settings,
+  faults: Fault[],
+): Pick<DescribedApplication, 'versioning'> {
+  const [flag, place] = kind === 'admin' ? ['--admin-history', adminHistory] : ['--history', history]
+  if (place === undefined) return {}
+  if (place === 'local' || place === 'off') return { versioning: place }
+  if (place.startsWith('http') && historyToken === undefined) {
+    const fix = 'Give --history-token or TRIPLEGATE_HISTORY_TOKEN too.'
+    faults.push({ subject: flag, property: '', problem: `${place} has no token`, fix })
+  }
+  const given = {
+    ...(historyToken !== undefined && { token: historyToken }),
+    ...(historyApi !== undefined && { apiBase: historyApi }),
+  }
+  return { versioning: { iri: flag, location: place, branch: 'main', pathPrefix: 'graphs', ...given } }
+}
+
+function serviceOfSettings(
+  kind: DescribedApplication['kind'],
+  settings: Settings,
+  faults: Fault[],
+): ServiceDescription {
+  const iri = `urn:triplegate:services/${kind}`
+  const of =
+    kind === 'admin'
+      ? {
+          flag: '--admin-backend',
+          dataset: settings.adminBackend,
+          endpoints: [settings.adminQueryEndpoint, settings.adminUpdateEndpoint, settings.adminGraphStoreEndpoint],
+          user: settings.adminBackendUser,
+          password: settings.adminBackendPassword,
+          token: settings.adminBackendToken,
+        }
+      : {
+          flag: '--backend',
+          dataset: settings.backend,
+          endpoints: [settings.queryEndpoint, settings.updateEndpoint, settings.graphStoreEndpoint],
+          user: settings.backendUser,
+          password: settings.backendPassword,
+          token: settings.backendToken,
+        }
+  const dataset = of.dataset?.replace(/\/$/, '')
+  // Fuseki's default names for the services of a dataset.
+  const [query, update, graphStore] = ['query', 'update', 'data'].map(
+    (service, i) => of.endpoints[i] ?? (dataset === undefined ? undefined : `${dataset}/${service}`),
+  )
+  if (query === undefined || graphStore === undefined) return { iri, embedded: true }
+  const urls = [query, update ?? query.replace(/\/(?:query|sparql)$/, '/update'), graphStore].map((url) => new URL(url))
+  const { username, password } = urls.find((url) => url.username || url.password) ?? {}
+  const given = of.token !== undefined ? { token: of.token } : basic(of.user, of.password)
+  if (username !== undefined && given) {
+    const problem = 'has a user in its URL and credentials beside it'
+    faults.push({ subject: of.flag, property: '', problem, fix: 'Keep one of them.' })
+  }
+  const credentials = given ?? basic(decoded(username), decoded(password))
+  for (const url of urls) url.username = url.password = ''
+  const [queryUrl, updateUrl, graphStoreUrl] = urls.map(({ href }) => href)
+  const endpoints = { query: queryUrl!, update: updateUrl!, graphStore: graphStoreUrl! }
+  return { iri, ...endpoints, ...(credentials && { credentials }), embedded: false }
+}
+
+const basic = (user: string | undefined, password: string | undefined): ServiceDescription['credentials'] =>
+  user === undefined ? undefined : { user, password: password ?? '' }
+
+/** RFC 3986 §3.2.1: user information is percent-encoded in a URL. */
+function decoded(text: string | undefined): string | undefined {
+  try {
+    return text === undefined ? undefined : decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}

@@ -1,0 +1,145 @@
+// In charge of the gateway value: opens everything that answers requests, each with a way to close it.
+import { randomUUID } from 'node:crypto'
+import { makeAddressMatcher, type AddressMatcher } from '../../policies/fetch/address.js'
+import { makeGuardedFetch, type GuardedFetch, type GuardedFetchSettings } from '../../policies/fetch/guarded-fetch.js'
+import { makeWebIdVerifier, type WebIdVerifier } from '../../policies/identity/webid.js'
+import { makeMail } from '../agents/mail.js'
+import { makeGatewayCaches } from '../caches.js'
+import type { Certificates } from './certificates.js'
+import type { DescribedDataspace } from '../configuration/dataspace.js'
+import type { Settings } from '../configuration/settings.js'
+import { makeLocks, type Locks } from '../documents/locks.js'
+import { SIGN_UPS } from '../endpoints/sign-up.js'
+import { openPool } from '../evaluation/pool.js'
+import { membersOf, type Dataspace, type Gateway } from '../gateway.js'
+import { makeTargetParser, siteOf } from '../http/target.js'
+import type { Identities } from '../identity/identities.js'
+import type { Log } from '../log.js'
+import { isFailure } from '../problem.js'
+import { makeCaches, openDataspace } from './open-dataspace.js'
+import { openIdentities } from './open-identities.js'
+import { backendsOf, makeStores, type OpenStore } from './open-stores.js'
+import { makePlaces } from '../places.js'
+import { makeProxying, ownUrls, proxyLimits } from '../proxy/linked-data-proxy.js'
+import { makeLoadContext } from '../rdf/json-ld-contexts.js'
+import { makeReadProfile } from '../request/identify.js'
+import { ENDPOINT_NAMES } from '../routes.js'
+
+export interface Parts {
+  readonly settings: Settings
+  readonly dataspaces: readonly DescribedDataspace[]
+  readonly certificates: Certificates
+  readonly openStore?: OpenStore
+  readonly log: Log
+  readonly now: () => number
+}
+
+export type Closer = () => Promise<unknown> | void
+
+/** Everything that it opens adds its closer, also if a later part fails. Throws StartFailure. */
+export async function makeGateway(parts: Parts, closers: Closer[]): Promise<Gateway> {
+  const { settings, dataspaces: described, log, now } = parts
+  const mail = makeMail(settings)
+  const { destinations, fetcher, proxied } = openFetchers(settings, described, closers)
+  const threads = openThreads(settings, closers)
+  const locks = makeLocks()
+  const dataspaces = await openDataspaces(parts, locks, closers)
+  const site = siteOf(membersOf(dataspaces), ENDPOINT_NAMES)
+  const readProfile = makeReadProfile(site, fetcher)
+  const { identities, close } = await openIdentities(settings, destinations, { readProfile, log, now })
+  closers.push(close)
+  return {
+    dataspaces,
+    targetOf: makeTargetParser(site),
+    webIds: withIdentities(makeWebIdVerifier({ readProfile, now }), identities),
+    identities,
+    ...threads,
+    locks,
+    log,
+    now,
+    uuid: randomUUID,
+    loadContext: makeLoadContext(fetcher),
+    proxying: makeProxying(settings.proxy, basesOf(described), proxied),
+    takeSignUp: makePlaces(SIGN_UPS),
+    caches: makeGatewayCaches(settings.cache === 'off' ? 0 : settings.cache / 4),
+    ...(mail && { mail }),
+    answered: new Map(),
+    settings: {
+      maxBody: settings.maxBody,
+      requirePreconditions: settings.requirePreconditions,
+      enforce: settings.enforce,
+      allowService: settings.allowService,
+    },
+  }
+}
+
+function openThreads(settings: Settings, closers: Closer[]): Pick<Gateway, 'evaluation' | 'validation'> {
+  const evaluation = openPool({ timeLimit: settings.patchTimeout })
+  const validation = openPool({ timeLimit: settings.patchTimeout })
+  closers.push(evaluation.close, validation.close)
+  return { evaluation, validation }
+}
+
+interface Fetchers {
+  readonly destinations: GuardedFetchSettings
+  /** For what the gateway itself needs from other servers. */
+  readonly fetcher: GuardedFetch
+  /** For the Linked Data proxy. */
+  readonly proxied: GuardedFetch
+}
+
+function openFetchers(settings: Settings, described: readonly DescribedDataspace[], closers: Closer[]): Fetchers {
+  const destinations = {
+    allow: matcherOf(settings.allowFetch),
+    never: [...backendsOf(described), ...ownPorts(settings)],
+    isOwn: ownUrls(basesOf(described)),
+  }
+  const fetcher = makeGuardedFetch(destinations)
+  const proxied = makeGuardedFetch({ ...destinations, ...proxyLimits(settings.proxyTimeout) })
+  closers.push(fetcher.close, proxied.close)
+  return { destinations, fetcher, proxied }
+}
+
+async function openDataspaces(
+  { settings, dataspaces, certificates, openStore, log, now }: Parts,
+  locks: Locks,
+  closers: Closer[],
+): Promise<readonly Dataspace[]> {
+  const stores = makeStores(settings, openStore)
+  closers.push(stores.close)
+  const cacheOf = makeCaches(settings, 2 * dataspaces.length, now)
+  const opened: Dataspace[] = []
+  for (const each of dataspaces) {
+    const surroundings = { settings, certificates, open: stores.open, cacheOf, locks, log, now }
+    const { dataspace, close } = await openDataspace(each, surroundings)
+    opened.push(dataspace)
+    closers.push(close)
+  }
+  return opened
+}
+
+/** When a document changes, both forget what they have derived from it. */
+const withIdentities = (webIds: WebIdVerifier, identities: Identities): WebIdVerifier => ({
+  ...webIds,
+  forget(document) {
+    webIds.forget(document)
+    identities.forget(document)
+  },
+  clear() {
+    webIds.clear()
+    identities.clear()
+  },
+})
+
+const basesOf = (described: readonly DescribedDataspace[]): string[] =>
+  described.flatMap(({ endUser, admin }) => [endUser.base, admin.base])
+
+export function matcherOf(cidrs: readonly string[]): AddressMatcher {
+  const matcher = makeAddressMatcher(cidrs)
+  if (isFailure(matcher)) throw new TypeError('settings let a malformed address through')
+  return matcher
+}
+
+// On loopback the gateway's own listeners believe more than they would from outside.
+const ownPorts = ({ https, http, management }: Settings): string[] =>
+  [https, http, management].filter((port) => port !== 'off').map((port) => `localhost:${port}`)
