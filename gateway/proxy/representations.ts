@@ -113,13 +113,20 @@ async function meaningOf(content: ProxiedContent, options: ReadOptions): Promise
     return readResults(body.toString('utf8'), mediaType) ?? unreadable('it contains no SPARQL results.')
   }
   const triples = await readGraph(body, contentType, url, options)
-  return isFailure(triples) ? unreadable(triples.detail) : graphOf(triples.map(relabelled))
+  return isFailure(triples) ? unreadable(triples.detail) : graphOf(relabelled(triples))
 }
 
 const unreadable = (reason: string): Problem =>
   problem('proxy.failed', `The other server sent content that does not match its Content-Type: ${reason}`)
 
-/** Labels of blank nodes depend on this content only: equal content gives equal bytes, as its entity-tag says. */
-const relabelled = ({ subject, predicate, object }: Quad): Quad => quad(own(subject), predicate, own(object))
-const own = <T extends Quad['subject'] | Quad['object']>(term: T): T =>
-  (term.termType === 'BlankNode' ? blankNode(term.value.replace(/^d\d+/, '')) : term) as T
+/** Blank nodes are numbered in the order of the content: equal content gives equal bytes, as its entity-tag says. */
+function relabelled(triples: readonly Quad[]): Quad[] {
+  const labels = new Map<string, string>()
+  const own = <T extends Quad['subject'] | Quad['object']>(term: T): T => {
+    if (term.termType !== 'BlankNode') return term
+    const label = labels.get(term.value) ?? `b${labels.size}`
+    labels.set(term.value, label)
+    return blankNode(label) as Quad['subject'] as T
+  }
+  return triples.map(({ subject, predicate, object }) => quad(own(subject), predicate, own(object)))
+}
