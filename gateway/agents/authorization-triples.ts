@@ -7,18 +7,18 @@ export interface NewAuthorization {
   readonly label: string
   readonly modes: readonly ('Read' | 'Write' | 'Append' | 'Control')[]
   /** A group by its slug, or a class of agents. */
-  readonly to: readonly ('owners' | 'writers' | 'readers' | typeof EVERYONE | typeof IDENTIFIED)[]
+  readonly to: readonly ('owners' | 'writers' | 'readers' | typeof EVERYONE_CLASS | typeof IDENTIFIED_CLASS)[]
   readonly classes?: readonly string[]
   readonly resources?: readonly string[]
 }
 
-export const EVERYONE = FOAF('Agent')
-export const IDENTIFIED = ACL('AuthenticatedAgent')
+export const EVERYONE_CLASS = FOAF('Agent')
+export const IDENTIFIED_CLASS = ACL('AuthenticatedAgent')
 /** WebID-TLS: servers that check an agent's certificate must be able to read its profile and key. */
 export const publicProfile = (label: string, documents: readonly string[]): Omit<NewAuthorization, 'slug'> => ({
   label,
   modes: ['Read'],
-  to: [EVERYONE, IDENTIFIED],
+  to: [EVERYONE_CLASS, IDENTIFIED_CLASS],
   resources: documents,
 })
 
@@ -33,7 +33,7 @@ export function authorizationTriples(
     triple(authorization, RDFS('label'), text(label)),
     ...modes.map((mode) => triple(authorization, ACL('mode'), iri(ACL(mode)))),
     ...to.map((whom) =>
-      whom === EVERYONE || whom === IDENTIFIED
+      whom === EVERYONE_CLASS || whom === IDENTIFIED_CLASS
         ? triple(authorization, ACL('agentClass'), iri(whom))
         : triple(authorization, ACL('agentGroup'), iri(`${admin}acl/groups/${whom}/#this`)),
     ),

@@ -20,7 +20,7 @@ import {
   type GatewayAnswer,
   type GatewayClient,
 } from './gateway-client.js'
-import { refusalOf } from './gateway-refusal.js'
+import { gatewayRefusal } from './gateway-refusal.js'
 import { noDocument } from './history-arguments.js'
 import { isFailure } from '../problem.js'
 import { graphOf, type Graph } from '../rdf/graph.js'
@@ -118,7 +118,9 @@ async function run(given: AccessArguments, open: Open, out: Terminal['out']): Pr
     const query = new URLSearchParams({ this: about, ...more })
     const answer = await application.send('GET', `access?${query.toString()}`, { Accept: 'application/n-triples' })
     if (isFailure(answer)) return answer
-    return answer.status === 200 ? graphOf(readNTriples(answer.body.toString()) ?? []) : refusalOf(answer, document)
+    return answer.status === 200
+      ? graphOf(readNTriples(answer.body.toString()) ?? [])
+      : gatewayRefusal(answer, document)
   }
   if (action === 'explain') {
     const graph = await ask(url.href, { agent: agent ?? '', mode })
@@ -161,7 +163,7 @@ async function documentsUnder(
   const fields = { 'Content-Type': 'application/sparql-query', Accept: 'application/sparql-results+json' }
   const answer = await client.send('POST', '', fields, Buffer.from(query))
   if (isFailure(answer)) return answer
-  if (answer.status !== 200) return refusalOf(answer, document)
+  if (answer.status !== 200) return gatewayRefusal(answer, document)
   const { results } = JSON.parse(answer.body.toString()) as { results: { bindings: { g: { value: string } }[] } }
   return results.bindings.map(({ g }) => g.value).filter((graph) => graph.endsWith('/'))
 }

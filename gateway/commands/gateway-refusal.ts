@@ -5,7 +5,7 @@ import { readTrig } from '../rdf/read.js'
 import { DCT } from '../rdf/vocabulary.js'
 
 /** @param client of the document that the command is about */
-export function refusalOf(
+export function gatewayRefusal(
   answer: GatewayAnswer,
   client: Pick<GatewayClient, 'connection' | 'identified'>,
 ): CommandFailure {

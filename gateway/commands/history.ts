@@ -10,7 +10,7 @@ import {
   type HistoryCommand,
 } from './history-arguments.js'
 import { makeGatewayClient, type GatewayAnswer, type GatewayClient } from './gateway-client.js'
-import { refusalOf } from './gateway-refusal.js'
+import { gatewayRefusal } from './gateway-refusal.js'
 import { differenceText, versionsText } from './history-text.js'
 import type { TimeMapJson } from '../memento/time-map.js'
 import { isFailure } from '../problem.js'
@@ -105,7 +105,7 @@ async function restore(
   const version = await read(client, `?version=${versions[0]}`, N_TRIPLES)
   // Before `live`: a GET is refused with a reason, a HEAD has no body for one.
   if (isFailure(version)) return version
-  if (live.status !== 200 && live.status !== 404) return refusalOf(live, client)
+  if (live.status !== 200 && live.status !== 404) return gatewayRefusal(live, client)
   const commit = version.fields.etag!.slice(1, -1)
   const condition: Record<string, string> =
     live.status === 404 ? { 'If-None-Match': '*' } : { 'If-Match': live.fields.etag! }
@@ -113,7 +113,7 @@ async function restore(
   const source = { 'Content-Type': N_TRIPLES, 'Content-Location': `${url.href}?version=${commit}` }
   const written = await client.send('PUT', '', { ...source, ...condition }, version.body)
   if (isFailure(written)) return written
-  if (written.status !== 200 && written.status !== 201) return refusalOf(written, client)
+  if (written.status !== 200 && written.status !== 201) return gatewayRefusal(written, client)
   out(`${url.href} is again what it was as of ${version.fields['memento-datetime']} (${commit}).\n`)
   return undefined
 }
@@ -122,5 +122,5 @@ const N_TRIPLES = 'application/n-triples'
 
 async function read(client: GatewayClient, query: string, accept: string): Promise<GatewayAnswer | CommandFailure> {
   const answer = await client.send('GET', query, { Accept: accept })
-  return isFailure(answer) || answer.status === 200 ? answer : refusalOf(answer, client)
+  return isFailure(answer) || answer.status === 200 ? answer : gatewayRefusal(answer, client)
 }

@@ -14,11 +14,7 @@ export function barText(what: string, { documents, of }: Extract<MirrorEvent, { 
 
 const WIDTH = Math.max(...MISMATCHES.map(({ length }) => length)) + 2
 
-export const differenceText = ({
-  document,
-  difference,
-  detail,
-}: Extract<MirrorEvent, { event: 'difference' }>): string =>
+export const mismatchText = ({ document, difference, detail }: Extract<MirrorEvent, { event: 'difference' }>): string =>
   `${difference.padEnd(WIDTH)}${document}${detail === undefined ? '' : `  ${detail}`}\n`
 
 /** @param swept true if the differences have been committed */

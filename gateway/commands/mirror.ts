@@ -20,7 +20,7 @@ import { sweep, verify, type SweepOptions } from '../mirror/mirror.js'
 import { whyBehind, type Mirrored } from '../mirror/mirrored.js'
 import { rebuild } from '../mirror/rebuild.js'
 import type { MirrorEvent, MirrorOutcome, Report } from '../mirror/report.js'
-import { barText, differenceText, outcomeText } from './mirror-text.js'
+import { barText, mismatchText, outcomeText } from './mirror-text.js'
 import { isFailure, type Failure } from '../problem.js'
 import { openMirrored } from '../start/open-history.js'
 import { makeStores, type OpenStore } from '../start/open-stores.js'
@@ -81,7 +81,7 @@ async function mirrorOne(
   const outcome = await outcomeOf(member, given, { report, now: terminal.now, ...(openStore && { openStore }) })
   terminal.waiting(undefined)
   found.sort((a, b) => (a.document < b.document ? -1 : Number(a.document > b.document)))
-  if (!given.json) for (const one of found) out(printable(differenceText(one)))
+  if (!given.json) for (const one of found) out(printable(mismatchText(one)))
   if (isFailure(outcome)) {
     error(`triplegate: ${base}: ${printable(outcome.detail)}\n`)
     return { result: { application: base, failure: outcome.detail }, found, exit: EXIT.failed }

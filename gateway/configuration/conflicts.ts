@@ -1,7 +1,7 @@
 // In charge of conflicts between configured applications: bases, hosts, repositories and datasets that they must not
 // share. Pure.
 import {
-  isLoopback,
+  isLoopbackUrl,
   type DescribedApplication,
   type DescribedDataspace,
   type ServiceDescription,
@@ -84,7 +84,7 @@ function datasetsOf({ query, update, graphStore }: Partial<ServiceDescription>):
   return [query, update, graphStore].flatMap((endpoint) => {
     if (endpoint === undefined) return []
     const { hostname, port, protocol, pathname } = new URL(endpoint)
-    const host = isLoopback(endpoint) ? 'localhost' : hostname
+    const host = isLoopbackUrl(endpoint) ? 'localhost' : hostname
     const path = pathname.replace(/\/$/, '').replace(/\/(query|sparql|update|data|get)$/, '')
     return [`${host}:${port || (protocol === 'https:' ? 443 : 80)}${path}`]
   })

@@ -50,8 +50,10 @@ export interface DescribedDataspace {
 
 const LOOPBACK = /^(localhost|.*\.localhost|127\.\d+\.\d+\.\d+|\[::1\])$/
 
-export const isLoopback = (url: string): boolean => LOOPBACK.test(new URL(url).hostname)
+export const isLoopbackUrl = (url: string): boolean => LOOPBACK.test(new URL(url).hostname)
 
 /** The default address to listen at: `localhost` if every base is on localhost, else every address. */
 export const listenAddress = (dataspaces: readonly DescribedDataspace[]): 'localhost' | '::' =>
-  dataspaces.every(({ endUser, admin }) => isLoopback(endUser.base) && isLoopback(admin.base)) ? 'localhost' : '::'
+  dataspaces.every(({ endUser, admin }) => isLoopbackUrl(endUser.base) && isLoopbackUrl(admin.base))
+    ? 'localhost'
+    : '::'

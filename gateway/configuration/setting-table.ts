@@ -1,6 +1,15 @@
 // In charge of the one table of settings, by groups: the parser, `--help` and docs/settings.md are made from it.
 import * as values from './setting-values.js'
-import { addresses, baseUrl, milliseconds, port, storeUrl, text, yesOrNo, type InvalidValue } from './setting-values.js'
+import {
+  addresses,
+  baseUrl,
+  milliseconds,
+  port,
+  storeUrl,
+  anyText,
+  yesOrNo,
+  type InvalidValue,
+} from './setting-values.js'
 import { of, row, type Detail, type SettingRow } from './setting-row.js'
 
 const LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
@@ -24,12 +33,12 @@ const STORES = [
   row('admin-graph-store-endpoint', of('URL', storeUrl), 'Graph Store Protocol endpoint of the admin store.', {
     otherwise: '{admin-backend}/data',
   }),
-  row('backend-user', of('NAME', text), 'User name for the backend (HTTP Basic).'),
-  row('backend-password', of('PASSWORD', text), 'Password for the backend.', secret),
-  row('backend-token', of('TOKEN', text), 'Bearer token for the backend.', secret),
-  row('admin-backend-user', of('NAME', text), 'User name for the admin backend (HTTP Basic).'),
-  row('admin-backend-password', of('PASSWORD', text), 'Password for the admin backend.', secret),
-  row('admin-backend-token', of('TOKEN', text), 'Bearer token for the admin backend.', secret),
+  row('backend-user', of('NAME', anyText), 'User name for the backend (HTTP Basic).'),
+  row('backend-password', of('PASSWORD', anyText), 'Password for the backend.', secret),
+  row('backend-token', of('TOKEN', anyText), 'Bearer token for the backend.', secret),
+  row('admin-backend-user', of('NAME', anyText), 'User name for the admin backend (HTTP Basic).'),
+  row('admin-backend-password', of('PASSWORD', anyText), 'Password for the admin backend.', secret),
+  row('admin-backend-token', of('TOKEN', anyText), 'Bearer token for the admin backend.', secret),
 ] as const
 
 const HISTORY = [
@@ -39,7 +48,7 @@ const HISTORY = [
   row('admin-history', of('PLACE', values.historyPlace), "Repository of the admin application's history.", {
     otherwise: 'local for an embedded store, else off',
   }),
-  row('history-token', of('TOKEN', text), 'Token for the repositories on GitHub.', secret),
+  row('history-token', of('TOKEN', anyText), 'Token for the repositories on GitHub.', secret),
   row('history-api', of('URL', values.apiUrl), "Base URL of GitHub's REST API.", {
     otherwise: 'https://api.github.com; for GitHub Enterprise https://HOST/api/v3',
   }),
@@ -54,7 +63,7 @@ const ADDRESSES = [
       otherwise: 'https://localhost:{https}/',
     },
   ),
-  row('admin-base', of('URL', text), 'Public base URL of the admin application, or its path under the base.', {
+  row('admin-base', of('URL', anyText), 'Public base URL of the admin application, or its path under the base.', {
     otherwise: '{base}admin/',
   }),
 ] as const
@@ -62,18 +71,18 @@ const ADDRESSES = [
 const FILES = [
   row(
     'config',
-    of('FILE', text),
+    of('FILE', anyText),
     'TriG file with applications and services, in place of the settings above.',
     repeatable,
   ),
-  row('credentials', of('FILE', text), 'TriG file with the credentials of those services and repositories.'),
-  row('data', of('FOLDER', text), 'Folder for certificates, journal and history.', { default: './data' }),
+  row('credentials', of('FILE', anyText), 'TriG file with the credentials of those services and repositories.'),
+  row('data', of('FOLDER', anyText), 'Folder for certificates, journal and history.', { default: './data' }),
 ] as const
 
 const LISTENERS = [
   row('https', of('PORT', port), 'Port for HTTPS with client certificates, or off.', { default: '8443' }),
   row('http', of('PORT', port), 'Port for plain HTTP behind a TLS proxy, or off.', { default: 'off' }),
-  row('host', of('ADDRESS', text), 'Address to listen at; :: is every address.', {
+  row('host', of('ADDRESS', anyText), 'Address to listen at; :: is every address.', {
     otherwise: 'localhost if every base is on localhost, else ::',
   }),
   row('trusted-proxy', of('CIDR', addresses), 'Proxies whose Client-Cert field the gateway believes.', repeatable),
@@ -87,13 +96,13 @@ const IDENTITY = [
     otherwise: 'created at the first start',
   }),
   row('oidc-issuer', of('URL', values.httpsUrl), 'OpenID Connect provider, for log-in and for bearer tokens.'),
-  row('oidc-client-id', of('ID', text), 'Client id of this gateway at the provider.'),
-  row('oidc-client-secret', of('SECRET', text), 'Client secret; leave it out for a public client.', secret),
-  row('oidc-scope', of('SCOPE', text), 'Scopes to request from the provider.', { default: 'openid email profile' }),
+  row('oidc-client-id', of('ID', anyText), 'Client id of this gateway at the provider.'),
+  row('oidc-client-secret', of('SECRET', anyText), 'Client secret; leave it out for a public client.', secret),
+  row('oidc-scope', of('SCOPE', anyText), 'Scopes to request from the provider.', { default: 'openid email profile' }),
   row('oidc-name', of('NAME', values.providerName), "The provider's name in oauth2/authorize/NAME.", {
     default: 'oidc',
   }),
-  row('oidc-audience', of('AUDIENCE', text), 'Audience to accept in tokens, besides the client id.', repeatable),
+  row('oidc-audience', of('AUDIENCE', anyText), 'Audience to accept in tokens, besides the client id.', repeatable),
   row('session-lifetime', of('MS', milliseconds), 'Lifetime of a log-in, in milliseconds.', { default: '43200000' }),
 ] as const
 

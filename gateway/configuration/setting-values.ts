@@ -11,7 +11,7 @@ export interface InvalidValue extends Failure<'value.invalid'> {
 const invalid = (detail: string, fix: string): InvalidValue => ({ failure: 'value.invalid', detail, fix })
 
 /** Any text that is not empty: a file, a folder, a name, a password. */
-export const text = (value: string): string => value
+export const anyText = (value: string): string => value
 
 /** A port number, 0 for one that the system chooses, or `off`. */
 export const port = (value: string): number | 'off' | InvalidValue =>

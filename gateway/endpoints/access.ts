@@ -3,7 +3,7 @@
 import type { Mode } from '../../policies/authorizations/authorization.js'
 import type { Decision } from '../../policies/decide.js'
 import { isOpen, judge, lookUp, type Facts } from '../request/access.js'
-import { audit, explain, type AskedTarget } from './explain.js'
+import { audit, explain, type AccessSubject } from './explain.js'
 import type { Asked, EndpointTarget } from '../request/route.js'
 import { run } from '../steps.js'
 import type { Response } from '../http/exchange.js'
@@ -28,7 +28,7 @@ export async function access({ context, target: { query } }: Asked<EndpointTarge
 }
 
 /** The document or endpoint of this dataspace with this URL. */
-function askedTarget({ gateway, dataspace }: Context, given: string | null): AskedTarget | Problem {
+function askedTarget({ gateway, dataspace }: Context, given: string | null): AccessSubject | Problem {
   if (given === null) return problem('request.malformed', 'Name the document, as ?this=URL.')
   const foreign = problem('request.malformed', '?this= is not the URL of a document or endpoint of this dataspace.')
   if (!URL.canParse(given)) return foreign
@@ -36,7 +36,7 @@ function askedTarget({ gateway, dataspace }: Context, given: string | null): Ask
   const target = gateway.targetOf(pathname + search, host)
   if (isFailure(target) || (target.kind !== 'document' && target.kind !== 'endpoint')) return foreign
   const isOurs = target.dataspace === dataspace
-  return isOurs && new URL(target.application.base).origin === origin ? (target as AskedTarget) : foreign
+  return isOurs && new URL(target.application.base).origin === origin ? (target as AccessSubject) : foreign
 }
 
 /**

@@ -17,7 +17,7 @@ import { webId } from '../configuration/setting-values.js'
 import { ACL, RDF, TGA, XSD } from '../rdf/vocabulary.js'
 
 /** The document or endpoint that a question is about. */
-export type AskedTarget = Target<Member> & { readonly kind: 'document' | 'endpoint' }
+export type AccessSubject = Target<Member> & { readonly kind: 'document' | 'endpoint' }
 
 /** The refusal of an agent without Control on the admin application. */
 export function controlRefused({ dataspace, agent, trace }: Context): undefined | Problem {
@@ -38,7 +38,7 @@ const MODES: readonly Mode[] = ['Read', 'Write', 'Append', 'Control']
 /** Answers `?agent=` (empty or left out: an anonymous client) and `?mode=` (default: Read). */
 export async function explain(
   context: Context,
-  asked: AskedTarget,
+  asked: AccessSubject,
   query: URLSearchParams,
 ): Promise<Response | Problem> {
   const refused = controlRefused(context)
@@ -81,7 +81,7 @@ export async function explain(
 }
 
 /** Answers `?audit`: every authorization about the document, and its owners. */
-export async function audit(context: Context, asked: AskedTarget): Promise<Response | Problem> {
+export async function audit(context: Context, asked: AccessSubject): Promise<Response | Problem> {
   const refused = controlRefused(context)
   if (refused) return refused
   const { application } = asked

@@ -1,6 +1,6 @@
 // In charge of evaluating the updates, queries and shapes of clients and ontologies in a pool of threads, with limits on time
 // and memory: updates are analysed and run (PATCH), queries are analysed, constraints are checked.
-import type { Evaluated, Job, Limits, Validation } from './worker.js'
+import type { Evaluated, EvaluationJob, Limits, Validation } from './worker.js'
 import { CLOSING, makeJobQueue } from './job-queue.js'
 import type { Patch } from '../sparql/patch.js'
 import { isFailure, problem, type Problem } from '../problem.js'
@@ -46,13 +46,13 @@ export interface PoolOptions {
 const DEFAULT_LIMITS: Limits = { memory: 256 * 2 ** 20, growth: 16 * 2 ** 20 }
 const BROKEN = problem('internal', 'The evaluation broke off.')
 
-type Thread = LimitedThread<Job, Evaluated>
+type Thread = LimitedThread<EvaluationJob, Evaluated>
 
 /** Starts the threads and keeps them warm. Jobs wait in order of arrival. */
 export function openPool(options: PoolOptions = {}): EvaluationPool {
   const { timeLimit = 5000, workers = 1, queue = 100, patience = 2 * timeLimit } = options
   const limits = { ...DEFAULT_LIMITS, ...options.limits }
-  const jobs = makeJobQueue<Job, Evaluated>(queue, patience)
+  const jobs = makeJobQueue<EvaluationJob, Evaluated>(queue, patience)
   const threads = new Set<Thread>()
   let closed = false
 
@@ -89,7 +89,7 @@ export function openPool(options: PoolOptions = {}): EvaluationPool {
   }
 }
 
-const callsTo = (send: (job: Job) => Promise<Evaluated>): Omit<EvaluationPool, 'close'> => ({
+const callsTo = (send: (job: EvaluationJob) => Promise<Evaluated>): Omit<EvaluationPool, 'close'> => ({
   analyse: (update, base) => send({ kind: 'analyse', update, base }) as Promise<Patch | Problem>,
   analyseSparql: (form, text, base, dataset) =>
     send({ kind: 'analyseSparql', form, text, base, dataset }) as Promise<QueryAnalysis | UpdateAnalysis | Problem>,
@@ -108,7 +108,7 @@ const startEvaluation = (limits: Limits): Promise<Thread> =>
         : BROKEN,
   })
 
-function tooLong({ kind }: Job, timeLimit: number): Problem {
+function tooLong({ kind }: EvaluationJob, timeLimit: number): Problem {
   const work = kind === 'validate' ? 'Checking the constraints' : 'The update'
   return problem('update.time', `${work} took longer than the limit of ${timeLimit / 1000} s, and was ended.`)
 }

@@ -17,7 +17,7 @@ import {
   type UpdateAnalysis,
 } from '../sparql/analysis.js'
 
-export type Job =
+export type EvaluationJob =
   | { readonly kind: 'analyse'; readonly update: string; readonly base: string }
   | {
       readonly kind: 'analyseSparql'
@@ -49,7 +49,7 @@ const engine = { oxigraph, growth, newLabels: makeNewLabels() }
 /** Oxigraph gives no memory back: a thread that has taken this much is replaced. */
 const KEPT_BYTES = 128 * 1024 * 1024
 
-async function doJob(job: Job): Promise<Reply> {
+async function doJob(job: EvaluationJob): Promise<Reply> {
   switch (job.kind) {
     case 'analyse':
       return done(analyse(job.update, job.base))
@@ -73,7 +73,7 @@ function analyse(update: string, base: string): Patch | Problem {
   return last.patch
 }
 
-function patch({ nTriples, update, base }: Job & { kind: 'patch' }): Reply {
+function patch({ nTriples, update, base }: EvaluationJob & { kind: 'patch' }): Reply {
   const analysed = analyse(update, base)
   if (isFailure(analysed)) return done(analysed)
   try {
@@ -101,7 +101,7 @@ const reasonOf = ({ message }: Error): string =>
 
 let check: { readonly version: string; readonly run: ConstraintCheck } | undefined
 
-async function validate({ shapes, shapesVersion, data }: Job & { kind: 'validate' }): Promise<Reply> {
+async function validate({ shapes, shapesVersion, data }: EvaluationJob & { kind: 'validate' }): Promise<Reply> {
   if (check?.version !== shapesVersion) {
     check = { version: shapesVersion, run: await makeConstraintCheck(parsed(shapes, 'o')) }
   }
@@ -117,7 +117,7 @@ async function validate({ shapes, shapesVersion, data }: Job & { kind: 'validate
 const parsed = (text: string, blankNodePrefix: string): Quad[] =>
   new Parser({ format: 'N-Triples', blankNodePrefix }).parse(text)
 
-parentPort!.on('message', (job: Job) => {
+parentPort!.on('message', (job: EvaluationJob) => {
   void doJob(job).then((reply) => parentPort!.postMessage(reply))
 })
 parentPort!.postMessage('ready' satisfies ThreadMessage<Evaluated>)

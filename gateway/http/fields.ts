@@ -42,7 +42,7 @@ export function fieldsOf(rawHeaders: readonly string[]): Fields {
 }
 
 /** Every value of one field, of which `fieldsOf` gives the first or joins them. */
-export function valuesOf(rawHeaders: readonly string[], name: string): string[] {
+export function fieldLines(rawHeaders: readonly string[], name: string): string[] {
   const values: string[] = []
   for (let i = 0; i < rawHeaders.length; i += 2) {
     if (lowerCase(rawHeaders[i]!) === name) values.push(rawHeaders[i + 1]!)

@@ -8,7 +8,7 @@ import { problem, type Problem } from '../problem.js'
 import type { Awaitable } from '../steps.js'
 import { awaitsContinue, readBody } from './body.js'
 import type { Request, Response } from './exchange.js'
-import { fieldsOf, valuesOf } from './fields.js'
+import { fieldsOf, fieldLines } from './fields.js'
 import { certificateOf } from './peer-certificate.js'
 import { discard, KEEP_ALIVE_MS, send, withoutBody } from './send.js'
 
@@ -165,7 +165,7 @@ function arrival(raw: IncomingMessage, response: ServerResponse, settings: Liste
     method: raw.method!,
     requestTarget: (raw as { originalUrl?: string }).originalUrl ?? raw.url!,
     fields,
-    hosts: valuesOf(raw.rawHeaders, 'host').length,
+    hosts: fieldLines(raw.rawHeaders, 'host').length,
     certificate: certificateOf(raw, fields, settings.isTrustedProxy),
     receivedAt: settings.now(),
     signal() {

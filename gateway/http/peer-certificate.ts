@@ -5,7 +5,7 @@ import { TLSSocket } from 'node:tls'
 import { parseClientCertField } from '../../policies/identity/client-certificate.js'
 import type { Request } from './exchange.js'
 import { problem } from '../problem.js'
-import { valuesOf, type Fields } from './fields.js'
+import { fieldLines, type Fields } from './fields.js'
 
 /** From TLS, whose handshake proves possession of the key; else from the field of a trusted proxy (RFC 9440). */
 export function certificateOf(
@@ -16,7 +16,7 @@ export function certificateOf(
   const { socket } = raw
   if (socket instanceof TLSSocket) return peerCertificate(socket)
   if (!fields['client-cert'] || !isTrustedProxy || !isTrusted(socket, isTrustedProxy)) return undefined
-  const values = valuesOf(raw.rawHeaders, 'client-cert')
+  const values = fieldLines(raw.rawHeaders, 'client-cert')
   const der = values.length === 1 ? certificateIn(socket, values[0]!) : undefined
   return der ?? problem('credential.invalid', 'The Client-Cert field is not one RFC 9440 byte sequence or escaped PEM.')
 }

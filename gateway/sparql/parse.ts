@@ -3,7 +3,7 @@
 import sparqljs from 'sparqljs'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { placeOf, sparqlOf, tokensOf, type Token, type Tokens } from './tokens.js'
-import { walk, type Findings, type Node } from './tree.js'
+import { findingsIn, type Findings, type Node } from './tree.js'
 
 export interface Parsed extends Tokens {
   readonly tree: Node
@@ -43,7 +43,7 @@ export function parseSparql(source: string, { kind, base, change }: ParseOptions
     // The parser gives a text without any operation no type.
     if ((tree['type'] ?? 'update') !== kind)
       return unreadable(kind, `it is ${kind === 'query' ? 'an update' : 'a query'}`)
-    const findings = walk(tree, iriOf)
+    const findings = findingsIn(tree, iriOf)
     if (isFailure(findings)) return unreadable(kind, findings.detail)
     return { ...read, tokens, tree, findings, text: sparqlOf(tokens), iriOf }
   } catch (error) {

@@ -33,7 +33,7 @@ const JAVA = /^java:/i
 const DATATYPES = XSD('')
 
 /** A failure where a store could run out of stack. Without recursion: the client determines the depth. */
-export function walk(tree: Node, iriOf: (term: Node) => string): Findings | Failure<'too-deep'> {
+export function findingsIn(tree: Node, iriOf: (term: Node) => string): Findings | Failure<'too-deep'> {
   const graphs = new Set<string>()
   const services = new Set<string>()
   const found = { readsDefault: false, readsAnyGraph: false, isMagic: false, volatile: false, isServiceVariable: false }

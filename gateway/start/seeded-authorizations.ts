@@ -1,9 +1,9 @@
 // In charge of the authorizations that a dataspace starts with: LinkedDataHub 5.4, for the endpoints of spec 4.2 and 4.3.
-import { EVERYONE, IDENTIFIED, type NewAuthorization } from '../agents/authorization-triples.js'
+import { EVERYONE_CLASS, IDENTIFIED_CLASS, type NewAuthorization } from '../agents/authorization-triples.js'
 import { DEF, DH, NFO } from '../rdf/vocabulary.js'
 
 const DOCUMENTS = [DH('Item'), DH('Container'), DEF('Root')]
-const ALL = [EVERYONE, IDENTIFIED] as const
+const ALL = [EVERYONE_CLASS, IDENTIFIED_CLASS] as const
 
 export function seededGrants(base: string, admin: string): readonly NewAuthorization[] {
   const inBase = (...paths: string[]): string[] => paths.map((path) => base + path)
@@ -18,9 +18,9 @@ export function seededGrants(base: string, admin: string): readonly NewAuthoriza
   const rows: readonly (readonly [slug: string, label: string, modes: NewAuthorization['modes'], to: NewAuthorization['to'], on?: Pick<NewAuthorization, 'resources' | 'classes'>])[] = [
     // Names no resources: the owner decides what is public.
     ['public', 'Public access', ['Read'], ALL],
-    ['sign-up', 'Sign up', ['Read', 'Append'], [EVERYONE], { resources: inAdmin('ns', 'sign%20up') }],
-    ['oauth2-login', 'OpenID Connect login', ['Read'], [EVERYONE], { resources: inAdmin('oauth2/login') }],
-    ['oauth2-authorize', 'OpenID Connect callback', ['Read'], [EVERYONE], { resources: providers }],
+    ['sign-up', 'Sign up', ['Read', 'Append'], [EVERYONE_CLASS], { resources: inAdmin('ns', 'sign%20up') }],
+    ['oauth2-login', 'OpenID Connect login', ['Read'], [EVERYONE_CLASS], { resources: inAdmin('oauth2/login') }],
+    ['oauth2-authorize', 'OpenID Connect callback', ['Read'], [EVERYONE_CLASS], { resources: providers }],
     // Anybody can make a WebID, so append-request and sparql-endpoint name no agents until the owner does: a query reads
     // every document, and requests could be appended without end.
     ['append-request', 'Authorization requests', ['Append'], [], { resources: requests }],

@@ -1,5 +1,5 @@
 // In charge of the embedded store's replica: an Oxigraph thread that follows the graphs, and is filled again where it stopped.
-import type { GraphText, Job, Reply, Work } from './embedded-worker.js'
+import type { GraphText, StoreJob, Reply, Work } from './embedded-worker.js'
 import { startThread, type LimitedThread } from './limited-thread.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { givenUp } from './turns.js'
@@ -30,7 +30,7 @@ const BROKEN = problem(
 )
 const REFUSED = problem('store.refused', 'The embedded triplestore cannot do this.')
 
-type Thread = LimitedThread<Job, Reply>
+type Thread = LimitedThread<StoreJob, Reply>
 
 /** Starts nothing yet: the first work starts and fills the thread. `timeLimit`: ms, without the filling. */
 export function makeReplica(graphs: ReadonlyMap<string, string>, memory: number, timeLimit: number): Replica {

@@ -15,7 +15,7 @@ import { DEFAULT_GRAPH } from '../sparql/graph-sets.js'
 export type GraphText = readonly [graph: string, text: string]
 
 /** The thread applies `changed` before the work. */
-export type Job = { readonly changed: readonly GraphText[] } & Work
+export type StoreJob = { readonly changed: readonly GraphText[] } & Work
 export type Work =
   | { readonly kind: 'follow' }
   | { readonly kind: 'query'; readonly sparql: string; readonly accept: string }
@@ -37,7 +37,7 @@ const oxigraph = openOxigraph(workerData as number)
 const store = new oxigraph.Store()
 const texts = new Map<string, string>()
 
-function doJob(job: Job): void {
+function doJob(job: StoreJob): void {
   for (const [graph, text] of job.changed) follow(graph, text)
   switch (job.kind) {
     case 'follow':

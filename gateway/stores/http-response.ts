@@ -8,7 +8,7 @@ import { wholeText } from './whole-text.js'
 const DISCARD_BYTES = 64 * 1024
 
 /** Reads a body to its end, or as far as is cheap, so that its connection can be used again. */
-export function discard({ body }: Pick<StoreResponse, 'body'>): undefined {
+export function dropBody({ body }: Pick<StoreResponse, 'body'>): undefined {
   void body.dump({ limit: DISCARD_BYTES }).catch(() => undefined)
 }
 
@@ -36,7 +36,7 @@ const mediaTypeOf = (field: string | string[] | undefined): string | undefined =
 /** The problem of a response that is no success. */
 export function storeRefusal(response: StoreResponse): Problem {
   const { statusCode: status, headers } = response
-  discard(response)
+  dropBody(response)
   if (status === 503)
     return unreachable('The triplestore is not available at the moment.', delayOf(headers['retry-after']))
   if (status === 401 || status === 403)

@@ -1,6 +1,6 @@
 // In charge of a triplestore behind HTTP: SPARQL 1.1 Protocol and SPARQL 1.1 Graph Store HTTP Protocol as a GraphStore.
 import { isFailure, problem, type Problem } from '../problem.js'
-import { discard, piecesOf, storeRefusal, successOf, textOfBody } from './http-response.js'
+import { dropBody, piecesOf, storeRefusal, successOf, textOfBody } from './http-response.js'
 import { openExchange, type Exchange, type ExchangeLimits, type Sent, type StoreResponse } from './http-exchange.js'
 import { RESULTS_JSON } from '../rdf/sparql-results.js'
 import { MAX_GRAPH_BYTES, type Call, type GraphStore } from './store.js'
@@ -102,7 +102,7 @@ async function get(store: HttpStore, graph: string, call?: Call): Promise<StoreR
   const url = graphUrl(store.endpoints.graphStore, graph)
   const response = await send(store, { method: 'GET', url, fields: { accept: N_TRIPLES }, safe: true }, call)
   if (isFailure(response)) return response
-  return response.statusCode === 404 ? discard(response) : successOf(response, N_TRIPLES)
+  return response.statusCode === 404 ? dropBody(response) : successOf(response, N_TRIPLES)
 }
 
 /** SPARQL 1.1 Graph Store HTTP Protocol §5.3 */
@@ -138,21 +138,21 @@ async function runUpdate(store: HttpStore, body: string, call?: Call): Promise<u
 /** Nothing where the response has one of these statuses, else its problem. */
 function doneOf(response: StoreResponse | Problem, statuses: readonly number[]): undefined | Problem {
   if (isFailure(response)) return response
-  return statuses.includes(response.statusCode) ? discard(response) : storeRefusal(response)
+  return statuses.includes(response.statusCode) ? dropBody(response) : storeRefusal(response)
 }
 
 /** SPARQL 1.1 Protocol §2.1.6, §2.2.5: 400 where the store does not accept the text as SPARQL. */
 function refusedText(response: StoreResponse, code: 'query.syntax' | 'update.syntax'): Problem | undefined {
   const { statusCode: status } = response
   if (status === 500 && code === 'update.syntax') {
-    discard(response)
+    dropBody(response)
     return problem(
       'update.failed',
       'The triplestore did not run the update. Check whether each graph that it names exists, or exists already.',
     )
   }
   if (status !== 400) return undefined
-  discard(response)
+  dropBody(response)
   return problem(code, 'The triplestore does not accept this text as SPARQL 1.1.')
 }
 

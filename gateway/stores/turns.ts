@@ -3,11 +3,11 @@ import { problem, type Problem } from '../problem.js'
 import { StoreBreak } from './store.js'
 
 /** Gives the place back; a second call does nothing. */
-export type Release = () => void
+export type EndTurn = () => void
 
 export interface Turns {
   /** A place, at once or in turn. `store.overloaded` at once where too many calls wait; a Problem when the signal aborts. */
-  take(signal?: AbortSignal): Promise<Release | Problem>
+  take(signal?: AbortSignal): Promise<EndTurn | Problem>
 }
 
 const OVERLOADED = problem('store.overloaded', 'Too many requests wait for the triplestore.', {
@@ -23,7 +23,7 @@ export function makeTurns(places: number, waitingLimit: number): Turns {
   let free = places
   const waiting = new Set<() => void>()
 
-  const occupied = (): Release => {
+  const occupied = (): EndTurn => {
     let held = true
     return () => {
       if (!held) return
