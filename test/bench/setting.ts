@@ -43,6 +43,12 @@ export interface GatewayOptions {
   readonly node?: readonly string[]
   readonly log?: 'discard'
   readonly env?: Readonly<Record<string, string>>
+  /** The program of another checkout. */
+  readonly main?: string
+  /** A data folder and ports of its own, for a gateway beside another. */
+  readonly data?: string
+  readonly https?: number
+  readonly http?: number
 }
 
 export interface BenchGateway extends Pick<Started, 'pid' | 'end'> {
@@ -61,20 +67,20 @@ export interface BenchGateway extends Pick<Started, 'pid' | 'end'> {
 export async function makeSetting(): Promise<Setting | { readonly missing: string }> {
   const fetched = fetchFuseki()
   if ('missing' in fetched) return fetched
-  const [https, http] = [await freePort(), await freePort()]
-  const base = `https://localhost:${https}/`
+  const ports = { https: await freePort(), http: await freePort() }
+  const base = `https://localhost:${ports.https}/`
   const admin = `${base}admin/`
   const webId = agentOf(admin)
   const pem = await makeClientCertificate(webId, 'bench', Date.now())
   // RFC 9440 §2.1: the certificate as a byte sequence.
   const clientCert = `:${new X509Certificate(pem).raw.toString('base64')}:`
-  const data = mkdtempSync(join(tmpdir(), 'triplegate-bench-'))
-  const fuseki = await startQuietFuseki(fetched.jar, data)
+  const ownData = mkdtempSync(join(tmpdir(), 'triplegate-bench-'))
+  const fuseki = await startQuietFuseki(fetched.jar, ownData)
   const gateways = new Set<Started>()
   const close = async () => {
     await Promise.all([...gateways].map((gateway) => gateway.end()))
     await fuseki.stop()
-    rmSync(data, { recursive: true, force: true })
+    rmSync(ownData, { recursive: true, force: true })
   }
 
   const send = async (url: string, type: string, body: string): Promise<void> => {
@@ -101,14 +107,21 @@ export async function makeSetting(): Promise<Setting | { readonly missing: strin
   }
   const startGateway = async (
     flags: readonly string[] = [],
-    { node = [], ...options }: GatewayOptions = {},
+    {
+      node = [],
+      main = resolve('dist/gateway/main.js'),
+      data = ownData,
+      https = ports.https,
+      http = ports.http,
+      ...options
+    }: GatewayOptions = {},
   ): Promise<BenchGateway> => {
     const from = performance.now()
     const started = start(
       process.execPath,
       [
         ...node,
-        resolve('dist/gateway/main.js'),
+        main,
         'serve',
         ...['--base', base, '--https', String(https), '--http', String(http), '--trusted-proxy', '127.0.0.1/32'],
         ...['--backend', fuseki.url('ds'), '--admin-backend', fuseki.url('admin'), '--management', 'off'],
@@ -148,7 +161,7 @@ export async function makeSetting(): Promise<Setting | { readonly missing: strin
     versions: [`Fuseki ${fetched.version}`],
     base,
     admin,
-    data,
+    data: ownData,
     path: '/doc/',
     place: (core) => pin(fuseki.pid, ...PLACES[core]),
     store: (target, fields = {}) => ({

@@ -1,6 +1,7 @@
 // In charge of the rows about the gateway as a whole: by name, in one table, on one setting.
 import type { BenchTable, Part } from './bench-table.js'
 import { cachedGet, loggedGet, put, tlsGet, uncachedGet, warmStore, type Rows } from './documents.js'
+import { besideOther } from './beside.js'
 import { footprint } from './footprint.js'
 import { identities } from './identity.js'
 import { CONNECTIONS, generator } from './load.js'
@@ -60,6 +61,12 @@ export const TIER: Readonly<Record<string, TierPart>> = {
     measure: (setting) => large(setting, 500),
   },
   footprint: { about: 'start, and memory when idle and per stored byte', seconds: 35, measure: footprint },
+  beside: {
+    about: 'the rows of documents and queries beside the gateway of another checkout, BESIDE=FOLDER',
+    seconds: 110,
+    onRequest: true,
+    measure: (setting) => besideOther(setting, { ...USUAL, rounds: 7 }),
+  },
   css: {
     about: 'GET beside @solid/community-server over the same Fuseki; fetched from npm the first time (105 MB)',
     seconds: 45,
