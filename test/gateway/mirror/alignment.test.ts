@@ -162,7 +162,7 @@ void t.test('a start while GitHub', async (t) => {
     t.same(imports(second), [])
     t.same(
       (await github.history()).map(({ message }) => message.split('\n')[0]),
-      ['Somebody else', 'PUT /', 'PUT /late/'],
+      ['By another author', 'PUT /', 'PUT /late/'],
     )
     await second.running.close(1_000)
     down = true
