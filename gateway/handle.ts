@@ -1,6 +1,7 @@
 // In charge of the order of a request: parse → identify → look up → decide → (read | write | query | history | system) → respond.
 // Nothing else knows what comes before what.
 import { isCrossSite } from '../policies/cross-site.js'
+import type { Decision } from '../policies/decide.js'
 import type { Member, Gateway } from './gateway.js'
 import { tooLarge } from './http/body.js'
 import type { Request, Response } from './http/exchange.js'
@@ -10,7 +11,7 @@ import { endingSession } from './identity/cookies.js'
 import { makeTrace, type Trace } from './log.js'
 import { linksOfRefused } from './memento/history.js'
 import { isFailure, problem, type Problem } from './problem.js'
-import { decideOn, lookUp, type OwnTarget } from './request/access.js'
+import { decideOn, lookUp, type Facts, type OwnTarget } from './request/access.js'
 import type { Context } from './request/context.js'
 import { identify } from './request/identify.js'
 import { observe } from './request/observe.js'
@@ -19,7 +20,7 @@ import { methodNotAllowed, refusalOf } from './request/refusal.js'
 import { DOCUMENT_METHODS, enforceField, linkField, problemResponse, response } from './request/respond.js'
 import type { Asked, DecidedRoute, Route } from './request/route.js'
 import { routeOf } from './routes.js'
-import { run, wait, type Awaitable, type Steps } from './steps.js'
+import { after, run, wait, type Awaitable, type Steps } from './steps.js'
 
 /** Every request is answered: a throw is a bug, and becomes a 500 with the id that the log has too. At once where no step waits. */
 export function handle(request: Request, gateway: Gateway): Awaitable<Response> {
@@ -73,7 +74,8 @@ function* answer(request: Request, gateway: Gateway, accept: string | undefined,
     return refuse(problem('access.cross-site', 'A page of another site may not write here.'))
   }
 
-  const agent = yield* identify(request, target, gateway, trace)
+  let agent = identify(request, target, gateway, trace)
+  if (agent instanceof Promise) agent = yield* wait(agent)
   if (isFailure(agent)) return refuse(agent)
   const { application, dataspace } = target
   const context: Context = { gateway, request, application, dataspace, agent, accept, trace }
@@ -83,34 +85,52 @@ function* answer(request: Request, gateway: Gateway, accept: string | undefined,
     if (!isFailure(outcome)) return outcome
     return refuse(outcome, target.kind === 'proxied' ? [] : [linkField(application, agent.webId, undefined)])
   }
-  return yield* decided(asked, route as DecidedRoute, refuse)
+  const outcome = decided(asked, route as DecidedRoute, refuse)
+  return outcome instanceof Promise ? yield* wait(outcome) : outcome
 }
+
+type Refuse = (reason: Problem, links?: Response['fields']) => Response
 
 /** From the look-up on, where the gateway decides. */
-function* decided(
-  asked: Asked,
-  route: DecidedRoute,
-  refuse: (reason: Problem, links?: Response['fields']) => Response,
-): Steps<Response> {
+function decided(asked: Asked, route: DecidedRoute, refuse: Refuse): Awaitable<Response> {
   const { context, target, content } = asked
-  const { application, agent, trace, request } = context
-  const facts = yield* lookUp(context, target as OwnTarget)
-  if (isFailure(facts)) return refuse(facts)
-  const decision = decideOn(context, facts, route.needs(request.method, content))
-  if (isFailure(decision)) return refuse(decision)
-  trace.decision = decision
-  const outcome =
-    decision.allowed || route.decidesAgain
-      ? yield* wait(route.answer({ ...asked, facts, decision }))
+  return after(lookUp(context, target as OwnTarget), (facts) => {
+    if (isFailure(facts)) return refuse(facts)
+    const decision = decideOn(context, facts, route.needs(context.request.method, content))
+    if (isFailure(decision)) return refuse(decision)
+    context.trace.decision = decision
+    const mayProceed = decision.allowed || route.decidesAgain
+    const outcome = mayProceed
+      ? route.answer({ context, target, content, facts, decision })
       : refusalOf(decision, context, facts.iri)
-  if (!isFailure(outcome)) return outcome
-  const isLinked = !route.decidesAgain && (decision.allowed || outcome.failure === 'document.absent')
-  const links = isLinked ? yield* wait(linksOfRefused(context, facts)) : []
-  // A refusal names no modes: on which document they would be tells whether it exists (design 3).
-  return refuse(outcome, [linkField(application, agent.webId, decision.allowed ? decision : undefined, links)])
+    return after(outcome, (answered) =>
+      isFailure(answered) ? refused(answered, { context, facts, decision, route, refuse }) : answered,
+    )
+  })
 }
 
-const hasMethod = (methods: string, method: string): boolean => `, ${methods},`.includes(`, ${method},`)
+interface Refused {
+  readonly context: Context
+  readonly facts: Facts
+  readonly decision: Decision
+  readonly route: DecidedRoute
+  readonly refuse: Refuse
+}
+
+/** A refusal links the history for those who may read it. It names no modes: they would tell whether the document exists (design 3). */
+async function refused(reason: Problem, { context, facts, decision, route, refuse }: Refused): Promise<Response> {
+  const isLinked = !route.decidesAgain && (decision.allowed || reason.failure === 'document.absent')
+  const links = isLinked ? await linksOfRefused(context, facts) : []
+  const { application, agent } = context
+  return refuse(reason, [linkField(application, agent.webId, decision.allowed ? decision : undefined, links)])
+}
+
+/** `methods` as Allow lists them. */
+function hasMethod(methods: string, method: string): boolean {
+  const at = methods.indexOf(method)
+  const end = at + method.length
+  return at >= 0 && (at === 0 || methods[at - 1] === ' ') && (end === methods.length || methods[end] === ',')
+}
 
 function isCrossSiteWrite(
   request: Request,

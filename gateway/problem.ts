@@ -62,7 +62,7 @@ export interface Failure<Code extends string = string> {
 }
 
 export const isFailure = <T>(value: T): value is Extract<T, Failure> =>
-  typeof value === 'object' && value !== null && 'failure' in value
+  typeof value === 'object' && value !== null && (value as { failure?: unknown }).failure !== undefined
 
 /** A failure that has an HTTP status. `detail` never holds what the client may not know. */
 export interface Problem extends Failure<ProblemCode> {

@@ -12,6 +12,10 @@ export function* wait<T>(step: Awaitable<T>): Steps<Awaited<T>> {
   return (step instanceof Promise ? yield step : step) as Awaited<T>
 }
 
+/** The next step: at once where the value is here, else when it is. On the hot path a call costs less than a generator. */
+export const after = <A, B>(value: Awaitable<A>, next: (value: A) => Awaitable<B>): Awaitable<B> =>
+  value instanceof Promise ? value.then(next) : next(value)
+
 /** Runs a sequence: gives its result where no step had to wait, else the promise of it. */
 export function run<T>(steps: Steps<T>): Awaitable<T> {
   const { done, value } = steps.next()

@@ -5,7 +5,6 @@ import type { Decision } from '../../policies/decide.js'
 import { isOpen, judge, lookUp, type Facts } from '../request/access.js'
 import { audit, explain, type AccessSubject } from './explain.js'
 import type { Asked, EndpointTarget } from '../request/route.js'
-import { run } from '../steps.js'
 import type { Response } from '../http/exchange.js'
 import type { Member } from '../gateway.js'
 import { graphAnswer } from '../request/graph-answer.js'
@@ -23,7 +22,7 @@ export async function access({ context, target: { query } }: Asked<EndpointTarge
   if (isFailure(asked)) return asked
   if (query.has('audit')) return audit(context, asked)
   if (query.has('agent') || query.has('mode')) return explain(context, asked, query)
-  const facts = await run(lookUp({ ...context, application: asked.application }, asked))
+  const facts = await lookUp({ ...context, application: asked.application }, asked)
   return isFailure(facts) ? facts : ownAccess(context, asked, facts)
 }
 

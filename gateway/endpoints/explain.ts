@@ -5,7 +5,6 @@ import { authorizationsAbout } from '../../policies/decide.js'
 import { judge, lookUp, targetOf } from '../request/access.js'
 import type { Member } from '../gateway.js'
 import type { Target } from '../http/target.js'
-import { run } from '../steps.js'
 import type { Response } from '../http/exchange.js'
 import { auditedTriples, authorizationShown, grantTriples, nodeOf } from './grant-triples.js'
 import { graphAnswer } from '../request/graph-answer.js'
@@ -50,7 +49,7 @@ export async function explain(
   const { application } = asked
   // Write on a missing document is asked about as a PUT that creates it, which needs a right on the parent.
   const request = { ...context.request, method: mode === 'Write' ? 'PUT' : 'GET' }
-  const facts = await run(lookUp({ ...context, application, request }, asked))
+  const facts = await lookUp({ ...context, application, request }, asked)
   if (isFailure(facts)) return facts
   const creates = mode === 'Write' && facts.kind === 'document' && !facts.document
   const decision = judge(asked, agent, facts, mode, creates)
@@ -85,7 +84,7 @@ export async function audit(context: Context, asked: AccessSubject): Promise<Res
   const refused = controlRefused(context)
   if (refused) return refused
   const { application } = asked
-  const facts = await run(lookUp({ ...context, application }, asked))
+  const facts = await lookUp({ ...context, application }, asked)
   if (isFailure(facts)) return facts
   const index = asked.dataspace.access.current()
   if (isFailure(index)) return index

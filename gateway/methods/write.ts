@@ -18,7 +18,6 @@ import { replaceDocument, type Writing } from './put-document.js'
 import { readNTriples } from '../rdf/read.js'
 import { restoredVersion } from './restore.js'
 import { lastModifiedField, linkField, READ_METHODS, response } from '../request/respond.js'
-import { run } from '../steps.js'
 import { RDF } from '../rdf/vocabulary.js'
 import { readWriteRequest, type WriteRequest } from './write-request.js'
 
@@ -67,7 +66,7 @@ async function writeLocked(context: Context, iri: string, asked: WriteRequest): 
   const doubt = await context.application.journalled.settle(iri)
   if (doubt) return doubt
   // Decided again on the current state, which no other request can change until the answer.
-  const facts = await run(lookUpDocument(context, iri, restsOnState(context, asked) ? 'now' : undefined))
+  const facts = await lookUpDocument(context, iri, restsOnState(context, asked) ? 'now' : undefined)
   if (isFailure(facts)) return facts
   const decision = decideOn(context, facts, asked.method === 'POST' ? 'Append' : 'Write')
   if (isFailure(decision)) return decision

@@ -13,7 +13,7 @@ import type { Application, Member } from '../gateway.js'
 import type { Context } from './context.js'
 import { ancestorsOf, isContainer, isRoot, parentOf } from '../documents/hierarchy.js'
 import { isFailure, type Problem } from '../problem.js'
-import { wait, type Steps } from '../steps.js'
+import { after, type Awaitable } from '../steps.js'
 import type { Target } from '../http/target.js'
 
 /** A target of this gateway, on which its rules decide. */
@@ -31,26 +31,27 @@ export type Facts =
     }
   | { readonly kind: 'endpoint'; readonly iri: string }
 
-export function* lookUp(context: Context, target: OwnTarget): Steps<Facts | Problem> {
+export function lookUp(context: Context, target: OwnTarget): Awaitable<Facts | Problem> {
   if (target.kind === 'endpoint') return { kind: 'endpoint', iri: target.iri }
-  return yield* lookUpDocument(context, target.document)
+  return lookUpDocument(context, target.document)
 }
 
 /** `now`: the answer of the store, not a cached one: a write must not rest on a state that may have changed behind the gateway. */
-export function* lookUpDocument(
+export function lookUpDocument(
   { application, request, trace }: Context,
   iri: string,
   now: 'now' | undefined = undefined,
-): Steps<Facts | Problem> {
-  const found = yield* wait((now ? readDocumentNow : readDocument)(application, iri, trace))
-  if (isFailure(found)) return found
-  const { value: document, answeredAt } = found
-  if (document || request.method !== 'PUT' || isRoot(iri, application.base)) {
-    return { kind: 'document', iri, answeredAt, ...(document && { document }) }
-  }
-  const parent = yield* wait(readDocument(application, parentOf(iri), trace))
-  if (isFailure(parent)) return parent
-  return { kind: 'document', iri, answeredAt, ...(parent.value && { parent: parent.value }) }
+): Awaitable<Facts | Problem> {
+  return after((now ? readDocumentNow : readDocument)(application, iri, trace), (found) => {
+    if (isFailure(found)) return found
+    const { value: document, answeredAt } = found
+    if (document) return { kind: 'document', iri, answeredAt, document }
+    if (request.method !== 'PUT' || isRoot(iri, application.base)) return { kind: 'document', iri, answeredAt }
+    return after(readDocument(application, parentOf(iri), trace), (parent) => {
+      if (isFailure(parent)) return parent
+      return { kind: 'document', iri, answeredAt, ...(parent.value && { parent: parent.value }) }
+    })
+  })
 }
 
 /** The decision on the request, with all granted modes and the reason. Without rules there is no decision, but a 503. */

@@ -3,7 +3,7 @@
 import type { Agent } from './context.js'
 import type { GuardedFetch } from '../../policies/fetch/guarded-fetch.js'
 import { failure } from '../../policies/failure.js'
-import type { ProfileFailure, ReadProfile } from '../../policies/identity/webid.js'
+import type { CredentialFailure, ProfileFailure, ReadProfile } from '../../policies/identity/webid.js'
 import type { Request } from '../http/exchange.js'
 import type { Gateway, Member } from '../gateway.js'
 import { makeTrace, type Trace } from '../log.js'
@@ -12,7 +12,7 @@ import { agentOfSession, agentOfToken, principalOf } from '../identity/identitie
 import { isFailure, problem, type Problem } from '../problem.js'
 import { isLarge, readDocument } from '../documents/document.js'
 import { readGraph, READABLE_ACCEPT } from '../rdf/read.js'
-import { wait, type Steps } from '../steps.js'
+import { after, run, wait, type Awaitable, type Steps } from '../steps.js'
 import { parseTarget, type Site, type Target } from '../http/target.js'
 
 const ANONYMOUS: Agent = {}
@@ -22,7 +22,20 @@ const ANONYMOUS: Agent = {}
  * and a token have to prove the same agent; a session, which a browser sends unasked, counts where there is neither. On whose
  * behalf the agent acts (On-Behalf-Of) goes with a certificate or a token.
  */
-export function* identify(
+export function identify(
+  request: Request,
+  target: Target<Member>,
+  gateway: Gateway,
+  trace: Trace,
+): Awaitable<Agent | Problem> {
+  const { certificate, fields } = request
+  const { authorization, cookie, 'on-behalf-of': principal } = fields
+  const isAnonymous =
+    certificate === undefined && authorization === undefined && cookie === undefined && principal === undefined
+  return isAnonymous ? ANONYMOUS : run(identified(request, target, gateway, trace))
+}
+
+function* identified(
   request: Request,
   target: Target<Member>,
   gateway: Gateway,
@@ -30,7 +43,8 @@ export function* identify(
 ): Steps<Agent | Problem> {
   const { certificate, fields } = request
   const { authorization, 'on-behalf-of': principal } = fields
-  const certified = certificate === undefined ? undefined : yield* agentOfCertificate(certificate, gateway, trace)
+  let certified = certificate && agentOfCertificate(certificate, gateway, trace)
+  if (certified instanceof Promise) certified = yield* wait(certified)
   if (isFailure(certified)) return certified
   const token = authorization === undefined ? undefined : yield* tokenAgent(request, target, gateway, trace)
   if (isFailure(token)) return token
@@ -57,20 +71,24 @@ function acting(delegate: string, principal: string | Problem, trace: Trace): Ag
   return { webId: principal }
 }
 
-function* agentOfCertificate(
+function agentOfCertificate(
   certificate: Uint8Array | Problem,
   { webIds }: Gateway,
   trace: Trace,
-): Steps<string | undefined | Problem> {
+): Awaitable<string | undefined | Problem> {
   if (isFailure(certificate)) return certificate
-  const verified = yield* wait(webIds.verify(certificate))
-  if (!verified) return undefined
-  if ('webId' in verified) return verified.webId
-  // The same words for every reason: a client that guesses must not learn which documents exist, or what they hold.
-  trace.cause = `${verified.failure}: ${verified.detail}`
+  return after(webIds.verify(certificate), (verified) => {
+    if (!verified) return undefined
+    return isFailure(verified) ? certificateRefused(verified, trace) : verified.webId
+  })
+}
+
+/** The same words for every reason: a client that guesses must not learn which documents exist, or what they hold. */
+function certificateRefused({ failure, detail }: CredentialFailure, trace: Trace): Problem {
+  trace.cause = `${failure}: ${detail}`
   const again = { fields: [['Retry-After', '1']] } as const
-  if (verified.failure === 'busy') return problem('server.overloaded', verified.detail, again)
-  if (verified.failure === 'store-unavailable') {
+  if (failure === 'busy') return problem('server.overloaded', detail, again)
+  if (failure === 'store-unavailable') {
     return problem('access.unavailable', 'The WebID profile cannot be read now.', again)
   }
   return problem(

@@ -92,12 +92,14 @@ export function makeWebIdVerifier(settings: {
   return {
     verify(der) {
       const fingerprint = fingerprintOf(der)
-      const certificate = verified.recall(fingerprint)?.certificate ?? readClientCertificate(der)
+      const known = verified.recall(fingerprint)
+      const certificate = known?.certificate ?? readClientCertificate(der)
       if (!certificate) return failure('malformed-certificate', 'The client certificate cannot be read.')
       if (certificate.webId === undefined) return undefined
       const time = now()
       if (time < certificate.validFrom) return failure('not-yet-valid', 'The client certificate is not yet valid.')
       if (time > certificate.validTo) return failure('expired', 'The client certificate has expired.')
+      if (known) return known.outcome
       if (!isHttpUri(certificate.webId)) {
         return failure('malformed-webid', 'The WebID in the client certificate is not an http or https URI.')
       }
