@@ -26,17 +26,20 @@ import { after, run, wait, type Awaitable, type Steps } from './steps.js'
 export function handle(request: Request, gateway: Gateway): Awaitable<Response> {
   const trace = makeTrace()
   const accept = acceptOverride(request.requestTarget) ?? request.fields.accept
-  const failed = (error: unknown): Response => {
-    gateway.log.error({ id: request.id, err: error }, 'internal error')
-    return problemResponse(problem('internal', `Internal error, request ${request.id}.`), accept)
-  }
-  const finished = (answered: Response): Response => finish(answered, request, gateway, trace)
   try {
     const answered = run(answer(request, gateway, accept, trace))
-    return answered instanceof Promise ? answered.catch(failed).then(finished) : finished(answered)
+    if (!(answered instanceof Promise)) return finish(answered, request, gateway, trace)
+    return answered
+      .catch((error: unknown) => internalError(error, request, gateway, accept))
+      .then((response) => finish(response, request, gateway, trace))
   } catch (error) {
-    return finished(failed(error))
+    return finish(internalError(error, request, gateway, accept), request, gateway, trace)
   }
+}
+
+function internalError(error: unknown, { id }: Request, { log }: Gateway, accept: string | undefined): Response {
+  log.error({ id, err: error }, 'internal error')
+  return problemResponse(problem('internal', `Internal error, request ${id}.`), accept)
 }
 
 function finish(answered: Response, request: Request, gateway: Gateway, trace: Trace): Response {
@@ -93,20 +96,30 @@ type Refuse = (reason: Problem, links?: Response['fields']) => Response
 
 /** From the look-up on, where the gateway decides. */
 function decided(asked: Asked, route: DecidedRoute, refuse: Refuse): Awaitable<Response> {
-  const { context, target, content } = asked
-  return after(lookUp(context, target as OwnTarget), (facts) => {
-    if (isFailure(facts)) return refuse(facts)
-    const decision = decideOn(context, facts, route.needs(context.request.method, content))
-    if (isFailure(decision)) return refuse(decision)
-    context.trace.decision = decision
-    const mayProceed = decision.allowed || route.decidesAgain
-    const outcome = mayProceed
+  const facts = lookUp(asked.context, asked.target as OwnTarget)
+  return facts instanceof Promise
+    ? facts.then((found) => decidedOn(found, asked, route, refuse))
+    : decidedOn(facts, asked, route, refuse)
+}
+
+function decidedOn(
+  facts: Facts | Problem,
+  { context, target, content }: Asked,
+  route: DecidedRoute,
+  refuse: Refuse,
+): Awaitable<Response> {
+  if (isFailure(facts)) return refuse(facts)
+  const decision = decideOn(context, facts, route.needs(context.request.method, content))
+  if (isFailure(decision)) return refuse(decision)
+  context.trace.decision = decision
+  const outcome =
+    decision.allowed || route.decidesAgain
       ? route.answer({ context, target, content, facts, decision })
       : refusalOf(decision, context, facts.iri)
-    return after(outcome, (answered) =>
-      isFailure(answered) ? refused(answered, { context, facts, decision, route, refuse }) : answered,
-    )
-  })
+  if (!(outcome instanceof Promise) && !isFailure(outcome)) return outcome
+  return after(outcome, (answered) =>
+    isFailure(answered) ? refused(answered, { context, facts, decision, route, refuse }) : answered,
+  )
 }
 
 interface Refused {

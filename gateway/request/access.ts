@@ -1,4 +1,5 @@
 // In charge of the facts that a decision rests on (the document, its parent, the rules), and of asking for the decision.
+import type { Stored } from '../../cache/stored-graphs.js'
 import type { AuthorizationIndex } from '../../policies/authorizations/authorization-index.js'
 import type { Mode } from '../../policies/authorizations/authorization.js'
 import { decide, type Decision, type Question } from '../../policies/decide.js'
@@ -38,19 +39,27 @@ export function lookUp(context: Context, target: OwnTarget): Awaitable<Facts | P
 
 /** `now`: the answer of the store, not a cached one: a write must not rest on a state that may have changed behind the gateway. */
 export function lookUpDocument(
-  { application, request, trace }: Context,
+  context: Context,
   iri: string,
   now: 'now' | undefined = undefined,
 ): Awaitable<Facts | Problem> {
-  return after((now ? readDocumentNow : readDocument)(application, iri, trace), (found) => {
-    if (isFailure(found)) return found
-    const { value: document, answeredAt } = found
-    if (document) return { kind: 'document', iri, answeredAt, document }
-    if (request.method !== 'PUT' || isRoot(iri, application.base)) return { kind: 'document', iri, answeredAt }
-    return after(readDocument(application, parentOf(iri), trace), (parent) => {
-      if (isFailure(parent)) return parent
-      return { kind: 'document', iri, answeredAt, ...(parent.value && { parent: parent.value }) }
-    })
+  const { application, trace } = context
+  const found = (now ? readDocumentNow : readDocument)(application, iri, trace)
+  return found instanceof Promise ? found.then((answer) => factsOf(answer, context, iri)) : factsOf(found, context, iri)
+}
+
+function factsOf(
+  found: Stored<Document | LargeDocument> | Problem,
+  { application, request, trace }: Context,
+  iri: string,
+): Awaitable<Facts | Problem> {
+  if (isFailure(found)) return found
+  const { value: document, answeredAt } = found
+  if (document) return { kind: 'document', iri, answeredAt, document }
+  if (request.method !== 'PUT' || isRoot(iri, application.base)) return { kind: 'document', iri, answeredAt }
+  return after(readDocument(application, parentOf(iri), trace), (parent) => {
+    if (isFailure(parent)) return parent
+    return { kind: 'document', iri, answeredAt, ...(parent.value && { parent: parent.value }) }
   })
 }
 

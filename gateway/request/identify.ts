@@ -3,7 +3,7 @@
 import type { Agent } from './context.js'
 import type { GuardedFetch } from '../../policies/fetch/guarded-fetch.js'
 import { failure } from '../../policies/failure.js'
-import type { CredentialFailure, ProfileFailure, ReadProfile } from '../../policies/identity/webid.js'
+import type { CredentialFailure, ProfileFailure, ReadProfile, Verification } from '../../policies/identity/webid.js'
 import type { Request } from '../http/exchange.js'
 import type { Gateway, Member } from '../gateway.js'
 import { makeTrace, type Trace } from '../log.js'
@@ -12,7 +12,7 @@ import { agentOfSession, agentOfToken, principalOf } from '../identity/identitie
 import { isFailure, problem, type Problem } from '../problem.js'
 import { isLarge, readDocument } from '../documents/document.js'
 import { readGraph, READABLE_ACCEPT } from '../rdf/read.js'
-import { after, run, wait, type Awaitable, type Steps } from '../steps.js'
+import { run, wait, type Awaitable, type Steps } from '../steps.js'
 import { parseTarget, type Site, type Target } from '../http/target.js'
 
 const ANONYMOUS: Agent = {}
@@ -35,12 +35,7 @@ export function identify(
   return isAnonymous ? ANONYMOUS : run(identified(request, target, gateway, trace))
 }
 
-function* identified(
-  request: Request,
-  target: Target<Member>,
-  gateway: Gateway,
-  trace: Trace,
-): Steps<Agent | Problem> {
+function* identified(request: Request, target: Target<Member>, gateway: Gateway, trace: Trace): Steps<Agent | Problem> {
   const { certificate, fields } = request
   const { authorization, 'on-behalf-of': principal } = fields
   let certified = certificate && agentOfCertificate(certificate, gateway, trace)
@@ -77,11 +72,14 @@ function agentOfCertificate(
   trace: Trace,
 ): Awaitable<string | undefined | Problem> {
   if (isFailure(certificate)) return certificate
-  return after(webIds.verify(certificate), (verified) => {
-    if (!verified) return undefined
-    return isFailure(verified) ? certificateRefused(verified, trace) : verified.webId
-  })
+  const verified = webIds.verify(certificate)
+  return verified instanceof Promise
+    ? verified.then((outcome) => verifiedWebId(outcome, trace))
+    : verifiedWebId(verified, trace)
 }
+
+const verifiedWebId = (verified: Verification | undefined, trace: Trace): string | undefined | Problem =>
+  isFailure(verified) ? certificateRefused(verified, trace) : verified?.webId
 
 /** The same words for every reason: a client that guesses must not learn which documents exist, or what they hold. */
 function certificateRefused({ failure, detail }: CredentialFailure, trace: Trace): Problem {

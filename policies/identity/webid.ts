@@ -39,7 +39,7 @@ export interface WebIdVerifier {
   clear(): void
 }
 
-type Verification = { readonly webId: string } | CredentialFailure
+export type Verification = { readonly webId: string } | CredentialFailure
 
 interface Verified {
   readonly certificate: ClientCertificate

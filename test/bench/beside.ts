@@ -21,7 +21,6 @@ const LOADS: Readonly<
 > = {
   on: {
     'cached GET': (gateway, { path }) => gateway.request(path, TURTLE),
-    'cached GET, anonymous': (gateway, { path }) => ({ ...gateway.anonymous(path, TURTLE), status: [200, 403] }),
     'cached GET over TLS': (gateway, { path }) => gateway.tlsRequest(path, TURTLE),
     'cached SELECT': (gateway) => searches(gateway),
     PUT: (gateway, setting) => ({
