@@ -1,4 +1,4 @@
-// The next state of a document: managed triples (spec 2.1), skolemisation, triples that a client may not set (design 3).
+// The next state of a document: managed triples (spec 2.1), skolemisation, triples that clients may not set (design 3).
 import t from 'tap'
 import {
   graphOf,

@@ -13,6 +13,7 @@ const document = about('<e:p>é</e:p>')
 const relative = about('<e:p rdf:resource="x"/><e:p rdf:resource="../e"/>')
 const bases = '<e:p rdf:resource="b"/><e:p xml:base="http://k/" rdf:resource="c"/>'
 const inBases = described('rdf:about="a" xml:base="http://o/"', bases)
+const BASED = ['<http://o/a> <http://e/p> <http://o/b>', '<http://o/a> <http://e/p> <http://k/c>']
 const typeAttribute = `${XML}<rdf:Description rdf:about="" rdf:type="T"/></rdf:RDF>`
 const languageAndDatatype = about('<e:p xml:lang="EN">a</e:p><e:p rdf:datatype="http://t">b</e:p>')
 const cdata = about('<e:p>a&amp;<![CDATA[b<]]>c<!-- no -->d</e:p>')
@@ -30,7 +31,7 @@ const triple = '<e:p rdf:parseType="Triple"><rdf:Description rdf:about="a"><e:p>
 // prettier-ignore
 const ROWS: readonly Row[] = [
   ['relative IRIs against the document', relative, ['<> <http://e/p> <x>', '<> <http://e/p> <https://x.example/e>']],
-  ['xml:base of elements and properties', inBases, ['<http://o/a> <http://e/p> <http://o/b>', '<http://o/a> <http://e/p> <http://k/c>']],
+  ['xml:base on the element and on the property', inBases, BASED],
   ['rdf:type as a relative attribute', typeAttribute, [`<> <${TYPE}> <T>`]],
   ['a language and a datatype', languageAndDatatype, ['<> <http://e/p> "a"@en', '<> <http://e/p> "b"^^<http://t>']],
   ['empty literals', about('<e:p/><e:p>  </e:p>'), ['<> <http://e/p> ""', '<> <http://e/p> "  "']],

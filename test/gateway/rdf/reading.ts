@@ -35,7 +35,7 @@ function linesOf(quads: readonly Quad[]): string[] {
 
 export type Row = readonly [behaviour: string, body: string | Buffer, expected: readonly string[] | string]
 
-/** `expected`: the lines, with `<…>` for `<https://x.example/d/…>`; or the code of the problem and a part of its detail. */
+/** `expected`: lines, with `<…>` for `<https://x.example/d/…>`; or the code of the problem and a part of its detail. */
 export async function table(t: Test, contentType: string | undefined, rows: readonly Row[]): Promise<void> {
   for (const [behaviour, body, expected] of rows) {
     const result = await read(body, contentType)

@@ -222,7 +222,7 @@ for (const [name, fault, expected, settings] of QUERY_FAULTS)
     t.match(await queried(faulty), /"one"/)
   })
 
-await row('readiness tells a store that answers from one that does not', async ({ t, proxy, store, open }) => {
+await row('readiness distinguishes a store that answers from one that fails', async ({ t, proxy, store, open }) => {
   t.equal(await store.ready(), undefined)
   proxy.fault(answer(500))
   t.match(await store.ready(), { failure: 'store.failed' })
@@ -357,7 +357,7 @@ await row('credentials', async ({ t, proxy, open }) => {
   isDiscreet(t, await bearer.read(DOCUMENT))
 })
 
-await row('a large answer to a slow reader comes whole', async ({ t, store }) => {
+await row('a slow reader gets the whole of a large answer', async ({ t, store }) => {
   await store.replace(DOCUMENT, LARGE)
   const result = (await queried(store, undefined, () => sleep(1))) as string
   t.equal(result.trim().split('\n').length, LARGE_COUNT + 1)
