@@ -457,8 +457,7 @@ await embedded('a query of an embedded store sees every earlier acknowledged wri
     for (let i = 0; i < 20; i++) {
       await store.replace(graph, one(`${i}`))
       t.match(await textOf(await store.query(`SELECT ?o { GRAPH <${graph}> { ?s ?p ?o } }`, TSV)), `"${i}"`)
-      if (i === 10 && graph === 'urn:chain:0')
-        t.ok(isFailure(await store.query(nestedGroups(1_000), TSV)))
+      if (i === 10 && graph === 'urn:chain:0') t.ok(isFailure(await store.query(nestedGroups(1_000), TSV)))
     }
   }
   await Promise.all(Array.from({ length: 10 }, (_, i) => chain(`urn:chain:${i}`)))
