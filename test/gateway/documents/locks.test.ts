@@ -1,4 +1,4 @@
-// The locks that requests hold while they write: who excludes whom, and that nothing waits for ever.
+// The locks that requests hold while they write: exclusion, and no deadlock.
 import fc from 'fast-check'
 import t from 'tap'
 import { everyWrite, locksOf, makeLocks, underLocks, type Lock } from '../../../gateway/documents/locks.js'
@@ -70,11 +70,8 @@ void t.test('the locks of a write', async (t) => {
   const locks = makeLocks(0)
   const release = await locks.acquire(every, 'exclusive')
   const refused = await underLocks({ locks }, [everyWrite(APPLICATION, 'shared')], async () => undefined)
-  t.match(refused, { failure: 'server.overloaded', fields: [['Retry-After', '1']] }, 'too many wait')
+  t.match(refused, { failure: 'server.overloaded', fields: [['Retry-After', '1']] }, 'too many requests wait')
   release!()
-  t.equal(
-    await underLocks({ locks }, [everyWrite(APPLICATION, 'shared')], async () => 'done'),
-    'done',
-    'none is left held',
-  )
+  const done = await underLocks({ locks }, [everyWrite(APPLICATION, 'shared')], async () => 'done')
+  t.equal(done, 'done', 'no lock is left held')
 })

@@ -1,4 +1,4 @@
-// The next state of a document: managed triples (spec 2.1), skolemisation, what a client may not say (design 3). Locks.
+// The next state of a document: managed triples (spec 2.1), skolemisation, triples that clients may not set (design 3).
 import t from 'tap'
 import {
   graphOf,
@@ -64,7 +64,7 @@ void t.test('spec 2.1: managed triples on creation', async (t) => {
   t.same(valuesOf(anonymous, DOC, ACL('owner')), [])
   const root = put([item, container], { document: BASE })
   t.same(valuesOf(root, BASE, RDF('type')), [DEF('Root')], 'the root is def:Root')
-  t.same(valuesOf(root, BASE, SIOC('has_parent')), [], 'and has no parent')
+  t.same(valuesOf(root, BASE, SIOC('has_parent')), [], 'the root has no parent')
 })
 
 void t.test('managed triples that a client sends are replaced', async (t) => {

@@ -4,24 +4,45 @@ import { isFailure } from '../../../gateway/problem.js'
 import { RDF, XSD } from '../../../gateway/rdf/vocabulary.js'
 import { DOC, read, table, type Row } from './reading.js'
 
+const TYPE = RDF('type')
+const TITLE = 'http://purl.org/dc/terms/title'
+const INTEGER = XSD('integer')
+const NOT_ALLOWED = 'content.syntax: http://169.254.169.254/: it is not available, or not allowed'
+const withContext = (name: string): string => `{"@context":"https://c.example/${name}","@id":""}`
+const relative = '{"@id":"","http://b/c":[{"@id":"x"},{"@id":"../e"}]}'
+const lastContext = '{"@id":"","t":"a","@type":"T","@context":{"@vocab":"http://v/"}}'
+const tagged = '{"@id":"","http://p/":[{"@value":"y","@language":"EN"},{"@value":"z","@type":"http://t/"}]}'
+const digits = '{"@id":"","http://p/":12345678901234567890}'
+const ownGraph = `{"@id":"${DOC}","@graph":[{"@id":"a","http://p/":"x"}]}`
+const ipv6 = '{"@id":"","http://p/":{"@id":"http://[::1]/"}}'
+const sharedNode = '[{"@id":"_:é","http://p/":"1"},{"@id":"_:é","http://q/":{}}]'
+const remote = '{"@context":"https://c.example/ok","@id":"","title":"x","type":"http://T/"}'
+const manyRemote = JSON.stringify({ '@context': Array.from({ length: 20 }, (_, i) => `https://c.example/many/${i}`) })
+const direction = '{"http://p/":{"@value":"x","@language":"en","@direction":"ltr"}}'
+const literalIris = '{"@id":"","http://p/":["http://[::1]/##",{"@value":"http://[::1]/##"}]}'
+
 // prettier-ignore
 const ROWS: readonly Row[] = [
-  ['relative IRIs against the document', '{"@id":"","http://b/c":[{"@id":"x"},{"@id":"../e"}]}', ['<> <http://b/c> <x>', '<> <http://b/c> <https://x.example/e>']],
-  ['a context, also when it comes last', '{"@id":"","t":"a","@type":"T","@context":{"@vocab":"http://v/"}}', ['<> <http://v/t> "a"', `<> <${RDF('type')}> <http://v/T>`]],
-  ['literals', '{"@id":"","http://p/":[1,1.5,true,"x",{"@value":"y","@language":"EN"},{"@value":"z","@type":"http://t/"}]}', [`<> <http://p/> "1"^^<${XSD('integer')}>`, `<> <http://p/> "1.5E0"^^<${XSD('double')}>`, `<> <http://p/> "true"^^<${XSD('boolean')}>`, '<> <http://p/> "x"', '<> <http://p/> "y"@en', '<> <http://p/> "z"^^<http://t/>']],
-  ['a number with many digits', '{"@id":"","http://p/":12345678901234567890}', [`<> <http://p/> "12345678901234567000"^^<${XSD('integer')}>`]],
+  ['relative IRIs against the document', relative, ['<> <http://b/c> <x>', '<> <http://b/c> <https://x.example/e>']],
+  ['a context that comes last', lastContext, ['<> <http://v/t> "a"', `<> <${TYPE}> <http://v/T>`]],
+  ['an integer', '{"@id":"","http://p/":1}', [`<> <http://p/> "1"^^<${INTEGER}>`]],
+  ['a double', '{"@id":"","http://p/":1.5}', [`<> <http://p/> "1.5E0"^^<${XSD('double')}>`]],
+  ['a boolean', '{"@id":"","http://p/":true}', [`<> <http://p/> "true"^^<${XSD('boolean')}>`]],
+  ['a string', '{"@id":"","http://p/":"x"}', ['<> <http://p/> "x"']],
+  ['a language and a datatype', tagged, ['<> <http://p/> "y"@en', '<> <http://p/> "z"^^<http://t/>']],
+  ['a number with many digits', digits, [`<> <http://p/> "12345678901234567000"^^<${INTEGER}>`]],
   ['@reverse and @graph', '{"@graph":[{"@id":"a","@reverse":{"http://p/":{"@id":"b"}}}]}', ['<b> <http://p/> <a>']],
-  ['the named graph of the document', `{"@id":"${DOC}","@graph":[{"@id":"a","http://p/":"x"}]}`, ['<a> <http://p/> "x"']],
+  ['the named graph of the document', ownGraph, ['<a> <http://p/> "x"']],
   ['another named graph', '{"@id":"g","@graph":[{"@id":"a","http://p/":"x"}]}', 'content.syntax: that of the document'],
-  ['blank nodes are shared within the document', '[{"@id":"_:é","http://p/":"1"},{"@id":"_:é","http://q/":{}}]', ['_:b0 <http://p/> "1"', '_:b0 <http://q/> _:b1']],
+  ['the document shares blank nodes', sharedNode, ['_:b0 <http://p/> "1"', '_:b0 <http://q/> _:b1']],
   ['the last of duplicate keys', '{"@id":"","http://p/":"1","http://p/":"2"}', ['<> <http://p/> "2"']],
-  ['a remote context that may be loaded', '{"@context":"https://c.example/ok","@id":"","title":"x","type":"http://T/"}', ['<> <http://purl.org/dc/terms/title> "x"', `<> <${RDF('type')}> <http://T/>`]],
-  ['a remote context that may not', '{"@context":"http://169.254.169.254/","@id":""}', 'content.syntax: http://169.254.169.254/: it is not available, or not allowed'],
-  ['a remote context without @context', '{"@context":"https://c.example/none","@id":""}', 'content.syntax: Missing @context'],
-  ['a remote context that is a text', '{"@context":"https://c.example/text","@id":""}', 'content.syntax: not available'],
-  ['a context that includes itself', '{"@context":"https://c.example/self","@id":""}', 'content.syntax: cyclic'],
-  ['contexts that include each other', '{"@context":"https://c.example/a","@id":""}', 'content.syntax: cyclic'],
-  ['many remote contexts', `{"@context":${JSON.stringify(Array.from({ length: 20 }, (_, i) => `https://c.example/many/${i}`))}}`, 'content.syntax: too many remote contexts'],
+  ['an allowed remote context', remote, [`<> <${TITLE}> "x"`, `<> <${TYPE}> <http://T/>`]],
+  ['another remote context', '{"@context":"http://169.254.169.254/","@id":""}', NOT_ALLOWED],
+  ['a remote context without @context', withContext('none'), 'content.syntax: Missing @context'],
+  ['a remote context that is a text', withContext('text'), 'content.syntax: not available'],
+  ['a context that includes itself', withContext('self'), 'content.syntax: cyclic'],
+  ['contexts that include each other', withContext('a'), 'content.syntax: cyclic'],
+  ['many remote contexts', manyRemote, 'content.syntax: too many remote contexts'],
   ['line and column', '{"a":\n1,}', 'content.syntax: line 2, column 3'],
   ['truncated', '{"a":', 'content.syntax: line 1'],
   ['text after the document', '{} x', 'content.syntax: line 1'],
@@ -29,16 +50,16 @@ const ROWS: readonly Row[] = [
   ['not an object', '"x"', 'content.syntax: neither an object nor an array'],
   ['null', 'null', 'content.syntax: neither an object nor an array'],
   ['half a surrogate pair', '{"http://p/":"\\ud800"}', 'content.syntax: surrogate'],
-  ['a base direction (RDF 1.2)', '{"http://p/":{"@value":"x","@language":"en","@direction":"ltr"}}', 'content.syntax: RDF 1.2'],
+  ['a base direction (RDF 1.2)', direction, 'content.syntax: RDF 1.2'],
   ['an annotation (RDF 1.2)', '{"@id":"","http://p/":{"@id":"a","@annotation":{"http://q/":"x"}}}', 'content.syntax: '],
   ['a wrong context', '{"@context":5}', 'content.syntax: '],
   ['a wrong term', '{"@context":{"a":{"@id":5}},"a":1}', 'content.syntax: '],
-  ['an @id with a space, which would be dropped', '{"@id":"x y","http://p/":1}', 'content.syntax: not read as an IRI'],
-  ['an @id with an IPv6 address, likewise', '{"@id":"","http://p/":{"@id":"http://[::1]/"}}', 'content.syntax: not read as an IRI'],
-  ['a property with an IPv6 address, likewise', '{"@id":"","http://[::1]/":1}', 'content.syntax: not read as an IRI'],
-  ['a type with two fragments, likewise', '{"@id":"","@type":["http://x/##"]}', 'content.syntax: not read as an IRI'],
-  ['a literal may be anything', '{"@id":"","http://p/":["http://[::1]/##",{"@value":"http://[::1]/##"}]}', ['<> <http://p/> "http://[::1]/##"', '<> <http://p/> "http://[::1]/##"']],
-  ['a term that is defined by itself', '{"@context":{"a":"a:b"},"a":1}', 'content.syntax: '],
+  ['an @id with a space', '{"@id":"x y","http://p/":1}', 'content.syntax: not read as an IRI'],
+  ['an @id with an IPv6 address', ipv6, 'content.syntax: not read as an IRI'],
+  ['a property with an IPv6 address', '{"@id":"","http://[::1]/":1}', 'content.syntax: not read as an IRI'],
+  ['a type with two fragments', '{"@id":"","@type":["http://x/##"]}', 'content.syntax: not read as an IRI'],
+  ['a literal like an IRI', literalIris, ['<> <http://p/> "http://[::1]/##"', '<> <http://p/> "http://[::1]/##"']],
+  ['a term whose definition contains it', '{"@context":{"a":"a:b"},"a":1}', 'content.syntax: '],
 ]
 
 void t.test('JSON-LD', async (t) => {
@@ -54,7 +75,7 @@ void t.test('JSON-LD', async (t) => {
     const quads = await read(JSON.stringify(value), 'application/ld+json')
     if (isFailure(quads)) t.fail(quads.detail)
     else {
-      t.equal(quads.length, 1000, `${behaviour} of many, read in pieces: all triples`)
+      t.equal(quads.length, 1000, `${behaviour} of many nodes, read in pieces: all triples`)
       t.equal(
         new Set(quads.map(({ subject }) => subject.value)).size,
         behaviour.startsWith('the members') ? 1 : 10,
@@ -66,13 +87,17 @@ void t.test('JSON-LD', async (t) => {
 
 const island = (json: string, type = 'application/ld+json'): string => `<script type="${type}">${json}</script>`
 
+const island1 = island('{"@id":"_:a","http://p/":"1"}')
+const island2 = island('[{"@id":"_:a","http://p/":"2"}]', 'Application/LD+JSON; profile=x')
+const inBase = island('{"@id":"a","http://p/":"1"}')
+
 // prettier-ignore
 const HTML_ROWS: readonly Row[] = [
   ['an island', `<p>x</p>${island('{"@id":"","http://p/":"a<b>&amp;"}')}`, ['<> <http://p/> "a<b>&amp;"']],
-  ['several islands are merged and share blank nodes', `${island('{"@id":"_:a","http://p/":"1"}')}<p>${island('[{"@id":"_:a","http://p/":"2"}]', 'Application/LD+JSON; profile=x')}`, ['_:b0 <http://p/> "1"', '_:b0 <http://p/> "2"']],
-  ['the base element', `<base href="/e/">${island('{"@id":"a","http://p/":"1"}')}<base href="/f/">`, ['<https://x.example/e/a> <http://p/> "1"']],
+  ['several islands share blank nodes', `${island1}<p>${island2}`, ['_:b0 <http://p/> "1"', '_:b0 <http://p/> "2"']],
+  ['the base element', `<base href="/e/">${inBase}<base href="/f/">`, ['<https://x.example/e/a> <http://p/> "1"']],
   ['upper case', '<SCRIPT TYPE=APPLICATION/LD+JSON>{"@id":"","http://p/":"1"}</SCRIPT>', ['<> <http://p/> "1"']],
-  ['other scripts do not count', `${island('{', 'text/javascript')}<!-- ${island('{}')} -->`, 'content.syntax: no RDF'],
+  ['other scripts are ignored', `${island('{', 'text/javascript')}<!-- ${island('{}')} -->`, 'content.syntax: no RDF'],
   ['no islands', '<p>x</p>', 'content.syntax: no RDF'],
   ['an island with an error', island('{"a":}'), 'content.syntax: JSON-LD'],
   ['one of several with an error', island('{}') + island('{'), 'content.syntax: JSON-LD'],

@@ -3,33 +3,57 @@ import t from 'tap'
 import { RDF } from '../../../gateway/rdf/vocabulary.js'
 import { about, table, XML, type Row } from './reading.js'
 
+const TYPE = RDF('type')
 const XML_LITERAL = RDF('XMLLiteral')
+const NAMESPACES = 'xmlns:e="http://e/" xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"'
+
+const described = (attributes: string, content: string): string =>
+  `${XML}<rdf:Description ${attributes}>${content}</rdf:Description></rdf:RDF>`
+const document = about('<e:p>é</e:p>')
+const relative = about('<e:p rdf:resource="x"/><e:p rdf:resource="../e"/>')
+const bases = '<e:p rdf:resource="b"/><e:p xml:base="http://k/" rdf:resource="c"/>'
+const inBases = described('rdf:about="a" xml:base="http://o/"', bases)
+const BASED = ['<http://o/a> <http://e/p> <http://o/b>', '<http://o/a> <http://e/p> <http://k/c>']
+const typeAttribute = `${XML}<rdf:Description rdf:about="" rdf:type="T"/></rdf:RDF>`
+const languageAndDatatype = about('<e:p xml:lang="EN">a</e:p><e:p rdf:datatype="http://t">b</e:p>')
+const cdata = about('<e:p>a&amp;<![CDATA[b<]]>c<!-- no -->d</e:p>')
+const xml = '<e:p rdf:parseType="Literal">a &lt; <b xmlns="http://h/" c="&quot;&lt;">d<i>e</i></b><e:f/></e:p>'
+const canonicalXml =
+  'a &lt; <b xmlns=\\"http://h/\\" c=\\"&quot;&lt;\\">d<i>e</i></b><e:f xmlns:e=\\"http://e/\\"></e:f>'
+const twoNodes = about('<e:p rdf:nodeID="b0"/><e:p><rdf:Description/></e:p>')
+const oneElement = `<e:T ${NAMESPACES} rdf:about="a"><e:p>b</e:p></e:T>`
+const declared = '<!ENTITY e "http://e/"> <!-- c --> <!ENTITY f \'http://f/\'>'
+const entities = `<!DOCTYPE rdf:RDF [${declared}]>${described('rdf:about="&f;a"', '<e:p>&e;</e:p>')}`
+const ltEntity = `<!DOCTYPE rdf:RDF [<!ENTITY lt "evil">]>${about('<e:p>&lt;</e:p>')}`
+const inRelativeNamespace = about('<e:p/>').replace('xmlns:e="http://e/"', 'xmlns:e="e"').replace(' rdf:about=""', '')
+const triple = '<e:p rdf:parseType="Triple"><rdf:Description rdf:about="a"><e:p>x</e:p></rdf:Description></e:p>'
 
 // prettier-ignore
 const ROWS: readonly Row[] = [
-  ['relative IRIs against the document', about('<e:p rdf:resource="x"/><e:p rdf:resource="../e"/>'), ['<> <http://e/p> <x>', '<> <http://e/p> <https://x.example/e>']],
-  ['xml:base on the element and on the property', `${XML}<rdf:Description rdf:about="a" xml:base="http://o/"><e:p rdf:resource="b"/><e:p xml:base="http://k/" rdf:resource="c"/></rdf:Description></rdf:RDF>`, ['<http://o/a> <http://e/p> <http://o/b>', '<http://o/a> <http://e/p> <http://k/c>']],
-  ['rdf:type as a relative attribute', `${XML}<rdf:Description rdf:about="" rdf:type="T"/></rdf:RDF>`, [`<> <${RDF('type')}> <T>`]],
-  ['literals', about('<e:p xml:lang="EN">a</e:p><e:p rdf:datatype="http://t">b</e:p><e:p/><e:p>  </e:p>'), ['<> <http://e/p> "a"@en', '<> <http://e/p> "b"^^<http://t>', '<> <http://e/p> ""', '<> <http://e/p> "  "']],
-  ['text around CDATA and comments', about('<e:p>a&amp;<![CDATA[b<]]>c<!-- no -->d</e:p>'), ['<> <http://e/p> "a&b<cd"']],
-  ['an XML literal', about('<e:p rdf:parseType="Literal">a &lt; <b xmlns="http://h/" c="&quot;&lt;">d<i>e</i></b><e:f/></e:p>'), [`<> <http://e/p> "a &lt; <b xmlns=\\"http://h/\\" c=\\"&quot;&lt;\\">d<i>e</i></b><e:f xmlns:e=\\"http://e/\\"></e:f>"^^<${XML_LITERAL}>`]],
-  ['nodeID and anonymous nodes are distinct', about('<e:p rdf:nodeID="b0"/><e:p><rdf:Description/></e:p>'), ['<> <http://e/p> _:b0', '<> <http://e/p> _:b1']],
-  ['one node element without rdf:RDF', '<e:T xmlns:e="http://e/" xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" rdf:about="a"><e:p>b</e:p></e:T>', [`<a> <${RDF('type')}> <http://e/T>`, '<a> <http://e/p> "b"']],
-  ['entities that stand for plain text', `<!DOCTYPE rdf:RDF [<!ENTITY e "http://e/"> <!-- c --> <!ENTITY f 'http://f/'>]>${XML}<rdf:Description rdf:about="&f;a"><e:p>&e;</e:p></rdf:Description></rdf:RDF>`, ['<http://f/a> <http://e/p> "http://e/"']],
-  ['a predefined entity stays what it is', `<!DOCTYPE rdf:RDF [<!ENTITY lt "evil">]>${about('<e:p>&lt;</e:p>')}`, ['<> <http://e/p> "<"']],
-  ['a declaration', `<?xml version="1.0" encoding="utf-8"?>${about('<e:p>é</e:p>')}`, ['<> <http://e/p> "é"']],
-  ['another encoding is declared', `<?xml version="1.0" encoding="ISO-8859-1"?>${about('<e:p>é</e:p>')}`, 'content.syntax: ISO-8859-1'],
+  ['relative IRIs against the document', relative, ['<> <http://e/p> <x>', '<> <http://e/p> <https://x.example/e>']],
+  ['xml:base on the element and on the property', inBases, BASED],
+  ['rdf:type as a relative attribute', typeAttribute, [`<> <${TYPE}> <T>`]],
+  ['a language and a datatype', languageAndDatatype, ['<> <http://e/p> "a"@en', '<> <http://e/p> "b"^^<http://t>']],
+  ['empty literals', about('<e:p/><e:p>  </e:p>'), ['<> <http://e/p> ""', '<> <http://e/p> "  "']],
+  ['text around CDATA and comments', cdata, ['<> <http://e/p> "a&b<cd"']],
+  ['an XML literal', about(xml), [`<> <http://e/p> "${canonicalXml}"^^<${XML_LITERAL}>`]],
+  ['nodeID and anonymous nodes are distinct', twoNodes, ['<> <http://e/p> _:b0', '<> <http://e/p> _:b1']],
+  ['one node element without rdf:RDF', oneElement, [`<a> <${TYPE}> <http://e/T>`, '<a> <http://e/p> "b"']],
+  ['entities that stand for plain text', entities, ['<http://f/a> <http://e/p> "http://e/"']],
+  ['a predefined entity keeps its meaning', ltEntity, ['<> <http://e/p> "<"']],
+  ['a declaration', `<?xml version="1.0" encoding="utf-8"?>${document}`, ['<> <http://e/p> "é"']],
+  ['another encoding', `<?xml version="1.0" encoding="ISO-8859-1"?>${document}`, 'content.syntax: ISO-8859-1'],
   ['line and column', `${XML}\n<rdf:Description>\n<e:p>x</e:q>`, 'content.syntax: line 3'],
   ['truncated', `${XML}<rdf:Description rdf:about=""><e:p>a</e:p>`, 'content.syntax: unclosed'],
   ['only white space', ' ', 'content.syntax: root element'],
   ['HTML', '<html><body/></html>', 'content.syntax: no namespace'],
   ['an undeclared prefix', '<rdf:RDF/>', 'content.syntax: unbound'],
   ['an undeclared entity', about('<e:p>&x;</e:p>'), 'content.syntax: undefined entity'],
-  ['an entity by the name of an inherited property', about('<e:p>&constructor;</e:p>'), 'content.syntax: undefined entity'],
-  ['an IRI with a space', `${XML}<rdf:Description rdf:about="a b"><e:p>c</e:p></rdf:Description></rdf:RDF>`, 'content.syntax: malformed IRI'],
-  ['a relative namespace', '<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:e="e"><rdf:Description><e:p/></rdf:Description></rdf:RDF>', 'content.syntax: relative IRI'],
-  ['a datatype with a quotation mark', about('<e:p rdf:datatype="http://t&quot;">b</e:p>'), 'content.syntax: malformed'],
-  ['RDF 1.2 triple terms', `${XML}<rdf:Description rdf:about="" rdf:version="1.2"><e:p rdf:parseType="Triple"><rdf:Description rdf:about="a"><e:p>x</e:p></rdf:Description></e:p></rdf:Description></rdf:RDF>`, 'content.syntax: RDF 1.2'],
+  ['an entity with an inherited name', about('<e:p>&constructor;</e:p>'), 'content.syntax: undefined entity'],
+  ['an IRI with a space', described('rdf:about="a b"', '<e:p>c</e:p>'), 'content.syntax: malformed IRI'],
+  ['a relative namespace', inRelativeNamespace, 'content.syntax: relative IRI'],
+  ['a quotation mark in a datatype', about('<e:p rdf:datatype="http://t&quot;">b</e:p>'), 'content.syntax: malformed'],
+  ['RDF 1.2 triple terms', described('rdf:about="" rdf:version="1.2"', triple), 'content.syntax: RDF 1.2'],
 ]
 
 void t.test('RDF/XML', (t) => table(t, 'application/rdf+xml', ROWS))

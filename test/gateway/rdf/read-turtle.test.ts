@@ -3,12 +3,17 @@ import t from 'tap'
 import { XSD } from '../../../gateway/rdf/vocabulary.js'
 import { DOC, table, type Row } from './reading.js'
 
+const [INTEGER, DECIMAL, DOUBLE, BOOLEAN] = ['integer', 'decimal', 'double', 'boolean'].map(XSD)
+
 // prettier-ignore
 const TURTLE_ROWS: readonly Row[] = [
-  ['relative IRIs against the document', '<> <#p> <../e> , <x> , <?q> .', ['<> <#p> <https://x.example/e>', '<> <#p> <x>', '<> <#p> <https://x.example/d/?q>']],
+  ['relative IRIs against the document', '<> <#p> <../e> , <x> .', ['<> <#p> <https://x.example/e>', '<> <#p> <x>']],
+  ['a relative query against the document', '<> <#p> <?q> .', ['<> <#p> <https://x.example/d/?q>']],
   ['its own base', '@base <http://o/> . <a> <b> "c" .', ['<http://o/a> <http://o/b> "c"']],
-  ['literals', '<> <p> "a"@EN-gb , 1 , 1.0 , 1e0 , true , "x"^^<#t> .', ['<> <p> "a"@en-gb', `<> <p> "1"^^<${XSD('integer')}>`, `<> <p> "1.0"^^<${XSD('decimal')}>`, `<> <p> "1e0"^^<${XSD('double')}>`, `<> <p> "true"^^<${XSD('boolean')}>`, '<> <p> "x"^^<#t>']],
-  ['a datatype of xsd:string is none', `<> <p> "a"^^<${XSD('string')}> .`, ['<> <p> "a"']],
+  ['a language and a datatype', '<> <p> "a"@EN-gb , "x"^^<#t> .', ['<> <p> "a"@en-gb', '<> <p> "x"^^<#t>']],
+  ['an integer and a decimal', '<> <p> 1 , 1.0 .', [`<> <p> "1"^^<${INTEGER}>`, `<> <p> "1.0"^^<${DECIMAL}>`]],
+  ['a double and a boolean', '<> <p> 1e0 , true .', [`<> <p> "1e0"^^<${DOUBLE}>`, `<> <p> "true"^^<${BOOLEAN}>`]],
+  ['a datatype of xsd:string is dropped', `<> <p> "a"^^<${XSD('string')}> .`, ['<> <p> "a"']],
   ['labelled and anonymous blank nodes are distinct', '_:n3-0 <p> [] , _:b0 .', ['_:b0 <p> _:b1', '_:b0 <p> _:b2']],
   ['a byte order mark', '\ufeff<> <p> "a" .', ['<> <p> "a"']],
   ['no triples', '# nothing\n', []],
@@ -26,7 +31,7 @@ const TURTLE_ROWS: readonly Row[] = [
   ['RDF 1.2 annotations', '<a> <b> <c> {| <p> "x" |} .', 'content.syntax: RDF 1.2'],
   ['RDF 1.2 base direction', '<> <p> "a"@en--ltr .', 'content.syntax: RDF 1.2'],
   ['half a surrogate pair', '<> <p> "\\uD800" .', 'content.syntax: line 1'],
-  ['a language tag that is none', '<> <p> "a"@waytoolongtag .', 'content.syntax: language tag'],
+  ['a malformed language tag', '<> <p> "a"@waytoolongtag .', 'content.syntax: language tag'],
 ]
 
 void t.test('Turtle', (t) => table(t, 'text/turtle', TURTLE_ROWS))

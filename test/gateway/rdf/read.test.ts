@@ -7,8 +7,8 @@ import { ACCEPT_POST, isReadable, READABLE_ACCEPT, readNTriples, readTrig } from
 import { DOC, read } from './reading.js'
 
 const TRIPLE = '<> <p> "é" .'
-// prettier-ignore
-const MEDIA_TYPES: readonly [behaviour: string, contentType: string | undefined, body: string, expected: number | string][] = [
+type Content = readonly [behaviour: string, contentType: string | undefined, body: string, expected: number | string]
+const MEDIA_TYPES: readonly Content[] = [
   ['no Content-Type', undefined, TRIPLE, 'content.unsupported'],
   ['no Content-Type, no content', undefined, '', 0],
   ['no content', 'text/turtle', '', 0],
@@ -37,14 +37,14 @@ void t.test('media types, charsets and empty content', async (t) => {
           ['Accept-Post', ACCEPT_POST],
           ['Accept', ACCEPT_POST],
         ],
-        `${behaviour}: what is supported`,
+        `${behaviour}: the supported types`,
       )
     }
     if (contentType !== undefined && body === TRIPLE && !contentType.includes('8859')) {
       t.equal(isReadable(contentType), expected === 1, `isReadable: ${behaviour}`)
     }
   }
-  for (const { type } of parseAccept(READABLE_ACCEPT)) t.ok(isReadable(type), `${type} is asked for and read`)
+  for (const { type } of parseAccept(READABLE_ACCEPT)) t.ok(isReadable(type), `${type} is requested and read`)
   t.equal(isReadable(undefined), false)
   for (const { contentType } of RDF_FORMATS) t.ok(isReadable(contentType), `${contentType} is read as well as written`)
 })
@@ -53,15 +53,11 @@ void t.test('the store’s N-Triples, and configuration files', async (t) => {
   t.strictSame(
     readNTriples('<http://a> <http://b> _:c-1 .\n')?.map(nTriplesLine),
     ['<http://a> <http://b> _:c-1 .'],
-    'labels are kept',
+    'labels are unchanged',
   )
   t.strictSame(readNTriples(''), [], 'nothing')
-  for (const malformed of [
-    '<a> <http://b> "c" .',
-    '<http://a> <http://b> "c"',
-    'no',
-    '<http://a> <http://b> "c"@en--ltr .',
-  ]) {
+  const triple = '<http://a> <http://b> "c"'
+  for (const malformed of ['<a> <http://b> "c" .', triple, 'no', `${triple}@en--ltr .`]) {
     t.equal(readNTriples(malformed), undefined, `malformed: ${malformed}`)
   }
   const quads = readTrig('<#a> <p> "x" . <g> { <a> <p> [] }', DOC)

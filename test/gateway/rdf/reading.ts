@@ -22,7 +22,7 @@ const loadContext = async (url: string): Promise<unknown> => {
 export const read = (body: string | Buffer, contentType?: string, base = DOC): Promise<Quad[] | Problem> =>
   readGraph(Buffer.from(body as string), contentType, base, { loadContext })
 
-/** Canonical lines; blank nodes are named by order of appearance. */
+/** Canonical lines. Blank nodes get labels by order of appearance. */
 function linesOf(quads: readonly Quad[]): string[] {
   const labels = new Map<string, string>()
   const line = (triple: Quad): string =>
@@ -35,7 +35,7 @@ function linesOf(quads: readonly Quad[]): string[] {
 
 export type Row = readonly [behaviour: string, body: string | Buffer, expected: readonly string[] | string]
 
-/** Expected are the lines, short for `<https://x.example/d/…>`; or the code of the problem and a part of its detail. */
+/** `expected`: lines, with `<…>` for `<https://x.example/d/…>`; or the code of the problem and a part of its detail. */
 export async function table(t: Test, contentType: string | undefined, rows: readonly Row[]): Promise<void> {
   for (const [behaviour, body, expected] of rows) {
     const result = await read(body, contentType)

@@ -1,4 +1,5 @@
-// What a query reads, what an update writes, what either would reach outside: tables; and that spelling does not matter.
+// The analysis of SPARQL: the graphs that a query reads or an update writes, the services that either would call, and
+// errors with their places. Spelling does not matter.
 import fc from 'fast-check'
 import t from 'tap'
 import { isFailure } from '../../../gateway/problem.js'
@@ -8,10 +9,10 @@ import {
   type QueryAnalysis,
   type UpdateAnalysis,
 } from '../../../gateway/sparql/analysis.js'
-import { row } from '../../support/stores.js'
+import { rowsOf } from '../../support/stores.js'
 
 const BASE = 'http://e/sparql'
-const DEFAULT_GRAPH = 'urn:triplegate:default-graph'
+const DEFAULT = 'urn:triplegate:default-graph'
 
 const query = (text: string, dataset?: Parameters<typeof analyseQuery>[2]): QueryAnalysis => {
   const analysis = analyseQuery(text, BASE, dataset)
@@ -23,6 +24,8 @@ const update = (text: string, using?: Parameters<typeof analyseUpdate>[2]): Upda
   if (isFailure(analysis)) throw new Error(`${text}: ${analysis.detail}`)
   return analysis
 }
+
+const row = rowsOf(t, 'none')
 
 const READ_SETS: [query: string, readSet: 'dataset' | string[]][] = [
   ['SELECT * { ?s ?p ?o }', 'dataset'],
@@ -81,17 +84,15 @@ const VOLATILE: [expression: string, volatile: boolean][] = [
   ['SHA256("x")', false],
 ]
 
+// prettier-ignore
 const WRITE_SETS: [update: string, writeSet: 'dataset' | string[], loads?: string[]][] = [
-  ['INSERT DATA { <s> <p> 1 }', [DEFAULT_GRAPH]],
+  ['INSERT DATA { <s> <p> 1 }', [DEFAULT]],
   ['INSERT DATA { GRAPH <g> { <s> <p> 1 } }', ['http://e/g']],
-  ['INSERT DATA { <s> <p> 1 GRAPH <g> { <s> <p> 1 } GRAPH <h> {} }', ['http://e/g', 'http://e/h', DEFAULT_GRAPH]],
+  ['INSERT DATA { <s> <p> 1 GRAPH <g> { <s> <p> 1 } GRAPH <h> {} }', ['http://e/g', 'http://e/h', DEFAULT]],
   ['DELETE DATA { GRAPH <g> { <s> <p> 1 } }', ['http://e/g']],
   ['DELETE WHERE { GRAPH <g> { ?s ?p ?o } }', ['http://e/g']],
   ['DELETE WHERE { GRAPH ?g { ?s ?p ?o } }', 'dataset'],
-  [
-    'DELETE { ?s ?p ?o } INSERT { GRAPH <g> { ?s ?p ?o } } WHERE { GRAPH ?x { ?s ?p ?o } }',
-    ['http://e/g', DEFAULT_GRAPH],
-  ],
+  ['DELETE { ?s ?p ?o } INSERT { GRAPH <g> { ?s ?p ?o } } WHERE { GRAPH ?x { ?s ?p ?o } }', ['http://e/g', DEFAULT]],
   ['INSERT { GRAPH ?g { ?s ?p ?o } } WHERE { GRAPH ?g { ?s ?p ?o } }', 'dataset'],
   ['WITH <g> DELETE { ?s ?p ?o } WHERE { ?s ?p ?o }', ['http://e/g']],
   ['WITH <g> INSERT { GRAPH <h> { ?s ?p ?o } } WHERE { ?s ?p ?o }', ['http://e/h']],
@@ -99,7 +100,7 @@ const WRITE_SETS: [update: string, writeSet: 'dataset' | string[], loads?: strin
   ['INSERT { GRAPH <g> { ?s ?p ?o } } USING <u> USING NAMED <v> WHERE { ?s ?p ?o }', ['http://e/g']],
   ['CLEAR GRAPH <g>', ['http://e/g']],
   ['CLEAR SILENT GRAPH <g>', ['http://e/g']],
-  ['CLEAR DEFAULT', [DEFAULT_GRAPH]],
+  ['CLEAR DEFAULT', [DEFAULT]],
   ['CLEAR ALL', 'dataset'],
   ['CLEAR NAMED', 'dataset'],
   ['DROP GRAPH <g>', ['http://e/g']],
@@ -107,11 +108,11 @@ const WRITE_SETS: [update: string, writeSet: 'dataset' | string[], loads?: strin
   ['CREATE GRAPH <g>', ['http://e/g']],
   ['COPY <g> TO <h>', ['http://e/h']],
   ['COPY DEFAULT TO <h>', ['http://e/h']],
-  ['ADD SILENT GRAPH <g> TO DEFAULT', [DEFAULT_GRAPH]],
+  ['ADD SILENT GRAPH <g> TO DEFAULT', [DEFAULT]],
   ['MOVE <g> TO <h>', ['http://e/g', 'http://e/h']],
-  ['MOVE DEFAULT TO GRAPH <h>', ['http://e/h', DEFAULT_GRAPH]],
+  ['MOVE DEFAULT TO GRAPH <h>', ['http://e/h', DEFAULT]],
   ['LOAD <x> INTO GRAPH <g>', ['http://e/g'], ['http://e/x']],
-  ['LOAD SILENT <x>', [DEFAULT_GRAPH], ['http://e/x']],
+  ['LOAD SILENT <x>', [DEFAULT], ['http://e/x']],
   ['CLEAR GRAPH <g> ; DROP GRAPH <h>', ['http://e/g', 'http://e/h']],
   ['CLEAR GRAPH <g> ; CLEAR ALL', 'dataset'],
   ['PREFIX : <http://a/> CLEAR GRAPH :g ; PREFIX : <http://b/> CLEAR GRAPH :g', ['http://a/g', 'http://b/g']],
@@ -119,7 +120,7 @@ const WRITE_SETS: [update: string, writeSet: 'dataset' | string[], loads?: strin
   ['INSERT DATA {}', []],
 ]
 
-const FLAWS: [text: string, where: RegExp][] = [
+const ERRORS: [text: string, where: RegExp][] = [
   ['SELECT', /the end, line 1, column 7/],
   ['SELECT * { ?s ?p }', /unexpected “}”, line 1, column 18/],
   ['SELECT *\n{ ?s ex:p ?o }', /ex: is not declared, line 2, column 6/],
@@ -141,10 +142,10 @@ const FLAWS: [text: string, where: RegExp][] = [
   ['\u00a0ASK {}', /line 1, column 1/],
 ]
 
-await row(t, 'none', 'read-sets', (t) => {
+await row('read-sets', (t) => {
   for (const [text, readSet] of READ_SETS) t.same(query(text).readSet, readSet, text)
 })
-await row(t, 'none', 'the dataset of the request takes the place of FROM in the read-set too', (t) => {
+await row('the dataset of the request takes the place of FROM in the read-set too', (t) => {
   const dataset = { default: ['http://d/'], named: ['http://n/'] }
   for (const text of ['SELECT * { ?s ?p ?o GRAPH ?g {} }', 'SELECT * FROM <g> FROM NAMED <h> WHERE { ?s ?p ?o }']) {
     t.same(query(text, dataset).readSet, ['http://d/', 'http://n/'])
@@ -160,25 +161,23 @@ await row(t, 'none', 'the dataset of the request takes the place of FROM in the 
   t.match(query('DESCRIBE <x> LIMIT 1', dataset).text, /FROM NAMED <http:\/\/n\/> LIMIT/)
   t.match(query('ASK { { SELECT * { ?s ?p ?o } } }', dataset).text, /^ASK FROM/)
 })
-await row(t, 'none', 'volatile expressions', (t) => {
+await row('volatile expressions', (t) => {
   for (const [expression, volatile] of VOLATILE) {
     t.equal(query(`SELECT (${expression} AS ?x) {}`).volatile, volatile, expression)
-    t.equal(query(`ASK { FILTER EXISTS { FILTER(${expression} = 1) } }`).volatile, volatile, `${expression} within`)
+    t.equal(query(`ASK { FILTER EXISTS { FILTER(${expression} = 1) } }`).volatile, volatile, `${expression}, in EXISTS`)
   }
 })
-await row(t, 'none', 'write-sets', (t) => {
+await row('write-sets', (t) => {
   for (const [text, writeSet, loads = []] of WRITE_SETS) {
     t.same(update(text).writeSet, writeSet, text)
     t.same(update(text).loads, loads, text)
   }
 })
-await row(t, 'none', 'the dataset of an update stands at every pattern', (t) => {
+await row('the dataset of an update stands at every pattern', (t) => {
   const using = { default: ['http://d/'], named: ['http://n/'] }
   const clauses = 'USING <http://d/> USING NAMED <http://n/> WHERE'
-  const { text } = update(
-    'DELETE WHERE { ?s ?p ?o } ; INSERT { ?s ?p 1 } WHERE { ?s ?p ?o } ; INSERT DATA { <s> <p> "WHERE" }',
-    using,
-  )
+  const three = 'DELETE WHERE { ?s ?p ?o } ; INSERT { ?s ?p 1 } WHERE { ?s ?p ?o } ; INSERT DATA { <s> <p> "WHERE" }'
+  const { text } = update(three, using)
   t.equal(text.split(clauses).length, 3)
   t.match(text, `DELETE { ?s ?p ?o } ${clauses} { ?s ?p ?o }`)
   for (const wrong of [
@@ -188,22 +187,22 @@ await row(t, 'none', 'the dataset of an update stands at every pattern', (t) => 
     t.match(analyseUpdate(wrong, BASE, using), { failure: 'request.malformed' })
   }
 })
-await row(t, 'none', 'what reaches outside', (t) => {
+await row('services and functions that a request would call', (t) => {
   t.same(query('ASK { SERVICE <http://a/> { SERVICE <http://b/> {} } }').services, ['http://a/', 'http://b/'])
   t.same(query('ASK { SERVICE <http://a/> { SERVICE ?b {} } }').services, 'variable')
   t.same(query('ASK { BIND(<JAVA:a>(1) AS ?x) ?s <java:b> ?o }').services, ['java:b', 'JAVA:a'])
   t.same(query('ASK { ?s <p> <java:a> }').services, [], 'an IRI that is neither function nor predicate')
   t.same(update('INSERT {} WHERE { SERVICE <http://a/> {} }').services, ['http://a/'])
 })
-await row(t, 'none', 'flaws and where they are', (t) => {
-  for (const [text, where] of FLAWS) {
+await row('errors and their places', (t) => {
+  for (const [text, where] of ERRORS) {
     const analysis = analyseQuery(text, BASE)
     t.match(analysis, { failure: 'query.syntax', detail: where }, text.slice(0, 60))
   }
   t.match(analyseUpdate('INSERT DATA { ?s ?p ?o }', BASE), { failure: 'update.syntax' })
   t.match(analyseUpdate('ASK {}', BASE), { failure: 'update.syntax' })
 })
-await row(t, 'none', 'what is sent has one reading', (t) => {
+await row('the text that is sent has one reading', (t) => {
   const { text } = query(`PREFIX : <http://x/> # comment
     select$s{?s :p\\u0061.b 'it\\'s "\\u0022' , """a
 b""" , "x"@en-GB ; a :T, true , TRUE , -1.50 . ?s :q\\-r () . [] :p [ :q 1 ] FILTER(?s<?o&&BNODE(  )!=?s)}`)
@@ -214,66 +213,28 @@ b""" , "x"@en-GB ; a :T, true , TRUE , -1.50 . ?s :q\\-r () . [] :p [ :q 1 ] FIL
   )
   t.equal(query(text).text, text)
 })
-await row(t, 'none', 'names of variables matter, as the answer has them', (t) => {
+await row('names of variables matter: the answer has them', (t) => {
   t.not(query('SELECT ?a { ?a ?p ?o }').key, query('SELECT ?b { ?b ?p ?o }').key)
   t.not(query('SELECT ("a" AS ?x) {}').key, query('SELECT ("A" AS ?x) {}').key)
   t.not(query('SELECT ("a b" AS ?x) {}').key, query('SELECT ("a  b" AS ?x) {}').key)
 })
-await row(t, 'none', 'time grows with the length of a text, whatever it is made of', (t) => {
-  for (const piece of [
-    '{',
-    '(',
-    '"',
-    "'''a",
-    '<a',
-    'a.',
-    '_:a.',
-    'a:',
-    'a:b.',
-    '\\u',
-    '\\',
-    '#',
-    '"\\',
-    '1.',
-    '?',
-    '<',
-    '||',
-  ]) {
+await row('time grows with the length of a text only', (t) => {
+  // prettier-ignore
+  const pieces = [
+    '{', '(', '"', "'''a", '<a', 'a.', '_:a.', 'a:', 'a:b.', '\\u', '\\', '#', '"\\', '1.', '?', '<', '||',
+  ]
+  for (const piece of pieces) {
     const before = performance.now()
     analyseQuery(`SELECT * { ${piece.repeat(16_384 / piece.length)}`, BASE)
     t.ok(performance.now() - before < 2_000, piece)
   }
 })
 
-/** A query as tokens; what may differ between two spellings of it is drawn anew for each. */
+/** A query as tokens. The differences between two spellings of it are drawn for each again. */
+// prettier-ignore
 const TOKENS = [
-  'SELECT',
-  '?s',
-  'WHERE',
-  '{',
-  'GRAPH',
-  'p:g',
-  '{',
-  '?s',
-  'a',
-  'p:T',
-  ';',
-  'q:name',
-  '"x # y"',
-  '.',
-  'FILTER',
-  '(',
-  'STRLEN',
-  '(',
-  '?s',
-  ')',
-  '<=',
-  '2',
-  ')',
-  '}',
-  '}',
-  'LIMIT',
-  '5',
+  'SELECT', '?s', 'WHERE', '{', 'GRAPH', 'p:g', '{', '?s', 'a', 'p:T', ';', 'q:name', '"x # y"', '.',
+  'FILTER', '(', 'STRLEN', '(', '?s', ')', '<=', '2', ')', '}', '}', 'LIMIT', '5',
 ]
 const space = fc
   .array(fc.constantFrom(' ', '\n', '\t', '\r\n', '# comment "\n', '#}\n'), { minLength: 1, maxLength: 3 })
@@ -290,17 +251,19 @@ const spelled = fc
       const [, prefix, local] = /^([pq]):(.*)$/.exec(text) ?? []
       if (prefix !== undefined) {
         if (full && choices[i]) return `<http://e/${prefix}/${local}>`
-        return `${prefix === 'p' ? p : q}:${choices[i] ? local : `\\u00${local!.charCodeAt(0).toString(16)}${local!.slice(1)}`}`
+        const escaped = `\\u00${local!.charCodeAt(0).toString(16)}${local!.slice(1)}`
+        return `${prefix === 'p' ? p : q}:${choices[i] ? local : escaped}`
       }
       if (text.startsWith('"')) return choices[i] ? text : `'''${text.slice(1, -1).replace('x', '\\u0078')}'''`
       if (text.startsWith('?')) return choices[i] ? text : `$${text.slice(1)}`
       return /^[A-Z]+$/.test(text) && choices[i] ? text.toLowerCase() : text
     }
     const prologue = [`PREFIX ${p}: <http://e/p/>`, `prefix ${q}:<q/>`]
-    return `BASE <http://e/>${prologue.join(spaces[0])} ${TOKENS.map((text, i) => token(text, i) + spaces[i + 1]!).join('')}`
+    const text = TOKENS.map((text, i) => token(text, i) + spaces[i + 1]!).join('')
+    return `BASE <http://e/>${prologue.join(spaces[0])} ${text}`
   })
 
-await row(t, 'none', 'white space, comments, prefixes, escapes and case do not matter', () => {
+await row('white space, comments, prefixes, escapes and case do not matter', () => {
   fc.assert(
     fc.property(
       spelled,
@@ -310,7 +273,7 @@ await row(t, 'none', 'white space, comments, prefixes, escapes and case do not m
     { numRuns: 300 },
   )
 })
-await row(t, 'none', 'any text at all is analysed or refused, and what is sent is its own spelling', () => {
+await row('any text is analysed or refused, and the text that is sent is its own spelling', () => {
   const piece = fc.oneof(
     fc.constantFrom(...TOKENS, 'SERVICE', '<http://e/>', '[', ']', 'UNION', 'PREFIX', ':', '\\u0041'),
     fc.string({ maxLength: 4 }),

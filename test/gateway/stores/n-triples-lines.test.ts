@@ -1,10 +1,10 @@
-// N-Triples as lines: what is a triple, what is none, and texts that are made to take a checker for ever.
+// N-Triples as lines: triples, malformed triples, and texts made to occupy a checker for a long time.
 import t from 'tap'
 import { linesIn } from '../../../gateway/stores/n-triples-lines.js'
 
 const same = (label: string): string => label
 
-void t.test('a triple stays as it was written', (t) => {
+void t.test('a triple keeps its spelling', (t) => {
   for (const line of [
     '<urn:s> <urn:p> <urn:o> .',
     String.raw`<urn:s> <urn:p> "a\u0041\n\"b\\"^^<urn:d\u0042> .`,
@@ -16,7 +16,7 @@ void t.test('a triple stays as it was written', (t) => {
   t.end()
 })
 
-void t.test('what is no triple is refused, in time that grows with its length only', (t) => {
+void t.test('a malformed triple is refused, in time that grows with its length only', (t) => {
   const many = 100_000
   const rows: [name: string, text: string][] = [
     ['an IRI with a space', `<urn:s> <urn:p> <urn:${'a'.repeat(many)} b> .`],

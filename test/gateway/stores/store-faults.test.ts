@@ -1,4 +1,4 @@
-// In charge of what a store behind HTTP does when things go wrong between gateway and store, on a real Fuseki.
+// A store behind HTTP when its connection, its answers or its server fail, on a real Fuseki.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { once } from 'node:events'
 import { createServer as createHttpsServer } from 'node:https'
@@ -11,7 +11,7 @@ import { isFailure, type Problem } from '../../../gateway/problem.js'
 import { StoreBreak, type GraphStore } from '../../../gateway/stores/store.js'
 import { fetchFuseki, freePort, startFuseki } from '../../support/fuseki.js'
 import { startProxy, type Fault, type StoreProxy } from '../../support/proxy.js'
-import { freshDataset, reasonWithoutFuseki, row } from '../../support/stores.js'
+import { freshDataset, reasonWithoutFuseki, rowsOf } from '../../support/stores.js'
 
 // Before the first row: a pause between rows would end the file.
 const [pem, another, elsewhere] = (await Promise.all(
@@ -34,34 +34,34 @@ const TOO_LONG = { failure: 'store.time' }
 const TOO_LARGE = { failure: 'store.too-large', detail: /limit of 10 bytes/ }
 const UNREACHABLE = { failure: 'store.unreachable', fields: [['Retry-After', '5']] }
 
-/** What an answer that is a Problem must not say: where the store is, and how the gateway gets in. */
+/** A Problem must not reveal the address of the store, nor the credentials of the gateway. */
 function isDiscreet(t: Test, result: unknown): void {
   if (isFailure(result)) t.notMatch(JSON.stringify(result), /127\.0\.0\.1|localhost|\d{4,5}\/|secret/)
 }
+
+type Settings = Partial<HttpStoreSettings>
 
 interface Setting {
   readonly t: Test
   readonly proxy: StoreProxy
   readonly store: GraphStore
   /** Another store with the same dataset behind the same proxy. */
-  open(settings: Partial<HttpStoreSettings>): GraphStore
+  open(settings: Settings): GraphStore
 }
 
+const fusekiRow = rowsOf(t, 'fuseki')
+const rowWithoutStore = rowsOf(t, 'none')
 const missing = await reasonWithoutFuseki()
 const dataset = missing ? '' : await freshDataset(t)
 
 /** A row on Fuseki: the dataset behind a proxy of its own, with one graph in it. */
-const onFuseki = (
-  name: string,
-  run: (setting: Setting) => Promise<unknown>,
-  settings: Partial<HttpStoreSettings> = {},
-) =>
-  row(t, 'fuseki', name, async (t) => {
+const row = (name: string, run: (setting: Setting) => Promise<unknown>) =>
+  fusekiRow(name, async (t) => {
     if (missing) return t.pass(name, { skip: missing })
     const proxy = await startProxy(dataset)
     t.teardown(() => proxy.stop())
-    const open = (more: Partial<HttpStoreSettings>) => {
-      const store = openHttpStore({ ...fusekiEndpoints(proxy.url), ...settings, ...more })
+    const open = (settings: Settings) => {
+      const store = openHttpStore({ ...fusekiEndpoints(proxy.url), ...settings })
       t.teardown(() => store.close())
       return store
     }
@@ -79,72 +79,73 @@ const answer = (status: number, fields: Record<string, string> = {}, body: strin
   body,
 })
 
-const FAULTS: readonly [
-  name: string,
-  fault: Fault,
-  expected: object | undefined,
-  settings?: Partial<HttpStoreSettings>,
-][] = [
-  ['no answer', { kind: 'silence' }, TOO_LONG, SHORT],
-  ['an answer after the time for all of it', { kind: 'delay', milliseconds: 2_000 }, TOO_LONG, { totalTimeout: 200 }],
-  ['an answer that stops in the middle', { kind: 'stall', after: 20, framing: 'chunked' }, TOO_LONG, SHORT],
-  ['one that stops, of known length', { kind: 'stall', after: 20, framing: 'length' }, TOO_LONG, SHORT],
-  [
-    'one that stops, within the time for pieces',
-    { kind: 'stall', after: 20, framing: 'length' },
-    TOO_LONG,
-    { totalTimeout: 200 },
-  ],
-  ['a connection dropped before the request', { kind: 'drop', when: 'before' }, BROKEN],
-  ['a connection dropped after the request', { kind: 'drop', when: 'after' }, BROKEN],
-  ['an answer cut off, in chunks', { kind: 'cut', after: 20, framing: 'chunked' }, BROKEN],
-  ['an answer cut off, of known length', { kind: 'cut', after: 20, framing: 'length' }, BROKEN],
-  ['an answer cut off before its first byte', { kind: 'cut', after: 0, framing: 'length' }, BROKEN],
-  ['an answer cut off at the end of a line', { kind: 'cut', after: TRIPLE.length, framing: 'chunked' }, BROKEN],
-  ['an answer that ends with its connection', { kind: 'cut', after: 20, framing: 'close' }, failed(/where it ends/)],
+type Framing = Extract<Fault, { framing: unknown }>['framing']
+const cut = (after: number, framing: Framing): Fault => ({ kind: 'cut', after, framing })
+const stall = (after: number, framing: Framing): Fault => ({ kind: 'stall', after, framing })
+const dropped = (when: 'before' | 'after'): Fault => ({ kind: 'drop', when })
+const delay = (milliseconds: number): Fault => ({ kind: 'delay', milliseconds })
+const fields = (changed: Record<string, string>): Fault => ({ kind: 'fields', fields: changed })
+const format = (contentType: string): Fault => fields({ 'content-type': contentType })
+const unavailable = (delayOrDate: string): Fault => answer(503, { 'retry-after': delayOrDate })
+const retryAfter = (delayOrDate: string) => ({ failure: 'store.unreachable', fields: [['Retry-After', delayOrDate]] })
+const SILENCE: Fault = { kind: 'silence' }
+const NO_CONTENT: Fault = { kind: 'answer', status: 204 }
+const MOVED = { location: '/elsewhere' }
+const DATE = 'Fri, 20 Nov 2026 19:13:48 GMT'
+const PAGE = answer(502, { 'content-type': 'text/html' }, '<h1>127.0.0.1:3030/ds</h1>')
+const TOTAL = { totalTimeout: 200 }
+const LIMIT = { maxGraphBytes: 10 }
+const NOT_UTF_8 = Buffer.from([0x22, 0xff, 0x22])
+
+// prettier-ignore
+const FAULTS: readonly [name: string, fault: Fault, expected: object | undefined, settings?: Settings][] = [
+  ['no answer', SILENCE, TOO_LONG, SHORT],
+  ['an answer that begins after the total timeout', delay(2_000), TOO_LONG, TOTAL],
+  ['an answer in chunks that stops in the middle', stall(20, 'chunked'), TOO_LONG, SHORT],
+  ['an answer of known length that stops', stall(20, 'length'), TOO_LONG, SHORT],
+  ['an answer that stops, before the idle timeout', stall(20, 'length'), TOO_LONG, TOTAL],
+  ['a connection dropped before the request', dropped('before'), BROKEN],
+  ['a connection dropped after the request', dropped('after'), BROKEN],
+  ['an answer cut off, in chunks', cut(20, 'chunked'), BROKEN],
+  ['an answer cut off, of known length', cut(20, 'length'), BROKEN],
+  ['an answer cut off before its first byte', cut(0, 'length'), BROKEN],
+  ['an answer cut off at the end of a line', cut(TRIPLE.length, 'chunked'), BROKEN],
+  ['an answer that ends with its connection', cut(20, 'close'), failed(/where it ends/)],
   ['500', answer(500), failed(/status 500/)],
-  ['502 with a page', answer(502, { 'content-type': 'text/html' }, '<h1>127.0.0.1:3030/ds</h1>'), failed(/status 502/)],
+  ['502 with a page', PAGE, failed(/status 502/)],
   ['503', answer(503), UNREACHABLE],
-  [
-    '503 with a delay',
-    answer(503, { 'retry-after': '17' }),
-    { failure: 'store.unreachable', fields: [['Retry-After', '17']] },
-  ],
-  [
-    '503 until a date',
-    answer(503, { 'retry-after': 'Fri, 20 Nov 2026 19:13:48 GMT' }),
-    { failure: 'store.unreachable', fields: [['Retry-After', 'Fri, 20 Nov 2026 19:13:48 GMT']] },
-  ],
-  ['503 with a delay that is none', answer(503, { 'retry-after': 'secret' }), UNREACHABLE],
+  ['503 with a delay', unavailable('17'), retryAfter('17')],
+  ['503 until a date', unavailable(DATE), retryAfter(DATE)],
+  ['503 with a malformed delay', unavailable('secret'), UNREACHABLE],
   ['401', answer(401, { 'www-authenticate': 'Basic' }), refused(/credentials/)],
   ['403', answer(403), refused(/credentials/)],
   ['400', answer(400, {}, 'Parse error: secret'), refused(/status 400/)],
-  ['204', { kind: 'answer', status: 204 }, failed(/status 204/)],
+  ['204', NO_CONTENT, failed(/status 204/)],
   ['206', answer(206, N_TRIPLES, TRIPLE), failed(/status 206/)],
-  ['301', answer(301, { location: '/elsewhere' }), failed(/redirection/)],
-  ['307', answer(307, { location: '/elsewhere' }), failed(/redirection/)],
-  ['text/plain', { kind: 'fields', fields: { 'content-type': 'text/plain' } }, failed(/format/)],
-  ['text/turtle', { kind: 'fields', fields: { 'content-type': 'text/turtle' } }, failed(/format/)],
+  ['301', answer(301, MOVED), failed(/redirection/)],
+  ['307', answer(307, MOVED), failed(/redirection/)],
+  ['text/plain', format('text/plain'), failed(/format/)],
+  ['text/turtle', format('text/turtle'), failed(/format/)],
   ['no format', answer(200, {}, TRIPLE), failed(/format/)],
-  ['a content coding', { kind: 'fields', fields: { 'content-encoding': 'gzip' } }, failed(/content coding/)],
-  ['bytes that are not UTF-8', answer(200, N_TRIPLES, Buffer.from([0x22, 0xff, 0x22])), failed(/UTF-8/)],
-  ['a graph above the limit, in chunks', { kind: 'fields', fields: {} }, TOO_LARGE, { maxGraphBytes: 10 }],
-  ['a graph above the limit, of known length', answer(200, N_TRIPLES, TRIPLE), TOO_LARGE, { maxGraphBytes: 10 }],
+  ['a content coding', fields({ 'content-encoding': 'gzip' }), failed(/content coding/)],
+  ['bytes that are not UTF-8', answer(200, N_TRIPLES, NOT_UTF_8), failed(/UTF-8/)],
+  ['a graph above the limit, in chunks', fields({}), TOO_LARGE, LIMIT],
+  ['a graph above the limit, of known length', answer(200, N_TRIPLES, TRIPLE), TOO_LARGE, LIMIT],
   ['an empty graph', answer(200, N_TRIPLES), undefined],
   ['404', answer(404), undefined],
 ]
 
 for (const [name, fault, expected, settings] of FAULTS)
-  await onFuseki(`reading: ${name}`, async ({ t, proxy, store, open }) => {
+  await row(`reading: ${name}`, async ({ t, proxy, store, open }) => {
     const faulty = settings ? open(settings) : store
     proxy.fault(fault)
     const result = await faulty.read(DOCUMENT)
     if (expected) t.match(result, expected)
     else t.equal(result, undefined)
     isDiscreet(t, result)
-    t.equal(proxy.requests.length, 1, 'it is asked once')
+    t.equal(proxy.requests.length, 1, 'the request is sent once')
     proxy.fault(undefined)
-    if (!settings?.maxGraphBytes) t.equal(await faulty.read(DOCUMENT), TRIPLE, 'and the store goes on by itself')
+    if (!settings?.maxGraphBytes) t.equal(await faulty.read(DOCUMENT), TRIPLE, 'the next read succeeds')
   })
 
 const WRITES: readonly [name: string, write: (store: GraphStore) => Promise<undefined | Problem>][] = [
@@ -153,31 +154,32 @@ const WRITES: readonly [name: string, write: (store: GraphStore) => Promise<unde
   ['update', (store) => store.update(`INSERT DATA { GRAPH <${DOCUMENT}> { ${OTHER} } }`)],
 ]
 for (const [name, write] of WRITES)
-  await onFuseki(`writing: ${name}`, async ({ t, proxy, store, open }) => {
-    for (const [fault, expected, settings] of [
-      [{ kind: 'drop', when: 'before' }, BROKEN],
+  await row(`writing: ${name}`, async ({ t, proxy, store, open }) => {
+    const faults: readonly [fault: Fault, expected: object, settings?: Settings][] = [
+      [dropped('before'), BROKEN],
       [answer(500), name === 'update' ? { failure: 'update.failed' } : failed(/status 500/)],
-      [answer(503, { 'retry-after': '17' }), { failure: 'store.unreachable', fields: [['Retry-After', '17']] }],
-      [answer(307, { location: '/elsewhere' }), failed(/redirection/)],
+      [unavailable('17'), retryAfter('17')],
+      [answer(307, MOVED), failed(/redirection/)],
       [answer(401), refused(/credentials/)],
       [answer(202), failed(/status 202/)],
-      [{ kind: 'silence' }, TOO_LONG, SHORT],
-    ] as const) {
+      [SILENCE, TOO_LONG, SHORT],
+    ]
+    for (const [fault, expected, settings] of faults) {
       proxy.requests.length = 0
       proxy.fault(fault)
       const result = await write(settings ? open(settings) : store)
       t.match(result, expected)
       isDiscreet(t, result)
-      t.equal(proxy.requests.length, 1, 'it is sent once')
+      t.equal(proxy.requests.length, 1, 'the request is sent once')
     }
     proxy.fault(undefined)
-    t.equal(await store.read(DOCUMENT), TRIPLE, 'none of it reached the store')
+    t.equal(await store.read(DOCUMENT), TRIPLE, 'none of the requests reached the store')
     proxy.requests.length = 0
-    proxy.fault({ kind: 'drop', when: 'after' })
+    proxy.fault(dropped('after'))
     t.match(await write(store), BROKEN, 'a write in doubt is no success')
-    t.equal(proxy.requests.length, 1, 'and is not sent again')
+    t.equal(proxy.requests.length, 1, 'the gateway does not send it again')
     proxy.fault(undefined)
-    t.not(await store.read(DOCUMENT), TRIPLE, 'this one did reach it')
+    t.not(await store.read(DOCUMENT), TRIPLE, 'the write in doubt reached the store')
   })
 
 const queried = async (
@@ -199,22 +201,18 @@ const queried = async (
     return { brokenBy: error.problem }
   }
 }
-for (const [name, fault, expected, settings] of [
-  ['cut off in chunks', { kind: 'cut', after: 5, framing: 'chunked' }, { brokenBy: BROKEN }],
-  ['cut off, of known length', { kind: 'cut', after: 5, framing: 'length' }, { brokenBy: BROKEN }],
-  ['ends with its connection', { kind: 'cut', after: 5, framing: 'close' }, failed(/where it ends/)],
-  ['stops in the middle', { kind: 'stall', after: 5, framing: 'chunked' }, { brokenBy: TOO_LONG }, SHORT],
-  [
-    'takes longer than all may',
-    { kind: 'stall', after: 5, framing: 'chunked' },
-    { brokenBy: TOO_LONG },
-    { totalTimeout: 200 },
-  ],
-  ['never begins', { kind: 'silence' }, TOO_LONG, SHORT],
-  ['is in another format', { kind: 'fields', fields: { 'content-type': 'text/csv' } }, failed(/format/)],
+const QUERY_FAULTS: readonly [name: string, fault: Fault, expected: object, settings?: Settings][] = [
+  ['is cut off in chunks', cut(5, 'chunked'), { brokenBy: BROKEN }],
+  ['is cut off, of known length', cut(5, 'length'), { brokenBy: BROKEN }],
+  ['ends with its connection', cut(5, 'close'), failed(/where it ends/)],
+  ['stops in the middle', stall(5, 'chunked'), { brokenBy: TOO_LONG }, SHORT],
+  ['takes longer than the total timeout', stall(5, 'chunked'), { brokenBy: TOO_LONG }, TOTAL],
+  ['never begins', SILENCE, TOO_LONG, SHORT],
+  ['is in another format', format('text/csv'), failed(/format/)],
   ['is a refusal', answer(500), failed(/status 500/)],
-] as const satisfies readonly (readonly [string, Fault, object, Partial<HttpStoreSettings>?])[])
-  await onFuseki(`querying: an answer that ${name}`, async ({ t, proxy, store, open }) => {
+]
+for (const [name, fault, expected, settings] of QUERY_FAULTS)
+  await row(`querying: an answer that ${name}`, async ({ t, proxy, store, open }) => {
     const faulty = settings ? open(settings) : store
     proxy.fault(fault)
     const result = await queried(faulty)
@@ -224,37 +222,28 @@ for (const [name, fault, expected, settings] of [
     t.match(await queried(faulty), /"one"/)
   })
 
-await onFuseki('readiness tells a store that answers from one that does not', async ({ t, proxy, store, open }) => {
+await row('readiness distinguishes a store that answers from one that fails', async ({ t, proxy, store, open }) => {
   t.equal(await store.ready(), undefined)
   proxy.fault(answer(500))
   t.match(await store.ready(), { failure: 'store.failed' })
-  proxy.fault({ kind: 'cut', after: 3, framing: 'length' })
+  proxy.fault(cut(3, 'length'))
   t.match(await store.ready(), BROKEN)
-  proxy.fault({ kind: 'silence' })
+  proxy.fault(SILENCE)
   t.match(await open(SHORT).ready(), TOO_LONG)
 })
 
-const ABORTS: readonly [
-  name: string,
-  fault: Fault | undefined,
-  call: (store: GraphStore, signal: AbortSignal, atPiece: () => void) => Promise<unknown>,
-][] = [
-  ['before the head of a graph', { kind: 'silence' }, (store, signal) => store.read(DOCUMENT, { signal })],
-  [
-    'in the middle of a graph',
-    { kind: 'stall', after: 20, framing: 'chunked' },
-    (store, signal) => store.read(DOCUMENT, { signal }),
-  ],
-  ['before the head of results', { kind: 'silence' }, (store, signal) => queried(store, signal)],
-  [
-    'in the middle of results',
-    { kind: 'stall', after: 5, framing: 'chunked' },
-    (store, signal, atPiece) => queried(store, signal, atPiece),
-  ],
-  ['before the answer to a write', { kind: 'silence' }, (store, signal) => store.replace(DOCUMENT, OTHER, { signal })],
+type Call = (store: GraphStore, signal: AbortSignal, atPiece: () => void) => Promise<unknown>
+const reading: Call = (store, signal) => store.read(DOCUMENT, { signal })
+const writing: Call = (store, signal) => store.replace(DOCUMENT, OTHER, { signal })
+const ABORTS: readonly [name: string, fault: Fault, call: Call][] = [
+  ['before the head of a graph', SILENCE, reading],
+  ['in the middle of a graph', stall(20, 'chunked'), reading],
+  ['before the head of results', SILENCE, (store, signal) => queried(store, signal)],
+  ['in the middle of results', stall(5, 'chunked'), queried],
+  ['before the answer to a write', SILENCE, writing],
 ]
 for (const [name, fault, call] of ABORTS)
-  await onFuseki(`the client leaves ${name}`, async ({ t, proxy, store }) => {
+  await row(`the client leaves ${name}`, async ({ t, proxy, store }) => {
     proxy.fault(fault)
     const gone = new AbortController()
     const inTheMiddle = name.endsWith('middle of results')
@@ -273,8 +262,8 @@ for (const [name, fault, call] of ABORTS)
     t.type(await store.read(DOCUMENT), 'string')
   })
 
-await onFuseki('the reader of results leaves early', async ({ t, proxy, store }) => {
-  proxy.fault({ kind: 'stall', after: 5, framing: 'chunked' })
+await row('the reader of results leaves early', async ({ t, proxy, store }) => {
+  proxy.fault(stall(5, 'chunked'))
   const pieces = await store.query(ALL, TSV)
   if (isFailure(pieces)) return t.fail(pieces.detail)
   for await (const piece of pieces) {
@@ -284,15 +273,15 @@ await onFuseki('the reader of results leaves early', async ({ t, proxy, store })
   await until(() => proxy.requests[0]!.abandoned)
 })
 
-await onFuseki('results that nobody reads hold a connection no longer than all may take', async ({ t, open }) => {
+await row('results without a reader occupy a connection for the total timeout at most', async ({ t, open }) => {
   const store = open({ connections: 1, totalTimeout: 300 })
   const pieces = await store.query(ALL, TSV)
   t.notOk(isFailure(pieces))
   await sleep(500)
-  t.match(await queried(store), /"one"/, 'over the one connection')
+  t.match(await queried(store), /"one"/, 'over the only connection')
 })
 
-await onFuseki('queries that take all their connections leave documents theirs', async ({ t, proxy, open }) => {
+await row('queries that use all their connections leave those for documents free', async ({ t, proxy, open }) => {
   const store = open({ connections: 1, queue: 1 })
   proxy.fault({ kind: 'delay', milliseconds: 500, only: ({ path }) => path.endsWith('/query') })
   const queries = [queried(store), queried(store), queried(store)]
@@ -302,38 +291,33 @@ await onFuseki('queries that take all their connections leave documents theirs',
   t.match(await Promise.all(queries.slice(0, 2)), [/"/, /"/])
 })
 
-await onFuseki('beyond the connections and the queue: refused at once', async ({ t, proxy, open }) => {
+await row('a call beyond the connections and the queue is refused at once', async ({ t, proxy, open }) => {
   const store = open({ connections: 2, queue: 2 })
-  proxy.fault({ kind: 'delay', milliseconds: 300 })
+  proxy.fault(delay(300))
   const reads = Array.from({ length: 6 }, () => store.read(DOCUMENT))
   const first = await Promise.race(reads.map(async (read, i) => [i, await read] as const))
   t.match(first, [4, { failure: 'store.overloaded', fields: [['Retry-After', '1']] }])
   const results = await Promise.all(reads)
   t.strictSame(results.slice(0, 4), [TRIPLE, TRIPLE, TRIPLE, TRIPLE])
   t.match(results[5], { failure: 'store.overloaded' })
-  t.equal(proxy.requests.length, 4, 'what was refused did not reach the store')
+  t.equal(proxy.requests.length, 4, 'the refused calls did not reach the store')
 })
 
-await onFuseki(
-  'a waiting call whose client leaves is not sent, and leaves its place to others',
-  async ({ t, proxy, open }) => {
-    const store = open({ connections: 1, queue: 1 })
-    proxy.fault({ kind: 'delay', milliseconds: 300 })
-    const gone = new AbortController()
-    const first = store.read(DOCUMENT)
-    const second = store.replace(DOCUMENT, OTHER, { signal: gone.signal })
-    gone.abort()
-    t.match(await second, failed(/given up/))
-    const third = store.read(DOCUMENT)
-    t.strictSame([await first, await third], [TRIPLE, TRIPLE])
-    t.strictSame(
-      proxy.requests.map(({ method }) => method),
-      ['GET', 'GET'],
-    )
-  },
-)
+await row('a waiting call whose client leaves is not sent, and frees its place', async ({ t, proxy, open }) => {
+  const store = open({ connections: 1, queue: 1 })
+  proxy.fault(delay(300))
+  const gone = new AbortController()
+  const first = store.read(DOCUMENT)
+  const second = store.replace(DOCUMENT, OTHER, { signal: gone.signal })
+  gone.abort()
+  t.match(await second, failed(/given up/))
+  const third = store.read(DOCUMENT)
+  t.strictSame([await first, await third], [TRIPLE, TRIPLE])
+  const methods = proxy.requests.map(({ method }) => method)
+  t.strictSame(methods, ['GET', 'GET'])
+})
 
-await onFuseki('what is sent', async ({ t, proxy, open }) => {
+await row('the requests to the store', async ({ t, proxy, open }) => {
   const graph = 'https://data.example/?q=1&graph=x#é%2F/'
   const plain = open({ graphStore: `${proxy.url}/data?timeout=5` })
   await plain.replace(graph, TRIPLE)
@@ -341,28 +325,14 @@ await onFuseki('what is sent', async ({ t, proxy, open }) => {
   await plain.remove(graph)
   await queried(plain)
   await plain.update('CLEAR DEFAULT')
+  const forQuery = { 'content-type': 'application/sparql-query', accept: TSV }
+  const forUpdate = { 'content-type': 'application/sparql-update' }
   t.match(proxy.requests, [
-    {
-      method: 'PUT',
-      path: /\/data\?timeout=5&graph=/,
-      graph,
-      fields: { 'content-type': 'application/n-triples' },
-      body: TRIPLE,
-    },
+    { method: 'PUT', path: /\/data\?timeout=5&graph=/, graph, fields: N_TRIPLES, body: TRIPLE },
     { method: 'GET', graph, fields: { accept: 'application/n-triples' }, body: '' },
     { method: 'DELETE', graph, body: '' },
-    {
-      method: 'POST',
-      path: /\/query$/,
-      fields: { 'content-type': 'application/sparql-query', accept: TSV },
-      body: ALL,
-    },
-    {
-      method: 'POST',
-      path: /\/update$/,
-      fields: { 'content-type': 'application/sparql-update' },
-      body: 'CLEAR DEFAULT',
-    },
+    { method: 'POST', path: /\/query$/, fields: forQuery, body: ALL },
+    { method: 'POST', path: /\/update$/, fields: forUpdate, body: 'CLEAR DEFAULT' },
   ])
   for (const { fields } of proxy.requests) {
     t.equal(fields['accept-encoding'], undefined)
@@ -370,7 +340,7 @@ await onFuseki('what is sent', async ({ t, proxy, open }) => {
   }
 })
 
-await onFuseki('credentials', async ({ t, proxy, open }) => {
+await row('credentials', async ({ t, proxy, open }) => {
   const basic = open({ credentials: { user: 'gate', password: 'sécret:1' } })
   const bearer = open({ credentials: { token: 'secret' } })
   for (const store of [basic, bearer]) {
@@ -387,31 +357,28 @@ await onFuseki('credentials', async ({ t, proxy, open }) => {
   isDiscreet(t, await bearer.read(DOCUMENT))
 })
 
-await onFuseki('a large answer to a slow reader comes whole', async ({ t, store }) => {
+await row('a slow reader gets the whole of a large answer', async ({ t, store }) => {
   await store.replace(DOCUMENT, LARGE)
   const result = (await queried(store, undefined, () => sleep(1))) as string
   t.equal(result.trim().split('\n').length, LARGE_COUNT + 1)
 })
 
-await onFuseki(
-  'an answer may take longer than the time for all of it, while it goes on',
-  async ({ t, store, open }) => {
-    await store.replace(DOCUMENT, LARGE)
-    const hasty = open({ totalTimeout: 400 })
-    const started = performance.now()
-    const text = (await queried(hasty, undefined, () => sleep(100))) as string
-    t.equal(text.trim().split('\n').length, LARGE_COUNT + 1)
-    const streamed = await hasty.stream(DOCUMENT)
-    if (!streamed || isFailure(streamed)) return t.fail('no document')
-    for await (const piece of streamed) {
-      t.ok(piece.length > 0)
-      await sleep(100)
-    }
-    t.ok(performance.now() - started > 800, 'it took longer')
-  },
-)
+await row('an answer that continues may take longer than the total timeout', async ({ t, store, open }) => {
+  await store.replace(DOCUMENT, LARGE)
+  const hasty = open({ totalTimeout: 400 })
+  const started = performance.now()
+  const text = (await queried(hasty, undefined, () => sleep(100))) as string
+  t.equal(text.trim().split('\n').length, LARGE_COUNT + 1)
+  const streamed = await hasty.stream(DOCUMENT)
+  if (!streamed || isFailure(streamed)) return t.fail('no document')
+  for await (const piece of streamed) {
+    t.ok(piece.length > 0)
+    await sleep(100)
+  }
+  t.ok(performance.now() - started > 800, 'the answers took longer')
+})
 
-await row(t, 'fuseki', 'a store that goes down and comes back', async (t) => {
+await fusekiRow('a store that goes down and comes back', async (t) => {
   const found = fetchFuseki()
   if (missing || 'missing' in found) return t.pass('the store', { skip: missing ?? 'no jar' })
   const options = { jar: found.jar, datasets: ['ds'], port: await freePort() }
@@ -444,9 +411,9 @@ await row(t, 'fuseki', 'a store that goes down and comes back', async (t) => {
 async function onServer<S extends Server | TcpServer>(
   name: string,
   server: S,
-  run: (t: Test, open: (scheme: string, settings?: Partial<HttpStoreSettings>) => GraphStore) => Promise<unknown>,
+  run: (t: Test, open: (scheme: string, settings?: Settings) => GraphStore) => Promise<unknown>,
 ): Promise<void> {
-  await row(t, 'none', name, async (t) => {
+  await rowWithoutStore(name, async (t) => {
     server.listen(0, '127.0.0.1')
     await once(server, 'listening')
     const sockets = new Set<{ destroy(): unknown }>()
@@ -466,7 +433,7 @@ async function onServer<S extends Server | TcpServer>(
 
 const asked: string[] = []
 await onServer(
-  'a kept-alive connection that the store has closed: a read is sent again, once; a write is not',
+  'on a persistent connection that the store has closed, a read is sent again, once, and a write is not',
   createHttpServer((request, response) => {
     asked.push(request.method!)
     const socket = request.socket as typeof request.socket & { served?: boolean }
@@ -484,12 +451,12 @@ await onServer(
   },
 )
 await onServer(
-  'a server that speaks something else',
+  'a server of another protocol',
   createTcpServer((socket) => socket.on('error', () => undefined).end('220 mail.example ESMTP\r\n')),
   async (t, open) => t.match(await open('http').read(DOCUMENT), BROKEN),
 )
 await onServer(
-  'a connection that is not made in time',
+  'a connection that is not established in time',
   createTcpServer((socket) => socket.on('error', () => undefined)),
   async (t, open) => {
     const store = open('https', { connectTimeout: 300 })
@@ -500,10 +467,10 @@ await onServer(
     const left = performance.now()
     gone.abort()
     t.match(await read, failed(/given up/))
-    t.ok(performance.now() - left < 1_000, 'nor is it waited for when the client leaves')
+    t.ok(performance.now() - left < 1_000, 'the call does not wait for it when the client leaves')
   },
 )
-await row(t, 'none', 'no server, no such host', async (t) => {
+await rowWithoutStore('no server, no such host', async (t) => {
   for (const origin of [`http://127.0.0.1:${await freePort()}`, 'http://store.invalid']) {
     const store = openHttpStore(fusekiEndpoints(`${origin}/ds`))
     t.teardown(() => store.close())
@@ -517,16 +484,16 @@ const tlsServer = (identity: string) =>
   createHttpsServer({ cert: identity, key: identity }, (_request, response) =>
     response.writeHead(200, N_TRIPLES).end(TRIPLE),
   )
-await onServer('a certificate of the store that nobody vouches for is refused', tlsServer(pem), async (t, open) => {
+await onServer('a certificate of the store from an unknown authority is refused', tlsServer(pem), async (t, open) => {
   t.match(await open('https').read(DOCUMENT), failed(/certificate/))
   t.match(await open('https', { ca: another }).read(DOCUMENT), failed(/certificate/))
-  t.equal(await open('https', { ca: pem }).read(DOCUMENT), TRIPLE, 'and accepted with its authority')
+  t.equal(await open('https', { ca: pem }).read(DOCUMENT), TRIPLE, 'accepted with its authority')
 })
 await onServer('a certificate of another host is refused', tlsServer(elsewhere), async (t, open) =>
   t.match(await open('https', { ca: elsewhere }).read(DOCUMENT), failed(/certificate/)),
 )
 
-await row(t, 'none', 'endpoints that are none are refused when the store is opened', (t) => {
+await rowWithoutStore('malformed endpoints are refused when the store is opened', (t) => {
   for (const url of ['ftp://store.example/ds', 'http://user:secret@store.example/ds', 'ds'])
     t.throws(() => openHttpStore(fusekiEndpoints(url)), TypeError)
 })
