@@ -1,5 +1,5 @@
-// In charge of one run of crashes: agents write, the gateway is killed at random moments and started again. At the end the
-// responses that the agents received are compared with the store and the history.
+// In charge of one run of crashes: agents write, the gateway is killed at random moments and started again. At the end
+// the responses that the agents received are compared with the store and the history.
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

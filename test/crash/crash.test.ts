@@ -1,6 +1,6 @@
-// The crash test in short form (design 6): the gateway is killed while agents write, and in some rows git, or the way to the
-// store. `npm run soak` is the long form. A run takes its choices from a seed, which it prints; to repeat them, set
-// TRIPLEGATE_CRASH_SEED to that number. The timing of processes and requests still differs from run to run.
+// The crash test in short form (design 6): the gateway is killed while agents write; in some rows git is killed too, or
+// the connection to the store fails. `npm run soak` is the long form. A run takes its choices from a seed, which it
+// prints; to repeat them, set TRIPLEGATE_CRASH_SEED to that number. The timing still differs from run to run.
 import t from 'tap'
 import { FUSEKI, reasonWithoutFuseki, row } from '../support/stores.js'
 import { runCrashes } from './crash-run.js'

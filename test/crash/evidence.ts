@@ -87,7 +87,7 @@ export async function differences(repository: string, base: string, read: ReadDo
     .map((document) => `${document} in the store:\n${stored.get(document)}in Git:\n${files.get(document)}`)
 }
 
-/** Equal times get equal text, for some stores keep only the value of a dateTime. Text that is not N-Triples stays as it is. */
+/** Equal times get equal text: some stores keep only the value of a dateTime. Text other than N-Triples stays. */
 function canonical(text: string): string {
   const triples = readNTriples(text)
   if (!triples) return text

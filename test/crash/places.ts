@@ -1,4 +1,4 @@
-// In charge of the places where crashes happen: the store behind the gateway, and the other parts that fail while it runs.
+// In charge of the places where crashes happen: the store behind the gateway, and other parts that fail while it runs.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client } from '../support/client.js'
 import { createDataset, fetchFuseki, freePort, removeDataset, startFuseki } from '../support/fuseki.js'

@@ -1,4 +1,4 @@
-// In charge of agents that write to documents at the same time, each with a certificate, and of the responses they receive.
+// In charge of agents that write to documents at the same time, each with a certificate, and of their responses.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -27,7 +27,7 @@ export type Agents = ReadonlyMap<string, string>
 
 const TERM = (name: string): string => `<https://crash.example/terms#${name}>`
 
-/** The triples of PUT and POST, in canonical N-Triples. Sorted by bytes the two texts have another order than by UTF-16 units. */
+/** The triples of PUT and POST, in canonical N-Triples. The texts sort differently by bytes and by UTF-16 units. */
 export const linesOf = ({ document, mark }: Pick<Write, 'document' | 'mark'>): readonly string[] =>
   [`${TERM('mark')} "${mark}"`, `${TERM('text')} "\u{1F600} ${mark}"`, `${TERM('text')} "\u{FF21} ${mark}"`].map(
     (rest) => `<${document}#${mark}> ${rest} .`,

@@ -1,4 +1,4 @@
-// In charge of statements and questions for the tests of access decisions, in few words.
+// In charge of short forms of statements and questions, for the tests of access decisions.
 import type { Fact, Mode } from '../../policies/authorizations/authorization.js'
 import type { JudgedDocument, Question } from '../../policies/decide.js'
 
@@ -27,7 +27,7 @@ export interface Statements {
   readonly mode?: string | readonly string[]
 }
 
-/** The statements of an authorization, typed as one. */
+/** The statements of an authorization, with its type. */
 export function authorization(iri: string, statements: Statements): Fact[] {
   const facts = [fact(iri, TYPE, ACL + 'Authorization')]
   for (const [name, values] of Object.entries(statements) as [string, string | readonly string[]][]) {

@@ -1,4 +1,5 @@
-// In charge of access decisions said once more, straight from the rule text over plain statements, to hold the index against.
+// In charge of a second implementation of access decisions close to the rule text, over plain statements. Tests compare
+// the index with it.
 import type { Fact, Mode } from '../../policies/authorizations/authorization.js'
 import type { JudgedDocument, Question } from '../../policies/decide.js'
 

@@ -10,7 +10,7 @@ import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
 import { COMMANDS, runCommand } from '../../../gateway/commands/run-command.js'
 import { freePort } from '../../support/fuseki.js'
-import { row } from '../../support/stores.js'
+import { rowsOf } from '../../support/stores.js'
 
 const MAIN = 'dist/gateway/main.js'
 const run = promisify(execFile)
@@ -71,14 +71,15 @@ async function serve(
 }
 
 void t.test('command line', async (t) => {
-  await row(t, 'none', '--help lists every setting, --version the version', async (t) => {
+  const row = rowsOf(t, 'none')
+  await row('--help lists every setting, --version the version', async (t) => {
     const help = await command('serve', '--help')
     t.equal(help.code, 0)
     for (const flag of ['--backend', '--admin-backend', '--base', '--trusted-proxy', '--management', '--data'])
       t.match(help.out, flag)
     t.match((await command('--version')).out, /^\d+\.\d+\.\d+\n$/)
   })
-  await row(t, 'none', 'no command or an unknown one: one line with the fix, exit code 2', async (t) => {
+  await row('no command or an unknown one: one line with the fix, exit code 2', async (t) => {
     const rows: [args: string[], err: RegExp][] = [
       [[], /^triplegate: no command is given\. Write triplegate serve /],
       [['serv'], /^triplegate: there is no command serv\. Did you mean triplegate serve\? triplegate --help lists /],
@@ -93,7 +94,7 @@ void t.test('command line', async (t) => {
     }
     t.match(await command('serv'), { code: 2, out: '', err: 'Did you mean triplegate serve?' })
   })
-  await row(t, 'none', '--help lists every command; each has a page of its own; all in the same columns', async (t) => {
+  await row('--help lists every command; each has a page of its own; all in the same columns', async (t) => {
     const { code, out } = await inProcess('--help')
     t.equal(code, 0)
     t.equal((await inProcess('help')).out, out)
@@ -111,107 +112,69 @@ void t.test('command line', async (t) => {
       for (const line of lines) t.match(line, /^ {2}\S.{34} \S/, 'the second column begins at 38')
     }
   })
-  await row(t, 'none', 'wrong settings: every one of them at once, exit code 2', async (t) => {
+  await row('wrong settings: every one of them at once, exit code 2', async (t) => {
     const { code, err } = await command('serve', '--https', 'many', '--base', 'nowhere', '--nonsense')
     t.equal(code, 2)
     for (const flag of ['--https', '--base', '--nonsense']) t.match(err, flag)
   })
-  await row(t, 'none', 'a wrong configuration file: every fault, with subject and property', async (t) => {
+  await row('a wrong configuration file: every fault, with subject and property', async (t) => {
     const file = join(folder, 'wrong.trig')
     writeFileSync(file, '<urn:app> a <https://w3id.org/atomgraph/linkeddatahub/dataspaces#EndUserDataspace> .')
     const { code, err } = await command('serve', '--config', file)
     t.equal(code, 2)
     t.match(err, 'urn:app')
   })
-  await row(t, 'none', '--print-config hides secrets', async (t) => {
-    const { code, out } = await command(
-      'serve',
-      '--print-config',
-      '--backend',
-      'http://u:hunter2@localhost:1/ds',
-      '--admin-backend',
-      'http://localhost:1/admin',
-      '--history',
-      'https://github.com/owner/repository',
-      '--history-token',
-      'hunter2',
-    )
+  await row('--print-config hides secrets', async (t) => {
+    const stores = ['--backend', 'http://u:hunter2@localhost:1/ds', '--admin-backend', 'http://localhost:1/admin']
+    const history = ['--history', 'https://github.com/owner/repository', '--history-token', 'hunter2']
+    const { code, out } = await command('serve', '--print-config', ...stores, ...history)
     t.equal(code, 0)
     t.notMatch(out, 'hunter2')
     t.match(out, ': https://github.com/owner/repository, branch main, path prefix graphs\n', 'the place of a history')
     t.match(out, '/admin/: off (give --admin-history local)\n', 'and how to turn one on')
   })
-  await row(t, 'none', 'an occupied port: one clear message', async (t) => {
+  await row('an occupied port: one clear message', async (t) => {
     const server = createServer().listen(0, 'localhost')
     await once(server, 'listening')
     t.teardown(() => server.close())
     const { port } = server.address() as AddressInfo
-    const { code, err } = await command(
-      'serve',
-      '--https',
-      String(port),
-      '--management',
-      'off',
-      '--data',
-      join(folder, 'occupied'),
-      '--log-level',
-      'silent',
-    )
+    const quiet = ['--management', 'off', '--log-level', 'silent']
+    const data = join(folder, 'occupied')
+    const { code, err } = await command('serve', '--https', String(port), '--data', data, ...quiet)
     t.equal(code, 3)
     t.match(err, `--https: port ${port} is in use`)
     t.equal(err.trim().split('\n').length, 1)
   })
-  await row(t, 'none', 'an unreachable store: one clear message', async (t) => {
+  await row('an unreachable store: one clear message', async (t) => {
     const url = `http://localhost:${await freePort()}`
-    const { code, err } = await command(
-      'serve',
-      '--https',
-      '0',
-      '--base',
-      'https://localhost:1/',
-      '--management',
-      'off',
-      '--data',
-      join(folder, 'unreachable'),
-      '--log-level',
-      'silent',
-      '--backend',
-      `${url}/ds`,
-      '--admin-backend',
-      `${url}/admin`,
-    )
+    const place = ['--https', '0', '--base', 'https://localhost:1/', '--data', join(folder, 'unreachable')]
+    const stores = ['--backend', `${url}/ds`, '--admin-backend', `${url}/admin`]
+    const quiet = ['--management', 'off', '--log-level', 'silent']
+    const { code, err } = await command('serve', ...place, ...stores, ...quiet)
     t.equal(code, 3)
     t.match(err, url.slice(7))
     t.equal(err.trim().split('\n').length, 2, 'a line for each store')
   })
-  await row(
-    t,
-    'none',
-    'the curl that is printed works as printed; keys are private; a second start keeps the owner',
-    async (t) => {
-      const data = join(folder, 'printed')
-      const first = await serve(t, '--data', data)
-      const curl = /Try: (curl .*)/.exec(first.out())![1]!
-      const { stdout } = await run('sh', ['-c', `${curl} -s -o /dev/null -w '%{http_code}'`])
-      t.equal(stdout, '200')
-      for (const name of ['server', 'owner', 'secretary']) {
-        t.equal(statSync(join(data, `certs/${name}.pem`)).mode & 0o777, 0o600, name)
-      }
-      const [, place] = /Documents .*\nHistory +(\S+), branch main/.exec(first.out())!
-      t.ok(statSync(place!).isDirectory(), 'the history is where the banner says')
-      const owner = /Owner +(\S+)/.exec(first.out())![1]
-      const pem = readFileSync(join(data, 'certs/owner.pem'), 'utf8')
-      first.child.kill('SIGTERM')
-      t.same(await once(first.child, 'exit'), [0, null])
-      const second = await serve(t, '--data', data)
-      t.equal(readFileSync(join(data, 'certs/owner.pem'), 'utf8'), pem)
-      t.equal(
-        /#this/.test(owner!) && new URL(owner!).pathname,
-        new URL(/Owner +(\S+)/.exec(second.out())![1]!).pathname,
-      )
-    },
-  )
-  await row(t, 'none', 'SIGTERM: the gateway finishes the requests under way and stops within 10 s', async (t) => {
+  await row('the printed curl command works; keys are private; a second start keeps the owner', async (t) => {
+    const data = join(folder, 'printed')
+    const first = await serve(t, '--data', data)
+    const curl = /Try: (curl .*)/.exec(first.out())![1]!
+    const { stdout } = await run('sh', ['-c', `${curl} -s -o /dev/null -w '%{http_code}'`])
+    t.equal(stdout, '200')
+    for (const name of ['server', 'owner', 'secretary']) {
+      t.equal(statSync(join(data, `certs/${name}.pem`)).mode & 0o777, 0o600, name)
+    }
+    const [, place] = /Documents .*\nHistory +(\S+), branch main/.exec(first.out())!
+    t.ok(statSync(place!).isDirectory(), 'the history is where the banner says')
+    const owner = /Owner +(\S+)/.exec(first.out())![1]
+    const pem = readFileSync(join(data, 'certs/owner.pem'), 'utf8')
+    first.child.kill('SIGTERM')
+    t.same(await once(first.child, 'exit'), [0, null])
+    const second = await serve(t, '--data', data)
+    t.equal(readFileSync(join(data, 'certs/owner.pem'), 'utf8'), pem)
+    t.equal(/#this/.test(owner!) && new URL(owner!).pathname, new URL(/Owner +(\S+)/.exec(second.out())![1]!).pathname)
+  })
+  await row('SIGTERM: the gateway finishes the requests under way and stops within 10 s', async (t) => {
     const data = join(folder, 'drain')
     const { child, port } = await serve(t, '--data', data)
     const pem = readFileSync(join(data, 'certs/owner.pem'))
@@ -225,9 +188,8 @@ void t.test('command line', async (t) => {
     const answer = text(socket)
     await once(socket, 'secureConnect')
     const body = '<> <http://purl.org/dc/terms/title> "late" .'
-    socket.write(
-      `PUT /late/ HTTP/1.1\r\nHost: localhost:${port}\r\nContent-Type: text/turtle\r\nContent-Length: ${body.length}\r\n\r\n`,
-    )
+    const content = `Content-Type: text/turtle\r\nContent-Length: ${body.length}`
+    socket.write(`PUT /late/ HTTP/1.1\r\nHost: localhost:${port}\r\n${content}\r\n\r\n`)
     await new Promise((resolve) => setTimeout(resolve, 300))
     const from = Date.now()
     child.kill('SIGTERM')
@@ -238,7 +200,7 @@ void t.test('command line', async (t) => {
     t.equal(code, 0)
     t.ok(Date.now() - from < 10_000)
   })
-  await row(t, 'none', 'SIGTERM: a client that never finishes does not delay the stop', async (t) => {
+  await row('SIGTERM: a client that never finishes does not delay the stop', async (t) => {
     const { child, port } = await serve(t, '--data', join(folder, 'drain'))
     const socket = connectTls({ port, host: 'localhost', rejectUnauthorized: false }).on('error', () => undefined)
     await once(socket, 'secureConnect')
@@ -249,7 +211,7 @@ void t.test('command line', async (t) => {
     t.same(await once(child, 'exit'), [0, null])
     t.ok(Date.now() - from < 10_000)
   })
-  await row(t, 'none', 'health, on loopback', async (t) => {
+  await row('health, on loopback', async (t) => {
     const management = await freePort()
     const port = await freePort()
     const child = spawn(

@@ -14,7 +14,7 @@ import type { HistoryCommand } from '../../../gateway/commands/history-arguments
 import { printable } from '../../../gateway/commands/terminal.js'
 import type { TimeMapJson } from '../../../gateway/memento/time-map.js'
 import { freePort } from '../../support/fuseki.js'
-import { row } from '../../support/stores.js'
+import { rowsOf } from '../../support/stores.js'
 import { makeWorld, ttl, turtle, type World } from '../../support/world.js'
 
 interface Ended {
@@ -24,6 +24,7 @@ interface Ended {
 }
 
 void t.test('the history on the command line', async (t) => {
+  const row = rowsOf(t, 'none')
   const [endUser, admin] = await Promise.all([openEmbeddedStore('end-user'), openEmbeddedStore('admin')])
   t.teardown(() => Promise.all([endUser.close(), admin.close()]))
   const world = await makeWorld(t, { endUser, admin }, { flags: ['--history', 'local'] })
@@ -60,7 +61,7 @@ void t.test('the history on the command line', async (t) => {
   const { versions } = JSON.parse((await run('history', url, '--json')).out) as TimeMapJson
   const [one, two, three] = versions.map(({ version }) => version) as [string, string, string]
 
-  await row(t, 'none', 'history lists the versions, newest first', async (t) => {
+  await row('history lists the versions, newest first', async (t) => {
     const { code, out, err } = await run('history', url)
     t.same([code, err], [0, ''])
     const lines = out
@@ -77,14 +78,14 @@ void t.test('the history on the command line', async (t) => {
       ],
     )
   })
-  await row(t, 'none', 'show prints a version, in Turtle or as asked', async (t) => {
+  await row('show prints a version, in Turtle or as asked', async (t) => {
     const turtle = await run('show', url, one)
     t.equal(turtle.code, 0)
     t.match(turtle.out, /dct:title "one"/)
     const lines = await run('show', url.slice(0, -1), one.slice(0, 10), '--accept', 'application/n-triples')
     t.match(lines.out, `<${url}> <http://purl.org/dc/terms/title> "one" .`, 'without the slash at the end too')
   })
-  await row(t, 'none', 'diff prints the differences by subject, by default to the newest version', async (t) => {
+  await row('diff prints the differences by subject, by default to the newest version', async (t) => {
     for (const args of [[two], [two, three]]) {
       const { code, out } = await run('diff', url, ...args)
       t.equal(code, 0)
@@ -99,7 +100,7 @@ void t.test('the history on the command line', async (t) => {
     t.equal((await run('diff', url, two, two)).out, '', 'nothing')
     t.equal(printable('a\u001b[2Jb\u0085\u202e\nc'), 'a\uFFFD[2Jb\uFFFD\uFFFD\nc')
   })
-  await row(t, 'none', 'restore writes a version again as the newest', async (t) => {
+  await row('restore writes a version again as the newest', async (t) => {
     const { code, out } = await run('restore', url, one)
     t.equal(code, 0)
     t.match(out, one)
@@ -109,7 +110,7 @@ void t.test('the history on the command line', async (t) => {
     t.match(versions.at(-1), { method: 'PUT', restores: one })
     t.match((await run('history', url)).out, `(restores ${one.slice(0, 8)})\n`)
   })
-  await row(t, 'none', 'restore brings a deleted document back', async (t) => {
+  await row('restore brings a deleted document back', async (t) => {
     const gone = world.freshPath()
     await owner('PUT', gone, ttl(turtle('"gone"')))
     await owner('DELETE', gone)
@@ -120,7 +121,7 @@ void t.test('the history on the command line', async (t) => {
     t.match(await run('restore', world.origin + gone, versions[0]!.version), { code: 0 })
     t.match((await owner('GET', gone)).text, 'dct:title "gone"')
   })
-  await row(t, 'none', 'a version that is too large to be sent: the message has the fix', async (t) => {
+  await row('a version that is too large to be sent: the message has the fix', async (t) => {
     const long = world.freshPath()
     const prefix = `http://example.org/${'x'.repeat(250)}`
     const many = Array.from({ length: 8_000 }, (_, i) => `x:${i} x:p x:o .`).join('\n')
@@ -131,14 +132,14 @@ void t.test('the history on the command line', async (t) => {
     t.equal(code, 3)
     t.match(err, /larger than 2097152 bytes\. Start the gateway with a larger --max-body, and try again\.\n$/)
   })
-  await row(t, 'none', 'restore never overwrites a newer state', async (t) => {
+  await row('restore never overwrites a newer state', async (t) => {
     const behind = await interloper(t, world, () => owner('PUT', path, ttl(turtle('"meanwhile"'))))
     const { code, err } = await run('restore', behind + path, two)
     t.equal(code, 6)
     t.match(err, 'It has been changed meanwhile')
     t.match((await owner('GET', path)).text, 'dct:title "meanwhile"')
   })
-  await row(t, 'none', 'refusals, and documents or versions that do not exist', async (t) => {
+  await row('refusals, and documents or versions that do not exist', async (t) => {
     const stranger = ['--cert', pem('stranger')]
     const reader = ['--cert', pem('reader')]
     const withoutKey = join(elsewhere, 'without-key.pem')
@@ -152,12 +153,7 @@ void t.test('the history on the command line', async (t) => {
       ['no history', ['history', `${world.origin}${world.freshPath()}`], 4, /no versions/],
       ['an unknown format', ['show', url, one, '--accept', 'image/png'], 3, /media types/],
       ['no gateway', ['history', `https://localhost:${await freePort()}/`], 3, /no server listens there/],
-      [
-        'a certificate file that does not exist',
-        ['history', url, '--cert', '/nowhere.pem'],
-        3,
-        /nowhere.pem: cannot be/,
-      ],
+      ['an absent certificate file', ['history', url, '--cert', '/nowhere.pem'], 3, /nowhere.pem: cannot be/],
       ['a certificate file without key', ['history', url, '--cert', withoutKey], 3, /cannot be used.*--cert FILE/],
       ['no certificate', ['history', url, '--data', elsewhere, ...trusted(world)], 5, /Give --cert FILE/],
       ['a server that is not trusted', ['history', url, '--data', elsewhere], 3, /not trusted.*--cacert FILE/],
@@ -171,7 +167,7 @@ void t.test('the history on the command line', async (t) => {
     }
     t.equal((await run('history', url, '--cert', pem('reader'), '--data', elsewhere, ...trusted(world))).code, 0)
   })
-  await row(t, 'none', 'wrong arguments', async (t) => {
+  await row('wrong arguments', async (t) => {
     const rows: [args: [HistoryCommand, ...string[]], err: RegExp][] = [
       [['history'], /write triplegate history URL/],
       [['history', url, one], /write triplegate history URL/],
@@ -202,7 +198,7 @@ void t.test('the history on the command line', async (t) => {
       t.match(out, 'Exit codes: 0')
     }
   })
-  await row(t, 'none', 'the commands are those of the program', async (t) => {
+  await row('the program has these commands', async (t) => {
     const program = (...args: string[]): Promise<Ended> =>
       promisify(execFile)(process.execPath, ['dist/gateway/main.js', ...args], { env: {} }).then(
         ({ stdout, stderr }) => ({ code: 0, out: stdout, err: stderr }),

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { fusekiEndpoints, openHttpStore } from '../../../gateway/stores/http-store.js'
 import { openGitHub } from '../../support/github.js'
-import { freshDataset, reasonWithoutFuseki, row } from '../../support/stores.js'
+import { freshDataset, reasonWithoutFuseki, rowsOf } from '../../support/stores.js'
 
 interface Ended {
   readonly code: number
@@ -31,6 +31,7 @@ async function mirror(args: readonly string[], read = Infinity): Promise<Ended> 
 }
 
 void t.test('the mirror in a process of its own', { skip: await reasonWithoutFuseki() }, async (t) => {
+  const row = rowsOf(t, 'fuseki')
   const data = mkdtempSync(join(tmpdir(), 'triplegate-mirror-process-'))
   t.teardown(() => rmSync(data, { recursive: true, force: true }))
   const [dataset, admin] = [await freshDataset(t), await freshDataset(t)]
@@ -43,7 +44,7 @@ void t.test('the mirror in a process of its own', { skip: await reasonWithoutFus
   const base = 'https://localhost:8443/'
   await put(base)
 
-  await row(t, 'fuseki', 'GitHub answers 503: the command waits, reports it, and fails', async (t) => {
+  await row('GitHub answers 503: the command waits, reports it, and fails', async (t) => {
     const github = await openGitHub(t)
     github.fault({ times: Infinity, answer: { status: 503 } })
     const history = ['--history', github.location, '--history-token', github.token, '--history-api', github.apiBase]
@@ -51,7 +52,7 @@ void t.test('the mirror in a process of its own', { skip: await reasonWithoutFus
     t.equal(code, 3)
     t.match(err, /^triplegate: https:\/\/localhost:8443\/: .*503/)
   })
-  await row(t, 'fuseki', 'a reader that closes the output early does not change the exit code', async (t) => {
+  await row('a reader that closes the output early does not change the exit code', async (t) => {
     const local = ['--application', base, ...stores, '--history', 'local']
     t.match(await mirror(['sweep', ...local], 0), { code: 0, out: '' })
     t.match(await mirror(['verify', ...local]), { code: 0, out: 'equal' }, 'the sweep was complete')

@@ -1,5 +1,5 @@
-// Refusals of the mirror's commands: they create no missing parts, do not commit the deletion of lost documents, and do not
-// act on another store or repository than the operator means.
+// Refusals of the mirror's commands: they create no missing parts, do not commit the deletion of lost documents, and do
+// not act on another store or repository than the operator means.
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
@@ -7,11 +7,12 @@ import { openEmbeddedStore } from '../../../gateway/stores/embedded-store.js'
 import { git, headOf, temporaryFolder } from '../../support/bare-repository.js'
 import { openGitHub } from '../../support/github.js'
 import { command, linesOf, makePlace, OUTSIDE, triple, VERSIONED } from '../../support/mirror.js'
-import { forEachStore, row } from '../../support/stores.js'
+import { forEachStore, rowsOf } from '../../support/stores.js'
 
 t.setTimeout(120_000)
 
 void t.test('missing parts are not created', async (t) => {
+  const row = rowsOf(t, 'none')
   const stores = { endUser: await openEmbeddedStore('end-user'), admin: await openEmbeddedStore('admin') }
   t.teardown(() => Promise.all([stores.endUser.close(), stores.admin.close()]))
   const folder = temporaryFolder(t)
@@ -36,14 +37,14 @@ void t.test('missing parts are not created', async (t) => {
     ['a repository on GitHub without documents', 'rebuild', onGitHub, NOTHING],
   ]
   for (const [name, action, history, err] of rows) {
-    await row(t, 'none', `${action}: ${name}`, async (t) => {
+    await row(`${action}: ${name}`, async (t) => {
       const ended = await command([action, ...application, ...OUTSIDE, ...history, '--data', empty], stores)
       t.match(ended, { code: 3, out: '', err })
       t.same(readdirSync(folder), ['bare.git'], 'nothing is created')
       t.equal(headOf(bare), undefined)
     })
   }
-  await row(t, 'none', 'rebuild: a repository that has lost its branch, with a journal', async (t) => {
+  await row('rebuild: a repository that has lost its branch, with a journal', async (t) => {
     const place = await makePlace(t)
     const first = await place.start(stores)
     await first.running.dataspaces[0]!.endUser.history!.settled(10_000)
@@ -54,32 +55,33 @@ void t.test('missing parts are not created', async (t) => {
 })
 
 void forEachStore(t, 'a sweep of a store that has lost documents', async (t, makeStores, kind) => {
+  const row = rowsOf(t, kind)
   const place = await makePlace(t)
   const [stores, empty] = [await makeStores(), await makeStores()]
-  // With the root that is seeded, 30.
+  // 30 with the seeded root.
   const documents = Array.from({ length: 29 }, (_, i) => `${place.base}a${i}/`)
   for (const document of documents) await stores.endUser.replace(document, triple(document, 'x'))
   const first = await place.start(stores)
   await first.running.dataspaces[0]!.endUser.history!.settled(10_000)
 
-  await row(t, kind, 'up to half of them: they are committed', async (t) => {
+  await row('up to half of them: they are committed', async (t) => {
     for (const document of documents.slice(0, 15)) await stores.endUser.remove(document)
     t.match(await place.run(stores, 'sweep'), { code: 0, out: '15 missing in the store' })
   })
   const head = headOf(place.repository)
-  await row(t, kind, 'more than half of them, and more than ten: refused by the gateway, unless forced', async (t) => {
+  await row('more than half of them, and more than ten: refused by the gateway, unless forced', async (t) => {
     for (const document of documents.slice(15, 26)) await stores.endUser.remove(document)
     const err = /lacks 11 of the 15 documents that .* has.*mirror rebuild.*--force/
     t.match(await place.run(stores, 'sweep'), { code: 3, out: '', err })
     t.equal(headOf(place.repository), head)
     t.match(await place.run(stores, 'sweep', '--force'), { code: 0, out: '11 missing in the store' })
   })
-  await row(t, kind, 'few of them, though more than half: they are committed', async (t) => {
+  await row('few of them, though more than half: they are committed', async (t) => {
     for (const document of documents.slice(26, 28)) await stores.endUser.remove(document)
     t.match(await place.run(stores, 'sweep'), { code: 0, out: '2 missing in the store' })
   })
   await first.running.close(1_000)
-  await row(t, kind, 'all of them: refused without a gateway too, unless forced', async (t) => {
+  await row('all of them: refused without a gateway too, unless forced', async (t) => {
     const before = headOf(place.repository)
     t.match(await place.run(empty, 'sweep'), { code: 3, err: /lacks 2 of the 2 documents.*--force/ })
     t.equal(headOf(place.repository), before)
@@ -93,6 +95,7 @@ void forEachStore(t, 'a sweep of a store that has lost documents', async (t, mak
 })
 
 void t.test('a gateway with another store or repository than the settings name', async (t) => {
+  const row = rowsOf(t, 'none')
   const stores = { endUser: await openEmbeddedStore('end-user'), admin: await openEmbeddedStore('admin') }
   t.teardown(() => Promise.all([stores.endUser.close(), stores.admin.close()]))
   const place = await makePlace(t)
@@ -104,17 +107,22 @@ void t.test('a gateway with another store or repository than the settings name',
   const backend = (url: string): string[] => ['--backend', url, '--admin-backend', 'http://127.0.0.1:1/admin']
   const EQUAL = { code: 0, out: /equal/, err: '' }
   const local = ['--history', 'local']
+  const refused = (err: RegExp): object => ({ code: 3, out: '', err })
+  const STORE = /refuses: the store of \S+ is \S+1\/ds\/query, not \S+1\/other\/query\. Give the/
+  const FOLDER = /refuses: the repository of \S+ is \S+repository.git, not \S+repository.git\. Give/
+  const REPOSITORY = /the repository of .*, not github.com\/owner\/other\./
+  const github = ['--history', 'https://github.com/owner/other', '--history-token', 'x']
   // prettier-ignore
   const rows: [name: string, args: string[], expected: object][] = [
     ['its own', [...OUTSIDE, ...local, ...own], EQUAL],
     ['no store is named', [...own], EQUAL],
     ['another name of the machine', [...backend('http://localhost:1/ds/'), ...local, ...own], EQUAL],
-    ['another store', [...backend('http://127.0.0.1:1/other'), ...local, ...own], { code: 3, out: '', err: /refuses: the store of \S+ is \S+1\/ds\/query, not \S+1\/other\/query\. Give the/ }],
-    ['another data folder', [...OUTSIDE, ...local, '--data', other], { code: 3, out: '', err: /refuses: the repository of \S+ is \S+repository.git, not \S+repository.git\. Give/ }],
-    ['another repository', [...OUTSIDE, '--history', 'https://github.com/owner/other', '--history-token', 'x', ...own], { code: 3, out: '', err: /the repository of .*, not github.com\/owner\/other\./ }],
+    ['another store', [...backend('http://127.0.0.1:1/other'), ...local, ...own], refused(STORE)],
+    ['another data folder', [...OUTSIDE, ...local, '--data', other], refused(FOLDER)],
+    ['another repository', [...OUTSIDE, ...github, ...own], refused(REPOSITORY)],
   ]
   for (const [name, args, expected] of rows) {
-    await row(t, 'none', name, async (t) => {
+    await row(name, async (t) => {
       for (const action of ['verify', 'sweep']) {
         const ended = await command([action, ...asked, ...args])
         t.match(

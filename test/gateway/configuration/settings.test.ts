@@ -24,49 +24,80 @@ function settingsOf(line: string, env: Record<string, string> = {}): Settings {
 
 const FUSEKI = '--backend http://localhost:3030/ds --admin-backend http://localhost:3030/admin'
 
+const OTHER_ORIGIN = '--base https://example.org/ --admin-base https://admin.example.org'
+const ADMIN_PATH = '--base https://example.org/ --admin-base system/admin'
+const PLAIN = '--https off --http 8080'
+const WEBID = 'HTTPS://Example.org/me#This'
+const ENDPOINTS = '--query-endpoint http://s/q --graph-store-endpoint http://s/g'
+const trusted = (...ranges: string[]): string => ranges.map((range) => `--trusted-proxy ${range}`).join(' ')
+const fetching = (...ranges: string[]): string => ranges.map((range) => `--allow-fetch ${range}`).join(' ')
+
 void t.test('the effective settings', async (t) => {
+  const variable = { TRIPLEGATE_ADMIN_BASE: 'https://admin.example.org/' }
+  const required = { TRIPLEGATE_REQUIRE_PRECONDITIONS: 'true' }
   // prettier-ignore
   const rows: [what: string, line: string, env: Record<string, string>, expected: Partial<Settings>][] = [
-    ['the base is the HTTPS port of localhost', '', {}, { base: 'https://localhost:8443/', adminBase: 'https://localhost:8443/admin/' }],
+    ['the base is the HTTPS port of localhost', '', {}, { base: 'https://localhost:8443/' }],
+    ['the admin base is below it', '', {}, { adminBase: 'https://localhost:8443/admin/' }],
     ['the default port of the scheme is left out', '--https 443', {}, { base: 'https://localhost/' }],
-    ['without HTTPS the base is plain', '--https off --http 8080', {}, { base: 'http://localhost:8080/', https: 'off', http: 8080 }],
-    ['a base gets its final slash', '--base https://data.example.org', {}, { base: 'https://data.example.org/', adminBase: 'https://data.example.org/admin/' }],
-    ['a base may have a path', '--base https://example.org/data', {}, { base: 'https://example.org/data/', adminBase: 'https://example.org/data/admin/' }],
-    ['the admin base may be another origin', '--base https://example.org/ --admin-base https://admin.example.org', {}, { adminBase: 'https://admin.example.org/' }],
-    ['the admin base may be a path', '--base https://example.org/ --admin-base system/admin', {}, { adminBase: 'https://example.org/system/admin/' }],
-    ['nothing is taken from a proxy by default', '', {}, { trustedProxy: [], allowFetch: [] }],
-    ['an address is a block of one', '--trusted-proxy 10.0.0.7 --trusted-proxy ::1', {}, { trustedProxy: ['10.0.0.7/32', '::1/128'] }],
-    ['a network is named by its first address', '--allow-fetch 10.1.2.3/8 --allow-fetch fd00:1::9/16', {}, { allowFetch: ['10.0.0.0/8', 'fd00::/16'] }],
-    ['numbers are numbers', '--max-body 10 --patch-timeout 20 --store-timeout 30', {}, { maxBody: 10, patchTimeout: 20, storeTimeout: 30 }],
+    ['without HTTPS the base is plain', PLAIN, {}, { base: 'http://localhost:8080/', https: 'off', http: 8080 }],
+    ['a base gets its final slash', '--base https://data.example.org', {}, { base: 'https://data.example.org/' }],
+    ['with its admin base', '--base https://data.example.org', {}, { adminBase: 'https://data.example.org/admin/' }],
+    ['a base may have a path', '--base https://example.org/data', {}, { base: 'https://example.org/data/' }],
+    ['its admin base', '--base https://example.org/data', {}, { adminBase: 'https://example.org/data/admin/' }],
+    ['the admin base may be another origin', OTHER_ORIGIN, {}, { adminBase: 'https://admin.example.org/' }],
+    ['the admin base may be a path', ADMIN_PATH, {}, { adminBase: 'https://example.org/system/admin/' }],
+    ['no proxy is trusted by default', '', {}, { trustedProxy: [], allowFetch: [] }],
+    ['an address is a block of one', trusted('10.0.0.7', '::1'), {}, { trustedProxy: ['10.0.0.7/32', '::1/128'] }],
+    ['a network by its start', fetching('10.1.2.3/8', 'fd00:1::9/16'), {}, { allowFetch: ['10.0.0.0/8', 'fd00::/16'] }],
+    ['numbers are numbers', '--max-body 10 --patch-timeout 20', {}, { maxBody: 10, patchTimeout: 20 }],
+    ['for the store too', '--store-timeout 30', {}, { storeTimeout: 30 }],
     ['a flag without value is true', '--require-preconditions', {}, { requirePreconditions: true }],
-    ['and can be said to be false', '--require-preconditions=false', { TRIPLEGATE_REQUIRE_PRECONDITIONS: 'true' }, { requirePreconditions: false }],
-    ['a variable is a setting', '', { TRIPLEGATE_ADMIN_BASE: 'https://admin.example.org/' }, { adminBase: 'https://admin.example.org/' }],
+    ['a flag may be false', '--require-preconditions=false', required, { requirePreconditions: false }],
+    ['a variable is a setting', '', variable, { adminBase: 'https://admin.example.org/' }],
     ['a flag wins over its variable', '--data here', { TRIPLEGATE_DATA: 'there' }, { data: 'here' }],
     ['a flag replaces a list', '--config a.trig', { TRIPLEGATE_CONFIG: 'b.trig,c.trig' }, { config: ['a.trig'] }],
-    ['commas separate values in a variable', '', { TRIPLEGATE_CONFIG: 'b.trig, c.trig' }, { config: ['b.trig', 'c.trig'] }],
+    ['commas separate the values', '', { TRIPLEGATE_CONFIG: 'b.trig, c.trig' }, { config: ['b.trig', 'c.trig'] }],
     ['an empty variable is absent', '', { TRIPLEGATE_BACKEND: '' }, { backend: undefined }],
-    ['other variables are left alone', '', { TRIPLE: 'x', PATH: 'y' }, { logLevel: 'info' }],
+    ['other variables are ignored', '', { TRIPLE: 'x', PATH: 'y' }, { logLevel: 'info' }],
     ['a value may start with a dash after =', '--backend-token=-x ' + FUSEKI, {}, { backendToken: '-x' }],
-    ['a WebID is kept as it is written', '--owner-webid HTTPS://Example.org/me#This', {}, { ownerWebid: 'HTTPS://Example.org/me#This' }],
-    ['endpoints stand without a dataset', '--query-endpoint http://s/q --graph-store-endpoint http://s/g', {}, { queryEndpoint: 'http://s/q', updateEndpoint: undefined }],
+    ['a WebID is not normalized', `--owner-webid ${WEBID}`, {}, { ownerWebid: 'HTTPS://Example.org/me#This' }],
+    ['endpoints need no dataset', ENDPOINTS, {}, { queryEndpoint: 'http://s/q', updateEndpoint: undefined }],
     ['-h asks for help', '-h', {}, { help: true, version: false, printConfig: false }],
   ]
   for (const [what, line, env, expected] of rows) t.has(settingsOf(line, env), expected, what)
   t.ok(Object.isFrozen(settingsOf('')), 'the settings are frozen')
 })
 
+const STRAY = /"http:\/\/s\/ds": belongs to no flag/
+const STRAY_BASE = /"https:\/\/a.example\/": belongs to no flag/
+const HTTP_PORT = /^TRIPLEGATE_HTTP_PORT: no setting has this name\. Did you mean TRIPLEGATE_HTTPS?\?/
+const EVERY_ADDRESS = /^TRIPLEGATE_ALLOW_FETCH: "::\/0" is every/
+const ENCODED =
+  /^--history: "file:\/\/\/tmp\/a%2Fb.git" has percent-encodings that are in no path\. Give local, off, https/
+const ADMIN_ENCODED = /^--admin-history: "file:\/\/\/tmp\/a%zz" has percent-encodings/
+const CLEAR =
+  /^--history: "http:\/\/ghe.example\/a\/b" would get the token in clear\. Give .*https:\/\/github.com\/OWNER/
+const CLEAR_API = /^--history-api: "http:\/\/ghe.example\/api" would get the token in clear\. Give its https URL/
+const NO_DATASET = /^--query-endpoint: is not enough without the dataset\. Give --graph-store-endpoint too/
+const HALF_USER = /^--backend-user: is half of HTTP Basic\. Give --backend-password too/
+const HALF_PASSWORD = /^--backend-password: is half of HTTP Basic\. Give --backend-user too/
+const TWO_CREDENTIALS = /^--admin-backend-token: does not go with --admin-backend-user/
+const ALONE = /^TRIPLEGATE_BACKEND: does not go with --config/
+const BASE_ALONE = /^--base: does not go with --config/
+
 void t.test('each mistake has a message with the setting, the problem and the fix', async (t) => {
   // prettier-ignore
   const rows: [line: string, env: Record<string, string>, ...faults: RegExp[]][] = [
-    ['--bakend http://s/ds', {}, /^--bakend: no setting has this name\. Did you mean --backend\?/, /"http:\/\/s\/ds": belongs to no flag/],
-    ['', { TRIPLEGATE_HTTP_PORT: '1' }, /^TRIPLEGATE_HTTP_PORT: no setting has this name\. Did you mean TRIPLEGATE_HTTPS?\?/],
+    ['--bakend http://s/ds', {}, /^--bakend: no setting has this name\. Did you mean --backend\?/, STRAY],
+    ['', { TRIPLEGATE_HTTP_PORT: '1' }, HTTP_PORT],
     ['', { TRIPLEGATE_HELP: 'true' }, /^TRIPLEGATE_HELP: no setting/],
     ['-x', {}, /^-x: no setting/],
     ['serve', {}, /^"serve": belongs to no flag/],
     ['--https 65536', {}, /^--https: "65536" is no port\. Give a number from 0 to 65535, or off\./],
     ['--https -1', {}, /^--https: has no value/],
     ['--https', {}, /^--https: has no value\. Write --https PORT\./],
-    ['--backend --base https://a.example/', {}, /^--backend: has no value/, /"https:\/\/a.example\/": belongs to no flag/],
+    ['--backend --base https://a.example/', {}, /^--backend: has no value/, STRAY_BASE],
     ['--data a --data b', {}, /^--data: is given twice/],
     ['--https off', {}, /^--https: nothing would listen/],
     ['--http 8443', {}, /^--http: has the port of --https/],
@@ -85,28 +116,28 @@ void t.test('each mistake has a message with the setting, the problem and the fi
     ['--trusted-proxy 10.0.0.0/', {}, /^--trusted-proxy: .* has no valid prefix length/],
     ['--trusted-proxy 10.1', {}, /^--trusted-proxy: .* is no IPv4 address of four decimal numbers/],
     ['--allow-fetch proxy.local', {}, /^--allow-fetch: "proxy.local" is no IP address or network/],
-    ['', { TRIPLEGATE_ALLOW_FETCH: '10.0.0.1,,::/0' }, /^TRIPLEGATE_ALLOW_FETCH: "" is no IP/, /^TRIPLEGATE_ALLOW_FETCH: "::\/0" is every/],
+    ['', { TRIPLEGATE_ALLOW_FETCH: '10.0.0.1,,::/0' }, /^TRIPLEGATE_ALLOW_FETCH: "" is no IP/, EVERY_ADDRESS],
     ['--max-body 2MiB', {}, /^--max-body: "2MiB" is no number of bytes/],
     ['--patch-timeout 0', {}, /^--patch-timeout: "0" is no number of milliseconds/],
     ['--store-timeout 2147483648', {}, /^--store-timeout: .* is no number of milliseconds/],
     ['--require-preconditions=maybe', {}, /^--require-preconditions: "maybe" is neither true nor false/],
     ['--log-level loud', {}, /^--log-level: "loud" is not known\. Give one of fatal, error/],
-    ['--history file:///tmp/a%2Fb.git --admin-history file:///tmp/a%zz', {}, /^--history: "file:\/\/\/tmp\/a%2Fb.git" has percent-encodings that are in no path\. Give local, off, https/, /^--admin-history: "file:\/\/\/tmp\/a%zz" has percent-encodings/],
+    ['--history file:///tmp/a%2Fb.git --admin-history file:///tmp/a%zz', {}, ENCODED, ADMIN_ENCODED],
     ['--history file:///tmp/a%00', {}, /^--history: .* has percent-encodings/],
-    ['--history http://ghe.example/a/b', {}, /^--history: "http:\/\/ghe.example\/a\/b" would get the token in clear\. Give .*https:\/\/github.com\/OWNER/],
+    ['--history http://ghe.example/a/b', {}, CLEAR],
     ['--history https://github.com/a.b/c', {}, /^--history: "https:\/\/github.com\/a.b\/c" is no repository/],
     ['--history https://secret@github.com/a/b', {}, /^--history: "https:\/\/\*\*\*@github.com\/a\/b" is no repository/],
-    ['--history-api http://ghe.example/api', {}, /^--history-api: "http:\/\/ghe.example\/api" would get the token in clear\. Give its https URL/],
+    ['--history-api http://ghe.example/api', {}, CLEAR_API],
     ['--owner-webid me', {}, /^--owner-webid: "me" is no WebID/],
     ['--admin-backend http://s/admin', {}, /^--admin-backend: there is no store for the documents/],
-    ['--query-endpoint http://s/q', {}, /^--query-endpoint: is not enough without the dataset\. Give --graph-store-endpoint too/],
+    ['--query-endpoint http://s/q', {}, NO_DATASET],
     ['--update-endpoint http://s/u', {}, /Give --query-endpoint too/, /Give --graph-store-endpoint too/],
-    ['--backend http://s/ds --backend-user u', {}, /^--backend-user: is half of HTTP Basic\. Give --backend-password too/],
-    ['--backend http://s/ds --backend-password u', {}, /^--backend-password: is half of HTTP Basic\. Give --backend-user too/],
-    [`${FUSEKI} --admin-backend-user u --admin-backend-password p --admin-backend-token t`, {}, /^--admin-backend-token: does not go with --admin-backend-user/],
+    ['--backend http://s/ds --backend-user u', {}, HALF_USER],
+    ['--backend http://s/ds --backend-password u', {}, HALF_PASSWORD],
+    [`${FUSEKI} --admin-backend-user u --admin-backend-password p --admin-backend-token t`, {}, TWO_CREDENTIALS],
     ['--backend-token t', {}, /^--backend-token: there is no store to give it to/],
     ['--credentials c.trig', {}, /^--credentials: belongs to a configuration file/],
-    ['--config c.trig --base https://example.org/', { TRIPLEGATE_BACKEND: 'http://s/ds' }, /^TRIPLEGATE_BACKEND: does not go with --config/, /^--base: does not go with --config/],
+    ['--config c.trig --base https://example.org/', { TRIPLEGATE_BACKEND: 'http://s/ds' }, ALONE, BASE_ALONE],
   ]
   for (const [line, env, ...faults] of rows) {
     const settings = read(line, env)
@@ -157,13 +188,13 @@ void t.test('no secret is shown', async (t) => {
   t.match(printed, '# TRIPLEGATE_BACKEND_TOKEN is not set\n')
 })
 
-void t.test('--print-config prints settings that can be read again', async (t) => {
+void t.test('--print-config prints settings that parse to the same settings', async (t) => {
   t.same(
     printConfig(settingsOf('--config a.trig --config b.trig')).match(/^\w*(BASE|BACKEND|CONFIG)=.*$/gm),
     ['TRIPLEGATE_CONFIG=a.trig,b.trig'],
     'the settings that configuration files replace are not printed',
   )
-  const line = `${FUSEKI} --trusted-proxy 10.0.0.0/8 --trusted-proxy ::1 --http 80 --require-preconditions --log-level warn`
+  const line = `${FUSEKI} ${trusted('10.0.0.0/8', '::1')} --http 80 --require-preconditions --log-level warn`
   const settings = settingsOf(line)
   const env = Object.fromEntries(
     printConfig(settings)

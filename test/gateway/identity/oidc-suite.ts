@@ -1,4 +1,4 @@
-// The rows of oidc.test.ts: log-in, session, log-out, tokens, proofs of possession, delegation, and the attacks on each.
+// The rows of oidc.test.ts: log-in, session, log-out, tokens, proofs of possession, delegation, and attacks on each.
 import { createHmac, randomBytes, randomUUID } from 'node:crypto'
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -15,7 +15,7 @@ import { makeProofCheck } from '../../../policies/identity/dpop.js'
 import { makeSessions } from '../../../policies/identity/session.js'
 import type { Answer } from '../../support/client.js'
 import { makeIdentityProvider, makeProofKey } from '../../support/identity-provider.js'
-import { row } from '../../support/stores.js'
+import { rowsOf, type Row } from '../../support/stores.js'
 import { makeWorld, ttl, turtle } from '../../support/world.js'
 import { oneOrder } from './one-order.js'
 
@@ -59,39 +59,41 @@ void t.test('identity providers', { timeout: 120_000 }, async (t) => {
     pairs['client-secret'],
     bases.map((base) => `${base}oauth2/authorize/test`),
   )
-  const nobody = world.as('nobody')
+  const anonymous = world.as('anonymous')
   const pathOf = (url: string): string => url.slice(world.origin.length)
 
   const begin = async (query = ''): Promise<{ location: string; cookie: string; answer: Answer }> => {
-    const answer = await nobody('GET', `${LOGIN_PATH}?provider=test${query}`)
+    const answer = await anonymous('GET', `${LOGIN_PATH}?provider=test${query}`)
     return { answer, location: answer.fields.location ?? '', cookie: cookiesOf(answer).get(LOGIN)?.value ?? '' }
   }
   const logIn = async (subject: string, query = '', before = ''): Promise<{ answer: Answer; session: string }> => {
     const { location, cookie } = await begin(query)
     const back = await provider.visit(location, subject)
-    const answer = await nobody('GET', pathOf(back), { fields: { Cookie: `${before}${LOGIN}=${cookie}` } })
+    const answer = await anonymous('GET', pathOf(back), { fields: { Cookie: `${before}${LOGIN}=${cookie}` } })
     return { answer, session: cookiesOf(answer).get(SESSION)?.value ?? '' }
   }
-  const read = (session: string, path = '/'): Promise<Answer> => nobody('GET', path, withCookie(SESSION, session))
+  const delegation = (delegate: string, principal: string): string =>
+    `<${world.webIdOf(delegate)}> <http://www.w3.org/ns/auth/acl#delegates> <${world.webIdOf(principal)}> .`
+  const read = (session: string, path = '/'): Promise<Answer> => anonymous('GET', path, withCookie(SESSION, session))
 
   const soon = (): number => Math.floor(Date.now() / 1000) + 300
   const bearer = (token: string, path = '/'): Promise<Answer> =>
-    nobody('GET', path, { fields: { Authorization: `Bearer ${token}` } })
+    anonymous('GET', path, { fields: { Authorization: `Bearer ${token}` } })
 
-  await t.test('configuration', (t) => configurationRows(t))
-  await t.test('log-in', (t) => logInRows(t))
-  await t.test('attacks on log-in and session', (t) => attackRows(t))
-  await t.test('tokens', (t) => tokenRows(t))
-  await t.test('proofs of possession', (t) => proofRows(t))
-  await t.test('delegation', (t) => delegationRows(t))
-  await t.test('one order of a request', (t) => oneOrderRows(t))
+  await t.test('configuration', (t) => configurationRows(rowsOf(t, 'none')))
+  await t.test('log-in', (t) => logInRows(rowsOf(t, 'none')))
+  await t.test('attacks on log-in and session', (t) => attackRows(rowsOf(t, 'none')))
+  await t.test('tokens', (t) => tokenRows(rowsOf(t, 'none')))
+  await t.test('proofs of possession', (t) => proofRows(rowsOf(t, 'none')))
+  await t.test('delegation', (t) => delegationRows(rowsOf(t, 'none')))
+  await t.test('one order of a request', oneOrderRows)
 
   async function oneOrderRows(t: Test): Promise<void> {
     const { session } = await logIn('alice')
     const ended = (await logIn('alice')).session
-    await nobody('POST', `${LOGIN_PATH}?logout`, { fields: { Cookie: `${SESSION}=${ended}`, Origin: world.origin } })
+    await anonymous('POST', `${LOGIN_PATH}?logout`, { fields: { Cookie: `${SESSION}=${ended}`, Origin: world.origin } })
     const claims = { iss: issuer, sub: 'alice', aud: 'gateway', exp: soon() }
-    const delegates = `<${world.webIdOf('stranger')}> <http://www.w3.org/ns/auth/acl#delegates> <${world.webIdOf('writer')}> .`
+    const delegates = delegation('stranger', 'writer')
     await world.as('owner')('POST', new URL(world.webIdOf('writer')).pathname, ttl(delegates))
     await oneOrder(t, world, {
       cookies: {
@@ -112,8 +114,7 @@ void t.test('identity providers', { timeout: 120_000 }, async (t) => {
     })
   }
 
-  async function configurationRows(t: Test): Promise<void> {
-    const is = (name: string, run: (t: Test) => Promise<unknown>) => row(t, 'none', name, run)
+  async function configurationRows(row: Row): Promise<void> {
     const read = async (config: string, credentials = '', more: readonly string[] = []) => {
       const [file, secrets] = ['providers.trig', 'secrets.trig'].map((name) => join(world.folder, name))
       const prefixes = `@prefix a: <https://w3id.org/atomgraph/core#> . @prefix dct: <http://purl.org/dc/terms/> .
@@ -128,7 +129,7 @@ void t.test('identity providers', { timeout: 120_000 }, async (t) => {
     const described = (name: string, more = '') => `<urn:x:${name}> a lds:IdentityProvider ; dct:identifier "${name}" ;
       lacl:issuer <https://${name}.example> ; lds:clientId "id of ${name}" ${more} .`
 
-    await is('any number of providers in the configuration files, their secrets in the credentials file', async (t) => {
+    await row('any number of providers in configuration files, their secrets in the credentials file', async (t) => {
       const more = '; lds:scope "profile" ; lds:audience "https://data.example.org/"'
       const providers = await read(
         `${described('one')} ${described('two', more)}`,
@@ -147,17 +148,17 @@ void t.test('identity providers', { timeout: 120_000 }, async (t) => {
       ])
       t.notOk('clientSecret' in (providers as object[])[0]!, 'a public client')
     })
-    await is('what is wrong with a provider is told, all of it', async (t) => {
+    await row('every fault of a provider is reported', async (t) => {
       const wrong = await read(
-        `<urn:x:a> a lds:IdentityProvider ; dct:identifier "a/b" ; lacl:issuer <http://a.example> .
-         ${described('one')} <urn:x:other> a lds:IdentityProvider ; dct:identifier "one" ; lacl:issuer <https://b.example> ;
+        `<urn:x:a> a lds:IdentityProvider ; dct:identifier "a/b" ; lacl:issuer <http://a.example> . ${described('one')}
+         <urn:x:other> a lds:IdentityProvider ; dct:identifier "one" ; lacl:issuer <https://b.example> ;
          lds:clientId "b" .`,
       )
       const lines = 'faults' in wrong ? wrong.faults.map(faultLine).join('\n') : ''
       for (const fault of ['is no name', 'is no https URL', 'clientId: is missing', 'of another provider'])
         t.match(lines, fault)
     })
-    await is('half a provider in the settings is a fault', async (t) => {
+    await row('half a provider in the settings is a fault', async (t) => {
       for (const flags of [
         ['--oidc-issuer', issuer],
         ['--oidc-client-secret', 'x'],
@@ -168,21 +169,19 @@ void t.test('identity providers', { timeout: 120_000 }, async (t) => {
     })
   }
 
-  async function logInRows(t: Test): Promise<void> {
-    const is = (name: string, run: (t: Test) => Promise<unknown>) => row(t, 'none', name, run)
-
-    await is('oauth2/login lists the providers', async (t) => {
-      const answer = await nobody('GET', LOGIN_PATH)
+  async function logInRows(row: Row): Promise<void> {
+    await row('oauth2/login lists the providers', async (t) => {
+      const answer = await anonymous('GET', LOGIN_PATH)
       t.equal(answer.status, 200)
       t.match(answer.text, `${world.base}admin/oauth2/login?provider=test`)
       t.match(answer.text, issuer)
       t.notMatch(answer.text, pairs['client-secret'])
     })
-    await is(
+    await row(
       'login begins the code flow with PKCE, state and nonce; so does authorize without an answer',
       async (t) => {
         for (const target of [`${LOGIN_PATH}?provider=test`, CALLBACK]) {
-          const answer = await nobody('GET', target)
+          const answer = await anonymous('GET', target)
           t.equal(answer.status, 303)
           const { origin, searchParams } = new URL(answer.fields.location!)
           t.equal(origin, issuer)
@@ -195,14 +194,14 @@ void t.test('identity providers', { timeout: 120_000 }, async (t) => {
         }
       },
     )
-    await is('an unknown provider → 404', async (t) => {
-      t.equal((await nobody('GET', `${LOGIN_PATH}?provider=other`)).status, 404)
-      t.equal((await nobody('GET', '/admin/oauth2/authorize/other?code=x&state=y')).status, 404)
+    await row('an unknown provider → 404', async (t) => {
+      t.equal((await anonymous('GET', `${LOGIN_PATH}?provider=other`)).status, 404)
+      t.equal((await anonymous('GET', '/admin/oauth2/authorize/other?code=x&state=y')).status, 404)
     })
 
     people.set('alice', { name: 'Alice', email: 'alice@example.org', email_verified: true })
     let alice = ''
-    await is('the first log-in makes account, agent and authorization, and a session', async (t) => {
+    await row('the first log-in creates account, agent, authorization and session', async (t) => {
       const { answer, session } = await logIn('alice')
       t.equal(answer.status, 303)
       t.equal(answer.fields.location, world.base)
@@ -213,32 +212,33 @@ void t.test('identity providers', { timeout: 120_000 }, async (t) => {
       t.equal(answered.status, 403, 'identified, and without rights')
       alice = agentIn(answered)!
       t.match(alice, new RegExp(`^${world.base}admin/acl/agents/[^/]+/#this$`))
-      const profile = await nobody('GET', new URL(alice).pathname)
-      t.equal(profile.status, 200, 'anybody may read the profile')
+      const profile = await anonymous('GET', new URL(alice).pathname)
+      t.equal(profile.status, 200, 'everyone may read the profile')
       t.match(profile.text, 'mailto:alice@example.org')
       t.match(profile.text, world.secretaryWebId)
       const users = await world.as('owner')(
         'GET',
         `/admin/sparql?query=${encodeURIComponent(
-          `SELECT ?g { GRAPH ?g { ?a <http://rdfs.org/sioc/ns#account_of> <${alice}> ; <http://rdfs.org/sioc/ns#id> "alice" } }`,
+          `PREFIX sioc: <http://rdfs.org/sioc/ns#>
+          SELECT ?g { GRAPH ?g { ?a sioc:account_of <${alice}> ; sioc:id "alice" } }`,
         )}`,
       )
       t.match(users.text, `${world.base}admin/acl/users/`)
     })
-    await is('a second log-in finds the same agent; another subject is another agent', async (t) => {
+    await row('a second log-in finds the same agent; another subject is another agent', async (t) => {
       t.equal(agentIn(await read((await logIn('alice')).session)), alice)
       people.set('bob', { name: 'Bob', email: 'bob@example.org', email_verified: false })
       const bob = agentIn(await read((await logIn('bob')).session))
       t.ok(bob)
       t.not(bob, alice)
     })
-    await is('two first log-ins at once make one agent', async (t) => {
+    await row('first log-ins at the same time create one agent', async (t) => {
       const sessions = await Promise.all([1, 2, 3].map(() => logIn('carol')))
       const agents = await Promise.all(sessions.map(async ({ session }) => agentIn(await read(session))))
       t.ok(agents[0])
       t.equal(new Set(agents).size, 1)
     })
-    await is(
+    await row(
       'an e-mail address links to an existing agent only when the provider says that it is verified',
       async (t) => {
         const mailbox = 'dave@example.org'
@@ -255,32 +255,32 @@ void t.test('identity providers', { timeout: 120_000 }, async (t) => {
         t.equal(agentIn(await read((await logIn('dave')).session)), webId)
       },
     )
-    await is('a session reads and writes what its agent may, as the author', async (t) => {
+    await row('a session reads and writes what its agent may; the agent is the author', async (t) => {
       const { session } = await logIn('alice')
       const group = '/admin/acl/groups/writers/'
       const member = `<#this> <http://xmlns.com/foaf/0.1/member> <${alice}> .`
       t.equal((await world.as('owner')('POST', group, ttl(member))).status, 204)
       const path = world.freshPath()
       const fields = { Cookie: `a=b; ${SESSION}=${session}; c=d`, 'Content-Type': 'text/turtle' }
-      t.equal((await nobody('PUT', path, { fields, body: turtle('"by session"') })).status, 201)
+      t.equal((await anonymous('PUT', path, { fields, body: turtle('"by session"') })).status, 201)
       const document = await read(session, path)
       t.equal(document.status, 200)
       t.equal(document.fields['cache-control'], 'private, no-cache')
       t.match(document.text, `creator <${alice}>`)
-      t.equal((await nobody('GET', path)).status, 403, 'the same URL anonymously')
+      t.equal((await anonymous('GET', path)).status, 403, 'the same URL anonymously')
       for (const [site, status] of [
         ['same-origin', 204],
         ['cross-site', 403],
         ['same-site', 403],
       ] as const) {
-        const answer = await nobody('POST', path, {
+        const answer = await anonymous('POST', path, {
           fields: { ...fields, 'Sec-Fetch-Site': site },
           body: turtle(`"by ${site}"`),
         })
         t.equal(answer.status, status, `a write that is ${site}`)
       }
     })
-    await is('the return address is gone to', async (t) => {
+    await row('the log-in leads to the return address', async (t) => {
       for (const [asked, location] of [
         [`${world.base}d1/?accept=text/turtle`, `${world.base}d1/?accept=text/turtle`],
         ['/d2/', `${world.base}d2/`],
@@ -291,36 +291,36 @@ void t.test('identity providers', { timeout: 120_000 }, async (t) => {
         }
       }
     })
-    await is('the end-user application has the same endpoints', async (t) => {
-      const started = await nobody('GET', '/oauth2/login?provider=test')
+    await row('the end-user application has the same endpoints', async (t) => {
+      const started = await anonymous('GET', '/oauth2/login?provider=test')
       t.equal(new URL(started.fields.location!).searchParams.get('redirect_uri'), `${world.base}oauth2/authorize/test`)
       const back = await provider.visit(started.fields.location!, 'alice')
-      const ended = await nobody('GET', pathOf(back), withCookie(LOGIN, cookiesOf(started).get(LOGIN)!.value))
+      const ended = await anonymous('GET', pathOf(back), withCookie(LOGIN, cookiesOf(started).get(LOGIN)!.value))
       t.equal(agentIn(await read(cookiesOf(ended).get(SESSION)!.value)), alice)
     })
-    await is('the callback comes from another site, and is let in', async (t) => {
+    await row('the callback may come from another site', async (t) => {
       const { location, cookie } = await begin()
       const back = await provider.visit(location, 'alice')
       const fields = { Cookie: `${LOGIN}=${cookie}`, 'Sec-Fetch-Site': 'cross-site' }
-      t.equal((await nobody('GET', pathOf(back), { fields })).status, 303)
+      t.equal((await anonymous('GET', pathOf(back), { fields })).status, 303)
     })
-    await is('log-out ends the session, wherever its cookie is; not by GET, and not for another site', async (t) => {
+    await row('log-out ends the session, wherever its cookie is; not by GET, and not for another site', async (t) => {
       const { session } = await logIn('alice')
       const cookie = { Cookie: `${SESSION}=${session}` }
-      const other = await nobody('POST', `${LOGIN_PATH}?logout`, {
+      const other = await anonymous('POST', `${LOGIN_PATH}?logout`, {
         fields: { ...cookie, 'Sec-Fetch-Site': 'cross-site' },
       })
       t.equal(other.status, 403)
-      t.equal((await nobody('GET', `${LOGIN_PATH}?logout`, { fields: cookie })).status, 200)
-      t.equal(agentIn(await read(session)), alice, 'still there')
-      const out = await nobody('POST', `${LOGIN_PATH}?logout`, { fields: cookie })
+      t.equal((await anonymous('GET', `${LOGIN_PATH}?logout`, { fields: cookie })).status, 200)
+      t.equal(agentIn(await read(session)), alice, 'the session is still valid')
+      const out = await anonymous('POST', `${LOGIN_PATH}?logout`, { fields: cookie })
       t.equal(out.status, 204)
       t.match(cookiesOf(out).get(SESSION)!.line, /Max-Age=0/)
-      t.equal(agentIn(await read(session)), undefined, 'the stolen cookie is worth nothing')
-      const away = await nobody('POST', `${LOGIN_PATH}?logout&return=/d1/`, { fields: cookie })
+      t.equal(agentIn(await read(session)), undefined, 'a copy of the cookie is of no use')
+      const away = await anonymous('POST', `${LOGIN_PATH}?logout&return=/d1/`, { fields: cookie })
       t.equal(away.fields.location, `${world.base}d1/`)
     })
-    await is('an account that is deleted ends its sessions at once', async (t) => {
+    await row('an account that is deleted ends its sessions at once', async (t) => {
       const { session } = await logIn('erin')
       t.ok(agentIn(await read(session)))
       const found = await world.as('owner')(
@@ -333,8 +333,8 @@ void t.test('identity providers', { timeout: 120_000 }, async (t) => {
       t.equal((await world.as('owner')('DELETE', new URL(account).pathname)).status, 204)
       t.equal(agentIn(await read(session)), undefined)
     })
-    await is(
-      'a session expires; its key outlives a restart, is replaced every day, and goes when it is not needed',
+    await row(
+      'a session expires; its key outlives a restart, is replaced every day, and is deleted when it is not needed',
       async (t) => {
         let time = Date.now()
         const now = (): number => time
@@ -357,13 +357,13 @@ void t.test('identity providers', { timeout: 120_000 }, async (t) => {
         const first = keys.current().id
         time += 12 * HOUR
         t.not(keys.current().id, first, 'replaced')
-        t.ok(keys.byId(first), 'and kept')
+        t.ok(keys.byId(first), 'and still known')
         time += 36 * HOUR
         keys.current()
-        t.notOk(keys.byId(first), 'and gone')
+        t.notOk(keys.byId(first), 'and forgotten')
       },
     )
-    await is('the keys of sessions are for their owner alone, and no secret is in the log', async (t) => {
+    await row('only their owner may read the keys of sessions, and no secret is in the log', async (t) => {
       const file = join(world.folder, 'session-keys.json')
       t.equal(statSync(file).mode & 0o777, 0o600)
       const [key] = JSON.parse(readFileSync(file, 'utf8')) as { secret: string }[]
@@ -373,69 +373,69 @@ void t.test('identity providers', { timeout: 120_000 }, async (t) => {
     })
   }
 
-  async function attackRows(t: Test): Promise<void> {
-    const is = (name: string, run: (t: Test) => Promise<unknown>) => row(t, 'none', name, run)
+  async function attackRows(row: Row): Promise<void> {
     const refused = async (t: Test, answer: Answer, why: RegExp): Promise<void> => {
       t.equal(answer.status, 400)
       t.notOk(cookiesOf(answer).get(SESSION), 'no session')
-      t.match(cookiesOf(answer).get(LOGIN)?.line, /Max-Age=0/, 'what it began with is used up')
+      t.match(cookiesOf(answer).get(LOGIN)?.line, /Max-Age=0/, 'the log-in cookie is removed')
       t.match(String(world.log.at(-1)!.cause), why)
     }
 
-    await is('login CSRF: a callback that this browser has not begun → 400', async (t) => {
+    await row('login CSRF: a callback of a log-in that another browser began → 400', async (t) => {
       const back = await provider.visit((await begin()).location, 'mallory')
-      await refused(t, await nobody('GET', pathOf(back)), /has begun no log-in/)
+      await refused(t, await anonymous('GET', pathOf(back)), /has begun no log-in/)
       const { cookie } = await begin()
-      await refused(t, await nobody('GET', pathOf(back), withCookie(LOGIN, cookie)), /state/)
+      await refused(t, await anonymous('GET', pathOf(back), withCookie(LOGIN, cookie)), /state/)
     })
-    await is('state mismatch → 400', async (t) => {
+    await row('state mismatch → 400', async (t) => {
       const { location, cookie } = await begin()
       const back = new URL(await provider.visit(location, 'alice'))
       for (const state of ['other', '']) {
         back.searchParams.set('state', state)
-        await refused(t, await nobody('GET', pathOf(back.href), withCookie(LOGIN, cookie)), /state/)
+        await refused(t, await anonymous('GET', pathOf(back.href), withCookie(LOGIN, cookie)), /state/)
       }
     })
-    await is('nonce mismatch → 400', async (t) => {
+    await row('nonce mismatch → 400', async (t) => {
       const { location, cookie } = await begin()
       const changed = new URL(location)
       changed.searchParams.set('nonce', 'another-nonce')
       const back = await provider.visit(changed.href, 'alice')
-      await refused(t, await nobody('GET', pathOf(back), withCookie(LOGIN, cookie)), /nonce/)
+      await refused(t, await anonymous('GET', pathOf(back), withCookie(LOGIN, cookie)), /nonce/)
     })
-    await is('a code of another flow (PKCE) → 400', async (t) => {
+    await row('a code of another flow (PKCE) → 400', async (t) => {
       const [one, other] = [await begin(), await begin()]
       const stolen = new URL(await provider.visit(other.location, 'mallory')).searchParams.get('code')!
       const back = new URL(await provider.visit(one.location, 'alice'))
       back.searchParams.set('code', stolen)
-      await refused(t, await nobody('GET', pathOf(back.href), withCookie(LOGIN, one.cookie)), /invalid_grant/)
+      await refused(t, await anonymous('GET', pathOf(back.href), withCookie(LOGIN, one.cookie)), /invalid_grant/)
     })
-    await is('a code is good once', async (t) => {
+    await row('a code is valid once', async (t) => {
       const { location, cookie } = await begin()
       const back = await provider.visit(location, 'alice')
-      t.equal((await nobody('GET', pathOf(back), withCookie(LOGIN, cookie))).status, 303)
-      await refused(t, await nobody('GET', pathOf(back), withCookie(LOGIN, cookie)), /invalid_grant/)
+      t.equal((await anonymous('GET', pathOf(back), withCookie(LOGIN, cookie))).status, 303)
+      await refused(t, await anonymous('GET', pathOf(back), withCookie(LOGIN, cookie)), /invalid_grant/)
     })
-    await is('mix-up: the answer of another issuer (RFC 9207) → 400', async (t) => {
+    await row('mix-up: the answer of another issuer (RFC 9207) → 400', async (t) => {
       const { location, cookie } = await begin()
       const back = new URL(await provider.visit(location, 'alice'))
       back.searchParams.set('iss', 'https://evil.example')
-      await refused(t, await nobody('GET', pathOf(back.href), withCookie(LOGIN, cookie)), /iss/)
+      await refused(t, await anonymous('GET', pathOf(back.href), withCookie(LOGIN, cookie)), /iss/)
     })
-    await is('a log-in begun at one application does not end at the other', async (t) => {
+    await row('a log-in that begins at one application does not end at the other', async (t) => {
       const { location, cookie } = await begin()
       const back = pathOf(await provider.visit(location, 'alice')).replace('/admin/', '/')
-      await refused(t, await nobody('GET', back, withCookie(LOGIN, cookie)), /another provider or application/)
+      await refused(t, await anonymous('GET', back, withCookie(LOGIN, cookie)), /another provider or application/)
     })
-    await is('an error of the provider → 400, in our words', async (t) => {
+    await row('an error of the provider → 400, in our words', async (t) => {
       const { location, cookie } = await begin()
       const state = new URL(location).searchParams.get('state')!
-      const target = `${CALLBACK}?error=access_denied&error_description=%3Cscript%3E&state=${state}&iss=${encodeURIComponent(issuer)}`
-      const answer = await nobody('GET', target, withCookie(LOGIN, cookie))
+      const description = 'error_description=%3Cscript%3E'
+      const target = `${CALLBACK}?error=access_denied&${description}&state=${state}&iss=${encodeURIComponent(issuer)}`
+      const answer = await anonymous('GET', target, withCookie(LOGIN, cookie))
       await refused(t, answer, /access_denied/)
       t.notMatch(answer.text, 'script')
     })
-    await is('open redirect through the return address → 400', async (t) => {
+    await row('open redirect through the return address → 400', async (t) => {
       for (const address of [
         'https://evil.example/',
         '//evil.example/',
@@ -450,29 +450,29 @@ void t.test('identity providers', { timeout: 120_000 }, async (t) => {
         'data:text/html,x',
         `/${'x'.repeat(2000)}`,
       ]) {
-        const answer = await nobody('GET', `${LOGIN_PATH}?provider=test&return=${encodeURIComponent(address)}`)
+        const answer = await anonymous('GET', `${LOGIN_PATH}?provider=test&return=${encodeURIComponent(address)}`)
         t.equal(answer.status, 400, address)
         t.equal(answer.fields.location, undefined)
-        const out = await nobody('POST', `${LOGIN_PATH}?logout&return=${encodeURIComponent(address)}`)
+        const out = await anonymous('POST', `${LOGIN_PATH}?logout&return=${encodeURIComponent(address)}`)
         t.equal(out.status, 400, address)
       }
-      const twice = await nobody('GET', `${LOGIN_PATH}?provider=test&return=/d1/&return=https://evil.example/`)
+      const twice = await anonymous('GET', `${LOGIN_PATH}?provider=test&return=/d1/&return=https://evil.example/`)
       t.equal(twice.status, 303, 'the first one counts')
     })
-    await is('session fixation: a log-in makes a session of its own', async (t) => {
+    await row('session fixation: a log-in creates a new session', async (t) => {
       const planted = (await logIn('mallory')).session
       const { answer, session } = await logIn('alice', '', `${SESSION}=${planted}; `)
       t.equal(answer.status, 303)
       t.not(session, planted)
       const [mine, theirs] = [agentIn(await read(session)), agentIn(await read(planted))]
       t.ok(mine)
-      t.not(mine, theirs, 'the planted one is still who it was')
+      t.not(mine, theirs, 'the planted session still has its own agent')
     })
-    await is(
-      'cookie tampering: a read is nobody’s and forgets the cookie, a write is refused and says so',
+    await row(
+      'cookie tampering: a read is anonymous and removes the cookie; a write is refused with the reason',
       async (t) => {
         const { session } = await logIn('alice')
-        t.ok(agentIn(await read(session)), 'what is tampered with is a session that is remembered')
+        t.ok(agentIn(await read(session)), 'the session that is tampered with is cached')
         const flipped = (part: number, at: number): string => {
           const parts = session.split('.').map((one) => Buffer.from(one, 'base64url'))
           parts[part]![at]! ^= 1
@@ -505,17 +505,21 @@ void t.test('identity providers', { timeout: 120_000 }, async (t) => {
           t.match(cookiesOf(answer).get(SESSION)?.line, /Max-Age=0/, name)
           t.equal(answer.fields['cache-control'], 'no-store', name)
           const fields = { Cookie: `${SESSION}=${value}`, 'Content-Type': 'text/turtle' }
-          const write = await nobody('PUT', world.freshPath(), { fields, body: turtle('"x"') })
+          const write = await anonymous('PUT', world.freshPath(), { fields, body: turtle('"x"') })
           t.equal(write.status, 400, name)
           t.match(write.text, 'The session is over')
           t.match(cookiesOf(write).get(SESSION)?.line, /Max-Age=0/, name)
         }
         const both = { Cookie: `${SESSION}=${session}; ${SESSION}=${flipped(3, 30)}` }
-        t.equal(agentIn(await nobody('GET', '/', { fields: both })), undefined, 'two that differ are none')
-        t.equal(agentIn(await nobody('GET', '/', withCookie('triplegate', session))), undefined, 'under another name')
+        t.equal(agentIn(await anonymous('GET', '/', { fields: both })), undefined, 'two that differ count as none')
+        t.equal(
+          agentIn(await anonymous('GET', '/', withCookie('triplegate', session))),
+          undefined,
+          'under another name',
+        )
       },
     )
-    await is('a seal of another kind, key, algorithm or time is no session', async (t) => {
+    await row('a seal of another kind, key, algorithm or time is no session', async (t) => {
       const alice = agentIn(await read((await logIn('alice')).session))
       const file = join(world.folder, 'session-keys.json')
       const [own] = JSON.parse(readFileSync(file, 'utf8')) as { id: string; secret: string }[]
@@ -527,13 +531,14 @@ void t.test('identity providers', { timeout: 120_000 }, async (t) => {
         new EncryptJWT(claims as JWTPayload).setProtectedHeader(header as typeof good).encrypt(secret)
       const part = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url')
       const unsecured = `${part({ alg: 'none', kid, typ })}.${part(fresh)}.`
+      const signed = new SignJWT(fresh).setProtectedHeader({ alg: 'HS256', kid, typ }).sign(key)
       const without = (name: keyof typeof fresh): object => ({ ...fresh, [name]: undefined })
-      t.equal(agentIn(await read(await encrypted(good))), alice, 'made by hand, and good')
+      t.equal(agentIn(await read(await encrypted(good))), alice, 'made by hand, and valid')
       // prettier-ignore
       const rows: readonly (readonly [what: string, text: string])[] = [
         ['alg none', unsecured],
         ['alg none in five parts', `${part({ ...good, alg: 'none' })}...${part(fresh)}.`],
-        ['alg HS256, signed with the key', await new SignJWT(fresh).setProtectedHeader({ alg: 'HS256', kid, typ }).sign(key)],
+        ['alg HS256, signed with the key', await signed],
         ['alg A256KW', await encrypted({ ...good, alg: 'A256KW' })],
         ['alg A256GCMKW', await encrypted({ ...good, alg: 'A256GCMKW' })],
         ['alg PBES2', await encrypted({ ...good, alg: 'PBES2-HS256+A128KW' })],
@@ -565,23 +570,23 @@ void t.test('identity providers', { timeout: 120_000 }, async (t) => {
         }
       }
     })
-    await is(
-      'a public document is read with a session that is over, and not as something for shared caches',
+    await row(
+      'a public document is readable with a session that is over, but shared caches do not get it',
       async (t) => {
         const path = new URL(agentIn(await read((await logIn('alice')).session))!).pathname
-        t.equal((await nobody('GET', path)).fields['cache-control'], 'public, no-cache')
+        t.equal((await anonymous('GET', path)).fields['cache-control'], 'public, no-cache')
         const answer = await read('garbage', path)
         t.equal(answer.status, 200)
         t.equal(answer.fields['cache-control'], 'no-store')
         t.match(answer.text, 'Alice')
       },
     )
-    await is('a client certificate counts before a session', async (t) => {
+    await row('a client certificate takes precedence over a session', async (t) => {
       const { session } = await logIn('alice')
       const answer = await world.as('stranger')('GET', '/', withCookie(SESSION, session))
       t.equal(agentIn(answer), world.webIdOf('stranger'))
     })
-    await is('who is logged in cannot write their own account', async (t) => {
+    await row('an agent that is logged in cannot write its own account', async (t) => {
       const { session } = await logIn('bob')
       const bob = agentIn(await read(session))!
       const found = await world.as('owner')(
@@ -598,31 +603,30 @@ void t.test('identity providers', { timeout: 120_000 }, async (t) => {
       for (const document of documents) {
         const fields = { Cookie: `${SESSION}=${session}`, 'Content-Type': 'text/turtle' }
         for (const method of ['PUT', 'POST'] as const) {
-          const answer = await nobody(method, new URL(document).pathname, { fields, body: turtle('"mine"') })
+          const answer = await anonymous(method, new URL(document).pathname, { fields, body: turtle('"mine"') })
           t.equal(answer.status, 403, `${method} ${document}`)
         }
       }
     })
   }
 
-  async function tokenRows(t: Test): Promise<void> {
-    const is = (name: string, run: (t: Test) => Promise<unknown>) => row(t, 'none', name, run)
+  async function tokenRows(row: Row): Promise<void> {
     const good = { iss: issuer, sub: 'alice', aud: 'gateway', exp: soon() }
     const alice = agentIn(await read((await logIn('alice')).session))!
 
-    await is('an ID token or an access token of the issuer identifies the agent of the account', async (t) => {
+    await row('an ID token or an access token of the issuer identifies the agent of the account', async (t) => {
       for (const token of [
         await provider.token(good),
         await provider.token({ ...good, aud: pairs.audience }, { typ: 'at+jwt' }),
         await provider.token({ ...good, aud: ['gateway', 'other'], azp: 'gateway' }),
       ]) {
         t.equal(agentIn(await bearer(token)), alice)
-        t.equal(agentIn(await bearer(token)), alice, 'and once more, as it is remembered')
+        t.equal(agentIn(await bearer(token)), alice, 'and again, from the cache')
       }
     })
-    await is('a script writes with a token', async (t) => {
+    await row('a script writes with a token', async (t) => {
       const fields = { Authorization: `Bearer ${await provider.token(good)}`, 'Content-Type': 'text/turtle' }
-      t.equal((await nobody('PUT', world.freshPath(), { fields, body: turtle('"by a script"') })).status, 201)
+      t.equal((await anonymous('PUT', world.freshPath(), { fields, body: turtle('"by a script"') })).status, 201)
     })
 
     const part = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url')
@@ -630,16 +634,19 @@ void t.test('identity providers', { timeout: 120_000 }, async (t) => {
     const signed = (kid: string): Promise<string> =>
       new SignJWT(good).setProtectedHeader({ alg: 'RS256', kid }).sign(foreign)
     const jwks = await (await fetch(`${issuer}/jwks`)).text()
-    const hmac = `${part({ alg: 'HS256', kid: 'one' })}.${part(good)}`
+    const content = `${part({ alg: 'HS256', kid: 'one' })}.${part(good)}`
+    const hmac = createHmac('sha256', jwks).update(content).digest('base64url')
     const valid = await provider.token(good)
-    t.equal(agentIn(await bearer(valid)), alice, 'what is tampered with below is a token that is remembered')
+    await row('the token that is tampered with below is cached', async (t) => {
+      t.equal(agentIn(await bearer(valid)), alice)
+    })
     const [header, payload, signature] = valid.split('.') as [string, string, string]
     // prettier-ignore
     const attacks: readonly (readonly [name: string, token: string])[] = [
       ['alg none', `${part({ alg: 'none' })}.${part(good)}.`],
       ['alg NONE, with a signature', `${part({ alg: 'nOnE' })}.${part(good)}.${signature}`],
-      ['alg HS256 with the public key as the secret', `${hmac}.${createHmac('sha256', jwks).update(hmac).digest('base64url')}`],
-      ['wrong audience', await provider.token({ ...good, aud: 'somebody-else' })],
+      ['alg HS256 with the public key as the secret', `${content}.${hmac}`],
+      ['wrong audience', await provider.token({ ...good, aud: 'another-party' })],
       ['no audience', await provider.token({ iss: issuer, sub: 'alice', exp: soon() })],
       ['the audience of Solid without a bound key', await provider.token({ ...good, aud: 'solid' })],
       ['issued to another party', await provider.token({ ...good, aud: ['gateway', 'other'], azp: 'other' })],
@@ -651,7 +658,7 @@ void t.test('identity providers', { timeout: 120_000 }, async (t) => {
       ['without an expiry', await provider.token({ iss: issuer, sub: 'alice', aud: 'gateway' })],
       ['not yet valid', await provider.token({ ...good, nbf: soon() })],
       ['a log-out token', await provider.token(good, { typ: 'logout+jwt' })],
-      ['a log-out token that is typed as any other', await provider.token({ ...good, events: {} })],
+      ['a log-out token with the type of any other', await provider.token({ ...good, events: {} })],
       ['another payload', `${header}.${part({ ...good, sub: 'bob' })}.${signature}`],
       ['no subject', await provider.token({ iss: issuer, aud: 'gateway', exp: soon() })],
       ['a subject who has never logged in', await provider.token({ ...good, sub: 'frank' })],
@@ -660,33 +667,33 @@ void t.test('identity providers', { timeout: 120_000 }, async (t) => {
     ]
     const sentences = new Set<string>()
     for (const [name, token] of attacks) {
-      await is(`JWT: ${name} → 400`, async (t) => {
+      await row(`JWT: ${name} → 400`, async (t) => {
         world.log.length = 0
         const answer = await bearer(token, '/admin/acl/agents/stranger/')
         t.equal(answer.status, 400)
         sentences.add(/title "([^"]+)"/.exec(answer.text)?.[1] ?? answer.text)
         t.ok(world.log.at(-1)!.cause, 'the log says why')
-        t.notOk(JSON.stringify(world.log).includes(payload), 'and not with what')
+        t.notOk(JSON.stringify(world.log).includes(payload), 'but does not show the token')
       })
     }
-    await is('a refused credential is answered in the same words whatever is wrong with it', async (t) => {
+    await row('the answer to a refused credential does not depend on its fault', async (t) => {
       t.equal(sentences.size, 1)
       for (const Authorization of ['Basic YTpi', 'Bearer', 'Bearer a b', 'Negotiate x', '']) {
-        const answer = await nobody('GET', '/', { fields: { Authorization } })
+        const answer = await anonymous('GET', '/', { fields: { Authorization } })
         t.equal(answer.status, 400, Authorization)
       }
     })
-    await is('tokens with unknown keys do not make the gateway ask for keys again and again', async (t) => {
+    await row('tokens with unknown keys do not make the gateway request keys again and again', async (t) => {
       const before = provider.keysAsked()
       for (let i = 0; i < 20; i++) await bearer(await signed(randomUUID()))
       t.ok(provider.keysAsked() - before <= 1)
     })
-    await is('a new key of the issuer is found, an old one goes, and keys stay while the issuer is away', async (t) => {
+    await row('a new key of the issuer is found, an old one dropped; keys stay while the issuer is away', async (t) => {
       let time = Date.now()
       t.intercept(Date, 'now', { value: () => time })
-      const away = failure('unavailable', 'The issuer is away.')
+      const unavailable = failure('unavailable', 'The issuer is unavailable.')
       let asked = 0
-      let published: JSONWebKeySet | Failure = away
+      let published: JSONWebKeySet | Failure = unavailable
       const readKeys = () => Promise.resolve((asked++, published))
       const verifier = makeTokenVerifier([{ issuer, clientId: 'gateway', audiences: ['gateway'], readKeys }], Date.now)
       const pairs = await Promise.all(['a', 'b'].map(async (kid) => ({ kid, ...(await generateKeyPair('ES256')) })))
@@ -704,31 +711,31 @@ void t.test('identity providers', { timeout: 120_000 }, async (t) => {
       }
       t.equal(await verified('a'), 'unavailable')
       t.equal(await verified('a'), 'unavailable')
-      t.equal(asked, 1, 'a failure is believed for a while')
+      t.equal(asked, 1, 'a failure is cached for a while')
       time += 10_000
       await publish('a')
       t.equal(await verified('a'), 'alice')
       await publish('b')
       t.equal(await verified('b'), 'signature')
-      t.equal(asked, 2, 'keys are not asked for at every unknown one')
+      t.equal(asked, 2, 'an unknown key does not always cause a request for keys')
       time += 30_000
       t.equal(await verified('b'), 'alice')
       t.equal(await verified('a'), 'signature')
-      published = away
+      published = unavailable
       time += 600_000
       t.equal(await verified('b'), 'alice')
     })
-    await is('a certificate and a token are of the same agent, or refused', async (t) => {
+    await row('a certificate and a token of different agents are refused', async (t) => {
       const fields = { Authorization: `Bearer ${valid}` }
       t.equal((await world.as('stranger')('GET', '/', { fields })).status, 400)
-      t.equal((await world.as('stranger')('GET', '/', { fields })).status, 400, 'both known by now')
+      t.equal((await world.as('stranger')('GET', '/', { fields })).status, 400, 'again, when both are cached')
     })
-    await is('a token counts, and not the session beside it', async (t) => {
+    await row('a token takes precedence over a session beside it', async (t) => {
       const { session } = await logIn('bob')
       const fields = { Authorization: `Bearer ${valid}`, Cookie: `${SESSION}=${session}` }
-      t.equal(agentIn(await nobody('GET', '/', { fields })), alice)
+      t.equal(agentIn(await anonymous('GET', '/', { fields })), alice)
     })
-    await is('a webid claim counts where the profile names the issuer, and only there', async (t) => {
+    await row('a webid claim is valid only if the profile names the issuer', async (t) => {
       const put = (path: string, more: string) => world.as('writer')('PUT', path, ttl(`${turtle('"me"')} ${more}`))
       const [named, other] = [world.freshPath(), world.freshPath()]
       const oidcIssuer = '<#me> <http://www.w3.org/ns/solid/terms#oidcIssuer>'
@@ -747,8 +754,7 @@ void t.test('identity providers', { timeout: 120_000 }, async (t) => {
     })
   }
 
-  async function proofRows(t: Test): Promise<void> {
-    const is = (name: string, run: (t: Test) => Promise<unknown>) => row(t, 'none', name, run)
+  async function proofRows(row: Row): Promise<void> {
     const path = world.freshPath()
     const webId = `${world.origin}${path}#me`
     await world.as('writer')(
@@ -762,14 +768,18 @@ void t.test('identity providers', { timeout: 120_000 }, async (t) => {
     const token = await provider.token(claims)
     const wanted = { htm: 'GET', htu: world.base, token }
     const present = (proof: string | string[], scheme = 'DPoP', target = '/'): Promise<Answer> =>
-      nobody('GET', target, { fields: { Authorization: `${scheme} ${token}`, DPoP: proof } })
+      anonymous('GET', target, { fields: { Authorization: `${scheme} ${token}`, DPoP: proof } })
 
-    await is('a token with its proof identifies the WebID (Solid-OIDC)', async (t) => {
+    await row('a token with its proof identifies the WebID (Solid-OIDC)', async (t) => {
       t.equal(agentIn(await present(await key.prove(wanted))), webId)
-      t.equal(agentIn(await present(await key.prove({ ...wanted, htu: `${world.base}?a=b#c` }))), webId, 'query apart')
+      t.equal(
+        agentIn(await present(await key.prove({ ...wanted, htu: `${world.base}?a=b#c` }))),
+        webId,
+        'the query does not count',
+      )
       t.equal(agentIn(await present(await key.prove(wanted), 'dpop', '/?accept=text/turtle')), webId)
     })
-    await is('replayed DPoP → 400', async (t) => {
+    await row('replayed DPoP → 400', async (t) => {
       const proof = await key.prove(wanted)
       t.equal((await present(proof)).status, 403)
       t.equal((await present(proof)).status, 400)
@@ -789,9 +799,9 @@ void t.test('identity providers', { timeout: 120_000 }, async (t) => {
       ['missing', ''],
     ]
     for (const [name, proof] of attacks) {
-      await is(`DPoP proof ${name} → 400`, async (t) => t.equal((await present(proof)).status, 400))
+      await row(`DPoP proof ${name} → 400`, async (t) => t.equal((await present(proof)).status, 400))
     }
-    await is('more proofs than can be remembered are refused, not let pass', async (t) => {
+    await row('more proofs than the gateway can remember are refused', async (t) => {
       let time = Date.now()
       const check = makeProofCheck(() => time, 1)
       const prove = async () => {
@@ -801,46 +811,45 @@ void t.test('identity providers', { timeout: 120_000 }, async (t) => {
       t.equal(await prove(), undefined)
       t.match(await prove(), { failure: 'busy' })
       time += 120_000
-      t.equal(await prove(), undefined, 'those that nobody could replay any more are forgotten')
+      t.equal(await prove(), undefined, 'proofs that are too old to be replayed are forgotten')
     })
-    await is('a bound token as a bearer’s → 400, and a bearer’s token with a proof', async (t) => {
+    await row('a bound token without its proof → 400, and an unbound token with a proof → 400', async (t) => {
       t.equal((await present(await key.prove(wanted), 'Bearer')).status, 400)
       t.equal((await bearer(token)).status, 400)
       const unbound = await provider.token({ iss: issuer, sub: 'alice', aud: 'gateway', exp: soon() })
       const fields = { Authorization: `DPoP ${unbound}`, DPoP: await key.prove({ ...wanted, token: unbound }) }
-      t.equal((await nobody('GET', '/', { fields })).status, 400)
+      t.equal((await anonymous('GET', '/', { fields })).status, 400)
     })
-    await is('a token that is bound by a certificate → 400', async (t) => {
+    await row('a token that is bound by a certificate → 400', async (t) => {
       const bound = await provider.token({ ...claims, aud: 'gateway', cnf: { 'x5t#S256': 'x' } })
       t.equal((await bearer(bound)).status, 400)
     })
   }
 
-  async function delegationRows(t: Test): Promise<void> {
-    const is = (name: string, run: (t: Test) => Promise<unknown>) => row(t, 'none', name, run)
+  async function delegationRows(row: Row): Promise<void> {
     const alice = agentIn(await read((await logIn('alice')).session))!
-    const forSomebody = (name: string, principal: string, method = 'GET', path = '/'): Promise<Answer> =>
+    const onBehalfOf = (name: string, principal: string, method = 'GET', path = '/'): Promise<Answer> =>
       world.as(name)(method, path, {
         fields: { 'On-Behalf-Of': principal, ...(method === 'PUT' && { 'Content-Type': 'text/turtle' }) },
         ...(method === 'PUT' && { body: turtle('"by a delegate"') }),
       })
     const profile = new URL(world.webIdOf('writer')).pathname
-    const delegates = `<${world.webIdOf('stranger')}> <http://www.w3.org/ns/auth/acl#delegates> <${world.webIdOf('writer')}> .`
+    const delegates = delegation('stranger', 'writer')
 
-    await is('delegation without the delegates triple → 400', async (t) => {
-      t.equal((await forSomebody('stranger', world.webIdOf('writer'))).status, 400)
-      t.equal((await forSomebody('stranger', world.ownerWebId)).status, 400)
+    await row('delegation without the delegates triple → 400', async (t) => {
+      t.equal((await onBehalfOf('stranger', world.webIdOf('writer'))).status, 400)
+      t.equal((await onBehalfOf('stranger', world.ownerWebId)).status, 400)
     })
-    await is('a delegate’s own word is nothing', async (t) => {
+    await row('a statement of the delegate itself has no effect', async (t) => {
       const path = new URL(world.webIdOf('stranger')).pathname
       t.equal((await world.as('owner')('POST', path, ttl(delegates))).status, 204)
-      t.equal((await forSomebody('stranger', world.webIdOf('writer'))).status, 400)
+      t.equal((await onBehalfOf('stranger', world.webIdOf('writer'))).status, 400)
     })
-    await is('the delegate acts as the principal, where the principal’s profile says so', async (t) => {
+    await row('the delegate acts as the principal if the principal’s profile says so', async (t) => {
       t.equal((await world.as('owner')('POST', profile, ttl(delegates))).status, 204)
       const path = world.freshPath()
-      t.equal((await forSomebody('stranger', world.webIdOf('writer'), 'PUT', path)).status, 201)
-      const answer = await forSomebody('stranger', `<${world.webIdOf('writer')}>`, 'GET', path)
+      t.equal((await onBehalfOf('stranger', world.webIdOf('writer'), 'PUT', path)).status, 201)
+      const answer = await onBehalfOf('stranger', `<${world.webIdOf('writer')}>`, 'GET', path)
       t.equal(agentIn(answer), world.webIdOf('writer'))
       t.match(answer.text, `creator <${world.webIdOf('writer')}>`)
       t.equal((await world.as('stranger')('GET', path)).status, 403, 'and as itself without the field')
@@ -848,26 +857,26 @@ void t.test('identity providers', { timeout: 120_000 }, async (t) => {
       t.equal(line.agent, world.webIdOf('writer'))
       t.equal(line.delegate, world.webIdOf('stranger'), 'the log has both')
     })
-    await is('not the other way round, and not for somebody’s principal', async (t) => {
-      t.equal((await forSomebody('writer', world.webIdOf('stranger'))).status, 400)
-      t.equal((await forSomebody('reader', world.webIdOf('writer'))).status, 400)
+    await row('not the other way round, and not for the principal of another agent', async (t) => {
+      t.equal((await onBehalfOf('writer', world.webIdOf('stranger'))).status, 400)
+      t.equal((await onBehalfOf('reader', world.webIdOf('writer'))).status, 400)
     })
-    await is('the triple taken away ends it', async (t) => {
+    await row('the delegation ends when the triple is removed', async (t) => {
       const removal = await world.as('owner')('PATCH', profile, {
         fields: { 'Content-Type': 'application/sparql-update' },
         body: `DELETE WHERE { ${delegates} }`,
       })
       t.equal(removal.status, 204)
-      t.equal((await forSomebody('stranger', world.webIdOf('writer'))).status, 400)
+      t.equal((await onBehalfOf('stranger', world.webIdOf('writer'))).status, 400)
     })
-    await is('on one’s own behalf', async (t) => {
-      t.equal(agentIn(await forSomebody('writer', world.webIdOf('writer'))), world.webIdOf('writer'))
+    await row('an agent may act on its own behalf', async (t) => {
+      t.equal(agentIn(await onBehalfOf('writer', world.webIdOf('writer'))), world.webIdOf('writer'))
     })
-    await is('a forged On-Behalf-Of → 400', async (t) => {
-      t.equal((await forSomebody('nobody', world.ownerWebId)).status, 400, 'without a credential')
+    await row('a forged On-Behalf-Of → 400', async (t) => {
+      t.equal((await onBehalfOf('anonymous', world.ownerWebId)).status, 400, 'without a credential')
       const { session } = await logIn('alice')
       const fields = { Cookie: `${SESSION}=${session}`, 'On-Behalf-Of': alice }
-      t.equal((await nobody('GET', '/', { fields })).status, 400, 'with a session')
+      t.equal((await anonymous('GET', '/', { fields })).status, 400, 'with a session')
       for (const value of [
         'https://10.0.0.1/#me',
         'https://169.254.169.254/latest#me',
@@ -878,11 +887,11 @@ void t.test('identity providers', { timeout: 120_000 }, async (t) => {
         '<>',
         '',
       ]) {
-        t.equal((await forSomebody('stranger', value)).status, 400, value)
+        t.equal((await onBehalfOf('stranger', value)).status, 400, value)
       }
     })
-    await is('the secretary acts for whoever has logged in', async (t) => {
-      const profileText = (await nobody('GET', new URL(alice).pathname)).text
+    await row('the secretary acts for every agent that has logged in', async (t) => {
+      const profileText = (await anonymous('GET', new URL(alice).pathname)).text
       t.match(profileText, `<${world.secretaryWebId}> acl:delegates <${alice}>`)
     })
   }

@@ -1,4 +1,5 @@
-// Log-in, tokens and delegation against a real provider over TLS: the suite runs in a process that trusts its certificate.
+// Log-in, tokens and delegation against a real provider over TLS. The suite runs in a process that trusts its
+// certificate.
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

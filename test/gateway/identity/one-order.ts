@@ -1,5 +1,5 @@
-// In charge of the rows that hold a request to one decision (design 1): generated credentials, rules and requests are answered
-// the same when nothing is cached, where every step has to wait, and when everything is, where none has to.
+// In charge of checking that a request gets one decision (design 1): the responses to generated credentials, rules and
+// requests are the same with an empty cache, where every step waits, and with a full one, where none does.
 import { X509Certificate } from 'node:crypto'
 import fc from 'fast-check'
 import type { Test } from 'tap'
@@ -18,10 +18,11 @@ export interface Credentials {
 }
 
 const CASES = 300
+const PATHS = ['/one/', '/two/', '/one/', '/absent/', '/one', '/one/?version=abcd', '/sparql', '/access', '/%2f/']
 const METHODS = ['GET', 'HEAD', 'GET', 'PUT', 'PATCH', 'OPTIONS', 'FROB'] as const
 const ACCEPTS = [undefined, 'text/turtle', 'application/n-triples', 'image/png', 'application/ld+json;q=0.5'] as const
 const AGENTS = ['reader', 'writer', 'stranger', 'anonymous'] as const
-/** Refused after the decision: a write that succeeded would change what the next case asks for. */
+/** Refused after the decision: a successful write would change the next cases. */
 const UNSENT = { 'content-type': 'text/plain' }
 
 interface Asked {
@@ -41,6 +42,9 @@ interface Seen {
   readonly log: object
 }
 
+const defined = (fields: Readonly<Record<string, string | undefined>>): Record<string, string> =>
+  Object.fromEntries(Object.entries(fields).filter((pair): pair is [string, string] => pair[1] !== undefined))
+
 export async function oneOrder(t: Test, world: World, credentials: Credentials): Promise<void> {
   const { gateway } = world.running
   const owner = world.as('owner')
@@ -49,12 +53,8 @@ export async function oneOrder(t: Test, world: World, credentials: Credentials):
   const ders = Object.fromEntries(
     ['owner', 'reader', 'writer', 'stranger'].map((name) => [name, new X509Certificate(world.pemOf(name)).raw]),
   )
-  const certificates: Certificates = {
-    none: undefined,
-    ...ders,
-    garbage: Buffer.from('no certificate'),
-  }
-  const one = <Value>(values: Readonly<Record<string, Value>>) => fc.constantFrom(...Object.values(values))
+  const certificates: Certificates = { none: undefined, ...ders, garbage: Buffer.from('no certificate') }
+  const oneOf = <Value>(values: Readonly<Record<string, Value>>) => fc.constantFrom(...Object.values(values))
   const rarely = <Value>(values: fc.Arbitrary<Value>) =>
     fc.oneof({ weight: 3, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary: values })
   const rules = fc.record({
@@ -64,27 +64,17 @@ export async function oneOrder(t: Test, world: World, credentials: Credentials):
   })
   const asked: fc.Arbitrary<Asked> = fc.record({
     method: fc.constantFrom(...METHODS),
-    path: fc.constantFrom(
-      '/one/',
-      '/two/',
-      '/one/',
-      '/absent/',
-      '/one',
-      '/one/?version=abcd',
-      '/sparql',
-      '/access',
-      '/%2f/',
-    ),
+    path: fc.constantFrom(...PATHS),
     certificate: fc.constantFrom(...Object.keys(certificates)),
     fields: fc
       .record({
         accept: fc.constantFrom(...ACCEPTS),
-        authorization: rarely(one(credentials.authorizations)),
-        cookie: rarely(one(credentials.cookies)),
-        'on-behalf-of': rarely(one(credentials.principals)),
+        authorization: rarely(oneOf(credentials.authorizations)),
+        cookie: rarely(oneOf(credentials.cookies)),
+        'on-behalf-of': rarely(oneOf(credentials.principals)),
         'if-none-match': fc.constantFrom(undefined, undefined, '*', '"a"', 'a'),
       })
-      .map((fields) => Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Record<string, string>), // prettier-ignore
+      .map(defined),
   })
 
   const ask = async (one: Asked): Promise<Seen> => {
@@ -92,23 +82,22 @@ export async function oneOrder(t: Test, world: World, credentials: Credentials):
     const response = await handle(requestOf(one, certificates, world), gateway)
     return seenOf(response, world.log.slice(before))
   }
-  let atOnce = 0
+  let synchronous = 0
   const property = fc.asyncProperty(fc.option(rules, { freq: 1 }), asked, async (given, one) => {
     if (given) {
       const { mode, agent, on } = given
-      const whom =
-        agent === 'anonymous'
-          ? 'acl:agentClass <http://xmlns.com/foaf/0.1/Agent>'
-          : `acl:agent <${world.webIdOf(agent)}>`
-      const { status } = await owner('PUT', rule, ttl(`@prefix acl: <http://www.w3.org/ns/auth/acl#> .
-        <#this> a acl:Authorization ; acl:mode acl:${mode} ; ${whom} ; acl:accessTo <${world.origin}${on}> .`)) // prettier-ignore
-      if (status >= 300) throw new Error(`the rule was answered ${status}`)
+      const everyone = 'acl:agentClass <http://xmlns.com/foaf/0.1/Agent>'
+      const whom = agent === 'anonymous' ? everyone : `acl:agent <${world.webIdOf(agent)}>`
+      const authorization = `@prefix acl: <http://www.w3.org/ns/auth/acl#> . <#this> a acl:Authorization ;
+        acl:mode acl:${mode} ; ${whom} ; acl:accessTo <${world.origin}${on}> .`
+      const { status } = await owner('PUT', rule, ttl(authorization))
+      if (status >= 300) throw new Error(`the rule was refused with ${status}`)
     }
     forget(gateway)
     const cold = await ask(one)
     const warm = await ask(one)
     const again = handle(requestOf(one, certificates, world), gateway)
-    if (!(again instanceof Promise)) atOnce++
+    if (!(again instanceof Promise)) synchronous++
     const third = seenOf(await again, [])
     return (
       JSON.stringify(cold) === JSON.stringify(warm) &&
@@ -116,16 +105,13 @@ export async function oneOrder(t: Test, world: World, credentials: Credentials):
     )
   })
   const seed = Number(process.env.TRIPLEGATE_SEED ?? Date.now() % 2 ** 31)
-  const outcome = await fc.check(property, {
-    numRuns: CASES,
-    seed,
-    endOnFailure: false,
-  })
+  const outcome = await fc.check(property, { numRuns: CASES, seed, endOnFailure: false })
   t.notOk(outcome.failed, `seed ${seed}: ${fc.defaultReportMessage(outcome)}`)
-  if (process.env.TRIPLEGATE_TEST_CACHE !== 'off') t.ok(atOnce > CASES / 10, `${atOnce} cases were answered at once`)
+  if (process.env.TRIPLEGATE_TEST_CACHE !== 'off')
+    t.ok(synchronous > CASES / 10, `${synchronous} synchronous responses`)
 }
 
-/** Everything that is cached of documents, profiles, accounts and statements. */
+/** Empties the caches of documents, profiles, accounts and statements. */
 function forget({ dataspaces, webIds }: Gateway): void {
   webIds.clear()
   for (const { endUser, admin } of dataspaces) {
@@ -154,7 +140,7 @@ function requestOf({ method, path, fields, certificate }: Asked, certificates: C
   }
 }
 
-/** All that a client and the log get to see of an answer, but for what a clock makes of it. */
+/** The parts of a response that a client and the log see, without those that depend on the clock. */
 function seenOf({ status, fields, ready, body }: Response, lines: readonly object[]): Seen {
   const all = [...(ready ? ready.head.fields : []), ...fields].filter(([name]) => name !== 'Age' && name !== 'Date')
   const bytes = Buffer.isBuffer(body) ? body.toString() : body === undefined ? '' : 'streamed'

@@ -25,6 +25,10 @@ import { isFailure } from '../../../gateway/problem.js'
 const run = promisify(execFile)
 const openssl = async (...args: string[]): Promise<string> => (await run('openssl', args)).stdout
 
+/** Checks a self-signed certificate for a purpose. */
+const verify = (purpose: string, file: string): Promise<string> =>
+  openssl(...`verify -x509_strict -purpose ${purpose} -attime ${NOW / 1000} -CAfile`.split(' '), file, file)
+
 const NOW = Date.parse('2026-11-20T12:00:00Z')
 const DAY = 24 * 60 * 60 * 1000
 const OWNER = 'https://data.example.org/admin/acl/agents/0d0e2b3c/#this'
@@ -78,42 +82,14 @@ void t.test('the certificates of a first start', async (t) => {
     const modulus = (await openssl('x509', '-in', pem(name), '-noout', '-modulus')).trim()
     t.match(identity, { webId, exponent: 65537 })
     t.equal('modulus' in identity && identity.modulus, modulus.replace('Modulus=', '').toLowerCase())
-    t.match(
-      await openssl(
-        'verify',
-        '-x509_strict',
-        '-purpose',
-        'sslclient',
-        '-attime',
-        String(NOW / 1000),
-        '-CAfile',
-        pem(name),
-        pem(name),
-      ),
-      'OK',
-    )
+    t.match(await verify('sslclient', pem(name)), 'OK')
     t.match(await openssl('rsa', '-in', pem(name), '-check', '-noout'), 'RSA key ok')
   }
   const text = await openssl('x509', '-in', pem('server'), '-noout', '-text')
-  t.match(
-    text,
-    'DNS:data.example.org, IP Address:FD00:0:0:0:0:0:0:7, DNS:localhost, IP Address:127.0.0.1, IP Address:0:0:0:0:0:0:0:1',
-  )
+  const named = 'DNS:data.example.org, IP Address:FD00:0:0:0:0:0:0:7'
+  t.match(text, `${named}, DNS:localhost, IP Address:127.0.0.1, IP Address:0:0:0:0:0:0:0:1`)
   t.match(text, 'TLS Web Server Authentication')
-  t.match(
-    await openssl(
-      'verify',
-      '-x509_strict',
-      '-purpose',
-      'sslserver',
-      '-attime',
-      String(NOW / 1000),
-      '-CAfile',
-      pem('server'),
-      pem('server'),
-    ),
-    'OK',
-  )
+  t.match(await verify('sslserver', pem('server')), 'OK')
 })
 
 void t.test('private keys are for the owner of the process only', async (t) => {
@@ -138,34 +114,13 @@ void t.test('curl trusts the server by its certificate and shows its own', async
   await once(https, 'listening')
   const { port } = https.address() as AddressInfo
   t.teardown(() => https.close())
-  const curl = async (...args: string[]): Promise<string> =>
-    (
-      await run('curl', [
-        '--silent',
-        '--show-error',
-        '--max-time',
-        '20',
-        '--cacert',
-        join(folder, 'server.pem'),
-        ...args,
-      ])
-    ).stdout
+  const options = ['--silent', '--show-error', '--max-time', '20', '--cacert', join(folder, 'server.pem')]
+  const curl = async (...args: string[]): Promise<string> => (await run('curl', [...options, ...args])).stdout
   t.equal(await curl(`https://127.0.0.1:${port}/`), 'anonymous')
   t.equal(await curl('--cert', join(folder, 'owner.pem'), `https://127.0.0.1:${port}/`), `URI:${OWNER}`)
-  t.equal(
-    await curl(
-      '--cert',
-      join(folder, 'secretary.pem'),
-      '--resolve',
-      `data.example.org:${port}:127.0.0.1`,
-      `https://data.example.org:${port}/`,
-    ),
-    `URI:${SECRETARY}`,
-  )
-  await t.rejects(
-    curl('--resolve', `other.example.org:${port}:127.0.0.1`, `https://other.example.org:${port}/`),
-    'no other host',
-  )
+  const at = (host: string): string[] => ['--resolve', `${host}:${port}:127.0.0.1`, `https://${host}:${port}/`]
+  t.equal(await curl('--cert', join(folder, 'secretary.pem'), ...at('data.example.org')), `URI:${SECRETARY}`)
+  await t.rejects(curl(...at('other.example.org')), 'no other host')
 })
 
 void t.test('existing files are used and never written', async (t) => {
@@ -210,13 +165,15 @@ void t.test('each fault names its file', async (t) => {
   const text = (name: string): string => readFileSync(pem(name), 'utf8')
   const [certificate, key] = text('owner').split(/(?=-----BEGIN PRIVATE)/) as [string, string]
   const otherKey = text('secretary').split(/(?=-----BEGIN PRIVATE)/)[1]!
+  const encrypted = key.replaceAll('PRIVATE KEY', 'ENCRYPTED PRIVATE KEY')
+  const torn = certificate.replace(/\n.{64}\n/, '\n')
   // prettier-ignore
   const rows: [what: string, owner: string, fault: RegExp][] = [
     ['an empty file', '', /owner\.pem: holds no certificate in PEM\. Move the file away/],
     ['no key', certificate, /owner\.pem: holds no private key in PEM without a password/],
-    ['a key with a password', certificate + key.replaceAll('PRIVATE KEY', 'ENCRYPTED PRIVATE KEY'), /owner\.pem: holds no private key in PEM without a password/],
-    ['the key of another', certificate + otherKey, /owner\.pem: its key does not belong to its certificate/],
-    ['a torn certificate', certificate.replace(/\n.{64}\n/, '\n') + key, /owner\.pem: holds a certificate or key that cannot be read/],
+    ['a key with a password', certificate + encrypted, /owner\.pem: holds no private key in PEM without a password/],
+    ['the key of another agent', certificate + otherKey, /owner\.pem: its key does not belong to its certificate/],
+    ['a torn certificate', torn + key, /owner\.pem: holds a certificate or key that cannot be read/],
     ['no WebID and no RSA', text('server'), /owner\.pem: has no WebID in its subject alternative name/],
   ]
   for (const [what, owner, fault] of rows) {

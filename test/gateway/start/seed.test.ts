@@ -75,7 +75,7 @@ void t.test('the documents of the seed', async (t) => {
   t.same([...seed.endUser.keys()], [BASE])
   t.same([...seed.admin.keys()].sort(), [...named([...CONTAINERS, ...ITEMS, ''])])
   t.same([...seed.agents.keys()].sort(), named(AGENTS))
-  t.equal([...seed.admin.keys()].at(-1), ADMIN, 'the root comes last, and says that the others are written')
+  t.equal([...seed.admin.keys()].at(-1), ADMIN, 'the root comes last: it shows that the others are written')
 })
 
 for (const [where, space] of [
@@ -137,10 +137,11 @@ void t.test('the content of the documents', async (t) => {
     `<${owner}> <http://www.w3.org/ns/auth/cert#key> <${ADMIN}acl/public-keys/aaa/#this> .`,
     `<${agents.secretary.webId}> <http://www.w3.org/ns/auth/acl#delegates> <${owner}> .`,
   )
+  const key = `<${ADMIN}acl/public-keys/aaa/#this>`
   has(
     `${ADMIN}acl/public-keys/aaa/`,
-    `<${ADMIN}acl/public-keys/aaa/#this> <http://www.w3.org/ns/auth/cert#modulus> "c0ffee"^^<http://www.w3.org/2001/XMLSchema#hexBinary> .`,
-    `<${ADMIN}acl/public-keys/aaa/#this> <http://www.w3.org/ns/auth/cert#exponent> "65537"^^<http://www.w3.org/2001/XMLSchema#integer> .`,
+    `${key} <http://www.w3.org/ns/auth/cert#modulus> "c0ffee"^^<http://www.w3.org/2001/XMLSchema#hexBinary> .`,
+    `${key} <http://www.w3.org/ns/auth/cert#exponent> "65537"^^<http://www.w3.org/2001/XMLSchema#integer> .`,
   )
   has(
     `${ADMIN}ontologies/namespace/`,
@@ -185,8 +186,8 @@ void t.test('the rights of each agent', async (t) => {
   ])
 
   const who = {
-    nobody: undefined,
-    anybody: STRANGER,
+    anonymous: undefined,
+    stranger: STRANGER,
     reader: READER,
     writer: agents.secretary.webId,
     owner: agents.owner.webId,
@@ -266,7 +267,7 @@ void t.test('the same agents give the same documents at every start', async (t) 
   })
 })
 
-void t.test('agents of elsewhere', async (t) => {
+void t.test('agents of other dataspaces', async (t) => {
   const elsewhere = 'https://old.example.org/admin/acl/agents/aaa/#this'
   for (const [what, webId] of [
     ['another base', elsewhere],
@@ -295,6 +296,6 @@ void t.test('agents of elsewhere', async (t) => {
   ])
   t.same(strayAgents([dataspace], [agents.owner, agents.secretary, { webId: 'https://me.example/#i' }]), [])
   const second = dataspaceAt('https://two.example.org/', 'https://admin.two.example.org/')
-  t.same(strayAgents([second, dataspace], [agents.owner]), [], 'one home is enough')
+  t.same(strayAgents([second, dataspace], [agents.owner]), [], 'one dataspace is enough')
   t.equal(seedGraphs(second, agents).agents.size, 0, 'the agents have their documents in their own dataspace only')
 })

@@ -10,7 +10,7 @@ import { StartFailure } from '../../../gateway/configuration/start-failure.js'
 import { isFailure } from '../../../gateway/problem.js'
 import { startGateway, type Running, type StartOptions } from '../../../gateway/start/start.js'
 import { freePort } from '../../support/fuseki.js'
-import { row } from '../../support/stores.js'
+import { rowsOf } from '../../support/stores.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'triplegate-start-'))
 t.teardown(() => rmSync(folder, { recursive: true, force: true }))
@@ -24,7 +24,8 @@ async function start(flags: readonly string[], options: Partial<StartOptions> = 
 }
 
 void t.test('the start of a gateway', async (t) => {
-  await row(t, 'none', 'everything takes the clock that is given', async (t) => {
+  const row = rowsOf(t, 'none')
+  await row('everything takes the clock that is given', async (t) => {
     const now = (): number => Date.parse('2030-02-03T04:05:06.789Z')
     const flags = ['--https', String(await freePort()), '--data', join(folder, 'clock')]
     const running = await start([...flags, '--history', 'off', '--admin-history', 'off'], { now })
@@ -35,13 +36,13 @@ void t.test('the start of a gateway', async (t) => {
     }
     t.equal(running.gateway.now(), now())
   })
-  await row(t, 'none', 'access control that would be lost at each stop: a wrong configuration', async (t) => {
+  await row('access control that would be lost at each stop: a wrong configuration', async (t) => {
     const backend = ['--backend', 'http://127.0.0.1:1/ds', '--admin-history', 'off']
     const failure = await start([...backend, '--data', join(folder, 'lost')]).catch((error: unknown) => error)
     t.ok(failure instanceof StartFailure)
     t.match(failure, { failure: 'configuration.wrong', message: /\/admin\/: .* Give --admin-history local\.$/ })
   })
-  await row(t, 'none', 'a certificate that has expired: the start fails', async (t) => {
+  await row('a certificate that has expired: the start fails', async (t) => {
     const data = join(folder, 'expired')
     const flags = ['--https', String(await freePort()), '--data', data]
     const first = await start([...flags, '--history', 'off', '--admin-history', 'off'])

@@ -1,4 +1,4 @@
-// The index of authorizations: its size, changes and rebuilds; and held against the rule text on random data.
+// The index of authorizations: its size, changes and rebuilds, and a comparison with the rule text on random data.
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import fc from 'fast-check'
@@ -47,9 +47,8 @@ await t.test('authorizations with many agents and many targets are not multiplie
   const many = Array.from({ length: 5000 }, (_, n) => n)
   const index = indexOf({})
   const before = process.memoryUsage().heapUsed
-  index.replaceGraph(RULES, authorization('urn:wide', {
-    agent: many.map((n) => `https://agent/${n}`), agentGroup: WRITERS, accessTo: many.map((n) => `${BASE}${n}/`), mode: ['Read'],
-  })) // prettier-ignore
+  const [agent, accessTo] = [many.map((n) => `https://agent/${n}`), many.map((n) => `${BASE}${n}/`)]
+  index.replaceGraph(RULES, authorization('urn:wide', { agent, agentGroup: WRITERS, accessTo, mode: ['Read'] }))
   t.ok(process.memoryUsage().heapUsed - before < 100e6, 'memory in proportion to the statements')
   index.replaceGraph(GROUPS, MEMBERSHIP)
   const reasonFor = (agent: string): string => decide(index, question(agent, 'Read', document(`${BASE}4999/`))).reason
@@ -60,7 +59,7 @@ await t.test('authorizations with many agents and many targets are not multiplie
   t.equal(reasonFor('https://agent/4999'), 'no-authorization')
 })
 
-await t.test('what came and went leaves nothing behind', async (t) => {
+await t.test('removed graphs leave nothing behind', async (t) => {
   setFlagsFromString('--expose-gc')
   const collect = runInNewContext('gc') as () => void
   const heap = (): number => {
@@ -70,8 +69,9 @@ await t.test('what came and went leaves nothing behind', async (t) => {
   const index = indexOf({ [RULES]: authorization('urn:stays', { agent: ALICE, accessToClass: ITEM, mode: 'Read' }) })
   const comeAndGo = (from: number, to: number): void => {
     for (let n = from; n < to; n++) {
-      const rules = ['a', 'b'].flatMap((name) =>
-        authorization(`urn:${name}`, { agent: `urn:${n}`, agentGroup: `urn:group:${n}`, accessTo: `${BASE}${n}/`, accessToClass: ITEM, mode: 'Read' })) // prettier-ignore
+      const who = { agent: `urn:${n}`, agentGroup: `urn:group:${n}` }
+      const what = { accessTo: `${BASE}${n}/`, accessToClass: ITEM, mode: 'Read' }
+      const rules = ['a', 'b'].flatMap((name) => authorization(`urn:${name}`, { ...who, ...what }))
       const graph = `${ADMIN}${n}/`
       index.replaceGraph(graph, [
         ...rules,
@@ -85,11 +85,11 @@ await t.test('what came and went leaves nothing behind', async (t) => {
   comeAndGo(0, 5_000)
   const before = heap()
   comeAndGo(5_000, 35_000)
-  t.ok(heap() - before < 4e6, 'less than what one leak of 150 bytes per change would leave')
+  t.ok(heap() - before < 4e6, 'less than a leak of 150 bytes per change would leave')
   t.same(index.size, { graphs: 1, authorizations: 1, subjects: 1 })
 })
 
-await t.test('what two graphs say remains when one of them goes', async (t) => {
+await t.test('a statement in two graphs stays when one of them is removed', async (t) => {
   const index = indexOf({
     [RULES]: authorization('urn:a', { agentGroup: WRITERS, accessToClass: 'urn:class', mode: 'Read' }),
     [GROUPS]: [...MEMBERSHIP, fact(ITEM, SUB_CLASS_OF, 'urn:class')],
@@ -106,7 +106,10 @@ await t.test('an agent in very many groups, on a class with very many groups', a
   const many = Array.from({ length: 300 }, (_, n) => n)
   const index = indexOf({
     [GROUPS]: many.map((n) => fact(`urn:group:${n}`, MEMBER, ALICE)),
-    [RULES]: many.flatMap((n) => authorization(`urn:${n}`, { agentGroup: `urn:group:${n}`, accessToClass: ITEM, mode: n === 250 ? 'Write' : 'Read' })), // prettier-ignore
+    [RULES]: many.flatMap((n) => {
+      const mode = n === 250 ? 'Write' : 'Read'
+      return authorization(`urn:${n}`, { agentGroup: `urn:group:${n}`, accessToClass: ITEM, mode })
+    }),
   })
   const may = (): boolean => decide(index, question(ALICE, 'Write', document(DOC))).allowed
   t.same([may(), may()], [true, true])
@@ -114,7 +117,7 @@ await t.test('an agent in very many groups, on a class with very many groups', a
     GROUPS,
     many.filter((n) => n !== 250).map((n) => fact(`urn:group:${n}`, MEMBER, ALICE)),
   )
-  t.same([may(), may()], [false, false], 'what was remembered is forgotten with a change')
+  t.same([may(), may()], [false, false], 'a change empties the cache')
 })
 
 await t.test('rebuilding', async (t) => {
@@ -124,43 +127,44 @@ await t.test('rebuilding', async (t) => {
   const taken = indexOf({ [RULES]: facts })
   const rebuild = taken.rebuild()
   rebuild.replaceGraph(`${RULES}old/`, facts)
-  t.ok(reads(taken), 'in force until it is committed')
+  t.ok(reads(taken), 'the old index is effective until the commit')
   taken.removeGraph(RULES)
   taken.removeGraph(`${RULES}old/`)
   rebuild.replaceGraph(RULES, facts)
   t.ok(rebuild.commit())
-  t.notOk(reads(taken), 'a removal during the rebuild is not undone by what was read before it')
+  t.notOk(reads(taken), 'the rebuild does not undo a removal that came after its read')
 
   const added = indexOf({})
   const other = added.rebuild()
   added.replaceGraph(RULES, facts)
-  t.ok(other.commit() && reads(added), 'an authorization written during the rebuild is kept')
+  t.ok(other.commit() && reads(added), 'an authorization written during the rebuild stays')
 
   const twice = indexOf({})
   const [first, second] = [twice.rebuild(), twice.rebuild()]
   first.replaceGraph(RULES, facts)
-  t.same([second.commit(), first.commit(), reads(twice)], [true, false, false], 'the one begun later wins')
+  t.same([second.commit(), first.commit(), reads(twice)], [true, false, false], 'the one that began later wins')
 
   const cleared = indexOf({ [RULES]: facts })
   const stale = cleared.rebuild()
   stale.replaceGraph(RULES, facts)
   cleared.clear()
-  t.same([stale.commit(), reads(cleared)], [false, false], 'what was read before a clear is void')
-  t.ok(cleared.rebuild().commit(), 'a rebuild begun after it is not')
+  t.same([stale.commit(), reads(cleared)], [false, false], 'a rebuild that began before a clear has no effect')
+  t.ok(cleared.rebuild().commit(), 'a rebuild that began after it has')
 
   const left = indexOf({ [RULES]: facts })
   const abandoned = left.rebuild()
   abandoned.abandon()
-  t.same([abandoned.commit(), reads(left)], [false, true], 'an abandoned one changes nothing')
+  t.same([abandoned.commit(), reads(left)], [false, true], 'an abandoned rebuild changes nothing')
 })
 
-// Small enough a world that things meet, large enough for authorizations of many agents.
+// Few enough values that they coincide, and enough for authorizations of many agents.
 const AGENTS = [ALICE, BOB, ...Array.from({ length: 8 }, (_, n) => `urn:agent:${n}`)]
 const ALL_GROUPS = [WRITERS, 'urn:group:1', BOB]
 const CLASSES = [ITEM, CONTAINER, ROOT, 'urn:class:1', 'urn:class:2']
 const DOCUMENTS = [BASE, `${BASE}c/`, DOC, ADMIN, `${ADMIN}c/`, ADMIN_DOC]
 const GRAPHS = [RULES, GROUPS, `${ADMIN}other/`, 'https://host/adminx/', DOC]
-const some = <T>(values: readonly T[], maxLength = 2): fc.Arbitrary<T[]> => fc.uniqueArray(fc.constantFrom(...values), { maxLength }) // prettier-ignore
+const some = <T>(values: readonly T[], maxLength = 2): fc.Arbitrary<T[]> =>
+  fc.uniqueArray(fc.constantFrom(...values), { maxLength })
 
 const anAuthorization = fc
   .record({
@@ -198,7 +202,11 @@ const someFacts = fc
   .tuple(fc.array(anAuthorization, { maxLength: 3 }), fc.array(aFact, { maxLength: 5 }))
   .map(([rules, facts]) => [...rules.flat(), ...facts])
 const someChanges = fc.array(
-  fc.record({ graph: fc.constantFrom(...GRAPHS), facts: fc.option(someFacts, { nil: undefined }), anew: fc.boolean() }),
+  fc.record({
+    graph: fc.constantFrom(...GRAPHS),
+    facts: fc.option(someFacts, { nil: undefined }),
+    rebuilt: fc.boolean(),
+  }),
   { minLength: 1, maxLength: 8 },
 )
 const aQuestion = fc
@@ -228,10 +236,10 @@ await t.test('the index decides as the rule text does, after any changes', async
     fc.property(someChanges, fc.array(aQuestion, { minLength: 1, maxLength: 12 }), (changes, questions) => {
       const index = makeAuthorizationIndex(ADMIN)
       const graphs = new Map<string, Fact[]>()
-      for (const { graph, facts, anew } of changes) {
+      for (const { graph, facts, rebuilt } of changes) {
         if (facts) graphs.set(graph, facts)
         else graphs.delete(graph)
-        if (anew) {
+        if (rebuilt) {
           const rebuild = index.rebuild()
           for (const [each, its] of graphs) rebuild.replaceGraph(each, its)
           rebuild.commit()
@@ -241,7 +249,7 @@ await t.test('the index decides as the rule text does, after any changes', async
       }
       for (const graph of GRAPHS) index.removeGraph(graph)
       if (index.size.graphs + index.size.authorizations + index.size.subjects > 0)
-        throw new Error('something is left over')
+        throw new Error('the index is not empty')
     }),
     { numRuns: 1500 },
   )
@@ -257,9 +265,10 @@ function sameAsTheRules(index: AuthorizationIndex, graphs: ReadonlyMap<string, F
   const granting = new Set(rules.granting.map(nameOf))
   const problems = [
     !both(({ allowed, absent, modes }) => [allowed, absent, modes]) && 'another decision',
-    decision.via.some((one) => !granting.has(nameOf(one))) && 'an authorization is said to grant that does not',
+    decision.via.some((one) => !granting.has(nameOf(one))) && 'one listed as granting does not grant',
     granting.size <= 5 && decision.via.length < granting.size && 'an authorization that grants is not listed',
-    decision.considered().authorizations.some((one) => granting.has(nameOf(one))) && 'one that grants is said not to',
+    decision.considered().authorizations.some((one) => granting.has(nameOf(one))) &&
+      'one listed as not granting grants',
     decision.considered().authorizations.length > decision.considered().total && 'more are listed than counted',
   ].filter(Boolean)
   if (problems.length > 0) {

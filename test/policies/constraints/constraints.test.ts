@@ -1,5 +1,5 @@
-// Constraints of the ontologies (spec 4.1, 422): SHACL shapes on the state that a write would give, what is reported, and
-// the types that an update must not remove.
+// Constraints of the ontologies (spec 4.1, 422): SHACL shapes on the state that a write would give, the report, and the
+// types that an update must not remove.
 import t from 'tap'
 import { Parser } from 'n3'
 import { flawOf, type Quad } from '../../../gateway/rdf/graph.js'
@@ -29,19 +29,38 @@ function summary(outcome: ConstraintOutcome): string {
   return outcome.report
     .filter(({ predicate }) => predicate.value === `${SH}result`)
     .map(({ object: result }) => result as Quad['subject'])
-    .map(
-      (result) =>
-        `${local(of(result, 'focusNode'))} ${local(of(result, 'sourceConstraintComponent')).replace('ConstraintComponent', '')}`,
-    )
+    .map((result) => {
+      const component = local(of(result, 'sourceConstraintComponent')).replace('ConstraintComponent', '')
+      return `${local(of(result, 'focusNode'))} ${component}`
+    })
     .sort()
     .join(', ')
 }
 const property = (constraint: string, target = 'sh:targetClass :C'): string =>
   `:S ${target} ; sh:property [ sh:path :p ; ${constraint} ] .`
 
+const required = property('sh:minCount 1')
+const requiredFor = (target: string): string => property('sh:minCount 1', target)
+const requiredInteger = property('sh:minCount 1 ; sh:datatype xsd:integer')
+const ofClassD = property('sh:class :D')
+const sub = (type: string, superclass: string): string => `:${type} rdfs:subClassOf :${superclass} .`
+const min = (path: string): string => `sh:property [ sh:path ${path} ; sh:minCount 1 ]`
+const ignored = 'sh:closed true ; sh:ignoredProperties ( rdf:type )'
+const integers = ':S sh:targetObjectsOf :q ; sh:datatype xsd:integer .'
+const closed = `:S sh:targetClass :C ; ${ignored} ; sh:property [ sh:path :p ] .`
+const onlyTypeC = ':S sh:targetClass :D ; sh:property [ sh:path rdf:type ; sh:in ( :C ) ] .'
+const several = ':x a :C . :y a :C ; :p "a", 1, "b" . :z a :C ; :p 3 .'
+const violation = required.replace(':S', ':T').replace('sh:path :p', 'sh:path :q')
+const warningAndViolation = `${property('sh:minCount 1 ; sh:severity sh:Warning')} ${violation}`
+const oneOfTwo = ':x a :C . :y a :C ; :q 1 .'
+const circle = [sub('C', 'D'), sub('D', 'C'), sub('E', 'D')].join(' ')
+const circleAB = [sub('A', 'B'), sub('B', 'A')].join(' ')
+const metaCircle = 'rdfs:Class rdfs:subClassOf owl:Class . owl:Class rdfs:subClassOf rdfs:Class .'
+const sparql = ':S sh:targetClass :C ; sh:sparql [ sh:select "SELECT $this { }" ] .'
+
 void t.test('documents against shapes', async (t) => {
   // prettier-ignore
-  const rows: [name: string, ontologies: string, document: string, said: string][] = [
+  const rows: [name: string, ontologies: string, document: string, expected: string][] = [
     ['minCount', property('sh:minCount 1'), ':x a :C .', 'x MinCount'],
     ['minCount, satisfied', property('sh:minCount 1'), ':x a :C ; :p 1 .', 'conforms'],
     ['maxCount', property('sh:maxCount 1'), ':x a :C ; :p 1, 2 .', 'x MaxCount'],
@@ -50,55 +69,56 @@ void t.test('documents against shapes', async (t) => {
     ['datatype, satisfied', property('sh:datatype xsd:integer'), ':x a :C ; :p 1 .', 'conforms'],
     ['pattern', property('sh:pattern "^a+$"'), ':x a :C ; :p "b", "aa" .', 'x Pattern'],
     ['class', property('sh:class :D'), ':x a :C ; :p :y . :y a :E .', 'x Class'],
-    ['class of a subclass', `${property('sh:class :D')} :E rdfs:subClassOf :F . :F rdfs:subClassOf :D .`, ':x a :C ; :p :y . :y a :E .', 'conforms'],
-    ['class of a resource that an ontology defines', `${property('sh:class :D')} :red a :E . :E rdfs:subClassOf :D .`, ':x a :C ; :p :red .', 'conforms'],
-    ['closed', ':S sh:targetClass :C ; sh:closed true ; sh:ignoredProperties ( rdf:type ) ; sh:property [ sh:path :p ] .', ':x a :C ; :p 1 ; :q 2 .', 'x Closed'],
-    ['closed: superclasses add no types', ':S sh:targetClass :D ; sh:property [ sh:path rdf:type ; sh:in ( :C ) ] . :C rdfs:subClassOf :D .', ':x a :C .', 'conforms'],
+    ['class of a subclass', `${ofClassD} ${sub('E', 'F')} ${sub('F', 'D')}`, ':x a :C ; :p :y . :y a :E .', 'conforms'],
+    ['class of a defined resource', `${ofClassD} :red a :E . ${sub('E', 'D')}`, ':x a :C ; :p :red .', 'conforms'],
+    ['closed', closed, ':x a :C ; :p 1 ; :q 2 .', 'x Closed'],
+    ['closed: superclasses add no types', `${onlyTypeC} ${sub('C', 'D')}`, ':x a :C .', 'conforms'],
     ['nodeKind', ':S sh:targetClass :C ; sh:nodeKind sh:BlankNode .', ':x a :C .', 'x NodeKind'],
-    ['a shape for the values', `${property('sh:node :V')} :V sh:property [ sh:path :q ; sh:minCount 1 ] .`, ':x a :C ; :p :y . :y :r 1 .', 'x Node'],
-    ['or', ':S sh:targetClass :C ; sh:or ( [ sh:property [ sh:path :p ; sh:minCount 1 ] ] [ sh:property [ sh:path :q ; sh:minCount 1 ] ] ) .', ':x a :C . :y a :C ; :q 1 .', 'x Or'],
+    ['a shape for the values', `${property('sh:node :V')} :V ${min(':q')} .`, ':x a :C ; :p :y . :y :r 1 .', 'x Node'],
+    ['or', `:S sh:targetClass :C ; sh:or ( [ ${min(':p')} ] [ ${min(':q')} ] ) .`, oneOfTwo, 'x Or'],
     ['deactivated', property('sh:minCount 1 ; sh:deactivated true'), ':x a :C .', 'conforms'],
 
-    ['targetClass by a subclass', `${property('sh:minCount 1')} :D rdfs:subClassOf :C .`, ':x a :D .', 'x MinCount'],
-    ['a subclass that the document defines', property('sh:minCount 1'), ':D rdfs:subClassOf :C . :x a :D .', 'x MinCount'],
-    ['another class', property('sh:minCount 1'), ':x a :D .', 'conforms'],
-    ['targetNode', property('sh:minCount 1', 'sh:targetNode :x'), ':x a :D .', 'x MinCount'],
-    ['targetNode of another document', property('sh:minCount 1', 'sh:targetNode :elsewhere'), ':x :q :elsewhere .', 'conforms'],
-    ['targetSubjectsOf', property('sh:minCount 1', 'sh:targetSubjectsOf :q'), ':x :q 1 .', 'x MinCount'],
-    ['targetObjectsOf, described here', property('sh:minCount 1', 'sh:targetObjectsOf :q'), ':x :q :y . :y a :D .', 'y MinCount'],
-    ['targetObjectsOf, described elsewhere', property('sh:minCount 1', 'sh:targetObjectsOf :q'), ':x :q :y .', 'conforms'],
-    ['targetObjectsOf, a literal', ':S sh:targetObjectsOf :q ; sh:datatype xsd:integer .', ':x :q "one" .', 'one Datatype'],
-    ['a class that is a shape (SHACL §2.1.3.3)', ':C a rdfs:Class, sh:NodeShape ; sh:property [ sh:path :p ; sh:minCount 1 ] .', ':x a :C .', 'x MinCount'],
-    ['an OWL class that is a shape', ':C a owl:Class, sh:NodeShape ; sh:property [ sh:path :p ; sh:minCount 1 ] .', ':x a :C .', 'x MinCount'],
-    ['the nodes of the ontologies are not checked', `${property('sh:minCount 1')} :individual a :C .`, ':x a :D .', 'conforms'],
-    ['several violations', property('sh:minCount 1 ; sh:datatype xsd:integer'), ':x a :C . :y a :C ; :p "a", 1, "b" . :z a :C ; :p 3 .', 'x MinCount, y Datatype, y Datatype'],
+    ['targetClass by a subclass', `${required} ${sub('D', 'C')}`, ':x a :D .', 'x MinCount'],
+    ['a subclass that the document defines', required, ':D rdfs:subClassOf :C . :x a :D .', 'x MinCount'],
+    ['another class', required, ':x a :D .', 'conforms'],
+    ['targetNode', requiredFor('sh:targetNode :x'), ':x a :D .', 'x MinCount'],
+    ['targetNode of another document', requiredFor('sh:targetNode :elsewhere'), ':x :q :elsewhere .', 'conforms'],
+    ['targetSubjectsOf', requiredFor('sh:targetSubjectsOf :q'), ':x :q 1 .', 'x MinCount'],
+    ['targetObjectsOf, described here', requiredFor('sh:targetObjectsOf :q'), ':x :q :y . :y a :D .', 'y MinCount'],
+    ['targetObjectsOf, described elsewhere', requiredFor('sh:targetObjectsOf :q'), ':x :q :y .', 'conforms'],
+    ['targetObjectsOf, a literal', integers, ':x :q "one" .', 'one Datatype'],
+    ['a class as shape (SHACL §2.1.3.3)', `:C a rdfs:Class, sh:NodeShape ; ${min(':p')} .`, ':x a :C .', 'x MinCount'],
+    ['an OWL class as a shape', `:C a owl:Class, sh:NodeShape ; ${min(':p')} .`, ':x a :C .', 'x MinCount'],
+    ['the nodes of the ontologies are not checked', `${required} :individual a :C .`, ':x a :D .', 'conforms'],
+    ['several violations', requiredInteger, several, 'x MinCount, y Datatype, y Datatype'],
 
     ['a warning does not refuse', property('sh:minCount 1 ; sh:severity sh:Warning'), ':x a :C .', 'conforms'],
     ['information does not refuse', property('sh:minCount 1 ; sh:severity sh:Info'), ':x a :C .', 'conforms'],
-    ['a violation beside a warning', `${property('sh:minCount 1 ; sh:severity sh:Warning')} ${property('sh:minCount 1').replace(':S', ':T').replace('sh:path :p', 'sh:path :q')}`, ':x a :C .', 'x MinCount'],
+    ['a violation beside a warning', warningAndViolation, ':x a :C .', 'x MinCount'],
 
-    ['a class that is its own superclass', `${property('sh:minCount 1')} :C rdfs:subClassOf :C .`, ':x a :C .', 'x MinCount'],
-    ['classes in a circle', `${property('sh:minCount 1')} :C rdfs:subClassOf :D . :D rdfs:subClassOf :C . :E rdfs:subClassOf :D .`, ':x a :E . :y a :D .', 'x MinCount, y MinCount'],
-    ['a circle in the document', property('sh:minCount 1'), ':A rdfs:subClassOf :B . :B rdfs:subClassOf :A, :C . :x a :A .', 'x MinCount'],
-    ['a circle among the classes of classes', `${property('sh:minCount 1')} rdfs:Class rdfs:subClassOf owl:Class . owl:Class rdfs:subClassOf rdfs:Class .`, ':x a :C .', 'x MinCount'],
+    ['a class that is its own superclass', `${required} ${sub('C', 'C')}`, ':x a :C .', 'x MinCount'],
+    ['classes in a circle', `${required} ${circle}`, ':x a :E . :y a :D .', 'x MinCount, y MinCount'],
+    ['a circle in the document', required, `${circleAB} ${sub('B', 'C')} :x a :A .`, 'x MinCount'],
+    ['a circle among the classes of classes', `${required} ${metaCircle}`, ':x a :C .', 'x MinCount'],
     ['shapes that contain themselves', `${property('sh:node :S')}`, ':x a :C ; :p :x .', 'conforms'],
-    ['owl:imports are not followed', `${property('sh:minCount 1')} : owl:imports <http://attacker.example/> .`, ':x a :C .', 'x MinCount'],
+    ['owl:imports are ignored', `${required} : owl:imports <http://attacker.example/> .`, ':x a :C .', 'x MinCount'],
 
-    ['sh:sparql, where it applies', ':S sh:targetClass :C ; sh:sparql [ sh:select "SELECT $this { }" ] .', ':x a :C .', 'unusable'],
-    ['sh:sparql, where it does not', ':S sh:targetClass :C ; sh:sparql [ sh:select "SELECT $this { }" ] .', ':x a :D .', 'conforms'],
+    ['sh:sparql, where it applies', sparql, ':x a :C .', 'unusable'],
+    ['sh:sparql, where it does not', sparql, ':x a :D .', 'conforms'],
     ['sh:target', ':S sh:target [ ] ; sh:nodeKind sh:IRI .', ':x a :C .', 'unusable'],
-    ['a pattern that is none', property('sh:pattern "("'), ':x a :C ; :p "a" .', 'unusable'],
-    ['a path that is none', ':S sh:targetClass :C ; sh:property [ sh:path [ ] ; sh:minCount 1 ] .', ':x a :C .', 'unusable'],
+    ['a malformed pattern', property('sh:pattern "("'), ':x a :C ; :p "a" .', 'unusable'],
+    ['a malformed path', `:S sh:targetClass :C ; ${min('[ ]')} .`, ':x a :C .', 'unusable'],
   ]
-  for (const [name, ontologies, document, said] of rows) {
-    t.equal(summary(await check(ontologies, document)), said, name)
+  for (const [name, ontologies, document, expected] of rows) {
+    t.equal(summary(await check(ontologies, document)), expected, name)
   }
 })
 
 void t.test('the report contains the violations and nothing else', async (t) => {
   const path = '[ sh:alternativePath ( :p [ sh:inversePath :q ] ) ]'
-  const ontologies = `:S sh:targetClass :C ; sh:property [ sh:path :p ; sh:datatype xsd:integer ; sh:message "A number."@en ] ,
-    [ sh:path ${path} ; sh:maxCount 0 ] .`
+  const ontologies = `:S sh:targetClass :C ;
+    sh:property [ sh:path :p ; sh:datatype xsd:integer ; sh:message "A number."@en ] ,
+      [ sh:path ${path} ; sh:maxCount 0 ] .`
   const outcome = await check(ontologies, ':x a :C ; :p "secret" . :y a :C . :z :p "other" .')
   const report = isFailure(outcome) || outcome.conforms ? [] : outcome.report
   const valuesOf = (name: string) =>
@@ -122,7 +142,7 @@ void t.test('the report contains the violations and nothing else', async (t) => 
   t.ok(said.includes('http://e.example/S'), 'a shape with an IRI is named')
 })
 
-void t.test('one check serves many documents, and none sees another', async (t) => {
+void t.test('one check serves many documents, independently of one another', async (t) => {
   const run = await makeConstraintCheck(read(property('sh:minCount 1 ; sh:maxCount 1')))
   for (let i = 0; i < 3; i++) {
     t.equal(summary(await run(read(`:x${i} a :C .`))), `x${i} MinCount`)
@@ -148,9 +168,9 @@ void t.test('an update must not remove the types of a resource', async (t) => {
     ['another type comes', ':x a :C ; :p 1 .', ':x a :D ; :p 1 .', undefined],
     ['one of two types goes', ':x a :C, :D ; :p 1 .', ':x a :D ; :p 1 .', undefined],
     ['it never had one', ':x :p 1 .', ':x :p 2 .', undefined],
-    ['it is only pointed at', ':x a :C . :y :p :x .', ':y :p :x .', undefined],
+    ['it is only an object', ':x a :C . :y :p :x .', ':y :p :x .', undefined],
     ['one of many', ':x a :C ; :p 1 . :y a :C ; :p 1 .', ':x a :C ; :p 1 . :y :p 1 .', 'y'],
-    ['everything goes', ':x a :C .', '', undefined],
+    ['all triples go', ':x a :C .', '', undefined],
   ]
   for (const [name, before, after, lost] of rows) {
     t.equal(typeLost(read(before), read(after)), lost && `http://e.example/${lost}`, name)

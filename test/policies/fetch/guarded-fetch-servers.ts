@@ -1,4 +1,4 @@
-// In charge of the real servers that the tests of the guarded fetcher talk to, on loopback, and of what reached them.
+// In charge of the servers on loopback for the tests of the guarded fetcher, and of the requests that reach them.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo, Server as NetServer } from 'node:net'
@@ -43,7 +43,7 @@ export async function startServer(respond: Respond, pem?: string): Promise<TestS
   return { ...(await listen(server)), seen, forget: forgetter(server, seen) }
 }
 
-/** Listens, and counts and ends connections, on any kind of server. */
+/** Makes any kind of server listen; counts its connections and closes them at the end. */
 export async function listen(server: NetServer): Promise<Omit<TestServer, 'seen' | 'forget'>> {
   const open = new Set<{ destroy(): void }>()
   counts.set(server, 0)

@@ -1,4 +1,4 @@
-// The guarded fetcher: which addresses are public, where a URL leads, what is followed, what is sent, what is too much.
+// The guarded fetcher: public addresses, the destinations of URLs, redirects, the fields and content sent, limits.
 import t, { type Test } from 'tap'
 import fc from 'fast-check'
 import { BlockList, createServer as createTcpServer } from 'node:net'
@@ -31,7 +31,7 @@ const matcher = (...cidrs: string[]): AddressMatcher => {
 const LOOPBACK = matcher('127.0.0.0/8')
 const TEXT = { accept: 'text/plain' }
 
-// RFC 6890 and the IANA special-purpose registries, written down apart from the library that is tested.
+// RFC 6890 and the IANA special-purpose registries, independent of the library that is tested.
 const SPECIAL_IPV4 =
   '0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24 192.0.2.0/24 ' +
   '192.31.196.0/24 192.52.193.0/24 192.88.99.0/24 192.168.0.0/16 192.175.48.0/24 198.18.0.0/15 198.51.100.0/24 ' +
@@ -48,7 +48,7 @@ const anyIPv4 = fc.oneof(
   fc.tuple(fc.constantFrom(0, 10, 100, 127, 169, 172, 192, 198, 203, 224, 255), octet, octet, octet),
 )
 
-void t.test('which addresses are public', async (t) => {
+void t.test('public addresses', async (t) => {
   const rows: [what: string, ip: string, isPublic: boolean][] = [
     ['public IPv4', '93.184.215.14', true],
     ['public IPv6', '2606:2800:21f:cb07:6820:80da:af6b:8b2c', true],
@@ -102,7 +102,7 @@ void t.test('which addresses are public', async (t) => {
   fc.assert(fc.property(anyIPv4, (octets) => isPublicAddress(octets.join('.')) === !special.check(octets.join('.'))))
 })
 
-void t.test('which addresses a list of ranges matches', async (t) => {
+void t.test('the addresses that a list of ranges matches', async (t) => {
   const rows: [what: string, cidr: string, ip: string, matches: boolean][] = [
     ['in the range', '10.0.0.0/8', '10.255.0.1', true],
     ['outside', '10.0.0.0/8', '11.0.0.0', false],
@@ -129,7 +129,7 @@ void t.test('which addresses a list of ranges matches', async (t) => {
   t.same((makeAddressMatcher(['10.0.0.0/8', ...faulty, '::1']) as MalformedRanges).entries, faulty)
 })
 
-void t.test('an IPv4 address in its other spellings is judged as in its dotted form', async (t) => {
+void t.test('an IPv4 address gets the same decision in every spelling', async (t) => {
   const check = makeDestinationCheck({ never: [] })
   const digits = (n: number, radix: number): string =>
     radix === 8 ? `0${n.toString(8)}` : radix === 16 ? `0x${n.toString(16)}` : `${n}`
@@ -222,7 +222,7 @@ void t.test('the fetcher', async (t) => {
   const ours = [server, other, secure]
   t.beforeEach(() => ours.forEach((one) => one.forget()))
 
-  /** Fetches once, and checks what holds for each failure: its detail names no address and no port. */
+  /** Fetches once. The detail of a failure names no address and no port. */
   const fetchWith = async (
     t: Test,
     url: string,
@@ -237,7 +237,7 @@ void t.test('the fetcher', async (t) => {
     return answer.failure
   }
 
-  await t.test('a URL that leads inwards is refused, and nothing is connected to', async (t) => {
+  await t.test('a URL of an internal address is refused without a connection', async (t) => {
     const { port } = server
     const rows: [what: string, url: string, reason: string][] = [
       ['loopback', `http://127.0.0.1:${port}/text`, 'refused-address'],
@@ -283,24 +283,24 @@ void t.test('the fetcher', async (t) => {
     t.equal(server.connections(), 0, 'no connection')
   })
 
-  await t.test('a name is judged by all of its addresses, and those are connected to', async (t) => {
+  await t.test('all addresses of a name must be allowed; the connection goes to one of them', async (t) => {
     const url = `http://name.test:${server.port}/text`
     const answers: string[][] = []
     let asked = 0
     const lookup = async () => (answers[asked++] ?? []).map((address) => ({ address }))
+    type Row = [what: string, given: string[][], allow: string, path: string, outcome: string, connections: number]
     // prettier-ignore
-    const rows: [what: string, given: string[][], allow: string, path: string, outcome: string, connections: number][] =
-      [
-        ['one private address', [['10.0.0.1']], '::1', '/text', 'refused-address', 0],
-        ['one public and one private address', [['93.184.215.14', '10.0.0.1']], '::1', '/text', 'refused-address', 0],
-        ['one allowed and one private address', [['127.0.0.1', '10.0.0.1']], '127.0.0.1', '/text', 'refused-address', 0],
-        ['an answer that is no address', [['127.0.0.1', '0x7f.1']], '127.0.0.1', '/text', 'refused-address', 0],
-        ['no address', [[]], '127.0.0.1', '/text', 'unresolvable', 0],
-        ['an allowed address', [['127.0.0.1']], '127.0.0.1', '/text', '200 hello', 1],
-        ['a different answer the second time', [['127.0.0.1'], ['127.0.0.2']], '127.0.0.1', '/text', '200 hello', 1],
-        ['a different answer after a redirect', [['127.0.0.1'], ['10.0.0.1']], '127.0.0.1', '/loop', 'refused-address', 1],
-        ['one address that refuses and one that serves', [['127.0.0.9', '127.0.0.1']], '127.0.0.0/8', '/text', '200 hello', 1],
-      ]
+    const rows: Row[] = [
+      ['one private address', [['10.0.0.1']], '::1', '/text', 'refused-address', 0],
+      ['one public and one private address', [['93.184.215.14', '10.0.0.1']], '::1', '/text', 'refused-address', 0],
+      ['one allowed and one private address', [['127.0.0.1', '10.0.0.1']], '127.0.0.1', '/text', 'refused-address', 0],
+      ['an answer that is no address', [['127.0.0.1', '0x7f.1']], '127.0.0.1', '/text', 'refused-address', 0],
+      ['no address', [[]], '127.0.0.1', '/text', 'unresolvable', 0],
+      ['an allowed address', [['127.0.0.1']], '127.0.0.1', '/text', '200 hello', 1],
+      ['another answer the second time', [['127.0.0.1'], ['127.0.0.2']], '127.0.0.1', '/text', '200 hello', 1],
+      ['another answer after a redirect', [['127.0.0.1'], ['10.0.0.1']], '127.0.0.1', '/loop', 'refused-address', 1],
+      ['one address refuses, one serves', [['127.0.0.9', '127.0.0.1']], '127.0.0.0/8', '/text', '200 hello', 1],
+    ]
     for (const [what, given, allow, path, outcome, connections] of rows) {
       asked = 0
       answers.splice(0, answers.length, ...given)
@@ -340,7 +340,7 @@ void t.test('the fetcher', async (t) => {
     t.equal(server.connections(), 1)
   })
 
-  await t.test('the backend is never reached, allowed or not', async (t) => {
+  await t.test('the backend is never reached, even at an allowed address', async (t) => {
     const { port } = server
     const own = Object.values(networkInterfaces()).flatMap((all) => all ?? [])
     const outside = own.find((one) => one.family === 'IPv4' && !one.internal)?.address
@@ -362,8 +362,8 @@ void t.test('the fetcher', async (t) => {
       ['configured by name', `store.test:${port}`, '127.0.0.1', 'refused-address'],
       ['its name with a dot', `store.test:${port}`, 'STORE.test.', 'refused-address'],
       ['configured as IPv6', `[::1]:${port}`, '127.0.0.1', 'refused-address'],
-      ['one whose address changes', `moving.test:${port}`, 'moving.test', 'refused-address'],
-      ['one whose addresses cannot be had', `gone.test:${port}`, '127.0.0.1', 'refused-address'],
+      ['one with changing addresses', `moving.test:${port}`, 'moving.test', 'refused-address'],
+      ['one without addresses', `gone.test:${port}`, '127.0.0.1', 'refused-address'],
       ['another port of the backend', `127.0.0.1:${port + 1}`, '127.0.0.1', '200 hello'],
       ['another machine', `elsewhere.test:${port}`, '127.0.0.1', '200 hello'],
     ]
@@ -373,10 +373,10 @@ void t.test('the fetcher', async (t) => {
     }
     t.equal(server.connections(), 2)
     t.throws(() => makeGuardedFetch({ never: ['http://127.0.0.1:3030/ds'] }), 'a URL is no host and port')
-    t.throws(() => makeGuardedFetch({ never: ['fuseki'] }), 'a host alone is none either')
+    t.throws(() => makeGuardedFetch({ never: ['fuseki'] }), 'nor is a host alone')
   })
 
-  await t.test('this server itself is not fetched from, wherever its name leads', async (t) => {
+  await t.test('nothing is fetched from this server itself, whatever the address of its name', async (t) => {
     const isOwn = ({ hostname }: URL): boolean => hostname === 'own.test'
     const lookup = async () => [{ address: '127.0.0.1' }]
     const settings = { allow: LOOPBACK, lookup, isOwn }
@@ -394,23 +394,23 @@ void t.test('the fetcher', async (t) => {
       ['to another path', to('/text'), '200 hello'],
       ['to another origin', to(`http://${other.authority}/text`), '200 hello'],
       ['to a path that begins with two slashes, which is another host', to('//10.0.0.1/text'), 'refused-address'],
-      ['inwards', to('http://10.0.0.1/'), 'refused-address'],
-      ['inwards, to metadata', to('http://169.254.169.254/latest/meta-data/'), 'refused-address'],
-      ['inwards, in another spelling', to('http://0xa000001/'), 'refused-address'],
-      ['inwards, after one that is fine', to(to('http://10.0.0.1/')), 'refused-address'],
+      ['to an internal address', to('http://10.0.0.1/'), 'refused-address'],
+      ['to metadata', to('http://169.254.169.254/latest/meta-data/'), 'refused-address'],
+      ['to an internal address in another spelling', to('http://0xa000001/'), 'refused-address'],
+      ['to an internal address, after an allowed redirect', to(to('http://10.0.0.1/')), 'refused-address'],
       ['to an odd port', to('http://93.184.215.14:6379/'), 'refused-port'],
       ['to file:', to('file:///etc/passwd'), 'refused-scheme'],
       ['to user information', to('http://me:secret@127.0.0.1/'), 'malformed'],
-      ['to what is no URL', to('http://[/'), 'malformed'],
+      ['to a malformed URL', to('http://[/'), 'malformed'],
       ['three times', `http://${server.authority}/count/3`, '200 done'],
       ['four times', `http://${server.authority}/count/4`, 'redirects'],
-      ['round in a circle', `http://${server.authority}/loop`, 'redirects'],
+      ['in a circle', `http://${server.authority}/loop`, 'redirects'],
       ['without a location', `http://${server.authority}/nowhere`, '302 no location'],
     ]
     for (const [what, url, outcome] of rows) {
       server.forget()
       t.equal(await fetchWith(t, url), outcome, what)
-      t.ok(server.seen.length <= 4, `${what}: no more than three are followed`)
+      t.ok(server.seen.length <= 4, `${what}: at most three are followed`)
     }
     const guarded = makeGuardedFetch({ never: [], allow: LOOPBACK })
     const answer = await guarded.fetch(`${to('/text#there')}#here`, TEXT)
@@ -419,7 +419,7 @@ void t.test('the fetcher', async (t) => {
     t.strictSame([answer.fields['x-case'], answer.fields['set-cookie']], ['kept', undefined])
   })
 
-  await t.test('what is sent, and sent on', async (t) => {
+  await t.test('the fields and content sent, also after redirects', async (t) => {
     const to = (target: string, status: number): string =>
       `http://${server.authority}/redirect/${status}?to=${encodeURIComponent(target)}`
     const fields = {
@@ -443,7 +443,7 @@ void t.test('the fetcher', async (t) => {
     t.strictSame(
       [first, second].map((one) => one?.fields.cookie),
       [undefined, undefined],
-      'no cookies, nor those set',
+      'no cookies, not even those of responses',
     )
 
     const there = `http://${other.authority}/text`
@@ -456,7 +456,7 @@ void t.test('the fetcher', async (t) => {
     const back = `http://${other.authority}/redirect/302?to=${encodeURIComponent(`http://${server.authority}/text`)}`
     server.forget()
     await fetchWith(t, to(back, 302), undefined, { ...TEXT, fields })
-    t.equal(server.seen.at(-1)?.fields.authorization, undefined, 'nor does the first one, sent back by the other')
+    t.equal(server.seen.at(-1)?.fields.authorization, undefined, 'nor does the first origin after a redirect back')
 
     other.forget()
     const known = { 'if-none-match': '"a"', 'if-modified-since': 'x', 'accept-language': 'da', via: '1.1 me' }
@@ -466,18 +466,12 @@ void t.test('the fetcher', async (t) => {
         .filter((name) => name in known || name in fields || name === 'if-match')
         .sort(),
       Object.keys(known).sort(),
-      'but those that say nothing about who is asking',
+      'except fields that do not identify the client',
     )
 
     const post = { ...TEXT, method: 'POST', fields: { 'content-type': 'text/turtle' }, body: 'secret' }
-    const rows: [
-      what: string,
-      status: number,
-      target: string,
-      request: FetchRequest,
-      outcome: string,
-      last?: string,
-    ][] = [
+    type Row = [what: string, status: number, target: string, request: FetchRequest, outcome: string, last?: string]
+    const rows: Row[] = [
       ['POST, 307 to the same origin', 307, '/text', post, '200 hello', 'POST secret text/turtle'],
       ['POST, 308 to another origin', 308, there, post, 'redirects', 'POST secret text/turtle'],
       ['POST, 303 to the same origin', 303, '/text', post, '200 hello', 'GET  undefined'],
@@ -487,8 +481,8 @@ void t.test('the fetcher', async (t) => {
     ]
     server.forget()
     const returned = { ...post, redirects: 'return' } as const
-    t.equal(await fetchWith(t, to('/text', 307), undefined, returned), '307 ', 'a redirect that is wanted back')
-    t.equal(server.seen.length, 1, 'and is not followed')
+    t.equal(await fetchWith(t, to('/text', 307), undefined, returned), '307 ', 'a redirect that the caller wants')
+    t.equal(server.seen.length, 1, 'it is not followed')
     other.forget()
     for (const [what, status, target, request, outcome, last] of rows) {
       t.equal(await fetchWith(t, to(target, status), undefined, request), outcome, what)
@@ -535,7 +529,7 @@ void t.test('the fetcher', async (t) => {
   await t.test('limits', async (t) => {
     const soon = { allow: LOOPBACK, headersTimeout: 100, totalTimeout: 250 }
     const rows: [what: string, verb: string, outcome: string, settings?: Partial<GuardedFetchSettings>][] = [
-      ['a body of just the size', 'exact', '200 ' + '\0'.repeat(20)],
+      ['a body of the maximum size', 'exact', '200 ' + '\0'.repeat(20)],
       ['a body one octet larger', 'beyond', 'too-large'],
       ['a body declared too large', 'declared', 'too-large'],
       ['an endless body', 'endless', 'too-large'],
@@ -543,7 +537,7 @@ void t.test('the fetcher', async (t) => {
       ['a slow body', 'drip', 'time', soon],
       ['a body later than the time for headers', 'late', '200 hello', { allow: LOOPBACK, headersTimeout: 500 }],
       ['slow headers', 'silent', 'time', { ...soon, totalTimeout: 60_000 }],
-      ['slow altogether', 'silent', 'time', { ...soon, headersTimeout: 60_000 }],
+      ['slow in total', 'silent', 'time', { ...soon, headersTimeout: 60_000 }],
       ['a body that breaks off', 'short', 'unreachable'],
       ['gzip', 'gzip', '200 hello'],
       ['deflate', 'deflate', '200 hello'],
@@ -552,7 +546,7 @@ void t.test('the fetcher', async (t) => {
       ['a gzip bomb', 'bomb', 'too-large'],
       ['a Brotli bomb', 'brbomb', 'too-large'],
       ['gzip twice', 'double', 'encoding'],
-      ['a coding that is not known', 'unknown', 'encoding'],
+      ['an unknown coding', 'unknown', 'encoding'],
       ['gzip that breaks off', 'broken', 'encoding'],
       ['an error status', 'absent', '404 absent'],
     ]
@@ -560,10 +554,10 @@ void t.test('the fetcher', async (t) => {
       t.equal(await fetchWith(t, `http://${server.authority}/${verb}`, settings), outcome, what)
       await server.idle()
     }
-    t.equal(await fetchWith(t, 'http://127.0.0.1:1/'), 'unreachable', 'nobody listens')
+    t.equal(await fetchWith(t, 'http://127.0.0.1:1/'), 'unreachable', 'no server listens')
   })
 
-  await t.test('a server that accepts and says nothing is left in time', async (t) => {
+  await t.test('a server that accepts but never answers: the fetch fails in time', async (t) => {
     const mute = await listen(createTcpServer((socket) => socket.resume()))
     t.teardown(mute.close)
     const settings = { allow: LOOPBACK, headersTimeout: 60_000, totalTimeout: 100 }
@@ -574,7 +568,7 @@ void t.test('the fetcher', async (t) => {
     t.equal(mute.connections(), 2)
   })
 
-  await t.test('a fetch is ended by the signal of its caller, and by closing', async (t) => {
+  await t.test('the signal of the caller, and closing, abort a fetch', async (t) => {
     const guarded = makeGuardedFetch({ never: [], allow: LOOPBACK })
     const url = `http://${server.authority}/drip`
     t.match(await guarded.fetch(url, { ...TEXT, signal: AbortSignal.abort() }), { failure: 'aborted' }, 'before')
