@@ -69,9 +69,16 @@ function passOf(files: readonly string[], title: string, env: NodeJS.ProcessEnv)
   }
 }
 
+/** The files that take longest run first: one that begins last would leave the other jobs idle. */
+const LONG = ['mirror/mirror', 'github/github-repository', 'commands/command-line', 'sparql-streams', 'crash/crash', 'local-repository'] // prettier-ignore
+const isLong = (file: string): boolean => LONG.some((name) => file.includes(`${name}.test`))
+
 /** One queue, so that the second pass begins while the last files of the first are still running. */
 async function runAll(passes: readonly Pass[]): Promise<FileOutcome[]> {
-  const waiting = passes.flatMap((pass) => pass.files.map((file) => () => pass.run(file)))
+  const waiting = passes
+    .flatMap((pass) => pass.files.map((file) => ({ file, run: () => pass.run(file) })))
+    .sort((a, b) => Number(isLong(b.file)) - Number(isLong(a.file)))
+    .map(({ run }) => run)
   const outcomes: FileOutcome[] = []
   const work = async (): Promise<void> => {
     for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) outcomes.push(await next())

@@ -63,9 +63,9 @@ export const TIER: Readonly<Record<string, TierPart>> = {
   footprint: { about: 'start, and memory when idle and per stored byte', seconds: 35, measure: footprint },
   beside: {
     about: 'the rows of documents and queries beside the gateway of another checkout, BESIDE=FOLDER',
-    seconds: 110,
+    seconds: 200,
     onRequest: true,
-    measure: (setting) => besideOther(setting, { ...USUAL, rounds: 7 }),
+    measure: (setting) => besideOther(setting, { ...USUAL, rounds: 9 }),
   },
   css: {
     about: 'GET beside @solid/community-server over the same Fuseki; fetched from npm the first time (105 MB)',

@@ -365,17 +365,17 @@ await row('a slow reader gets the whole of a large answer', async ({ t, store })
 
 await row('an answer that continues may take longer than the total timeout', async ({ t, store, open }) => {
   await store.replace(DOCUMENT, LARGE)
-  const hasty = open({ totalTimeout: 400 })
+  const hasty = open({ totalTimeout: 1_500 })
   const started = performance.now()
-  const text = (await queried(hasty, undefined, () => sleep(100))) as string
+  const text = (await queried(hasty, undefined, () => sleep(300))) as string
   t.equal(text.trim().split('\n').length, LARGE_COUNT + 1)
   const streamed = await hasty.stream(DOCUMENT)
   if (!streamed || isFailure(streamed)) return t.fail('no document')
   for await (const piece of streamed) {
     t.ok(piece.length > 0)
-    await sleep(100)
+    await sleep(300)
   }
-  t.ok(performance.now() - started > 800, 'the answers took longer')
+  t.ok(performance.now() - started > 2_400, 'the answers took longer')
 })
 
 await fusekiRow('a store that goes down and comes back', async (t) => {
