@@ -5,6 +5,7 @@ import { NO_LOG } from '../history-world.js'
 import { BASE, succeeded, triple } from '../repository-contract.js'
 
 const [, , folder, run] = process.argv
+if (folder === undefined || run === undefined) throw new Error('usage: journal-load.js FOLDER RUN')
 const now = (): number => Date.now()
 const repository = succeeded(
   await openLocalRepository({ folder: `${folder}/repository.git`, branch: 'main', pathPrefix: 'graphs', now }),
