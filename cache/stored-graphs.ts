@@ -17,6 +17,8 @@ export interface Stored<Value> {
 export interface StoredGraphs<Value, Failure> {
   /** The cached graph where it is fresh, at once; else the answer of the store: one request at a time for a graph. */
   get(graph: string): Stored<Value> | Promise<Stored<Value> | Failure>
+  /** True where `get` answers at once. */
+  has(graph: string): boolean
   /** The answer of the store now, whatever is cached: a writer must not overwrite a state that it has not seen. */
   fetch(graph: string): Promise<Stored<Value> | Failure>
   /**
@@ -77,6 +79,10 @@ export function makeStoredGraphs<Value extends object, Failure extends object>(
     get(graph) {
       const stored = valid(graph)
       return stored && now() - stored.answeredAt <= maxAge ? stored : fetchOnce(graph)
+    },
+    has(graph) {
+      const stored = valid(graph)
+      return stored !== undefined && now() - stored.answeredAt <= maxAge
     },
     fetch,
     put(graph, value, asOf) {

@@ -25,9 +25,9 @@ export function makeGatewayCaches(maxBytes: number): GatewayCaches {
   const sizeOfAnalysis = ({ text }: { readonly text: string }): number => 1024 + 4 * text.length
   return {
     mementos: byteCache<Buffer>(maxBytes / 2, ({ length }) => 128 + length),
-    formats: byteCache<Format>(Math.min(maxBytes / 4, 2 ** 20), () => 64),
-    queries: byteCache<QueryAnalysis>(maxBytes / 8, sizeOfAnalysis),
-    updates: byteCache<UpdateAnalysis>(maxBytes / 4, sizeOfAnalysis),
+    formats: byteCache<Format>(Math.min(maxBytes / 8, 2 ** 20), () => 64),
+    queries: byteCache<QueryAnalysis>((3 * maxBytes) / 16, sizeOfAnalysis),
+    updates: byteCache<UpdateAnalysis>((3 * maxBytes) / 16, sizeOfAnalysis),
   }
 }
 

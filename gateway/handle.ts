@@ -70,6 +70,8 @@ function* answer(request: Request, gateway: Gateway, accept: string | undefined,
   if (!hasMethod(route.methods, request.method) && !('decidesAgain' in route)) {
     return refuse(methodNotAllowed(request.method, route.methods))
   }
+  // Design 7: above the limit a cached document is read, and nothing is begun for any other request.
+  if (!request.isAdmitted && !isCachedRead(request, target)) return refuse(tooMany())
   const content = route.read && (yield* wait(route.read(request, target, maxBody)))
   if (isFailure(content as Problem) && (content as Problem).failure === 'content.too-large')
     return refuse(content as Problem)
@@ -137,6 +139,16 @@ async function refused(reason: Problem, { context, facts, decision, route, refus
   const { application, agent } = context
   return refuse(reason, [linkField(application, agent.webId, decision.allowed ? decision : undefined, links)])
 }
+
+/** A proof of possession counts once: it must not be spent on a refusal. */
+const isCachedRead = ({ method, fields }: Request, target: Target<Member>): boolean =>
+  (method === 'GET' || method === 'HEAD') &&
+  target.kind === 'document' &&
+  fields.dpop === undefined &&
+  target.application.cache.documents.has(target.document)
+
+const tooMany = (): Problem =>
+  problem('server.overloaded', 'Too many requests at once.', { fields: [['Retry-After', '1']] })
 
 /** `methods` as Allow lists them. */
 function hasMethod(methods: string, method: string): boolean {

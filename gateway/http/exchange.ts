@@ -15,6 +15,8 @@ export interface Request {
   readonly certificate: Uint8Array | undefined | Problem
   /** Milliseconds since the epoch: the one reading of the clock for this request. */
   readonly receivedAt: number
+  /** False while too many requests are being answered: nothing that may wait is begun for it. */
+  readonly isAdmitted: boolean
   /** Aborts when the client leaves. */
   signal(): AbortSignal
   /** The content, at most `limit` bytes. Call it once. */

@@ -38,12 +38,10 @@ export interface Listener {
 
 export type Answer = (request: Request) => Awaitable<Response>
 
-/** A request on its way through Fastify. The answer to a read may have begun. */
+/** A request on its way through Fastify. The answer to a read has begun. */
 interface Arrived {
   readonly request: Request
   readonly begun?: Promise<Response>
-  /** Ends the work for the request, as if the client had left. */
-  abandon(): void
 }
 
 export async function listen(settings: ListenerSettings, answer: Answer): Promise<Listener> {
@@ -55,37 +53,36 @@ export async function listen(settings: ListenerSettings, answer: Answer): Promis
   const arrived = new WeakMap<IncomingMessage, Arrived>()
   const app = makeServer(settings)
 
-  const refused = (): Problem | undefined => {
-    if (closing) return problem('server.closing', 'The gateway is stopping.', RETRY)
-    const isFull = waiting > concurrency || answering.size >= concurrency
-    return isFull ? problem('server.overloaded', 'Too many requests at once.', RETRY) : undefined
+  const isFull = (): boolean => waiting >= concurrency || answering.size >= concurrency
+  const answered = async (answer: Promise<Response>): Promise<Response> => {
+    answering.add(answer)
+    return answer.finally(() => answering.delete(answer))
   }
   const left = (): void => void waiting--
   app.addHook('onRequest', async ({ raw }, reply) => {
     reply.hijack()
     const response = reply.raw
+    const { request, begun } = arrived.get(raw) ?? { request: requestOf(raw, response, settings, !isFull()) }
+    if (closing) return send(raw, response, refusal(request, CLOSING, settings))
+    if (!begun && !request.isAdmitted) return send(raw, response, refusal(request, FULL, settings))
     waiting++
     response.on('close', left)
-    const { request, begun, abandon } = arrived.get(raw) ?? arrival(raw, response, settings)
-    const reason = refused()
-    if (reason) {
-      abandon()
-      void begun?.then(discard)
-      return send(raw, response, refusal(request, reason, settings))
-    }
-    const answered = begun ?? Promise.resolve(answer(request))
-    answering.add(answered)
-    send(raw, response, await answered.finally(() => answering.delete(answered)))
+    send(raw, response, await answered(begun ?? Promise.resolve(answer(request))))
   })
 
   // A read that can be answered at once is answered here, before the router: Fastify's reply takes longer than the whole answer.
   const [route] = app.server.listeners('request') as [(raw: IncomingMessage, response: ServerResponse) => void]
   app.server.removeListener('request', route).on('request', (raw: IncomingMessage, response: ServerResponse) => {
-    const one = arrival(raw, response, settings)
+    const request = requestOf(raw, response, settings, !isFull())
     const isRead = raw.method === 'GET' || raw.method === 'HEAD'
-    const answered = isRead && !closing ? answer(one.request) : undefined
-    if (answered && !(answered instanceof Promise)) return send(raw, response, answered, one.request.fields)
-    arrived.set(raw, answered ? { ...one, begun: answered } : one)
+    const begun = isRead && !closing ? answer(request) : undefined
+    if (begun && !(begun instanceof Promise)) return send(raw, response, begun, request.fields)
+    if (begun && !request.isAdmitted) {
+      // At most an agent is being verified: the result is cached for the next request.
+      void answered(begun).then(discard, () => undefined)
+      return send(raw, response, refusal(request, FULL, settings))
+    }
+    arrived.set(raw, begun ? { request, begun } : { request })
     route(raw, response)
   })
   await app.listen({ port: settings.port, ...(settings.host && { host: settings.host }) })
@@ -108,6 +105,8 @@ export async function listen(settings: ListenerSettings, answer: Answer): Promis
 }
 
 const RETRY = { fields: [['Retry-After', '1']] } as const
+const CLOSING = problem('server.closing', 'The gateway is stopping.', RETRY)
+const FULL = problem('server.overloaded', 'Too many requests at once.', RETRY)
 
 function refusal(request: Request, reason: Problem, { problemResponse }: ListenerSettings): Response {
   const response = problemResponse(reason, request.fields.accept)
@@ -157,10 +156,15 @@ function makeServer(settings: ListenerSettings): FastifyInstance {
   return app
 }
 
-function arrival(raw: IncomingMessage, response: ServerResponse, settings: ListenerSettings): Arrived {
+function requestOf(
+  raw: IncomingMessage,
+  response: ServerResponse,
+  settings: ListenerSettings,
+  isAdmitted: boolean,
+): Request {
   const fields = fieldsOf(raw.rawHeaders)
   let left: AbortController | undefined
-  const request: Request = {
+  return {
     id: settings.nextId(),
     method: raw.method!,
     requestTarget: (raw as { originalUrl?: string }).originalUrl ?? raw.url!,
@@ -168,6 +172,7 @@ function arrival(raw: IncomingMessage, response: ServerResponse, settings: Liste
     hosts: fieldLines(raw.rawHeaders, 'host').length,
     certificate: certificateOf(raw, fields, settings.isTrustedProxy),
     receivedAt: settings.now(),
+    isAdmitted,
     signal() {
       if (!left) {
         const controller = (left = new AbortController())
@@ -181,7 +186,6 @@ function arrival(raw: IncomingMessage, response: ServerResponse, settings: Liste
       return readBody(raw, limit)
     },
   }
-  return { request, abandon: () => (left ??= new AbortController()).abort() }
 }
 
 const PARSER_STATUS: Readonly<Record<string, [status: number, detail: string]>> = {

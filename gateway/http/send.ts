@@ -15,7 +15,17 @@ const hasBody = ({ rawHeaders }: IncomingMessage, fields = fieldsOf(rawHeaders))
 /** The bytes of an unread body that are read and dropped after the answer, so that the client receives the answer. */
 const LINGER = { bytes: 32 * 1024 * 1024, ms: 5_000 }
 
-export function send(
+/** An answer that cannot be written cuts its connection: no answer ends the process. */
+export function send(raw: IncomingMessage, response: ServerResponse, answer: Response, own?: Fields): void {
+  try {
+    write(raw, response, answer, own)
+  } catch {
+    discard(answer)
+    response.destroy()
+  }
+}
+
+function write(
   raw: IncomingMessage,
   response: ServerResponse,
   { status, fields, ready, body, trailer }: Response,
@@ -83,7 +93,10 @@ const drained = (response: ServerResponse): Promise<void> =>
 
 /** An answer that is not sent: its source stops. */
 export function discard({ body }: { readonly body?: Response['body'] | undefined }): void {
-  if (body && !Buffer.isBuffer(body)) void body[Symbol.asyncIterator]().return?.()
+  if (body && !Buffer.isBuffer(body))
+    void body[Symbol.asyncIterator]()
+      .return?.()
+      .catch(() => undefined)
 }
 
 /** RFC 9110 §9.3.2: HEAD is GET without the content; the fields stay. */

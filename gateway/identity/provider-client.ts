@@ -106,7 +106,7 @@ async function readKeys(
     if (isFailure(answer)) return answer
     if (answer.status !== 200) return unavailable(`The keys of the issuer have status ${answer.status}.`)
     const keys: unknown = JSON.parse(answer.body.toString('utf8'))
-    return isKeySet(keys) ? keys : unavailable('The key set of the issuer is malformed.')
+    return isKeySet(keys) ? { keys: keys.keys } : unavailable('The key set of the issuer is malformed.')
   } catch (error) {
     return unavailable(`The keys of the issuer cannot be read: ${(error as Error).message}`)
   }

@@ -58,7 +58,13 @@ export function linkField(
   return ['Link', links.join(', ')]
 }
 
-const link = (target: string, relation: string): string => `<${target}>; rel="${relation}"`
+/** RFC 8288 §3.1, RFC 3987 §3.1: the target is a URI; the characters of an IRI beyond ASCII are percent-encoded. */
+const link = (target: string, relation: string): string => `<${uriOf(target)}>; rel="${relation}"`
+
+const uriOf = (iri: string): string =>
+  iri.replace(/[^\x21-\x7e]+/g, (text) =>
+    [...Buffer.from(text)].map((byte) => `%${byte.toString(16).toUpperCase().padStart(2, '0')}`).join(''),
+  )
 
 /** Design 5: shared caches may store what an anonymous client may read. */
 export const isPublic = (

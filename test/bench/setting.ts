@@ -188,7 +188,7 @@ async function startQuietFuseki(jar: string, folder: string): Promise<Fuseki> {
   )
   process.env['JAVA_TOOL_OPTIONS'] = `-Dlog4j2.configurationFile=${config} -Dlog4j.configurationFile=${config}`
   try {
-    return await startFuseki({ jar, datasets: ['ds', 'admin'] })
+    return await startFuseki({ jar, datasets: ['ds', 'admin'], isMeasured: true })
   } finally {
     delete process.env['JAVA_TOOL_OPTIONS']
   }

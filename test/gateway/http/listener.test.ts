@@ -68,20 +68,31 @@ void t.test('a read that needs no wait is answered while every place is taken', 
   await first
 })
 
-void t.test('the work for a read that is refused stops', async (t) => {
-  const { waiting, release, answer } = held()
-  const begin = (request: Request): Promise<Response> => {
-    request.signal()
-    return answer(request)
-  }
-  const { port, inject } = await listener(t, begin)
-  const first = inject({ method: 'PUT', url: '/' })
-  await until(() => waiting.length === 1)
-  t.equal((await fetch(`http://127.0.0.1:${port}/`)).status, 503)
-  t.equal(waiting.length, 2, 'it was begun, since it might have been cached')
-  t.ok(waiting[1]!.signal().aborted)
-  release()
-  await first
+void t.test(
+  'above the limit a request is not admitted: a read is asked for what is cached, a write is not begun',
+  async (t) => {
+    const { waiting, release, answer } = held()
+    const asked: string[] = []
+    const begin = (request: Request): Response | Promise<Response> => {
+      asked.push(`${request.method} ${request.isAdmitted ? 'admitted' : 'not admitted'}`)
+      return answer(request)
+    }
+    const { port, inject } = await listener(t, begin)
+    const first = inject({ method: 'PUT', url: '/' })
+    await until(() => waiting.length === 1)
+    t.equal((await fetch(`http://127.0.0.1:${port}/`)).status, 503)
+    t.equal((await fetch(`http://127.0.0.1:${port}/`, { method: 'DELETE' })).status, 503)
+    t.same(asked, ['PUT admitted', 'GET not admitted'])
+    release()
+    await first
+  },
+)
+
+void t.test('an answer that cannot be written cuts its connection, and the listener lives on', async (t) => {
+  const wrong = response(200, [['Link', '<https://example.org/\u0142>']])
+  const { port } = await listener(t, (request) => (request.requestTarget === '/wrong' ? wrong : OK))
+  await t.rejects(fetch(`http://127.0.0.1:${port}/wrong`))
+  t.equal((await fetch(`http://127.0.0.1:${port}/`)).status, 200)
 })
 
 void t.test('a closing listener answers the requests that wait, and refuses others', async (t) => {

@@ -135,6 +135,7 @@ function requestOf({ method, path, fields, certificate }: Asked, certificates: C
     hosts: 1,
     certificate: certificates[certificate],
     receivedAt: running.gateway.now(),
+    isAdmitted: true,
     signal: () => new AbortController().signal,
     readBody: () => Promise.resolve(Buffer.from('no RDF')),
   }
