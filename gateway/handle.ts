@@ -1,24 +1,24 @@
 // In charge of the order of a request: parse → identify → look up → decide → (read | write | query | history | system) → respond.
 // Nothing else knows what comes before what.
-import { isCrossSite } from '../policies/cross-site.js'
 import type { Decision } from '../policies/decide.js'
-import type { Member, Gateway } from './gateway.js'
+import type { Gateway } from './gateway.js'
 import { tooLarge } from './http/body.js'
 import type { Request, Response } from './http/exchange.js'
 import { withoutBody } from './http/send.js'
-import { acceptOverride, type Target } from './http/target.js'
+import { acceptOverride } from './http/target.js'
 import { endingSession } from './identity/cookies.js'
 import { makeTrace, type Trace } from './log.js'
 import { linksOfRefused } from './memento/history.js'
 import { isFailure, problem, type Problem } from './problem.js'
 import { decideOn, lookUp, type Facts, type OwnTarget } from './request/access.js'
+import { hasMethod, isCachedRead, isCrossSiteWrite, tooMany } from './request/admission.js'
 import type { Context } from './request/context.js'
 import { identify } from './request/identify.js'
 import { observe } from './request/observe.js'
 import { options } from './request/options.js'
 import { methodNotAllowed, refusalOf } from './request/refusal.js'
 import { DOCUMENT_METHODS, enforceField, linkField, problemResponse, response } from './request/respond.js'
-import type { Asked, DecidedRoute, Route } from './request/route.js'
+import type { Asked, DecidedRoute } from './request/route.js'
 import { routeOf } from './routes.js'
 import { after, run, wait, type Awaitable, type Steps } from './steps.js'
 
@@ -138,33 +138,4 @@ async function refused(reason: Problem, { context, facts, decision, route, refus
   const links = isLinked ? await linksOfRefused(context, facts) : []
   const { application, agent } = context
   return refuse(reason, [linkField(application, agent.webId, decision.allowed ? decision : undefined, links)])
-}
-
-/** A proof of possession counts once: it must not be spent on a refusal. */
-const isCachedRead = ({ method, fields }: Request, target: Target<Member>): boolean =>
-  (method === 'GET' || method === 'HEAD') &&
-  target.kind === 'document' &&
-  fields.dpop === undefined &&
-  target.application.cache.documents.has(target.document)
-
-const tooMany = (): Problem =>
-  problem('server.overloaded', 'Too many requests at once.', { fields: [['Retry-After', '1']] })
-
-/** `methods` as Allow lists them. */
-function hasMethod(methods: string, method: string): boolean {
-  const at = methods.indexOf(method)
-  const end = at + method.length
-  return at >= 0 && (at === 0 || methods[at - 1] === ' ') && (end === methods.length || methods[end] === ',')
-}
-
-function isCrossSiteWrite(
-  request: Request,
-  { dataspace }: Target<Member>,
-  { needs }: Route,
-  content: unknown,
-): boolean {
-  const { method, fields } = request
-  // An identity provider sends the browser back to an open route by a link. RFC 9110 §9.2.1: GET and HEAD are safe.
-  const isRead = needs === 'open' ? method === 'GET' || method === 'HEAD' : needs(method, content) === 'Read'
-  return !isRead && isCrossSite(fields, dataspace.origins)
 }
