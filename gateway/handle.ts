@@ -4,6 +4,7 @@ import type { Decision } from '../policies/decide.js'
 import type { Gateway } from './gateway.js'
 import { tooLarge } from './http/body.js'
 import type { Request, Response } from './http/exchange.js'
+import { TOO_MANY_REQUESTS } from './http/listener.js'
 import { withoutBody } from './http/send.js'
 import { acceptOverride } from './http/target.js'
 import { endingSession } from './identity/cookies.js'
@@ -11,7 +12,7 @@ import { makeTrace, type Trace } from './log.js'
 import { linksOfRefused } from './memento/history.js'
 import { isFailure, problem, type Problem } from './problem.js'
 import { decideOn, lookUp, type Facts, type OwnTarget } from './request/access.js'
-import { hasMethod, isCachedRead, isCrossSiteWrite, tooMany } from './request/admission.js'
+import { hasMethod, isCachedRead, isCrossSiteWrite } from './request/admission.js'
 import type { Context } from './request/context.js'
 import { identify } from './request/identify.js'
 import { observe } from './request/observe.js'
@@ -71,7 +72,7 @@ function* answer(request: Request, gateway: Gateway, accept: string | undefined,
     return refuse(methodNotAllowed(request.method, route.methods))
   }
   // Design 7: above the limit a cached document is read, and nothing is begun for any other request.
-  if (!request.isAdmitted && !isCachedRead(request, target)) return refuse(tooMany())
+  if (!request.isAdmitted && !isCachedRead(request, target)) return refuse(TOO_MANY_REQUESTS)
   const content = route.read && (yield* wait(route.read(request, target, maxBody)))
   if (isFailure(content as Problem) && (content as Problem).failure === 'content.too-large')
     return refuse(content as Problem)

@@ -64,7 +64,7 @@ export async function listen(settings: ListenerSettings, answer: Answer): Promis
     const response = reply.raw
     const { request, begun } = arrived.get(raw) ?? { request: requestOf(raw, response, settings, !isFull()) }
     if (closing) return send(raw, response, refusal(request, CLOSING, settings))
-    if (!begun && !request.isAdmitted) return send(raw, response, refusal(request, FULL, settings))
+    if (!begun && !request.isAdmitted) return send(raw, response, refusal(request, TOO_MANY_REQUESTS, settings))
     waiting++
     response.on('close', left)
     send(raw, response, await answered(begun ?? Promise.resolve(answer(request))))
@@ -80,7 +80,7 @@ export async function listen(settings: ListenerSettings, answer: Answer): Promis
     if (begun && !request.isAdmitted) {
       // At most an agent is being verified: the result is cached for the next request.
       void answered(begun).then(discard, () => undefined)
-      return send(raw, response, refusal(request, FULL, settings))
+      return send(raw, response, refusal(request, TOO_MANY_REQUESTS, settings))
     }
     arrived.set(raw, begun ? { request, begun } : { request })
     route(raw, response)
@@ -106,7 +106,7 @@ export async function listen(settings: ListenerSettings, answer: Answer): Promis
 
 const RETRY = { fields: [['Retry-After', '1']] } as const
 const CLOSING = problem('server.closing', 'The gateway is stopping.', RETRY)
-const FULL = problem('server.overloaded', 'Too many requests at once.', RETRY)
+export const TOO_MANY_REQUESTS = problem('server.overloaded', 'Too many requests at once.', RETRY)
 
 function refusal(request: Request, reason: Problem, { problemResponse }: ListenerSettings): Response {
   const response = problemResponse(reason, request.fields.accept)

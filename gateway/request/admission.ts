@@ -4,7 +4,6 @@ import { isCrossSite } from '../../policies/cross-site.js'
 import type { Member } from '../gateway.js'
 import type { Request } from '../http/exchange.js'
 import type { Target } from '../http/target.js'
-import { problem, type Problem } from '../problem.js'
 import type { Route } from './route.js'
 
 /** A proof of possession counts once: it must not be spent on a refusal. */
@@ -13,9 +12,6 @@ export const isCachedRead = ({ method, fields }: Request, target: Target<Member>
   target.kind === 'document' &&
   fields.dpop === undefined &&
   target.application.cache.documents.has(target.document)
-
-export const tooMany = (): Problem =>
-  problem('server.overloaded', 'Too many requests at once.', { fields: [['Retry-After', '1']] })
 
 /** `methods` as Allow lists them. */
 export function hasMethod(methods: string, method: string): boolean {

@@ -1,6 +1,10 @@
 // A store under load (design 2 and 5): overload is reported at once, and a slow query does not delay
 // documents; on both stores.
+import { X509Certificate } from 'node:crypto'
 import t, { type Test } from 'tap'
+import { handle } from '../../../gateway/handle.js'
+import type { Request } from '../../../gateway/http/exchange.js'
+import { linkField } from '../../../gateway/request/respond.js'
 import { openEmbeddedStore } from '../../../gateway/stores/embedded-store.js'
 import { fusekiEndpoints, openHttpStore } from '../../../gateway/stores/http-store.js'
 import type { GraphStore } from '../../../gateway/stores/store.js'
@@ -54,4 +58,55 @@ void forEachStore(t, 'overload', async (t, makeStores, kind) => {
     gone.abort()
     await Promise.all(atWork)
   })
+})
+
+void t.test(
+  'above the limit only a cached document is read, and nothing is begun',
+  { skip: process.env.TRIPLEGATE_TEST_CACHE === 'off' },
+  async (t) => {
+    const [endUser, admin] = await Promise.all([openEmbeddedStore('end-user'), openEmbeddedStore('admin')])
+    t.teardown(() => Promise.all([endUser.close(), admin.close()]))
+    const world = await makeWorld(t, { endUser, admin })
+    const owner = world.as('owner')
+    await owner('PUT', '/cached/', ttl(turtle('"cached"')))
+    await endUser.replace(`${world.origin}/other/`, '<http://e/s> <http://e/p> "not cached" .\n')
+    const certificate = new X509Certificate(world.pemOf('owner')).raw
+    const { gateway } = world.running
+    const ask = async (method: string, requestTarget: string, fields: Record<string, string> = {}): Promise<number> => {
+      const request: Request = {
+        id: 'x',
+        method,
+        requestTarget,
+        fields: { host: new URL(world.base).host, ...fields },
+        hosts: 1,
+        certificate,
+        receivedAt: gateway.now(),
+        isAdmitted: false,
+        signal: () => new AbortController().signal,
+        readBody: () => Promise.resolve(Buffer.from('')),
+      }
+      return (await handle(request, gateway)).status
+    }
+    t.equal((await owner('GET', '/cached/')).status, 200)
+    const rows: [method: string, target: string, status: number, fields?: Record<string, string>][] = [
+      ['GET', '/cached/', 200],
+      ['HEAD', '/cached/', 200],
+      ['GET', '/other/', 503],
+      ['GET', '/cached/', 503, { dpop: 'proof' }],
+      ['GET', '/sparql?query=ASK{}', 503],
+      ['GET', '/admin/oauth2/login', 503],
+      ['GET', '/cached/?timemap', 503],
+      ['PUT', '/cached/', 503],
+      ['DELETE', '/cached/', 503],
+    ]
+    for (const [method, target, status, fields] of rows)
+      t.equal(await ask(method, target, fields), status, `${method} ${target}`)
+    t.equal((await owner('GET', '/cached/')).status, 200, 'nothing was changed')
+  },
+)
+
+void t.test('the target of a link is a URI (RFC 3987 §3.1)', async (t) => {
+  const application = { base: 'https://data.example.org/', iri: 'urn:app' }
+  const [, value] = linkField(application, 'https://example.org/\u0142#me', undefined)
+  t.match(value, /^<https:\/\/example\.org\/%C5%82#me>;/)
 })
