@@ -17,6 +17,8 @@ export interface Request {
   readonly receivedAt: number
   /** False while too many requests are being answered: nothing that may wait is begun for it. */
   readonly isAdmitted: boolean
+  /** The network that it comes from (client-network.ts). */
+  network(): string
   /** Aborts when the client leaves. */
   signal(): AbortSignal
   /** The content, at most `limit` bytes. Call it once. */

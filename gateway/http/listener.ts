@@ -10,6 +10,7 @@ import { awaitsContinue, readBody } from './body.js'
 import type { Request, Response } from './exchange.js'
 import { fieldsOf, fieldLines } from './fields.js'
 import { certificateOf } from './peer-certificate.js'
+import { networkOf } from './client-network.js'
 import { discard, KEEP_ALIVE_MS, send, withoutBody } from './send.js'
 
 export interface ListenerSettings {
@@ -173,6 +174,7 @@ function requestOf(
     certificate: certificateOf(raw, fields, settings.isTrustedProxy),
     receivedAt: settings.now(),
     isAdmitted,
+    network: () => networkOf(raw, settings.isTrustedProxy ?? noProxy),
     signal() {
       if (!left) {
         const controller = (left = new AbortController())
@@ -187,6 +189,8 @@ function requestOf(
     },
   }
 }
+
+const noProxy = (): boolean => false
 
 const PARSER_STATUS: Readonly<Record<string, [status: number, detail: string]>> = {
   HPE_HEADER_OVERFLOW: [431, 'The header fields are too large.'],

@@ -18,3 +18,7 @@ export interface Context extends Member {
   readonly accept: string | undefined
   readonly trace: Trace
 }
+
+/** For whom the gateway works: shares of workers and places are counted by agent, and by network for anonymous clients (design 7). */
+export const askerOf = ({ agent, request }: Pick<Context, 'agent' | 'request'>): string =>
+  agent.webId ?? request.network()

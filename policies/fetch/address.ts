@@ -41,6 +41,14 @@ const isIsatap = ({ parts }: ipaddr.IPv6): boolean => (parts[4]! & 0xfdff) === 0
 /** One spelling for each address: IPv4 for an IPv4-mapped one, no zone. Undefined for anything that is no address. */
 export const canonicalAddress = (ip: string): string | undefined => parseAddress(ip)?.toString()
 
+/** The network of one client, as shares are counted: an IPv4 address, or the /64 of an IPv6 address (RFC 4291 §2.5.4). */
+export function clientNetwork(ip: string): string | undefined {
+  const address = parseAddress(ip)
+  if (!address || isIPv4(address)) return address?.toString()
+  const network = address.parts.map((part, i) => (i < 4 ? part : 0))
+  return `${new ipaddr.IPv6(network).toString()}/64`
+}
+
 /** True for an address that always means the machine that uses it: loopback or unspecified. */
 export const isLoopback = (ip: string): boolean => ['loopback', 'unspecified'].includes(parseAddress(ip)?.range() ?? '')
 

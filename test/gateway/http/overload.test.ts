@@ -83,6 +83,7 @@ void t.test(
         receivedAt: gateway.now(),
         isAdmitted: false,
         signal: () => new AbortController().signal,
+        network: () => '192.0.2.1',
         readBody: () => Promise.resolve(Buffer.from('')),
       }
       return (await handle(request, gateway)).status
