@@ -116,6 +116,8 @@ export interface Gateway {
     /** False: requests that the rules refuse are logged and let pass, except in admin applications. */
     readonly enforce: boolean
     readonly allowService: readonly string[]
+    /** Origins whose pages may send what a browser adds by itself (design 3). */
+    readonly allowOrigin: readonly string[]
   }
 }
 

@@ -14,11 +14,12 @@ import { isFailure, problem, type Problem } from './problem.js'
 import { decideOn, lookUp, type Facts, type OwnTarget } from './request/access.js'
 import { hasMethod, isCachedRead, isCrossSiteWrite } from './request/admission.js'
 import type { Context } from './request/context.js'
+import { answerTo } from './request/cors.js'
 import { identify } from './request/identify.js'
 import { observe } from './request/observe.js'
-import { options } from './request/options.js'
+import { options, targetOf } from './request/options.js'
 import { methodNotAllowed, refusalOf } from './request/refusal.js'
-import { DOCUMENT_METHODS, enforceField, linkField, problemResponse, response } from './request/respond.js'
+import { DOCUMENT_METHODS, linkField, marksOf, problemResponse, response } from './request/respond.js'
 import type { Asked, DecidedRoute } from './request/route.js'
 import { routeOf } from './routes.js'
 import { after, run, wait, type Awaitable, type Steps } from './steps.js'
@@ -47,9 +48,12 @@ function finish(answered: Response, request: Request, gateway: Gateway, trace: T
   const ended = trace.endedSession === undefined ? answered : endingSession(answered, trace.endedSession)
   observe(request, ended, gateway, trace)
   // Fields that were made ready have this one already.
-  const marks = ended.ready ? [] : enforceField(gateway)
+  const marks = ended.ready ? [] : marksOf(gateway)
   const marked = marks.length === 0 ? ended : { ...ended, fields: [...ended.fields, ...marks] }
-  return request.method === 'HEAD' ? withoutBody(marked) : marked
+  const { origin } = request.fields
+  const isAllowed = origin !== undefined && gateway.settings.allowOrigin.includes(origin)
+  const readable = isAllowed ? answerTo(origin, marked) : marked
+  return request.method === 'HEAD' ? withoutBody(readable) : readable
 }
 
 function* answer(request: Request, gateway: Gateway, accept: string | undefined, trace: Trace): Steps<Response> {
@@ -64,7 +68,7 @@ function* answer(request: Request, gateway: Gateway, accept: string | undefined,
   // RFC 9110 §9.3.7: `OPTIONS *` asks about the server as a whole.
   if (request.method === 'OPTIONS' && request.requestTarget === '*') return response(204, [['Allow', DOCUMENT_METHODS]])
 
-  const target = gateway.targetOf(request.requestTarget, request.fields.host)
+  const target = targetOf(request, gateway)
   if (isFailure(target)) return refuse(target)
   const route = routeOf(target)
   if (request.method === 'OPTIONS') return options(target, route)
@@ -76,7 +80,7 @@ function* answer(request: Request, gateway: Gateway, accept: string | undefined,
   const content = route.read && (yield* wait(route.read(request, target, maxBody)))
   if (isFailure(content as Problem) && (content as Problem).failure === 'content.too-large')
     return refuse(content as Problem)
-  if (isCrossSiteWrite(request, target, route, content)) {
+  if (isCrossSiteWrite(request, target, route, content, gateway.settings.allowOrigin)) {
     return refuse(problem('access.cross-site', 'A page of another site may not write here.'))
   }
 

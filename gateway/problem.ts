@@ -11,6 +11,7 @@ export const STATUS_OF = {
   'request.malformed': 400,
   'method.not-allowed': 405,
   'credential.invalid': 400,
+  'token.invalid': 401,
   'access.denied': 403,
   'access.cross-site': 403,
   'access.federation': 403,

@@ -18,6 +18,7 @@ import { write } from './methods/write.js'
 import { problem, type Problem } from './problem.js'
 import { proxied } from './proxy/linked-data-proxy.js'
 import { ACCEPT_POST } from './rdf/read.js'
+import { allowedOn, DOCUMENT_ACCEPTS } from './request/document-methods.js'
 import { DOCUMENT_METHODS, READ_METHODS } from './request/respond.js'
 import type { Decided, Endpoint, EndpointTarget, Route } from './request/route.js'
 import type { Awaitable } from './steps.js'
@@ -27,16 +28,12 @@ type Of<Kind extends Target['kind']> = Target<Member> & { readonly kind: Kind }
 const byMethod = (method: string): Mode => requiredMode(method)!
 const reads = (): Mode => 'Read'
 const appends = (): Mode => 'Append'
-const DOCUMENT_ACCEPTS = [
-  ['Accept-Post', ACCEPT_POST],
-  ['Accept-Patch', 'application/sparql-update'],
-] as const
 const POSTED = [['Accept-Post', ACCEPT_POST]] as const
 const history: Route<HistoryTarget> = { methods: READ_METHODS, needs: reads, decidesAgain: true, answer: answerHistory }
 
 // prettier-ignore
 const KINDS: { readonly [Kind in Exclude<Target['kind'], 'endpoint'>]: Route<Of<Kind>> } = {
-  document: { methods: DOCUMENT_METHODS, allow: allowedOn, accepts: DOCUMENT_ACCEPTS, needs: byMethod, answer: answerDocument },
+  document: { methods: DOCUMENT_METHODS, allow: (target) => allowedOn(target, target.document), accepts: DOCUMENT_ACCEPTS, needs: byMethod, answer: answerDocument },
   version:  history,
   diff:     history,
   timemap:  history,
@@ -79,12 +76,6 @@ export function routeOf(target: Target<Member>): Route {
   if (target.kind !== 'endpoint') return KINDS[target.kind] as Route
   const isHere = target.application.kind === 'admin' || !ADMIN_ONLY.includes(target.endpoint)
   return (isHere ? ENDPOINTS[target.endpoint as keyof typeof ENDPOINTS] : absent) as Route
-}
-
-/** Some documents have fewer methods for everyone. The rest depends on rights, which OPTIONS does not ask for. */
-function allowedOn({ application, dataspace, document }: Of<'document'>): string {
-  if (dataspace.protectedDocuments.has(document)) return READ_METHODS
-  return document === application.base ? DOCUMENT_METHODS.replace(', DELETE', '') : DOCUMENT_METHODS
 }
 
 function answerDocument({ context, target, facts, decision }: Decided<Of<'document'>>): Awaitable<Response | Problem> {

@@ -133,6 +133,12 @@ const FETCHING = [
       repeatable: true,
     },
   ),
+  row(
+    'allow-origin',
+    of('ORIGIN', values.origin),
+    'Origin whose pages may read and write with the certificate or session of the browser.',
+    repeatable,
+  ),
 ] as const
 
 const RULES = [

@@ -145,6 +145,12 @@ export const httpsUrl = (value: string): string | InvalidValue =>
     : invalid('is no https URL', 'Give one such as https://accounts.example.org.')
 
 /** A name that needs no encoding in a path. */
+/** An origin as browsers write it (RFC 6454 §6.2). */
+export const origin = (value: string): string | InvalidValue =>
+  /^https?:/.test(value) && URL.canParse(value) && new URL(value).origin === value
+    ? value
+    : invalid('is no origin', 'Give scheme, host and port only, such as https://app.example.org.')
+
 export const providerName = (value: string): string | InvalidValue =>
   /^[A-Za-z0-9][\w-]{0,63}$/.test(value) ? value : invalid('is no name', 'Give letters, digits, - and _ only.')
 

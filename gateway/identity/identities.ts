@@ -1,6 +1,6 @@
 // In charge of who is asking by a token, a session or on somebody's behalf: what is presented becomes a WebID by the
 // accounts of the dataspace and the statements of profiles, or a refusal.
-import { makeTokenVerifier, type Claims, type TokenVerifier } from '../../policies/identity/bearer-token.js'
+import { ALGORITHMS, makeTokenVerifier, type Claims, type TokenVerifier } from '../../policies/identity/bearer-token.js'
 import { makeProofCheck, type CheckProof } from '../../policies/identity/dpop.js'
 import {
   makeProfileStatements,
@@ -92,6 +92,15 @@ function refused(trace: Trace, cause: string): Problem {
   return problem('credential.invalid', 'The credential does not prove who is asking; the log of the gateway says why.')
 }
 
+/** RFC 6750 §3.1, RFC 9449 §7.1: a token that does not hold is challenged. */
+export function tokenRefused(trace: Trace, cause: string): Problem {
+  trace.cause = cause
+  const challenge = `Bearer error="invalid_token", DPoP error="invalid_token", algs="${ALGORITHMS.join(' ')}"`
+  return problem('token.invalid', 'The token does not prove who is asking; the log of the gateway says why.', {
+    fields: [['WWW-Authenticate', challenge]],
+  })
+}
+
 const AGAIN = { fields: [['Retry-After', '1']] } as const
 const overloaded = (): Problem => problem('server.overloaded', 'Too many credentials are being looked at.', AGAIN)
 
@@ -139,7 +148,10 @@ export function* agentOfToken(
   const webId = yield* agentOf(identities, target.dataspace, claims, trace)
   return (
     webId ??
-    refused(trace, 'account: no agent has logged in with this account, and the profile of no WebID names its issuer')
+    tokenRefused(
+      trace,
+      'account: no agent has logged in with this account, and the profile of no WebID names its issuer',
+    )
   )
 }
 
@@ -151,21 +163,22 @@ function* claimsIn(
   trace: Trace,
 ): Steps<Claims | Problem> {
   const [, scheme, token] = AUTHORIZATION.exec(fields.authorization ?? '') ?? []
-  if (token === undefined) return refused(trace, 'malformed: neither a Bearer nor a DPoP token')
+  if (token === undefined) return tokenRefused(trace, 'malformed: neither a Bearer nor a DPoP token')
   const claims = yield* wait(tokens.verify(token))
   if (isFailure(claims)) {
-    if (claims.failure !== 'unavailable') return refused(trace, `${claims.failure}: ${claims.detail}`)
+    if (claims.failure !== 'unavailable') return tokenRefused(trace, `${claims.failure}: ${claims.detail}`)
     trace.cause = claims.detail
     return problem('access.unavailable', 'The identity provider cannot be asked now.', AGAIN)
   }
   const isBound = scheme!.toLowerCase() === 'dpop'
   // RFC 9449 §7.1: a token that is bound to a key is nothing without the proof of it.
-  if (isBound !== (claims.boundTo !== undefined)) return refused(trace, `claims: the token does not go with ${scheme}`)
+  if (isBound !== (claims.boundTo !== undefined))
+    return tokenRefused(trace, `claims: the token does not go with ${scheme}`)
   if (!isBound) return claims
   const { dpop: proof = '' } = fields
   const flaw = yield* wait(proofs({ proof, token, boundTo: claims.boundTo!, method, url: urlOf(target) }))
   if (flaw?.failure === 'busy') return overloaded()
-  return flaw ? refused(trace, `proof: ${flaw.detail}`) : claims
+  return flaw ? tokenRefused(trace, `proof: ${flaw.detail}`) : claims
 }
 
 /** RFC 9449 §4.2: the URL of the request without its query. */

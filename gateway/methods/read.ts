@@ -9,7 +9,7 @@ import type { Context } from '../request/context.js'
 import { negotiate, RDF_FORMATS, type Format } from '../http/media-type.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { readyHead } from '../http/ready-head.js'
-import { enforceField, response } from '../request/respond.js'
+import { marksOf, response } from '../request/respond.js'
 
 /** Undefined for a document that is too large for memory (read-large.ts). */
 export function read(context: Context, decision: Decision, facts: Facts): Response | Problem | undefined {
@@ -66,7 +66,7 @@ function headOf(
   if (known) return known
   const shared = sharedFields(context, decision, document, format)
   const own: Field[] = status === 200 ? [['Content-Type', format.contentType], ...shared] : shared
-  const head = readyHead(status, [...response(status, own, body).fields, ...enforceField(context.gateway)])
+  const head = readyHead(status, [...response(status, own, body).fields, ...marksOf(context.gateway)])
   heads?.set(format.code, head)
   return head
 }

@@ -108,6 +108,10 @@ export function judge(
   return isFailure(index) ? index : decideBy(index, application, agent, facts, required, creates)
 }
 
+/** What the rules grant an agent on a document that was looked up. */
+export const judgeDocument = (member: Member, agent: string | undefined, document: DocumentFacts): Decision | Problem =>
+  judge(member, agent, { kind: 'document', iri: document.iri, document, answeredAt: 0 } as Facts, 'Read')
+
 function decideBy(
   index: AuthorizationIndex,
   application: Application,

@@ -25,9 +25,12 @@ export function isCrossSiteWrite(
   { dataspace }: Target<Member>,
   { needs }: Route,
   content: unknown,
+  allowedOrigins: readonly string[],
 ): boolean {
   const { method, fields } = request
   // An identity provider sends the browser back to an open route by a link. RFC 9110 §9.2.1: GET and HEAD are safe.
   const isRead = needs === 'open' ? method === 'GET' || method === 'HEAD' : needs(method, content) === 'Read'
-  return !isRead && isCrossSite(fields, dataspace.origins)
+  // A browser adds no token by itself: whoever sends one means it (design 3).
+  if (isRead || /^(bearer|dpop) /i.test(fields.authorization ?? '')) return false
+  return !allowedOrigins.includes(fields.origin ?? '') && isCrossSite(fields, dataspace.origins)
 }

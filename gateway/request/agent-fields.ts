@@ -2,17 +2,30 @@
 import type { Decision } from '../../policies/decide.js'
 import { documentLinks } from '../../versioning/memento/time-map.js'
 import type { DocumentFacts } from '../documents/document.js'
+import { judgeDocument } from './access.js'
 import type { Field } from '../http/exchange.js'
 import type { Context } from './context.js'
+import { allowedOn, DOCUMENT_ACCEPTS } from './document-methods.js'
+import { isFailure } from '../problem.js'
 import { isPublic, lastModifiedField, linkField } from './respond.js'
 
-export const agentFields = (
-  { application, agent }: Context,
-  decision: Decision,
-  { iri, lastModified }: DocumentFacts,
-): Field[] => [
-  ['Cache-Control', isPublic(agent, decision) ? 'public, no-cache' : 'private, no-cache'],
-  ['Vary', 'Accept'],
-  ...lastModifiedField(lastModified),
-  linkField(application, agent.webId, decision, application.history && documentLinks(iri)),
-]
+export function agentFields(context: Context, decision: Decision, document: DocumentFacts): Field[] {
+  const { application, agent } = context
+  const { iri, lastModified } = document
+  return [
+    ['Cache-Control', isPublic(agent, decision) ? 'public, no-cache' : 'private, no-cache'],
+    ['Vary', 'Accept'],
+    ...lastModifiedField(lastModified),
+    ['Allow', allowedOn(context, iri)],
+    ...DOCUMENT_ACCEPTS,
+    wacAllow(context, decision, document),
+    linkField(application, agent.webId, decision, application.history && documentLinks(iri)),
+  ]
+}
+
+/** Solid WAC §6.1: the modes of this agent, and those of everyone. */
+function wacAllow(context: Context, { modes }: Decision, document: DocumentFacts): Field {
+  const everyone = context.agent.webId === undefined ? { modes } : judgeDocument(context, undefined, document)
+  const names = (granted: Decision['modes']): string => [...granted].map((mode) => mode.toLowerCase()).join(' ')
+  return ['WAC-Allow', `user="${names(modes)}",public="${isFailure(everyone) ? '' : names(everyone.modes)}"`]
+}

@@ -8,7 +8,7 @@ import type { Request } from '../http/exchange.js'
 import type { Gateway, Member } from '../gateway.js'
 import { makeTrace, type Trace } from '../log.js'
 import { clearCookie } from '../identity/cookies.js'
-import { agentOfSession, agentOfToken, principalOf } from '../identity/identities.js'
+import { agentOfSession, agentOfToken, principalOf, tokenRefused } from '../identity/identities.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { isLarge, readDocument } from '../documents/document.js'
 import { readGraph, READABLE_ACCEPT } from '../rdf/read.js'
@@ -102,7 +102,7 @@ function* tokenAgent(
   trace: Trace,
 ): Steps<string | Problem> {
   if (identities.providers.length > 0) return yield* agentOfToken(identities, request, target, trace)
-  return problem('credential.invalid', 'This gateway takes client certificates; no identity provider is configured.')
+  return tokenRefused(trace, 'provider: no identity provider is configured')
 }
 
 /**

@@ -1,7 +1,8 @@
 // In charge of OPTIONS and CORS preflights: the methods and media types of a target, which say nothing about a document.
-import type { Member } from '../gateway.js'
-import type { Response } from '../http/exchange.js'
+import type { Gateway, Member } from '../gateway.js'
+import type { Request, Response } from '../http/exchange.js'
 import type { Target } from '../http/target.js'
+import { isFailure, type Problem } from '../problem.js'
 import { response } from './respond.js'
 import type { Route } from './route.js'
 
@@ -18,4 +19,15 @@ export function options(target: Target<Member>, { methods, allow, accepts = [] }
     ['Access-Control-Allow-Headers', CORS_FIELDS],
     ['Access-Control-Max-Age', '1728000'],
   ])
+}
+
+/** A preflight is no redirect (Fetch §4.8): OPTIONS of a document's URL without the slash at its end is answered as with it. */
+export function targetOf(
+  { method, requestTarget, fields: { host } }: Request,
+  gateway: Gateway,
+): Target<Member> | Problem {
+  const target = gateway.targetOf(requestTarget, host)
+  return method === 'OPTIONS' && isFailure(target) && target.failure === 'target.slash'
+    ? gateway.targetOf(requestTarget.replace(/\?|$/, '/$&'), host)
+    : target
 }

@@ -3,10 +3,12 @@ import { STATUS_CODES } from 'node:http'
 import { formatHttpDate } from '../../cache/http-date.js'
 import type { Decision } from '../../policies/decide.js'
 import { ACL, DCT, HTTP, LAPP, LDT, RDF, SC, SD, XSD } from '../rdf/vocabulary.js'
+import type { Gateway } from '../gateway.js'
 import type { Field, Response } from '../http/exchange.js'
 import { blankNode, graphOf, iri, quad, text, typed } from '../rdf/graph.js'
 import { negotiate, RDF_FORMATS } from '../http/media-type.js'
 import { isFailure, STATUS_OF, type Problem } from '../problem.js'
+import { originMarks } from './cors.js'
 import { readNTriples } from '../rdf/read.js'
 import { writeGraph } from '../rdf/write.js'
 
@@ -15,7 +17,7 @@ const COMMON: readonly Field[] = [
   ['Access-Control-Allow-Origin', '*'],
   [
     'Access-Control-Expose-Headers',
-    'Accept-Patch, Accept-Post, Age, Allow, Content-Location, ETag, Link, Location, Memento-Datetime, Retry-After',
+    'Accept-Patch, Accept-Post, Age, Allow, Content-Location, ETag, Link, Location, Memento-Datetime, Retry-After, WAC-Allow, WWW-Authenticate',
   ],
   ['X-Content-Type-Options', 'nosniff'],
 ]
@@ -50,13 +52,17 @@ export function linkField(
     ...(agent === undefined ? [] : [link(agent, ACL('agent'))]),
     ...[...(decision?.modes ?? [])].map((mode) => link(ACL(mode), ACL('mode'))),
     link(`${application.base}sparql`, SD('endpoint')),
-    link(application.iri, LAPP('application')),
-    ...(application.ontology === undefined ? [] : [link(application.ontology, LDT('ontology'))]),
+    ...linkTo(application.iri, LAPP('application')),
+    ...(application.ontology === undefined ? [] : linkTo(application.ontology, LDT('ontology'))),
     link(application.base, LDT('base')),
     ...more,
   ]
   return ['Link', links.join(', ')]
 }
+
+/** A target of another scheme makes clients warn or fail. */
+const linkTo = (target: string, relation: string): string[] =>
+  /^https?:/i.test(target) ? [link(target, relation)] : []
 
 /** RFC 8288 §3.1, RFC 3987 §3.1: the target is a URI; the characters of an IRI beyond ASCII are percent-encoded. */
 const link = (target: string, relation: string): string => `<${uriOf(target)}>; rel="${relation}"`
@@ -72,9 +78,11 @@ export const isPublic = (
   { unenforced }: Pick<Decision, 'unenforced'>,
 ): boolean => webId === undefined && !unenforced
 
-/** A mark on every response while access control is not enforced. */
-export const enforceField = ({ settings }: { readonly settings: { readonly enforce: boolean } }): Field[] =>
-  settings.enforce ? [] : [['Triplegate-Enforce', 'false']]
+/** The fields of every response that depend on settings: a mark while access control is not enforced, and CORS. */
+export const marksOf = ({ settings }: Pick<Gateway, 'settings'>): Field[] => [
+  ...(settings.enforce ? [] : [['Triplegate-Enforce', 'false'] as const]),
+  ...originMarks(settings.allowOrigin),
+]
 
 export const lastModifiedField = (time: number | undefined): Field[] =>
   time === undefined ? [] : [['Last-Modified', formatHttpDate(time)]]

@@ -667,10 +667,10 @@ void t.test('identity providers', { timeout: 120_000 }, async (t) => {
     ]
     const sentences = new Set<string>()
     for (const [name, token] of attacks) {
-      await row(`JWT: ${name} → 400`, async (t) => {
+      await row(`JWT: ${name} → 401`, async (t) => {
         world.log.length = 0
         const answer = await bearer(token, '/admin/acl/agents/stranger/')
-        t.equal(answer.status, 400)
+        t.equal(answer.status, 401)
         sentences.add(/title "([^"]+)"/.exec(answer.text)?.[1] ?? answer.text)
         t.ok(world.log.at(-1)!.cause, 'the log says why')
         t.notOk(JSON.stringify(world.log).includes(payload), 'but does not show the token')
@@ -680,7 +680,7 @@ void t.test('identity providers', { timeout: 120_000 }, async (t) => {
       t.equal(sentences.size, 1)
       for (const Authorization of ['Basic YTpi', 'Bearer', 'Bearer a b', 'Negotiate x', '']) {
         const answer = await anonymous('GET', '/', { fields: { Authorization } })
-        t.equal(answer.status, 400, Authorization)
+        t.equal(answer.status, 401, Authorization)
       }
     })
     await row('tokens with unknown keys do not make the gateway request keys again and again', async (t) => {
@@ -746,11 +746,11 @@ void t.test('identity providers', { timeout: 120_000 }, async (t) => {
       const webId = `${world.origin}${named}#me`
       t.equal(agentIn(await bearer(await claiming(webId))), webId)
       t.equal(agentIn(await bearer(await claiming(webId))), webId)
-      t.equal((await bearer(await claiming(`${world.origin}${other}#me`))).status, 400)
-      t.equal((await bearer(await claiming(world.ownerWebId))).status, 400)
-      t.equal((await bearer(await claiming('https://10.0.0.1/#me'))).status, 400)
+      t.equal((await bearer(await claiming(`${world.origin}${other}#me`))).status, 401)
+      t.equal((await bearer(await claiming(world.ownerWebId))).status, 401)
+      t.equal((await bearer(await claiming('https://10.0.0.1/#me'))).status, 401)
       await put(named, '')
-      t.equal((await bearer(await claiming(webId))).status, 400, 'no longer named')
+      t.equal((await bearer(await claiming(webId))).status, 401, 'no longer named')
     })
   }
 
@@ -779,10 +779,10 @@ void t.test('identity providers', { timeout: 120_000 }, async (t) => {
       )
       t.equal(agentIn(await present(await key.prove(wanted), 'dpop', '/?accept=text/turtle')), webId)
     })
-    await row('replayed DPoP → 400', async (t) => {
+    await row('replayed DPoP → 401', async (t) => {
       const proof = await key.prove(wanted)
       t.equal((await present(proof)).status, 403)
-      t.equal((await present(proof)).status, 400)
+      t.equal((await present(proof)).status, 401)
     })
     const now = Math.floor(Date.now() / 1000)
     const attacks: readonly (readonly [name: string, proof: string | string[]])[] = [
@@ -799,7 +799,7 @@ void t.test('identity providers', { timeout: 120_000 }, async (t) => {
       ['missing', ''],
     ]
     for (const [name, proof] of attacks) {
-      await row(`DPoP proof ${name} → 400`, async (t) => t.equal((await present(proof)).status, 400))
+      await row(`DPoP proof ${name} → 401`, async (t) => t.equal((await present(proof)).status, 401))
     }
     await row('more proofs than the gateway can remember are refused', async (t) => {
       let time = Date.now()
@@ -813,16 +813,16 @@ void t.test('identity providers', { timeout: 120_000 }, async (t) => {
       time += 120_000
       t.equal(await prove(), undefined, 'proofs that are too old to be replayed are forgotten')
     })
-    await row('a bound token without its proof → 400, and an unbound token with a proof → 400', async (t) => {
-      t.equal((await present(await key.prove(wanted), 'Bearer')).status, 400)
-      t.equal((await bearer(token)).status, 400)
+    await row('a bound token without its proof → 401, and an unbound token with a proof → 401', async (t) => {
+      t.equal((await present(await key.prove(wanted), 'Bearer')).status, 401)
+      t.equal((await bearer(token)).status, 401)
       const unbound = await provider.token({ iss: issuer, sub: 'alice', aud: 'gateway', exp: soon() })
       const fields = { Authorization: `DPoP ${unbound}`, DPoP: await key.prove({ ...wanted, token: unbound }) }
-      t.equal((await anonymous('GET', '/', { fields })).status, 400)
+      t.equal((await anonymous('GET', '/', { fields })).status, 401)
     })
-    await row('a token that is bound by a certificate → 400', async (t) => {
+    await row('a token that is bound by a certificate → 401', async (t) => {
       const bound = await provider.token({ ...claims, aud: 'gateway', cnf: { 'x5t#S256': 'x' } })
-      t.equal((await bearer(bound)).status, 400)
+      t.equal((await bearer(bound)).status, 401)
     })
   }
 

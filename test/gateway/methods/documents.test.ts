@@ -112,7 +112,7 @@ async function table(world: World, row: Row, make: Make): Promise<void> {
     ['a page of another site, by Origin', 'owner', 'PUT', 'new', { fields: { ...TTL, Origin: 'https://evil.example' }, body: '' }, 403],
     ['an opaque origin', 'owner', 'POST', 'old', { fields: { ...TTL, Origin: 'null' }, body: '<> a <#T> .' }, 403],
     ['a page of another site reads', 'owner', 'GET', 'old', { fields: { Origin: 'https://evil.example' } }, 200],
-    ['a credential that is not understood does not make the client anonymous', 'anonymous', 'GET', '/', { fields: { Authorization: 'Bearer x' } }, 400],
+    ['a credential that is not understood does not make the client anonymous', 'anonymous', 'GET', '/', { fields: { Authorization: 'Bearer x' } }, 401],
   ]
   for (const [name, who, method, target, send, status] of rows) {
     await row(`${name}: ${method} → ${status}`, async (t) => {

@@ -1,0 +1,17 @@
+// In charge of what may be sent to a document: its methods, and the media types that each takes. The rest depends on rights.
+import type { Member } from '../gateway.js'
+import type { Field } from '../http/exchange.js'
+import { ACCEPT_POST } from '../rdf/read.js'
+import { DOCUMENT_METHODS, READ_METHODS } from './respond.js'
+
+/** As Allow lists them. Some documents have fewer methods for everyone (spec 4.1). */
+export function allowedOn({ application, dataspace }: Member, document: string): string {
+  if (dataspace.protectedDocuments.has(document)) return READ_METHODS
+  return document === application.base ? DOCUMENT_METHODS.replace(', DELETE', '') : DOCUMENT_METHODS
+}
+
+/** LDP §7.1 and RFC 5789 §3.1. */
+export const DOCUMENT_ACCEPTS: readonly Field[] = [
+  ['Accept-Post', ACCEPT_POST],
+  ['Accept-Patch', 'application/sparql-update'],
+]
