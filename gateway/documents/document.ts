@@ -10,13 +10,14 @@ import {
 import type { Mode } from '../../policies/authorizations/authorization.js'
 import type { Decision } from '../../policies/decide.js'
 import type { DescribedApplication } from '../configuration/dataspace.js'
+import type { Reading } from '../evaluation/reading.js'
 import { typesOf } from './hierarchy.js'
 import { N_TRIPLES, type Format } from '../http/media-type.js'
 import type { Trace } from '../log.js'
 import { lastModifiedOf } from './next-state.js'
 import { isFailure, type Problem } from '../problem.js'
 import { graphOf, nTriplesOf, valuesOf, type Graph } from '../rdf/graph.js'
-import { readNTriples, readStored } from '../rdf/read.js'
+import { readCanonical, readStored } from '../rdf/read.js'
 import type { Awaitable } from '../steps.js'
 import type { ReadyHead } from '../http/exchange.js'
 import { ONE_PIECE } from '../http/ready-head.js'
@@ -89,19 +90,37 @@ export interface HasDocuments {
 }
 
 export function documentOf(iri: string, base: string, graph: Graph): Document {
-  const nTriples = nTriplesOf(graph)
-  let parsed: Graph | undefined = graph
+  const content = { nTriples: nTriplesOf(graph), digest: digestOf(graph.lines) }
+  return documentWith(factsOf(iri, base, graph), content, graph)
+}
+
+function documentWith(
+  facts: DocumentFacts,
+  { nTriples, digest }: Pick<Document, 'nTriples' | 'digest'>,
+  graph?: Graph,
+): Document {
+  let parsed = graph
   return {
-    ...factsOf(iri, base, graph),
+    ...facts,
     nTriples,
-    digest: digestOf(graph.lines),
+    digest,
     graph() {
-      const triples = parsed ?? graphOf(readNTriples(nTriples)!)
+      const triples = parsed ?? graphOf(readCanonical(nTriples))
       parsed = undefined
       return triples
     },
     representations: new Map(),
   }
+}
+
+/** A document of canonical N-Triples. Only the triples about it are parsed, on which facts rest: their lines are together. */
+function documentOfText(iri: string, base: string, content: Pick<Document, 'nTriples' | 'digest'>): Document {
+  const { nTriples } = content
+  const beginning = `<${iri}> `
+  const start = nTriples.startsWith(beginning) ? 0 : nTriples.indexOf(`\n${beginning}`) + 1
+  let end = start
+  while (nTriples.startsWith(beginning, end)) end = nTriples.indexOf('\n', end) + 1
+  return documentWith(factsOf(iri, base, graphOf(readCanonical(nTriples.slice(start, end)))), content)
 }
 
 const factsOf = (iri: string, base: string, graph: Graph): DocumentFacts => ({
@@ -118,13 +137,18 @@ const factsOf = (iri: string, base: string, graph: Graph): DocumentFacts => ({
  */
 export const MAX_DOCUMENT = 32 * 1024 * 1024
 
+/** In characters of N-Triples: the form of longer ones is computed off the main thread. */
+const QUICKLY_READ = 128 * 1024
+
 /** About the size of the facts of a large document. */
 const LARGE_BYTES = 4096
 
 export const makeDocuments = (
   store: GraphStore,
   base: string,
-  settings: Pick<StoredGraphsSettings<Document, Problem>, 'maxBytes' | 'maxAge' | 'staleIfError' | 'versions' | 'now'>,
+  settings: Pick<StoredGraphsSettings<Document, Problem>, 'maxBytes' | 'maxAge' | 'staleIfError' | 'versions' | 'now'> & {
+    readonly canonical: Reading['canonical']
+  },
 ): Documents =>
   makeStoredGraphs<Document | LargeDocument, Problem>({
     ...settings,
@@ -135,6 +159,11 @@ export const makeDocuments = (
       const nTriples = await store.read(iri)
       if (isFailure(nTriples) && nTriples.failure === 'store.too-large') return describeLarge(store, iri, base, version)
       if (nTriples === undefined || isFailure(nTriples)) return nTriples
+      if (nTriples.length > QUICKLY_READ) {
+        // All who wait for it share the answer of the store.
+        const content = await settings.canonical(iri, nTriples)
+        return isFailure(content) ? content : content.nTriples ? documentOfText(iri, base, content) : undefined
+      }
       const triples = readStored(nTriples)
       if (isFailure(triples)) return triples
       return triples.length === 0 ? undefined : documentOf(iri, base, graphOf(triples))

@@ -1,11 +1,13 @@
 // In charge of the reading thread: parses RDF and SPARQL that others sent, and writes large graphs, one job after the other.
 import { parentPort } from 'node:worker_threads'
+import { digestOf } from '../../cache/entity-tag.js'
 import type { Format } from '../http/media-type.js'
-import { isFailure, problem, type Problem } from '../problem.js'
+import { isFailure, type Problem } from '../problem.js'
+import { canonicalLines } from '../rdf/canonical.js'
 import { convert, type ForeignContent } from '../rdf/convert.js'
 import { graphOf, nTriplesOf } from '../rdf/graph.js'
 import type { LoadContext } from '../rdf/read-json-ld.js'
-import { readGraph, readNTriples, type ReadOptions } from '../rdf/read.js'
+import { NOT_N_TRIPLES, readCanonical, readGraph, type ReadOptions } from '../rdf/read.js'
 import { writeGraph } from '../rdf/write.js'
 import {
   analyseQuery,
@@ -41,10 +43,16 @@ export type ReadingJob =
       readonly contexts: KnownContexts
     }
   | { readonly kind: 'write'; readonly nTriples: string; readonly format: Format }
+  | { readonly kind: 'canonical'; readonly nTriples: string }
 
 /** URLs of contexts that the content names and that are not known yet. */
 export interface MissingContexts {
   readonly missing: readonly string[]
+}
+/** A document in canonical N-Triples, and its digest (cache/entity-tag.ts). */
+export interface Canonical {
+  readonly nTriples: string
+  readonly digest: string
 }
 export interface Converted {
   readonly format: Format
@@ -52,7 +60,15 @@ export interface Converted {
 }
 
 /** `read`: canonical N-Triples. `write`: bytes. */
-export type ReadingReply = string | Uint8Array | Converted | MissingContexts | QueryAnalysis | UpdateAnalysis | Problem
+export type ReadingReply =
+  | string
+  | Uint8Array
+  | Canonical
+  | Converted
+  | MissingContexts
+  | QueryAnalysis
+  | UpdateAnalysis
+  | Problem
 
 function doJob(job: ReadingJob): ReadingReply | Promise<ReadingReply> {
   switch (job.kind) {
@@ -69,6 +85,8 @@ function doJob(job: ReadingJob): ReadingReply | Promise<ReadingReply> {
       })
     case 'write':
       return write(job)
+    case 'canonical':
+      return canonical(job)
   }
 }
 
@@ -80,10 +98,13 @@ async function read(
   return isFailure(triples) ? triples : nTriplesOf(graphOf(triples))
 }
 
+function canonical({ nTriples }: ReadingJob & { kind: 'canonical' }): Canonical | Problem {
+  const lines = canonicalLines(nTriples)
+  return lines ? { nTriples: nTriplesOf({ lines }), digest: digestOf(lines) } : NOT_N_TRIPLES
+}
+
 function write({ nTriples, format }: ReadingJob & { kind: 'write' }): Uint8Array | Problem {
-  const triples = readNTriples(nTriples)
-  if (!triples) return problem('internal', 'The document that is to be written is no N-Triples.')
-  // Its lines are canonical and sorted.
+  const triples = readCanonical(nTriples)
   const written = writeGraph({ triples, lines: nTriples.split('\n').slice(0, -1) }, format)
   return isFailure(written) ? written : bytesOf(written)
 }
