@@ -10,13 +10,14 @@ import {
 import type { Mode } from '../../policies/authorizations/authorization.js'
 import type { Decision } from '../../policies/decide.js'
 import type { DescribedApplication } from '../configuration/dataspace.js'
+import type { Reading } from '../evaluation/reading.js'
 import { typesOf } from './hierarchy.js'
-import type { Format } from '../http/media-type.js'
+import { N_TRIPLES, type Format } from '../http/media-type.js'
 import type { Trace } from '../log.js'
 import { lastModifiedOf } from './next-state.js'
 import { isFailure, type Problem } from '../problem.js'
 import { graphOf, nTriplesOf, valuesOf, type Graph } from '../rdf/graph.js'
-import { readNTriples, readStored } from '../rdf/read.js'
+import { readCanonical, readStored } from '../rdf/read.js'
 import type { Awaitable } from '../steps.js'
 import type { ReadyHead } from '../http/exchange.js'
 import { ONE_PIECE } from '../http/ready-head.js'
@@ -61,8 +62,8 @@ export interface Document extends DocumentFacts {
   readonly digest: string
   /** The triples. The second call parses the text again: the triples take far more memory than their text. */
   graph(): Graph
-  /** By the code of the format; each is made when it is first asked for. */
-  readonly representations: Map<string, Representation>
+  /** By the code of the format; each is made when it is first asked for, and shared while it is made. */
+  readonly representations: Map<string, Awaitable<Representation | Problem>>
 }
 
 export interface Representation {
@@ -89,19 +90,37 @@ export interface HasDocuments {
 }
 
 export function documentOf(iri: string, base: string, graph: Graph): Document {
-  const nTriples = nTriplesOf(graph)
-  let parsed: Graph | undefined = graph
+  const content = { nTriples: nTriplesOf(graph), digest: digestOf(graph.lines) }
+  return documentWith(factsOf(iri, base, graph), content, graph)
+}
+
+function documentWith(
+  facts: DocumentFacts,
+  { nTriples, digest }: Pick<Document, 'nTriples' | 'digest'>,
+  graph?: Graph,
+): Document {
+  let parsed = graph
   return {
-    ...factsOf(iri, base, graph),
+    ...facts,
     nTriples,
-    digest: digestOf(graph.lines),
+    digest,
     graph() {
-      const triples = parsed ?? graphOf(readNTriples(nTriples)!)
+      const triples = parsed ?? graphOf(readCanonical(nTriples))
       parsed = undefined
       return triples
     },
     representations: new Map(),
   }
+}
+
+/** A document of canonical N-Triples. Only the triples about it are parsed, on which facts rest: their lines are together. */
+function documentOfText(iri: string, base: string, content: Pick<Document, 'nTriples' | 'digest'>): Document {
+  const { nTriples } = content
+  const beginning = `<${iri}> `
+  const start = nTriples.startsWith(beginning) ? 0 : nTriples.indexOf(`\n${beginning}`) + 1
+  let end = start
+  while (nTriples.startsWith(beginning, end)) end = nTriples.indexOf('\n', end) + 1
+  return documentWith(factsOf(iri, base, graphOf(readCanonical(nTriples.slice(start, end)))), content)
 }
 
 const factsOf = (iri: string, base: string, graph: Graph): DocumentFacts => ({
@@ -118,13 +137,18 @@ const factsOf = (iri: string, base: string, graph: Graph): DocumentFacts => ({
  */
 export const MAX_DOCUMENT = 32 * 1024 * 1024
 
+/** In characters of N-Triples: the form of longer ones is computed off the main thread. */
+const QUICKLY_READ = 128 * 1024
+
 /** About the size of the facts of a large document. */
 const LARGE_BYTES = 4096
 
 export const makeDocuments = (
   store: GraphStore,
   base: string,
-  settings: Pick<StoredGraphsSettings<Document, Problem>, 'maxBytes' | 'maxAge' | 'staleIfError' | 'versions' | 'now'>,
+  settings: Pick<StoredGraphsSettings<Document, Problem>, 'maxBytes' | 'maxAge' | 'staleIfError' | 'versions' | 'now'> & {
+    readonly canonical: Reading['canonical']
+  },
 ): Documents =>
   makeStoredGraphs<Document | LargeDocument, Problem>({
     ...settings,
@@ -135,6 +159,11 @@ export const makeDocuments = (
       const nTriples = await store.read(iri)
       if (isFailure(nTriples) && nTriples.failure === 'store.too-large') return describeLarge(store, iri, base, version)
       if (nTriples === undefined || isFailure(nTriples)) return nTriples
+      if (nTriples.length > QUICKLY_READ) {
+        // All who wait for it share the answer of the store.
+        const content = await settings.canonical(iri, nTriples)
+        return isFailure(content) ? content : content.nTriples ? documentOfText(iri, base, content) : undefined
+      }
       const triples = readStored(nTriples)
       if (isFailure(triples)) return triples
       return triples.length === 0 ? undefined : documentOf(iri, base, graphOf(triples))
@@ -188,19 +217,37 @@ export const isDocumentOf = (
 
 export const entityTagOf = ({ digest }: Document, { code }: Format): string => entityTag(digest, code)
 
+/** Writes a large graph of canonical N-Triples off the main thread. */
+export type WriteLarge = (nTriples: string, format: Format) => Promise<Uint8Array | Problem>
+
+/** In characters of N-Triples: longer ones are written off the main thread, which may take some 50 ms for a request. */
+const QUICKLY_WRITTEN = 128 * 1024
+
 /** The bytes of the document in a format, made at most once. */
 export function representationOf(
   { cache }: HasDocuments,
   document: Document,
   format: Format,
-): Representation | Problem {
+  writeLarge: WriteLarge,
+): Awaitable<Representation | Problem> {
   const ready = document.representations.get(format.code)
   if (ready) return ready
-  const written = writeGraph(document.graph(), format)
-  if (isFailure(written)) return written
-  const bytes = Buffer.from(written)
-  const representation = { bytes, ...(bytes.length <= ONE_PIECE && { text: bytes.toString('latin1') }) }
-  document.representations.set(format.code, representation)
-  cache.documents.grown(document.iri, document, 2 * bytes.length)
-  return representation
+  const keep = (written: string | Uint8Array | Problem): Representation | Problem => {
+    document.representations.delete(format.code)
+    if (isFailure(written)) return written
+    const bytes =
+      typeof written === 'string'
+        ? Buffer.from(written)
+        : Buffer.from(written.buffer, written.byteOffset, written.byteLength)
+    const representation = { bytes, ...(bytes.length <= ONE_PIECE && { text: bytes.toString('latin1') }) }
+    document.representations.set(format.code, representation)
+    cache.documents.grown(document.iri, document, 2 * bytes.length)
+    return representation
+  }
+  const { nTriples } = document
+  if (format.code === N_TRIPLES.code) return keep(nTriples)
+  if (nTriples.length <= QUICKLY_WRITTEN) return keep(writeGraph(document.graph(), format))
+  const writing = writeLarge(nTriples, format).then(keep)
+  document.representations.set(format.code, writing)
+  return writing
 }

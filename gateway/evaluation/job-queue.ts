@@ -1,29 +1,43 @@
-// In charge of the jobs that wait for an evaluation thread: in order of arrival, bounded in number and in time.
+// In charge of the jobs that wait for a thread: taken in turn by asker, bounded in number and in time, so that no asker makes
+// the others wait (design 7).
 import { problem, type Problem } from '../problem.js'
 
-export interface Waiting<Job, Result> {
+/** A job that a thread has taken. */
+export interface Taken<Job, Result> {
   readonly job: Job
+  /** Its result, once: its asker no longer holds the thread. */
   settle(result: Result | Problem): void
 }
 
 export interface JobQueue<Job, Result> {
   /** The result of the job. `server.overloaded` where too many jobs wait, or this one has waited too long. */
-  add(job: Job): Promise<Result | Problem>
-  /** The first job, which stays in the queue; undefined once the queue is closed. */
-  first(): Promise<Waiting<Job, Result> | undefined>
-  /** Takes the job out of the queue; false where it has left it. */
-  take(entry: Waiting<Job, Result>): boolean
+  add(asker: string, job: Job): Promise<Result | Problem>
+  /** The next job; undefined once the queue is closed. */
+  take(): Promise<Taken<Job, Result> | undefined>
   close(): void
 }
 
-const OVERLOADED = problem('server.overloaded', 'Too many updates wait to be evaluated.', {
+export interface QueueBounds {
+  /** How many jobs may wait: of one asker, and of all. */
+  readonly each: number
+  readonly all: number
+  /** How many threads one asker may hold. */
+  readonly held: number
+  /** ms that a job may wait. */
+  readonly patience: number
+}
+
+const OVERLOADED = problem('server.overloaded', 'Too much work waits for a thread. Retry shortly.', {
   fields: [['Retry-After', '1']],
 })
 export const CLOSING = problem('server.closing', 'The server is closing.')
 
-/** `patience`: ms that a job may wait. */
-export function makeJobQueue<Job, Result>(limit: number, patience: number): JobQueue<Job, Result> {
-  const waiting = new Set<Waiting<Job, Result>>()
+interface Entry<Job, Result> extends Taken<Job, Result> {
+  readonly asker: string
+}
+
+export function makeJobQueue<Job, Result>({ patience, ...bounds }: QueueBounds): JobQueue<Job, Result> {
+  const rounds = makeRounds<Entry<Job, Result>>(bounds)
   let closed = false
   let sleepers: (() => void)[] = []
 
@@ -34,38 +48,99 @@ export function makeJobQueue<Job, Result>(limit: number, patience: number): JobQ
   }
 
   return {
-    add(job) {
+    add(asker, job) {
       if (closed) return Promise.resolve(CLOSING)
-      if (waiting.size >= limit) return Promise.resolve(OVERLOADED)
       return new Promise((resolve) => {
-        const entry: Waiting<Job, Result> = {
+        const entry: Entry<Job, Result> = {
+          asker,
           job,
           settle(result) {
             clearTimeout(timer)
+            rounds.release(asker)
             resolve(result)
+            wakeAll()
           },
         }
         const timer = setTimeout(() => {
-          if (waiting.delete(entry)) resolve(OVERLOADED)
+          if (rounds.leave(entry)) resolve(OVERLOADED)
         }, patience)
-        waiting.add(entry)
-        wakeAll()
+        if (rounds.enter(entry)) return wakeAll()
+        clearTimeout(timer)
+        resolve(OVERLOADED)
       })
     },
-    async first() {
+    async take() {
       while (!closed) {
-        const [entry] = waiting
+        const entry = rounds.next()
         if (entry) return entry
         await new Promise<void>((resolve) => sleepers.push(resolve))
       }
       return undefined
     },
-    take: (entry) => waiting.delete(entry),
     close() {
       closed = true
-      for (const { settle } of waiting) settle(CLOSING)
-      waiting.clear()
+      for (const entry of rounds.all()) if (rounds.leave(entry)) entry.settle(CLOSING)
       wakeAll()
     },
+  }
+}
+
+interface Rounds<Entry> {
+  /** False where too many wait. */
+  enter(entry: Entry): boolean
+  /** False where it does not wait. */
+  leave(entry: Entry): boolean
+  /** The next entry: it no longer waits, and its asker holds a thread until `release`. */
+  next(): Entry | undefined
+  release(asker: string): void
+  all(): readonly Entry[]
+}
+
+/** Askers take turns, and the oldest entry of each comes first. */
+function makeRounds<Entry extends { readonly asker: string }>({
+  each,
+  all,
+  held,
+}: Omit<QueueBounds, 'patience'>): Rounds<Entry> {
+  /** The askers whose entries wait, in the order of their turns. */
+  const turns = new Map<string, Set<Entry>>()
+  const holds = new Map<string, number>()
+  let waiting = 0
+
+  const leave = (entry: Entry): boolean => {
+    const own = turns.get(entry.asker)
+    if (!own?.delete(entry)) return false
+    waiting--
+    if (own.size === 0) turns.delete(entry.asker)
+    return true
+  }
+  return {
+    enter(entry) {
+      const own = turns.get(entry.asker) ?? new Set()
+      if (own.size >= each || waiting >= all) return false
+      turns.set(entry.asker, own.add(entry))
+      waiting++
+      return true
+    },
+    leave,
+    next() {
+      for (const [asker, own] of turns) {
+        const holding = holds.get(asker) ?? 0
+        if (holding >= held) continue
+        const [entry] = own
+        leave(entry!)
+        holds.set(asker, holding + 1)
+        // Its next turn comes after those of all who wait now.
+        if (turns.delete(asker)) turns.set(asker, own)
+        return entry
+      }
+      return undefined
+    },
+    release(asker) {
+      const left = (holds.get(asker) ?? 0) - 1
+      if (left > 0) holds.set(asker, left)
+      else holds.delete(asker)
+    },
+    all: () => [...turns.values()].flatMap((own) => [...own]),
   }
 }

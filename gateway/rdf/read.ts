@@ -1,6 +1,8 @@
-// In charge of reading RDF: the content of requests by its media type, the store's answers, and configuration files.
+// In charge of reading RDF: content by its media type, the store's answers, and configuration files. What others send may be
+// slow to read: evaluation/reading.ts reads it off the main thread.
 import { Parser } from 'n3'
-import { flawOf, quad, type Quad } from './graph.js'
+import { BoundedParser } from './bounded-parser.js'
+import { flawOf, quad, rememberLine, type Quad } from './graph.js'
 import { charsetFlaw, decodeText } from '../http/body.js'
 import { parseMediaType } from '../http/media-type.js'
 import { isFailure, problem, type Problem } from '../problem.js'
@@ -11,8 +13,10 @@ import { graphProblem, makeTerms, malformed, syntaxProblem, type SyntaxFailure, 
 import { readRdfXml } from './read-rdf-xml.js'
 
 export interface ReadOptions {
-  /** The remote JSON-LD context at a URL; undefined when it is not available or not allowed. */
-  readonly loadContext: LoadContext
+  /** The remote JSON-LD context at a URL. Absent: content that names one is refused. */
+  readonly loadContext?: LoadContext | undefined
+  /** The most characters that the graph may have when written out. */
+  readonly limit?: number
 }
 
 type Result = Quad[] | Problem
@@ -61,7 +65,7 @@ export async function readGraph(
   if (body.length === 0) return []
   const text = decodeText(body)
   if (text === undefined) return problem('content.syntax', 'The content is not valid UTF-8.')
-  const terms = makeTerms()
+  const terms = makeTerms(options.limit)
   const quads = await reader(text, base, terms, options)
   return Array.isArray(quads) ? oneGraph(quads, base, mediaType.type) : quads
 }
@@ -95,7 +99,7 @@ function n3Reader(format: 'Turtle' | 'N-Triples' | 'TriG' | 'N-Quads'): Reader {
   // RDF 1.1 N-Triples §2.1: IRIs are absolute, so that there is no base.
   const relative = format === 'Turtle' || format === 'TriG'
   return (text, base, { factory, overgrown }) => {
-    const parser = new Parser({ format, factory, blankNodePrefix: '_:', ...(relative && { baseIRI: base }) })
+    const parser = new BoundedParser({ format, factory, blankNodePrefix: '_:', ...(relative && { baseIRI: base }) })
     try {
       return parser.parse(text)
     } catch (error) {
@@ -141,9 +145,21 @@ export function readNTriples(text: string): Quad[] | undefined {
   }
 }
 
+/** The triples of canonical N-Triples, which have no flaw, in the order of its lines. */
+export function readCanonical(nTriples: string): Quad[] {
+  const triples = new Parser({ format: 'N-Triples', blankNodePrefix: '_:' }).parse(nTriples)
+  const lines = nTriples.split('\n')
+  triples.forEach((triple, i) => rememberLine(triple, lines[i]!))
+  return triples
+}
+
 /** The triples of N-Triples that a store has answered; `store.failed` when it is malformed. */
-export const readStored = (text: string): Quad[] | Problem =>
-  readNTriples(text) ?? problem('store.failed', 'The triplestore answered with something that is not N-Triples.')
+export const readStored = (text: string): Quad[] | Problem => readNTriples(text) ?? NOT_N_TRIPLES
+
+export const NOT_N_TRIPLES = problem(
+  'store.failed',
+  'The triplestore answered with something that is not N-Triples.',
+)
 
 /**
  * The quads of a TriG document, such as a configuration file; or its first error and the line of it, from 1. Blank nodes of
@@ -151,9 +167,8 @@ export const readStored = (text: string): Quad[] | Problem =>
  */
 export function readTrig(text: string, base: string): Quad[] | (SyntaxFailure & { readonly line: number }) {
   try {
-    return new Parser({ format: 'TriG', baseIRI: base, blankNodePrefix: '_:', factory: makeTerms().factory }).parse(
-      text,
-    )
+    const { factory } = makeTerms()
+    return new BoundedParser({ format: 'TriG', baseIRI: base, blankNodePrefix: '_:', factory }).parse(text)
   } catch (error) {
     return { ...malformed(placed(error)), line: (error as N3Error).context?.line ?? 1 }
   }
