@@ -2,7 +2,7 @@
 // methods (write.ts) and the endpoints that make documents use the same path.
 import { LATEST_WRITE_MS } from '../stores/store.js'
 import { checkConstraints } from './constraint-check.js'
-import { documentOf, isLarge, readDocument, readDocumentNow, type Document } from '../documents/document.js'
+import { documentOf, isLarge, readDocumentNow, readFacts, type Document } from '../documents/document.js'
 import type { Access, Gateway, Member } from '../gateway.js'
 import { flawOf, nTriplesOf, type Graph, type Quad } from '../rdf/graph.js'
 import { hadNoEffect } from '../mirror/write-failures.js'
@@ -61,7 +61,7 @@ export async function putDocument(
 /** Spec 4.1: a document can only be created relative to an existing container. */
 async function orphan({ application, trace }: Writing, iri: string): Promise<undefined | Problem> {
   if (isRoot(iri, application.base)) return undefined
-  const parent = await readDocument(application, parentOf(iri), trace)
+  const parent = await readFacts(application, parentOf(iri), trace)
   if (isFailure(parent)) return parent
   return parent.value && isContainer(parent.value.types)
     ? undefined
