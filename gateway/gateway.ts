@@ -9,6 +9,7 @@ import type { DescribedApplication } from './configuration/configuration.js'
 import type { Documents } from './documents/document.js'
 import type { DocumentFacts } from './documents/facts.js'
 import type { EvaluationPool } from './evaluation/pool.js'
+import type { Reading } from './evaluation/reading.js'
 import type { JournalledStore } from './mirror/journalled-store.js'
 import type { GuardedFetch } from '../policies/fetch/guarded-fetch.js'
 import type { GatewayCaches } from './caches.js'
@@ -97,9 +98,10 @@ export interface Gateway {
   readonly targetOf: (requestTarget: string, host: string | undefined) => Target<Member> | Problem
   readonly webIds: WebIdVerifier
   readonly identities: Identities
+  /** Threads for writes. */
   readonly evaluation: EvaluationPool
-  /** Separate threads, so that the updates of one agent do not delay the checks of all documents. */
-  readonly validation: Pick<EvaluationPool, 'validate'>
+  /** Threads for all that is read, so that no write waits for queries. */
+  readonly reading: Reading
   readonly locks: Locks
   readonly log: Log
   readonly uuid: () => string

@@ -9,7 +9,7 @@ import {
 } from '../../cache/stored-graphs.js'
 import type { DescribedApplication } from '../configuration/dataspace.js'
 import { askFacts, factsOf, type DocumentFacts } from './facts.js'
-import type { Format } from '../http/media-type.js'
+import { N_TRIPLES, type Format } from '../http/media-type.js'
 import type { Trace } from '../log.js'
 import { isFailure, type Problem } from '../problem.js'
 import { graphOf, nTriplesOf, type Graph, type Quad } from '../rdf/graph.js'
@@ -28,8 +28,8 @@ export interface Document extends DocumentFacts {
   readonly digest: string
   /** The triples. The second call parses the text again: the triples take far more memory than their text. */
   graph(): Graph
-  /** By the code of the format; each is made when it is first asked for. */
-  readonly representations: Map<string, Representation>
+  /** By the code of the format; each is made when it is first asked for, and shared while it is made. */
+  readonly representations: Map<string, Awaitable<Representation | Problem>>
 }
 
 export interface Representation {
@@ -163,19 +163,37 @@ export const isDocumentOf = (
 
 export const entityTagOf = ({ digest }: Document, { code }: Format): string => entityTag(digest, code)
 
+/** Writes a large graph of canonical N-Triples off the main thread. */
+export type WriteLarge = (nTriples: string, format: Format) => Promise<Uint8Array | Problem>
+
+/** In characters of N-Triples: longer ones are written off the main thread, which may take some 50 ms for a request. */
+const QUICKLY_WRITTEN = 128 * 1024
+
 /** The bytes of the document in a format, made at most once. */
 export function representationOf(
   { cache }: HasDocuments,
   document: Document,
   format: Format,
-): Representation | Problem {
+  writeLarge: WriteLarge,
+): Awaitable<Representation | Problem> {
   const ready = document.representations.get(format.code)
   if (ready) return ready
-  const written = writeGraph(document.graph(), format)
-  if (isFailure(written)) return written
-  const bytes = Buffer.from(written)
-  const representation = { bytes, ...(bytes.length <= ONE_PIECE && { text: bytes.toString('latin1') }) }
-  document.representations.set(format.code, representation)
-  cache.documents.grown(document.iri, document, 2 * bytes.length)
-  return representation
+  const keep = (written: string | Uint8Array | Problem): Representation | Problem => {
+    document.representations.delete(format.code)
+    if (isFailure(written)) return written
+    const bytes =
+      typeof written === 'string'
+        ? Buffer.from(written)
+        : Buffer.from(written.buffer, written.byteOffset, written.byteLength)
+    const representation = { bytes, ...(bytes.length <= ONE_PIECE && { text: bytes.toString('latin1') }) }
+    document.representations.set(format.code, representation)
+    cache.documents.grown(document.iri, document, 2 * bytes.length)
+    return representation
+  }
+  const { nTriples } = document
+  if (format.code === N_TRIPLES.code) return keep(nTriples)
+  if (nTriples.length <= QUICKLY_WRITTEN) return keep(writeGraph(document.graph(), format))
+  const writing = writeLarge(nTriples, format).then(keep)
+  document.representations.set(format.code, writing)
+  return writing
 }

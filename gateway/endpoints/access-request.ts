@@ -8,7 +8,7 @@ import type { Response } from '../http/exchange.js'
 import type { Application, Dataspace } from '../gateway.js'
 import { graphAnswer } from '../request/graph-answer.js'
 import { graphOf, iri, irisOf, text, triple, type Graph, type Quad, type Term } from '../rdf/graph.js'
-import type { Context } from '../request/context.js'
+import { askerOf, type Context } from '../request/context.js'
 import { isLarge, readDocumentNow } from '../documents/document.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { underLocks } from '../documents/locks.js'
@@ -33,9 +33,10 @@ export function accessRequest({ context, target }: Asked<EndpointTarget>): Promi
 const containerOf = ({ base }: Pick<Application, 'base'>): string => `${base}acl/authorization-requests/`
 
 /** The secretary owns requests and authorizations: an agent who owned a request could change it before it is granted. */
-const writingOf = ({ gateway, dataspace, trace, request }: Context, method: 'PUT' | 'DELETE'): Writing => {
-  const { admin, secretary } = dataspace
-  return { gateway, application: admin, dataspace, trace, method, agent: secretary, time: request.receivedAt }
+const writingOf = (context: Context, method: 'PUT' | 'DELETE'): Writing => {
+  const { gateway, dataspace, trace, request } = context
+  const { admin: application, secretary: agent } = dataspace
+  return { gateway, application, dataspace, trace, method, agent, asker: askerOf(context), time: request.receivedAt }
 }
 
 async function ask(context: Context, endpoint: string): Promise<Response | Problem> {

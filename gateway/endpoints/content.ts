@@ -1,16 +1,19 @@
 // In charge of the RDF that is sent to an endpoint: reading it, and reporting its violations, to programs too.
-import type { Context } from '../request/context.js'
+import { askerOf, contextsFor, type Context } from '../request/context.js'
 import { blankNode, graphOf, iri, nTriplesOf, quad, text, typed, type Quad, type Term } from '../rdf/graph.js'
 import { isFailure, problem, type Problem } from '../problem.js'
-import { ACCEPT_POST, readGraph } from '../rdf/read.js'
+import { ACCEPT_POST } from '../rdf/read.js'
 import { RDF, SH, XSD } from '../rdf/vocabulary.js'
 
 /** @param endpoint its own IRI: relative IRIs are resolved against it */
-export async function readContent({ request, gateway }: Context, endpoint: string): Promise<readonly Quad[] | Problem> {
+export async function readContent(context: Context, endpoint: string): Promise<readonly Quad[] | Problem> {
+  const { request, gateway } = context
   const body = await request.readBody(gateway.settings.maxBody)
   if (isFailure(body)) return body
-  const type = request.fields['content-type']
-  if (type !== undefined || body.length > 0) return readGraph(body, type, endpoint, gateway)
+  const contentType = request.fields['content-type']
+  if (contentType !== undefined || body.length > 0) {
+    return gateway.reading.readRdf(askerOf(context), { body, contentType, base: endpoint }, contextsFor(context))
+  }
   return problem('content.unsupported', 'Send RDF with its Content-Type.', { fields: [['Accept-Post', ACCEPT_POST]] })
 }
 

@@ -36,6 +36,7 @@ export async function logIn(
     trace,
     method: 'PUT',
     agent: secretary,
+    asker: secretary,
     time: gateway.now(),
   }
   const known = await accounts.find(dataspace, id)

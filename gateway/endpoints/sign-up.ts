@@ -7,7 +7,7 @@ import { readContent, violated } from './content.js'
 import type { Asked, EndpointTarget } from '../request/route.js'
 import type { Response } from '../http/exchange.js'
 import { iri, text, triple } from '../rdf/graph.js'
-import type { Context } from '../request/context.js'
+import { askerOf, type Context } from '../request/context.js'
 import { mailboxHolder, mailboxLock, UNPROVEN } from '../agents/mailbox.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { underLocks } from '../documents/locks.js'
@@ -117,18 +117,11 @@ function rsaKeyOf(pem: string): { modulus: string; exponent: number } {
  * The secretary creates these documents and owns them. Their graphs contain authorizations, or are read with them: an agent
  * who owned its profile could give itself any right.
  */
-const writingOf = (
-  { gateway, application, dataspace, trace, request }: Context,
-  method: 'PUT' | 'DELETE',
-): Writing => ({
-  gateway,
-  application,
-  dataspace,
-  trace,
-  method,
-  agent: dataspace.secretary,
-  time: request.receivedAt,
-})
+const writingOf = (context: Context, method: 'PUT' | 'DELETE'): Writing => {
+  const { gateway, application, dataspace, trace, request } = context
+  const asker = askerOf(context)
+  return { gateway, application, dataspace, trace, method, agent: dataspace.secretary, asker, time: request.receivedAt }
+}
 
 async function makeAll(context: Context, documents: readonly DescribedDocument[]): Promise<undefined | Problem> {
   const writing = writingOf(context, 'PUT')

@@ -3,7 +3,7 @@
 import type { ByteCache } from '../caches.js'
 import type { Response } from '../http/exchange.js'
 import { sharersOf, type Member } from '../gateway.js'
-import type { Context } from '../request/context.js'
+import { askerOf, type Context } from '../request/context.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { analyseQuery, analyseUpdate, type QueryAnalysis, type UpdateAnalysis } from '../sparql/analysis.js'
 import { answerQuery } from './sparql-query.js'
@@ -34,11 +34,11 @@ export async function sparql({
   return refused ?? answerUpdate(context, update, decision)
 }
 
-/** Longer texts are analysed in a worker thread: hostile ones take seconds. */
-const INLINE_CHARACTERS = 16 * 1024
+/** Longer texts are analysed in a thread: hostile ones take longer than the main thread may. */
+const INLINE_CHARACTERS = 4 * 1024
 
 async function analysed<Analysis extends object>(
-  { gateway: { evaluation } }: Context,
+  context: Context,
   { kind, text, dataset }: SparqlRequest,
   base: string,
   known: ByteCache<Analysis>,
@@ -50,7 +50,7 @@ async function analysed<Analysis extends object>(
   const analysis =
     text.length <= INLINE_CHARACTERS
       ? analyse(text, base, dataset)
-      : ((await evaluation.analyseSparql(kind, text, base, dataset)) as Analysis | Problem)
+      : ((await context.gateway.reading.analyseSparql(askerOf(context), kind, text, base, dataset)) as Analysis | Problem)
   if (!isFailure(analysis)) known.set(key, analysis)
   return analysis
 }

@@ -1,29 +1,43 @@
-// In charge of the jobs that wait for an evaluation thread: in order of arrival, bounded in number and in time.
+// In charge of the jobs that wait for a thread: taken in turn by asker, bounded in number and in time, so that no asker makes
+// the others wait (design 7).
 import { problem, type Problem } from '../problem.js'
 
-export interface Waiting<Job, Result> {
+/** A job that a thread has taken. */
+export interface Taken<Job, Result> {
   readonly job: Job
+  /** Its result, once: its asker no longer holds the thread. */
   settle(result: Result | Problem): void
 }
 
 export interface JobQueue<Job, Result> {
   /** The result of the job. `server.overloaded` where too many jobs wait, or this one has waited too long. */
-  add(job: Job): Promise<Result | Problem>
-  /** The first job, which stays in the queue; undefined once the queue is closed. */
-  first(): Promise<Waiting<Job, Result> | undefined>
-  /** Takes the job out of the queue; false where it has left it. */
-  take(entry: Waiting<Job, Result>): boolean
+  add(asker: string, job: Job): Promise<Result | Problem>
+  /** The next job; undefined once the queue is closed. */
+  take(): Promise<Taken<Job, Result> | undefined>
   close(): void
 }
 
-const OVERLOADED = problem('server.overloaded', 'Too many updates wait to be evaluated.', {
+export interface QueueBounds {
+  /** How many jobs may wait: of one asker, and of all. */
+  readonly each: number
+  readonly all: number
+  /** How many threads one asker may hold. */
+  readonly held: number
+  /** ms that a job may wait. */
+  readonly patience: number
+}
+
+const OVERLOADED = problem('server.overloaded', 'Too much work waits for a thread. Retry shortly.', {
   fields: [['Retry-After', '1']],
 })
 export const CLOSING = problem('server.closing', 'The server is closing.')
 
-/** `patience`: ms that a job may wait. */
-export function makeJobQueue<Job, Result>(limit: number, patience: number): JobQueue<Job, Result> {
-  const waiting = new Set<Waiting<Job, Result>>()
+/** Askers take turns, and the oldest job of each comes first. */
+export function makeJobQueue<Job, Result>({ each, all, held, patience }: QueueBounds): JobQueue<Job, Result> {
+  /** The askers whose jobs wait, in the order of their turns. */
+  const turns = new Map<string, Set<Taken<Job, Result>>>()
+  const holds = new Map<string, number>()
+  let waiting = 0
   let closed = false
   let sleepers: (() => void)[] = []
 
@@ -32,39 +46,76 @@ export function makeJobQueue<Job, Result>(limit: number, patience: number): JobQ
     sleepers = []
     for (const wake of woken) wake()
   }
+  const leave = (asker: string, entry: Taken<Job, Result>): boolean => {
+    const own = turns.get(asker)
+    if (!own?.delete(entry)) return false
+    waiting--
+    if (own.size === 0) turns.delete(asker)
+    return true
+  }
+  const release = (asker: string): void => {
+    const left = holds.get(asker)! - 1
+    if (left > 0) holds.set(asker, left)
+    else holds.delete(asker)
+    wakeAll()
+  }
+  function next(): Taken<Job, Result> | undefined {
+    for (const [asker, own] of turns) {
+      const holding = holds.get(asker) ?? 0
+      if (holding >= held) continue
+      const [entry] = own
+      leave(asker, entry!)
+      // Its next turn comes after those of all who wait now.
+      if (own.size > 0) {
+        turns.delete(asker)
+        turns.set(asker, own)
+      }
+      holds.set(asker, holding + 1)
+      return entry
+    }
+    return undefined
+  }
 
   return {
-    add(job) {
+    add(asker, job) {
       if (closed) return Promise.resolve(CLOSING)
-      if (waiting.size >= limit) return Promise.resolve(OVERLOADED)
+      const own = turns.get(asker) ?? new Set()
+      if (own.size >= each || waiting >= all) return Promise.resolve(OVERLOADED)
       return new Promise((resolve) => {
-        const entry: Waiting<Job, Result> = {
+        const entry: Taken<Job, Result> = {
           job,
           settle(result) {
             clearTimeout(timer)
             resolve(result)
+            release(asker)
           },
         }
         const timer = setTimeout(() => {
-          if (waiting.delete(entry)) resolve(OVERLOADED)
+          if (leave(asker, entry)) resolve(OVERLOADED)
         }, patience)
-        waiting.add(entry)
+        own.add(entry)
+        turns.set(asker, own)
+        waiting++
         wakeAll()
       })
     },
-    async first() {
+    async take() {
       while (!closed) {
-        const [entry] = waiting
+        const entry = next()
         if (entry) return entry
         await new Promise<void>((resolve) => sleepers.push(resolve))
       }
       return undefined
     },
-    take: (entry) => waiting.delete(entry),
     close() {
       closed = true
-      for (const { settle } of waiting) settle(CLOSING)
-      waiting.clear()
+      for (const [asker, own] of turns) {
+        for (const entry of own) {
+          holds.set(asker, (holds.get(asker) ?? 0) + 1)
+          entry.settle(CLOSING)
+        }
+      }
+      turns.clear()
       wakeAll()
     },
   }

@@ -1,5 +1,5 @@
-// In charge of the evaluation thread: analyses SPARQL, runs updates on documents and checks constraints, one job after the
-// other. Updates, queries and shapes of clients and ontologies are evaluated here only, where they can be stopped.
+// In charge of the evaluation thread: analyses updates, runs them on documents and checks constraints, one job after the
+// other. Updates and shapes of clients and ontologies are evaluated here only, where they can be stopped.
 import { parentPort, workerData } from 'node:worker_threads'
 import { Parser } from 'n3'
 import { makeConstraintCheck, type ConstraintCheck } from '../../policies/constraints/constraints.js'
@@ -9,23 +9,9 @@ import { graphOf, nTriplesOf, type Quad } from '../rdf/graph.js'
 import { makeNewLabels, runPatch } from './run-patch.js'
 import { analysePatch, type Patch } from '../sparql/patch.js'
 import { isFailure, problem, type Problem } from '../problem.js'
-import {
-  analyseQuery,
-  analyseUpdate,
-  type DatasetDescription,
-  type QueryAnalysis,
-  type UpdateAnalysis,
-} from '../sparql/analysis.js'
 
 export type EvaluationJob =
   | { readonly kind: 'analyse'; readonly update: string; readonly base: string }
-  | {
-      readonly kind: 'analyseSparql'
-      readonly form: 'query' | 'update'
-      readonly text: string
-      readonly base: string
-      readonly dataset: DatasetDescription | undefined
-    }
   | { readonly kind: 'patch'; readonly nTriples: string; readonly update: string; readonly base: string }
   | { readonly kind: 'validate'; readonly shapes: string; readonly shapesVersion: string; readonly data: string }
 
@@ -39,7 +25,7 @@ export interface Limits {
 export type Validation = { readonly conforms: true } | { readonly conforms: false; readonly report: string }
 
 /** The result of a job. */
-export type Evaluated = Patch | QueryAnalysis | UpdateAnalysis | string | Validation | Problem
+export type Evaluated = Patch | string | Validation | Problem
 
 type Reply = Exclude<ThreadMessage<Evaluated>, 'ready'>
 
@@ -53,10 +39,6 @@ async function doJob(job: EvaluationJob): Promise<Reply> {
   switch (job.kind) {
     case 'analyse':
       return done(analyse(job.update, job.base))
-    case 'analyseSparql': {
-      const analyseText = job.form === 'query' ? analyseQuery : analyseUpdate
-      return done(analyseText(job.text, job.base, job.dataset))
-    }
     case 'patch':
       return patch(job)
     case 'validate':

@@ -8,11 +8,12 @@ import type { Gateway, Member } from '../gateway.js'
 interface Writer extends Member {
   readonly gateway: Gateway
   readonly method: string
+  readonly asker: string
 }
 
 /** Undefined when the next state may be stored. The report quotes that state: only agents with Read get it. */
 export async function checkConstraints(
-  { application, dataspace, gateway, method }: Writer,
+  { application, dataspace, gateway, method, asker }: Writer,
   current: Document | undefined,
   next: Graph,
   mayRead: boolean,
@@ -25,7 +26,7 @@ export async function checkConstraints(
   if (application.kind === 'admin') return undefined
   const shapes = await dataspace.ontologies.shapes()
   if (shapes === undefined || isFailure(shapes)) return shapes
-  const checked = await gateway.validation.validate({
+  const checked = await gateway.evaluation.validate(asker, {
     shapes: shapes.nTriples,
     shapesVersion: shapes.version,
     data: nTriplesOf(next),

@@ -20,6 +20,8 @@ export interface Writing extends Member {
   readonly method: string
   /** The WebID: creator and owner of a new document. */
   readonly agent: string | undefined
+  /** For whom the gateway works (`askerOf`). */
+  readonly asker: string
   /** Milliseconds since the epoch. */
   readonly time: number
 }

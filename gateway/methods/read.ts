@@ -5,25 +5,60 @@ import { entityTagOf, isLarge, isWhole, representationOf, type Document, type Re
 import type { Field, ReadyHead, Response } from '../http/exchange.js'
 import { agentFields } from '../request/agent-fields.js'
 import { evaluateConditions, notAcceptable, rdfFormat } from '../request/conditions.js'
-import type { Context } from '../request/context.js'
+import { askerOf, type Context } from '../request/context.js'
 import { negotiate, RDF_FORMATS, type Format } from '../http/media-type.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { readyHead } from '../http/ready-head.js'
 import { enforceField, response } from '../request/respond.js'
+import type { Awaitable } from '../steps.js'
 
 /** Undefined for a document that is too large for memory (read-large.ts). */
-export function read(context: Context, decision: Decision, facts: Facts): Response | Problem | undefined {
+export function read(context: Context, decision: Decision, facts: Facts): Awaitable<Response | Problem> | undefined {
   if (facts.kind !== 'document' || !facts.document) return problem('document.absent', 'There is no such document.')
   const { document, answeredAt } = facts
   if (isLarge(document)) return undefined
   // Nothing but the facts was read for an agent who might not read it; the rules have given the right a moment later.
   if (!isWhole(document)) return problem('access.unavailable', 'The rules have just been changed.', AGAIN)
-  const { request } = context
   const preferred = rdfFormat(context.accept, context.gateway.caches)
   if (!preferred) return notAcceptable()
-  const [format, representation] = representable(context, document, preferred)
-  if (isFailure(representation)) return representation
+  const asked = { context, decision, document, answeredAt }
+  const made = document.representations.get(preferred.code) ?? representable(asked, preferred)
+  return made instanceof Promise || isFailure(made) ? readOther(asked, preferred, made) : answer(asked, preferred, made)
+}
 
+interface Asked {
+  readonly context: Context
+  readonly decision: Decision
+  readonly document: Document
+  readonly answeredAt: number
+}
+
+const representable = ({ context, document }: Asked, format: Format): Awaitable<Representation | Problem> =>
+  representationOf(context.application, document, format, (...large) =>
+    context.gateway.reading.writeRdf(askerOf(context), ...large),
+  )
+
+/** RDF/XML cannot express every graph: the next accepted format is used then. */
+async function readOther(
+  asked: Asked,
+  preferred: Format,
+  making: Awaitable<Representation | Problem>,
+): Promise<Response | Problem> {
+  const made = await making
+  if (!isFailure(made)) return answer(asked, preferred, made)
+  const formats = RDF_FORMATS.filter((format) => format !== preferred)
+  const other = made.failure === 'negotiation.not-acceptable' && negotiate(asked.context.accept, formats)
+  if (!other) return made
+  const second = await representable(asked, other)
+  return isFailure(second) ? second : answer(asked, other, second)
+}
+
+function answer(
+  { context, decision, document, answeredAt }: Asked,
+  format: Format,
+  { bytes: body, text }: Representation,
+): Response | Problem {
+  const { request } = context
   const current = { entityTags: [entityTagOf(document, format)], lastModified: document.lastModified }
   // RFC 9111 §5.1: the time since the store answered.
   const time = request.receivedAt
@@ -33,27 +68,11 @@ export function read(context: Context, decision: Decision, facts: Facts): Respon
     return { status: 304, fields: [], ready: { head: headOf(context, decision, document, format, 304), age, time } }
   }
   if (outcome !== 'proceed') return outcome
-  const { bytes: body, text } = representation
   const head = headOf(context, decision, document, format, 200, body)
   return { status: 200, fields: [], ready: { head, age, time, ...(text !== undefined && { text }) }, body }
 }
 
 const AGAIN = { fields: [['Retry-After', '1']] } as const
-
-/** RDF/XML cannot express every graph: the next accepted format is used then. */
-function representable(
-  { accept, application }: Context,
-  document: Document,
-  preferred: Format,
-): readonly [Format, Representation | Problem] {
-  const body = representationOf(application, document, preferred)
-  if (!isFailure(body)) return [preferred, body]
-  const other = negotiate(
-    accept,
-    RDF_FORMATS.filter((format) => format !== preferred),
-  )
-  return other ? [other, representationOf(application, document, other)] : [preferred, body]
-}
 
 /** The fields in this format for this agent, cached for each state of document and rules. */
 function headOf(

@@ -1,9 +1,9 @@
 // In charge of reading a write request: its content, parsed, or refused where it cannot be understood.
 import { codingFlaw, readText } from '../http/body.js'
 import type { Quad } from '../rdf/graph.js'
-import type { Context } from '../request/context.js'
+import { askerOf, contextsFor, type Context } from '../request/context.js'
 import { isFailure, problem, type Problem } from '../problem.js'
-import { ACCEPT_POST, readGraph } from '../rdf/read.js'
+import { ACCEPT_POST } from '../rdf/read.js'
 
 /** Triples to put or to append, an update to run, or the removal of the document. */
 export type WriteRequest =
@@ -35,16 +35,19 @@ export async function readWriteRequest(context: Context, iri: string): Promise<W
       fields: [['Accept-Post', ACCEPT_POST]],
     })
   }
-  const content = body.length === 0 && method === 'PUT' ? [] : await readGraph(body, type, iri, gateway)
+  const sent = { body, contentType: type, base: iri }
+  const isEmpty = body.length === 0 && method === 'PUT'
+  const content = isEmpty ? [] : await gateway.reading.readRdf(askerOf(context), sent, contextsFor(context))
   return isFailure(content) ? content : { method: method as 'PUT' | 'POST', content }
 }
 
-async function readUpdate({ request, gateway }: Context, iri: string): Promise<WriteRequest | Problem> {
+async function readUpdate(context: Context, iri: string): Promise<WriteRequest | Problem> {
+  const { request, gateway } = context
   const text = await readText(request, gateway.settings.maxBody, (reason, detail) =>
     reason === 'unsupported' ? unsupportedPatch(detail) : problem('update.syntax', detail),
   )
   if (isFailure(text)) return text
-  const analysed = await gateway.evaluation.analyse(text, iri)
+  const analysed = await gateway.evaluation.analyse(askerOf(context), text, iri)
   // A violation of the form is a 422, which comes after the preconditions (design 3, order).
   if (isFailure(analysed) && analysed.failure !== 'update.form') return analysed
   return { method: 'PATCH', update: isFailure(analysed) ? analysed : text }

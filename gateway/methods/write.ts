@@ -6,7 +6,7 @@ import { checkConstraints } from './constraint-check.js'
 import { entityTagOf, isLarge, MAX_DOCUMENT, readDocumentNow, type Document } from '../documents/document.js'
 import type { Field, Response } from '../http/exchange.js'
 import { evaluateConditions } from '../request/conditions.js'
-import type { Context } from '../request/context.js'
+import { askerOf, type Context } from '../request/context.js'
 import { graphOf, mayBeRewritten, nTriplesOf, type Graph, type Quad } from '../rdf/graph.js'
 import { negotiate, RDF_FORMATS } from '../http/media-type.js'
 import { isKind, isRoot } from '../documents/hierarchy.js'
@@ -151,7 +151,7 @@ async function nextGraph(
   if (asked.method !== 'PATCH') return nextState({ ...common, method: asked.method, content: asked.content })
   if (isFailure(asked.update)) return asked.update
   const before = current!.nTriples
-  const after = await gateway.evaluation.patch(before, asked.update, iri)
+  const after = await gateway.evaluation.patch(askerOf(context), before, asked.update, iri)
   if (isFailure(after)) return after
   const triples = readNTriples(after)
   if (!triples) return problem('internal', 'The update gave a graph that cannot be read.')
@@ -174,15 +174,11 @@ async function store(
   return respond(context, status, mayBeRewritten(next) ? await asStored(context, document!) : document!)
 }
 
-const writingOf = ({ gateway, application, dataspace, trace, agent, request }: Context): Writing => ({
-  gateway,
-  application,
-  dataspace,
-  trace,
-  method: request.method,
-  agent: agent.webId,
-  time: request.receivedAt,
-})
+const writingOf = (context: Context): Writing => {
+  const { gateway, application, dataspace, trace, agent, request } = context
+  const { method, receivedAt } = request
+  return { gateway, application, dataspace, trace, method, agent: agent.webId, asker: askerOf(context), time: receivedAt }
+}
 
 /** Some stores change the lexical form of literals: the entity-tag is then that of the stored form. */
 async function asStored({ application, trace }: Context, document: Document): Promise<Document> {

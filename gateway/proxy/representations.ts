@@ -1,20 +1,12 @@
 // In charge of the representations of a proxied server's content (spec 4.4): the formats that its media type can be written
 // in, those of them that the client accepts, and the content in the first of these that works.
-import { blankNode, graphOf, quad, type Graph, type Quad } from '../rdf/graph.js'
+import type { Converted } from '../evaluation/reading.js'
 import { negotiate, parseAccept, RDF_FORMATS, RESULT_FORMATS, type Format } from '../http/media-type.js'
 import { isFailure, problem, type Problem } from '../problem.js'
-import { READABLE_ACCEPT, readGraph, type ReadOptions } from '../rdf/read.js'
-import { writeGraph } from '../rdf/write.js'
-import { readResults } from '../rdf/read-sparql-results.js'
-import { RESULTS_JSON, RESULTS_XML, type Results } from '../rdf/sparql-results.js'
-import { writeResults } from '../rdf/write-sparql-results.js'
+import { RESULT_TYPES, type ForeignContent } from '../rdf/convert.js'
+import { READABLE_ACCEPT } from '../rdf/read.js'
 
-export interface ProxiedContent {
-  /** As `parseMediaType` gives it. */
-  readonly mediaType: string
-  readonly contentType: string
-  /** The URL it came from: relative IRIs are resolved against it. */
-  readonly url: string
+export interface ProxiedContent extends ForeignContent {
   readonly body: Buffer
 }
 
@@ -31,7 +23,6 @@ const RDF_TYPES: ReadonlySet<string> = new Set([
   'application/trig',
   'application/n-quads',
 ])
-const RESULT_TYPES: ReadonlySet<string> = new Set([RESULTS_JSON, RESULTS_XML])
 
 /** The Accept field to send: what the client accepts and, where that includes RDF or results, every syntax that is read. */
 export function acceptOf(accept: string | undefined): string {
@@ -82,51 +73,31 @@ export async function proxiedRepresentation(
   content: ProxiedContent,
   formats: readonly Format[],
   maxRead: number,
-  options: ReadOptions,
+  convert: (content: ProxiedContent, formats: readonly Format[]) => Promise<Converted | Problem>,
 ): Promise<ProxiedRepresentation | Problem> {
-  let meaning: Graph | Results | Problem | undefined
+  const asIs = formats.findIndex(({ code }) => code === AS_IS)
+  const others = asIs < 0 ? formats : formats.slice(0, asIs)
   let failure = problem(
     'negotiation.not-acceptable',
     `The other server sent ${content.mediaType}, which the request does not accept.`,
   )
-  for (const format of formats) {
-    if (format.code === AS_IS) return { format, body: content.body }
-    meaning ??= content.body.length > maxRead ? tooLarge(maxRead) : await meaningOf(content, options)
-    if (isFailure(meaning)) {
-      // Most HTML pages contain no RDF and do not claim to.
-      if (content.mediaType !== 'text/html') failure = meaning
-      continue
+  if (others.length > 0) {
+    const converted = content.body.length > maxRead ? tooLarge(maxRead) : await convert(content, others)
+    if (!isFailure(converted)) {
+      const { buffer, byteOffset, byteLength } = converted.bytes
+      return { format: converted.format, body: Buffer.from(buffer, byteOffset, byteLength) }
     }
-    const text = 'kind' in meaning ? writeResults(meaning, format) : writeGraph(meaning, format)
-    if (typeof text === 'string') return { format, body: Buffer.from(text) }
-    if (text) failure = text
+    const isUnreadable = converted.failure.startsWith('content.')
+    // Most HTML pages contain no RDF and do not claim to.
+    if (!isUnreadable || content.mediaType !== 'text/html') {
+      failure = isUnreadable ? unreadable(converted.detail) : converted
+    }
   }
-  return failure
+  return asIs < 0 ? failure : { format: formats[asIs]!, body: content.body }
 }
 
 const tooLarge = (maxRead: number): Problem =>
   problem('proxy.failed', `The other server sent more than ${maxRead} bytes, too many to be written in another format.`)
 
-async function meaningOf(content: ProxiedContent, options: ReadOptions): Promise<Graph | Results | Problem> {
-  const { mediaType, contentType, url, body } = content
-  if (RESULT_TYPES.has(mediaType)) {
-    return readResults(body.toString('utf8'), mediaType) ?? unreadable('it contains no SPARQL results.')
-  }
-  const triples = await readGraph(body, contentType, url, options)
-  return isFailure(triples) ? unreadable(triples.detail) : graphOf(relabelled(triples))
-}
-
 const unreadable = (reason: string): Problem =>
   problem('proxy.failed', `The other server sent content that does not match its Content-Type: ${reason}`)
-
-/** Blank nodes are numbered in the order of the content: equal content gives equal bytes, as its entity-tag says. */
-function relabelled(triples: readonly Quad[]): Quad[] {
-  const labels = new Map<string, string>()
-  const own = <T extends Quad['subject'] | Quad['object']>(term: T): T => {
-    if (term.termType !== 'BlankNode') return term
-    const label = labels.get(term.value) ?? `b${labels.size}`
-    labels.set(term.value, label)
-    return blankNode(label) as Quad['subject'] as T
-  }
-  return triples.map(({ subject, predicate, object }) => quad(own(subject), predicate, own(object)))
-}

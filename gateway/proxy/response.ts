@@ -4,7 +4,7 @@ import { plainTag, proxiedTag, type UpstreamConditions } from './validators.js'
 import type { FetchAnswer } from '../../policies/fetch/guarded-fetch.js'
 import { parseHttpUrl } from '../../policies/fetch/destination.js'
 import type { Field, Response } from '../http/exchange.js'
-import type { Context } from '../request/context.js'
+import { askerOf, contextsFor, type Context } from '../request/context.js'
 import { parseMediaType, type Format } from '../http/media-type.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import {
@@ -36,8 +36,10 @@ export async function responseFrom(
   if (status === 204 || status === 205 || (body.length === 0 && fields['content-type'] === undefined)) {
     return response(status, [...etag(plainTag(fields.etag)), ...common])
   }
-  const { loadContext, settings } = context.gateway
-  const converted = await proxiedRepresentation(content, formats, settings.maxBody, { loadContext })
+  const { reading, settings } = context.gateway
+  const converted = await proxiedRepresentation(content, formats, settings.maxBody, (...found) =>
+    reading.convert(askerOf(context), ...found, contextsFor(context)),
+  )
   // RFC 9110 §12.4.1: the outcome of a write, or an error, is reported even in a format that is not accepted.
   if (isFailure(converted) && isSafe && status < 300) return converted
   const { format, body: bytes } = isFailure(converted) ? asIs(content) : converted

@@ -1,6 +1,7 @@
 // In charge of reading RDF/POST: RDF as the fields of an HTML form (LinkedDataHub 3.1).
 import type { DataFactory, Literal, NamedNode, Quad } from '@rdfjs/types'
 import { resolve } from 'relative-to-absolute-iri'
+import { hasDotSegment, isTooLong, TOO_LONG } from './bases.js'
 import { malformed, type SyntaxFailure } from './terms.js'
 
 /**
@@ -79,7 +80,7 @@ const isQualifier = (pair: Pair | undefined): boolean => pair?.[0] === 'lt' || p
 
 function triplesOf(fields: readonly Field[], base: string, terms: DataFactory): Quad[] {
   const triples: Quad[] = []
-  const namespaces = new Map<string, string>()
+  const namespaces = new Map<string, Namespace>()
   let subject: Quad['subject'] | undefined
   let predicate: NamedNode | undefined
 
@@ -87,7 +88,7 @@ function triplesOf(fields: readonly Field[], base: string, terms: DataFactory): 
   const name = ({ prefix, value }: Field): NamedNode => {
     const namespace = namespaces.get(prefix)
     if (namespace === undefined) throw new Error(`the prefix "${prefix}" is not declared`)
-    return terms.namedNode(resolve(namespace + value, base))
+    return terms.namedNode(nameIn(namespace, value, base))
   }
   const literal = ({ value, qualifier: [kind, of] = ['', ''] }: Field): Literal =>
     terms.literal(value, kind === 'lt' ? iri(of) : kind === 'll' ? of : undefined)
@@ -97,7 +98,7 @@ function triplesOf(fields: readonly Field[], base: string, terms: DataFactory): 
 
   for (const field of fields) {
     const [role, form] = [field.key[0], field.key[1]]
-    if (field.key === 'v') namespaces.set(field.prefix, field.value)
+    if (field.key === 'v') namespaces.set(field.prefix, namespaceOf(field.value, base))
     else if (field.key === 'ol') {
       // The empty value of an input that was not filled in.
       if (field.value !== '') add(literal(field))
@@ -111,3 +112,17 @@ function triplesOf(fields: readonly Field[], base: string, terms: DataFactory): 
   }
   return triples
 }
+
+interface Namespace {
+  readonly written: string
+  /** Resolved, where a name without dot segments only has to be appended. */
+  readonly resolved: string | undefined
+}
+
+function namespaceOf(written: string, base: string): Namespace {
+  if (isTooLong(written)) throw new Error(TOO_LONG)
+  return { written, resolved: /[/#]$/.test(written) ? resolve(written, base) : undefined }
+}
+
+const nameIn = ({ written, resolved }: Namespace, name: string, base: string): string =>
+  resolved === undefined || hasDotSegment(name) ? resolve(written + name, base) : resolved + name

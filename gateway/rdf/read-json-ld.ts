@@ -3,12 +3,13 @@
 // version package.json pins: the parser has no bound of its own on the work of nested and scoped contexts.
 import { JsonLdParser } from 'jsonld-streaming-parser'
 import { setImmediate } from 'node:timers/promises'
+import { isTooLong, LONGEST_BASE } from './bases.js'
 import type { Quad } from './graph.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { malformed, quadsFrom, syntaxProblem, type SyntaxFailure, type Terms } from './terms.js'
 
-/** The context document at a URL; undefined when it is not available or not allowed. */
-export type LoadContext = (url: string) => Promise<unknown>
+/** The text of the context document at a URL; undefined when it is not available or not allowed. */
+export type LoadContext = (url: string) => Promise<string | undefined>
 
 const SYNTAX = 'JSON-LD'
 const DEPTH_LIMIT = 64
@@ -16,8 +17,7 @@ const DEPTH_LIMIT = 64
 const WHOLE_WEIGHT_LIMIT = 1_000_000
 const PIECE_WEIGHT_LIMIT = 100_000
 const PIECE_WEIGHT = 10_000
-const CONTEXT_STRING_LIMIT = 4096
-const REMOTE_CONTEXTS_LIMIT = 16
+const REMOTE_CONTEXTS_LIMIT = 8
 /** Processed term definitions, over all contexts: each context processes those in scope again. */
 const DEFINITIONS_LIMIT = 2_000_000
 
@@ -31,7 +31,7 @@ export async function readJsonLd(
   texts: readonly string[],
   base: string,
   terms: Terms,
-  loadContext: LoadContext,
+  loadContext: LoadContext | undefined,
 ): Promise<Quad[] | Problem> {
   const values: unknown[] = []
   for (const text of texts) {
@@ -106,7 +106,7 @@ const flawOfKey = (key: string, inContext: boolean): string | undefined =>
 
 const flawOfString = (text: string, inContext: boolean): string | undefined => {
   if (!text.isWellFormed()) return 'half a surrogate pair'
-  return inContext && text.length > CONTEXT_STRING_LIMIT ? 'a context holds a text that is too long' : undefined
+  return inContext && isTooLong(text) ? `a context holds a text of more than ${LONGEST_BASE} characters` : undefined
 }
 
 // The texts that the parser does not accept as IRIs: RFC 3987 §2.2, and IPv6 addresses.
@@ -149,23 +149,24 @@ function groupsOf(members: readonly unknown[], depth: number): { value: unknown[
 }
 
 /** The remote contexts of one document, each loaded once, and the bound on the work of its contexts. */
-function contextsFor(loadContext: LoadContext) {
-  const loaded = new Map<string, Promise<unknown>>()
+function contextsFor(loadContext: LoadContext | undefined) {
+  const loaded = new Map<string, Promise<string | undefined>>()
   let definitions = 0
   const sizeOf = (context: unknown): number =>
     typeof context === 'object' && context !== null ? 1 + Object.keys(context).length : 1
   return {
     loader: {
       async load(url: string): Promise<{ '@context': never }> {
+        if (!loadContext) throw new Error('contexts are fetched for identified agents only: write it into the content')
         if (!loaded.has(url)) {
           if (loaded.size >= REMOTE_CONTEXTS_LIMIT) throw new Error('the document has too many remote contexts')
           loaded.set(url, loadContext(url))
         }
-        const document = await loaded.get(url)
+        const document = parsed(await loaded.get(url))
         if (typeof document !== 'object' || document === null) throw new Error('it is not available, or not allowed')
         const flaw = weigh(document, 1, true)
         if (isFailure(flaw)) throw new Error(flaw.detail)
-        return structuredClone(document) as { '@context': never }
+        return document as { '@context': never }
       },
     },
     /** Wraps the parser's own context parser: without a bound, nested contexts make a short document cost minutes. */
@@ -179,6 +180,14 @@ function contextsFor(loadContext: LoadContext) {
         return parse.call(contextParser, context, options, ...internal)
       }
     },
+  }
+}
+
+function parsed(text: string | undefined): unknown {
+  try {
+    return text === undefined ? undefined : JSON.parse(text)
+  } catch {
+    return undefined
   }
 }
 

@@ -3,6 +3,7 @@
 // `activeTagStack`, `baseIRI`, and the methods that BoundedParser overrides), whose version package.json pins.
 import type { Duplex } from 'node:stream'
 import { resolve } from 'relative-to-absolute-iri'
+import { isTooLong, normalBase, TOO_LONG } from './bases.js'
 import { ParseType, RdfXmlParser, type IActiveTag } from 'rdfxml-streaming-parser'
 import type { Quad } from './graph.js'
 import { isFailure, type Problem } from '../problem.js'
@@ -48,8 +49,11 @@ interface Internals {
 }
 
 class BoundedParser extends RdfXmlParser {
+  private readonly document: string
+
   constructor(args: ConstructorParameters<typeof RdfXmlParser>[0]) {
     super(args)
+    this.document = args?.baseIRI ?? ''
     this.internals.saxParser.ENTITIES = { __proto__: null, ...PREDEFINED } as never
     this.internals.saxParser.on('error', (error) => {
       throw error
@@ -79,6 +83,8 @@ class BoundedParser extends RdfXmlParser {
     const stack = this.internals.activeTagStack
     // The parser searches all levels for the namespace of a prefix.
     if (stack.length >= DEPTH_LIMIT) throw this.newParseError(`nested deeper than ${DEPTH_LIMIT} levels`)
+    const namespaces = Object.values(tag.attributes).filter(({ uri }) => uri === XMLNS)
+    if (namespaces.some(({ value }) => isTooLong(value))) throw this.newParseError(TOO_LONG)
     const parent = stack.at(-1)
     if (parent?.childrenStringTags) return this.onLiteralTag(tag, parent.rendered)
     if (!parent && tag.uri + tag.local !== `${RDF}RDF`) {
@@ -106,7 +112,7 @@ class BoundedParser extends RdfXmlParser {
   }
 
   protected override onTagResource(tag: Tag, activeTag: IActiveTag, parentTag: IActiveTag, rootTag: boolean): void {
-    const base = resolve(tag.attributes['xml:base']?.value ?? '', activeTag.baseIRI)
+    const base = this.baseOf(tag, activeTag)
     // RDF/XML §7.2.11: rdf:type as an attribute is an IRI reference.
     for (const attribute of Object.values(tag.attributes)) {
       if (attribute.uri === RDF && attribute.local === 'type') attribute.value = resolve(attribute.value, base)
@@ -116,9 +122,19 @@ class BoundedParser extends RdfXmlParser {
 
   protected override onTagProperty(tag: Tag, activeTag: IActiveTag, parentTag: IActiveTag): void {
     // RDF/XML §2.14: xml:base is valid on any element.
-    const base = tag.attributes['xml:base']
-    if (base) activeTag.baseIRI = resolve(base.value, activeTag.baseIRI)
+    activeTag.baseIRI = this.baseOf(tag, activeTag)
     super.onTagProperty(tag, activeTag, parentTag)
+  }
+
+  /** The base of an element and those in it. The attribute has it too, since the parser resolves that again. */
+  private baseOf(tag: Tag, { baseIRI }: IActiveTag): string {
+    const attribute = tag.attributes['xml:base']
+    if (!attribute) return baseIRI!
+    if (isTooLong(attribute.value)) throw this.newParseError(TOO_LONG)
+    const base = normalBase(resolve(attribute.value, baseIRI))
+    if (isTooLong(base, this.document)) throw this.newParseError(TOO_LONG)
+    attribute.value = base
+    return base
   }
 
   /** Character data, which arrives in parts where it contains a CDATA section or a comment. */

@@ -1,5 +1,7 @@
-// In charge of reading RDF: the content of requests by its media type, the store's answers, and configuration files.
+// In charge of reading RDF: content by its media type, the store's answers, and configuration files. What others send may be
+// slow to read: evaluation/reading.ts reads it off the main thread.
 import { Parser } from 'n3'
+import { BoundedParser } from './bounded-parser.js'
 import { flawOf, quad, type Quad } from './graph.js'
 import { charsetFlaw, decodeText } from '../http/body.js'
 import { parseMediaType } from '../http/media-type.js'
@@ -11,8 +13,10 @@ import { graphProblem, makeTerms, malformed, syntaxProblem, type SyntaxFailure, 
 import { readRdfXml } from './read-rdf-xml.js'
 
 export interface ReadOptions {
-  /** The remote JSON-LD context at a URL; undefined when it is not available or not allowed. */
-  readonly loadContext: LoadContext
+  /** The remote JSON-LD context at a URL. Absent: content that names one is refused. */
+  readonly loadContext?: LoadContext | undefined
+  /** The most characters that the graph may have when written out. */
+  readonly limit?: number
 }
 
 type Result = Quad[] | Problem
@@ -61,7 +65,7 @@ export async function readGraph(
   if (body.length === 0) return []
   const text = decodeText(body)
   if (text === undefined) return problem('content.syntax', 'The content is not valid UTF-8.')
-  const terms = makeTerms()
+  const terms = makeTerms(options.limit)
   const quads = await reader(text, base, terms, options)
   return Array.isArray(quads) ? oneGraph(quads, base, mediaType.type) : quads
 }
@@ -95,7 +99,7 @@ function n3Reader(format: 'Turtle' | 'N-Triples' | 'TriG' | 'N-Quads'): Reader {
   // RDF 1.1 N-Triples §2.1: IRIs are absolute, so that there is no base.
   const relative = format === 'Turtle' || format === 'TriG'
   return (text, base, { factory, overgrown }) => {
-    const parser = new Parser({ format, factory, blankNodePrefix: '_:', ...(relative && { baseIRI: base }) })
+    const parser = new BoundedParser({ format, factory, blankNodePrefix: '_:', ...(relative && { baseIRI: base }) })
     try {
       return parser.parse(text)
     } catch (error) {
@@ -151,9 +155,8 @@ export const readStored = (text: string): Quad[] | Problem =>
  */
 export function readTrig(text: string, base: string): Quad[] | (SyntaxFailure & { readonly line: number }) {
   try {
-    return new Parser({ format: 'TriG', baseIRI: base, blankNodePrefix: '_:', factory: makeTerms().factory }).parse(
-      text,
-    )
+    const { factory } = makeTerms()
+    return new BoundedParser({ format: 'TriG', baseIRI: base, blankNodePrefix: '_:', factory }).parse(text)
   } catch (error) {
     return { ...malformed(placed(error)), line: (error as N3Error).context?.line ?? 1 }
   }

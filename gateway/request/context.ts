@@ -2,6 +2,7 @@
 import type { Gateway, Member } from '../gateway.js'
 import type { Request } from '../http/exchange.js'
 import type { Trace } from '../log.js'
+import type { LoadContext } from '../rdf/read-json-ld.js'
 
 /** The agent that sent the request, or on whose behalf it was sent. */
 export interface Agent {
@@ -22,3 +23,7 @@ export interface Context extends Member {
 /** For whom the gateway works: shares of workers and places are counted by agent, and by network for anonymous clients (design 7). */
 export const askerOf = ({ agent, request }: Pick<Context, 'agent' | 'request'>): string =>
   agent.webId ?? request.network()
+
+/** The remote JSON-LD contexts that the gateway fetches for the agent: none for anonymous clients (design 7). */
+export const contextsFor = ({ agent, gateway }: Pick<Context, 'agent' | 'gateway'>): LoadContext | undefined =>
+  agent.webId === undefined ? undefined : gateway.loadContext

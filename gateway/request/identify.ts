@@ -5,13 +5,14 @@ import type { GuardedFetch } from '../../policies/fetch/guarded-fetch.js'
 import { failure } from '../../policies/failure.js'
 import type { CredentialFailure, ProfileFailure, ReadProfile, Verification } from '../../policies/identity/webid.js'
 import type { Request } from '../http/exchange.js'
+import type { Reading } from '../evaluation/reading.js'
 import type { Gateway, Member } from '../gateway.js'
 import type { Trace } from '../log.js'
 import { clearCookie } from '../identity/cookies.js'
 import { agentOfSession, agentOfToken, principalOf } from '../identity/identities.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { readProfile } from '../documents/document.js'
-import { readGraph, READABLE_ACCEPT } from '../rdf/read.js'
+import { READABLE_ACCEPT } from '../rdf/read.js'
 import { run, wait, type Awaitable, type Steps } from '../steps.js'
 import { parseTarget, type Site, type Target } from '../http/target.js'
 
@@ -138,7 +139,7 @@ const isLogin = (target: Target<Member>): boolean => target.kind === 'endpoint' 
 const unavailable = (detail: string): ProfileFailure => failure('profile-unavailable', detail)
 
 /** Reads WebID profiles: documents of this gateway straight from their store, all others over HTTP. */
-export function makeReadProfile(site: Site<Member>, fetcher: GuardedFetch): ReadProfile {
+export function makeReadProfile(site: Site<Member>, fetcher: GuardedFetch, reading: Reading): ReadProfile {
   return async (document) => {
     const url = new URL(document)
     const target = parseTarget(url.pathname + url.search, url.host, site)
@@ -154,16 +155,21 @@ export function makeReadProfile(site: Site<Member>, fetcher: GuardedFetch): Read
       return profile ?? unavailable('There is no such document.')
     }
     if (target.failure !== 'target.unknown-origin') return unavailable(target.detail)
-    return readRemote(document, fetcher)
+    return readRemote(url, document, fetcher, reading)
   }
 }
 
-async function readRemote(document: string, fetcher: GuardedFetch): Promise<Awaited<ReturnType<ReadProfile>>> {
+/** The profiles of one server share one place in the threads. Their remote contexts are not fetched. */
+async function readRemote(
+  { host }: URL,
+  document: string,
+  fetcher: GuardedFetch,
+  reading: Reading,
+): Promise<Awaited<ReturnType<ReadProfile>>> {
   const answer = await fetcher.fetch(document, { accept: READABLE_ACCEPT })
   if (isFailure(answer)) return unavailable(answer.detail)
   if (answer.status !== 200) return unavailable(`It was answered with status ${answer.status}.`)
-  const triples = await readGraph(answer.body, answer.fields['content-type'], document, {
-    loadContext: () => Promise.resolve(undefined),
-  })
+  const content = { body: answer.body, contentType: answer.fields['content-type'], base: document }
+  const triples = await reading.readRdf(`profiles of ${host}`, content, undefined)
   return isFailure(triples) ? unavailable(triples.detail) : triples
 }

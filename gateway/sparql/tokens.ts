@@ -2,6 +2,7 @@
 // both read it alike. Comments, escapes, prefixes and relative IRIs are gone; each token has one spelling. Pure.
 import { resolve } from 'relative-to-absolute-iri'
 import { isFailure, type Failure } from '../problem.js'
+import { isTooLong, normalBase, TOO_LONG } from '../rdf/bases.js'
 
 /** A token in its one spelling. `at`: where it begins in the text, for `placeOf`. */
 export interface Token {
@@ -23,7 +24,9 @@ export interface Flaw extends Failure<'syntax'> {
 }
 
 /** Deeper nesting of brackets costs the parser cubic time, and stores their stack. */
-const DEEPEST = 100
+const MAX_NESTING = 100
+/** Prefixes make a short text long: the most characters of its tokens. */
+const MOST_CHARACTERS = 16 * 1024 * 1024
 
 const BASE_CHARS =
   'A-Za-z\\u00C0-\\u00D6\\u00D8-\\u00F6\\u00F8-\\u02FF\\u0370-\\u037D\\u037F-\\u1FFF\\u200C-\\u200D\\u2070-\\u218F' +
@@ -64,6 +67,7 @@ export function tokensOf(source: string, base: string): Tokens | Flaw {
   const prologue = makePrologue(base)
   const tokens: Token[] = []
   let depth = 0
+  let characters = 0
   let endsWithDeclaration = false
   for (TOKEN.lastIndex = 0; TOKEN.lastIndex < text.length;) {
     const at = TOKEN.lastIndex
@@ -74,7 +78,8 @@ export function tokensOf(source: string, base: string): Tokens | Flaw {
     if (isFailure(spelled)) return flaw(spelled.detail, at)
     endsWithDeclaration = spelled === DECLARATION
     if (endsWithDeclaration) continue
-    if (OPENING.has(spelled) && ++depth > DEEPEST) return flaw(`nested more than ${DEEPEST} levels deep`, at)
+    if ((characters += spelled.length) > MOST_CHARACTERS) return flaw('its prefixes make it too long', at)
+    if (OPENING.has(spelled) && ++depth > MAX_NESTING) return flaw(`nested more than ${MAX_NESTING} levels deep`, at)
     if (CLOSING.has(spelled)) depth--
     // Another prologue may stand between the operations of an update (SPARQL 1.1 Update §3).
     prologue.follows(spelled === ';' && depth === 0)
@@ -124,7 +129,8 @@ interface Prologue {
 }
 
 /** SPARQL 1.1 §4.1: BASE and PREFIX, in their order. */
-function makePrologue(base: string): Prologue {
+function makePrologue(document: string): Prologue {
+  let base = document
   const namespaces = new Map<string, string>()
   let isOpen = true
   /** The tokens of a declaration that is not complete: its keyword, and the prefix. */
@@ -156,9 +162,11 @@ function makePrologue(base: string): Prologue {
         return DECLARATION
       }
       if (iri === undefined) return malformed(`${begun[0]} needs an IRI`)
+      if (isTooLong(iri)) return malformed(TOO_LONG)
       const target = absolute(iri)
       if (isFailure(target)) return target
-      if (begun[0] === 'BASE') base = target
+      if (isTooLong(target, document)) return malformed(TOO_LONG)
+      if (begun[0] === 'BASE') base = normalBase(target)
       else namespaces.set(begun[1]!, target)
       begun = []
       return DECLARATION

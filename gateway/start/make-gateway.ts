@@ -11,6 +11,7 @@ import type { Settings } from '../configuration/settings.js'
 import { makeLocks, type Locks } from '../documents/locks.js'
 import { SIGN_UPS } from '../endpoints/sign-up.js'
 import { openPool } from '../evaluation/pool.js'
+import { openReading } from '../evaluation/reading.js'
 import { membersOf, type Dataspace, type Gateway } from '../gateway.js'
 import { makeTargetParser, siteOf } from '../http/target.js'
 import type { Identities } from '../identity/identities.js'
@@ -45,7 +46,7 @@ export async function makeGateway(parts: Parts, closers: Closer[]): Promise<Gate
   const locks = makeLocks()
   const dataspaces = await openDataspaces(parts, locks, closers)
   const site = siteOf(membersOf(dataspaces), ENDPOINT_NAMES)
-  const readProfile = makeReadProfile(site, fetcher)
+  const readProfile = makeReadProfile(site, fetcher, threads.reading)
   const { identities, close } = await openIdentities(settings, destinations, { readProfile, log, now })
   closers.push(close)
   return {
@@ -73,11 +74,11 @@ export async function makeGateway(parts: Parts, closers: Closer[]): Promise<Gate
   }
 }
 
-function openThreads(settings: Settings, closers: Closer[]): Pick<Gateway, 'evaluation' | 'validation'> {
+function openThreads(settings: Settings, closers: Closer[]): Pick<Gateway, 'evaluation' | 'reading'> {
   const evaluation = openPool({ timeLimit: settings.patchTimeout })
-  const validation = openPool({ timeLimit: settings.patchTimeout })
-  closers.push(evaluation.close, validation.close)
-  return { evaluation, validation }
+  const reading = openReading()
+  closers.push(evaluation.close, reading.close)
+  return { evaluation, reading }
 }
 
 interface Fetchers {

@@ -228,10 +228,10 @@ void t.test('the result of an update', async (t) => {
     ['a computed value is a new one', [long], insert(':s :next ?n', ':s :long ?o BIND(?o + 0 AS ?n)'), [long, next7]],
   ]
   for (const [name, before, update, after] of rows) {
-    t.same(sorted(await evaluation.patch(nt(...before), P + update, DOC)), sorted(nt(...after)), name)
+    t.same(sorted(await evaluation.patch('a', nt(...before), P + update, DOC)), sorted(nt(...after)), name)
   }
 
-  const blank = await evaluation.patch(
+  const blank = await evaluation.patch('a', 
     nt(one, two),
     `${P}INSERT { ?s :has [ :value ?o ; :self _:b ] . _:b :of ?s } WHERE { ?s :p ?o }`,
     DOC,
@@ -240,7 +240,7 @@ void t.test('the result of an update', async (t) => {
   t.equal(labels.size, 4, 'blank nodes of a template: new in every solution, shared within it')
   const legacy = `<${E}s> <${E}p> _:old .\n_:old <${E}q> "x" .\n`
   t.same(
-    sorted(await evaluation.patch(legacy, `${P}DELETE WHERE { ?b :q ?x }`, DOC)),
+    sorted(await evaluation.patch('a', legacy, `${P}DELETE WHERE { ?b :q ?x }`, DOC)),
     [`<${E}s> <${E}p> _:old .`],
     'blank nodes of the document keep their labels',
   )
@@ -250,7 +250,7 @@ void t.test('the result of an update', async (t) => {
     ['only the engine refuses', insert(':a :b ?x', '?s ?p ?x . { ?x ?y ?z } BIND(1 AS ?x)'), 'update.syntax'],
     ['a refused form', 'DROP ALL', 'update.form'],
   ] as const) {
-    const answer = await evaluation.patch(nt(one), P + update, DOC)
+    const answer = await evaluation.patch('a', nt(one), P + update, DOC)
     t.equal(isFailure(answer) && answer.failure, code, name)
   }
 })
@@ -284,7 +284,7 @@ void t.test('property: a PATCH of constants is exact for all literals', async (t
       const expected = new Set(before.lines)
       for (const line of graphOf(deleted).lines) expected.delete(line)
       for (const line of graphOf(inserted).lines) expected.add(line)
-      t.same(sorted(await evaluation.patch(nTriplesOf(before), update, DOC)), [...expected].sort())
+      t.same(sorted(await evaluation.patch('a', nTriplesOf(before), update, DOC)), [...expected].sort())
     }),
     { numRuns: 150 },
   )
@@ -315,11 +315,11 @@ void t.test('limits: a job above a limit is stopped, the next job works', async 
   ]
   for (const [name, options, document, update, codes, says] of rows) {
     const evaluation = evaluationFor(t, options)
-    const answer = await evaluation.patch(document, update, DOC)
+    const answer = await evaluation.patch('a', document, update, DOC)
     const detail = isFailure(answer) ? answer.detail : 'a result'
     t.ok(isFailure(answer) && codes.split('|').includes(answer.failure), `${name}: ${detail}`)
     if (says) t.match(isFailure(answer) && detail, says, `${name}: the message names the limit`)
-    t.equal(await evaluation.patch(ONE, SIMPLE, DOC), `${ONE}<${E}t> <${E}p> "2" .\n`, `${name}: the next job works`)
+    t.equal(await evaluation.patch('a', ONE, SIMPLE, DOC), `${ONE}<${E}t> <${E}p> "2" .\n`, `${name}: the next job works`)
     await evaluation.close()
   }
 })
@@ -327,39 +327,39 @@ void t.test('limits: a job above a limit is stopped, the next job works', async 
 void t.test('the queue is bounded', async (t) => {
   const evaluation = evaluationFor(t, { workers: 2 })
   const answers = await Promise.all(
-    Array.from({ length: 20 }, (_, i) => evaluation.patch(ONE, `INSERT { <${E}t> <${E}p> ${i} } WHERE {}`, DOC)),
+    Array.from({ length: 20 }, (_, i) => evaluation.patch('a', ONE, `INSERT { <${E}t> <${E}p> ${i} } WHERE {}`, DOC)),
   )
   answers.forEach((answer, i) => t.match(answer, `"${i}"^^`, `answer ${i} belongs to request ${i}`))
 
-  const small = evaluationFor(t, { timeLimit: 3000, queue: 1, patience: 1000 })
+  const small = evaluationFor(t, { timeLimit: 3000, each: 1, patience: 1000 })
   // The start of the thread counts for waiting jobs too.
-  for (let tries = 0; tries < 20 && isFailure(await small.patch('', SIMPLE, DOC)); tries++) continue
-  const running = small.patch(many(500), ENDLESS, DOC)
+  for (let tries = 0; tries < 20 && isFailure(await small.patch('a', '', SIMPLE, DOC)); tries++) continue
+  const running = small.patch('a', many(500), ENDLESS, DOC)
   await new Promise((resolve) => setTimeout(resolve, 50))
-  const [waiting, refused] = await Promise.all([small.patch(ONE, SIMPLE, DOC), small.patch(ONE, SIMPLE, DOC)])
+  const [waiting, refused] = await Promise.all([small.patch('a', ONE, SIMPLE, DOC), small.patch('a', ONE, SIMPLE, DOC)])
   t.equal(isFailure(waiting) && waiting.failure, 'server.overloaded', 'a job that waits too long')
   t.equal(isFailure(refused) && refused.failure, 'server.overloaded', 'a job above the length of the queue')
   const ended = await running
   t.equal(isFailure(ended) && ended.failure, 'update.time')
 
   const closing = evaluationFor(t)
-  t.equal(await closing.patch('', SIMPLE, DOC), `<${E}t> <${E}p> "2" .\n`)
-  const busy = closing.patch(many(500), ENDLESS, DOC)
-  const behind = closing.analyse(SIMPLE, DOC)
+  t.equal(await closing.patch('a', '', SIMPLE, DOC), `<${E}t> <${E}p> "2" .\n`)
+  const busy = closing.patch('a', many(500), ENDLESS, DOC)
+  const behind = closing.analyse('a', SIMPLE, DOC)
   await closing.close()
-  for (const answer of [await busy, await behind, await closing.analyse(SIMPLE, DOC)]) {
+  for (const answer of [await busy, await behind, await closing.analyse('a', SIMPLE, DOC)]) {
     t.equal(isFailure(answer) && answer.failure, 'server.closing', 'closing answers every job')
   }
 })
 
 void t.test('analysis and constraints run in the thread too', async (t) => {
   const evaluation = evaluationFor(t)
-  t.same(await evaluation.analyse(SIMPLE, DOC), analysePatch(SIMPLE, DOC))
+  t.same(await evaluation.analyse('a', SIMPLE, DOC), analysePatch(SIMPLE, DOC))
   const target = `<${E}S> <${SH('targetClass')}> <${E}C> .\n`
   const shape = (more: string) => `${target}<${E}S> <${SH('property')}> _:b .\n_:b <${SH('path')}> <${E}p> .\n${more}`
   const required = shape(`_:b <${SH('minCount')}> "1"^^<${XSD('integer')}> .\n`)
   const data = `<${E}x> <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <${E}C> .\n`
-  const check = (shapes: string, shapesVersion: string) => evaluation.validate({ shapes, shapesVersion, data })
+  const check = (shapes: string, shapesVersion: string) => evaluation.validate('a', { shapes, shapesVersion, data })
   t.match(await check(required, '1'), { conforms: false, report: `<${SH('focusNode')}> <${E}x>` })
   t.match(await check('not read again', '1'), { conforms: false }, 'shapes are read once per version')
   const unusable = await check(required + `<${E}S> <${SH('sparql')}> _:q .\n`, '2')

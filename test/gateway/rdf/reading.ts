@@ -15,9 +15,8 @@ const CONTEXTS: Readonly<Record<string, unknown>> = {
   'https://c.example/text': 'no context',
 }
 
-const loadContext = async (url: string): Promise<unknown> => {
-  return url.startsWith('https://c.example/many/') ? { '@context': {} } : CONTEXTS[url]
-}
+const loadContext = async (url: string): Promise<string | undefined> =>
+  JSON.stringify(url.startsWith('https://c.example/many/') ? { '@context': {} } : CONTEXTS[url])
 
 export const read = (body: string | Buffer, contentType?: string, base = DOC): Promise<Quad[] | Problem> =>
   readGraph(Buffer.from(body as string), contentType, base, { loadContext })

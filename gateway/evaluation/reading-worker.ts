@@ -1,0 +1,123 @@
+// In charge of the reading thread: parses RDF and SPARQL that others sent, and writes large graphs, one job after the other.
+import { parentPort } from 'node:worker_threads'
+import type { Format } from '../http/media-type.js'
+import { isFailure, problem, type Problem } from '../problem.js'
+import { convert, type ForeignContent } from '../rdf/convert.js'
+import { graphOf, nTriplesOf } from '../rdf/graph.js'
+import type { LoadContext } from '../rdf/read-json-ld.js'
+import { readGraph, readNTriples, type ReadOptions } from '../rdf/read.js'
+import { writeGraph } from '../rdf/write.js'
+import {
+  analyseQuery,
+  analyseUpdate,
+  type DatasetDescription,
+  type QueryAnalysis,
+  type UpdateAnalysis,
+} from '../sparql/analysis.js'
+import type { ThreadMessage } from '../stores/limited-thread.js'
+
+/** The remote contexts by URL, as far as they have been asked for; null: not available. Undefined: none may be fetched. */
+export type KnownContexts = ReadonlyMap<string, string | null> | undefined
+
+export type ReadingJob =
+  | {
+      readonly kind: 'analyse'
+      readonly form: 'query' | 'update'
+      readonly text: string
+      readonly base: string
+      readonly dataset: DatasetDescription | undefined
+    }
+  | {
+      readonly kind: 'read'
+      readonly body: Uint8Array
+      readonly contentType: string
+      readonly base: string
+      readonly contexts: KnownContexts
+    }
+  | {
+      readonly kind: 'convert'
+      readonly content: ForeignContent
+      readonly formats: readonly Format[]
+      readonly contexts: KnownContexts
+    }
+  | { readonly kind: 'write'; readonly nTriples: string; readonly format: Format }
+
+/** URLs of contexts that the content names and that are not known yet. */
+export interface MissingContexts {
+  readonly missing: readonly string[]
+}
+export interface Converted {
+  readonly format: Format
+  readonly bytes: Uint8Array
+}
+
+/** `read`: canonical N-Triples. `write`: bytes. */
+export type ReadingReply = string | Uint8Array | Converted | MissingContexts | QueryAnalysis | UpdateAnalysis | Problem
+
+function doJob(job: ReadingJob): ReadingReply | Promise<ReadingReply> {
+  switch (job.kind) {
+    case 'analyse': {
+      const analyse = job.form === 'query' ? analyseQuery : analyseUpdate
+      return analyse(job.text, job.base, job.dataset)
+    }
+    case 'read':
+      return withContexts(job.contexts, (options) => read(job, options))
+    case 'convert':
+      return withContexts(job.contexts, async (options) => {
+        const converted = await convert(job.content, job.formats, options)
+        return isFailure(converted) ? converted : { format: converted.format, bytes: bytesOf(converted.text) }
+      })
+    case 'write':
+      return write(job)
+  }
+}
+
+async function read(
+  { body, contentType, base }: ReadingJob & { kind: 'read' },
+  options: ReadOptions,
+): Promise<string | Problem> {
+  const triples = await readGraph(Buffer.from(body), contentType, base, options)
+  return isFailure(triples) ? triples : nTriplesOf(graphOf(triples))
+}
+
+function write({ nTriples, format }: ReadingJob & { kind: 'write' }): Uint8Array | Problem {
+  const triples = readNTriples(nTriples)
+  if (!triples) return problem('internal', 'The document that is to be written is no N-Triples.')
+  // Its lines are canonical and sorted.
+  const written = writeGraph({ triples, lines: nTriples.split('\n').slice(0, -1) }, format)
+  return isFailure(written) ? written : bytesOf(written)
+}
+
+const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text)
+
+/** A first run finds the contexts that are missing; where there are any, what it has read does not count. */
+async function withContexts<Reply extends ReadingReply>(
+  contexts: KnownContexts,
+  run: (options: ReadOptions) => Promise<Reply>,
+): Promise<Reply | MissingContexts> {
+  if (!contexts) return run({})
+  const missing = new Set<string>()
+  const loadContext: LoadContext = (url) => {
+    const known = contexts.get(url)
+    if (known === undefined) missing.add(url)
+    return Promise.resolve(known === undefined ? EMPTY : (known ?? undefined))
+  }
+  const reply = await run({ loadContext })
+  return missing.size > 0 ? { missing: [...missing] } : reply
+}
+
+const EMPTY = '{"@context":{}}'
+
+const buffersOf = (reply: ReadingReply): ArrayBuffer[] => {
+  if (typeof reply === 'string') return []
+  const bytes = reply instanceof Uint8Array ? reply : 'bytes' in reply ? reply.bytes : undefined
+  return bytes ? [bytes.buffer as ArrayBuffer] : []
+}
+
+parentPort!.on('message', (job: ReadingJob) => {
+  void Promise.resolve(doJob(job)).then((reply) => {
+    const message: ThreadMessage<ReadingReply> = { reply }
+    parentPort!.postMessage(message, buffersOf(reply))
+  })
+})
+parentPort!.postMessage('ready' satisfies ThreadMessage<ReadingReply>)

@@ -1,0 +1,146 @@
+// In charge of reading and writing what may take long off the main thread, with limits on time and memory: RDF and SPARQL
+// that others sent, and large graphs in other formats (design 7). Short Turtle and N-Triples are read at once.
+import { setImmediate } from 'node:timers/promises'
+import { openThreads, type Threads, type ThreadsOptions } from './threads.js'
+import type { Converted, KnownContexts, ReadingJob, ReadingReply } from './reading-worker.js'
+import { N_TRIPLES, parseMediaType, TURTLE, type Format } from '../http/media-type.js'
+import { isFailure, problem, type Problem } from '../problem.js'
+import type { ForeignContent } from '../rdf/convert.js'
+import type { Quad } from '../rdf/graph.js'
+import type { LoadContext } from '../rdf/read-json-ld.js'
+import { isReadable, readGraph, readNTriples } from '../rdf/read.js'
+import type { DatasetDescription, QueryAnalysis, UpdateAnalysis } from '../sparql/analysis.js'
+
+export type { Converted } from './reading-worker.js'
+
+export interface Content {
+  readonly body: Buffer
+  readonly contentType: string | undefined
+  /** The document's URI: relative IRIs are resolved against it, and a named graph must have this name. */
+  readonly base: string
+}
+
+/**
+ * Each may be `server.overloaded`, `server.closing` or `internal`. `asker`: for whom the gateway works (`askerOf`); all
+ * askers have the same share. `loadContext`: undefined where no remote contexts are fetched for the asker.
+ */
+export interface Reading {
+  /** The triples of the content. `content.too-large` over a limit on time or memory, else problems as of `readGraph`. */
+  readRdf(asker: string, content: Content, loadContext: LoadContext | undefined): Promise<readonly Quad[] | Problem>
+  /** `convert` of rdf/convert.ts. */
+  convert(
+    asker: string,
+    content: ForeignContent,
+    formats: readonly Format[],
+    loadContext: LoadContext | undefined,
+  ): Promise<Converted | Problem>
+  /** `writeGraph`; `nTriples` must be canonical. */
+  writeRdf(asker: string, nTriples: string, format: Format): Promise<Uint8Array | Problem>
+  /** `analyseQuery` or `analyseUpdate`; `update.time` over a limit. */
+  analyseSparql(
+    asker: string,
+    form: 'query' | 'update',
+    text: string,
+    base: string,
+    dataset: DatasetDescription | undefined,
+  ): Promise<QueryAnalysis | UpdateAnalysis | Problem>
+  close(): Promise<void>
+}
+
+const MEMORY = 512 * 2 ** 20
+
+export function openReading(options: ThreadsOptions = {}): Reading {
+  const threads = openThreads<ReadingJob, ReadingReply>(
+    {
+      script: new URL('./reading-worker.js', import.meta.url),
+      data: undefined,
+      memory: MEMORY,
+      broken: (outOfMemory) =>
+        outOfMemory
+          ? problem('content.too-large', `The content needs more memory than the ${MEMORY} bytes it may take.`)
+          : problem('internal', 'Reading the content broke off.'),
+    },
+    tooLong,
+    options,
+  )
+  return {
+    async readRdf(asker, content, loadContext) {
+      const { body, contentType, base } = content
+      if (contentType === undefined || isShort(content)) {
+        const read = await readGraph(body, contentType, base, { limit: SHORT_GRAPH })
+        if (!isFailure(read) || read.failure !== 'content.too-large') return read
+      }
+      const job = { kind: 'read', body, contentType: contentType!, base } as const
+      const nTriples = await withContexts(threads, asker, job, loadContext)
+      return isFailure(nTriples) ? nTriples : triplesOf(nTriples as string)
+    },
+    convert: (asker, content, formats, loadContext) =>
+      withContexts(threads, asker, { kind: 'convert', content, formats }, loadContext) as Promise<Converted | Problem>,
+    writeRdf: (asker, nTriples, format) =>
+      threads.do(asker, { kind: 'write', nTriples, format }) as Promise<Uint8Array | Problem>,
+    analyseSparql: (asker, form, text, base, dataset) =>
+      threads.do(asker, { kind: 'analyse', form, text, base, dataset }) as Promise<
+        QueryAnalysis | UpdateAnalysis | Problem
+      >,
+    close: threads.close,
+  }
+}
+
+function tooLong({ kind }: ReadingJob, timeLimit: number): Problem {
+  const limit = `the limit of ${timeLimit / 1000} s, and was ended.`
+  if (kind === 'analyse') return problem('update.time', `Reading the query or update took longer than ${limit}`)
+  if (kind === 'write') return problem('server.overloaded', `Writing the document took longer than ${limit}`)
+  return problem('content.too-large', `Reading the content took longer than ${limit} Send it in several requests.`)
+}
+
+// Reading so much takes some milliseconds, whatever it says.
+const SHORT = 32 * 1024
+const SHORT_GRAPH = 1024 * 1024
+const PLAIN: ReadonlySet<string | undefined> = new Set([TURTLE.mediaType, N_TRIPLES.mediaType])
+
+const isShort = ({ body, contentType = '' }: Content): boolean =>
+  body.length === 0 ||
+  !isReadable(contentType) ||
+  (body.length <= SHORT && PLAIN.has(parseMediaType(contentType)?.type))
+
+/** Contexts that name contexts that name contexts. */
+const CONTEXT_ROUNDS = 3
+const MOST_CONTEXTS = 8
+
+type ContextJob = { [Kind in 'read' | 'convert']: Omit<ReadingJob & { kind: Kind }, 'contexts'> }['read' | 'convert']
+
+/** Does the job. Contexts that it names are fetched meanwhile, so that a slow server holds no thread, and the job is done again. */
+async function withContexts(
+  threads: Threads<ReadingJob, ReadingReply>,
+  asker: string,
+  job: ContextJob,
+  loadContext: LoadContext | undefined,
+): Promise<ReadingReply> {
+  const known = new Map<string, string | null>()
+  const contexts: KnownContexts = loadContext && known
+  for (let round = 0; ; round++) {
+    const reply = await threads.do(asker, { ...job, contexts } as ReadingJob)
+    if (!loadContext || typeof reply === 'string' || !('missing' in reply)) return reply
+    if (round === CONTEXT_ROUNDS || known.size + reply.missing.length > MOST_CONTEXTS) return TOO_MANY_CONTEXTS
+    await Promise.all(reply.missing.map(async (url) => known.set(url, (await loadContext(url)) ?? null)))
+  }
+}
+
+const TOO_MANY_CONTEXTS = problem(
+  'content.syntax',
+  `The content names more than ${MOST_CONTEXTS} remote contexts, or contexts that name others more than ${CONTEXT_ROUNDS} levels deep.`,
+)
+
+const SLICE = 64 * 1024
+
+/** The triples of canonical N-Triples, read in slices: other requests are answered between them. */
+async function triplesOf(nTriples: string): Promise<Quad[]> {
+  const triples: Quad[] = []
+  for (let at = 0; at < nTriples.length;) {
+    const end = nTriples.indexOf('\n', at + SLICE) + 1 || nTriples.length
+    for (const triple of readNTriples(nTriples.slice(at, end))!) triples.push(triple)
+    at = end
+    if (at < nTriples.length) await setImmediate()
+  }
+  return triples
+}

@@ -1,0 +1,84 @@
+// In charge of a pool of threads, each limited in time and memory: jobs are taken from a fair queue, and no asker ever holds
+// all threads (design 7).
+import { availableParallelism } from 'node:os'
+import { CLOSING, makeJobQueue, type QueueBounds } from './job-queue.js'
+import { isFailure, type Problem } from '../problem.js'
+import { startThread, type LimitedThread, type ThreadSettings } from '../stores/limited-thread.js'
+
+export interface Threads<Job, Reply> {
+  /** The reply; a Problem where the job waits or runs too long, or breaks off. `asker`: for whom the gateway works. */
+  do(asker: string, job: Job): Promise<Reply | Problem>
+  close(): Promise<void>
+}
+
+export interface ThreadsOptions {
+  /** ms that one job may run. */
+  readonly timeLimit?: number | undefined
+  /** The most threads. */
+  readonly workers?: number | undefined
+  /** How many jobs may wait: of one asker, and of all; and for how many ms. */
+  readonly each?: number | undefined
+  readonly all?: number | undefined
+  readonly patience?: number | undefined
+}
+
+export const TIME_LIMIT_MS = 5000
+/** Two at least, also on one processor: a long job of one asker leaves a thread to the others. */
+const WORKERS = Math.min(4, Math.max(2, availableParallelism()))
+/** Each waiting job holds its text in memory. */
+const EACH = 32
+const ALL = 128
+
+/**
+ * Opens the pool: one warm thread, and more as jobs wait for them.
+ * @param tooLong the answer to a job that runs too long
+ */
+export function openThreads<Job, Reply>(
+  settings: ThreadSettings,
+  tooLong: (job: Job, timeLimit: number) => Problem,
+  options: ThreadsOptions,
+): Threads<Job, Reply> {
+  const { timeLimit = TIME_LIMIT_MS, workers = WORKERS, each = EACH, all = ALL } = options
+  const bounds: QueueBounds = { each, all, held: Math.max(1, workers - 1), patience: options.patience ?? 2 * timeLimit }
+  const jobs = makeJobQueue<Job, Reply>(bounds)
+  const threads = new Set<LimitedThread<Job, Reply>>()
+  const serving: Promise<void>[] = []
+  let busy = 0
+  let closed = false
+
+  async function start(ended?: LimitedThread<Job, Reply>): Promise<LimitedThread<Job, Reply>> {
+    if (ended) threads.delete(ended)
+    const thread = await startThread<Job, Reply>(settings)
+    if (closed) await thread.end(CLOSING)
+    else threads.add(thread)
+    return thread
+  }
+
+  /** One thread's work. A thread that has ended is replaced at once, so that the next job finds a warm one. */
+  async function serve(): Promise<void> {
+    let thread = await start()
+    for (let next = await jobs.take(); next; next = await jobs.take()) {
+      busy++
+      if (thread.ended()) thread = await start(thread)
+      const parts = await thread.do(next.job, { time: timeLimit, tooLong: tooLong(next.job, timeLimit) })
+      next.settle(isFailure(parts) ? parts : parts[0]!)
+      if (thread.ended() && !closed) thread = await start(thread)
+      busy--
+    }
+  }
+
+  serving.push(serve())
+  return {
+    do(asker, job) {
+      const answered = jobs.add(asker, job)
+      if (!closed && busy >= serving.length && serving.length < workers) serving.push(serve())
+      return answered
+    },
+    async close() {
+      closed = true
+      jobs.close()
+      await Promise.all([...threads].map((thread) => thread.end(CLOSING)))
+      await Promise.all(serving)
+    },
+  }
+}

@@ -1,0 +1,50 @@
+// In charge of n3's parser with bounds on the bases and namespaces that a text declares. Uses internals of n3, whose version
+// package.json pins: without a bound, a short text with a long base costs seconds.
+import { Parser, type ParserOptions } from 'n3'
+import { isTooLong, TOO_LONG } from './bases.js'
+
+interface Token {
+  readonly type: string
+  readonly value: string
+}
+
+/** The parser's private members. */
+interface Internals {
+  _base: string
+  _basePath: string
+  _basePathHasDotSegments: boolean
+  _error(message: string, token: Token): unknown
+  _removeDotSegments(iri: string): string
+  _readBaseIRI(token: Token): unknown
+  _readPrefixIRI(token: Token): unknown
+}
+
+const own = Parser.prototype as unknown as Internals
+
+export class BoundedParser extends Parser {
+  private readonly document: string
+
+  constructor(options: ParserOptions) {
+    super(options)
+    this.document = options.baseIRI ?? ''
+  }
+
+  private get internals(): Internals {
+    return this as unknown as Internals
+  }
+
+  _readBaseIRI(token: Token): unknown {
+    const parser = this.internals
+    const next = own._readBaseIRI.call(parser, token)
+    if (isTooLong(parser._base, this.document)) return parser._error(TOO_LONG, token)
+    // Relative IRIs are appended to this path.
+    parser._basePath = parser._removeDotSegments(parser._basePath)
+    parser._basePathHasDotSegments = false
+    return next
+  }
+
+  _readPrefixIRI(token: Token): unknown {
+    if (isTooLong(token.value)) return this.internals._error(TOO_LONG, token)
+    return own._readPrefixIRI.call(this.internals, token)
+  }
+}

@@ -1,0 +1,59 @@
+// In charge of writing the content of another server in another format: RDF and SPARQL results.
+import { blankNode, graphOf, quad, type Graph, type Quad } from './graph.js'
+import type { Format } from '../http/media-type.js'
+import { isFailure, problem, type Problem } from '../problem.js'
+import { readGraph, type ReadOptions } from './read.js'
+import { readResults } from './read-sparql-results.js'
+import { RESULTS_JSON, RESULTS_XML, type Results } from './sparql-results.js'
+import { writeGraph } from './write.js'
+import { writeResults } from './write-sparql-results.js'
+
+export interface ForeignContent {
+  /** As `parseMediaType` gives it. */
+  readonly mediaType: string
+  readonly contentType: string
+  /** The URL it came from: relative IRIs are resolved against it. */
+  readonly url: string
+  readonly body: Uint8Array
+}
+
+export const RESULT_TYPES: ReadonlySet<string> = new Set([RESULTS_JSON, RESULTS_XML])
+
+/** The content in the first of these formats that it has a form in. Problems as those of `readGraph` and `writeGraph`. */
+export async function convert(
+  content: ForeignContent,
+  formats: readonly Format[],
+  options: ReadOptions,
+): Promise<{ readonly format: Format; readonly text: string } | Problem> {
+  const meaning = await meaningOf(content, options)
+  if (isFailure(meaning)) return meaning
+  let failed: Problem | undefined
+  for (const format of formats) {
+    const text = 'kind' in meaning ? writeResults(meaning, format) : writeGraph(meaning, format)
+    if (typeof text === 'string') return { format, text }
+    failed = text ?? failed
+  }
+  return failed ?? problem('negotiation.not-acceptable', `The ${content.mediaType} has no form in an accepted format.`)
+}
+
+async function meaningOf(content: ForeignContent, options: ReadOptions): Promise<Graph | Results | Problem> {
+  const { mediaType, contentType, url } = content
+  const body = Buffer.from(content.body)
+  if (RESULT_TYPES.has(mediaType)) {
+    return readResults(body.toString('utf8'), mediaType) ?? problem('content.syntax', 'it contains no SPARQL results.')
+  }
+  const triples = await readGraph(body, contentType, url, options)
+  return isFailure(triples) ? triples : graphOf(relabelled(triples))
+}
+
+/** Blank nodes are numbered in the order of the content: equal content gives equal bytes, as its entity-tag says. */
+function relabelled(triples: readonly Quad[]): Quad[] {
+  const labels = new Map<string, string>()
+  const own = <T extends Quad['subject'] | Quad['object']>(term: T): T => {
+    if (term.termType !== 'BlankNode') return term
+    const label = labels.get(term.value) ?? `b${labels.size}`
+    labels.set(term.value, label)
+    return blankNode(label) as Quad['subject'] as T
+  }
+  return triples.map(({ subject, predicate, object }) => quad(own(subject), predicate, own(object)))
+}
