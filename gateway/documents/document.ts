@@ -8,15 +8,17 @@ import {
   type StoredGraphsSettings,
 } from '../../cache/stored-graphs.js'
 import type { DescribedApplication } from '../configuration/dataspace.js'
+import type { Reading } from '../evaluation/reading.js'
 import { askFacts, factsOf, type DocumentFacts } from './facts.js'
 import { N_TRIPLES, type Format } from '../http/media-type.js'
 import type { Trace } from '../log.js'
 import { isFailure, type Problem } from '../problem.js'
 import { graphOf, nTriplesOf, type Graph, type Quad } from '../rdf/graph.js'
-import { readNTriples, readStored } from '../rdf/read.js'
+import { readCanonical, readStored } from '../rdf/read.js'
+import { linesBeginning } from '../rdf/sorted-lines.js'
 import type { Awaitable } from '../steps.js'
 import { ONE_PIECE } from '../http/ready-head.js'
-import { excerptOf } from '../stores/excerpt.js'
+import { excerptOf, FACTS } from '../stores/excerpt.js'
 import type { GraphStore } from '../stores/store.js'
 import { isDocumentUri } from '../http/target.js'
 import { writeGraph } from '../rdf/write.js'
@@ -63,19 +65,37 @@ export interface HasFacts {
 }
 
 export function documentOf(iri: string, base: string, graph: Graph): Document {
-  const nTriples = nTriplesOf(graph)
-  let parsed: Graph | undefined = graph
+  const content = { nTriples: nTriplesOf(graph), digest: digestOf(graph.lines) }
+  return documentWith(factsOf(iri, base, graph), content, graph)
+}
+
+function documentWith(
+  facts: DocumentFacts,
+  { nTriples, digest }: Pick<Document, 'nTriples' | 'digest'>,
+  graph?: Graph,
+): Document {
+  let parsed = graph
   return {
-    ...factsOf(iri, base, graph),
+    ...facts,
     nTriples,
-    digest: digestOf(graph.lines),
+    digest,
     graph() {
-      const triples = parsed ?? graphOf(readNTriples(nTriples)!)
+      const triples = parsed ?? graphOf(readCanonical(nTriples))
       parsed = undefined
       return triples
     },
     representations: new Map(),
   }
+}
+
+/** A document of canonical N-Triples. Only the facts are parsed. */
+export function documentOfText(
+  iri: string,
+  base: string,
+  content: Pick<Document, 'nTriples' | 'digest'>,
+): Document {
+  const lines = FACTS.flatMap((property) => linesBeginning(content.nTriples, `<${iri}> <${property}> `))
+  return documentWith(factsOf(iri, base, graphOf(readCanonical(lines.join('\n')))), content)
 }
 
 /**
@@ -84,13 +104,18 @@ export function documentOf(iri: string, base: string, graph: Graph): Document {
  */
 export const MAX_DOCUMENT = 32 * 1024 * 1024
 
+/** In characters of N-Triples: the form of longer ones is computed off the main thread. */
+const QUICKLY_READ = 128 * 1024
+
 /** About the size of the facts of a large document. */
 const LARGE_BYTES = 4096
 
 export const makeDocuments = (
   store: GraphStore,
   base: string,
-  settings: Pick<StoredGraphsSettings<Document, Problem>, 'maxBytes' | 'maxAge' | 'staleIfError' | 'versions' | 'now'>,
+  settings: Pick<StoredGraphsSettings<Document, Problem>, 'maxBytes' | 'maxAge' | 'staleIfError' | 'versions' | 'now'> & {
+    readonly canonical: Reading['canonical']
+  },
 ): Documents =>
   makeStoredGraphs<Document | LargeDocument, Problem>({
     ...settings,
@@ -104,6 +129,11 @@ export const makeDocuments = (
         return facts && !isFailure(facts) ? { ...facts, version, digest: undefined } : facts
       }
       if (nTriples === undefined || isFailure(nTriples)) return nTriples
+      if (nTriples.length > QUICKLY_READ) {
+        // All who wait for it share the answer of the store.
+        const content = await settings.canonical(iri, nTriples)
+        return isFailure(content) ? content : content.nTriples ? documentOfText(iri, base, content) : undefined
+      }
       const triples = readStored(nTriples)
       if (isFailure(triples)) return triples
       return triples.length === 0 ? undefined : documentOf(iri, base, graphOf(triples))

@@ -66,7 +66,7 @@ export function nextState(write: Write): Graph {
 function kindAfter({ method, document, current }: Write, given: readonly Quad[]): 'item' | 'container' {
   const was = current && irisOf(current, document, RDF('type')).includes(DH('Container')) ? 'container' : 'item'
   if (method === 'POST') return was
-  const types = irisOf(graphOf(given), document, RDF('type'))
+  const types = irisOf({ triples: given }, document, RDF('type'))
   const container = types.includes(DH('Container'))
   if (method === 'PUT') return container ? 'container' : 'item'
   return container === types.includes(DH('Item')) ? was : container ? 'container' : 'item'
@@ -118,10 +118,12 @@ function skolemised(content: readonly Quad[], document: string, uuid: () => stri
     return name
   }
   return content.map((t) =>
-    quad(
-      t.subject.termType === 'BlankNode' ? nameOf(t.subject.value) : (t.subject as NamedNode),
-      t.predicate as NamedNode,
-      t.object.termType === 'BlankNode' ? nameOf(t.object.value) : (t.object as NamedNode),
-    ),
+    t.subject.termType !== 'BlankNode' && t.object.termType !== 'BlankNode'
+      ? t
+      : quad(
+          t.subject.termType === 'BlankNode' ? nameOf(t.subject.value) : (t.subject as NamedNode),
+          t.predicate as NamedNode,
+          t.object.termType === 'BlankNode' ? nameOf(t.object.value) : (t.object as NamedNode),
+        ),
   )
 }

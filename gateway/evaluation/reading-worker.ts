@@ -1,11 +1,16 @@
 // In charge of the reading thread: parses RDF and SPARQL that others sent, and writes large graphs, one job after the other.
 import { parentPort } from 'node:worker_threads'
+import { digestOf } from '../../cache/entity-tag.js'
+import type { Version } from '../../versioning/change.js'
 import type { Format } from '../http/media-type.js'
-import { isFailure, problem, type Problem } from '../problem.js'
+import { isFailure, type Problem } from '../problem.js'
+import { canonicalLines } from '../rdf/canonical.js'
 import { convert, type ForeignContent } from '../rdf/convert.js'
 import { graphOf, nTriplesOf } from '../rdf/graph.js'
 import type { LoadContext } from '../rdf/read-json-ld.js'
-import { readGraph, readNTriples, type ReadOptions } from '../rdf/read.js'
+import { NOT_N_TRIPLES, readCanonical, readGraph, type ReadOptions } from '../rdf/read.js'
+import { timeMapTriples } from '../rdf/time-map-triples.js'
+import { writeDifference, type Compared } from '../rdf/write-difference.js'
 import { writeGraph } from '../rdf/write.js'
 import {
   analyseQuery,
@@ -41,10 +46,23 @@ export type ReadingJob =
       readonly contexts: KnownContexts
     }
   | { readonly kind: 'write'; readonly nTriples: string; readonly format: Format }
+  | { readonly kind: 'canonical'; readonly nTriples: string }
+  | {
+      readonly kind: 'timeMap'
+      readonly document: string
+      readonly versions: readonly Version[]
+      readonly format: Format
+    }
+  | { readonly kind: 'difference'; readonly compared: Compared; readonly formats: readonly Format[] }
 
 /** URLs of contexts that the content names and that are not known yet. */
 export interface MissingContexts {
   readonly missing: readonly string[]
+}
+/** A document in canonical N-Triples, and its digest (cache/entity-tag.ts). */
+export interface Canonical {
+  readonly nTriples: string
+  readonly digest: string
 }
 export interface Converted {
   readonly format: Format
@@ -52,7 +70,15 @@ export interface Converted {
 }
 
 /** `read`: canonical N-Triples. `write`: bytes. */
-export type ReadingReply = string | Uint8Array | Converted | MissingContexts | QueryAnalysis | UpdateAnalysis | Problem
+export type ReadingReply =
+  | string
+  | Uint8Array
+  | Canonical
+  | Converted
+  | MissingContexts
+  | QueryAnalysis
+  | UpdateAnalysis
+  | Problem
 
 function doJob(job: ReadingJob): ReadingReply | Promise<ReadingReply> {
   switch (job.kind) {
@@ -69,6 +95,16 @@ function doJob(job: ReadingJob): ReadingReply | Promise<ReadingReply> {
       })
     case 'write':
       return write(job)
+    case 'canonical':
+      return canonical(job)
+    case 'timeMap': {
+      const written = writeGraph(graphOf(timeMapTriples(job.document, job.versions)), job.format)
+      return isFailure(written) ? written : bytesOf(written)
+    }
+    case 'difference': {
+      const written = writeDifference(job.compared, job.formats)
+      return isFailure(written) ? written : { format: written.format, bytes: bytesOf(written.text) }
+    }
   }
 }
 
@@ -80,10 +116,13 @@ async function read(
   return isFailure(triples) ? triples : nTriplesOf(graphOf(triples))
 }
 
+function canonical({ nTriples }: ReadingJob & { kind: 'canonical' }): Canonical | Problem {
+  const lines = canonicalLines(nTriples)
+  return lines ? { nTriples: nTriplesOf({ lines }), digest: digestOf(lines) } : NOT_N_TRIPLES
+}
+
 function write({ nTriples, format }: ReadingJob & { kind: 'write' }): Uint8Array | Problem {
-  const triples = readNTriples(nTriples)
-  if (!triples) return problem('internal', 'The document that is to be written is no N-Triples.')
-  // Its lines are canonical and sorted.
+  const triples = readCanonical(nTriples)
   const written = writeGraph({ triples, lines: nTriples.split('\n').slice(0, -1) }, format)
   return isFailure(written) ? written : bytesOf(written)
 }

@@ -4,7 +4,7 @@ import type { Version } from '../../versioning/change.js'
 import { documentLinks, mementoUri } from '../../versioning/memento/time-map.js'
 import type { Converted } from '../evaluation/reading.js'
 import type { Field, Response } from '../http/exchange.js'
-import { inOrderOf, RDF_FORMATS, type Format } from '../http/media-type.js'
+import { inOrderOf, JSON_FORMAT, RDF_FORMATS, type Format } from '../http/media-type.js'
 import {
   cacheControl,
   findVersion,
@@ -15,11 +15,11 @@ import {
   type HistoryRequest,
 } from './history-request.js'
 import { isFailure, type Problem } from '../problem.js'
-import { JSON_FORMAT, RDF_PATCH } from '../rdf/write-difference.js'
+import { dateTimeInSeconds } from '../rdf/time-map-triples.js'
+import { RDF_PATCH } from '../rdf/write-difference.js'
 import { evaluateConditions, notAcceptable } from '../request/conditions.js'
 import { askerOf } from '../request/context.js'
 import { response } from '../request/respond.js'
-import { dateTimeInSeconds } from './time-map.js'
 
 const FORMATS: readonly Format[] = [...RDF_FORMATS, JSON_FORMAT, RDF_PATCH]
 
@@ -43,7 +43,7 @@ export async function answerDifference(asked: HistoryRequest, earlier: string, l
   const uri = `${mementoUri(document, to.version)}&diff=${from.version.commit}`
   const written = await difference(asked, { uri, from: from.version, to: to.version, formats })
   if (isFailure(written)) return refuse(asked, written, links)
-  const { format, bytes: body } = written
+  const { format, bytes } = written
   const current = { entityTags: [entityTag(`${from.version.commit}..${to.version.commit}`, format.code)] }
   const fields: Field[] = [
     ['ETag', current.entityTags[0]!],
@@ -61,9 +61,9 @@ export async function answerDifference(asked: HistoryRequest, earlier: string, l
 /** From the cache, since versions never change, or from a thread. */
 async function difference(asked: HistoryRequest, { uri, from, to, formats }: Asked): Promise<Converted | Problem> {
   const { history, document, context } = asked
-  const { differences } = context.gateway.caches
+  const { histories } = context.gateway.caches
   const key = `${uri} ${formats.map(({ code }) => code).join()}`
-  const known = differences.get(key)
+  const known = histories.get(key)
   if (known) return known
   const [before, after] = await Promise.all([history.content(document, from), history.content(document, to)])
   if (isFailure(before)) return historyFailed(context, before)
@@ -77,6 +77,6 @@ async function difference(asked: HistoryRequest, { uri, from, to, formats }: Ask
   })
   const compared = { document, uri, from: versionOf(from, before), to: versionOf(to, after) }
   const written = await context.gateway.reading.writeDifference(askerOf(context), compared, formats)
-  if (!isFailure(written)) differences.set(key, written)
+  if (!isFailure(written)) histories.set(key, written)
   return written
 }

@@ -89,8 +89,13 @@ export function nTriplesTerm(term: Term): string {
   }
 }
 
-export const nTriplesLine = ({ subject, predicate, object }: Quad): string =>
-  `${nTriplesTerm(subject)} ${nTriplesTerm(predicate)} ${nTriplesTerm(object)} .`
+/** The lines of triples that were read from canonical N-Triples: writing them again would take most of the time of a write. */
+const LINES = new WeakMap<Quad, string>()
+export const rememberLine = (triple: Quad, line: string): unknown => LINES.set(triple, line)
+
+export const nTriplesLine = (triple: Quad): string =>
+  LINES.get(triple) ??
+  `${nTriplesTerm(triple.subject)} ${nTriplesTerm(triple.predicate)} ${nTriplesTerm(triple.object)} .`
 
 /** Order of UTF-8 bytes (`LC_ALL=C sort`), which UTF-16 keeps except between surrogates and U+E000 to U+FFFF. */
 export function compareAsBytes(a: string, b: string): number {
@@ -117,14 +122,14 @@ export function graphOf(triples: Iterable<Quad>): Graph {
 }
 
 /** The graph as one N-Triples document. */
-export const nTriplesOf = ({ lines }: Graph): string => (lines.length === 0 ? '' : lines.join('\n') + '\n')
+export const nTriplesOf = ({ lines }: Pick<Graph, 'lines'>): string => (lines.length === 0 ? '' : lines.join('\n') + '\n')
 
 /** The values of a property of a subject, IRIs and literals alike, as strings. */
 export const valuesOf = (graph: Graph, subject: string, predicate: string): string[] =>
   graph.triples.filter((t) => t.subject.value === subject && t.predicate.value === predicate).map((t) => t.object.value)
 
 /** The IRIs among the values of a property of a subject. */
-export const irisOf = (graph: Graph, subject: string, predicate: string): string[] =>
+export const irisOf = (graph: Pick<Graph, 'triples'>, subject: string, predicate: string): string[] =>
   graph.triples
     .filter((t) => t.subject.value === subject && t.predicate.value === predicate && t.object.termType === 'NamedNode')
     .map((t) => t.object.value)

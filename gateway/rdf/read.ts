@@ -2,7 +2,7 @@
 // slow to read: evaluation/reading.ts reads it off the main thread.
 import { Parser } from 'n3'
 import { BoundedParser } from './bounded-parser.js'
-import { flawOf, quad, type Quad } from './graph.js'
+import { flawOf, quad, rememberLine, type Quad } from './graph.js'
 import { charsetFlaw, decodeText } from '../http/body.js'
 import { parseMediaType } from '../http/media-type.js'
 import { isFailure, problem, type Problem } from '../problem.js'
@@ -145,9 +145,21 @@ export function readNTriples(text: string): Quad[] | undefined {
   }
 }
 
+/** The triples of canonical N-Triples, which have no flaw, in the order of its lines. */
+export function readCanonical(nTriples: string): Quad[] {
+  const triples = new Parser({ format: 'N-Triples', blankNodePrefix: '_:' }).parse(nTriples)
+  const lines = nTriples.split('\n')
+  triples.forEach((triple, i) => rememberLine(triple, lines[i]!))
+  return triples
+}
+
 /** The triples of N-Triples that a store has answered; `store.failed` when it is malformed. */
-export const readStored = (text: string): Quad[] | Problem =>
-  readNTriples(text) ?? problem('store.failed', 'The triplestore answered with something that is not N-Triples.')
+export const readStored = (text: string): Quad[] | Problem => readNTriples(text) ?? NOT_N_TRIPLES
+
+export const NOT_N_TRIPLES = problem(
+  'store.failed',
+  'The triplestore answered with something that is not N-Triples.',
+)
 
 /**
  * The quads of a TriG document, such as a configuration file; or its first error and the line of it, from 1. Blank nodes of

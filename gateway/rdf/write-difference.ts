@@ -6,7 +6,7 @@ import {
   rdfPatchOf,
   type DocumentDifference,
 } from '../../versioning/memento/difference.js'
-import type { Format } from '../http/media-type.js'
+import { JSON_FORMAT, type Format } from '../http/media-type.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { graphOf, iri, nTriplesOf, quad, triple, typed, type Quad, type Term } from './graph.js'
 import { readNTriples } from './read.js'
@@ -15,7 +15,6 @@ import { writeGraph } from './write.js'
 
 const rdfPatch = 'application/rdf-patch'
 export const RDF_PATCH: Format = { mediaType: rdfPatch, code: 'rdfp', contentType: `${rdfPatch};charset=UTF-8` }
-export const JSON_FORMAT: Format = { mediaType: 'application/json', code: 'json', contentType: 'application/json' }
 
 /** Two versions of a document, and the URI of their difference. */
 export interface Compared {

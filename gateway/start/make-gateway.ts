@@ -11,7 +11,7 @@ import type { Settings } from '../configuration/settings.js'
 import { makeLocks, type Locks } from '../documents/locks.js'
 import { SIGN_UPS } from '../endpoints/sign-up.js'
 import { openPool } from '../evaluation/pool.js'
-import { openReading } from '../evaluation/reading.js'
+import { openReading, type Reading } from '../evaluation/reading.js'
 import { membersOf, type Dataspace, type Gateway } from '../gateway.js'
 import { makeTargetParser, siteOf } from '../http/target.js'
 import type { Identities } from '../identity/identities.js'
@@ -44,7 +44,7 @@ export async function makeGateway(parts: Parts, closers: Closer[]): Promise<Gate
   const { destinations, fetcher, proxied } = openFetchers(settings, described, closers)
   const threads = openThreads(settings, closers)
   const locks = makeLocks()
-  const dataspaces = await openDataspaces(parts, locks, closers)
+  const dataspaces = await openDataspaces(parts, locks, threads.reading, closers)
   const site = siteOf(membersOf(dataspaces), ENDPOINT_NAMES)
   const readProfile = makeReadProfile(site, fetcher, threads.reading)
   const { identities, close } = await openIdentities(settings, destinations, { readProfile, log, now })
@@ -104,11 +104,12 @@ function openFetchers(settings: Settings, described: readonly DescribedDataspace
 async function openDataspaces(
   { settings, dataspaces, certificates, openStore, log, now }: Parts,
   locks: Locks,
+  reading: Reading,
   closers: Closer[],
 ): Promise<readonly Dataspace[]> {
   const stores = makeStores(settings, openStore)
   closers.push(stores.close)
-  const cacheOf = makeCaches(settings, 2 * dataspaces.length, now)
+  const cacheOf = makeCaches(settings, 2 * dataspaces.length, now, reading.canonical)
   const opened: Dataspace[] = []
   for (const each of dataspaces) {
     const surroundings = { settings, certificates, open: stores.open, cacheOf, locks, log, now }

@@ -5,6 +5,7 @@ import { agentDocuments } from '../agents/agent-documents.js'
 import type { Certificates } from './certificates.js'
 import { makeAccess } from '../rules/compiled-rules.js'
 import type { DescribedApplication, DescribedDataspace } from '../configuration/dataspace.js'
+import type { Reading } from '../evaluation/reading.js'
 import { makeDocuments } from '../documents/document.js'
 import { makeFacts } from '../documents/facts.js'
 import type { Application, ApplicationCache, Dataspace } from '../gateway.js'
@@ -21,7 +22,12 @@ import type { GraphStore } from '../stores/store.js'
 export type CacheOf = (application: DescribedDataspace['endUser'], store: GraphStore) => ApplicationCache
 
 /** The bytes are shared out among the documents and results of all applications. Versions belong to a store, which applications may share. */
-export function makeCaches(settings: Settings, applications: number, now: () => number): CacheOf {
+export function makeCaches(
+  settings: Settings,
+  applications: number,
+  now: () => number,
+  canonical: Reading['canonical'],
+): CacheOf {
   const versionsOf = new Map<GraphStore, GraphVersions>()
   // A quarter is for the caches that belong to no application (caches.ts).
   const maxBytes = settings.cache === 'off' ? 0 : Math.floor((0.75 * settings.cache) / (2 * applications))
@@ -34,7 +40,7 @@ export function makeCaches(settings: Settings, applications: number, now: () => 
     const shared = { maxAge, staleIfError, versions, now }
     return {
       versions,
-      documents: makeDocuments(store, base, { ...shared, maxBytes: Math.floor(0.9 * maxBytes) }),
+      documents: makeDocuments(store, base, { ...shared, canonical, maxBytes: Math.floor(0.9 * maxBytes) }),
       facts: makeFacts(store, base, { ...shared, maxBytes: Math.floor(0.1 * maxBytes) }),
       results: makeStoredResults({ maxBytes, maxAge, versions, now }),
     }

@@ -5,8 +5,11 @@ import { ACL, CERT, DCT, RDF, SOLID } from '../rdf/vocabulary.js'
 /** `facts`: types, owners and dates of the graph's own IRI; `profile`: what a profile says of agents: their keys, delegates and issuers. */
 export type ExcerptKind = 'facts' | 'profile'
 
+/** The properties of a document that decisions and preconditions rest on. */
+export const FACTS: readonly string[] = [RDF('type'), ACL('owner'), DCT('created'), DCT('modified')]
+
 const PROPERTIES: Readonly<Record<ExcerptKind, readonly string[]>> = {
-  facts: [RDF('type'), ACL('owner'), DCT('created'), DCT('modified')],
+  facts: FACTS,
   profile: [CERT('key'), CERT('modulus'), CERT('exponent'), ACL('delegates'), SOLID('oidcIssuer')],
 }
 
