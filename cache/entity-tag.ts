@@ -3,15 +3,18 @@ import { createHash } from 'node:crypto'
 
 /**
  * The digest of a set of canonical N-Triples lines (without line ends), independent of their order: the sum of the SHA-256
- * of each line, in eight lanes modulo 2^32. One pass; only the sum is in memory.
+ * of each line, in eight lanes modulo 2^32. One pass; only the sum is in memory. `start`: the digest of other lines before.
  */
-export function makeDigest(): { add(line: string): void; value(): string } {
+export function makeDigest(start?: string): { add(line: string): void; remove(line: string): void; value(): string } {
   const sum = new Uint32Array(8)
+  if (start !== undefined) new Uint8Array(sum.buffer).set(Buffer.from(start, 'base64url'))
+  const count = (line: string, sign: 1 | -1): void => {
+    const hash = createHash('sha256').update(line).digest()
+    for (let lane = 0; lane < 8; lane++) sum[lane] = sum[lane]! + sign * hash.readUInt32LE(lane * 4)
+  }
   return {
-    add(line) {
-      const hash = createHash('sha256').update(line).digest()
-      for (let lane = 0; lane < 8; lane++) sum[lane] = sum[lane]! + hash.readUInt32LE(lane * 4)
-    },
+    add: (line) => count(line, 1),
+    remove: (line) => count(line, -1),
     value: () => Buffer.from(sum.buffer).toString('base64url'),
   }
 }
@@ -20,6 +23,17 @@ export function digestOf(lines: Iterable<string>): string {
   const digest = makeDigest()
   for (const line of lines) digest.add(line)
   return digest.value()
+}
+
+/** The digest of a set after a change of some lines. */
+export function changedDigest(
+  digest: string,
+  { added, removed }: { readonly added: readonly string[]; readonly removed: readonly string[] },
+): string {
+  const next = makeDigest(digest)
+  for (const line of removed) next.remove(line)
+  for (const line of added) next.add(line)
+  return next.value()
 }
 
 /** The strong entity-tag of a state in a format: each format has its own (spec 4.6). */

@@ -17,6 +17,8 @@ export interface Stored<Value> {
 export interface StoredGraphs<Value, Failure> {
   /** The cached graph where it is fresh, at once; else the answer of the store: one request at a time for a graph. */
   get(graph: string): Stored<Value> | Promise<Stored<Value> | Failure>
+  /** The cached graph where it is fresh: the store is not asked. */
+  cached(graph: string): Stored<Value> | undefined
   /** True where `get` answers at once. */
   has(graph: string): boolean
   /** The answer of the store now, whatever is cached: a writer must not overwrite a state that it has not seen. */
@@ -55,6 +57,11 @@ export function makeStoredGraphs<Value extends object, Failure extends object>(
   const { valid, store, grown, bytes } = makeEntries<Value>(settings)
   const shared = makeShared<Stored<Value> | Failure>()
 
+  function fresh(graph: string): Stored<Value> | undefined {
+    const stored = valid(graph)
+    return stored && now() - stored.answeredAt <= maxAge ? stored : undefined
+  }
+
   async function fetch(graph: string): Promise<Stored<Value> | Failure> {
     const asOf = versions.of(graph)
     const answer = await ask(graph)
@@ -76,14 +83,9 @@ export function makeStoredGraphs<Value extends object, Failure extends object>(
   }
 
   return {
-    get(graph) {
-      const stored = valid(graph)
-      return stored && now() - stored.answeredAt <= maxAge ? stored : fetchOnce(graph)
-    },
-    has(graph) {
-      const stored = valid(graph)
-      return stored !== undefined && now() - stored.answeredAt <= maxAge
-    },
+    get: (graph) => fresh(graph) ?? fetchOnce(graph),
+    cached: fresh,
+    has: (graph) => fresh(graph) !== undefined,
     fetch,
     put(graph, value, asOf) {
       const isLast = versions.of(graph) === asOf

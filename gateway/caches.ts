@@ -1,11 +1,14 @@
 // In charge of the caches that belong to no application: functions of a text or of Git's id of a content. Bounded by bytes.
 import { LRUCache } from 'lru-cache'
+import type { Converted } from './evaluation/reading.js'
 import type { Format } from './http/media-type.js'
 import type { QueryAnalysis, UpdateAnalysis } from './sparql/analysis.js'
 
 export interface GatewayCaches {
   /** Mementos ready to be sent, by Git's id of the content and the format: neither changes. */
   readonly mementos: ByteCache<Buffer>
+  /** Differences between versions, by their URI and the accepted formats; long TimeMaps, by URI and entity-tag. */
+  readonly histories: ByteCache<Converted>
   /** The RDF format that an Accept field prefers. */
   readonly formats: ByteCache<Format>
   /** Analysed queries and updates, by text, base and dataset. */
@@ -24,7 +27,8 @@ export interface ByteCache<Value extends object> {
 export function makeGatewayCaches(maxBytes: number): GatewayCaches {
   const sizeOfAnalysis = ({ text }: { readonly text: string }): number => 1024 + 4 * text.length
   return {
-    mementos: byteCache<Buffer>(maxBytes / 2, ({ length }) => 128 + length),
+    histories: byteCache<Converted>(maxBytes / 8, ({ bytes }) => 128 + bytes.length),
+    mementos: byteCache<Buffer>((3 * maxBytes) / 8, ({ length }) => 128 + length),
     formats: byteCache<Format>(Math.min(maxBytes / 8, 2 ** 20), () => 64),
     queries: byteCache<QueryAnalysis>((3 * maxBytes) / 16, sizeOfAnalysis),
     updates: byteCache<UpdateAnalysis>((3 * maxBytes) / 16, sizeOfAnalysis),

@@ -1,11 +1,13 @@
 // In charge of what a running gateway is: its dataspaces with their stores and compiled rules, as one value.
 import type { GraphVersions } from '../cache/graph-versions.js'
+import type { StoredGraphs } from '../cache/stored-graphs.js'
 import type { StoredResults } from '../cache/stored-results.js'
 import type { AuthorizationIndex } from '../policies/authorizations/authorization-index.js'
 import type { WebIdVerifier } from '../policies/identity/webid.js'
 import type { History } from '../versioning/history.js'
 import type { DescribedApplication } from './configuration/configuration.js'
 import type { Documents } from './documents/document.js'
+import type { DocumentFacts } from './documents/facts.js'
 import type { EvaluationPool } from './evaluation/pool.js'
 import type { Reading } from './evaluation/reading.js'
 import type { JournalledStore } from './mirror/journalled-store.js'
@@ -43,6 +45,8 @@ export interface Application extends DescribedApplication {
 export interface ApplicationCache {
   readonly versions: GraphVersions
   readonly documents: Documents
+  /** Of documents that are not cached: answers to clients that may not read them leave nothing else. */
+  readonly facts: StoredGraphs<DocumentFacts, Problem>
   readonly results: StoredResults
 }
 

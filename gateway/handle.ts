@@ -103,7 +103,8 @@ type Refuse = (reason: Problem, links?: Response['fields']) => Response
 
 /** From the look-up on, where the gateway decides. */
 function decided(asked: Asked, route: DecidedRoute, refuse: Refuse): Awaitable<Response> {
-  const facts = lookUp(asked.context, asked.target as OwnTarget)
+  const { context, content } = asked
+  const facts = lookUp(context, asked.target as OwnTarget, route.needs(context.request.method, content))
   return facts instanceof Promise
     ? facts.then((found) => decidedOn(found, asked, route, refuse))
     : decidedOn(facts, asked, route, refuse)

@@ -66,6 +66,14 @@ export interface History {
    */
   versions(document: string, patience: number): Promise<{ versions: readonly Version[]; pending: boolean } | Setback>
   /**
+   * What is remembered (`excerptOf`) of the content that a deleted document had last: without reading that content, where the
+   * gateway deleted it. Undefined: it never had any. Waits and `pending` as in `versions`.
+   */
+  lastExcerpt(
+    document: string,
+    patience: number,
+  ): Promise<{ readonly excerpt: string | undefined; readonly pending: boolean } | Setback>
+  /**
    * The version that a commit id names, or the first 4 or more of its hex digits: an own version of the document; or,
    * for the full id of another commit of the branch, the newest version at or before it. Undefined: none; 'ambiguous':
    * several.

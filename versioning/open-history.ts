@@ -5,7 +5,8 @@ import { caughtSetback, isFailure, type Setback } from './failure.js'
 import { documentOfPath, documentPath, LONGEST_PATH } from './git/document-path.js'
 import { blobId } from './git/fast-import.js'
 import type { History, NewChange, OpenEntry, OperatorLog } from './history.js'
-import { openDatabase } from './journal/database.js'
+import { openDatabase, type Database } from './journal/database.js'
+import { remembering, rememberedExcerpt, type ExcerptOf } from './journal/excerpts.js'
 import { openJournal, type Journal, type JournalLimits } from './journal/journal.js'
 import type { RelayPauses } from './journal/pauses.js'
 import { startRelay, type Relay } from './journal/relay.js'
@@ -30,6 +31,8 @@ export interface HistoryOptions {
    */
   readonly durableDone?: boolean
   readonly pauses?: Partial<RelayPauses>
+  /** The part of a deleted document that `lastExcerpt` gives. Default: all of it, which is not remembered. */
+  readonly excerptOf?: ExcerptOf
 }
 
 const LIMITS: JournalLimits = { entries: 100_000, bytes: 2 ** 30 }
@@ -37,6 +40,8 @@ const PAUSES: RelayPauses = { shortest: 1000, longest: 60_000, parked: 60_000, g
 const STOP_MS = 2000
 
 interface HistoryParts {
+  readonly database: Database
+  readonly excerptOf: ExcerptOf | undefined
   readonly journal: Journal
   readonly index: VersionIndex
   readonly relay: Relay
@@ -48,13 +53,13 @@ interface HistoryParts {
 
 /** A Setback where the folder cannot be used. An unusable repository shows in `status`: changes wait for it. */
 export async function openHistory(options: HistoryOptions): Promise<History | Setback> {
-  const { folder, repository, base, prefix, now, log, durableDone = false } = options
+  const { folder, repository, base, prefix, now, log, durableDone = false, excerptOf } = options
   const database = await openDatabase(folder, log)
   if (isFailure(database)) return database
   const pathOf = (document: string): string => documentPath(document, base, prefix)
   try {
     const limits = { ...LIMITS, ...options.limits }
-    const journal = await openJournal({ database, pathOf, now, limits, durableDone })
+    const journal = await openJournal({ database, pathOf, now, limits, durableDone, excerptOf })
     const index = await openVersionIndex(database, JSON.stringify([1, repository.name, base, prefix]))
     const isDocument = (path: string): boolean => documentOfPath(path, base, prefix) !== undefined
     const pauses = { ...PAUSES, ...options.pauses }
@@ -63,7 +68,7 @@ export async function openHistory(options: HistoryOptions): Promise<History | Se
       await relay.stop(STOP_MS)
       await database.close()
     }
-    return historyOf({ journal, index, relay, repository, pathOf, close })
+    return historyOf({ database, excerptOf, journal, index, relay, repository, pathOf, close })
   } catch (error) {
     await database.close()
     return caughtSetback(error)
@@ -97,6 +102,7 @@ function historyOf(parts: HistoryParts): History {
       const versions = await index.versions(pathOf(document)).catch(caughtSetback)
       return isFailure(versions) ? versions : { versions, pending }
     },
+    lastExcerpt: (document, patience) => lastExcerpt(parts, document, patience).catch(caughtSetback),
     async resolve(document, commit, patience) {
       if (!/^[0-9a-f]{4,40}$/i.test(commit)) return undefined
       const id = commit.toLowerCase()
@@ -169,6 +175,29 @@ async function latest(parts: HistoryParts, document: string, patience: number): 
   if (change) return change.content
   const [blob] = await index.blobsOf([pathOf(document)])
   return contentOf(parts, document, { commit: index.head()!, blob })
+}
+
+async function lastExcerpt(
+  parts: HistoryParts,
+  document: string,
+  patience: number,
+): Promise<{ excerpt: string | undefined; pending: boolean } | Setback> {
+  const { database, excerptOf, journal, index, pathOf } = parts
+  const newest = journal.newest(document)
+  // Deleted a moment ago: it was remembered with the change, and nothing else of it has to be waited for.
+  const atHand = newest && newest.size === undefined && journal.open(document).length === 0
+  const fresh = atHand ? await rememberedExcerpt(database, document, undefined) : undefined
+  if (fresh !== undefined) return { excerpt: fresh, pending: false }
+  const pending = !(await settled(parts, patience, document))
+  const last = await index.lastContent(pathOf(document))
+  if (pending || last?.blob === undefined) return { excerpt: undefined, pending }
+  const known = await rememberedExcerpt(database, document, last.blob)
+  if (known !== undefined) return { excerpt: known, pending }
+  const content = await contentOf(parts, document, last)
+  if (content === undefined || isFailure(content)) return content ?? { excerpt: undefined, pending }
+  const excerpt = excerptOf ? excerptOf(document, content) : content
+  if (excerptOf) void database.write([remembering(document, last.blob, excerpt)], false, 'drop')
+  return { excerpt, pending }
 }
 
 async function isLatest(

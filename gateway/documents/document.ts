@@ -7,53 +7,21 @@ import {
   type StoredGraphs,
   type StoredGraphsSettings,
 } from '../../cache/stored-graphs.js'
-import type { Mode } from '../../policies/authorizations/authorization.js'
-import type { Decision } from '../../policies/decide.js'
 import type { DescribedApplication } from '../configuration/dataspace.js'
 import type { Reading } from '../evaluation/reading.js'
-import { typesOf } from './hierarchy.js'
+import { askFacts, factsOf, type DocumentFacts } from './facts.js'
 import { N_TRIPLES, type Format } from '../http/media-type.js'
 import type { Trace } from '../log.js'
-import { lastModifiedOf } from './next-state.js'
 import { isFailure, type Problem } from '../problem.js'
-import { graphOf, nTriplesOf, valuesOf, type Graph } from '../rdf/graph.js'
+import { graphOf, nTriplesOf, type Graph, type Quad } from '../rdf/graph.js'
 import { readCanonical, readStored } from '../rdf/read.js'
+import { linesBeginning } from '../rdf/sorted-lines.js'
 import type { Awaitable } from '../steps.js'
-import type { ReadyHead } from '../http/exchange.js'
 import { ONE_PIECE } from '../http/ready-head.js'
+import { excerptOf, FACTS } from '../stores/excerpt.js'
 import type { GraphStore } from '../stores/store.js'
-import { wholeText } from '../stores/whole-text.js'
 import { isDocumentUri } from '../http/target.js'
-import { ACL, DCT, RDF } from '../rdf/vocabulary.js'
 import { writeGraph } from '../rdf/write.js'
-
-/** The facts of a document of any size: access rests on them. */
-export interface DocumentFacts {
-  readonly iri: string
-  readonly types: readonly string[]
-  readonly owners: readonly string[]
-  /** Milliseconds since the epoch. */
-  readonly lastModified: number | undefined
-  /** Decisions on this very state, by mode and agent. */
-  readonly decisions: Decisions
-}
-
-export type Decisions = Readonly<Record<Mode, Map<string, RememberedDecision>>>
-
-export interface RememberedDecision {
-  /** The version of the rules: the decision is valid while they have no later one. */
-  readonly version: number
-  readonly decision: Decision
-  /** The heads of the responses that rest on the decision, by the code of the format. */
-  readonly heads: Readonly<Record<200 | 304, Map<string, ReadyHead>>>
-}
-
-const noDecisions = (): Decisions => ({
-  Read: new Map(),
-  Write: new Map(),
-  Append: new Map(),
-  Control: new Map(),
-})
 
 export interface Document extends DocumentFacts {
   /** Canonical N-Triples. */
@@ -82,11 +50,18 @@ export interface LargeDocument extends DocumentFacts {
 
 export const isLarge = (document: DocumentFacts): document is LargeDocument => 'version' in document
 
+/** Whether the content is here, and not the facts alone. */
+export const isWhole = (document: DocumentFacts): document is Document => 'nTriples' in document
+
 /** The documents of an application: from the cache, or from the store. */
 export type Documents = StoredGraphs<Document | LargeDocument, Problem>
 
 export interface HasDocuments {
   readonly cache: { readonly documents: Documents }
+}
+
+export interface HasFacts {
+  readonly cache: HasDocuments['cache'] & { readonly facts: StoredGraphs<DocumentFacts, Problem> }
 }
 
 export function documentOf(iri: string, base: string, graph: Graph): Document {
@@ -113,23 +88,15 @@ function documentWith(
   }
 }
 
-/** A document of canonical N-Triples. Only the triples about it are parsed, on which facts rest: their lines are together. */
-function documentOfText(iri: string, base: string, content: Pick<Document, 'nTriples' | 'digest'>): Document {
-  const { nTriples } = content
-  const beginning = `<${iri}> `
-  const start = nTriples.startsWith(beginning) ? 0 : nTriples.indexOf(`\n${beginning}`) + 1
-  let end = start
-  while (nTriples.startsWith(beginning, end)) end = nTriples.indexOf('\n', end) + 1
-  return documentWith(factsOf(iri, base, graphOf(readCanonical(nTriples.slice(start, end)))), content)
+/** A document of canonical N-Triples. Only the facts are parsed. */
+export function documentOfText(
+  iri: string,
+  base: string,
+  content: Pick<Document, 'nTriples' | 'digest'>,
+): Document {
+  const lines = FACTS.flatMap((property) => linesBeginning(content.nTriples, `<${iri}> <${property}> `))
+  return documentWith(factsOf(iri, base, graphOf(readCanonical(lines.join('\n')))), content)
 }
-
-const factsOf = (iri: string, base: string, graph: Graph): DocumentFacts => ({
-  iri,
-  types: typesOf(graph, iri, base),
-  owners: valuesOf(graph, iri, ACL('owner')),
-  lastModified: lastModifiedOf(graph, iri),
-  decisions: noDecisions(),
-})
 
 /**
  * In bytes of N-Triples. Every request about a document reads all of it, so a document that clients keep appending to
@@ -157,7 +124,10 @@ export const makeDocuments = (
     async ask(iri) {
       const version = settings.versions.of(iri)
       const nTriples = await store.read(iri)
-      if (isFailure(nTriples) && nTriples.failure === 'store.too-large') return describeLarge(store, iri, base, version)
+      if (isFailure(nTriples) && nTriples.failure === 'store.too-large') {
+        const facts = await askFacts(store, iri, base)
+        return facts && !isFailure(facts) ? { ...facts, version, digest: undefined } : facts
+      }
       if (nTriples === undefined || isFailure(nTriples)) return nTriples
       if (nTriples.length > QUICKLY_READ) {
         // All who wait for it share the answer of the store.
@@ -170,24 +140,6 @@ export const makeDocuments = (
     },
   })
 
-const FACTS = [RDF('type'), ACL('owner'), DCT('created'), DCT('modified')].map((iri) => `<${iri}>`).join(' ')
-const MAX_FACTS = 1024 * 1024
-
-/** Asks for the facts only. `version`: the graph's, before the store was asked anything about it. */
-async function describeLarge(
-  store: GraphStore,
-  iri: string,
-  base: string,
-  version: number,
-): Promise<LargeDocument | Problem> {
-  const query = `CONSTRUCT { <${iri}> ?p ?o } WHERE { VALUES ?p { ${FACTS} } GRAPH <${iri}> { <${iri}> ?p ?o } }`
-  const text = await wholeText(store.query(query, 'application/n-triples'), MAX_FACTS)
-  if (isFailure(text)) return text
-  const triples = readStored(text)
-  if (isFailure(triples)) return triples
-  return { ...factsOf(iri, base, graphOf(triples)), version, digest: undefined }
-}
-
 /** The document from the cache, else from the store. */
 export function readDocument(
   { cache }: HasDocuments,
@@ -196,6 +148,30 @@ export function readDocument(
 ): Awaitable<Stored<Document | LargeDocument> | Problem> {
   const found = cache.documents.get(iri)
   return found instanceof Promise ? trace.store(found) : found
+}
+
+/** The facts: those of the cached document, those that are cached themselves, else the store is asked for them alone. */
+export function readFacts(
+  { cache }: HasFacts,
+  iri: string,
+  trace: Trace,
+): Awaitable<Stored<DocumentFacts> | Problem> {
+  const found = cache.documents.cached(iri) ?? cache.facts.get(iri)
+  return found instanceof Promise ? trace.store(found) : found
+}
+
+/**
+ * What the document says of agents as a profile: all that is read of it for a client who is not identified yet, whoever may
+ * read it. The cached document will do while the store fails.
+ */
+export async function readProfile(
+  { cache, store }: HasDocuments & { readonly store: GraphStore },
+  iri: string,
+): Promise<readonly Quad[] | undefined | Problem> {
+  const asked = await store.excerpt(iri, 'profile')
+  const cached = isFailure(asked) && asked.failure !== 'store.too-large' ? cache.documents.cached(iri)?.value : undefined
+  const text = cached && isWhole(cached) ? excerptOf(cached.nTriples, iri, 'profile') : asked
+  return text === undefined || isFailure(text) ? text : readStored(text)
 }
 
 /** The document as the store has it now. */

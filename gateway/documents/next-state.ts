@@ -13,11 +13,12 @@ import {
   type Quad,
 } from '../rdf/graph.js'
 import { readNTriples } from '../rdf/read.js'
+import { linesBeginning } from '../rdf/sorted-lines.js'
 import { isKind, isRoot, parentOf } from './hierarchy.js'
 import { ACL, DCT, DEF, DH, RDF, SIOC, XSD } from '../rdf/vocabulary.js'
 
 /** When the document was last changed: the latest of dct:created and dct:modified, in ms since the epoch. */
-export function lastModifiedOf(graph: Graph, document: string): number | undefined {
+export function lastModifiedOf(graph: Pick<Graph, 'triples'>, document: string): number | undefined {
   const times = [DCT('created'), DCT('modified')]
     .flatMap((property) => valuesOf(graph, document, property))
     .map((value) => Date.parse(value))
@@ -26,7 +27,8 @@ export function lastModifiedOf(graph: Graph, document: string): number | undefin
 }
 
 const ON_CREATION = [DCT('created'), DCT('creator'), ACL('owner')]
-const MANAGED = new Set([...ON_CREATION, DCT('modified'), SIOC('has_parent'), SIOC('has_container')])
+/** The properties of a document that the gateway manages itself. */
+export const MANAGED: ReadonlySet<string> = new Set([...ON_CREATION, DCT('modified'), SIOC('has_parent'), SIOC('has_container')])
 
 /** The triples that clients gave: all but the managed ones; with dh:Container, which clients choose. */
 export const clientTriples = (triples: readonly Quad[], document: string): Quad[] =>
@@ -37,42 +39,46 @@ const isManaged = ({ subject, predicate, object }: Quad, document: string): bool
   (MANAGED.has(predicate.value) || (predicate.value === RDF('type') && isKind(object.value)))
 
 export interface Write {
-  readonly method: 'PUT' | 'POST' | 'PATCH'
   readonly document: string
   /** The application's base: the root document's URI. */
   readonly base: string
-  /** Undefined when the document does not exist yet. */
+  /** Undefined when the document does not exist yet; its managed triples will do. */
   readonly current: Graph | undefined
-  /** PUT, POST: the triples of the body. PATCH: the triples after the update. */
+  /** The triples of the body. */
   readonly content: readonly Quad[]
   readonly agent: string | undefined
   readonly now: number
   readonly uuid: () => string
 }
 
-/** The state after the write. For an existing document `dct:modified` grows strictly, whatever the clock says. */
+/** The state after a PUT. For an existing document `dct:modified` grows strictly, whatever the clock says. */
 export function nextState(write: Write): Graph {
-  const { method, document, base, current, content } = write
+  const { document, base, current, content } = write
   const given = skolemised(content, document, write.uuid)
-  const existing = method === 'POST' && current ? skolemised(current.triples, document, write.uuid) : []
+  const types = irisOf({ triples: given }, document, RDF('type'))
   return graphOf([
-    ...[...existing, ...given].filter((t) => !isManaged(t, document)),
-    ...hierarchyTriples(document, base, kindAfter(write, given)),
+    ...given.filter((t) => !isManaged(t, document)),
+    ...hierarchyTriples(document, base, kindOf('PUT', [], (type) => types.includes(type))),
     ...(current ? provenanceAfter(current, document, write.now) : provenanceOfNew(write)),
   ])
 }
 
+type Kind = 'item' | 'container'
+
 /** PUT decides it by dh:Container, POST leaves it, PATCH changes it only where it leaves exactly one of both types. */
-function kindAfter({ method, document, current }: Write, given: readonly Quad[]): 'item' | 'container' {
-  const was = current && irisOf(current, document, RDF('type')).includes(DH('Container')) ? 'container' : 'item'
+export function kindOf(
+  method: 'PUT' | 'POST' | 'PATCH',
+  before: readonly string[],
+  isGiven: (type: string) => boolean,
+): Kind {
+  const was = before.includes(DH('Container')) ? 'container' : 'item'
   if (method === 'POST') return was
-  const types = irisOf({ triples: given }, document, RDF('type'))
-  const container = types.includes(DH('Container'))
+  const container = isGiven(DH('Container'))
   if (method === 'PUT') return container ? 'container' : 'item'
-  return container === types.includes(DH('Item')) ? was : container ? 'container' : 'item'
+  return container === isGiven(DH('Item')) ? was : container ? 'container' : 'item'
 }
 
-function hierarchyTriples(document: string, base: string, kind: 'item' | 'container'): Quad[] {
+export function hierarchyTriples(document: string, base: string, kind: Kind): Quad[] {
   if (isRoot(document, base)) return [triple(document, RDF('type'), iri(DEF('Root')))]
   const parent = iri(parentOf(document))
   return kind === 'container'
@@ -88,7 +94,7 @@ function provenanceOfNew({ document, agent, now }: Write): Quad[] {
   return [created, triple(document, DCT('creator'), iri(agent)), triple(document, ACL('owner'), iri(agent))]
 }
 
-function provenanceAfter(current: Graph, document: string, now: number): Quad[] {
+export function provenanceAfter(current: Graph, document: string, now: number): Quad[] {
   const modified = Math.max(now, (lastModifiedOf(current, document) ?? 0) + 1)
   return [
     ...current.triples.filter((t) => t.subject.value === document && ON_CREATION.includes(t.predicate.value)),
@@ -104,13 +110,12 @@ export function managedTriples({
   readonly iri: string
   readonly nTriples: string
 }): Graph {
-  const beginnings = [...MANAGED].map((property) => `<${document}> <${property}> `)
-  const lines = nTriples.split('\n').filter((line) => beginnings.some((beginning) => line.startsWith(beginning)))
+  const lines = [...MANAGED].flatMap((property) => linesBeginning(nTriples, `<${document}> <${property}> `))
   return graphOf(readNTriples(lines.join('\n'))!)
 }
 
 /** Blank nodes become `<document>#id<UUID>`, subjects and objects alike (design 3). */
-function skolemised(content: readonly Quad[], document: string, uuid: () => string): Quad[] {
+export function skolemised(content: readonly Quad[], document: string, uuid: () => string): Quad[] {
   const names = new Map<string, NamedNode>()
   const nameOf = (label: string): NamedNode => {
     const name = names.get(label) ?? namedNode(`${document}#id${uuid()}`)

@@ -2,6 +2,7 @@
 // are analysed and run (PATCH), constraints are checked. Work on writes only: reading.ts has threads of its own.
 import type { Evaluated, EvaluationJob, Limits, Validation } from './worker.js'
 import { openThreads, type ThreadsOptions } from './threads.js'
+import type { Patched } from './run-patch.js'
 import type { Patch } from '../sparql/patch.js'
 import { problem, type Problem } from '../problem.js'
 
@@ -15,10 +16,10 @@ export interface EvaluationPool {
   /** `analysePatch` with a time limit, off the main thread. */
   analyse(asker: string, update: string, base: string): Promise<Patch | Problem>
   /**
-   * The document after the update: N-Triples in no order, '' for an empty graph. `nTriples` must be canonical. Any
+   * What the update changes in the document (run-patch.ts). `nTriples` must be canonical. Any
    * problem of `analyse`, `update.syntax` where only the run finds it, `content.too-large` for too large a result.
    */
-  patch(asker: string, nTriples: string, update: string, base: string): Promise<string | Problem>
+  patch(asker: string, nTriples: string, update: string, base: string): Promise<Patched | Problem>
   /**
    * SHACL. `shapes`: the ontologies as N-Triples, with a version that names exactly this text; `data`: the document.
    * `constraint.unusable` where the shapes cannot be evaluated: the document must not pass.
@@ -37,7 +38,7 @@ export interface PoolOptions extends ThreadsOptions {
 const DEFAULT_LIMITS: Limits = { memory: 256 * 2 ** 20, growth: 16 * 2 ** 20 }
 const BROKEN = problem('internal', 'The evaluation broke off.')
 
-/** Starts the threads and keeps them warm. */
+/** The threads start with the first jobs. */
 export function openPool(options: PoolOptions = {}): EvaluationPool {
   const limits = { ...DEFAULT_LIMITS, ...options.limits }
   const settings = {
@@ -53,7 +54,7 @@ export function openPool(options: PoolOptions = {}): EvaluationPool {
   return {
     analyse: (asker, update, base) => threads.do(asker, { kind: 'analyse', update, base }) as Promise<Patch | Problem>,
     patch: (asker, nTriples, update, base) =>
-      threads.do(asker, { kind: 'patch', nTriples, update, base }) as Promise<string | Problem>,
+      threads.do(asker, { kind: 'patch', nTriples, update, base }) as Promise<Patched | Problem>,
     validate: (asker, input) =>
       threads.do(asker, { kind: 'validate', ...input }) as Promise<Validation | Problem>,
     close: threads.close,

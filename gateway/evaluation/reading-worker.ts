@@ -1,6 +1,7 @@
 // In charge of the reading thread: parses RDF and SPARQL that others sent, and writes large graphs, one job after the other.
 import { parentPort } from 'node:worker_threads'
 import { digestOf } from '../../cache/entity-tag.js'
+import type { Version } from '../../versioning/change.js'
 import type { Format } from '../http/media-type.js'
 import { isFailure, type Problem } from '../problem.js'
 import { canonicalLines } from '../rdf/canonical.js'
@@ -8,6 +9,8 @@ import { convert, type ForeignContent } from '../rdf/convert.js'
 import { graphOf, nTriplesOf } from '../rdf/graph.js'
 import type { LoadContext } from '../rdf/read-json-ld.js'
 import { NOT_N_TRIPLES, readCanonical, readGraph, type ReadOptions } from '../rdf/read.js'
+import { timeMapTriples } from '../rdf/time-map-triples.js'
+import { writeDifference, type Compared } from '../rdf/write-difference.js'
 import { writeGraph } from '../rdf/write.js'
 import {
   analyseQuery,
@@ -44,6 +47,13 @@ export type ReadingJob =
     }
   | { readonly kind: 'write'; readonly nTriples: string; readonly format: Format }
   | { readonly kind: 'canonical'; readonly nTriples: string }
+  | {
+      readonly kind: 'timeMap'
+      readonly document: string
+      readonly versions: readonly Version[]
+      readonly format: Format
+    }
+  | { readonly kind: 'difference'; readonly compared: Compared; readonly formats: readonly Format[] }
 
 /** URLs of contexts that the content names and that are not known yet. */
 export interface MissingContexts {
@@ -87,6 +97,14 @@ function doJob(job: ReadingJob): ReadingReply | Promise<ReadingReply> {
       return write(job)
     case 'canonical':
       return canonical(job)
+    case 'timeMap': {
+      const written = writeGraph(graphOf(timeMapTriples(job.document, job.versions)), job.format)
+      return isFailure(written) ? written : bytesOf(written)
+    }
+    case 'difference': {
+      const written = writeDifference(job.compared, job.formats)
+      return isFailure(written) ? written : { format: written.format, bytes: bytesOf(written.text) }
+    }
   }
 }
 

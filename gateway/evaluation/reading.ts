@@ -1,12 +1,14 @@
 // In charge of reading and writing what may take long off the main thread, with limits on time and memory: RDF and SPARQL
 // that others sent, and large graphs in other formats (design 7). Short Turtle and N-Triples are read at once.
 import { setImmediate } from 'node:timers/promises'
+import type { Version } from '../../versioning/change.js'
 import { openThreads, type Threads, type ThreadsOptions } from './threads.js'
 import type { Canonical, Converted, KnownContexts, ReadingJob, ReadingReply } from './reading-worker.js'
 import { N_TRIPLES, parseMediaType, TURTLE, type Format } from '../http/media-type.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import type { ForeignContent } from '../rdf/convert.js'
 import type { Quad } from '../rdf/graph.js'
+import type { Compared } from '../rdf/write-difference.js'
 import type { LoadContext } from '../rdf/read-json-ld.js'
 import { isReadable, readCanonical, readGraph } from '../rdf/read.js'
 import type { DatasetDescription, QueryAnalysis, UpdateAnalysis } from '../sparql/analysis.js'
@@ -38,6 +40,15 @@ export interface Reading {
   writeRdf(asker: string, nTriples: string, format: Format): Promise<Uint8Array | Problem>
   /** N-Triples that a store has answered, in canonical form; `store.failed` where it is malformed. */
   canonical(asker: string, nTriples: string): Promise<Canonical | Problem>
+  /** The TimeMap of a document as RDF. */
+  writeTimeMap(
+    asker: string,
+    document: string,
+    versions: readonly Version[],
+    format: Format,
+  ): Promise<Uint8Array | Problem>
+  /** `writeDifference` of rdf/write-difference.ts. */
+  writeDifference(asker: string, compared: Compared, formats: readonly Format[]): Promise<Converted | Problem>
   /** `analyseQuery` or `analyseUpdate`; `update.time` over a limit. */
   analyseSparql(
     asker: string,
@@ -81,6 +92,10 @@ export function openReading(options: ThreadsOptions = {}): Reading {
     writeRdf: (asker, nTriples, format) =>
       threads.do(asker, { kind: 'write', nTriples, format }) as Promise<Uint8Array | Problem>,
     canonical: (asker, nTriples) => threads.do(asker, { kind: 'canonical', nTriples }) as Promise<Canonical | Problem>,
+    writeTimeMap: (asker, document, versions, format) =>
+      threads.do(asker, { kind: 'timeMap', document, versions, format }) as Promise<Uint8Array | Problem>,
+    writeDifference: (asker, compared, formats) =>
+      threads.do(asker, { kind: 'difference', compared, formats }) as Promise<Converted | Problem>,
     analyseSparql: (asker, form, text, base, dataset) =>
       threads.do(asker, { kind: 'analyse', form, text, base, dataset }) as Promise<
         QueryAnalysis | UpdateAnalysis | Problem
@@ -92,7 +107,7 @@ export function openReading(options: ThreadsOptions = {}): Reading {
 function tooLong({ kind }: ReadingJob, timeLimit: number): Problem {
   const limit = `the limit of ${timeLimit / 1000} s, and was ended.`
   if (kind === 'analyse') return problem('update.time', `Reading the query or update took longer than ${limit}`)
-  if (kind === 'write' || kind === 'canonical') {
+  if (kind !== 'read' && kind !== 'convert') {
     return problem('server.overloaded', `Reading or writing the document took longer than ${limit}`)
   }
   return problem('content.too-large', `Reading the content took longer than ${limit} Send it in several requests.`)

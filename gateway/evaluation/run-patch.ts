@@ -36,12 +36,17 @@ export function makeNewLabels(): PatchEngine['newLabels'] {
   }
 }
 
+/** Lines in N-Triples; those added may be in another form than the canonical one. */
+export interface Patched {
+  readonly removed: readonly string[]
+  readonly added: readonly string[]
+}
+
 /**
- * The document after the PATCH as N-Triples in no order, '' for an empty graph. `nTriples` must be canonical (nTriplesOf);
- * its blank nodes keep their labels. `content.too-large` beyond SOLUTION_LIMIT solutions, or where the document would grow
+ * What the PATCH changes in the document. `nTriples` must be canonical (nTriplesOf); its blank nodes keep their labels. `content.too-large` beyond SOLUTION_LIMIT solutions, or where the document would grow
  * by more than `growth` characters.
  */
-export function runPatch(engine: PatchEngine, nTriples: string, patch: Patch): string | Problem {
+export function runPatch(engine: PatchEngine, nTriples: string, patch: Patch): Patched | Problem {
   const { oxigraph, growth, newLabels } = engine
   const lines = new Set(nTriples.split('\n').filter(Boolean))
   const solutions = solve(oxigraph, lines, patch.query)
@@ -63,9 +68,11 @@ export function runPatch(engine: PatchEngine, nTriples: string, patch: Patch): s
     }
   }
   // SPARQL 1.1 Update §3.1.3: all that is deleted before all that is inserted.
-  for (const line of gone) lines.delete(line)
-  for (const line of come) lines.add(line)
-  return lines.size === 0 ? '' : [...lines].join('\n') + '\n'
+  const coming = new Set(come)
+  return {
+    removed: [...new Set(gone)].filter((line) => lines.has(line) && !coming.has(line)),
+    added: [...coming].filter((line) => !lines.has(line)),
+  }
 }
 
 const tooLarge = (effect: string): Problem => problem('content.too-large', `The update would ${effect}.`)

@@ -6,7 +6,7 @@ import { makeConstraintCheck, type ConstraintCheck } from '../../policies/constr
 import { openOxigraph } from '../stores/bounded-oxigraph.js'
 import type { ThreadMessage } from '../stores/limited-thread.js'
 import { graphOf, nTriplesOf, type Quad } from '../rdf/graph.js'
-import { makeNewLabels, runPatch } from './run-patch.js'
+import { makeNewLabels, runPatch, type Patched } from './run-patch.js'
 import { analysePatch, type Patch } from '../sparql/patch.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 
@@ -25,7 +25,7 @@ export interface Limits {
 export type Validation = { readonly conforms: true } | { readonly conforms: false; readonly report: string }
 
 /** The result of a job. */
-export type Evaluated = Patch | string | Validation | Problem
+export type Evaluated = Patch | Patched | Validation | Problem
 
 type Reply = Exclude<ThreadMessage<Evaluated>, 'ready'>
 

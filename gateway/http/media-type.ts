@@ -21,6 +21,8 @@ export const RDF_XML = format('application/rdf+xml', 'rdfxml', ';charset=UTF-8')
 /** RFC 8259 §11: JSON is UTF-8 and has no charset parameter. */
 export const JSON_LD = format('application/ld+json', 'jsonld')
 
+export const JSON_FORMAT = format('application/json', 'json')
+
 /** The formats of RDF answers; among equals the first is taken. */
 export const RDF_FORMATS: readonly [Format, ...Format[]] = [TURTLE, N_TRIPLES, RDF_XML, JSON_LD]
 
@@ -95,6 +97,20 @@ export function negotiate(accept: string | undefined, offered: readonly Format[]
     if (q > greatest) [best, greatest] = [candidate, q]
   }
   return best
+}
+
+/** All formats that are acceptable, the most preferred first. */
+export function inOrderOf(accept: string | undefined, offered: readonly Format[]): Format[] {
+  const best = negotiate(accept, offered)
+  return best
+    ? [
+        best,
+        ...inOrderOf(
+          accept,
+          offered.filter((format) => format !== best),
+        ),
+      ]
+    : []
 }
 
 /** RFC 9110 §12.5.1: the most specific matching range has precedence. Parameters only make a range more specific. */

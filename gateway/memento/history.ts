@@ -1,10 +1,10 @@
 // In charge of requests for a document's history (spec 4.5, 9): the decision whether the agent may read it, and the response.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Decision } from '../../policies/decide.js'
-import { documentLinks, historyLinks, mementoLinks, mementosOf } from '../../versioning/memento/time-map.js'
+import { documentLinks, historyLinks, mementoLinks } from '../../versioning/memento/time-map.js'
 import { decideOn, type Facts } from '../request/access.js'
 import { answerDifference } from './difference.js'
-import { documentOf } from '../documents/document.js'
+import { factsOf } from '../documents/facts.js'
 import type { Response } from '../http/exchange.js'
 import type { Member } from '../gateway.js'
 import { graphOf } from '../rdf/graph.js'
@@ -71,7 +71,7 @@ export async function historyRequestOf(
   const { agent, application } = context
   const { history = NO_HISTORY } = application
   const document = facts.iri
-  const state = await lastState({ context, history, document, isPublic: false }, facts, patience)
+  const state = await lastState(context, facts, patience)
   if (isFailure(state) && (decision.allowed || decision.absent)) return state
   const onState = isFailure(state) || state === facts ? decision : decideOn(context, state, 'Read')
   if (isFailure(onState)) return onState
@@ -123,21 +123,14 @@ const NO_HISTORY: HistoryRequest['history'] = {
 }
 
 /** The last state of a deleted document: the decision then uses its types and owners, not those of any item or container. */
-async function lastState(
-  { context, history, document }: HistoryRequest,
-  facts: Facts,
-  patience: number,
-): Promise<Facts | Problem> {
-  if (facts.kind !== 'document' || facts.document) return facts
-  const found = await history.versions(document, patience)
+async function lastState(context: Context, facts: Facts, patience: number): Promise<Facts | Problem> {
+  const { history, base } = context.application
+  if (!history || facts.kind !== 'document' || facts.document) return facts
+  const found = await history.lastExcerpt(facts.iri, patience)
   if (isFailure(found)) return historyFailed(context, found)
   if (found.pending) return commitsPending(context)
-  const last = mementosOf(found.versions).at(-1)
-  if (!last) return facts
-  const content = await history.content(document, last)
-  if (isFailure(content)) return historyFailed(context, content)
-  const graph = graphOf(readNTriples(content ?? '') ?? [])
-  return { ...facts, document: documentOf(document, context.application.base, graph) }
+  if (found.excerpt === undefined) return facts
+  return { ...facts, document: factsOf(facts.iri, base, graphOf(readNTriples(found.excerpt) ?? [])) }
 }
 
 /**

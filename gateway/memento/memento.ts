@@ -3,7 +3,7 @@ import { formatMementoDatetime } from '../../versioning/memento/memento-datetime
 import { historyLinks, mementoLinks, mementoUri, type Memento } from '../../versioning/memento/time-map.js'
 import type { Field, Response } from '../http/exchange.js'
 import { graphOf } from '../rdf/graph.js'
-import { negotiate, RDF_FORMATS, type Format } from '../http/media-type.js'
+import { N_TRIPLES, negotiate, RDF_FORMATS, type Format } from '../http/media-type.js'
 import {
   cacheControl,
   findVersion,
@@ -18,7 +18,11 @@ import { isFailure, problem, type Problem } from '../problem.js'
 import { readNTriples } from '../rdf/read.js'
 import { writeGraph } from '../rdf/write.js'
 import { evaluateConditions, notAcceptable } from '../request/conditions.js'
+import { askerOf, type Context } from '../request/context.js'
 import { response } from '../request/respond.js'
+
+/** In characters of N-Triples: longer versions are read and written in a thread. */
+const QUICKLY_READ = 128 * 1024
 
 /** Spec 9.3: the commit, the same for every format. */
 const entityTagOf = ({ commit }: Memento): string => `"${commit}"`
@@ -78,11 +82,29 @@ async function write(
 ): Promise<Buffer | Problem> {
   const content = await history.content(document, memento)
   if (isFailure(content)) return historyFailed(context, content)
+  if (content !== undefined && content.length > QUICKLY_READ) return writeLarge(context, memento, content, format)
   const triples = content === undefined ? undefined : readNTriples(content)
-  if (!triples) {
-    context.trace.cause = `commit ${memento.commit} has no N-Triples for ${document}`
-    return problem('history.failed', 'This version cannot be read: its content in the repository is not N-Triples.')
-  }
+  if (!triples) return unreadable(context, memento)
   const written = writeGraph(graphOf(triples), format)
   return isFailure(written) ? written : Buffer.from(written)
+}
+
+/** In a thread. In N-Triples nothing is parsed but lines that are not canonical, which only others commit. */
+async function writeLarge(
+  context: Context,
+  memento: Memento,
+  content: string,
+  format: Format,
+): Promise<Buffer | Problem> {
+  const { reading } = context.gateway
+  const canonical = await reading.canonical(askerOf(context), content)
+  if (isFailure(canonical)) return canonical.failure === 'store.failed' ? unreadable(context, memento) : canonical
+  if (format === N_TRIPLES) return Buffer.from(canonical.nTriples)
+  const written = await reading.writeRdf(askerOf(context), canonical.nTriples, format)
+  return isFailure(written) ? written : Buffer.from(written.buffer)
+}
+
+function unreadable({ trace }: Context, { commit }: Memento): Problem {
+  trace.cause = `commit ${commit} has no N-Triples for this document`
+  return problem('history.failed', 'This version cannot be read: its content in the repository is not N-Triples.')
 }

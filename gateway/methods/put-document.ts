@@ -2,9 +2,9 @@
 // methods (write.ts) and the endpoints that make documents use the same path.
 import { LATEST_WRITE_MS } from '../stores/store.js'
 import { checkConstraints } from './constraint-check.js'
-import { documentOf, isLarge, readDocument, readDocumentNow, type Document } from '../documents/document.js'
+import { documentOf, isLarge, readDocumentNow, readFacts, type Document } from '../documents/document.js'
 import type { Access, Gateway, Member } from '../gateway.js'
-import { flawOf, nTriplesOf, type Graph, type Quad } from '../rdf/graph.js'
+import { flawOf, type Quad } from '../rdf/graph.js'
 import { hadNoEffect } from '../mirror/write-failures.js'
 import { locksOf, underLocks } from '../documents/locks.js'
 import type { Trace } from '../log.js'
@@ -55,7 +55,8 @@ export async function putDocument(
     if (orphaned) return orphaned
     const { base } = application
     const kept = current && managedTriples(current)
-    const next = nextState({ document: iri, base, method: 'PUT', current: kept, content, agent, now: time, uuid: gateway.uuid }) // prettier-ignore
+    const state = nextState({ document: iri, base, current: kept, content, agent, now: time, uuid: gateway.uuid })
+    const next = documentOf(iri, base, state)
     return (await checkConstraints(writing, current, next, true)) ?? replaceDocument(writing, iri, next, current)
   })
 }
@@ -63,7 +64,7 @@ export async function putDocument(
 /** Spec 4.1: a document can only be created relative to an existing container. */
 async function orphan({ application, trace }: Writing, iri: string): Promise<undefined | Problem> {
   if (isRoot(iri, application.base)) return undefined
-  const parent = await readDocument(application, parentOf(iri), trace)
+  const parent = await readFacts(application, parentOf(iri), trace)
   if (isFailure(parent)) return parent
   return parent.value && isContainer(parent.value.types)
     ? undefined
@@ -78,15 +79,14 @@ async function orphan({ application, trace }: Writing, iri: string): Promise<und
 export async function replaceDocument(
   writing: Writing,
   iri: string,
-  next: Graph | undefined,
+  next: Document | undefined,
   current: Document | undefined,
   restores?: string,
 ): Promise<Document | undefined | Problem> {
   const { gateway, application, trace, method, agent, time } = writing
   const { versions, documents } = application.cache
   const asOf = versions.of(iri)
-  const content = next && nTriplesOf(next)
-  const change = { document: iri, method, agent, time, before: current?.nTriples, content }
+  const change = { document: iri, method, agent, time, before: current?.nTriples, content: next?.nTriples }
   const failed = await trace.store(application.journalled.carryOut({ ...change, ...(restores && { restores }) }))
   if (failed) {
     if (hadNoEffect(failed)) return failed
@@ -96,10 +96,9 @@ export async function replaceDocument(
     changed(writing, iri, 'uncertain', until)
     return failed
   }
-  const document = next && documentOf(iri, application.base, next)
-  documents.put(iri, document, asOf)
-  changed(writing, iri, document ? { nTriples: document.nTriples } : 'absent')
-  return document
+  documents.put(iri, next, asOf)
+  changed(writing, iri, next ? { nTriples: next.nTriples } : 'absent')
+  return next
 }
 
 /** Updates everything compiled from documents: rules, shapes and verified profiles. */

@@ -1,7 +1,7 @@
 // In charge of GET and HEAD on documents: negotiation, preconditions, the representation (spec 4.1, 4.6).
 import type { Decision } from '../../policies/decide.js'
 import type { Facts } from '../request/access.js'
-import { entityTagOf, isLarge, representationOf, type Document, type Representation } from '../documents/document.js'
+import { entityTagOf, isLarge, isWhole, representationOf, type Document, type Representation } from '../documents/document.js'
 import type { Field, ReadyHead, Response } from '../http/exchange.js'
 import { agentFields } from '../request/agent-fields.js'
 import { evaluateConditions, notAcceptable, rdfFormat } from '../request/conditions.js'
@@ -17,6 +17,8 @@ export function read(context: Context, decision: Decision, facts: Facts): Awaita
   if (facts.kind !== 'document' || !facts.document) return problem('document.absent', 'There is no such document.')
   const { document, answeredAt } = facts
   if (isLarge(document)) return undefined
+  // Nothing but the facts was read for an agent who might not read it; the rules have given the right a moment later.
+  if (!isWhole(document)) return problem('access.unavailable', 'The rules have just been changed.', AGAIN)
   const preferred = rdfFormat(context.accept, context.gateway.caches)
   if (!preferred) return notAcceptable()
   const asked = { context, decision, document, answeredAt }
@@ -69,6 +71,8 @@ function answer(
   const head = headOf(context, decision, document, format, 200, body)
   return { status: 200, fields: [], ready: { head, age, time, ...(text !== undefined && { text }) }, body }
 }
+
+const AGAIN = { fields: [['Retry-After', '1']] } as const
 
 /** The fields in this format for this agent, cached for each state of document and rules. */
 function headOf(

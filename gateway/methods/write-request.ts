@@ -7,7 +7,8 @@ import { ACCEPT_POST } from '../rdf/read.js'
 
 /** Triples to put or to append, an update to run, or the removal of the document. */
 export type WriteRequest =
-  | { readonly method: 'PUT' | 'POST'; readonly content: readonly Quad[] }
+  | { readonly method: 'PUT'; readonly content: readonly Quad[] }
+  | { readonly method: 'POST'; readonly content: readonly Quad[] }
   | { readonly method: 'PATCH'; readonly update: string | Problem }
   | { readonly method: 'DELETE' }
 

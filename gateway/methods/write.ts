@@ -7,15 +7,14 @@ import { entityTagOf, isLarge, MAX_DOCUMENT, readDocumentNow, type Document } fr
 import type { Field, Response } from '../http/exchange.js'
 import { evaluateConditions } from '../request/conditions.js'
 import { askerOf, type Context } from '../request/context.js'
-import { graphOf, mayBeRewritten, nTriplesOf, type Graph, type Quad } from '../rdf/graph.js'
+import type { Quad } from '../rdf/graph.js'
 import { negotiate, RDF_FORMATS } from '../http/media-type.js'
 import { isKind, isRoot } from '../documents/hierarchy.js'
 import { locksOf, underLocks } from '../documents/locks.js'
-import { managedTriples, nextState } from '../documents/next-state.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { methodNotAllowed, refusalOf } from '../request/refusal.js'
+import { nextDocument, type Next } from './next-document.js'
 import { replaceDocument, type Writing } from './put-document.js'
-import { readNTriples } from '../rdf/read.js'
 import { restoredVersion } from './restore.js'
 import { lastModifiedField, linkField, READ_METHODS, response } from '../request/respond.js'
 import { RDF } from '../rdf/vocabulary.js'
@@ -84,20 +83,22 @@ async function writeLocked(context: Context, iri: string, asked: WriteRequest): 
   if (isFailure(restored)) return restored
   // A restored document that was deleted keeps its former owner and creator.
   const base = current ?? (restored && { iri, nTriples: restored.nTriples })
-  const next = await nextGraph(context, iri, asked, current, base)
+  const next = await nextDocument(context, iri, asked, current, base)
   if (isFailure(next)) return next
-  if (next === 'absent') return remove(context, iri, isLarge(current!) ? undefined : current)
-  if (next !== 'unchanged' && sizeOf(next) > MAX_DOCUMENT) {
+  if (next === 'absent') {
+    // Design 3: an empty result is a deletion; the root stays.
+    if (isRoot(iri, context.application.base)) return rootCannotBeDeleted()
+    return remove(context, iri, isLarge(current!) ? undefined : current)
+  }
+  if (next !== 'unchanged' && Buffer.byteLength(next.document.nTriples) > MAX_DOCUMENT) {
     return problem('content.too-large', `The document would be larger than ${MAX_DOCUMENT} bytes of N-Triples.`)
   }
   if (next === 'unchanged') return respond(context, 204, current!)
   const mayRead = !current || decision.modes.includes('Read')
-  const refused = await checkConstraints(writingOf(context), current, next, mayRead)
+  const refused = await checkConstraints(writingOf(context), current, next.document, mayRead)
   if (refused) return refused
   return store(context, iri, next, current, restored?.commit)
 }
-
-const sizeOf = ({ lines }: Graph): number => lines.reduce((sum, line) => sum + Buffer.byteLength(line) + 1, 0)
 
 /** Types of a document give rights on it (acl:accessToClass): an agent with Append only must not add one. */
 const addsType = (content: readonly Quad[], { iri, types }: Document): boolean =>
@@ -131,47 +132,17 @@ function preconditions({ request, gateway }: Context, current: Document | undefi
   return isFailure(outcome) ? outcome : undefined
 }
 
-async function nextGraph(
-  context: Context,
-  iri: string,
-  asked: WriteRequest,
-  current: Document | undefined,
-  replaced: Pick<Document, 'iri' | 'nTriples'> | undefined,
-): Promise<Graph | 'absent' | 'unchanged' | Problem> {
-  if (asked.method === 'DELETE') return 'absent'
-  const { application, agent, request, gateway } = context
-  const common = {
-    document: iri,
-    base: application.base,
-    current: asked.method === 'PUT' ? replaced && managedTriples(replaced) : current?.graph(),
-    agent: agent.webId,
-    now: request.receivedAt,
-    uuid: gateway.uuid,
-  }
-  if (asked.method !== 'PATCH') return nextState({ ...common, method: asked.method, content: asked.content })
-  if (isFailure(asked.update)) return asked.update
-  const before = current!.nTriples
-  const after = await gateway.evaluation.patch(askerOf(context), before, asked.update, iri)
-  if (isFailure(after)) return after
-  const triples = readNTriples(after)
-  if (!triples) return problem('internal', 'The update gave a graph that cannot be read.')
-  // Design 3: an empty result is a deletion; the root stays.
-  if (triples.length === 0) return isRoot(iri, application.base) ? rootCannotBeDeleted() : 'absent'
-  if (nTriplesOf(graphOf(triples)) === before) return 'unchanged'
-  return nextState({ ...common, method: 'PATCH', content: triples })
-}
-
 async function store(
   context: Context,
   iri: string,
-  next: Graph,
+  { document: next, isRewritable }: Next,
   current: Document | undefined,
   restores: string | undefined,
 ): Promise<Response | Problem> {
   const document = await replaceDocument(writingOf(context), iri, next, current, restores)
   if (isFailure(document)) return document
   const status = current === undefined ? 201 : context.request.method === 'PUT' ? 200 : 204
-  return respond(context, status, mayBeRewritten(next) ? await asStored(context, document!) : document!)
+  return respond(context, status, isRewritable ? await asStored(context, document!) : document!)
 }
 
 const writingOf = (context: Context): Writing => {

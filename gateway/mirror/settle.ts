@@ -6,8 +6,8 @@ import { underLocks, type Locks } from '../documents/locks.js'
 import { lastModifiedOf } from '../documents/next-state.js'
 import type { Log } from '../log.js'
 import { isFailure, problem, type Problem } from '../problem.js'
-import { graphOf } from '../rdf/graph.js'
 import { readNTriples } from '../rdf/read.js'
+import { excerptOf } from '../stores/excerpt.js'
 import type { GraphStore } from '../stores/store.js'
 
 export type Author = Pick<Change, 'method' | 'agent' | 'time'>
@@ -109,7 +109,10 @@ const authorOf = ({ agent, time }: OpenEntry): Author => ({ method: 'UPDATE', ag
 /** `dct:modified`, or `dct:created` of a new document, grows with every write: it tells the states of a document apart. */
 function isStateOf(stored: string | undefined, { document, content }: OpenEntry): boolean {
   if (stored === undefined || content === undefined) return stored === content
-  const [actual, wanted] = [stored, content].map((text) => lastModifiedOf(graphOf(readNTriples(text) ?? []), document))
+  const [actual, wanted] = [stored, content].map((text) => {
+    const facts = readNTriples(excerptOf(text, document, 'facts')) ?? []
+    return lastModifiedOf({ triples: facts }, document)
+  })
   return actual !== undefined && actual === wanted
 }
 

@@ -56,7 +56,7 @@ function addGauge(registry: Registry, applications: readonly Application[], [nam
 }
 
 const CACHE_GAUGES: readonly GaugeRow[] = [
-  ['cache_documents_bytes', 'Bytes of cached documents.', ({ cache }) => cache.documents.bytes()],
+  ['cache_documents_bytes', 'Bytes of cached documents.', ({ cache }) => cache.documents.bytes() + cache.facts.bytes()],
   ['cache_results_bytes', 'Bytes of cached query results.', ({ cache }) => cache.results.bytes()],
 ]
 

@@ -125,7 +125,7 @@ export function graphOf(triples: Iterable<Quad>): Graph {
 export const nTriplesOf = ({ lines }: Pick<Graph, 'lines'>): string => (lines.length === 0 ? '' : lines.join('\n') + '\n')
 
 /** The values of a property of a subject, IRIs and literals alike, as strings. */
-export const valuesOf = (graph: Graph, subject: string, predicate: string): string[] =>
+export const valuesOf = (graph: Pick<Graph, 'triples'>, subject: string, predicate: string): string[] =>
   graph.triples.filter((t) => t.subject.value === subject && t.predicate.value === predicate).map((t) => t.object.value)
 
 /** The IRIs among the values of a property of a subject. */
@@ -142,7 +142,7 @@ const BY_VALUE =
 const CANONICAL = /^(?:0|-?[1-9]\d{0,14}|true|false|\d{4}-\d\d-\d\d(?:T\d\d:\d\d:\d\d(?:\.\d*[1-9])?Z)?)$/
 
 /** Whether a store may return a literal of this graph in another spelling. */
-export const mayBeRewritten = ({ triples }: Graph): boolean =>
+export const mayBeRewritten = ({ triples }: Pick<Graph, 'triples'>): boolean =>
   triples.some(
     ({ object }) =>
       object.termType === 'Literal' &&

@@ -13,6 +13,7 @@ export const DCT = terms('http://purl.org/dc/terms/')
 export const SIOC = terms('http://rdfs.org/sioc/ns#')
 export const FOAF = terms('http://xmlns.com/foaf/0.1/')
 export const ACL = terms('http://www.w3.org/ns/auth/acl#')
+export const SOLID = terms('http://www.w3.org/ns/solid/terms#')
 export const CERT = terms('http://www.w3.org/ns/auth/cert#')
 export const PROV = terms('http://www.w3.org/ns/prov#')
 /** ChangeSet: the vocabulary of a difference between two versions. */

@@ -3,13 +3,8 @@ import type { Stored } from '../../cache/stored-graphs.js'
 import type { AuthorizationIndex } from '../../policies/authorizations/authorization-index.js'
 import type { Mode } from '../../policies/authorizations/authorization.js'
 import { decide, type Decision, type Question } from '../../policies/decide.js'
-import {
-  readDocument,
-  readDocumentNow,
-  type Document,
-  type DocumentFacts,
-  type LargeDocument,
-} from '../documents/document.js'
+import { readDocument, readDocumentNow, readFacts } from '../documents/document.js'
+import { leastFacts, type DocumentFacts } from '../documents/facts.js'
 import type { Application, Member } from '../gateway.js'
 import type { Context } from './context.js'
 import { ancestorsOf, isContainer, isRoot, parentOf } from '../documents/hierarchy.js'
@@ -25,41 +20,78 @@ export type Facts =
   | {
       readonly kind: 'document'
       readonly iri: string
-      readonly document?: Document | LargeDocument
+      /** With its content where that was asked for: see `lookUp`. */
+      readonly document?: DocumentFacts
       readonly parent?: DocumentFacts
       /** When the store answered, in ms since the epoch. */
       readonly answeredAt: number
     }
   | { readonly kind: 'endpoint'; readonly iri: string }
 
-export function lookUp(context: Context, target: OwnTarget): Awaitable<Facts | Problem> {
+/**
+ * What the decision needs. The document itself is read too where `required` is Read and it is the target, for agents who may
+ * read it: nothing of a document is read for others (design 4).
+ */
+export function lookUp(context: Context, target: OwnTarget, required?: Mode): Awaitable<Facts | Problem> {
   if (target.kind === 'endpoint') return { kind: 'endpoint', iri: target.iri }
-  return lookUpDocument(context, target.document)
+  const { document: iri } = target
+  if (target.kind !== 'document' || required !== 'Read') return lookUpFacts(context, iri)
+  const cached = context.application.cache.documents.cached(iri)
+  return cached ? foundAt(iri, cached) : lookUpToRead(context, iri)
 }
 
-/** `now`: the answer of the store, not a cached one: a write must not rest on a state that may have changed behind the gateway. */
+/** Rights that do not depend on the document's types and owners cost no question about these. */
+function lookUpToRead(context: Context, iri: string): Awaitable<Facts | Problem> {
+  for (const document of leastFacts(iri, context.application.base)) {
+    const decision = judge(context, context.agent.webId, { kind: 'document', iri, document, answeredAt: 0 }, 'Read')
+    if (isFailure(decision)) return decision
+    if (!decision.allowed) return after(lookUpFacts(context, iri), (facts) => readIfAllowed(context, facts))
+  }
+  return lookUpDocument(context, iri)
+}
+
+function readIfAllowed(context: Context, facts: Facts | Problem): Awaitable<Facts | Problem> {
+  if (isFailure(facts) || facts.kind === 'endpoint' || !facts.document) return facts
+  const decision = decideOn(context, facts, 'Read')
+  if (isFailure(decision)) return decision
+  return decision.allowed ? lookUpDocument(context, facts.iri) : facts
+}
+
+/** The facts alone. A PUT asks for those of the parent at the same time: a refusal must not tell whether it needed them. */
+function lookUpFacts({ application, request, trace }: Context, iri: string): Awaitable<Facts | Problem> {
+  const found = readFacts(application, iri, trace)
+  if (request.method !== 'PUT' || isRoot(iri, application.base)) return after(found, (facts) => foundAt(iri, facts))
+  if (!(found instanceof Promise) && (isFailure(found) || found.value)) return foundAt(iri, found)
+  const parent = readFacts(application, parentOf(iri), trace)
+  return found instanceof Promise || parent instanceof Promise
+    ? Promise.all([found, parent]).then(([facts, above]) => foundAt(iri, facts, above))
+    : foundAt(iri, found, parent)
+}
+
+function foundAt(
+  iri: string,
+  found: Stored<DocumentFacts> | Problem,
+  above?: Stored<DocumentFacts> | Problem,
+): Facts | Problem {
+  if (isFailure(found)) return found
+  const { value: document, answeredAt } = found
+  if (document) return { kind: 'document', iri, answeredAt, document }
+  if (isFailure(above)) return above
+  return { kind: 'document', iri, answeredAt, ...(above?.value && { parent: above.value }) }
+}
+
+/** The document with its content. `now`: the answer of the store, not a cached one: a write must not rest on a state that may have changed behind the gateway. */
 export function lookUpDocument(
   context: Context,
   iri: string,
   now: 'now' | undefined = undefined,
 ): Awaitable<Facts | Problem> {
-  const { application, trace } = context
-  const found = (now ? readDocumentNow : readDocument)(application, iri, trace)
-  return found instanceof Promise ? found.then((answer) => factsOf(answer, context, iri)) : factsOf(found, context, iri)
-}
-
-function factsOf(
-  found: Stored<Document | LargeDocument> | Problem,
-  { application, request, trace }: Context,
-  iri: string,
-): Awaitable<Facts | Problem> {
-  if (isFailure(found)) return found
-  const { value: document, answeredAt } = found
-  if (document) return { kind: 'document', iri, answeredAt, document }
-  if (request.method !== 'PUT' || isRoot(iri, application.base)) return { kind: 'document', iri, answeredAt }
-  return after(readDocument(application, parentOf(iri), trace), (parent) => {
-    if (isFailure(parent)) return parent
-    return { kind: 'document', iri, answeredAt, ...(parent.value && { parent: parent.value }) }
+  const { application, request, trace } = context
+  return after((now ? readDocumentNow : readDocument)(application, iri, trace), (found) => {
+    if (isFailure(found) || found.value || request.method !== 'PUT' || isRoot(iri, application.base)) {
+      return foundAt(iri, found)
+    }
+    return after(readFacts(application, parentOf(iri), trace), (above) => foundAt(iri, found, above))
   })
 }
 

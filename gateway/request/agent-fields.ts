@@ -1,7 +1,7 @@
 // In charge of the response fields of a document that depend on the agent, and are the same in every format.
 import type { Decision } from '../../policies/decide.js'
 import { documentLinks } from '../../versioning/memento/time-map.js'
-import type { DocumentFacts } from '../documents/document.js'
+import type { DocumentFacts } from '../documents/facts.js'
 import { judgeDocument } from './access.js'
 import type { Field } from '../http/exchange.js'
 import type { Context } from './context.js'

@@ -7,11 +7,11 @@ import type { CredentialFailure, ProfileFailure, ReadProfile, Verification } fro
 import type { Request } from '../http/exchange.js'
 import type { Reading } from '../evaluation/reading.js'
 import type { Gateway, Member } from '../gateway.js'
-import { makeTrace, type Trace } from '../log.js'
+import type { Trace } from '../log.js'
 import { clearCookie } from '../identity/cookies.js'
 import { agentOfSession, agentOfToken, principalOf, tokenRefused } from '../identity/identities.js'
 import { isFailure, problem, type Problem } from '../problem.js'
-import { isLarge, readDocument } from '../documents/document.js'
+import { readProfile } from '../documents/document.js'
 import { READABLE_ACCEPT } from '../rdf/read.js'
 import { run, wait, type Awaitable, type Steps } from '../steps.js'
 import { parseTarget, type Site, type Target } from '../http/target.js'
@@ -146,10 +146,13 @@ export function makeReadProfile(site: Site<Member>, fetcher: GuardedFetch, readi
     if (!isFailure(target)) {
       if (target.kind !== 'document' || target.document !== document)
         return unavailable('It is not the URL of a document.')
-      const local = await readDocument(target.application, target.document, makeTrace())
-      if (isFailure(local)) return failure('store-unavailable', local.detail)
-      if (!local.value) return unavailable('There is no such document.')
-      return isLarge(local.value) ? unavailable('It is too large for a profile.') : local.value.graph().triples
+      const profile = await readProfile(target.application, target.document)
+      if (isFailure(profile)) {
+        return profile.failure === 'store.too-large'
+          ? unavailable('It is too large for a profile.')
+          : failure('store-unavailable', profile.detail)
+      }
+      return profile ?? unavailable('There is no such document.')
     }
     if (target.failure !== 'target.unknown-origin') return unavailable(target.detail)
     return readRemote(url, document, fetcher, reading)

@@ -7,6 +7,7 @@ import { makeAccess } from '../rules/compiled-rules.js'
 import type { DescribedApplication, DescribedDataspace } from '../configuration/dataspace.js'
 import type { Reading } from '../evaluation/reading.js'
 import { makeDocuments } from '../documents/document.js'
+import { makeFacts } from '../documents/facts.js'
 import type { Application, ApplicationCache, Dataspace } from '../gateway.js'
 import type { Locks } from '../documents/locks.js'
 import type { Log } from '../log.js'
@@ -36,9 +37,11 @@ export function makeCaches(
     const { cacheMaxAge } = settings
     const staleIfError = settings.staleIfError === 'off' ? 0 : settings.staleIfError
     const maxAge = cacheMaxAge === 'off' ? undefined : cacheMaxAge
+    const shared = { maxAge, staleIfError, versions, now }
     return {
       versions,
-      documents: makeDocuments(store, base, { maxBytes, maxAge, staleIfError, versions, now, canonical }),
+      documents: makeDocuments(store, base, { ...shared, canonical, maxBytes: Math.floor(0.9 * maxBytes) }),
+      facts: makeFacts(store, base, { ...shared, maxBytes: Math.floor(0.1 * maxBytes) }),
       results: makeStoredResults({ maxBytes, maxAge, versions, now }),
     }
   }

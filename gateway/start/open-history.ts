@@ -21,6 +21,7 @@ import { untilReady, type Stores } from './open-stores.js'
 import { StartFailure } from '../configuration/start-failure.js'
 import { isFailure, type Problem } from '../problem.js'
 import type { Settings } from '../configuration/settings.js'
+import { excerptOf } from '../stores/excerpt.js'
 import type { GraphStore } from '../stores/store.js'
 
 export interface OpenVersioned {
@@ -83,6 +84,9 @@ const logProgress =
     log.info({ documents: event.documents, of: event.of }, 'filling the embedded store from its history')
   }
 
+/** Decisions on a deleted document rest on its last facts. */
+const factsIn = (document: string, nTriples: string): string => excerptOf(nTriples, document, 'facts')
+
 interface OpenHistory extends Pick<Mirrored, 'history' | 'repository' | 'pathOf' | 'documentOf'> {
   close(): Promise<void>
 }
@@ -109,7 +113,7 @@ async function openHistoryOf(
   const repository = orStartFailure(await openRepository(place, now), base)
   const opened =
     (existing === 'documents' && !existsSync(place.journal) ? await whyNoDocuments(repository) : undefined) ??
-    (await openHistory({ folder: place.journal, repository, base, prefix, now, log }))
+    (await openHistory({ folder: place.journal, repository, base, prefix, now, log, excerptOf: factsIn }))
   if (isFailure(opened)) await repository.close()
   const history = orStartFailure(opened, base)
   return {

@@ -105,7 +105,7 @@ function stateOf(
   const uuid = (): string => {
     throw new Error('the seed has no blank nodes')
   }
-  const created = { method: 'PUT', current: undefined, agent: owner.webId, now, uuid } as const
+  const created = { current: undefined, agent: owner.webId, now, uuid } as const
   return nextState({ ...created, document, base, content }).triples
 }
 

@@ -4,6 +4,7 @@
 import { namedNode } from 'oxigraph'
 import { makeReplica, type Effects, type Replica } from './embedded-replica.js'
 import type { Work } from './embedded-worker.js'
+import { excerptOf, type ExcerptKind } from './excerpt.js'
 import { hasBlankNode, irisIn, linesIn, textOfLines, utf8Pieces } from './n-triples-lines.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { MAX_GRAPH_BYTES, type Call, type GraphStore, type UpdateCall } from './store.js'
@@ -30,6 +31,8 @@ const CLOSED = problem('store.failed', 'The embedded triplestore is closed.')
 interface Embedded {
   /** N-Triples by the graph's IRI; '' is the default graph, which only updates write. */
   readonly graphs: Map<string, string>
+  /** Of long texts, by graph. */
+  readonly excerpts: Map<string, Readonly<Record<ExcerptKind, string>>>
   readonly replica: Replica
   readonly writing: Turns
   readonly running: Turns
@@ -49,6 +52,7 @@ export async function openEmbeddedStore(name: string, settings: EmbeddedStoreSet
   const graphs = new Map<string, string>()
   const state: Embedded = {
     graphs,
+    excerpts: new Map(),
     replica: makeReplica(graphs, memory, queryTimeout),
     writing: makeTurns(1, queue),
     running: makeTurns(1, queue),
@@ -62,6 +66,12 @@ export async function openEmbeddedStore(name: string, settings: EmbeddedStoreSet
       if (signal?.aborted) return givenUp(signal)
       const text = graphs.get(graph)
       return state.closed ? CLOSED : text && text.length > maxGraphLength ? TOO_LARGE : text
+    },
+    async excerpt(graph, kind, { signal }: Call = {}) {
+      if (signal?.aborted) return givenUp(signal)
+      if (state.closed) return CLOSED
+      const text = graphs.get(graph)
+      return text === undefined ? undefined : (state.excerpts.get(graph)?.[kind] ?? excerptOf(text, graph, kind))
     },
     async stream(graph, { signal }: Call = {}) {
       if (signal?.aborted) return givenUp(signal)
@@ -96,9 +106,14 @@ export async function openEmbeddedStore(name: string, settings: EmbeddedStoreSet
   }
 }
 
-function put({ graphs }: Embedded, graph: string, text: string): void {
+/** Longer texts are searched when they are written: the time of an answer must not show their length. */
+const SHORT = 64 * 1024
+
+function put({ graphs, excerpts }: Embedded, graph: string, text: string): void {
   if (text) graphs.set(graph, text)
   else graphs.delete(graph)
+  if (text.length <= SHORT) excerpts.delete(graph)
+  else excerpts.set(graph, { facts: excerptOf(text, graph, 'facts'), profile: excerptOf(text, graph, 'profile') })
 }
 
 async function write(

@@ -3,6 +3,7 @@ import { isFailure, problem, type Problem } from '../problem.js'
 import { dropBody, piecesOf, storeRefusal, successOf, textOfBody } from './http-response.js'
 import { openExchange, type Exchange, type ExchangeLimits, type Sent, type StoreResponse } from './http-exchange.js'
 import { RESULTS_JSON } from '../rdf/sparql-results.js'
+import { excerptQuery, MAX_EXCERPT } from './excerpt.js'
 import { MAX_GRAPH_BYTES, type Call, type GraphStore } from './store.js'
 
 export interface Endpoints {
@@ -73,6 +74,12 @@ export function openHttpStore(settings: HttpStoreSettings): GraphStore {
       const text = await textOfBody(response, maxGraphBytes)
       return isFailure(text) || text.trim() ? text : undefined
     },
+    async excerpt(graph, kind, call) {
+      const response = await ask(store, excerptQuery(graph, kind), N_TRIPLES, call, store.documents)
+      if (isFailure(response)) return response
+      const text = await textOfBody(response, MAX_EXCERPT)
+      return isFailure(text) || text.trim() ? text : undefined
+    },
     async stream(graph, call) {
       const response = await get(store, graph, call)
       return !response || isFailure(response) ? response : piecesOf(response)
@@ -94,8 +101,12 @@ export function openHttpStore(settings: HttpStoreSettings): GraphStore {
   }
 }
 
-const send = ({ documents, sparql, identity }: HttpStore, sent: Sent, call: Call = {}) =>
-  (sent.method === 'POST' ? sparql : documents).send({ ...sent, fields: { ...identity, ...sent.fields } }, call.signal)
+const send = (
+  { documents, sparql, identity }: HttpStore,
+  sent: Sent,
+  call: Call = {},
+  exchange = sent.method === 'POST' ? sparql : documents,
+) => exchange.send({ ...sent, fields: { ...identity, ...sent.fields } }, call.signal)
 
 /** SPARQL 1.1 Graph Store HTTP Protocol §5.2 */
 async function get(store: HttpStore, graph: string, call?: Call): Promise<StoreResponse | undefined | Problem> {
@@ -119,9 +130,16 @@ async function remove(store: HttpStore, graph: string, call?: Call): Promise<und
 }
 
 /** SPARQL 1.1 Protocol §2.1.3: query via POST directly. */
-async function ask(store: HttpStore, body: string, accept: string, call?: Call): Promise<StoreResponse | Problem> {
+async function ask(
+  store: HttpStore,
+  body: string,
+  accept: string,
+  call?: Call,
+  exchange?: Exchange,
+): Promise<StoreResponse | Problem> {
   const fields = { accept, 'content-type': 'application/sparql-query' }
-  const response = await send(store, { method: 'POST', url: store.endpoints.query, fields, body, safe: true }, call)
+  const sent: Sent = { method: 'POST', url: store.endpoints.query, fields, body, safe: true }
+  const response = await send(store, sent, call, exchange)
   if (isFailure(response)) return response
   return refusedText(response, 'query.syntax') ?? successOf(response, accept)
 }

@@ -1,6 +1,7 @@
 // In charge of the interface to a triplestore, the same for all stores.
 // http-store.ts speaks SPARQL 1.1 Protocol and Graph Store Protocol; embedded-store.ts runs Oxigraph in a worker.
 import type { Problem } from '../problem.js'
+import type { ExcerptKind } from './excerpt.js'
 
 /** The options of each call. The signal stops it at once, at the store too. */
 export interface Call {
@@ -23,6 +24,11 @@ export interface GraphStore {
    * too large for memory.
    */
   read(graph: string, call?: Call): Promise<string | undefined | Problem>
+  /**
+   * A few triples of the graph (excerpt.ts) as N-Triples, in a time that does not depend on its size; undefined when the store
+   * has no triple in it. Slow queries do not hold it up.
+   */
+  excerpt(graph: string, kind: ExcerptKind, call?: Call): Promise<string | undefined | Problem>
   /** The same of any size, piece by piece while streaming. The iteration is that of `query`. */
   stream(graph: string, call?: Call): Promise<AsyncIterable<Uint8Array> | undefined | Problem>
   /** Makes the graph hold exactly these N-Triples (not empty), atomically. */

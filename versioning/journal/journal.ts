@@ -5,6 +5,7 @@ import type { Setback } from '../failure.js'
 import type { NewChange, OpenEntry } from '../history.js'
 import { documentDifference } from '../memento/difference.js'
 import { del, put, type Database, type DatabaseOperation } from './database.js'
+import { excerptsOfDeleted, type ExcerptOf } from './excerpts.js'
 import {
   addEntry,
   countOfDone,
@@ -39,6 +40,7 @@ export interface JournalOptions {
    * change.
    */
   readonly durableDone: boolean
+  readonly excerptOf?: ExcerptOf | undefined
 }
 
 export interface Journal {
@@ -130,7 +132,7 @@ async function load({ database, pathOf }: JournalOptions, entries: JournalEntrie
 }
 
 async function begin(state: JournalState, changes: readonly NewChange[]): Promise<readonly OpenEntry[] | Setback> {
-  const { database, entries, limits } = state
+  const { database, entries, limits, excerptOf } = state
   if (changes.length === 0) return []
   const size = changes.reduce((sum, { content }) => sum + (content?.length ?? 0), 0)
   if (entries.all.size + changes.length > limits.entries || entries.counts.bytes + size > limits.bytes) {
@@ -140,6 +142,7 @@ async function begin(state: JournalState, changes: readonly NewChange[]): Promis
   // The room is taken before any wait: changes that begin meanwhile must not take it again.
   begun.forEach((entry, i) => addEntry(entries, entry, changes[i]!.content, false))
   const operations = begun.map((entry, i) => put(ENTRY + entry.id, recordOf(entry, changes[i]!.content)))
+  if (excerptOf) operations.push(...excerptsOfDeleted(changes, excerptOf))
   const gathering = gather(state)
   if (gathering) await gathering
   const failed = await database.write(operations, true, 'undo')

@@ -20,6 +20,8 @@ export interface VersionIndex {
   commits(): number
   /** Oldest first. Throws SetbackError, as all reading does. */
   versions(path: string): Promise<readonly Version[]>
+  /** The newest version with content: of a deleted document the one before its deletion. Costs the same for any number. */
+  lastContent(path: string): Promise<Version | undefined>
   positionOf(commit: string): Promise<number | undefined>
   /** Git's ids of the files at the head, in the order of the paths. */
   blobsOf(paths: readonly string[]): Promise<readonly (string | undefined)[]>
@@ -83,6 +85,13 @@ export async function openVersionIndex(database: Database, subject: string): Pro
         versions.push(versionFrom(Number.parseInt(key.slice(-8), 16), JSON.parse(value) as StoredVersion))
       }
       return versions
+    },
+    async lastContent(path) {
+      const tip = (await tipsOf(database, [path])).get(path)
+      if (!tip) return undefined
+      const seq = tip[3] === null ? tip[0] - 1 : tip[0]
+      const value = await database.get(versionKey(path, seq))
+      return value === undefined ? undefined : versionFrom(seq, JSON.parse(value) as StoredVersion)
     },
     async positionOf(commit) {
       const position = await database.get(COMMIT + commit)

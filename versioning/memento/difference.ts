@@ -12,27 +12,57 @@ export interface SubjectDifference extends DocumentDifference {
   readonly subject: string
 }
 
-/** Compares two texts of canonical N-Triples, in linear time. */
+/**
+ * Compares two texts without repeated lines. Equal stretches are skipped at the speed of comparing strings, so that the cost is
+ * that of the lines that differ, where both texts are sorted; in any order the outcome is the same.
+ */
 export function documentDifference(before: string, after: string): DocumentDifference {
-  const [old, now] = withoutCommonEnds(before, after).map(nonEmptyLines) as [string[], string[]]
-  const [oldLines, newLines] = [new Set(old), new Set(now)]
-  return { added: now.filter((line) => !oldLines.has(line)), removed: old.filter((line) => !newLines.has(line)) }
+  const [added, removed]: [string[], string[]] = [[], []]
+  for (let [i, j] = [0, 0]; i < before.length || j < after.length;) {
+    const alike = alikeFrom(before, i, after, j)
+    i += alike
+    j += alike
+    const [old, now] = [lineAt(before, i), lineAt(after, j)]
+    const isOlder = old !== undefined && (now === undefined || old <= now)
+    const isNewer = now !== undefined && (old === undefined || now <= old)
+    if (isOlder) i += old.length + 1
+    if (isNewer) j += now.length + 1
+    if (old === now) continue
+    if (isOlder && old !== '') removed.push(old)
+    if (isNewer && now !== '') added.push(now)
+  }
+  return withoutBoth(added, removed)
 }
 
-/** Cuts off the equal lines at both ends: most changes leave most lines as they are. */
-function withoutCommonEnds(before: string, after: string): readonly [string, string] {
-  const shorter = Math.min(before.length, after.length)
-  let start = 0
-  while (start < shorter && before.charCodeAt(start) === after.charCodeAt(start)) start++
-  start = before.lastIndexOf('\n', start - 1) + 1
-  const [lastOld, lastNew] = [before.length - 1, after.length - 1]
-  let end = 0
-  while (end < shorter - start && before.charCodeAt(lastOld - end) === after.charCodeAt(lastNew - end)) end++
-  // Only whole lines are cut off at the end: those after the first common line end.
-  const alike = before.slice(before.length - end)
-  const whole = alike.indexOf('\n')
-  end = whole === -1 ? 0 : alike.length - whole - 1
-  return [before.slice(start, before.length - end), after.slice(start, after.length - end)]
+/** Lines that stand elsewhere in the other text are in both lists. */
+function withoutBoth(added: readonly string[], removed: readonly string[]): DocumentDifference {
+  const gone = new Set(removed)
+  const both = new Set(added.filter((line) => gone.has(line)))
+  if (both.size === 0) return { added, removed }
+  return { added: added.filter((line) => !both.has(line)), removed: removed.filter((line) => !both.has(line)) }
+}
+
+function lineAt(text: string, at: number): string | undefined {
+  if (at >= text.length) return undefined
+  const end = text.indexOf('\n', at)
+  return text.slice(at, end === -1 ? text.length : end)
+}
+
+const [SHORTEST, LONGEST] = [64, 2 ** 20]
+
+/** The length of the whole lines from here on that are equal in both texts. */
+function alikeFrom(a: string, i: number, b: string, j: number): number {
+  const end = Math.min(a.length - i, b.length - j)
+  let length = 0
+  const isAlike = (size: number): boolean =>
+    a.slice(i + length, i + length + size) === b.slice(j + length, j + length + size)
+  let size = SHORTEST
+  for (; size <= end - length && isAlike(size); size = Math.min(2 * size, LONGEST)) length += size
+  for (size = Math.min(size, end - length); size > SHORTEST; size = Math.ceil(size / 2)) {
+    if (isAlike(Math.ceil(size / 2))) length += Math.ceil(size / 2)
+  }
+  while (length < end && a.charCodeAt(i + length) === b.charCodeAt(j + length)) length++
+  return Math.max(0, a.lastIndexOf('\n', i + length - 1) + 1 - i)
 }
 
 const nonEmptyLines = (text: string): string[] => text.split('\n').filter((line) => line !== '')

@@ -1,38 +1,55 @@
 // The next state of a document: managed triples (spec 2.1), skolemisation, triples that clients may not set (design 3).
+import fc from 'fast-check'
 import t from 'tap'
 import {
+  compareAsBytes,
   graphOf,
   iri,
+  irisOf,
   literal,
   namedNode,
+  nTriplesLine,
   nTriplesOf,
   quad,
   blankNode,
   triple,
+  typed,
   valuesOf,
+  type Graph,
   type Quad,
 } from '../../../gateway/rdf/graph.js'
+import { readNTriples } from '../../../gateway/rdf/read.js'
+import { changedLines, hasLine, linesBeginning } from '../../../gateway/rdf/sorted-lines.js'
 import { ancestorsOf, parentOf, typesOf } from '../../../gateway/documents/hierarchy.js'
-import { nextState, type Write } from '../../../gateway/documents/next-state.js'
-import { ACL, DCT, DEF, DH, RDF, SIOC } from '../../../gateway/rdf/vocabulary.js'
+import { changedDocument } from '../../../gateway/documents/changed-document.js'
+import { documentOf, type Document } from '../../../gateway/documents/document.js'
+import { lastModifiedOf, nextState, type Write } from '../../../gateway/documents/next-state.js'
+import { ACL, DCT, DEF, DH, RDF, SIOC, XSD } from '../../../gateway/rdf/vocabulary.js'
 
 const BASE = 'https://data.example.org/'
 const DOC = `${BASE}a/b/`
 const NOW = Date.UTC(2026, 6, 10, 20, 53, 1, 123)
 const AGENT = 'https://alice.example/#me'
 let counter = 0
-const put = (content: Quad[], more: Partial<Write> = {}) =>
-  nextState({
-    method: 'PUT',
-    document: DOC,
-    base: BASE,
-    current: undefined,
-    content,
-    agent: AGENT,
-    now: NOW,
-    uuid: () => `u${counter++}`,
-    ...more,
+type More = Partial<Write> & { readonly method?: 'PUT' | 'POST' | 'PATCH' }
+/** The content of a PATCH is what the update leaves. */
+const put = (content: Quad[], { method = 'PUT', ...more }: More = {}): Graph => {
+  const write = { document: DOC, base: BASE, current: undefined, content, agent: AGENT, now: NOW, ...more }
+  const uuid = () => `u${counter++}`
+  if (method === 'PUT' || !write.current) return nextState({ ...write, uuid })
+  const current = documentOf(write.document, write.base, write.current)
+  const left = content.map(nTriplesLine)
+  const removed = method === 'PATCH' ? write.current.lines.filter((line) => !left.includes(line)) : []
+  const next = changedDocument({ ...write, uuid, method, current, removed, added: content })
+  if (typeof next === 'string') throw new Error(next)
+  const whole = documentOf(write.document, write.base, graphOf(readNTriples(next.nTriples)!))
+  // The facts and the digest are those of the text.
+  const seen = ({ nTriples, digest, types, owners, lastModified }: Document): object => ({
+    ...{ nTriples, digest, owners, lastModified, types: [...types].sort() },
   })
+  t.same(seen(next), seen(whole))
+  return whole.graph()
+}
 const title = triple(DOC, DCT('title'), literal('B'))
 const container = triple(DOC, RDF('type'), iri(DH('Container')))
 const item = triple(DOC, RDF('type'), iri(DH('Item')))
@@ -134,3 +151,77 @@ void t.test('a stored graph without a type of the hierarchy is an item; only the
   t.same(typesOf(graphOf([triple(DOC, RDF('type'), iri(DEF('Root')))]), DOC, BASE), [DH('Item')])
   t.same(typesOf(graphOf([title]), BASE, BASE), [DEF('Root')])
 })
+
+void t.test('lines added to and removed from a sorted text: as if it were a set', async () => {
+  // Characters before and after the surrogates sort differently as bytes and as UTF-16.
+  const lines = fc.uniqueArray(fc.string({ unit: fc.constantFrom('a', 'b', '"', ' ', '\u{ffff}', '\u{10000}', 'é'), maxLength: 4 }))
+  const text = (all: Iterable<string>): string => [...all].sort(compareAsBytes).map((line) => `<s> ${line} .\n`).join('')
+  fc.assert(
+    fc.property(lines, lines, lines, (current, removed, added) => {
+      const next = new Set(current)
+      for (const line of removed) next.delete(line)
+      for (const line of added) next.add(line)
+      const full = (all: string[]) => all.map((line) => `<s> ${line} .`)
+      const changed = changedLines(text(current), full(removed), full(added))
+      return (
+        changed === text(next) &&
+        [...removed, ...added].every((line) => hasLine(changed, `<s> ${line} .`) === next.has(line)) &&
+        linesBeginning(changed, '<s> a').join() === changed.split('\n').filter((line) => line.startsWith('<s> a')).join()
+      )
+    }),
+  )
+})
+
+void t.test('a POST and a PATCH leave what parsing the whole document would', async () => {
+  const terms = fc.constantFrom('a', 'b', 'c').map((name) => namedNode(`${DOC}#${name}`))
+  const subjects = fc.oneof({ weight: 1, arbitrary: fc.constant(namedNode(DOC)) }, { weight: 2, arbitrary: terms })
+  const properties = fc
+    .constantFrom(RDF('type'), DCT('title'), DCT('modified'), ACL('owner'), SIOC('has_container'))
+    .map((name) => namedNode(name))
+  const objects = fc.oneof(terms, fc.constantFrom(literal('1'), literal('é\n"'), iri(DH('Container')), iri(DH('Item'))))
+  const triples = (blank: boolean) =>
+    fc.array(
+      fc
+        .tuple(blank ? fc.oneof(subjects, fc.constant(blankNode('x'))) : subjects, properties, objects)
+        .map(([s, p, o]) => quad(s, p, o)),
+      { maxLength: 8 },
+    )
+  const cases = fc.record({ given: triples(false), stored: triples(true), added: triples(false), removed: triples(false) })
+  await fc.assert(
+    fc.property(cases, fc.constantFrom('POST' as const, 'PATCH' as const), ({ given, stored, added, removed }, method) => {
+      // Others store what they want: blank nodes, and managed triples of their own.
+      const current = graphOf([...put(given).triples, ...stored])
+      const gone = graphOf(method === 'PATCH' ? removed : []).lines
+      const names = (text: string): string => text.replace(/#idu\d+/g, '#id')
+      const left = graphOf([...current.triples.filter((one) => !gone.includes(nTriplesLine(one))), ...added])
+      const change = { document: DOC, base: BASE, now: NOW + 5, uuid: () => 'u0', method, removed: gone, added }
+      const next = changedDocument({ ...change, current: documentOf(DOC, BASE, current) })
+      if (next === 'unchanged') return nTriplesOf(left) === nTriplesOf(current)
+      if (next === 'absent') return left.triples.length === 0
+      return names(next.nTriples) === names(nTriplesOf(naive(left, current, method)))
+    }),
+    { numRuns: 300 },
+  )
+})
+
+/** The rules of spec 2.1 on all triples: client triples as they are left, the kind, and provenance from before. */
+function naive(left: Graph, current: Graph, method: 'POST' | 'PATCH'): Graph {
+  const named = graphOf(put(left.triples as Quad[], { now: NOW }).triples)
+  const was = irisOf(current, DOC, RDF('type')).includes(DH('Container')) ? 'container' : 'item'
+  const types = irisOf(left, DOC, RDF('type'))
+  const [isContainer, isItem] = [types.includes(DH('Container')), types.includes(DH('Item'))]
+  const kind = method === 'POST' || isContainer === isItem ? was : isContainer ? 'container' : 'item'
+  const isOurs = ({ subject, predicate, object }: Quad): boolean =>
+    subject.value === DOC &&
+    ([DCT('created'), DCT('creator'), ACL('owner'), DCT('modified'), SIOC('has_parent'), SIOC('has_container')].includes(predicate.value) ||
+      (predicate.value === RDF('type') && [DH('Item'), DH('Container'), DEF('Root')].includes(object.value)))
+  const before = [DCT('created'), DCT('creator'), ACL('owner')]
+  const modified = Math.max(NOW + 5, (lastModifiedOf(current, DOC) ?? 0) + 1)
+  return graphOf([
+    ...named.triples.filter((one) => !isOurs(one)),
+    ...current.triples.filter(({ subject, predicate }) => subject.value === DOC && before.includes(predicate.value)),
+    triple(DOC, DCT('modified'), typed(new Date(modified).toISOString(), XSD('dateTime'))),
+    triple(DOC, RDF('type'), iri(DH(kind === 'container' ? 'Container' : 'Item'))),
+    triple(DOC, kind === 'container' ? SIOC('has_parent') : SIOC('has_container'), iri(`${BASE}a/`)),
+  ])
+}

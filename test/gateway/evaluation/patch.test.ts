@@ -163,10 +163,20 @@ void t.test('GRAPH and SERVICE are found at any place, depth and spelling', asyn
   }
 })
 
-const evaluationFor = (t: { teardown(end: () => Promise<void>): void }, options: PoolOptions = {}): EvaluationPool => {
+type WholePool = Omit<EvaluationPool, 'patch'> & {
+  patch(...job: Parameters<EvaluationPool['patch']>): Promise<string | Problem>
+}
+/** `patch` gives the whole document after the update. */
+const evaluationFor = (t: { teardown(end: () => Promise<void>): void }, options: PoolOptions = {}): WholePool => {
   const evaluation = openPool({ timeLimit: 30_000, ...options })
   t.teardown(() => evaluation.close())
-  return evaluation
+  const patch: WholePool['patch'] = async (asker, nTriples, update, base) => {
+    const patched = await evaluation.patch(asker, nTriples, update, base)
+    if (isFailure(patched)) return patched
+    const lines = nTriples.split('\n').filter((line) => line !== '' && !patched.removed.includes(line))
+    return [...lines, ...patched.added].map((line) => `${line}\n`).join('')
+  }
+  return { ...evaluation, patch }
 }
 const E = 'http://e.example/'
 const thing = (name: string, predicate: string, object: Quad['object']): Quad =>

@@ -4,7 +4,7 @@ import t from 'tap'
 import { fusekiEndpoints, openHttpStore } from '../../../gateway/stores/http-store.js'
 import type { GraphStore } from '../../../gateway/stores/store.js'
 import type { Send } from '../../support/client.js'
-import { startProxy, type Fault } from '../../support/proxy.js'
+import { startProxy, type Fault, type Recorded } from '../../support/proxy.js'
 import { forEachStore, freshDataset, reasonWithoutFuseki, type Row, rowsOf } from '../../support/stores.js'
 import { makeWorld, ttl, update, type World } from '../../support/world.js'
 
@@ -255,6 +255,10 @@ async function constraints(world: World, row: Row): Promise<void> {
   })
 }
 
+/** Facts are asked for by a query. */
+const isWrite = ({ method, fields }: Recorded): boolean =>
+  method !== 'GET' && fields['content-type'] !== 'application/sparql-query'
+
 void t.test('failing stores', async (t) => {
   const missing = await reasonWithoutFuseki()
   if (missing) return t.test('failing stores (fuseki)', { skip: missing }, () => undefined)
@@ -301,7 +305,6 @@ void t.test('failing stores', async (t) => {
     async (t) => {
       const path = '/admin/acl/authorizations/doubt/'
       const body = `<#this> a acl:Authorization ; acl:mode acl:Read ; acl:agent <${world.webIdOf('stranger')}> ; acl:accessTo <${world.base}a/> .`
-      const isWrite = ({ method }: { method: string }): boolean => method !== 'GET'
       t.equal((await world.as('stranger')('GET', '/a/')).status, 403)
       proxies.admin.fault({ kind: 'drop', when: 'after', only: isWrite })
       t.equal((await owner('PUT', path, rdf(body))).status, 502, 'the store has done it, but its answer was lost')
@@ -326,7 +329,7 @@ void t.test('failing stores', async (t) => {
   await row('rules that cannot be read: 503, never "no rules"', async (t) => {
     // From the write on, the store drops connections: the outcome of the write is unknown and cannot be looked up.
     let isWritten = false
-    const only = ({ method }: { method: string }): boolean => (isWritten ||= method !== 'GET')
+    const only = (request: Recorded): boolean => (isWritten ||= isWrite(request))
     proxies.admin.fault({ kind: 'drop', when: 'before', only })
     t.equal((await owner('PUT', '/admin/acl/authorizations/unknown/', rdf(''))).status, 502)
     for (const [who, method] of [

@@ -1,0 +1,54 @@
+// In charge of canonical N-Triples as sorted lines in one text that is never taken apart: lines are found by bisection, and a
+// change costs a copy of the text beside the lines that change. Pure.
+import { compareAsBytes } from './graph.js'
+
+/** Where the first line stands, from `from` on, that is not before `line`. */
+function placeOf(text: string, line: string, from = 0): number {
+  let [low, high] = [from, text.length]
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2)
+    const start = middle === 0 ? 0 : text.lastIndexOf('\n', middle - 1) + 1
+    const end = text.indexOf('\n', middle)
+    if (compareAsBytes(text.slice(start, end), line) < 0) low = end + 1
+    else high = start
+  }
+  return low
+}
+
+const lineAt = (text: string, at: number): string => text.slice(at, text.indexOf('\n', at))
+
+export const hasLine = (text: string, line: string): boolean => text.startsWith(`${line}\n`, placeOf(text, line))
+
+/** The first line with this beginning. */
+export function lineBeginning(text: string, beginning: string): string | undefined {
+  const at = placeOf(text, beginning)
+  return text.startsWith(beginning, at) ? lineAt(text, at) : undefined
+}
+
+/** All lines with this beginning: they stand together. */
+export function linesBeginning(text: string, beginning: string): string[] {
+  const lines: string[] = []
+  for (let at = placeOf(text, beginning); text.startsWith(beginning, at); at += lines.at(-1)!.length + 1) {
+    lines.push(lineAt(text, at))
+  }
+  return lines
+}
+
+/** The text without the lines `removed`, and with those `added`; the text itself where that changes nothing. */
+export function changedLines(text: string, removed: Iterable<string>, added: Iterable<string>): string {
+  const changes = new Map<string, 'goes' | 'comes'>()
+  for (const line of removed) changes.set(line, 'goes')
+  for (const line of added) changes.set(line, 'comes')
+  const pieces: string[] = []
+  let done = 0
+  for (const line of [...changes.keys()].sort(compareAsBytes)) {
+    const place = placeOf(text, line, done)
+    const comes = changes.get(line) === 'comes'
+    if (comes === text.startsWith(`${line}\n`, place)) continue
+    pieces.push(text.slice(done, place), comes ? `${line}\n` : '')
+    done = comes ? place : place + line.length + 1
+  }
+  if (pieces.length === 0) return text
+  pieces.push(text.slice(done))
+  return pieces.join('')
+}

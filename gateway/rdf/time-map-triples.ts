@@ -1,0 +1,58 @@
+// In charge of a TimeMap as triples (spec 9.4). Pure, so that long ones can be written in a thread.
+import type { Version } from '../../versioning/change.js'
+import { mementoUri, timeMapUri } from '../../versioning/memento/time-map.js'
+import { flawOf, iri, text, triple, typed, type Quad } from './graph.js'
+import { HTTP, PROV, RDF, XSD } from './vocabulary.js'
+
+/** xsd:dateTime in UTC without fractions (spec 2.3). */
+export const dateTimeInSeconds = (time: number): string => new Date(time).toISOString().replace(/\.\d+Z$/, 'Z')
+
+/**
+ * The TimeMap in PROV-O (spec 9.4), with the agent and method of each version.
+ * @param versions oldest first; a version that deleted the document invalidates the one before it, and is no member
+ */
+export function timeMapTriples(document: string, versions: readonly Version[]): Quad[] {
+  const timeMap = timeMapUri(document)
+  const triples = [triple(timeMap, RDF('type'), iri(PROV('Collection')))]
+  let before: string | undefined
+  let deleted = false
+  for (const version of versions) {
+    if (version.blob === undefined) {
+      if (before === undefined || deleted) continue
+      deleted = true
+      triples.push(triple(before, PROV('invalidatedAtTime'), typed(dateTimeInSeconds(version.time), XSD('dateTime'))))
+      triples.push(...activity(document, version, before, PROV('wasInvalidatedBy')))
+      continue
+    }
+    deleted = false
+    const memento = mementoUri(document, version)
+    triples.push(
+      triple(timeMap, PROV('hadMember'), iri(memento)),
+      triple(memento, RDF('type'), iri(PROV('Entity'))),
+      triple(memento, PROV('specializationOf'), iri(document)),
+      triple(memento, PROV('generatedAtTime'), typed(dateTimeInSeconds(version.time), XSD('dateTime'))),
+      ...activity(document, version, memento, PROV('wasGeneratedBy')),
+    )
+    if (version.agent !== undefined) triples.push(triple(memento, PROV('wasAttributedTo'), iri(version.agent)))
+    if (before !== undefined) triples.push(triple(memento, PROV('wasRevisionOf'), iri(before)))
+    if (version.restores !== undefined) {
+      triples.push(triple(memento, PROV('wasDerivedFrom'), iri(mementoUri(document, { commit: version.restores }))))
+    }
+    before = memento
+  }
+  // Commits that the gateway did not make may name agents by texts that are no IRIs.
+  return triples.filter((one) => flawOf(one) === undefined)
+}
+
+/** The write, with its method and agent. A commit that the gateway did not make has none. */
+function activity(document: string, version: Version, entity: string, relation: string): Quad[] {
+  const { method, agent } = version
+  if (method === undefined) return []
+  const write = `${mementoUri(document, version)}#write`
+  return [
+    triple(entity, relation, iri(write)),
+    triple(write, RDF('type'), iri(PROV('Activity'))),
+    triple(write, HTTP('methodName'), text(method)),
+    ...(agent === undefined ? [] : [triple(write, PROV('wasAssociatedWith'), iri(agent))]),
+  ]
+}
