@@ -6,8 +6,12 @@ import { ACCEPT_POST, readGraph } from '../rdf/read.js'
 import { RDF, SH, XSD } from '../rdf/vocabulary.js'
 
 /** @param endpoint its own IRI: relative IRIs are resolved against it */
-export async function readContent({ request, gateway }: Context, endpoint: string): Promise<readonly Quad[] | Problem> {
+export async function readContent(
+  { request, gateway, trace }: Context,
+  endpoint: string,
+): Promise<readonly Quad[] | Problem> {
   const body = await request.readBody(gateway.settings.maxBody)
+  trace.continues()
   if (isFailure(body)) return body
   const type = request.fields['content-type']
   if (type !== undefined || body.length > 0) return readGraph(body, type, endpoint, gateway)
