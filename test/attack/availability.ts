@@ -2,7 +2,7 @@
 import { connect } from 'node:tls'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fill, many, nested } from '../support/growth.js'
-import { ttl, turtle, update } from '../support/world.js'
+import { profileOf, ttl, turtle, update } from '../support/world.js'
 import type { Answer, Client, Send } from '../support/client.js'
 import { certificatesFor } from './certificates.js'
 import { expected, serve, type Place } from './place.js'
@@ -86,6 +86,11 @@ const form = (
   <http://xmlns.com/foaf/0.1/familyName> "B" ; <http://xmlns.com/foaf/0.1/mbox> <mailto:${mailbox}> ;
   <http://xmlns.com/foaf/0.1/based_near> <http://www.wikidata.org/entity/Q35> ;
   <http://www.w3.org/ns/auth/cert#key> [ <https://w3id.org/atomgraph/linkeddatahub/admin/acl#password> "correct horse" ] .`
+
+/** As many requests for access as an agent may have. */
+const wishes = ({ base }: Place): string =>
+  Array.from({ length: 20 }, (_, i) => `<#${i}> a <${ACL}Authorization> ; <${ACL}accessTo> <${base}${i}/> ; <${ACL}mode> <${ACL}Read> .`).join('\n') // prettier-ignore
+const ACL = 'http://www.w3.org/ns/auth/acl#'
 
 /** A document of so many bytes, in steps below the limit of content. */
 async function largeDocument(owner: Client, path: string, bytes: number): Promise<void> {
@@ -258,6 +263,22 @@ export const AVAILABILITY: readonly Attack[] = [
       isOver = true
       await loops
       return { statuses, wrong: statuses.every((status) => status < 300) ? undefined : 'another address cannot sign up' }
+    },
+  },
+  {
+    name: 'requests-for-access', section: 'availability', wanted: 'no address uses up the places: an agent from another one asks', hold: 50, spoils: true,
+    run: async (place) => {
+      const pems = new Map<string, string>()
+      return serve((asked, answer) => answer.setHeader('Content-Type', 'text/turtle').end(pems.has(asked.url!) ? profileOf(`http://${asked.headers.host}${asked.url}#me`, pems.get(asked.url!)!) : ''), async (url) => {
+        const paths = Array.from({ length: 50 }, (_, i) => `/${i}`)
+        const certificates = await certificatesFor(paths.map((path) => `${url}${path.slice(1)}#me`))
+        for (const [i, path] of paths.entries()) pems.set(path, certificates[i]!)
+        const ask = (pem: string, from?: string): Promise<number> => statusOf(place.client(pem, from)('POST', '/access/request', content('turtle', wishes(place))))
+        const attacks: number[] = []
+        for (let at = 0; at < 50; at += 10) attacks.push(...(await times(10, (i) => ask(certificates[at + i]!))))
+        const status = await ask(place.pemOf('stranger'), '127.0.0.2')
+        return { statuses: [...new Set(attacks), status], wrong: status < 300 ? undefined : 'nobody else can ask' }
+      })
     },
   },
 ]

@@ -1,6 +1,9 @@
 // In charge of one attack: carrying it out while another client goes on, and judging what it did to the gateway.
+import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { Worker } from 'node:worker_threads'
 import { CACHED, type Place } from './place.js'
+import type { Waits } from './second-client.js'
 
 export interface Attack {
   readonly name: string
@@ -62,41 +65,20 @@ export async function carryOut(attack: Attack, place: Place, slack = 1): Promise
     grownMb > GROWN_MB && `the memory grew by ${grownMb.toFixed(0)} MB`,
     cachedMs > CACHED_MS * slack && `a cached GET of the owner took ${cachedMs.toFixed(0)} ms`,
     uncachedMs > UNCACHED_MS * slack && `an uncached GET of the owner took ${uncachedMs.toFixed(0)} ms`,
-    failed.size > 0 && `the owner got ${[...failed].join(', ')}`,
+    failed.length > 0 && `the owner got ${failed.join(', ')}`,
   ].filter((fault): fault is string => typeof fault === 'string')
   return { ...outcome, holdMs, grownMb, cachedMs, uncachedMs, faults }
 }
 
-/** The owner reads a cached document, and one that nobody has read yet, every few ms. */
-function secondClient(place: Place) {
-  const client = place.client(place.pemOf('owner'))
-  const longest = { cachedMs: 0, uncachedMs: 0 }
-  const failed = new Set<string>()
-  let isOver = false
-  const read = async (path: string, kind: keyof typeof longest, wanted: number): Promise<void> => {
-    const from = performance.now()
-    try {
-      const { status } = await client('GET', path)
-      if (status !== wanted) failed.add(`${status} for ${kind === 'cachedMs' ? 'a cached' : 'an uncached'} GET`)
-    } catch (error) {
-      failed.add((error as NodeJS.ErrnoException).code ?? String(error))
-    }
-    longest[kind] = Math.max(longest[kind], performance.now() - from)
-  }
-  const loop = async (): Promise<void> => {
-    while (!isOver) {
-      await read(CACHED, 'cachedMs', 200)
-      await read(place.path(), 'uncachedMs', 404)
-      await sleep(20)
-    }
-  }
-  const looping = loop()
+/** Reads meanwhile, in a thread of its own. */
+function secondClient({ site, ca, pemOf }: Place): { end(): Promise<Waits> } {
+  const origin = { port: site.port, ca, pem: pemOf('owner') }
+  const worker = new Worker(new URL('./second-client.js', import.meta.url), { workerData: { origin, cached: CACHED } })
   return {
     async end() {
-      isOver = true
-      await Promise.race([looping, sleep(5_000, undefined, { ref: false })])
-      client.close()
-      return { ...longest, failed }
+      const waits = once(worker, 'message') as Promise<[Waits]>
+      worker.postMessage('end')
+      return (await waits)[0]
     },
   }
 }

@@ -5,6 +5,7 @@ import t from 'tap'
 import { digestOf, parseEntityTags } from '../../cache/entity-tag.js'
 import { parseHttpDate } from '../../cache/http-date.js'
 import { evaluatePreconditions } from '../../cache/preconditions.js'
+import { ancestorsOf } from '../../gateway/documents/hierarchy.js'
 import { nextState } from '../../gateway/documents/next-state.js'
 import { violated } from '../../gateway/endpoints/content.js'
 import { readApplicant } from '../../gateway/endpoints/sign-up-form.js'
@@ -182,6 +183,11 @@ const site = siteOf(
   ['sparql', 'access/'],
 )
 
+const ancestorsIn = (requestTarget: string): Set<string> | undefined => {
+  const target = parseTarget(requestTarget, 'x.example', site)
+  return 'document' in target ? new Set(ancestorsOf(target.document, BASE)) : undefined
+}
+
 void t.test('targets', async (t) => {
   // prettier-ignore
   await growthRows(t, [
@@ -197,6 +203,10 @@ void t.test('targets', async (t) => {
       ['many question marks', (n) => `/${fill('?', n)}`],
       ['an absolute form', (n) => `https://${fill('a', n)}`],
       ['an absolute form with a path', (n) => `https://x.example/${fill('a/', n)}`],
+    ]),
+    ...rowsAbout('a document and its ancestors', FIELD, (text) => ancestorsIn(text), [
+      ['a deep path', (n) => `/${fill('a/', n)}`],
+      ['a deep path of long names', (n) => `/${fill('abcdefghij/', n)}`],
     ]),
     ...rowsAbout('the path of a commit', FIELD, (text) => documentOfPath(documentPath(text, BASE, 'g'), BASE, 'g'), [
       ['a long segment', (n) => `${BASE}${fill('a', n)}/`],
