@@ -45,20 +45,26 @@ export interface EntityTag {
   readonly opaque: string
 }
 
-// RFC 9110 §8.8.3: entity-tag = [ "W/" ] DQUOTE *etagc DQUOTE; a list may hold empty members (§5.6.1).
-const MEMBER = /[ \t]*(?:(W\/)?("[\x21\x23-\x7e\x80-\xff]*"))?[ \t]*(?:,|$)/y
+// RFC 9110 §8.8.3: entity-tag = [ "W/" ] DQUOTE *etagc DQUOTE. Nothing repeats beside its like: it takes linear time.
+const TAG = /(W\/)?("[\x21\x23-\x7e\x80-\xff]*")/y
+// RFC 9110 §5.6.1: a list may hold empty members.
+const BETWEEN = /[ \t,]*/y
 
 /** The members of an `If-Match` or `If-None-Match` field, `*`, or undefined when it is malformed. */
 export function parseEntityTags(value: string): '*' | EntityTag[] | undefined {
   if (value.trim() === '*') return '*'
   const tags: EntityTag[] = []
-  MEMBER.lastIndex = 0
-  while (MEMBER.lastIndex < value.length) {
-    const match = MEMBER.exec(value)
-    if (!match) return undefined
-    if (match[2]) tags.push({ weak: match[1] !== undefined, opaque: match[2] })
+  for (let at = 0; ;) {
+    BETWEEN.lastIndex = at
+    const between = BETWEEN.exec(value)![0]
+    at += between.length
+    if (at === value.length) return tags.length > 0 ? tags : undefined
+    TAG.lastIndex = at
+    const match = TAG.exec(value)
+    if (!match || (tags.length > 0 && !between.includes(','))) return undefined
+    tags.push({ weak: match[1] !== undefined, opaque: match[2]! })
+    at = TAG.lastIndex
   }
-  return tags.length > 0 ? tags : undefined
 }
 
 /** RFC 9110 §8.8.3.2. Our own tags are strong. */

@@ -25,6 +25,7 @@ import type { Ontologies } from './documents/shapes.js'
 import type { Problem } from './problem.js'
 import type { GraphStore } from './stores/store.js'
 import type { Target } from './http/target.js'
+import type { Watchdog } from './watchdog.js'
 
 export interface Application extends DescribedApplication {
   readonly store: GraphStore
@@ -104,6 +105,7 @@ export interface Gateway {
   readonly reading: Reading
   readonly locks: Locks
   readonly log: Log
+  readonly watchdog: Watchdog
   readonly uuid: () => string
   /** The clock, in ms since the epoch. */
   readonly now: () => number

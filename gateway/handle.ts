@@ -26,10 +26,12 @@ import { after, run, wait, type Awaitable, type Steps } from './steps.js'
 
 /** Every request is answered: a throw is a bug, and becomes a 500 with the id that the log has too. At once where no step waits. */
 export function handle(request: Request, gateway: Gateway): Awaitable<Response> {
-  const trace = makeTrace()
+  const { watchdog } = gateway
+  watchdog.works(request)
+  const trace = makeTrace(() => watchdog.works(request))
   const accept = acceptOverride(request.requestTarget) ?? request.fields.accept
   try {
-    const answered = run(answer(request, gateway, accept, trace))
+    const answered = run(answer(request, gateway, accept, trace), trace.continues)
     if (!(answered instanceof Promise)) return finish(answered, request, gateway, trace)
     return answered
       .catch((error: unknown) => internalError(error, request, gateway, accept))
@@ -50,6 +52,7 @@ function finish(answered: Response, request: Request, gateway: Gateway, trace: T
   // Fields that were made ready have this one already.
   const marks = ended.ready ? [] : marksOf(gateway)
   const marked = marks.length === 0 ? ended : { ...ended, fields: [...ended.fields, ...marks] }
+  gateway.watchdog.rests()
   const { origin } = request.fields
   const isAllowed = origin !== undefined && gateway.settings.allowOrigin.includes(origin)
   const readable = isAllowed ? answerTo(origin, marked) : marked

@@ -23,10 +23,12 @@ export interface Trace {
   storeMs: number
   /** Adds the time until the store has answered to `storeMs`. */
   store<T>(answer: Promise<T>): Promise<T>
+  /** What the request has waited for is here: its work continues. */
+  continues(): void
 }
 
 /** Measures with a monotonic clock: the gateway's own may be set while a request waits. */
-export function makeTrace(): Trace {
+export function makeTrace(continues: () => void = () => undefined): Trace {
   return {
     storeMs: 0,
     async store(answer) {
@@ -35,7 +37,9 @@ export function makeTrace(): Trace {
         return await answer
       } finally {
         this.storeMs += performance.now() - from
+        continues()
       }
     },
+    continues,
   }
 }

@@ -4,6 +4,9 @@ import { EXIT } from './commands/exit-codes.js'
 import { runCommand } from './commands/run-command.js'
 import type { Terminal } from './commands/terminal.js'
 
+// Design 2: what commands, LevelDB and git create is for this account only.
+process.umask(0o077)
+
 const terminal: Terminal = {
   out: (text) => void process.stdout.write(text),
   error: (text) => void process.stderr.write(text),

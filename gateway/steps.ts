@@ -16,17 +16,23 @@ export function* wait<T>(step: Awaitable<T>): Steps<Awaited<T>> {
 export const after = <A, B>(value: Awaitable<A>, next: (value: A) => Awaitable<B>): Awaitable<B> =>
   value instanceof Promise ? value.then(next) : next(value)
 
-/** Runs a sequence: gives its result where no step had to wait, else the promise of it. */
-export function run<T>(steps: Steps<T>): Awaitable<T> {
+/**
+ * Runs a sequence: gives its result where no step had to wait, else the promise of it.
+ * @param continues is called when a step that had to wait is over
+ */
+export function run<T>(steps: Steps<T>, continues?: () => void): Awaitable<T> {
   const { done, value } = steps.next()
-  return done ? value : runOn(steps, value)
+  return done ? value : runOn(steps, value, continues)
 }
 
-async function runOn<T>(steps: Steps<T>, first: Promise<unknown>): Promise<T> {
+async function runOn<T>(steps: Steps<T>, first: Promise<unknown>, continues?: () => void): Promise<T> {
   let waiting = first
   for (;;) {
     const { done, value } = await waiting.then(
-      (answer) => steps.next(answer),
+      (answer) => {
+        continues?.()
+        return steps.next(answer)
+      },
       (error: unknown) => steps.throw(error),
     )
     if (done) return value

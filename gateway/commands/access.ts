@@ -145,7 +145,7 @@ const unlinked = ({ href }: URL): CommandFailure => ({
 
 /** RFC 8288: the target of the answer's link with this relation. */
 function linked({ fields }: GatewayAnswer, relation: string): string | undefined {
-  const links = [...String(fields.link ?? '').matchAll(/<([^>]*)>; rel="([^"]*)"/g)]
+  const links = [...String(fields.link ?? '').matchAll(/<([^<>]*)>; rel="([^"]*)"/g)]
   return links.find(([, , rel]) => rel === relation)?.[1]
 }
 

@@ -52,7 +52,7 @@ const NAMESPACES = Object.entries(PREFIXES).map(([prefix, namespace]) => [`<${na
 
 /** Known namespaces as prefixes, outside literals: for people, not for parsers. */
 const abbreviated = (line: string): string =>
-  line.replace(/"(?:[^"\\]|\\.)*"|<[^>]*>/g, (term) => {
+  line.replace(/"(?:[^"\\]|\\[^]?)*(?:"|$)|<[^<>]*>/g, (term) => {
     const [namespace, prefix] = NAMESPACES.find(([start]) => term.startsWith(start)) ?? []
     const local = namespace && term.slice(namespace.length, -1)
     return local && /^[A-Za-z0-9_-]+$/.test(local) ? prefix! + local : term

@@ -2,6 +2,7 @@
 import { request } from 'node:http'
 import { MIRROR_LINES, type MirrorLine } from '../operators/mirror-endpoints.js'
 import type { MirrorOutcome, Report } from '../mirror/report.js'
+import { WRITE_FIELD } from '../operators/management.js'
 import type { CommandFailure } from './exit-codes.js'
 
 const IDLE_MS = 300_000
@@ -31,7 +32,14 @@ export function askGateway(
       ([, value]) => value !== undefined,
     )
     const path = `/mirror/${action}?${new URLSearchParams(given as [string, string][])}`
-    const sent = request({ host: '127.0.0.1', port, path, method: 'POST', timeout: IDLE_MS })
+    const sent = request({
+      host: '127.0.0.1',
+      port,
+      path,
+      method: 'POST',
+      headers: { [WRITE_FIELD]: '1' },
+      timeout: IDLE_MS,
+    })
     sent.on('timeout', () => sent.destroy(new Error('it has been silent for 5 minutes')))
     sent.on('error', ({ code, message }: NodeJS.ErrnoException) =>
       resolve(code === 'ECONNREFUSED' ? undefined : failed(`broke off: ${message}.`)),

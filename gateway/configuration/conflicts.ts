@@ -55,7 +55,9 @@ function sharedFiles(applications: readonly DescribedApplication[]): Fault[] {
       ]
       // A repository on disk can be opened by one history only.
       if (own.location.startsWith('file:')) {
-        const [folder, other] = [own, others].map(({ location }) => new URL(location).pathname.replace(/\/+$/, ''))
+        const [folder, other] = [own, others].map(({ location }) =>
+          new URL(location).pathname.replace(/(?<!\/)\/+$/, ''),
+        )
         const isShared = others.location.startsWith('file:') && folder === other
         return isShared ? fault('a repository on this disk', 'Give each a repository of its own.') : []
       }

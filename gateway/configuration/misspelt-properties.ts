@@ -53,4 +53,4 @@ function meantBy(property: string, vocabulary: string): string | undefined {
   return candidates.find((read) => nameOf(read) === best)
 }
 
-const nameOf = (property: string): string => /[^#/]*$/.exec(property)![0]
+const nameOf = (property: string): string => property.split(/[#/]/).at(-1)!

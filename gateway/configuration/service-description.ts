@@ -91,7 +91,7 @@ export function repositoryOf(
   )
   const location = written === undefined ? undefined : repositoryUrl(written)
   const branch = hosted(iri, 'branch', config) ?? 'main'
-  const pathPrefix = (hosted(iri, 'pathPrefix', config) ?? 'graphs').replace(/^\/+|\/+$/g, '')
+  const pathPrefix = (hosted(iri, 'pathPrefix', config) ?? 'graphs').replace(/^\/+|(?<!\/)\/+$/g, '')
   const apiBase = hosted(iri, 'apiBase', config)
   const token = credentials.one(iri, [A('authToken')])
   const api = apiBase === undefined ? undefined : apiUrl(apiBase)

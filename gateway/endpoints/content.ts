@@ -7,8 +7,9 @@ import { RDF, SH, XSD } from '../rdf/vocabulary.js'
 
 /** @param endpoint its own IRI: relative IRIs are resolved against it */
 export async function readContent(context: Context, endpoint: string): Promise<readonly Quad[] | Problem> {
-  const { request, gateway } = context
+  const { request, gateway, trace } = context
   const body = await request.readBody(gateway.settings.maxBody)
+  trace.continues()
   if (isFailure(body)) return body
   const contentType = request.fields['content-type']
   if (contentType !== undefined || body.length > 0) {

@@ -130,20 +130,21 @@ const solutionsIn = (json: string): Values[] =>
 /** The literals of the graph with this value, which Oxigraph has written; undefined where there is none. */
 type Written = (variable: string, value: string) => readonly string[] | undefined
 
-const TYPED = new RegExp(`"\\^\\^<${XSD('')}[^>]*>$`)
+/** Whether a term is a literal of a datatype of XML Schema. No IRI contains a quotation mark. */
+const isTyped = (term: string): boolean => term.startsWith(`"^^<${XSD('')}`, term.lastIndexOf('"'))
 
 function makeWritten(engine: Oxigraph, lines: ReadonlySet<string>, { matched }: Patch): Written {
   const inGraph = new Set(matched)
   let literals: ReadonlyMap<string, readonly string[]> | undefined
   return (variable, value) => {
-    if (!inGraph.has(variable) || !TYPED.test(value)) return undefined
+    if (!inGraph.has(variable) || !isTyped(value)) return undefined
     return (literals ??= literalsByValue(engine, lines)).get(value)
   }
 }
 
 function literalsByValue({ Store }: Oxigraph, lines: ReadonlySet<string>): Map<string, string[]> {
   const objects = [...lines].map((line) => line.slice(line.indexOf(' ', line.indexOf(' ') + 1) + 1, -2))
-  const literals = [...new Set(objects.filter((object) => TYPED.test(object)))]
+  const literals = [...new Set(objects.filter(isTyped))]
   const numbered = literals.map((literal, number) => `<x:${number}> <x:> ${literal} .`)
   const json = withStore(Store, (store) => {
     store.load(numbered.join('\n'), { format: N_TRIPLES, lenient: true })

@@ -43,10 +43,10 @@ export function parseTarget<Owner extends Based>(
   host: string | undefined,
   site: Site<Owner>,
 ): Target<Owner> | Problem {
-  const absolute = /^https?:\/\/([^/?#]*)(.*)$/is.exec(requestTarget)
+  const absolute = /^https?:\/\/([^/?#]*)/i.exec(requestTarget)
   // RFC 9112 §3.2.2: the authority of an absolute-form target replaces the Host field.
   const authority = absolute ? absolute[1]! : host
-  const rest = absolute ? absolute[2]! || '/' : requestTarget
+  const rest = absolute ? requestTarget.slice(absolute[0].length) || '/' : requestTarget
   const [rawPath, ...queries] = rest.split('?')
   const path = normalisedPath(rawPath!)
   if (typeof path !== 'string') return path

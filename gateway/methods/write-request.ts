@@ -29,6 +29,7 @@ export async function readWriteRequest(context: Context, iri: string): Promise<W
       : unsupportedPatch('PATCH takes application/sparql-update.')
   }
   const body = await request.readBody(gateway.settings.maxBody)
+  context.trace.continues()
   if (isFailure(body)) return body
   // Spec 4.1: the body of a PUT may be empty; a POST appends something.
   if (body.length === 0 && type === undefined && method === 'POST') {

@@ -1,4 +1,4 @@
-// In charge of the management listener (loopback only): health, readiness, metrics, purging caches, and the mirror.
+// In charge of the management listener (on loopback, for programs of this machine only): health, readiness, metrics, purging caches, and the mirror.
 import type { Request, Response } from '../http/exchange.js'
 import type { Application, Dataspace, Gateway } from '../gateway.js'
 import type { History } from '../../versioning/history.js'
@@ -48,6 +48,8 @@ export function makeManagement(
   }
   return async (request) => {
     const { requestTarget, method } = request
+    const refused = refusalOf(request)
+    if (refused) return refused
     const [path, query] = requestTarget.split('?', 2)
     const known = Object.hasOwn(paths, path!) ? paths[path!] : undefined
     if (!known)
@@ -57,9 +59,28 @@ export function makeManagement(
       return json(405, { error: `The method is not allowed here. Use ${methods.replace(', ', ' or ')}.` }, [
         ['Allow', methods],
       ])
+    if (methods === 'POST' && request.fields[WRITE_FIELD] === undefined) return json(403, { error: NO_WRITE_FIELD })
     const { status, fields, body } = await answer(new URLSearchParams(query), request)
     return { status, fields, ...(method !== 'HEAD' && body && { body }) }
   }
+}
+
+/** The field of a request that changes something: neither a form nor a page of another origin can send it. */
+export const WRITE_FIELD = 'triplegate-management'
+const NO_WRITE_FIELD = 'A request that changes something needs the field Triplegate-Management: 1.'
+
+// A name that another server resolves to this machine is none of these (DNS rebinding). Any port: tunnels have their own.
+const LOCAL_HOST = /^(?:localhost|127\.0\.0\.1|\[::1\])(?::\d{1,5})?$/i
+
+/** Browsers reach loopback too: a page of another origin is refused, and so is a page at a name of its own. */
+function refusalOf({ hosts, fields }: Request): Response | undefined {
+  const { host = '', origin, 'sec-fetch-site': site } = fields
+  if (hosts !== 1 || !LOCAL_HOST.test(host)) {
+    return json(421, { error: 'The Host is not this machine. Ask localhost, 127.0.0.1 or [::1].' })
+  }
+  const isForeign = origin !== undefined && origin.toLowerCase() !== `http://${host.toLowerCase()}`
+  if (!isForeign && (site === undefined || site === 'same-origin' || site === 'none')) return undefined
+  return json(403, { error: 'A page of another site may not use the management port.' })
 }
 
 interface Check {

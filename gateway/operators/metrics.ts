@@ -9,7 +9,7 @@ export interface Metrics {
   text(): Promise<string>
 }
 
-export function makeMetrics(dataspaces: readonly Dataspace[], { answered, caches, now }: Gateway): Metrics {
+export function makeMetrics(dataspaces: readonly Dataspace[], { answered, caches, watchdog, now }: Gateway): Metrics {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
   new Counter({
@@ -31,9 +31,34 @@ export function makeMetrics(dataspaces: readonly Dataspace[], { answered, caches
       for (const [cache, { bytes }] of Object.entries(caches)) this.set({ cache }, bytes())
     },
   })
+  addHolds(registry, watchdog)
   const applications = dataspaces.flatMap(({ endUser, admin }) => [endUser, admin])
   for (const row of [...CACHE_GAUGES, ...historyGauges(now)]) addGauge(registry, applications, row)
   return { contentType: registry.contentType, text: () => registry.metrics() }
+}
+
+/** The holds of the event loop (design 7). Quantiles of its delay are among the default metrics: `nodejs_eventloop_lag_…`. */
+function addHolds(registry: Registry, watchdog: Gateway['watchdog']): void {
+  new Gauge({
+    name: 'triplegate_event_loop_longest_hold_seconds',
+    help: 'The longest time for which one piece of work has held the event loop, since the start and in the last minute.',
+    labelNames: ['since'],
+    registers: [registry],
+    collect() {
+      const { longest, lastMinute } = watchdog.holds()
+      this.set({ since: 'start' }, longest)
+      this.set({ since: 'minute' }, lastMinute)
+    },
+  })
+  new Counter({
+    name: 'triplegate_event_loop_holds_total',
+    help: 'Holds of the event loop for more than 0.2 s; the log names each.',
+    registers: [registry],
+    collect() {
+      this.reset()
+      this.inc(watchdog.holds().count)
+    },
+  })
 }
 
 type GaugeRow = readonly [name: string, help: string, value: (application: Application) => number | undefined]

@@ -79,6 +79,7 @@ async function exchange(context: Context, url: URL): Promise<Response | Problem>
     redirects: isSafe ? 'follow' : 'return',
     signal: request.signal(),
   })
+  trace.continues()
   if (!isFailure(answer)) return responseFrom(context, answer, conditions)
   trace.cause = answer.failure
   return problem(CODE_OF[answer.failure], answer.detail)

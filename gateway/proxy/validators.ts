@@ -3,9 +3,17 @@
 import { parseEntityTags, type EntityTag } from '../../cache/entity-tag.js'
 import type { Fields } from '../http/fields.js'
 
-// The server's entity-tag, the media type of its content, and the code of the format of the response: an entity-tag may
-// contain all of these characters (RFC 9110 §8.8.3).
-const OURS = /^"(.*);([^;"]+\/[^;"]+);([^;"]+)"$/
+/**
+ * Our entity-tag read again: the server's own, the media type of its content, and the code of the format of the response.
+ * An entity-tag may contain all of these characters (RFC 9110 §8.8.3). Undefined for one that is not ours.
+ */
+function partsOf(opaque: string): { opaque: string; mediaType: string; code: string } | undefined {
+  const parts = opaque.slice(1, -1).split(';')
+  const [mediaType = '', code = ''] = parts.splice(-2)
+  const slash = mediaType.indexOf('/', 1)
+  if (parts.length === 0 || slash < 0 || slash === mediaType.length - 1 || code === '') return undefined
+  return { opaque: `"${parts.join(';')}"`, mediaType, code }
+}
 
 /** The entity-tag of the content in a format; undefined when the server has sent none, or a malformed one. */
 export function proxiedTag(upstream: string | undefined, mediaType: string, code: string): string | undefined {
@@ -47,9 +55,9 @@ export function conditionsOf(fields: Fields, isSafe: boolean, isGiven: IsGiven):
     // The server judges malformed conditions.
     if (tags === '*' || !tags) return value
     const sent = tags.flatMap((tag) => {
-      const [, opaque, mediaType, code] = OURS.exec(tag.opaque) ?? []
-      if (counts && !(opaque !== undefined && counts(mediaType!, code!))) return []
-      const theirs = opaque === undefined ? tag.opaque : `"${opaque}"`
+      const ours = partsOf(tag.opaque)
+      if (counts && !(ours && counts(ours.mediaType, ours.code))) return []
+      const theirs = ours ? ours.opaque : tag.opaque
       known.push({ ours: written(tag), theirs })
       return [written({ weak: tag.weak, opaque: theirs })]
     })

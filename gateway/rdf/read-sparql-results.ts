@@ -35,14 +35,16 @@ function ownTerm({ type, value, language, datatype }: TermDescription): Term {
 const VARIABLE = /^[\p{L}\p{N}\p{M}_]+$/u
 const ANY = iri('urn:x-any:term')
 
-const isSound = (results: Results): boolean =>
-  results.kind === 'boolean' ||
-  (results.variables.every((name) => VARIABLE.test(name)) &&
+function isSound(results: Results): boolean {
+  if (results.kind === 'boolean') return true
+  const variables = new Set(results.variables)
+  return (
+    results.variables.every((name) => VARIABLE.test(name)) &&
     results.solutions.every((solution) =>
-      [...solution].every(
-        ([name, term]) => results.variables.includes(name) && !flawOf(quad(ANY, ANY, term as NamedNode)),
-      ),
-    ))
+      [...solution].every(([name, term]) => variables.has(name) && !flawOf(quad(ANY, ANY, term as NamedNode))),
+    )
+  )
+}
 
 interface TermDescription {
   readonly type: string
@@ -163,14 +165,14 @@ function readXml(xml: string): Results | undefined {
 }
 
 // SPARQL 1.1 TSV §4: terms as in Turtle. Any text between < and > is an IRI, as it was for the store.
-const TSV_LITERAL = /^(["'])([^]*)\1(?:@([A-Za-z0-9-]+)|\^\^<([^\t]*)>)?$/
+const LANGUAGE = /^[A-Za-z0-9-]+$/
 // RDF 1.1 Turtle §6.4
 const ESCAPE = /\\(?:u([0-9A-Fa-f]{4})|U(00(?:0[0-9A-Fa-f]|10)[0-9A-Fa-f]{4})|([tbnrf"'\\]))/g
 const CHARACTERS: Readonly<Record<string, string>> = { t: '\t', b: '\b', n: '\n', r: '\r', f: '\f' }
 const ABBREVIATED: readonly (readonly [form: RegExp, datatype: string])[] = [
   [/^[+-]?\d+$/, XSD('integer')],
   [/^[+-]?\d*\.\d+$/, XSD('decimal')],
-  [/^[+-]?(?:\d+\.?\d*|\.\d+)[eE][+-]?\d+$/, XSD('double')],
+  [/^[+-]?(?:\d+(?:\.\d*)?|\.\d+)[eE][+-]?\d+$/, XSD('double')],
   [/^(?:true|false)$/, XSD('boolean')],
 ]
 
@@ -178,12 +180,19 @@ const ABBREVIATED: readonly (readonly [form: RegExp, datatype: string])[] = [
 export function readTsvTerm(field: string): Term | undefined {
   if (field.startsWith('<')) return field.endsWith('>') ? iri(unescaped(field.slice(1, -1))) : undefined
   if (field.startsWith('_:')) return blankNode(field.slice(2))
-  const [, , text, language, datatype] = TSV_LITERAL.exec(field) ?? []
-  if (text !== undefined) {
-    return datatype === undefined ? literal(unescaped(text), language) : typed(unescaped(text), unescaped(datatype))
-  }
+  if (/^["']/.test(field)) return literalIn(field, field[0]!)
   const abbreviated = ABBREVIATED.find(([form]) => form.test(field))
   return abbreviated && typed(field, abbreviated[1])
+}
+
+/** The quotation mark that begins it ends its text too: the last one that can. */
+function literalIn(field: string, mark: string): Term | undefined {
+  if (field.length > 1 && field.endsWith(mark)) return literal(unescaped(field.slice(1, -1)))
+  const typedAt = field.endsWith('>') ? field.lastIndexOf(`${mark}^^<`) : 0
+  if (typedAt > 0) return typed(unescaped(field.slice(1, typedAt)), unescaped(field.slice(typedAt + 4, -1)))
+  const at = field.lastIndexOf(`${mark}@`)
+  const language = field.slice(at + 2)
+  return at > 0 && LANGUAGE.test(language) ? literal(unescaped(field.slice(1, at)), language) : undefined
 }
 
 const unescaped = (text: string): string =>

@@ -86,14 +86,19 @@ const TEMPORAL = /^(?:dateTime(?:Stamp)?|date|time|gYear|gYearMonth|gMonth|gMont
 
 function valueOf(text: string, type: string): string | undefined {
   if (INTEGER.test(type)) return /^[+-]?\d+$/.test(text) ? String(BigInt(text.replace('+', ''))) : undefined
-  if (TEMPORAL.test(type))
-    return text
-      .replace(/(\.\d*?)0+(?=\D|$)/, '$1')
-      .replace(/\.(?=\D|$)/, '')
-      .replace(/[+-]00:00$/, 'Z')
+  if (TEMPORAL.test(type)) return text.replace(/\.\d*/, withoutEndingZeros).replace(/[+-]00:00$/, 'Z')
   if (type === 'boolean') return text === '1' ? 'true' : text === '0' ? 'false' : undefined
   if (type === 'double' || type === 'float') return Number.isNaN(Number(text)) ? undefined : String(Number(text))
   if (type !== 'decimal') return undefined
-  const [, sign, whole, part] = /^([+-]?)0*(\d*)(?:\.(\d*?)0*)?$/.exec(text) ?? []
-  return whole === undefined ? undefined : `${sign === '-' ? '-' : ''}${whole || '0'}.${part || '0'}`
+  const [, sign, digits, part = ''] = /^([+-]?)(\d*)(\.\d*)?$/.exec(text) ?? []
+  if (digits === undefined) return undefined
+  const whole = digits.replace(/^0+/, '')
+  return `${sign === '-' ? '-' : ''}${whole || '0'}.${withoutEndingZeros(part).slice(1) || '0'}`
+}
+
+/** The digits after a point, with it; '' where they are all zero. */
+function withoutEndingZeros(part: string): string {
+  let end = part.length
+  while (part[end - 1] === '0') end--
+  return end <= 1 ? '' : part.slice(0, end)
 }

@@ -25,6 +25,7 @@ import { makeProxying, ownUrls, proxyLimits } from '../proxy/linked-data-proxy.j
 import { makeLoadContext } from '../rdf/json-ld-contexts.js'
 import { makeReadProfile } from '../request/identify.js'
 import { ENDPOINT_NAMES } from '../routes.js'
+import { startWatchdog } from '../watchdog.js'
 
 export interface Parts {
   readonly settings: Settings
@@ -40,6 +41,8 @@ export type Closer = () => Promise<unknown> | void
 /** Everything that it opens adds its closer, also if a later part fails. Throws StartFailure. */
 export async function makeGateway(parts: Parts, closers: Closer[]): Promise<Gateway> {
   const { settings, dataspaces: described, log, now } = parts
+  const watchdog = startWatchdog(log)
+  closers.push(watchdog.close)
   const mail = makeMail(settings)
   const { destinations, fetcher, proxied } = openFetchers(settings, described, closers)
   const threads = openThreads(settings, closers)
@@ -57,6 +60,7 @@ export async function makeGateway(parts: Parts, closers: Closer[]): Promise<Gate
     ...threads,
     locks,
     log,
+    watchdog,
     now,
     uuid: randomUUID,
     loadContext: makeLoadContext(fetcher),

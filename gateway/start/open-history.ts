@@ -18,6 +18,7 @@ import type { Mirrored } from '../mirror/mirrored.js'
 import { fillStore } from '../mirror/rebuild.js'
 import type { Report } from '../mirror/report.js'
 import { untilReady, type Stores } from './open-stores.js'
+import { reportShared } from './private-folder.js'
 import { StartFailure } from '../configuration/start-failure.js'
 import { isFailure, type Problem } from '../problem.js'
 import type { Settings } from '../configuration/settings.js'
@@ -111,6 +112,7 @@ async function openHistoryOf(
   if (missing) throw new StartFailure(`the history of ${base}: ${missing}`)
   const prefix = place.repository.pathPrefix
   const repository = orStartFailure(await openRepository(place, now), base)
+  if (place.folder !== undefined) await reportShared(place.folder, log)
   const opened =
     (existing === 'documents' && !existsSync(place.journal) ? await whyNoDocuments(repository) : undefined) ??
     (await openHistory({ folder: place.journal, repository, base, prefix, now, log, excerptOf: factsIn }))

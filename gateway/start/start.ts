@@ -10,6 +10,7 @@ import { makeLog, type Log } from '../log.js'
 import { makeGateway, type Closer, type Parts } from './make-gateway.js'
 import { ownerOf } from './open-dataspace.js'
 import { orFail, type OpenStore } from './open-stores.js'
+import { makePrivate } from './private-folder.js'
 import { startProbe } from '../operators/probe.js'
 import { isFailure } from '../problem.js'
 import { strayAgents } from './seed.js'
@@ -43,6 +44,7 @@ export const NOT_ENFORCED =
 export async function startGateway(options: StartOptions): Promise<Running> {
   const { settings, log = makeLog(settings.logLevel), now = Date.now } = options
   refuseLostRules(options)
+  await makePrivate(settings.data, log)
   const certificates = await makeCertificates(settings, options.dataspaces, now)
   for (const notice of certificates.notices) log.warn(notice)
   if (!settings.enforce) log.warn(NOT_ENFORCED)

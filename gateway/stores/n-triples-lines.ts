@@ -36,11 +36,13 @@ export function linesIn(nTriples: string, label: (written: string) => string): S
 const relabelled = (term: string, label: (written: string) => string): string =>
   term.startsWith('_:') ? label(term) : term
 
-/** The IRIs of a line in the layout of `linesIn`. */
-export const irisIn = (line: string): string[] =>
-  (/^(?:<(\S*)>|\S+) <(\S*)> (?:<(\S*)>|".*\^\^<(\S*)>|.*) \.$/s.exec(line) ?? [])
-    .slice(1)
-    .filter((iri) => iri !== undefined)
+/** The IRIs of a line in the layout of `linesIn`: a term that ends with `>` is one, or a literal that ends with one. */
+export function irisIn(line: string): string[] {
+  const predicateAt = line.indexOf(' ') + 1
+  const objectAt = line.indexOf(' ', predicateAt) + 1
+  const terms = [line.slice(0, predicateAt - 1), line.slice(predicateAt, objectAt - 1), line.slice(objectAt, -2)]
+  return terms.filter((term) => term.endsWith('>')).map((term) => term.slice(term.lastIndexOf('<') + 1, -1))
+}
 
 /** Whether a line in that layout has a blank node. */
 export const hasBlankNode = (line: string): boolean => /^_:|^\S+ \S+ _:/.test(line)

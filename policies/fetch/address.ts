@@ -55,7 +55,7 @@ export const isLoopback = (ip: string): boolean => ['loopback', 'unspecified'].i
 function parseAddress(ip: string): Address | undefined {
   // ipaddr.js would read an IPv4-compatible address (RFC 4291 §2.5.5.1) as an IPv4-mapped one.
   if (isIP(ip) === 0 || /^::\d+\./.test(ip)) return undefined
-  return ipaddr.process(ip.replace(/%.*$/, ''))
+  return ipaddr.process(ip.split('%', 1)[0]!)
 }
 
 /** `entries`: those that are neither a range nor an address, as they were written. */

@@ -16,7 +16,7 @@ function folderOf(port: number): string | undefined {
 
 /** Whole or not at all: the process may be killed meanwhile. */
 function put(file: string, content: string | Buffer): void {
-  writeFileSync(`${file}.new`, content)
+  writeFileSync(`${file}.new`, content, { mode: 0o600 })
   renameSync(`${file}.new`, file)
 }
 

@@ -31,16 +31,19 @@ export interface Origin {
   readonly ca?: string
   /** PEM with certificate and key of the client. */
   readonly pem?: string
+  /** An address of loopback to come from, such as 127.0.0.2. */
+  readonly from?: string
 }
 
-export function makeClient({ port, host = `localhost:${port}`, ca, pem }: Origin): Client {
+export function makeClient({ port, host = `localhost:${port}`, ca, pem, from }: Origin): Client {
   const tls = ca !== undefined && { ca, servername: 'localhost', ...(pem && { cert: pem, key: pem }) }
   const agent = tls ? new HttpsAgent({ keepAlive: true, ...tls }) : new HttpAgent({ keepAlive: true })
   const client = (method: string, target: string, { fields = {}, body, chunked }: Send = {}): Promise<Answer> =>
     new Promise((resolve, reject) => {
       const headers = { Host: host, ...fields }
       if (body !== undefined && !chunked) Object.assign(headers, { 'Content-Length': Buffer.byteLength(body) })
-      const options = { agent, hostname: 'localhost', port, method, path: target, headers }
+      const place = from === undefined ? { hostname: 'localhost' } : { hostname: '127.0.0.1', localAddress: from }
+      const options = { agent, ...place, port, method, path: target, headers }
       const sent = tls ? httpsRequest(options) : httpRequest(options)
       sent.on('response', (answer) => {
         const chunks: Buffer[] = []

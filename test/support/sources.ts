@@ -10,6 +10,7 @@ export const FLOORS: Readonly<Record<string, readonly string[]>> = {
     'steps.ts',
     'places.ts',
     'log.ts',
+    'watchdog.ts',
     'http',
     'rdf',
     'sparql',

@@ -26,7 +26,7 @@ export async function openBareRepository(location: string, branch: string): Prom
   const failed = (detail: string): Setback => ({ failure: 'failed', detail: `${location}: ${detail}` })
   let folder: string
   try {
-    await mkdir(location, { recursive: true })
+    await mkdir(location, { recursive: true, mode: 0o700 })
     folder = await realpath(location)
   } catch (error) {
     return gitSetback({ code: undefined, stderr: (error as Error).message }, 'opening the repository')

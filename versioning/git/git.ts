@@ -173,7 +173,7 @@ export async function checkGit(folder: string): Promise<Setback | undefined> {
   const version = await runGit(folder, ['version'], 10_000)
   const remedy = `Install git ${least} or newer, and put it on the PATH.`
   if (isFailure(version)) return { failure: 'failed', detail: `${version.detail}. ${remedy}` }
-  const [, major = 0, minor = 0] = (/(\d+)\.(\d+)/.exec(version) ?? []).map(Number)
+  const [, major = 0, minor = 0] = (/^git version (\d+)\.(\d+)/.exec(version) ?? []).map(Number)
   if (major > LEAST_VERSION[0] || (major === LEAST_VERSION[0] && minor >= LEAST_VERSION[1])) return undefined
   return { failure: 'failed', detail: `${version.trim()} is too old. ${remedy}` }
 }

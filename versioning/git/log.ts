@@ -17,8 +17,11 @@ export async function readHead(
   const found = await reader.object(ref)
   if (found === undefined && !(await hasBranch(folder, branch))) return undefined
   const content = found && !isFailure(found) ? found.content.toString() : ''
-  const [, tree, seconds = ''] = /^tree (\w+)\n.*?^committer [^\n]*> (\d+)/ms.exec(content) ?? []
-  if (found && !isFailure(found) && tree) return { commit: found.id, tree, time: timeOf(seconds) }
+  const fields = content.slice(0, content.indexOf('\n\n')).split('\n')
+  const tree = /^tree (\w+)$/.exec(fields[0]!)?.[1]
+  const committer = fields.find((field) => field.startsWith('committer ')) ?? ''
+  const seconds = /^ \d+/.exec(committer.slice(committer.lastIndexOf('>') + 1))?.[0] ?? ''
+  if (found && !isFailure(found) && tree && seconds) return { commit: found.id, tree, time: timeOf(seconds) }
   // A commit of others may be too large for the reader, or have no valid date: git copes with both.
   const shown = await runGit(folder, ['log', '--max-count=1', '--no-patch', '--format=%H %T %ct', ref, '--'])
   const [, commit, ofTree, date = ''] = /^(\w{40}) (\w{40}) (\d*)\n$/.exec(isFailure(shown) ? '' : shown) ?? []

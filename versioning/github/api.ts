@@ -68,7 +68,7 @@ export function gitHubPlace({
   const base = new URL(apiBase ?? own)
   const unencrypted = base.protocol !== 'https:' && !(base.protocol === 'http:' && LOOPBACK.test(base.hostname))
   if (unencrypted || base.username || base.password || base.search || base.hash) return undefined
-  return { host, owner, repo, apiBase: base.href.replace(/\/+$/, '') }
+  return { host, owner, repo, apiBase: base.href.replace(/(?<!\/)\/+$/, '') }
 }
 
 interface ApiConnection {

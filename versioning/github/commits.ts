@@ -173,7 +173,8 @@ function obstacleOf(refused: Setback | GitHubRefusal, removes: boolean): 'head' 
   if (status === 409) return /expected/i.test(said) ? 'head' : 'file'
   if (status === 422) return /sha"? wasn't supplied/i.test(said) ? 'file' : undefined
   if (status !== 404) return undefined
-  if (/branch .*not found/i.test(said)) return 'branch'
+  const branchAt = said.search(/branch /i)
+  if (branchAt >= 0 && /not found/i.test(said.slice(branchAt))) return 'branch'
   return removes ? 'file' : undefined
 }
 

@@ -18,7 +18,10 @@ export function entryIn(id: string, record: string, pathOf: (document: string) =
   return { ...stored, id, path: storedPath(stored.document, pathOf) }
 }
 
-export const contentIn = (record = ''): string | undefined => /\n(.*)$/s.exec(record)?.[1]
+export function contentIn(record = ''): string | undefined {
+  const end = record.indexOf('\n')
+  return end < 0 ? undefined : record.slice(end + 1)
+}
 
 function storedPath(document: string, pathOf: (document: string) => string): string {
   try {

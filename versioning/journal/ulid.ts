@@ -36,7 +36,7 @@ function randomDigits(): string {
 }
 
 function successor(id: string): string {
-  const kept = id.replace(/Z+$/, '')
+  const kept = id.replace(/(?<!Z)Z+$/, '')
   const next = DIGITS[DIGITS.indexOf(kept.at(-1)!) + 1]!
   return kept.slice(0, -1) + next + '0'.repeat(id.length - kept.length)
 }

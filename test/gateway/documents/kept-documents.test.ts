@@ -17,7 +17,8 @@ const UPDATE = { 'Content-Type': 'application/sparql-update' }
 const QUERY = { 'Content-Type': 'application/sparql-query', Accept: 'text/tab-separated-values' }
 
 const purge = async (port: number, query = ''): Promise<number> =>
-  (await fetch(`http://127.0.0.1:${port}/purge${query}`, { method: 'POST' })).status
+  (await fetch(`http://127.0.0.1:${port}/purge${query}`, { method: 'POST', headers: { 'Triplegate-Management': '1' } }))
+    .status
 
 void forEachStore(t, 'cache', async (suite, makeStores, kind) => {
   const row = rowsOf(suite, kind)

@@ -1,0 +1,54 @@
+// In charge of keeping the data folder, with journal, history and keys, from other accounts of the machine.
+import { chmod, lstat, opendir } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Log } from '../log.js'
+
+/** The bits of a mode that let other accounts in. */
+const OTHERS = 0o077
+/** Journal and packed histories are some hundred files; a repository that others push to may have many. */
+const MOST_FILES = 200_000
+
+/** Design 2: takes from an existing folder, and from all that is in it, the bits that let other accounts in. */
+export async function makePrivate(folder: string, log: Log): Promise<void> {
+  if (process.platform === 'win32') return
+  try {
+    const corrected = await correct(folder)
+    if (corrected > 0) log.warn({ folder, corrected }, 'other accounts could use files of the data folder: corrected')
+  } catch (error) {
+    const { code, path } = error as NodeJS.ErrnoException
+    // The first start creates the folder, for its account only.
+    if (code !== 'ENOENT') log.warn({ path, code }, `other accounts may use the data folder. Do chmod -R go= ${folder}`)
+  }
+}
+
+/** The number of corrected files and folders. Symbolic links are not followed. */
+async function correct(top: string): Promise<number> {
+  let corrected = await correctOne(top)
+  let seen = 0
+  const folders = [top]
+  for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
+    for await (const entry of await opendir(folder)) {
+      if (++seen > MOST_FILES) return corrected
+      if (!entry.isDirectory() && !entry.isFile()) continue
+      const path = join(folder, entry.name)
+      corrected += await correctOne(path)
+      if (entry.isDirectory()) folders.push(path)
+    }
+  }
+  return corrected
+}
+
+/** 1 where it had to be corrected. */
+async function correctOne(path: string): Promise<number> {
+  const { mode } = await lstat(path)
+  if ((mode & OTHERS) === 0) return 0
+  await chmod(path, mode & 0o7700)
+  return 1
+}
+
+/** The operator may want others to read a repository outside the data folder: that is reported, not changed. */
+export async function reportShared(repository: string, log: Log): Promise<void> {
+  const found = process.platform === 'win32' ? undefined : await lstat(repository).catch(() => undefined)
+  if (!found || (found.mode & OTHERS) === 0) return
+  log.warn({ repository }, `other accounts may read this history. If they should not, do chmod -R go= ${repository}`)
+}

@@ -1,0 +1,85 @@
+// In charge of watching the event loop: how long one piece of work has held it, and the request that this work was for.
+import { monitorEventLoopDelay, type IntervalHistogram } from 'node:perf_hooks'
+import type { Log } from './log.js'
+
+/** A request as the log names it. */
+export interface Work {
+  readonly id: string
+  readonly method: string
+  readonly requestTarget: string
+}
+
+export interface Watchdog {
+  /** The work that begins or continues now is for this request. */
+  works(request: Work): void
+  /** That work is over. */
+  rests(): void
+  /** In seconds: the longest hold since the start, and in about the last minute; and the number of holds that were logged. */
+  holds(): { readonly longest: number; readonly lastMinute: number; readonly count: number }
+  close(): void
+}
+
+/** Design 7: work for one request on the main thread is bounded. A longer hold is logged. */
+const HELD_MS = 200
+const TICK_MS = 100
+/** Of `monitorEventLoopDelay`, which counts it in. */
+const RESOLUTION_MS = 10
+const HALF_A_MINUTE_MS = 30_000
+
+function measured(): IntervalHistogram {
+  const delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS })
+  delay.enable()
+  return delay
+}
+
+/** In seconds; 0 where nothing was measured yet. */
+const longestOf = ({ max }: IntervalHistogram): number => Math.max(0, max / 1e6 - RESOLUTION_MS) / 1000
+
+/**
+ * A sign of life is a tick of its timer, or work that begins or is over. Where the next sign comes late, the work that began last has
+ * held the loop. A request costs two readings of the clock; work in other threads does not count.
+ */
+export function startWatchdog(log: Log): Watchdog {
+  const all = measured()
+  /** A histogram that is reset misses the hold after it: so there is a new one for each half of a minute. */
+  let [before, recent] = [measured(), measured()]
+  let count = 0
+  let halfEnds = performance.now() + HALF_A_MINUTE_MS
+  let lastSign = performance.now()
+  let current: Work | undefined
+
+  function sign(now: number, next: Work | undefined): void {
+    const ms = now - lastSign
+    if (ms > HELD_MS) report(ms, current)
+    lastSign = now
+    current = next
+  }
+
+  function report(held: number, by: Work | undefined): void {
+    count++
+    const ms = Math.round(held)
+    if (by) {
+      const { id, method, requestTarget } = by
+      log.warn({ id, method, path: requestTarget.split('?', 1)[0], ms }, 'this request has held the event loop')
+    } else log.warn({ ms }, 'work for no certain request has held the event loop')
+  }
+
+  const timer = setInterval(() => {
+    const now = performance.now()
+    sign(now, undefined)
+    if (now < halfEnds) return
+    before.disable()
+    ;[before, recent] = [recent, measured()]
+    halfEnds = now + HALF_A_MINUTE_MS
+  }, TICK_MS).unref()
+
+  return {
+    works: (request) => sign(performance.now(), request),
+    rests: () => sign(performance.now(), undefined),
+    holds: () => ({ longest: longestOf(all), lastMinute: Math.max(longestOf(before), longestOf(recent)), count }),
+    close() {
+      clearInterval(timer)
+      for (const delay of [all, before, recent]) delay.disable()
+    },
+  }
+}

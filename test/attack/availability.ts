@@ -1,0 +1,294 @@
+// In charge of the attacks on availability, one a row: a cheap request that stops everybody else.
+import { connect } from 'node:tls'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fill, many, nested } from '../support/growth.js'
+import { profileOf, ttl, turtle, update } from '../support/world.js'
+import type { Answer, Client, Send } from '../support/client.js'
+import { certificatesFor } from './certificates.js'
+import { expected, serve, type Place } from './place.js'
+import type { Attack, Outcome } from './run-row.js'
+
+const SIGN_UP = '/admin/sign%20up'
+const TYPES = { turtle: 'text/turtle', jsonLd: 'application/ld+json', xml: 'application/rdf+xml', form: 'application/x-www-form-urlencoded' } // prettier-ignore
+const content = (type: keyof typeof TYPES, body: string): Send => ({ fields: { 'Content-Type': TYPES[type] }, body })
+const sparql = (body: string): Send => ({ fields: { 'Content-Type': 'application/sparql-query' }, body })
+
+/** The statuses; wrong where one of them is of another kind than these. */
+function refusedWith(answers: readonly Answer[], ...kinds: readonly (number | '2xx' | '4xx')[]): Outcome {
+  const statuses = answers.map(({ status }) => status)
+  const fits = (status: number): boolean =>
+    kinds.some((kind) => kind === status || (typeof kind === 'string' && kind[0] === String(status)[0]))
+  const misfit = statuses.find((status) => !fits(status))
+  return { statuses, wrong: misfit === undefined ? undefined : `${misfit}, not ${kinds.join(' or ')}` }
+}
+
+const times = <T>(count: number, act: (i: number) => Promise<T>): Promise<T[]> =>
+  Promise.all(Array.from({ length: count }, (_, i) => act(i)))
+
+/** An answer, or 0 where there is none. */
+const statusOf = (answer: Promise<Answer>): Promise<number> => answer.then(({ status }) => status, () => 0) // prettier-ignore
+
+const DOTS = fill('a/../', 30_000)
+const BASED = {
+  turtle: `@base <http://x.example/${DOTS}> . ${fill('<b> <c> <d> . ', 9_000)}`,
+  form: `rdf=&v=http://x.example/${DOTS}${fill('&sv=b&pv=c&ov=d', 9_000)}`,
+  xml: `<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xml:base="http://x.example/${DOTS}">${fill('<rdf:Description rdf:about="b"><rdf:value rdf:resource="c"/></rdf:Description>', 45_000)}</rdf:RDF>`,
+} as const
+const ofDots: readonly Attack[] = (['turtle', 'form', 'xml'] as const).flatMap((type): Attack[] => [
+  {
+    name: `base-of-dots-${type}-put`,
+    section: 'availability',
+    wanted: 'bounded, normalised once; in a worker',
+    quick: true,
+    run: async (place) => refusedWith([await place.as('writer')('PUT', place.path(), content(type, BASED[type]))], '2xx', '4xx'),
+  },
+  {
+    name: `base-of-dots-${type}-sign-up`,
+    section: 'availability',
+    wanted: 'bounded before anything is decided',
+    hold: 50,
+    quick: true,
+    run: async (place) => refusedWith([await place.as('anonymous')('POST', SIGN_UP, content(type, BASED[type]))], '4xx'),
+  },
+  {
+    name: `base-of-dots-${type}-proxied`,
+    section: 'availability',
+    wanted: 'answers of other servers are bounded too',
+    quick: true,
+    run: (place) =>
+      serve((_, answer) => answer.setHeader('Content-Type', TYPES[type]).end(BASED[type]), async (url) =>
+        refusedWith([await place.as('anonymous')('GET', `/?uri=${encodeURIComponent(url)}`, { fields: { Accept: 'application/n-triples' } })], '2xx', '4xx', 502)),
+  },
+]) // prettier-ignore
+
+const DEEP = `/${fill('a/', 16_000)}`.slice(0, 15_900)
+const NOT_EXISTS = `SELECT * { ${nested(30 * 30, 'FILTER NOT EXISTS { ?s ?p ?o ', '', ' }')} }`.slice(0, 2_000)
+
+/** The agent's query through the endpoint. */
+const query = (place: Place, text: string, agent = 'reader'): Promise<Answer> => place.as(agent)('POST', '/sparql', sparql(text)) // prettier-ignore
+
+async function slowBodies(place: Place, count: number, bytes: number): Promise<Outcome> {
+  const sockets = Array.from({ length: count }, () => {
+    const socket = connect({ port: place.site.port, host: '127.0.0.1', ca: place.ca, servername: 'localhost' })
+    socket.on('error', () => undefined)
+    const head = `POST /sparql HTTP/1.1\r\nHost: localhost:${place.site.port}\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: ${2 * 1024 * 1024}\r\n\r\n`
+    socket.on('secureConnect', () => socket.write(head + 'q'.repeat(bytes)))
+    return socket
+  })
+  await sleep(8_000)
+  for (const socket of sockets) socket.destroy()
+  return { statuses: [`${count} bodies that never end`] }
+}
+
+const form = (
+  mailbox: string,
+): string => `<#a> a <http://xmlns.com/foaf/0.1/Person> ; <http://xmlns.com/foaf/0.1/givenName> "A" ;
+  <http://xmlns.com/foaf/0.1/familyName> "B" ; <http://xmlns.com/foaf/0.1/mbox> <mailto:${mailbox}> ;
+  <http://xmlns.com/foaf/0.1/based_near> <http://www.wikidata.org/entity/Q35> ;
+  <http://www.w3.org/ns/auth/cert#key> [ <https://w3id.org/atomgraph/linkeddatahub/admin/acl#password> "correct horse" ] .`
+
+/** As many requests for access as an agent may have. */
+const wishes = ({ base }: Place): string =>
+  Array.from({ length: 20 }, (_, i) => `<#${i}> a <${ACL}Authorization> ; <${ACL}accessTo> <${base}${i}/> ; <${ACL}mode> <${ACL}Read> .`).join('\n') // prettier-ignore
+const ACL = 'http://www.w3.org/ns/auth/acl#'
+
+/** A document of so many bytes, in steps below the limit of content. */
+async function largeDocument(owner: Client, path: string, bytes: number): Promise<void> {
+  const piece = 1_900_000
+  for (let at = 0; at < bytes; at += piece)
+    await expected(owner('POST', path, ttl(many(Math.min(piece, bytes - at), (i) => `<#${at + i}> <urn:p> "${i}" .\n`))), 204)
+} // prettier-ignore
+
+// prettier-ignore
+export const AVAILABILITY: readonly Attack[] = [
+  {
+    name: 'sign-up-keys', section: 'availability', wanted: 'linear; at most two keys', hold: 50, quick: true,
+    run: async (place) => refusedWith([await place.as('anonymous')('POST', SIGN_UP, content('turtle',
+      `<#a> a <http://xmlns.com/foaf/0.1/Person> ; <http://www.w3.org/ns/auth/cert#key> 0${many(95_000, (i) => `,${i}`)} .`))], '4xx'),
+  },
+  ...ofDots,
+  {
+    name: 'base-of-dots-profile', section: 'availability', wanted: 'profiles are bounded as content is', hold: 50,
+    run: (place) => serve((_, answer) => answer.setHeader('Content-Type', 'text/turtle').end(BASED.turtle), async (url) => {
+      const [pem] = await certificatesFor([`${url}me#this`])
+      return refusedWith([await place.client(pem)('GET', '/')], 400)
+    }),
+  },
+  {
+    name: 'sign-up-contexts', section: 'availability', wanted: 'no remote contexts for anonymous clients; the memory stays', hold: 50,
+    run: (place) => {
+      let hits = 0
+      return serve((request, answer) => {
+        hits++
+        answer.setHeader('Content-Type', 'application/ld+json').end(`{"@context":[{}${fill(`,[{"a${request.url!.length}":"urn:a"}]`, 900_000)}]}`)
+      }, async (url) => {
+        const body = JSON.stringify({ '@context': Array.from({ length: 15 }, (_, i) => `${url}${i}`), '@id': 'urn:x' })
+        const answers: Answer[] = []
+        for (let i = 0; i < 7; i++) answers.push(await place.as('anonymous')('POST', SIGN_UP, content('jsonLd', body)))
+        const { statuses, wrong } = refusedWith(answers, '4xx')
+        return { statuses, wrong: wrong ?? (hits > 0 ? `${hits} contexts were fetched for an anonymous client` : undefined) }
+      })
+    },
+  },
+  {
+    name: 'names-that-never-resolve', section: 'availability', wanted: 'a resolver of their own: the owner does not wait', hold: 50,
+    run: async (place) => {
+      const pems = await certificatesFor(Array.from({ length: 40 }, (_, i) => `https://never-${i}.${process.pid}.example/#me`))
+      const statuses = await times(40, (i) => statusOf(place.client(pems[i])('GET', '/')))
+      return { statuses: [...new Set(statuses)] }
+    },
+  },
+  {
+    name: 'profiles-that-never-answer', section: 'availability', wanted: 'places for our own documents: the owner logs in', hold: 50,
+    run: (place) => serve(() => undefined, async (url) => {
+      const pems = await certificatesFor(Array.from({ length: 64 }, (_, i) => `${url}${i}#me`))
+      const asked = pems.map((pem) => statusOf(place.client(pem)('GET', '/')))
+      await sleep(1_000)
+      await fetch(`http://127.0.0.1:${place.site.management}/purge`, { method: 'POST', headers: { 'Triplegate-Management': '1' } })
+      const { status } = await place.client(place.pemOf('writer'))('GET', '/')
+      await Promise.all(asked)
+      return { statuses: [status], wrong: status === 200 ? undefined : `a local agent got ${status}` }
+    }),
+  },
+  {
+    name: 'slow-bodies', section: 'availability', wanted: 'decided before a body is read; places per peer', hold: 50,
+    run: (place) => slowBodies(place, 1_100, 1),
+  },
+  {
+    name: 'large-bodies', section: 'availability', wanted: 'no memory for bodies of those who may not ask', hold: 50,
+    run: (place) => slowBodies(place, 200, 2 * 1024 * 1024 - 1),
+  },
+  ...(['GET', 'PUT'] as const).map((method): Attack => ({
+    name: `long-path-${method}`, section: 'availability', wanted: 'bounded length and depth', hold: 50, quick: true,
+    run: async (place) => refusedWith([await place.as('writer')(method, DEEP)], '4xx'),
+  })),
+  {
+    name: 'long-path-access', section: 'availability', wanted: 'bounded length and depth', hold: 50, quick: true,
+    run: async (place) => refusedWith([await place.as('writer')('GET', `/access?this=${place.base}${DEEP.slice(1, 15_000)}`)], '4xx', '2xx'),
+  },
+  {
+    name: 'time-map-of-a-deleted-document', section: 'availability', wanted: 'cached, bounded: 50 requests',
+    run: async (place) => {
+      const [owner, path] = [place.as('owner'), place.path()]
+      await owner('PUT', path)
+      await largeDocument(owner, path, 1_900_000)
+      await owner('DELETE', path)
+      await owner('GET', `${path}?timemap`)
+      return refusedWith(await times(50, () => place.as('anonymous')('GET', `${path}?timemap`)), '4xx')
+    },
+  },
+  {
+    name: 'difference-of-large-versions', section: 'availability', wanted: 'in a worker, bounded',
+    run: async (place) => {
+      const [owner, path] = [place.as('owner'), place.path()]
+      const large = (p: string): Send => ttl(many(1_900_000, (i) => `<#${i}> <urn:${p}> "${i}" .\n`))
+      const versions: string[] = []
+      for (const p of ['a', 'b']) {
+        await owner('PUT', path, large(p))
+        const { text } = await owner('GET', `${path}?timemap`, { fields: { Accept: 'application/link-format' } })
+        versions.push(/.*\?version=([0-9a-f]+)/s.exec(text)?.[1] ?? '')
+      }
+      return refusedWith([await owner('GET', `${path}?version=${versions[1]}&diff=${versions[0]}`)], '2xx', '4xx', 503)
+    },
+  },
+  {
+    name: 'append-to-a-large-document', section: 'availability', wanted: 'an append does not redo everything',
+    run: async (place) => {
+      const [owner, path] = [place.as('owner'), place.path()]
+      await owner('PUT', path)
+      await largeDocument(owner, path, 6_000_000)
+      return refusedWith(await times(3, (i) => owner('POST', path, ttl(turtle(`"${i}"`)))), '2xx', 503)
+    },
+  },
+  {
+    name: 'nested-not-exists', section: 'availability', wanted: 'bounded nesting', needs: 'fuseki',
+    run: async (place) => refusedWith([await query(place, NOT_EXISTS)], 400),
+  },
+  {
+    name: 'afn-wait', section: 'availability', wanted: 'an allow-list of extension functions', needs: 'fuseki',
+    run: async (place) => refusedWith([await query(place, 'SELECT ?x { BIND(<http://jena.apache.org/ARQ/function#wait>(20000) AS ?x) }')], 400, 403),
+  },
+  {
+    name: 'entity-tags-and-blanks', section: 'availability', wanted: 'linear', hold: 50, quick: true,
+    run: async (place) => refusedWith([await place.as('owner')('GET', '/cached/', { fields: { 'If-None-Match': `"a",${fill(' ', 14_000)}x` } })], '2xx', '4xx'),
+  },
+  {
+    name: 'foreign-entity-tag', section: 'availability', wanted: 'linear', quick: true,
+    run: (place) => serve((_, answer) => answer.writeHead(200, { 'Content-Type': 'text/turtle', ETag: `"a",${fill(' ', 14_000)}x` }).end(''), async (url) =>
+      refusedWith([await place.as('anonymous')('GET', `/?uri=${encodeURIComponent(url)}`)], '2xx', 502)),
+  },
+  {
+    name: 'nested-groups', section: 'availability', wanted: 'bounded nesting, or a worker', quick: true,
+    run: async (place) => refusedWith([await query(place, `ASK { ${nested(16_000, '{ ', '', ' }')} }`)], 400),
+  },
+  {
+    name: 'many-groups', section: 'availability', wanted: 'a worker above a size', quick: true,
+    run: async (place) => refusedWith([await query(place, `ASK { ${fill('{ ?s ?p ?o } ', 16_000)} }`)], '2xx', 400, 503),
+  },
+  {
+    name: 'query-base-of-dots', section: 'availability', wanted: 'bounded, normalised once', quick: true,
+    run: async (place) => refusedWith([await query(place, `BASE <http://x.example/${fill('a/../', 8_000)}> ASK { ${fill('<b> <c> <d> . ', 8_000)} }`)], '2xx', '4xx'),
+  },
+  {
+    name: 'large-queries', section: 'availability', wanted: "everybody else's PATCH is done in 5 s",
+    run: async (place) => {
+      const large = `SELECT * { VALUES ?x { ${fill('1234567890 ', 1_000_000)} } }`
+      const asked = times(6, () => statusOf(query(place, large)))
+      const other = await patched(place, 'writer')
+      return { ...other, statuses: [...other.statuses, ...new Set(await asked)] }
+    },
+  },
+  {
+    name: 'slow-patches', section: 'availability', wanted: "other agents' PATCH is done in 5 s",
+    run: async (place) => {
+      const path = place.path()
+      await place.as('owner')('PUT', path, ttl(many(20_000, (i) => `<#${i}> <urn:p> ${i} .\n`)))
+      const slow = 'INSERT { <> <urn:q> ?d } WHERE { ?a <urn:p> ?b . ?c <urn:p> ?d . ?e <urn:p> ?f . ?g <urn:p> ?h }'
+      const asked = times(6, () => statusOf(place.as('owner')('PATCH', path, update(slow))))
+      await sleep(200)
+      const other = await patched(place, 'writer')
+      return { ...other, statuses: [...other.statuses, ...new Set(await asked)] }
+    },
+  },
+  {
+    name: 'loops-of-sign-ups', section: 'availability', wanted: 'places per address: another address signs up', hold: 50,
+    run: async (place) => {
+      let [isOver, count] = [false, 0]
+      const loops = times(3, async () => {
+        while (!isOver) await statusOf(place.as('anonymous')('POST', SIGN_UP, content('turtle', form(`a${count++}@loop.example`))))
+      })
+      await sleep(500)
+      const statuses: number[] = []
+      for (let i = 0; i < 3; i++) statuses.push(await statusOf(place.client(undefined, '127.0.0.2')('POST', SIGN_UP, content('turtle', form(`b${i}@other.example`)))))
+      isOver = true
+      await loops
+      return { statuses, wrong: statuses.every((status) => status < 300) ? undefined : 'another address cannot sign up' }
+    },
+  },
+  {
+    name: 'requests-for-access', section: 'availability', wanted: 'no address uses up the places: an agent from another one asks', hold: 50, spoils: true,
+    run: async (place) => {
+      const pems = new Map<string, string>()
+      return serve((asked, answer) => answer.setHeader('Content-Type', 'text/turtle').end(pems.has(asked.url!) ? profileOf(`http://${asked.headers.host}${asked.url}#me`, pems.get(asked.url!)!) : ''), async (url) => {
+        const paths = Array.from({ length: 50 }, (_, i) => `/${i}`)
+        const certificates = await certificatesFor(paths.map((path) => `${url}${path.slice(1)}#me`))
+        for (const [i, path] of paths.entries()) pems.set(path, certificates[i]!)
+        const ask = (pem: string, from?: string): Promise<number> => statusOf(place.client(pem, from)('POST', '/access/request', content('turtle', wishes(place))))
+        const attacks: number[] = []
+        for (let at = 0; at < 50; at += 10) attacks.push(...(await times(10, (i) => ask(certificates[at + i]!))))
+        const status = await ask(place.pemOf('stranger'), '127.0.0.2')
+        return { statuses: [...new Set(attacks), status], wrong: status < 300 ? undefined : 'nobody else can ask' }
+      })
+    },
+  },
+]
+
+/** Another agent's PATCH: it has to be done in 5 s. */
+async function patched(place: Place, agent: string): Promise<Outcome> {
+  const path = place.path()
+  await place.as(agent)('PUT', path, ttl(turtle('"x"')))
+  const from = performance.now()
+  const status = await statusOf(place.as(agent)('PATCH', path, update('INSERT { <> <urn:p> ?o } WHERE { <> ?p ?o }')))
+  const ms = performance.now() - from
+  return { statuses: [status], wrong: status < 300 && ms < 5_000 ? undefined : `${status} after ${Math.round(ms)} ms` }
+}

@@ -1,0 +1,152 @@
+// In charge of the place of attacks: a gateway as a process of its own on fresh stores, its agents, and a server of others.
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { createServer, type RequestListener, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { makeClientCertificate } from '../../gateway/agents/make-certificate.js'
+import { makeSite, startGateway, type GatewayProcess, type Site } from '../crash/gateway-process.js'
+import { makeClient, type Answer, type Client } from '../support/client.js'
+import { createDataset } from '../support/fuseki.js'
+import { profileOf, ttl, turtle } from '../support/world.js'
+
+export interface Place {
+  readonly site: Site
+  readonly gateway: GatewayProcess
+  /** With their slashes at the end. */
+  readonly base: string
+  readonly admin: string
+  readonly ca: string
+  /** On Fuseki: the URLs of the datasets. */
+  readonly datasets?: { readonly endUser: string; readonly admin: string }
+  /** A client with the certificate of an agent: owner, writer, reader, stranger; `anonymous` has none. */
+  as(name: string): Client
+  webIdOf(name: string): string
+  pemOf(name: string): string
+  /** A client of its own; it comes from this address. */
+  client(pem?: string, from?: string): Client
+  /** A path that no other attack uses. */
+  path(): string
+  /** The value of a metric, the first of its name. */
+  metrics(): Promise<(name: string) => number>
+  /** Starts the gateway again on the same folder. */
+  restart(): Promise<void>
+  stop(): Promise<void>
+}
+
+const GROUPS = { writer: 'writers', reader: 'readers', stranger: undefined } as const
+
+/** @param fuseki the base URL of a Fuseki that creates datasets; undefined: the embedded store */
+export async function openPlace(fuseki: string | undefined, flags: readonly string[] = []): Promise<Place> {
+  const folder = mkdtempSync(join(tmpdir(), 'triplegate-attack-'))
+  const datasets = fuseki === undefined ? undefined : { endUser: await dataset(fuseki), admin: await dataset(fuseki) }
+  const stores = datasets
+    ? [
+        '--backend',
+        datasets.endUser,
+        '--admin-backend',
+        datasets.admin,
+        '--history',
+        'local',
+        '--admin-history',
+        'local',
+      ]
+    : []
+  const fetching = ['--proxy', 'everyone', '--allow-fetch', '127.0.0.1/32']
+  const site = await makeSite(folder, [...stores, ...fetching, ...flags])
+  let gateway = await started(site)
+  const pem = (name: string): string => readFileSync(join(folder, 'certs', `${name}.pem`), 'utf8')
+  const [ca, owner] = [pem('server'), pem('owner')]
+  const clients: Client[] = []
+  const client = (pem?: string, from?: string): Client => {
+    const made = makeClient({
+      port: site.port,
+      ca,
+      ...(pem !== undefined && { pem }),
+      ...(from !== undefined && { from }),
+    })
+    clients.push(made)
+    return made
+  }
+  const pems = new Map([['owner', owner]])
+  const known = new Map<string, Client>()
+  const webIdOf = (name: string): string => `${site.admin}acl/agents/${name}/#this`
+  let count = 0
+  const place: Place = {
+    site,
+    get gateway() {
+      return gateway
+    },
+    base: site.base,
+    admin: site.admin,
+    ca,
+    ...(datasets && { datasets }),
+    as(name) {
+      const made = known.get(name) ?? client(pems.get(name))
+      known.set(name, made)
+      return made
+    },
+    webIdOf,
+    pemOf: (name) => pems.get(name)!,
+    client,
+    path: () => `/attack${++count}/`,
+    async metrics() {
+      const answer = await fetch(`http://127.0.0.1:${site.management}/metrics`, { signal: AbortSignal.timeout(20_000) })
+      const text = await answer.text()
+      return (name) => Number(new RegExp(`^${name}(?:\\{[^}]*\\})? (\\S+)$`, 'm').exec(text)?.[1])
+    },
+    async restart() {
+      await gateway.stop()
+      gateway = await started(site)
+    },
+    async stop() {
+      for (const each of clients) each.close()
+      await gateway.kill()
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+  for (const [name, group] of Object.entries(GROUPS)) {
+    pems.set(name, await makeClientCertificate(webIdOf(name), name, Date.now()))
+    const document = new URL(webIdOf(name)).pathname
+    await expected(place.as('owner')('PUT', document, ttl(profileOf(webIdOf(name), pems.get(name)!))), 201)
+    const member = ttl(`<#this> <http://xmlns.com/foaf/0.1/member> <${webIdOf(name)}> .`)
+    if (group) await expected(place.as('owner')('POST', `/admin/acl/groups/${group}/`, member), 204)
+  }
+  await expected(place.as('owner')('PUT', CACHED, ttl(turtle('"cached"'))), 201)
+  return place
+}
+
+/** A document that is cached. */
+export const CACHED = '/cached/'
+
+async function started(site: Site): Promise<GatewayProcess> {
+  const gateway = startGateway(site)
+  if (!(await gateway.ready)) throw new Error(`the gateway did not start: ${gateway.output()}`)
+  return gateway
+}
+
+let made = 0
+async function dataset(fuseki: string): Promise<string> {
+  const name = `attack-${process.pid}-${++made}`
+  const refused = await createDataset(fuseki, name)
+  if (refused) throw new Error(refused.missing)
+  return `${fuseki}/${name}`
+}
+
+export async function expected(answer: Promise<Answer>, status: number): Promise<Answer> {
+  const given = await answer
+  if (given.status !== status) throw new Error(`expected ${status}, got ${given.status}: ${given.text.slice(0, 200)}`)
+  return given
+}
+
+/** A server of others, on loopback. */
+export async function serve<T>(listener: RequestListener, use: (url: string) => Promise<T>): Promise<T> {
+  const server: Server = createServer(listener).listen(0, '127.0.0.1')
+  await new Promise((resolve) => server.once('listening', resolve))
+  try {
+    return await use(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`)
+  } finally {
+    server.closeAllConnections()
+    server.close()
+  }
+}

@@ -1,0 +1,234 @@
+// In charge of the attacks on rights and data, one a row.
+import { chmodSync, lstatSync, readdirSync } from 'node:fs'
+import { request } from 'node:http'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { openHttpStore, fusekiEndpoints } from '../../gateway/stores/http-store.js'
+import { many } from '../support/growth.js'
+import { profileOf, ttl, turtle, update } from '../support/world.js'
+import { certificatesFor } from './certificates.js'
+import { expected, serve, type Place } from './place.js'
+import type { Attack, Outcome } from './run-row.js'
+
+const ACL = 'http://www.w3.org/ns/auth/acl#'
+const NT = { fields: { Accept: 'application/n-triples' } }
+
+/** A rule in the admin application, by the owner. */
+async function rule(place: Place, name: string, statements: string): Promise<void> {
+  const body = ttl(`PREFIX acl: <${ACL}> <#this> a acl:Authorization ; ${statements} .`)
+  await expected(place.as('owner')('PUT', `/admin/acl/authorizations/${name}/`, body), 201)
+}
+
+const outcome = (statuses: Outcome['statuses'], isWanted: boolean, wrong: string): Outcome => ({
+  statuses,
+  wrong: isWanted ? undefined : wrong,
+})
+
+/** The document with one statement by the owner; `agent` has these modes on it, as an authorization of its own. */
+async function documentFor(place: Place, agent: string, modes: string): Promise<string> {
+  const path = place.path()
+  await expected(place.as('owner')('PUT', path, ttl(turtle('"secret"'))), 201)
+  await rule(place, path.slice(1, -1), `acl:agent <${place.webIdOf(agent)}> ; acl:mode ${modes} ; acl:accessTo <${place.base}${path.slice(1)}>`) // prettier-ignore
+  return path
+}
+
+/** To the management port, with these fields. */
+const operate = ({ site }: Place, path: string, headers: Record<string, string>): Promise<number> =>
+  new Promise((resolve, reject) => {
+    const sent = request({ host: '127.0.0.1', port: site.management, path, method: 'POST', headers, setHost: false })
+    sent.on('error', reject)
+    sent.on('response', (answer) => resolve((answer.resume(), answer.statusCode!)))
+    sent.end()
+  })
+
+async function forgetting(place: Place): Promise<void> {
+  await operate(place, '/purge', { Host: `localhost:${place.site.management}`, 'Triplegate-Management': '1' })
+}
+
+const applicant = (mailbox: string): ReturnType<typeof ttl> =>
+  ttl(`<#a> a <http://xmlns.com/foaf/0.1/Person> ; <http://xmlns.com/foaf/0.1/givenName> "A" ;
+  <http://xmlns.com/foaf/0.1/familyName> "B" ; <http://xmlns.com/foaf/0.1/mbox> <mailto:${mailbox}> ;
+  <http://xmlns.com/foaf/0.1/based_near> <http://www.wikidata.org/entity/Q35> ;
+  <http://www.w3.org/ns/auth/cert#key> [ <https://w3id.org/atomgraph/linkeddatahub/admin/acl#password> "correct horse" ] .`)
+
+// prettier-ignore
+export const RIGHTS: readonly Attack[] = [
+  {
+    name: 'put-on-a-cached-absence', section: 'rights and data', wanted: 'decided on what the store has now', needs: 'fuseki',
+    run: async (place) => {
+      const [path, writer] = [place.path(), place.as('writer')]
+      const graph = place.base + path.slice(1)
+      await writer('GET', path)
+      const store = openHttpStore(fusekiEndpoints(place.datasets!.endUser))
+      await store.replace(graph, `<${graph}> <${ACL}owner> <urn:somebody> .\n<${graph}> <urn:p> "theirs" .\n`)
+      await store.close()
+      const { status } = await writer('PUT', path, ttl(turtle('"mine"')))
+      return outcome([status], status !== 201, 'the document was taken for a new one')
+    },
+  },
+  {
+    name: 'rules-changed-behind', section: 'rights and data', wanted: 'with --cache off, rules are read as documents are', needs: 'fuseki', flags: ['--cache', 'off'],
+    run: async (place) => {
+      const before = (await place.as('reader')('GET', '/cached/')).status
+      const store = openHttpStore(fusekiEndpoints(place.datasets!.admin))
+      await store.replace(`${place.admin}acl/groups/readers/`, '<urn:a> <urn:b> <urn:c> .\n')
+      await store.close()
+      await sleep(2_000)
+      const { status } = await place.as('reader')('GET', '/cached/')
+      return outcome([before, status], status === 403, 'a right that was taken away still holds')
+    },
+  },
+  ...(['DROP GRAPH <>', 'CLEAR ALL', 'DELETE WHERE { GRAPH <> { ?s ?p ?o } }'] as const).map((text): Attack => ({
+    name: `root-by-${text.split(' ', 2).join('-').toLowerCase()}`, section: 'rights and data', wanted: 'the root cannot be removed by any door', needs: 'fuseki', spoils: true,
+    run: async (place) => {
+      const owner = place.as('owner')
+      const { status } = await owner('POST', '/sparql', update(text.replace('<>', `<${place.base}>`)))
+      const [root, created] = [(await owner('GET', '/')).status, (await owner('PUT', place.path(), ttl(turtle('"x"')))).status]
+      return outcome([status, root, created], root === 200 && created === 201, 'the root is gone')
+    },
+  })),
+  {
+    name: 'seeds-brought-back', section: 'rights and data', wanted: 'seeding never restores what was deleted', needs: 'fuseki', spoils: true,
+    run: async (place) => {
+      const owner = place.as('owner')
+      const path = '/admin/acl/authorizations/access/'
+      const deleted = (await owner('DELETE', path)).status
+      const dropped = (await owner('POST', '/admin/sparql', update(`DROP GRAPH <${place.admin}>`))).status
+      await place.restart()
+      const { status } = await place.client(place.pemOf('owner'))('GET', path)
+      return outcome([deleted, dropped, status], status === 404, 'an authorization that was deleted is back')
+    },
+  },
+  {
+    name: 'type-that-opens', section: 'rights and data', wanted: 'a type that widens his own rights needs Control, or Read already', quick: true,
+    run: async (place) => {
+      const path = await documentFor(place, 'stranger', 'acl:Write')
+      await rule(place, `class${path.slice(1, -1)}`, `acl:agent <${place.webIdOf('stranger')}> ; acl:mode acl:Read ; acl:accessToClass <urn:Open>`)
+      const stranger = place.as('stranger')
+      const { status } = await stranger('PATCH', path, update('INSERT { <> a <urn:Open> } WHERE { }'))
+      const read = (await stranger('GET', path)).status
+      return outcome([status, read], read === 403, 'he reads what he could not')
+    },
+  },
+  {
+    name: 'history-by-deletion', section: 'rights and data', wanted: 'the history before a deletion stays with those who could read it',
+    run: async (place) => {
+      const path = await documentFor(place, 'stranger', 'acl:Write')
+      await rule(place, `root${path.slice(1, -1)}`, `acl:agent <${place.webIdOf('stranger')}> ; acl:mode acl:Write ; acl:accessTo <${place.base}>`)
+      const map = await place.as('owner')('GET', `${path}?timemap`, { fields: { Accept: 'application/link-format' } })
+      const version = /\?version=([0-9a-f]+)/.exec(map.text)?.[1]
+      const stranger = place.as('stranger')
+      const statuses = [(await stranger('DELETE', path)).status, (await stranger('PUT', path, ttl(turtle('"mine"')))).status]
+      const { status, text } = await stranger('GET', `${path}?version=${version}`)
+      return outcome([...statuses, status], status >= 400 && !text.includes('secret'), 'he reads the history of the document that he deleted')
+    },
+  },
+  {
+    name: 'tags-for-appenders', section: 'rights and data', wanted: 'no tag for clients without Read', quick: true,
+    run: async (place) => {
+      const path = await documentFor(place, 'stranger', 'acl:Append')
+      const { status, fields } = await place.as('stranger')('POST', path, ttl('<#a> <urn:p> 1 .'))
+      return outcome([status, fields.etag ?? 'no tag'], status < 300 && fields.etag === undefined, 'the tag tells about content that he may not read')
+    },
+  },
+  {
+    name: 'size-by-time', section: 'rights and data', wanted: 'a refusal takes the same time whatever there is',
+    run: async (place) => {
+      const [owner, stranger, path] = [place.as('owner'), place.as('stranger'), place.path()]
+      await owner('PUT', path)
+      for (let piece = 0; piece < 3; piece++) await owner('POST', path, ttl(many(1_900_000, (i) => `<#${piece}-${i}> <urn:p> "${i}" .\n`)))
+      const timeOf = async (at: string): Promise<number> => {
+        await forgetting(place)
+        await stranger('GET', '/cached/')
+        const from = performance.now()
+        await expected(stranger('GET', at), 403)
+        return performance.now() - from
+      }
+      const [large, absent] = [Math.min(await timeOf(path), await timeOf(path)), Math.min(await timeOf(place.path()), await timeOf(place.path()))]
+      return outcome([`${large.toFixed(0)} ms`, `${absent.toFixed(0)} ms`], large < 3 * absent + 50, 'a large document is refused more slowly than none')
+    },
+  },
+  {
+    name: 'mailboxes', section: 'rights and data', wanted: 'foaf:mbox_sha1sum for anonymous clients',
+    run: async (place) => {
+      const signed = await place.as('anonymous')('POST', '/admin/sign%20up', applicant('ada@box.example'))
+      const container = await place.as('owner')('POST', '/admin/sparql', { fields: { 'Content-Type': 'application/sparql-query', Accept: 'text/csv' }, body: `SELECT ?g { GRAPH ?g { ?a <http://xmlns.com/foaf/0.1/mbox> <mailto:ada@box.example> } }` })
+      const document = container.text.trim().split(/\r?\n/)[1] ?? ''
+      const { status, text } = await place.as('anonymous')('GET', new URL(document).pathname, NT)
+      return outcome([signed.status, status], status !== 200 || !text.includes('ada@box.example'), 'the mailbox is in clear')
+    },
+  },
+  {
+    name: 'registered-mailboxes', section: 'rights and data', wanted: 'the same answer as for a new one',
+    run: async (place) => {
+      const statuses: number[] = []
+      for (let i = 0; i < 2; i++) statuses.push((await place.as('anonymous')('POST', '/admin/sign%20up', applicant('twice@box.example'))).status)
+      return outcome(statuses, statuses[0] === statuses[1], 'the answer tells that the mailbox is registered')
+    },
+  },
+  ...([
+    ['fn-apply', 'SELECT ?x { BIND(<http://www.w3.org/2005/xpath-functions#apply>("java:java.lang.System.getenv") AS ?x) }'],
+    ['computed-function', 'SELECT ?x { BIND(CALL(IRI("java:java.lang.System.getenv")) AS ?x) }'],
+    ['java-function', 'SELECT ?x { BIND(<java:java.lang.System.getenv>() AS ?x) }'],
+  ] as const).map(([name, text]): Attack => ({
+    name, section: 'rights and data', wanted: 'an allow-list of functions; computed names refused', quick: true,
+    run: async (place) => {
+      const { status } = await place.as('reader')('POST', '/sparql', { fields: { 'Content-Type': 'application/sparql-query' }, body: text })
+      return outcome([status], status === 400 || status === 403, 'the query reached the store')
+    },
+  })),
+  {
+    name: 'management-from-a-page', section: 'rights and data', wanted: 'Host and Origin checked; a field that no form can send', quick: true,
+    run: async (place) => {
+      const own = `localhost:${place.site.management}`
+      const statuses = [
+        await operate(place, '/purge', { Host: 'evil.example' }),
+        await operate(place, '/purge', { Host: own, Origin: 'https://evil.example' }),
+        await operate(place, '/purge', { Host: own, 'Sec-Fetch-Site': 'cross-site' }),
+        await operate(place, '/mirror/sweep?force=true', { Host: own }),
+      ]
+      return outcome(statuses, statuses.every((status) => status === 403 || status === 421), 'a page of another site may write')
+    },
+  },
+  {
+    name: 'data-folder-open', section: 'rights and data', wanted: '0700 and 0600 always', spoils: true,
+    run: async (place) => {
+      chmodSync(place.site.folder, 0o755)
+      await place.restart()
+      const paths = ['', ...readdirSync(place.site.folder, { recursive: true, encoding: 'utf8' })]
+      const open = paths.filter((path) => (lstatSync(join(place.site.folder, path)).mode & 0o077) !== 0)
+      return outcome([`${paths.length} files and folders`], open.length === 0, `others may use ${open.slice(0, 3).join(', ')}`)
+    },
+  },
+  {
+    name: 'key-removed', section: 'rights and data', wanted: 'the profile is read again before a write',
+    run: (place) => {
+      let profile = ''
+      return serve((_, answer) => answer.setHeader('Content-Type', 'text/turtle').end(profile), async (url) => {
+        const webId = `${url}#me`
+        const [pem] = await certificatesFor([webId])
+        profile = profileOf(webId, pem!)
+        const path = place.path()
+        await expected(place.as('owner')('PUT', path, ttl(turtle('"x"'))), 201)
+        await rule(place, `remote${path.slice(1, -1)}`, `acl:agent <${webId}> ; acl:mode acl:Read, acl:Write ; acl:accessTo <${place.base}${path.slice(1)}>`)
+        const client = place.client(pem)
+        const before = (await client('GET', path)).status
+        profile = ''
+        const { status } = await client('PUT', path, ttl(turtle('"y"')))
+        return outcome([before, status], before === 200 && status >= 400, 'a key that was taken back still writes')
+      })
+    },
+  },
+  {
+    name: 'cascade', section: 'rights and data', wanted: 'DELETE …?cascade deletes the subtree', quick: true,
+    run: async (place) => {
+      const [owner, path] = [place.as('owner'), place.path()]
+      const container = ttl('<> a <https://www.w3.org/ns/ldt/document-hierarchy#Container> .')
+      for (const at of [path, `${path}a/`]) await expected(owner('PUT', at, container), 201)
+      await expected(owner('PUT', `${path}a/b/`, ttl(turtle('"x"'))), 201)
+      const statuses = [(await owner('DELETE', `${path}?cascade`)).status]
+      for (const at of [path, `${path}a/`, `${path}a/b/`]) statuses.push((await owner('GET', at)).status)
+      return outcome(statuses, statuses.slice(1).every((status) => status === 404), 'documents of the subtree are left')
+    },
+  },
+]

@@ -1,0 +1,84 @@
+// In charge of one attack: carrying it out while another client goes on, and judging what it did to the gateway.
+import { once } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Worker } from 'node:worker_threads'
+import { CACHED, type Place } from './place.js'
+import type { Waits } from './second-client.js'
+
+export interface Attack {
+  readonly name: string
+  readonly section: 'availability' | 'rights and data'
+  /** Issue, in words: the wanted outcome. */
+  readonly wanted: string
+  /** The longest hold of the event loop in ms: 50 before the right is decided, 200 after (design 7). */
+  readonly hold?: 50 | 200
+  /** It takes 2 s at most on the embedded store: part of `npm test`. */
+  readonly quick?: boolean
+  readonly needs?: 'fuseki'
+  /** Flags of a gateway of its own; it has a gateway of its own too where it spoils it. */
+  readonly flags?: readonly string[]
+  readonly spoils?: boolean
+  readonly run: (place: Place) => Promise<Outcome>
+}
+
+export interface Outcome {
+  /** The statuses of the attack's requests, or other results in words. */
+  readonly statuses: readonly (number | string)[]
+  /** What is not as wanted. */
+  readonly wrong?: string | undefined
+}
+
+export interface Judgement extends Outcome {
+  readonly holdMs: number
+  readonly grownMb: number
+  /** The longest waits of the second client in ms. */
+  readonly cachedMs: number
+  readonly uncachedMs: number
+  readonly faults: readonly string[]
+}
+
+const LIMIT_MS = 30_000
+const CACHED_MS = 300
+const UNCACHED_MS = 2_000
+const GROWN_MB = 300
+
+/** @param slack how many times the bounds may be exceeded: the tests run on busy machines */
+export async function carryOut(attack: Attack, place: Place, slack = 1): Promise<Judgement> {
+  const before = await place.metrics()
+  // The first measurement after a reading is lost.
+  await sleep(50)
+  const second = secondClient(place)
+  const outcome = await Promise.race([
+    attack.run(place).catch((error: unknown): Outcome => ({ statuses: [], wrong: (error as Error).message })),
+    sleep(LIMIT_MS, { statuses: [], wrong: `it took more than ${LIMIT_MS / 1000} s` } as Outcome, { ref: false }),
+  ])
+  const { cachedMs, uncachedMs, failed } = await second.end()
+  const after = await place.metrics().catch(() => () => NaN)
+  const exit = place.gateway.exitCode()
+  const holdMs = Math.max(0, after('nodejs_eventloop_lag_max_seconds') * 1000 - 10)
+  const grownMb = (after('process_resident_memory_bytes') - before('process_resident_memory_bytes')) / 1e6
+  const { hold = 200 } = attack
+  const faults = [
+    outcome.wrong,
+    exit !== undefined || Number.isNaN(holdMs) ? 'the gateway does not answer any longer' : undefined,
+    holdMs > hold * slack && `it held the event loop for ${holdMs.toFixed(0)} ms, not ${hold}`,
+    grownMb > GROWN_MB && `the memory grew by ${grownMb.toFixed(0)} MB`,
+    cachedMs > CACHED_MS * slack && `a cached GET of the owner took ${cachedMs.toFixed(0)} ms`,
+    uncachedMs > UNCACHED_MS * slack && `an uncached GET of the owner took ${uncachedMs.toFixed(0)} ms`,
+    failed.length > 0 && `the owner got ${failed.join(', ')}`,
+  ].filter((fault): fault is string => typeof fault === 'string')
+  return { ...outcome, holdMs, grownMb, cachedMs, uncachedMs, faults }
+}
+
+/** Reads meanwhile, in a thread of its own. */
+function secondClient({ site, ca, pemOf }: Place): { end(): Promise<Waits> } {
+  const origin = { port: site.port, ca, pem: pemOf('owner') }
+  const worker = new Worker(new URL('./second-client.js', import.meta.url), { workerData: { origin, cached: CACHED } })
+  return {
+    async end() {
+      const waits = once(worker, 'message') as Promise<[Waits]>
+      worker.postMessage('end')
+      return (await waits)[0]
+    },
+  }
+}

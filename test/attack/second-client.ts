@@ -1,0 +1,50 @@
+// In charge of the other client during an attack: a thread of its own, in which the owner reads a cached document, and one
+// that nobody has read yet, every few ms. It sends the longest waits when it is told to end.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { parentPort, workerData } from 'node:worker_threads'
+import { makeClient, type Origin } from '../support/client.js'
+
+export interface Waits {
+  /** In ms. */
+  readonly cachedMs: number
+  readonly uncachedMs: number
+  /** Answers other than the wanted ones, each once. */
+  readonly failed: readonly string[]
+}
+
+const { origin, cached } = workerData as { readonly origin: Origin; readonly cached: string }
+const client = makeClient(origin)
+const longest = { cachedMs: 0, uncachedMs: 0 }
+const failed = new Set<string>()
+let isOver = false
+
+async function read(path: string, kind: keyof typeof longest, wanted: number): Promise<void> {
+  const from = performance.now()
+  try {
+    const { status } = await client('GET', path)
+    if (status !== wanted) failed.add(`${status} for ${kind === 'cachedMs' ? 'a cached' : 'an uncached'} GET`)
+  } catch (error) {
+    failed.add((error as NodeJS.ErrnoException).code ?? String(error))
+  }
+  longest[kind] = Math.max(longest[kind], performance.now() - from)
+}
+
+const end = (): void => {
+  parentPort!.postMessage({ ...longest, failed: [...failed] } satisfies Waits)
+  process.exit()
+}
+parentPort!.once('message', () => {
+  isOver = true
+  // A read that is still waiting counts.
+  setTimeout(() => {
+    failed.add('no answer in 5 s')
+    end()
+  }, 5_000)
+})
+await client('GET', cached)
+for (let i = 0; !isOver; i++) {
+  await read(cached, 'cachedMs', 200)
+  await read(`/second-${Date.now()}-${i}/`, 'uncachedMs', 404)
+  await sleep(20)
+}
+end()

@@ -1,0 +1,105 @@
+// Files of the gateway are for its own account: those that it, LevelDB and git create, and those that it finds.
+import { chmodSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pino } from 'pino'
+import t from 'tap'
+import { makePrivate, reportShared } from '../../../gateway/start/private-folder.js'
+import { makeSite, startGateway, untilSettled } from '../../crash/gateway-process.js'
+import { rowsOf } from '../../support/stores.js'
+
+t.setTimeout(120_000)
+
+const temporary = mkdtempSync(join(tmpdir(), 'triplegate-private-'))
+t.teardown(() => rmSync(temporary, { recursive: true, force: true }))
+
+/** The files and folders at and under a folder that other accounts can use, as `mode path`. */
+function openIn(folder: string): string[] {
+  const paths = [
+    folder,
+    ...readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) => join(folder, name)),
+  ]
+  return paths.flatMap((path) => {
+    const mode = lstatSync(path).mode & 0o777
+    return lstatSync(path).isSymbolicLink() || (mode & 0o077) === 0 ? [] : [`${mode.toString(8)} ${path}`]
+  })
+}
+
+type Line = { readonly msg: string; readonly corrected?: number }
+const logOf = (lines: Line[]) => pino({}, { write: (line: string) => void lines.push(JSON.parse(line) as Line) })
+
+void t.test('a data folder that exists', async (t) => {
+  const row = rowsOf(t, 'none')
+  const rows: readonly [name: string, folder: number, file: number, corrected: number][] = [
+    ['open to everybody', 0o755, 0o644, 4],
+    ['open to a group', 0o750, 0o640, 4],
+    ['files that anybody may write', 0o777, 0o666, 4],
+    ['private already', 0o700, 0o600, 0],
+    ["git's read-only objects", 0o700, 0o444, 2],
+  ]
+  for (const [name, ofFolders, ofFiles, corrected] of rows) {
+    await row(`${name}: ${corrected} corrected, and a line in the log where there are any`, async (t) => {
+      const folder = mkdtempSync(join(temporary, 'data-'))
+      const outside = mkdtempSync(join(temporary, 'outside-'))
+      mkdirSync(join(folder, 'history'))
+      const files = [join(folder, 'history', 'journal'), join(folder, 'session-keys.json')]
+      for (const file of files) {
+        writeFileSync(file, 'x')
+        chmodSync(file, ofFiles)
+      }
+      for (const each of [folder, join(folder, 'history'), outside]) chmodSync(each, ofFolders)
+      symlinkSync(outside, join(folder, 'link'))
+      const lines: Line[] = []
+      await makePrivate(folder, logOf(lines))
+      t.same(openIn(folder), [])
+      t.equal(lstatSync(files[0]!).mode & 0o700, ofFiles & 0o700, 'the rights of its own account stay')
+      t.equal(lstatSync(outside).mode & 0o777, ofFolders, 'links are not followed')
+      t.same(
+        lines.map((line) => line.corrected),
+        corrected > 0 ? [corrected] : [],
+      )
+    })
+  }
+  await row('one that does not exist: nothing', async (t) => {
+    const lines: Line[] = []
+    await makePrivate(join(temporary, 'none'), logOf(lines))
+    t.same(lines, [])
+  })
+})
+
+void t.test('a repository outside the data folder', async (t) => {
+  const row = rowsOf(t, 'none')
+  for (const [mode, reported] of [
+    [0o755, 1],
+    [0o750, 1],
+    [0o700, 0],
+  ] as const) {
+    // prettier-ignore
+    await row(`${mode.toString(8)}: ${reported === 1 ? 'reported, not changed' : 'nothing'}`, async (t) => {
+      const repository = mkdtempSync(join(temporary, 'repository-'))
+      chmodSync(repository, mode)
+      const lines: Line[] = []
+      await reportShared(repository, logOf(lines))
+      t.equal(lines.length, reported)
+      if (reported > 0) t.match(lines[0]!.msg, `chmod -R go= ${repository}`)
+      t.equal(lstatSync(repository).mode & 0o777, mode)
+    })
+  }
+})
+
+void t.test('everything that a gateway creates, with LevelDB and git, in a folder that was open', async (t) => {
+  const folder = join(temporary, 'process')
+  const repository = join(temporary, 'elsewhere', 'rules.git')
+  mkdirSync(folder, { mode: 0o755 })
+  chmodSync(folder, 0o755)
+  const site = await makeSite(folder, ['--admin-history', `file://${repository}`])
+  const flags = [...site.flags, '--base', site.base]
+  const gateway = startGateway({ ...site, flags })
+  t.teardown(() => gateway.kill())
+  t.ok(await gateway.ready, gateway.output())
+  t.equal(await untilSettled(site), undefined)
+  t.same(openIn(folder), [])
+  t.same(openIn(repository), [])
+  t.ok(openIn(temporary).every((open) => !open.includes('process') && !open.includes('rules.git')))
+  await gateway.stop()
+})
