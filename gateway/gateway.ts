@@ -6,6 +6,7 @@ import type { WebIdVerifier } from '../policies/identity/webid.js'
 import type { History } from '../versioning/history.js'
 import type { DescribedApplication } from './configuration/configuration.js'
 import type { Documents } from './documents/document.js'
+import type { OwnGraphs } from './documents/own-graphs.js'
 import type { EvaluationPool } from './evaluation/pool.js'
 import type { JournalledStore } from './mirror/journalled-store.js'
 import type { GuardedFetch } from '../policies/fetch/guarded-fetch.js'
@@ -43,6 +44,7 @@ export interface ApplicationCache {
   readonly versions: GraphVersions
   readonly documents: Documents
   readonly results: StoredResults
+  readonly ownGraphs: OwnGraphs
 }
 
 export interface Dataspace {
@@ -73,6 +75,8 @@ export interface Access {
   changed(graph: string, state: { readonly nTriples: string } | 'absent' | 'uncertain'): void
   /** Reads everything again. Where that fails, every decision is 503 until a retry succeeds. */
   reload(): Promise<undefined | Problem>
+  /** Present where nothing is cached: reads everything again, before each request is decided. */
+  readonly refresh?: () => Promise<unknown>
   close(): void
 }
 
@@ -116,6 +120,8 @@ export interface Gateway {
     /** False: requests that the rules refuse are logged and let pass, except in admin applications. */
     readonly enforce: boolean
     readonly allowService: readonly string[]
+    /** The functions beside those of SPARQL 1.1 that queries and updates may call; `*` at the end stands for any rest. */
+    readonly allowFunction: readonly string[]
   }
 }
 

@@ -133,6 +133,12 @@ const FETCHING = [
       repeatable: true,
     },
   ),
+  row(
+    'allow-function',
+    of('IRI', values.functionName),
+    'Extension function that queries and updates may call; a * at its end stands for any rest.',
+    repeatable,
+  ),
 ] as const
 
 const RULES = [

@@ -12,13 +12,13 @@ import type { Field, Response } from '../http/exchange.js'
 import { graphOf, iri, nTriplesOf, quad, triple, typed, type Quad, type Term } from '../rdf/graph.js'
 import { negotiate, RDF_FORMATS, type Format } from '../http/media-type.js'
 import {
-  cacheControl,
   findVersion,
   historyFailed,
   historyLinkField,
-  IMMUTABLE,
+  immutable,
   inAcceptedFormat,
   refuse,
+  variantOf,
   type HistoryRequest,
 } from './history-request.js'
 import { isFailure, problem, type Problem } from '../problem.js'
@@ -61,10 +61,10 @@ export async function answerDifference(asked: HistoryRequest, earlier: string, l
   const representation = await inAcceptedFormat(accept, FORMATS, (format) => write(compared, difference, format))
   if (isFailure(representation)) return refuse(asked, representation, links)
   const { format, written: body } = representation
-  const current = { entityTags: [entityTag(`${from.version.commit}..${to.version.commit}`, format.code)] }
+  const current = { entityTags: [entityTag(`${from.version.commit}..${to.version.commit}${variantOf(asked)}`, format.code)] }
   const fields: Field[] = [
     ['ETag', current.entityTags[0]!],
-    cacheControl(asked, IMMUTABLE),
+    immutable(asked),
     ['Vary', 'Accept'],
     ['Content-Location', compared.uri],
     historyLinkField(asked, links),

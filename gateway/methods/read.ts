@@ -10,12 +10,14 @@ import { negotiate, RDF_FORMATS, type Format } from '../http/media-type.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { readyHead } from '../http/ready-head.js'
 import { enforceField, response } from '../request/respond.js'
+import { shownTo } from '../request/shown.js'
 
 /** Undefined for a document that is too large for memory (read-large.ts). */
 export function read(context: Context, decision: Decision, facts: Facts): Response | Problem | undefined {
   if (facts.kind !== 'document' || !facts.document) return problem('document.absent', 'There is no such document.')
-  const { document, answeredAt } = facts
-  if (isLarge(document)) return undefined
+  const { document: stored, answeredAt } = facts
+  if (isLarge(stored)) return undefined
+  const document = shownTo(context, stored)
   const { request } = context
   const preferred = rdfFormat(context.accept, context.gateway.caches)
   if (!preferred) return notAcceptable()

@@ -69,6 +69,7 @@ export async function makeGateway(parts: Parts, closers: Closer[]): Promise<Gate
       requirePreconditions: settings.requirePreconditions,
       enforce: settings.enforce,
       allowService: settings.allowService,
+      allowFunction: settings.allowFunction,
     },
   }
 }

@@ -2,7 +2,7 @@
 import { isFailure, problem, type Problem } from '../problem.js'
 import { dropBody, piecesOf, storeRefusal, successOf, textOfBody } from './http-response.js'
 import { openExchange, type Exchange, type ExchangeLimits, type Sent, type StoreResponse } from './http-exchange.js'
-import { RESULTS_JSON } from '../rdf/sparql-results.js'
+import { RESULTS_JSON, RESULTS_TSV, RESULTS_XML } from '../rdf/sparql-results.js'
 import { MAX_GRAPH_BYTES, type Call, type GraphStore } from './store.js'
 
 export interface Endpoints {
@@ -47,6 +47,10 @@ interface HttpStore {
   readonly documents: Exchange
   /** Queries and updates have connections and a queue of their own, so that slow ones do not hold up documents. */
   readonly sparql: Exchange
+  /** How long it may work on a query, in seconds. */
+  readonly patience: number
+  /** Known from its first answer. */
+  isFuseki: boolean
 }
 
 /**
@@ -64,6 +68,8 @@ export function openHttpStore(settings: HttpStoreSettings): GraphStore {
     identity: fieldsOf(settings.credentials),
     documents: openExchange(limits),
     sparql: openExchange({ ...limits, queue: Math.min(limits.queue, MOST_WAITING) }),
+    patience: Math.ceil(limits.headersTimeout / 1000) + 1,
+    isFuseki: false,
   }
   return {
     name,
@@ -94,8 +100,28 @@ export function openHttpStore(settings: HttpStoreSettings): GraphStore {
   }
 }
 
-const send = ({ documents, sparql, identity }: HttpStore, sent: Sent, call: Call = {}) =>
-  (sent.method === 'POST' ? sparql : documents).send({ ...sent, fields: { ...identity, ...sent.fields } }, call.signal)
+async function send(store: HttpStore, sent: Sent, call: Call = {}): Promise<StoreResponse | Problem> {
+  const { documents, sparql, identity } = store
+  const fields = { ...identity, ...sent.fields }
+  const response = await (sent.method === 'POST' ? sparql : documents).send({ ...sent, fields }, call.signal)
+  if (!isFailure(response) && response.headers['fuseki-request-id'] !== undefined) store.isFuseki = true
+  return response
+}
+
+/**
+ * Fuseki's parameter `timeout`, in seconds: a little more than the gateway waits for an answer, so that its own limit counts.
+ * Other stores have other units for it, or refuse the form.
+ */
+function queryUrl({ endpoints: { query }, patience, isFuseki }: HttpStore, accept: string): URL {
+  if (!isFuseki) return query
+  const url = new URL(query)
+  url.searchParams.set('timeout', RESULTS.has(accept) ? `${patience},${UNLIMITED}` : String(patience))
+  return url
+}
+
+// Fuseki sends the first result when it has it. A limit on the rest would end the answer where it stands, as if it were whole.
+const RESULTS = new Set([RESULTS_JSON, RESULTS_XML, RESULTS_TSV, 'text/csv'])
+const UNLIMITED = 10_000_000
 
 /** SPARQL 1.1 Graph Store HTTP Protocol §5.2 */
 async function get(store: HttpStore, graph: string, call?: Call): Promise<StoreResponse | undefined | Problem> {
@@ -121,7 +147,7 @@ async function remove(store: HttpStore, graph: string, call?: Call): Promise<und
 /** SPARQL 1.1 Protocol §2.1.3: query via POST directly. */
 async function ask(store: HttpStore, body: string, accept: string, call?: Call): Promise<StoreResponse | Problem> {
   const fields = { accept, 'content-type': 'application/sparql-query' }
-  const response = await send(store, { method: 'POST', url: store.endpoints.query, fields, body, safe: true }, call)
+  const response = await send(store, { method: 'POST', url: queryUrl(store, accept), fields, body, safe: true }, call)
   if (isFailure(response)) return response
   return refusedText(response, 'query.syntax') ?? successOf(response, accept)
 }
