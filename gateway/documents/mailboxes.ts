@@ -25,7 +25,11 @@ export function withHashedMailboxes({ cache }: HasDocuments, document: Document,
   document.hashed = document
   if (!document.nTriples.includes(`<${MAILBOX}>`)) return document
   const triples = document.graph().triples.map(hashed)
-  const shown = { ...documentOf(document.iri, base, graphOf(triples)), decisions: document.decisions, original: document }
+  const shown = {
+    ...documentOf(document.iri, base, graphOf(triples)),
+    decisions: document.decisions,
+    original: document,
+  }
   cache.documents.grown(document.iri, document, 2 * shown.nTriples.length)
   return (document.hashed = shown)
 }
@@ -41,7 +45,10 @@ export function hashedNTriples(nTriples: string): string {
 
 /** In characters; the lines of a store are far shorter. */
 const MAX_LINE = 4 * 1024 * 1024
-const TOO_LONG = problem('store.too-large', 'A statement of the document is too large to be shown to anonymous clients.')
+const TOO_LONG = problem(
+  'store.too-large',
+  'A statement of the document is too large to be shown to anonymous clients.',
+)
 
 /** The same while streaming N-Triples of a store. */
 export async function* hashedPieces(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {

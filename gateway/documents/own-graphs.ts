@@ -35,7 +35,8 @@ interface Listed {
 export function makeOwnGraphs({ store, base, below, versions, maxAge, now }: OwnGraphsSettings): OwnGraphs {
   let last: Listed | undefined
   const isFresh = ({ version, askedAt, isUnderWay }: Listed): boolean =>
-    version === versions.dataset() && (isUnderWay || (now() - askedAt <= maxAge && versions.isSettled(undefined, now())))
+    version === versions.dataset() &&
+    (isUnderWay || (now() - askedAt <= maxAge && versions.isSettled(undefined, now())))
 
   async function follow(listed: Listed): Promise<void> {
     const graphs = await listed.graphs.catch(() => MISUNDERSTOOD)
@@ -64,7 +65,9 @@ async function ask(
   if (isFailure(rows)) return rows
   if (rows.length > MOST_OWN_GRAPHS) return undefined
   const graphs = rows.flatMap(([graph]) => (graph?.termType === 'NamedNode' ? [graph.value] : []))
-  return graphs.every((graph) => graph.startsWith(base) && !/[\s<>"{}|^`\\]/.test(graph)) ? graphs.sort() : MISUNDERSTOOD
+  return graphs.every((graph) => graph.startsWith(base) && !/[\s<>"{}|^`\\]/.test(graph))
+    ? graphs.sort()
+    : MISUNDERSTOOD
 }
 
 const MISUNDERSTOOD = problem(

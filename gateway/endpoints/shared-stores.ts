@@ -31,7 +31,11 @@ export async function ownQuery(
   const own = await context.trace.store(application.cache.ownGraphs.list())
   if (isFailure(own)) return own
   if (own === undefined) {
-    return refusal(context, `there are more than ${MOST_OWN_GRAPHS}, and the query does not name those it reads`, NAME_OWN)
+    return refusal(
+      context,
+      `there are more than ${MOST_OWN_GRAPHS}, and the query does not name those it reads`,
+      NAME_OWN,
+    )
   }
   // Without any graph of its own: the root document, which does not exist.
   const graphs = own.length > 0 ? own : [application.base]

@@ -61,7 +61,9 @@ export async function answerDifference(asked: HistoryRequest, earlier: string, l
   const representation = await inAcceptedFormat(accept, FORMATS, (format) => write(compared, difference, format))
   if (isFailure(representation)) return refuse(asked, representation, links)
   const { format, written: body } = representation
-  const current = { entityTags: [entityTag(`${from.version.commit}..${to.version.commit}${variantOf(asked)}`, format.code)] }
+  const current = {
+    entityTags: [entityTag(`${from.version.commit}..${to.version.commit}${variantOf(asked)}`, format.code)],
+  }
   const fields: Field[] = [
     ['ETag', current.entityTags[0]!],
     immutable(asked),

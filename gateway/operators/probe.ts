@@ -64,7 +64,7 @@ export function startProbe(
       gateway.log.warn({ base, store: store.name, problem: looks.detail }, 'the probe cannot read the store')
       return
     }
-    const { changed, written } = await compared(sharers, last.get(store), looks, cache.versions)
+    const { changed, written } = await compared(sharers, last.get(store), looks, gateway)
     const raised = new Set<number>()
     if (changed.length > 0) {
       const about = { base, store: store.name, graphs: changed.slice(0, NAMED), count: changed.length }
@@ -92,20 +92,6 @@ export function startProbe(
     last.set(store, { looks, version, raised })
   }
 
-  /** A write under way may be in the store already, and be known only when it ends: it is no change behind the gateway. */
-  async function compared(
-    sharers: readonly Member[],
-    before: Look | undefined,
-    looks: Looks,
-    versions: GraphVersions,
-  ): Promise<Differences> {
-    const differences = compare(before, looks, versions)
-    if (differences.changed.length === 0) return differences
-    const writes = sharers.map(({ application }) => everyWrite(application, 'exclusive'))
-    const again = await underLocks(gateway, writes, () => Promise.resolve(compare(before, looks, versions)))
-    return isFailure(again) ? differences : again
-  }
-
   async function look(): Promise<void> {
     const applications = dataspaces.flatMap(({ endUser, admin }) => [endUser, admin])
     for (const store of new Set(applications.map(({ store }) => store))) await lookAt(store)
@@ -127,6 +113,21 @@ export function startProbe(
 interface Differences {
   readonly changed: readonly string[]
   readonly written: readonly string[]
+}
+
+/** A write under way may be in the store already, and be known only when it ends: it is no change behind the gateway. */
+async function compared(
+  sharers: readonly Member[],
+  before: Look | undefined,
+  looks: Looks,
+  gateway: Pick<Gateway, 'locks'>,
+): Promise<Differences> {
+  const { versions } = sharers[0]!.application.cache
+  const differences = compare(before, looks, versions)
+  if (differences.changed.length === 0) return differences
+  const writes = sharers.map(({ application }) => everyWrite(application, 'exclusive'))
+  const again = await underLocks(gateway, writes, () => Promise.resolve(compare(before, looks, versions)))
+  return isFailure(again) ? differences : again
 }
 
 function compare(before: Look | undefined, looks: Looks, versions: GraphVersions): Differences {

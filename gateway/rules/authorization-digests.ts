@@ -32,6 +32,8 @@ const MODULUS = 2 ** (8 * BYTES)
 
 const numberOf = (terms: readonly (Term | undefined)[]): number =>
   createHash('sha256')
-    .update(terms.map((term) => (term === undefined || term.termType === 'BlankNode' ? '' : nTriplesTerm(term))).join(' '))
+    .update(
+      terms.map((term) => (term === undefined || term.termType === 'BlankNode' ? '' : nTriplesTerm(term))).join(' '),
+    )
     .digest()
     .readUIntLE(0, BYTES)

@@ -19,7 +19,12 @@ type Stated = { readonly default: readonly string[]; readonly named: readonly st
 
 /** The reads of patterns with these findings over a stated dataset. */
 export const readsOver = (
-  { graphs, readsDefault, readsAnyGraph, isMagic }: Pick<Findings, 'graphs' | 'readsDefault' | 'readsAnyGraph' | 'isMagic'>,
+  {
+    graphs,
+    readsDefault,
+    readsAnyGraph,
+    isMagic,
+  }: Pick<Findings, 'graphs' | 'readsDefault' | 'readsAnyGraph' | 'isMagic'>,
   stated: Stated,
 ): Reads => ({
   graphs: [...new Set([...graphs, ...(stated?.default ?? []), ...(stated?.named ?? [])])],

@@ -76,7 +76,8 @@ export function findingsIn(tree: Node, iriOf: (term: Node) => string): Findings 
 
 const TOO_MANY_QUERIES = `it nests (NOT) EXISTS, MINUS and sub-queries more than ${DEEPEST_QUERIES} levels deep`
 
-const isQuery = ({ type, operator }: Node): boolean => QUERIES_INSIDE.has(String(type === 'operation' ? operator : type))
+const isQuery = ({ type, operator }: Node): boolean =>
+  QUERIES_INSIDE.has(String(type === 'operation' ? operator : type))
 
 /** Nothing found yet. `enter` takes a node of the tree and says whether it is a GRAPH; `predicate` one of a pattern. */
 function makeFindings(iriOf: (term: Node) => string) {

@@ -181,7 +181,10 @@ void t.test('pairing of applications', async (t) => {
   t.same(sharedStores(dataspacesIn(byHost + services)), [])
   const reported = sharedStores(dataspacesIn(bothStores + services)).map(faultLine)
   t.equal(reported.length, 2, 'design 4: each shared store is reported')
-  t.match(reported[1], /^urn:s\/Admin sd:endpoint: is the dataset of https:\/\/admin\.test\.localhost:4443\/ and https:\/\/admin\.localhost:4443\/, so that each SPARQL endpoint reads and writes graphs under its own base only\. Give each/)
+  t.match(
+    reported[1],
+    /^urn:s\/Admin sd:endpoint: is the dataset of https:\/\/admin\.test\.localhost:4443\/ and https:\/\/admin\.localhost:4443\/, so that each SPARQL endpoint reads and writes graphs under its own base only\. Give each/,
+  )
 })
 
 void t.test('services and their credentials', async (t) => {
@@ -308,7 +311,8 @@ const foreignDataset = both + x('; lds:service <urn:s/admin>') + y('third') + se
 const another = both + x('; lds:service <urn:s/eu2>') + y() + service('eu').replace('urn:s/eu', 'urn:s/eu2')
 const otherEndpoint = another.replace(/(urn:s\/eu2> a .*)query/, '$1sparql')
 const otherCredentials: Given = [another, '<urn:s/eu2> a:authToken "hunter2" .']
-const UNLIKE = /^urn:s\/eu2 sd:endpoint: is the dataset of urn:eu too, by other endpoints or credentials\. Give both the same/
+const UNLIKE =
+  /^urn:s\/eu2 sd:endpoint: is the dataset of urn:eu too, by other endpoints or credentials\. Give both the same/
 const tokenInConfig = both + '<urn:s/eu> a:authToken "hunter2" .'
 const secret = (name: string, properties: string): Given => [both, `<urn:s/${name}> ${properties} .`]
 const twoKinds = secret('eu', 'a:authUser "u" ; a:authPwd "hunter2" ; a:authToken "t"')

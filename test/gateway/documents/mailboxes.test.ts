@@ -67,8 +67,7 @@ void forEachStore(t, 'mailboxes', async (t, makeStores, kind) => {
         [anonymous, shown, whole],
         [owner, whole, shown],
       ] as const) {
-        const conditional = (etag: string) =>
-          client('GET', path, { fields: { Accept: format, 'If-None-Match': etag } })
+        const conditional = (etag: string) => client('GET', path, { fields: { Accept: format, 'If-None-Match': etag } })
         t.equal((await conditional(own.fields.etag!)).status, 304)
         t.equal((await conditional(other.fields.etag!)).status, 200)
       }
@@ -96,12 +95,18 @@ void forEachStore(t, 'mailboxes', async (t, makeStores, kind) => {
     t.match((await anonymous('GET', document)).text, 'carol@example.org')
   })
   await row('versions and differences have hashes too, with validators of their own', async (t) => {
-    const { versions } = JSON.parse((await owner('GET', `${path}?timemap`, accept('application/json'))).text) as TimeMapJson
+    const { versions } = JSON.parse(
+      (await owner('GET', `${path}?timemap`, accept('application/json'))).text,
+    ) as TimeMapJson
     const [first, second] = [versions[0]!.version, versions.at(-1)!.version]
     const targets: [target: string, formats: readonly string[], addresses: string[]][] = [
       [`${path}?version=${first}`, FORMATS, ['alice@example.org']],
       [`${path}?version=${second}`, FORMATS, ['bob@example.org']],
-      [`${path}?version=${second}&diff=${first}`, [...FORMATS, 'application/json', 'application/rdf-patch'], ['alice@example.org', 'bob@example.org']],
+      [
+        `${path}?version=${second}&diff=${first}`,
+        [...FORMATS, 'application/json', 'application/rdf-patch'],
+        ['alice@example.org', 'bob@example.org'],
+      ],
     ]
     for (const [target, formats, addresses] of targets) {
       for (const format of formats) {
@@ -116,31 +121,41 @@ void forEachStore(t, 'mailboxes', async (t, makeStores, kind) => {
         t.not(shown.fields.etag, whole.fields.etag)
         t.match(whole.fields['cache-control'], /^private/, 'a shared cache must not store it')
         t.equal(shown.fields['cache-control'], 'public, no-cache', 'an agent who logs in is not shown it')
-        const again = await anonymous('GET', target, { fields: { Accept: format, 'If-None-Match': shown.fields.etag! } })
+        const again = await anonymous('GET', target, {
+          fields: { Accept: format, 'If-None-Match': shown.fields.etag! },
+        })
         t.equal(again.status, 304)
-        const other = await anonymous('GET', target, { fields: { Accept: format, 'If-None-Match': whole.fields.etag! } })
+        const other = await anonymous('GET', target, {
+          fields: { Accept: format, 'If-None-Match': whole.fields.etag! },
+        })
         t.equal(other.status, 200)
       }
     }
   })
-  await row('the SPARQL endpoint of the admin application is closed to anonymous clients, even where everyone may read it', async (t) => {
-    const rule = `<#auth> a <${ACL}Authorization> ; <${ACL}mode> <${ACL}Read>, <${ACL}Write> ; <${ACL}agentClass> <${FOAF}Agent> ;
+  await row(
+    'the SPARQL endpoint of the admin application is closed to anonymous clients, even where everyone may read it',
+    async (t) => {
+      const rule = `<#auth> a <${ACL}Authorization> ; <${ACL}mode> <${ACL}Read>, <${ACL}Write> ; <${ACL}agentClass> <${FOAF}Agent> ;
       <${ACL}accessTo> <${world.base}admin/sparql>, <${world.base}sparql> .`
-    t.equal((await owner('PUT', '/admin/acl/authorizations/open-sparql/', ttl(rule))).status, 201)
-    const query = { fields: QUERY, body: `SELECT ?o { GRAPH <${world.origin}${path}> { ?s <${FOAF}mbox> ?o } }` }
-    const refused = await anonymous('POST', '/admin/sparql', query)
-    t.equal(refused.status, 403)
-    t.match(refused.text, /Anonymous clients cannot use the SPARQL endpoint of the admin application/)
-    t.equal((await anonymous('POST', '/admin/sparql', update(`CLEAR GRAPH <${world.origin}${path}>`))).status, 403)
-    t.match((await world.as('reader')('POST', '/admin/sparql', query)).text, 'bob@example.org')
-    t.equal((await anonymous('POST', '/sparql', { fields: QUERY, body: 'ASK {}' })).status, 200)
-  })
+      t.equal((await owner('PUT', '/admin/acl/authorizations/open-sparql/', ttl(rule))).status, 201)
+      const query = { fields: QUERY, body: `SELECT ?o { GRAPH <${world.origin}${path}> { ?s <${FOAF}mbox> ?o } }` }
+      const refused = await anonymous('POST', '/admin/sparql', query)
+      t.equal(refused.status, 403)
+      t.match(refused.text, /Anonymous clients cannot use the SPARQL endpoint of the admin application/)
+      t.equal((await anonymous('POST', '/admin/sparql', update(`CLEAR GRAPH <${world.origin}${path}>`))).status, 403)
+      t.match((await world.as('reader')('POST', '/admin/sparql', query)).text, 'bob@example.org')
+      t.equal((await anonymous('POST', '/sparql', { fields: QUERY, body: 'ASK {}' })).status, 200)
+    },
+  )
   await row('a write by an anonymous client is conditional on what it was shown', async (t) => {
     const rule = `<#auth> a <${ACL}Authorization> ; <${ACL}mode> <${ACL}Append> ; <${ACL}agentClass> <${FOAF}Agent> ; <${ACL}accessTo> <${world.origin}${path}> .`
     t.equal((await owner('PUT', '/admin/acl/authorizations/append/', ttl(rule))).status, 201)
     const { etag } = (await anonymous('GET', path)).fields
     const append = (tag: string) =>
-      anonymous('POST', path, { ...ttl(`<#this> <${FOAF}nick> "x" .`), fields: { 'Content-Type': 'text/turtle', 'If-Match': tag } })
+      anonymous('POST', path, {
+        ...ttl(`<#this> <${FOAF}nick> "x" .`),
+        fields: { 'Content-Type': 'text/turtle', 'If-Match': tag },
+      })
     t.equal((await append((await owner('GET', path)).fields.etag!)).status, 412)
     const answer = await append(etag!)
     t.equal(answer.status, 204)
@@ -154,7 +169,10 @@ async function largeDocuments(row: Row, cachedRow: Row, world: World, admin: Gra
   const make = async (name: string): Promise<string> => {
     const path = await makeAgent(world, name, `<mailto:${name}@example.org>`)
     const iri = world.origin + path
-    const lines = Array.from({ length: 2_000 }, (_, i) => `<${iri}#this> <http://e/p> "${i} of a document that is large" .\n`)
+    const lines = Array.from(
+      { length: 2_000 },
+      (_, i) => `<${iri}#this> <http://e/p> "${i} of a document that is large" .\n`,
+    )
     lines.splice(1_000, 0, `<${iri}#this> <${FOAF}mbox> <mailto:${name}@example.org> .\n`)
     const failed = await admin.replace(iri, lines.join(''))
     if (failed) throw new Error(failed.detail)

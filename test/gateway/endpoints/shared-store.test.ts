@@ -25,7 +25,9 @@ function at(host: string, dataspace: DescribedDataspace, owner: string | undefin
   const other = JSON.parse(
     JSON.stringify(dataspace).replaceAll('localhost', host).replaceAll('"iri":"', '"iri":"urn:other:'),
   ) as DescribedDataspace
-  return owner === undefined ? other : { ...other, endUser: { ...other.endUser, owner }, admin: { ...other.admin, owner } }
+  return owner === undefined
+    ? other
+    : { ...other, endUser: { ...other.endUser, owner }, admin: { ...other.admin, owner } }
 }
 
 interface Shared {
@@ -52,7 +54,16 @@ async function startShared(
   const folder = mkdtempSync(join(tmpdir(), 'triplegate-'))
   const port = await freePort()
   const cache = process.env.TRIPLEGATE_TEST_CACHE === 'off' ? ['--cache', 'off'] : []
-  const flags = ['--https', String(port), '--management', 'off', '--history', history ?? 'off', '--admin-history', 'off']
+  const flags = [
+    '--https',
+    String(port),
+    '--management',
+    'off',
+    '--history',
+    history ?? 'off',
+    '--admin-history',
+    'off',
+  ]
   const settings = parseSettings([...flags, ...cache, '--data', folder], {})
   if ('faults' in settings) throw new Error(settings.faults.join('\n'))
   const configured = await readConfiguration(settings)
@@ -78,7 +89,8 @@ const keepOpen = (store: GraphStore): GraphStore => ({ ...store, close: () => Pr
 
 const VALUE = 'urn:value'
 const THING = 'urn:thing'
-const valued = (graph: string, value: string): string => `<${graph}> <${VALUE}> "${value}" .\n<${THING}> <${VALUE}> "${value}" .\n`
+const valued = (graph: string, value: string): string =>
+  `<${graph}> <${VALUE}> "${value}" .\n<${THING}> <${VALUE}> "${value}" .\n`
 
 void forEachStore(t, 'dataspaces on shared stores', async (t, makeStores, kind) => {
   const opened = await makeStores()
@@ -133,7 +145,9 @@ void forEachStore(t, 'dataspaces on shared stores', async (t, makeStores, kind) 
   for (const [name, query, expected, parameters = []] of QUERIES) {
     await row(`a query of ${name}: ${expected === 403 ? 403 : expected.join(', ') || 'nothing'}`, async (t) => {
       const target = `/sparql?${new URLSearchParams([['query', query], ...parameters])}`
-      const answer = await owner('GET', target, { fields: { Accept: 'text/csv, application/n-triples, application/sparql-results+json;q=0.1' } })
+      const answer = await owner('GET', target, {
+        fields: { Accept: 'text/csv, application/n-triples, application/sparql-results+json;q=0.1' },
+      })
       t.equal(answer.status, expected === 403 ? 403 : 200, answer.text)
       if (expected === 403) t.match(answer.text, /Several dataspaces share this store/)
       else t.same(valuesIn(answer.text), expected)
@@ -248,27 +262,30 @@ void t.test('two dataspaces on one admin store', async (t) => {
   })
 })
 
-void t.test('spec 9.2: an update through one of two dataspaces on one store is a commit in its own history', async (t) => {
-  // Like a store over HTTP: it does not announce the changes of an update.
-  const endUser = { ...(await openEmbeddedStore('end-user')) }
-  delete endUser.announces
-  const stores = { endUser, admin: await openEmbeddedStore('admin') }
-  const { running, here, owner, ownerThere } = await startShared(t, stores, { history: 'local' })
-  const methods = async (): Promise<string[][]> =>
-    Promise.all(
-      running.dataspaces.map(async ({ endUser: { base, history } }) => {
-        const found = await history!.versions(`${base}shared/`, 10_000)
-        return isFailure(found) ? [] : found.versions.map(({ method }) => method ?? 'none')
-      }),
-    )
-  const insert = (base: string): string => `INSERT DATA { GRAPH <${base}shared/> { <urn:s> <urn:p> "one" } }`
-  const change = async (client: Client, body: string): Promise<number> =>
-    (await client('POST', '/sparql', update(body))).status
-  t.equal(await change(owner, insert(here.endUser.base)), 200)
-  t.same(await methods(), [['UPDATE'], []])
-  t.equal(await change(ownerThere, insert(running.dataspaces[1]!.endUser.base)), 200)
-  t.same(await methods(), [['UPDATE'], ['UPDATE']])
-  t.equal(await change(owner, insert(running.dataspaces[1]!.endUser.base)), 403)
-  t.equal(await change(ownerThere, `DROP GRAPH <${running.dataspaces[1]!.endUser.base}shared/>`), 200)
-  t.same(await methods(), [['UPDATE'], ['UPDATE', 'UPDATE']])
-})
+void t.test(
+  'spec 9.2: an update through one of two dataspaces on one store is a commit in its own history',
+  async (t) => {
+    // Like a store over HTTP: it does not announce the changes of an update.
+    const endUser = { ...(await openEmbeddedStore('end-user')) }
+    delete endUser.announces
+    const stores = { endUser, admin: await openEmbeddedStore('admin') }
+    const { running, here, owner, ownerThere } = await startShared(t, stores, { history: 'local' })
+    const methods = async (): Promise<string[][]> =>
+      Promise.all(
+        running.dataspaces.map(async ({ endUser: { base, history } }) => {
+          const found = await history!.versions(`${base}shared/`, 10_000)
+          return isFailure(found) ? [] : found.versions.map(({ method }) => method ?? 'none')
+        }),
+      )
+    const insert = (base: string): string => `INSERT DATA { GRAPH <${base}shared/> { <urn:s> <urn:p> "one" } }`
+    const change = async (client: Client, body: string): Promise<number> =>
+      (await client('POST', '/sparql', update(body))).status
+    t.equal(await change(owner, insert(here.endUser.base)), 200)
+    t.same(await methods(), [['UPDATE'], []])
+    t.equal(await change(ownerThere, insert(running.dataspaces[1]!.endUser.base)), 200)
+    t.same(await methods(), [['UPDATE'], ['UPDATE']])
+    t.equal(await change(owner, insert(running.dataspaces[1]!.endUser.base)), 403)
+    t.equal(await change(ownerThere, `DROP GRAPH <${running.dataspaces[1]!.endUser.base}shared/>`), 200)
+    t.same(await methods(), [['UPDATE'], ['UPDATE', 'UPDATE']])
+  },
+)

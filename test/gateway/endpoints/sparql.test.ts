@@ -243,7 +243,10 @@ async function functions(world: World, row: Row): Promise<void> {
       t.equal(answer.status, status, answer.text)
     })
   }
-  for (const query of ['SELECT (<http://e/functions#f>(1) AS ?x) {}', 'PREFIX f: <http://e/functions#> SELECT (f:g(1) AS ?x) {}']) {
+  for (const query of [
+    'SELECT (<http://e/functions#f>(1) AS ?x) {}',
+    'PREFIX f: <http://e/functions#> SELECT (f:g(1) AS ?x) {}',
+  ]) {
     await row(`a query with a function that the operator allows reaches the store: ${query}`, async (t) => {
       // No store here has the function: Fuseki gives no value, Oxigraph refuses the query.
       t.not((await world.as('owner')('POST', '/sparql', direct(query))).status, 400)

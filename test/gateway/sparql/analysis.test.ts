@@ -199,7 +199,10 @@ const FUNCTIONS: [text: string, functions: string[]][] = [
   ['ASK { BIND(<f>(1) AS ?x) }', ['http://e/f']],
   ['ASK { FILTER NOT EXISTS { FILTER(<f>(<g>(1))) } }', ['http://e/f', 'http://e/g']],
   ['SELECT (<f>(SUM(<g>(?o))) AS ?x) { ?s ?p ?o } ORDER BY <h>(?s)', ['http://e/f', 'http://e/g', 'http://e/h']],
-  ['ASK { BIND(<http://www.w3.org/2005/xpath-functions#apply>(<java:a>, 1) AS ?x) }', ['http://www.w3.org/2005/xpath-functions#apply']],
+  [
+    'ASK { BIND(<http://www.w3.org/2005/xpath-functions#apply>(<java:a>, 1) AS ?x) }',
+    ['http://www.w3.org/2005/xpath-functions#apply'],
+  ],
   ['ASK { BIND(<JAVA:a>(1) AS ?x) ?s <java:b> ?o }', ['JAVA:a', 'java:b']],
   ['PREFIX j: <java:> ASK { ?s (<p>|j:b)+ ?o }', ['java:b']],
   ['ASK { ?s <http://jena.apache.org/text#query> "x" }', ['http://jena.apache.org/text#query']],
@@ -234,7 +237,11 @@ const READS: [text: string, graphs: string[], more: string][] = [
   ['INSERT { GRAPH <g> { ?s ?p ?o } } USING <h> WHERE { GRAPH ?x { ?s ?p ?o } }', ['http://e/h'], 'any'],
   ['INSERT { GRAPH <g> { ?s ?p ?o } } USING NAMED <h> WHERE { GRAPH ?x { ?s ?p ?o } }', ['http://e/h'], ''],
   ['INSERT { GRAPH <g> { ?s ?p ?o } } USING NAMED <h> WHERE { ?s ?p ?o }', ['http://e/h'], 'default'],
-  ['INSERT { GRAPH <g> { ?s ?p ?o } } WHERE { GRAPH <h> { ?s ?p ?o FILTER EXISTS { GRAPH <i> { ?s ?p ?o } } } }', ['http://e/h', 'http://e/i'], ''],
+  [
+    'INSERT { GRAPH <g> { ?s ?p ?o } } WHERE { GRAPH <h> { ?s ?p ?o FILTER EXISTS { GRAPH <i> { ?s ?p ?o } } } }',
+    ['http://e/h', 'http://e/i'],
+    '',
+  ],
   ['COPY <g> TO <h>', ['http://e/g'], ''],
   ['MOVE DEFAULT TO <h>', [], 'default'],
   ['LOAD <x> INTO GRAPH <g>', [], ''],
@@ -261,7 +268,11 @@ await row('design 7: (NOT) EXISTS, MINUS and sub-queries nest eight levels deep,
     t.notOk(isFailure(analyseQuery(text(8), BASE)), name)
     t.match(analyseQuery(text(9), BASE), { failure: 'query.syntax', detail: /more than 8 levels/ }, name)
     const pattern = text(9).slice(4)
-    t.match(analyseUpdate(`INSERT { <s> <p> 1 } WHERE ${pattern}`, BASE), { failure: 'update.syntax' }, `${name}, in an update`)
+    t.match(
+      analyseUpdate(`INSERT { <s> <p> 1 } WHERE ${pattern}`, BASE),
+      { failure: 'update.syntax' },
+      `${name}, in an update`,
+    )
   }
   const mixed = nested(3, 'FILTER EXISTS { ?s ?p ?o MINUS { { SELECT * { ?s ?p ?o ', '} } } }')
   t.match(analyseQuery(`ASK { ${mixed} }`, BASE), { failure: 'query.syntax' }, 'all of them together')
