@@ -1,7 +1,8 @@
 // In charge of the names of an application's own graphs in its store, as far as they are few: a query over a store that
 // dataspaces share is answered from these.
 import type { GraphVersions } from '../../cache/graph-versions.js'
-import { isFailure, problem, type Problem } from '../problem.js'
+import { isFailure, type Problem } from '../problem.js'
+import type { Term } from '../rdf/graph.js'
 import { select } from '../stores/select.js'
 import type { GraphStore } from '../stores/store.js'
 
@@ -39,9 +40,12 @@ export function makeOwnGraphs({ store, base, below, versions, maxAge, now }: Own
     (isUnderWay || (now() - askedAt <= maxAge && versions.isSettled(undefined, now())))
 
   async function follow(listed: Listed): Promise<void> {
-    const graphs = await listed.graphs.catch(() => MISUNDERSTOOD)
+    const isKnown = await listed.graphs.then(
+      (graphs) => !isFailure(graphs),
+      () => false,
+    )
     listed.isUnderWay = false
-    if (last === listed && (isFailure(graphs) || maxAge === 0)) last = undefined
+    if (last === listed && (!isKnown || maxAge === 0)) last = undefined
   }
   return {
     list() {
@@ -64,13 +68,9 @@ async function ask(
   const rows = await select(store, query, ['g'], { maxBytes: MAX_BYTES })
   if (isFailure(rows)) return rows
   if (rows.length > MOST_OWN_GRAPHS) return undefined
-  const graphs = rows.flatMap(([graph]) => (graph?.termType === 'NamedNode' ? [graph.value] : []))
-  return graphs.every((graph) => graph.startsWith(base) && !/[\s<>"{}|^`\\]/.test(graph))
-    ? graphs.sort()
-    : MISUNDERSTOOD
+  return rows.flatMap(([graph]) => (graph && isNameable(graph, base) ? [graph.value] : [])).sort()
 }
 
-const MISUNDERSTOOD = problem(
-  'store.failed',
-  'The triplestore was asked for the names of its graphs and answered with something else.',
-)
+/** SPARQL 1.1 §19.8 [139]: a graph whose name cannot stand between < and > is no document either. */
+const isNameable = ({ termType, value }: Term, base: string): boolean =>
+  termType === 'NamedNode' && value.startsWith(base) && !/[\x00-\x20<>"{}|^`\\]/.test(value)

@@ -18,7 +18,7 @@ import { replaceDocument, type Writing } from './put-document.js'
 import { readNTriples } from '../rdf/read.js'
 import { restoredVersion } from './restore.js'
 import { lastModifiedField, linkField, READ_METHODS, response } from '../request/respond.js'
-import { shownTo } from '../request/shown.js'
+import { hidesMailboxes, shownTo } from '../request/shown.js'
 import { RDF } from '../rdf/vocabulary.js'
 import { readWriteRequest, type WriteRequest } from './write-request.js'
 
@@ -92,7 +92,7 @@ async function writeLocked(context: Context, iri: string, asked: WriteRequest): 
     return problem('content.too-large', `The document would be larger than ${MAX_DOCUMENT} bytes of N-Triples.`)
   }
   if (next === 'unchanged') return respond(context, 204, current!)
-  const mayRead = !current || decision.modes.includes('Read')
+  const mayRead = !current || (decision.modes.includes('Read') && !hidesMailboxes(context))
   const refused = await checkConstraints(writingOf(context), current, next, mayRead)
   if (refused) return refused
   return store(context, iri, next, current, restored?.commit)

@@ -21,16 +21,17 @@ const NAMED = 10
 /** A summary of each graph, by its name. */
 type Looks = ReadonlyMap<string, string>
 
-/** @param adminBases whose authorizations the store has: their contents are compared */
-async function looksOf(store: GraphStore, adminBases: readonly string[]): Promise<Looks | Problem> {
+/** Of the authorizations that it has, the contents are compared. */
+async function looksOf(store: GraphStore, sharers: readonly Member[]): Promise<Looks | Problem> {
   const rows = await select(store, QUESTION, ['g', 'triples', 'length', 'latest'], { maxBytes: LIMIT })
   if (isFailure(rows)) return rows
   const looks = new Map<string, string>()
   for (const [graph, ...look] of rows) {
     if (graph) looks.set(graph.value, look.map((term) => term?.value).join(' '))
   }
-  for (const adminBase of adminBases) {
-    const digests = await digestsOfAuthorizations(store, adminBase)
+  for (const { application } of sharers) {
+    if (application.kind !== 'admin') continue
+    const digests = await digestsOfAuthorizations(store, application.base)
     if (isFailure(digests)) return digests
     for (const [graph, digest] of digests) looks.set(graph, `${looks.get(graph)} ${digest}`)
   }
@@ -58,8 +59,7 @@ export function startProbe(
     const sharers = sharersOf(store, { dataspaces })
     const { base, cache } = sharers[0]!.application
     const version = cache.versions.dataset()
-    const adminBases = sharers.flatMap(({ application: { kind, base } }) => (kind === 'admin' ? [base] : []))
-    const looks = await looksOf(store, adminBases)
+    const looks = await looksOf(store, sharers)
     if (isFailure(looks)) {
       gateway.log.warn({ base, store: store.name, problem: looks.detail }, 'the probe cannot read the store')
       return
