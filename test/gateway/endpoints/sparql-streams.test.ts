@@ -26,7 +26,7 @@ async function suite(t: Test): Promise<void> {
 }
 
 const target = (query: string): string => `/sparql?${new URLSearchParams({ query })}`
-const isQuery = ({ path }: { path: string }): boolean => path.endsWith('/query')
+const isQuery = ({ path }: { path: string }): boolean => path.includes('/query')
 
 async function caching(row: Row, cachedRow: Row, world: World, proxy: StoreProxy): Promise<void> {
   const as = world.as('owner')

@@ -301,7 +301,8 @@ void t.test('failing stores', async (t) => {
     async (t) => {
       const path = '/admin/acl/authorizations/doubt/'
       const body = `<#this> a acl:Authorization ; acl:mode acl:Read ; acl:agent <${world.webIdOf('stranger')}> ; acl:accessTo <${world.base}a/> .`
-      const isWrite = ({ method }: { method: string }): boolean => method !== 'GET'
+      // Rules are read with POST.
+      const isWrite = ({ method }: { method: string }): boolean => method === 'PUT' || method === 'DELETE'
       t.equal((await world.as('stranger')('GET', '/a/')).status, 403)
       proxies.admin.fault({ kind: 'drop', when: 'after', only: isWrite })
       t.equal((await owner('PUT', path, rdf(body))).status, 502, 'the store has done it, but its answer was lost')
@@ -326,7 +327,7 @@ void t.test('failing stores', async (t) => {
   await row('rules that cannot be read: 503, never "no rules"', async (t) => {
     // From the write on, the store drops connections: the outcome of the write is unknown and cannot be looked up.
     let isWritten = false
-    const only = ({ method }: { method: string }): boolean => (isWritten ||= method !== 'GET')
+    const only = ({ method }: { method: string }): boolean => (isWritten ||= method === 'PUT')
     proxies.admin.fault({ kind: 'drop', when: 'before', only })
     t.equal((await owner('PUT', '/admin/acl/authorizations/unknown/', rdf(''))).status, 502)
     for (const [who, method] of [
