@@ -2,9 +2,9 @@
 // place of `foaf:mbox` (design 3).
 import { createHash } from 'node:crypto'
 import { documentOf, type Document, type HasDocuments } from './document.js'
-import { isFailure, problem } from '../problem.js'
-import { graphOf, iri, nTriplesLine, nTriplesOf, quad, text, type Quad } from '../rdf/graph.js'
-import { readNTriples, readStored } from '../rdf/read.js'
+import { isFailure, problem, type Problem } from '../problem.js'
+import { graphOf, iri, nTriplesLine, quad, text, type Quad } from '../rdf/graph.js'
+import { readStored } from '../rdf/read.js'
 import { FOAF } from '../rdf/vocabulary.js'
 import { StoreBreak } from '../stores/store.js'
 
@@ -37,10 +37,14 @@ export function withHashedMailboxes({ cache }: HasDocuments, document: Document,
 /** Text that may have a mailbox: escapes may spell anything. */
 const SUSPECT = /mbox|\\u/i
 
-/** N-Triples of any spelling, such as those of a version; what cannot be read stays as it is, for the caller to refuse. */
+/** N-Triples of any spelling, such as those of a version. A line that cannot be read stays, for the caller to refuse. */
 export function hashedNTriples(nTriples: string): string {
-  const triples = SUSPECT.test(nTriples) ? readNTriples(nTriples) : undefined
-  return triples ? nTriplesOf(graphOf(triples.map(hashed))) : nTriples
+  if (!SUSPECT.test(nTriples)) return nTriples
+  const lines = nTriples.split('\n').map((line) => {
+    const shown = hashedLine(line)
+    return isFailure(shown) ? line : shown
+  })
+  return [...new Set(lines)].join('\n')
 }
 
 /** In characters; the lines of a store are far shorter. */
@@ -58,14 +62,18 @@ export async function* hashedPieces(pieces: AsyncIterable<Uint8Array>): AsyncGen
     const lines: string[] = (rest + decoder.decode(piece, { stream: true })).split('\n')
     rest = lines.pop()!
     if (rest.length > MAX_LINE) throw new StoreBreak(TOO_LONG)
-    if (lines.length > 0) yield Buffer.from(lines.map((line) => `${hashedLine(line)}\n`).join(''))
+    if (lines.length > 0) yield Buffer.from(lines.map((line) => `${orBreak(hashedLine(line))}\n`).join(''))
   }
-  if (rest) yield Buffer.from(hashedLine(rest))
+  if (rest) yield Buffer.from(orBreak(hashedLine(rest)))
 }
 
-function hashedLine(line: string): string {
+function hashedLine(line: string): string | Problem {
   if (!SUSPECT.test(line)) return line
   const triples = readStored(line)
-  if (isFailure(triples)) throw new StoreBreak(triples)
-  return triples.map((triple) => nTriplesLine(hashed(triple))).join('\n')
+  return isFailure(triples) ? triples : triples.map((triple) => nTriplesLine(hashed(triple))).join('\n')
+}
+
+function orBreak(line: string | Problem): string {
+  if (isFailure(line)) throw new StoreBreak(line)
+  return line
 }

@@ -51,7 +51,7 @@ interface Rules {
   renewing?: NodeJS.Timeout | undefined
 }
 
-export const NEVER_TOO_OLD: RulesAge = { max: Infinity, ifError: 0 }
+const NEVER_TOO_OLD: RulesAge = { max: Infinity, ifError: 0 }
 
 export function makeAccess(
   store: GraphStore,
@@ -133,7 +133,7 @@ async function reload(rules: Rules, mayWait = false): Promise<undefined | Proble
   if (!failed) {
     rules.effective = Math.max(rules.effective, number)
     rules.version++
-    rules.readAt = begunAt
+    rules.readAt = Math.max(rules.readAt, begunAt)
     renewAfter(rules, Math.max(age.max, SHARE * (now() - begunAt)))
   } else if (mayWait && now() - rules.readAt <= age.max + age.ifError) {
     log.warn({ problem: failed.detail }, 'the authorizations cannot be read again; those known are decided on')
