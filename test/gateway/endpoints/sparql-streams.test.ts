@@ -238,8 +238,8 @@ async function leaving(row: Row, world: World, proxy: StoreProxy): Promise<void>
     const request = ask(world, query)
     await arrived(proxy, before)
     const other = world.as('owner')('GET', query)
-    // The gateway has the query when it has answered a request sent after it.
-    await world.as('reader')('OPTIONS', '/sparql')
+    // The gateway has the query when it has decided on a request sent after it.
+    await world.as('reader')('GET', '/')
     request.destroy()
     t.equal((await other).status, 200)
     t.equal(proxy.requests.filter(isQuery).length - before, 1)
