@@ -45,6 +45,7 @@ export function readsOfUpdate(operations: readonly Node[], iriOf: (term: Node) =
 }
 
 const NOTHING: Reads = { graphs: [], default: false, any: false, magic: false }
+const EVERYTHING: Reads = { graphs: [], default: true, any: true, magic: true }
 
 function readsOfOperation(operation: Node, iriOf: (term: Node) => string): Reads {
   switch (operation['updateType'] ?? operation['type']) {
@@ -58,14 +59,21 @@ function readsOfOperation(operation: Node, iriOf: (term: Node) => string): Reads
       const source = operation['source'] as Node
       return source['default'] ? { ...NOTHING, default: true } : { ...NOTHING, graphs: [iriOf(source['name'] as Node)] }
     }
-    default:
+    case 'insert':
+    case 'delete':
+    case 'clear':
+    case 'drop':
+    case 'create':
+    case 'load':
       return NOTHING
+    default:
+      return EVERYTHING
   }
 }
 
 function readsOfPattern(pattern: unknown, stated: Stated, iriOf: (term: Node) => string): Reads {
   const findings = findingsIn({ pattern }, iriOf)
-  return isFailure(findings) ? { ...NOTHING, default: true, any: true } : readsOver(findings, stated)
+  return isFailure(findings) ? EVERYTHING : readsOver(findings, stated)
 }
 
 /** SPARQL 1.1 Update §3.1.3: USING takes the place of WITH, which names the default graph only. */

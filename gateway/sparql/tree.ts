@@ -30,7 +30,7 @@ const DEEPEST_QUERIES = 8
 const VOLATILE = new Set(['now', 'rand', 'uuid', 'struuid', 'bnode'])
 // Property functions: Jena's own and its text and spatial indexes, GraphDB, Stardog, Virtuoso, Blazegraph.
 const MAGIC =
-  /^(?:http:\/\/jena\.(?:apache\.org|hpl\.hp\.com)\/|http:\/\/www\.ontotext\.com\/|tag:|bif:|sql:|http:\/\/www\.bigdata\.com\/|java:)/i
+  /^(?:http:\/\/jena\.(?:apache\.org|hpl\.hp\.com)\/|http:\/\/www\.ontotext\.com\/|tag:stardog:|bif:|sql:|http:\/\/www\.bigdata\.com\/|java:)/i
 
 const DATATYPES = XSD('')
 /** The parts of an operation that are templates or data (SPARQL 1.1 §16.2, Update §3.1): nothing in them is evaluated. */

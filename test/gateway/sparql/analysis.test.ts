@@ -209,6 +209,8 @@ const FUNCTIONS: [text: string, functions: string[]][] = [
   ['ASK { ?s <http://jena.hpl.hp.com/ARQ/list#member>/<p> "x" }', ['http://jena.hpl.hp.com/ARQ/list#member']],
   ['ASK { ?s ^<http://jena.apache.org/ARQ/property#splitIRI> "x" }', ['http://jena.apache.org/ARQ/property#splitIRI']],
   ['ASK { ?s ?p <java:a> }', []],
+  ['ASK { ?s <tag:example.org,2026:p> ?o }', []],
+  ['ASK { ?s <tag:stardog:api:property:textMatch> ?o }', ['tag:stardog:api:property:textMatch']],
   ['CONSTRUCT { ?s <java:a> ?o } { ?s ?p ?o }', []],
   ['CONSTRUCT WHERE { ?s <java:a> ?o }', ['java:a']],
 ]
