@@ -8,6 +8,7 @@ import type { History } from '../versioning/history.js'
 import type { DescribedApplication } from './configuration/configuration.js'
 import type { Documents } from './documents/document.js'
 import type { DocumentFacts } from './documents/facts.js'
+import type { OwnGraphs } from './documents/own-graphs.js'
 import type { EvaluationPool } from './evaluation/pool.js'
 import type { Reading } from './evaluation/reading.js'
 import type { JournalledStore } from './mirror/journalled-store.js'
@@ -49,6 +50,7 @@ export interface ApplicationCache {
   /** Of documents that are not cached: answers to clients that may not read them leave nothing else. */
   readonly facts: StoredGraphs<DocumentFacts, Problem>
   readonly results: StoredResults
+  readonly ownGraphs: OwnGraphs
 }
 
 export interface Dataspace {
@@ -79,6 +81,8 @@ export interface Access {
   changed(graph: string, state: { readonly nTriples: string } | 'absent' | 'uncertain'): void
   /** Reads everything again. Where that fails, every decision is 503 until a retry succeeds. */
   reload(): Promise<undefined | Problem>
+  /** Present where nothing is cached: reads everything again, before each request is decided. */
+  readonly refresh?: () => Promise<unknown>
   close(): void
 }
 
@@ -126,6 +130,8 @@ export interface Gateway {
     readonly allowService: readonly string[]
     /** Origins whose pages may send what a browser adds by itself (design 3). */
     readonly allowOrigin: readonly string[]
+    /** The functions beside those of SPARQL 1.1 that queries and updates may call; `*` at the end stands for any rest. */
+    readonly allowFunction: readonly string[]
   }
 }
 

@@ -90,6 +90,8 @@ function* answer(request: Request, gateway: Gateway, accept: string | undefined,
   let agent = identify(request, target, gateway, trace)
   if (agent instanceof Promise) agent = yield* wait(agent)
   if (isFailure(agent)) return refuse(agent)
+  // Without a cache, rules are read as documents are: for each request.
+  if (target.dataspace.access.refresh) yield* wait(target.dataspace.access.refresh())
   const { application, dataspace } = target
   const context: Context = { gateway, request, application, dataspace, agent, accept, trace }
   const asked: Asked = { context, target, content }

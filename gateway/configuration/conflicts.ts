@@ -16,6 +16,7 @@ export function conflictsOf(dataspaces: readonly DescribedDataspace[]): Fault[] 
     ...sharedHosts(dataspaces),
     ...sharedFiles(dataspaces.flatMap(({ endUser, admin }) => [endUser, admin])),
     ...sharedDatasets(dataspaces),
+    ...unlikeServices(dataspaces),
   ]
 }
 
@@ -80,6 +81,45 @@ function sharedDatasets(dataspaces: readonly DescribedDataspace[]): Fault[] {
     }),
   )
 }
+
+/** Applications that share a dataset share its caches and locks: only a dataset that they describe alike is seen to be one. */
+function unlikeServices(dataspaces: readonly DescribedDataspace[]): Fault[] {
+  return sharingsOf(dataspaces).flatMap(({ service, others }) => {
+    const unlike = others.find((other) => endpointsOf(other.service) !== endpointsOf(service))
+    if (unlike === undefined) return []
+    const problem = `is the dataset of ${unlike.iri} too, by other endpoints or credentials`
+    const fix = 'Give both the same endpoints and credentials, or each a dataset of its own.'
+    return [{ subject: service.iri, property: 'sd:endpoint', problem, fix }]
+  })
+}
+
+const endpointsOf = ({ query, update, graphStore, credentials }: ServiceDescription): string =>
+  JSON.stringify([query, update, graphStore, credentials])
+
+/** Each application with those of other dataspaces before it that use its dataset too. */
+function sharingsOf(
+  dataspaces: readonly DescribedDataspace[],
+): (DescribedApplication & { readonly others: readonly DescribedApplication[] })[] {
+  return dataspaces.flatMap(({ endUser, admin }, i) =>
+    [endUser, admin].flatMap((application) => {
+      const datasets = datasetsOf(application.service)
+      const others = dataspaces
+        .slice(0, i)
+        .map((other) => (application.kind === 'admin' ? other.admin : other.endUser))
+        .filter(({ service }) => datasetsOf(service).some((dataset) => datasets.includes(dataset)))
+      return others.length === 0 ? [] : [{ ...application, others }]
+    }),
+  )
+}
+
+/** What to say at the start about datasets that dataspaces share (design 4). */
+export const sharedStores = (dataspaces: readonly DescribedDataspace[]): Fault[] =>
+  sharingsOf(dataspaces).map(({ base, service, others }) => ({
+    subject: service.iri,
+    property: 'sd:endpoint',
+    problem: `is the dataset of ${[base, ...others.map((other) => other.base)].join(' and ')}, so that each SPARQL endpoint reads and writes graphs under its own base only`,
+    fix: 'Give each dataspace a dataset of its own where queries and updates need more.',
+  }))
 
 /** The datasets of the endpoints: without Fuseki's names of services, and with one name for this machine. */
 function datasetsOf({ query, update, graphStore }: Partial<ServiceDescription>): string[] {

@@ -139,6 +139,12 @@ const FETCHING = [
     'Origin whose pages may read and write with the certificate or session of the browser.',
     repeatable,
   ),
+  row(
+    'allow-function',
+    of('IRI', values.functionName),
+    'Extension function that queries and updates may call; a * at its end stands for any rest.',
+    repeatable,
+  ),
 ] as const
 
 const RULES = [

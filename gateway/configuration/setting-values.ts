@@ -169,3 +169,9 @@ export const mailAddress = (value: string): string | InvalidValue =>
 
 /** The text, with the user information of its URLs hidden. */
 export const withoutUserInfo = (value: string): string => value.replace(/\/\/[^/?#\s]*@/g, '//***@')
+
+/** The IRI of a function, or the beginning of such IRIs with a `*`. */
+export const functionName = (value: string): string | InvalidValue =>
+  /^[a-z][a-z0-9+.-]*:[^\x00-\x20<>"{}|^`\\*]+\*?$/i.test(value)
+    ? value
+    : invalid('is no IRI', 'Give one such as http://jena.apache.org/text#query, or http://jena.apache.org/text#*.')

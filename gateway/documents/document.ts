@@ -32,6 +32,10 @@ export interface Document extends DocumentFacts {
   graph(): Graph
   /** By the code of the format; each is made when it is first asked for, and shared while it is made. */
   readonly representations: Map<string, Awaitable<Representation | Problem>>
+  /** The document with hashes in place of its mailboxes, once it was asked for (mailboxes.ts); itself where it has none. */
+  hashed?: Document
+  /** Of such a document: the one that is cached. */
+  readonly original?: Document
 }
 
 export interface Representation {
@@ -46,6 +50,8 @@ export interface LargeDocument extends DocumentFacts {
   readonly version: number
   /** Undefined until the whole document has been streamed once. */
   digest: string | undefined
+  /** The same of what anonymous clients are shown in the admin application (mailboxes.ts). */
+  hashedDigest?: string
 }
 
 export const isLarge = (document: DocumentFacts): document is LargeDocument => 'version' in document
@@ -217,7 +223,7 @@ export function representationOf(
         : Buffer.from(written.buffer, written.byteOffset, written.byteLength)
     const representation = { bytes, ...(bytes.length <= ONE_PIECE && { text: bytes.toString('latin1') }) }
     document.representations.set(format.code, representation)
-    cache.documents.grown(document.iri, document, 2 * bytes.length)
+    cache.documents.grown(document.iri, document.original ?? document, 2 * bytes.length)
     return representation
   }
   const { nTriples } = document

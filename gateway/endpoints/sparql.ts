@@ -6,10 +6,12 @@ import { sharersOf, type Member } from '../gateway.js'
 import { askerOf, type Context } from '../request/context.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { analyseQuery, analyseUpdate, type QueryAnalysis, type UpdateAnalysis } from '../sparql/analysis.js'
+import { foreignUpdate, ownQuery } from './shared-stores.js'
 import { answerQuery } from './sparql-query.js'
 import type { SparqlRequest } from './sparql-request.js'
 import { answerUpdate } from './sparql-update.js'
 import type { Decided, EndpointTarget } from '../request/route.js'
+import { hidesMailboxes } from '../request/shown.js'
 
 /** Relative IRIs are resolved against the endpoint's own IRI. */
 export async function sparql({
@@ -19,18 +21,25 @@ export async function sparql({
   decision,
 }: Decided<EndpointTarget, SparqlRequest>): Promise<Response | Problem> {
   if (isFailure(asked)) return asked
-  const {
-    settings: { allowService },
-    caches: { queries, updates },
-  } = context.gateway
+  const { settings, caches } = context.gateway
+  if (hidesMailboxes(context)) return ANONYMOUS
   if (asked.kind === 'query') {
-    const query = await analysed(context, asked, endpoint, queries, analyseQuery)
+    const read = (dataset: SparqlRequest['dataset']): Promise<QueryAnalysis | Problem> =>
+      analysed(context, { ...asked, dataset }, endpoint, caches.queries, analyseQuery)
+    const query = await read(asked.dataset)
     if (isFailure(query)) return query
-    return federation(query, allowService) ?? answerQuery(context, query, decision)
+    const refused = federation(query, settings.allowService) ?? strangeFunction(query, settings.allowFunction)
+    if (refused) return refused
+    const own = await ownQuery(context, query, read)
+    return isFailure(own) ? own : answerQuery(context, own, decision)
   }
-  const update = await analysed(context, asked, endpoint, updates, analyseUpdate)
+  const update = await analysed(context, asked, endpoint, caches.updates, analyseUpdate)
   if (isFailure(update)) return update
-  const refused = federation(update, allowService) ?? protection(update, context)
+  const refused =
+    federation(update, settings.allowService) ??
+    strangeFunction(update, settings.allowFunction) ??
+    foreignUpdate(context, update) ??
+    protection(update, context)
   return refused ?? answerUpdate(context, update, decision)
 }
 
@@ -48,7 +57,7 @@ async function analysed<Analysis extends object>(
   const before = known.get(key)
   if (before) return before
   const analysis =
-    text.length <= INLINE_CHARACTERS
+    key.length <= INLINE_CHARACTERS
       ? analyse(text, base, dataset)
       : ((await context.gateway.reading.analyseSparql(askerOf(context), kind, text, base, dataset)) as Analysis | Problem)
   if (!isFailure(analysis)) known.set(key, analysis)
@@ -66,6 +75,25 @@ function federation(
 }
 
 const refusal = (detail: string): Problem => problem('access.federation', detail)
+
+/** Design 7: functions of the store may take any time, or do more than compute. */
+function strangeFunction(
+  { functions }: Pick<QueryAnalysis, 'functions'>,
+  allowed: readonly string[],
+): Problem | undefined {
+  const isAllowed = (name: string): boolean =>
+    allowed.some((one) => (one.endsWith('*') ? name.startsWith(one.slice(0, -1)) : name === one))
+  const strange = functions.find((name) => !isAllowed(name))
+  if (strange === undefined) return undefined
+  const detail = `The function or property function <${strange}> is not allowed. Use those of SPARQL 1.1 and the casts of xsd:, or ask the operator to allow it (--allow-function).`
+  return problem('query.function', detail)
+}
+
+/** Design 3: an answer could have the mailboxes that documents do not show to anonymous clients. */
+const ANONYMOUS = problem(
+  'access.denied',
+  'Anonymous clients cannot use the SPARQL endpoint of the admin application. Send a client certificate or a token.',
+)
 
 /**
  * Spec 4.1: the documents of the owner agent and the secretary agent cannot be modified or deleted, not by an update either.

@@ -6,12 +6,12 @@ import type { Converted } from '../evaluation/reading.js'
 import type { Field, Response } from '../http/exchange.js'
 import { inOrderOf, JSON_FORMAT, RDF_FORMATS, type Format } from '../http/media-type.js'
 import {
-  cacheControl,
   findVersion,
   historyFailed,
   historyLinkField,
-  IMMUTABLE,
+  immutable,
   refuse,
+  variantOf,
   type HistoryRequest,
 } from './history-request.js'
 import { isFailure, type Problem } from '../problem.js'
@@ -44,10 +44,11 @@ export async function answerDifference(asked: HistoryRequest, earlier: string, l
   const written = await difference(asked, { uri, from: from.version, to: to.version, formats })
   if (isFailure(written)) return refuse(asked, written, links)
   const { format, bytes } = written
-  const current = { entityTags: [entityTag(`${from.version.commit}..${to.version.commit}`, format.code)] }
+  const compared = `${from.version.commit}..${to.version.commit}${variantOf(asked)}`
+  const current = { entityTags: [entityTag(compared, format.code)] }
   const fields: Field[] = [
     ['ETag', current.entityTags[0]!],
-    cacheControl(asked, IMMUTABLE),
+    immutable(asked),
     ['Vary', 'Accept'],
     ['Content-Location', uri],
     historyLinkField(asked, links),
@@ -62,7 +63,7 @@ export async function answerDifference(asked: HistoryRequest, earlier: string, l
 async function difference(asked: HistoryRequest, { uri, from, to, formats }: Asked): Promise<Converted | Problem> {
   const { history, document, context } = asked
   const { histories } = context.gateway.caches
-  const key = `${uri} ${formats.map(({ code }) => code).join()}`
+  const key = `${uri} ${formats.map(({ code }) => code).join()}${variantOf(asked)}`
   const known = histories.get(key)
   if (known) return known
   const [before, after] = await Promise.all([history.content(document, from), history.content(document, to)])

@@ -16,8 +16,10 @@ export interface HistoryRequest {
   readonly context: Context
   readonly history: Pick<History, 'versions' | 'resolve' | 'content'>
   readonly document: string
-  /** True where everyone may read the document now. */
+  /** True where everyone may read the document now, and a shared cache may store what this agent gets. */
   readonly isPublic: boolean
+  /** The contents have hashes in place of mailboxes: they are representations of their own. */
+  readonly isHashed: boolean
 }
 
 /** Design 6: the longest wait, in ms, for the commits of the document's last writes. */
@@ -128,8 +130,12 @@ export const cacheControl = ({ isPublic }: HistoryRequest, directives: string): 
   `${isPublic ? 'public' : 'private'}, ${directives}`,
 ]
 
-/** Versions never change (spec 9.3). */
-export const IMMUTABLE = 'max-age=31536000, immutable'
+/** Versions never change (spec 9.3). An agent who logs in must not be shown what anonymous clients get. */
+export const immutable = (asked: HistoryRequest): Field =>
+  cacheControl(asked, asked.isHashed ? 'no-cache' : 'max-age=31536000, immutable')
+
+/** What the names of representations with hashes in place of mailboxes end with. */
+export const variantOf = ({ isHashed }: HistoryRequest): string => (isHashed ? '.anonymous' : '')
 
 /** Spec 9.3: Read is the only mode of a version. A response that shared caches may store names no agent. */
 export function historyLinkField({ context, isPublic }: HistoryRequest, links: readonly string[]): Field {

@@ -5,6 +5,7 @@ import { documentLinks, historyLinks, mementoLinks } from '../../versioning/meme
 import { decideOn, type Facts } from '../request/access.js'
 import { answerDifference } from './difference.js'
 import { factsOf } from '../documents/facts.js'
+import { hashedNTriples } from '../documents/mailboxes.js'
 import type { Response } from '../http/exchange.js'
 import type { Member } from '../gateway.js'
 import { graphOf } from '../rdf/graph.js'
@@ -23,6 +24,7 @@ import { isFailure, problem, type Problem } from '../problem.js'
 import { readNTriples } from '../rdf/read.js'
 import { methodNotAllowed, refusalOf } from '../request/refusal.js'
 import { READ_METHODS } from '../request/respond.js'
+import { hidesMailboxes } from '../request/shown.js'
 import type { Decided } from '../request/route.js'
 import type { Target } from '../http/target.js'
 import { answerTimeGate } from './time-gate.js'
@@ -80,20 +82,34 @@ export async function historyRequestOf(
   // The log keeps the decision on the write of a PUT that restores.
   if (context.trace.decision?.required === 'Read') context.trace.decision = onState.allowed ? onState : decision
   const isAnonymous = agent.webId === undefined
-  const forEveryone = isFailure(state)
-    ? undefined
-    : isAnonymous
-      ? onState
-      : decideOn({ ...context, agent: {} }, state, 'Read')
+  const isHashed = hidesMailboxes(context)
+  // Shared caches must not give anonymous clients what other agents get in the admin application.
+  const isTheirs = !isAnonymous && application.kind === 'admin'
+  const forEveryone =
+    isFailure(state) || isTheirs
+      ? undefined
+      : isAnonymous
+        ? onState
+        : decideOn({ ...context, agent: {} }, state, 'Read')
   return {
     context,
-    history: onState.allowed ? history : NO_HISTORY,
+    history: !onState.allowed ? NO_HISTORY : isHashed ? hashedHistory(history) : history,
     document,
     isPublic: forEveryone !== undefined && !isFailure(forEveryone) && mayBeShared(forEveryone),
+    isHashed,
   }
 }
 
 const REFUSAL_MS = 25
+
+const hashedHistory = (history: HistoryRequest['history']): HistoryRequest['history'] => ({
+  versions: (...asked) => history.versions(...asked),
+  resolve: (...asked) => history.resolve(...asked),
+  content: async (...asked) => {
+    const content = await history.content(...asked)
+    return typeof content === 'string' ? hashedNTriples(content) : content
+  },
+})
 
 const mayBeShared = ({ allowed, absent, unenforced }: Decision): boolean => !unenforced && (allowed || absent)
 

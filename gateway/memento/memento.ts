@@ -5,13 +5,13 @@ import type { Field, Response } from '../http/exchange.js'
 import { graphOf } from '../rdf/graph.js'
 import { N_TRIPLES, negotiate, RDF_FORMATS, type Format } from '../http/media-type.js'
 import {
-  cacheControl,
   findVersion,
   historyFailed,
   historyLinkField,
-  IMMUTABLE,
+  immutable,
   inAcceptedFormat,
   refuse,
+  variantOf,
   type HistoryRequest,
 } from './history-request.js'
 import { isFailure, problem, type Problem } from '../problem.js'
@@ -25,7 +25,7 @@ import { response } from '../request/respond.js'
 const QUICKLY_READ = 128 * 1024
 
 /** Spec 9.3: the commit, the same for every format. */
-const entityTagOf = ({ commit }: Memento): string => `"${commit}"`
+const entityTagOf = ({ commit }: Memento, asked: HistoryRequest): string => `"${commit}${variantOf(asked)}"`
 
 /** The fields of every response about a memento, whatever its status (RFC 7089 §2.1.1: Memento-Datetime stays). */
 export const mementoFields = (memento: Memento): readonly Field[] => [
@@ -47,11 +47,11 @@ export async function answerMemento(asked: HistoryRequest, id: string): Promise<
 
   const { accept, request } = context
   if (!negotiate(accept, RDF_FORMATS)) return refuse(asked, notAcceptable(), links, sticky)
-  const entityTag = entityTagOf(memento)
+  const entityTag = entityTagOf(memento, asked)
   const fields: Field[] = [
     ['ETag', entityTag],
     ...sticky,
-    cacheControl(asked, IMMUTABLE),
+    immutable(asked),
     ['Vary', 'Accept'],
     // RFC 9110 §8.7: the lasting URL, where the request has an abbreviated id.
     ...(id === memento.commit ? [] : [['Content-Location', mementoUri(document, memento)] as const]),
@@ -69,7 +69,7 @@ export async function answerMemento(asked: HistoryRequest, id: string): Promise<
 
 async function represent(asked: HistoryRequest, memento: Memento, format: Format): Promise<Buffer | Problem> {
   const { mementos } = asked.context.gateway.caches
-  const key = `${memento.blob} ${format.code}`
+  const key = `${memento.blob} ${format.code}${variantOf(asked)}`
   const body = mementos.get(key) ?? (await write(asked, memento, format))
   if (!isFailure(body)) mementos.set(key, body)
   return body

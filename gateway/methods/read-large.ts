@@ -4,6 +4,7 @@ import { entityTag, makeDigest } from '../../cache/entity-tag.js'
 import type { Decision } from '../../policies/decide.js'
 import type { Facts } from '../request/access.js'
 import { isLarge } from '../documents/document.js'
+import { hashedPieces } from '../documents/mailboxes.js'
 import type { Field, Response } from '../http/exchange.js'
 import { nTriplesLine } from '../rdf/graph.js'
 import type { Context } from '../request/context.js'
@@ -13,6 +14,7 @@ import { readStored } from '../rdf/read.js'
 import { agentFields } from '../request/agent-fields.js'
 import { evaluateConditions, notAcceptable } from '../request/conditions.js'
 import { response, streamed } from '../request/respond.js'
+import { hidesMailboxes } from '../request/shown.js'
 import { StoreBreak } from '../stores/store.js'
 import { stream } from '../request/stream.js'
 
@@ -23,7 +25,9 @@ export async function readLarge(context: Context, decision: Decision, facts: Fac
   if (facts.kind !== 'document' || !facts.document || !isLarge(facts.document)) throw new TypeError('read.ts has this')
   const { document } = facts
   const { application, request, trace } = context
-  const { iri, digest, lastModified } = document
+  const { iri, lastModified } = document
+  const isHashed = hidesMailboxes(context)
+  const digest = isHashed ? document.hashedDigest : document.digest
   const format = negotiate(context.accept, FORMATS)
   if (!format) return notAcceptable(FORMATS)
   const shared = agentFields(context, decision, document)
@@ -44,8 +48,9 @@ export async function readLarge(context: Context, decision: Decision, facts: Fac
     return problem('access.unavailable', 'The document has just been changed.', { fields: [['Retry-After', '1']] })
   }
   let tag: string | undefined
-  const sent = digested(pieces, (value) => {
-    document.digest = value
+  const sent = digested(isHashed ? hashedPieces(pieces) : pieces, (value) => {
+    if (isHashed) document.hashedDigest = value
+    else document.digest = value
     tag = tagOf(value)
   })
   // RFC 9110 §8.8.3: an entity-tag that is computed while sending goes into the trailer section.

@@ -10,15 +10,17 @@ import { negotiate, RDF_FORMATS, type Format } from '../http/media-type.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { readyHead } from '../http/ready-head.js'
 import { marksOf, response } from '../request/respond.js'
+import { shownTo } from '../request/shown.js'
 import type { Awaitable } from '../steps.js'
 
 /** Undefined for a document that is too large for memory (read-large.ts). */
 export function read(context: Context, decision: Decision, facts: Facts): Awaitable<Response | Problem> | undefined {
   if (facts.kind !== 'document' || !facts.document) return problem('document.absent', 'There is no such document.')
-  const { document, answeredAt } = facts
-  if (isLarge(document)) return undefined
+  const { document: stored, answeredAt } = facts
+  if (isLarge(stored)) return undefined
   // Nothing but the facts was read for an agent who might not read it; the rules have given the right a moment later.
-  if (!isWhole(document)) return problem('access.unavailable', 'The rules have just been changed.', AGAIN)
+  if (!isWhole(stored)) return problem('access.unavailable', 'The rules have just been changed.', AGAIN)
+  const document = shownTo(context, stored)
   const preferred = rdfFormat(context.accept, context.gateway.caches)
   if (!preferred) return notAcceptable()
   const asked = { context, decision, document, answeredAt }

@@ -17,6 +17,7 @@ import { nextDocument, type Next } from './next-document.js'
 import { replaceDocument, type Writing } from './put-document.js'
 import { restoredVersion } from './restore.js'
 import { lastModifiedField, linkField, READ_METHODS, response } from '../request/respond.js'
+import { hidesMailboxes, shownTo } from '../request/shown.js'
 import { RDF } from '../rdf/vocabulary.js'
 import { readWriteRequest, type WriteRequest } from './write-request.js'
 
@@ -94,7 +95,7 @@ async function writeLocked(context: Context, iri: string, asked: WriteRequest): 
     return problem('content.too-large', `The document would be larger than ${MAX_DOCUMENT} bytes of N-Triples.`)
   }
   if (next === 'unchanged') return respond(context, 204, current!)
-  const mayRead = !current || decision.modes.includes('Read')
+  const mayRead = !current || (decision.modes.includes('Read') && !hidesMailboxes(context))
   const refused = await checkConstraints(writingOf(context), current, next.document, mayRead)
   if (refused) return refused
   return store(context, iri, next, current, restored?.commit)
@@ -118,14 +119,15 @@ const restsOnState = ({ request: { fields } }: Context, { method }: WriteRequest
   method !== 'PUT' || CONDITIONS.some((name) => fields[name] !== undefined)
 
 /** RFC 9110 §13.1.1: a write may name the entity-tag of the state in any format. */
-function preconditions({ request, gateway }: Context, current: Document | undefined): Problem | undefined {
+function preconditions(context: Context, current: Document | undefined): Problem | undefined {
+  const { request, gateway } = context
   const { fields, receivedAt } = request
   const isConditional = CONDITIONS.some((name) => fields[name] !== undefined)
   if (gateway.settings.requirePreconditions && current && !isConditional) {
     return problem('precondition.required', 'A write to an existing document needs If-Match with its entity-tag.')
   }
   const validators = current && {
-    entityTags: RDF_FORMATS.map((format) => entityTagOf(current, format)),
+    entityTags: RDF_FORMATS.map((format) => entityTagOf(shownTo(context, current), format)),
     lastModified: current.lastModified,
   }
   const outcome = evaluateConditions({ fields, receivedAt }, validators, false)
@@ -168,7 +170,7 @@ function respond(context: Context, status: 200 | 201 | 204, document: Document):
   const decision = decideOn(context, { kind: 'document', iri: document.iri, document, answeredAt: 0 }, 'Read')
   const format = negotiate(accept, RDF_FORMATS) ?? RDF_FORMATS[0]!
   const fields: Field[] = [
-    ['ETag', entityTagOf(document, format)],
+    ['ETag', entityTagOf(shownTo(context, document), format)],
     ...lastModifiedField(document.lastModified),
     ...(status === 201 ? [['Location', document.iri] as const] : []),
     ...(request.method === 'PATCH' ? [['Content-Location', document.iri] as const] : []),

@@ -9,6 +9,17 @@ import { LATEST_WRITE_MS, type GraphStore } from '../stores/store.js'
 import { factsOf, loadAuthorizations } from './load-authorizations.js'
 
 const RETRY_MS = 1_000
+/** Reading old rules again takes at most one part in so many of the time. */
+const SHARE = 10
+const LONGEST_TIMER = 2 ** 31 - 1
+
+/** Rules may be changed behind the gateway: how long those that it has read are decided on, in ms. */
+export interface RulesAge {
+  /** 0: they are read before each request is decided. Infinity: they are never too old. */
+  readonly max: number
+  /** How much older they may become while they cannot be read (RFC 5861 §4). */
+  readonly ifError: number
+}
 
 interface Doubt {
   /** Until when the store may still carry out the write, ms since the epoch. */
@@ -23,6 +34,7 @@ interface Rules {
   readonly log: Log
   readonly now: () => number
   readonly index: AuthorizationIndex
+  readonly age: RulesAge
   /** By graph. */
   readonly doubts: Map<string, Doubt>
   /** How many doubts have not been read. */
@@ -32,18 +44,31 @@ interface Rules {
   effective: number
   needed: number
   version: number
+  /** When the effective rules were asked for, and when they are to be read again. */
+  readAt: number
+  renewAt: number
   timer?: NodeJS.Timeout | undefined
+  renewing?: NodeJS.Timeout | undefined
 }
 
-export function makeAccess(store: GraphStore, adminBase: string, log: Log, now: () => number): Access {
+const NEVER_TOO_OLD: RulesAge = { max: Infinity, ifError: 0 }
+
+export function makeAccess(
+  store: GraphStore,
+  adminBase: string,
+  log: Log,
+  now: () => number,
+  age: RulesAge = NEVER_TOO_OLD,
+): Access {
   const index = makeAuthorizationIndex(adminBase)
   const rules: Rules = {
-    ...{ store, adminBase, log, now, index, doubts: new Map<string, Doubt>() },
-    ...{ unread: 0, begun: 0, effective: 0, needed: 1, version: 0 },
+    ...{ store, adminBase, log, now, index, age, doubts: new Map<string, Doubt>() },
+    ...{ unread: 0, begun: 0, effective: 0, needed: 1, version: 0, readAt: 0, renewAt: Infinity },
   }
   return {
     version: () => rules.version,
     current() {
+      if (now() >= rules.renewAt) renew(rules)
       if (rules.effective >= rules.needed && rules.unread === 0) return index
       const fields = [['Retry-After', '1']] as const
       return problem('access.unavailable', 'The authorizations cannot be read now. Retry shortly.', { fields })
@@ -62,7 +87,11 @@ export function makeAccess(store: GraphStore, adminBase: string, log: Log, now: 
       readDoubtful(rules).catch(() => retry(rules))
     },
     reload: () => reload(rules),
-    close: () => clearTimeout(rules.timer),
+    ...(age.max === 0 && { refresh: oneAtATime(() => reload(rules)) }),
+    close() {
+      clearTimeout(rules.timer)
+      clearTimeout(rules.renewing)
+    },
   }
 }
 
@@ -95,19 +124,50 @@ async function readDoubtful(rules: Rules): Promise<void> {
   if (doubts.size > 0) retry(rules)
 }
 
-async function reload(rules: Rules): Promise<undefined | Problem> {
-  const { store, adminBase, index, log } = rules
+/** `mayWait`: a failure leaves the rules effective while they are not too old. */
+async function reload(rules: Rules, mayWait = false): Promise<undefined | Problem> {
+  const { store, adminBase, index, log, now, age } = rules
   const number = ++rules.begun
+  const begunAt = now()
   const failed = await loadAuthorizations(store, adminBase, index)
-  if (failed) {
-    rules.needed = Math.max(rules.needed, number)
-    log.warn({ problem: failed.detail }, 'the authorizations cannot be read; no request is decided until they are')
-  } else {
+  if (!failed) {
     rules.effective = Math.max(rules.effective, number)
     rules.version++
+    rules.readAt = Math.max(rules.readAt, begunAt)
+    renewAfter(rules, Math.max(age.max, SHARE * (now() - begunAt)))
+  } else if (mayWait && now() - rules.readAt <= age.max + age.ifError) {
+    log.warn({ problem: failed.detail }, 'the authorizations cannot be read again; those known are decided on')
+    renewAfter(rules, RETRY_MS)
+  } else {
+    rules.needed = Math.max(rules.needed, number)
+    log.warn({ problem: failed.detail }, 'the authorizations cannot be read; no request is decided until they are')
   }
   if (rules.effective < rules.needed) retry(rules)
   return failed
+}
+
+/** Reads the rules again after this time, whether requests come or not: the first one must not be decided on old rules. */
+function renewAfter(rules: Rules, ms: number): void {
+  const { age, now } = rules
+  if (age.max === 0 || ms === Infinity) return
+  rules.renewAt = now() + ms
+  clearTimeout(rules.renewing)
+  rules.renewing = setTimeout(() => renew(rules), Math.min(ms, LONGEST_TIMER)).unref()
+}
+
+/** Requests are decided on the old rules meanwhile. */
+function renew(rules: Rules): void {
+  rules.renewAt = Infinity
+  reload(rules, true).catch((error: unknown) => rules.log.error({ err: error }, 'the authorizations could not be read'))
+}
+
+/** Callers share the call that is under way. */
+function oneAtATime<T>(call: () => Promise<T>): () => Promise<T> {
+  let underWay: Promise<T> | undefined
+  return () => {
+    underWay ??= call().finally(() => (underWay = undefined))
+    return underWay
+  }
 }
 
 function retry(rules: Rules): void {

@@ -3,6 +3,7 @@
 import { graphSetOf, writesOf, type GraphSet } from './graph-sets.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { parseSparql, unreadable } from './parse.js'
+import { readsOfUpdate, readsOver, type Reads } from './reads.js'
 import type { Token } from './tokens.js'
 import type { Findings, Node } from './tree.js'
 
@@ -19,17 +20,22 @@ export interface QueryAnalysis {
   /** Names the query: its text. */
   readonly key: string
   readonly readSet: GraphSet
+  readonly reads: Reads
   /** The answer may change although nothing that it reads has changed. */
   readonly volatile: boolean
-  /** The places outside the store that it would reach: targets of SERVICE, Java classes. */
+  /** The targets of SERVICE. */
   readonly services: readonly string[] | 'variable'
+  /** The functions that it calls beside those of SPARQL 1.1, property functions among them. */
+  readonly functions: readonly string[]
   readonly from: DatasetDescription
 }
 
 export interface UpdateAnalysis {
   readonly text: string
   readonly writeSet: GraphSet
+  readonly reads: Reads
   readonly services: readonly string[] | 'variable'
+  readonly functions: readonly string[]
   readonly loads: readonly string[]
 }
 
@@ -48,13 +54,18 @@ export function analyseQuery(source: string, base: string, dataset?: DatasetDesc
   const stated = tree['from'] as { default: Node[]; named: Node[] } | undefined
   const from = { default: (stated?.default ?? []).map(iriOf), named: (stated?.named ?? []).map(iriOf) }
   const services = servicesOf(findings)
+  // SPARQL 1.1 §16.4: a description may be taken from anywhere in the dataset.
+  const described = form === 'DESCRIBE' && { readsDefault: true, readsAnyGraph: true }
+  const reads = readsOver({ ...findings, ...described }, stated && from)
   return {
     form,
     text,
     key: text,
-    readSet: form === 'DESCRIBE' ? 'dataset' : readSetOf(findings, stated && from),
+    readSet: form === 'DESCRIBE' ? 'dataset' : readSetOf(reads),
+    reads,
     volatile: findings.volatile || services.length > 0,
     services,
+    functions: [...findings.functions],
     from,
   }
 }
@@ -70,19 +81,17 @@ export function analyseUpdate(source: string, base: string, using?: DatasetDescr
   const { tree, findings, text, iriOf } = parsed
   const operations = tree['updates'] as Node[] | undefined
   if (!operations) return unreadable('update', 'it is empty')
-  return { text, services: servicesOf(findings), ...writesOf(operations, iriOf) }
+  const reads = readsOfUpdate(operations, iriOf)
+  const functions = [...findings.functions]
+  return { text, reads, services: servicesOf(findings), functions, ...writesOf(operations, iriOf) }
 }
 
 const servicesOf = ({ services, isServiceVariable }: Findings): QueryAnalysis['services'] =>
   isServiceVariable ? 'variable' : [...services]
 
 /** Fails closed: a query that some stores answer from other graphs than the standard says reads the dataset. */
-function readSetOf(findings: Findings, from: DatasetDescription | undefined): GraphSet {
-  const graphs = new Set([...findings.graphs, ...(from ? [...from.default, ...from.named] : [])])
-  const fromDefault = findings.readsDefault && !from?.default.length
-  const fromAny = findings.readsAnyGraph && !from?.named.length
-  return fromDefault || fromAny || findings.isMagic ? 'dataset' : graphSetOf(graphs)
-}
+const readSetOf = ({ graphs, default: isDefault, any, magic }: Reads): GraphSet =>
+  isDefault || any || magic ? 'dataset' : graphSetOf(new Set(graphs))
 
 const isFrom = ({ text }: Token): boolean => text === 'FROM'
 const clauses = (keyword: string, { default: graphs, named }: DatasetDescription): Token[] =>

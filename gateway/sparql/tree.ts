@@ -17,33 +17,87 @@ export interface Findings {
   readonly volatile: boolean
   readonly services: ReadonlySet<string>
   readonly isServiceVariable: boolean
+  /** The functions that it calls beside those of SPARQL 1.1 §17, predicates among them that stores take for functions. */
+  readonly functions: ReadonlySet<string>
 }
 
 /** Chains of operators make deep trees without brackets; stores run out of stack on deeper ones. */
 const DEEPEST = 1000
+/** Stores take time that doubles with each level of these (design 7), before their own time limits count. */
+const DEEPEST_QUERIES = 8
 
 // SPARQL 1.1 §17.4: these give another value each time. In lower case, as the parser writes them.
 const VOLATILE = new Set(['now', 'rand', 'uuid', 'struuid', 'bnode'])
 // Property functions: Jena's own and its text and spatial indexes, GraphDB, Stardog, Virtuoso, Blazegraph.
 const MAGIC =
-  /^(?:http:\/\/jena\.(?:apache\.org|hpl\.hp\.com)\/|http:\/\/www\.ontotext\.com\/|tag:|bif:|sql:|http:\/\/www\.bigdata\.com\/|java:)/i
-/** Jena loads the class that such a name gives, for a function or a property function. */
-const JAVA = /^java:/i
+  /^(?:http:\/\/jena\.(?:apache\.org|hpl\.hp\.com)\/|http:\/\/www\.ontotext\.com\/|tag:stardog:|bif:|sql:|http:\/\/www\.bigdata\.com\/|java:)/i
 
 const DATATYPES = XSD('')
+/** The parts of an operation that are templates or data (SPARQL 1.1 §16.2, Update §3.1): nothing in them is evaluated. */
+const TEMPLATES = new Set(['template', 'insert', 'delete'])
+const QUERIES_INSIDE = new Set(['exists', 'notexists', 'minus', 'query'])
 
-/** A failure where a store could run out of stack. Without recursion: the client determines the depth. */
+interface Waiting {
+  readonly node: unknown
+  readonly inGraph: boolean
+  readonly inTemplate: boolean
+  readonly depth: number
+  /** How many (NOT) EXISTS, MINUS and sub-queries it stands in. */
+  readonly queries: number
+}
+
+/** A failure where a store could run out of stack or time. Without recursion: the client determines the depth. */
 export function findingsIn(tree: Node, iriOf: (term: Node) => string): Findings | Failure<'too-deep'> {
-  const graphs = new Set<string>()
-  const services = new Set<string>()
-  const found = { readsDefault: false, readsAnyGraph: false, isMagic: false, volatile: false, isServiceVariable: false }
-  const waiting: { node: unknown; inGraph: boolean; depth: number }[] = [{ node: tree, inGraph: false, depth: 0 }]
+  const { found, enter, predicate } = makeFindings(iriOf)
+  const start = { inGraph: false, inTemplate: false, depth: 0, queries: tree['type'] === 'query' ? -1 : 0 }
+  const waiting: Waiting[] = [{ node: tree, ...start }]
+  while (waiting.length > 0) {
+    const { node, inGraph, inTemplate, depth, queries } = waiting.pop()!
+    if (typeof node !== 'object' || node === null || 'termType' in node) continue
+    if (depth > DEEPEST) return { failure: 'too-deep', detail: 'it chains too many operators' }
+    if (Array.isArray(node)) {
+      for (const child of node) waiting.push({ node: child, inGraph, inTemplate, depth, queries })
+      continue
+    }
+    const inner = enter(node as Node) || inGraph
+    const within = queries + Number(isQuery(node as Node))
+    if (within > DEEPEST_QUERIES) return { failure: 'too-deep', detail: TOO_MANY_QUERIES }
+    if ('triples' in node && !inner && (node.triples as unknown[]).length > 0) found.readsDefault = true
+    if ('predicate' in node && !inTemplate) predicate(node.predicate)
+    // SPARQL 1.1 Update §3.1.3.3: the template of DELETE WHERE is its pattern too.
+    const hasTemplates = !('updateType' in node && node.updateType === 'deletewhere')
+    for (const [name, child] of Object.entries(node)) {
+      const isTemplate = inTemplate || (hasTemplates && TEMPLATES.has(name))
+      waiting.push({ node: child, inGraph: inner, inTemplate: isTemplate, depth: depth + 1, queries: within })
+    }
+  }
+  return found
+}
+
+const TOO_MANY_QUERIES = `it nests (NOT) EXISTS, MINUS and sub-queries more than ${DEEPEST_QUERIES} levels deep`
+
+const isQuery = ({ type, operator }: Node): boolean =>
+  QUERIES_INSIDE.has(String(type === 'operation' ? operator : type))
+
+/** Nothing found yet. `enter` takes a node of the tree and says whether it is a GRAPH; `predicate` one of a pattern. */
+function makeFindings(iriOf: (term: Node) => string) {
+  const [graphs, services, functions] = [new Set<string>(), new Set<string>(), new Set<string>()]
+  const flags = { readsDefault: false, readsAnyGraph: false, isMagic: false, volatile: false, isServiceVariable: false }
+  const found = { graphs, services, functions, ...flags }
 
   const predicate = (term: unknown): void => {
     if (!isIri(term)) return
     const iri = iriOf(term)
-    if (MAGIC.test(iri)) found.isMagic = true
-    if (JAVA.test(iri)) services.add(iri)
+    if (!MAGIC.test(iri)) return
+    found.isMagic = true
+    functions.add(iri)
+  }
+  const call = (name: unknown): void => {
+    const iri = isIri(name) ? iriOf(name) : undefined
+    // SPARQL 1.1 §17.5: casts.
+    if (iri?.startsWith(DATATYPES)) return
+    if (iri !== undefined) functions.add(iri)
+    found.volatile = true
   }
   const enter = (node: Node): boolean => {
     switch (node['type']) {
@@ -59,11 +113,7 @@ export function findingsIn(tree: Node, iriOf: (term: Node) => string): Findings 
         for (const item of node['items'] as unknown[]) predicate(item)
         return false
       case 'functionCall':
-        if (isIri(node['function'])) {
-          const iri = iriOf(node['function'])
-          if (!iri.startsWith(DATATYPES)) found.volatile = true
-          if (JAVA.test(iri)) services.add(iri)
-        } else found.volatile = true
+        call(node['function'])
         return false
       case 'operation':
         if (VOLATILE.has(String(node['operator']).toLowerCase())) found.volatile = true
@@ -72,20 +122,7 @@ export function findingsIn(tree: Node, iriOf: (term: Node) => string): Findings 
         return false
     }
   }
-  while (waiting.length > 0) {
-    const { node, inGraph, depth } = waiting.pop()!
-    if (typeof node !== 'object' || node === null || 'termType' in node) continue
-    if (depth > DEEPEST) return { failure: 'too-deep', detail: 'it chains too many operators' }
-    if (Array.isArray(node)) {
-      for (const child of node) waiting.push({ node: child, inGraph, depth })
-      continue
-    }
-    const inner = enter(node as Node) || inGraph
-    if ('triples' in node && !inner && (node.triples as unknown[]).length > 0) found.readsDefault = true
-    if ('predicate' in node) predicate(node.predicate)
-    for (const child of Object.values(node)) waiting.push({ node: child, inGraph: inner, depth: depth + 1 })
-  }
-  return { ...found, graphs, services }
+  return { found, enter, predicate }
 }
 
 const isIri = (term: unknown): term is Node =>

@@ -75,6 +75,7 @@ export async function makeGateway(parts: Parts, closers: Closer[]): Promise<Gate
       enforce: settings.enforce,
       allowService: settings.allowService,
       allowOrigin: settings.allowOrigin,
+      allowFunction: settings.allowFunction,
     },
   }
 }

@@ -3,11 +3,12 @@ import { makeGraphVersions, type GraphVersions } from '../../cache/graph-version
 import { makeStoredResults } from '../../cache/stored-results.js'
 import { agentDocuments } from '../agents/agent-documents.js'
 import type { Certificates } from './certificates.js'
-import { makeAccess } from '../rules/compiled-rules.js'
+import { makeAccess, type RulesAge } from '../rules/compiled-rules.js'
 import type { DescribedApplication, DescribedDataspace } from '../configuration/dataspace.js'
 import type { Reading } from '../evaluation/reading.js'
 import { makeDocuments } from '../documents/document.js'
 import { makeFacts } from '../documents/facts.js'
+import { makeOwnGraphs } from '../documents/own-graphs.js'
 import type { Application, ApplicationCache, Dataspace } from '../gateway.js'
 import type { Locks } from '../documents/locks.js'
 import type { Log } from '../log.js'
@@ -19,7 +20,7 @@ import type { SeedAgent } from './seed.js'
 import type { Settings } from '../configuration/settings.js'
 import type { GraphStore } from '../stores/store.js'
 
-export type CacheOf = (application: DescribedDataspace['endUser'], store: GraphStore) => ApplicationCache
+export type CacheOf = (application: DescribedApplication, store: GraphStore, adminBase: string) => ApplicationCache
 
 /** The bytes are shared out among the documents and results of all applications. Versions belong to a store, which applications may share. */
 export function makeCaches(
@@ -31,7 +32,7 @@ export function makeCaches(
   const versionsOf = new Map<GraphStore, GraphVersions>()
   // A quarter is for the caches that belong to no application (caches.ts).
   const maxBytes = settings.cache === 'off' ? 0 : Math.floor((0.75 * settings.cache) / (2 * applications))
-  return ({ base }, store) => {
+  return ({ base, kind }, store, adminBase) => {
     const versions = versionsOf.get(store) ?? makeGraphVersions()
     versionsOf.set(store, versions)
     const { cacheMaxAge } = settings
@@ -43,8 +44,18 @@ export function makeCaches(
       documents: makeDocuments(store, base, { ...shared, canonical, maxBytes: Math.floor(0.9 * maxBytes) }),
       facts: makeFacts(store, base, { ...shared, maxBytes: Math.floor(0.1 * maxBytes) }),
       results: makeStoredResults({ maxBytes, maxAge, versions, now }),
+      ownGraphs: makeOwnGraphs({
+        ...{ store, base, versions, now, maxAge: maxBytes === 0 ? 0 : (maxAge ?? Infinity) },
+        below: kind === 'end-user' ? [adminBase] : [],
+      }),
     }
   }
+}
+
+/** Rules become as old as cached documents, and are not cached where documents are not. */
+function rulesAge({ cache, cacheMaxAge, staleIfError }: Settings): RulesAge {
+  const ifError = staleIfError === 'off' ? 0 : staleIfError
+  return { max: cache === 'off' ? 0 : cacheMaxAge === 'off' ? Infinity : cacheMaxAge, ifError }
 }
 
 /** Each dataspace may have an owner of its own. */
@@ -80,7 +91,7 @@ export async function openDataspace(
     return known ? [known.agent, known.publicKey] : [webId.split('#', 1)[0]!]
   })
   const opened: OpenApplication[] = []
-  const access = makeAccess(adminStore, configured.admin.base, log, now)
+  const access = makeAccess(adminStore, configured.admin.base, log, now, rulesAge(surroundings.settings))
   const close = async (): Promise<void> => {
     access.close()
     await Promise.all(opened.map((application) => application.close()))
@@ -130,7 +141,7 @@ async function openApplication(
     ...(alignment && { alignment }),
     journalled,
     isDocument,
-    cache: surroundings.cacheOf(described, store),
+    cache: surroundings.cacheOf(described, store, configured.admin.base),
   }
   return {
     application,

@@ -1,7 +1,9 @@
 // In charge of starting and stopping a gateway: checks, certificates, the gateway value, seeds, probe, listeners.
 import { randomUUID } from 'node:crypto'
 import { ensureCertificates, type Certificates } from './certificates.js'
+import { sharedStores } from '../configuration/conflicts.js'
 import type { DescribedDataspace } from '../configuration/dataspace.js'
+import { faultLine } from '../configuration/faults.js'
 import type { Settings } from '../configuration/settings.js'
 import { StartFailure } from '../configuration/start-failure.js'
 import type { Dataspace, Gateway } from '../gateway.js'
@@ -48,6 +50,7 @@ export async function startGateway(options: StartOptions): Promise<Running> {
   const certificates = await makeCertificates(settings, options.dataspaces, now)
   for (const notice of certificates.notices) log.warn(notice)
   if (!settings.enforce) log.warn(NOT_ENFORCED)
+  for (const sharing of sharedStores(options.dataspaces)) log.warn(faultLine(sharing))
   const stray = strayAgents(options.dataspaces, [certificates.owner, certificates.secretary])
   if (stray.length > 0) throw new StartFailure(stray.join('\n'))
   const parts: Parts = { ...options, certificates, log, now }

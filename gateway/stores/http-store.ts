@@ -2,7 +2,7 @@
 import { isFailure, problem, type Problem } from '../problem.js'
 import { dropBody, piecesOf, storeRefusal, successOf, textOfBody } from './http-response.js'
 import { openExchange, type Exchange, type ExchangeLimits, type Sent, type StoreResponse } from './http-exchange.js'
-import { RESULTS_JSON } from '../rdf/sparql-results.js'
+import { RESULTS_JSON, RESULTS_TSV, RESULTS_XML } from '../rdf/sparql-results.js'
 import { excerptQuery, MAX_EXCERPT } from './excerpt.js'
 import { MAX_GRAPH_BYTES, type Call, type GraphStore } from './store.js'
 
@@ -48,6 +48,10 @@ interface HttpStore {
   readonly documents: Exchange
   /** Queries and updates have connections and a queue of their own, so that slow ones do not hold up documents. */
   readonly sparql: Exchange
+  /** How long it may work on a query, in seconds. */
+  readonly patience: number
+  /** Known from its first answer. */
+  isFuseki: boolean
 }
 
 /**
@@ -65,6 +69,8 @@ export function openHttpStore(settings: HttpStoreSettings): GraphStore {
     identity: fieldsOf(settings.credentials),
     documents: openExchange(limits),
     sparql: openExchange({ ...limits, queue: Math.min(limits.queue, MOST_WAITING) }),
+    patience: Math.ceil(limits.headersTimeout / 1000) + 1,
+    isFuseki: false,
   }
   return {
     name,
@@ -101,12 +107,30 @@ export function openHttpStore(settings: HttpStoreSettings): GraphStore {
   }
 }
 
-const send = (
-  { documents, sparql, identity }: HttpStore,
+async function send(
+  store: HttpStore,
   sent: Sent,
   call: Call = {},
-  exchange = sent.method === 'POST' ? sparql : documents,
-) => exchange.send({ ...sent, fields: { ...identity, ...sent.fields } }, call.signal)
+  exchange = sent.method === 'POST' ? store.sparql : store.documents,
+): Promise<StoreResponse | Problem> {
+  const response = await exchange.send({ ...sent, fields: { ...store.identity, ...sent.fields } }, call.signal)
+  if (!isFailure(response) && response.headers['fuseki-request-id'] !== undefined) store.isFuseki = true
+  return response
+}
+/**
+ * Fuseki's parameter `timeout`, in seconds: a little more than the gateway waits for an answer, so that its own limit counts.
+ * Other stores have other units for it, or refuse the form.
+ */
+function queryUrl({ endpoints: { query }, patience, isFuseki }: HttpStore, accept: string): URL {
+  if (!isFuseki) return query
+  const url = new URL(query)
+  url.searchParams.set('timeout', RESULTS.has(accept) ? `${patience},${UNLIMITED}` : String(patience))
+  return url
+}
+
+// Fuseki sends the first result when it has it. A limit on the rest would end the answer where it stands, as if it were whole.
+const RESULTS = new Set([RESULTS_JSON, RESULTS_XML, RESULTS_TSV, 'text/csv'])
+const UNLIMITED = 10_000_000
 
 /** SPARQL 1.1 Graph Store HTTP Protocol §5.2 */
 async function get(store: HttpStore, graph: string, call?: Call): Promise<StoreResponse | undefined | Problem> {
@@ -138,7 +162,7 @@ async function ask(
   exchange?: Exchange,
 ): Promise<StoreResponse | Problem> {
   const fields = { accept, 'content-type': 'application/sparql-query' }
-  const sent: Sent = { method: 'POST', url: store.endpoints.query, fields, body, safe: true }
+  const sent: Sent = { method: 'POST', url: queryUrl(store, accept), fields, body, safe: true }
   const response = await send(store, sent, call, exchange)
   if (isFailure(response)) return response
   return refusedText(response, 'query.syntax') ?? successOf(response, accept)

@@ -10,6 +10,7 @@ import {
   readConfiguration,
   type DescribedDataspace,
 } from '../../../gateway/configuration/configuration.js'
+import { sharedStores } from '../../../gateway/configuration/conflicts.js'
 import { listenAddress } from '../../../gateway/configuration/dataspace.js'
 import { faultLine, type WrongConfiguration } from '../../../gateway/configuration/faults.js'
 import { historyText } from '../../../gateway/configuration/history-place.js'
@@ -160,7 +161,7 @@ void t.test('pairing of applications', async (t) => {
   const byLinkBack =
     application('a', 'EndUser', 'https://x.example') +
     application('b', 'Admin', 'https://rules.example', '; lapp:endUserApplication <urn:a>')
-  const sharedStores =
+  const bothStores =
     application('a', 'EndUser', 'https://localhost:4443') +
     application('b', 'Admin', 'https://admin.localhost:4443') +
     application('c', 'EndUser', 'https://test.localhost:4443') +
@@ -171,12 +172,19 @@ void t.test('pairing of applications', async (t) => {
     ['by the path', byPath, [['urn:a', 'urn:b']]],
     ['by a link, against host and path', byLink, [['urn:a', 'urn:b']]],
     ['by a link from the other side', byLinkBack, [['urn:a', 'urn:b']]],
-    ['two dataspaces that share both stores', sharedStores, [['urn:a', 'urn:b'], ['urn:c', 'urn:d']]],
+    ['two dataspaces that share both stores', bothStores, [['urn:a', 'urn:b'], ['urn:c', 'urn:d']]],
   ]
   for (const [what, config, expected] of rows) {
     const found = dataspacesIn(config + services).map(({ endUser, admin }) => [endUser.iri, admin.iri])
     t.same(found, expected, what)
   }
+  t.same(sharedStores(dataspacesIn(byHost + services)), [])
+  const reported = sharedStores(dataspacesIn(bothStores + services)).map(faultLine)
+  t.equal(reported.length, 2, 'design 4: each shared store is reported')
+  t.match(
+    reported[1],
+    /^urn:s\/Admin sd:endpoint: is the dataset of https:\/\/admin\.test\.localhost:4443\/ and https:\/\/admin\.localhost:4443\/, so that each SPARQL endpoint reads and writes graphs under its own base only\. Give each/,
+  )
 })
 
 void t.test('services and their credentials', async (t) => {
@@ -299,6 +307,12 @@ const otherNames =
     .replace('http://store/admin/query', 'http://127.0.0.1:3030/eu/sparql')
     .replace('http://store/admin/data', 'http://[::1]:3030/eu')
 const foreignDataset = both + x('; lds:service <urn:s/admin>') + y('third') + service('third')
+/** Another dataspace in the datasets of both applications, with a description of its own for one of them. */
+const another = both + x('; lds:service <urn:s/eu2>') + y() + service('eu').replace('urn:s/eu', 'urn:s/eu2')
+const otherEndpoint = another.replace(/(urn:s\/eu2> a .*)query/, '$1sparql')
+const otherCredentials: Given = [another, '<urn:s/eu2> a:authToken "hunter2" .']
+const UNLIKE =
+  /^urn:s\/eu2 sd:endpoint: is the dataset of urn:eu too, by other endpoints or credentials\. Give both the same/
 const tokenInConfig = both + '<urn:s/eu> a:authToken "hunter2" .'
 const secret = (name: string, properties: string): Given => [both, `<urn:s/${name}> ${properties} .`]
 const twoKinds = secret('eu', 'a:authUser "u" ; a:authPwd "hunter2" ; a:authToken "t"')
@@ -314,6 +328,8 @@ faultTest('services, credentials and other properties', [
   ['the same dataset for both', oneDataset, ONE_DATASET],
   ['the same dataset by other names', otherNames, /is the dataset of urn:eu too/],
   ['the admin dataset of another', foreignDataset, /^urn:s\/admin sd:endpoint: is the dataset of urn:x too/],
+  ['a dataset that two dataspaces describe by other endpoints', otherEndpoint, UNLIKE],
+  ['a dataset that two dataspaces describe with other credentials', otherCredentials, UNLIKE],
   ['a token in the file', tokenInConfig, /^urn:s\/eu a:authToken: is a secret in a configuration file\. Move it/],
   ['stray credentials', secret('typo', 'a:authToken "hunter2"'), /^urn:s\/typo: has credentials but no description/],
   ['a user without password', secret('eu', 'a:authUser "hunter2"'), /^urn:s\/eu a:authPwd: is missing/],

@@ -190,9 +190,94 @@ await row('the dataset of an update stands at every pattern', (t) => {
 await row('services and functions that a request would call', (t) => {
   t.same(query('ASK { SERVICE <http://a/> { SERVICE <http://b/> {} } }').services, ['http://a/', 'http://b/'])
   t.same(query('ASK { SERVICE <http://a/> { SERVICE ?b {} } }').services, 'variable')
-  t.same(query('ASK { BIND(<JAVA:a>(1) AS ?x) ?s <java:b> ?o }').services, ['java:b', 'JAVA:a'])
   t.same(query('ASK { ?s <p> <java:a> }').services, [], 'an IRI that is neither function nor predicate')
   t.same(update('INSERT {} WHERE { SERVICE <http://a/> {} }').services, ['http://a/'])
+})
+const FUNCTIONS: [text: string, functions: string[]][] = [
+  ['ASK { FILTER(STRLEN("a") = 1 && REGEX("a", "b") && COALESCE(1, 2) = IF(true, 1, 2)) }', []],
+  ['ASK { BIND(<http://www.w3.org/2001/XMLSchema#integer>("1") AS ?x) }', []],
+  ['ASK { BIND(<f>(1) AS ?x) }', ['http://e/f']],
+  ['ASK { FILTER NOT EXISTS { FILTER(<f>(<g>(1))) } }', ['http://e/f', 'http://e/g']],
+  ['SELECT (<f>(SUM(<g>(?o))) AS ?x) { ?s ?p ?o } ORDER BY <h>(?s)', ['http://e/f', 'http://e/g', 'http://e/h']],
+  [
+    'ASK { BIND(<http://www.w3.org/2005/xpath-functions#apply>(<java:a>, 1) AS ?x) }',
+    ['http://www.w3.org/2005/xpath-functions#apply'],
+  ],
+  ['ASK { BIND(<JAVA:a>(1) AS ?x) ?s <java:b> ?o }', ['JAVA:a', 'java:b']],
+  ['PREFIX j: <java:> ASK { ?s (<p>|j:b)+ ?o }', ['java:b']],
+  ['ASK { ?s <http://jena.apache.org/text#query> "x" }', ['http://jena.apache.org/text#query']],
+  ['ASK { ?s <http://jena.hpl.hp.com/ARQ/list#member>/<p> "x" }', ['http://jena.hpl.hp.com/ARQ/list#member']],
+  ['ASK { ?s ^<http://jena.apache.org/ARQ/property#splitIRI> "x" }', ['http://jena.apache.org/ARQ/property#splitIRI']],
+  ['ASK { ?s ?p <java:a> }', []],
+  ['ASK { ?s <tag:example.org,2026:p> ?o }', []],
+  ['ASK { ?s <tag:stardog:api:property:textMatch> ?o }', ['tag:stardog:api:property:textMatch']],
+  ['CONSTRUCT { ?s <java:a> ?o } { ?s ?p ?o }', []],
+  ['CONSTRUCT WHERE { ?s <java:a> ?o }', ['java:a']],
+]
+const UPDATE_FUNCTIONS: [text: string, functions: string[]][] = [
+  ['INSERT DATA { GRAPH <g> { <s> <java:a> 1 } }', []],
+  ['DELETE DATA { GRAPH <g> { <s> <java:a> 1 } }', []],
+  ['INSERT { ?s <java:a> 1 } WHERE { ?s ?p ?o }', []],
+  ['DELETE { ?s <java:a> 1 } WHERE { ?s ?p ?o }', []],
+  ['DELETE WHERE { ?s <java:a> ?o }', ['java:a']],
+  ['DELETE { ?s ?p ?o } WHERE { ?s <java:a> ?o }', ['java:a']],
+  ['INSERT { ?s ?p ?o } WHERE { BIND(<f>(1) AS ?o) }', ['http://e/f']],
+]
+await row('functions beside those of SPARQL 1.1, and predicates that stores take for functions', (t) => {
+  for (const [text, functions] of FUNCTIONS) t.same([...query(text).functions].sort(), functions, text)
+  for (const [text, functions] of UPDATE_FUNCTIONS) t.same(update(text).functions, functions, text)
+})
+
+const READS: [text: string, graphs: string[], more: string][] = [
+  ['INSERT DATA { GRAPH <g> { <s> <p> 1 } }', [], ''],
+  ['DELETE WHERE { GRAPH <g> { ?s ?p ?o } }', ['http://e/g'], ''],
+  ['DELETE WHERE { GRAPH ?g { ?s ?p ?o } }', [], 'any'],
+  ['DELETE WHERE { ?s ?p ?o }', [], 'default'],
+  ['WITH <g> DELETE { ?s ?p ?o } WHERE { ?s ?p ?o }', ['http://e/g'], ''],
+  ['WITH <g> DELETE { ?s ?p ?o } WHERE { GRAPH ?h { ?s ?p ?o } }', ['http://e/g'], 'any'],
+  ['WITH <g> INSERT { ?s ?p ?o } USING <h> WHERE { ?s ?p ?o }', ['http://e/h'], ''],
+  ['INSERT { GRAPH <g> { ?s ?p ?o } } USING <h> WHERE { GRAPH ?x { ?s ?p ?o } }', ['http://e/h'], 'any'],
+  ['INSERT { GRAPH <g> { ?s ?p ?o } } USING NAMED <h> WHERE { GRAPH ?x { ?s ?p ?o } }', ['http://e/h'], ''],
+  ['INSERT { GRAPH <g> { ?s ?p ?o } } USING NAMED <h> WHERE { ?s ?p ?o }', ['http://e/h'], 'default'],
+  [
+    'INSERT { GRAPH <g> { ?s ?p ?o } } WHERE { GRAPH <h> { ?s ?p ?o FILTER EXISTS { GRAPH <i> { ?s ?p ?o } } } }',
+    ['http://e/h', 'http://e/i'],
+    '',
+  ],
+  ['COPY <g> TO <h>', ['http://e/g'], ''],
+  ['MOVE DEFAULT TO <h>', [], 'default'],
+  ['LOAD <x> INTO GRAPH <g>', [], ''],
+  ['CLEAR ALL', [], ''],
+  ['CLEAR GRAPH <g> ; DELETE WHERE { GRAPH ?g { ?s ?p ?o } }', [], 'any'],
+]
+await row('what the patterns of an update read', (t) => {
+  for (const [text, graphs, more] of READS) {
+    const { reads } = update(text)
+    t.same([...reads.graphs].sort(), graphs, text)
+    t.equal([reads.default && 'default', reads.any && 'any'].filter(Boolean).join(' '), more, text)
+  }
+})
+
+const nested = (levels: number, open: string, close: string): string => open.repeat(levels) + close.repeat(levels)
+const NESTED: [name: string, text: (levels: number) => string][] = [
+  ['NOT EXISTS', (n) => `ASK { ${nested(n, 'FILTER NOT EXISTS { ?s ?p ?o ', '}')} }`],
+  ['EXISTS', (n) => `ASK { ${nested(n, 'FILTER EXISTS { ?s ?p ?o ', '}')} }`],
+  ['MINUS', (n) => `ASK { ?s ?p ?o ${nested(n, 'MINUS { ?s ?p ?o ', '}')} }`],
+  ['sub-queries', (n) => `ASK { ${nested(n, '{ SELECT * { ?s ?p ?o ', '} }')} }`],
+]
+await row('design 7: (NOT) EXISTS, MINUS and sub-queries nest eight levels deep, and no deeper', (t) => {
+  for (const [name, text] of NESTED) {
+    t.notOk(isFailure(analyseQuery(text(8), BASE)), name)
+    t.match(analyseQuery(text(9), BASE), { failure: 'query.syntax', detail: /more than 8 levels/ }, name)
+    const pattern = text(9).slice(4)
+    t.match(
+      analyseUpdate(`INSERT { <s> <p> 1 } WHERE ${pattern}`, BASE),
+      { failure: 'update.syntax' },
+      `${name}, in an update`,
+    )
+  }
+  const mixed = nested(3, 'FILTER EXISTS { ?s ?p ?o MINUS { { SELECT * { ?s ?p ?o ', '} } } }')
+  t.match(analyseQuery(`ASK { ${mixed} }`, BASE), { failure: 'query.syntax' }, 'all of them together')
 })
 await row('errors and their places', (t) => {
   for (const [text, where] of ERRORS) {

@@ -1,0 +1,79 @@
+// In charge of documents without mailboxes, as anonymous clients of the admin application see them: `foaf:mbox_sha1sum` in
+// place of `foaf:mbox` (design 3).
+import { createHash } from 'node:crypto'
+import { documentOf, type Document, type HasDocuments } from './document.js'
+import { isFailure, problem, type Problem } from '../problem.js'
+import { graphOf, iri, nTriplesLine, quad, text, type Quad } from '../rdf/graph.js'
+import { readStored } from '../rdf/read.js'
+import { FOAF } from '../rdf/vocabulary.js'
+import { StoreBreak } from '../stores/store.js'
+
+const MAILBOX = FOAF('mbox')
+const HASH = FOAF('mbox_sha1sum')
+
+/** FOAF: the SHA-1 of the mailto: IRI, in hexadecimal digits. */
+function hashed(triple: Quad): Quad {
+  if (triple.predicate.value !== MAILBOX) return triple
+  const { value } = triple.object
+  const mailto = /^mailto:/i.test(value) ? value : `mailto:${value}`
+  return quad(triple.subject, iri(HASH), text(createHash('sha1').update(mailto).digest('hex')))
+}
+
+/** The document itself where it has no mailbox. Made once for each state; decisions are those on the document. */
+export function withHashedMailboxes({ cache }: HasDocuments, document: Document, base: string): Document {
+  if (document.hashed) return document.hashed
+  document.hashed = document
+  if (!document.nTriples.includes(`<${MAILBOX}>`)) return document
+  const triples = document.graph().triples.map(hashed)
+  const shown = {
+    ...documentOf(document.iri, base, graphOf(triples)),
+    decisions: document.decisions,
+    original: document,
+  }
+  cache.documents.grown(document.iri, document, 2 * shown.nTriples.length)
+  return (document.hashed = shown)
+}
+
+/** Text that may have a mailbox: escapes may spell anything. */
+const SUSPECT = /mbox|\\u/i
+
+/** N-Triples of any spelling, such as those of a version. A line that cannot be read stays, for the caller to refuse. */
+export function hashedNTriples(nTriples: string): string {
+  if (!SUSPECT.test(nTriples)) return nTriples
+  const lines = nTriples.split('\n').map((line) => {
+    const shown = hashedLine(line)
+    return isFailure(shown) ? line : shown
+  })
+  return [...new Set(lines)].join('\n')
+}
+
+/** In characters; the lines of a store are far shorter. */
+const MAX_LINE = 4 * 1024 * 1024
+const TOO_LONG = problem(
+  'store.too-large',
+  'A statement of the document is too large to be shown to anonymous clients.',
+)
+
+/** The same while streaming N-Triples of a store. */
+export async function* hashedPieces(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const decoder = new TextDecoder()
+  let rest = ''
+  for await (const piece of pieces) {
+    const lines: string[] = (rest + decoder.decode(piece, { stream: true })).split('\n')
+    rest = lines.pop()!
+    if (rest.length > MAX_LINE) throw new StoreBreak(TOO_LONG)
+    if (lines.length > 0) yield Buffer.from(lines.map((line) => `${orBreak(hashedLine(line))}\n`).join(''))
+  }
+  if (rest) yield Buffer.from(orBreak(hashedLine(rest)))
+}
+
+function hashedLine(line: string): string | Problem {
+  if (!SUSPECT.test(line)) return line
+  const triples = readStored(line)
+  return isFailure(triples) ? triples : triples.map((triple) => nTriplesLine(hashed(triple))).join('\n')
+}
+
+function orBreak(line: string | Problem): string {
+  if (isFailure(line)) throw new StoreBreak(line)
+  return line
+}

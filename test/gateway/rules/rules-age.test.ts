@@ -1,0 +1,184 @@
+// Rules that change behind the gateway: how long the old ones are decided on, with a maximum age, with the probe, without a
+// cache; and while the store does not answer.
+import { setTimeout as sleep } from 'node:timers/promises'
+import t, { type Test } from 'tap'
+import { startProbe } from '../../../gateway/operators/probe.js'
+import { problem } from '../../../gateway/problem.js'
+import type { GraphStore } from '../../../gateway/stores/store.js'
+import { forEachStore, rowsOf, type Stores } from '../../support/stores.js'
+import { makeWorld, type World } from '../../support/world.js'
+
+const ACL = 'http://www.w3.org/ns/auth/acl#'
+const TYPE = 'http://www.w3.org/1999/02/22-rdf-syntax-ns#type'
+
+/** A rule that lets one agent read the root. */
+function ruleFor(world: World, agent: string): readonly [graph: string, nTriples: string] {
+  const graph = `${world.base}admin/acl/authorizations/behind/`
+  const statements = [
+    [TYPE, `${ACL}Authorization`],
+    [`${ACL}agent`, agent],
+    [`${ACL}mode`, `${ACL}Read`],
+    [`${ACL}accessTo`, world.base],
+  ]
+  return [graph, statements.map(([property, value]) => `<${graph}#this> <${property}> <${value}> .\n`).join('')]
+}
+
+const readsRoot = async (world: World, agent = 'stranger'): Promise<number> =>
+  (await world.as(agent)('GET', '/')).status
+
+/** Waits for what happens in the background. */
+async function becomes(world: World, status: number): Promise<number> {
+  for (let i = 0; i < 50 && (await readsRoot(world)) !== status; i++) await sleep(20)
+  return readsRoot(world)
+}
+
+/** The stores, with an admin store that counts the questions for rules, and can fail or be slow. */
+function observed({ endUser, admin }: Stores) {
+  const state = { asked: 0, fails: false, held: undefined as Promise<void> | undefined }
+  const query: GraphStore['query'] = async (sparql, accept, call) => {
+    if (!sparql.includes('acl#mode')) return admin.query(sparql, accept, call)
+    state.asked++
+    if (state.fails) return problem('store.failed', 'It broke off.')
+    await state.held
+    return admin.query(sparql, accept, call)
+  }
+  return { endUser, admin: { ...admin, query }, state }
+}
+
+void forEachStore(t, 'rules behind the gateway', async (t, makeStores, kind) => {
+  const row = rowsOf(t, kind)
+  const world = async (t: Test, ...flags: string[]) => {
+    const stores = observed(await makeStores())
+    return { ...stores, world: await makeWorld(t, stores, { flags }) }
+  }
+  const change = async (world: World, admin: GraphStore, agent: string): Promise<void> => {
+    await admin.replace(...ruleFor(world, agent))
+  }
+
+  await row('rules are as old as cached documents may be, and are read again in the background', async (t) => {
+    const { world: w, admin, state } = await world(t, '--cache', '1000000', '--cache-max-age', '600000')
+    await change(w, admin, w.webIdOf('stranger'))
+    t.equal(await readsRoot(w), 403)
+    const before = state.asked
+    w.passTime(500_000)
+    t.equal(await readsRoot(w), 403)
+    t.equal(state.asked, before, 'not before')
+    let release = (): void => undefined
+    state.held = new Promise((resolve) => (release = resolve))
+    w.passTime(200_000)
+    for (let i = 0; i < 5; i++) t.equal(await readsRoot(w), 403, 'decided on the old rules meanwhile')
+    t.equal(state.asked, before + 1, 'one question for all of them')
+    release()
+    state.held = undefined
+    t.equal(await becomes(w, 200), 200)
+    await admin.remove(ruleFor(w, '')[0])
+    w.passTime(601_000)
+    t.equal(await becomes(w, 403), 403)
+  })
+  await row('old rules that cannot be read again: 503, until they can', async (t) => {
+    const { world: w, state } = await world(t, '--cache', '1000000', '--cache-max-age', '600000')
+    state.fails = true
+    w.passTime(601_000)
+    t.equal(await becomes(w, 503), 503)
+    state.fails = false
+    for (let i = 0; i < 100 && (await readsRoot(w)) === 503; i++) await sleep(50)
+    t.equal(await readsRoot(w), 403)
+  })
+  await row('--stale-if-error: old rules are decided on for as long as old documents are served', async (t) => {
+    const { world: w, state } = await world(
+      t,
+      '--cache',
+      '1000000',
+      '--cache-max-age',
+      '600000',
+      '--stale-if-error',
+      '600000',
+    )
+    state.fails = true
+    w.passTime(601_000)
+    const before = state.asked
+    for (let i = 0; i < 20 && state.asked === before; i++) t.equal(await readsRoot(w), 403)
+    await sleep(50)
+    t.equal(await readsRoot(w), 403)
+    w.passTime(600_000)
+    t.equal(await becomes(w, 503), 503)
+  })
+  await row('--cache-max-age off: until they are known to have changed', async (t) => {
+    const { world: w, admin, state } = await world(t, '--cache', '1000000', '--cache-max-age', 'off')
+    await change(w, admin, w.webIdOf('stranger'))
+    const before = state.asked
+    w.passTime(10 ** 9)
+    t.equal(await readsRoot(w), 403)
+    t.equal(state.asked, before)
+  })
+  await row('--cache off: each request is decided on the rules in the store; concurrent ones share them', async (t) => {
+    const { world: w, admin, state } = await world(t, '--cache', 'off')
+    t.equal(await readsRoot(w), 403)
+    await change(w, admin, w.webIdOf('stranger'))
+    t.equal(await readsRoot(w), 200)
+    await change(w, admin, w.webIdOf('reader'))
+    t.equal(await readsRoot(w), 403)
+    const before = state.asked
+    await Promise.all(Array.from({ length: 20 }, () => readsRoot(w, 'anonymous')))
+    t.ok(state.asked - before < 20, `${state.asked - before} questions for 20 requests`)
+    state.fails = true
+    t.equal(await readsRoot(w), 503)
+    state.fails = false
+    t.equal(await becomes(w, 403), 403)
+  })
+  await row('the probe compares rules themselves: a WebID in place of another of the same length', async (t) => {
+    const { world: w, admin } = await world(t, '--cache', '1000000')
+    const [stranger, other] = [w.webIdOf('stranger'), w.webIdOf('stranger').replace('stranger', 'strangex')]
+    await change(w, admin, other)
+    const { dataspaces, gateway } = w.running
+    const probe = startProbe(dataspaces, gateway, 1_000_000)
+    t.teardown(probe.close)
+    await probe.look()
+    await change(w, admin, stranger)
+    t.equal(await readsRoot(w), 403)
+    await probe.look()
+    t.equal(await readsRoot(w), 200)
+    await change(w, admin, other)
+    await probe.look()
+    t.equal(await readsRoot(w), 403)
+    const reports = (): number => w.log.filter(({ msg }) => String(msg).includes('behind the gateway')).length
+    const before = reports()
+    await probe.look()
+    t.equal(reports(), before, 'each change is reported once')
+  })
+  await row('a write that is under way while the probe looks is no change behind the gateway', async (t) => {
+    const stores = await makeStores()
+    let release = (): void => undefined
+    let isWritten = (): void => undefined
+    let held: Promise<void> | undefined
+    const written = new Promise<void>((resolve) => (isWritten = resolve))
+    const replace: GraphStore['replace'] = async (...args) => {
+      const failed = await stores.endUser.replace(...args)
+      if (held) isWritten()
+      await held
+      return failed
+    }
+    const w = await makeWorld(
+      t,
+      { ...stores, endUser: { ...stores.endUser, replace } },
+      { flags: ['--cache', '1000000'] },
+    )
+    const { dataspaces, gateway } = w.running
+    const probe = startProbe(dataspaces, gateway, 1_000_000)
+    t.teardown(probe.close)
+    await probe.look()
+    held = new Promise((resolve) => (release = resolve))
+    const put = w.as('owner')('PUT', w.freshPath())
+    await written
+    const looked = probe.look()
+    await sleep(200)
+    release()
+    held = undefined
+    t.equal((await put).status, 201)
+    await looked
+    t.same(
+      w.log.filter(({ msg }) => String(msg).includes('behind the gateway')),
+      [],
+    )
+  })
+})
