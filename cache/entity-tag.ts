@@ -1,23 +1,25 @@
 // In charge of entity-tags (RFC 9110 §8.8.3): making them from the content of a graph and a format, and comparing them.
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 
 /**
  * The digest of a set of canonical N-Triples lines (without line ends), independent of their order: the sum of the SHA-256
- * of each line, in eight lanes modulo 2^32. One pass; only the sum is in memory.
+ * of the key with each line, in eight lanes modulo 2^32, and of that the SHA-256 with the key. One pass; only the sum is in
+ * memory. Without the key nobody can tell from a digest which lines it is of, nor find other lines with the same digest.
  */
-export function makeDigest(): { add(line: string): void; value(): string } {
+export function makeDigest(key: string): { add(line: string): void; value(): string } {
   const sum = new Uint32Array(8)
   return {
     add(line) {
-      const hash = createHash('sha256').update(line).digest()
-      for (let lane = 0; lane < 8; lane++) sum[lane] = sum[lane]! + hash.readUInt32LE(lane * 4)
+      const hashed = hash('sha256', key + line, 'buffer')
+      for (let lane = 0; lane < 8; lane++) sum[lane] = sum[lane]! + hashed.readUInt32LE(lane * 4)
     },
-    value: () => Buffer.from(sum.buffer).toString('base64url'),
+    value: () => hash('sha256', key + Buffer.from(sum.buffer).toString('hex'), 'base64url'),
   }
 }
 
-export function digestOf(lines: Iterable<string>): string {
-  const digest = makeDigest()
+/** @param key the secret of the dataspace; of any fixed length */
+export function digestOf(lines: Iterable<string>, key: string): string {
+  const digest = makeDigest(key)
   for (const line of lines) digest.add(line)
   return digest.value()
 }

@@ -1,11 +1,14 @@
 // In charge of the caches that belong to no application: functions of a text or of Git's id of a content. Bounded by bytes.
 import { LRUCache } from 'lru-cache'
+import type { DocumentState } from './documents/document.js'
 import type { Format } from './http/media-type.js'
 import type { QueryAnalysis, UpdateAnalysis } from './sparql/analysis.js'
 
 export interface GatewayCaches {
   /** Mementos ready to be sent, by Git's id of the content and the format: neither changes. */
   readonly mementos: ByteCache<Buffer>
+  /** What rights on a version rest on, by Git's id of the content and the document. */
+  readonly rights: ByteCache<DocumentState>
   /** The RDF format that an Accept field prefers. */
   readonly formats: ByteCache<Format>
   /** Analysed queries and updates, by text, base and dataset. */
@@ -25,9 +28,10 @@ export function makeGatewayCaches(maxBytes: number): GatewayCaches {
   const sizeOfAnalysis = ({ text }: { readonly text: string }): number => 1024 + 4 * text.length
   return {
     mementos: byteCache<Buffer>(maxBytes / 2, ({ length }) => 128 + length),
+    rights: byteCache<DocumentState>(Math.min(maxBytes / 8, 2 ** 20), ({ types, owners }) => 256 + 2 * [...types, ...owners].join('').length),
     formats: byteCache<Format>(Math.min(maxBytes / 8, 2 ** 20), () => 64),
-    queries: byteCache<QueryAnalysis>((3 * maxBytes) / 16, sizeOfAnalysis),
-    updates: byteCache<UpdateAnalysis>((3 * maxBytes) / 16, sizeOfAnalysis),
+    queries: byteCache<QueryAnalysis>(maxBytes / 8, sizeOfAnalysis),
+    updates: byteCache<UpdateAnalysis>(maxBytes / 8, sizeOfAnalysis),
   }
 }
 

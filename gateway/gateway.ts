@@ -43,6 +43,8 @@ export interface ApplicationCache {
   readonly versions: GraphVersions
   readonly documents: Documents
   readonly results: StoredResults
+  /** The secret of the entity-tags (cache/entity-tag.ts). */
+  readonly tagKey: string
 }
 
 export interface Dataspace {

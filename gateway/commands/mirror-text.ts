@@ -19,13 +19,18 @@ export const mismatchText = ({ document, difference, detail }: Extract<MirrorEve
 
 /** @param swept true if the differences have been committed */
 export function outcomeText(base: string, outcome: MirrorOutcome, swept: boolean): string {
-  const { differences, imported, behind } = outcome
+  const { differences, imported, behind, orphans } = outcome
   const counts = MISMATCHES.flatMap((name) => (differences[name] ? [`${number(differences[name])} ${name}`] : []))
   const parts = [
     ...(imported ? [`${documents(imported)} imported as one commit`] : []),
     ...(counts.length > 0 ? [`${swept ? 'found' : 'different'}: ${counts.join(', ')}`] : []),
   ]
   const nothing = swept ? 'nothing to commit' : 'equal'
+  const named = orphans?.documents.map((document) => `\n${'orphan'.padEnd(WIDTH)}${document}`).join('') ?? ''
+  const alone =
+    orphans === undefined
+      ? ''
+      : `\n${documents(orphans.count)} without a container above: create each parent again, as a dh:Container.${named}`
   const late = behind === undefined ? '' : `\nThe repository is behind the journal: ${behind}`
-  return `${base}: ${documents(outcome.documents)}; ${parts.join('; ') || nothing}.${late}\n`
+  return `${base}: ${documents(outcome.documents)}; ${parts.join('; ') || nothing}.${alone}${late}\n`
 }

@@ -26,11 +26,15 @@ import { isDocumentUri } from '../http/target.js'
 import { ACL, DCT, RDF } from '../rdf/vocabulary.js'
 import { writeGraph } from '../rdf/write.js'
 
-/** The facts of a document of any size: access rests on them. */
-export interface DocumentFacts {
+/** What rights on a document rest on, beside the rules. */
+export interface DocumentState {
   readonly iri: string
   readonly types: readonly string[]
   readonly owners: readonly string[]
+}
+
+/** The facts of a document of any size: access rests on them. */
+export interface DocumentFacts extends DocumentState {
   /** Milliseconds since the epoch. */
   readonly lastModified: number | undefined
   /** Decisions on this very state, by mode and agent. */
@@ -57,7 +61,7 @@ const noDecisions = (): Decisions => ({
 export interface Document extends DocumentFacts {
   /** Canonical N-Triples. */
   readonly nTriples: string
-  /** The same for the same triples, on every instance (design 3). */
+  /** The same for the same triples, on every instance with the same key (design 3). Computed when it is first asked for. */
   readonly digest: string
   /** The triples. The second call parses the text again: the triples take far more memory than their text. */
   graph(): Graph
@@ -88,13 +92,17 @@ export interface HasDocuments {
   readonly cache: { readonly documents: Documents }
 }
 
-export function documentOf(iri: string, base: string, graph: Graph): Document {
+/** @param tagKey the secret of the entity-tags (cache/entity-tag.ts) */
+export function documentOf(iri: string, base: string, graph: Graph, tagKey: string): Document {
   const nTriples = nTriplesOf(graph)
   let parsed: Graph | undefined = graph
+  let digest: string | undefined
   return {
     ...factsOf(iri, base, graph),
     nTriples,
-    digest: digestOf(graph.lines),
+    get digest() {
+      return (digest ??= digestOf(parsed?.lines ?? nTriples.split('\n').slice(0, -1), tagKey))
+    },
     graph() {
       const triples = parsed ?? graphOf(readNTriples(nTriples)!)
       parsed = undefined
@@ -124,7 +132,9 @@ const LARGE_BYTES = 4096
 export const makeDocuments = (
   store: GraphStore,
   base: string,
-  settings: Pick<StoredGraphsSettings<Document, Problem>, 'maxBytes' | 'maxAge' | 'staleIfError' | 'versions' | 'now'>,
+  settings: Pick<StoredGraphsSettings<Document, Problem>, 'maxBytes' | 'maxAge' | 'staleIfError' | 'versions' | 'now'> & {
+    readonly tagKey: string
+  },
 ): Documents =>
   makeStoredGraphs<Document | LargeDocument, Problem>({
     ...settings,
@@ -137,7 +147,7 @@ export const makeDocuments = (
       if (nTriples === undefined || isFailure(nTriples)) return nTriples
       const triples = readStored(nTriples)
       if (isFailure(triples)) return triples
-      return triples.length === 0 ? undefined : documentOf(iri, base, graphOf(triples))
+      return triples.length === 0 ? undefined : documentOf(iri, base, graphOf(triples), settings.tagKey)
     },
   })
 

@@ -44,7 +44,7 @@ export async function readLarge(context: Context, decision: Decision, facts: Fac
     return problem('access.unavailable', 'The document has just been changed.', { fields: [['Retry-After', '1']] })
   }
   let tag: string | undefined
-  const sent = digested(pieces, (value) => {
+  const sent = digested(pieces, application.cache.tagKey, (value) => {
     document.digest = value
     tag = tagOf(value)
   })
@@ -59,8 +59,12 @@ const CANONICAL =
 const MAX_LINE = 4 * 1024 * 1024
 
 /** Passes the pieces on unchanged, and gives the digest of their triples at the end (cache/entity-tag.ts). */
-async function* digested(pieces: AsyncIterable<Uint8Array>, end: (digest: string) => void): AsyncGenerator<Uint8Array> {
-  const digest = makeDigest()
+async function* digested(
+  pieces: AsyncIterable<Uint8Array>,
+  tagKey: string,
+  end: (digest: string) => void,
+): AsyncGenerator<Uint8Array> {
+  const digest = makeDigest(tagKey)
   const decoder = new TextDecoder()
   let rest: string | undefined = ''
   const add = (line: string): void => {

@@ -8,6 +8,7 @@ import {
   readDocumentNow,
   type Document,
   type DocumentFacts,
+  type DocumentState,
   type LargeDocument,
 } from '../documents/document.js'
 import type { Application, Member } from '../gateway.js'
@@ -44,20 +45,23 @@ export function lookUpDocument(
   now: 'now' | undefined = undefined,
 ): Awaitable<Facts | Problem> {
   const { application, trace } = context
-  const found = (now ? readDocumentNow : readDocument)(application, iri, trace)
-  return found instanceof Promise ? found.then((answer) => factsOf(answer, context, iri)) : factsOf(found, context, iri)
+  const read = now ? readDocumentNow : readDocument
+  const found = read(application, iri, trace)
+  if (!(found instanceof Promise)) return factsOf(found, context, iri, read)
+  return found.then((answer) => factsOf(answer, context, iri, read))
 }
 
 function factsOf(
   found: Stored<Document | LargeDocument> | Problem,
   { application, request, trace }: Context,
   iri: string,
+  read: typeof readDocument,
 ): Awaitable<Facts | Problem> {
   if (isFailure(found)) return found
   const { value: document, answeredAt } = found
   if (document) return { kind: 'document', iri, answeredAt, document }
   if (request.method !== 'PUT' || isRoot(iri, application.base)) return { kind: 'document', iri, answeredAt }
-  return after(readDocument(application, parentOf(iri), trace), (parent) => {
+  return after(read(application, parentOf(iri), trace), (parent) => {
     if (isFailure(parent)) return parent
     return { kind: 'document', iri, answeredAt, ...(parent.value && { parent: parent.value }) }
   })
@@ -108,6 +112,27 @@ export function judge(
   return isFailure(index) ? index : decideBy(index, application, agent, facts, required, creates)
 }
 
+/** What the rules say about an agent and a document in a state that the store does not have: an earlier or a next one. */
+export function judgeState(
+  { application, dataspace }: Member,
+  agent: string | undefined,
+  { iri, types, owners }: DocumentState,
+): Decision | Problem {
+  const index = dataspace.access.current()
+  if (isFailure(index)) return index
+  const state = { iri, exists: true, types, owners, ancestors: ancestorsOf(iri, application.base) }
+  const target = { kind: 'document', ...state } as const
+  return decide(index, { application: application.kind, agent, required: 'Read', target, creates: false })
+}
+
+/** Whether the agent could read the document in this state now. */
+export function mayReadState(context: Context, agent: string | undefined, state: DocumentState): boolean {
+  const { application, gateway } = context
+  const isUnenforced = !gateway.settings.enforce && application.kind !== 'admin'
+  const decision = judgeState(context, agent, state)
+  return !isFailure(decision) && (decision.allowed || application.allowRead || isUnenforced)
+}
+
 function decideBy(
   index: AuthorizationIndex,
   application: Application,
@@ -147,7 +172,7 @@ function documentTarget(facts: Facts & { kind: 'document' }, base: string): Ques
   return {
     kind: 'document',
     ...found(iri, document, base),
-    ...(isRoot(iri, base) ? {} : { parent: found(parentOf(iri), parent, base) }),
+    ...(isRoot(iri, base) ? { isRoot: true } : { parent: found(parentOf(iri), parent, base) }),
   }
 }
 

@@ -2,6 +2,7 @@
 // reach outside the store. Pure. What is analysed is what is executed: send `text`, not the client's text.
 import { graphSetOf, writesOf, type GraphSet } from './graph-sets.js'
 import { isFailure, problem, type Problem } from '../problem.js'
+import { removedGraphs, type RemovedGraphs } from './removed-graphs.js'
 import { parseSparql, unreadable } from './parse.js'
 import type { Token } from './tokens.js'
 import type { Findings, Node } from './tree.js'
@@ -29,6 +30,7 @@ export interface QueryAnalysis {
 export interface UpdateAnalysis {
   readonly text: string
   readonly writeSet: GraphSet
+  readonly removes: RemovedGraphs
   readonly services: readonly string[] | 'variable'
   readonly loads: readonly string[]
 }
@@ -70,7 +72,8 @@ export function analyseUpdate(source: string, base: string, using?: DatasetDescr
   const { tree, findings, text, iriOf } = parsed
   const operations = tree['updates'] as Node[] | undefined
   if (!operations) return unreadable('update', 'it is empty')
-  return { text, services: servicesOf(findings), ...writesOf(operations, iriOf) }
+  const removes = removedGraphs(operations, iriOf)
+  return { text, services: servicesOf(findings), removes, ...writesOf(operations, iriOf) }
 }
 
 const servicesOf = ({ services, isServiceVariable }: Findings): QueryAnalysis['services'] =>

@@ -20,7 +20,7 @@ import type { GraphStore } from '../stores/store.js'
 export type CacheOf = (application: DescribedDataspace['endUser'], store: GraphStore) => ApplicationCache
 
 /** The bytes are shared out among the documents and results of all applications. Versions belong to a store, which applications may share. */
-export function makeCaches(settings: Settings, applications: number, now: () => number): CacheOf {
+export function makeCaches(settings: Settings, applications: number, tagKey: string, now: () => number): CacheOf {
   const versionsOf = new Map<GraphStore, GraphVersions>()
   // A quarter is for the caches that belong to no application (caches.ts).
   const maxBytes = settings.cache === 'off' ? 0 : Math.floor((0.75 * settings.cache) / (2 * applications))
@@ -32,8 +32,9 @@ export function makeCaches(settings: Settings, applications: number, now: () => 
     const maxAge = cacheMaxAge === 'off' ? undefined : cacheMaxAge
     return {
       versions,
-      documents: makeDocuments(store, base, { maxBytes, maxAge, staleIfError, versions, now }),
+      documents: makeDocuments(store, base, { maxBytes, maxAge, staleIfError, versions, tagKey, now }),
       results: makeStoredResults({ maxBytes, maxAge, versions, now }),
+      tagKey,
     }
   }
 }
