@@ -28,7 +28,10 @@ export function makeGatewayCaches(maxBytes: number): GatewayCaches {
   const sizeOfAnalysis = ({ text }: { readonly text: string }): number => 1024 + 4 * text.length
   return {
     mementos: byteCache<Buffer>(maxBytes / 2, ({ length }) => 128 + length),
-    rights: byteCache<DocumentState>(Math.min(maxBytes / 8, 2 ** 20), ({ types, owners }) => 256 + 2 * [...types, ...owners].join('').length),
+    rights: byteCache<DocumentState>(
+      Math.min(maxBytes / 8, 2 ** 20),
+      ({ types, owners }) => 256 + 2 * [...types, ...owners].join('').length,
+    ),
     formats: byteCache<Format>(Math.min(maxBytes / 8, 2 ** 20), () => 64),
     queries: byteCache<QueryAnalysis>(maxBytes / 8, sizeOfAnalysis),
     updates: byteCache<UpdateAnalysis>(maxBytes / 8, sizeOfAnalysis),

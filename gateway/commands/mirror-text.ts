@@ -26,11 +26,13 @@ export function outcomeText(base: string, outcome: MirrorOutcome, swept: boolean
     ...(counts.length > 0 ? [`${swept ? 'found' : 'different'}: ${counts.join(', ')}`] : []),
   ]
   const nothing = swept ? 'nothing to commit' : 'equal'
-  const named = orphans?.documents.map((document) => `\n${'orphan'.padEnd(WIDTH)}${document}`).join('') ?? ''
-  const alone =
-    orphans === undefined
-      ? ''
-      : `\n${documents(orphans.count)} without a container above: create each parent again, as a dh:Container.${named}`
+  const alone = orphans === undefined ? '' : `; ${orphansText(orphans)}`
   const late = behind === undefined ? '' : `\nThe repository is behind the journal: ${behind}`
-  return `${base}: ${documents(outcome.documents)}; ${parts.join('; ') || nothing}.${alone}${late}\n`
+  return `${base}: ${documents(outcome.documents)}; ${parts.join('; ') || nothing}${alone}.${late}\n`
 }
+
+/** How many it names. */
+const NAMED = 3
+
+const orphansText = ({ count, documents: [...named] }: NonNullable<MirrorOutcome['orphans']>): string =>
+  `${documents(count)} without a container above: ${named.slice(0, NAMED).join(', ')}${count > NAMED ? ' …' : ''}`

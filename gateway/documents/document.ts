@@ -132,7 +132,10 @@ const LARGE_BYTES = 4096
 export const makeDocuments = (
   store: GraphStore,
   base: string,
-  settings: Pick<StoredGraphsSettings<Document, Problem>, 'maxBytes' | 'maxAge' | 'staleIfError' | 'versions' | 'now'> & {
+  settings: Pick<
+    StoredGraphsSettings<Document, Problem>,
+    'maxBytes' | 'maxAge' | 'staleIfError' | 'versions' | 'now'
+  > & {
     readonly tagKey: string
   },
 ): Documents =>

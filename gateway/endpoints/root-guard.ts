@@ -28,7 +28,10 @@ export async function keepingRoots(
 }
 
 /** Puts back the managed triples of a root that has lost all of its triples; undefined where there is no root to keep. */
-async function guardOf({ gateway, trace, request }: Context, application: Application): Promise<string | undefined | Problem> {
+async function guardOf(
+  { gateway, trace, request }: Context,
+  application: Application,
+): Promise<string | undefined | Problem> {
   const { base } = application
   const found = await readDocumentNow(application, base, trace)
   if (isFailure(found)) return found

@@ -102,7 +102,11 @@ function targetOf<Owner extends Based>(
 }
 
 /** A value could be meant as `false`, and what is deleted is gone. */
-function subtreeOf<Owner extends Based>(owner: Owner, document: string, query: URLSearchParams): Target<Owner> | Problem {
+function subtreeOf<Owner extends Based>(
+  owner: Owner,
+  document: string,
+  query: URLSearchParams,
+): Target<Owner> | Problem {
   if (query.has('diff') || !['', 'true'].includes(query.get('cascade')!)) {
     return problem('target.malformed', '?cascade takes no value, and goes with nothing else.')
   }

@@ -61,6 +61,7 @@ export type IsOpen = (last: Version) => Promise<Openness | Setback>
 export function visibleHistory(history: ReadHistory, isOpen: IsOpen): VisibleHistory {
   const known = new Map<string, Openness>()
   let seenByEveryone = true
+  let latest: { readonly shown: readonly Version[]; readonly hidden: number } | undefined
 
   async function visible(all: readonly Version[]): Promise<readonly Version[] | Setback> {
     const lives = livesOf(all)
@@ -84,18 +85,25 @@ export function visibleHistory(history: ReadHistory, isOpen: IsOpen): VisibleHis
     const found = await history.versions(document, patience)
     if (isFailure(found)) return found
     const shown = await visible(found.versions)
-    return isFailure(shown) ? shown : { ...found, versions: shown }
+    if (isFailure(shown)) return shown
+    latest = { shown, hidden: found.versions.length - shown.length }
+    return { ...found, versions: shown }
   }
 
   return {
     history: {
       versions,
       async resolve(document, commit, patience) {
-        const all = await history.versions(document, patience)
-        const shown = isFailure(all) ? all : await visible(all.versions)
-        if (isFailure(all) || isFailure(shown)) return shown as Setback
-        const found = await history.resolve(document, commit, 0)
-        if (isFailure(found) || shown.length === all.versions.length) return found
+        const asked = latest ? undefined : await versions(document, patience)
+        if (isFailure(asked)) return asked
+        const found = await history.resolve(document, commit, patience)
+        if (isFailure(found)) return found
+        // A version that came since then.
+        const isNew = found && found !== 'ambiguous' && found.seq >= latest!.shown.length + latest!.hidden
+        const again = isNew ? await versions(document, 0) : undefined
+        if (isFailure(again)) return again
+        const { shown, hidden } = latest!
+        if (hidden === 0) return found
         // The hidden versions must not make a shortened id ambiguous.
         const [own, another] = shown.filter((version) => version.commit.startsWith(commit.toLowerCase()))
         if (own) return another ? 'ambiguous' : own

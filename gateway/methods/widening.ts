@@ -15,19 +15,15 @@ export interface AccessBefore {
 
 /** The access that the writer has before the write; all of it on a document that it creates. */
 export function accessTo(context: Context, facts: Facts, { modes }: Decision): AccessBefore | Problem {
-  if (facts.kind === 'endpoint' || !facts.document) return { mayRead: true, modes: ['Read', 'Write', 'Append', 'Control'] }
+  if (facts.kind === 'endpoint' || !facts.document)
+    return { mayRead: true, modes: ['Read', 'Write', 'Append', 'Control'] }
   const decision = decideOn(context, facts, 'Read')
   if (isFailure(decision)) return decision
   return decision.allowed ? { mayRead: true, modes: [...modes, 'Read'] } : { mayRead: false, modes }
 }
 
 /** Undefined unless the next state would give the writer a mode that it may not give itself. */
-export function widening(
-  context: Context,
-  facts: Facts,
-  before: AccessBefore,
-  next: Graph,
-): Problem | undefined {
+export function widening(context: Context, facts: Facts, before: AccessBefore, next: Graph): Problem | undefined {
   if (facts.kind === 'endpoint' || !facts.document) return undefined
   const { iri, document } = facts
   const {

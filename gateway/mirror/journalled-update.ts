@@ -70,7 +70,10 @@ export async function updateAnnounced(
 
 /** Spec 4.1: the root document cannot be deleted, by an update neither. */
 export const rootKept = (base: string): Problem =>
-  problem('document.root', `The update would remove the root document <${base}>, which cannot be deleted. Leave it a triple.`)
+  problem(
+    'document.root',
+    `The update would remove the root document <${base}>, which cannot be deleted. Leave it a triple.`,
+  )
 
 export const removedRoot = (base: string, graphs: readonly GraphChange[]): undefined | Problem =>
   graphs.some(([graph, nTriples]) => graph === base && nTriples.trim() === '') ? rootKept(base) : undefined

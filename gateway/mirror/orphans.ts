@@ -12,7 +12,7 @@ export interface Orphans {
   readonly documents: readonly string[]
 }
 
-const NAMED = 1000
+const NAMED = 100
 /** Bytes of the names of all containers. */
 const MAX_NAMES = 1024 * 1024 * 1024
 

@@ -38,9 +38,14 @@ void t.test('property: a digest does not depend on the order of the triples, and
     }),
   )
   t.not(digestOf(['a'], KEY), digestOf(['a'], 'l'.repeat(43)), 'without the key nobody can tell what a tag is of')
-  const sumOf = (...lines: string[]): bigint => BigInt(`0x${Buffer.from(digestOf(lines, KEY), 'base64url').toString('hex')}`)
+  const sumOf = (...lines: string[]): bigint =>
+    BigInt(`0x${Buffer.from(digestOf(lines, KEY), 'base64url').toString('hex')}`)
   t.not(sumOf('a', 'b') - sumOf('a'), sumOf('b') - sumOf(), 'two tags do not tell what was added')
-  t.not(entityTag(digestOf(['a'], KEY), 'ttl'), entityTag(digestOf(['a'], KEY), 'nt'), 'each format has its own (spec 4.6)')
+  t.not(
+    entityTag(digestOf(['a'], KEY), 'ttl'),
+    entityTag(digestOf(['a'], KEY), 'nt'),
+    'each format has its own (spec 4.6)',
+  )
 })
 
 void t.test('RFC 9110 §5.6.7: HTTP-dates', async (t) => {

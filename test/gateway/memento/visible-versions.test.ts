@@ -2,7 +2,13 @@
 import fc from 'fast-check'
 import t from 'tap'
 import type { Version } from '../../../versioning/change.js'
-import { livesOf, nameOfList, stateIn, visibleHistory, type ReadHistory } from '../../../gateway/memento/visible-versions.js'
+import {
+  livesOf,
+  nameOfList,
+  stateIn,
+  visibleHistory,
+  type ReadHistory,
+} from '../../../gateway/memento/visible-versions.js'
 import { isFailure } from '../../../gateway/problem.js'
 
 const DOCUMENT = 'https://e/d/'
@@ -13,7 +19,17 @@ const versionsOf = (text: string): Version[] =>
   [...text].map((letter, seq) => {
     const commit = `abc${seq.toString(16).padStart(2, '0')}`.padEnd(40, '0')
     const blob = letter === letter.toUpperCase() ? undefined : `blob ${letter}`
-    return { seq, commit, position: seq, blob, time: seq, agent: undefined, method: undefined, added: undefined, removed: undefined }
+    return {
+      seq,
+      commit,
+      position: seq,
+      blob,
+      time: seq,
+      agent: undefined,
+      method: undefined,
+      added: undefined,
+      removed: undefined,
+    }
   })
 const lettersOf = (text: string, versions: readonly Version[]): string => versions.map(({ seq }) => text[seq]).join('')
 
@@ -48,7 +64,11 @@ void t.test('lives, and those that are shown', async (t) => {
     ['aXbX', ['aX', 'bX'], 'b', 'bX'],
   ]
   for (const [text, lives, open, shown] of rows) {
-    t.same(livesOf(versionsOf(text)).map((life) => lettersOf(text, life)), lives, text)
+    t.same(
+      livesOf(versionsOf(text)).map((life) => lettersOf(text, life)),
+      lives,
+      text,
+    )
     const { history, isSeenByEveryone } = visibleHistory(historyOf(text), opened(open))
     const found = await history.versions(DOCUMENT, 0)
     if (isFailure(found)) return t.fail(found.detail)
@@ -68,15 +88,21 @@ void t.test('a shortened id is looked up among the versions that are shown', asy
   t.equal(await visibleHistory(historyOf(text), opened('a')).history.resolve(DOCUMENT, 'abc', 0), 'ambiguous')
 })
 
-void t.test('property: lives are all versions in order, and each but the last ends with its only deletion', async () => {
-  const texts = fc.array(fc.constantFrom('a', 'X')).map((letters) => letters.join(''))
-  fc.assert(
-    fc.property(texts, (text) => {
-      const lives = livesOf(versionsOf(text)).map((life) => lettersOf(text, life))
-      return lives.join('') === text && lives.every((life, i) => /^a*X$/.test(life) || (i === lives.length - 1 && /^a+$/.test(life)))
-    }),
-  )
-})
+void t.test(
+  'property: lives are all versions in order, and each but the last ends with its only deletion',
+  async () => {
+    const texts = fc.array(fc.constantFrom('a', 'X')).map((letters) => letters.join(''))
+    fc.assert(
+      fc.property(texts, (text) => {
+        const lives = livesOf(versionsOf(text)).map((life) => lettersOf(text, life))
+        return (
+          lives.join('') === text &&
+          lives.every((life, i) => /^a*X$/.test(life) || (i === lives.length - 1 && /^a+$/.test(life)))
+        )
+      }),
+    )
+  },
+)
 
 void t.test('the name of a list tells apart what is shown', async (t) => {
   const all = versionsOf('aXbXc')
@@ -88,7 +114,12 @@ void t.test('the name of a list tells apart what is shown', async (t) => {
 void t.test('the facts of a version', async (t) => {
   const type = '<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>'
   const owner = '<http://www.w3.org/ns/auth/acl#owner>'
-  const lines = [`<${DOCUMENT}> ${type} <urn:T> .`, `<${DOCUMENT}> ${owner} <urn:me> .`, `<urn:x> ${owner} <${DOCUMENT}> .`, 'junk']
+  const lines = [
+    `<${DOCUMENT}> ${type} <urn:T> .`,
+    `<${DOCUMENT}> ${owner} <urn:me> .`,
+    `<urn:x> ${owner} <${DOCUMENT}> .`,
+    'junk',
+  ]
   t.same(stateIn(DOCUMENT, BASE, lines.join('\n')), {
     iri: DOCUMENT,
     types: ['urn:T', 'https://www.w3.org/ns/ldt/document-hierarchy#Item'],

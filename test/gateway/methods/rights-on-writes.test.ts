@@ -12,8 +12,12 @@ const PREFIXES = `@prefix acl: <http://www.w3.org/ns/auth/acl#> . @prefix dh: <h
 const OWNER = 'http://www.w3.org/ns/auth/acl#owner'
 const TYPE = 'http://www.w3.org/1999/02/22-rdf-syntax-ns#type'
 const rdf = (body = ''): Send & { fields: Record<string, string> } => ttl(PREFIXES + body)
-const patch = (body: string): Send & { fields: Record<string, string> } => update(`PREFIX ex: <http://example.org/> ${body}`)
-const withFields = (send: Send, fields: Record<string, string>): Send => ({ ...send, fields: { ...send.fields, ...fields } })
+const patch = (body: string): Send & { fields: Record<string, string> } =>
+  update(`PREFIX ex: <http://example.org/> ${body}`)
+const withFields = (send: Send, fields: Record<string, string>): Send => ({
+  ...send,
+  fields: { ...send.fields, ...fields },
+})
 
 interface Setting {
   readonly world: World
@@ -71,12 +75,14 @@ void forEachStore(t, 'rights on writes, versioned', async (t, makeStores, kind) 
   await rootsInHistory(setting)
 })
 
-const text = async (store: GraphStore, graph: string): Promise<string> => ((await store.read(graph)) as string | undefined) ?? ''
+const text = async (store: GraphStore, graph: string): Promise<string> =>
+  ((await store.read(graph)) as string | undefined) ?? ''
 
 /** Attack: a document appears, changes hands or goes behind the gateway, which has cached it as it was. */
 async function decidedNow({ world, stores, row, make, grant }: Setting): Promise<void> {
   const stranger = world.as('stranger')
-  const foreign = (iri: string): string => `<${iri}> <${OWNER}> <http://other/#me> .\n<${iri}> <http://e/p> "theirs" .\n`
+  const foreign = (iri: string): string =>
+    `<${iri}> <${OWNER}> <http://other/#me> .\n<${iri}> <http://e/p> "theirs" .\n`
   for (const [method, send] of [
     ['PUT', rdf('<> ex:p "mine" .')],
     ['POST', rdf('<> ex:p "mine" .')],
@@ -87,7 +93,8 @@ async function decidedNow({ world, stores, row, make, grant }: Setting): Promise
       const container = await make('<> a dh:Container .')
       await grant('acl:Write', `acl:accessTo <${world.origin}${container}>`)
       const iri = `${world.origin}${container}x/`
-      if (method !== 'PUT') t.equal((await stranger('PUT', `${container}x/`, rdf())).status, 201, 'the stranger owns it')
+      if (method !== 'PUT')
+        t.equal((await stranger('PUT', `${container}x/`, rdf())).status, 201, 'the stranger owns it')
       t.equal((await stranger('GET', `${container}x/`)).status, method === 'PUT' ? 403 : 200, 'cached')
       t.equal(await stores.endUser.replace(iri, foreign(iri)), undefined)
       t.equal((await stranger(method, `${container}x/`, send)).status, 403)
@@ -185,7 +192,10 @@ async function withoutRead({ world, row, make, grant }: Setting): Promise<void> 
       const [path, tag] = await target()
       const answer = await world.as('stranger')(method, path, send(tag))
       t.equal(answer.status, status)
-      t.same([answer.fields.etag, answer.fields['last-modified'], answer.fields.location], [undefined, undefined, undefined])
+      t.same(
+        [answer.fields.etag, answer.fields['last-modified'], answer.fields.location],
+        [undefined, undefined, undefined],
+      )
     })
   }
   await row('with Read: the tag and the date, and conditions on both', async (t) => {
@@ -205,7 +215,9 @@ async function cascades(setting: Setting): Promise<void> {
   const owner = world.as('owner')
   const tree = () => treeOf(setting)
   const left = async (paths: readonly string[]): Promise<number> =>
-    (await Promise.all(paths.map((path) => stores.endUser.read(world.origin + path)))).filter((one) => one !== undefined).length
+    (await Promise.all(paths.map((path) => stores.endUser.read(world.origin + path)))).filter(
+      (one) => one !== undefined,
+    ).length
   const CASCADE = '?cascade'
   // prettier-ignore
   const rows: [name: string, who: string, method: string, query: string, fields: Record<string, string>, status: number, left: number][] = [
@@ -249,11 +261,14 @@ async function cascades(setting: Setting): Promise<void> {
     t.equal((await world.as('stranger')('DELETE', `${paths[0]}?cascade`)).status, 204)
     t.equal(await left(paths), 0)
   })
-  await row('DELETE with ?cascade: a document of the owner or the secretary below: 405, and nothing is deleted', async (t) => {
-    t.equal((await owner('DELETE', '/admin/acl/agents/?cascade')).status, 405)
-    t.equal((await owner('DELETE', '/admin/acl/?cascade')).status, 405)
-    t.equal((await owner('GET', '/admin/acl/groups/owners/')).status, 200)
-  })
+  await row(
+    'DELETE with ?cascade: a document of the owner or the secretary below: 405, and nothing is deleted',
+    async (t) => {
+      t.equal((await owner('DELETE', '/admin/acl/agents/?cascade')).status, 405)
+      t.equal((await owner('DELETE', '/admin/acl/?cascade')).status, 405)
+      t.equal((await owner('GET', '/admin/acl/groups/owners/')).status, 200)
+    },
+  )
   await row('DELETE with ?cascade: a neighbour with a name that begins alike stays', async (t) => {
     const [path] = await tree()
     const neighbour = await make('', `${path!.slice(0, -1)}-beside/`)
@@ -262,7 +277,10 @@ async function cascades(setting: Setting): Promise<void> {
   })
   await row('DELETE with ?cascade: more documents than one request deletes: 413, and nothing is deleted', async (t) => {
     const path = await make('<> a dh:Container .')
-    const graphs = Array.from({ length: 1000 }, (_, i) => `GRAPH <${world.origin}${path}x${i}/> { <#a> <http://e/p> 1 }`)
+    const graphs = Array.from(
+      { length: 1000 },
+      (_, i) => `GRAPH <${world.origin}${path}x${i}/> { <#a> <http://e/p> 1 }`,
+    )
     const base = `BASE <${world.origin}/>`
     t.equal(await stores.endUser.update(`${base} INSERT DATA { ${graphs.join('\n')} }`), undefined)
     const refused = await owner('DELETE', `${path}?cascade`)
@@ -295,7 +313,12 @@ async function cascades(setting: Setting): Promise<void> {
 async function treeOf({ world, make }: Pick<Setting, 'world' | 'make'>): Promise<string[]> {
   const path = world.freshPath()
   await make('<> a dh:Container .', path)
-  return [path, await make('', `${path}item/`), await make('<> a dh:Container .', `${path}sub/`), await make('', `${path}sub/item/`)]
+  return [
+    path,
+    await make('', `${path}item/`),
+    await make('<> a dh:Container .', `${path}sub/`),
+    await make('', `${path}sub/item/`),
+  ]
 }
 
 const refusedUpdates = (root: string): string[] => [
@@ -359,7 +382,10 @@ async function roots({ world, stores, row, kind }: Setting): Promise<void> {
     t.equal((await owner('GET', '/admin/')).status, 200)
   })
   await row('a root that was removed behind the gateway: PUT heals it, for agents with Control', async (t) => {
-    for (const [path, store] of [['/', stores.endUser], ['/admin/', stores.admin]] as const) {
+    for (const [path, store] of [
+      ['/', stores.endUser],
+      ['/admin/', stores.admin],
+    ] as const) {
       t.equal((await owner('GET', path)).status, 200, 'cached')
       t.equal(await store.remove(world.origin + path), undefined)
       for (const who of ['writer', 'reader', 'stranger', 'anonymous']) {
@@ -379,7 +405,10 @@ async function rootsInHistory({ world, row, kind }: Setting): Promise<void> {
       const isRefused = kind === 'embedded' || !hiddenUpdates(world.base).includes(body)
       t.equal((await owner('POST', '/sparql', update(body))).status, isRefused ? 400 : 200)
       t.equal((await owner('GET', '/')).status, 200)
-      t.ok((await versionsOf(world, '/')).every(({ uri }) => uri !== undefined), 'no version deleted it')
+      t.ok(
+        (await versionsOf(world, '/')).every(({ uri }) => uri !== undefined),
+        'no version deleted it',
+      )
       t.equal((await owner('PUT', world.freshPath(), rdf())).status, 201)
     })
   }
@@ -401,10 +430,13 @@ async function cascadesInHistory(setting: Setting): Promise<void> {
     const commits = new Set<string>()
     for (const path of paths) {
       const versions = await versionsOf(world, path)
-      t.same(versions.map(({ method, uri, agent }) => [method, uri === undefined, agent]), [
-        ['PUT', false, world.ownerWebId],
-        ['DELETE', true, world.ownerWebId],
-      ])
+      t.same(
+        versions.map(({ method, uri, agent }) => [method, uri === undefined, agent]),
+        [
+          ['PUT', false, world.ownerWebId],
+          ['DELETE', true, world.ownerWebId],
+        ],
+      )
       commits.add(versions[1]!.version)
     }
     t.equal(commits.size, paths.length)
@@ -448,9 +480,14 @@ async function lives(setting: Setting): Promise<void> {
     })
   }
   await row('history before a deletion: the time map, the time gate and the links begin anew', async (t) => {
-    t.same((await versionsOf(world, document, 'stranger')).map(({ version }) => version), [own!.version])
+    t.same(
+      (await versionsOf(world, document, 'stranger')).map(({ version }) => version),
+      [own!.version],
+    )
     t.equal((await versionsOf(world, document, 'reader')).length, 3)
-    const gate = await stranger('GET', `${document}?timegate`, { fields: { 'Accept-Datetime': new Date(old!.time).toUTCString() } })
+    const gate = await stranger('GET', `${document}?timegate`, {
+      fields: { 'Accept-Datetime': new Date(old!.time).toUTCString() },
+    })
     t.equal(gate.fields.location, `${iri}?version=${own!.version}`)
     t.notMatch(String(gate.fields.link), old!.version)
     const maps = await Promise.all(['stranger', 'reader'].map((who) => world.as(who)('GET', `${document}?timemap`)))
@@ -459,7 +496,10 @@ async function lives(setting: Setting): Promise<void> {
   })
   await row('history before a deletion: who may not read it restores no version of it', async (t) => {
     const { lines } = await secretLines(world, document, old!.version)
-    const send = { fields: { 'Content-Type': 'application/n-triples', 'Content-Location': `${iri}?version=${old!.version}` }, body: lines }
+    const send = {
+      fields: { 'Content-Type': 'application/n-triples', 'Content-Location': `${iri}?version=${old!.version}` },
+      body: lines,
+    }
     t.equal((await stranger('PUT', document, send)).status, 200)
     t.equal((await versionsOf(world, document)).at(-1)!.restores, undefined, 'an ordinary PUT')
     t.equal((await owner('PUT', document, send)).status, 200)
@@ -469,22 +509,31 @@ async function lives(setting: Setting): Promise<void> {
     await grant('acl:Read', `acl:accessTo <${iri}>`)
     t.equal((await stranger('GET', `${document}?version=${old!.version}`)).status, 200)
   })
-  await row('history before a deletion: a document that is public now, and was not: no shared cache stores its history', async (t) => {
-    const open = `${path}open/`
-    await make('<> ex:p "secret" .', open)
-    await owner('DELETE', open)
-    await make('<> a ex:Public .', open)
-    await grant('acl:Read', 'acl:accessToClass <http://example.org/Public>', 'acl:agentClass <http://xmlns.com/foaf/0.1/Agent>')
-    const [first] = await versionsOf(world, open)
-    t.equal((await versionsOf(world, open, 'anonymous')).length, 1)
-    t.equal((await world.as('anonymous')('GET', `${open}?version=${first!.version}`)).status, 404)
-    for (const who of ['anonymous', 'owner']) {
-      t.match((await world.as(who)('GET', `${open}?timemap`)).fields['cache-control'], /^private/, who)
-    }
-  })
+  await row(
+    'history before a deletion: a document that is public now, and was not: no shared cache stores its history',
+    async (t) => {
+      const open = `${path}open/`
+      await make('<> ex:p "secret" .', open)
+      await owner('DELETE', open)
+      await make('<> a ex:Public .', open)
+      await grant(
+        'acl:Read',
+        'acl:accessToClass <http://example.org/Public>',
+        'acl:agentClass <http://xmlns.com/foaf/0.1/Agent>',
+      )
+      const [first] = await versionsOf(world, open)
+      t.equal((await versionsOf(world, open, 'anonymous')).length, 1)
+      t.equal((await world.as('anonymous')('GET', `${open}?version=${first!.version}`)).status, 404)
+      for (const who of ['anonymous', 'owner']) {
+        t.match((await world.as(who)('GET', `${open}?timemap`)).fields['cache-control'], /^private/, who)
+      }
+    },
+  )
 }
 
 async function secretLines(world: World, path: string, version: string): Promise<{ lines: string }> {
-  const answer = await world.as('owner')('GET', `${path}?version=${version}`, { fields: { Accept: 'application/n-triples' } })
+  const answer = await world.as('owner')('GET', `${path}?version=${version}`, {
+    fields: { Accept: 'application/n-triples' },
+  })
   return { lines: answer.text }
 }

@@ -65,7 +65,9 @@ void forEachStore(t, 'seeding', async (t, makeStores, kind) => {
   await row('a membership that was taken away does not come back', async (t) => {
     const { place, stores } = await begin(t)
     const group = `${place.base}admin/acl/groups/writers/`
-    const without = String(await stores.admin.read(group)).split('\n').filter((line) => !line.includes('member'))
+    const without = String(await stores.admin.read(group))
+      .split('\n')
+      .filter((line) => !line.includes('member'))
     await stores.admin.replace(group, without.join('\n'))
     await during(place, stores, () => undefined)
     t.notMatch(String(await stores.admin.read(group)), /foaf\/0\.1\/member/)
