@@ -20,9 +20,9 @@ import { tooLargeToWrite, writingOf } from './write.js'
 
 export const SUBTREE_METHODS = 'DELETE, OPTIONS'
 
-/** The most documents that one request deletes, and the most characters of their N-Triples: the journal gets them at once. */
+/** The most documents that one request deletes, and the most characters of their N-Triples: the journal counts them at once. */
 const MOST = 1000
-const MOST_CHARACTERS = 64 * 1024 * 1024
+const MOST_CHARACTERS = 16 * 1024 * 1024
 
 export async function deleteSubtree({
   context,

@@ -179,7 +179,10 @@ void forEachStore(t, 'changes behind the gateway', async (t, makeStores, kind) =
     t.match(ended.out, `without a container above: `)
     t.match(ended.out, `${world.origin}${parent}a/`)
     const { applications } = JSON.parse((await run('verify', '--json')).out) as { applications: unknown[] }
-    t.match((applications[0] as { orphans: { documents: string[] } }).orphans.documents.join(' '), `${world.origin}${parent}a/`)
+    t.match(
+      (applications[0] as { orphans: { documents: string[] } }).orphans.documents.join(' '),
+      `${world.origin}${parent}a/`,
+    )
     t.equal((await owner('PUT', parent, container)).status, 201)
     t.notMatch((await run('verify')).out, `${world.origin}${parent}a/`)
     t.equal((await owner('DELETE', `${parent}?cascade`)).status, 204)
