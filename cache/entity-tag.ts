@@ -1,16 +1,25 @@
 // In charge of entity-tags (RFC 9110 §8.8.3): making them from the content of a graph and a format, and comparing them.
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
+
+/** The sum of a set of lines: changed with the set, and never shown (see `digestOf`). */
+export interface LineSum {
+  add(line: string): void
+  remove(line: string): void
+  value(): string
+}
 
 /**
- * The digest of a set of canonical N-Triples lines (without line ends), independent of their order: the sum of the SHA-256
- * of each line, in eight lanes modulo 2^32. One pass; only the sum is in memory. `start`: the digest of other lines before.
+ * The sum of a set of canonical N-Triples lines (without line ends), independent of their order: of the SHA-256 of the key
+ * with each line, in eight lanes modulo 2^32. One pass; only the sum is in memory.
+ * @param key the secret of the dataspace; of any fixed length
+ * @param start the sum of other lines before
  */
-export function makeDigest(start?: string): { add(line: string): void; remove(line: string): void; value(): string } {
+export function makeLineSum(key: string, start?: string): LineSum {
   const sum = new Uint32Array(8)
   if (start !== undefined) new Uint8Array(sum.buffer).set(Buffer.from(start, 'base64url'))
   const count = (line: string, sign: 1 | -1): void => {
-    const hash = createHash('sha256').update(line).digest()
-    for (let lane = 0; lane < 8; lane++) sum[lane] = sum[lane]! + sign * hash.readUInt32LE(lane * 4)
+    const hashed = hash('sha256', key + line, 'buffer')
+    for (let lane = 0; lane < 8; lane++) sum[lane] = sum[lane]! + sign * hashed.readUInt32LE(lane * 4)
   }
   return {
     add: (line) => count(line, 1),
@@ -19,22 +28,29 @@ export function makeDigest(start?: string): { add(line: string): void; remove(li
   }
 }
 
-export function digestOf(lines: Iterable<string>): string {
-  const digest = makeDigest()
-  for (const line of lines) digest.add(line)
-  return digest.value()
+export function sumOf(lines: Iterable<string>, key: string): string {
+  const sum = makeLineSum(key)
+  for (const line of lines) sum.add(line)
+  return sum.value()
 }
 
-/** The digest of a set after a change of some lines. */
-export function changedDigest(
-  digest: string,
+/** The sum of a set after a change of some lines. */
+export function changedSum(
+  sum: string,
   { added, removed }: { readonly added: readonly string[]; readonly removed: readonly string[] },
+  key: string,
 ): string {
-  const next = makeDigest(digest)
+  const next = makeLineSum(key, sum)
   for (const line of removed) next.remove(line)
   for (const line of added) next.add(line)
   return next.value()
 }
+
+/**
+ * The digest of a set with this sum: its SHA-256 with the key. Without the key nobody can tell from digests which lines they are
+ * of, what was added between two of them, nor find other lines with the same digest.
+ */
+export const digestOf = (sum: string, key: string): string => hash('sha256', key + sum, 'base64url')
 
 /** The strong entity-tag of a state in a format: each format has its own (spec 4.6). */
 export const entityTag = (digest: string, formatCode: string): string => `"${digest}.${formatCode}"`

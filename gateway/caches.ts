@@ -1,5 +1,6 @@
 // In charge of the caches that belong to no application: functions of a text or of Git's id of a content. Bounded by bytes.
 import { LRUCache } from 'lru-cache'
+import type { DocumentState } from './documents/facts.js'
 import type { Converted } from './evaluation/reading.js'
 import type { Format } from './http/media-type.js'
 import type { QueryAnalysis, UpdateAnalysis } from './sparql/analysis.js'
@@ -9,6 +10,8 @@ export interface GatewayCaches {
   readonly mementos: ByteCache<Buffer>
   /** Differences between versions, by their URI and the accepted formats; long TimeMaps, by URI and entity-tag. */
   readonly histories: ByteCache<Converted>
+  /** What rights on a version rest on, by Git's id of the content and the document. */
+  readonly rights: ByteCache<DocumentState>
   /** The RDF format that an Accept field prefers. */
   readonly formats: ByteCache<Format>
   /** Analysed queries and updates, by text, base and dataset. */
@@ -29,9 +32,13 @@ export function makeGatewayCaches(maxBytes: number): GatewayCaches {
   return {
     histories: byteCache<Converted>(maxBytes / 8, ({ bytes }) => 128 + bytes.length),
     mementos: byteCache<Buffer>((3 * maxBytes) / 8, ({ length }) => 128 + length),
+    rights: byteCache<DocumentState>(
+      Math.min(maxBytes / 8, 2 ** 20),
+      ({ types, owners }) => 256 + 2 * [...types, ...owners].join('').length,
+    ),
     formats: byteCache<Format>(Math.min(maxBytes / 8, 2 ** 20), () => 64),
-    queries: byteCache<QueryAnalysis>((3 * maxBytes) / 16, sizeOfAnalysis),
-    updates: byteCache<UpdateAnalysis>((3 * maxBytes) / 16, sizeOfAnalysis),
+    queries: byteCache<QueryAnalysis>(maxBytes / 8, sizeOfAnalysis),
+    updates: byteCache<UpdateAnalysis>(maxBytes / 8, sizeOfAnalysis),
   }
 }
 

@@ -51,6 +51,8 @@ export interface ApplicationCache {
   readonly facts: StoredGraphs<DocumentFacts, Problem>
   readonly results: StoredResults
   readonly ownGraphs: OwnGraphs
+  /** The secret of the entity-tags (cache/entity-tag.ts). */
+  readonly tagKey: string
 }
 
 export interface Dataspace {

@@ -12,6 +12,7 @@ import type { Member } from './gateway.js'
 import type { Response } from './http/exchange.js'
 import type { Target } from './http/target.js'
 import { answerHistory, type HistoryTarget } from './memento/history.js'
+import { deleteSubtree, SUBTREE_METHODS } from './methods/cascade.js'
 import { read } from './methods/read.js'
 import { readLarge } from './methods/read-large.js'
 import { write } from './methods/write.js'
@@ -34,6 +35,7 @@ const history: Route<HistoryTarget> = { methods: READ_METHODS, needs: reads, dec
 // prettier-ignore
 const KINDS: { readonly [Kind in Exclude<Target['kind'], 'endpoint'>]: Route<Of<Kind>> } = {
   document: { methods: DOCUMENT_METHODS, allow: (target) => allowedOn(target, target.document), accepts: DOCUMENT_ACCEPTS, needs: byMethod, answer: answerDocument },
+  subtree:  { methods: SUBTREE_METHODS, needs: byMethod, answer: deleteSubtree },
   version:  history,
   diff:     history,
   timemap:  history,

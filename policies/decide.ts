@@ -29,7 +29,7 @@ export interface Question {
   readonly agent: string | undefined
   readonly required: Mode
   readonly target:
-    | (JudgedDocument & { readonly kind: 'document'; readonly parent?: JudgedDocument })
+    | (JudgedDocument & { readonly kind: 'document'; readonly parent?: JudgedDocument; readonly isRoot?: boolean })
     | { readonly kind: 'endpoint'; readonly iri: string }
   /** True for PUT, which creates a document that does not exist; `target.parent` is given then. */
   readonly creates: boolean
@@ -83,7 +83,7 @@ export function decide(index: AuthorizationIndex, question: Question): Decision 
     return judge(index, question, { on: target.iri, owners: [], targets: [{ kind: 'accessTo', iri: target.iri }] })
   }
   if (target.exists) return judgeDocument(index, question, target)
-  if (creates) return judgeCreation(index, question, target.parent)
+  if (creates) return target.isRoot ? judgeRoot(index, question, target) : judgeCreation(index, question, target.parent)
   const decision = judgeDocument(index, question, target)
   // Design 3: 404 for agents whose rights would cover an item or a container there; 403 for all others.
   return decision.allowed ? { ...decision, allowed: false, reason: 'absent', absent: true } : decision
@@ -102,6 +102,16 @@ function judgeCreation(index: AuthorizationIndex, question: Question, parent: Ju
   return isContainer ? decision : { ...decision, allowed: false, reason: 'parent-no-container' }
 }
 
+/** The root has no parent: one that was removed behind the gateway is made again by those who have Control on it. */
+function judgeRoot(index: AuthorizationIndex, question: Question, root: JudgedDocument): Decision {
+  const decision = judgeDocument(
+    index,
+    { ...question, required: 'Control' },
+    { ...root, exists: true, types: [ROOT], owners: [] },
+  )
+  return { ...decision, required: question.required }
+}
+
 const noParent = (on: string): Decision => ({
   allowed: false,
   reason: 'parent-missing',
@@ -112,6 +122,15 @@ const noParent = (on: string): Decision => ({
   considered: () => ({ authorizations: [], total: 0 }),
   absent: false,
 })
+
+/**
+ * The mode that new types of a document would give the agent that writes them, and that it may not give itself (design 3).
+ * With Control that is none; with Read it is Control; without Read each that it did not have.
+ */
+export function widenedMode(before: readonly Mode[], after: readonly Mode[]): Mode | undefined {
+  if (before.includes('Control')) return undefined
+  return after.find((mode) => !before.includes(mode) && (mode === 'Control' || !before.includes('Read')))
+}
 
 function judgeDocument(index: AuthorizationIndex, question: Question, document: JudgedDocument): Decision {
   const targets = targetsOf(index, question.application, document)

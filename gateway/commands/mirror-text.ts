@@ -19,13 +19,20 @@ export const mismatchText = ({ document, difference, detail }: Extract<MirrorEve
 
 /** @param swept true if the differences have been committed */
 export function outcomeText(base: string, outcome: MirrorOutcome, swept: boolean): string {
-  const { differences, imported, behind } = outcome
+  const { differences, imported, behind, orphans } = outcome
   const counts = MISMATCHES.flatMap((name) => (differences[name] ? [`${number(differences[name])} ${name}`] : []))
   const parts = [
     ...(imported ? [`${documents(imported)} imported as one commit`] : []),
     ...(counts.length > 0 ? [`${swept ? 'found' : 'different'}: ${counts.join(', ')}`] : []),
   ]
   const nothing = swept ? 'nothing to commit' : 'equal'
+  const alone = orphans === undefined ? '' : `; ${orphansText(orphans)}`
   const late = behind === undefined ? '' : `\nThe repository is behind the journal: ${behind}`
-  return `${base}: ${documents(outcome.documents)}; ${parts.join('; ') || nothing}.${late}\n`
+  return `${base}: ${documents(outcome.documents)}; ${parts.join('; ') || nothing}${alone}.${late}\n`
 }
+
+/** How many it names. */
+const NAMED = 3
+
+const orphansText = ({ count, documents: [...named] }: NonNullable<MirrorOutcome['orphans']>): string =>
+  `${documents(count)} without a container above: ${named.slice(0, NAMED).join(', ')}${count > NAMED ? ' …' : ''}`

@@ -1,6 +1,6 @@
 // In charge of the next state of a document that a POST or a PATCH changes in part (spec 2.1): only the lines that change are
 // parsed, sorted and hashed, so that a write to a large document costs what it changes and a copy of the text. Pure.
-import { changedDigest } from '../../cache/entity-tag.js'
+import { changedSum } from '../../cache/entity-tag.js'
 import { documentDifference } from '../../versioning/memento/difference.js'
 import { graphOf, nTriplesLine, nTriplesOf, type Quad } from '../rdf/graph.js'
 import { readCanonical } from '../rdf/read.js'
@@ -24,11 +24,13 @@ export interface Change extends Pick<Write, 'document' | 'base' | 'now' | 'uuid'
   /** Lines of the current state. */
   readonly removed: readonly string[]
   readonly added: readonly Quad[]
+  /** The secret of the entity-tags (cache/entity-tag.ts). */
+  readonly tagKey: string
 }
 
 /** For an existing document; it keeps its kind where that is not changed. A PATCH may leave nothing, or change nothing. */
 export function changedDocument(change: Change): Document | 'absent' | 'unchanged' {
-  const { method, document, base, current, removed, now, uuid } = change
+  const { method, document, base, current, removed, now, uuid, tagKey } = change
   const named = (triples: readonly Quad[]): Quad[] => skolemised(triples, document, uuid)
   const isOld = hasBlankNodes(current.nTriples)
   // The labels of a PATCH are those of the current state.
@@ -44,7 +46,7 @@ export function changedDocument(change: Change): Document | 'absent' | 'unchange
   ].map(nTriplesLine)
   const nTriples = changedLines(given, managedLines(given, document), managed)
   const difference = documentDifference(current.nTriples, nTriples)
-  return documentOfText(document, base, { nTriples, digest: changedDigest(current.digest, difference) })
+  return documentOfText(document, base, { nTriples, sum: changedSum(current.sum, difference, tagKey) }, tagKey)
 }
 
 /** Blank nodes in the current state, which others have stored, become IRIs in a write too. */

@@ -1,6 +1,6 @@
 // In charge of a document as its store has it: its content, the facts that access and preconditions rest on, and the
 // representations made from it. The store's answers are cached (cache/stored-graphs.ts).
-import { digestOf, entityTag } from '../../cache/entity-tag.js'
+import { digestOf, entityTag, sumOf } from '../../cache/entity-tag.js'
 import {
   makeStoredGraphs,
   type Stored,
@@ -26,8 +26,10 @@ import { writeGraph } from '../rdf/write.js'
 export interface Document extends DocumentFacts {
   /** Canonical N-Triples. */
   readonly nTriples: string
-  /** The same for the same triples, on every instance (design 3). */
+  /** The same for the same triples, on every instance with the same key (design 3). Computed when it is first asked for. */
   readonly digest: string
+  /** Of its lines (cache/entity-tag.ts): never shown. */
+  readonly sum: string
   /** The triples. The second call parses the text again: the triples take far more memory than their text. */
   graph(): Graph
   /** By the code of the format; each is made when it is first asked for, and shared while it is made. */
@@ -66,25 +68,37 @@ export interface HasDocuments {
   readonly cache: { readonly documents: Documents }
 }
 
+export interface HasTags {
+  /** The secret of the entity-tags (cache/entity-tag.ts). */
+  readonly cache: HasDocuments['cache'] & { readonly tagKey: string }
+}
+
 export interface HasFacts {
   readonly cache: HasDocuments['cache'] & { readonly facts: StoredGraphs<DocumentFacts, Problem> }
 }
 
-export function documentOf(iri: string, base: string, graph: Graph): Document {
-  const content = { nTriples: nTriplesOf(graph), digest: digestOf(graph.lines) }
-  return documentWith(factsOf(iri, base, graph), content, graph)
-}
+/** @param tagKey the secret of the entity-tags (cache/entity-tag.ts) */
+export const documentOf = (iri: string, base: string, graph: Graph, tagKey: string): Document =>
+  documentWith(factsOf(iri, base, graph), { nTriples: nTriplesOf(graph) }, tagKey, graph)
 
 function documentWith(
   facts: DocumentFacts,
-  { nTriples, digest }: Pick<Document, 'nTriples' | 'digest'>,
+  { nTriples, sum: known }: Content,
+  tagKey: string,
   graph?: Graph,
 ): Document {
   let parsed = graph
+  let sum = known
+  let digest: string | undefined
   return {
     ...facts,
     nTriples,
-    digest,
+    get sum() {
+      return (sum ??= sumOf(parsed?.lines ?? nTriples.split('\n').slice(0, -1), tagKey))
+    },
+    get digest() {
+      return (digest ??= digestOf(this.sum, tagKey))
+    },
     graph() {
       const triples = parsed ?? graphOf(readCanonical(nTriples))
       parsed = undefined
@@ -94,14 +108,16 @@ function documentWith(
   }
 }
 
+/** Canonical N-Triples, and the sum of their lines where it is known. */
+interface Content {
+  readonly nTriples: string
+  readonly sum?: string
+}
+
 /** A document of canonical N-Triples. Only the facts are parsed. */
-export function documentOfText(
-  iri: string,
-  base: string,
-  content: Pick<Document, 'nTriples' | 'digest'>,
-): Document {
+export function documentOfText(iri: string, base: string, content: Content, tagKey: string): Document {
   const lines = FACTS.flatMap((property) => linesBeginning(content.nTriples, `<${iri}> <${property}> `))
-  return documentWith(factsOf(iri, base, graphOf(readCanonical(lines.join('\n')))), content)
+  return documentWith(factsOf(iri, base, graphOf(readCanonical(lines.join('\n')))), content, tagKey)
 }
 
 /**
@@ -119,8 +135,12 @@ const LARGE_BYTES = 4096
 export const makeDocuments = (
   store: GraphStore,
   base: string,
-  settings: Pick<StoredGraphsSettings<Document, Problem>, 'maxBytes' | 'maxAge' | 'staleIfError' | 'versions' | 'now'> & {
+  settings: Pick<
+    StoredGraphsSettings<Document, Problem>,
+    'maxBytes' | 'maxAge' | 'staleIfError' | 'versions' | 'now'
+  > & {
     readonly canonical: Reading['canonical']
+    readonly tagKey: string
   },
 ): Documents =>
   makeStoredGraphs<Document | LargeDocument, Problem>({
@@ -137,12 +157,16 @@ export const makeDocuments = (
       if (nTriples === undefined || isFailure(nTriples)) return nTriples
       if (nTriples.length > QUICKLY_READ) {
         // All who wait for it share the answer of the store.
-        const content = await settings.canonical(iri, nTriples)
-        return isFailure(content) ? content : content.nTriples ? documentOfText(iri, base, content) : undefined
+        const content = await settings.canonical(iri, nTriples, settings.tagKey)
+        return isFailure(content)
+          ? content
+          : content.nTriples
+            ? documentOfText(iri, base, content, settings.tagKey)
+            : undefined
       }
       const triples = readStored(nTriples)
       if (isFailure(triples)) return triples
-      return triples.length === 0 ? undefined : documentOf(iri, base, graphOf(triples))
+      return triples.length === 0 ? undefined : documentOf(iri, base, graphOf(triples), settings.tagKey)
     },
   })
 
@@ -157,14 +181,17 @@ export function readDocument(
 }
 
 /** The facts: those of the cached document, those that are cached themselves, else the store is asked for them alone. */
-export function readFacts(
-  { cache }: HasFacts,
-  iri: string,
-  trace: Trace,
-): Awaitable<Stored<DocumentFacts> | Problem> {
+export function readFacts({ cache }: HasFacts, iri: string, trace: Trace): Awaitable<Stored<DocumentFacts> | Problem> {
   const found = cache.documents.cached(iri) ?? cache.facts.get(iri)
   return found instanceof Promise ? trace.store(found) : found
 }
+
+/** The facts as the store has them now. */
+export const readFactsNow = (
+  { cache }: HasFacts,
+  iri: string,
+  trace: Trace,
+): Promise<Stored<DocumentFacts> | Problem> => trace.store(cache.facts.fetch(iri))
 
 /**
  * What the document says of agents as a profile: all that is read of it for a client who is not identified yet, whoever may
@@ -175,7 +202,8 @@ export async function readProfile(
   iri: string,
 ): Promise<readonly Quad[] | undefined | Problem> {
   const asked = await store.excerpt(iri, 'profile')
-  const cached = isFailure(asked) && asked.failure !== 'store.too-large' ? cache.documents.cached(iri)?.value : undefined
+  const cached =
+    isFailure(asked) && asked.failure !== 'store.too-large' ? cache.documents.cached(iri)?.value : undefined
   const text = cached && isWhole(cached) ? excerptOf(cached.nTriples, iri, 'profile') : asked
   return text === undefined || isFailure(text) ? text : readStored(text)
 }

@@ -12,11 +12,15 @@ import type { GraphStore } from '../stores/store.js'
 import { isRoot, typesOf } from './hierarchy.js'
 import { lastModifiedOf } from './next-state.js'
 
-/** The facts of a document of any size: access rests on them. */
-export interface DocumentFacts {
+/** What rights on a document rest on, beside the rules. */
+export interface DocumentState {
   readonly iri: string
   readonly types: readonly string[]
   readonly owners: readonly string[]
+}
+
+/** The facts of a document of any size: access rests on them. */
+export interface DocumentFacts extends DocumentState {
   /** Milliseconds since the epoch. */
   readonly lastModified: number | undefined
   /** Decisions on this very state, by mode and agent. */

@@ -1,7 +1,7 @@
 // In charge of documents without mailboxes, as anonymous clients of the admin application see them: `foaf:mbox_sha1sum` in
 // place of `foaf:mbox` (design 3).
 import { createHash } from 'node:crypto'
-import { documentOf, type Document, type HasDocuments } from './document.js'
+import { documentOf, type Document, type HasTags } from './document.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { graphOf, iri, nTriplesLine, quad, text, type Quad } from '../rdf/graph.js'
 import { readStored } from '../rdf/read.js'
@@ -20,13 +20,13 @@ function hashed(triple: Quad): Quad {
 }
 
 /** The document itself where it has no mailbox. Made once for each state; decisions are those on the document. */
-export function withHashedMailboxes({ cache }: HasDocuments, document: Document, base: string): Document {
+export function withHashedMailboxes({ cache }: HasTags, document: Document, base: string): Document {
   if (document.hashed) return document.hashed
   document.hashed = document
   if (!document.nTriples.includes(`<${MAILBOX}>`)) return document
   const triples = document.graph().triples.map(hashed)
   const shown = {
-    ...documentOf(document.iri, base, graphOf(triples)),
+    ...documentOf(document.iri, base, graphOf(triples), cache.tagKey),
     decisions: document.decisions,
     original: document,
   }

@@ -3,7 +3,7 @@ import { about, agentDocuments, agentWebId, type DescribedDocument } from '../ag
 import { authorizationTriples, publicProfile } from '../agents/authorization-triples.js'
 import { mailboxHolder, mailboxLock } from '../agents/mailbox.js'
 import { isMailAddress } from '../configuration/setting-values.js'
-import { readDocument } from '../documents/document.js'
+import { readDocumentNow } from '../documents/document.js'
 import { underLocks } from '../documents/locks.js'
 import type { Dataspace, Gateway } from '../gateway.js'
 import { accountDocument, type AccountId, type Accounts } from '../identity/accounts.js'
@@ -93,7 +93,7 @@ async function makeIfAbsent(
   document: string,
   content: readonly Quad[],
 ): Promise<undefined | Problem> {
-  const found = await readDocument(writing.application, document, writing.trace)
+  const found = await readDocumentNow(writing.application, document, writing.trace)
   if (isFailure(found)) return found
   if (found.value) return undefined
   const made = await putDocument(writing, document, (current) => (current ? 'unchanged' : content))

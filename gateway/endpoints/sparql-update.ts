@@ -7,19 +7,21 @@ import type { Context } from '../request/context.js'
 import { hadNoEffect, hasNoLaterEffect } from '../mirror/write-failures.js'
 import type { GraphSet } from '../sparql/graph-sets.js'
 import { everyWrite, underLocks, type Lock } from '../documents/locks.js'
-import type { Problem } from '../problem.js'
+import { isFailure, type Problem } from '../problem.js'
 import { linkField, response } from '../request/respond.js'
 import type { UpdateAnalysis } from '../sparql/analysis.js'
+import { keepingRoots } from './root-guard.js'
 
 /** The most documents that an update locks one by one. */
 const MOST_LOCKS = 64
 
 export async function answerUpdate(
   context: Context,
-  { text, writeSet }: UpdateAnalysis,
+  update: UpdateAnalysis,
   decision: Decision,
 ): Promise<Response | Problem> {
   const { application, agent, gateway, trace, request } = context
+  const { writeSet } = update
   const sharers = sharersOf(application.store, gateway).map((member) => member.application)
   const written = writeSet === 'dataset' ? [] : writeSet.filter((graph) => sharers.some((one) => one.isDocument(graph)))
   // An update that may change any document, or too many, makes all other writes wait.
@@ -34,9 +36,11 @@ export async function answerUpdate(
     // Not aborted when the client leaves: the store may perform the update all the same.
     const own = parts.find(({ sharer }) => sharer === application)!
     const others = parts.filter((part) => part !== own)
-    const update = { text, documents: own.documents, agent: agent.webId, time: request.receivedAt }
+    const text = await keepingRoots(context, update, sharers)
+    if (isFailure(text)) return text
+    const announced = { text, documents: own.documents, agent: agent.webId, time: request.receivedAt }
     const asParts = others.map(({ sharer: { journalled }, documents }) => ({ journalled, documents }))
-    const failed = await trace.store(application.journalled.update(update, asParts))
+    const failed = await trace.store(application.journalled.update(announced, asParts))
     const isOver = !failed || hasNoLaterEffect(failed)
     if (!isOver && hadNoEffect(failed)) return failed
     await changed(context, writeSet, isOver ? undefined : gateway.now() + LATEST_WRITE_MS)

@@ -1,6 +1,6 @@
 // In charge of the reading thread: parses RDF and SPARQL that others sent, and writes large graphs, one job after the other.
 import { parentPort } from 'node:worker_threads'
-import { digestOf } from '../../cache/entity-tag.js'
+import { sumOf } from '../../cache/entity-tag.js'
 import type { Version } from '../../versioning/change.js'
 import type { Format } from '../http/media-type.js'
 import { isFailure, type Problem } from '../problem.js'
@@ -46,7 +46,7 @@ export type ReadingJob =
       readonly contexts: KnownContexts
     }
   | { readonly kind: 'write'; readonly nTriples: string; readonly format: Format }
-  | { readonly kind: 'canonical'; readonly nTriples: string }
+  | { readonly kind: 'canonical'; readonly nTriples: string; readonly tagKey: string }
   | {
       readonly kind: 'timeMap'
       readonly document: string
@@ -59,10 +59,10 @@ export type ReadingJob =
 export interface MissingContexts {
   readonly missing: readonly string[]
 }
-/** A document in canonical N-Triples, and its digest (cache/entity-tag.ts). */
+/** A document in canonical N-Triples, and the sum of its lines (cache/entity-tag.ts). */
 export interface Canonical {
   readonly nTriples: string
-  readonly digest: string
+  readonly sum: string
 }
 export interface Converted {
   readonly format: Format
@@ -71,14 +71,7 @@ export interface Converted {
 
 /** `read`: canonical N-Triples. `write`: bytes. */
 export type ReadingReply =
-  | string
-  | Uint8Array
-  | Canonical
-  | Converted
-  | MissingContexts
-  | QueryAnalysis
-  | UpdateAnalysis
-  | Problem
+  string | Uint8Array | Canonical | Converted | MissingContexts | QueryAnalysis | UpdateAnalysis | Problem
 
 function doJob(job: ReadingJob): ReadingReply | Promise<ReadingReply> {
   switch (job.kind) {
@@ -116,9 +109,9 @@ async function read(
   return isFailure(triples) ? triples : nTriplesOf(graphOf(triples))
 }
 
-function canonical({ nTriples }: ReadingJob & { kind: 'canonical' }): Canonical | Problem {
+function canonical({ nTriples, tagKey }: ReadingJob & { kind: 'canonical' }): Canonical | Problem {
   const lines = canonicalLines(nTriples)
-  return lines ? { nTriples: nTriplesOf({ lines }), digest: digestOf(lines) } : NOT_N_TRIPLES
+  return lines ? { nTriples: nTriplesOf({ lines }), sum: sumOf(lines, tagKey) } : NOT_N_TRIPLES
 }
 
 function write({ nTriples, format }: ReadingJob & { kind: 'write' }): Uint8Array | Problem {

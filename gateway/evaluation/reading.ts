@@ -38,8 +38,8 @@ export interface Reading {
   ): Promise<Converted | Problem>
   /** `writeGraph`; `nTriples` must be canonical. */
   writeRdf(asker: string, nTriples: string, format: Format): Promise<Uint8Array | Problem>
-  /** N-Triples that a store has answered, in canonical form; `store.failed` where it is malformed. */
-  canonical(asker: string, nTriples: string): Promise<Canonical | Problem>
+  /** N-Triples that a store has answered, in canonical form; `store.failed` where it is malformed. `tagKey`: the secret of the entity-tags. */
+  canonical(asker: string, nTriples: string, tagKey: string): Promise<Canonical | Problem>
   /** The TimeMap of a document as RDF. */
   writeTimeMap(
     asker: string,
@@ -91,7 +91,8 @@ export function openReading(options: ThreadsOptions = {}): Reading {
       withContexts(threads, asker, { kind: 'convert', content, formats }, loadContext) as Promise<Converted | Problem>,
     writeRdf: (asker, nTriples, format) =>
       threads.do(asker, { kind: 'write', nTriples, format }) as Promise<Uint8Array | Problem>,
-    canonical: (asker, nTriples) => threads.do(asker, { kind: 'canonical', nTriples }) as Promise<Canonical | Problem>,
+    canonical: (asker, nTriples, tagKey) =>
+      threads.do(asker, { kind: 'canonical', nTriples, tagKey }) as Promise<Canonical | Problem>,
     writeTimeMap: (asker, document, versions, format) =>
       threads.do(asker, { kind: 'timeMap', document, versions, format }) as Promise<Uint8Array | Problem>,
     writeDifference: (asker, compared, formats) =>

@@ -11,6 +11,8 @@ export interface Based {
 export type Target<Owner extends Based = Based> = Owner &
   (
     | { readonly kind: 'document'; readonly document: string }
+    /** The document with everything below it (`?cascade`). */
+    | { readonly kind: 'subtree'; readonly document: string }
     /** `version` in lower case, unchecked: only agents who may read the document learn that it is no commit id. */
     | { readonly kind: 'version'; readonly document: string; readonly version: string }
     /** The difference from the version `diff` to `version`. */
@@ -31,7 +33,7 @@ export function acceptOverride(requestTarget: string): string | undefined {
   return new URLSearchParams(requestTarget.slice(at).replaceAll('+', '%2B')).get('accept') ?? undefined
 }
 
-const HISTORY = ['version', 'timemap', 'timegate'] as const
+const PARTS = ['version', 'timemap', 'timegate', 'cascade'] as const
 
 /**
  * The target of a request.
@@ -86,8 +88,9 @@ function targetOf<Owner extends Based>(
       fields: [['Location', `${iri}/${rawQuery && `?${rawQuery}`}`]],
     })
   }
-  const [history, another] = HISTORY.filter((name) => query.has(name))
+  const [history, another] = PARTS.filter((name) => query.has(name))
   if (another) return problem('target.malformed', `Ask for one of ?${history} and ?${another}.`)
+  if (history === 'cascade') return subtreeOf(owner, iri, query)
   const diff = query.get('diff')
   if (history !== 'version') {
     if (diff === null) return { ...owner, kind: history ?? 'document', document: iri }
@@ -96,6 +99,18 @@ function targetOf<Owner extends Based>(
   const version = query.get(history)!.toLowerCase()
   if (diff === null) return { ...owner, kind: history, document: iri, version }
   return { ...owner, kind: 'diff', document: iri, version, diff: diff.toLowerCase() }
+}
+
+/** A value could be meant as `false`, and what is deleted is gone. */
+function subtreeOf<Owner extends Based>(
+  owner: Owner,
+  document: string,
+  query: URLSearchParams,
+): Target<Owner> | Problem {
+  if (query.has('diff') || !['', 'true'].includes(query.get('cascade')!)) {
+    return problem('target.malformed', '?cascade takes no value, and goes with nothing else.')
+  }
+  return { ...owner, kind: 'subtree', document }
 }
 
 const endpointAt = (relative: string, endpoints: readonly string[]): string | undefined =>
@@ -132,7 +147,7 @@ function normalisedPath(raw: string): string | Problem {
 function parseQuery(raw: string): URLSearchParams | Problem {
   // The split removed the first question mark: one at the start of `raw` is part of a name.
   const query = new URLSearchParams(`?${raw}`)
-  for (const name of ['uri', 'graph', 'default', 'diff', ...HISTORY]) {
+  for (const name of ['uri', 'graph', 'default', 'diff', ...PARTS]) {
     if (query.getAll(name).length > 1) return problem('target.malformed', `The query has ?${name} more than once.`)
   }
   return query

@@ -2,7 +2,6 @@
 // versions, waiting for pending commits, links, cache fields and refusals.
 import type { Setback, SetbackCode } from '../../versioning/failure.js'
 import type { Version } from '../../versioning/change.js'
-import type { History } from '../../versioning/history.js'
 import { historyLinks, mementosOf, type Memento } from '../../versioning/memento/time-map.js'
 import type { Field, Response } from '../http/exchange.js'
 import type { Context } from '../request/context.js'
@@ -10,11 +9,12 @@ import { negotiate, type Format } from '../http/media-type.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { notAcceptable } from '../request/conditions.js'
 import { linkField, problemResponse } from '../request/respond.js'
+import type { ReadHistory } from './visible-versions.js'
 
 /** A request for the history of a document, by an agent who may read it. */
 export interface HistoryRequest {
   readonly context: Context
-  readonly history: Pick<History, 'versions' | 'resolve' | 'content'>
+  readonly history: ReadHistory
   readonly document: string
   /** True where everyone may read the document now, and a shared cache may store what this agent gets. */
   readonly isPublic: boolean
@@ -26,7 +26,7 @@ export interface HistoryRequest {
 export const COMMITS_WAIT_MS = 3_000
 const RETRY_S = 5
 
-/** All versions, oldest first, deletions included; never empty. */
+/** All versions that the agent may see, oldest first, deletions included; never empty. */
 export async function versionsOf({
   history,
   document,

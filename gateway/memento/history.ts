@@ -1,10 +1,12 @@
 // In charge of requests for a document's history (spec 4.5, 9): the decision whether the agent may read it, and the response.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Decision } from '../../policies/decide.js'
+import type { Version } from '../../versioning/change.js'
+import type { Setback } from '../../versioning/failure.js'
 import { documentLinks, historyLinks, mementoLinks } from '../../versioning/memento/time-map.js'
-import { decideOn, type Facts } from '../request/access.js'
+import { decideOn, mayReadState, type Facts } from '../request/access.js'
 import { answerDifference } from './difference.js'
-import { factsOf } from '../documents/facts.js'
+import { factsOf, type DocumentState } from '../documents/facts.js'
 import { hashedNTriples } from '../documents/mailboxes.js'
 import type { Response } from '../http/exchange.js'
 import type { Member } from '../gateway.js'
@@ -29,6 +31,7 @@ import type { Decided } from '../request/route.js'
 import type { Target } from '../http/target.js'
 import { answerTimeGate } from './time-gate.js'
 import { answerTimeMap, LINK_FORMAT } from './time-map.js'
+import { stateIn, visibleHistory, type IsOpen, type ReadHistory } from './visible-versions.js'
 
 export type HistoryTarget = Extract<Target<Member>, { kind: 'version' | 'diff' | 'timemap' | 'timegate' }>
 
@@ -91,13 +94,47 @@ export async function historyRequestOf(
       : isAnonymous
         ? onState
         : decideOn({ ...context, agent: {} }, state, 'Read')
+  const isPublic = forEveryone !== undefined && !isFailure(forEveryone) && mayBeShared(forEveryone)
+  if (!onState.allowed) return { context, history: NO_HISTORY, document, isPublic, isHashed }
+  const { history: visible, isSeenByEveryone } = visibleHistory(history, opennessOf(context, history, document))
   return {
     context,
-    history: !onState.allowed ? NO_HISTORY : isHashed ? hashedHistory(history) : history,
+    history: isHashed ? hashedHistory(visible) : visible,
     document,
-    isPublic: forEveryone !== undefined && !isFailure(forEveryone) && mayBeShared(forEveryone),
+    // To be read when the versions are known.
+    get isPublic() {
+      return isPublic && isSeenByEveryone()
+    },
     isHashed,
   }
+}
+
+/** Whether the document could be read as it was in its last version before a deletion, by the rules that there are now. */
+const opennessOf =
+  (context: Context, history: ReadHistory, document: string): IsOpen =>
+  async (last) => {
+    const state = await rightsAt(context, history, document, last)
+    if (isFailure(state)) return state
+    return {
+      agent: mayReadState(context, context.agent.webId, state),
+      everyone: mayReadState(context, undefined, state),
+    }
+  }
+
+async function rightsAt(
+  { application: { base }, gateway: { caches } }: Context,
+  history: ReadHistory,
+  document: string,
+  last: Version,
+): Promise<DocumentState | Setback> {
+  const key = `${last.blob} ${document}`
+  const known = caches.rights.get(key)
+  if (known) return known
+  const content = await history.content(document, last)
+  if (isFailure(content)) return content
+  const state = stateIn(document, base, content ?? '')
+  caches.rights.set(key, state)
+  return state
 }
 
 const REFUSAL_MS = 25

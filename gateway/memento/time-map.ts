@@ -12,6 +12,7 @@ import { writeGraph } from '../rdf/write.js'
 import { evaluateConditions, notAcceptable } from '../request/conditions.js'
 import { askerOf, type Context } from '../request/context.js'
 import { response } from '../request/respond.js'
+import { nameOfList } from './visible-versions.js'
 
 const linkFormat = 'application/link-format'
 export const LINK_FORMAT: Format = { mediaType: linkFormat, code: 'link', contentType: linkFormat }
@@ -28,8 +29,7 @@ export async function answerTimeMap(asked: HistoryRequest): Promise<Response> {
   const { accept, request } = context
   const format = negotiate(accept, FORMATS)
   if (!format) return refuse(asked, notAcceptable(FORMATS), links)
-  // The id of a commit depends on all its ancestors: the last one identifies the whole list.
-  const current = { entityTags: [entityTag(versions.at(-1)!.commit, format.code)] }
+  const current = { entityTags: [entityTag(nameOfList(versions), format.code)] }
   const fields: Field[] = [
     ['ETag', current.entityTags[0]!],
     cacheControl(asked, 'no-cache'),

@@ -24,20 +24,18 @@ export async function nextDocument(
 ): Promise<Next | 'absent' | 'unchanged' | Problem> {
   if (asked.method === 'DELETE') return 'absent'
   const { agent, application, request, gateway } = context
-  const { base } = application
+  const { base, cache } = application
   const common = { document: iri, base, now: request.receivedAt, uuid: gateway.uuid }
   if (asked.method === 'PUT') {
     const { content } = asked
     const kept = replaced && managedTriples(replaced)
     const next = nextState({ ...common, current: kept, content, agent: agent.webId })
-    return { document: documentOf(iri, base, next), isRewritable: mayBeRewritten(next) }
+    return { document: documentOf(iri, base, next, cache.tagKey), isRewritable: mayBeRewritten(next) }
   }
   const change = await changeOf(context, iri, asked, current!)
   if (isFailure(change)) return change
-  const document = changedDocument({ ...common, ...change, current: current! })
-  return typeof document === 'string'
-    ? document
-    : { document, isRewritable: mayBeRewritten({ triples: change.added }) }
+  const document = changedDocument({ ...common, ...change, current: current!, tagKey: cache.tagKey })
+  return typeof document === 'string' ? document : { document, isRewritable: mayBeRewritten({ triples: change.added }) }
 }
 
 interface ChangedTriples {

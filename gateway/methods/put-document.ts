@@ -2,7 +2,7 @@
 // methods (write.ts) and the endpoints that make documents use the same path.
 import { LATEST_WRITE_MS } from '../stores/store.js'
 import { checkConstraints } from './constraint-check.js'
-import { documentOf, isLarge, readDocumentNow, readFacts, type Document } from '../documents/document.js'
+import { documentOf, isLarge, readDocumentNow, readFactsNow, type Document } from '../documents/document.js'
 import type { Access, Gateway, Member } from '../gateway.js'
 import { flawOf, type Quad } from '../rdf/graph.js'
 import { hadNoEffect } from '../mirror/write-failures.js'
@@ -53,10 +53,10 @@ export async function putDocument(
     if (flaw !== undefined) return problem('content.syntax', `What would be written has ${flaw}.`)
     const orphaned = current ? undefined : await orphan(writing, iri)
     if (orphaned) return orphaned
-    const { base } = application
+    const { base, cache } = application
     const kept = current && managedTriples(current)
     const state = nextState({ document: iri, base, current: kept, content, agent, now: time, uuid: gateway.uuid })
-    const next = documentOf(iri, base, state)
+    const next = documentOf(iri, base, state, cache.tagKey)
     return (await checkConstraints(writing, current, next, true)) ?? replaceDocument(writing, iri, next, current)
   })
 }
@@ -64,7 +64,7 @@ export async function putDocument(
 /** Spec 4.1: a document can only be created relative to an existing container. */
 async function orphan({ application, trace }: Writing, iri: string): Promise<undefined | Problem> {
   if (isRoot(iri, application.base)) return undefined
-  const parent = await readFacts(application, parentOf(iri), trace)
+  const parent = await readFactsNow(application, parentOf(iri), trace)
   if (isFailure(parent)) return parent
   return parent.value && isContainer(parent.value.types)
     ? undefined
@@ -83,22 +83,48 @@ export async function replaceDocument(
   current: Document | undefined,
   restores?: string,
 ): Promise<Document | undefined | Problem> {
-  const { gateway, application, trace, method, agent, time } = writing
+  const { application, trace, method, agent, time } = writing
   const { versions, documents } = application.cache
   const asOf = versions.of(iri)
   const change = { document: iri, method, agent, time, before: current?.nTriples, content: next?.nTriples }
   const failed = await trace.store(application.journalled.carryOut({ ...change, ...(restores && { restores }) }))
   if (failed) {
-    if (hadNoEffect(failed)) return failed
-    // From now on the cached document may be out of date.
-    const until = gateway.now() + LATEST_WRITE_MS
-    versions.inDoubt(iri, until)
-    changed(writing, iri, 'uncertain', until)
+    afterFailure(writing, iri, failed)
     return failed
   }
   documents.put(iri, next, asOf)
   changed(writing, iri, next ? { nTriples: next.nTriples } : 'absent')
   return next
+}
+
+/** The same for the removal of several documents: the store gets one update. Call it under the locks of all of them. */
+export async function removeDocuments(
+  writing: Writing,
+  removed: readonly { readonly iri: string; readonly current: Document | undefined }[],
+): Promise<undefined | Problem> {
+  const { application, trace, method, agent, time } = writing
+  const { versions, documents } = application.cache
+  const asOf = removed.map(({ iri }) => versions.of(iri))
+  const removals = removed.map(({ iri: document, current }) => {
+    return { document, method, agent, time, before: current?.nTriples, content: undefined }
+  })
+  const failed = await trace.store(application.journalled.remove(removals))
+  for (const [i, { iri }] of removed.entries()) {
+    if (failed) afterFailure(writing, iri, failed)
+    else {
+      documents.put(iri, undefined, asOf[i]!)
+      changed(writing, iri, 'absent')
+    }
+  }
+  return failed
+}
+
+function afterFailure(writing: Writing, iri: string, failed: Problem): void {
+  if (hadNoEffect(failed)) return
+  // From now on the cached document may be out of date.
+  const until = writing.gateway.now() + LATEST_WRITE_MS
+  writing.application.cache.versions.inDoubt(iri, until)
+  changed(writing, iri, 'uncertain', until)
 }
 
 /** Updates everything compiled from documents: rules, shapes and verified profiles. */

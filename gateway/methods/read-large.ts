@@ -1,6 +1,6 @@
 // In charge of GET and HEAD on documents too large for memory (design 3, 5): streamed from the store, uncached, in constant
 // memory, with the entity-tag at the end.
-import { entityTag, makeDigest } from '../../cache/entity-tag.js'
+import { digestOf, entityTag, makeLineSum } from '../../cache/entity-tag.js'
 import type { Decision } from '../../policies/decide.js'
 import type { Facts } from '../request/access.js'
 import { isLarge } from '../documents/document.js'
@@ -48,7 +48,7 @@ export async function readLarge(context: Context, decision: Decision, facts: Fac
     return problem('access.unavailable', 'The document has just been changed.', { fields: [['Retry-After', '1']] })
   }
   let tag: string | undefined
-  const sent = digested(isHashed ? hashedPieces(pieces) : pieces, (value) => {
+  const sent = digested(isHashed ? hashedPieces(pieces) : pieces, application.cache.tagKey, (value) => {
     if (isHashed) document.hashedDigest = value
     else document.digest = value
     tag = tagOf(value)
@@ -64,15 +64,19 @@ const CANONICAL =
 const MAX_LINE = 4 * 1024 * 1024
 
 /** Passes the pieces on unchanged, and gives the digest of their triples at the end (cache/entity-tag.ts). */
-async function* digested(pieces: AsyncIterable<Uint8Array>, end: (digest: string) => void): AsyncGenerator<Uint8Array> {
-  const digest = makeDigest()
+async function* digested(
+  pieces: AsyncIterable<Uint8Array>,
+  tagKey: string,
+  end: (digest: string) => void,
+): AsyncGenerator<Uint8Array> {
+  const sum = makeLineSum(tagKey)
   const decoder = new TextDecoder()
   let rest: string | undefined = ''
   const add = (line: string): void => {
-    if (CANONICAL.test(line)) return digest.add(line)
+    if (CANONICAL.test(line)) return sum.add(line)
     const triples = readStored(line)
     if (isFailure(triples)) throw new StoreBreak(triples)
-    for (const triple of triples) digest.add(nTriplesLine(triple))
+    for (const triple of triples) sum.add(nTriplesLine(triple))
   }
   for await (const piece of pieces) {
     if (rest !== undefined) {
@@ -85,5 +89,5 @@ async function* digested(pieces: AsyncIterable<Uint8Array>, end: (digest: string
   }
   if (rest === undefined) return
   add(rest)
-  end(digest.value())
+  end(digestOf(sum.value(), tagKey))
 }

@@ -5,7 +5,6 @@ import { decideOn, lookUpDocument, type Facts } from '../request/access.js'
 import { checkConstraints } from './constraint-check.js'
 import { entityTagOf, isLarge, MAX_DOCUMENT, readDocumentNow, type Document } from '../documents/document.js'
 import type { Field, Response } from '../http/exchange.js'
-import { evaluateConditions } from '../request/conditions.js'
 import { askerOf, type Context } from '../request/context.js'
 import type { Quad } from '../rdf/graph.js'
 import { negotiate, RDF_FORMATS } from '../http/media-type.js'
@@ -14,11 +13,14 @@ import { locksOf, underLocks } from '../documents/locks.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { methodNotAllowed, refusalOf } from '../request/refusal.js'
 import { nextDocument, type Next } from './next-document.js'
+import { logOrphans } from './orphans.js'
 import { replaceDocument, type Writing } from './put-document.js'
 import { restoredVersion } from './restore.js'
 import { lastModifiedField, linkField, READ_METHODS, response } from '../request/respond.js'
 import { hidesMailboxes, shownTo } from '../request/shown.js'
 import { RDF } from '../rdf/vocabulary.js'
+import { accessTo, widening } from './widening.js'
+import { isConditional, preconditions } from './write-conditions.js'
 import { readWriteRequest, type WriteRequest } from './write-request.js'
 
 export async function write(context: Context, iri: string, facts: Facts): Promise<Response | Problem> {
@@ -51,13 +53,10 @@ function earlyRefusal(
   }
   if (!document || !isLarge(document)) return undefined
   // The entity-tag of a large document is known only after reading all of it; a removal needs none of it.
-  const isConditional = CONDITIONS.some((name) => fields[name] !== undefined)
-  return method === 'DELETE' && !isConditional ? undefined : tooLargeToWrite()
+  return method === 'DELETE' && !isConditional(fields) ? undefined : tooLargeToWrite()
 }
 
-const CONDITIONS = ['if-match', 'if-none-match', 'if-unmodified-since'] as const
-
-const tooLargeToWrite = (): Problem =>
+export const tooLargeToWrite = (): Problem =>
   problem('content.too-large', 'The document is too large to be written as a whole: use a SPARQL update.')
 
 const rootCannotBeDeleted = (): Problem => problem('document.root', 'The root document cannot be deleted.')
@@ -65,8 +64,8 @@ const rootCannotBeDeleted = (): Problem => problem('document.root', 'The root do
 async function writeLocked(context: Context, iri: string, asked: WriteRequest): Promise<Response | Problem> {
   const doubt = await context.application.journalled.settle(iri)
   if (doubt) return doubt
-  // Decided again on the current state, which no other request can change until the answer.
-  const facts = await lookUpDocument(context, iri, restsOnState(context, asked) ? 'now' : undefined)
+  // Decided again on what the store has now, which no other request can change until the answer.
+  const facts = await lookUpDocument(context, iri, 'now')
   if (isFailure(facts)) return facts
   const decision = decideOn(context, facts, asked.method === 'POST' ? 'Append' : 'Write')
   if (isFailure(decision)) return decision
@@ -77,7 +76,9 @@ async function writeLocked(context: Context, iri: string, asked: WriteRequest): 
   if (asked.method === 'POST' && !decision.modes.includes('Write') && addsType(asked.content, current!)) {
     return problem('access.denied', 'Access not authorized: Write is required to add a type to the document itself.')
   }
-  const failed = preconditions(context, current)
+  const access = accessTo(context, facts, decision)
+  if (isFailure(access)) return access
+  const failed = preconditions(context, current, access.mayRead)
   if (failed) return failed
 
   const restored = await restoredVersion(context, facts, asked)
@@ -89,16 +90,22 @@ async function writeLocked(context: Context, iri: string, asked: WriteRequest): 
   if (next === 'absent') {
     // Design 3: an empty result is a deletion; the root stays.
     if (isRoot(iri, context.application.base)) return rootCannotBeDeleted()
-    return remove(context, iri, isLarge(current!) ? undefined : current)
-  }
-  if (next !== 'unchanged' && Buffer.byteLength(next.document.nTriples) > MAX_DOCUMENT) {
-    return problem('content.too-large', `The document would be larger than ${MAX_DOCUMENT} bytes of N-Triples.`)
+    const removed = await remove(context, iri, isLarge(current!) ? undefined : current)
+    if (!isFailure(removed)) logOrphans(context, current, undefined)
+    return removed
   }
   if (next === 'unchanged') return respond(context, 204, current!)
-  const mayRead = !current || (decision.modes.includes('Read') && !hidesMailboxes(context))
-  const refused = await checkConstraints(writingOf(context), current, next.document, mayRead)
+  if (Buffer.byteLength(next.document.nTriples) > MAX_DOCUMENT) {
+    return problem('content.too-large', `The document would be larger than ${MAX_DOCUMENT} bytes of N-Triples.`)
+  }
+  const widened = widening(context, facts, access, next.document)
+  if (widened) return widened
+  const maySeeContent = access.mayRead && !hidesMailboxes(context)
+  const refused = await checkConstraints(writingOf(context), current, next.document, maySeeContent)
   if (refused) return refused
-  return store(context, iri, next, current, restored?.commit)
+  const stored = await store(context, iri, next, current, restored?.commit)
+  if (!isFailure(stored)) logOrphans(context, current, next.document)
+  return stored
 }
 
 /** Types of a document give rights on it (acl:accessToClass): an agent with Append only must not add one. */
@@ -110,29 +117,6 @@ const addsType = (content: readonly Quad[], { iri, types }: Document): boolean =
       !types.includes(object.value) &&
       !isKind(object.value),
   )
-
-/**
- * A write that builds on the current state, or is conditional on it, needs the state in the store. An unconditional PUT replaces
- * any state, so that the cached one will do.
- */
-const restsOnState = ({ request: { fields } }: Context, { method }: WriteRequest): boolean =>
-  method !== 'PUT' || CONDITIONS.some((name) => fields[name] !== undefined)
-
-/** RFC 9110 §13.1.1: a write may name the entity-tag of the state in any format. */
-function preconditions(context: Context, current: Document | undefined): Problem | undefined {
-  const { request, gateway } = context
-  const { fields, receivedAt } = request
-  const isConditional = CONDITIONS.some((name) => fields[name] !== undefined)
-  if (gateway.settings.requirePreconditions && current && !isConditional) {
-    return problem('precondition.required', 'A write to an existing document needs If-Match with its entity-tag.')
-  }
-  const validators = current && {
-    entityTags: RDF_FORMATS.map((format) => entityTagOf(shownTo(context, current), format)),
-    lastModified: current.lastModified,
-  }
-  const outcome = evaluateConditions({ fields, receivedAt }, validators, false)
-  return isFailure(outcome) ? outcome : undefined
-}
 
 async function store(
   context: Context,
@@ -147,10 +131,19 @@ async function store(
   return respond(context, status, isRewritable ? await asStored(context, document!) : document!)
 }
 
-const writingOf = (context: Context): Writing => {
+export const writingOf = (context: Context): Writing => {
   const { gateway, application, dataspace, trace, agent, request } = context
   const { method, receivedAt } = request
-  return { gateway, application, dataspace, trace, method, agent: agent.webId, asker: askerOf(context), time: receivedAt }
+  return {
+    gateway,
+    application,
+    dataspace,
+    trace,
+    method,
+    agent: agent.webId,
+    asker: askerOf(context),
+    time: receivedAt,
+  }
 }
 
 /** Some stores change the lexical form of literals: the entity-tag is then that of the stored form. */
@@ -169,9 +162,13 @@ function respond(context: Context, status: 200 | 201 | 204, document: Document):
   const { application, agent, accept, request } = context
   const decision = decideOn(context, { kind: 'document', iri: document.iri, document, answeredAt: 0 }, 'Read')
   const format = negotiate(accept, RDF_FORMATS) ?? RDF_FORMATS[0]!
+  // Without Read no agent learns what the document has become, nor when it was changed before.
+  const validators: Field[] =
+    isFailure(decision) || !decision.allowed
+      ? []
+      : [['ETag', entityTagOf(shownTo(context, document), format)], ...lastModifiedField(document.lastModified)]
   const fields: Field[] = [
-    ['ETag', entityTagOf(shownTo(context, document), format)],
-    ...lastModifiedField(document.lastModified),
+    ...validators,
     ...(status === 201 ? [['Location', document.iri] as const] : []),
     ...(request.method === 'PATCH' ? [['Content-Location', document.iri] as const] : []),
     ['Vary', 'Accept'],

@@ -9,17 +9,21 @@ import { apply, begin, keepBefore, type Journalled } from './journal.js'
 import {
   prepareDataset,
   prepareDocuments,
+  removedRoot,
   updateAnnounced,
   updateTogether,
   type AnnouncedUpdate,
   type UpdatePart,
 } from './journalled-update.js'
+import { dropAll, removeTogether } from './journalled-removal.js'
 import { makeSettlement, type Settlement, type SettlementSettings } from './settlement.js'
 import { hadNoEffect } from './write-failures.js'
 
 export interface JournalledStore extends Pick<Settlement, 'settle' | 'close'> {
   /** Makes the document what the change says. To be called under its lock, when no change of it is in doubt. */
   carryOut(change: NewChange): Promise<undefined | Problem>
+  /** Removes these documents, as one update of the store. To be called under their locks, when no change of them is in doubt. */
+  remove(removals: readonly NewChange[]): Promise<undefined | Problem>
   /**
    * Executes the update; each document that it changes becomes a commit of its own.
    * @param others the parts of other applications that share the store
@@ -46,11 +50,15 @@ export interface JournalledStoreSettings {
 }
 
 export const makeJournalledStore = ({ history, sweep, ...settings }: JournalledStoreSettings): JournalledStore =>
-  history && sweep ? versioned({ history, sweep, ...settings }) : unversioned(settings.store)
+  history && sweep ? versioned({ history, sweep, ...settings }) : unversioned(settings)
 
-const unversioned = (store: GraphStore): JournalledStore => ({
+const unversioned = ({ store, base }: Pick<JournalledStoreSettings, 'store' | 'base'>): JournalledStore => ({
   carryOut: (change) => apply(store, change),
-  update: ({ text, ...author }, others = []) => updateTogether(store, text, author, others),
+  remove: (removals) => dropAll(store, removals),
+  update: ({ text, ...author }, others = []) =>
+    store.announces
+      ? store.update(text, { announce: (graphs) => Promise.resolve(removedRoot(base, graphs)) })
+      : updateTogether(store, text, author, others),
   prepare: () => Promise.resolve(() => Promise.resolve()),
   settle: () => Promise.resolve(undefined),
   close: () => undefined,
@@ -65,6 +73,7 @@ function versioned(settings: Omit<Journalled, 'settlement'>): JournalledStore {
   }
   return {
     carryOut: (change) => carryOut(application, change),
+    remove: (removals) => removeTogether(application, removals),
     update: ({ text, documents, agent, time }, others = []) =>
       settings.store.announces
         ? updateAnnounced(application, text, { method: 'UPDATE', agent, time })

@@ -68,12 +68,24 @@ export async function updateAnnounced(
   return failed
 }
 
+/** Spec 4.1: the root document cannot be deleted, by an update neither. */
+export const rootKept = (base: string): Problem =>
+  problem(
+    'document.root',
+    `The update would remove the root document <${base}>, which cannot be deleted. Leave it a triple.`,
+  )
+
+export const removedRoot = (base: string, graphs: readonly GraphChange[]): undefined | Problem =>
+  graphs.some(([graph, nTriples]) => graph === base && nTriples.trim() === '') ? rootKept(base) : undefined
+
 async function announcedChanges(
   { store, base, isDocument }: Journalled,
   graphs: readonly GraphChange[],
   author: Author,
 ): Promise<NewChange[] | Problem> {
   const changes: NewChange[] = []
+  const removed = removedRoot(base, graphs)
+  if (removed) return removed
   for (const [document, nTriples] of graphs) {
     // The store is in memory: a graph that the history does not record would be lost with the process.
     if (!isDocument(document)) return notRecorded(document, base)

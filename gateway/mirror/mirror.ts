@@ -4,6 +4,7 @@ import { isFailure, problem, type Problem } from '../problem.js'
 import { compare, sweepDocument } from './compare.js'
 import { importDocuments } from './import.js'
 import { namesIn, whyBehind, type DocumentNames, type Mirrored } from './mirrored.js'
+import { orphansIn } from './orphans.js'
 import type { MirrorOutcome, Mismatch, Report } from './report.js'
 import type { Author, SettlementSettings } from './settlement.js'
 import { walk } from './walk.js'
@@ -22,7 +23,7 @@ export interface SweepOptions extends MirrorOptions {
 /** How long to wait for commits, ms: while clients write, some may be outstanding at any time. */
 const COMMITS_MS = 2_000
 
-/** Reports the differences between the store and the tree at the head of the branch. Changes nothing. */
+/** Reports the differences between the store and the tree at the head of the branch, and orphans. Changes nothing. */
 export async function verify(mirrored: Mirrored, options: MirrorOptions): Promise<MirrorOutcome | Problem> {
   mirrored.history.refresh()
   const behind = await whyBehind(mirrored, COMMITS_MS)
@@ -31,7 +32,10 @@ export async function verify(mirrored: Mirrored, options: MirrorOptions): Promis
     return found === undefined || isFailure(found) ? found : found.mismatch
   }
   const outcome = await walk(mirrored, examine, options)
-  return isFailure(outcome) || behind === undefined ? outcome : { ...outcome, behind }
+  if (isFailure(outcome)) return outcome
+  const orphans = await orphansIn(mirrored)
+  if (isFailure(orphans)) return orphans
+  return { ...outcome, ...(orphans && { orphans }), ...(behind !== undefined && { behind }) }
 }
 
 /** Commits changes made behind the gateway: one commit for each document, or one for all where the repository has none. */

@@ -1,5 +1,6 @@
 // In charge of the report of a run over all documents of an application: its events, and its outcome.
 import { problem, type Problem } from '../problem.js'
+import type { Orphans } from './orphans.js'
 
 /** `in doubt`: the outcome of a write is not known yet, or too many requests wait for the document. */
 export const MISMATCHES = [
@@ -18,6 +19,8 @@ export interface MirrorOutcome {
   readonly differences: Readonly<Partial<Record<Mismatch, number>>>
   /** How many documents became one commit, in a repository that had none. */
   readonly imported?: number
+  /** Of a verification. They are no difference. */
+  readonly orphans?: Orphans
   /** Why the branch lacks changes that the journal has, if that lasts for longer than a moment. */
   readonly behind?: string
 }

@@ -8,6 +8,7 @@ export const hadNoEffect = ({ failure }: Problem): boolean =>
   failure === 'store.overloaded' ||
   failure === 'store.refused' ||
   failure === 'update.form' ||
+  failure === 'document.root' ||
   // Without its entry in the journal a write is not sent to the store.
   failure === 'history.full' ||
   failure === 'history.failed'

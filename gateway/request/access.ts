@@ -3,8 +3,8 @@ import type { Stored } from '../../cache/stored-graphs.js'
 import type { AuthorizationIndex } from '../../policies/authorizations/authorization-index.js'
 import type { Mode } from '../../policies/authorizations/authorization.js'
 import { decide, type Decision, type Question } from '../../policies/decide.js'
-import { readDocument, readDocumentNow, readFacts } from '../documents/document.js'
-import { leastFacts, type DocumentFacts } from '../documents/facts.js'
+import { readDocument, readDocumentNow, readFacts, readFactsNow } from '../documents/document.js'
+import { leastFacts, type DocumentFacts, type DocumentState } from '../documents/facts.js'
 import type { Application, Member } from '../gateway.js'
 import type { Context } from './context.js'
 import { ancestorsOf, isContainer, isRoot, parentOf } from '../documents/hierarchy.js'
@@ -91,7 +91,8 @@ export function lookUpDocument(
     if (isFailure(found) || found.value || request.method !== 'PUT' || isRoot(iri, application.base)) {
       return foundAt(iri, found)
     }
-    return after(readFacts(application, parentOf(iri), trace), (above) => foundAt(iri, found, above))
+    const above = (now ? readFactsNow : readFacts)(application, parentOf(iri), trace)
+    return after(above, (parent) => foundAt(iri, found, parent))
   })
 }
 
@@ -143,6 +144,26 @@ export function judge(
 /** What the rules grant an agent on a document that was looked up. */
 export const judgeDocument = (member: Member, agent: string | undefined, document: DocumentFacts): Decision | Problem =>
   judge(member, agent, { kind: 'document', iri: document.iri, document, answeredAt: 0 } as Facts, 'Read')
+/** What the rules say about an agent and a document in a state that the store does not have: an earlier or a next one. */
+export function judgeState(
+  { application, dataspace }: Member,
+  agent: string | undefined,
+  { iri, types, owners }: DocumentState,
+): Decision | Problem {
+  const index = dataspace.access.current()
+  if (isFailure(index)) return index
+  const state = { iri, exists: true, types, owners, ancestors: ancestorsOf(iri, application.base) }
+  const target = { kind: 'document', ...state } as const
+  return decide(index, { application: application.kind, agent, required: 'Read', target, creates: false })
+}
+
+/** Whether the agent could read the document in this state now. */
+export function mayReadState(context: Context, agent: string | undefined, state: DocumentState): boolean {
+  const { application, gateway } = context
+  const isUnenforced = !gateway.settings.enforce && application.kind !== 'admin'
+  const decision = judgeState(context, agent, state)
+  return !isFailure(decision) && (decision.allowed || application.allowRead || isUnenforced)
+}
 
 function decideBy(
   index: AuthorizationIndex,
@@ -183,7 +204,7 @@ function documentTarget(facts: Facts & { kind: 'document' }, base: string): Ques
   return {
     kind: 'document',
     ...found(iri, document, base),
-    ...(isRoot(iri, base) ? {} : { parent: found(parentOf(iri), parent, base) }),
+    ...(isRoot(iri, base) ? { isRoot: true } : { parent: found(parentOf(iri), parent, base) }),
   }
 }
 

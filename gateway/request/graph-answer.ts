@@ -1,5 +1,6 @@
-// In charge of answers that are graphs but no documents: negotiated, with an entity-tag.
-import { digestOf, entityTag } from '../../cache/entity-tag.js'
+// In charge of answers that are graphs but no documents: negotiated, with an entity-tag. It needs no key: only who gets the
+// graph gets it.
+import { digestOf, entityTag, sumOf } from '../../cache/entity-tag.js'
 import type { Field, Response } from '../http/exchange.js'
 import type { Graph } from '../rdf/graph.js'
 import { negotiate, RDF_FORMATS } from '../http/media-type.js'
@@ -15,7 +16,7 @@ export function graphAnswer(accept: string | undefined, graph: Graph, fields: re
   if (isFailure(written)) return written
   const own: Field[] = [
     ['Content-Type', format.contentType],
-    ['ETag', entityTag(digestOf(graph.lines), format.code)],
+    ['ETag', entityTag(digestOf(sumOf(graph.lines, ''), ''), format.code)],
     ['Cache-Control', 'private, no-cache'],
     ['Vary', 'Accept'],
   ]

@@ -2,6 +2,7 @@
 // reach outside the store. Pure. What is analysed is what is executed: send `text`, not the client's text.
 import { graphSetOf, writesOf, type GraphSet } from './graph-sets.js'
 import { isFailure, problem, type Problem } from '../problem.js'
+import { removedGraphs, type RemovedGraphs } from './removed-graphs.js'
 import { parseSparql, unreadable } from './parse.js'
 import { readsOfUpdate, readsOver, type Reads } from './reads.js'
 import type { Token } from './tokens.js'
@@ -34,6 +35,7 @@ export interface UpdateAnalysis {
   readonly text: string
   readonly writeSet: GraphSet
   readonly reads: Reads
+  readonly removes: RemovedGraphs
   readonly services: readonly string[] | 'variable'
   readonly functions: readonly string[]
   readonly loads: readonly string[]
@@ -82,8 +84,9 @@ export function analyseUpdate(source: string, base: string, using?: DatasetDescr
   const operations = tree['updates'] as Node[] | undefined
   if (!operations) return unreadable('update', 'it is empty')
   const reads = readsOfUpdate(operations, iriOf)
+  const removes = removedGraphs(operations, iriOf)
   const functions = [...findings.functions]
-  return { text, reads, services: servicesOf(findings), functions, ...writesOf(operations, iriOf) }
+  return { text, reads, removes, services: servicesOf(findings), functions, ...writesOf(operations, iriOf) }
 }
 
 const servicesOf = ({ services, isServiceVariable }: Findings): QueryAnalysis['services'] =>

@@ -20,6 +20,8 @@ import { isFailure } from '../problem.js'
 import { makeCaches, openDataspace } from './open-dataspace.js'
 import { openIdentities } from './open-identities.js'
 import { backendsOf, makeStores, type OpenStore } from './open-stores.js'
+import { StartFailure } from '../configuration/start-failure.js'
+import { readOrMakeTagKey } from './tag-key.js'
 import { makePlaces } from '../places.js'
 import { makeProxying, ownUrls, proxyLimits } from '../proxy/linked-data-proxy.js'
 import { makeLoadContext } from '../rdf/json-ld-contexts.js'
@@ -113,9 +115,16 @@ async function openDataspaces(
   reading: Reading,
   closers: Closer[],
 ): Promise<readonly Dataspace[]> {
+  const tagKey = readOrMakeTagKey(settings.data)
+  if (isFailure(tagKey)) throw new StartFailure(tagKey.detail)
   const stores = makeStores(settings, openStore)
   closers.push(stores.close)
-  const cacheOf = makeCaches(settings, 2 * dataspaces.length, now, reading.canonical)
+  const cacheOf = makeCaches(settings, {
+    applications: 2 * dataspaces.length,
+    canonical: reading.canonical,
+    tagKey,
+    now,
+  })
   const opened: Dataspace[] = []
   for (const each of dataspaces) {
     const surroundings = { settings, certificates, open: stores.open, cacheOf, locks, log, now }

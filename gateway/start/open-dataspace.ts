@@ -22,13 +22,16 @@ import type { GraphStore } from '../stores/store.js'
 
 export type CacheOf = (application: DescribedApplication, store: GraphStore, adminBase: string) => ApplicationCache
 
+export interface CacheSurroundings {
+  readonly applications: number
+  readonly canonical: Reading['canonical']
+  /** The secret of the entity-tags (cache/entity-tag.ts). */
+  readonly tagKey: string
+  readonly now: () => number
+}
+
 /** The bytes are shared out among the documents and results of all applications. Versions belong to a store, which applications may share. */
-export function makeCaches(
-  settings: Settings,
-  applications: number,
-  now: () => number,
-  canonical: Reading['canonical'],
-): CacheOf {
+export function makeCaches(settings: Settings, { applications, canonical, tagKey, now }: CacheSurroundings): CacheOf {
   const versionsOf = new Map<GraphStore, GraphVersions>()
   // A quarter is for the caches that belong to no application (caches.ts).
   const maxBytes = settings.cache === 'off' ? 0 : Math.floor((0.75 * settings.cache) / (2 * applications))
@@ -41,7 +44,8 @@ export function makeCaches(
     const shared = { maxAge, staleIfError, versions, now }
     return {
       versions,
-      documents: makeDocuments(store, base, { ...shared, canonical, maxBytes: Math.floor(0.9 * maxBytes) }),
+      tagKey,
+      documents: makeDocuments(store, base, { ...shared, canonical, tagKey, maxBytes: Math.floor(0.9 * maxBytes) }),
       facts: makeFacts(store, base, { ...shared, maxBytes: Math.floor(0.1 * maxBytes) }),
       results: makeStoredResults({ maxBytes, maxAge, versions, now }),
       ownGraphs: makeOwnGraphs({

@@ -28,11 +28,8 @@ export interface SeedAgents {
 export type SeedGraphs = ReadonlyMap<string, readonly Quad[]>
 
 /**
- * `endUser` and `admin` belong to the first start: while the application's root document does not exist, write each missing
- * graph, in this order. The root comes last: it shows that all others are written. A graph that is missing later was
- * deleted by an agent, an authorization perhaps, and must not come back.
- * `agents` (in the admin application): write each missing graph at every start.
- * `members` must be in their graphs after every start: the owner in the owners, the secretary in the writers.
+ * All of it belongs to the first start (seeding.ts), `agents` and `members` to the first one with these certificates. The root
+ * comes last in its application: it shows that all others are written.
  */
 export interface Seed {
   readonly endUser: SeedGraphs

@@ -1,43 +1,120 @@
-// In charge of writing the missing parts of the seed (seed.ts): idempotent, and never over existing documents.
+// In charge of writing the seed (seed.ts): once in the life of a dataspace (seeded.ts), and never over existing documents.
 import type { NewChange } from '../../versioning/history.js'
+import { agentDocuments } from '../agents/agent-documents.js'
 import type { Application, Dataspace } from '../gateway.js'
 import { graphOf, nTriplesOf, type Quad } from '../rdf/graph.js'
 import type { Log } from '../log.js'
 import { isFailure, type Problem } from '../problem.js'
 import { readStored } from '../rdf/read.js'
+import { select } from '../stores/select.js'
 import { seedGraphs, type SeedAgents, type SeedGraphs } from './seed.js'
+import type { Seeded } from './seeded.js'
 
-export async function seedDataspace(dataspace: Dataspace, agents: SeedAgents, log: Log): Promise<undefined | Problem> {
-  const { endUser, admin } = dataspace
-  const seed = seedGraphs({ iri: endUser.iri, endUser, admin }, agents)
-  const author = { agent: agents.owner.webId, time: agents.now }
-  return (
-    (await seedOnce(endUser, seed.endUser, author, log)) ??
-    (await seedOnce(admin, seed.admin, author, log)) ??
-    (await addMissing(admin, seed.agents, author, log)) ??
-    (await addMembers(admin, seed.members, author, log))
-  )
-}
-
-/** The root document comes last: while it does not exist, the first start is not complete. */
-async function seedOnce(
-  application: Application,
-  graphs: SeedGraphs,
-  author: Author,
+export async function seedDataspace(
+  dataspace: Dataspace,
+  agents: SeedAgents,
+  seeded: Seeded,
   log: Log,
 ): Promise<undefined | Problem> {
-  const root = await application.store.read(application.base)
-  if (isFailure(root)) return root
-  return root === undefined ? addMissing(application, graphs, author, log) : undefined
+  const { endUser, admin } = dataspace
+  const seed = seedGraphs({ iri: endUser.iri, endUser, admin }, agents)
+  const seeding = { seeded, author: { agent: agents.owner.webId, time: agents.now }, log }
+  const wasMarked = seeded.of(admin.base) !== undefined
+  for (const [application, graphs] of [
+    [endUser, seed.endUser],
+    [admin, seed.admin],
+  ] as const) {
+    const first = await seedOnce(application, graphs, seeding)
+    if (isFailure(first)) return first
+    if (application === endUser) continue
+    for (const { webId } of [agents.owner, agents.secretary]) {
+      const isKnown = !first && (wasMarked ? seeded.hasAgent(admin.base, webId) : await hasDocument(admin, webId))
+      if (isFailure(isKnown)) return isKnown
+      const failed = isKnown ? undefined : await addAgent(admin, webId, seed, seeding)
+      if (failed) return failed
+      seeded.recordAgent(admin.base, webId)
+    }
+  }
+  return undefined
 }
 
 type Author = Pick<NewChange, 'agent' | 'time'>
 
+interface Seeding {
+  readonly seeded: Seeded
+  readonly author: Author
+  readonly log: Log
+}
+
+/** Whether this was the application's first start, or its end. Without a mark, any document of the seed shows an earlier one. */
+async function seedOnce(application: Application, graphs: SeedGraphs, seeding: Seeding): Promise<boolean | Problem> {
+  const { base, store } = application
+  const { seeded, log } = seeding
+  const mark = seeded.of(base)
+  const root = await store.read(base)
+  if (isFailure(root)) return root
+  // The root comes last in the seed.
+  const isMissing = root !== undefined ? false : await isFirstStart(application, graphs, mark)
+  if (isFailure(isMissing)) return isMissing
+  if (!isMissing && mark !== 'begun') {
+    if (root === undefined) log.warn({ base }, 'the root document is missing: make it again by PUT, with Control on it')
+    seeded.record(base, 'done')
+    return false
+  }
+  seeded.record(base, 'begun')
+  const failed = await addMissing(application, graphs, seeding)
+  if (failed) return failed
+  seeded.record(base, 'done')
+  return true
+}
+
+/** Whether a store without the root was never seeded: one that has been, and has no document at all, is another store. */
+async function isFirstStart(
+  { store, base }: Application,
+  graphs: SeedGraphs,
+  mark: ReturnType<Seeded['of']>,
+): Promise<boolean | Problem> {
+  if (mark === 'begun') return true
+  for (const graph of graphs.keys()) {
+    const existing = await store.read(graph)
+    if (isFailure(existing)) return existing
+    if (existing !== undefined) return false
+  }
+  if (mark === undefined) return true
+  const query = `SELECT ?g WHERE { GRAPH ?g { ?s ?p ?o } FILTER(STRSTARTS(STR(?g), ${JSON.stringify(base)})) } LIMIT 1`
+  const found = await select(store, query, ['g'], {})
+  return isFailure(found) ? found : found.length === 0
+}
+
+/** Whether the agent has a document here: it was seeded by a version that had no marks. */
+async function hasDocument({ store, base }: Application, webId: string): Promise<boolean | Problem> {
+  const documents = agentDocuments(base, webId)
+  const existing = documents && (await store.read(documents.agent))
+  return isFailure(existing) ? existing : existing !== undefined
+}
+
+/** The documents of an agent with a certificate here, and its membership. */
+async function addAgent(
+  admin: Application,
+  webId: string,
+  { agents, members }: ReturnType<typeof seedGraphs>,
+  seeding: Seeding,
+): Promise<undefined | Problem> {
+  const documents = agentDocuments(admin.base, webId)
+  const own = new Set<string>(documents && Object.values(documents))
+  const failed = await addMissing(admin, new Map([...agents].filter(([document]) => own.has(document))), seeding)
+  if (failed) return failed
+  for (const member of members.filter(({ triple }) => triple.object.value === webId)) {
+    const failed = await addMember(admin, member, seeding)
+    if (failed) return failed
+  }
+  return undefined
+}
+
 async function addMissing(
   { store, journalled }: Application,
   graphs: SeedGraphs,
-  author: Author,
-  log: Log,
+  { author, log }: Seeding,
 ): Promise<undefined | Problem> {
   for (const [graph, triples] of graphs) {
     const existing = await store.read(graph)
@@ -51,24 +128,20 @@ async function addMissing(
   return undefined
 }
 
-/** The agents with the certificates of this installation keep their rights. */
-async function addMembers(
+async function addMember(
   { store, journalled }: Application,
-  members: readonly { graph: string; triple: Quad }[],
-  author: Author,
-  log: Log,
+  { graph, triple }: { graph: string; triple: Quad },
+  { author, log }: Seeding,
 ): Promise<undefined | Problem> {
-  for (const { graph, triple } of members) {
-    const existing = await store.read(graph)
-    if (isFailure(existing)) return existing
-    const triples = readStored(existing ?? '')
-    if (isFailure(triples)) return triples
-    const next = graphOf([...triples, triple])
-    if (next.lines.length === triples.length) continue
-    const change = { document: graph, method: 'POST', before: nTriplesOf(graphOf(triples)), content: nTriplesOf(next) }
-    const failed = await journalled.carryOut({ ...change, ...author })
-    if (failed) return failed
-    log.warn({ graph, member: triple.object.value }, 'added a member that was missing')
-  }
+  const existing = await store.read(graph)
+  if (isFailure(existing)) return existing
+  const triples = readStored(existing ?? '')
+  if (isFailure(triples)) return triples
+  const next = graphOf([...triples, triple])
+  if (next.lines.length === triples.length) return undefined
+  const change = { document: graph, method: 'POST', before: nTriplesOf(graphOf(triples)), content: nTriplesOf(next) }
+  const failed = await journalled.carryOut({ ...change, ...author })
+  if (failed) return failed
+  log.warn({ graph, member: triple.object.value }, 'added a member that was missing')
   return undefined
 }

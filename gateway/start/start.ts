@@ -16,6 +16,7 @@ import { makePrivate } from './private-folder.js'
 import { startProbe } from '../operators/probe.js'
 import { isFailure } from '../problem.js'
 import { strayAgents } from './seed.js'
+import { openSeeded, type Seeded } from './seeded.js'
 import { seedDataspace } from './seeding.js'
 
 export interface Running {
@@ -58,7 +59,8 @@ export async function startGateway(options: StartOptions): Promise<Running> {
   try {
     const gateway = await makeGateway(parts, closers)
     const { dataspaces } = gateway
-    for (const dataspace of dataspaces) await seedAndLoadRules(dataspace, parts)
+    const seeded = openSeeded(settings.data)
+    for (const dataspace of dataspaces) await seedAndLoadRules(dataspace, seeded, parts)
     if (settings.probe !== 'off') closers.push(startProbe(dataspaces, gateway, settings.probe).close)
     const { ports, listeners } = await openListeners(gateway, { ...parts, server: certificates.server })
     return {
@@ -111,10 +113,14 @@ async function makeCertificates(
   return certificates
 }
 
-async function seedAndLoadRules(dataspace: Dataspace, { certificates, log, now }: Parts): Promise<void> {
+async function seedAndLoadRules(
+  dataspace: Dataspace,
+  seeded: Seeded,
+  { certificates, log, now }: Parts,
+): Promise<void> {
   const { endUser, admin, access } = dataspace
   const { secretary } = certificates
   const agents = { owner: ownerOf(endUser, certificates), secretary, now: now() }
-  orFail(await seedDataspace(dataspace, agents, log), `the seeds of ${endUser.base}`)
+  orFail(await seedDataspace(dataspace, agents, seeded, log), `the seeds of ${endUser.base}`)
   orFail(await access.reload(), `the authorizations of ${admin.base}`)
 }

@@ -27,15 +27,25 @@ void t.test('RFC 9110 §8.8.3: entity-tag lists', async (t) => {
   for (const [value, expected] of rows) t.same(parseEntityTags(value), expected, JSON.stringify(value))
 })
 
+const KEY = 'k'.repeat(43)
+
 void t.test('property: a digest does not depend on the order of the triples, and differs between sets', async (t) => {
   fc.assert(
     fc.property(fc.uniqueArray(fc.string()), fc.string(), (lines, other) => {
       const shuffled = [...lines].reverse()
-      if (digestOf(lines) !== digestOf(shuffled)) return false
-      return lines.includes(other) || digestOf([...lines, other]) !== digestOf(lines)
+      if (digestOf(lines, KEY) !== digestOf(shuffled, KEY)) return false
+      return lines.includes(other) || digestOf([...lines, other], KEY) !== digestOf(lines, KEY)
     }),
   )
-  t.not(entityTag(digestOf(['a']), 'ttl'), entityTag(digestOf(['a']), 'nt'), 'each format has its own (spec 4.6)')
+  t.not(digestOf(['a'], KEY), digestOf(['a'], 'l'.repeat(43)), 'without the key nobody can tell what a tag is of')
+  const sumOf = (...lines: string[]): bigint =>
+    BigInt(`0x${Buffer.from(digestOf(lines, KEY), 'base64url').toString('hex')}`)
+  t.not(sumOf('a', 'b') - sumOf('a'), sumOf('b') - sumOf(), 'two tags do not tell what was added')
+  t.not(
+    entityTag(digestOf(['a'], KEY), 'ttl'),
+    entityTag(digestOf(['a'], KEY), 'nt'),
+    'each format has its own (spec 4.6)',
+  )
 })
 
 void t.test('RFC 9110 §5.6.7: HTTP-dates', async (t) => {

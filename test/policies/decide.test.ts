@@ -1,9 +1,10 @@
 // Access decisions: the effects of rights (LinkedDataHub 5.1 to 5.6, design 4), and attacks on them.
+import fc from 'fast-check'
 import t from 'tap'
 import type { Fact } from '../../policies/authorizations/authorization.js'
 import { makeAuthorizationIndex, type AuthorizationIndex } from '../../policies/authorizations/authorization-index.js'
 import type { Mode } from '../../policies/authorizations/authorization.js'
-import { decide, requiredMode, type Decision, type Question } from '../../policies/decide.js'
+import { decide, requiredMode, widenedMode, type Decision, type Question } from '../../policies/decide.js'
 import {
   absent,
   ACL,
@@ -170,6 +171,12 @@ const seededModes = ['Read', 'Write', 'Append']
 const seededWriters = rule({ agentGroup: WRITERS, accessToClass: [ITEM, CONTAINER, ROOT], mode: seededModes })
 const control = rule({ agentGroup: WRITERS, accessTo: `${BASE}elsewhere/`, mode: ['Write', 'Control'] })
 const root = document(BASE, { types: [ROOT] })
+const classControl = aliceOn(ROOT, 'Control')
+const putRoot = (agent: string): Question => {
+  const { target, ...asked } = writes(agent, absent(BASE))
+  if (target.kind !== 'document') throw new TypeError('a document')
+  return { ...asked, creates: true, target: { ...target, isRoot: true } }
+}
 const ownContainer = document(C, { types: [CONTAINER], owners: [ALICE] })
 const adminContainer = document(`${ADMIN}c/`, { types: [CONTAINER] })
 const appendToParent = alice({ accessTo: C, mode: 'Append' })
@@ -189,7 +196,10 @@ await check('creating documents', [
   ['the parent is an item: not reported to others', seededWriters, puts(BOB, document(C)), 'no-authorization'],
   ['in admin, by Control', control, question(ALICE, 'Write', absent(ADMIN_DOC), adminContainer), 'control'],
   ['the required mode is always Write', appendToParent, { ...puts(ALICE), required: 'Append' }, 'mode-missing'],
-  ['an absent root has no parent', control, { ...writes(ALICE, absent(BASE)), creates: true }, 'parent-missing'],
+  ['an absent root: by Control on the class of roots', classControl, putRoot(ALICE), 'agent'],
+  ['an absent root: Write on the class is not enough', aliceOn(ROOT, 'Write'), putRoot(ALICE), 'mode-missing'],
+  ['an absent root: for others', classControl, putRoot(BOB), 'no-authorization'],
+  ['an absent root that is not known as one', control, { ...writes(ALICE, absent(BASE)), creates: true }, 'parent-missing'],
 ])
 
 const publicItems = rule({ agentClass: EVERYONE, accessToClass: ITEM, mode: 'Read' })
@@ -291,6 +301,29 @@ await check('attacks', [
   ['the owner of an absent document', {}, reads(ALICE, { ...absent(DOC), owners: [ALICE] }), 'no-authorization'],
   ['class rights on an endpoint', classRights, reads(ALICE, `${BASE}sparql`), 'no-authorization'],
 ])
+
+await t.test('design 3: the mode that an agent may not give itself by types', async (t) => {
+  const [R, W, A, C] = ['Read', 'Write', 'Append', 'Control'] as const
+  const rows: [before: Mode[], after: Mode[], widened: Mode | undefined][] = [
+    [[W], [W], undefined],
+    [[W], [R, W], R],
+    [[W], [W, A], A],
+    [[A], [W, A], W],
+    [[R, W], [R, W, A], undefined],
+    [[R, W], [R, W, C], C],
+    [[W, C], [R, W, A, C], undefined],
+    [[R, W], [W], undefined],
+  ]
+  for (const [before, after, widened] of rows) t.equal(widenedMode(before, after), widened, `${before} to ${after}`)
+  const modes = fc.subarray([...ALL_MODES])
+  fc.assert(
+    fc.property(modes, modes, (before, after) => {
+      if (widenedMode(before, after) !== undefined) return !before.includes(C)
+      const gained = after.filter((mode) => !before.includes(mode))
+      return gained.length === 0 || before.includes(C) || (before.includes(R) && !gained.includes(C))
+    }),
+  )
+})
 
 await t.test('a question with a document of the other application is a bug, not a decision', async (t) => {
   const index = indexOf(control)

@@ -24,7 +24,20 @@ function unsteady(
     const failed = await store.replace(...call)
     return fault ? fault.problem : failed
   }
-  const own = { ...store, replace, next: undefined as { when: 'before' | 'after'; problem: Problem } | undefined }
+  const update: GraphStore['update'] = async (text, call) => {
+    // The fence of a settlement is no write of a client.
+    const fault = text.includes('fence') ? undefined : own.next
+    if (!fault) return store.update(text, call)
+    own.next = undefined
+    const failed = fault.when === 'after' ? await store.update(text, call) : undefined
+    return failed ?? fault.problem
+  }
+  const own = {
+    ...store,
+    replace,
+    update,
+    next: undefined as { when: 'before' | 'after'; problem: Problem } | undefined,
+  }
   return own
 }
 
@@ -232,4 +245,24 @@ async function brokenOff(world: World, row: Row, store: ReturnType<typeof unstea
     t.equal((await owner('PUT', path, ttl(turtle('"two"')))).status, 201)
     t.same(await methodsOf(world, path), ['PUT'])
   })
+  for (const [name, when, code, status, gone] of [
+    ['after the store had done it: all of it becomes commits', 'after', 'store.failed', 502, true],
+    ['before the store had done it: nothing of it does', 'before', 'store.time', 504, false],
+    ['before it reached the store: nothing of it does', 'before', 'store.unreachable', 503, false],
+  ] as const) {
+    await row(`DELETE with ?cascade that broke off ${name}`, async (t) => {
+      const path = world.freshPath()
+      await owner('PUT', path, ttl('<> a <https://www.w3.org/ns/ldt/document-hierarchy#Container> .'))
+      const paths = [path, `${path}a/`, `${path}b/`]
+      for (const child of paths.slice(1)) await owner('PUT', child, ttl(turtle('"one"')))
+      cut(when, code)
+      t.equal((await owner('DELETE', `${path}?cascade`)).status, status)
+      await settled()
+      for (const document of paths) {
+        t.equal((await owner('GET', document)).status, gone ? 404 : 200)
+        t.same(await methodsOf(world, document), gone ? ['PUT', 'DELETE'] : ['PUT'])
+      }
+      if (!gone) t.equal((await owner('DELETE', `${path}?cascade`)).status, 204)
+    })
+  }
 }

@@ -85,7 +85,7 @@ void forEachStore(t, 'changes behind the gateway', async (t, makeStores, kind) =
       `missing in the store       ${world.origin}${removed}`,
       `missing in the repository  ${fresh}`,
     ])
-    const said = 'different: 1 changed, 1 missing in the repository, 1 missing in the store'
+    const said = `different: 1 changed, 1 missing in the repository, 1 missing in the store; 1 document without a container above: ${fresh}`
     t.equal(linesOf(ended).at(-1), `${world.base}: 5 documents; ${said}.`)
     t.same(commits(), before, 'nothing is committed')
     const { applications, differences } = JSON.parse((await run('verify', '--json')).out) as {
@@ -162,6 +162,30 @@ void forEachStore(t, 'changes behind the gateway', async (t, makeStores, kind) =
     t.same(commits(), before)
     await stores.endUser.replace(document, graph('p', 'q', 'two'))
     t.match(await run('sweep'), { code: 0, out: 'found: 1 changed' })
+  })
+  await row('orphans are reported, and are no difference, until their parent is a container again', async (t) => {
+    const container = ttl('<> a <https://www.w3.org/ns/ldt/document-hierarchy#Container> .')
+    const parent = world.freshPath()
+    for (const [child, send] of [
+      [parent, container],
+      [`${parent}a/`, container],
+      [`${parent}a/b/`, ttl('')],
+    ] as const) {
+      t.equal((await owner('PUT', child, send)).status, 201)
+    }
+    t.equal((await owner('DELETE', parent)).status, 204)
+    const ended = await run('verify')
+    t.equal(ended.code, 0)
+    t.match(ended.out, `without a container above: `)
+    t.match(ended.out, `${world.origin}${parent}a/`)
+    const { applications } = JSON.parse((await run('verify', '--json')).out) as { applications: unknown[] }
+    t.match(
+      (applications[0] as { orphans: { documents: string[] } }).orphans.documents.join(' '),
+      `${world.origin}${parent}a/`,
+    )
+    t.equal((await owner('PUT', parent, container)).status, 201)
+    t.notMatch((await run('verify')).out, `${world.origin}${parent}a/`)
+    t.equal((await owner('DELETE', `${parent}?cascade`)).status, 204)
   })
   await row('writes during a run are not differences', async (t) => {
     let going = true

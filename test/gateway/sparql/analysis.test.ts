@@ -9,6 +9,7 @@ import {
   type QueryAnalysis,
   type UpdateAnalysis,
 } from '../../../gateway/sparql/analysis.js'
+import { isRemoved } from '../../../gateway/sparql/removed-graphs.js'
 import { rowsOf } from '../../support/stores.js'
 
 const BASE = 'http://e/sparql'
@@ -26,6 +27,33 @@ const update = (text: string, using?: Parameters<typeof analyseUpdate>[2]): Upda
 }
 
 const row = rowsOf(t, 'none')
+
+const REMOVED: [update: string, g: boolean, other: boolean][] = [
+  ['DROP ALL', true, true],
+  ['CLEAR NAMED', true, true],
+  ['CLEAR DEFAULT', false, false],
+  ['DROP SILENT GRAPH <g>', true, false],
+  ['CLEAR GRAPH <g> ; INSERT DATA { GRAPH <g> { <s> <p> <o> } }', false, false],
+  ['CLEAR ALL ; INSERT DATA { GRAPH <g> { <s> <p> <o> } }', false, true],
+  ['CLEAR ALL ; INSERT DATA { GRAPH <g> { <s> <p> <o> } } ; DROP GRAPH <g>', true, true],
+  ['CLEAR ALL ; INSERT { GRAPH ?x { <s> <p> <o> } } WHERE { ?x ?y ?z }', false, false],
+  ['WITH <g> INSERT { <s> <p> <o> } WHERE {}', false, false],
+  ['DROP GRAPH <g> ; WITH <g> INSERT { <s> <p> <o> } WHERE {}', false, false],
+  ['MOVE <g> TO <h>', true, false],
+  ['MOVE <g> TO <g>', false, false],
+  ['MOVE <h> TO <g>', false, false],
+  ['DROP ALL ; COPY <h> TO <g>', false, true],
+  ['DROP GRAPH <g> ; ADD DEFAULT TO <g>', false, false],
+  ['DROP GRAPH <g> ; CREATE GRAPH <g>', true, false],
+  ['DELETE WHERE { GRAPH <g> { ?s ?p ?o } }', true, false],
+  ['DELETE WHERE { GRAPH ?g { ?s ?p ?o } }', true, true],
+  ['DELETE WHERE { GRAPH <g> { ?s ?p ?s } }', false, false],
+  ['DELETE WHERE { GRAPH ?s { ?s ?p ?o } }', false, false],
+  ['DELETE WHERE { GRAPH <g> { ?s ?p ?o . ?o ?q ?r } }', false, false],
+  ['DELETE WHERE { GRAPH <g> { ?s ?p ?o } GRAPH <h> { ?s ?p ?o } }', false, false],
+  ['DELETE WHERE { ?s ?p ?o }', false, false],
+  ['DELETE { GRAPH <g> { ?s ?p ?o } } WHERE { GRAPH <g> { ?s ?p ?o } }', false, false],
+]
 
 const READ_SETS: [query: string, readSet: 'dataset' | string[]][] = [
   ['SELECT * { ?s ?p ?o }', 'dataset'],
@@ -165,6 +193,12 @@ await row('volatile expressions', (t) => {
   for (const [expression, volatile] of VOLATILE) {
     t.equal(query(`SELECT (${expression} AS ?x) {}`).volatile, volatile, expression)
     t.equal(query(`ASK { FILTER EXISTS { FILTER(${expression} = 1) } }`).volatile, volatile, `${expression}, in EXISTS`)
+  }
+})
+await row('the graphs that an update leaves empty for sure', (t) => {
+  for (const [text, g, other] of REMOVED) {
+    const { removes } = update(text)
+    t.same([isRemoved(removes, 'http://e/g'), isRemoved(removes, 'http://e/other')], [g, other], text)
   }
 })
 await row('write-sets', (t) => {

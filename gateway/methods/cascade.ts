@@ -1,0 +1,104 @@
+// In charge of `DELETE …?cascade`: a document with everything below it, with a right to each, one commit each, or nothing
+// (design 3). All is decided before the journal has any of it; then it is one update of the store.
+import { decideOn, lookUpDocument, type Facts } from '../request/access.js'
+import { isRoot } from '../documents/hierarchy.js'
+import { everyWrite, underLocks } from '../documents/locks.js'
+import { isLarge, type Document } from '../documents/document.js'
+import { documentsBelow } from '../documents/subtree.js'
+import type { Member } from '../gateway.js'
+import type { Response } from '../http/exchange.js'
+import type { Target } from '../http/target.js'
+import { isFailure, problem, type Problem } from '../problem.js'
+import type { Context } from '../request/context.js'
+import { methodNotAllowed, refusalOf } from '../request/refusal.js'
+import { linkField, response } from '../request/respond.js'
+import type { Decided } from '../request/route.js'
+import { removeDocuments } from './put-document.js'
+import { accessTo } from './widening.js'
+import { isConditional, preconditions } from './write-conditions.js'
+import { tooLargeToWrite, writingOf } from './write.js'
+
+export const SUBTREE_METHODS = 'DELETE, OPTIONS'
+
+/** The most documents that one request deletes, and the most characters of their N-Triples: the journal counts them at once. */
+const MOST = 1000
+const MOST_CHARACTERS = 16 * 1024 * 1024
+
+export async function deleteSubtree({
+  context,
+  target: { document: iri },
+  facts,
+}: Decided<Target<Member> & { readonly kind: 'subtree' }>): Promise<Response | Problem> {
+  const { application, gateway } = context
+  if (isRoot(iri, application.base)) return problem('document.root', 'The root document cannot be deleted.')
+  const early = forbidden(context, iri, facts)
+  if (early) return early
+  // No other write may add documents, or change their rights, from here on.
+  return underLocks(gateway, [everyWrite(application, 'exclusive')], async () => {
+    const below = await documentsBelow(application, iri, MOST)
+    if (isFailure(below)) return below
+    if (below === 'more') return tooMany()
+    const documents = [iri, ...below]
+    // Writes in doubt are settled under the lock of their document alone.
+    const locks = documents.map((document) => [document, 'exclusive'] as const)
+    return underLocks(gateway, locks, () => deleteLocked(context, documents))
+  })
+}
+
+async function deleteLocked(context: Context, documents: readonly string[]): Promise<Response | Problem> {
+  const { application, agent } = context
+  const removed: { iri: string; current: Document | undefined }[] = []
+  let characters = 0
+  for (const [place, iri] of documents.entries()) {
+    const doubt = await application.journalled.settle(iri)
+    if (doubt) return doubt
+    const facts = await lookUpDocument(context, iri, 'now')
+    if (isFailure(facts)) return facts
+    const refused = refusal(context, iri, facts, place === 0)
+    if (refused) return refused
+    const document = facts.kind === 'document' ? facts.document : undefined
+    // The store has lost it since it was asked for the names.
+    if (!document) continue
+    const current = isLarge(document) ? undefined : document
+    characters += current?.nTriples.length ?? 0
+    if (characters > MOST_CHARACTERS) return tooMany()
+    removed.push({ iri, current })
+  }
+  // Children before their parents: so they stand in the history.
+  const failed = await removeDocuments(writingOf(context), removed.reverse())
+  return failed ?? response(204, [linkField(application, agent.webId, undefined)])
+}
+
+/** Why the document may not be deleted: the one that the URL names, or one below it, of which the client learns no more. */
+function refusal(context: Context, iri: string, facts: Facts, isNamed: boolean): Problem | undefined {
+  const decision = decideOn(context, facts, 'Write')
+  if (isFailure(decision)) return decision
+  if (!isNamed) {
+    if (facts.kind === 'document' && !facts.document) return undefined
+    if (!decision.allowed)
+      return problem('access.denied', 'Access not authorized: Write is required on every document below this one.')
+    return forbidden(context, iri, facts)
+  }
+  if (!decision.allowed) return refusalOf(decision, context, iri)
+  const access = accessTo(context, facts, decision)
+  if (isFailure(access)) return access
+  const early = forbidden(context, iri, facts)
+  if (early) return early
+  const document = facts.kind === 'document' ? facts.document! : undefined
+  if (document && isLarge(document)) return isConditional(context.request.fields) ? tooLargeToWrite() : undefined
+  return preconditions(context, document as Document | undefined, access.mayRead)
+}
+
+/** 404, then 405. */
+function forbidden({ dataspace, request: { method } }: Context, iri: string, facts: Facts): Problem | undefined {
+  if (facts.kind !== 'document' || !facts.document) return problem('document.absent', 'There is no such document.')
+  // Spec 4.1: the documents of the owner agent and the secretary agent cannot be deleted.
+  return dataspace.protectedDocuments.has(iri) ? methodNotAllowed(method, 'OPTIONS') : undefined
+}
+
+const tooMany = (): Problem =>
+  problem(
+    'content.too-large',
+    `There are too many documents below this one, or too large ones: one request deletes fewer than ${MOST}, of ` +
+      `${MOST_CHARACTERS / 1024 / 1024} MiB together. Delete the containers below it first.`,
+  )

@@ -1,0 +1,40 @@
+// In charge of the preconditions of a write (RFC 9110 §13): on the state that the store has now.
+import { entityTagOf, type Document } from '../documents/document.js'
+import type { Request } from '../http/exchange.js'
+import { RDF_FORMATS } from '../http/media-type.js'
+import { isFailure, problem, type Problem } from '../problem.js'
+import { evaluateConditions } from '../request/conditions.js'
+import type { Context } from '../request/context.js'
+import { shownTo } from '../request/shown.js'
+
+const CONDITIONS = ['if-match', 'if-none-match', 'if-unmodified-since'] as const
+
+export const isConditional = (fields: Request['fields']): boolean =>
+  CONDITIONS.some((name) => fields[name] !== undefined)
+
+/**
+ * RFC 9110 §13.1.1: a write may name the entity-tag of the state in any format.
+ * @param mayRead to an agent without Read the document has no entity-tag and no date (RFC 9110 §13.1.4): conditions would
+ *   tell them. `*` works for everyone who may write.
+ */
+export function preconditions(context: Context, current: Document | undefined, mayRead: boolean): Problem | undefined {
+  const {
+    request: { fields, receivedAt },
+    gateway,
+  } = context
+  if (gateway.settings.requirePreconditions && current && !isConditional(fields)) {
+    return problem('precondition.required', 'A write to an existing document needs If-Match with its entity-tag.')
+  }
+  if (!isConditional(fields)) return undefined
+  const shown = current && shownTo(context, current)
+  const validators =
+    shown &&
+    (mayRead
+      ? {
+          entityTags: RDF_FORMATS.map((format) => entityTagOf(shown, format)),
+          lastModified: shown.lastModified,
+        }
+      : { entityTags: [] })
+  const outcome = evaluateConditions({ fields, receivedAt }, validators, false)
+  return isFailure(outcome) ? outcome : undefined
+}

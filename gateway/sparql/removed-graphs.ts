@@ -1,0 +1,99 @@
+// In charge of the named graphs that an update leaves empty for sure, whatever the store has (SPARQL 1.1 Update §3). Pure.
+import type { Node } from './tree.js'
+
+export interface RemovedGraphs {
+  readonly graphs: readonly string[]
+  /** Every other graph is removed too, but for those that it may fill again. */
+  readonly allBut: readonly string[] | undefined
+}
+
+export const isRemoved = ({ graphs, allBut }: RemovedGraphs, graph: string): boolean =>
+  graphs.includes(graph) || (allBut !== undefined && !allBut.includes(graph))
+
+interface Removal {
+  gone: Set<string>
+  /** While everything else is removed: the graphs that may have triples again. */
+  filled: Set<string> | undefined
+}
+
+export function removedGraphs(operations: readonly Node[], iriOf: (term: Node) => string): RemovedGraphs {
+  const removal: Removal = { gone: new Set(), filled: undefined }
+  for (const operation of operations) follow(removal, operation, iriOf)
+  return { graphs: [...removal.gone], allBut: removal.filled && [...removal.filled] }
+}
+
+function follow(removal: Removal, operation: Node, iriOf: (term: Node) => string): void {
+  /** The name of a graph; undefined for a variable. */
+  const nameOf = (term: unknown): string | undefined =>
+    (term as Node | undefined)?.['termType'] === 'NamedNode' ? iriOf(term as Node) : undefined
+  const referred = (graph: unknown): string | undefined => nameOf((graph as Node)['name'])
+  switch (operation['updateType'] ?? operation['type']) {
+    case 'clear':
+    case 'drop': {
+      const graph = operation['graph'] as Node
+      if (graph['all'] || graph['named']) removeAll(removal)
+      else if (!graph['default']) remove(removal, referred(graph))
+      return
+    }
+    case 'deletewhere': {
+      // Of several blocks each deletes only where all of them match.
+      const [block, another] = operation['delete'] as Node[]
+      if (!block || another || block['type'] !== 'graph' || !isEveryTriple(block)) return
+      const graph = nameOf(block['name'])
+      if (graph === undefined) removeAll(removal)
+      else remove(removal, graph)
+      return
+    }
+    case 'move': {
+      const [source, destination] = [referred(operation['source']), referred(operation['destination'])]
+      if (source === destination) return
+      remove(removal, source)
+      fill(removal, destination)
+      return
+    }
+    case 'copy':
+    case 'add':
+      return fill(removal, referred(operation['destination']))
+    case 'load':
+      return fill(removal, nameOf(operation['destination']))
+    case 'insert':
+    case 'insertdelete':
+      for (const block of (operation['insert'] ?? []) as Node[]) {
+        const graph = nameOf(block['type'] === 'graph' ? block['name'] : operation['graph'])
+        if (graph !== undefined) fill(removal, graph)
+        else if (block['type'] === 'graph') fillAny(removal)
+      }
+  }
+}
+
+function removeAll(removal: Removal): void {
+  removal.gone = new Set()
+  removal.filled = new Set()
+}
+
+function remove({ gone, filled }: Removal, graph: string | undefined): void {
+  if (graph === undefined) return
+  gone.add(graph)
+  filled?.delete(graph)
+}
+
+function fill({ gone, filled }: Removal, graph: string | undefined): void {
+  if (graph === undefined) return
+  gone.delete(graph)
+  filled?.add(graph)
+}
+
+/** The graph is a variable. */
+function fillAny(removal: Removal): void {
+  removal.gone = new Set()
+  removal.filled = undefined
+}
+
+/** The pattern `?s ?p ?o`, with three different variables and nothing beside it. */
+function isEveryTriple(block: Node): boolean {
+  const [triple, another] = block['triples'] as Node[]
+  if (!triple || another) return false
+  const terms = [triple['subject'], triple['predicate'], triple['object']] as Node[]
+  const names = [...terms, block['name'] as Node].map((term) => `${String(term['termType'])} ${String(term['value'])}`)
+  return terms.every((term) => term['termType'] === 'Variable') && new Set(names).size === 4
+}
