@@ -97,7 +97,7 @@ async function writeLarge(
   format: Format,
 ): Promise<Buffer | Problem> {
   const { reading } = context.gateway
-  const canonical = await reading.canonical(askerOf(context), content)
+  const canonical = await reading.canonical(askerOf(context), content, context.application.cache.tagKey)
   if (isFailure(canonical)) return canonical.failure === 'store.failed' ? unreadable(context, memento) : canonical
   if (format === N_TRIPLES) return Buffer.from(canonical.nTriples)
   const written = await reading.writeRdf(askerOf(context), canonical.nTriples, format)

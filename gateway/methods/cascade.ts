@@ -3,7 +3,7 @@
 import { decideOn, lookUpDocument, type Facts } from '../request/access.js'
 import { isRoot } from '../documents/hierarchy.js'
 import { everyWrite, underLocks } from '../documents/locks.js'
-import { isLarge, type Document } from '../documents/document.js'
+import { isLarge, isWhole, type Document } from '../documents/document.js'
 import { documentsBelow } from '../documents/subtree.js'
 import type { Member } from '../gateway.js'
 import type { Response } from '../http/exchange.js'
@@ -59,7 +59,7 @@ async function deleteLocked(context: Context, documents: readonly string[]): Pro
     const document = facts.kind === 'document' ? facts.document : undefined
     // The store has lost it since it was asked for the names.
     if (!document) continue
-    const current = isLarge(document) ? undefined : document
+    const current = isWhole(document) ? document : undefined
     characters += current?.nTriples.length ?? 0
     if (characters > MOST_CHARACTERS) return tooMany()
     removed.push({ iri, current })

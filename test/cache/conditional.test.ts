@@ -1,7 +1,7 @@
 // Entity-tags, HTTP-dates and preconditions: RFC 9110 §5.6.7, §8.8.3, §13.
 import t from 'tap'
 import fc from 'fast-check'
-import { digestOf, entityTag, parseEntityTags } from '../../cache/entity-tag.js'
+import { changedSum, digestOf as digestOfSum, entityTag, parseEntityTags, sumOf as sumOfLines } from '../../cache/entity-tag.js'
 import { formatHttpDate, parseHttpDate } from '../../cache/http-date.js'
 import { evaluatePreconditions, type ConditionOutcome, type PreconditionFields } from '../../cache/preconditions.js'
 
@@ -28,6 +28,7 @@ void t.test('RFC 9110 §8.8.3: entity-tag lists', async (t) => {
 })
 
 const KEY = 'k'.repeat(43)
+const digestOf = (lines: readonly string[], key: string): string => digestOfSum(sumOfLines(lines, key), key)
 
 void t.test('property: a digest does not depend on the order of the triples, and differs between sets', async (t) => {
   fc.assert(
@@ -103,4 +104,14 @@ void t.test('RFC 9110 §13.2.2: order and outcome of preconditions', async (t) =
     t.equal(evaluatePreconditions(fields, current, false, NOW), write, `${name}: write`)
     t.equal(evaluatePreconditions(fields, undefined, false, NOW), onAbsent, `${name}: no document`)
   }
+})
+
+void t.test('property: the sum of a changed set is that of the set after the change', async (t) => {
+  fc.assert(
+    fc.property(fc.uniqueArray(fc.string()), fc.uniqueArray(fc.string()), (before, after) => {
+      const added = after.filter((line) => !before.includes(line))
+      const removed = before.filter((line) => !after.includes(line))
+      return changedSum(sumOfLines(before, KEY), { added, removed }, KEY) === sumOfLines(after, KEY)
+    }),
+  )
 })

@@ -2,9 +2,11 @@
 import { IncomingMessage } from 'node:http'
 import { Socket } from 'node:net'
 import t from 'tap'
-import { digestOf, parseEntityTags } from '../../cache/entity-tag.js'
+import { sumOf, parseEntityTags } from '../../cache/entity-tag.js'
 import { parseHttpDate } from '../../cache/http-date.js'
 import { evaluatePreconditions } from '../../cache/preconditions.js'
+import { changedDocument } from '../../gateway/documents/changed-document.js'
+import { documentOf } from '../../gateway/documents/document.js'
 import { ancestorsOf } from '../../gateway/documents/hierarchy.js'
 import { nextState } from '../../gateway/documents/next-state.js'
 import { violated } from '../../gateway/endpoints/content.js'
@@ -232,8 +234,8 @@ void t.test('targets', async (t) => {
   ])
 })
 
-const loadContext = (url: string): Promise<unknown> =>
-  Promise.resolve({ '@context': { [url.slice(-3)]: 'http://purl.org/dc/terms/title' } })
+const loadContext = (url: string): Promise<string> =>
+  Promise.resolve(JSON.stringify({ '@context': { [url.slice(-3)]: 'http://purl.org/dc/terms/title' } }))
 const readAs = (type: string) => (text: string) => readGraph(Buffer.from(text), type, DOC, { loadContext })
 const RDF = 'xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"'
 const rdfXml = (content: string, attributes = ''): string =>
@@ -515,10 +517,12 @@ void t.test('graphs', async (t) => {
   const write = { document: DOC, base: BASE, agent: undefined, now, uuid } as const
   // prettier-ignore
   await growthRows(t, [
-    ...rowsOnGraphs('canonical N-Triples and digest', (triples) => digestOf(graphOf(triples).lines), GRAPHS),
-    ...rowsOnGraphs('PUT', (content) => nextState({ ...write, method: 'PUT', current: undefined, content }), GRAPHS),
-    ...rowsOnGraphs('POST', (content) =>
-      nextState({ ...write, method: 'POST', current: graphOf(content), content }), GRAPHS),
+    ...rowsOnGraphs('canonical N-Triples and digest', (triples) => sumOf(graphOf(triples).lines, 'key'), GRAPHS),
+    ...rowsOnGraphs('PUT', (content) => nextState({ ...write, current: undefined, content }), GRAPHS),
+    ...rowsOnGraphs('POST', (added) => {
+      const current = documentOf(DOC, BASE, graphOf(added), 'key')
+      changedDocument({ ...write, method: 'POST', current, removed: [], added, tagKey: 'key' })
+    }, GRAPHS),
     ...['text/turtle', 'application/rdf+xml', 'application/ld+json', 'application/n-triples'].flatMap((mediaType) =>
       rowsOnGraphs(`writing ${mediaType}`, (triples) =>
         writeGraph(graphOf(triples), RDF_FORMATS.find((format) => format.mediaType === mediaType)!), GRAPHS)),

@@ -30,6 +30,7 @@ const BASE = 'https://data.example.org/'
 const DOC = `${BASE}a/b/`
 const NOW = Date.UTC(2026, 6, 10, 20, 53, 1, 123)
 const AGENT = 'https://alice.example/#me'
+const KEY = 'k'.repeat(43)
 let counter = 0
 type More = Partial<Write> & { readonly method?: 'PUT' | 'POST' | 'PATCH' }
 /** The content of a PATCH is what the update leaves. */
@@ -37,12 +38,12 @@ const put = (content: Quad[], { method = 'PUT', ...more }: More = {}): Graph => 
   const write = { document: DOC, base: BASE, current: undefined, content, agent: AGENT, now: NOW, ...more }
   const uuid = () => `u${counter++}`
   if (method === 'PUT' || !write.current) return nextState({ ...write, uuid })
-  const current = documentOf(write.document, write.base, write.current)
+  const current = documentOf(write.document, write.base, write.current, KEY)
   const left = content.map(nTriplesLine)
   const removed = method === 'PATCH' ? write.current.lines.filter((line) => !left.includes(line)) : []
-  const next = changedDocument({ ...write, uuid, method, current, removed, added: content })
+  const next = changedDocument({ ...write, uuid, method, current, removed, added: content, tagKey: KEY })
   if (typeof next === 'string') throw new Error(next)
-  const whole = documentOf(write.document, write.base, graphOf(readNTriples(next.nTriples)!))
+  const whole = documentOf(write.document, write.base, graphOf(readNTriples(next.nTriples)!), KEY)
   // The facts and the digest are those of the text.
   const seen = ({ nTriples, digest, types, owners, lastModified }: Document): object => ({
     ...{ nTriples, digest, owners, lastModified, types: [...types].sort() },
@@ -195,7 +196,7 @@ void t.test('a POST and a PATCH leave what parsing the whole document would', as
       const names = (text: string): string => text.replace(/#idu\d+/g, '#id')
       const left = graphOf([...current.triples.filter((one) => !gone.includes(nTriplesLine(one))), ...added])
       const change = { document: DOC, base: BASE, now: NOW + 5, uuid: () => 'u0', method, removed: gone, added }
-      const next = changedDocument({ ...change, current: documentOf(DOC, BASE, current) })
+      const next = changedDocument({ ...change, current: documentOf(DOC, BASE, current, KEY), tagKey: KEY })
       if (next === 'unchanged') return nTriplesOf(left) === nTriplesOf(current)
       if (next === 'absent') return left.triples.length === 0
       return names(next.nTriples) === names(nTriplesOf(naive(left, current, method)))

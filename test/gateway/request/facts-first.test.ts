@@ -172,7 +172,7 @@ async function properties(t: Test, store: GraphStore): Promise<void> {
         await store.replace(iri, text.map((line) => `${line}\n`).join(''))
         const [facts, whole] = [await askFacts(store, iri, base), await store.read(iri)]
         if (!facts || isFailure(facts) || whole === undefined || isFailure(whole)) return false
-        const document = documentOf(iri, base, graphOf(readStored(whole) as []))
+        const document = documentOf(iri, base, graphOf(readStored(whole) as []), 'key')
         await store.remove(iri)
         const gone = await askFacts(store, iri, base)
         return (
