@@ -146,7 +146,10 @@ const LARGE_BYTES = 4096
 export const makeDocuments = (
   store: GraphStore,
   base: string,
-  settings: Pick<StoredGraphsSettings<Document, Problem>, 'maxBytes' | 'maxAge' | 'staleIfError' | 'versions' | 'now'> & {
+  settings: Pick<
+    StoredGraphsSettings<Document, Problem>,
+    'maxBytes' | 'maxAge' | 'staleIfError' | 'versions' | 'now'
+  > & {
     readonly canonical: Reading['canonical']
   },
 ): Documents =>
@@ -221,7 +224,7 @@ export const entityTagOf = ({ digest }: Document, { code }: Format): string => e
 export type WriteLarge = (nTriples: string, format: Format) => Promise<Uint8Array | Problem>
 
 /** In characters of N-Triples: longer ones are written off the main thread, which may take some 50 ms for a request. */
-const QUICKLY_WRITTEN = 128 * 1024
+export const QUICKLY_WRITTEN = 128 * 1024
 
 /** The bytes of the document in a format, made at most once. */
 export function representationOf(

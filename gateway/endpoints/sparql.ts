@@ -50,7 +50,8 @@ async function analysed<Analysis extends object>(
   const analysis =
     text.length <= INLINE_CHARACTERS
       ? analyse(text, base, dataset)
-      : ((await context.gateway.reading.analyseSparql(askerOf(context), kind, text, base, dataset)) as Analysis | Problem)
+      : ((await context.gateway.reading.analyseSparql(askerOf(context), kind, text, base, dataset)) as
+          Analysis | Problem)
   if (!isFailure(analysis)) known.set(key, analysis)
   return analysis
 }

@@ -23,10 +23,7 @@ export interface EvaluationPool {
    * SHACL. `shapes`: the ontologies as N-Triples, with a version that names exactly this text; `data`: the document.
    * `constraint.unusable` where the shapes cannot be evaluated: the document must not pass.
    */
-  validate(
-    asker: string,
-    input: { shapes: string; shapesVersion: string; data: string },
-  ): Promise<Validation | Problem>
+  validate(asker: string, input: { shapes: string; shapesVersion: string; data: string }): Promise<Validation | Problem>
   close(): Promise<void>
 }
 
@@ -54,8 +51,7 @@ export function openPool(options: PoolOptions = {}): EvaluationPool {
     analyse: (asker, update, base) => threads.do(asker, { kind: 'analyse', update, base }) as Promise<Patch | Problem>,
     patch: (asker, nTriples, update, base) =>
       threads.do(asker, { kind: 'patch', nTriples, update, base }) as Promise<string | Problem>,
-    validate: (asker, input) =>
-      threads.do(asker, { kind: 'validate', ...input }) as Promise<Validation | Problem>,
+    validate: (asker, input) => threads.do(asker, { kind: 'validate', ...input }) as Promise<Validation | Problem>,
     close: threads.close,
   }
 }

@@ -61,14 +61,7 @@ export interface Converted {
 
 /** `read`: canonical N-Triples. `write`: bytes. */
 export type ReadingReply =
-  | string
-  | Uint8Array
-  | Canonical
-  | Converted
-  | MissingContexts
-  | QueryAnalysis
-  | UpdateAnalysis
-  | Problem
+  string | Uint8Array | Canonical | Converted | MissingContexts | QueryAnalysis | UpdateAnalysis | Problem
 
 function doJob(job: ReadingJob): ReadingReply | Promise<ReadingReply> {
   switch (job.kind) {

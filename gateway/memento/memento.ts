@@ -3,7 +3,7 @@ import { formatMementoDatetime } from '../../versioning/memento/memento-datetime
 import { historyLinks, mementoLinks, mementoUri, type Memento } from '../../versioning/memento/time-map.js'
 import type { Field, Response } from '../http/exchange.js'
 import { graphOf } from '../rdf/graph.js'
-import { negotiate, RDF_FORMATS, type Format } from '../http/media-type.js'
+import { N_TRIPLES, negotiate, RDF_FORMATS, type Format } from '../http/media-type.js'
 import {
   cacheControl,
   findVersion,
@@ -17,6 +17,8 @@ import {
 import { isFailure, problem, type Problem } from '../problem.js'
 import { readNTriples } from '../rdf/read.js'
 import { writeGraph } from '../rdf/write.js'
+import { QUICKLY_WRITTEN } from '../documents/document.js'
+import { askerOf } from '../request/context.js'
 import { evaluateConditions, notAcceptable } from '../request/conditions.js'
 import { response } from '../request/respond.js'
 
@@ -71,18 +73,34 @@ async function represent(asked: HistoryRequest, memento: Memento, format: Format
   return body
 }
 
-async function write(
-  { history, document, context }: HistoryRequest,
-  memento: Memento,
-  format: Format,
-): Promise<Buffer | Problem> {
+async function write(asked: HistoryRequest, memento: Memento, format: Format): Promise<Buffer | Problem> {
+  const { history, document, context } = asked
   const content = await history.content(document, memento)
   if (isFailure(content)) return historyFailed(context, content)
+  if (content !== undefined && content.length > QUICKLY_WRITTEN) return writeLarge(asked, memento, content, format)
   const triples = content === undefined ? undefined : readNTriples(content)
-  if (!triples) {
-    context.trace.cause = `commit ${memento.commit} has no N-Triples for ${document}`
-    return problem('history.failed', 'This version cannot be read: its content in the repository is not N-Triples.')
-  }
+  if (!triples) return unreadable(asked, memento)
   const written = writeGraph(graphOf(triples), format)
   return isFailure(written) ? written : Buffer.from(written)
+}
+
+/** Off the main thread: a version may be as large as a document. */
+async function writeLarge(
+  asked: HistoryRequest,
+  memento: Memento,
+  content: string,
+  format: Format,
+): Promise<Buffer | Problem> {
+  const { context } = asked
+  const { reading } = context.gateway
+  const canonical = await reading.canonical(askerOf(context), content)
+  if (isFailure(canonical)) return canonical.failure === 'store.failed' ? unreadable(asked, memento) : canonical
+  if (format.code === N_TRIPLES.code) return Buffer.from(canonical.nTriples)
+  const written = await reading.writeRdf(askerOf(context), canonical.nTriples, format)
+  return isFailure(written) ? written : Buffer.from(written)
+}
+
+function unreadable({ context, document }: HistoryRequest, { commit }: Memento): Problem {
+  context.trace.cause = `commit ${commit} has no N-Triples for ${document}`
+  return problem('history.failed', 'This version cannot be read: its content in the repository is not N-Triples.')
 }

@@ -177,7 +177,16 @@ async function store(
 const writingOf = (context: Context): Writing => {
   const { gateway, application, dataspace, trace, agent, request } = context
   const { method, receivedAt } = request
-  return { gateway, application, dataspace, trace, method, agent: agent.webId, asker: askerOf(context), time: receivedAt }
+  return {
+    gateway,
+    application,
+    dataspace,
+    trace,
+    method,
+    agent: agent.webId,
+    asker: askerOf(context),
+    time: receivedAt,
+  }
 }
 
 /** Some stores change the lexical form of literals: the entity-tag is then that of the stored form. */

@@ -8,8 +8,7 @@ export const LONGEST_BASE = 2048
 export const TOO_LONG = `a base or a namespace is longer than ${LONGEST_BASE} characters`
 
 /** Whether a base that a text declares is too long. It may be as long as the URL of the document. */
-export const isTooLong = (base: string, document = ''): boolean =>
-  base.length > Math.max(LONGEST_BASE, document.length)
+export const isTooLong = (base: string, document = ''): boolean => base.length > Math.max(LONGEST_BASE, document.length)
 
 /** The base without dot segments before its last slash; what follows that never becomes part of another IRI (§5.2.3). */
 export function normalBase(base: string): string {

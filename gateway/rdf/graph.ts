@@ -122,7 +122,8 @@ export function graphOf(triples: Iterable<Quad>): Graph {
 }
 
 /** The graph as one N-Triples document. */
-export const nTriplesOf = ({ lines }: Pick<Graph, 'lines'>): string => (lines.length === 0 ? '' : lines.join('\n') + '\n')
+export const nTriplesOf = ({ lines }: Pick<Graph, 'lines'>): string =>
+  lines.length === 0 ? '' : lines.join('\n') + '\n'
 
 /** The values of a property of a subject, IRIs and literals alike, as strings. */
 export const valuesOf = (graph: Graph, subject: string, predicate: string): string[] =>

@@ -156,10 +156,7 @@ export function readCanonical(nTriples: string): Quad[] {
 /** The triples of N-Triples that a store has answered; `store.failed` when it is malformed. */
 export const readStored = (text: string): Quad[] | Problem => readNTriples(text) ?? NOT_N_TRIPLES
 
-export const NOT_N_TRIPLES = problem(
-  'store.failed',
-  'The triplestore answered with something that is not N-Triples.',
-)
+export const NOT_N_TRIPLES = problem('store.failed', 'The triplestore answered with something that is not N-Triples.')
 
 /**
  * The quads of a TriG document, such as a configuration file; or its first error and the line of it, from 1. Blank nodes of
