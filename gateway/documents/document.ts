@@ -231,7 +231,7 @@ export const entityTagOf = ({ digest }: Document, { code }: Format): string => e
 export type WriteLarge = (nTriples: string, format: Format) => Promise<Uint8Array | Problem>
 
 /** In characters of N-Triples: longer ones are written off the main thread, which may take some 50 ms for a request. */
-const QUICKLY_WRITTEN = 128 * 1024
+export const QUICKLY_WRITTEN = 128 * 1024
 
 /** The bytes of the document in a format, made at most once. */
 export function representationOf(

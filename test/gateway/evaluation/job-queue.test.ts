@@ -19,7 +19,8 @@ function makeFloor(threads: number) {
   const started: string[] = []
   const results = new Map<string, string>()
   const askerOf = (job: string): string => job[0]!
-  const countOf = (jobs: Iterable<string>, asker: string): number => [...jobs].filter((job) => askerOf(job) === asker).length
+  const countOf = (jobs: Iterable<string>, asker: string): number =>
+    [...jobs].filter((job) => askerOf(job) === asker).length
   const runningJobs = (): string[] => [...running.values()].map(({ job }) => job)
 
   const serve = (thread: number): void => {

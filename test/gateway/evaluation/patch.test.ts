@@ -241,7 +241,8 @@ void t.test('the result of an update', async (t) => {
     t.same(sorted(await evaluation.patch('a', nt(...before), P + update, DOC)), sorted(nt(...after)), name)
   }
 
-  const blank = await evaluation.patch('a', 
+  const blank = await evaluation.patch(
+    'a',
     nt(one, two),
     `${P}INSERT { ?s :has [ :value ?o ; :self _:b ] . _:b :of ?s } WHERE { ?s :p ?o }`,
     DOC,
@@ -329,7 +330,11 @@ void t.test('limits: a job above a limit is stopped, the next job works', async 
     const detail = isFailure(answer) ? answer.detail : 'a result'
     t.ok(isFailure(answer) && codes.split('|').includes(answer.failure), `${name}: ${detail}`)
     if (says) t.match(isFailure(answer) && detail, says, `${name}: the message names the limit`)
-    t.equal(await evaluation.patch('a', ONE, SIMPLE, DOC), `${ONE}<${E}t> <${E}p> "2" .\n`, `${name}: the next job works`)
+    t.equal(
+      await evaluation.patch('a', ONE, SIMPLE, DOC),
+      `${ONE}<${E}t> <${E}p> "2" .\n`,
+      `${name}: the next job works`,
+    )
     await evaluation.close()
   }
 })

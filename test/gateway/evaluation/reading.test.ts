@@ -24,7 +24,10 @@ const summary = (read: readonly Quad[] | Problem): unknown =>
   isFailure(read) ? read.failure : graphOf(read as Quad[]).lines.map((line) => line.replace(/_:\S+/g, '_:b'))
 
 const described = (count: number): string =>
-  Array.from({ length: count }, (_, i) => `<#t${i}> <http://e/p> "a\\n${i}"@EN, _:b${i}, ${i}, <../o${i}>, '\\u00e9' .\n`).join('')
+  Array.from(
+    { length: count },
+    (_, i) => `<#t${i}> <http://e/p> "a\\n${i}"@EN, _:b${i}, ${i}, <../o${i}>, '\\u00e9' .\n`,
+  ).join('')
 const XML = '<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:e="http://e/">'
 
 void t.test('content is read alike on the main thread and in a thread', async (t) => {
@@ -33,7 +36,11 @@ void t.test('content is read alike on the main thread and in a thread', async (t
   const rows: [name: string, contentType: string, body: string][] = [
     ['short Turtle', 'text/turtle', described(3)],
     ['long Turtle', 'text/turtle', described(2000)],
-    ['Turtle that stands for much', 'text/turtle', `@prefix p: <http://e/${times('a', 1900)}> . <> <http://e/p> ${times('p:a,', 2000)} 1 .`],
+    [
+      'Turtle that stands for much',
+      'text/turtle',
+      `@prefix p: <http://e/${times('a', 1900)}> . <> <http://e/p> ${times('p:a,', 2000)} 1 .`,
+    ],
     ['TriG', 'application/trig', '<> <http://e/p> 1 .'],
     ['JSON-LD', 'application/ld+json', '{"@context":{"p":"http://e/p"},"@id":"","p":[1,"x"]}'],
     ['RDF/XML', 'application/rdf+xml', `${XML}<e:T rdf:about=""><e:p>x</e:p></e:T></rdf:RDF>`],
@@ -62,13 +69,26 @@ void t.test('content is read alike on the main thread and in a thread', async (t
 
 void t.test('property: canonical lines are those of the parsed graph', (t) => {
   const iri = fc.constantFrom('<http://e/a>', '<urn:é#x>', '<http://e/%2f>', '<http://[::1]/>', '<http://e/\\u0041>')
-  const datatype = fc.constantFrom('x', 'integer', 'string').map((name) => `^^<http://www.w3.org/2001/XMLSchema#${name}>`)
+  const datatype = fc
+    .constantFrom('x', 'integer', 'string')
+    .map((name) => `^^<http://www.w3.org/2001/XMLSchema#${name}>`)
   const literal = fc
-    .tuple(fc.string({ unit: fc.constantFrom('a', '\\n', '\\"', '\\\\', "\\'", '\\u000A', '\\u00e9', '\x7f', '😀', '\t', ' . ') }), fc.oneof(datatype, fc.constantFrom('', '@en', '@EN-gb')))
+    .tuple(
+      fc.string({
+        unit: fc.constantFrom('a', '\\n', '\\"', '\\\\', "\\'", '\\u000A', '\\u00e9', '\x7f', '😀', '\t', ' . '),
+      }),
+      fc.oneof(datatype, fc.constantFrom('', '@en', '@EN-gb')),
+    )
     .map(([text, kind]) => `"${text}"${kind}`)
   const subject = fc.oneof(iri, fc.constantFrom('_:a', '_:a.b-c', '_:é'))
   const line = fc
-    .tuple(subject, iri, fc.oneof(subject, literal), fc.constantFrom(' ', '\t', '  '), fc.constantFrom('.', '. # x', 'x'))
+    .tuple(
+      subject,
+      iri,
+      fc.oneof(subject, literal),
+      fc.constantFrom(' ', '\t', '  '),
+      fc.constantFrom('.', '. # x', 'x'),
+    )
     .map(([s, p, o, space, end]) => `${s}${space}${p} ${o} ${end}`)
   fc.assert(
     fc.property(fc.array(fc.oneof({ arbitrary: line, weight: 9 }, fc.constant('')), { maxLength: 8 }), (lines) => {
@@ -76,7 +96,8 @@ void t.test('property: canonical lines are those of the parsed graph', (t) => {
       const parsed = readNTriples(text)
       const expected = parsed && graphOf(parsed).lines
       const actual = canonicalLines(text)
-      if (JSON.stringify(actual) !== JSON.stringify(expected)) throw new Error(`${actual?.join()} for ${expected?.join()}`)
+      if (JSON.stringify(actual) !== JSON.stringify(expected))
+        throw new Error(`${actual?.join()} for ${expected?.join()}`)
     }),
     { numRuns: 2000 },
   )
@@ -96,23 +117,34 @@ function contexts(documents: Readonly<Record<string, unknown>>) {
 void t.test('remote contexts of JSON-LD', async (t) => {
   const reading = open(t)
   const chain = (length: number): Record<string, unknown> =>
-    Object.fromEntries(Array.from({ length }, (_, i) => [`http://c/${i}`, i === length - 1 ? { p: 'http://e/p' } : `http://c/${i + 1}`]))
+    Object.fromEntries(
+      Array.from({ length }, (_, i) => [`http://c/${i}`, i === length - 1 ? { p: 'http://e/p' } : `http://c/${i + 1}`]),
+    )
   const many = (count: number): string[] => Array.from({ length: count }, (_, i) => `http://c/${i}`)
-  const each = (count: number): Record<string, unknown> => Object.fromEntries(many(count).map((url) => [url, { p: 'http://e/p' }]))
-  const heavy = Object.fromEntries(many(8).map((url) => [url, times('x', 400_000).match(/.{1,2000}/g)!.map((text) => ({ [text]: null }))]))
+  const each = (count: number): Record<string, unknown> =>
+    Object.fromEntries(many(count).map((url) => [url, { p: 'http://e/p' }]))
+  const heavy = Object.fromEntries(
+    many(8).map((url) => [
+      url,
+      times('x', 400_000)
+        .match(/.{1,2000}/g)!
+        .map((text) => ({ [text]: null })),
+    ]),
+  )
   const P = `<${DOC}> <http://e/p> "x" .`
-  const rows: [name: string, context: unknown, documents: Record<string, unknown>, expected: string, asked: number][] = [
-    ['one', 'http://c/0', each(1), P, 1],
-    ['relative to the document', '../c', { 'https://x.example/c': { p: 'http://e/p' } }, P, 1],
-    ['each is fetched once', ['http://c/0', 'http://c/0'], each(1), P, 1],
-    ['as many as may be', many(8), each(8), P, 8],
-    ['one too many', many(9), each(9), 'content.syntax', 8],
-    ['contexts that name contexts', 'http://c/0', chain(3), P, 3],
-    ['deeper', 'http://c/0', chain(4), 'content.syntax', 3],
-    ['one that names itself', 'http://c/0', { 'http://c/0': ['http://c/0'] }, 'content.syntax', 1],
-    ['one that is not available', 'http://c/0', {}, 'content.syntax', 1],
-    ['too heavy together', many(8), heavy, 'content.syntax', 8],
-  ]
+  const rows: [name: string, context: unknown, documents: Record<string, unknown>, expected: string, asked: number][] =
+    [
+      ['one', 'http://c/0', each(1), P, 1],
+      ['relative to the document', '../c', { 'https://x.example/c': { p: 'http://e/p' } }, P, 1],
+      ['each is fetched once', ['http://c/0', 'http://c/0'], each(1), P, 1],
+      ['as many as may be', many(8), each(8), P, 8],
+      ['one too many', many(9), each(9), 'content.syntax', 8],
+      ['contexts that name contexts', 'http://c/0', chain(3), P, 3],
+      ['deeper', 'http://c/0', chain(4), 'content.syntax', 3],
+      ['one that names itself', 'http://c/0', { 'http://c/0': ['http://c/0'] }, 'content.syntax', 1],
+      ['one that is not available', 'http://c/0', {}, 'content.syntax', 1],
+      ['too heavy together', many(8), heavy, 'content.syntax', 8],
+    ]
   for (const [name, context, documents, expected, asked] of rows) {
     const body = JSON.stringify({ '@context': context, '@id': '', p: 'x' })
     const remote = contexts(documents)
@@ -120,8 +152,16 @@ void t.test('remote contexts of JSON-LD', async (t) => {
     t.equal(isFailure(read) ? read.failure : read.map(nTriplesLine).join(), expected, name)
     t.equal(remote.asked.length, asked, `${name}: contexts fetched`)
   }
-  const refused = await reading.readRdf('a', contentOf('{"@context":"http://c/0","p":1}', 'application/ld+json'), undefined)
-  t.match(refused, { failure: 'content.syntax', detail: /http:\/\/c\/0.*identified agents only/ }, 'none for anonymous clients')
+  const refused = await reading.readRdf(
+    'a',
+    contentOf('{"@context":"http://c/0","p":1}', 'application/ld+json'),
+    undefined,
+  )
+  t.match(
+    refused,
+    { failure: 'content.syntax', detail: /http:\/\/c\/0.*identified agents only/ },
+    'none for anonymous clients',
+  )
 })
 
 void t.test('limits and fair shares', async (t) => {
@@ -142,7 +182,12 @@ void t.test('limits and fair shares', async (t) => {
     t.notOk(isFailure(read), 'another asker is answered')
   }
   t.ok(ended < 6, 'while the slow jobs of one asker wait for each other')
-  for (const answer of await Promise.all(jobs)) t.match(answer, { failure: 'content.too-large', detail: /limit of 1.5 s/ })
+  for (const answer of await Promise.all(jobs))
+    t.match(answer, { failure: 'content.too-large', detail: /limit of 1.5 s/ })
   const write = await reading.writeRdf('slow', '<http://e/s> <http://e/p> "x" .\n', TURTLE)
-  t.equal(isFailure(write) ? write.detail : Buffer.from(write).toString(), '<http://e/s> <http://e/p> "x".\n', 'the next job works')
+  t.equal(
+    isFailure(write) ? write.detail : Buffer.from(write).toString(),
+    '<http://e/s> <http://e/p> "x".\n',
+    'the next job works',
+  )
 })
