@@ -28,7 +28,12 @@ export function lastModifiedOf(graph: Pick<Graph, 'triples'>, document: string):
 
 const ON_CREATION = [DCT('created'), DCT('creator'), ACL('owner')]
 /** The properties of a document that the gateway manages itself. */
-export const MANAGED: ReadonlySet<string> = new Set([...ON_CREATION, DCT('modified'), SIOC('has_parent'), SIOC('has_container')])
+export const MANAGED: ReadonlySet<string> = new Set([
+  ...ON_CREATION,
+  DCT('modified'),
+  SIOC('has_parent'),
+  SIOC('has_container'),
+])
 
 /** The triples that clients gave: all but the managed ones; with dh:Container, which clients choose. */
 export const clientTriples = (triples: readonly Quad[], document: string): Quad[] =>
@@ -58,7 +63,11 @@ export function nextState(write: Write): Graph {
   const types = irisOf({ triples: given }, document, RDF('type'))
   return graphOf([
     ...given.filter((t) => !isManaged(t, document)),
-    ...hierarchyTriples(document, base, kindOf('PUT', [], (type) => types.includes(type))),
+    ...hierarchyTriples(
+      document,
+      base,
+      kindOf('PUT', [], (type) => types.includes(type)),
+    ),
     ...(current ? provenanceAfter(current, document, write.now) : provenanceOfNew(write)),
   ])
 }

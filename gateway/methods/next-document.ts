@@ -35,9 +35,7 @@ export async function nextDocument(
   const change = await changeOf(context, iri, asked, current!)
   if (isFailure(change)) return change
   const document = changedDocument({ ...common, ...change, current: current! })
-  return typeof document === 'string'
-    ? document
-    : { document, isRewritable: mayBeRewritten({ triples: change.added }) }
+  return typeof document === 'string' ? document : { document, isRewritable: mayBeRewritten({ triples: change.added }) }
 }
 
 interface ChangedTriples {

@@ -40,9 +40,7 @@ export async function restoredVersion(
   const version = readNTriples(nTriples ?? '')
   if (nTriples === undefined || !version) return undefined
   const own = (triples: readonly Quad[]): string => nTriplesOf(graphOf(clientTriples(triples, facts.iri)))
-  return areSame(own(version), own(write.content)) 
-    ? { commit, nTriples: nTriplesOf(graphOf(version)) }
-    : undefined
+  return areSame(own(version), own(write.content)) ? { commit, nTriples: nTriplesOf(graphOf(version)) } : undefined
 }
 
 /** The id of the version that Content-Location names, if it is one of this document. */
