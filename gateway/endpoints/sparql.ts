@@ -34,8 +34,8 @@ export async function sparql({
   return refused ?? answerUpdate(context, update, decision)
 }
 
-/** Longer texts are analysed in a thread: hostile ones take longer than the main thread may. */
-const INLINE_CHARACTERS = 4 * 1024
+/** Longer texts are analysed in a thread: each token takes the parser some 30 µs, and each may be one character. */
+const INLINE_CHARACTERS = 1024
 
 async function analysed<Analysis extends object>(
   context: Context,

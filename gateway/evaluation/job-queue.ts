@@ -32,12 +32,12 @@ const OVERLOADED = problem('server.overloaded', 'Too much work waits for a threa
 })
 export const CLOSING = problem('server.closing', 'The server is closing.')
 
-/** Askers take turns, and the oldest job of each comes first. */
-export function makeJobQueue<Job, Result>({ each, all, held, patience }: QueueBounds): JobQueue<Job, Result> {
-  /** The askers whose jobs wait, in the order of their turns. */
-  const turns = new Map<string, Set<Taken<Job, Result>>>()
-  const holds = new Map<string, number>()
-  let waiting = 0
+interface Entry<Job, Result> extends Taken<Job, Result> {
+  readonly asker: string
+}
+
+export function makeJobQueue<Job, Result>({ patience, ...bounds }: QueueBounds): JobQueue<Job, Result> {
+  const rounds = makeRounds<Entry<Job, Result>>(bounds)
   let closed = false
   let sleepers: (() => void)[] = []
 
@@ -46,62 +46,32 @@ export function makeJobQueue<Job, Result>({ each, all, held, patience }: QueueBo
     sleepers = []
     for (const wake of woken) wake()
   }
-  const leave = (asker: string, entry: Taken<Job, Result>): boolean => {
-    const own = turns.get(asker)
-    if (!own?.delete(entry)) return false
-    waiting--
-    if (own.size === 0) turns.delete(asker)
-    return true
-  }
-  const release = (asker: string): void => {
-    const left = holds.get(asker)! - 1
-    if (left > 0) holds.set(asker, left)
-    else holds.delete(asker)
-    wakeAll()
-  }
-  function next(): Taken<Job, Result> | undefined {
-    for (const [asker, own] of turns) {
-      const holding = holds.get(asker) ?? 0
-      if (holding >= held) continue
-      const [entry] = own
-      leave(asker, entry!)
-      // Its next turn comes after those of all who wait now.
-      if (own.size > 0) {
-        turns.delete(asker)
-        turns.set(asker, own)
-      }
-      holds.set(asker, holding + 1)
-      return entry
-    }
-    return undefined
-  }
 
   return {
     add(asker, job) {
       if (closed) return Promise.resolve(CLOSING)
-      const own = turns.get(asker) ?? new Set()
-      if (own.size >= each || waiting >= all) return Promise.resolve(OVERLOADED)
       return new Promise((resolve) => {
-        const entry: Taken<Job, Result> = {
+        const entry: Entry<Job, Result> = {
+          asker,
           job,
           settle(result) {
             clearTimeout(timer)
+            rounds.release(asker)
             resolve(result)
-            release(asker)
+            wakeAll()
           },
         }
         const timer = setTimeout(() => {
-          if (leave(asker, entry)) resolve(OVERLOADED)
+          if (rounds.leave(entry)) resolve(OVERLOADED)
         }, patience)
-        own.add(entry)
-        turns.set(asker, own)
-        waiting++
-        wakeAll()
+        if (rounds.enter(entry)) return wakeAll()
+        clearTimeout(timer)
+        resolve(OVERLOADED)
       })
     },
     async take() {
       while (!closed) {
-        const entry = next()
+        const entry = rounds.next()
         if (entry) return entry
         await new Promise<void>((resolve) => sleepers.push(resolve))
       }
@@ -109,14 +79,68 @@ export function makeJobQueue<Job, Result>({ each, all, held, patience }: QueueBo
     },
     close() {
       closed = true
-      for (const [asker, own] of turns) {
-        for (const entry of own) {
-          holds.set(asker, (holds.get(asker) ?? 0) + 1)
-          entry.settle(CLOSING)
-        }
-      }
-      turns.clear()
+      for (const entry of rounds.all()) if (rounds.leave(entry)) entry.settle(CLOSING)
       wakeAll()
     },
+  }
+}
+
+interface Rounds<Entry> {
+  /** False where too many wait. */
+  enter(entry: Entry): boolean
+  /** False where it does not wait. */
+  leave(entry: Entry): boolean
+  /** The next entry: it no longer waits, and its asker holds a thread until `release`. */
+  next(): Entry | undefined
+  release(asker: string): void
+  all(): readonly Entry[]
+}
+
+/** Askers take turns, and the oldest entry of each comes first. */
+function makeRounds<Entry extends { readonly asker: string }>({
+  each,
+  all,
+  held,
+}: Omit<QueueBounds, 'patience'>): Rounds<Entry> {
+  /** The askers whose entries wait, in the order of their turns. */
+  const turns = new Map<string, Set<Entry>>()
+  const holds = new Map<string, number>()
+  let waiting = 0
+
+  const leave = (entry: Entry): boolean => {
+    const own = turns.get(entry.asker)
+    if (!own?.delete(entry)) return false
+    waiting--
+    if (own.size === 0) turns.delete(entry.asker)
+    return true
+  }
+  return {
+    enter(entry) {
+      const own = turns.get(entry.asker) ?? new Set()
+      if (own.size >= each || waiting >= all) return false
+      turns.set(entry.asker, own.add(entry))
+      waiting++
+      return true
+    },
+    leave,
+    next() {
+      for (const [asker, own] of turns) {
+        const holding = holds.get(asker) ?? 0
+        if (holding >= held) continue
+        const [entry] = own
+        leave(entry!)
+        holds.set(asker, holding + 1)
+        // Its next turn comes after those of all who wait now.
+        if (turns.delete(asker)) turns.set(asker, own)
+        return entry
+      }
+      return undefined
+    },
+    release(asker) {
+      const left = (holds.get(asker) ?? 0) - 1
+      if (left > 0) holds.set(asker, left)
+      else holds.delete(asker)
+    },
+    all: () => [...turns.values()].flatMap((own) => [...own]),
   }
 }

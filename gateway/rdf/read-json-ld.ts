@@ -18,8 +18,12 @@ const WHOLE_WEIGHT_LIMIT = 1_000_000
 const PIECE_WEIGHT_LIMIT = 100_000
 const PIECE_WEIGHT = 10_000
 const REMOTE_CONTEXTS_LIMIT = 8
+/** The characters of all remote contexts of a document together. */
+const REMOTE_WEIGHT_LIMIT = 1024 * 1024
 /** Processed term definitions, over all contexts: each context processes those in scope again. */
 const DEFINITIONS_LIMIT = 2_000_000
+/** Processing a context costs as much as so many definitions, also where it is empty. */
+const CONTEXT_WEIGHT = 20
 
 const TOO_LARGE = problem(
   'content.too-large',
@@ -152,6 +156,7 @@ function groupsOf(members: readonly unknown[], depth: number): { value: unknown[
 function contextsFor(loadContext: LoadContext | undefined) {
   const loaded = new Map<string, Promise<string | undefined>>()
   let definitions = 0
+  let weight = 0
   const sizeOf = (context: unknown): number =>
     typeof context === 'object' && context !== null ? 1 + Object.keys(context).length : 1
   return {
@@ -160,8 +165,12 @@ function contextsFor(loadContext: LoadContext | undefined) {
         if (!loadContext) throw new Error('contexts are fetched for identified agents only: write it into the content')
         if (!loaded.has(url)) {
           if (loaded.size >= REMOTE_CONTEXTS_LIMIT) throw new Error('the document has too many remote contexts')
-          loaded.set(url, loadContext(url))
+          const loading = loadContext(url)
+          loaded.set(url, loading)
+          const text = await loading
+          weight += text?.length ?? 0
         }
+        if (weight > REMOTE_WEIGHT_LIMIT) throw new Error('the remote contexts of the document are too large')
         const document = parsed(await loaded.get(url))
         if (typeof document !== 'object' || document === null) throw new Error('it is not available, or not allowed')
         const flaw = weigh(document, 1, true)
@@ -175,7 +184,7 @@ function contextsFor(loadContext: LoadContext | undefined) {
         .parsingContext
       const parse = contextParser.parse
       contextParser.parse = async (context, options, ...internal) => {
-        definitions += sizeOf(context) + sizeOf(options?.parentContext)
+        definitions += CONTEXT_WEIGHT + sizeOf(context) + sizeOf(options?.parentContext)
         if (definitions > DEFINITIONS_LIMIT) throw new Error('its contexts are too much work')
         return parse.call(contextParser, context, options, ...internal)
       }

@@ -17,7 +17,11 @@ const TURTLE: Attacks = [
   ['100,000 nested lists', `<> <p> ${times('( ', 100_000)}1${times(')', 100_000)} .`, 200_001],
   ['100,000 open brackets', `<> <p> ${times('[ <p> ', 100_000)}`, 'content.syntax'],
   ['100,000 open triple terms', `<> <p> ${times('<<( ', 100_000)}`, 'content.syntax'],
-  ['a long prefix, used 80,000 times', `${longPrefix} <> <p> ${times('a:b,', 80_000)} a:c .`, 'content.too-large'],
+  ['a long prefix, used 80,000 times', `${longPrefix} <> <p> ${times('a:b,', 80_000)} a:c .`, 'content.syntax'],
+  ['a prefix as long as it may be, used 80,000 times', `@prefix a: <x:${times('a', 2000)}> . <> <p> ${times('a:b,', 80_000)} a:c .`, 'content.too-large'],
+  ['a long base', `@base <http://${times('a/../', 6000)}> . ${times('<a><b><c>.', 600)}`, 'content.syntax'],
+  ['a base that grows', times('@base <aaaaaaaaaa/> . ', 50_000), 'content.syntax'],
+  ['a base of dot segments, as long as it may be', `@base <http://h/${times('a/../', 400)}> . ${times('<a><b><c>.', 60_000)}`, 60_000],
   ['a long subject with 80,000 objects', `<${longIri}> <p> ${times('1,', 80_000)} 2 .`, 'content.too-large'],
   ['a literal of a megabyte of escapes', `<> <p> "${times('\\u0041', 200_000)}" .`, 1],
   ['an IRI of dot segments', `<> <p> <${times('a/../', 200_000)}> .`, 1],
@@ -39,6 +43,8 @@ const parameterEntity = '<!ENTITY % e SYSTEM "http://169.254.169.254/"> %e;'
 
 // prettier-ignore
 const RDF_XML: Attacks = [
+  ['a long xml:base', about(`<e:p xml:base="http://h/${times('a/../', 6000)}">${described('')}</e:p>`), 'content.syntax'],
+  ['an xml:base that grows', about(`${times(`<e:p xml:base="${times('a/', 1000)}">${'<rdf:Description>'}`, 100)}`), 'content.syntax'],
   ['a billion laughs', declaring(`<!ENTITY l0 "lol">${lol}`, '<e:p>&l10;</e:p>'), 'content.syntax'],
   ['quadratic growth of text', declaring(kilobyte, `<e:p>${times('&e;', 300_000)}</e:p>`), 'content.syntax'],
   ['quadratic growth of attributes', declaring(kilobyte, times(property, 50_000)), 'content.syntax'],
@@ -47,7 +53,7 @@ const RDF_XML: Attacks = [
   ['an external subset', `<!DOCTYPE rdf:RDF SYSTEM "http://169.254.169.254/">${about('')}`, 'content.syntax'],
   ['a parameter entity', declaring(parameterEntity, ''), 'content.syntax'],
   ['half an entity declaration, many times', declaring(times('<!ENTITY a ', 100_000), ''), 'content.syntax'],
-  ['a namespace of a megabyte, used 80,000 times', longNamespace, 'content.too-large'],
+  ['a namespace of a megabyte, used 80,000 times', longNamespace, 'content.syntax'],
   ['30,000 namespaces in scope of 80,000 elements', manyNamespaces, 80_000],
   ['20,000 nested elements', XML + times('<rdf:Description><e:p>', 20_000), 'content.syntax'],
   ['20,000 nested elements in an XML literal', about(xmlLiteral + times('<e:x>', 20_000)), 'content.syntax'],
@@ -75,6 +81,7 @@ const JSON_LD: Attacks = [
   ['a million values in one node', `{"@id":"","http://p/":[${times('1,', 900_000)}1]}`, 'content.too-large'],
   ['a million values', `[${times('1,', 900_000)}1]`, 'content.too-large'],
   ['thousands of types, which the parser compares with all others', JSON.stringify(types), 3000],
+  ['a long base', `{"@context":{"@base":"http://h/${times('a/../', 6000)}"},"@id":"x","http://p/":1}`, 'content.syntax'],
   ['a vocabulary of a megabyte', `{"@context":{"@vocab":"${longIri}/"},${manyTerms}}`, 'content.syntax'],
   ['a long id with 5,000 values', `{"@id":"${longIri}","http://p/":[${times('1,', 5000)}1]}`, 'content.too-large'],
   ['a scoped context, used thousands of times', scoped, 'content.syntax'],
@@ -85,14 +92,16 @@ const JSON_LD: Attacks = [
   ['a blank node label that ends the term', label, 'content.syntax'],
 ]
 
+// prettier-ignore
 const HTML: Attacks = [
   ['200,000 nested elements of HTML', times('<div>', 200_000), 'content.syntax'],
+  ['a long base of HTML', `<base href="http://h/${times('a/../', 6000)}"><script type="application/ld+json">{}</script>`, 0],
   ['200,000 open comments of HTML', times('<!--', 200_000), 'content.syntax'],
 ]
 // prettier-ignore
 const FORM: Attacks = [
   ['200,000 pairs of a form', `rdf=&su=&pu=http://p/${times('&ol=a', 200_000)}`, 200_000],
-  ['a long namespace in a form', `rdf=&v=${longIri}/&su=&pu=http://p/${times('&ov=a', 80_000)}`, 'content.too-large'],
+  ['a long namespace in a form', `rdf=&v=${longIri}/&su=&pu=http://p/${times('&ov=a', 80_000)}`, 'content.syntax'],
 ]
 
 const ATTACKS: readonly [contentType: string, attacks: Attacks][] = [

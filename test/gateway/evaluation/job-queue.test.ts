@@ -1,0 +1,141 @@
+// The queue of jobs (design 7): askers take turns, no asker holds all threads, and all that waits is bounded.
+import t from 'tap'
+import fc from 'fast-check'
+import { setImmediate as flush } from 'node:timers/promises'
+import { makeJobQueue, type Taken } from '../../../gateway/evaluation/job-queue.js'
+import { isFailure } from '../../../gateway/problem.js'
+
+type Step = { readonly add: string } | { readonly end: number }
+
+const PATIENT = 3_600_000
+const BOUNDS = { each: 3, all: 7, patience: PATIENT }
+
+/** Threads that take jobs from the queue as they are free, and what happens to each job. */
+function makeFloor(threads: number) {
+  const held = Math.max(1, threads - 1)
+  const queue = makeJobQueue<string, string>({ ...BOUNDS, held })
+  const running = new Map<number, Taken<string, string>>()
+  const waiting: string[] = []
+  const started: string[] = []
+  const results = new Map<string, string>()
+  const askerOf = (job: string): string => job[0]!
+  const countOf = (jobs: Iterable<string>, asker: string): number => [...jobs].filter((job) => askerOf(job) === asker).length
+  const runningJobs = (): string[] => [...running.values()].map(({ job }) => job)
+
+  const serve = (thread: number): void => {
+    void queue.take().then((taken) => {
+      if (!taken) return
+      waiting.splice(waiting.indexOf(taken.job), 1)
+      started.push(taken.job)
+      running.set(thread, taken)
+    })
+  }
+  for (let thread = 0; thread < threads; thread++) serve(thread)
+  return {
+    held,
+    queue,
+    running,
+    waiting,
+    started,
+    results,
+    countOf,
+    runningJobs,
+    add(asker: string, number: number): boolean {
+      const job = `${asker}${number}`
+      const isFull = countOf(waiting, asker) >= BOUNDS.each || waiting.length >= BOUNDS.all
+      if (!isFull) waiting.push(job)
+      void queue.add(asker, job).then((result) => {
+        if (results.has(job)) throw new Error(`${job} is settled twice`)
+        results.set(job, isFailure(result) ? result.failure : result)
+      })
+      return !isFull
+    },
+    end(thread: number): void {
+      const taken = running.get(thread)
+      if (!taken) return
+      running.delete(thread)
+      taken.settle(taken.job)
+      serve(thread)
+    },
+  }
+}
+
+const STEPS = fc.array(
+  fc.oneof(
+    { arbitrary: fc.record({ add: fc.constantFrom('a', 'b', 'c', 'd') }) as fc.Arbitrary<Step>, weight: 3 },
+    { arbitrary: fc.record({ end: fc.nat(3) }) as fc.Arbitrary<Step>, weight: 2 },
+  ),
+  { maxLength: 60 },
+)
+
+void t.test('property: turns are fair, bounds are kept, and each job is settled once', async (t) => {
+  await fc.assert(
+    fc.asyncProperty(fc.integer({ min: 1, max: 4 }), STEPS, async (threads, steps) => {
+      const floor = makeFloor(threads)
+      /** Jobs of askers who had no other: how many jobs of each asker had been started when they came. */
+      const alone = new Map<string, number>()
+      const accepted = new Set<string>()
+      const check = async (): Promise<void> => {
+        await flush()
+        for (const asker of 'abcd') {
+          const own = floor.countOf(floor.runningJobs(), asker)
+          if (own > floor.held) throw new Error(`${asker} holds ${own} threads`)
+          const isIdle = floor.running.size < threads
+          if (isIdle && own < floor.held && floor.countOf(floor.waiting, asker) > 0)
+            throw new Error(`${asker} waits for a thread that is free`)
+        }
+      }
+      await flush()
+      for (const [number, step] of steps.entries()) {
+        if ('end' in step) floor.end(step.end)
+        else {
+          const isAlone =
+            floor.countOf(floor.waiting, step.add) === 0 && floor.countOf(floor.runningJobs(), step.add) === 0
+          if (isAlone) alone.set(`${step.add}${number}`, floor.started.length)
+          if (floor.add(step.add, number)) accepted.add(`${step.add}${number}`)
+        }
+        await check()
+      }
+      while (floor.running.size > 0) {
+        floor.end([...floor.running.keys()][0]!)
+        await check()
+      }
+      for (const [number, step] of steps.entries()) {
+        if ('end' in step) continue
+        const job = `${step.add}${number}`
+        const expected = accepted.has(job) ? job : 'server.overloaded'
+        if (floor.results.get(job) !== expected) throw new Error(`${job}: ${floor.results.get(job)}`)
+      }
+      for (const [job, from] of alone) {
+        if (!accepted.has(job)) continue
+        const before = floor.started.slice(from, floor.started.indexOf(job))
+        for (const asker of 'abcd') {
+          if (floor.countOf(before, asker) > 1) throw new Error(`${job} waits for ${before.join()}`)
+        }
+      }
+      floor.queue.close()
+    }),
+    { numRuns: 400 },
+  )
+  t.pass()
+})
+
+void t.test('a job that waits too long, and the end of the queue', async (t) => {
+  const queue = makeJobQueue<string, string>({ each: 2, all: 3, held: 1, patience: 30 })
+  const late = await queue.add('a', 'late')
+  t.match(late, { failure: 'server.overloaded', fields: [['Retry-After', '1']] })
+  const first = queue.add('a', 'first')
+  const taken = await queue.take()
+  t.equal(taken?.job, 'first', 'a job that has left is not taken')
+  const second = queue.add('a', 'second')
+  const other = queue.add('b', 'other')
+  const next = await queue.take()
+  t.equal(next?.job, 'other', 'an asker who holds all threads that it may is passed over')
+  queue.close()
+  t.match(await second, { failure: 'server.closing' })
+  taken!.settle('done')
+  next!.settle('done too')
+  t.strictSame([await first, await other], ['done', 'done too'])
+  t.equal(await queue.take(), undefined)
+  t.match(await queue.add('a', 'after'), { failure: 'server.closing' })
+})
