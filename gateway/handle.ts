@@ -1,5 +1,6 @@
 // In charge of the order of a request: parse → identify → look up → decide → (read | write | query | history | system) → respond.
 // Nothing else knows what comes before what.
+import type { Mode } from '../policies/authorizations/authorization.js'
 import type { Decision } from '../policies/decide.js'
 import type { Gateway } from './gateway.js'
 import { tooLarge } from './http/body.js'
@@ -109,20 +110,22 @@ type Refuse = (reason: Problem, links?: Response['fields']) => Response
 /** From the look-up on, where the gateway decides. */
 function decided(asked: Asked, route: DecidedRoute, refuse: Refuse): Awaitable<Response> {
   const { context, content } = asked
-  const facts = lookUp(context, asked.target as OwnTarget, route.needs(context.request.method, content))
+  const required = route.needs(context.request.method, content)
+  const facts = lookUp(context, asked.target as OwnTarget, required)
   return facts instanceof Promise
-    ? facts.then((found) => decidedOn(found, asked, route, refuse))
-    : decidedOn(facts, asked, route, refuse)
+    ? facts.then((found) => decidedOn(found, required, asked, route, refuse))
+    : decidedOn(facts, required, asked, route, refuse)
 }
 
 function decidedOn(
   facts: Facts | Problem,
+  required: Mode,
   { context, target, content }: Asked,
   route: DecidedRoute,
   refuse: Refuse,
 ): Awaitable<Response> {
   if (isFailure(facts)) return refuse(facts)
-  const decision = decideOn(context, facts, route.needs(context.request.method, content))
+  const decision = decideOn(context, facts, required)
   if (isFailure(decision)) return refuse(decision)
   context.trace.decision = decision
   const outcome =

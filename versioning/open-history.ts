@@ -196,7 +196,7 @@ async function lastExcerpt(
   const content = await contentOf(parts, document, last)
   if (content === undefined || isFailure(content)) return content ?? { excerpt: undefined, pending }
   const excerpt = excerptOf ? excerptOf(document, content) : content
-  if (excerptOf) void database.write([remembering(document, last.blob, excerpt)], false, 'drop')
+  if (excerptOf) await database.write([remembering(document, last.blob, excerpt)], false, 'drop')
   return { excerpt, pending }
 }
 

@@ -6,6 +6,7 @@ import { graphOf, nTriplesLine, nTriplesOf, type Quad } from '../rdf/graph.js'
 import { readCanonical } from '../rdf/read.js'
 import { changedLines, hasLine, linesBeginning } from '../rdf/sorted-lines.js'
 import { RDF } from '../rdf/vocabulary.js'
+import { mayHaveBlankNodes } from '../stores/n-triples-lines.js'
 import { documentOfText, type Document } from './document.js'
 import { KINDS } from './hierarchy.js'
 import {
@@ -32,8 +33,8 @@ export interface Change extends Pick<Write, 'document' | 'base' | 'now' | 'uuid'
 export function changedDocument(change: Change): Document | 'absent' | 'unchanged' {
   const { method, document, base, current, removed, now, uuid, tagKey } = change
   const named = (triples: readonly Quad[]): Quad[] => skolemised(triples, document, uuid)
-  const isOld = hasBlankNodes(current.nTriples)
-  // The labels of a PATCH are those of the current state.
+  // Blank nodes that others have stored become IRIs too. The labels of a PATCH are those of the current state.
+  const isOld = mayHaveBlankNodes(current.nTriples)
   const added = (isOld && method === 'PATCH' ? change.added : named(change.added)).map(nTriplesLine)
   const changed = changedLines(current.nTriples, removed, added)
   if (method === 'PATCH' && changed === current.nTriples) return 'unchanged'
@@ -48,10 +49,6 @@ export function changedDocument(change: Change): Document | 'absent' | 'unchange
   const difference = documentDifference(current.nTriples, nTriples)
   return documentOfText(document, base, { nTriples, sum: changedSum(current.sum, difference, tagKey) }, tagKey)
 }
-
-/** Blank nodes in the current state, which others have stored, become IRIs in a write too. */
-const hasBlankNodes = (nTriples: string): boolean =>
-  nTriples.startsWith('_:') || nTriples.includes('\n_:') || nTriples.includes('> _:')
 
 const typeLine = (document: string, type: string): string => `<${document}> <${RDF('type')}> <${type}> .`
 

@@ -142,11 +142,11 @@ export const makeDocuments = (
     readonly canonical: Reading['canonical']
     readonly tagKey: string
   },
-): Documents =>
-  makeStoredGraphs<Document | LargeDocument, Problem>({
+): Documents => {
+  const documents: Documents = makeStoredGraphs<Document | LargeDocument, Problem>({
     ...settings,
     isFailure,
-    sizeOf: (document) => (isLarge(document) ? LARGE_BYTES : 2 * document.nTriples.length),
+    sizeOf: (document) => (isLarge(document) ? LARGE_BYTES : sizeOf(document)),
     async ask(iri) {
       const version = settings.versions.of(iri)
       const nTriples = await store.read(iri)
@@ -155,6 +155,8 @@ export const makeDocuments = (
         return facts && !isFailure(facts) ? { ...facts, version, digest: undefined } : facts
       }
       if (nTriples === undefined || isFailure(nTriples)) return nTriples
+      const known = documents.cached(iri)?.value
+      if (known && isWhole(known) && known.nTriples === nTriples) return known
       if (nTriples.length > QUICKLY_READ) {
         // All who wait for it share the answer of the store.
         const content = await settings.canonical(iri, nTriples, settings.tagKey)
@@ -169,6 +171,14 @@ export const makeDocuments = (
       return triples.length === 0 ? undefined : documentOf(iri, base, graphOf(triples), settings.tagKey)
     },
   })
+  return documents
+}
+
+const sizeOf = ({ nTriples, representations }: Document): number =>
+  [...representations.values()].reduce(
+    (sum, made) => sum + ('bytes' in made ? 2 * made.bytes.length : 0),
+    2 * nTriples.length,
+  )
 
 /** The document from the cache, else from the store. */
 export function readDocument(

@@ -56,7 +56,11 @@ export async function answerDifference(asked: HistoryRequest, earlier: string, l
   const outcome = evaluateConditions(context.request, current)
   if (outcome === 'not-modified') return response(304, fields)
   if (outcome !== 'proceed') return refuse(asked, outcome, links)
-  return response(200, [['Content-Type', format.contentType], ...fields], Buffer.from(bytes.buffer))
+  return response(
+    200,
+    [['Content-Type', format.contentType], ...fields],
+    Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length),
+  )
 }
 
 /** From the cache, since versions never change, or from a thread. */

@@ -101,7 +101,7 @@ async function writeLarge(
   if (isFailure(canonical)) return canonical.failure === 'store.failed' ? unreadable(context, memento) : canonical
   if (format === N_TRIPLES) return Buffer.from(canonical.nTriples)
   const written = await reading.writeRdf(askerOf(context), canonical.nTriples, format)
-  return isFailure(written) ? written : Buffer.from(written.buffer)
+  return isFailure(written) ? written : Buffer.from(written.buffer, written.byteOffset, written.length)
 }
 
 function unreadable({ trace }: Context, { commit }: Memento): Problem {

@@ -35,4 +35,4 @@ export async function keepBefore(
 }
 
 export const apply = (store: GraphStore, { document, content }: NewChange): Promise<undefined | Problem> =>
-  content === undefined ? store.remove(document) : store.replace(document, content)
+  content === undefined ? store.remove(document) : store.replace(document, content, { canonical: true })

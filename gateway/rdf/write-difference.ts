@@ -34,8 +34,9 @@ interface ComparedVersion {
   readonly content: string
 }
 
-/** In UTF-16 units of the lines that differ: RDF Patch has these lines, the other formats several triples for each. */
-const LARGEST = { patch: 32 * 2 ** 20, described: 2 ** 20 }
+/** In UTF-16 units of the lines that differ, by format: RDF Patch has these lines, RDF has five triples for each. */
+const LARGEST: Readonly<Record<string, number>> = { [RDF_PATCH.code]: 32 * 2 ** 20, [JSON_FORMAT.code]: 8 * 2 ** 20 }
+const LARGEST_RDF = 2 * 2 ** 20
 
 /** The difference in the first of these formats that can express it; a Problem where none can. */
 export function writeDifference(
@@ -56,7 +57,7 @@ export function writeDifference(
 }
 
 const isPatch = ({ code }: Format): boolean => code === RDF_PATCH.code
-const largestIn = (format: Format): number => (isPatch(format) ? LARGEST.patch : LARGEST.described)
+const largestIn = ({ code }: Format): number => LARGEST[code] ?? LARGEST_RDF
 
 const tooLarge = ({ added, removed }: DocumentDifference, format: Format): Problem =>
   problem(

@@ -5,9 +5,9 @@ import { namedNode } from 'oxigraph'
 import { makeReplica, type Effects, type Replica } from './embedded-replica.js'
 import type { Work } from './embedded-worker.js'
 import { excerptOf, type ExcerptKind } from './excerpt.js'
-import { hasBlankNode, irisIn, linesIn, textOfLines, utf8Pieces } from './n-triples-lines.js'
+import { hasBlankNode, irisIn, linesIn, mayHaveBlankNodes, textOfLines, utf8Pieces } from './n-triples-lines.js'
 import { isFailure, problem, type Problem } from '../problem.js'
-import { MAX_GRAPH_BYTES, type Call, type GraphStore, type UpdateCall } from './store.js'
+import { MAX_GRAPH_BYTES, type Call, type GraphStore, type ReplaceCall, type UpdateCall } from './store.js'
 import { givenUp, makeTurns, type Turns } from './turns.js'
 
 export interface EmbeddedStoreSettings {
@@ -78,10 +78,9 @@ export async function openEmbeddedStore(name: string, settings: EmbeddedStoreSet
       const text = graphs.get(graph)
       return state.closed ? CLOSED : text === undefined ? undefined : eachOf(utf8Pieces(text))
     },
-    async replace(graph, nTriples, { signal }: Call = {}) {
-      const lines = linesIn(nTriples, makeLabels(state))
-      if (!lines || !isGraphName(graph) || !areStorable(lines)) return UNREADABLE
-      return write(state, graph, textOfLines(lines), signal)
+    async replace(graph, nTriples, call = {}) {
+      const text = isGraphName(graph) ? storable(state, nTriples, call) : undefined
+      return text === undefined ? UNREADABLE : write(state, graph, text, call.signal)
     },
     async remove(graph, { signal }: Call = {}) {
       return isGraphName(graph) ? write(state, graph, '', signal) : UNREADABLE
@@ -176,6 +175,13 @@ async function applyUpdate(state: Embedded, effects: Effects, { announce }: Upda
       else put(state, graph, text)
     }
   }
+}
+
+/** The text as it is stored; undefined where it cannot be. */
+function storable(state: Embedded, nTriples: string, { canonical }: ReplaceCall): string | undefined {
+  if (canonical && !mayHaveBlankNodes(nTriples)) return nTriples
+  const lines = linesIn(nTriples, makeLabels(state))
+  return lines && areStorable(lines) ? textOfLines(lines) : undefined
 }
 
 /** The store's own label for each label of a text. */

@@ -47,6 +47,10 @@ export function irisIn(line: string): string[] {
 /** Whether a line in that layout has a blank node. */
 export const hasBlankNode = (line: string): boolean => /^_:|^\S+ \S+ _:/.test(line)
 
+/** False where no line of a text in that layout has a blank node; quicker than to look at each line. */
+export const mayHaveBlankNodes = (text: string): boolean =>
+  text.startsWith('_:') || text.includes('\n_:') || text.includes('> _:')
+
 /** Whether a line is a triple of RDF 1.1. */
 export const isTriple = (line: string): boolean => TRIPLE.test(line)
 

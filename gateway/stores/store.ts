@@ -11,6 +11,11 @@ export interface Call {
 /** A graph after an update: N-Triples, empty where the update removed the graph. */
 export type GraphChange = readonly [graph: string, nTriples: string]
 
+export interface ReplaceCall extends Call {
+  /** The text is canonical (rdf/graph.ts): a store of our own need not read it. */
+  readonly canonical?: true
+}
+
 export interface UpdateCall extends Call {
   /** Hears the changes of an update before a store that `announces` applies them. A problem stops the update. */
   readonly announce?: (changes: readonly GraphChange[]) => Promise<undefined | Problem>
@@ -32,7 +37,7 @@ export interface GraphStore {
   /** The same of any size, piece by piece while streaming. The iteration is that of `query`. */
   stream(graph: string, call?: Call): Promise<AsyncIterable<Uint8Array> | undefined | Problem>
   /** Makes the graph hold exactly these N-Triples (not empty), atomically. */
-  replace(graph: string, nTriples: string, call?: Call): Promise<undefined | Problem>
+  replace(graph: string, nTriples: string, call?: ReplaceCall): Promise<undefined | Problem>
   /** Removes the graph; a graph that does not exist is no failure. */
   remove(graph: string, call?: Call): Promise<undefined | Problem>
   /**

@@ -593,3 +593,47 @@ void t.test('changes are gathered; a request for versions does not wait for that
   while (world.history.status().depth > 0) await new Promise((resolve) => setTimeout(resolve, 50))
   t.same(batches[1], { changes: 1, presses: false }, 'while no request waits, at low priority')
 })
+
+void t.test('what is remembered of a deleted document is known without reading its content', async (t) => {
+  const world = await historyWorld(t, { excerptOf: (document, nTriples) => `${document} ${nTriples.split('\n')[0]}` })
+  const { repository } = world
+  let reads = 0
+  const { read } = repository
+  Object.assign(repository, {
+    read: (...at: Parameters<typeof read>) => {
+      reads++
+      return read(...at)
+    },
+  })
+  const last = () => world.history.lastExcerpt(DOC, SOON)
+  const expected = (value: string) => ({ excerpt: `${DOC} ${triple(value).trimEnd()}`, pending: false })
+  t.same(await last(), { excerpt: undefined, pending: false }, 'it never existed')
+
+  await world.write(DOC, triple('1') + triple('x'))
+  t.same(await last(), expected('1'), 'it exists: its content is read')
+  t.equal(reads, 1)
+  repository.down = setback('denied')
+  await world.write(DOC, triple('2'))
+  await world.write(DOC, undefined)
+  t.same(await last(), expected('2'), 'deleted, and not committed: nothing is waited for')
+  await world.restart()
+  t.same(await last(), expected('2'), 'after a restart too')
+  repository.down = undefined
+  t.ok(await world.settled())
+  t.same(await last(), expected('2'), 'committed')
+  await world.write(DOC, triple('3'))
+  await world.write(DOC, undefined)
+  t.ok(await world.settled())
+  t.same(await last(), expected('3'), 'made and deleted again')
+  t.equal(reads, 1)
+
+  await world.write(DOC, triple('4'))
+  t.ok(await world.settled())
+  foreignCommit(world.bare, { [pathOf(DOC)]: undefined })
+  world.history.refresh()
+  t.ok(await world.settled())
+  t.equal((await versionsOf(world, DOC)).at(-1)!.blob, undefined)
+  t.same(await last(), expected('4'), 'deleted by others: read once')
+  t.same(await last(), expected('4'))
+  t.equal(reads, 2)
+})

@@ -155,19 +155,29 @@ void t.test('a stored graph without a type of the hierarchy is an item; only the
 
 void t.test('lines added to and removed from a sorted text: as if it were a set', async () => {
   // Characters before and after the surrogates sort differently as bytes and as UTF-16.
-  const lines = fc.uniqueArray(fc.string({ unit: fc.constantFrom('a', 'b', '"', ' ', '\u{ffff}', '\u{10000}', 'é'), maxLength: 4 }))
-  const text = (all: Iterable<string>): string => [...all].sort(compareAsBytes).map((line) => `<s> ${line} .\n`).join('')
+  const lines = fc.uniqueArray(
+    fc.string({ unit: fc.constantFrom('a', 'b', '"', ' ', '\u{ffff}', '\u{10000}', 'é'), maxLength: 4 }),
+  )
+  const full = (all: Iterable<string>): string[] => Array.from(all, (line) => `<s> ${line} .`)
+  const text = (all: Iterable<string>): string =>
+    full(all)
+      .sort(compareAsBytes)
+      .map((line) => `${line}\n`)
+      .join('')
   fc.assert(
     fc.property(lines, lines, lines, (current, removed, added) => {
       const next = new Set(current)
       for (const line of removed) next.delete(line)
       for (const line of added) next.add(line)
-      const full = (all: string[]) => all.map((line) => `<s> ${line} .`)
       const changed = changedLines(text(current), full(removed), full(added))
       return (
         changed === text(next) &&
         [...removed, ...added].every((line) => hasLine(changed, `<s> ${line} .`) === next.has(line)) &&
-        linesBeginning(changed, '<s> a').join() === changed.split('\n').filter((line) => line.startsWith('<s> a')).join()
+        linesBeginning(changed, '<s> a').join() ===
+          changed
+            .split('\n')
+            .filter((line) => line.startsWith('<s> a'))
+            .join()
       )
     }),
   )
@@ -187,20 +197,29 @@ void t.test('a POST and a PATCH leave what parsing the whole document would', as
         .map(([s, p, o]) => quad(s, p, o)),
       { maxLength: 8 },
     )
-  const cases = fc.record({ given: triples(false), stored: triples(true), added: triples(false), removed: triples(false) })
+  const cases = fc.record({
+    given: triples(false),
+    stored: triples(true),
+    added: triples(false),
+    removed: triples(false),
+  })
   await fc.assert(
-    fc.property(cases, fc.constantFrom('POST' as const, 'PATCH' as const), ({ given, stored, added, removed }, method) => {
-      // Others store what they want: blank nodes, and managed triples of their own.
-      const current = graphOf([...put(given).triples, ...stored])
-      const gone = graphOf(method === 'PATCH' ? removed : []).lines
-      const names = (text: string): string => text.replace(/#idu\d+/g, '#id')
-      const left = graphOf([...current.triples.filter((one) => !gone.includes(nTriplesLine(one))), ...added])
-      const change = { document: DOC, base: BASE, now: NOW + 5, uuid: () => 'u0', method, removed: gone, added }
-      const next = changedDocument({ ...change, current: documentOf(DOC, BASE, current, KEY), tagKey: KEY })
-      if (next === 'unchanged') return nTriplesOf(left) === nTriplesOf(current)
-      if (next === 'absent') return left.triples.length === 0
-      return names(next.nTriples) === names(nTriplesOf(naive(left, current, method)))
-    }),
+    fc.property(
+      cases,
+      fc.constantFrom('POST' as const, 'PATCH' as const),
+      ({ given, stored, added, removed }, method) => {
+        // Others store what they want: blank nodes, and managed triples of their own.
+        const current = graphOf([...put(given).triples, ...stored])
+        const gone = graphOf(method === 'PATCH' ? removed : []).lines
+        const names = (text: string): string => text.replace(/#idu\d+/g, '#id')
+        const left = graphOf([...current.triples.filter((one) => !gone.includes(nTriplesLine(one))), ...added])
+        const change = { document: DOC, base: BASE, now: NOW + 5, uuid: () => 'u0', method, removed: gone, added }
+        const next = changedDocument({ ...change, current: documentOf(DOC, BASE, current, KEY), tagKey: KEY })
+        if (next === 'unchanged') return nTriplesOf(left) === nTriplesOf(current)
+        if (next === 'absent') return left.triples.length === 0
+        return names(next.nTriples) === names(nTriplesOf(naive(left, current, method)))
+      },
+    ),
     { numRuns: 300 },
   )
 })
@@ -214,7 +233,14 @@ function naive(left: Graph, current: Graph, method: 'POST' | 'PATCH'): Graph {
   const kind = method === 'POST' || isContainer === isItem ? was : isContainer ? 'container' : 'item'
   const isOurs = ({ subject, predicate, object }: Quad): boolean =>
     subject.value === DOC &&
-    ([DCT('created'), DCT('creator'), ACL('owner'), DCT('modified'), SIOC('has_parent'), SIOC('has_container')].includes(predicate.value) ||
+    ([
+      DCT('created'),
+      DCT('creator'),
+      ACL('owner'),
+      DCT('modified'),
+      SIOC('has_parent'),
+      SIOC('has_container'),
+    ].includes(predicate.value) ||
       (predicate.value === RDF('type') && [DH('Item'), DH('Container'), DEF('Root')].includes(object.value)))
   const before = [DCT('created'), DCT('creator'), ACL('owner')]
   const modified = Math.max(NOW + 5, (lastModifiedOf(current, DOC) ?? 0) + 1)

@@ -669,6 +669,30 @@ async function setbacks(world: World, row: Row, { path, versions }: Past): Promi
       t.equal((await getAndHead(t, world, `${fresh}?version=${version!.version}`)).status, 503)
     })
   })
+  await row('a difference is computed once, and the versions are read once for it', async (t) => {
+    let reads = 0
+    const content: History['content'] = (...asked) => {
+      reads++
+      return real.content(...asked)
+    }
+    const target = `${path}?version=${versions[1]!.version}&diff=${versions[0]!.version}`
+    await withHistory({ content }, async () => {
+      const [first, second] = [await getAndHead(t, world, target, NT), await getAndHead(t, world, target, NT)]
+      t.same([first.status, second.text], [200, first.text])
+      if (process.env.TRIPLEGATE_TEST_CACHE !== 'off') t.equal(reads, 2)
+    })
+  })
+  await row('a large version, in every format', async (t) => {
+    const large = world.freshPath()
+    const titles = Array.from({ length: 4_000 }, (_, i) => `"${i} of a document that is read in a thread"`)
+    await world.as('owner')('PUT', large, ttl(turtle(titles.join(', '))))
+    const [version] = await versionsOf(world, large)
+    for (const type of ['application/n-triples', 'text/turtle', 'application/rdf+xml', 'application/ld+json']) {
+      const answer = await getAndHead(t, world, `${large}?version=${version!.version}`, { Accept: type })
+      t.same([answer.status, answer.fields['content-type']?.split(';')[0]], [200, type])
+      for (const i of [0, 3_999]) t.match(answer.text, `${i} of a document that is read in a thread`, type)
+    }
+  })
   await row('the gateway waits for versions that are being written, then answers with the known ones', async (t) => {
     const waits: number[] = []
     const pending = async (document: string, patience: number) => {

@@ -133,6 +133,38 @@ await forEachStore(t, 'the contract of a store', async (suite, makeStores, kind)
       t.match(await store.replace(DOCUMENT, broken), { failure: REFUSAL })
     t.strictSame(linesOf(await store.read(DOCUMENT)), linesOf(one('old')))
   })
+  for (const length of [10, 200_000]) {
+    await row(`an excerpt of a graph with a literal of ${length} characters`, async (t) => {
+      const [graph, rdf, acl, cert] = ['https://data.example/excerpt/', 'http://www.w3.org/1999/02/22-rdf-syntax-ns#', 'http://www.w3.org/ns/auth/acl#', 'http://www.w3.org/ns/auth/cert#'] // prettier-ignore
+      const fact = `<${graph}> <${rdf}type> <urn:T> .`
+      const key = `<${graph}#me> <${cert}key> <${graph}#key> .`
+      const others = `<${graph}> <urn:p> "${'x'.repeat(length)}" .\n<${graph}#me> <${rdf}type> <urn:Agent> .`
+      t.equal(await store.excerpt(graph, 'facts'), undefined, 'no graph')
+      await store.replace(graph, `${fact}\n${others}\n${key}\n`)
+      const own = (nTriples: string | undefined | Problem) =>
+        linesOf(nTriples).filter((line) => !line.includes('urn:triplegate:'))
+      t.same(own(await store.excerpt(graph, 'facts')), [fact])
+      t.same(own(await store.excerpt(graph, 'profile')), [key])
+      await store.replace(graph, `<urn:s> <${acl}owner> <urn:o> .\n`)
+      t.same(own(await store.excerpt(graph, 'facts')), [], 'a graph without facts exists all the same')
+      t.not(await store.excerpt(graph, 'facts'), undefined)
+      await store.remove(graph)
+      t.equal(await store.excerpt(graph, 'facts'), undefined, 'removed')
+    })
+  }
+  await row('canonical text is stored as it is, and read as any other', async (t) => {
+    const canonical = graphOf(new Parser().parse(one('a') + one('b') + `_:x <urn:p> "é\\n" .`))
+    const text = canonical.lines.map((line) => `${line}\n`).join('')
+    for (const content of [text, one('a')]) {
+      t.equal(await store.replace(DOCUMENT, content, { canonical: true }), undefined)
+      const read = await store.read(DOCUMENT)
+      t.equal(linesOf(read).length, content.split('\n').length - 1)
+      t.match(
+        await textOf(await store.query(`SELECT (COUNT(*) AS ?n) { GRAPH <${DOCUMENT}> { ?s ?p ?o } }`, TSV)),
+        String(linesOf(read).length),
+      )
+    }
+  })
   await row('removing a graph', async (t) => {
     await store.replace(DOCUMENT, one('x'))
     t.equal(await store.remove(DOCUMENT), undefined)
