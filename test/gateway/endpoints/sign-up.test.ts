@@ -1,5 +1,6 @@
 // Signing up (LinkedDataHub 2.4): documents, the certificate by download and by e-mail, and refusals.
 import { execFile } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import { writeFileSync, readFileSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -114,7 +115,8 @@ void t.test('sign-up', async (t) => {
       for (const part of [
         `<${webId}> <${FOAF}givenName> "Ada"`,
         `<${webId}> <${FOAF}familyName> "Lovelace"`,
-        `<${webId}> <${FOAF}mbox> <mailto:ada@example.org>`,
+        // Design 3: anonymous clients see no mailbox.
+        `<${webId}> <${FOAF}mbox_sha1sum> "${createHash('sha1').update('mailto:ada@example.org').digest('hex')}"`,
         `<${webId}> <${FOAF}based_near> <http://www.wikidata.org/entity/Q35>`,
         `<${world.secretaryWebId}> <http://www.w3.org/ns/auth/acl#delegates> <${webId}>`,
         `<http://www.w3.org/ns/auth/acl#owner> <${world.secretaryWebId}>`,

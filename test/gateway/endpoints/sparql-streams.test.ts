@@ -100,7 +100,7 @@ async function caching(row: Row, cachedRow: Row, world: World, proxy: StoreProxy
   })
   await row('many clients that wait for one answer cause one query', async (t) => {
     const fresh = target(`SELECT ?p { GRAPH <${graph}> { ?s ?p ?o } }`)
-    proxy.fault({ kind: 'delay', milliseconds: 200, only: isQuery })
+    proxy.fault({ kind: 'delay', milliseconds: 1_000, only: isQuery })
     t.equal(await questions(() => Promise.all(Array.from({ length: 20 }, () => as('GET', fresh)))), 1)
     proxy.fault(undefined)
   })
