@@ -11,7 +11,7 @@ export interface Attack {
   /** Issue, in words: the wanted outcome. */
   readonly wanted: string
   /** The longest hold of the event loop in ms: 50 before the right is decided, 200 after (design 7). */
-  readonly hold?: 50 | 200
+  readonly hold?: number
   /** It takes 2 s at most on the embedded store: part of `npm test`. */
   readonly quick?: boolean
   readonly needs?: 'fuseki'
