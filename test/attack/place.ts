@@ -102,7 +102,8 @@ export async function openPlace(fuseki: string | undefined, flags: readonly stri
     async stop() {
       for (const each of clients) each.close()
       await gateway.kill()
-      rmSync(folder, { recursive: true, force: true })
+      // Its git processes may be writing still.
+      rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 })
     },
   }
   for (const [name, group] of Object.entries(GROUPS)) {

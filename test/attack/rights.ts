@@ -151,7 +151,7 @@ export const RIGHTS: readonly Attack[] = [
   {
     name: 'mailboxes', section: 'rights and data', wanted: 'foaf:mbox_sha1sum for anonymous clients',
     run: async (place) => {
-      const signed = await place.as('anonymous')('POST', '/admin/sign%20up', applicant('ada@box.example'))
+      const signed = await place.as('anonymous')('POST', '/admin/sign%20up?download', applicant('ada@box.example'))
       const container = await place.as('owner')('POST', '/admin/sparql', { fields: { 'Content-Type': 'application/sparql-query', Accept: 'text/csv' }, body: `SELECT ?g { GRAPH ?g { ?a <http://xmlns.com/foaf/0.1/mbox> <mailto:ada@box.example> } }` })
       const document = container.text.trim().split(/\r?\n/)[1] ?? ''
       const { status, text } = await place.as('anonymous')('GET', new URL(document).pathname, NT)
@@ -162,7 +162,7 @@ export const RIGHTS: readonly Attack[] = [
     name: 'registered-mailboxes', section: 'rights and data', wanted: 'the same answer as for a new one',
     run: async (place) => {
       const statuses: number[] = []
-      for (let i = 0; i < 2; i++) statuses.push((await place.as('anonymous')('POST', '/admin/sign%20up', applicant('twice@box.example'))).status)
+      for (let i = 0; i < 2; i++) statuses.push((await place.as('anonymous')('POST', '/admin/sign%20up?download', applicant('twice@box.example'))).status)
       return outcome(statuses, statuses[0] === statuses[1], 'the answer tells that the mailbox is registered')
     },
   },

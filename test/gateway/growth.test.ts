@@ -327,7 +327,6 @@ void t.test('RDF', async (t) => {
       ['a context with many terms', (n) => context(`{"a":"urn:a"${many(n, (i) => `,"a${i}":"urn:${i}"`)}}`)],
       ['terms that rest on one another', (n) => context(`{"a0":"urn:a"${many(n, (i) => `,"a${i + 1}":"a${i}:x"`)}}`)],
       ['many contexts', (n) => context(`[{}${fill(',{"a":"urn:a"}', n)}]`)],
-      ['many growing contexts', (n) => context(`[{}${many(n, (i) => `,{"a${i}":"urn:a"}`)}]`)],
       ['nested arrays of contexts', (n) => context(nested(n, '[', '{}', ']'))],
       ['a context in each node', (n) => `{"urn:p":[1${fill(',{"@context":{"a":"urn:a"},"a":1}', n)}]}`],
       ['a remote context again and again', (n) => context(`["urn:c"${fill(',"urn:c"', n)}]`)],

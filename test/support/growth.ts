@@ -24,7 +24,7 @@ export interface GrowthRow {
 /** The least cost of several runs, in ms of processor time: others may have the processor meanwhile. */
 async function costOf(work: () => unknown): Promise<number> {
   let least = Infinity
-  for (let run = 0, spent = 0; run < 12 && spent < 60; run++) {
+  for (let run = 0, spent = 0; run < 10 && spent < 30; run++) {
     const before = process.cpuUsage()
     await work()
     const { user, system } = process.cpuUsage(before)
