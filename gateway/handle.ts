@@ -1,5 +1,7 @@
 // In charge of the order of a request: parse → identify → look up → decide → (read | write | query | history | system) → respond.
 // Nothing else knows what comes before what.
+import type { Mode } from '../policies/authorizations/authorization.js'
+import { isCrossSite } from '../policies/cross-site.js'
 import type { Decision } from '../policies/decide.js'
 import type { Gateway } from './gateway.js'
 import { tooLarge } from './http/body.js'
@@ -12,14 +14,14 @@ import { makeTrace, type Trace } from './log.js'
 import { linksOfRefused } from './memento/history.js'
 import { isFailure, problem, type Problem } from './problem.js'
 import { decideOn, lookUp, type Facts, type OwnTarget } from './request/access.js'
-import { hasMethod, isCachedRead, isCrossSiteWrite } from './request/admission.js'
+import { hasMethod, isCachedRead, mayWrite } from './request/admission.js'
 import type { Context } from './request/context.js'
 import { identify } from './request/identify.js'
 import { observe } from './request/observe.js'
 import { options } from './request/options.js'
 import { methodNotAllowed, refusalOf } from './request/refusal.js'
 import { DOCUMENT_METHODS, enforceField, linkField, problemResponse, response } from './request/respond.js'
-import type { Asked, DecidedRoute } from './request/route.js'
+import type { Asked, Decided, DecidedRoute } from './request/route.js'
 import { routeOf } from './routes.js'
 import { after, run, wait, type Awaitable, type Steps } from './steps.js'
 
@@ -73,19 +75,15 @@ function* answer(request: Request, gateway: Gateway, accept: string | undefined,
   }
   // Design 7: above the limit a cached document is read, and nothing is begun for any other request.
   if (!request.isAdmitted && !isCachedRead(request, target)) return refuse(TOO_MANY_REQUESTS)
-  const content = route.read && (yield* wait(route.read(request, target, maxBody)))
-  if (isFailure(content as Problem) && (content as Problem).failure === 'content.too-large')
-    return refuse(content as Problem)
-  if (isCrossSiteWrite(request, target, route, content)) {
-    return refuse(problem('access.cross-site', 'A page of another site may not write here.'))
-  }
+  const writes = mayWrite(request, target, route)
+  if (writes === true && isCrossSite(request.fields, target.dataspace.origins)) return refuse(CROSS_SITE)
 
-  let agent = identify(request, target, gateway, trace)
+  let agent = identify(request, target, { gateway, trace, writes: writes !== false })
   if (agent instanceof Promise) agent = yield* wait(agent)
   if (isFailure(agent)) return refuse(agent)
   const { application, dataspace } = target
   const context: Context = { gateway, request, application, dataspace, agent, accept, trace }
-  const asked: Asked = { context, target, content }
+  const asked: Asked = { context, target, content: undefined }
   if (route.needs === 'open') {
     const outcome = yield* wait(route.answer(asked))
     if (!isFailure(outcome)) return outcome
@@ -107,17 +105,48 @@ function decided(asked: Asked, route: DecidedRoute, refuse: Refuse): Awaitable<R
 
 function decidedOn(
   facts: Facts | Problem,
-  { context, target, content }: Asked,
+  asked: Asked,
   route: DecidedRoute,
   refuse: Refuse,
 ): Awaitable<Response> {
   if (isFailure(facts)) return refuse(facts)
-  const decision = decideOn(context, facts, route.needs(context.request.method, content))
+  const { context, target } = asked
+  const modes = route.couldNeed?.(context.request, target)
+  if (modes) return readOn(facts, asked, modes, { route, refuse })
+  const decision = decideOn(context, facts, route.needs(context.request.method, undefined))
+  return isFailure(decision) ? refuse(decision) : answerOn({ ...asked, facts, decision }, route, refuse)
+}
+
+/** Design 7: the content is read only for an agent with one of the rights that it could need. It then says which. */
+async function readOn(
+  facts: Facts,
+  asked: Asked,
+  modes: readonly Mode[],
+  { route, refuse }: { readonly route: DecidedRoute; readonly refuse: Refuse },
+): Promise<Response> {
+  const { context, target } = asked
+  const { request, gateway, dataspace } = context
+  let decision = decideOn(context, facts, modes[0]!)
+  for (const mode of modes.slice(1)) {
+    if (!isFailure(decision) && !decision.allowed) decision = decideOn(context, facts, mode)
+  }
   if (isFailure(decision)) return refuse(decision)
+  if (!decision.allowed) return answerOn({ ...asked, facts, decision }, route, refuse)
+  const content = await route.read!(request, target, gateway.settings.maxBody)
+  const mode = isFailure(content) ? decision.required : route.needs(request.method, content)
+  if (mode !== 'Read' && isCrossSite(request.fields, dataspace.origins)) return refuse(CROSS_SITE)
+  const exact = decideOn(context, facts, mode)
+  return isFailure(exact) ? refuse(exact) : answerOn({ ...asked, content, facts, decision: exact }, route, refuse)
+}
+
+const CROSS_SITE = problem('access.cross-site', 'A page of another site may not write here.')
+
+function answerOn(decided: Decided, route: DecidedRoute, refuse: Refuse): Awaitable<Response> {
+  const { context, facts, decision } = decided
   context.trace.decision = decision
   const outcome =
     decision.allowed || route.decidesAgain
-      ? route.answer({ context, target, content, facts, decision })
+      ? route.answer(decided)
       : refusalOf(decision, context, facts.iri)
   if (!(outcome instanceof Promise) && !isFailure(outcome)) return outcome
   return after(outcome, (answered) =>

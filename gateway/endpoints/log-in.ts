@@ -172,12 +172,12 @@ async function finished(context: Context, target: EndpointTarget, provider: Prov
 
 /** The WebID that the provider claims, where its profile confirms the provider: no account is needed then. */
 async function confirmedWebId(
-  { gateway: { identities }, trace }: Context,
+  { gateway: { identities }, trace, request }: Context,
   dataspace: Dataspace,
   claims: { readonly issuer: string; readonly subject: string; readonly webId?: string },
 ): Promise<string | undefined | Problem> {
   if (claims.webId === undefined) return undefined
-  const agent = await run(agentOf(identities, dataspace, claims, trace))
+  const agent = await run(agentOf(identities, dataspace, claims, { trace, network: () => request.network() }))
   return agent === claims.webId || isFailure(agent) ? agent : undefined
 }
 

@@ -1,6 +1,5 @@
-// In charge of which requests are let in: methods that the route has, no writes by pages of other sites, and above the limit of
-// concurrent requests only cached reads.
-import { isCrossSite } from '../../policies/cross-site.js'
+// In charge of which requests are let in: methods that the route has, those that may write, and above the limit of concurrent
+// requests only cached reads.
 import type { Member } from '../gateway.js'
 import type { Request } from '../http/exchange.js'
 import type { Target } from '../http/target.js'
@@ -20,14 +19,12 @@ export function hasMethod(methods: string, method: string): boolean {
   return at >= 0 && (at === 0 || methods[at - 1] === ' ') && (end === methods.length || methods[end] === ',')
 }
 
-export function isCrossSiteWrite(
-  request: Request,
-  { dataspace }: Target<Member>,
-  { needs }: Route,
-  content: unknown,
-): boolean {
-  const { method, fields } = request
+/** Whether the request needs more than Read, as far as it can be said before its content is read. */
+export function mayWrite(request: Request, target: Target<Member>, route: Route): boolean | 'perhaps' {
+  const { method } = request
   // An identity provider sends the browser back to an open route by a link. RFC 9110 §9.2.1: GET and HEAD are safe.
-  const isRead = needs === 'open' ? method === 'GET' || method === 'HEAD' : needs(method, content) === 'Read'
-  return !isRead && isCrossSite(fields, dataspace.origins)
+  if (route.needs === 'open') return method !== 'GET' && method !== 'HEAD'
+  const modes = route.couldNeed?.(request, target)
+  if (!modes) return route.needs(method, undefined) !== 'Read'
+  return modes.length > 1 ? 'perhaps' : modes[0] !== 'Read'
 }
