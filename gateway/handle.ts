@@ -103,12 +103,7 @@ function decided(asked: Asked, route: DecidedRoute, refuse: Refuse): Awaitable<R
     : decidedOn(facts, asked, route, refuse)
 }
 
-function decidedOn(
-  facts: Facts | Problem,
-  asked: Asked,
-  route: DecidedRoute,
-  refuse: Refuse,
-): Awaitable<Response> {
+function decidedOn(facts: Facts | Problem, asked: Asked, route: DecidedRoute, refuse: Refuse): Awaitable<Response> {
   if (isFailure(facts)) return refuse(facts)
   const { context, target } = asked
   const modes = route.couldNeed?.(context.request, target)
@@ -145,9 +140,7 @@ function answerOn(decided: Decided, route: DecidedRoute, refuse: Refuse): Awaita
   const { context, facts, decision } = decided
   context.trace.decision = decision
   const outcome =
-    decision.allowed || route.decidesAgain
-      ? route.answer(decided)
-      : refusalOf(decision, context, facts.iri)
+    decision.allowed || route.decidesAgain ? route.answer(decided) : refusalOf(decision, context, facts.iri)
   if (!(outcome instanceof Promise) && !isFailure(outcome)) return outcome
   return after(outcome, (answered) =>
     isFailure(answered) ? refused(answered, { context, facts, decision, route, refuse }) : answered,

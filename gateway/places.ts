@@ -26,7 +26,10 @@ const DAY_MS = 24 * 60 * 60 * 1000
 export type TakeOfDay = (who: string, count?: number) => (() => void) | number
 
 /** A day begins with the first use. As each counts for all, `all` bounds the memory too. */
-export function makeDaily({ each, all }: { readonly each: number; readonly all: number }, now: () => number): TakeOfDay {
+export function makeDaily(
+  { each, all }: { readonly each: number; readonly all: number },
+  now: () => number,
+): TakeOfDay {
   let taken = new Map<string, number>()
   let total = 0
   let began = -Infinity

@@ -1,7 +1,7 @@
 // In charge of the documents that the first log-in of a person creates (LinkedDataHub 4.3, 4.4): account, agent, authorization.
 import { about, agentDocuments, agentWebId, type DescribedDocument } from '../agents/agent-documents.js'
 import { authorizationTriples, publicProfile } from '../agents/authorization-triples.js'
-import { mailboxHolder, mailboxLock } from '../agents/mailbox.js'
+import { isInvited, mailboxHolder, mailboxLock } from '../agents/mailbox.js'
 import { isMailAddress } from '../configuration/setting-values.js'
 import { readDocument } from '../documents/document.js'
 import { underLocks } from '../documents/locks.js'
@@ -54,15 +54,29 @@ async function makeAccount(writing: Writing, id: AccountId, person: Person): Pro
   const { gateway, application: admin } = writing
   const mailbox = provenMailbox(person)
   const make = async (holder?: string): Promise<undefined | Problem> => {
+    const closed = holder === undefined ? await closedTo(writing, mailbox) : undefined
+    if (closed) return closed
     const webId = holder ?? agentWebId(admin.base, gateway.uuid())
     const [document, content] = describeAccount(accountDocument(admin.base, id), webId, id, person)
     return makeIfAbsent(writing, document, content)
   }
   if (mailbox === undefined) return make()
   return underLocks(gateway, [mailboxLock(admin, mailbox)], async () => {
-    const holder = await mailboxHolder(admin, mailbox, 'proven')
+    const holder = await mailboxHolder(admin, mailbox)
     return isFailure(holder) ? holder : make(holder)
   })
+}
+
+/** A first log-in is a sign-up too (spec 4.3): `--sign-up` says for whom. */
+async function closedTo(
+  { gateway, application: admin }: Writing,
+  mailbox: string | undefined,
+): Promise<undefined | Problem> {
+  const { who } = gateway.signUps
+  if (who === 'everyone') return undefined
+  const invited = who === 'invited' && mailbox !== undefined && (await isInvited(admin, mailbox))
+  if (isFailure(invited)) return invited
+  return invited ? undefined : problem('access.denied', 'No agent has this account. Ask the owner for access.')
 }
 
 async function makeAgent(

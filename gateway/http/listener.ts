@@ -59,7 +59,8 @@ export async function listen(settings: ListenerSettings, answer: Answer): Promis
   const arrived = new WeakMap<IncomingMessage, Arrived>()
   const app = makeServer(settings)
 
-  const incoming = (raw: IncomingMessage, response: ServerResponse): Request => requestOf(raw, response, settings, shares)
+  const incoming = (raw: IncomingMessage, response: ServerResponse): Request =>
+    requestOf(raw, response, settings, shares)
   const answered = async (answer: Promise<Response>): Promise<Response> => {
     answering.add(answer)
     return answer.finally(() => answering.delete(answer))

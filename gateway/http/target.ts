@@ -116,7 +116,8 @@ function normalisedPath(raw: string): string | Problem {
   const refused = (why: string): Problem => problem('target.malformed', `Malformed document URI: ${why}.`)
   if (!raw.startsWith('/')) return refused('its path does not start with a slash')
   // RFC 9110 §15.5.15
-  if (raw.length > LONGEST) return problem('target.too-long', `The path of a URL has at most ${LONGEST} characters here.`)
+  if (raw.length > LONGEST)
+    return problem('target.too-long', `The path of a URL has at most ${LONGEST} characters here.`)
   if (raw.split('/', DEEPEST + 3).length > DEEPEST + 2) return refused(`its path has more than ${DEEPEST} segments`)
   // RFC 3986 §3.3: pchar and "/", nothing else, control characters and backslashes included.
   if (!/^[A-Za-z0-9\-._~!$&'()*+,;=:@/%]*$/.test(raw)) return refused('it has a character that a URI may not hold')

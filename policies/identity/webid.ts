@@ -13,12 +13,7 @@ const CERT = 'http://www.w3.org/ns/auth/cert#'
 export type CredentialFailure =
   | ProfileFailure
   | Failure<
-      | 'malformed-certificate'
-      | 'not-yet-valid'
-      | 'expired'
-      | 'malformed-webid'
-      | 'no-rsa-key'
-      | 'key-not-in-profile'
+      'malformed-certificate' | 'not-yet-valid' | 'expired' | 'malformed-webid' | 'no-rsa-key' | 'key-not-in-profile'
     >
 
 /**
