@@ -77,11 +77,14 @@ export async function listen(settings: ListenerSettings, answer: Answer): Promis
       if (begun) drop(begun)
       return send(raw, response, refusal(request, TOO_MANY_REQUESTS, settings))
     }
-    const closed = response.destroyed || new Promise((done) => response.once('close', done))
+    const left = response.destroyed || new Promise((done) => response.once('close', done))
     const made = answered(begun ?? Promise.resolve(answer(request)))
     // A write continues when its client has left: its place is free after both.
-    void Promise.allSettled([made, closed]).then(leave)
+    void Promise.allSettled([made, left]).then(leave)
+    const { body } = await made
     send(raw, response, await made)
+    // The rest of a content that is not read is dropped, which needs no place.
+    if (!raw.complete && (!body || Buffer.isBuffer(body))) leave()
   })
 
   // A read that can be answered at once is answered here, before the router: Fastify's reply takes longer than the whole answer.
@@ -104,17 +107,21 @@ export async function listen(settings: ListenerSettings, answer: Answer): Promis
   return {
     port,
     inject: app.inject.bind(app) as FastifyInstance['inject'],
-    async close(grace) {
+    close(grace) {
       closing = true
-      const enough = new AbortController()
-      const graceIsOver = sleep(grace, undefined, { signal: enough.signal }).catch(() => undefined)
-      void graceIsOver.then(() => app.server.closeAllConnections())
-      await app.close()
-      // A write continues when its client has left.
-      await Promise.race([Promise.allSettled(answering), graceIsOver])
-      enough.abort()
+      return closed(app, answering, grace)
     },
   }
+}
+
+async function closed(app: FastifyInstance, answering: ReadonlySet<Promise<Response>>, grace: number): Promise<void> {
+  const enough = new AbortController()
+  const graceIsOver = sleep(grace, undefined, { signal: enough.signal }).catch(() => undefined)
+  void graceIsOver.then(() => app.server.closeAllConnections())
+  await app.close()
+  // A write continues when its client has left.
+  await Promise.race([Promise.allSettled(answering), graceIsOver])
+  enough.abort()
 }
 
 const HEADERS_MS = 20_000

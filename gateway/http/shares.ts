@@ -14,7 +14,7 @@ export const shared = (all: number): Room => ({ each: Math.ceil(all / 4), all })
 export interface Shares {
   /** Whether a request of this network would find no place. */
   isFull(network: () => string): boolean
-  /** Takes a place for the request: gives the function that leaves it, or undefined where none is free. */
+  /** Takes a place for the request: gives the function that leaves it, once, or undefined where none is free. */
   enter(raw: IncomingMessage, network: string): (() => void) | undefined
   /** Counts further bytes of the content, until the request leaves its place. False where there is no room for them. */
   hold(raw: IncomingMessage, bytes: number): boolean
@@ -41,7 +41,7 @@ export function makeShares(waiting: Room, content: Room): Shares {
       taken.set(raw, place)
       places.add(network, 1)
       return () => {
-        taken.delete(raw)
+        if (!taken.delete(raw)) return
         places.add(network, -1)
         bytes.add(network, -place.bytes)
       }

@@ -19,6 +19,8 @@ export interface NameLookupSettings {
 /** Milliseconds for the first try at a name server, and how many tries there are. */
 const TRY = { timeout: 1_500, tries: 2 } as const
 const MOST = 128
+/** Of one name; further ones are neither checked nor connected to. */
+const ADDRESSES = 16
 
 export function makeNameLookup({ servers, hosts = hostsFile(), most = MOST }: NameLookupSettings = {}): Lookup {
   const resolver = new Resolver(TRY)
@@ -36,7 +38,7 @@ export function makeNameLookup({ servers, hosts = hostsFile(), most = MOST }: Na
       const found = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)])
       const addresses = found.flatMap((one) => (one.status === 'fulfilled' ? one.value : []))
       if (addresses.length === 0) throw (found[0] as PromiseRejectedResult).reason
-      return addresses.map((address) => ({ address }))
+      return addresses.slice(0, ADDRESSES).map((address) => ({ address }))
     } finally {
       underWay--
     }
