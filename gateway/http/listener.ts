@@ -6,13 +6,14 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fastify, type FastifyInstance, type FastifyServerOptions } from 'fastify'
 import { problem, type Problem } from '../problem.js'
 import type { Awaitable } from '../steps.js'
+import { makeAnswering } from './answering.js'
 import { awaitsContinue, NO_ROOM, readBody, tooLarge } from './body.js'
 import type { Request, Response } from './exchange.js'
 import { fieldsOf, fieldLines } from './fields.js'
 import { certificateOf } from './peer-certificate.js'
 import { networkOf } from './client-network.js'
 import { boundConnections } from './connections.js'
-import { discard, KEEP_ALIVE_MS, send, withoutBody } from './send.js'
+import { KEEP_ALIVE_MS, send, withoutBody } from './send.js'
 import { makeShares, shared, type Room, type Shares } from './shares.js'
 
 export interface ListenerSettings {
@@ -54,19 +55,12 @@ export async function listen(settings: ListenerSettings, answer: Answer): Promis
   let closing = false
   const { concurrency = 1024, bodyRoom = shared(BODY_ROOM) } = settings
   const shares = makeShares(shared(concurrency), bodyRoom)
-  /** Answers that are being made, even where the client has left. */
-  const answering = new Set<Promise<Response>>()
+  const answering = makeAnswering()
   const arrived = new WeakMap<IncomingMessage, Arrived>()
   const app = makeServer(settings)
 
   const incoming = (raw: IncomingMessage, response: ServerResponse): Request =>
     requestOf(raw, response, settings, shares)
-  const answered = async (answer: Promise<Response>): Promise<Response> => {
-    answering.add(answer)
-    return answer.finally(() => answering.delete(answer))
-  }
-  // At most an agent is being verified: the result is cached for the next request.
-  const drop = (begun: Promise<Response>): void => void answered(begun).then(discard, () => undefined)
   app.addHook('onRequest', async ({ raw }, reply) => {
     reply.hijack()
     const response = reply.raw
@@ -74,11 +68,11 @@ export async function listen(settings: ListenerSettings, answer: Answer): Promis
     if (closing) return send(raw, response, refusal(request, CLOSING, settings))
     const leave = shares.enter(raw, request.network())
     if (!leave) {
-      if (begun) drop(begun)
+      if (begun) answering.drop(begun)
       return send(raw, response, refusal(request, TOO_MANY_REQUESTS, settings))
     }
     const left = response.destroyed || new Promise((done) => response.once('close', done))
-    const made = answered(begun ?? Promise.resolve(answer(request)))
+    const made = answering.waitFor(begun ?? Promise.resolve(answer(request)))
     // A write continues when its client has left: its place is free after both.
     void Promise.allSettled([made, left]).then(leave)
     const { body } = await made
@@ -95,7 +89,7 @@ export async function listen(settings: ListenerSettings, answer: Answer): Promis
     const begun = isRead && !closing ? answer(request) : undefined
     if (begun && !(begun instanceof Promise)) return send(raw, response, begun, request.fields)
     if (begun && !request.isAdmitted) {
-      drop(begun)
+      answering.drop(begun)
       return send(raw, response, refusal(request, TOO_MANY_REQUESTS, settings))
     }
     arrived.set(raw, begun ? { request, begun } : { request })
@@ -109,7 +103,7 @@ export async function listen(settings: ListenerSettings, answer: Answer): Promis
     inject: app.inject.bind(app) as FastifyInstance['inject'],
     close(grace) {
       closing = true
-      return closed(app, answering, grace)
+      return closed(app, answering.all, grace)
     },
   }
 }
