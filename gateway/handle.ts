@@ -127,10 +127,13 @@ async function readOn(
   }
   if (isFailure(decision)) return refuse(decision)
   if (!decision.allowed) return answerOn({ ...asked, facts, decision }, route, refuse)
+  const { access, origins } = dataspace
+  const version = access.version()
   const content = await route.read!(request, target, gateway.settings.maxBody)
   const mode = isFailure(content) ? decision.required : route.needs(request.method, content)
-  if (mode !== 'Read' && isCrossSite(request.fields, dataspace.origins)) return refuse(CROSS_SITE)
-  const exact = decideOn(context, facts, mode)
+  if (mode !== 'Read' && isCrossSite(request.fields, origins)) return refuse(CROSS_SITE)
+  const isSame = mode === decision.required && version === access.version() && !isFailure(access.current())
+  const exact = isSame ? decision : decideOn(context, facts, mode)
   return isFailure(exact) ? refuse(exact) : answerOn({ ...asked, content, facts, decision: exact }, route, refuse)
 }
 

@@ -1,8 +1,10 @@
 // Shares of a listener (design 7): places to wait and room for bodies, by network; bodies that come too slowly; connections.
 import { once } from 'node:events'
-import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
+import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { connect as connectTls, createServer as createTlsServer, Server as TlsServer } from 'node:tls'
 import t, { type Test } from 'tap'
+import { makeServerCertificate } from '../../../gateway/agents/make-certificate.js'
 import { boundConnections } from '../../../gateway/http/connections.js'
 import type { Request, Response } from '../../../gateway/http/exchange.js'
 import { listen, type ListenerSettings } from '../../../gateway/http/listener.js'
@@ -180,19 +182,26 @@ void t.test('a body that is declared too large, or finds no room, gets no 100 (C
   t.equal(status(sent), '100')
 })
 
-void t.test('a network has so many connections; one that is closed makes room', async (t) => {
-  const server = createServer()
+void t.test('a network has so many connections, over TLS too; one that is closed makes room', async (t) => {
+  const pem = await makeServerCertificate(['localhost'], Date.now())
+  for (const server of [createServer(), createTlsServer({ cert: pem, key: pem })]) await connectionRows(t, server)
+})
+
+async function connectionRows(t: Test, server: Server): Promise<void> {
   boundConnections(server, 2, () => false)
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   t.teardown(() => server.close())
   const { port } = server.address() as AddressInfo
+  const isTls = server instanceof TlsServer
   const connected = async (): Promise<Sent> => {
-    const socket = connect(port, '127.0.0.1')
+    const socket = isTls
+      ? connectTls({ port, host: '127.0.0.1', rejectUnauthorized: false })
+      : connect(port, '127.0.0.1')
     open.add(socket)
+    const closed = new Promise((done) => socket.once('close', done))
     socket.on('error', () => undefined).resume()
-    const closed = once(socket, 'close')
-    await once(socket, 'connect')
+    await Promise.race([closed, once(socket, isTls ? 'secureConnect' : 'connect').catch(() => undefined)])
     return { socket, closed, text: () => '' }
   }
   const [first] = [await connected(), await connected()]
@@ -203,4 +212,5 @@ void t.test('a network has so many connections; one that is closed makes room', 
   await sleep(50)
   const last = await connected()
   t.equal(await Promise.race([last.closed.then(() => 'closed'), sleep(100).then(() => 'open')]), 'open')
-})
+  for (const socket of open) socket.destroy()
+}
