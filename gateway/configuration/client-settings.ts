@@ -11,7 +11,7 @@ export const CLIENTS = [
       default: 'everyone',
     },
   ),
-  row('daily-sign-ups', of('COUNT', count), 'Most sign-ups a day; one network has a tenth.', { default: '500' }),
+  row('daily-sign-ups', of('COUNT', count), 'Most sign-ups a day, first log-ins included; one network has a tenth.', { default: '500' }),
   row('daily-access-requests', of('COUNT', count), 'Most requests for access a day; one network has a tenth.', {
     default: '500',
   }),

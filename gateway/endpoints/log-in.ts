@@ -158,7 +158,13 @@ async function finished(context: Context, target: EndpointTarget, provider: Prov
     ...(claimed !== undefined && { webId: claimed }),
   })
   if (isFailure(webId)) return webId
-  const agent = webId ?? (await logIn(gateway, dataspace, issuer, person, { accounts: identities.accounts, trace }))
+  const agent =
+    webId ??
+    (await logIn(gateway, dataspace, issuer, person, {
+      accounts: identities.accounts,
+      trace,
+      network: request.network(),
+    }))
   if (isFailure(agent)) return agent
   trace.agent = agent
   const { cookie, lifetime } = await identities.sessions.begin({

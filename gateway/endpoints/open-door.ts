@@ -32,12 +32,7 @@ export async function withinShares<T>(
 ): Promise<T | Problem> {
   const network = request.network()
   const giveBack = takeOfDay(network, count)
-  if (typeof giveBack === 'number') {
-    // RFC 6585 §4
-    return problem('share.daily', 'Too many of these requests today. Retry when the day is over.', {
-      fields: [['Retry-After', String(Math.ceil(giveBack / 1000))]],
-    })
-  }
+  if (typeof giveBack === 'number') return tooManyToday(giveBack)
   const leave = takePlace(network)
   try {
     const outcome = leave ? await act() : BUSY
@@ -50,6 +45,12 @@ export async function withinShares<T>(
     leave?.()
   }
 }
+
+/** RFC 6585 §4. `wait` in ms. */
+export const tooManyToday = (wait: number): Problem =>
+  problem('share.daily', 'Too many of these requests today. Retry when the day is over.', {
+    fields: [['Retry-After', String(Math.ceil(wait / 1000))]],
+  })
 
 const BUSY = problem('server.overloaded', 'Too many of these requests are under way. Retry shortly.', {
   fields: [['Retry-After', '2']],

@@ -28,11 +28,13 @@ export async function signUp(asked: Asked<EndpointTarget>): Promise<Response | P
   if (isFailure(content)) return content
   const applicant = readApplicant(content)
   if (isFailure(applicant)) return applicant
-  const began = performance.now()
-  const outcome = await withinShares(context, signUps, 1, () =>
-    download ? registerNow(context, applicant) : registerByMail(context, applicant),
-  )
-  if (!download) await sleep(ANSWER_EVERY_MS - ((performance.now() - began) % ANSWER_EVERY_MS))
+  let began: number | undefined
+  const outcome = await withinShares(context, signUps, 1, () => {
+    if (download) return registerNow(context, applicant)
+    began = performance.now()
+    return registerByMail(context, applicant)
+  })
+  if (began !== undefined) await sleep(ANSWER_EVERY_MS - ((performance.now() - began) % ANSWER_EVERY_MS))
   return outcome
 }
 

@@ -257,7 +257,7 @@ void t.test('sign-up', async (t) => {
     const began = performance.now()
     const read = readApplicant([quad(subject, iri(RDF_TYPE), iri(`${FOAF}Person`)), ...keys])
     t.match(read, { failure: 'constraint.violated', detail: /more than 2 keys/ })
-    t.ok(performance.now() - began < 200)
+    t.ok(performance.now() - began < 1_000)
   })
 
   await row(t, 'none', '--sign-up off: 403 for everyone, and the owner’s agents stay', async (t) => {
