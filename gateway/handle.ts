@@ -109,7 +109,8 @@ function decidedOn(facts: Facts | Problem, asked: Asked, route: DecidedRoute, re
   const modes = route.couldNeed?.(context.request, target)
   if (modes) return readOn(facts, asked, modes, { route, refuse })
   const decision = decideOn(context, facts, route.needs(context.request.method, undefined))
-  return isFailure(decision) ? refuse(decision) : answerOn({ ...asked, facts, decision }, route, refuse)
+  if (isFailure(decision)) return refuse(decision)
+  return answerOn({ context, target, content: undefined, facts, decision }, route, refuse)
 }
 
 /** Design 7: the content is read only for an agent with one of the rights that it could need. It then says which. */

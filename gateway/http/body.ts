@@ -35,7 +35,7 @@ interface BodyBounds {
 export function readBody(raw: IncomingMessage, { limit, time, hold }: BodyBounds): Promise<Buffer | Problem> {
   if (raw.destroyed) return Promise.resolve(BROKEN)
   return new Promise((resolve) => {
-    const chunks: Buffer[] = []
+    let content: Buffer = Buffer.alloc(0)
     let size = 0
     let elapsed = 0
     const settle = (outcome: Buffer | Problem): void => {
@@ -47,12 +47,14 @@ export function readBody(raw: IncomingMessage, { limit, time, hold }: BodyBounds
     }
     // Counted while reading: a chunked body has no length in advance.
     const take = (chunk: Buffer): void => {
-      size += chunk.length
-      if (size > limit) settle(tooLarge(limit))
+      if (size + chunk.length > limit) settle(tooLarge(limit))
       else if (!hold(chunk.length)) settle(NO_ROOM)
-      else chunks.push(chunk)
+      else {
+        content = size === 0 ? chunk : appended(content, size, chunk)
+        size += chunk.length
+      }
     }
-    const whole = (): void => settle(Buffer.concat(chunks))
+    const whole = (): void => settle(content.subarray(0, size))
     const broken = (): void => settle(BROKEN)
     const interval = Math.min(time, 1_000)
     const timer = setInterval(() => {
@@ -61,6 +63,19 @@ export function readBody(raw: IncomingMessage, { limit, time, hold }: BodyBounds
     }, interval)
     raw.on('data', take).on('end', whole).on('error', broken).on('close', broken)
   })
+}
+
+/** Into one buffer, which grows: a list of chunks of single octets would be many times as large as the content. */
+function appended(content: Buffer, size: number, chunk: Buffer): Buffer {
+  const needed = size + chunk.length
+  if (needed <= content.length) {
+    chunk.copy(content, size)
+    return content
+  }
+  const larger = Buffer.allocUnsafe(Math.max(needed, 2 * content.length))
+  content.copy(larger, 0, 0, size)
+  chunk.copy(larger, size)
+  return larger
 }
 
 type Fields = Request['fields']

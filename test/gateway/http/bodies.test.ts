@@ -167,6 +167,34 @@ void t.test('a body that grows beyond the room is refused while reading', async 
   t.match(text, /^HTTP\/1\.1 503 /)
 })
 
+void t.test('a body of many chunks is whole', async (t) => {
+  const bodies: string[] = []
+  const answer = async (request: Request): Promise<Response> => {
+    const body = await request.readBody(1_000_000)
+    bodies.push(isFailure(body) ? body.detail : body.toString())
+    return OK
+  }
+  const listener = await listen(
+    { port: 0, host: '127.0.0.1', now: () => 0, nextId: () => 'x', problemResponse },
+    answer,
+  )
+  t.teardown(() => listener.close(0))
+  const sizes = [1, 1, 2, 700, 1, 40_000, 3, 90_000]
+  const body = sizes.map((size, i) => String(i).repeat(size)).join('')
+  const socket = connect(listener.port, '127.0.0.1')
+  open.add(socket)
+  socket.on('error', () => undefined).resume()
+  socket.write('POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n')
+  for (const [i, size] of sizes.entries()) {
+    socket.write(`${size.toString(16)}\r\n${String(i).repeat(size)}\r\n`)
+    await sleep(2)
+  }
+  socket.write('0\r\n\r\nPOST / HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n')
+  await until(() => bodies.length === 2)
+  t.ok(bodies[0] === body)
+  t.equal(bodies[1], '', 'the connection is usable')
+})
+
 void t.test('a body that is declared too large, or finds no room, gets no 100 (Continue)', async (t) => {
   const { port } = await opened(t, { bodyRoom: { each: 50, all: 200 } })
   for (const [length, expected] of [
