@@ -14,7 +14,7 @@ import type { Reading } from './evaluation/reading.js'
 import type { JournalledStore } from './mirror/journalled-store.js'
 import type { GuardedFetch } from '../policies/fetch/guarded-fetch.js'
 import type { GatewayCaches } from './caches.js'
-import type { TakePlace } from './places.js'
+import type { TakeOfDay, TakePlace } from './places.js'
 import type { LoadContext } from './rdf/read-json-ld.js'
 import type { Locks } from './documents/locks.js'
 import type { Log } from './log.js'
@@ -25,6 +25,7 @@ import type { Identities } from './identity/identities.js'
 import type { Ontologies } from './documents/shapes.js'
 import type { Problem } from './problem.js'
 import type { GraphStore } from './stores/store.js'
+import type { Turns } from './stores/turns.js'
 import type { Target } from './http/target.js'
 import type { Watchdog } from './watchdog.js'
 
@@ -99,6 +100,18 @@ export interface Proxying {
   readonly takePlace: TakePlace
 }
 
+/** What clients without any right may ask for: how much of it at once and in a day, for one network and in all. */
+export interface OpenDoor {
+  readonly takePlace: TakePlace
+  readonly takeOfDay: TakeOfDay
+}
+
+export interface SignUps extends OpenDoor {
+  readonly who: 'everyone' | 'invited' | 'off'
+  /** Each sign-up makes a key: so many at a time. */
+  readonly turns: Turns
+}
+
 export interface Gateway {
   readonly dataspaces: readonly Dataspace[]
   /** The target of a request-target at a host (http/target.ts). */
@@ -117,8 +130,8 @@ export interface Gateway {
   readonly now: () => number
   readonly loadContext: LoadContext
   readonly proxying: Proxying
-  /** Sign-ups, each of which makes a key. */
-  readonly takeSignUp: TakePlace
+  readonly signUps: SignUps
+  readonly accessRequests: OpenDoor
   readonly caches: GatewayCaches
   /** Absent where no mail server is configured. */
   readonly mail?: Mail

@@ -1,6 +1,5 @@
 // In charge of the order of a request: parse → identify → look up → decide → (read | write | query | history | system) → respond.
 // Nothing else knows what comes before what.
-import type { Mode } from '../policies/authorizations/authorization.js'
 import type { Decision } from '../policies/decide.js'
 import type { Gateway } from './gateway.js'
 import { tooLarge } from './http/body.js'
@@ -13,15 +12,16 @@ import { makeTrace, type Trace } from './log.js'
 import { linksOfRefused } from './memento/history.js'
 import { isFailure, problem, type Problem } from './problem.js'
 import { decideOn, lookUp, type Facts, type OwnTarget } from './request/access.js'
-import { hasMethod, isCachedRead, isCrossSiteWrite } from './request/admission.js'
+import { CROSS_SITE, hasMethod, isCachedRead, isOfOtherSite, mayWrite } from './request/admission.js'
 import type { Context } from './request/context.js'
 import { answerTo } from './request/cors.js'
 import { identify } from './request/identify.js'
 import { observe } from './request/observe.js'
 import { options, targetOf } from './request/options.js'
+import { readByRight } from './request/read-by-right.js'
 import { methodNotAllowed, refusalOf } from './request/refusal.js'
 import { DOCUMENT_METHODS, linkField, marksOf, problemResponse, response } from './request/respond.js'
-import type { Asked, DecidedRoute } from './request/route.js'
+import type { Asked, Decided, DecidedRoute } from './request/route.js'
 import { routeOf } from './routes.js'
 import { after, run, wait, type Awaitable, type Steps } from './steps.js'
 
@@ -54,9 +54,7 @@ function finish(answered: Response, request: Request, gateway: Gateway, trace: T
   const marks = ended.ready ? [] : marksOf(gateway)
   const marked = marks.length === 0 ? ended : { ...ended, fields: [...ended.fields, ...marks] }
   gateway.watchdog.rests()
-  const { origin } = request.fields
-  const isAllowed = origin !== undefined && gateway.settings.allowOrigin.includes(origin)
-  const readable = isAllowed ? answerTo(origin, marked) : marked
+  const readable = answerTo(request, marked, gateway)
   return request.method === 'HEAD' ? withoutBody(readable) : readable
 }
 
@@ -81,21 +79,17 @@ function* answer(request: Request, gateway: Gateway, accept: string | undefined,
   }
   // Design 7: above the limit a cached document is read, and nothing is begun for any other request.
   if (!request.isAdmitted && !isCachedRead(request, target)) return refuse(TOO_MANY_REQUESTS)
-  const content = route.read && (yield* wait(route.read(request, target, maxBody)))
-  if (isFailure(content as Problem) && (content as Problem).failure === 'content.too-large')
-    return refuse(content as Problem)
-  if (isCrossSiteWrite(request, target, route, content, gateway.settings.allowOrigin)) {
-    return refuse(problem('access.cross-site', 'A page of another site may not write here.'))
-  }
+  const writes = mayWrite(request, target, route)
+  if (writes === true && isOfOtherSite(request, target.dataspace, gateway)) return refuse(CROSS_SITE)
 
-  let agent = identify(request, target, gateway, trace)
+  let agent = identify(request, target, { gateway, trace, writes: writes !== false })
   if (agent instanceof Promise) agent = yield* wait(agent)
   if (isFailure(agent)) return refuse(agent)
   // Without a cache, rules are read as documents are: for each request.
   if (target.dataspace.access.refresh) yield* wait(target.dataspace.access.refresh())
   const { application, dataspace } = target
   const context: Context = { gateway, request, application, dataspace, agent, accept, trace }
-  const asked: Asked = { context, target, content }
+  const asked: Asked = { context, target, content: undefined }
   if (route.needs === 'open') {
     const outcome = yield* wait(route.answer(asked))
     if (!isFailure(outcome)) return outcome
@@ -109,29 +103,30 @@ type Refuse = (reason: Problem, links?: Response['fields']) => Response
 
 /** From the look-up on, where the gateway decides. */
 function decided(asked: Asked, route: DecidedRoute, refuse: Refuse): Awaitable<Response> {
-  const { context, content } = asked
-  const required = route.needs(context.request.method, content)
-  const facts = lookUp(context, asked.target as OwnTarget, required)
-  return facts instanceof Promise
-    ? facts.then((found) => decidedOn(found, required, asked, route, refuse))
-    : decidedOn(facts, required, asked, route, refuse)
+  const { context, target } = asked
+  const required = route.couldNeed ? undefined : route.needs(context.request.method, undefined)
+  return after(lookUp(context, target as OwnTarget, required), (facts) => decidedOn(facts, asked, route, refuse))
 }
 
-function decidedOn(
-  facts: Facts | Problem,
-  required: Mode,
-  { context, target, content }: Asked,
-  route: DecidedRoute,
-  refuse: Refuse,
-): Awaitable<Response> {
+function decidedOn(facts: Facts | Problem, asked: Asked, route: DecidedRoute, refuse: Refuse): Awaitable<Response> {
   if (isFailure(facts)) return refuse(facts)
-  const decision = decideOn(context, facts, required)
+  const { context, target } = asked
+  const modes = route.couldNeed?.(context.request, target)
+  if (modes) {
+    return readByRight(asked, facts, route, modes).then((read) =>
+      isFailure(read) ? refuse(read) : answerOn({ ...asked, ...read, facts }, route, refuse),
+    )
+  }
+  const decision = decideOn(context, facts, route.needs(context.request.method, undefined))
   if (isFailure(decision)) return refuse(decision)
+  return answerOn({ context, target, content: undefined, facts, decision }, route, refuse)
+}
+
+function answerOn(decided: Decided, route: DecidedRoute, refuse: Refuse): Awaitable<Response> {
+  const { context, facts, decision } = decided
   context.trace.decision = decision
   const outcome =
-    decision.allowed || route.decidesAgain
-      ? route.answer({ context, target, content, facts, decision })
-      : refusalOf(decision, context, facts.iri)
+    decision.allowed || route.decidesAgain ? route.answer(decided) : refusalOf(decision, context, facts.iri)
   if (!(outcome instanceof Promise) && !isFailure(outcome)) return outcome
   return after(outcome, (answered) =>
     isFailure(answered) ? refused(answered, { context, facts, decision, route, refuse }) : answered,

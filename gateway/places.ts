@@ -1,4 +1,4 @@
-// In charge of bounds on concurrent work: so many places for each, and so many for all.
+// In charge of bounds on work: so many places at once, and so much in a day, for each and for all.
 
 /** Takes a place: gives the function that leaves it, or undefined where none is free. */
 export type TakePlace = (who: string) => (() => void) | undefined
@@ -16,6 +16,34 @@ export function makePlaces({ each, all }: { readonly each: number; readonly all:
       const left = taken.get(who)! - 1
       if (left > 0) taken.set(who, left)
       else taken.delete(who)
+    }
+  }
+}
+
+const DAY_MS = 24 * 60 * 60 * 1000
+
+/** Counts something for a day: gives the function that takes the count back, or the ms until the next day where it is too much. */
+export type TakeOfDay = (who: string, count?: number) => (() => void) | number
+
+/** A day begins with the first use. As each counts for all, `all` bounds the memory too. */
+export function makeDaily(
+  { each, all }: { readonly each: number; readonly all: number },
+  now: () => number,
+): TakeOfDay {
+  let taken = new Map<string, number>()
+  let total = 0
+  let began = -Infinity
+  return (who, count = 1) => {
+    if (now() - began >= DAY_MS) [taken, total, began] = [new Map(), 0, now()]
+    const own = taken.get(who) ?? 0
+    if (own + count > each || total + count > all) return began + DAY_MS - now()
+    const today = taken
+    today.set(who, own + count)
+    total += count
+    return () => {
+      if (taken !== today) return
+      today.set(who, today.get(who)! - count)
+      total -= count
     }
   }
 }

@@ -4,6 +4,7 @@
 /** Every expected failure and the status it is answered with (spec 7, design 3). */
 export const STATUS_OF = {
   'target.malformed': 400,
+  'target.too-long': 414,
   'target.indirect': 400,
   'target.slash': 308,
   'target.unknown-origin': 404,
@@ -22,6 +23,7 @@ export const STATUS_OF = {
   'document.root': 400,
   'negotiation.not-acceptable': 406,
   'content.too-large': 413,
+  'content.time': 408,
   'content.unsupported': 415,
   'content.syntax': 400,
   'query.syntax': 400,
@@ -48,6 +50,8 @@ export const STATUS_OF = {
   'mail.failed': 502,
   'server.closing': 503,
   'server.overloaded': 503,
+  /** A share of the day is used up. */
+  'share.daily': 429,
   /** Of the Linked Data proxy: a URL that it may not fetch, a server that fails, one that is slow, a way back to here. */
   'proxy.refused': 400,
   'proxy.failed': 502,

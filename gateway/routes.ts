@@ -7,7 +7,7 @@ import { accessRequest } from './endpoints/access-request.js'
 import { authorize, login } from './endpoints/log-in.js'
 import { signUp } from './endpoints/sign-up.js'
 import { sparql } from './endpoints/sparql.js'
-import { neededFor, readSparqlRequest, SPARQL_ACCEPTS, SPARQL_METHODS } from './endpoints/sparql-request.js'
+import { couldNeed, neededFor, readSparqlRequest, SPARQL_ACCEPTS, SPARQL_METHODS } from './endpoints/sparql-request.js'
 import type { Member } from './gateway.js'
 import type { Response } from './http/exchange.js'
 import type { Target } from './http/target.js'
@@ -49,7 +49,7 @@ const absent: Endpoint = { methods: DOCUMENT_METHODS, allow: () => READ_METHODS,
 /** By the path below the base of an application; a name that ends with a slash has others below it. */
 // prettier-ignore
 const ENDPOINTS = {
-  sparql:               { methods: SPARQL_METHODS,             accepts: SPARQL_ACCEPTS, read: readSparqlRequest, needs: neededFor, answer: sparql },
+  sparql:               { methods: SPARQL_METHODS,             accepts: SPARQL_ACCEPTS, couldNeed, read: readSparqlRequest, needs: neededFor, answer: sparql },
   access:               { methods: 'GET, HEAD, OPTIONS',       needs: reads,   answer: access },
   'access/request':     { methods: 'POST, OPTIONS',            accepts: POSTED, needs: appends, answer: accessRequest },
   'sign%20up':          { methods: 'POST, OPTIONS',            accepts: POSTED, needs: appends, answer: signUp },

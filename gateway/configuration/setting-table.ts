@@ -10,6 +10,7 @@ import {
   yesOrNo,
   type InvalidValue,
 } from './setting-values.js'
+import { CLIENTS } from './client-settings.js'
 import { of, row, type Detail, type SettingRow } from './setting-row.js'
 
 const LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
@@ -208,6 +209,7 @@ const GROUPS = {
   Fetching: FETCHING,
   Rules: RULES,
   Limits: LIMITS,
+  Clients: CLIENTS,
   Cache: CACHE,
   Log: LOG,
   Output: OUTPUT,

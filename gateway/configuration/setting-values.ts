@@ -28,6 +28,7 @@ const naturalUpTo =
       ? Number(value)
       : invalid(`is no number of ${what}`, `Give a whole number from 1 to ${most}.`)
 
+export const count = naturalUpTo(10 ** 9, 'times')
 export const bytes = naturalUpTo(2 ** 40, 'bytes')
 /** Node.js timers end at 2³¹ − 1 ms: anything above would fire at once. */
 export const milliseconds = naturalUpTo(2 ** 31 - 1, 'milliseconds')

@@ -1,9 +1,10 @@
 // In charge of the endpoint `access/request` (spec 4.3, LinkedDataHub 2.3): requests for access are stored for the owner, who
 // grants one by `POST access/request?grant=<its URL>`. Granting replaces the request with an authorization.
 import { about } from '../agents/agent-documents.js'
-import { instancesOf, objectsOf, readContent, violated, type Violation } from './content.js'
+import { bySubject, instancesOf, objectsOf, readContent, violated, type Described, type Violation } from './content.js'
 import type { Asked, EndpointTarget } from '../request/route.js'
 import { controlRefused } from './explain.js'
+import { withinShares } from './open-door.js'
 import type { Response } from '../http/exchange.js'
 import type { Application, Dataspace } from '../gateway.js'
 import { graphAnswer } from '../request/graph-answer.js'
@@ -24,6 +25,7 @@ const ALL_WAITING = 1000
 /** The most values of one property of a request. */
 const VALUES = 20
 const MAX_WAITING_BYTES = 4 * 1024 * 1024
+const LONGEST_URL = 2048
 
 export function accessRequest({ context, target }: Asked<EndpointTarget>): Promise<Response | Problem> {
   const granted = target.query.get('grant')
@@ -48,7 +50,10 @@ async function ask(context: Context, endpoint: string): Promise<Response | Probl
   if (isFailure(wanted)) return wanted
   const container = containerOf(context.dataspace.admin)
   const lock = [`${container} ${webId}`, 'exclusive'] as const
-  return underLocks(context.gateway, [lock], () => store(context, webId, wanted))
+  const { accessRequests } = context.gateway
+  return withinShares(context, accessRequests, wanted.length, () =>
+    underLocks(context.gateway, [lock], () => store(context, webId, wanted)),
+  )
 }
 
 async function store(context: Context, webId: string, wanted: readonly RequestedAccess[]): Promise<Response | Problem> {
@@ -125,10 +130,11 @@ type RequestedAccess = ReadonlyMap<string, readonly string[]>
 const MODES = ['Read', 'Append', 'Write'].map(ACL)
 
 function readRequests(
-  content: readonly Quad[],
+  triples: readonly Quad[],
   webId: string,
   dataspace: Dataspace,
 ): readonly RequestedAccess[] | Problem {
+  const content = bySubject(triples)
   const subjects = instancesOf(content, ACL('Authorization'))
   if (subjects.length === 0) return violated([[RDF('type'), 'An acl:Authorization is missing.']])
   if (subjects.length > WAITING) return violated([[RDF('type'), `There are more than ${WAITING} requests.`]])
@@ -142,7 +148,7 @@ function readRequests(
 }
 
 /** A literal becomes the empty text, which no property accepts: written as an IRI, its text could end that IRI. */
-const wantedBy = (content: readonly Quad[], subject: Term): RequestedAccess =>
+const wantedBy = (content: Described, subject: Term): RequestedAccess =>
   new Map(
     [...PROPERTIES.keys()].map((property) => [
       property,
@@ -167,10 +173,10 @@ function violationsIn(wanted: RequestedAccess, { endUser, admin }: Dataspace): V
     violations.push([ACL('accessTo'), 'An acl:accessTo or acl:accessToClass is missing.'])
   }
   const isOurs = (url: string): boolean => url.startsWith(endUser.base) && !url.startsWith(admin.base)
-  check(ACL('accessTo'), (url) => isOurs(url) && URL.canParse(url), `acl:accessTo names up to ${VALUES} URLs under ${endUser.base}, outside the admin application.`) // prettier-ignore
-  const isIri = (value: string): boolean => URL.canParse(value) && value.length <= 2000
+  const isUrl = (url: string): boolean => url.length <= LONGEST_URL && URL.canParse(url)
+  check(ACL('accessTo'), (url) => isUrl(url) && isOurs(url), `acl:accessTo names up to ${VALUES} URLs under ${endUser.base}, outside the admin application.`) // prettier-ignore
   for (const property of [ACL('accessToClass'), ACL('agentGroup')]) {
-    check(property, isIri, `Give up to ${VALUES} absolute IRIs.`)
+    check(property, isUrl, `Give up to ${VALUES} absolute IRIs.`)
   }
   return violations
 }

@@ -5,10 +5,13 @@ import { isFailure, problem, type Problem } from '../problem.js'
 import { ACCEPT_POST } from '../rdf/read.js'
 import { RDF, SH, XSD } from '../rdf/vocabulary.js'
 
+/** Forms are small, and clients without any right may send them. */
+const LARGEST = 64 * 1024
+
 /** @param endpoint its own IRI: relative IRIs are resolved against it */
 export async function readContent(context: Context, endpoint: string): Promise<readonly Quad[] | Problem> {
   const { request, gateway, trace } = context
-  const body = await request.readBody(gateway.settings.maxBody)
+  const body = await request.readBody(Math.min(LARGEST, gateway.settings.maxBody))
   trace.continues()
   if (isFailure(body)) return body
   const contentType = request.fields['content-type']
@@ -18,14 +21,31 @@ export async function readContent(context: Context, endpoint: string): Promise<r
   return problem('content.unsupported', 'Send RDF with its Content-Type.', { fields: [['Accept-Post', ACCEPT_POST]] })
 }
 
-export const objectsOf = (content: readonly Quad[], subject: Term, property: string): Term[] =>
-  content.filter((t) => t.subject.equals(subject) && t.predicate.value === property).map(({ object }) => object)
+/** The triples by subject: a client may send many subjects, and all triples are read once. */
+export type Described = ReadonlyMap<string, readonly Quad[]>
+
+const keyOf = ({ termType, value }: Term): string => `${termType} ${value}`
+
+export function bySubject(content: readonly Quad[]): Described {
+  const described = new Map<string, Quad[]>()
+  for (const one of content) {
+    const about = described.get(keyOf(one.subject))
+    if (about) about.push(one)
+    else described.set(keyOf(one.subject), [one])
+  }
+  return described
+}
+
+export const objectsOf = (content: Described, subject: Term, property: string): Term[] =>
+  (content.get(keyOf(subject)) ?? []).flatMap(({ predicate, object }) => (predicate.value === property ? [object] : []))
 
 /** The subjects with one of these types, each once. */
-export function instancesOf(content: readonly Quad[], ...types: readonly string[]): Term[] {
-  const found = content.filter((t) => t.predicate.value === RDF('type') && types.includes(t.object.value))
-  return [...new Map(found.map(({ subject }) => [`${subject.termType} ${subject.value}`, subject as Term])).values()]
-}
+export const instancesOf = (content: Described, ...types: readonly string[]): Term[] =>
+  [...content.values()].flatMap((about) =>
+    about.some(({ predicate, object }) => predicate.value === RDF('type') && types.includes(object.value))
+      ? [about[0]!.subject]
+      : [],
+  )
 
 /** A constraint that the content violates: the property, and a sentence for people. */
 export type Violation = readonly [property: string, message: string]

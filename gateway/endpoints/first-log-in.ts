@@ -1,7 +1,7 @@
 // In charge of the documents that the first log-in of a person creates (LinkedDataHub 4.3, 4.4): account, agent, authorization.
 import { about, agentDocuments, agentWebId, type DescribedDocument } from '../agents/agent-documents.js'
 import { authorizationTriples, publicProfile } from '../agents/authorization-triples.js'
-import { mailboxHolder, mailboxLock } from '../agents/mailbox.js'
+import { isInvited, mailboxHolder, mailboxLock } from '../agents/mailbox.js'
 import { isMailAddress } from '../configuration/setting-values.js'
 import { readDocumentNow } from '../documents/document.js'
 import { underLocks } from '../documents/locks.js'
@@ -13,6 +13,7 @@ import { putDocument, type Writing } from '../methods/put-document.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { iri, text, triple, type Quad } from '../rdf/graph.js'
 import { ACL, FOAF, LACL, RDF, SIOC } from '../rdf/vocabulary.js'
+import { tooManyToday } from './open-door.js'
 
 const RETRY = { fields: [['Retry-After', '1']] } as const
 
@@ -25,7 +26,7 @@ export async function logIn(
   dataspace: Dataspace,
   issuer: string,
   person: Person,
-  { accounts, trace }: { readonly accounts: Accounts; readonly trace: Trace },
+  { accounts, trace, network }: { readonly accounts: Accounts; readonly trace: Trace; readonly network: string },
 ): Promise<string | Problem> {
   const { admin, secretary } = dataspace
   const id = { issuer, subject: person.subject }
@@ -41,7 +42,7 @@ export async function logIn(
   }
   const known = await accounts.find(dataspace, id)
   if (isFailure(known)) return known
-  const failed = known === undefined ? await makeAccount(writing, id, person) : undefined
+  const failed = known === undefined ? await makeAccount(writing, id, person, network) : undefined
   if (failed) return failed
   const webId = known ?? (await accounts.find(dataspace, id))
   if (webId === undefined) return problem('access.unavailable', 'The account cannot be read. Retry shortly.', RETRY)
@@ -51,19 +52,42 @@ export async function logIn(
 }
 
 /** The account is that of the agent with the mailbox that the provider has verified; without one, of a new agent. */
-async function makeAccount(writing: Writing, id: AccountId, person: Person): Promise<undefined | Problem> {
+async function makeAccount(
+  writing: Writing,
+  id: AccountId,
+  person: Person,
+  network: string,
+): Promise<undefined | Problem> {
   const { gateway, application: admin } = writing
   const mailbox = provenMailbox(person)
   const make = async (holder?: string): Promise<undefined | Problem> => {
+    const closed = holder === undefined ? await closedTo(writing, mailbox) : undefined
+    if (closed) return closed
     const webId = holder ?? agentWebId(admin.base, gateway.uuid())
     const [document, content] = describeAccount(accountDocument(admin.base, id), webId, id, person)
-    return makeIfAbsent(writing, document, content)
+    const giveBack = holder === undefined ? gateway.signUps.takeOfDay(network) : undefined
+    if (typeof giveBack === 'number') return tooManyToday(giveBack)
+    const failed = await makeIfAbsent(writing, document, content)
+    if (failed) giveBack?.()
+    return failed
   }
   if (mailbox === undefined) return make()
   return underLocks(gateway, [mailboxLock(admin, mailbox)], async () => {
-    const holder = await mailboxHolder(admin, mailbox, 'proven')
+    const holder = await mailboxHolder(admin, mailbox)
     return isFailure(holder) ? holder : make(holder)
   })
+}
+
+/** A first log-in is a sign-up too (spec 4.3): `--sign-up` says for whom. */
+async function closedTo(
+  { gateway, application: admin }: Writing,
+  mailbox: string | undefined,
+): Promise<undefined | Problem> {
+  const { who } = gateway.signUps
+  if (who === 'everyone') return undefined
+  const invited = who === 'invited' && mailbox !== undefined && (await isInvited(admin, mailbox))
+  if (isFailure(invited)) return invited
+  return invited ? undefined : problem('access.denied', 'No agent has this account. Ask the owner for access.')
 }
 
 async function makeAgent(

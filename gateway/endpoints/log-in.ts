@@ -158,7 +158,13 @@ async function finished(context: Context, target: EndpointTarget, provider: Prov
     ...(claimed !== undefined && { webId: claimed }),
   })
   if (isFailure(webId)) return webId
-  const agent = webId ?? (await logIn(gateway, dataspace, issuer, person, { accounts: identities.accounts, trace }))
+  const agent =
+    webId ??
+    (await logIn(gateway, dataspace, issuer, person, {
+      accounts: identities.accounts,
+      trace,
+      network: request.network(),
+    }))
   if (isFailure(agent)) return agent
   trace.agent = agent
   const { cookie, lifetime } = await identities.sessions.begin({
@@ -172,12 +178,12 @@ async function finished(context: Context, target: EndpointTarget, provider: Prov
 
 /** The WebID that the provider claims, where its profile confirms the provider: no account is needed then. */
 async function confirmedWebId(
-  { gateway: { identities }, trace }: Context,
+  { gateway: { identities }, trace, request }: Context,
   dataspace: Dataspace,
   claims: { readonly issuer: string; readonly subject: string; readonly webId?: string },
 ): Promise<string | undefined | Problem> {
   if (claims.webId === undefined) return undefined
-  const agent = await run(agentOf(identities, dataspace, claims, trace))
+  const agent = await run(agentOf(identities, dataspace, claims, { trace, network: () => request.network() }))
   return agent === claims.webId || isFailure(agent) ? agent : undefined
 }
 

@@ -1,6 +1,6 @@
 // In charge of reading the form of a sign-up (LinkedDataHub 2.4), strictly: its values are written into the admin application,
 // which contains the authorizations. Pure.
-import { instancesOf, objectsOf, violated, type Violation } from './content.js'
+import { bySubject, instancesOf, objectsOf, violated, type Violation } from './content.js'
 import type { Quad, Term } from '../rdf/graph.js'
 import type { Problem } from '../problem.js'
 import { isMailAddress } from '../configuration/setting-values.js'
@@ -18,9 +18,12 @@ export interface Applicant {
 
 const LONGEST = 200
 const SHORTEST_PASSWORD = 6
+/** The form has one key. */
+const KEYS = 2
 
 /** The one foaf:Person or foaf:Agent, and the password of its cert:key; everything else in the content is ignored. */
-export function readApplicant(content: readonly Quad[]): Applicant | Problem {
+export function readApplicant(triples: readonly Quad[]): Applicant | Problem {
+  const content = bySubject(triples)
   const [agent, another] = instancesOf(content, FOAF('Person'), FOAF('Agent'))
   if (!agent) return violated([[RDF('type'), 'A foaf:Person is missing.']])
   if (another) return violated([[RDF('type'), 'There is more than one foaf:Person.']])
@@ -42,7 +45,9 @@ export function readApplicant(content: readonly Quad[]): Applicant | Problem {
     mailbox: one(FOAF('mbox'), 'mailbox', mailboxOf, 'has to be an e-mail address.'),
     basedNear: one(FOAF('based_near'), 'country', resourceOf, 'has to be an http or https IRI.'),
   }
-  const passwords = objectsOf(content, agent, CERT('key')).flatMap((key) => objectsOf(content, key, LACL('password')))
+  const keys = objectsOf(content, agent, CERT('key'))
+  if (keys.length > KEYS) violations.push([CERT('key'), `There are more than ${KEYS} keys.`])
+  const passwords = keys.slice(0, KEYS).flatMap((key) => objectsOf(content, key, LACL('password')))
   const password = [...new Set(passwords.map(({ value }) => value))]
   const wrong = passwordViolation(password)
   if (wrong !== undefined) violations.push([LACL('password'), wrong])

@@ -1,111 +1,144 @@
 // In charge of the endpoint `sign up` (spec 4.3, LinkedDataHub 2.4): it creates a WebID with its documents, and a certificate
 // for it as PKCS #12, by download or e-mail; all of this or nothing.
 import { X509Certificate } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { readClientCertificate } from '../../policies/identity/client-certificate.js'
 import { agentDocuments, agentWebId, describeAgent, type DescribedDocument } from '../agents/agent-documents.js'
-import { readContent, violated } from './content.js'
+import { readContent } from './content.js'
 import type { Asked, EndpointTarget } from '../request/route.js'
 import type { Response } from '../http/exchange.js'
 import { iri, text, triple } from '../rdf/graph.js'
 import { askerOf, type Context } from '../request/context.js'
-import { mailboxHolder, mailboxLock, UNPROVEN } from '../agents/mailbox.js'
+import { isInvited, mailboxHolder, mailboxLock, UNPROVEN } from '../agents/mailbox.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { underLocks } from '../documents/locks.js'
 import { putDocument, type Writing } from '../methods/put-document.js'
 import { linkField, response } from '../request/respond.js'
+import { withinShares } from './open-door.js'
 import { readApplicant, type Applicant } from './sign-up-form.js'
 import { ACL, FOAF, RDF } from '../rdf/vocabulary.js'
 
-/** Concurrent sign-ups. Creating a key takes a processor for up to a second, so that more are refused, and do not wait. */
-export const SIGN_UPS = { each: 2, all: 2 } as const
-
-export async function signUp({
-  context,
-  target: { iri: endpoint, query },
-}: Asked<EndpointTarget>): Promise<Response | Problem> {
-  const download = query.has('download')
-  if (!download && !context.gateway.mail) {
-    return problem(
-      'request.malformed',
-      'This gateway sends no e-mail. Add ?download to get the certificate in the response.',
-    )
-  }
-  const content = await readContent(context, endpoint)
+export async function signUp(asked: Asked<EndpointTarget>): Promise<Response | Problem> {
+  const { context, target } = asked
+  const { signUps } = context.gateway
+  const download = target.query.has('download')
+  const closed = closedTo(context, download)
+  if (closed) return closed
+  const content = await readContent(context, target.iri)
   if (isFailure(content)) return content
   const applicant = readApplicant(content)
   if (isFailure(applicant)) return applicant
-  const leave = context.gateway.takeSignUp('')
-  if (!leave) {
-    return problem('server.overloaded', 'Too many sign-ups are under way. Retry shortly.', {
-      fields: [['Retry-After', '2']],
-    })
-  }
-  try {
-    const lock = mailboxLock(context.application, applicant.mailbox)
-    return await underLocks(context.gateway, [lock], () => register(context, applicant, download))
-  } finally {
-    leave()
-  }
+  let began: number | undefined
+  const outcome = await withinShares(context, signUps, 1, () => {
+    if (download) return registerNow(context, applicant)
+    began = performance.now()
+    return registerByMail(context, applicant)
+  })
+  if (began !== undefined) await sleep(ANSWER_EVERY_MS - ((performance.now() - began) % ANSWER_EVERY_MS))
+  return outcome
 }
 
-async function register(context: Context, applicant: Applicant, download: boolean): Promise<Response | Problem> {
-  const { application, gateway } = context
-  const holder = await mailboxHolder(application, applicant.mailbox)
-  if (isFailure(holder)) return holder
-  if (holder !== undefined) return violated([[FOAF('mbox'), 'An agent with this mailbox exists already.']])
+/** The time until the answer must not tell whether documents were written. */
+const ANSWER_EVERY_MS = 1_000
 
-  const webId = agentWebId(application.base, gateway.uuid())
-  const { documents, certificate } = await makeAgent(context, webId, applicant, download)
-  const failed =
-    (await makeAll(context, documents)) ?? (download ? undefined : await mailTo(context, applicant, webId, certificate))
+function closedTo({ gateway: { signUps, mail } }: Context, download: boolean): Problem | undefined {
+  if (signUps.who === 'off') return problem('access.denied', 'Nobody can sign up here. Ask the owner for access.')
+  if (download && signUps.who === 'invited') {
+    return problem('access.denied', 'Sign-up is by invitation: the certificate is sent to the invited mailbox. Leave out ?download.') // prettier-ignore
+  }
+  if (download || mail) return undefined
+  return problem('request.malformed', 'This gateway sends no e-mail. Add ?download to get the certificate in the response.') // prettier-ignore
+}
+
+/** The mailbox is not proved by this, so that any number of agents may name it, and none of them is found by it. */
+async function registerNow(context: Context, applicant: Applicant): Promise<Response | Problem> {
+  const made = await makeAgent(context, applicant, 'unproven')
+  if (isFailure(made)) return made
+  const { webId, documents, certificate } = made
+  const failed = await makeAll(context, documents)
   if (failed) {
     await removeAll(context, documents)
     return failed
   }
-  const { agent } = agentDocuments(application.base, webId)!
-  gateway.log.info({ webId }, 'signed up')
-  const links = linkField(application, undefined, undefined, [`<${agent}>; rel="describedby"`])
-  if (!download) return response(201, [['Location', agent], links])
+  context.gateway.log.info({ webId }, 'signed up')
+  const { application } = context
   return response(
     200,
     [
       ['Content-Type', PKCS12],
       ['Content-Disposition', 'attachment; filename=cert.p12'],
       ['Cache-Control', 'no-store'],
-      links,
+      linkField(application, undefined, undefined, [
+        `<${agentDocuments(application.base, webId)!.agent}>; rel="describedby"`,
+      ]),
     ],
     certificate,
   )
 }
 
+/**
+ * The answer is the same, and a key is made, whether the mailbox is that of an agent, is not invited, or is new: the e-mail says
+ * it. So the answer does not name the agent, in difference to LinkedDataHub 2.4.
+ */
+async function registerByMail(context: Context, applicant: Applicant): Promise<Response | Problem> {
+  const { application, gateway } = context
+  return underLocks(gateway, [mailboxLock(application, applicant.mailbox)], async () => {
+    const holder = await mailboxHolder(application, applicant.mailbox)
+    if (isFailure(holder)) return holder
+    const invited = gateway.signUps.who === 'everyone' || (await isInvited(application, applicant.mailbox))
+    if (isFailure(invited)) return invited
+    const made = await makeAgent(context, applicant, 'proven')
+    if (isFailure(made)) return made
+    const { webId, documents, certificate } = made
+    const isNew = holder === undefined && invited
+    const failed =
+      (isNew ? await makeAll(context, documents) : undefined) ??
+      (await mailTo(context, applicant, isNew ? { webId, certificate } : holder))
+    if (failed && isNew) await removeAll(context, documents)
+    return failed ?? response(201, [linkField(application, undefined, undefined)])
+  })
+}
+
 const PKCS12 = 'application/x-pkcs12'
 
+interface NewAgent {
+  readonly webId: string
+  readonly documents: readonly DescribedDocument[]
+  readonly certificate: Buffer
+}
+
+/** Makes the key and its certificate, in turn, and describes the agent. Nothing is written. */
 async function makeAgent(
-  { application, dataspace, request }: Context,
-  webId: string,
+  { application: { base }, dataspace, request, gateway }: Context,
   { givenName, familyName, mailbox, basedNear, password }: Applicant,
-  download: boolean,
-): Promise<{ documents: readonly DescribedDocument[]; certificate: Buffer }> {
-  // The code that creates certificates is loaded at the first sign-up.
-  const { makeClientCertificate } = await import('../agents/make-certificate.js')
-  const { pkcs12Of } = await import('../agents/pkcs12.js')
+  claim: 'proven' | 'unproven',
+): Promise<NewAgent | Problem> {
+  const webId = agentWebId(base, gateway.uuid())
   const name = `${givenName} ${familyName}`
-  const pem = await makeClientCertificate(webId, name, request.receivedAt)
-  const { base } = application
-  const profile = [
-    triple(webId, RDF('type'), iri(FOAF('Agent'))),
-    triple(webId, RDF('type'), iri(FOAF('Person'))),
-    triple(webId, FOAF('name'), text(name)),
-    triple(webId, FOAF('givenName'), text(givenName)),
-    triple(webId, FOAF('familyName'), text(familyName)),
-    triple(webId, FOAF('mbox'), iri(`mailto:${mailbox}`)),
-    // Only a certificate that is sent by e-mail proves that the mailbox is the agent's.
-    ...(download ? [triple(webId, UNPROVEN, iri(`mailto:${mailbox}`))] : []),
-    triple(webId, FOAF('based_near'), iri(basedNear)),
-    triple(dataspace.secretary, ACL('delegates'), iri(webId)),
-  ]
-  const documents = describeAgent(base, { webId, name, ...rsaKeyOf(pem), profile })
-  return { documents, certificate: await pkcs12Of(pem, name, password) }
+  const endTurn = await gateway.signUps.turns.take(request.signal())
+  if (isFailure(endTurn)) return endTurn
+  try {
+    // The code that creates certificates is loaded at the first sign-up.
+    const { makeClientCertificate } = await import('../agents/make-certificate.js')
+    const { pkcs12Of } = await import('../agents/pkcs12.js')
+    const pem = await makeClientCertificate(webId, name, request.receivedAt)
+    const profile = [
+      triple(webId, RDF('type'), iri(FOAF('Agent'))),
+      triple(webId, RDF('type'), iri(FOAF('Person'))),
+      triple(webId, FOAF('name'), text(name)),
+      triple(webId, FOAF('givenName'), text(givenName)),
+      triple(webId, FOAF('familyName'), text(familyName)),
+      triple(webId, FOAF('mbox'), iri(`mailto:${mailbox}`)),
+      // Only a certificate that is sent by e-mail proves that the mailbox is the agent's.
+      ...(claim === 'unproven' ? [triple(webId, UNPROVEN, iri(`mailto:${mailbox}`))] : []),
+      triple(webId, FOAF('based_near'), iri(basedNear)),
+      triple(dataspace.secretary, ACL('delegates'), iri(webId)),
+    ]
+    const documents = describeAgent(base, { webId, name, ...rsaKeyOf(pem), profile })
+    return { webId, documents, certificate: await pkcs12Of(pem, name, password) }
+  } finally {
+    endTurn()
+  }
 }
 
 function rsaKeyOf(pem: string): { modulus: string; exponent: number } {
@@ -142,24 +175,31 @@ async function removeAll(context: Context, documents: readonly DescribedDocument
   }
 }
 
+/** @param outcome the new agent; else the WebID that the mailbox has already, or undefined where it is not invited */
 function mailTo(
   { gateway, dataspace }: Context,
   { givenName, mailbox }: Applicant,
-  webId: string,
-  content: Buffer,
+  outcome: Omit<NewAgent, 'documents'> | string | undefined,
 ): Promise<undefined | Problem> {
   const { base } = dataspace.endUser
-  const lines = [
-    `Dear ${givenName},`,
-    '',
-    `you have signed up at ${base}. Your WebID is ${webId}`,
-    'Your certificate is attached: import it into your browser with the password that you have chosen.',
-  ]
-  const file = { name: 'cert.p12', type: PKCS12, content }
+  const isNew = typeof outcome === 'object'
+  const nothingMade = `somebody, perhaps you, has signed up at ${base} with this mailbox. No agent was made:`
+  const lines = isNew
+    ? [
+        `you have signed up at ${base}. Your WebID is ${outcome.webId}`,
+        'Your certificate is attached: import it into your browser with the password that you have chosen.',
+      ]
+    : outcome === undefined
+      ? [nothingMade, 'sign-up is by invitation. Ask the owner to invite this mailbox.']
+      : [
+          nothingMade,
+          `the WebID of this mailbox is ${outcome} already. Use its certificate, or ask the owner for help.`,
+        ]
+  gateway.log.info(isNew ? { webId: outcome.webId } : {}, isNew ? 'signed up' : 'a sign-up made no agent: the e-mail says why') // prettier-ignore
   return gateway.mail!.send({
     to: mailbox,
-    subject: `Your WebID at ${new URL(base).host}`,
-    text: lines.join('\n'),
-    file,
+    subject: isNew ? `Your WebID at ${new URL(base).host}` : `A sign-up at ${new URL(base).host}`,
+    text: [`Dear ${isNew ? givenName : 'reader'},`, '', ...lines].join('\n'),
+    ...(isNew && { file: { name: 'cert.p12', type: PKCS12, content: outcome.certificate } }),
   })
 }

@@ -26,7 +26,17 @@ export const SPARQL_ACCEPTS: readonly Field[] = [
   ['Accept-Query', QUERY_TYPE],
 ]
 
-/** Only a well-formed request for an update needs Write. Syntax errors are reported only to agents who may query. */
+/** A form says in its content which of both it is. */
+export function couldNeed({ method, fields }: Request): readonly Mode[] {
+  if (method !== 'POST') return ['Read']
+  const type = typeOf(fields)
+  if (type === QUERY_TYPE) return ['Read']
+  return type === UPDATE_TYPE ? ['Write'] : ['Read', 'Write']
+}
+
+const typeOf = (fields: Request['fields']): string | undefined => parseMediaType(fields['content-type'] ?? '')?.type
+
+/** Mistakes are reported only to agents who may query or update. */
 export const neededFor = (_method: string, content: SparqlRequest | Problem | undefined): Mode =>
   isFailure(content) || content!.kind === 'query' ? 'Read' : 'Write'
 
@@ -40,7 +50,7 @@ export async function readSparqlRequest(
     // SPARQL 1.1 Protocol §2.2: GET cannot update.
     return url.has('update') ? malformed('Send an update with POST.') : operationOf(url, 'query')
   }
-  const type = parseMediaType(fields['content-type'] ?? '')?.type
+  const type = typeOf(fields)
   const isDirect = type === QUERY_TYPE || (type === UPDATE_TYPE && method === 'POST')
   if (!isDirect && !(type === FORM_TYPE && method === 'POST')) {
     return unsupported(method, `Supported are: ${method === 'QUERY' ? QUERY_TYPE : POST_TYPES}.`)

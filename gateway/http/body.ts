@@ -10,20 +10,72 @@ export const awaitsContinue = new WeakSet<IncomingMessage>()
 export const tooLarge = (limit: number): Problem =>
   problem('content.too-large', `The request body is larger than ${limit} bytes.`)
 
-export async function readBody(raw: IncomingMessage, limit: number): Promise<Buffer | Problem> {
-  const chunks: Buffer[] = []
-  let size = 0
-  try {
-    for await (const chunk of raw.iterator({ destroyOnReturn: false })) {
-      size += (chunk as Buffer).length
-      // Counted while reading: a chunked body has no length in advance.
-      if (size > limit) return tooLarge(limit)
-      chunks.push(chunk as Buffer)
+const BROKEN = problem('request.malformed', 'The request body broke off.')
+export const NO_ROOM = problem('server.overloaded', 'Too many request bodies are being read. Retry shortly.', {
+  fields: [['Retry-After', '1']],
+})
+/** RFC 9110 §15.5.9: the connection is closed, since the rest of the body is not read. */
+const LATE = problem('content.time', 'The request body did not arrive in time.')
+
+/** The least rate of a body, and the time until it is measured: less is a client that only holds a place. */
+const LEAST = { bytesPerSecond: 1024, afterMs: 5_000 }
+
+const isSlow = (size: number, elapsed: number): boolean =>
+  size < ((elapsed - LEAST.afterMs) / 1000) * LEAST.bytesPerSecond
+
+interface BodyBounds {
+  /** Bytes. */
+  readonly limit: number
+  /** Milliseconds. */
+  readonly time: number
+  /** Counts bytes that are held; false where there is no room for them. */
+  readonly hold: (bytes: number) => boolean
+}
+
+export function readBody(raw: IncomingMessage, { limit, time, hold }: BodyBounds): Promise<Buffer | Problem> {
+  if (raw.destroyed) return Promise.resolve(BROKEN)
+  return new Promise((resolve) => {
+    let content: Buffer = Buffer.alloc(0)
+    let size = 0
+    let elapsed = 0
+    const settle = (outcome: Buffer | Problem): void => {
+      clearInterval(timer)
+      raw.off('data', take).off('end', whole).off('error', broken).off('close', broken)
+      // send.ts drops the rest of a body that is refused.
+      raw.pause()
+      resolve(outcome)
     }
-  } catch {
-    return problem('request.malformed', 'The request body broke off.')
+    // Counted while reading: a chunked body has no length in advance.
+    const take = (chunk: Buffer): void => {
+      if (size + chunk.length > limit) settle(tooLarge(limit))
+      else if (!hold(chunk.length)) settle(NO_ROOM)
+      else {
+        content = size === 0 ? chunk : appended(content, size, chunk)
+        size += chunk.length
+      }
+    }
+    const whole = (): void => settle(content.subarray(0, size))
+    const broken = (): void => settle(BROKEN)
+    const interval = Math.min(time, 1_000)
+    const timer = setInterval(() => {
+      elapsed += interval
+      if (elapsed >= time || isSlow(size, elapsed)) settle(LATE)
+    }, interval)
+    raw.on('data', take).on('end', whole).on('error', broken).on('close', broken)
+  })
+}
+
+/** Into one buffer, which grows: a list of chunks of single octets would be many times as large as the content. */
+function appended(content: Buffer, size: number, chunk: Buffer): Buffer {
+  const needed = size + chunk.length
+  if (needed <= content.length) {
+    chunk.copy(content, size)
+    return content
   }
-  return Buffer.concat(chunks)
+  const larger = Buffer.allocUnsafe(Math.max(needed, 2 * content.length))
+  content.copy(larger, 0, 0, size)
+  chunk.copy(larger, size)
+  return larger
 }
 
 type Fields = Request['fields']

@@ -21,7 +21,7 @@ export interface Request {
   network(): string
   /** Aborts when the client leaves. */
   signal(): AbortSignal
-  /** The content, at most `limit` bytes. Call it once. */
+  /** The content, at most `limit` bytes. Call it once, and only for a client that may ask (design 7). */
   readBody(limit: number): Promise<Buffer | Problem>
 }
 

@@ -6,12 +6,15 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fastify, type FastifyInstance, type FastifyServerOptions } from 'fastify'
 import { problem, type Problem } from '../problem.js'
 import type { Awaitable } from '../steps.js'
-import { awaitsContinue, readBody } from './body.js'
+import { makeAnswering } from './answering.js'
+import { awaitsContinue, NO_ROOM, readBody, tooLarge } from './body.js'
 import type { Request, Response } from './exchange.js'
 import { fieldsOf, fieldLines } from './fields.js'
 import { certificateOf } from './peer-certificate.js'
 import { networkOf } from './client-network.js'
-import { discard, KEEP_ALIVE_MS, send, withoutBody } from './send.js'
+import { boundConnections } from './connections.js'
+import { KEEP_ALIVE_MS, send, withoutBody } from './send.js'
+import { makeShares, shared, type Room, type Shares } from './shares.js'
 
 export interface ListenerSettings {
   readonly port: number
@@ -20,9 +23,12 @@ export interface ListenerSettings {
   readonly tls?: { readonly cert: string; readonly key: string }
   /** Whether this peer address may name the client's certificate in Client-Cert. Plain listener only. */
   readonly isTrustedProxy?: (address: string) => boolean
-  /** The number of requests that may wait; more are answered 503 at once. */
+  /** The number of requests that may wait, a quarter of them of one network; more are answered 503 at once. */
   readonly concurrency?: number
-  readonly requestTimeout?: number
+  /** Bytes of contents that may be held, of one network and in all; for more the answer is 503. */
+  readonly bodyRoom?: Room
+  /** Milliseconds for reading a content; later the answer is 408. */
+  readonly bodyTimeout?: number
   /** A problem as a response, in the form of every other error. */
   readonly problemResponse: (reason: Problem, accept: string | undefined, status?: number) => Response
   readonly now: () => number
@@ -47,40 +53,43 @@ interface Arrived {
 
 export async function listen(settings: ListenerSettings, answer: Answer): Promise<Listener> {
   let closing = false
-  let waiting = 0
-  const { concurrency = 1024 } = settings
-  /** Answers that are being made, even where the client has left. */
-  const answering = new Set<Promise<Response>>()
+  const { concurrency = 1024, bodyRoom = shared(BODY_ROOM) } = settings
+  const shares = makeShares(shared(concurrency), bodyRoom)
+  const answering = makeAnswering()
   const arrived = new WeakMap<IncomingMessage, Arrived>()
   const app = makeServer(settings)
 
-  const isFull = (): boolean => waiting >= concurrency || answering.size >= concurrency
-  const answered = async (answer: Promise<Response>): Promise<Response> => {
-    answering.add(answer)
-    return answer.finally(() => answering.delete(answer))
-  }
-  const left = (): void => void waiting--
+  const incoming = (raw: IncomingMessage, response: ServerResponse): Request =>
+    requestOf(raw, response, settings, shares)
   app.addHook('onRequest', async ({ raw }, reply) => {
     reply.hijack()
     const response = reply.raw
-    const { request, begun } = arrived.get(raw) ?? { request: requestOf(raw, response, settings, !isFull()) }
+    const { request, begun } = arrived.get(raw) ?? { request: incoming(raw, response) }
     if (closing) return send(raw, response, refusal(request, CLOSING, settings))
-    if (!begun && !request.isAdmitted) return send(raw, response, refusal(request, TOO_MANY_REQUESTS, settings))
-    waiting++
-    response.on('close', left)
-    send(raw, response, await answered(begun ?? Promise.resolve(answer(request))))
+    const leave = shares.enter(raw, request.network())
+    if (!leave) {
+      if (begun) answering.drop(begun)
+      return send(raw, response, refusal(request, TOO_MANY_REQUESTS, settings))
+    }
+    const left = response.destroyed || new Promise((done) => response.once('close', done))
+    const made = answering.waitFor(begun ?? Promise.resolve(answer(request)))
+    // A write continues when its client has left: its place is free after both.
+    void Promise.allSettled([made, left]).then(leave)
+    const { body } = await made
+    send(raw, response, await made)
+    // The rest of a content that is not read is dropped, which needs no place.
+    if (!raw.complete && (!body || Buffer.isBuffer(body))) leave()
   })
 
   // A read that can be answered at once is answered here, before the router: Fastify's reply takes longer than the whole answer.
   const [route] = app.server.listeners('request') as [(raw: IncomingMessage, response: ServerResponse) => void]
   app.server.removeListener('request', route).on('request', (raw: IncomingMessage, response: ServerResponse) => {
-    const request = requestOf(raw, response, settings, !isFull())
+    const request = incoming(raw, response)
     const isRead = raw.method === 'GET' || raw.method === 'HEAD'
     const begun = isRead && !closing ? answer(request) : undefined
     if (begun && !(begun instanceof Promise)) return send(raw, response, begun, request.fields)
     if (begun && !request.isAdmitted) {
-      // At most an agent is being verified: the result is cached for the next request.
-      void answered(begun).then(discard, () => undefined)
+      answering.drop(begun)
       return send(raw, response, refusal(request, TOO_MANY_REQUESTS, settings))
     }
     arrived.set(raw, begun ? { request, begun } : { request })
@@ -92,18 +101,28 @@ export async function listen(settings: ListenerSettings, answer: Answer): Promis
   return {
     port,
     inject: app.inject.bind(app) as FastifyInstance['inject'],
-    async close(grace) {
+    close(grace) {
       closing = true
-      const enough = new AbortController()
-      const graceIsOver = sleep(grace, undefined, { signal: enough.signal }).catch(() => undefined)
-      void graceIsOver.then(() => app.server.closeAllConnections())
-      await app.close()
-      // A write continues when its client has left.
-      await Promise.race([Promise.allSettled(answering), graceIsOver])
-      enough.abort()
+      return closed(app, answering.all, grace)
     },
   }
 }
+
+async function closed(app: FastifyInstance, answering: ReadonlySet<Promise<Response>>, grace: number): Promise<void> {
+  const enough = new AbortController()
+  const graceIsOver = sleep(grace, undefined, { signal: enough.signal }).catch(() => undefined)
+  void graceIsOver.then(() => app.server.closeAllConnections())
+  await app.close()
+  // A write continues when its client has left.
+  await Promise.race([Promise.allSettled(answering), graceIsOver])
+  enough.abort()
+}
+
+const HEADERS_MS = 20_000
+const BODY_ROOM = 128 * 1024 * 1024
+const BODY_TIMEOUT_MS = 30_000
+/** Of one network. */
+const CONNECTIONS = 2048
 
 const RETRY = { fields: [['Retry-After', '1']] } as const
 const CLOSING = problem('server.closing', 'The gateway is stopping.', RETRY)
@@ -122,12 +141,13 @@ function makeServer(settings: ListenerSettings): FastifyInstance {
     logger: false,
     return503OnClosing: false,
     forceCloseConnections: 'idle',
-    requestTimeout: settings.requestTimeout ?? 60_000,
+    // The last resort: readBody has limits of its own.
+    requestTimeout: HEADERS_MS + (settings.bodyTimeout ?? BODY_TIMEOUT_MS) + 30_000,
     keepAliveTimeout: KEEP_ALIVE_MS,
     clientErrorHandler: (error, socket) => answerMalformed(error, socket, settings),
   }
   // RFC 9112 §3.2: handle.ts answers a missing Host, in our form.
-  const framing = { requireHostHeader: false }
+  const framing = { requireHostHeader: false, headersTimeout: HEADERS_MS, connectionsCheckingInterval: 5_000 }
   const https = settings.tls && {
     ...framing,
     ...settings.tls,
@@ -138,6 +158,7 @@ function makeServer(settings: ListenerSettings): FastifyInstance {
     handshakeTimeout: 10_000,
   }
   const app = fastify({ ...options, ...(https ? { https } : { http: framing }) } as object) as FastifyInstance
+  boundConnections(app.server, CONNECTIONS, settings.isTrustedProxy ?? noProxy)
   app.all('/', () => undefined)
   // RFC 9110 §10.1.1: the 100 is sent when the content is read, so that a refusal spares the upload.
   app.server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
@@ -161,9 +182,10 @@ function requestOf(
   raw: IncomingMessage,
   response: ServerResponse,
   settings: ListenerSettings,
-  isAdmitted: boolean,
+  shares: Shares,
 ): Request {
   const fields = fieldsOf(raw.rawHeaders)
+  const network = (): string => networkOf(raw, settings.isTrustedProxy ?? noProxy)
   let left: AbortController | undefined
   return {
     id: settings.nextId(),
@@ -173,8 +195,8 @@ function requestOf(
     hosts: fieldLines(raw.rawHeaders, 'host').length,
     certificate: certificateOf(raw, fields, settings.isTrustedProxy),
     receivedAt: settings.now(),
-    isAdmitted,
-    network: () => networkOf(raw, settings.isTrustedProxy ?? noProxy),
+    isAdmitted: !shares.isFull(network),
+    network,
     signal() {
       if (!left) {
         const controller = (left = new AbortController())
@@ -183,9 +205,13 @@ function requestOf(
       }
       return left.signal
     },
-    readBody: (limit) => {
+    async readBody(limit) {
+      const declared = Number(fields['content-length'] ?? 0)
+      if (declared > limit) return tooLarge(limit)
+      if (!shares.hasRoom(raw, declared)) return NO_ROOM
       if (awaitsContinue.delete(raw)) response.writeContinue()
-      return readBody(raw, limit)
+      const { bodyTimeout: time = BODY_TIMEOUT_MS } = settings
+      return readBody(raw, { limit, time, hold: (bytes) => shares.hold(raw, bytes) })
     },
   }
 }

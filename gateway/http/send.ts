@@ -55,7 +55,7 @@ function write(
   let size = 0
   const end = (): void => void response.end()
   const timer = setTimeout(end, LINGER.ms)
-  raw.on('data', (chunk: Buffer) => (size += chunk.length) > LINGER.bytes && end())
+  raw.on('data', (chunk: Buffer) => (size += chunk.length) > LINGER.bytes && end()).resume()
   raw.once('end', end)
   response.once('close', () => clearTimeout(timer))
   if (awaitsContinue.has(raw)) end()

@@ -11,7 +11,7 @@ import {
 import type { SealingKeys } from '../../policies/identity/seal.js'
 import { makeSeenTexts, type SeenTexts } from '../../policies/identity/seen-texts.js'
 import { makeSessions, type Session, type Sessions } from '../../policies/identity/session.js'
-import type { ReadProfile } from '../../policies/identity/webid.js'
+import type { ProfileRequest, ReadProfile } from '../../policies/identity/webid.js'
 import type { Request } from '../http/exchange.js'
 import type { Trace } from '../log.js'
 import { makeAccounts, type Accounts, type AccountId, type HasAccounts } from './accounts.js'
@@ -52,6 +52,8 @@ export interface IdentitiesSettings {
   /** Of a session, in ms. */
   readonly lifetime: number
   readonly readProfile: ReadProfile
+  /** The most age of what a profile said, in ms. */
+  readonly profileMaxAge: number
   readonly now: () => number
 }
 
@@ -60,9 +62,9 @@ const SEEN = 5_000
 const LONGEST_FIELD = 4096
 
 export function makeIdentities(settings: IdentitiesSettings): Identities {
-  const { providers, client, keys, lifetime, readProfile, now } = settings
+  const { providers, client, keys, lifetime, readProfile, profileMaxAge, now } = settings
   const accounts = makeAccounts(now)
-  const statements = makeProfileStatements(readProfile, now)
+  const statements = makeProfileStatements({ readProfile, lifetime: profileMaxAge, now })
   const issuers = providers.map((provider) => ({ ...provider, readKeys: () => client.readKeys(provider) }))
   return {
     providers,
@@ -84,6 +86,11 @@ export function makeIdentities(settings: IdentitiesSettings): Identities {
       statements.clear()
     },
   }
+}
+
+/** For whom profiles are read, and the trace that gets the reason for a refusal. */
+export interface Asking extends ProfileRequest {
+  readonly trace: Trace
 }
 
 /** One sentence for every reason: which it was is for the log. */
@@ -118,11 +125,11 @@ export function* agentOf(
   { accounts, statements }: Identities,
   dataspace: HasAccounts,
   claims: AccountId & { readonly webId?: string },
-  trace: Trace,
+  asking: Asking,
 ): Steps<string | undefined | Problem> {
   const webId = claims.webId === undefined ? undefined : webIdOf(claims.webId)
   if (webId !== undefined) {
-    const confirmed = settled(yield* wait(statements.hasIssuer(webId, claims.issuer)), trace)
+    const confirmed = settled(yield* wait(statements.hasIssuer(webId, claims.issuer, asking)), asking.trace)
     if (confirmed === true) return webId
     if (isFailure(confirmed) && confirmed.failure !== 'credential.invalid') return confirmed
   }
@@ -136,8 +143,9 @@ export function* agentOfToken(
   identities: Identities,
   request: Request,
   target: Target<HasIdentities>,
-  trace: Trace,
+  asking: Asking,
 ): Steps<string | Problem> {
+  const { trace } = asking
   const { seen, now } = identities
   const { authorization = '' } = request.fields
   const known = seen.claims.get(authorization)
@@ -145,7 +153,7 @@ export function* agentOfToken(
   if (isFailure(claims)) return claims
   // A token that is bound to a key proves nothing by itself.
   if (claims.boundTo === undefined) seen.claims.set(authorization, claims)
-  const webId = yield* agentOf(identities, target.dataspace, claims, trace)
+  const webId = yield* agentOf(identities, target.dataspace, claims, asking)
   return (
     webId ??
     tokenRefused(
@@ -192,19 +200,19 @@ export function* agentOfSession(
   identities: Identities,
   field: string,
   { application, dataspace }: HasIdentities,
-  trace: Trace,
+  asking: Asking,
 ): Steps<string | undefined | 'ended' | Problem> {
   const { seen, sessions } = identities
   const known = seen.sessions.get(field)
   if (known && sessions.isInForce(known, dataspace.admin.base)) {
-    return (yield* agentOf(identities, dataspace, known, trace)) ?? 'ended'
+    return (yield* agentOf(identities, dataspace, known, asking)) ?? 'ended'
   }
   const cookie = cookieOf(field, 'session', application.base)
   if (cookie === undefined) return undefined
   const session = yield* sessionOf(identities, cookie, dataspace)
   if (session === 'ended') return session
   seen.sessions.set(field, session)
-  return (yield* agentOf(identities, dataspace, session, trace)) ?? 'ended'
+  return (yield* agentOf(identities, dataspace, session, asking)) ?? 'ended'
 }
 
 /** The session of this cookie, while its provider is configured. */
@@ -222,12 +230,13 @@ export function* principalOf(
   { statements }: Identities,
   delegate: string,
   field: string,
-  trace: Trace,
+  asking: Asking,
 ): Steps<string | Problem> {
+  const { trace } = asking
   const principal = webIdOf(field)
   if (principal === undefined) return refused(trace, 'delegation: On-Behalf-Of holds no WebID')
   if (principal === delegate) return principal
-  const may = settled(yield* wait(statements.mayActFor(delegate, principal)), trace)
+  const may = settled(yield* wait(statements.mayActFor(delegate, principal, asking)), trace)
   if (isFailure(may)) return may
   return may ? principal : refused(trace, `delegation: the profile of <${principal}> does not let <${delegate}>`)
 }

@@ -7,7 +7,7 @@ import type { GuardedFetch, GuardedFetchSettings } from '../../policies/fetch/gu
 import type { Response } from '../http/exchange.js'
 import type { Member, Proxying } from '../gateway.js'
 import { makePlaces } from '../places.js'
-import type { Context } from '../request/context.js'
+import { askerOf, type Context } from '../request/context.js'
 import type { Asked } from '../request/route.js'
 import type { Target } from '../http/target.js'
 import { isFailure, problem, type Problem, type ProblemCode } from '../problem.js'
@@ -47,26 +47,28 @@ export async function proxied({ context, target: { uri } }: Asked<ProxiedTarget>
   if (refused) return refused
   const url = destinationOf(uri, isOwn)
   if (isFailure(url)) return url
-  const leave = takePlace(agent.webId ?? '')
+  // Read before the place is taken: a slow body must not hold one.
+  const isSafe = request.method === 'GET' || request.method === 'HEAD'
+  const body = isSafe ? Buffer.alloc(0) : await request.readBody(gateway.settings.maxBody)
+  if (isFailure(body)) return body
+  const leave = takePlace(askerOf(context))
   if (!leave) {
     return problem('server.overloaded', 'Too many requests to other servers are under way. Retry shortly.', {
       fields: [['Retry-After', '1']],
     })
   }
   try {
-    return await exchange(context, url)
+    return await exchange(context, url, body)
   } finally {
     leave()
   }
 }
 
-async function exchange(context: Context, url: URL): Promise<Response | Problem> {
+async function exchange(context: Context, url: URL, body: Buffer): Promise<Response | Problem> {
   const { gateway, request, accept, trace } = context
   const { fetcher, pseudonym } = gateway.proxying
   const { method, fields } = request
   const isSafe = method === 'GET' || method === 'HEAD'
-  const body = isSafe ? Buffer.alloc(0) : await request.readBody(gateway.settings.maxBody)
-  if (isFailure(body)) return body
   const conditions = conditionsOf(fields, isSafe, (mediaType, code) =>
     formatsFor(accept, mediaType).some((format) => format.code === code),
   )

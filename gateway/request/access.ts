@@ -2,7 +2,7 @@
 import type { Stored } from '../../cache/stored-graphs.js'
 import type { AuthorizationIndex } from '../../policies/authorizations/authorization-index.js'
 import type { Mode } from '../../policies/authorizations/authorization.js'
-import { decide, type Decision, type Question } from '../../policies/decide.js'
+import { decide, type Decision, type JudgedDocument, type Question } from '../../policies/decide.js'
 import { readDocument, readDocumentNow, readFacts, readFactsNow } from '../documents/document.js'
 import { leastFacts, type DocumentFacts, type DocumentState } from '../documents/facts.js'
 import type { Application, Member } from '../gateway.js'
@@ -201,21 +201,19 @@ export const targetOf = (facts: Facts, base: string): Question['target'] =>
 
 function documentTarget(facts: Facts & { kind: 'document' }, base: string): Question['target'] {
   const { iri, document, parent } = facts
-  return {
-    kind: 'document',
-    ...found(iri, document, base),
-    ...(isRoot(iri, base) ? { isRoot: true } : { parent: found(parentOf(iri), parent, base) }),
-  }
+  return Object.assign(judged(iri, document, base), {
+    kind: 'document' as const,
+    ...(isRoot(iri, base) ? { isRoot: true } : { parent: judged(parentOf(iri), parent, base) }),
+  })
 }
 
-const found = (
-  iri: string,
-  document: DocumentFacts | undefined,
-  base: string,
-): { iri: string; exists: boolean; types: readonly string[]; owners: readonly string[]; ancestors: string[] } => ({
+const judged = (iri: string, document: DocumentFacts | undefined, base: string): JudgedDocument => ({
   iri,
   exists: document !== undefined,
   types: document?.types ?? [],
   owners: document?.owners ?? [],
-  ancestors: ancestorsOf(iri, base),
+  // Computed when a decision needs them: that on a creation needs the parent's only, any other the document's own.
+  get ancestors() {
+    return ancestorsOf(iri, base)
+  },
 })

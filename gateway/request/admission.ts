@@ -1,9 +1,10 @@
-// In charge of which requests are let in: methods that the route has, no writes by pages of other sites, and above the limit of
-// concurrent requests only cached reads.
+// In charge of which requests are let in: methods that the route has, those that may write, and above the limit of concurrent
+// requests only cached reads.
 import { isCrossSite } from '../../policies/cross-site.js'
-import type { Member } from '../gateway.js'
+import type { Dataspace, Gateway, Member } from '../gateway.js'
 import type { Request } from '../http/exchange.js'
 import type { Target } from '../http/target.js'
+import { problem } from '../problem.js'
 import type { Route } from './route.js'
 
 /** A proof of possession counts once: it must not be spent on a refusal. */
@@ -20,17 +21,24 @@ export function hasMethod(methods: string, method: string): boolean {
   return at >= 0 && (at === 0 || methods[at - 1] === ' ') && (end === methods.length || methods[end] === ',')
 }
 
-export function isCrossSiteWrite(
-  request: Request,
-  { dataspace }: Target<Member>,
-  { needs }: Route,
-  content: unknown,
-  allowedOrigins: readonly string[],
-): boolean {
-  const { method, fields } = request
+/** Whether a page of another site sends what a browser adds by itself (design 3): it adds no token, whoever sends one means it. */
+export const isOfOtherSite = (
+  { fields }: Request,
+  { origins }: Pick<Dataspace, 'origins'>,
+  { settings: { allowOrigin } }: Pick<Gateway, 'settings'>,
+): boolean =>
+  !/^(?:bearer|dpop) /i.test(fields.authorization ?? '') &&
+  !allowOrigin.includes(fields.origin ?? '') &&
+  isCrossSite(fields, origins)
+
+export const CROSS_SITE = problem('access.cross-site', 'A page of another site may not write here.')
+
+/** Whether the request needs more than Read, as far as it can be said before its content is read. */
+export function mayWrite(request: Request, target: Target<Member>, route: Route): boolean | 'perhaps' {
+  const { method } = request
   // An identity provider sends the browser back to an open route by a link. RFC 9110 §9.2.1: GET and HEAD are safe.
-  const isRead = needs === 'open' ? method === 'GET' || method === 'HEAD' : needs(method, content) === 'Read'
-  // A browser adds no token by itself: whoever sends one means it (design 3).
-  if (isRead || /^(bearer|dpop) /i.test(fields.authorization ?? '')) return false
-  return !allowedOrigins.includes(fields.origin ?? '') && isCrossSite(fields, dataspace.origins)
+  if (route.needs === 'open') return method !== 'GET' && method !== 'HEAD'
+  const modes = route.couldNeed?.(request, target)
+  if (!modes) return route.needs(method, undefined) !== 'Read'
+  return modes.length > 1 ? 'perhaps' : modes[0] !== 'Read'
 }

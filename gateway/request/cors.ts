@@ -1,9 +1,16 @@
 // In charge of what pages of other origins may do (Fetch §3.2): all may read what is public; those that the operator allows
 // (--allow-origin) may also send what a browser adds by itself, and read the answers.
-import type { Field, Response } from '../http/exchange.js'
+import type { Gateway } from '../gateway.js'
+import type { Field, Request, Response } from '../http/exchange.js'
 
-/** The answer to a request of an allowed origin. */
-export function answerTo(origin: string, { ready, ...answered }: Response): Response {
+/** The answer, which a page of an allowed origin may read. */
+export function answerTo(
+  { fields: { origin } }: Request,
+  given: Response,
+  { settings }: Pick<Gateway, 'settings'>,
+): Response {
+  if (origin === undefined || !settings.allowOrigin.includes(origin)) return given
+  const { ready, ...answered } = given
   const fields = ready ? [...ready.head.fields, ['Age', ready.age] as const, ...answered.fields] : answered.fields
   const shared = fields.filter(([name]) => name !== ALLOW_ORIGIN)
   return { ...answered, fields: [...shared, [ALLOW_ORIGIN, origin], ['Access-Control-Allow-Credentials', 'true']] }

@@ -9,7 +9,8 @@ import type { Reading } from '../evaluation/reading.js'
 import type { Gateway, Member } from '../gateway.js'
 import type { Trace } from '../log.js'
 import { clearCookie } from '../identity/cookies.js'
-import { agentOfSession, agentOfToken, principalOf, tokenRefused } from '../identity/identities.js'
+import { agentOfSession, agentOfToken, principalOf, tokenRefused, type Asking } from '../identity/identities.js'
+import type { TakePlace } from '../places.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { readProfile } from '../documents/document.js'
 import { READABLE_ACCEPT } from '../rdf/read.js'
@@ -26,23 +27,40 @@ const ANONYMOUS: Agent = {}
 export function identify(
   request: Request,
   target: Target<Member>,
-  gateway: Gateway,
-  trace: Trace,
+  { gateway, trace, writes }: Identifying,
 ): Awaitable<Agent | Problem> {
   const { certificate, fields } = request
   const { authorization, cookie, 'on-behalf-of': principal } = fields
   const isAnonymous =
     certificate === undefined && authorization === undefined && cookie === undefined && principal === undefined
-  return isAnonymous ? ANONYMOUS : run(identified(request, target, gateway, trace))
+  if (isAnonymous) return ANONYMOUS
+  const asking = { trace, network: () => request.network(), maxAge: writes ? FRESH_MS : Infinity }
+  return run(identified(request, target, gateway, asking))
 }
 
-function* identified(request: Request, target: Target<Member>, gateway: Gateway, trace: Trace): Steps<Agent | Problem> {
+interface Identifying {
+  readonly gateway: Gateway
+  readonly trace: Trace
+  /** Whether the request may need more than Read. */
+  readonly writes: boolean
+}
+
+/** How old a verified profile may be when its agent writes: a key that was removed must not write for long. */
+const FRESH_MS = 5_000
+
+function* identified(
+  request: Request,
+  target: Target<Member>,
+  gateway: Gateway,
+  asking: Asking,
+): Steps<Agent | Problem> {
+  const { trace } = asking
   const { certificate, fields } = request
   const { authorization, 'on-behalf-of': principal } = fields
-  let certified = certificate && agentOfCertificate(certificate, gateway, trace)
+  let certified = certificate && agentOfCertificate(certificate, gateway, asking)
   if (certified instanceof Promise) certified = yield* wait(certified)
   if (isFailure(certified)) return certified
-  const token = authorization === undefined ? undefined : yield* tokenAgent(request, target, gateway, trace)
+  const token = authorization === undefined ? undefined : yield* tokenAgent(request, target, gateway, asking)
   if (isFailure(token)) return token
   if (certified !== undefined && token !== undefined && certified !== token) {
     return problem('credential.invalid', 'The client certificate and the Authorization field are of different agents.')
@@ -52,9 +70,9 @@ function* identified(request: Request, target: Target<Member>, gateway: Gateway,
     if (explicit === undefined) {
       return problem('credential.invalid', 'On-Behalf-Of goes with a client certificate or a token.')
     }
-    return acting(explicit, yield* principalOf(gateway.identities, explicit, principal, trace), trace)
+    return acting(explicit, yield* principalOf(gateway.identities, explicit, principal, asking), trace)
   }
-  if (explicit === undefined) return yield* sessionAgent(request, target, gateway, trace)
+  if (explicit === undefined) return yield* sessionAgent(request, target, gateway, asking)
   trace.agent = explicit
   return { webId: explicit }
 }
@@ -70,10 +88,11 @@ function acting(delegate: string, principal: string | Problem, trace: Trace): Ag
 function agentOfCertificate(
   certificate: Uint8Array | Problem,
   { webIds }: Gateway,
-  trace: Trace,
+  asking: Asking,
 ): Awaitable<string | undefined | Problem> {
   if (isFailure(certificate)) return certificate
-  const verified = webIds.verify(certificate)
+  const { trace } = asking
+  const verified = webIds.verify(certificate, asking)
   return verified instanceof Promise
     ? verified.then((outcome) => verifiedWebId(outcome, trace))
     : verifiedWebId(verified, trace)
@@ -100,10 +119,10 @@ function* tokenAgent(
   request: Request,
   target: Target<Member>,
   { identities }: Gateway,
-  trace: Trace,
+  asking: Asking,
 ): Steps<string | Problem> {
-  if (identities.providers.length > 0) return yield* agentOfToken(identities, request, target, trace)
-  return tokenRefused(trace, 'provider: no identity provider is configured')
+  if (identities.providers.length > 0) return yield* agentOfToken(identities, request, target, asking)
+  return tokenRefused(asking.trace, 'provider: no identity provider is configured')
 }
 
 /**
@@ -114,12 +133,13 @@ function* sessionAgent(
   { fields, method }: Request,
   target: Target<Member>,
   { identities }: Gateway,
-  trace: Trace,
+  asking: Asking,
 ): Steps<Agent | Problem> {
+  const { trace } = asking
   const { base } = target.application
   // A log-in or log-out works without a session that is valid.
   if (fields.cookie === undefined || isLogin(target)) return ANONYMOUS
-  const webId = yield* agentOfSession(identities, fields.cookie, target, trace)
+  const webId = yield* agentOfSession(identities, fields.cookie, target, asking)
   if (webId === undefined) return ANONYMOUS
   if (isFailure(webId)) return webId
   if (webId !== 'ended') {
@@ -138,9 +158,17 @@ const isLogin = (target: Target<Member>): boolean => target.kind === 'endpoint' 
 
 const unavailable = (detail: string): ProfileFailure => failure('profile-unavailable', detail)
 
+/** Concurrent readings of remote profiles: for one network, and in all. Own documents need no place. */
+export const REMOTE_PROFILES = { each: 16, all: 64 } as const
+
 /** Reads WebID profiles: documents of this gateway straight from their store, all others over HTTP. */
-export function makeReadProfile(site: Site<Member>, fetcher: GuardedFetch, reading: Reading): ReadProfile {
-  return async (document) => {
+export function makeReadProfile(
+  site: Site<Member>,
+  fetcher: GuardedFetch,
+  reading: Reading,
+  takePlace: TakePlace,
+): ReadProfile {
+  return async (document, asking) => {
     const url = new URL(document)
     const target = parseTarget(url.pathname + url.search, url.host, site)
     if (!isFailure(target)) {
@@ -155,7 +183,9 @@ export function makeReadProfile(site: Site<Member>, fetcher: GuardedFetch, readi
       return profile ?? unavailable('There is no such document.')
     }
     if (target.failure !== 'target.unknown-origin') return unavailable(target.detail)
-    return readRemote(url, document, fetcher, reading)
+    const leave = takePlace(asking.network())
+    if (!leave) return failure('busy', 'Too many WebID profiles are being read.')
+    return readRemote(url, document, fetcher, reading).finally(leave)
   }
 }
 

@@ -22,19 +22,21 @@ export interface Decided<Of extends Target<Member> = Target<Member>, Content = u
   readonly decision: Decision
 }
 
-interface Row<Of extends Target<Member>, Content> {
+interface Row<Of extends Target<Member>> {
   /** As Allow lists them, OPTIONS included. Others are answered 405, before access is decided. */
   readonly methods: string
   /** The methods of one target, where it has fewer than its kind. */
   allow?(target: Of): string
   /** The fields with the accepted media types, for OPTIONS. */
   readonly accepts?: readonly Field[]
-  /** Reads the content, where the needed right depends on it. A problem of the content is reported after the decision. */
-  read?(request: Request, target: Of, maxBody: number): Promise<Content | Problem>
 }
 
 /** The gateway decides before the answer is made: `needs` is the mode that is required on the target. */
-export interface DecidedRoute<Of extends Target<Member> = Target<Member>, Content = unknown> extends Row<Of, Content> {
+export interface DecidedRoute<Of extends Target<Member> = Target<Member>, Content = unknown> extends Row<Of> {
+  /** Where the needed right depends on the content: the rights of which it may need one, by method, media type and URL. */
+  couldNeed?(request: Request, target: Of): readonly Mode[]
+  /** With `couldNeed`: reads the content, for an agent with one of those rights. */
+  read?(request: Request, target: Of, maxBody: number): Promise<Content | Problem>
   needs(method: string, content: Content | Problem | undefined): Mode
   /** The answer decides again where access is refused, and refuses other methods itself (a history outlives its document). */
   readonly decidesAgain?: true
@@ -42,7 +44,7 @@ export interface DecidedRoute<Of extends Target<Member> = Target<Member>, Conten
 }
 
 /** The answer itself says who may do what. */
-export interface OpenRoute<Of extends Target<Member> = Target<Member>> extends Row<Of, unknown> {
+export interface OpenRoute<Of extends Target<Member> = Target<Member>> extends Row<Of> {
   readonly needs: 'open'
   answer(asked: Asked<Of>): Awaitable<Response | Problem>
 }

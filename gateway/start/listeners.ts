@@ -8,6 +8,7 @@ import { StartFailure } from '../configuration/start-failure.js'
 import type { Gateway } from '../gateway.js'
 import { handle } from '../handle.js'
 import { listen, type Answer, type Listener } from '../http/listener.js'
+import { shared } from '../http/shares.js'
 import { makeManagement } from '../operators/management.js'
 import { problemResponse } from '../request/respond.js'
 
@@ -34,7 +35,11 @@ export async function openListeners(
   const operators: Answer = makeManagement(gateway.dataspaces, gateway)
   const started = gateway.now().toString(36)
   let count = 0
-  const common = { host, now: gateway.now, nextId: () => `${started}-${++count}`, problemResponse }
+  const { bodyTimeout, bodyMemory, maxBody } = settings
+  const { each, all } = shared(Math.max(bodyMemory, maxBody))
+  const bodyRoom = { each: Math.max(each, maxBody), all }
+  const nextId = (): string => `${started}-${++count}`
+  const common = { host, now: gateway.now, nextId, problemResponse, bodyTimeout, bodyRoom }
   const isTrustedProxy = matcherOf(settings.trustedProxy).matches
   const rows: readonly [name: Name, open: (port: number) => Promise<Listener>][] = [
     ['https', (port) => listen({ ...common, port, tls: server }, answer)],

@@ -9,7 +9,7 @@ import type { Certificates } from './certificates.js'
 import type { DescribedDataspace } from '../configuration/dataspace.js'
 import type { Settings } from '../configuration/settings.js'
 import { makeLocks, type Locks } from '../documents/locks.js'
-import { SIGN_UPS } from '../endpoints/sign-up.js'
+import { makeOpenDoor, makeSignUps } from '../endpoints/open-door.js'
 import { openPool } from '../evaluation/pool.js'
 import { openReading, type Reading } from '../evaluation/reading.js'
 import { membersOf, type Dataspace, type Gateway } from '../gateway.js'
@@ -25,7 +25,7 @@ import { readOrMakeTagKey } from './tag-key.js'
 import { makePlaces } from '../places.js'
 import { makeProxying, ownUrls, proxyLimits } from '../proxy/linked-data-proxy.js'
 import { makeLoadContext } from '../rdf/json-ld-contexts.js'
-import { makeReadProfile } from '../request/identify.js'
+import { makeReadProfile, REMOTE_PROFILES } from '../request/identify.js'
 import { ENDPOINT_NAMES } from '../routes.js'
 import { startWatchdog } from '../watchdog.js'
 
@@ -51,13 +51,13 @@ export async function makeGateway(parts: Parts, closers: Closer[]): Promise<Gate
   const locks = makeLocks()
   const dataspaces = await openDataspaces(parts, locks, threads.reading, closers)
   const site = siteOf(membersOf(dataspaces), ENDPOINT_NAMES)
-  const readProfile = makeReadProfile(site, fetcher, threads.reading)
+  const readProfile = makeReadProfile(site, fetcher, threads.reading, makePlaces(REMOTE_PROFILES))
   const { identities, close } = await openIdentities(settings, destinations, { readProfile, log, now })
   closers.push(close)
   return {
     dataspaces,
     targetOf: makeTargetParser(site),
-    webIds: withIdentities(makeWebIdVerifier({ readProfile, now }), identities),
+    webIds: withIdentities(makeWebIdVerifier({ readProfile, now, lifetime: settings.profileMaxAge }), identities),
     identities,
     ...threads,
     locks,
@@ -67,7 +67,8 @@ export async function makeGateway(parts: Parts, closers: Closer[]): Promise<Gate
     uuid: randomUUID,
     loadContext: makeLoadContext(fetcher),
     proxying: makeProxying(settings.proxy, basesOf(described), proxied),
-    takeSignUp: makePlaces(SIGN_UPS),
+    signUps: makeSignUps(settings, now),
+    accessRequests: makeOpenDoor(settings.dailyAccessRequests, now),
     caches: makeGatewayCaches(settings.cache === 'off' ? 0 : settings.cache / 4),
     ...(mail && { mail }),
     answered: new Map(),

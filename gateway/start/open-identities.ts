@@ -26,7 +26,9 @@ export async function openIdentities(
   const lifetime = settings.sessionLifetime
   const file = join(settings.data, 'session-keys.json')
   const keys = providers.length > 0 ? await openSessionKeys(file, lifetime, { now, log }) : NO_KEYS
-  return { identities: makeIdentities({ providers, client, keys, lifetime, readProfile, now }), close: fetcher.close }
+  const { profileMaxAge } = settings
+  const identities = makeIdentities({ providers, client, keys, lifetime, readProfile, profileMaxAge, now })
+  return { identities, close: fetcher.close }
 }
 
 /** Without a provider there are no sessions. */

@@ -4,9 +4,7 @@ import { isIP } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { canonicalAddress, isLoopback, isPublicAddress, NO_ADDRESS, type AddressMatcher } from './address.js'
 import { fetchFailure, type FetchFailure } from './fetch-failure.js'
-
-/** All addresses of a host name; rejects when it has none. */
-export type Lookup = (host: string) => Promise<readonly { readonly address: string }[]>
+import { makeNameLookup, type Lookup } from './name-lookup.js'
 
 export interface DestinationRules {
   /** Non-public addresses that may be reached, on any port. Default: none. */
@@ -17,7 +15,7 @@ export interface DestinationRules {
   readonly isOwn?: (url: URL) => boolean
   /** Default: 80 and 443. */
   readonly ports?: readonly number[]
-  /** Default: the operating system's resolver. */
+  /** Default: name-lookup.ts; for the backends the operating system's resolver, which their own connections use. */
   readonly lookup?: Lookup
 }
 
@@ -51,7 +49,8 @@ function parseHostPort(entry: string): URL {
 /** Throws when an entry of `never` is no `host:port`. */
 export function makeDestinationCheck(rules: DestinationRules): CheckDestination {
   const { allow = NO_ADDRESS, ports = [80, 443], isOwn = () => false } = rules
-  const lookup = rules.lookup ?? ((host: string) => systemLookup(host, { all: true }))
+  const lookup = rules.lookup ?? makeNameLookup()
+  const lookupBackend = rules.lookup ?? ((host: string) => systemLookup(host, { all: true }))
   const backends = rules.never.map(parseHostPort)
 
   return async (url) => {
@@ -63,7 +62,7 @@ export function makeDestinationCheck(rules: DestinationRules): CheckDestination 
     const reachable = addresses.every((address) => allow.matches(address) || isPublicAddress(address))
     if (!reachable) return fetchFailure('refused-address')
     if (!allowed && !ports.includes(portOf(url))) return fetchFailure('refused-port')
-    if (await isBackend(url, addresses, backends, lookup)) return fetchFailure('refused-address')
+    if (await isBackend(url, addresses, backends, lookupBackend)) return fetchFailure('refused-address')
     return addresses
   }
 }

@@ -1,23 +1,22 @@
 // In charge of the statements of a WebID's own profile about others: the agents that may act for it (acl:delegates,
 // LinkedDataHub 4.2), and the issuers that it trusts (solid:oidcIssuer, Solid-OIDC §5). No other document counts.
-import { failure, isFailure, type Failure } from '../failure.js'
+import { failure, isFailure } from '../failure.js'
 import { makeRemembered, type TimedValue } from './remembered.js'
-import type { ProfileFailure, ReadProfile } from './webid.js'
+import { isUncertain, type ProfileFailure, type ProfileRequest, type ReadProfile } from './webid.js'
 
 const DELEGATES = 'http://www.w3.org/ns/auth/acl#delegates'
 const OIDC_ISSUER = 'http://www.w3.org/ns/solid/terms#oidcIssuer'
-const LIFETIME_MS = 300_000
 const FAILURE_MS = 2_000
 
 /** True where the profile says so. `busy`: too many profiles are being read. */
-export type Confirmation = boolean | ProfileFailure | Failure<'busy'>
+export type Confirmation = boolean | ProfileFailure
 
 /** Each answers at once where the profile was read before. */
 export interface ProfileStatements {
   /** `<delegate> acl:delegates <principal>` in the principal's profile. */
-  mayActFor(delegate: string, principal: string): Confirmation | Promise<Confirmation>
+  mayActFor(delegate: string, principal: string, asking: ProfileRequest): Confirmation | Promise<Confirmation>
   /** `<webId> solid:oidcIssuer <issuer>` in the WebID's profile. */
-  hasIssuer(webId: string, issuer: string): Confirmation | Promise<Confirmation>
+  hasIssuer(webId: string, issuer: string, asking: ProfileRequest): Confirmation | Promise<Confirmation>
   forget(document: string): void
   clear(): void
 }
@@ -44,18 +43,30 @@ const issuing = (webId: string, issuer: string): Statement => ({
   object: issuer,
 })
 
-export function makeProfileStatements(readProfile: ReadProfile, now: () => number): ProfileStatements {
+/** `lifetime` in ms: how long a statement counts without being read again. */
+export function makeProfileStatements({
+  readProfile,
+  lifetime,
+  now,
+}: {
+  readonly readProfile: ReadProfile
+  readonly lifetime: number
+  readonly now: () => number
+}): ProfileStatements {
   const { find, forget, clear } = makeRemembered<{ readonly answer: boolean | ProfileFailure }>(now)
   const keyOf = ({ subject, predicate, object }: Statement): string => `${subject} ${predicate} ${object}`
 
-  function look({ of, ...wanted }: Statement): Confirmation | Promise<Confirmation> {
+  function look({ of, ...wanted }: Statement, asking: ProfileRequest): Confirmation | Promise<Confirmation> {
     const document = of.split('#', 1)[0]!
     const found = find(
       keyOf({ of, ...wanted }),
       async (restsOn): Promise<TimedValue<{ answer: boolean | ProfileFailure }>> => {
         restsOn(document)
-        const profile = await readProfile(document)
-        if (isFailure(profile)) return { value: { answer: profile }, lifetime: FAILURE_MS }
+        const profile = await readProfile(document, asking)
+        if (isFailure(profile)) {
+          const lasts = profile.failure === 'busy' ? 0 : FAILURE_MS
+          return { value: { answer: profile }, lifetime: lasts, isUncertain: isUncertain(profile) }
+        }
         const answer = profile.some(
           ({ subject, predicate, object }) =>
             subject.value === wanted.subject &&
@@ -65,16 +76,17 @@ export function makeProfileStatements(readProfile: ReadProfile, now: () => numbe
             (object.value === wanted.object ||
               (wanted.predicate === OIDC_ISSUER && object.value === `${wanted.object}/`)),
         )
-        return { value: { answer }, lifetime: answer ? LIFETIME_MS : FAILURE_MS }
+        return { value: { answer }, lifetime: answer ? lifetime : FAILURE_MS }
       },
+      asking.maxAge,
     )
     if (isFailure(found)) return failure('busy', 'Too many profiles are being read.')
     return found instanceof Promise ? found.then(({ answer }) => answer) : found.answer
   }
 
   return {
-    mayActFor: (delegate, principal) => look(delegation(delegate, principal)),
-    hasIssuer: (webId, issuer) => look(issuing(webId, issuer)),
+    mayActFor: (delegate, principal, asking) => look(delegation(delegate, principal), asking),
+    hasIssuer: (webId, issuer, asking) => look(issuing(webId, issuer), asking),
     forget,
     clear,
   }

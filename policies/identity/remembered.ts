@@ -7,19 +7,21 @@ import { failure, type Failure } from '../failure.js'
 export interface TimedValue<Value> {
   readonly value: Value
   readonly lifetime: number
+  /** It may be otherwise: a remembered value is not replaced by it. */
+  readonly isUncertain?: boolean
 }
 
 /** Finds a value. Calls `restsOn` with each document that the value depends on, before it reads the document. */
 export type Look<Value> = (restsOn: (document: string) => void) => Promise<TimedValue<Value>>
 
 export interface Remembered<Value extends object> {
-  /** The remembered value, without waiting. */
-  recall(key: string): Value | undefined
+  /** The remembered value, without waiting, where it is not older than `maxAge` ms. */
+  recall(key: string, maxAge?: number): Value | undefined
   /**
-   * The remembered value, at once; else the value that `look` finds. Fails when too many looks are under way, or too many
-   * requests wait for this one.
+   * The remembered value, at once, where it is not older than `maxAge` ms; else the value that `look` finds. Fails when too
+   * many looks are under way, or too many requests wait for this one.
    */
-  find(key: string, look: Look<Value>): Value | Failure<'busy'> | Promise<Value>
+  find(key: string, look: Look<Value>, maxAge?: number): Value | Failure<'busy'> | Promise<Value>
   forget(document: string): void
   clear(): void
 }
@@ -31,7 +33,8 @@ interface Underway<Value> {
   isStale: boolean
 }
 
-const LOOKS = 64
+/** Looks at remote documents have places of their own, far fewer, so that they leave room for looks at own ones. */
+const LOOKS = 1024
 const BUSY = failure('busy', 'Too many documents are being read.')
 
 /** `now` in ms. `max`: the most values; `waiting`: the most requests that wait for one. */
@@ -46,7 +49,8 @@ export function makeRemembered<Value extends object>(
     const documents: string[] = []
     const value = look((document) => void documents.push(document))
       .then((found) => {
-        if (!looking.isStale) values.set(key, found, documents)
+        const isKept = found.isUncertain && values.get(key) !== undefined
+        if (!looking.isStale && !isKept) values.set(key, found, documents)
         return found.value
       })
       .finally(() => {
@@ -59,8 +63,8 @@ export function makeRemembered<Value extends object>(
 
   return {
     recall: values.get,
-    find(key, look) {
-      const known = values.get(key)
+    find(key, look, maxAge) {
+      const known = values.get(key, maxAge)
       if (known) return known
       const under = underWay.get(key)
       if (under ? under.waiting >= waiting : underWay.size >= LOOKS) return BUSY
@@ -85,7 +89,7 @@ export function makeRemembered<Value extends object>(
 }
 
 interface Values<Value> {
-  get(key: string): Value | undefined
+  get(key: string, maxAge?: number): Value | undefined
   set(key: string, found: TimedValue<Value>, documents: readonly string[]): void
   forget(document: string): void
   clear(): void
@@ -95,7 +99,7 @@ function makeValues<Value>(max: number, now: () => number): Values<Value> {
   const restingOn = new Map<string, Set<string>>()
   const values = new LRUCache<
     string,
-    { readonly value: Value; readonly until: number; readonly documents: readonly string[] }
+    { readonly value: Value; readonly found: number; readonly until: number; readonly documents: readonly string[] }
   >({
     max,
     dispose: ({ documents }, key) => {
@@ -107,12 +111,14 @@ function makeValues<Value>(max: number, now: () => number): Values<Value> {
     },
   })
   return {
-    get(key) {
+    get(key, maxAge = Infinity) {
       const one = values.get(key)
-      return one && one.until > now() ? one.value : undefined
+      if (!one || one.until <= now()) return undefined
+      return maxAge === Infinity || now() - one.found <= maxAge ? one.value : undefined
     },
     set(key, { value, lifetime }, documents) {
-      values.set(key, { value, until: now() + lifetime, documents })
+      const found = now()
+      values.set(key, { value, found, until: found + lifetime, documents })
       for (const document of documents) restingOn.set(document, (restingOn.get(document) ?? new Set()).add(key))
     },
     forget(document) {

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto'
 import type { Quad } from '@rdfjs/types'
 import { failure, isFailure, type Failure } from '../failure.js'
 import { readClientCertificate, type ClientCertificate } from './client-certificate.js'
-import { makeRemembered } from './remembered.js'
+import { makeRemembered, type Look } from './remembered.js'
 import { interned } from './seen-texts.js'
 
 const CERT = 'http://www.w3.org/ns/auth/cert#'
@@ -13,27 +13,35 @@ const CERT = 'http://www.w3.org/ns/auth/cert#'
 export type CredentialFailure =
   | ProfileFailure
   | Failure<
-      | 'malformed-certificate'
-      | 'not-yet-valid'
-      | 'expired'
-      | 'malformed-webid'
-      | 'no-rsa-key'
-      | 'key-not-in-profile'
-      | 'busy'
+      'malformed-certificate' | 'not-yet-valid' | 'expired' | 'malformed-webid' | 'no-rsa-key' | 'key-not-in-profile'
     >
 
-/** `store-unavailable`: the profile is a document of this gateway, whose store fails. */
-export type ProfileFailure = Failure<'profile-unavailable' | 'store-unavailable'>
+/**
+ * `store-unavailable`: the profile is a document of this gateway, whose store fails. `busy`: too many remote ones are being read.
+ * None of the three says that the profile has changed.
+ */
+export type ProfileFailure = Failure<'profile-unavailable' | 'store-unavailable' | 'busy'>
+
+export const isUncertain = ({ failure }: { readonly failure?: string }): boolean =>
+  failure === 'profile-unavailable' || failure === 'store-unavailable' || failure === 'busy'
+
+/** The request that a profile is read for. */
+export interface ProfileRequest {
+  /** The client's network: places for reading remote profiles are counted by it. */
+  network(): string
+  /** The most age of a cached answer, in ms, where it is less than its lifetime. */
+  readonly maxAge?: number
+}
 
 /** The triples of a profile document. */
-export type ReadProfile = (document: string) => Promise<readonly Quad[] | ProfileFailure>
+export type ReadProfile = (document: string, asking: ProfileRequest) => Promise<readonly Quad[] | ProfileFailure>
 
 export interface WebIdVerifier {
   /**
    * The WebID that the certificate proves; undefined when it names none (it is then no WebID credential). At once where the
    * key was verified before.
    */
-  verify(der: Uint8Array): Verification | undefined | Promise<Verification>
+  verify(der: Uint8Array, asking: ProfileRequest): Verification | undefined | Promise<Verification>
   /** Forgets the results that depend on this document. */
   forget(document: string): void
   clear(): void
@@ -69,41 +77,47 @@ export function makeWebIdVerifier(settings: {
   readonly lifetime?: number
   readonly failureLifetime?: number
 }): WebIdVerifier {
-  const { readProfile, now, max = 10_000, lifetime = 300_000, failureLifetime = 2_000 } = settings
+  const { readProfile, now, max = 10_000, lifetime = 60_000, failureLifetime = 2_000 } = settings
   const verified = makeRemembered<Verified>(now, { max, waiting: WAITING })
 
   function outcomeOf(
     fingerprint: string,
-    certificate: ClientCertificate,
-    webId: string,
+    certificate: ClientCertificate & { readonly webId: string },
+    asking: ProfileRequest,
   ): Verification | Promise<Verification> {
-    const found = verified.find(fingerprint, async (restsOn) => {
-      const read: ReadProfile = (document) => {
+    const look: Look<Verified> = async (restsOn) => {
+      const read = (document: string): ReturnType<ReadProfile> => {
         restsOn(document)
-        return readProfile(document)
+        return readProfile(document, asking)
       }
-      const outcome = await withinBudget(checkKey(certificate, webId, read))
-      return { value: { certificate, outcome }, lifetime: 'webId' in outcome ? lifetime : failureLifetime }
-    })
+      const outcome = await withinBudget(checkKey(certificate, certificate.webId, read))
+      const value = { certificate, outcome }
+      if (!isFailure(outcome)) return { value, lifetime }
+      // The next request of another network may find a place.
+      const forgotten = outcome.failure === 'busy'
+      return { value, lifetime: forgotten ? 0 : failureLifetime, isUncertain: isUncertain(outcome) }
+    }
+    const found = verified.find(fingerprint, look, asking.maxAge)
     if (isFailure(found)) return failure('busy', 'Too many WebID profiles are being read.')
     return found instanceof Promise ? found.then(({ outcome }) => outcome) : found.outcome
   }
 
   return {
-    verify(der) {
+    verify(der, asking) {
       const fingerprint = fingerprintOf(der)
-      const known = verified.recall(fingerprint)
+      const known = verified.recall(fingerprint, asking.maxAge)
       const certificate = known?.certificate ?? readClientCertificate(der)
       if (!certificate) return failure('malformed-certificate', 'The client certificate cannot be read.')
-      if (certificate.webId === undefined) return undefined
+      const { webId } = certificate
+      if (webId === undefined) return undefined
       const time = now()
       if (time < certificate.validFrom) return failure('not-yet-valid', 'The client certificate is not yet valid.')
       if (time > certificate.validTo) return failure('expired', 'The client certificate has expired.')
       if (known) return known.outcome
-      if (!isHttpUri(certificate.webId)) {
+      if (!isHttpUri(webId)) {
         return failure('malformed-webid', 'The WebID in the client certificate is not an http or https URI.')
       }
-      return outcomeOf(fingerprint, certificate, certificate.webId)
+      return outcomeOf(fingerprint, { ...certificate, webId }, asking)
     },
     forget: verified.forget,
     clear: verified.clear,
@@ -129,7 +143,11 @@ function isHttpUri(value: string): boolean {
 const withoutFragment = (uri: string): string => uri.split('#', 1)[0]!
 
 /** `<webId> cert:key [ cert:modulus …; cert:exponent … ]` in the profile, or in the document of the key it names. */
-async function checkKey({ key }: ClientCertificate, webId: string, readProfile: ReadProfile): Promise<Verification> {
+async function checkKey(
+  { key }: ClientCertificate,
+  webId: string,
+  readProfile: (document: string) => ReturnType<ReadProfile>,
+): Promise<Verification> {
   if (!key) return failure('no-rsa-key', 'The client certificate has no RSA key.')
   const profileDocument = withoutFragment(webId)
   const profile = await readProfile(profileDocument)
@@ -137,28 +155,40 @@ async function checkKey({ key }: ClientCertificate, webId: string, readProfile: 
     return failure(profile.failure, `WebID profile could not be loaded: <${webId}>. ${profile.detail}`)
   }
   const keys = profile.filter((t) => t.subject.value === webId && t.predicate.value === CERT + 'key')
+  const own = keysIn(profile)
   let asked = 0
   for (const { object } of keys.slice(0, 20)) {
-    if (isKey(profile, object.value, key)) return { webId: interned(webId) }
+    if (isKey(own.get(object.value), key)) return { webId: interned(webId) }
     const keyDocument = withoutFragment(object.value)
     if (object.termType !== 'NamedNode' || keyDocument === profileDocument || !isHttpUri(object.value)) continue
     if (++asked > KEY_DOCUMENTS) continue
     const described = await readProfile(keyDocument)
     if (isFailure(described)) {
-      if (described.failure === 'store-unavailable') return described
-    } else if (isKey(described, object.value, key)) return { webId: interned(webId) }
+      if (described.failure !== 'profile-unavailable') return described
+    } else if (isKey(keysIn(described).get(object.value), key)) return { webId: interned(webId) }
   }
   return failure('key-not-in-profile', `The client certificate's key is not in the WebID profile <${webId}>.`)
 }
 
-function isKey(triples: readonly Quad[], subject: string, key: NonNullable<ClientCertificate['key']>): boolean {
-  const values = (property: string): string[] =>
-    triples
-      .filter((t) => t.subject.value === subject && t.predicate.value === CERT + property)
-      .filter((t) => t.object.termType === 'Literal')
-      .map((t) => t.object.value.trim())
-  return (
-    values('modulus').some((hex) => hex.toLowerCase().replace(/\s/g, '').replace(/^0+/, '') === key.modulus) &&
-    values('exponent').some((number) => /^\+?\d{1,20}$/.test(number) && BigInt(number) === key.exponent)
-  )
+interface DescribedKey {
+  readonly moduli: string[]
+  readonly exponents: string[]
 }
+
+/** The keys that a document describes, by subject, in one pass: a profile may name many, and hold many other triples. */
+function keysIn(triples: readonly Quad[]): ReadonlyMap<string, DescribedKey> {
+  const keys = new Map<string, DescribedKey>()
+  for (const { subject, predicate, object } of triples) {
+    const isModulus = predicate.value === CERT + 'modulus'
+    if (object.termType !== 'Literal' || !(isModulus || predicate.value === CERT + 'exponent')) continue
+    const described = keys.get(subject.value) ?? { moduli: [], exponents: [] }
+    described[isModulus ? 'moduli' : 'exponents'].push(object.value.trim())
+    keys.set(subject.value, described)
+  }
+  return keys
+}
+
+const isKey = (described: DescribedKey | undefined, key: NonNullable<ClientCertificate['key']>): boolean =>
+  described !== undefined &&
+  described.moduli.some((hex) => hex.toLowerCase().replace(/\s/g, '').replace(/^0+/, '') === key.modulus) &&
+  described.exponents.some((number) => /^\+?\d{1,20}$/.test(number) && BigInt(number) === key.exponent)

@@ -63,6 +63,7 @@ void t.test('the effective settings', async (t) => {
     ['a value may start with a dash after =', '--backend-token=-x ' + FUSEKI, {}, { backendToken: '-x' }],
     ['a WebID is not normalized', `--owner-webid ${WEBID}`, {}, { ownerWebid: 'HTTPS://Example.org/me#This' }],
     ['endpoints need no dataset', ENDPOINTS, {}, { queryEndpoint: 'http://s/q', updateEndpoint: undefined }],
+    ['who may sign up', '--sign-up off --daily-sign-ups 3', {}, { signUp: 'off', dailySignUps: 3, dailyAccessRequests: 500 }],
     ['-h asks for help', '-h', {}, { help: true, version: false, printConfig: false }],
   ]
   for (const [what, line, env, expected] of rows) t.has(settingsOf(line, env), expected, what)
@@ -121,6 +122,8 @@ void t.test('each mistake has a message with the setting, the problem and the fi
     ['--patch-timeout 0', {}, /^--patch-timeout: "0" is no number of milliseconds/],
     ['--store-timeout 2147483648', {}, /^--store-timeout: .* is no number of milliseconds/],
     ['--require-preconditions=maybe', {}, /^--require-preconditions: "maybe" is neither true nor false/],
+    ['--sign-up nobody', {}, /^--sign-up: "nobody" is not known\. Give one of everyone, invited, off/],
+    ['--daily-sign-ups 0', {}, /^--daily-sign-ups: "0" is no number of times/],
     ['--log-level loud', {}, /^--log-level: "loud" is not known\. Give one of fatal, error/],
     ['--history file:///tmp/a%2Fb.git --admin-history file:///tmp/a%zz', {}, ENCODED, ADMIN_ENCODED],
     ['--history file:///tmp/a%00', {}, /^--history: .* has percent-encodings/],

@@ -9,6 +9,8 @@ import { SMTPServer } from 'smtp-server'
 import t, { type Test } from 'tap'
 import { mailboxHolder } from '../../../gateway/agents/mailbox.js'
 import { parseSettings } from '../../../gateway/configuration/settings.js'
+import { readApplicant } from '../../../gateway/endpoints/sign-up-form.js'
+import { blankNode, iri, quad } from '../../../gateway/rdf/graph.js'
 import type { GraphStore } from '../../../gateway/stores/store.js'
 import type { Answer, Send } from '../../support/client.js'
 import { forEachStore, row, rowsOf } from '../../support/stores.js'
@@ -16,6 +18,9 @@ import { accept, makeWorld, ttl, type World } from '../../support/world.js'
 
 const run = promisify(execFile)
 const FOAF = 'http://xmlns.com/foaf/0.1/'
+const ACL = 'http://www.w3.org/ns/auth/acl#'
+const CERT = 'http://www.w3.org/ns/auth/cert#'
+const RDF_TYPE = 'http://www.w3.org/1999/02/22-rdf-syntax-ns#type'
 const PASSWORD = 'correct horse'
 
 interface Form {
@@ -28,7 +33,6 @@ interface Form {
 
 /** The fields of the reference's form, in its order. */
 function form(base: string, { given = 'Ada', family = 'Lovelace', mailbox, country, passwords }: Form): string {
-  const RDF_TYPE = 'http://www.w3.org/1999/02/22-rdf-syntax-ns#type'
   const XSD_STRING = 'http://www.w3.org/2001/XMLSchema#string'
   const [password, again] = passwords ?? [PASSWORD, PASSWORD]
   const optional = (value: string | undefined, ...fields: [string, string][]): [string, string][] =>
@@ -130,8 +134,7 @@ void t.test('sign-up', async (t) => {
 
     await row('a mailbox that was never sent an e-mail proves no identity', async (t) => {
       const place = { store: admin, base: `${world.base}admin/` }
-      t.equal(await mailboxHolder(place, 'Ada@example.org'), webId)
-      t.equal(await mailboxHolder(place, 'ada@example.org', 'proven'), undefined)
+      t.equal(await mailboxHolder(place, 'ada@example.org'), undefined)
     })
     await row('a new agent may not write its own profile, since it could write rules there', async (t) => {
       const write = `-HContent-Type: text/turtle`
@@ -148,8 +151,6 @@ void t.test('sign-up', async (t) => {
       ['no mailbox', { mailbox: '' }, /mailbox is missing/],
       ['a mailbox that is none', { mailbox: 'ada@@example.org' }, /has to be an e-mail address/],
       ['no country', { country: '' }, /country is missing/],
-      ['a mailbox that is taken', {}, /mailbox exists already/],
-      ['the same mailbox in capitals', { mailbox: 'ADA@EXAMPLE.ORG' }, /mailbox exists already/],
       ['passwords that differ', { mailbox: 'b@example.org', passwords: ['secret-1', 'secret-2'] }, /not the same/],
       ['a short password', { mailbox: 'b@example.org', passwords: ['12345', '12345'] }, /fewer than 6/],
       ['no password', { mailbox: 'b@example.org', passwords: ['', ''] }, /password is missing/],
@@ -193,10 +194,20 @@ void t.test('sign-up', async (t) => {
       t.notMatch(stored, /Authorization|Control|member/)
     })
 
-    await row('two at once with one mailbox: one wins', async (t) => {
-      const answers = await Promise.all([1, 2].map(() => post(world, { mailbox: 'twin@example.org' })))
-      t.same(answers.map(({ status }) => status).sort(), [200, 422])
-      t.equal((await graphsOf(admin, 'mailto:twin@example.org')).length, 1)
+    await row('with ?download a mailbox that others have named gets the same answer: it is not proved', async (t) => {
+      const namesOf = ({ rawFields }: Answer): string[] => rawFields.filter((_, i) => i % 2 === 0)
+      const first = await post(world, { mailbox: 'new@example.org' })
+      for (const mailbox of ['ada@example.org', 'ADA@EXAMPLE.ORG', 'new@example.org']) {
+        const again = await post(world, { mailbox })
+        t.same([again.status, namesOf(again)], [200, namesOf(first)], mailbox)
+      }
+      t.equal((await graphsOf(admin, 'mailto:new@example.org')).length, 2)
+      t.equal(await mailboxHolder({ store: admin, base: `${world.base}admin/` }, 'new@example.org'), undefined)
+    })
+    await row('a form of more than 64 kB → 413', async (t) => {
+      const send = ttl(`<> <http://e/p> "${'a'.repeat(65_536)}" .`)
+      t.equal((await world.as('anonymous')('POST', '/admin/sign%20up?download', send)).status, 413)
+      t.equal((await world.as('stranger')('POST', '/access/request', send)).status, 413)
     })
     await row('many at once: a few are served, the others get 503 with Retry-After', async (t) => {
       const answers = await Promise.all([1, 2, 3, 4, 5, 6].map((i) => post(world, { mailbox: `m${i}@example.org` })))
@@ -242,49 +253,128 @@ void t.test('sign-up', async (t) => {
     t.equal(faults('--smtp-url', 'https://mail.example.org', '--smtp-from', 'nobody'), 2)
   })
 
-  await row(t, 'none', 'by e-mail: 201 with Location, and the certificate is attached', async (t) => {
-    const letters: string[] = []
-    let refusing = false
-    const server = new SMTPServer({
-      authOptional: true,
-      disabledCommands: ['STARTTLS'],
-      onRcptTo: (_address, _session, done) => done(refusing ? new Error('no such mailbox') : null),
-      onData: (stream, _session, done) => {
-        let letter = ''
-        stream.on('data', (bytes: Buffer) => (letter += bytes.toString()))
-        stream.on('end', () => {
-          letters.push(letter)
-          done()
-        })
-      },
-    })
-    await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
-    t.teardown(() => new Promise<void>((closed) => server.close(closed)))
-    const { port } = server.server.address() as AddressInfo
-    const flags = ['--smtp-url', `smtp://127.0.0.1:${port}`, '--smtp-from', 'data@example.org', '--smtp-to', 'boss@example.org'] // prettier-ignore
-    const world = await makeWorld(t, await embedded(t), { flags })
-    const { status, fields } = await post(world, {}, '')
-    t.equal(status, 201)
-    t.match(fields.location, /\/admin\/acl\/agents\/[0-9a-f-]{36}\/$/)
-    t.match(letters[0], /^To: ada@example\.org\r$/m)
-    const attached = /filename=cert\.p12\r\n(?:[^\r\n]+\r\n)*\r\n([A-Za-z0-9+/=\r\n]+)/.exec(letters[0]!)![1]!
-    writeFileSync(join(world.folder, 'mailed.p12'), Buffer.from(attached, 'base64'))
-    await run('openssl', ['pkcs12', '-in', join(world.folder, 'mailed.p12'), '-passin', `pass:${PASSWORD}`, '-nodes', '-out', join(world.folder, 'mailed.pem')]) // prettier-ignore
-    t.match(readFileSync(join(world.folder, 'mailed.pem'), 'utf8'), /BEGIN PRIVATE KEY/)
-
-    refusing = true
-    const before = await agents(world)
-    t.equal((await post(world, { mailbox: 'nobody@example.org' }, '')).status, 502)
-    t.equal(await agents(world), before, 'after a refused e-mail no document remains')
-    refusing = false
-
-    const wanted = `[] a <http://www.w3.org/ns/auth/acl#Authorization> ; <http://www.w3.org/ns/auth/acl#accessTo> <${world.base}> ; <http://www.w3.org/ns/auth/acl#mode> <http://www.w3.org/ns/auth/acl#Read> .`
-    t.equal((await world.as('stranger')('POST', '/access/request', ttl(wanted))).status, 200)
-    for (let i = 0; i < 50 && letters.length < 2; i++) await new Promise((later) => setTimeout(later, 50))
-    t.match(letters[1], /^To: boss@example\.org\r$/m)
-    t.match(letters[1], /acl\/agents\/stranger/)
+  await row(t, 'none', '16,000 keys in a form are refused at once', (t) => {
+    const subject = blankNode('a')
+    const keys = Array.from({ length: 16_000 }, (_, i) => quad(subject, iri(`${CERT}key`), blankNode(`k${i}`)))
+    const began = performance.now()
+    const read = readApplicant([quad(subject, iri(RDF_TYPE), iri(`${FOAF}Person`)), ...keys])
+    t.match(read, { failure: 'constraint.violated', detail: /more than 2 keys/ })
+    t.ok(performance.now() - began < 1_000)
   })
+
+  await row(t, 'none', '--sign-up off: 403 for everyone, and the owner’s agents stay', async (t) => {
+    const world = await makeWorld(t, await embedded(t), { flags: ['--sign-up', 'off'] })
+    const { status, text } = await post(world, {})
+    t.equal(status, 403)
+    t.match(text, /Ask the owner/)
+    t.equal((await world.as('owner')('GET', '/')).status, 200)
+  })
+
+  await row(t, 'none', '--daily-sign-ups: a tenth for one network, then 429 until the day is over', async (t) => {
+    const world = await makeWorld(t, await embedded(t), { flags: ['--daily-sign-ups', '20'] })
+    const statuses: number[] = []
+    for (let i = 0; i < 3; i++) statuses.push((await post(world, {})).status)
+    t.same(statuses, [200, 200, 429])
+    const refused = await post(world, {})
+    t.match(refused.fields['retry-after'], /^\d{5}$/)
+    t.equal((await post(world, { given: '' })).status, 422, 'mistakes are still reported')
+    world.passTime(86_400_000)
+    t.equal((await post(world, {})).status, 200)
+  })
+
+  await row(t, 'none', '--daily-access-requests: the same for requests for access', async (t) => {
+    const world = await makeWorld(t, await embedded(t), { flags: ['--daily-access-requests', '20'] })
+    const wanted = `[] a <${ACL}Authorization> ; <${ACL}accessTo> <${world.base}> ; <${ACL}mode> <${ACL}Read> .`
+    const statuses: number[] = []
+    for (const name of ['stranger', 'reader', 'writer']) statuses.push((await world.as(name)('POST', '/access/request', ttl(wanted))).status) // prettier-ignore
+    t.same(statuses, [200, 200, 429])
+  })
+
+  await row(t, 'none', '--sign-up invited: the same answer, and an agent for invited mailboxes only', async (t) => {
+    const { letters, flags } = await mailServer(t)
+    const stores = await embedded(t)
+    const world = await makeWorld(t, stores, { flags: [...flags, '--sign-up', 'invited'] })
+    const invitation = '<#this> <urn:triplegate:access#invites> <mailto:ada@example.org> .'
+    t.equal((await world.as('owner')('PUT', '/admin/acl/invitations/', ttl(invitation))).status, 201)
+    t.equal((await world.as('anonymous')('GET', '/admin/acl/invitations/')).status, 403)
+    t.equal((await post(world, {})).status, 403, 'with ?download nothing proves the mailbox')
+    const before = await agents(world)
+    t.equal((await post(world, { mailbox: 'eve@example.org' }, '')).status, 201)
+    t.match(letters[0], /by invitation/)
+    t.equal(await agents(world), before)
+    t.equal((await post(world, { mailbox: 'Ada@example.org' }, '')).status, 201)
+    t.match(letters[1], /cert\.p12/)
+    t.type(await mailboxHolder({ store: stores.admin, base: `${world.base}admin/` }, 'ada@example.org'), 'string')
+  })
+
+  await row(
+    t,
+    'none',
+    'by e-mail: 201, and the certificate is attached; a mailbox that has an agent gets the same answer',
+    async (t) => {
+      let refusing = false
+      const { letters, flags } = await mailServer(t, () => refusing)
+      const stores = await embedded(t)
+      const world = await makeWorld(t, stores, { flags })
+      const place = { store: stores.admin, base: `${world.base}admin/` }
+      const shown = ({ status, rawFields, text }: Answer): unknown => [status, rawFields.filter((_, i) => rawFields[i - (i % 2)] !== 'Date'), text] // prettier-ignore
+      t.equal((await post(world, {})).status, 200)
+      t.equal(await mailboxHolder(place, 'ada@example.org'), undefined, 'a download proves no mailbox, and takes none')
+      const answer = await post(world, {}, '')
+      t.equal(answer.status, 201)
+      t.equal(answer.fields.location, undefined)
+      const holder = await mailboxHolder(place, 'Ada@example.org')
+      t.match(letters[0]!.replaceAll('=\r\n', ''), holder!)
+      t.match(letters[0], /^To: ada@example\.org\r$/m)
+      const attached = /filename=cert\.p12\r\n(?:[^\r\n]+\r\n)*\r\n([A-Za-z0-9+/=\r\n]+)/.exec(letters[0]!)![1]!
+      writeFileSync(join(world.folder, 'mailed.p12'), Buffer.from(attached, 'base64'))
+      await run('openssl', ['pkcs12', '-in', join(world.folder, 'mailed.p12'), '-passin', `pass:${PASSWORD}`, '-nodes', '-out', join(world.folder, 'mailed.pem')]) // prettier-ignore
+      t.match(readFileSync(join(world.folder, 'mailed.pem'), 'utf8'), /BEGIN PRIVATE KEY/)
+
+      const before = await agents(world)
+      const began = performance.now()
+      t.same(shown(await post(world, { mailbox: 'Ada@example.org' }, '')), shown(answer))
+      t.ok(performance.now() - began > 990, 'the answer leaves at a whole second')
+      t.match(letters[1], /^To: Ada@example\.org\r$/m)
+      t.match(letters[1]!.replaceAll('=\r\n', ''), holder!)
+      t.notMatch(letters[1], /cert\.p12/)
+      t.equal(await agents(world), before)
+      t.equal(await mailboxHolder(place, 'ada@example.org'), holder)
+      refusing = true
+      t.equal((await post(world, { mailbox: 'nobody@example.org' }, '')).status, 502)
+      t.equal(await agents(world), before, 'after a refused e-mail no document remains')
+      refusing = false
+
+      const wanted = `[] a <http://www.w3.org/ns/auth/acl#Authorization> ; <http://www.w3.org/ns/auth/acl#accessTo> <${world.base}> ; <http://www.w3.org/ns/auth/acl#mode> <http://www.w3.org/ns/auth/acl#Read> .`
+      t.equal((await world.as('stranger')('POST', '/access/request', ttl(wanted))).status, 200)
+      for (let i = 0; i < 50 && letters.length < 3; i++) await new Promise((later) => setTimeout(later, 50))
+      t.match(letters[2], /^To: boss@example\.org\r$/m)
+      t.match(letters[2], /acl\/agents\/stranger/)
+    },
+  )
 })
+
+async function mailServer(t: Test, isRefusing = () => false): Promise<{ letters: string[]; flags: string[] }> {
+  const letters: string[] = []
+  const server = new SMTPServer({
+    authOptional: true,
+    disabledCommands: ['STARTTLS'],
+    onRcptTo: (_address, _session, done) => done(isRefusing() ? new Error('no such mailbox') : null),
+    onData: (stream, _session, done) => {
+      let letter = ''
+      stream.on('data', (bytes: Buffer) => (letter += bytes.toString()))
+      stream.on('end', () => {
+        letters.push(letter)
+        done()
+      })
+    },
+  })
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
+  t.teardown(() => new Promise<void>((closed) => server.close(closed)))
+  const { port } = server.server.address() as AddressInfo
+  const flags = ['--smtp-url', `smtp://127.0.0.1:${port}`, '--smtp-from', 'data@example.org', '--smtp-to', 'boss@example.org'] // prettier-ignore
+  return { letters, flags }
+}
 
 async function embedded(t: Test): Promise<{ endUser: GraphStore; admin: GraphStore }> {
   const { openEmbeddedStore } = await import('../../../gateway/stores/embedded-store.js')

@@ -1,6 +1,8 @@
 // A store under load (design 2 and 5): overload is reported at once, and a slow query does not delay
 // documents; on both stores.
 import { X509Certificate } from 'node:crypto'
+import { once } from 'node:events'
+import { connect as connectTls } from 'node:tls'
 import t, { type Test } from 'tap'
 import { handle } from '../../../gateway/handle.js'
 import type { Request } from '../../../gateway/http/exchange.js'
@@ -105,6 +107,69 @@ void t.test(
     t.equal((await owner('GET', '/cached/')).status, 200, 'nothing was changed')
   },
 )
+
+void t.test('nothing is read for a client before the gateway knows that it may ask (design 7)', async (t) => {
+  const [endUser, admin] = await Promise.all([openEmbeddedStore('end-user'), openEmbeddedStore('admin')])
+  t.teardown(() => Promise.all([endUser.close(), admin.close()]))
+  const world = await makeWorld(t, { endUser, admin })
+  const FORM = 'application/x-www-form-urlencoded'
+  const [ASK, UPDATE] = ['application/sparql-query', 'application/sparql-update']
+  /** The status line of the answer to a request whose body never comes. */
+  const begun = async (who: string, method: string, path: string, type: string): Promise<string> => {
+    const pem = who === 'anonymous' ? {} : { cert: world.pemOf(who), key: world.pemOf(who) }
+    const socket = connectTls({ port: Number(new URL(world.base).port), host: 'localhost', ca: world.ca, ...pem })
+    await once(socket, 'secureConnect')
+    socket.write(`${method} ${path} HTTP/1.1\r\nHost: ${new URL(world.base).host}\r\nContent-Type: ${type}\r\nContent-Length: 100\r\nExpect: 100-continue\r\n\r\n`) // prettier-ignore
+    const [answer] = (await once(socket, 'data')) as [Buffer]
+    socket.destroy()
+    return answer.toString().slice(9, 12)
+  }
+  const rows: [who: string, method: string, path: string, type: string, status: string][] = [
+    ['anonymous', 'POST', '/sparql', ASK, '403'],
+    ['anonymous', 'POST', '/sparql', UPDATE, '403'],
+    ['anonymous', 'POST', '/sparql', FORM, '403'],
+    ['anonymous', 'QUERY', '/sparql', ASK, '403'],
+    ['reader', 'POST', '/sparql', ASK, '100'],
+    ['reader', 'POST', '/sparql', FORM, '100'],
+    ['reader', 'POST', '/sparql', UPDATE, '403'],
+    ['writer', 'POST', '/sparql', UPDATE, '100'],
+    ['anonymous', 'PUT', '/new/', 'text/turtle', '403'],
+    ['anonymous', 'PATCH', '/', UPDATE, '403'],
+    ['reader', 'POST', '/', 'text/turtle', '403'],
+    ['anonymous', 'POST', '/access/request', 'text/turtle', '403'],
+    ['anonymous', 'POST', '/?uri=https://example.org/', 'text/turtle', '403'],
+    ['reader', 'POST', '/?uri=http://10.0.0.1:1/', 'text/turtle', '100'],
+  ]
+  for (const [who, method, path, type, status] of rows) {
+    t.equal(await begun(who, method, path, type), status, `${who} ${method} ${path} ${type}`)
+  }
+  const form = (body: string): Promise<{ status: number }> =>
+    world.as('reader')('POST', '/sparql', { fields: { 'Content-Type': FORM }, body })
+  t.equal((await form('query=ASK{}')).status, 200)
+  t.equal((await form('update=CLEAR%20ALL')).status, 403, 'the content says that it needs Write')
+})
+
+void t.test('long and deep paths cost no time', async (t) => {
+  const [endUser, admin] = await Promise.all([openEmbeddedStore('end-user'), openEmbeddedStore('admin')])
+  t.teardown(() => Promise.all([endUser.close(), admin.close()]))
+  const world = await makeWorld(t, { endUser, admin })
+  const long = `/${'a/'.repeat(7_500)}`
+  const deepest = `/${'abcdefghijklmnopqrs/'.repeat(100)}`
+  const rows: [method: string, target: string, status: number][] = [
+    ['GET', long, 414],
+    ['PUT', long, 414],
+    ['GET', `/access?this=${world.origin}${long}`, 400],
+    ['GET', deepest, 404],
+    ['PUT', deepest, 403],
+    ['GET', `/access?this=${world.origin}${deepest}`, 200],
+  ]
+  for (const [method, target, status] of rows) {
+    await world.as('owner')(method, target)
+    const began = performance.now()
+    t.equal((await world.as('owner')(method, target)).status, status, `${method} ${target.slice(0, 20)}`)
+    t.ok(performance.now() - began < 500)
+  }
+})
 
 void t.test('the target of a link is a URI (RFC 3987 §3.1)', async (t) => {
   const application = { base: 'https://data.example.org/', iri: 'urn:app' }

@@ -54,6 +54,31 @@ void t.test('targets', async (t) => {
   }
 })
 
+void t.test('long and deep paths (RFC 9110 §15.5.15)', (t) => {
+  const deep = (segments: number): string => `/${'a/'.repeat(segments)}`
+  const long = (length: number): string => `/${'a'.repeat(length - 2)}/`
+  const rows: [target: string, status: number | undefined][] = [
+    [deep(100), undefined],
+    [deep(101), 400],
+    [`/sub${deep(101)}`, 400],
+    [long(2048), undefined],
+    [long(2049), 414],
+    [deep(8000), 414],
+    [`/sparql?query=${'a'.repeat(8000)}`, undefined],
+    [`${deep(8000)}?timemap`, 414],
+    [`${deep(8000)}?uri=https://example.org/`, 414],
+  ]
+  for (const [target, status] of rows) {
+    const parsed = parse(target)
+    t.equal(
+      isFailure(parsed) ? STATUS_OF[parsed.failure] : undefined,
+      status,
+      `${target.slice(0, 30)} ${target.length}`,
+    )
+  }
+  t.end()
+})
+
 void t.test('a graph is a document exactly if a request for its name leads to it', async (t) => {
   const [endUser, admin] = ['https://data.example.org/', 'https://data.example.org/admin/']
   const isDocument = (kind: 'end-user' | 'admin', graph: string): boolean =>

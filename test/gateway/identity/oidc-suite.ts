@@ -87,6 +87,40 @@ void t.test('identity providers', { timeout: 120_000 }, async (t) => {
   await t.test('proofs of possession', (t) => proofRows(rowsOf(t, 'none')))
   await t.test('delegation', (t) => delegationRows(rowsOf(t, 'none')))
   await t.test('one order of a request', oneOrderRows)
+  await t.test('sign-up by a first log-in', (t) => signUpRows(t, rowsOf(t, 'none')))
+
+  async function signUpRows(t: Test, row: Row): Promise<void> {
+    const invited = 'eve@example.org'
+    people.set('eve', { email: invited, email_verified: true })
+    people.set('frank', { email: invited, email_verified: false })
+    people.set('grace', { email: 'grace@example.org', email_verified: true })
+    const rows: [flags: string, statuses: Readonly<Record<string, number>>][] = [
+      ['--sign-up invited', { frank: 403, grace: 403, eve: 303 }],
+      ['--sign-up off', { eve: 403 }],
+      ['--daily-sign-ups 10', { eve: 303, grace: 429 }],
+    ]
+    for (const [line, statuses] of rows) {
+      const stores = await Promise.all([openEmbeddedStore('end-user'), openEmbeddedStore('admin')])
+      t.teardown(() => Promise.all(stores.map((store) => store.close())))
+      const other = await makeWorld(
+        t,
+        { endUser: stores[0], admin: stores[1] },
+        { flags: [...flags, ...line.split(' ')] },
+      )
+      provider.register(pairs['client-id'], pairs['client-secret'], [`${other.base}admin/oauth2/authorize/test`])
+      const invitation = `<#this> <urn:triplegate:access#invites> <mailto:${invited}> .`
+      await other.as('owner')('PUT', '/admin/acl/invitations/', ttl(invitation))
+      const ask = other.as('anonymous')
+      for (const [subject, status] of Object.entries(statuses)) {
+        await row(`${line}: the first log-in of ${subject} → ${status}`, async (t) => {
+          const begun = await ask('GET', `${LOGIN_PATH}?provider=test`)
+          const back = await provider.visit(begun.fields.location!, subject)
+          const cookie = cookiesOf(begun).get(LOGIN)!.value
+          t.equal((await ask('GET', back.slice(other.origin.length), withCookie(LOGIN, cookie))).status, status)
+        })
+      }
+    }
+  }
 
   async function oneOrderRows(t: Test): Promise<void> {
     const { session } = await logIn('alice')

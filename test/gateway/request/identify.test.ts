@@ -197,6 +197,85 @@ void t.test('identity', async (t) => {
     t.equal(answer.status, 403)
     t.match(answer.fields.link, `<${webId}>; rel="http://www.w3.org/ns/auth/acl#agent"`)
   })
+  await row(
+    'a key removed from a remote profile: a write reads it again, a read within --profile-max-age',
+    async (t) => {
+      let profile = ''
+      let asked = 0
+      const server = createPlain((_request, response) => {
+        asked++
+        response.writeHead(200, { 'Content-Type': 'text/turtle' }).end(profile)
+      }).listen(0, '127.0.0.1')
+      await once(server, 'listening')
+      t.teardown(() => server.close())
+      const webId = `http://127.0.0.1:${(server.address() as AddressInfo).port}/#me`
+      const pem = await made(webId)
+      profile = profileOf(webId, pem)
+      const fields = { 'Client-Cert': byteSequence(pem) }
+      const put = async (): Promise<number> => (await plain('PUT', '/', { fields })).status
+      t.same([await status(fields), await put(), asked], [403, 403, 1], 'a write soon after rests on the same reading')
+      trusted.passTime(6_000)
+      t.same([await status(fields), asked], [403, 1], 'reads go on')
+      t.same([await put(), asked], [403, 2])
+      trusted.passTime(6_000)
+      server.closeAllConnections()
+      server.close()
+      t.same([await put(), await status(fields)], [400, 403], 'the server is away: no write, and reads go on')
+      trusted.passTime(60_000)
+      t.equal(await status(fields), 400, 'reads end with the age')
+    },
+  )
+  await row('a key removed from a remote profile may not write, and from then on not read', async (t) => {
+    let profile = ''
+    const server = createPlain(
+      (_request, response) => void response.writeHead(200, { 'Content-Type': 'text/turtle' }).end(profile),
+    ).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    t.teardown(() => server.close())
+    const webId = `http://127.0.0.1:${(server.address() as AddressInfo).port}/#me`
+    const pem = await made(webId)
+    profile = profileOf(webId, pem)
+    const fields = { 'Client-Cert': byteSequence(pem) }
+    t.equal(await status(fields), 403)
+    profile = ''
+    trusted.passTime(6_000)
+    t.equal(await status(fields), 403)
+    t.equal((await plain('PUT', '/', { fields })).status, 400)
+    t.equal(await status(fields), 400)
+  })
+  await row('profiles on a server that never answers: own profiles and those of other networks are read', async (t) => {
+    const server = createPlain(() => undefined).listen(0, '127.0.0.1')
+    const good = createPlain(
+      (_request, response) => void response.writeHead(200, { 'Content-Type': 'text/turtle' }).end(profile),
+    ).listen(0, '127.0.0.1')
+    await Promise.all([once(server, 'listening'), once(good, 'listening')])
+    t.teardown(() => (server.closeAllConnections(), server.close(), good.close()))
+    const portOf = (one: typeof server): number => (one.address() as AddressInfo).port
+    const webId = `http://127.0.0.1:${portOf(good)}/#me`
+    const [pem, own] = [await made(webId), await made(`${trusted.base}admin/acl/agents/elsewhere/#this`)]
+    const profile = profileOf(webId, pem)
+    const client = makeClient({ port: http, host: new URL(trusted.base).host })
+    t.teardown(() => client.close())
+    const from = (network: string, certificate: string): Promise<number> =>
+      client('GET', '/', { fields: { 'Client-Cert': byteSequence(certificate), 'X-Forwarded-For': network } }).then(
+        (answer) => answer.status,
+        () => 0,
+      )
+    const hanging = await Promise.all(
+      Array.from({ length: 20 }, (_, i) => made(`http://127.0.0.1:${portOf(server)}/${i}#me`)),
+    )
+    const began = performance.now()
+    const answers = hanging.map((each) => from('192.0.2.1', each))
+    const early = await Promise.all(
+      answers.map((one) => Promise.race([one, new Promise<number>((done) => setTimeout(done, 1_000, 0))])),
+    )
+    t.equal(early.filter((one) => one === 503).length, 4, 'a network has 16 places')
+    t.equal(await from('192.0.2.1', owner), 200, 'the owner, from the same network')
+    t.equal(await from('192.0.2.1', own), 400, 'another certificate of an own profile')
+    t.equal(await from('192.0.2.2', pem), 403, 'a remote profile, from another network')
+    t.ok(performance.now() - began < 4_000, 'at once')
+    await Promise.all(answers)
+  })
   await row('the log has the reason, and no certificate', async (t) => {
     trusted.log.length = 0
     await status({ 'Client-Cert': byteSequence(await made(trusted.ownerWebId)) })

@@ -1,0 +1,29 @@
+// In charge of the rows of settings about clients: who may sign up, and how much room they have before the gateway knows them.
+import { of, row } from './setting-row.js'
+import { bytes, count, milliseconds, oneOf } from './setting-values.js'
+
+export const CLIENTS = [
+  row(
+    'sign-up',
+    of('WHO', oneOf('everyone', 'invited', 'off')),
+    'People who may sign up, by form or by a first log-in.',
+    {
+      default: 'everyone',
+    },
+  ),
+  row('daily-sign-ups', of('COUNT', count), 'Most sign-ups a day, first log-ins included; one network has a tenth.', {
+    default: '500',
+  }),
+  row('daily-access-requests', of('COUNT', count), 'Most requests for access a day; one network has a tenth.', {
+    default: '500',
+  }),
+  row('profile-max-age', of('MS', milliseconds), 'Longest that a verified WebID profile counts, for reads.', {
+    default: '60000',
+  }),
+  row('body-timeout', of('MS', milliseconds), 'Time limit of receiving a request body, in milliseconds.', {
+    default: '30000',
+  }),
+  row('body-memory', of('BYTES', bytes), 'Memory for request bodies; one network has a quarter.', {
+    default: '134217728',
+  }),
+] as const

@@ -1,0 +1,19 @@
+// In charge of the answers that are being made, even where their clients have left.
+import type { Response } from './exchange.js'
+import { discard } from './send.js'
+
+export interface Answering {
+  readonly all: ReadonlySet<Promise<Response>>
+  waitFor(answer: Promise<Response>): Promise<Response>
+  /** The answer is not sent. At most an agent is being verified: the result is cached for the next request. */
+  drop(answer: Promise<Response>): void
+}
+
+export function makeAnswering(): Answering {
+  const all = new Set<Promise<Response>>()
+  const waitFor = (answer: Promise<Response>): Promise<Response> => {
+    all.add(answer)
+    return answer.finally(() => all.delete(answer))
+  }
+  return { all, waitFor, drop: (answer) => void waitFor(answer).then(discard, () => undefined) }
+}

@@ -1,0 +1,24 @@
+// In charge of how many connections one network may have open: those that say nothing, or no handshake, cost memory too.
+import type { Server, Socket } from 'node:net'
+import { clientNetwork } from '../../policies/fetch/address.js'
+
+/** More are closed at once, before TLS. The connections of a trusted proxy are those of many clients. */
+export function boundConnections(server: Server, each: number, isTrustedProxy: (address: string) => boolean): void {
+  const open = new Map<string, number>()
+  server.on('connection', (socket: Socket) => {
+    const address = socket.remoteAddress ?? ''
+    if (isTrustedProxy(address)) return
+    const network = clientNetwork(address) ?? ''
+    const before = open.get(network) ?? 0
+    if (before >= each) {
+      socket.destroy()
+      return
+    }
+    open.set(network, before + 1)
+    socket.once('close', () => {
+      const left = open.get(network)! - 1
+      if (left > 0) open.set(network, left)
+      else open.delete(network)
+    })
+  })
+}
