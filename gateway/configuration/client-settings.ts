@@ -1,6 +1,6 @@
-// In charge of the rows of settings about clients: who may sign up, and how much room they have before the gateway knows them.
+// In charge of the rows of settings about clients: who may sign up, which pages may act for them, and how much room they have before the gateway knows them.
 import { of, row } from './setting-row.js'
-import { bytes, count, milliseconds, oneOf } from './setting-values.js'
+import { bytes, count, milliseconds, oneOf, origin } from './setting-values.js'
 
 export const CLIENTS = [
   row(
@@ -26,4 +26,10 @@ export const CLIENTS = [
   row('body-memory', of('BYTES', bytes), 'Memory for request bodies; one network has a quarter.', {
     default: '134217728',
   }),
+  row(
+    'allow-origin',
+    of('ORIGIN', origin),
+    'Origin whose pages may read and write with the certificate or session of the browser.',
+    { repeatable: true },
+  ),
 ] as const

@@ -135,12 +135,6 @@ const FETCHING = [
     },
   ),
   row(
-    'allow-origin',
-    of('ORIGIN', values.origin),
-    'Origin whose pages may read and write with the certificate or session of the browser.',
-    repeatable,
-  ),
-  row(
     'allow-function',
     of('IRI', values.functionName),
     'Extension function that queries and updates may call; a * at its end stands for any rest.',

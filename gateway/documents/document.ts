@@ -10,18 +10,16 @@ import {
 import type { DescribedApplication } from '../configuration/dataspace.js'
 import type { Reading } from '../evaluation/reading.js'
 import { askFacts, factsOf, type DocumentFacts } from './facts.js'
-import { N_TRIPLES, type Format } from '../http/media-type.js'
+import type { Format } from '../http/media-type.js'
 import type { Trace } from '../log.js'
 import { isFailure, type Problem } from '../problem.js'
 import { graphOf, nTriplesOf, type Graph, type Quad } from '../rdf/graph.js'
 import { readCanonical, readStored } from '../rdf/read.js'
 import { linesBeginning } from '../rdf/sorted-lines.js'
 import type { Awaitable } from '../steps.js'
-import { ONE_PIECE } from '../http/ready-head.js'
 import { excerptOf, FACTS } from '../stores/excerpt.js'
 import type { GraphStore } from '../stores/store.js'
 import { isDocumentUri } from '../http/target.js'
-import { writeGraph } from '../rdf/write.js'
 
 export interface Document extends DocumentFacts {
   /** Canonical N-Triples. */
@@ -236,38 +234,3 @@ export const isDocumentOf = (
   graph.startsWith(base) && (kind === 'admin' || !graph.startsWith(adminBase)) && isDocumentUri(graph, base, endpoints)
 
 export const entityTagOf = ({ digest }: Document, { code }: Format): string => entityTag(digest, code)
-
-/** Writes a large graph of canonical N-Triples off the main thread. */
-export type WriteLarge = (nTriples: string, format: Format) => Promise<Uint8Array | Problem>
-
-/** In characters of N-Triples: longer ones are written off the main thread, which may take some 50 ms for a request. */
-export const QUICKLY_WRITTEN = 128 * 1024
-
-/** The bytes of the document in a format, made at most once. */
-export function representationOf(
-  { cache }: HasDocuments,
-  document: Document,
-  format: Format,
-  writeLarge: WriteLarge,
-): Awaitable<Representation | Problem> {
-  const ready = document.representations.get(format.code)
-  if (ready) return ready
-  const keep = (written: string | Uint8Array | Problem): Representation | Problem => {
-    document.representations.delete(format.code)
-    if (isFailure(written)) return written
-    const bytes =
-      typeof written === 'string'
-        ? Buffer.from(written)
-        : Buffer.from(written.buffer, written.byteOffset, written.byteLength)
-    const representation = { bytes, ...(bytes.length <= ONE_PIECE && { text: bytes.toString('latin1') }) }
-    document.representations.set(format.code, representation)
-    cache.documents.grown(document.iri, document.original ?? document, 2 * bytes.length)
-    return representation
-  }
-  const { nTriples } = document
-  if (format.code === N_TRIPLES.code) return keep(nTriples)
-  if (nTriples.length <= QUICKLY_WRITTEN) return keep(writeGraph(document.graph(), format))
-  const writing = writeLarge(nTriples, format).then(keep)
-  document.representations.set(format.code, writing)
-  return writing
-}

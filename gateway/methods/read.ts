@@ -5,10 +5,10 @@ import {
   entityTagOf,
   isLarge,
   isWhole,
-  representationOf,
   type Document,
   type Representation,
 } from '../documents/document.js'
+import { representationOf } from '../documents/representation.js'
 import type { Field, ReadyHead, Response } from '../http/exchange.js'
 import { agentFields } from '../request/agent-fields.js'
 import { evaluateConditions, notAcceptable, rdfFormat } from '../request/conditions.js'

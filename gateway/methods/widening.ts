@@ -35,7 +35,8 @@ export function widening(
     agent,
     gateway,
   } = context
-  if (types.every((type) => document.types.includes(type))) return undefined
+  const known = new Set(document.types)
+  if (types.every((type) => known.has(type))) return undefined
   if (!gateway.settings.enforce && kind !== 'admin') return undefined
   const judged = judgeState(context, agent.webId, { iri, types, owners: document.owners })
   if (isFailure(judged)) return judged

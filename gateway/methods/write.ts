@@ -109,14 +109,13 @@ async function writeLocked(context: Context, iri: string, asked: WriteRequest): 
 }
 
 /** Types of a document give rights on it (acl:accessToClass): an agent with Append only must not add one. */
-const addsType = (content: readonly Quad[], { iri, types }: Document): boolean =>
-  content.some(
+function addsType(content: readonly Quad[], { iri, types }: Document): boolean {
+  const known = new Set(types)
+  return content.some(
     ({ subject, predicate, object }) =>
-      subject.value === iri &&
-      predicate.value === RDF('type') &&
-      !types.includes(object.value) &&
-      !isKind(object.value),
+      subject.value === iri && predicate.value === RDF('type') && !known.has(object.value) && !isKind(object.value),
   )
+}
 
 async function store(
   context: Context,

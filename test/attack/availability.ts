@@ -226,7 +226,7 @@ export const AVAILABILITY: readonly Attack[] = [
   },
   {
     name: 'many-groups', section: 'availability', wanted: 'a worker above a size', quick: true,
-    run: async (place) => refusedWith([await query(place, `ASK { ${fill('{ ?s <urn:x> ?o } ', 16_000)} }`)], '2xx', 400, 503),
+    run: async (place) => refusedWith([await query(place, `ASK { ${fill('{ ?s <urn:x> ?o } UNION ', 16_000)}{} }`)], '2xx', 400, 503),
   },
   {
     name: 'query-base-of-dots', section: 'availability', wanted: 'bounded, normalised once', quick: true,

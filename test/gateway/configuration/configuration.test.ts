@@ -587,7 +587,7 @@ void t.test('the files in docs/operating.md, unchanged', async (t) => {
       admin: {
         base: 'https://localhost:8443/admin/',
         service: { query: 'http://localhost:3030/admin/query', graphStore: 'http://localhost:3030/admin/data' },
-        versioning: { location: 'file:///var/tmp/triplegate-rules.git', branch: 'main', pathPrefix: 'graphs' },
+        versioning: { location: 'file:///srv/triplegate/rules.git', branch: 'main', pathPrefix: 'graphs' },
       },
     },
   ])

@@ -1,0 +1,42 @@
+// In charge of the bytes of a document in a format: made at most once, and large ones off the main thread (design 7).
+import { N_TRIPLES, type Format } from '../http/media-type.js'
+import { ONE_PIECE } from '../http/ready-head.js'
+import { isFailure, type Problem } from '../problem.js'
+import { writeGraph } from '../rdf/write.js'
+import type { Awaitable } from '../steps.js'
+import type { Document, HasDocuments, Representation } from './document.js'
+
+/** Writes a large graph of canonical N-Triples off the main thread. */
+type WriteLarge = (nTriples: string, format: Format) => Promise<Uint8Array | Problem>
+
+/** In characters of N-Triples: longer ones are written off the main thread, which may take some 50 ms for a request. */
+const QUICKLY_WRITTEN = 128 * 1024
+
+/** The bytes of the document in a format, made at most once. */
+export function representationOf(
+  { cache }: HasDocuments,
+  document: Document,
+  format: Format,
+  writeLarge: WriteLarge,
+): Awaitable<Representation | Problem> {
+  const ready = document.representations.get(format.code)
+  if (ready) return ready
+  const keep = (written: string | Uint8Array | Problem): Representation | Problem => {
+    document.representations.delete(format.code)
+    if (isFailure(written)) return written
+    const bytes =
+      typeof written === 'string'
+        ? Buffer.from(written)
+        : Buffer.from(written.buffer, written.byteOffset, written.byteLength)
+    const representation = { bytes, ...(bytes.length <= ONE_PIECE && { text: bytes.toString('latin1') }) }
+    document.representations.set(format.code, representation)
+    cache.documents.grown(document.iri, document.original ?? document, 2 * bytes.length)
+    return representation
+  }
+  const { nTriples } = document
+  if (format.code === N_TRIPLES.code) return keep(nTriples)
+  if (nTriples.length <= QUICKLY_WRITTEN) return keep(writeGraph(document.graph(), format))
+  const writing = writeLarge(nTriples, format).then(keep)
+  document.representations.set(format.code, writing)
+  return writing
+}
