@@ -1,6 +1,6 @@
-// In charge of the rows of settings about clients: who may sign up, which pages may act for them, and how much room they have before the gateway knows them.
+// In charge of the rows of settings about mail and clients: who may sign up, which pages may act for them, and how much room they have before the gateway knows them.
 import { of, row } from './setting-row.js'
-import { bytes, count, milliseconds, oneOf, origin } from './setting-values.js'
+import { bytes, count, milliseconds, mailAddress, mailServer, oneOf, origin } from './setting-values.js'
 
 export const CLIENTS = [
   row(
@@ -32,4 +32,12 @@ export const CLIENTS = [
     'Origin whose pages may read and write with the certificate or session of the browser.',
     { repeatable: true },
   ),
+] as const
+
+export const MAIL = [
+  row('smtp-url', of('URL', mailServer), 'Mail server, such as smtps://user:password@mail.example.org.', {
+    secret: true,
+  }),
+  row('smtp-from', of('ADDRESS', mailAddress), 'Sender address of the e-mails.'),
+  row('smtp-to', of('ADDRESS', mailAddress), 'Recipient of access requests.'),
 ] as const

@@ -10,7 +10,7 @@ import {
   yesOrNo,
   type InvalidValue,
 } from './setting-values.js'
-import { CLIENTS } from './client-settings.js'
+import { CLIENTS, MAIL } from './client-settings.js'
 import { of, row, type Detail, type SettingRow } from './setting-row.js'
 
 const LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
@@ -86,7 +86,12 @@ const LISTENERS = [
   row('host', of('ADDRESS', anyText), 'Address to listen at; :: is every address.', {
     otherwise: 'localhost if every base is on localhost, else ::',
   }),
-  row('trusted-proxy', of('CIDR', addresses), 'Proxies whose Client-Cert field the gateway believes.', repeatable),
+  row(
+    'trusted-proxy',
+    of('CIDR', addresses),
+    'Proxies whose Client-Cert and X-Forwarded-For the gateway believes.',
+    repeatable,
+  ),
   row('management', of('PORT', port), 'Port for health, metrics and purge, on loopback only, or off.', {
     default: '9464',
   }),
@@ -105,12 +110,6 @@ const IDENTITY = [
   }),
   row('oidc-audience', of('AUDIENCE', anyText), 'Audience to accept in tokens, besides the client id.', repeatable),
   row('session-lifetime', of('MS', milliseconds), 'Lifetime of a log-in, in milliseconds.', { default: '43200000' }),
-] as const
-
-const MAIL = [
-  row('smtp-url', of('URL', values.mailServer), 'Mail server, such as smtps://user:password@mail.example.org.', secret),
-  row('smtp-from', of('ADDRESS', values.mailAddress), 'Sender address of the e-mails.'),
-  row('smtp-to', of('ADDRESS', values.mailAddress), 'Recipient of access requests.'),
 ] as const
 
 const FETCHING = [
@@ -161,16 +160,21 @@ const LIMITS = [
   row('store-timeout', of('MS', milliseconds), 'Time limit of an answer from a store, in milliseconds.', {
     default: '30000',
   }),
-  row('patch-timeout', of('MS', milliseconds), 'Time limit of computing a PATCH, in milliseconds.', {
+  row('patch-timeout', of('MS', milliseconds), 'Time limit of computing a PATCH or checking SHACL, in milliseconds.', {
     default: '5000',
   }),
 ] as const
 
 const CACHE = [
   row('cache', of('BYTES', values.orOff(values.bytes)), 'Cache size, or off.', { default: '268435456' }),
-  row('cache-max-age', of('MS', values.orOff(milliseconds)), 'Maximum age of a cached answer, or off for no limit.', {
-    default: '300000',
-  }),
+  row(
+    'cache-max-age',
+    of('MS', values.orOff(milliseconds)),
+    'Maximum age of a cached answer and of the rules, or off for no limit.',
+    {
+      default: '300000',
+    },
+  ),
   row('stale-if-error', of('MS', values.orOff(milliseconds)), 'Extra age of a cached answer while the store is down.', {
     default: 'off',
   }),

@@ -41,11 +41,12 @@ export async function signUp(asked: Asked<EndpointTarget>): Promise<Response | P
 /** The time until the answer must not tell whether documents were written. */
 const ANSWER_EVERY_MS = 1_000
 
+const BY_MAIL = 'Sign-up is by invitation: the certificate is sent to the invited mailbox. Leave out ?download.'
+const NO_MAIL = 'Sign-up is by invitation and e-mail, and this gateway sends none. Ask the owner for access.'
+
 function closedTo({ gateway: { signUps, mail } }: Context, download: boolean): Problem | undefined {
   if (signUps.who === 'off') return problem('access.denied', 'Nobody can sign up here. Ask the owner for access.')
-  if (download && signUps.who === 'invited') {
-    return problem('access.denied', 'Sign-up is by invitation: the certificate is sent to the invited mailbox. Leave out ?download.') // prettier-ignore
-  }
+  if (signUps.who === 'invited' && (download || !mail)) return problem('access.denied', mail ? BY_MAIL : NO_MAIL)
   if (download || mail) return undefined
   return problem('request.malformed', 'This gateway sends no e-mail. Add ?download to get the certificate in the response.') // prettier-ignore
 }

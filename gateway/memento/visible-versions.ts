@@ -1,5 +1,5 @@
 // In charge of which versions of a document an agent may see. A deletion ends a life of the document: its versions stay under
-// the rights that the document had last in that life, whoever makes the URL anew (design 3).
+// the rights that the document had last in that life, also where another agent creates the document again (design 3).
 import { createHash } from 'node:crypto'
 import type { Version } from '../../versioning/change.js'
 import type { Setback } from '../../versioning/failure.js'

@@ -87,13 +87,18 @@ export function lookUpDocument(
   now: 'now' | undefined = undefined,
 ): Awaitable<Facts | Problem> {
   const { application, request, trace } = context
-  return after((now ? readDocumentNow : readDocument)(application, iri, trace), (found) => {
-    if (isFailure(found) || found.value || request.method !== 'PUT' || isRoot(iri, application.base)) {
-      return foundAt(iri, found)
-    }
-    const above = (now ? readFactsNow : readFacts)(application, parentOf(iri), trace)
-    return after(above, (parent) => foundAt(iri, found, parent))
-  })
+  const found = (now ? readDocumentNow : readDocument)(application, iri, trace)
+  if (request.method !== 'PUT' || isRoot(iri, application.base))
+    return after(found, (document) => foundAt(iri, document))
+  const readParent = (): Awaitable<Stored<DocumentFacts> | Problem> =>
+    (now ? readFactsNow : readFacts)(application, parentOf(iri), trace)
+  // Both at the same time where the document is probably new.
+  const asked = now && !application.cache.documents.cached(iri)?.value ? readParent() : undefined
+  return after(found, (document) =>
+    isFailure(document) || document.value
+      ? foundAt(iri, document)
+      : after(asked ?? readParent(), (parent) => foundAt(iri, document, parent)),
+  )
 }
 
 /** The decision on the request, with all granted modes and the reason. Without rules there is no decision, but a 503. */

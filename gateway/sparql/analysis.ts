@@ -42,7 +42,7 @@ export interface UpdateAnalysis {
 }
 
 /**
- * Analyses a query; `query.syntax` where it is not SPARQL 1.1 Query. Slow on long texts: `EvaluationPool.analyseSparql`
+ * Analyses a query; `query.syntax` where it is not SPARQL 1.1 Query. Slow on long texts: `Reading.analyseSparql`
  * does the same in a thread, with a time limit.
  * @param base relative IRIs are resolved against it
  * @param dataset takes the place of FROM (SPARQL 1.1 Protocol §2.1.4)

@@ -5,7 +5,7 @@ import t from 'tap'
 import { freePort } from '../../support/ports.js'
 import { openEmbeddedStore } from '../../../gateway/stores/embedded-store.js'
 import { makeWorld, ttl, turtle } from '../../support/world.js'
-import { rowsOf } from '../../support/stores.js'
+import { cachedRowsOf, rowsOf } from '../../support/stores.js'
 
 interface Sent {
   readonly status: string
@@ -30,7 +30,7 @@ async function exchange(port: number, bytes: string, answers: number): Promise<s
 const isWhole = (text: string): boolean => {
   const last = text.slice(text.lastIndexOf('HTTP/1.1 '))
   const [head, body = ''] = last.split('\r\n\r\n', 2)
-  const length = / 304 |HEAD/.test(head!) ? 0 : Number(/content-length: (\d+)/i.exec(head!)?.[1] ?? 0)
+  const length = /^HTTP\/1\.1 304 /.test(head!) ? 0 : Number(/content-length: (\d+)/i.exec(head!)?.[1] ?? 0)
   return last.includes('\r\n\r\n') && body.length >= length
 }
 
@@ -107,7 +107,8 @@ void t.test('the cached read over plain sockets', async (t) => {
     t.equal(Buffer.from(body, 'latin1').toString('utf8').includes('"ünïcode '), true)
   })
 
-  await row('a GET whose body is not read is answered, and the connection closed', async () => {
+  // An answer that has to wait for the rules comes when the body has arrived: then it is whole, and the connection stays.
+  await cachedRowsOf(t, 'none')('a GET whose body is not read is answered, and the connection closed', async () => {
     const answers = await exchange(http, `${ask(small, 'Content-Length: 4\r\n')}body${ask(small)}`, 2)
     t.equal(answers.split('HTTP/1.1 ').length - 1, 1, 'the bytes after it get no answer')
     t.match(answers, /^HTTP\/1\.1 200 OK\r\n/)

@@ -62,7 +62,7 @@ void t.test('observe mode', async (t) => {
     t.equal((await anonymous('PUT', '/doc/child/', ttl(turtle('"Child of an item"')))).status, 403)
     const crossSite = { 'Content-Type': 'text/turtle', 'Sec-Fetch-Site': 'cross-site' }
     t.equal((await anonymous('POST', '/doc/', { fields: crossSite, body: turtle('"x"') })).status, 403)
-    t.equal((await anonymous('GET', '/doc/', { fields: { Authorization: 'Bearer nonsense' } })).status, 400)
+    t.equal((await anonymous('GET', '/doc/', { fields: { Authorization: 'Bearer nonsense' } })).status, 401)
   })
   await row('the admin application stays closed', async (t) => {
     for (const path of ['/admin/', '/admin/acl/groups/owners/', '/admin/sparql?query=ASK%7B%7D']) {
