@@ -1,15 +1,7 @@
 // In charge of the one table of settings, by groups: the parser, `--help` and docs/settings.md are made from it.
 import * as values from './setting-values.js'
-import {
-  addresses,
-  baseUrl,
-  milliseconds,
-  port,
-  storeUrl,
-  anyText,
-  yesOrNo,
-  type InvalidValue,
-} from './setting-values.js'
+import { addresses, anyText, baseUrl, milliseconds, port, storeUrl, yesOrNo } from './setting-values.js'
+import type { InvalidValue } from './setting-values.js'
 import { CLIENTS, MAIL } from './client-settings.js'
 import { of, row, type Detail, type SettingRow } from './setting-row.js'
 

@@ -24,7 +24,14 @@ export async function keepingRoots(
     if (isFailure(guard)) return guard
     if (guard !== undefined) guards.push(guard)
   }
-  return guards.length === 0 ? text : [text.replace(/[;\s]+$/, ''), ...guards].join(' ;\n')
+  return guards.length === 0 ? text : [withoutEnd(text), ...guards].join(' ;\n')
+}
+
+/** The update without the semicolons and blanks at its end. */
+function withoutEnd(text: string): string {
+  let end = text.length
+  while (end > 0 && /[;\s]/.test(text[end - 1]!)) end--
+  return text.slice(0, end)
 }
 
 /** Puts back the managed triples of a root that has lost all of its triples; undefined where there is no root to keep. */

@@ -7,6 +7,7 @@ import { isFailure, problem, type Problem } from '../problem.js'
 import type { Mode } from '../../policies/authorizations/authorization.js'
 import type { EndpointTarget } from '../request/route.js'
 import type { DatasetDescription } from '../sparql/analysis.js'
+import { hasDotSegment } from '../sparql/tokens.js'
 
 export interface SparqlRequest {
   readonly kind: 'query' | 'update'
@@ -97,8 +98,8 @@ function operationOf(parameters: URLSearchParams, kind: SparqlRequest['kind']): 
   const dataset = { default: graphs!, named: named! }
   const all = [...dataset.default, ...dataset.named]
   if (all.length === 0) return { kind, text, dataset: undefined }
-  const wrong = all.find((graph) => !ABSOLUTE_IRI.test(graph))
-  if (wrong !== undefined) return malformed('Name each graph by an absolute IRI.')
+  const wrong = all.find((graph) => !ABSOLUTE_IRI.test(graph) || hasDotSegment(graph))
+  if (wrong !== undefined) return malformed('Name each graph by an absolute IRI without dot segments.')
   return { kind, text, dataset }
 }
 

@@ -66,11 +66,17 @@ export function openThreads<Job, Reply>(
     }
   }
 
+  /** A thread that cannot be started, for want of memory perhaps, is tried again with the next job. */
+  function attempt(): Promise<void> {
+    const attempted: Promise<void> = serve().catch(() => void serving.splice(serving.indexOf(attempted), 1))
+    return attempted
+  }
+
   return {
     async do(asker, job) {
       const answered = jobs.add(asker, job)
       open++
-      if (!closed && open > serving.length && serving.length < workers) serving.push(serve())
+      if (!closed && open > serving.length && serving.length < workers) serving.push(attempt())
       try {
         return await answered
       } finally {

@@ -13,6 +13,7 @@ import { fieldsOf, fieldLines } from './fields.js'
 import { certificateOf } from './peer-certificate.js'
 import { networkOf } from './client-network.js'
 import { boundConnections } from './connections.js'
+import { onceLeft } from './leaving.js'
 import { KEEP_ALIVE_MS, send, withoutBody } from './send.js'
 import { makeShares, shared, type Room, type Shares } from './shares.js'
 
@@ -71,7 +72,7 @@ export async function listen(settings: ListenerSettings, answer: Answer): Promis
       if (begun) answering.drop(begun)
       return send(raw, response, refusal(request, TOO_MANY_REQUESTS, settings))
     }
-    const left = response.destroyed || new Promise((done) => response.once('close', done))
+    const left = new Promise<void>((done) => onceLeft(raw, response, done))
     const made = answering.waitFor(begun ?? Promise.resolve(answer(request)))
     // A write continues when its client has left: its place is free after both.
     void Promise.allSettled([made, left]).then(leave)
@@ -200,8 +201,7 @@ function requestOf(
     signal() {
       if (!left) {
         const controller = (left = new AbortController())
-        if (response.destroyed) controller.abort()
-        response.once('close', () => response.writableFinished || controller.abort())
+        onceLeft(raw, response, () => response.writableFinished || controller.abort())
       }
       return left.signal
     },

@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { awaitsContinue } from './body.js'
 import type { Response } from './exchange.js'
 import { fieldsOf, type Fields } from './fields.js'
+import { hasLeft, onceLeft } from './leaving.js'
 import { isPlain, sendReady } from './ready-head.js'
 
 /** The time that an idle connection stays open, in ms. Clients learn it. */
@@ -31,7 +32,7 @@ function write(
   { status, fields, ready, body, trailer }: Response,
   own?: Fields,
 ): void {
-  if (response.destroyed) return discard({ body })
+  if (hasLeft(raw, response)) return discard({ body })
   const unread = !raw.complete && hasBody(raw, own)
   if (ready && (ready.text !== undefined || !body) && fields.length === 0 && !unread && isPlain(response)) {
     sendReady(response, status, ready, KEEP_ALIVE_MS)
@@ -43,7 +44,7 @@ function write(
   if (trailer && raw.httpVersion !== '1.0') headers.push('Trailer', trailer.name)
   response.writeHead(status, headers)
   if (body && !Buffer.isBuffer(body)) {
-    void sendPieces(response, body, trailer)
+    void sendPieces(raw, response, body, trailer)
     return
   }
   if (!unread) {
@@ -63,14 +64,15 @@ function write(
 
 /** Streams with back-pressure. RFC 9112 §8: a broken answer must not look complete, so the connection is cut. */
 async function sendPieces(
+  raw: IncomingMessage,
   response: ServerResponse,
   pieces: AsyncIterable<Uint8Array>,
   trailer: Response['trailer'],
 ): Promise<void> {
   try {
     for await (const piece of pieces) {
-      if (response.destroyed) return
-      if (!response.write(piece)) await drained(response)
+      if (hasLeft(raw, response)) return
+      if (!response.write(piece)) await drained(raw, response)
     }
     const value = trailer?.value()
     if (value !== undefined) response.addTrailers([[trailer!.name, value]])
@@ -81,14 +83,10 @@ async function sendPieces(
 }
 
 /** Resolves when the client takes more, or has left. */
-const drained = (response: ServerResponse): Promise<void> =>
+const drained = (raw: IncomingMessage, response: ServerResponse): Promise<void> =>
   new Promise((resolve) => {
-    const done = (): void => {
-      response.off('drain', done).off('close', done)
-      resolve()
-    }
-    if (response.destroyed) resolve()
-    else response.once('drain', done).once('close', done)
+    response.once('drain', resolve)
+    onceLeft(raw, response, resolve)
   })
 
 /** An answer that is not sent: its source stops. */

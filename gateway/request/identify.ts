@@ -3,7 +3,13 @@
 import type { Agent } from './context.js'
 import type { GuardedFetch } from '../../policies/fetch/guarded-fetch.js'
 import { failure } from '../../policies/failure.js'
-import type { CredentialFailure, ProfileFailure, ReadProfile, Verification } from '../../policies/identity/webid.js'
+import type {
+  CredentialFailure,
+  ProfileFailure,
+  ProfileRequest,
+  ReadProfile,
+  Verification,
+} from '../../policies/identity/webid.js'
 import type { Request } from '../http/exchange.js'
 import type { Reading } from '../evaluation/reading.js'
 import type { Gateway, Member } from '../gateway.js'
@@ -185,14 +191,14 @@ export function makeReadProfile(
     if (target.failure !== 'target.unknown-origin') return unavailable(target.detail)
     const leave = takePlace(asking.network())
     if (!leave) return failure('busy', 'Too many WebID profiles are being read.')
-    return readRemote(url, document, fetcher, reading).finally(leave)
+    return readRemote(document, asking, fetcher, reading).finally(leave)
   }
 }
 
-/** The profiles of one server share one place in the threads. Their remote contexts are not fetched. */
+/** Works for the network that asks, since the agent is not known yet. Remote contexts are not fetched. */
 async function readRemote(
-  { host }: URL,
   document: string,
+  asking: ProfileRequest,
   fetcher: GuardedFetch,
   reading: Reading,
 ): Promise<Awaited<ReturnType<ReadProfile>>> {
@@ -200,6 +206,6 @@ async function readRemote(
   if (isFailure(answer)) return unavailable(answer.detail)
   if (answer.status !== 200) return unavailable(`It was answered with status ${answer.status}.`)
   const content = { body: answer.body, contentType: answer.fields['content-type'], base: document }
-  const triples = await reading.readRdf(`profiles of ${host}`, content, undefined)
+  const triples = await reading.readRdf(asking.network(), content, undefined)
   return isFailure(triples) ? unavailable(triples.detail) : triples
 }

@@ -158,7 +158,10 @@ function renewAfter(rules: Rules, ms: number): void {
 /** Requests are decided on the old rules meanwhile. */
 function renew(rules: Rules): void {
   rules.renewAt = Infinity
-  reload(rules, true).catch((error: unknown) => rules.log.error({ err: error }, 'the authorizations could not be read'))
+  reload(rules, true).catch((error: unknown) => {
+    rules.log.error({ err: error }, 'the authorizations could not be read')
+    renewAfter(rules, RETRY_MS)
+  })
 }
 
 /** Callers share the call that is under way. */

@@ -116,6 +116,12 @@ const DECLARATION = ''
 type Groups = Readonly<Record<string, string | undefined>>
 type Spelling = string | Failure<'syntax'>
 
+const DOT_SEGMENT = 'an IRI has a dot segment (/./ or /../), which stores read in different ways'
+
+/** Jena removes dot segments from absolute IRIs too (RFC 3986 §5.2.4): it would take another graph than the one that was analysed. */
+export const hasDotSegment = (iri: string): boolean =>
+  iri.includes('/.') && /\/\.{1,2}(?:\/|$)/.test(iri.split(/[?#]/, 1)[0]!)
+
 interface Prologue {
   /** DECLARATION for a token of a declaration that is well-formed so far, undefined for any other token. */
   declares(groups: Groups): Spelling | undefined
@@ -136,7 +142,7 @@ function makePrologue(document: string): Prologue {
   /** The tokens of a declaration that is not complete: its keyword, and the prefix. */
   let begun: readonly string[] = []
   const absolute = (reference: string): Spelling => {
-    if (ABSOLUTE.test(reference)) return reference
+    if (ABSOLUTE.test(reference)) return hasDotSegment(reference) ? malformed(DOT_SEGMENT) : reference
     try {
       return resolve(reference, base)
     } catch {
@@ -183,7 +189,8 @@ function spelling(groups: Groups, prologue: Prologue): Spelling {
   if (prefix !== undefined) {
     const namespace = prologue.namespace(prefix)
     if (namespace === undefined) return malformed(`the prefix ${prefix.slice(0, 40)}: is not declared`)
-    return bracketed(namespace + local.replace(/\\(.)/g, '$1'))
+    const named = namespace + local.replace(/\\(.)/g, '$1')
+    return hasDotSegment(named) ? malformed(DOT_SEGMENT) : bracketed(named)
   }
   // SPARQL 1.1 §19.8, note 1: keywords are case-insensitive, but for "a". Stores want true and false in lower case.
   if (word !== undefined)

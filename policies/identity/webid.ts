@@ -154,7 +154,8 @@ async function checkKey(
   if (isFailure(profile)) {
     return failure(profile.failure, `WebID profile could not be loaded: <${webId}>. ${profile.detail}`)
   }
-  const keys = profile.filter((t) => t.subject.value === webId && t.predicate.value === CERT + 'key')
+  const named = profile.filter((t) => t.subject.value === webId && t.predicate.value === CERT + 'key')
+  const keys = [...new Map(named.map((t) => [t.object.value, t])).values()]
   const own = keysIn(profile)
   let asked = 0
   for (const { object } of keys.slice(0, 20)) {
@@ -170,6 +171,9 @@ async function checkKey(
   return failure('key-not-in-profile', `The client certificate's key is not in the WebID profile <${webId}>.`)
 }
 
+/** The most moduli, and exponents, of one key. */
+const SPELLINGS = 4
+
 interface DescribedKey {
   readonly moduli: string[]
   readonly exponents: string[]
@@ -182,7 +186,8 @@ function keysIn(triples: readonly Quad[]): ReadonlyMap<string, DescribedKey> {
     const isModulus = predicate.value === CERT + 'modulus'
     if (object.termType !== 'Literal' || !(isModulus || predicate.value === CERT + 'exponent')) continue
     const described = keys.get(subject.value) ?? { moduli: [], exponents: [] }
-    described[isModulus ? 'moduli' : 'exponents'].push(object.value.trim())
+    const values = described[isModulus ? 'moduli' : 'exponents']
+    if (values.length < SPELLINGS) values.push(object.value.trim())
     keys.set(subject.value, described)
   }
   return keys

@@ -14,11 +14,12 @@ const LONGEST = 256 * 1024
 
 /** The operations that remember the contents which these changes delete. */
 export const excerptsOfDeleted = (changes: readonly NewChange[], excerptOf: ExcerptOf): DatabaseOperation[] =>
-  changes.flatMap(({ document, before, content, unread }) =>
-    content === undefined && before !== undefined && !unread
-      ? [remembering(document, blobId(before), excerptOf(document, before))]
-      : [],
-  )
+  changes.flatMap(({ document, before, content, unread }) => {
+    if (content !== undefined) return []
+    // The excerpt of an earlier deletion is not that of this one.
+    if (before === undefined || unread) return [del(EXCERPT + document)]
+    return [remembering(document, blobId(before), excerptOf(document, before))]
+  })
 
 export function remembering(document: string, blob: string, excerpt: string): DatabaseOperation {
   return excerpt.length > LONGEST ? del(EXCERPT + document) : put(EXCERPT + document, `${blob}\n${excerpt}`)

@@ -95,6 +95,21 @@ void t.test('a network that has used up its quarter of the places is answered 50
   t.equal(status(again), '200', 'its places are free when the clients have left')
 })
 
+void t.test('pipelined requests leave their places when their connection is reset', async (t) => {
+  const { port, reading, release } = await opened(t, { concurrency: 8 }, true)
+  const begun = `POST / HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: ${ONE}\r\nContent-Length: 0\r\n\r\n`
+  const { socket } = await send(port, ONE, 0, begun.repeat(7))
+  await until(() => reading() === 2)
+  socket.resetAndDestroy()
+  await sleep(50)
+  release()
+  await until(() => reading() === 0)
+  await sleep(20)
+  const again = [await send(port, ONE, 0, ''), await send(port, ONE, 0, '')]
+  await until(() => again.every(({ text }) => text() !== ''))
+  t.same(again.map(status), ['200', '200'])
+})
+
 void t.test('IPv6 clients of one /64 share their places', async (t) => {
   const { port, reading } = await opened(t, { concurrency: 4 })
   await send(port, '2001:db8::1', 10, '')

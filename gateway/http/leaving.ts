@@ -1,0 +1,34 @@
+// In charge of noticing that a client has left. Node.js tells a response that waits behind another on its connection (RFC 9112
+// §9.3.2) nothing when the connection ends: so the socket is asked too.
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+
+/** One listener for each socket, however many responses wait on it. */
+const WAITING = new WeakMap<Socket, Set<() => void>>()
+
+function waitingOn(socket: Socket): Set<() => void> {
+  const known = WAITING.get(socket)
+  if (known) return known
+  const waiting = new Set<() => void>()
+  WAITING.set(socket, waiting)
+  socket.once('close', () => {
+    for (const left of [...waiting]) left()
+  })
+  return waiting
+}
+
+export const hasLeft = ({ socket }: IncomingMessage, response: ServerResponse): boolean =>
+  response.destroyed || socket.destroyed
+
+/** Calls `done` once: when the response is over, or its connection; at once where that is so already. */
+export function onceLeft(raw: IncomingMessage, response: ServerResponse, done: () => void): void {
+  if (hasLeft(raw, response)) return done()
+  const waiting = waitingOn(raw.socket)
+  const left = (): void => {
+    waiting.delete(left)
+    response.off('close', left)
+    done()
+  }
+  waiting.add(left)
+  response.once('close', left)
+}
