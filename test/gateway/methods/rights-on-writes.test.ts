@@ -60,6 +60,7 @@ void forEachStore(t, 'rights on writes', async (t, makeStores, kind) => {
   const stores = await makeStores()
   const setting = settingOf(t, await makeWorld(t, stores), stores, kind)
   await decidedNow(setting)
+  await manyTypes(setting)
   await widening(setting)
   await withoutRead(setting)
   await cascades(setting)
@@ -118,6 +119,28 @@ async function decidedNow({ world, stores, row, make, grant }: Setting): Promise
     t.equal(await stores.endUser.replace(iri, type + foreign(iri)), undefined)
     t.equal((await stranger('PUT', `${container}own/y/`, rdf())).status, 403)
   })
+}
+
+/** Attack: a document with more types than a decision reads could be neither read nor deleted any more. */
+async function manyTypes({ world, row, make }: Setting): Promise<void> {
+  const owner = world.as('owner')
+  const types = (count: number): string =>
+    Array.from({ length: count }, (_, i) => `a <http://example.org/${'x'.repeat(60)}${i}>`).join(' ; ')
+  for (const [method, send, status] of [
+    ['PUT', rdf(`<> ${types(1_000)} .`), 200],
+    ['PUT', rdf(`<> ${types(3_000)} .`), 413],
+    ['POST', rdf(`<> ${types(3_000)} .`), 413],
+    ['PATCH', patch(`INSERT { <> ${types(3_000)} } WHERE {}`), 413],
+    ['PUT', rdf(`<#a> ${types(3_000)} .`), 200],
+  ] as const) {
+    await row(`${method} with many types: ${status}`, async (t) => {
+      const path = await make()
+      const answer = await owner(method, path, send)
+      t.equal(answer.status, status)
+      if (status === 413) t.match(answer.text, /types, owners and dates/)
+      t.equal((await owner('DELETE', path)).status, 204)
+    })
+  }
 }
 
 /** Attack: who may write a document but not read it gives it a type that is open to it. */
