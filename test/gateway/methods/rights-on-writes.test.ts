@@ -284,6 +284,30 @@ async function cascades(setting: Setting): Promise<void> {
     t.equal((await world.as('stranger')('DELETE', `${paths[0]}?cascade`)).status, 204)
     t.equal(await left(paths), 0)
   })
+  await row('DELETE with ?cascade: a refusal leaves the place', async (t) => {
+    const paths = await tree()
+    await grant('acl:Write', `acl:accessTo <${world.origin}${paths[0]}>`)
+    for (let i = 0; i < 3; i++) t.equal((await world.as('stranger')('DELETE', `${paths[0]}?cascade`)).status, 403)
+  })
+  await row('DELETE with ?cascade: without a right to one document below, it waits for no other write', async (t) => {
+    const paths = await tree()
+    await grant('acl:Write', `acl:accessTo <${world.origin}${paths[0]}>`)
+    const { endUser } = stores
+    const { replace } = endUser
+    const [entered, goOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const slowly: GraphStore['replace'] = async (...change) => {
+      entered.resolve()
+      await goOn.promise
+      return replace.apply(endUser, change)
+    }
+    Object.assign(endUser, { replace: slowly })
+    const written = make()
+    await entered.promise
+    t.equal((await world.as('stranger')('DELETE', `${paths[0]}?cascade`)).status, 403)
+    goOn.resolve()
+    Object.assign(endUser, { replace })
+    await written
+  })
   await row(
     'DELETE with ?cascade: a document of the owner or the secretary below: 405, and nothing is deleted',
     async (t) => {
@@ -311,7 +335,9 @@ async function cascades(setting: Setting): Promise<void> {
     t.match(refused.text, /too many documents/)
     t.equal((await owner('GET', `${path}x999/`)).status, 200)
     t.equal(await stores.endUser.update(`DROP GRAPH <${world.origin}${path}x999/>`), undefined)
-    t.equal((await owner('DELETE', `${path}?cascade`)).status, 204)
+    const answers = await Promise.all(['', ''].map(() => owner('DELETE', `${path}?cascade`)))
+    t.same(answers.map(({ status }) => status).sort(), [204, 503], 'one at a time for one agent')
+    t.match(answers.find(({ status }) => status === 503)!.fields['retry-after'], /^[0-9]+$/)
     t.equal(await left([path, `${path}x0/`, `${path}x998/`]), 0)
   })
   for (const [how, send] of [
