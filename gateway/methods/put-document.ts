@@ -57,7 +57,11 @@ export async function putDocument(
     const kept = current && managedTriples(current)
     const state = nextState({ document: iri, base, current: kept, content, agent, now: time, uuid: gateway.uuid })
     const next = documentOf(iri, base, state, cache.tagKey)
-    return tooLarge(next) ?? (await checkConstraints(writing, current, next, true)) ?? replaceDocument(writing, iri, next, current)
+    return (
+      tooLarge(next) ??
+      (await checkConstraints(writing, current, next, true)) ??
+      replaceDocument(writing, iri, next, current)
+    )
   })
 }
 

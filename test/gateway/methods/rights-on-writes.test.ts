@@ -56,8 +56,20 @@ function settingOf(t: Test, world: World, stores: Stores, kind: 'embedded' | 'fu
   }
 }
 
+/** What writes of whole documents wait for. */
+const delay: { replace?: () => Promise<void> } = {}
+
+const delayed = (store: GraphStore): GraphStore => ({
+  ...store,
+  async replace(...change) {
+    await delay.replace?.()
+    return store.replace(...change)
+  },
+})
+
 void forEachStore(t, 'rights on writes', async (t, makeStores, kind) => {
-  const stores = await makeStores()
+  const opened = await makeStores()
+  const stores = { ...opened, endUser: delayed(opened.endUser) }
   const setting = settingOf(t, await makeWorld(t, stores), stores, kind)
   await decidedNow(setting)
   await manyTypes(setting)
@@ -292,20 +304,19 @@ async function cascades(setting: Setting): Promise<void> {
   await row('DELETE with ?cascade: without a right to one document below, it waits for no other write', async (t) => {
     const paths = await tree()
     await grant('acl:Write', `acl:accessTo <${world.origin}${paths[0]}>`)
-    const { endUser } = stores
-    const { replace } = endUser
-    const [entered, goOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-    const slowly: GraphStore['replace'] = async (...change) => {
-      entered.resolve()
-      await goOn.promise
-      return replace.apply(endUser, change)
-    }
-    Object.assign(endUser, { replace: slowly })
-    const written = make()
-    await entered.promise
+    let goOn = (): void => undefined
+    let written: Promise<unknown> = Promise.resolve()
+    const isHeld = new Promise<boolean>((resolve) => {
+      delay.replace = () => {
+        resolve(true)
+        return new Promise((go) => (goOn = go))
+      }
+      written = make().finally(() => resolve(false))
+    })
+    t.equal(await isHeld, true, 'a write is under way')
     t.equal((await world.as('stranger')('DELETE', `${paths[0]}?cascade`)).status, 403)
-    goOn.resolve()
-    Object.assign(endUser, { replace })
+    delete delay.replace
+    goOn()
     await written
   })
   await row(
