@@ -132,6 +132,8 @@ export interface Gateway {
   readonly proxying: Proxying
   readonly signUps: SignUps
   readonly accessRequests: OpenDoor
+  /** For deleting a subtree (methods/cascade.ts). */
+  readonly takeCascade: TakePlace
   readonly caches: GatewayCaches
   /** Absent where no mail server is configured. */
   readonly mail?: Mail

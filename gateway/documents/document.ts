@@ -12,12 +12,12 @@ import type { Reading } from '../evaluation/reading.js'
 import { askFacts, factsOf, type DocumentFacts } from './facts.js'
 import type { Format } from '../http/media-type.js'
 import type { Trace } from '../log.js'
-import { isFailure, type Problem } from '../problem.js'
+import { isFailure, problem, type Problem } from '../problem.js'
 import { graphOf, nTriplesOf, type Graph, type Quad } from '../rdf/graph.js'
 import { readCanonical, readStored } from '../rdf/read.js'
 import { linesBeginning } from '../rdf/sorted-lines.js'
 import type { Awaitable } from '../steps.js'
-import { excerptOf, FACTS } from '../stores/excerpt.js'
+import { excerptOf, FACTS, MAX_EXCERPT } from '../stores/excerpt.js'
 import type { GraphStore } from '../stores/store.js'
 import { isDocumentUri } from '../http/target.js'
 
@@ -114,15 +114,33 @@ interface Content {
 
 /** A document of canonical N-Triples. Only the facts are parsed. */
 export function documentOfText(iri: string, base: string, content: Content, tagKey: string): Document {
-  const lines = FACTS.flatMap((property) => linesBeginning(content.nTriples, `<${iri}> <${property}> `))
-  return documentWith(factsOf(iri, base, graphOf(readCanonical(lines.join('\n')))), content, tagKey)
+  const facts = factLines(iri, content.nTriples).join('\n')
+  return documentWith(factsOf(iri, base, graphOf(readCanonical(facts))), content, tagKey)
 }
+
+const factLines = (iri: string, nTriples: string): string[] =>
+  FACTS.flatMap((property) => linesBeginning(nTriples, `<${iri}> <${property}> `))
 
 /**
  * In bytes of N-Triples. Every request about a document reads all of it, so a document that clients keep appending to
  * needs a limit.
  */
 export const MAX_DOCUMENT = 32 * 1024 * 1024
+
+/** The same of the facts, which a store must be able to tell: MAX_EXCERPT, less room for how a store writes them. */
+const MAX_FACTS = MAX_EXCERPT - 16 * 1024
+
+/** Why a document is too large to be stored. */
+export function tooLarge({ iri, nTriples }: Document): Problem | undefined {
+  if (Buffer.byteLength(nTriples) > MAX_DOCUMENT)
+    return problem('content.too-large', `The document would be larger than ${MAX_DOCUMENT} bytes of N-Triples.`)
+  return Buffer.byteLength(factLines(iri, nTriples).join('\n')) > MAX_FACTS
+    ? problem(
+        'content.too-large',
+        `The types, owners and dates of a document may take ${MAX_FACTS / 1024} KiB of N-Triples at most.`,
+      )
+    : undefined
+}
 
 /** In characters of N-Triples: the form of longer ones is computed off the main thread. */
 const QUICKLY_READ = 128 * 1024

@@ -9,7 +9,8 @@ import { typesOf } from '../documents/hierarchy.js'
 import { isFailure } from '../problem.js'
 import { graphOf, irisOf } from '../rdf/graph.js'
 import { readNTriples } from '../rdf/read.js'
-import { ACL, RDF } from '../rdf/vocabulary.js'
+import { ACL } from '../rdf/vocabulary.js'
+import { excerptOf, MAX_EXCERPT } from '../stores/excerpt.js'
 
 export type ReadHistory = Pick<History, 'versions' | 'resolve' | 'content'>
 
@@ -25,12 +26,12 @@ export function livesOf(versions: readonly Version[]): readonly (readonly Versio
   return lives
 }
 
-/** What rights rest on, from the text of a version. Lines that are no N-Triples say nothing. */
+/** What rights rest on, from the text of a version. Where that is no N-Triples, or too much, only the rights to the URL count. */
 export function stateIn(document: string, base: string, nTriples: string): DocumentState {
-  const properties = [RDF('type'), ACL('owner')]
-  const isFact = (line: string): boolean =>
-    line.includes(`<${document}>`) && properties.some((property) => line.includes(`<${property}>`))
-  const graph = graphOf(nTriples.split('\n').flatMap((line) => (isFact(line) && readNTriples(line)) || []))
+  const excerpt = excerptOf(nTriples, document, 'facts')
+  const facts = excerpt.length > MAX_EXCERPT ? undefined : readNTriples(excerpt)
+  if (!facts) return { iri: document, types: [], owners: [] }
+  const graph = graphOf(facts)
   return { iri: document, types: typesOf(graph, document, base), owners: irisOf(graph, document, ACL('owner')) }
 }
 
@@ -57,18 +58,23 @@ interface Openness {
 /** Whether a life whose last content is that of this version is open to the agent, and to everyone. */
 export type IsOpen = (last: Version) => Promise<Openness | Setback>
 
+/** Each life that has ended costs the reading of a version: older lives than these are hidden. */
+const MOST_LIVES = 20
+
 /** @param history of which the agent may see the life that has not ended, if there is one */
 export function visibleHistory(history: ReadHistory, isOpen: IsOpen): VisibleHistory {
   const known = new Map<string, Openness>()
   let seenByEveryone = true
   let latest: { readonly shown: readonly Version[]; readonly hidden: number } | undefined
 
-  async function visible(all: readonly Version[]): Promise<readonly Version[] | Setback> {
+  /** @param pending some versions are missing: the life that the last known one belongs to may have ended since */
+  async function visible(all: readonly Version[], pending: boolean): Promise<readonly Version[] | Setback> {
     const lives = livesOf(all)
+    if (lives.length > MOST_LIVES) seenByEveryone = false
     const shown: Version[] = []
-    for (const life of lives) {
+    for (const life of lives.slice(-MOST_LIVES)) {
       const last = life.findLast(({ blob }) => blob !== undefined)
-      const ended = life.at(-1)!.blob === undefined
+      const ended = pending || life.at(-1)!.blob === undefined
       if (last && ended) {
         const open = known.get(last.commit) ?? (await isOpen(last))
         if (isFailure(open)) return open
@@ -84,7 +90,7 @@ export function visibleHistory(history: ReadHistory, isOpen: IsOpen): VisibleHis
   async function versions(document: string, patience: number): ReturnType<History['versions']> {
     const found = await history.versions(document, patience)
     if (isFailure(found)) return found
-    const shown = await visible(found.versions)
+    const shown = await visible(found.versions, found.pending)
     if (isFailure(shown)) return shown
     latest = { shown, hidden: found.versions.length - shown.length }
     return { ...found, versions: shown }

@@ -3,13 +3,13 @@
 import { decideOn, lookUpDocument, type Facts } from '../request/access.js'
 import { isRoot } from '../documents/hierarchy.js'
 import { everyWrite, underLocks } from '../documents/locks.js'
-import { isLarge, isWhole, type Document } from '../documents/document.js'
+import { isLarge, isWhole, readFactsNow, type Document } from '../documents/document.js'
 import { documentsBelow } from '../documents/subtree.js'
 import type { Member } from '../gateway.js'
 import type { Response } from '../http/exchange.js'
 import type { Target } from '../http/target.js'
 import { isFailure, problem, type Problem } from '../problem.js'
-import type { Context } from '../request/context.js'
+import { askerOf, type Context } from '../request/context.js'
 import { methodNotAllowed, refusalOf } from '../request/refusal.js'
 import { linkField, response } from '../request/respond.js'
 import type { Decided } from '../request/route.js'
@@ -23,6 +23,8 @@ export const SUBTREE_METHODS = 'DELETE, OPTIONS'
 /** The most documents that one request deletes, and the most characters of their N-Triples: the journal counts them at once. */
 const MOST = 1000
 const MOST_CHARACTERS = 16 * 1024 * 1024
+/** Requests of one asker, and of all: while one deletes, every other write of the application waits. */
+export const CASCADES = { each: 1, all: 4 } as const
 
 export async function deleteSubtree({
   context,
@@ -33,16 +35,46 @@ export async function deleteSubtree({
   if (isRoot(iri, application.base)) return problem('document.root', 'The root document cannot be deleted.')
   const early = forbidden(context, iri, facts)
   if (early) return early
-  // No other write may add documents, or change their rights, from here on.
-  return underLocks(gateway, [everyWrite(application, 'exclusive')], async () => {
-    const below = await documentsBelow(application, iri, MOST)
-    if (isFailure(below)) return below
-    if (below === 'more') return tooMany()
-    const documents = [iri, ...below]
-    // Writes in doubt are settled under the lock of their document alone.
-    const locks = documents.map((document) => [document, 'exclusive'] as const)
-    return underLocks(gateway, locks, () => deleteLocked(context, documents))
-  })
+  const leave = gateway.takeCascade(askerOf(context))
+  if (!leave) return BUSY
+  try {
+    const refused = await refusedBelow(context, iri)
+    if (refused) return refused
+    // No other write may add documents, or change their rights, from here on.
+    return await underLocks(gateway, [everyWrite(application, 'exclusive')], async () => {
+      const below = await listed(context, iri)
+      if (isFailure(below)) return below
+      const documents = [iri, ...below]
+      // Writes in doubt are settled under the lock of their document alone.
+      const locks = documents.map((document) => [document, 'exclusive'] as const)
+      return underLocks(gateway, locks, () => deleteLocked(context, documents))
+    })
+  } finally {
+    leave()
+  }
+}
+
+const BUSY = problem('server.overloaded', 'Another subtree is being deleted. Retry when that is done.', {
+  fields: [['Retry-After', '2']],
+})
+
+async function listed({ application }: Context, iri: string): Promise<readonly string[] | Problem> {
+  const below = await documentsBelow(application, iri, MOST)
+  return below === 'more' ? tooMany() : below
+}
+
+/** Decided on facts alone, before any write has to wait: who has no right to one document stops no writes of others. */
+async function refusedBelow(context: Context, iri: string): Promise<Problem | undefined> {
+  const below = await listed(context, iri)
+  if (isFailure(below)) return below
+  for (const one of below) {
+    const found = await readFactsNow(context.application, one, context.trace)
+    if (isFailure(found)) return found
+    const { value: document, answeredAt } = found
+    const refused = document && refusal(context, one, { kind: 'document', iri: one, document, answeredAt }, false)
+    if (refused) return refused
+  }
+  return undefined
 }
 
 async function deleteLocked(context: Context, documents: readonly string[]): Promise<Response | Problem> {

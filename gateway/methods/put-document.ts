@@ -2,7 +2,7 @@
 // methods (write.ts) and the endpoints that make documents use the same path.
 import { LATEST_WRITE_MS } from '../stores/store.js'
 import { checkConstraints } from './constraint-check.js'
-import { documentOf, isLarge, readDocumentNow, readFactsNow, type Document } from '../documents/document.js'
+import { documentOf, isLarge, readDocumentNow, readFactsNow, tooLarge, type Document } from '../documents/document.js'
 import type { Access, Gateway, Member } from '../gateway.js'
 import { flawOf, type Quad } from '../rdf/graph.js'
 import { hadNoEffect } from '../mirror/write-failures.js'
@@ -57,7 +57,11 @@ export async function putDocument(
     const kept = current && managedTriples(current)
     const state = nextState({ document: iri, base, current: kept, content, agent, now: time, uuid: gateway.uuid })
     const next = documentOf(iri, base, state, cache.tagKey)
-    return (await checkConstraints(writing, current, next, true)) ?? replaceDocument(writing, iri, next, current)
+    return (
+      tooLarge(next) ??
+      (await checkConstraints(writing, current, next, true)) ??
+      replaceDocument(writing, iri, next, current)
+    )
   })
 }
 

@@ -3,7 +3,7 @@
 import { LONGEST_PATH } from '../../versioning/git/document-path.js'
 import { decideOn, lookUpDocument, type Facts } from '../request/access.js'
 import { checkConstraints } from './constraint-check.js'
-import { entityTagOf, isLarge, MAX_DOCUMENT, readDocumentNow, type Document } from '../documents/document.js'
+import { entityTagOf, isLarge, readDocumentNow, tooLarge, type Document } from '../documents/document.js'
 import type { Field, Response } from '../http/exchange.js'
 import { askerOf, type Context } from '../request/context.js'
 import type { Quad } from '../rdf/graph.js'
@@ -95,9 +95,8 @@ async function writeLocked(context: Context, iri: string, asked: WriteRequest): 
     return removed
   }
   if (next === 'unchanged') return respond(context, 204, current!)
-  if (Buffer.byteLength(next.document.nTriples) > MAX_DOCUMENT) {
-    return problem('content.too-large', `The document would be larger than ${MAX_DOCUMENT} bytes of N-Triples.`)
-  }
+  const size = tooLarge(next.document)
+  if (size) return size
   const widened = widening(context, facts, access, next.document)
   if (widened) return widened
   const maySeeContent = access.mayRead && !hidesMailboxes(context)

@@ -22,6 +22,7 @@ import { openIdentities } from './open-identities.js'
 import { backendsOf, makeStores, type OpenStore } from './open-stores.js'
 import { StartFailure } from '../configuration/start-failure.js'
 import { readOrMakeTagKey } from './tag-key.js'
+import { CASCADES } from '../methods/cascade.js'
 import { makePlaces } from '../places.js'
 import { makeProxying, ownUrls, proxyLimits } from '../proxy/linked-data-proxy.js'
 import { makeLoadContext } from '../rdf/json-ld-contexts.js'
@@ -69,6 +70,7 @@ export async function makeGateway(parts: Parts, closers: Closer[]): Promise<Gate
     proxying: makeProxying(settings.proxy, basesOf(described), proxied),
     signUps: makeSignUps(settings, now),
     accessRequests: makeOpenDoor(settings.dailyAccessRequests, now),
+    takeCascade: makePlaces(CASCADES),
     caches: makeGatewayCaches(settings.cache === 'off' ? 0 : settings.cache / 4),
     ...(mail && { mail }),
     answered: new Map(),

@@ -33,10 +33,10 @@ const versionsOf = (text: string): Version[] =>
   })
 const lettersOf = (text: string, versions: readonly Version[]): string => versions.map(({ seq }) => text[seq]).join('')
 
-function historyOf(text: string): ReadHistory {
+function historyOf(text: string, pending = false): ReadHistory {
   const versions = versionsOf(text)
   return {
-    versions: async () => ({ versions, pending: false }),
+    versions: async () => ({ versions, pending }),
     async resolve(_, id) {
       const [own, another] = versions.filter(({ commit }) => commit.startsWith(id))
       return another ? 'ambiguous' : own
@@ -75,6 +75,42 @@ void t.test('lives, and those that are shown', async (t) => {
     t.equal(lettersOf(text, found.versions), shown, `${text}, open: ${open}`)
     t.equal(isSeenByEveryone(), shown === text)
   }
+})
+
+void t.test('while versions are pending, the last known life may have ended', async (t) => {
+  // prettier-ignore
+  const rows: [versions: string, open: string, shown: string][] = [
+    ['ab', '', ''],
+    ['ab', 'a', ''],
+    ['ab', 'b', 'ab'],
+    ['aXb', 'a', 'aX'],
+    ['aXb', 'b', 'b'],
+    ['aX', '', ''],
+    ['aX', 'a', 'aX'],
+  ]
+  for (const [text, open, shown] of rows) {
+    const { history, isSeenByEveryone } = visibleHistory(historyOf(text, true), opened(open))
+    const found = await history.versions(DOCUMENT, 0)
+    if (isFailure(found)) return t.fail(found.detail)
+    t.equal(lettersOf(text, found.versions), shown, `${text}, open: ${open}`)
+    t.equal(found.pending, true)
+    t.equal(isSeenByEveryone(), shown === text)
+    const hidden = versionsOf(text).filter((version) => !found.versions.some(({ seq }) => seq === version.seq))
+    for (const { commit } of hidden) t.equal(await history.resolve(DOCUMENT, commit, 0), undefined)
+  }
+})
+
+void t.test('only the newest lives are judged, and older ones are hidden', async (t) => {
+  const text = 'aX'.repeat(30)
+  let judged = 0
+  const { history, isSeenByEveryone } = visibleHistory(historyOf(text), (last) => {
+    judged++
+    return opened('a')(last)
+  })
+  const found = await history.versions(DOCUMENT, 0)
+  if (isFailure(found)) return t.fail(found.detail)
+  t.same([found.versions.length, found.versions[0]!.seq, judged, isSeenByEveryone()], [40, 20, 20, false])
+  t.equal(await history.resolve(DOCUMENT, versionsOf(text)[0]!.commit, 0), undefined)
 })
 
 void t.test('a shortened id is looked up among the versions that are shown', async (t) => {
@@ -125,4 +161,8 @@ void t.test('the facts of a version', async (t) => {
     types: ['urn:T', 'https://www.w3.org/ns/ldt/document-hierarchy#Item'],
     owners: ['urn:me'],
   })
+  const nothing = { iri: DOCUMENT, types: [], owners: [] }
+  const many = Array.from({ length: 5_000 }, (_, i) => `<${DOCUMENT}> ${type} <urn:T${i}> .`)
+  t.same(stateIn(DOCUMENT, BASE, [...lines, ...many].join('\n')), nothing, 'more than is read')
+  t.same(stateIn(DOCUMENT, BASE, [...lines, `<${DOCUMENT}> ${type} junk`].join('\n')), nothing, 'no N-Triples')
 })

@@ -56,10 +56,23 @@ function settingOf(t: Test, world: World, stores: Stores, kind: 'embedded' | 'fu
   }
 }
 
+/** What writes of whole documents wait for. */
+const delay: { replace?: () => Promise<void> } = {}
+
+const delayed = (store: GraphStore): GraphStore => ({
+  ...store,
+  async replace(...change) {
+    await delay.replace?.()
+    return store.replace(...change)
+  },
+})
+
 void forEachStore(t, 'rights on writes', async (t, makeStores, kind) => {
-  const stores = await makeStores()
+  const opened = await makeStores()
+  const stores = { ...opened, endUser: delayed(opened.endUser) }
   const setting = settingOf(t, await makeWorld(t, stores), stores, kind)
   await decidedNow(setting)
+  await manyTypes(setting)
   await widening(setting)
   await withoutRead(setting)
   await cascades(setting)
@@ -118,6 +131,28 @@ async function decidedNow({ world, stores, row, make, grant }: Setting): Promise
     t.equal(await stores.endUser.replace(iri, type + foreign(iri)), undefined)
     t.equal((await stranger('PUT', `${container}own/y/`, rdf())).status, 403)
   })
+}
+
+/** Attack: a document with more types than a decision reads could be neither read nor deleted any more. */
+async function manyTypes({ world, row, make }: Setting): Promise<void> {
+  const owner = world.as('owner')
+  const types = (count: number): string =>
+    Array.from({ length: count }, (_, i) => `a <http://example.org/${'x'.repeat(60)}${i}>`).join(' ; ')
+  for (const [method, send, status] of [
+    ['PUT', rdf(`<> ${types(1_000)} .`), 200],
+    ['PUT', rdf(`<> ${types(3_000)} .`), 413],
+    ['POST', rdf(`<> ${types(3_000)} .`), 413],
+    ['PATCH', patch(`INSERT { <> ${types(3_000)} } WHERE {}`), 413],
+    ['PUT', rdf(`<#a> ${types(3_000)} .`), 200],
+  ] as const) {
+    await row(`${method} with many types: ${status}`, async (t) => {
+      const path = await make()
+      const answer = await owner(method, path, send)
+      t.equal(answer.status, status)
+      if (status === 413) t.match(answer.text, /types, owners and dates/)
+      t.equal((await owner('DELETE', path)).status, 204)
+    })
+  }
 }
 
 /** Attack: who may write a document but not read it gives it a type that is open to it. */
@@ -261,6 +296,29 @@ async function cascades(setting: Setting): Promise<void> {
     t.equal((await world.as('stranger')('DELETE', `${paths[0]}?cascade`)).status, 204)
     t.equal(await left(paths), 0)
   })
+  await row('DELETE with ?cascade: a refusal leaves the place', async (t) => {
+    const paths = await tree()
+    await grant('acl:Write', `acl:accessTo <${world.origin}${paths[0]}>`)
+    for (let i = 0; i < 3; i++) t.equal((await world.as('stranger')('DELETE', `${paths[0]}?cascade`)).status, 403)
+  })
+  await row('DELETE with ?cascade: without a right to one document below, it waits for no other write', async (t) => {
+    const paths = await tree()
+    await grant('acl:Write', `acl:accessTo <${world.origin}${paths[0]}>`)
+    let goOn = (): void => undefined
+    let written: Promise<unknown> = Promise.resolve()
+    const isHeld = new Promise<boolean>((resolve) => {
+      delay.replace = () => {
+        resolve(true)
+        return new Promise((go) => (goOn = go))
+      }
+      written = make().finally(() => resolve(false))
+    })
+    t.equal(await isHeld, true, 'a write is under way')
+    t.equal((await world.as('stranger')('DELETE', `${paths[0]}?cascade`)).status, 403)
+    delete delay.replace
+    goOn()
+    await written
+  })
   await row(
     'DELETE with ?cascade: a document of the owner or the secretary below: 405, and nothing is deleted',
     async (t) => {
@@ -288,7 +346,9 @@ async function cascades(setting: Setting): Promise<void> {
     t.match(refused.text, /too many documents/)
     t.equal((await owner('GET', `${path}x999/`)).status, 200)
     t.equal(await stores.endUser.update(`DROP GRAPH <${world.origin}${path}x999/>`), undefined)
-    t.equal((await owner('DELETE', `${path}?cascade`)).status, 204)
+    const answers = await Promise.all(['', ''].map(() => owner('DELETE', `${path}?cascade`)))
+    t.same(answers.map(({ status }) => status).sort(), [204, 503], 'one at a time for one agent')
+    t.match(answers.find(({ status }) => status === 503)!.fields['retry-after'], /^[0-9]+$/)
     t.equal(await left([path, `${path}x0/`, `${path}x998/`]), 0)
   })
   for (const [how, send] of [
