@@ -11,19 +11,23 @@ import { StoreBreak } from '../stores/store.js'
 const MAILBOX = FOAF('mbox')
 const HASH = FOAF('mbox_sha1sum')
 
-/** FOAF: the SHA-1 of the mailto: IRI, in hexadecimal digits. */
+/** FOAF: the SHA-1 of the mailto: IRI, in hexadecimal digits. Other properties that name a mailbox get it in its place. */
 function hashed(triple: Quad): Quad {
-  if (triple.predicate.value !== MAILBOX) return triple
+  const isMailbox = triple.predicate.value === MAILBOX
   const { value } = triple.object
-  const mailto = /^mailto:/i.test(value) ? value : `mailto:${value}`
-  return quad(triple.subject, iri(HASH), text(createHash('sha1').update(mailto).digest('hex')))
+  const isMailto = /^mailto:/i.test(value)
+  if (!isMailbox && !isMailto) return triple
+  const sum = createHash('sha1')
+    .update(isMailto ? value : `mailto:${value}`)
+    .digest('hex')
+  return quad(triple.subject, isMailbox ? iri(HASH) : triple.predicate, text(sum))
 }
 
 /** The document itself where it has no mailbox. Made once for each state; decisions are those on the document. */
 export function withHashedMailboxes({ cache }: HasTags, document: Document, base: string): Document {
   if (document.hashed) return document.hashed
   document.hashed = document
-  if (!document.nTriples.includes(`<${MAILBOX}>`)) return document
+  if (!SUSPECT.test(document.nTriples)) return document
   const triples = document.graph().triples.map(hashed)
   const shown = {
     ...documentOf(document.iri, base, graphOf(triples), cache.tagKey),
@@ -35,7 +39,7 @@ export function withHashedMailboxes({ cache }: HasTags, document: Document, base
 }
 
 /** Text that may have a mailbox: escapes may spell anything. */
-const SUSPECT = /mbox|\\u/i
+const SUSPECT = /mbox|mailto:|\\u/i
 
 /** N-Triples of any spelling, such as those of a version. A line that cannot be read stays, for the caller to refuse. */
 export function hashedNTriples(nTriples: string): string {

@@ -40,7 +40,7 @@ export function identify(
   const isAnonymous =
     certificate === undefined && authorization === undefined && cookie === undefined && principal === undefined
   if (isAnonymous) return ANONYMOUS
-  const asking = { trace, network: () => request.network(), maxAge: writes ? FRESH_MS : Infinity }
+  const asking = { trace, network: () => request.network(), ...(writes && { maxAge: ageForWrites(gateway) }) }
   return run(identified(request, target, gateway, asking))
 }
 
@@ -51,8 +51,15 @@ interface Identifying {
   readonly writes: boolean
 }
 
-/** How old a verified profile may be when its agent writes: a key that was removed must not write for long. */
-const FRESH_MS = 5_000
+/**
+ * How old a verified profile may be when its agent writes: one elsewhere is read again, since a key that was removed must not
+ * write. The gateway knows when its own documents change, but for changes behind it.
+ */
+const ageForWrites =
+  ({ proxying }: Gateway) =>
+  (webId: string): number =>
+    URL.canParse(webId) && proxying.isOwn(new URL(webId)) ? OWN_MS : 0
+const OWN_MS = 5_000
 
 function* identified(
   request: Request,

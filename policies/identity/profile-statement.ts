@@ -78,7 +78,7 @@ export function makeProfileStatements({
         )
         return { value: { answer }, lifetime: answer ? lifetime : FAILURE_MS }
       },
-      asking.maxAge,
+      asking.maxAge?.(of),
     )
     if (isFailure(found)) return failure('busy', 'Too many profiles are being read.')
     return found instanceof Promise ? found.then(({ answer }) => answer) : found.answer

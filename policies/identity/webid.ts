@@ -29,8 +29,8 @@ export const isUncertain = ({ failure }: { readonly failure?: string }): boolean
 export interface ProfileRequest {
   /** The client's network: places for reading remote profiles are counted by it. */
   network(): string
-  /** The most age of a cached answer, in ms, where it is less than its lifetime. */
-  readonly maxAge?: number
+  /** The most age of a cached answer about this profile, in ms, where it is less than its lifetime. */
+  maxAge?(webId: string): number
 }
 
 /** The triples of a profile document. */
@@ -97,7 +97,7 @@ export function makeWebIdVerifier(settings: {
       const forgotten = outcome.failure === 'busy'
       return { value, lifetime: forgotten ? 0 : failureLifetime, isUncertain: isUncertain(outcome) }
     }
-    const found = verified.find(fingerprint, look, asking.maxAge)
+    const found = verified.find(fingerprint, look, asking.maxAge?.(certificate.webId))
     if (isFailure(found)) return failure('busy', 'Too many WebID profiles are being read.')
     return found instanceof Promise ? found.then(({ outcome }) => outcome) : found.outcome
   }
@@ -105,14 +105,15 @@ export function makeWebIdVerifier(settings: {
   return {
     verify(der, asking) {
       const fingerprint = fingerprintOf(der)
-      const known = verified.recall(fingerprint, asking.maxAge)
-      const certificate = known?.certificate ?? readClientCertificate(der)
+      const before = verified.recall(fingerprint)
+      const certificate = before?.certificate ?? readClientCertificate(der)
       if (!certificate) return failure('malformed-certificate', 'The client certificate cannot be read.')
       const { webId } = certificate
       if (webId === undefined) return undefined
       const time = now()
       if (time < certificate.validFrom) return failure('not-yet-valid', 'The client certificate is not yet valid.')
       if (time > certificate.validTo) return failure('expired', 'The client certificate has expired.')
+      const known = asking.maxAge ? verified.recall(fingerprint, asking.maxAge(webId)) : before
       if (known) return known.outcome
       if (!isHttpUri(webId)) {
         return failure('malformed-webid', 'The WebID in the client certificate is not an http or https URI.')

@@ -247,7 +247,7 @@ export const AVAILABILITY: readonly Attack[] = [
       const path = place.path()
       await place.as('owner')('PUT', path, ttl(many(20_000, (i) => `<#${i}> <urn:p> ${i} .\n`)))
       const slow = 'INSERT { <> <urn:q> ?d } WHERE { ?a <urn:p> ?b . ?c <urn:p> ?d . ?e <urn:p> ?f . ?g <urn:p> ?h }'
-      const asked = times(6, () => statusOf(place.as('owner')('PATCH', path, update(slow))))
+      const asked = times(4, () => statusOf(place.as('owner')('PATCH', path, update(slow))))
       await sleep(200)
       const other = await patched(place, 'writer')
       return { ...other, statuses: [...other.statuses, ...new Set(await asked)] }

@@ -88,7 +88,7 @@ export const RIGHTS: readonly Attack[] = [
     },
   })),
   {
-    name: 'seeds-brought-back', section: 'rights and data', wanted: 'seeding never restores what was deleted', needs: 'fuseki', spoils: true,
+    name: 'seeds-brought-back', section: 'rights and data', wanted: 'seeding never restores what was deleted', needs: 'fuseki', spoils: true, restarts: true,
     run: async (place) => {
       const owner = place.as('owner')
       const path = '/admin/acl/authorizations/access/'
@@ -191,7 +191,7 @@ export const RIGHTS: readonly Attack[] = [
     },
   },
   {
-    name: 'data-folder-open', section: 'rights and data', wanted: '0700 and 0600 always', spoils: true,
+    name: 'data-folder-open', section: 'rights and data', wanted: '0700 and 0600 always', spoils: true, restarts: true,
     run: async (place) => {
       chmodSync(place.site.folder, 0o755)
       await place.restart()
