@@ -1,13 +1,7 @@
 // In charge of GET and HEAD on documents: negotiation, preconditions, the representation (spec 4.1, 4.6).
 import type { Decision } from '../../policies/decide.js'
 import type { Facts } from '../request/access.js'
-import {
-  entityTagOf,
-  isLarge,
-  isWhole,
-  type Document,
-  type Representation,
-} from '../documents/document.js'
+import { entityTagOf, isLarge, isWhole, type Document, type Representation } from '../documents/document.js'
 import { representationOf } from '../documents/representation.js'
 import type { Field, ReadyHead, Response } from '../http/exchange.js'
 import { agentFields } from '../request/agent-fields.js'

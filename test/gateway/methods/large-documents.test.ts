@@ -78,10 +78,7 @@ async function reading(row: Row, cachedRow: Row, world: World, store: GraphStore
         const lines = linesOf(answer.text)
         t.equal(lines.length, 2_004)
         const { tagKey } = world.running.dataspaces[0]!.endUser.cache
-        t.equal(
-          answer.trailers['etag'],
-          entityTag(digestOf(sumOf(lines, tagKey), tagKey), code),
-        )
+        t.equal(answer.trailers['etag'], entityTag(digestOf(sumOf(lines, tagKey), tagKey), code))
         t.equal(answer.fields.trailer, 'ETag')
         t.same(
           [answer.fields.etag, answer.fields.age, answer.fields['content-length']],
