@@ -12,8 +12,12 @@ export const allTestFiles = (): string[] =>
 
 export const compiledFile = (source: string): string => join('dist', source.replace(/\.ts$/, '.js'))
 
-/** The test files that start a gateway in their own process: those that import the world of tests. */
-export const startsGateway = (source: string): boolean => readFileSync(source, 'utf8').includes("/support/world.js'")
+/**
+ * The test files that run again without the cache: those that start a gateway in their own process, by the world of tests. A
+ * write rests on what the store has, with a cache or without: tests of the mirror and of commands run once.
+ */
+export const dependsOnCache = (source: string): boolean =>
+  !/^test\/gateway\/(?:mirror|commands)\//.test(source) && readFileSync(source, 'utf8').includes("/support/world.js'")
 
 export interface NamedFiles {
   readonly files: readonly string[]
