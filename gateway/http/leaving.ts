@@ -20,15 +20,25 @@ function waitingOn(socket: Socket): Set<() => void> {
 export const hasLeft = ({ socket }: IncomingMessage, response: ServerResponse): boolean =>
   response.destroyed || socket.destroyed
 
-/** Calls `done` once: when the response is over, or its connection; at once where that is so already. */
-export function onceLeft(raw: IncomingMessage, response: ServerResponse, done: () => void): void {
-  if (hasLeft(raw, response)) return done()
+/**
+ * Calls `done` once: when the response is over, or its connection; at once where that is so already. Gives the function after
+ * which it is not called any longer.
+ */
+export function onceLeft(raw: IncomingMessage, response: ServerResponse, done: () => void): () => void {
+  if (hasLeft(raw, response)) {
+    done()
+    return () => undefined
+  }
   const waiting = waitingOn(raw.socket)
-  const left = (): void => {
+  const forget = (): void => {
     waiting.delete(left)
     response.off('close', left)
+  }
+  const left = (): void => {
+    forget()
     done()
   }
   waiting.add(left)
   response.once('close', left)
+  return forget
 }

@@ -85,8 +85,15 @@ async function sendPieces(
 /** Resolves when the client takes more, or has left. */
 const drained = (raw: IncomingMessage, response: ServerResponse): Promise<void> =>
   new Promise((resolve) => {
-    response.once('drain', resolve)
-    onceLeft(raw, response, resolve)
+    const drain = (): void => {
+      forget()
+      resolve()
+    }
+    const forget = onceLeft(raw, response, () => {
+      response.off('drain', drain)
+      resolve()
+    })
+    response.once('drain', drain)
   })
 
 /** An answer that is not sent: its source stops. */
