@@ -1,8 +1,10 @@
-// In charge of one HTTP exchange with a triplestore: a connection in turn, time limits, aborts, and failures as Problems.
+// In charge of HTTP exchanges with a triplestore: a connection in turn, time limits, aborts, and failures as Problems.
 import { Agent, buildConnector, type Dispatcher } from 'undici'
-import { isFailure, problem, type Problem } from '../problem.js'
+import { isFailure, type Problem } from '../problem.js'
+import { connectionProblem, TOO_LONG } from './connection-problem.js'
 import { StoreBreak } from './store.js'
-import { givenUp, makeTurns } from './turns.js'
+import { givenUp, makeTurns, type EndTurn } from './turns.js'
+import { collectWhole, optionsOf, type Sent, type WholeResponse } from './whole-response.js'
 
 /** Times in milliseconds; `ca` is PEM, in place of the system's authorities. */
 export interface ExchangeLimits {
@@ -17,15 +19,6 @@ export interface ExchangeLimits {
   readonly ca?: string
 }
 
-export interface Sent {
-  readonly method: 'GET' | 'PUT' | 'POST' | 'DELETE'
-  readonly url: URL
-  readonly fields: Readonly<Record<string, string>>
-  readonly body?: string
-  /** It changes nothing at the store, so it may be sent again over a fresh connection. */
-  readonly safe: boolean
-}
-
 /** The head of a response, and its body, which must be read, discarded or destroyed: it holds its connection until then. */
 export interface StoreResponse extends Pick<Dispatcher.ResponseData, 'statusCode' | 'headers' | 'body'> {
   /** A piece has been read: the total time limit starts again. */
@@ -34,34 +27,12 @@ export interface StoreResponse extends Pick<Dispatcher.ResponseData, 'statusCode
 
 export interface Exchange {
   send(sent: Sent, signal?: AbortSignal): Promise<StoreResponse | Problem>
+  /** @param most bytes of the content of a response with status 200 */
+  collect(sent: Sent, most: number, signal?: AbortSignal): Promise<WholeResponse | Problem>
   close(): Promise<void>
 }
 
-const RETRY_AFTER_SECONDS = '5'
-const TOO_LONG = problem('store.time', 'The triplestore took too long to answer.')
-const BROKEN_OFF = problem('store.failed', 'The answer of the triplestore broke off or is not HTTP.')
-const NO_CONNECTION = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'EHOSTDOWN', 'ENETUNREACH'])
-const OUT_OF_TIME = new Set(['UND_ERR_CONNECT_TIMEOUT', 'UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT', 'ETIMEDOUT'])
 const LOST = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE'])
-const CLOSED = new Set(['UND_ERR_CLOSED', 'UND_ERR_DESTROYED'])
-const CERTIFICATE = /CERT|SIGNATURE|^ERR_TLS_|^ERR_SSL_/
-
-/** `store.unreachable`, with the delay that the store asks for if it does. */
-export const unreachable = (detail: string, retryAfter = RETRY_AFTER_SECONDS): Problem =>
-  problem('store.unreachable', detail, { fields: [['Retry-After', retryAfter]] })
-
-/** The problem of a failure of the connection. Any other error is a bug, and rethrown. */
-export function connectionProblem(error: unknown): Problem {
-  if (error instanceof StoreBreak) return error.problem
-  const { code, name } = error as { code?: string; name?: string }
-  if (name === 'HTTPParserError') return BROKEN_OFF
-  if (typeof code !== 'string' || code === 'UND_ERR_INVALID_ARG') throw error
-  if (NO_CONNECTION.has(code)) return unreachable('The triplestore cannot be reached.')
-  if (OUT_OF_TIME.has(code)) return TOO_LONG
-  if (CLOSED.has(code)) return problem('server.closing', 'The gateway is closing its connections to the triplestore.')
-  if (CERTIFICATE.test(code)) return problem('store.failed', 'The certificate of the triplestore was not accepted.')
-  return BROKEN_OFF
-}
 
 /**
  * Opens the connections. Nothing follows a redirection, and nothing is sent twice but a safe request whose kept-alive
@@ -77,17 +48,16 @@ export function openExchange(limits: ExchangeLimits): Exchange {
     connect: connectorOf(limits, ofUsedConnection),
   })
 
-  const request = ({ method, url, fields, body }: Sent, signal: AbortSignal) =>
-    agent.request({ origin: url.origin, path: url.pathname + url.search, method, headers: fields, body, signal })
+  const isStale = (error: unknown): boolean =>
+    error instanceof Error && ofUsedConnection.has(error) && LOST.has((error as { code?: string }).code!)
 
   const requestTwice = async (sent: Sent, signal: AbortSignal) => {
+    const request = () => agent.request({ ...optionsOf(sent), signal })
     try {
-      return await request(sent, signal)
+      return await request()
     } catch (error) {
-      const stale =
-        error instanceof Error && ofUsedConnection.has(error) && LOST.has((error as { code?: string }).code!)
-      if (!stale || !sent.safe || signal.aborted) throw error
-      return request(sent, signal)
+      if (!isStale(error) || !sent.safe || signal.aborted) throw error
+      return request()
     }
   }
 
@@ -113,6 +83,18 @@ export function openExchange(limits: ExchangeLimits): Exchange {
       } catch (error) {
         return connectionProblem(error)
       }
+    },
+    async collect(sent, most, signal) {
+      const from = performance.now()
+      let place: EndTurn | Problem | undefined = turns.takeNow()
+      if (!place) {
+        const limit = limitOf(signal, limits.totalTimeout)
+        place = await turns.take(limit.signal)
+        limit.end()
+        if (isFailure(place)) return place
+      }
+      const ms = limits.totalTimeout - (performance.now() - from)
+      return collectWhole(agent, sent, { most, ms, ...(signal && { signal }), isStale, done: place })
     },
     close: () => agent.destroy(),
   }

@@ -1,11 +1,13 @@
 // In charge of judging a response of the triplestore: a refusal, a flaw, its whole text, or its pieces, which throw where
 // they break off.
 import { problem, type Problem } from '../problem.js'
-import { connectionProblem, unreachable, type StoreResponse } from './http-exchange.js'
+import { connectionProblem, unreachable } from './connection-problem.js'
+import type { StoreResponse } from './http-exchange.js'
 import { StoreBreak } from './store.js'
-import { wholeText } from './whole-text.js'
+import { DISCARD_BYTES, type WholeResponse } from './whole-response.js'
+import { textOf } from './whole-text.js'
 
-const DISCARD_BYTES = 64 * 1024
+type Head = Pick<WholeResponse, 'statusCode' | 'headers'>
 
 /** Reads a body to its end, or as far as is cheap, so that its connection can be used again. */
 export function dropBody({ body }: Pick<StoreResponse, 'body'>): undefined {
@@ -14,7 +16,15 @@ export function dropBody({ body }: Pick<StoreResponse, 'body'>): undefined {
 
 /** The response if it is a success, of the media type asked for, and says where it ends. */
 export function successOf(response: StoreResponse, mediaType: string): StoreResponse | Problem {
-  if (response.statusCode !== 200) return storeRefusal(response)
+  const failed = failureOf(response, mediaType)
+  if (!failed) return response
+  if (response.statusCode === 200) response.body.destroy()
+  else dropBody(response)
+  return failed
+}
+
+function failureOf(response: Head, mediaType: string): undefined | Problem {
+  if (response.statusCode !== 200) return refusalOf(response)
   const { headers } = response
   const flaw =
     mediaTypeOf(headers['content-type']) !== mediaType
@@ -25,18 +35,14 @@ export function successOf(response: StoreResponse, mediaType: string): StoreResp
           headers['content-length'] === undefined && headers['transfer-encoding'] === undefined
           ? 'does not say where it ends'
           : undefined
-  if (!flaw) return response
-  response.body.destroy()
-  return problem('store.failed', `The answer of the triplestore ${flaw}.`)
+  return flaw === undefined ? undefined : problem('store.failed', `The answer of the triplestore ${flaw}.`)
 }
 
 const mediaTypeOf = (field: string | string[] | undefined): string | undefined =>
   typeof field === 'string' ? field.split(';')[0]!.trim().toLowerCase() : undefined
 
 /** The problem of a response that is no success. */
-export function storeRefusal(response: StoreResponse): Problem {
-  const { statusCode: status, headers } = response
-  dropBody(response)
+export function refusalOf({ statusCode: status, headers }: Head): Problem {
   if (status === 503)
     return unreachable('The triplestore is not available at the moment.', delayOf(headers['retry-after']))
   if (status === 401 || status === 403)
@@ -51,11 +57,11 @@ export function storeRefusal(response: StoreResponse): Problem {
 const delayOf = (field: string | string[] | undefined): string | undefined =>
   typeof field === 'string' && (/^\d{1,9}$/.test(field) || /^\w{3}, [\w: ]{20} GMT$/.test(field)) ? field : undefined
 
-/** The pieces of a body. Throws a StoreBreak where it breaks off. `streamed`: the total time limit starts again at each. */
-export async function* piecesOf({ body, renewLimit }: StoreResponse, streamed = true): AsyncGenerator<Uint8Array> {
+/** The pieces of a body. Throws a StoreBreak where it breaks off. The total time limit starts again at each. */
+export async function* piecesOf({ body, renewLimit }: StoreResponse): AsyncGenerator<Uint8Array> {
   try {
     for await (const piece of body as AsyncIterable<Uint8Array>) {
-      if (streamed) renewLimit()
+      renewLimit()
       yield piece
     }
   } catch (error) {
@@ -63,12 +69,12 @@ export async function* piecesOf({ body, renewLimit }: StoreResponse, streamed = 
   }
 }
 
-/** The whole body as text. `store.too-large` above the limit; `store.failed` where it breaks off, or is not in UTF-8. */
-export async function textOfBody(response: StoreResponse, maxBytes: number): Promise<string | Problem> {
-  const tooLarge = problem('store.too-large', `The answer of the triplestore is above the limit of ${maxBytes} bytes.`)
-  if (Number(response.headers['content-length']) > maxBytes) {
-    response.body.destroy()
-    return tooLarge
-  }
-  return wholeText(piecesOf(response, false), maxBytes, tooLarge)
+/** The text of a success; undefined where it is blank. `store.too-large` above the limit; `store.failed` where it is not in UTF-8. */
+export function textOfSuccess(response: WholeResponse, mediaType: string, most: number): string | undefined | Problem {
+  const failed = failureOf(response, mediaType)
+  if (failed) return failed
+  if (!response.bytes)
+    return problem('store.too-large', `The answer of the triplestore is above the limit of ${most} bytes.`)
+  const text = textOf(response.bytes)
+  return typeof text !== 'string' || text.trim() ? text : undefined
 }

@@ -1,10 +1,11 @@
 // In charge of a triplestore behind HTTP: SPARQL 1.1 Protocol and SPARQL 1.1 Graph Store HTTP Protocol as a GraphStore.
 import { isFailure, problem, type Problem } from '../problem.js'
-import { dropBody, piecesOf, storeRefusal, successOf, textOfBody } from './http-response.js'
-import { openExchange, type Exchange, type ExchangeLimits, type Sent, type StoreResponse } from './http-exchange.js'
+import { dropBody, piecesOf, refusalOf, successOf, textOfSuccess } from './http-response.js'
+import { openExchange, type Exchange, type ExchangeLimits, type StoreResponse } from './http-exchange.js'
 import { RESULTS_JSON, RESULTS_TSV, RESULTS_XML } from '../rdf/sparql-results.js'
 import { excerptQuery, MAX_EXCERPT } from './excerpt.js'
 import { MAX_GRAPH_BYTES, type Call, type GraphStore } from './store.js'
+import { DISCARD_BYTES, type Sent, type WholeResponse } from './whole-response.js'
 
 export interface Endpoints {
   readonly query: string
@@ -75,48 +76,73 @@ export function openHttpStore(settings: HttpStoreSettings): GraphStore {
   return {
     name,
     async read(graph, call) {
-      const response = await get(store, graph, call)
-      if (!response || isFailure(response)) return response
-      const text = await textOfBody(response, maxGraphBytes)
-      return isFailure(text) || text.trim() ? text : undefined
+      const response = await collect(store, getOf(store, graph), maxGraphBytes, call)
+      if (isFailure(response)) return response
+      return response.statusCode === 404 ? undefined : textOfSuccess(response, N_TRIPLES, maxGraphBytes)
     },
     async excerpt(graph, kind, call) {
-      const response = await ask(store, excerptQuery(graph, kind), N_TRIPLES, call, store.documents)
+      const sent = queryOf(store, excerptQuery(graph, kind), N_TRIPLES)
+      const response = await collect(store, sent, MAX_EXCERPT, call, store.documents)
       if (isFailure(response)) return response
-      const text = await textOfBody(response, MAX_EXCERPT)
-      return isFailure(text) || text.trim() ? text : undefined
+      return refusedText(response, 'query.syntax') ?? textOfSuccess(response, N_TRIPLES, MAX_EXCERPT)
     },
     async stream(graph, call) {
-      const response = await get(store, graph, call)
-      return !response || isFailure(response) ? response : piecesOf(response)
+      const response = await send(store, getOf(store, graph), call)
+      if (isFailure(response)) return response
+      const found = response.statusCode === 404 ? dropBody(response) : successOf(response, N_TRIPLES)
+      return !found || isFailure(found) ? found : piecesOf(found)
     },
     replace: (graph, nTriples, call) => put(store, graph, nTriples, call),
     remove: (graph, call) => remove(store, graph, call),
     async query(sparql, accept, call) {
-      const response = await ask(store, sparql, accept, call)
-      return isFailure(response) ? response : piecesOf(response)
+      const response = await send(store, queryOf(store, sparql, accept), call)
+      if (isFailure(response)) return response
+      const refused = refusedText(response, 'query.syntax')
+      if (refused) dropBody(response)
+      const found = refused ?? successOf(response, accept)
+      return isFailure(found) ? found : piecesOf(found)
     },
     update: (sparql, call) => runUpdate(store, sparql, call),
     async ready(call) {
-      const response = await ask(store, 'ASK {}', RESULTS_JSON, call)
+      const response = await collect(store, queryOf(store, 'ASK {}', RESULTS_JSON), MAX_READINESS_BYTES, call)
       if (isFailure(response)) return response
-      const text = await textOfBody(response, MAX_READINESS_BYTES)
+      const text = refusedText(response, 'query.syntax') ?? textOfSuccess(response, RESULTS_JSON, MAX_READINESS_BYTES)
       return isFailure(text) ? text : undefined
     },
     close: async () => void (await Promise.all([store.documents.close(), store.sparql.close()])),
   }
 }
 
-async function send(
+const exchangeOf = (store: HttpStore, { method }: Sent): Exchange =>
+  method === 'POST' ? store.sparql : store.documents
+
+const identified = ({ identity }: HttpStore, sent: Sent): Sent => ({
+  ...sent,
+  fields: { ...identity, ...sent.fields },
+})
+
+async function send(store: HttpStore, sent: Sent, call?: Call): Promise<StoreResponse | Problem> {
+  return noted(store, await exchangeOf(store, sent).send(identified(store, sent), call?.signal))
+}
+
+async function collect(
   store: HttpStore,
   sent: Sent,
-  call: Call = {},
-  exchange = sent.method === 'POST' ? store.sparql : store.documents,
-): Promise<StoreResponse | Problem> {
-  const response = await exchange.send({ ...sent, fields: { ...store.identity, ...sent.fields } }, call.signal)
+  most: number,
+  call?: Call,
+  exchange = exchangeOf(store, sent),
+): Promise<WholeResponse | Problem> {
+  return noted(store, await exchange.collect(identified(store, sent), most, call?.signal))
+}
+
+function noted<Response extends WholeResponse | StoreResponse>(
+  store: HttpStore,
+  response: Response | Problem,
+): Response | Problem {
   if (!isFailure(response) && response.headers['fuseki-request-id'] !== undefined) store.isFuseki = true
   return response
 }
+
 /**
  * Fuseki's parameter `timeout`, in seconds: a little more than the gateway waits for an answer, so that its own limit counts.
  * Other stores have other units for it, or refuse the form.
@@ -133,69 +159,68 @@ const RESULTS = new Set([RESULTS_JSON, RESULTS_XML, RESULTS_TSV, 'text/csv'])
 const UNLIMITED = 10_000_000
 
 /** SPARQL 1.1 Graph Store HTTP Protocol §5.2 */
-async function get(store: HttpStore, graph: string, call?: Call): Promise<StoreResponse | undefined | Problem> {
-  const url = graphUrl(store.endpoints.graphStore, graph)
-  const response = await send(store, { method: 'GET', url, fields: { accept: N_TRIPLES }, safe: true }, call)
-  if (isFailure(response)) return response
-  return response.statusCode === 404 ? dropBody(response) : successOf(response, N_TRIPLES)
-}
+const getOf = ({ endpoints }: HttpStore, graph: string): Sent => ({
+  method: 'GET',
+  url: graphUrl(endpoints.graphStore, graph),
+  fields: { accept: N_TRIPLES },
+  safe: true,
+})
 
 /** SPARQL 1.1 Graph Store HTTP Protocol §5.3 */
 async function put(store: HttpStore, graph: string, body: string, call?: Call): Promise<undefined | Problem> {
   const url = graphUrl(store.endpoints.graphStore, graph)
   const fields = { 'content-type': N_TRIPLES }
-  return doneOf(await send(store, { method: 'PUT', url, fields, body, safe: false }, call), [200, 201, 204])
+  return doneOf(
+    await collect(store, { method: 'PUT', url, fields, body, safe: false }, DISCARD_BYTES, call),
+    [200, 201, 204],
+  )
 }
 
 /** SPARQL 1.1 Graph Store HTTP Protocol §5.4 */
 async function remove(store: HttpStore, graph: string, call?: Call): Promise<undefined | Problem> {
   const url = graphUrl(store.endpoints.graphStore, graph)
-  return doneOf(await send(store, { method: 'DELETE', url, fields: {}, safe: false }, call), [200, 204, 404])
+  return doneOf(
+    await collect(store, { method: 'DELETE', url, fields: {}, safe: false }, DISCARD_BYTES, call),
+    [200, 204, 404],
+  )
 }
 
 /** SPARQL 1.1 Protocol §2.1.3: query via POST directly. */
-async function ask(
-  store: HttpStore,
-  body: string,
-  accept: string,
-  call?: Call,
-  exchange?: Exchange,
-): Promise<StoreResponse | Problem> {
-  const fields = { accept, 'content-type': 'application/sparql-query' }
-  const sent: Sent = { method: 'POST', url: queryUrl(store, accept), fields, body, safe: true }
-  const response = await send(store, sent, call, exchange)
-  if (isFailure(response)) return response
-  return refusedText(response, 'query.syntax') ?? successOf(response, accept)
-}
+const queryOf = (store: HttpStore, body: string, accept: string): Sent => ({
+  method: 'POST',
+  url: queryUrl(store, accept),
+  fields: { accept, 'content-type': 'application/sparql-query' },
+  body,
+  safe: true,
+})
 
 /** SPARQL 1.1 Protocol §2.2.2: update via POST directly. */
 async function runUpdate(store: HttpStore, body: string, call?: Call): Promise<undefined | Problem> {
   const fields = { 'content-type': 'application/sparql-update' }
   const sent: Sent = { method: 'POST', url: store.endpoints.update, fields, body, safe: false }
-  const response = await send(store, sent, call)
+  const response = await collect(store, sent, DISCARD_BYTES, call)
   const refused = isFailure(response) ? response : refusedText(response, 'update.syntax')
   return refused ?? doneOf(response, [200, 204])
 }
 
 /** Nothing where the response has one of these statuses, else its problem. */
-function doneOf(response: StoreResponse | Problem, statuses: readonly number[]): undefined | Problem {
+function doneOf(response: WholeResponse | Problem, statuses: readonly number[]): undefined | Problem {
   if (isFailure(response)) return response
-  return statuses.includes(response.statusCode) ? dropBody(response) : storeRefusal(response)
+  return statuses.includes(response.statusCode) ? undefined : refusalOf(response)
 }
 
 /** SPARQL 1.1 Protocol §2.1.6, §2.2.5: 400 where the store does not accept the text as SPARQL. */
-function refusedText(response: StoreResponse, code: 'query.syntax' | 'update.syntax'): Problem | undefined {
-  const { statusCode: status } = response
+function refusedText(
+  { statusCode: status }: Pick<WholeResponse, 'statusCode'>,
+  code: 'query.syntax' | 'update.syntax',
+): Problem | undefined {
   if (status === 500 && code === 'update.syntax') {
-    dropBody(response)
     return problem(
       'update.failed',
       'The triplestore did not run the update. Check whether each graph that it names exists, or exists already.',
     )
   }
-  if (status !== 400) return undefined
-  dropBody(response)
-  return problem(code, 'The triplestore does not accept this text as SPARQL 1.1.')
+  return status === 400 ? problem(code, 'The triplestore does not accept this text as SPARQL 1.1.') : undefined
 }
 
 function endpointOf(text: string): URL {

@@ -6,6 +6,8 @@ import { StoreBreak } from './store.js'
 export type EndTurn = () => void
 
 export interface Turns {
+  /** A place, where one is free. */
+  takeNow(): EndTurn | undefined
   /** A place, at once or in turn. `store.overloaded` at once where too many calls wait; a Problem when the signal aborts. */
   take(signal?: AbortSignal): Promise<EndTurn | Problem>
 }
@@ -34,13 +36,18 @@ export function makeTurns(places: number, waitingLimit: number): Turns {
     }
   }
 
+  const takeNow = (): EndTurn | undefined => {
+    if (free === 0) return undefined
+    free--
+    return occupied()
+  }
+
   return {
+    takeNow,
     async take(signal) {
       if (signal?.aborted) return givenUp(signal)
-      if (free > 0) {
-        free--
-        return occupied()
-      }
+      const now = takeNow()
+      if (now) return now
       if (waiting.size >= waitingLimit) return OVERLOADED
       return new Promise((resolve) => {
         const enter = () => {

@@ -1,4 +1,5 @@
 // In charge of reading a store's answer as one text: bounded, and a failure where it breaks off.
+import { isUtf8 } from 'node:buffer'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { StoreBreak } from './store.js'
 
@@ -22,9 +23,14 @@ export async function wholeText(
     if (error instanceof StoreBreak) return error.problem
     throw error
   }
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(pieces, size))
-  } catch {
-    return problem('store.failed', 'The answer of the triplestore is not in UTF-8.')
-  }
+  return textOf(Buffer.concat(pieces, size))
+}
+
+const NOT_UTF8 = problem('store.failed', 'The answer of the triplestore is not in UTF-8.')
+const BYTE_ORDER_MARK = '\ufeff'
+
+export function textOf(bytes: Buffer): string | Problem {
+  if (!isUtf8(bytes)) return NOT_UTF8
+  const text = bytes.toString()
+  return text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text
 }

@@ -1,0 +1,28 @@
+// In charge of what a failure of a connection to a triplestore means to clients.
+import { problem, type Problem } from '../problem.js'
+import { StoreBreak } from './store.js'
+
+const RETRY_AFTER_SECONDS = '5'
+export const TOO_LONG = problem('store.time', 'The triplestore took too long to answer.')
+const BROKEN_OFF = problem('store.failed', 'The answer of the triplestore broke off or is not HTTP.')
+const NO_CONNECTION = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'EHOSTDOWN', 'ENETUNREACH'])
+const OUT_OF_TIME = new Set(['UND_ERR_CONNECT_TIMEOUT', 'UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT', 'ETIMEDOUT'])
+const CLOSED = new Set(['UND_ERR_CLOSED', 'UND_ERR_DESTROYED'])
+const CERTIFICATE = /CERT|SIGNATURE|^ERR_TLS_|^ERR_SSL_/
+
+/** `store.unreachable`, with the delay that the store asks for if it does. */
+export const unreachable = (detail: string, retryAfter = RETRY_AFTER_SECONDS): Problem =>
+  problem('store.unreachable', detail, { fields: [['Retry-After', retryAfter]] })
+
+/** The problem of a failure of the connection. Any other error is a bug, and rethrown. */
+export function connectionProblem(error: unknown): Problem {
+  if (error instanceof StoreBreak) return error.problem
+  const { code, name } = error as { code?: string; name?: string }
+  if (name === 'HTTPParserError') return BROKEN_OFF
+  if (typeof code !== 'string' || code === 'UND_ERR_INVALID_ARG') throw error
+  if (NO_CONNECTION.has(code)) return unreachable('The triplestore cannot be reached.')
+  if (OUT_OF_TIME.has(code)) return TOO_LONG
+  if (CLOSED.has(code)) return problem('server.closing', 'The gateway is closing its connections to the triplestore.')
+  if (CERTIFICATE.test(code)) return problem('store.failed', 'The certificate of the triplestore was not accepted.')
+  return BROKEN_OFF
+}
