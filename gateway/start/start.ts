@@ -63,6 +63,7 @@ export async function startGateway(options: StartOptions): Promise<Running> {
     for (const dataspace of dataspaces) await seedAndLoadRules(dataspace, seeded, parts)
     if (settings.probe !== 'off') closers.push(startProbe(dataspaces, gateway, settings.probe).close)
     const { ports, listeners } = await openListeners(gateway, { ...parts, server: certificates.server })
+    gateway.watchdog.serves()
     return {
       gateway,
       dataspaces,
