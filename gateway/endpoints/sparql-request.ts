@@ -72,17 +72,17 @@ function directOf(url: URLSearchParams, kind: SparqlRequest['kind'], text: strin
   return operationOf(parameters, kind)
 }
 
-/** SPARQL 1.1 Protocol §2.1.2, §2.2.1: all parameters are in the content. */
+/** SPARQL 1.1 Protocol §2.1.2, §2.2.1: the parameters are in the content; those of the dataset may be in the URL too. */
 function formOf(url: URLSearchParams, text: string): SparqlRequest | Problem {
-  if ([...OPERATIONS, ...Object.values(DATASET).flat()].some((name) => url.has(name))) {
-    return malformed('With a form, send all parameters in the content.')
+  if (url.has('query') || url.has('update')) {
+    return malformed('With a form, send the query or update in the content.')
   }
   const form = new URLSearchParams(text)
+  for (const name of Object.values(DATASET).flat()) for (const graph of url.getAll(name)) form.append(name, graph)
   if (form.has('query') && form.has('update')) return malformed('Send a query or an update, not both.')
   return operationOf(form, form.has('update') ? 'update' : 'query')
 }
 
-const OPERATIONS = ['query', 'update']
 const DATASET = {
   query: ['default-graph-uri', 'named-graph-uri'],
   update: ['using-graph-uri', 'using-named-graph-uri'],

@@ -61,7 +61,11 @@ async function protocol(world: World, row: Row): Promise<void> {
     ['a direct query and one in the URL', 'POST', get(['query', ask]), direct(ask), 400],
     ['a direct query and an update in the URL', 'POST', get(['update', insert]), direct(ask), 400],
     ['a form and a query in the URL', 'POST', get(['query', ask]), form(['query', ask]), 400],
-    ['a form and a dataset in the URL', 'POST', get(graph), form(['query', ask]), 400],
+    ['a form and a dataset in the URL (W3C query_post_form)', 'POST', get(graph), form(['query', ask]), 200],
+    ['a form for an update and its dataset in the URL', 'POST', get(using), form(['update', modify]), 200],
+    ['a form for an update and the dataset of a query in the URL', 'POST', get(graph), form(['update', modify]), 400],
+    ['an empty update', 'POST', '/sparql', direct('', UPDATE), 200],
+    ['an empty update in a form', 'POST', '/sparql', form(['update', '# nothing']), 200],
     ['an update sent as a query', 'POST', '/sparql', direct(insert), 400],
     ['a query sent as an update', 'POST', '/sparql', direct(ask, UPDATE), 400],
     ['a query that is no SPARQL', 'GET', get(['query', 'SELECT * {']), {}, 400],
@@ -108,6 +112,30 @@ async function protocol(world: World, row: Row): Promise<void> {
       'SELECT ?g FROM NAMED <http://example.org/none> { GRAPH ?g { ?s <http://purl.org/dc/terms/title> ?o } }'
     const other = await world.as('owner')('GET', get(['query', named], ['named-graph-uri', world.origin + path]))
     t.same(valuesOf(other, 'g'), [world.origin + path])
+  })
+  await row('W3C query_post_form: datasets in the URL and in the form add up', async (t) => {
+    const [one, two] = [await make(world, '"one"'), await make(world, '"two"')].map((path) => world.origin + path)
+    const query = 'SELECT ?o { ?s <http://purl.org/dc/terms/title> ?o } ORDER BY ?o'
+    const answer = await world.as('owner')(
+      'POST',
+      get(['default-graph-uri', one!]),
+      form(['query', query], ['default-graph-uri', two!]),
+    )
+    t.same(valuesOf(answer, 'o'), ['one', 'two'])
+  })
+  await row('SPARQL 1.1 §17.4.2.8: IRI() resolves against BASE, in queries and updates', async (t) => {
+    const as = world.as('owner')
+    for (const base of ['http://example.org/', 'http://example.com/a/']) {
+      const query = `BASE <${base}> SELECT (IRI("x") AS ?i) {}`
+      t.same(valuesOf(await as('GET', get(['query', query])), 'i'), [`${base}x`])
+      const graph = world.origin + (await make(world, '"base"'))
+      const update = `BASE <${base}> WITH <${graph}> INSERT { ?s <made> ?i } WHERE { ?s ?p "base" BIND(URI("x") AS ?i) }`
+      t.equal((await as('POST', '/sparql', direct(update, UPDATE))).status, 200)
+      const made = await as('GET', get(['query', `SELECT ?i { GRAPH <${graph}> { ?s <${base}made> ?i } }`]))
+      t.same(valuesOf(made, 'i'), [`${base}x`])
+    }
+    const own = await as('GET', get(['query', 'SELECT (IRI("x") AS ?i) {}']))
+    t.same(valuesOf(own, 'i'), [`${world.base}x`], 'without BASE: the IRI of the endpoint')
   })
   await row('§2.2.3: the dataset of an update is that of its pattern', async (t) => {
     const [one, two] = [await make(world, '"one"'), await make(world, '"two"')]
@@ -176,7 +204,6 @@ async function federation(world: World, row: Row): Promise<void> {
   }
   const updates: Record<string, string> = {
     LOAD: `LOAD ${evil}`,
-    'LOAD SILENT': `LOAD SILENT ${evil}`,
     'LOAD INTO GRAPH': `load ${evil} into graph <http://e/g>`,
     'LOAD of a file': 'LOAD <file:///etc/passwd>',
     'LOAD with an escape': `L\\u004FAD ${evil}`,
@@ -192,6 +219,14 @@ async function federation(world: World, row: Row): Promise<void> {
       }
     })
   }
+  await row('LOAD SILENT of a URL that is not allowed is a success, and loads nothing', async (t) => {
+    const update = `LOAD SILENT ${evil} INTO GRAPH <http://e/loaded> ; INSERT DATA { GRAPH <http://e/beside> { ${'<http://e/s> <http://e/p> 1'} } }`
+    for (const send of [direct(update, UPDATE), direct(`LOAD SILENT ${evil}`, UPDATE)]) {
+      t.equal((await world.as('owner')('POST', '/sparql', send)).status, 200)
+    }
+    const query = 'SELECT ?g { VALUES ?g { <http://e/loaded> <http://e/beside> } GRAPH ?g { ?s ?p ?o } }'
+    t.same(valuesOf(await world.as('owner')('GET', get(['query', query])), 'g'), ['http://e/beside'])
+  })
   await row('a target on the allow-list passes', async (t) => {
     const query = 'ASK { SERVICE <http://127.0.0.1:9/allowed> { ?s ?p ?o } }'
     const answer = await world.as('owner')('GET', get(['query', query]))
