@@ -8,7 +8,8 @@ import { isFailure, problem, type Problem } from '../problem.js'
 import { analyse, type QueryAnalysis, type UpdateAnalysis } from '../sparql/analysis.js'
 import { foreignUpdate, ownQuery } from './shared-stores.js'
 import { answerQuery } from './sparql-query.js'
-import type { SparqlRequest } from './sparql-request.js'
+import { serviceDescription } from './sparql-description.js'
+import type { SparqlRequest, SparqlContent } from './sparql-request.js'
 import { answerUpdate } from './sparql-update.js'
 import type { Decided, EndpointTarget } from '../request/route.js'
 import { hidesMailboxes } from '../request/shown.js'
@@ -19,10 +20,11 @@ export async function sparql({
   target: { iri: endpoint },
   content: asked,
   decision,
-}: Decided<EndpointTarget, SparqlRequest>): Promise<Response | Problem> {
+}: Decided<EndpointTarget, SparqlContent>): Promise<Response | Problem> {
   if (isFailure(asked)) return asked
   const { settings, caches } = context.gateway
   if (hidesMailboxes(context)) return ANONYMOUS
+  if (asked.kind === 'description') return serviceDescription(context, endpoint, decision)
   if (asked.kind === 'query') {
     const read = (dataset: SparqlRequest['dataset']): Promise<QueryAnalysis | Problem> =>
       analysed(context, { ...asked, dataset }, endpoint, caches.queries)
@@ -31,7 +33,7 @@ export async function sparql({
     const refused = federation(query, settings.allowService) ?? strangeFunction(query, settings.allowFunction)
     if (refused) return refused
     const own = await ownQuery(context, query, read)
-    return isFailure(own) ? own : answerQuery(context, own, decision)
+    return isFailure(own) ? own : answerQuery(context, own, decision, asked.output)
   }
   const update = await analysed(context, asked, endpoint, caches.updates)
   if (isFailure(update)) return update
