@@ -172,7 +172,10 @@ async function removeAll(context: Context, documents: readonly DescribedDocument
   for (const [document] of [...documents].reverse()) {
     const removed = await putDocument(writing, document, () => undefined)
     if (isFailure(removed))
-      context.gateway.log.warn({ id: context.request.id, document }, 'a sign-up failed and its document could not be removed: delete it')
+      context.gateway.log.warn(
+        { id: context.request.id, document },
+        'a sign-up failed and its document could not be removed: delete it',
+      )
   }
 }
 
