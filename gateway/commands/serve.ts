@@ -62,7 +62,8 @@ async function serve(settings: Settings, terminal: Terminal): Promise<number> {
     terminal.out(printedConfig(settings, dataspaces))
     return EXIT.done
   }
-  const log = makeLog(settings.logLevel)
+  const { logLevel, logFormat } = settings
+  const log = makeLog(logLevel, logFormat === 'auto' ? terminal.interactive : logFormat === 'pretty')
   let running: Running
   try {
     running = await startGateway({ settings, dataspaces, log })

@@ -179,6 +179,12 @@ const LOG = [
   row('log-level', of('LEVEL', values.oneOf(...LEVELS)), `Minimum level to log: ${LEVELS.join(', ')}.`, {
     default: 'info',
   }),
+  row(
+    'log-format',
+    of('FORMAT', values.oneOf('auto', 'json', 'pretty')),
+    'Lines of JSON, or lines for people; auto: for people in a terminal, else JSON.',
+    { default: 'auto' },
+  ),
 ] as const
 
 const OUTPUT = [

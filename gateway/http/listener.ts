@@ -11,7 +11,7 @@ import { awaitsContinue, NO_ROOM, readBody, tooLarge } from './body.js'
 import type { Request, Response } from './exchange.js'
 import { fieldsOf, fieldLines } from './fields.js'
 import { certificateOf } from './peer-certificate.js'
-import { networkOf } from './client-network.js'
+import { clientOf } from './client-network.js'
 import { boundConnections } from './connections.js'
 import { onceLeft } from './leaving.js'
 import { KEEP_ALIVE_MS, send, withoutBody } from './send.js'
@@ -186,7 +186,8 @@ function requestOf(
   shares: Shares,
 ): Request {
   const fields = fieldsOf(raw.rawHeaders)
-  const network = (): string => networkOf(raw, settings.isTrustedProxy ?? noProxy)
+  const address = (): string => clientOf(raw, settings.isTrustedProxy ?? noProxy).address
+  const network = (): string => clientOf(raw, settings.isTrustedProxy ?? noProxy).network
   let left: AbortController | undefined
   return {
     id: settings.nextId(),
@@ -197,6 +198,7 @@ function requestOf(
     certificate: certificateOf(raw, fields, settings.isTrustedProxy),
     receivedAt: settings.now(),
     isAdmitted: !shares.isFull(network),
+    address,
     network,
     signal() {
       if (!left) {
