@@ -8,12 +8,9 @@ export const LISTENERS = [
   row('host', of('ADDRESS', anyText), 'Address to listen at; :: is every address.', {
     otherwise: 'localhost if every base is on localhost, else ::',
   }),
-  row(
-    'trusted-proxy',
-    of('CIDR', addresses),
-    'Proxies whose Client-Cert and X-Forwarded-For the gateway believes.',
-    { repeatable: true },
-  ),
+  row('trusted-proxy', of('CIDR', addresses), 'Proxies whose Client-Cert and X-Forwarded-For the gateway believes.', {
+    repeatable: true,
+  }),
   row('management', of('PORT', port), 'Port for health, metrics and purge, on loopback only, or off.', {
     default: '9464',
   }),

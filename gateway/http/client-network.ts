@@ -17,7 +17,10 @@ const GONE: Client = { address: '', network: '' }
  * '' where the connection is gone. Of a request that a trusted proxy sends: the last address in X-Forwarded-For that is no
  * trusted proxy. Fields of anyone else do not count.
  */
-export function clientOf({ socket, rawHeaders }: IncomingMessage, isTrustedProxy: (address: string) => boolean): Client {
+export function clientOf(
+  { socket, rawHeaders }: IncomingMessage,
+  isTrustedProxy: (address: string) => boolean,
+): Client {
   const own = CLIENTS.get(socket) ?? clientAt(socket.remoteAddress ?? '') ?? GONE
   CLIENTS.set(socket, own)
   if (!isTrustedProxy(own.address)) return own

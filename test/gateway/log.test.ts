@@ -47,7 +47,13 @@ void t.test('the line of a request is one line of JSON, as pino would write it',
 void t.test('lines for people', (t) => {
   const event = (facts: object): string => JSON.stringify({ level: 30, time: REQUEST.time, ...facts })
   const refused = '{"allowed":false,"required":"Read","reason":"no-authorization","considered":[]}'
-  const refusal = { ...REQUEST, status: 403, problem: 'access.denied', decision: refused, agent: 'https://a.example/#i' }
+  const refusal = {
+    ...REQUEST,
+    status: 403,
+    problem: 'access.denied',
+    decision: refused,
+    agent: 'https://a.example/#i',
+  }
   const ESCAPE = '\u001b[2J'
   const PLACE = 'https://localhost:8443/hello/'
   // prettier-ignore
