@@ -5,6 +5,10 @@ import { addresses, anyText, oneOf, port } from './setting-values.js'
 export const LISTENERS = [
   row('https', of('PORT', port), 'Port for HTTPS with client certificates, or off.', { default: '8443' }),
   row('http', of('PORT', port), 'Port for plain HTTP behind a TLS proxy, or off.', { default: 'off' }),
+  row('tls-cert', of('FILE', anyText), 'Server certificate with its chain, in PEM; read again on SIGHUP.', {
+    otherwise: 'created in {data}/certs/server.pem',
+  }),
+  row('tls-key', of('FILE', anyText), 'Its key, in PEM without a password.'),
   row('host', of('ADDRESS', anyText), 'Address to listen at; :: is every address.', {
     otherwise: 'localhost if every base is on localhost, else ::',
   }),

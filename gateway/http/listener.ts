@@ -2,6 +2,7 @@
 // Fastify runs the servers and the requests that have to wait. Errors of Fastify and of the HTTP parser get our form too.
 import { STATUS_CODES, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
+import type { Server } from 'node:tls'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fastify, type FastifyInstance, type FastifyServerOptions } from 'fastify'
 import { problem, type Problem } from '../problem.js'
@@ -40,6 +41,8 @@ export interface Listener {
   readonly port: number
   /** A request without a socket, for tests. It takes the way of requests that wait. */
   readonly inject: FastifyInstance['inject']
+  /** Takes another certificate, for new connections. Present on the TLS listener. */
+  readonly renew?: (tls: NonNullable<ListenerSettings['tls']>) => void
   /** Waits `grace` ms at most for the requests that are being answered, then ends them. */
   close(grace: number): Promise<void>
 }
@@ -102,6 +105,7 @@ export async function listen(settings: ListenerSettings, answer: Answer): Promis
   return {
     port,
     inject: app.inject.bind(app) as FastifyInstance['inject'],
+    ...(settings.tls && { renew: (tls) => (app.server as unknown as Server).setSecureContext({ ...tls, ...TLS }) }),
     close(grace) {
       closing = true
       return closed(app, answering.all, grace)
@@ -134,6 +138,8 @@ function refusal(request: Request, reason: Problem, { problemResponse }: Listene
   return request.method === 'HEAD' ? withoutBody(response) : response
 }
 
+const TLS = { minVersion: 'TLSv1.2' } as const
+
 function makeServer(settings: ListenerSettings): FastifyInstance {
   const { problemResponse } = settings
   const options: FastifyServerOptions = {
@@ -152,10 +158,10 @@ function makeServer(settings: ListenerSettings): FastifyInstance {
   const https = settings.tls && {
     ...framing,
     ...settings.tls,
+    ...TLS,
     requestCert: true,
     // Any issuer will do: policies/identity/webid.ts checks the key against the profile.
     rejectUnauthorized: false,
-    minVersion: 'TLSv1.2' as const,
     handshakeTimeout: 10_000,
   }
   const app = fastify({ ...options, ...(https ? { https } : { http: framing }) } as object) as FastifyInstance
