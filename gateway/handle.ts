@@ -70,7 +70,7 @@ function* answer(request: Request, gateway: Gateway, accept: string | undefined,
   // RFC 9110 §9.3.7: `OPTIONS *` asks about the server as a whole.
   if (request.method === 'OPTIONS' && request.requestTarget === '*') return response(204, [['Allow', DOCUMENT_METHODS]])
 
-  const target = targetOf(request, gateway)
+  const target = targetOf(request, gateway, trace)
   if (isFailure(target)) return refuse(target)
   const route = routeOf(target)
   if (request.method === 'OPTIONS') return options(target, route)

@@ -11,7 +11,7 @@ import { ancestorsOf } from '../../gateway/documents/hierarchy.js'
 import { nextState } from '../../gateway/documents/next-state.js'
 import { violated } from '../../gateway/endpoints/content.js'
 import { readApplicant } from '../../gateway/endpoints/sign-up-form.js'
-import { networkOf } from '../../gateway/http/client-network.js'
+import { clientOf } from '../../gateway/http/client-network.js'
 import { fieldsOf } from '../../gateway/http/fields.js'
 import { negotiate, parseMediaType, RDF_FORMATS } from '../../gateway/http/media-type.js'
 import { asksForNew } from '../../gateway/methods/write-request.js'
@@ -76,7 +76,7 @@ const keys = { current: () => ({ id: 'k', secret: Buffer.alloc(32) }), byId: () 
 const forwarded = (text: string): string => {
   const message = new IncomingMessage(new Socket())
   message.rawHeaders = ['X-Forwarded-For', text]
-  return networkOf(message, () => true)
+  return clientOf(message, () => true).network
 }
 const conditions = (text: string, isSafe: boolean): unknown =>
   evaluatePreconditions({ 'if-match': text, 'if-none-match': text }, { entityTags: ['"x"'] }, isSafe, now)

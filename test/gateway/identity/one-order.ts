@@ -137,6 +137,7 @@ function requestOf({ method, path, fields, certificate }: Asked, certificates: C
     receivedAt: running.gateway.now(),
     isAdmitted: true,
     signal: () => new AbortController().signal,
+    address: () => '192.0.2.1',
     network: () => '192.0.2.1',
     readBody: () => Promise.resolve(Buffer.from('no RDF')),
   }
