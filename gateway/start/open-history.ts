@@ -8,7 +8,6 @@ import { openHistory } from '../../versioning/open-history.js'
 import type { Repository } from '../../versioning/repository.js'
 import type { DescribedApplication, DescribedDataspace } from '../configuration/dataspace.js'
 import { isDocumentOf } from '../documents/document.js'
-import { ENDPOINT_NAMES } from '../routes.js'
 import { historyPlaceOf, whatIsMissing, type Existing, type HistoryPlace } from '../configuration/history-place.js'
 import { makeJournalledStore, type JournalledStore } from '../mirror/journalled-store.js'
 import type { Locks } from '../documents/locks.js'
@@ -51,8 +50,7 @@ export async function openVersioned(
 ): Promise<OpenVersioned> {
   const { locks, log, now } = surroundings
   const { base, service } = application
-  const isDocument = (graph: string): boolean =>
-    isDocumentOf(application, { adminBase: dataspace.admin.base, endpoints: ENDPOINT_NAMES }, graph)
+  const isDocument = (graph: string): boolean => isDocumentOf(application, dataspace.admin.base, graph)
   const opened = await openHistoryOf(application, surroundings)
   const settle = (document: string): Promise<undefined | Problem> => journalled.settle(document)
   const mirrored = opened && { ...opened, base, store, isDocument, settle, now }
