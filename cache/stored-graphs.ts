@@ -17,8 +17,8 @@ export interface Stored<Value> {
 export interface StoredGraphs<Value, Failure> {
   /** The cached graph where it is fresh, at once; else the answer of the store: one request at a time for a graph. */
   get(graph: string): Stored<Value> | Promise<Stored<Value> | Failure>
-  /** The cached graph where it is fresh: the store is not asked. */
-  cached(graph: string): Stored<Value> | undefined
+  /** The cached graph where it is fresh: the store is not asked. `at`: the time, in ms, where the caller has read the clock. */
+  cached(graph: string, at?: number): Stored<Value> | undefined
   /** True where `get` answers at once. */
   has(graph: string): boolean
   /** The answer of the store now, whatever is cached: a writer must not overwrite a state that it has not seen. */
@@ -57,9 +57,9 @@ export function makeStoredGraphs<Value extends object, Failure extends object>(
   const { valid, store, grown, bytes } = makeEntries<Value>(settings)
   const shared = makeShared<Stored<Value> | Failure>()
 
-  function fresh(graph: string): Stored<Value> | undefined {
+  function fresh(graph: string, at = now()): Stored<Value> | undefined {
     const stored = valid(graph)
-    return stored && now() - stored.answeredAt <= maxAge ? stored : undefined
+    return stored && at - stored.answeredAt <= maxAge ? stored : undefined
   }
 
   async function fetch(graph: string): Promise<Stored<Value> | Failure> {

@@ -77,15 +77,16 @@ export interface Member {
 
 /** The authorizations of a dataspace: the index, or the problem for which there is no reliable one. */
 export interface Access {
-  current(): AuthorizationIndex | Problem
+  /** `at`: the time, in ms, where the caller has read the clock. */
+  current(at?: number): AuthorizationIndex | Problem
   /** Grows whenever a decision may change. */
   version(): number
   /** A graph of the admin application has been written, or may have been (`uncertain`). */
   changed(graph: string, state: { readonly nTriples: string } | 'absent' | 'uncertain'): void
   /** Reads everything again. Where that fails, every decision is 503 until a retry succeeds. */
   reload(): Promise<undefined | Problem>
-  /** Present where nothing is cached: reads everything again, before each request is decided. */
-  readonly refresh?: () => Promise<unknown>
+  /** Present where nothing is cached: reads everything again, before a request is decided. */
+  readonly refresh?: () => Promise<unknown> | undefined
   close(): void
 }
 

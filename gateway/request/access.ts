@@ -36,7 +36,7 @@ export function lookUp(context: Context, target: OwnTarget, required?: Mode): Aw
   if (target.kind === 'endpoint') return { kind: 'endpoint', iri: target.iri }
   const { document: iri } = target
   if (target.kind !== 'document' || required !== 'Read') return lookUpFacts(context, iri)
-  const cached = context.application.cache.documents.cached(iri)
+  const cached = context.application.cache.documents.cached(iri, context.request.receivedAt)
   return cached ? foundAt(iri, cached) : lookUpToRead(context, iri)
 }
 
@@ -108,7 +108,7 @@ export function decideOn(context: Context, facts: Facts, required: Mode): Decisi
     agent,
     dataspace: { access },
   } = context
-  const index = access.current()
+  const index = access.current(context.request.receivedAt)
   if (isFailure(index)) return index
   const decideAnew = (): Decision =>
     enforced(

@@ -11,6 +11,8 @@ import { factsOf, loadAuthorizations } from './load-authorizations.js'
 const RETRY_MS = 1_000
 /** Reading old rules again takes at most one part in so many of the time. */
 const SHARE = 10
+/** Authorizations: reading more before each request would take more of the store than the requests do. */
+const QUICKLY_READ = 1_000
 const LONGEST_TIMER = 2 ** 31 - 1
 
 /** Rules may be changed behind the gateway: how long those that it has read are decided on, in ms. */
@@ -67,8 +69,8 @@ export function makeAccess(
   }
   return {
     version: () => rules.version,
-    current() {
-      if (now() >= rules.renewAt) renew(rules)
+    current(at = now()) {
+      if (at >= rules.renewAt) renew(rules)
       if (rules.effective >= rules.needed && rules.unread === 0) return index
       const fields = [['Retry-After', '1']] as const
       return problem('access.unavailable', 'The authorizations cannot be read now. Retry shortly.', { fields })
@@ -87,7 +89,7 @@ export function makeAccess(
       readDoubtful(rules).catch(() => retry(rules))
     },
     reload: () => reload(rules),
-    ...(age.max === 0 && { refresh: oneAtATime(() => reload(rules)) }),
+    ...(age.max === 0 && { refresh: refreshing(rules) }),
     close() {
       clearTimeout(rules.timer)
       clearTimeout(rules.renewing)
@@ -164,13 +166,31 @@ function renew(rules: Rules): void {
   })
 }
 
-/** Callers share the call that is under way. */
-function oneAtATime<T>(call: () => Promise<T>): () => Promise<T> {
-  let underWay: Promise<T> | undefined
+/** One call at a time: callers share the next one. The call under way may have begun before what they ask about. */
+function oneAfterAnother<T>(call: () => Promise<T>): () => Promise<T> {
+  let underWay: Promise<unknown> = Promise.resolve()
+  let next: Promise<T> | undefined
   return () => {
-    underWay ??= call().finally(() => (underWay = undefined))
-    return underWay
+    next ??= underWay.then(() => {
+      next = undefined
+      const called = call()
+      underWay = called.catch(() => undefined)
+      return called
+    })
+    return next
   }
+}
+
+/** Design 7: work before a decision is tiny. Many rules are not read again for SHARE times as long as reading them takes. */
+function refreshing(rules: Rules): () => Promise<unknown> | undefined {
+  const { now, index } = rules
+  let restsUntil = 0
+  const read = oneAfterAnother(async () => {
+    const from = now()
+    await reload(rules)
+    if (index.size.authorizations > QUICKLY_READ) restsUntil = now() + SHARE * (now() - from)
+  })
+  return () => (now() < restsUntil ? undefined : read())
 }
 
 function retry(rules: Rules): void {

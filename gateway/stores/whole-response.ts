@@ -92,8 +92,8 @@ export function collectWhole(
       onResponseError(_, error) {
         if (!head && !stopped && !isRepeated && sent.safe && isStale(error)) {
           isRepeated = true
-          agent.dispatch(optionsOf(sent), handler)
-          return
+          // After undici has taken the closed connection out of its pool.
+          return queueMicrotask(() => void agent.dispatch(optionsOf(sent), handler))
         }
         done()
         settle()

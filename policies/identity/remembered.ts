@@ -15,8 +15,8 @@ export interface TimedValue<Value> {
 export type Look<Value> = (restsOn: (document: string) => void) => Promise<TimedValue<Value>>
 
 export interface Remembered<Value extends object> {
-  /** The remembered value, without waiting, where it is not older than `maxAge` ms. */
-  recall(key: string, maxAge?: number): Value | undefined
+  /** The remembered value, without waiting, where it is not older than `maxAge` ms. `at`: the time, in ms, where the caller has read the clock. */
+  recall(key: string, maxAge?: number, at?: number): Value | undefined
   /**
    * The remembered value, at once, where it is not older than `maxAge` ms; else the value that `look` finds. Fails when too
    * many looks are under way, or too many requests wait for this one.
@@ -89,7 +89,7 @@ export function makeRemembered<Value extends object>(
 }
 
 interface Values<Value> {
-  get(key: string, maxAge?: number): Value | undefined
+  get(key: string, maxAge?: number, at?: number): Value | undefined
   set(key: string, found: TimedValue<Value>, documents: readonly string[]): void
   forget(document: string): void
   clear(): void
@@ -111,10 +111,9 @@ function makeValues<Value>(max: number, now: () => number): Values<Value> {
     },
   })
   return {
-    get(key, maxAge = Infinity) {
+    get(key, maxAge = Infinity, at = now()) {
       const one = values.get(key)
-      if (!one || one.until <= now()) return undefined
-      return maxAge === Infinity || now() - one.found <= maxAge ? one.value : undefined
+      return one && at < one.until && at - one.found <= maxAge ? one.value : undefined
     },
     set(key, { value, lifetime }, documents) {
       const found = now()

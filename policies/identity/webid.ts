@@ -105,15 +105,15 @@ export function makeWebIdVerifier(settings: {
   return {
     verify(der, asking) {
       const fingerprint = fingerprintOf(der)
-      const before = verified.recall(fingerprint)
+      const time = now()
+      const before = verified.recall(fingerprint, undefined, time)
       const certificate = before?.certificate ?? readClientCertificate(der)
       if (!certificate) return failure('malformed-certificate', 'The client certificate cannot be read.')
       const { webId } = certificate
       if (webId === undefined) return undefined
-      const time = now()
       if (time < certificate.validFrom) return failure('not-yet-valid', 'The client certificate is not yet valid.')
       if (time > certificate.validTo) return failure('expired', 'The client certificate has expired.')
-      const known = asking.maxAge ? verified.recall(fingerprint, asking.maxAge(webId)) : before
+      const known = asking.maxAge ? verified.recall(fingerprint, asking.maxAge(webId), time) : before
       if (known) return known.outcome
       if (!isHttpUri(webId)) {
         return failure('malformed-webid', 'The WebID in the client certificate is not an http or https URI.')
