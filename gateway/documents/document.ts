@@ -10,7 +10,8 @@ import {
 import type { DescribedApplication } from '../configuration/dataspace.js'
 import type { Reading } from '../evaluation/reading.js'
 import { askFacts, factsOf, type DocumentFacts } from './facts.js'
-import type { Format } from '../http/media-type.js'
+import { CODINGS, codedName } from '../http/content-coding.js'
+import { RDF_FORMATS, type Format } from '../http/media-type.js'
 import type { Trace } from '../log.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { graphOf, nTriplesOf, type Graph, type Quad } from '../rdf/graph.js'
@@ -30,7 +31,7 @@ export interface Document extends DocumentFacts {
   readonly sum: string
   /** The triples. The second call parses the text again: the triples take far more memory than their text. */
   graph(): Graph
-  /** By the code of the format; each is made when it is first asked for, and shared while it is made. */
+  /** By the code of the format, and `codedName` of it; each is made when it is first asked for, and shared while it is made. */
   readonly representations: Map<string, Awaitable<Representation | Problem>>
   /** The document with hashes in place of its mailboxes, once it was asked for (mailboxes.ts); itself where it has none. */
   hashed?: Document
@@ -249,5 +250,11 @@ export const isDocumentOf = (
   adminBase: string,
   graph: string,
 ): boolean => graph.startsWith(base) && (kind === 'admin' || !graph.startsWith(adminBase)) && isDocumentUri(graph, base)
+
+/** Of the state in every format and content coding. */
+export const entityTagsOf = ({ digest }: Document): string[] =>
+  RDF_FORMATS.flatMap(({ code }) =>
+    (['identity', ...CODINGS] as const).map((coding) => entityTag(digest, codedName(code, coding))),
+  )
 
 export const entityTagOf = ({ digest }: Document, { code }: Format): string => entityTag(digest, code)

@@ -1,5 +1,5 @@
 // In charge of the preconditions of a write (RFC 9110 §13): on the state that the store has now.
-import { entityTagOf, type Document } from '../documents/document.js'
+import { entityTagOf, entityTagsOf, type Document } from '../documents/document.js'
 import type { Field, Request } from '../http/exchange.js'
 import { negotiate, RDF_FORMATS } from '../http/media-type.js'
 import { isFailure, problem, type Problem } from '../problem.js'
@@ -14,7 +14,7 @@ export const isConditional = (fields: Request['fields']): boolean =>
   CONDITIONS.some((name) => fields[name] !== undefined)
 
 /**
- * RFC 9110 §13.1.1: a write may name the entity-tag of the state in any format.
+ * RFC 9110 §13.1.1: a write may name the entity-tag of the state in any format and content coding.
  * @param mayRead to an agent without Read the document has no entity-tag and no date (RFC 9110 §13.1.4): conditions would
  *   tell them. `*` works for everyone who may write.
  */
@@ -32,7 +32,7 @@ export function preconditions(context: Context, current: Document | undefined, m
     shown &&
     (mayRead
       ? {
-          entityTags: RDF_FORMATS.map((format) => entityTagOf(shown, format)),
+          entityTags: entityTagsOf(shown),
           lastModified: shown.lastModified,
         }
       : { entityTags: [] })

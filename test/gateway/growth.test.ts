@@ -14,6 +14,7 @@ import { readApplicant } from '../../gateway/endpoints/sign-up-form.js'
 import { clientOf } from '../../gateway/http/client-network.js'
 import { fieldsOf } from '../../gateway/http/fields.js'
 import { negotiate, parseMediaType, RDF_FORMATS } from '../../gateway/http/media-type.js'
+import { acceptedCodings } from '../../gateway/http/content-coding.js'
 import { asksForNew } from '../../gateway/methods/write-request.js'
 import { acceptOverride, parseTarget, siteOf } from '../../gateway/http/target.js'
 import { cookieOf } from '../../gateway/identity/cookies.js'
@@ -173,6 +174,12 @@ void t.test('fields', async (t) => {
       (text) => fieldsOf(text.split('\n')), [
       ['different ones', (n) => many(n, (i) => `X-${i}\nb\n`)],
       ['the same one', (n) => fill('Accept\ntext/turtle\n', n)],
+    ]),
+    ...rowsAbout('Accept-Encoding', FIELD, acceptedCodings, [
+      ['many codings', (n) => many(n, (i) => `c${i};q=0.1,`)],
+      ['commas', (n) => fill(',', n)],
+      ['blanks', (n) => `gzip${fill(' ', n)};q=x`],
+      ['a long name', (n) => fill('a', n)],
     ]),
     ...rowsAbout('Link of a POST', FIELD, (text) => asksForNew({ link: text }), [
       ['types', (n) => fill('<http://www.w3.org/ns/ldp#a>;', n)],
