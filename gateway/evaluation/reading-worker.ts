@@ -12,26 +12,14 @@ import { NOT_N_TRIPLES, readCanonical, readGraph, type ReadOptions } from '../rd
 import { timeMapTriples } from '../rdf/time-map-triples.js'
 import { writeDifference, type Compared } from '../rdf/write-difference.js'
 import { writeGraph } from '../rdf/write.js'
-import {
-  analyseQuery,
-  analyseUpdate,
-  type DatasetDescription,
-  type QueryAnalysis,
-  type UpdateAnalysis,
-} from '../sparql/analysis.js'
+import { analyse, type QueryAnalysis, type SparqlText, type UpdateAnalysis } from '../sparql/analysis.js'
 import type { ThreadMessage } from '../stores/limited-thread.js'
 
 /** The remote contexts by URL, as far as they have been asked for; null: not available. Undefined: none may be fetched. */
 export type KnownContexts = ReadonlyMap<string, string | null> | undefined
 
 export type ReadingJob =
-  | {
-      readonly kind: 'analyse'
-      readonly form: 'query' | 'update'
-      readonly text: string
-      readonly base: string
-      readonly dataset: DatasetDescription | undefined
-    }
+  | { readonly kind: 'analyse'; readonly sparql: SparqlText }
   | {
       readonly kind: 'read'
       readonly body: Uint8Array
@@ -75,10 +63,8 @@ export type ReadingReply =
 
 function doJob(job: ReadingJob): ReadingReply | Promise<ReadingReply> {
   switch (job.kind) {
-    case 'analyse': {
-      const analyse = job.form === 'query' ? analyseQuery : analyseUpdate
-      return analyse(job.text, job.base, job.dataset)
-    }
+    case 'analyse':
+      return analyse(job.sparql)
     case 'read':
       return withContexts(job.contexts, (options) => read(job, options))
     case 'convert':

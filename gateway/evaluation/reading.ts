@@ -11,7 +11,7 @@ import type { Quad } from '../rdf/graph.js'
 import type { Compared } from '../rdf/write-difference.js'
 import type { LoadContext } from '../rdf/read-json-ld.js'
 import { isReadable, readCanonical, readGraph } from '../rdf/read.js'
-import type { DatasetDescription, QueryAnalysis, UpdateAnalysis } from '../sparql/analysis.js'
+import type { QueryAnalysis, SparqlText, UpdateAnalysis } from '../sparql/analysis.js'
 
 export type { Canonical, Converted } from './reading-worker.js'
 
@@ -49,14 +49,8 @@ export interface Reading {
   ): Promise<Uint8Array | Problem>
   /** `writeDifference` of rdf/write-difference.ts. */
   writeDifference(asker: string, compared: Compared, formats: readonly Format[]): Promise<Converted | Problem>
-  /** `analyseQuery` or `analyseUpdate`; `update.time` over a limit. */
-  analyseSparql(
-    asker: string,
-    form: 'query' | 'update',
-    text: string,
-    base: string,
-    dataset: DatasetDescription | undefined,
-  ): Promise<QueryAnalysis | UpdateAnalysis | Problem>
+  /** `analyse` of sparql/analysis.ts; `update.time` over a limit. */
+  analyseSparql(asker: string, sparql: SparqlText): Promise<QueryAnalysis | UpdateAnalysis | Problem>
   close(): Promise<void>
 }
 
@@ -97,10 +91,8 @@ export function openReading(options: ThreadsOptions = {}): Reading {
       threads.do(asker, { kind: 'timeMap', document, versions, format }) as Promise<Uint8Array | Problem>,
     writeDifference: (asker, compared, formats) =>
       threads.do(asker, { kind: 'difference', compared, formats }) as Promise<Converted | Problem>,
-    analyseSparql: (asker, form, text, base, dataset) =>
-      threads.do(asker, { kind: 'analyse', form, text, base, dataset }) as Promise<
-        QueryAnalysis | UpdateAnalysis | Problem
-      >,
+    analyseSparql: (asker, sparql) =>
+      threads.do(asker, { kind: 'analyse', sparql }) as Promise<QueryAnalysis | UpdateAnalysis | Problem>,
     close: threads.close,
   }
 }

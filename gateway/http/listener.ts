@@ -2,6 +2,7 @@
 // Fastify runs the servers and the requests that have to wait. Errors of Fastify and of the HTTP parser get our form too.
 import { STATUS_CODES, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import type { Server } from 'node:tls'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fastify, type FastifyInstance, type FastifyServerOptions } from 'fastify'
 import { problem, type Problem } from '../problem.js'
@@ -11,7 +12,7 @@ import { awaitsContinue, NO_ROOM, readBody, tooLarge } from './body.js'
 import type { Request, Response } from './exchange.js'
 import { fieldsOf, fieldLines } from './fields.js'
 import { certificateOf } from './peer-certificate.js'
-import { networkOf } from './client-network.js'
+import { clientOf } from './client-network.js'
 import { boundConnections } from './connections.js'
 import { onceLeft } from './leaving.js'
 import { KEEP_ALIVE_MS, send, withoutBody } from './send.js'
@@ -42,6 +43,8 @@ export interface Listener {
   readonly port: number
   /** A request without a socket, for tests. It takes the way of requests that wait. */
   readonly inject: FastifyInstance['inject']
+  /** Takes another certificate, for new connections. Present on the TLS listener. */
+  readonly renew?: (tls: NonNullable<ListenerSettings['tls']>) => void
   /** Waits `grace` ms at most for the requests that are being answered, then ends them. */
   close(grace: number): Promise<void>
 }
@@ -105,6 +108,7 @@ export async function listen(settings: ListenerSettings, answer: Answer): Promis
   return {
     port: taken.port,
     inject: app.inject.bind(app) as FastifyInstance['inject'],
+    ...(settings.tls && { renew: (tls) => (app.server as unknown as Server).setSecureContext({ ...tls, ...TLS }) }),
     close(grace) {
       closing = true
       return closed(app, taken, answering.all, grace)
@@ -142,6 +146,8 @@ function refusal(request: Request, reason: Problem, { problemResponse }: Listene
   return request.method === 'HEAD' ? withoutBody(response) : response
 }
 
+const TLS = { minVersion: 'TLSv1.2' } as const
+
 function makeServer(settings: ListenerSettings): FastifyInstance {
   const { problemResponse } = settings
   const options: FastifyServerOptions = {
@@ -160,10 +166,10 @@ function makeServer(settings: ListenerSettings): FastifyInstance {
   const https = settings.tls && {
     ...framing,
     ...settings.tls,
+    ...TLS,
     requestCert: true,
     // Any issuer will do: policies/identity/webid.ts checks the key against the profile.
     rejectUnauthorized: false,
-    minVersion: 'TLSv1.2' as const,
     handshakeTimeout: 10_000,
   }
   const app = fastify({ ...options, ...(https ? { https } : { http: framing }) } as object) as FastifyInstance
@@ -194,7 +200,8 @@ function requestOf(
   shares: Shares,
 ): Request {
   const fields = fieldsOf(raw.rawHeaders)
-  const network = (): string => networkOf(raw, settings.isTrustedProxy ?? noProxy)
+  const address = (): string => clientOf(raw, settings.isTrustedProxy ?? noProxy).address
+  const network = (): string => clientOf(raw, settings.isTrustedProxy ?? noProxy).network
   let left: AbortController | undefined
   return {
     id: settings.nextId(),
@@ -205,6 +212,7 @@ function requestOf(
     certificate: certificateOf(raw, fields, settings.isTrustedProxy),
     receivedAt: settings.now(),
     isAdmitted: !shares.isFull(network),
+    address,
     network,
     signal() {
       if (!left) {

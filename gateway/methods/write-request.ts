@@ -1,5 +1,6 @@
 // In charge of reading a write request: its content, parsed, or refused where it cannot be understood.
 import { codingFlaw, readText } from '../http/body.js'
+import type { Request } from '../http/exchange.js'
 import type { Quad } from '../rdf/graph.js'
 import { askerOf, contextsFor, type Context } from '../request/context.js'
 import { isFailure, problem, type Problem } from '../problem.js'
@@ -18,6 +19,7 @@ export async function readWriteRequest(context: Context, iri: string): Promise<W
   if (method === 'DELETE') return { method }
   // RFC 9110 §14.5: a PUT with Content-Range is a partial one, which is not supported.
   if (fields['content-range'] !== undefined) return problem('request.malformed', 'Content-Range is not supported.')
+  if (method === 'POST' && asksForNew(fields)) return problem('request.malformed', creatingText(iri))
   const coding = codingFlaw(fields)
   if (coding !== undefined) {
     return problem('content.unsupported', coding, { fields: [['Accept-Encoding', 'identity']] })
@@ -54,6 +56,14 @@ async function readUpdate(context: Context, iri: string): Promise<WriteRequest |
   if (isFailure(analysed) && analysed.failure !== 'update.form') return analysed
   return { method: 'PATCH', update: isFailure(analysed) ? analysed : text }
 }
+
+/** LDP 1.0 §5.2.3, §5.2.3.10: such a `POST` means a new resource below this one. Spec 4.1: here it would add to this one. */
+export const asksForNew = ({ slug, link }: Request['fields']): boolean =>
+  slug !== undefined || LDP_TYPE.test(link ?? '')
+const LDP_TYPE = /<http:\/\/www\.w3\.org\/ns\/ldp#\w+>[^<,]*;\s*rel\s*=\s*"?type\b/i
+
+const creatingText = (iri: string): string =>
+  `POST adds to <${iri}> itself, but Slug or Link with rel="type" asks for a new document: use PUT at the URL of the new one, such as <${iri}name/>.`
 
 const unsupportedPatch = (detail: string): Problem =>
   problem('content.unsupported', detail, { fields: [['Accept-Patch', 'application/sparql-update']] })

@@ -2,6 +2,7 @@
 import type { Gateway, Member } from '../gateway.js'
 import type { Request, Response } from '../http/exchange.js'
 import type { Target } from '../http/target.js'
+import type { Trace } from '../log.js'
 import { isFailure, type Problem } from '../problem.js'
 import { response } from './respond.js'
 import type { Route } from './route.js'
@@ -29,9 +30,12 @@ export function options(target: Target<Member>, { methods, allow, accepts = [] }
 export function targetOf(
   { method, requestTarget, fields: { host } }: Request,
   gateway: Gateway,
+  trace: Trace,
 ): Target<Member> | Problem {
-  const target = gateway.targetOf(requestTarget, host)
-  return method === 'OPTIONS' && isFailure(target) && target.failure === 'target.slash'
-    ? gateway.targetOf(requestTarget.replace(/\?|$/, '/$&'), host)
-    : target
+  let target = gateway.targetOf(requestTarget, host)
+  if (method === 'OPTIONS' && isFailure(target) && target.failure === 'target.slash') {
+    target = gateway.targetOf(requestTarget.replace(/\?|$/, '/$&'), host)
+  }
+  if (!isFailure(target)) trace.dataspace = target.dataspace.endUser.base
+  return target
 }

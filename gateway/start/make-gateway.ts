@@ -28,7 +28,7 @@ import { makePlaces } from '../places.js'
 import { makeProxying, ownUrls, proxyLimits } from '../proxy/linked-data-proxy.js'
 import { makeLoadContext } from '../rdf/json-ld-contexts.js'
 import { makeReadProfile, REMOTE_PROFILES } from '../request/identify.js'
-import { ENDPOINT_NAMES } from '../routes.js'
+import { endpointsOf } from '../routes.js'
 import { startWatchdog } from '../watchdog.js'
 
 export interface Parts {
@@ -54,7 +54,7 @@ export async function makeGateway(parts: Parts, closers: Closer[]): Promise<Gate
   const threads = openThreads(settings, closers)
   const locks = makeLocks()
   const dataspaces = await openDataspaces(parts, locks, threads.reading, closers)
-  const site = siteOf(membersOf(dataspaces), ENDPOINT_NAMES)
+  const site = siteOf(membersOf(dataspaces), endpointsOf)
   const readProfile = makeReadProfile(site, fetcher, threads.reading, makePlaces(REMOTE_PROFILES))
   const { identities, close } = await openIdentities(settings, destinations, { readProfile, log, now })
   closers.push(close)

@@ -8,7 +8,6 @@ import { openHistory } from '../../versioning/open-history.js'
 import type { Repository } from '../../versioning/repository.js'
 import type { DescribedApplication, DescribedDataspace } from '../configuration/dataspace.js'
 import { isDocumentOf } from '../documents/document.js'
-import { ENDPOINT_NAMES } from '../routes.js'
 import { historyPlaceOf, whatIsMissing, type Existing, type HistoryPlace } from '../configuration/history-place.js'
 import { makeJournalledStore, type JournalledStore } from '../mirror/journalled-store.js'
 import type { Locks } from '../documents/locks.js'
@@ -81,7 +80,7 @@ export async function openVersioned(
 const documentsOf =
   (application: DescribedApplication, { admin }: Pick<DescribedDataspace, 'admin'>) =>
   (graph: string): boolean =>
-    isDocumentOf(application, { adminBase: admin.base, endpoints: ENDPOINT_NAMES }, graph)
+    isDocumentOf(application, admin.base, graph)
 
 /** The applications that have the store of this one. */
 function sharersOf(

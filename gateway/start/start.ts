@@ -1,6 +1,11 @@
 // In charge of starting and stopping a gateway: checks, certificates, the gateway value, seeds, probe, listeners.
 import { randomUUID } from 'node:crypto'
-import { ensureCertificates, type Certificates } from './certificates.js'
+import {
+  ensureCertificates,
+  readServerCertificate,
+  type Certificates,
+  type CertificatesWanted,
+} from './certificates.js'
 import { sharedStores } from '../configuration/conflicts.js'
 import type { DescribedDataspace } from '../configuration/dataspace.js'
 import { faultLine } from '../configuration/faults.js'
@@ -8,6 +13,7 @@ import type { Settings } from '../configuration/settings.js'
 import { StartFailure } from '../configuration/start-failure.js'
 import type { Dataspace, Gateway } from '../gateway.js'
 import { closePorts, openListeners, portsOf, takePorts, type Ports, type TakenPorts } from './listeners.js'
+import type { Listener } from '../http/listener.js'
 import { makeLog, type Log } from '../log.js'
 import { reportOtherGraphs } from './known-other-graphs.js'
 import { makeGateway, type Closer, type Parts } from './make-gateway.js'
@@ -25,6 +31,8 @@ export interface Running {
   readonly dataspaces: readonly Dataspace[]
   readonly certificates: Certificates
   readonly ports: Ports
+  /** Reads the server certificate again, for new connections. The old one stays where the new one is of no use. */
+  renew(): Promise<void>
   /** Takes no more requests, lets those under way finish for `grace` ms, and closes everything. */
   close(grace?: number): Promise<void>
 }
@@ -64,7 +72,9 @@ export async function startGateway(options: StartOptions): Promise<Running> {
 async function startOn(taken: TakenPorts, seeded: Seeded, options: StartOptions, closers: Closer[]): Promise<Running> {
   const { settings, log = makeLog(settings.logLevel), now = Date.now } = options
   await makePrivate(settings.data, log)
-  const certificates = await makeCertificates(settings, options.dataspaces, now)
+  const wanted = certificatesWanted(settings, options.dataspaces, now)
+  const certificates = await ensureCertificates(wanted)
+  if (isFailure(certificates)) throw new StartFailure(certificates.detail)
   for (const notice of certificates.notices) log.warn(notice)
   if (!settings.enforce) log.warn(NOT_ENFORCED)
   for (const sharing of sharedStores(options.dataspaces)) log.warn(faultLine(sharing))
@@ -87,6 +97,7 @@ async function startOn(taken: TakenPorts, seeded: Seeded, options: StartOptions,
     dataspaces,
     certificates,
     ports,
+    renew: () => renew(listeners, wanted, log),
     async close(grace = GRACE_MS) {
       await Promise.all(listeners.map((listener) => listener.close(grace)))
       await closeAll(closers)
@@ -108,24 +119,37 @@ function refuseLostRules({ dataspaces, openStore }: StartOptions): void {
   }
 }
 
-async function makeCertificates(
+async function renew(listeners: readonly Listener[], wanted: CertificatesWanted, log: Log): Promise<void> {
+  const listener = listeners.find((one) => one.renew !== undefined)
+  if (!listener) return
+  const server = await readServerCertificate(wanted)
+  if (isFailure(server)) {
+    log.error({ faults: server.faults }, 'the server certificate cannot be renewed: the one before stays')
+    return
+  }
+  for (const notice of server.notices) log.warn(notice)
+  listener.renew!({ cert: server.cert, key: server.key })
+  log.info('the server certificate was read again: it is for new connections')
+}
+
+function certificatesWanted(
   settings: Settings,
   dataspaces: readonly DescribedDataspace[],
   now: () => number,
-): Promise<Certificates> {
+): CertificatesWanted {
   const agents = `${dataspaces[0]!.admin.base}acl/agents/`
   const { owner } = dataspaces[0]!.endUser
   const hosts = dataspaces.flatMap(({ endUser, admin }) => [endUser.base, admin.base].map((base) => new URL(base)))
-  const certificates = await ensureCertificates({
+  const { tlsCert, tlsKey } = settings
+  return {
     folder: settings.data,
     hostNames: [...new Set(hosts.map(({ hostname }) => hostname))],
     ownerWebId: `${agents}${randomUUID()}/#this`,
     secretaryWebId: `${agents}${randomUUID()}/#this`,
     ...(owner !== undefined && { externalOwner: owner }),
+    ...(tlsCert !== undefined && tlsKey !== undefined && { serverFiles: { cert: tlsCert, key: tlsKey } }),
     now,
-  })
-  if (isFailure(certificates)) throw new StartFailure(certificates.detail)
-  return certificates
+  }
 }
 
 async function seedAndLoadRules(

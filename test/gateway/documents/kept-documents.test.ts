@@ -330,24 +330,37 @@ void t.test('the cache in front of a store', async (suite) => {
     t.equal((await owner('GET', path)).fields.age, '0')
     t.equal(reads(path), 1)
   })
-  await cachedRow('RFC 5861 §4: --stale-if-error: cached documents with their true Age, writes 503', async (t) => {
-    const path = world.freshPath()
-    await owner('PUT', path)
-    // A write through the gateway makes the probe forget the document.
-    await probed(proxy)
-    await owner('GET', path)
-    world.passTime(1_300)
-    proxy.fault({ kind: 'answer', status: 503, fields: { 'Retry-After': '7' } })
-    const stale = await owner('GET', path)
-    const unknown = await owner('GET', world.freshPath())
-    const write = await owner('PUT', path)
-    proxy.fault(undefined)
-    t.equal(stale.status, 200)
-    t.ok(Number(stale.fields.age) >= 1)
-    t.same([unknown.status, write.status], [503, 503])
-    t.equal(write.fields['retry-after'], '7')
-    t.equal((await owner('GET', path)).fields.age, '0', 'fresh again when the store answers')
-  })
+  await cachedRow(
+    'RFC 5861 §4: --stale-if-error: cached documents and results with their true Age, writes 503',
+    async (t) => {
+      const path = world.freshPath()
+      const result = (graph: string) =>
+        `/sparql?query=${encodeURIComponent(`SELECT ?s { GRAPH <${graph}> { ?s a ?t } }`)}`
+      const query = result(world.origin + path)
+      await owner('PUT', path)
+      // A write through the gateway makes the probe forget the document.
+      await probed(proxy)
+      await owner('GET', path)
+      const fresh = await owner('GET', query)
+      world.passTime(1_300)
+      proxy.fault({ kind: 'answer', status: 503, fields: { 'Retry-After': '7' } })
+      const stale = await owner('GET', path)
+      const unknown = await owner('GET', world.freshPath())
+      const staleResult = await owner('GET', query)
+      const unknownResult = await owner('GET', result('http://e/unknown'))
+      const write = await owner('PUT', path)
+      proxy.fault(undefined)
+      t.equal(stale.status, 200)
+      t.ok(Number(stale.fields.age) >= 1)
+      t.same([unknown.status, write.status], [503, 503])
+      t.same([fresh.status, staleResult.status, unknownResult.status], [200, 200, 503])
+      t.same([staleResult.text, staleResult.fields.etag], [fresh.text, fresh.fields.etag])
+      t.ok(Number(staleResult.fields.age) >= 1)
+      t.equal(unknownResult.fields['retry-after'], '7')
+      t.equal(write.fields['retry-after'], '7')
+      t.equal((await owner('GET', path)).fields.age, '0', 'fresh again when the store answers')
+    },
+  )
   await row('--probe notices a write behind the gateway and logs it', async (t) => {
     const path = world.freshPath()
     const graph = world.origin + path

@@ -220,6 +220,7 @@ async function withoutRead({ world, row, make, grant }: Setting): Promise<void> 
     ['If-Match: *', 'PUT', () => withFields(rdf(), { 'If-Match': '*' }), 200],
     ['If-None-Match: *', 'PUT', () => withFields(rdf(), { 'If-None-Match': '*' }), 412],
     ['If-None-Match with the right tag', 'PUT', (tag) => withFields(rdf(), { 'If-None-Match': tag }), 200],
+    ['HEAD needs Read, as GET does', 'HEAD', () => ({}), 403],
     ['If-Unmodified-Since before the last change', 'PUT', () => withFields(rdf(), { 'If-Unmodified-Since': past }), 200],
   ]
   for (const [name, method, send, status] of rows) {
@@ -236,7 +237,18 @@ async function withoutRead({ world, row, make, grant }: Setting): Promise<void> 
   await row('with Read: the tag and the date, and conditions on both', async (t) => {
     const [path, tag] = await target()
     const owner = world.as('owner')
-    t.equal((await owner('PUT', path, withFields(rdf(), { 'If-Unmodified-Since': past }))).status, 412)
+    const failing: Record<string, string>[] = [
+      { 'If-Unmodified-Since': past },
+      { 'If-None-Match': '*' },
+      { 'If-Match': '"x"' },
+    ]
+    for (const condition of failing) {
+      const failed = await owner('PUT', path, withFields(rdf(), { ...condition, Accept: 'text/turtle' }))
+      t.same([failed.status, failed.fields.etag], [412, tag], JSON.stringify(condition))
+      t.match(failed.fields['last-modified'], /GMT$/)
+    }
+    const absent = await owner('PUT', world.freshPath(), withFields(rdf(), { 'If-Match': '*' }))
+    t.same([absent.status, absent.fields.etag], [412, undefined], 'no document, no tag')
     const answer = await owner('PUT', path, withFields(rdf(), { 'If-Match': tag }))
     t.equal(answer.status, 200)
     t.match([answer.fields.etag, answer.fields['last-modified']], [/^".{43}\.ttl"$/, /GMT$/])
