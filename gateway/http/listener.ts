@@ -119,7 +119,7 @@ export async function listen(settings: ListenerSettings, answer: Answer): Promis
 async function closed(
   app: FastifyInstance,
   taken: TakenPort,
-  answering: ReadonlySet<Promise<Response>>,
+  all: Iterable<Promise<Response>>,
   grace: number,
 ): Promise<void> {
   const enough = new AbortController()
@@ -127,7 +127,7 @@ async function closed(
   void graceIsOver.then(() => app.server.closeAllConnections())
   await Promise.all([app.close(), taken.close()])
   // A write continues when its client has left.
-  await Promise.race([Promise.allSettled(answering), graceIsOver])
+  await Promise.race([Promise.allSettled(all), graceIsOver])
   enough.abort()
 }
 
