@@ -101,7 +101,8 @@ export interface Proxying {
   readonly inside: (request: Request) => Awaitable<Response>
   /** RFC 9110 §7.6.3: a pseudonym in place of the host; the same on each instance of this gateway. */
   readonly pseudonym: string
-  readonly takePlace: TakePlace
+  /** Takes a place for an agent, or an anonymous client, from a network: gives the function that leaves it. */
+  takePlace(who: string, network: string): (() => void) | undefined
 }
 
 /** What clients without any right may ask for: how much of it at once and in a day, for one network and in all. */

@@ -116,12 +116,7 @@ export async function listen(settings: ListenerSettings, answer: Answer): Promis
   }
 }
 
-async function closed(
-  app: FastifyInstance,
-  taken: TakenPort,
-  all: Iterable<Promise<Response>>,
-  grace: number,
-): Promise<void> {
+async function closed(app: FastifyInstance, taken: TakenPort, all: Iterable<unknown>, grace: number): Promise<void> {
   const enough = new AbortController()
   const graceIsOver = sleep(grace, undefined, { signal: enough.signal }).catch(() => undefined)
   void graceIsOver.then(() => app.server.closeAllConnections())

@@ -7,7 +7,7 @@ import type { GuardedFetch, GuardedFetchSettings } from '../../policies/fetch/gu
 import type { Response } from '../http/exchange.js'
 import type { Member, Proxying } from '../gateway.js'
 import { makePlaces } from '../places.js'
-import { askerOf, type Context } from '../request/context.js'
+import type { Context } from '../request/context.js'
 import type { Asked } from '../request/route.js'
 import type { Target } from '../http/target.js'
 import { isFailure, problem, type Problem, type ProblemCode } from '../problem.js'
@@ -30,8 +30,26 @@ export const proxyLimits = (timeout: number): Partial<GuardedFetchSettings> => (
   totalTimeout: timeout,
 })
 
-/** Concurrent requests of one agent, and of all. Each may keep an answer and its conversion in memory. */
-const PLACES = { each: 8, all: 32 } as const
+/** Concurrent requests of one agent, of one network, and of all. Each may keep an answer and its conversion in memory. */
+const PLACES = { each: 8, network: 16, all: 32 } as const
+
+/** An agent's place is one of its network too: one network may have made itself many agents. */
+function makeProxyPlaces(): Proxying['takePlace'] {
+  const { each, network: ofNetwork, all } = PLACES
+  const [agents, networks] = [makePlaces({ each, all }), makePlaces({ each: ofNetwork, all })]
+  return (who, network) => {
+    const leaveNetwork = networks(network)
+    const leave = leaveNetwork && agents(who)
+    if (!leave) {
+      leaveNetwork?.()
+      return undefined
+    }
+    return () => {
+      leave()
+      leaveNetwork()
+    }
+  }
+}
 
 /** @param bases of all applications */
 export const makeProxying = (
@@ -45,7 +63,7 @@ export const makeProxying = (
   inside,
   isOwn: ownUrls(bases),
   pseudonym: `triplegate-${createHash('sha256').update(bases.join(' ')).digest('hex').slice(0, 12)}`,
-  takePlace: makePlaces(PLACES),
+  takePlace: makeProxyPlaces(),
 })
 
 export async function proxied({ context, target: { uri } }: Asked<ProxiedTarget>): Promise<Response | Problem> {
@@ -60,7 +78,8 @@ export async function proxied({ context, target: { uri } }: Asked<ProxiedTarget>
   const isSafe = request.method === 'GET' || request.method === 'HEAD'
   const body = isSafe ? Buffer.alloc(0) : await request.readBody(gateway.settings.maxBody)
   if (isFailure(body)) return body
-  const leave = takePlace(askerOf(context))
+  const network = request.network()
+  const leave = takePlace(agent.webId ?? network, network)
   if (!leave) {
     return problem('server.overloaded', 'Too many requests to other servers are under way. Retry shortly.', {
       fields: [['Retry-After', '1']],

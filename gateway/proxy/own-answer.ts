@@ -51,7 +51,7 @@ function requestTo(url: URL, { method, fields, body }: InnerRequest, outer: Requ
     certificate: undefined,
     receivedAt: outer.receivedAt,
     isAdmitted: outer.isAdmitted,
-    address: outer.address,
+    address: () => outer.address(),
     network: () => outer.network(),
     signal: () => outer.signal(),
     readBody: async (limit) => (body.length > limit ? tooLarge(limit) : body),

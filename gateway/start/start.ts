@@ -87,6 +87,7 @@ async function startOn(taken: TakenPorts, seeded: Seeded, options: StartOptions,
   for (const dataspace of dataspaces) await seedAndLoadRules(dataspace, seeded, parts)
   if (settings.probe !== 'off') closers.push(startProbe(dataspaces, gateway, settings.probe).close)
   const listeners = await openListeners(gateway, settings, taken, certificates.server)
+  gateway.watchdog.serves()
   const leaving = new AbortController()
   closers.push(() => leaving.abort())
   void reportOtherGraphs(dataspaces, gateway, settings.data, leaving.signal).catch((error: unknown) =>

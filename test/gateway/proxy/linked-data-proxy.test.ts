@@ -559,6 +559,13 @@ void t.test('the Linked Data proxy', async (t) => {
     t.equal((await ask(at('/turtle'))).status, 200, 'afterwards the agent can request again')
   })
 
+  await row('the agents of one network have at most 16', async (t) => {
+    const agents = ['owner', 'reader', 'writer'].flatMap((name) => Array<string>(8).fill(name))
+    const answers = await Promise.all(agents.map((name) => as(name)('GET', proxied(at('/slow')))))
+    const statuses = answers.map(({ status }) => status).sort()
+    t.strictSame(statuses, [...Array<number>(8).fill(503), ...Array<number>(16).fill(504)])
+  })
+
   await row('--proxy everyone: without an identity, too; --proxy off: 405 for all', async (t) => {
     const everyone = await world(t, ...flags, '--proxy', 'everyone')
     t.equal((await everyone.as('anonymous')('GET', proxied(at('/turtle')))).status, 200)
