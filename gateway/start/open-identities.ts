@@ -27,8 +27,10 @@ export async function openIdentities(
   const lifetime = settings.sessionLifetime
   const file = join(settings.data, 'session-keys.json')
   const keys = providers.length > 0 ? await openSessionKeys(file, lifetime, { now, log }) : NO_KEYS
-  const { profileMaxAge } = settings
-  const identities = makeIdentities({ providers, client, keys, lifetime, readProfile, profileMaxAge, now })
+  const { profileMaxAge, signUp } = settings
+  const opensToServices = signUp === 'everyone'
+  const about = { providers, client, keys, lifetime, readProfile, profileMaxAge, opensToServices, now }
+  const identities = makeIdentities(about)
   return { identities, close: fetcher.close }
 }
 

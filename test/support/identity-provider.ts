@@ -24,6 +24,8 @@ export interface IdentityProvider {
   keysAsked(): number
   /** Registers a client that may be redirected to these URIs. */
   register(clientId: string, clientSecret: string, redirectUris: readonly string[]): void
+  /** A token that the client `robot` gets for itself (RFC 6749 §4.4), for this audience (RFC 8707). */
+  serviceToken(audience: string): Promise<string>
   /** Follows the gateway's redirection, logs in as this subject, and returns the URL that leads back to the gateway. */
   visit(location: string, subject: string): Promise<string>
   /** A token signed with the provider's key. */
@@ -57,7 +59,23 @@ export async function makeIdentityProvider(t: Test, scheme: 'https' | 'http' = '
     keysAsked: () => keysAsked,
     register(clientId, clientSecret, redirectUris) {
       const provider = new Provider(issuer, {
-        clients: [{ client_id: clientId, client_secret: clientSecret, redirect_uris: [...redirectUris] }],
+        clients: [
+          { client_id: clientId, client_secret: clientSecret, redirect_uris: [...redirectUris] },
+          {
+            client_id: 'robot',
+            client_secret: 'r',
+            grant_types: ['client_credentials'],
+            response_types: [],
+            redirect_uris: [],
+          },
+        ],
+        features: {
+          clientCredentials: { enabled: true },
+          resourceIndicators: {
+            enabled: true,
+            getResourceServerInfo: (_context, audience) => ({ scope: '', audience, accessTokenFormat: 'jwt' }),
+          },
+        },
         jwks: { keys: [key as never] },
         cookies: { keys: [randomUUID()] },
         claims: { openid: ['sub'], email: ['email', 'email_verified'], profile: ['name'] },
@@ -66,6 +84,12 @@ export async function makeIdentityProvider(t: Test, scheme: 'https' | 'http' = '
       })
       const handle = provider.callback()
       listener = (request, response) => void handle(request, response)
+    },
+    async serviceToken(resource) {
+      const authorization = `Basic ${Buffer.from('robot:r').toString('base64')}`
+      const body = new URLSearchParams({ grant_type: 'client_credentials', resource })
+      const answer = await fetch(`${issuer}/token`, { method: 'POST', headers: { authorization }, body })
+      return ((await answer.json()) as { access_token: string }).access_token
     },
     visit: (location, subject) => visit(location, subject, issuer),
     token: (claims, { alg = 'RS256', typ, kid = 'one' } = {}) =>
