@@ -1,17 +1,33 @@
 // In charge of reading a write request: its content, parsed, or refused where it cannot be understood.
 import { codingFlaw, readText } from '../http/body.js'
 import type { Request } from '../http/exchange.js'
-import type { Quad } from '../rdf/graph.js'
+import type { LargeContent } from '../evaluation/reading.js'
+import { valuesOf, type Quad } from '../rdf/graph.js'
+import { linesBeginning } from '../rdf/sorted-lines.js'
+import { RDF } from '../rdf/vocabulary.js'
 import { askerOf, contextsFor, type Context } from '../request/context.js'
 import { isFailure, problem, type Problem } from '../problem.js'
-import { ACCEPT_POST } from '../rdf/read.js'
+import { ACCEPT_POST, readCanonical } from '../rdf/read.js'
 
 /** Triples to put or to append, an update to run, or the removal of the document. */
 export type WriteRequest =
-  | { readonly method: 'PUT'; readonly content: readonly Quad[] }
-  | { readonly method: 'POST'; readonly content: readonly Quad[] }
+  | { readonly method: 'PUT'; readonly content: WrittenContent }
+  | { readonly method: 'POST'; readonly content: WrittenContent }
   | { readonly method: 'PATCH'; readonly update: string | Problem }
   | { readonly method: 'DELETE' }
+
+/** The triples of a short content, with their blank nodes; a large one as a text. */
+export type WrittenContent = readonly Quad[] | LargeContent
+
+export const isLargeContent = (content: WrittenContent): content is LargeContent => 'nTriples' in content
+
+/** The types of the document itself in the content. */
+export const typesIn = (content: WrittenContent, iri: string): string[] => {
+  const triples = isLargeContent(content)
+    ? readCanonical(linesBeginning(content.nTriples, `<${iri}> <${RDF('type')}> `).join('\n'))
+    : content
+  return valuesOf({ triples }, iri, RDF('type'))
+}
 
 export async function readWriteRequest(context: Context, iri: string): Promise<WriteRequest | Problem> {
   const { request, gateway } = context
@@ -41,7 +57,8 @@ export async function readWriteRequest(context: Context, iri: string): Promise<W
   }
   const sent = { body, contentType: type, base: iri }
   const isEmpty = body.length === 0 && method === 'PUT'
-  const content = isEmpty ? [] : await gateway.reading.readRdf(askerOf(context), sent, contextsFor(context))
+  const { tagKey } = context.application.cache
+  const content = isEmpty ? [] : await gateway.reading.readContent(askerOf(context), sent, contextsFor(context), tagKey)
   return isFailure(content) ? content : { method: method as 'PUT' | 'POST', content }
 }
 

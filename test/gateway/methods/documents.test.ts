@@ -3,6 +3,7 @@ import t from 'tap'
 import { Parser } from 'n3'
 import { accept, makeWorld, ttl, turtle, update, type World } from '../../support/world.js'
 import type { Answer, Send } from '../../support/client.js'
+import { many } from '../../support/growth.js'
 import { forEachStore, type Row, rowsOf } from '../../support/stores.js'
 
 type Who = 'owner' | 'writer' | 'reader' | 'stranger' | 'anonymous'
@@ -363,6 +364,35 @@ async function managed(world: World, row: Row, make: Make): Promise<void> {
     t.notMatch(text, '_:')
     t.equal(text.match(new RegExp(`<${world.origin}${path}#id[0-9a-f-]{36}> \\.`, 'g'))?.length, 4)
   })
+  await row(
+    'so they are in large contents, whose blank nodes and managed triples are those of the rules',
+    async (t) => {
+      const much = many(40_000, (i) => `<#${i}> <http://e/n> "${i}" .\n`)
+      const path = await make()
+      const item = `<> a <https://www.w3.org/ns/ldt/document-hierarchy#Container>, <#T> ; <http://www.w3.org/ns/auth/acl#owner> <#o> .`
+      t.equal((await owner('PUT', path, ttl(`${item} <> <http://e/p> [ <http://e/q> [] ] . ${much}`))).status, 200)
+      t.equal((await owner('POST', path, ttl(`<> <http://e/p> [] . ${much.replaceAll('/n>', '/m>')}`))).status, 204)
+      const inserted = `INSERT { <#x> <http://e/p> [] . ${much.replaceAll('/n>', '/o>')} } WHERE {}`
+      const patched = await owner('PATCH', path, update(inserted))
+      t.equal(patched.status, 204)
+      const { text, fields } = await owner('GET', path, { fields: NT })
+      t.equal(
+        (await owner('HEAD', path, { fields: TTL })).fields.etag,
+        patched.fields.etag,
+        'the tag is that of the state',
+      )
+      t.ok(fields.etag)
+      t.notMatch(text, '_:')
+      t.equal(text.match(new RegExp(`<${world.origin}${path}#id[0-9a-f-]{36}> \\.`, 'g'))?.length, 4)
+      const lines = text.split('\n')
+      t.equal(lines.filter((line) => /\/[nmo]>/.test(line)).length, 3 * (much.split('\n').length - 1))
+      t.equal(lines.filter((line) => line.includes('acl#owner>') && !line.includes('#o>')).length, 1)
+      t.ok(text.includes('document-hierarchy#Container>') && text.includes('has_parent>') && text.includes('#T>'))
+      const gone = await owner('PATCH', path, update('DELETE { ?s ?p ?o } WHERE { ?s ?p ?o }'))
+      t.equal(gone.status, 204)
+      t.equal((await owner('GET', path)).status, 404, 'a large change that leaves nothing is a deletion')
+    },
+  )
   await row('PUT of the content of a GET changes only dct:modified', async (t) => {
     const path = await make('<#x> a <http://e/T> ; <http://e/p> 1, 2.50, "a\\tb"@en-gb .')
     const before = (await owner('GET', path, { fields: NT })).text
