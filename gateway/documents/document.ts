@@ -10,8 +10,7 @@ import {
 import type { DescribedApplication } from '../configuration/dataspace.js'
 import type { Reading } from '../evaluation/reading.js'
 import { askFacts, factsOf, type DocumentFacts } from './facts.js'
-import { CODINGS, codedName } from '../http/content-coding.js'
-import { RDF_FORMATS, type Format } from '../http/media-type.js'
+import type { Format } from '../http/media-type.js'
 import type { Trace } from '../log.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { graphOf, nTriplesOf, type Graph, type Quad } from '../rdf/graph.js'
@@ -250,11 +249,5 @@ export const isDocumentOf = (
   adminBase: string,
   graph: string,
 ): boolean => graph.startsWith(base) && (kind === 'admin' || !graph.startsWith(adminBase)) && isDocumentUri(graph, base)
-
-/** Of the state in every format and content coding. */
-export const entityTagsOf = ({ digest }: Document): string[] =>
-  RDF_FORMATS.flatMap(({ code }) =>
-    (['identity', ...CODINGS] as const).map((coding) => entityTag(digest, codedName(code, coding))),
-  )
 
 export const entityTagOf = ({ digest }: Document, { code }: Format): string => entityTag(digest, code)

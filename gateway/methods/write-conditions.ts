@@ -1,5 +1,7 @@
 // In charge of the preconditions of a write (RFC 9110 §13): on the state that the store has now.
-import { entityTagOf, entityTagsOf, type Document } from '../documents/document.js'
+import { entityTag } from '../../cache/entity-tag.js'
+import { entityTagOf, type Document } from '../documents/document.js'
+import { CODINGS, codedName } from '../http/content-coding.js'
 import type { Field, Request } from '../http/exchange.js'
 import { negotiate, RDF_FORMATS } from '../http/media-type.js'
 import { isFailure, problem, type Problem } from '../problem.js'
@@ -44,3 +46,9 @@ export function preconditions(context: Context, current: Document | undefined, m
   const state: Field[] = [['ETag', entityTagOf(shown, format)], ...lastModifiedField(shown.lastModified)]
   return { ...outcome, fields: [...outcome.fields, ...state] }
 }
+
+/** Of the state in every format and content coding. */
+const entityTagsOf = ({ digest }: Document): string[] =>
+  RDF_FORMATS.flatMap(({ code }) =>
+    (['identity', ...CODINGS] as const).map((coding) => entityTag(digest, codedName(code, coding))),
+  )
