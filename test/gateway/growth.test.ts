@@ -261,6 +261,14 @@ const island = (content: string): string => `<script type="application/ld+json">
 void t.test('RDF', async (t) => {
   // prettier-ignore
   await growthRows(t, [
+    ...rowsAbout('multipart/form-data', CONTENT, readAs('multipart/form-data; boundary=b'), [
+      ['a long part', (n) => `--b\r\nContent-Disposition: form-data; name=a; filename=a.ttl\r\n\r\n${fill('#\r\n-', n)}\r\n--b--`],
+      ['parts', (n) => `--b${fill('\r\nContent-Disposition: form-data; name=a\r\n\r\n\r\n--b', n)}--`],
+      ['boundaries, nearly', (n) => `--b\r\nContent-Disposition: form-data; name=a; filename=a.ttl\r\n\r\n${fill('\r\n--', n)}\r\n--b--`],
+      ['fields', (n) => `--b${fill('\r\nX: y', n)}\r\n\r\n\r\n--b--`],
+      ['a long field', (n) => `--b\r\nContent-Disposition: form-data; name="${fill('\\', n)}"\r\n\r\n\r\n--b--`],
+      ['parameters', (n) => `--b\r\nContent-Disposition: form-data${fill('; a=b', n)}\r\n\r\n\r\n--b--`],
+    ]),
     ...rowsAbout('Turtle', CONTENT, readAs('text/turtle'), [
       ['many triples', (n) => many(n, (i) => `<#${i}> <urn:p> ${i} .\n`)],
       ['many objects', (n) => `<> <urn:p> 0${many(n, (i) => `, ${i}`)} .`],
