@@ -4,10 +4,10 @@ import {
   irisOf,
   iri,
   namedNode,
-  quad,
   triple,
   typed,
   valuesOf,
+  withNodes,
   type Graph,
   type NamedNode,
   type Quad,
@@ -123,7 +123,7 @@ export function managedTriples({
   return graphOf(readNTriples(lines.join('\n'))!)
 }
 
-/** Blank nodes become `<document>#id<UUID>`, subjects and objects alike (design 3). */
+/** Blank nodes become `<document>#id<UUID>`, wherever they stand (design 3). */
 export function skolemised(content: readonly Quad[], document: string, uuid: () => string): Quad[] {
   const names = new Map<string, NamedNode>()
   const nameOf = (label: string): NamedNode => {
@@ -131,13 +131,5 @@ export function skolemised(content: readonly Quad[], document: string, uuid: () 
     names.set(label, name)
     return name
   }
-  return content.map((t) =>
-    t.subject.termType !== 'BlankNode' && t.object.termType !== 'BlankNode'
-      ? t
-      : quad(
-          t.subject.termType === 'BlankNode' ? nameOf(t.subject.value) : (t.subject as NamedNode),
-          t.predicate as NamedNode,
-          t.object.termType === 'BlankNode' ? nameOf(t.object.value) : (t.object as NamedNode),
-        ),
-  )
+  return content.map((triple) => withNodes(triple, nameOf))
 }

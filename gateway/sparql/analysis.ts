@@ -1,6 +1,7 @@
 // In charge of analysing a SPARQL query or update before a store gets it: what it reads, what it writes, what it would
 // reach outside the store. Pure. What is analysed is what is executed: send `text`, not the client's text.
 import { graphSetOf, writesOf, type GraphSet } from './graph-sets.js'
+import { flawOfInserted } from './inserted-terms.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { removedGraphs, type RemovedGraphs } from './removed-graphs.js'
 import { parseSparql, unreadable } from './parse.js'
@@ -83,6 +84,8 @@ export function analyseUpdate(source: string, base: string, using?: DatasetDescr
   const { tree, findings, text, iriOf } = parsed
   const operations = tree['updates'] as Node[] | undefined
   if (!operations) return unreadable('update', 'it is empty')
+  const flaw = flawOfInserted(operations, iriOf)
+  if (flaw !== undefined) return unreadable('update', flaw)
   const reads = readsOfUpdate(operations, iriOf)
   const removes = removedGraphs(operations, iriOf)
   const functions = [...findings.functions]
