@@ -53,6 +53,8 @@ export interface StoredResultsSettings {
   readonly maxEntryBytes?: number
   /** The maximum age of a result, in ms; undefined: until what it read is known to have changed. */
   readonly maxAge?: number | undefined
+  /** RFC 5861 §4: how much older a result may be when the store fails, in ms. */
+  readonly staleIfError?: number
   /** How long to wait for the complete answer before streaming it, in ms. */
   readonly patience?: number
   readonly versions: GraphVersions
@@ -78,16 +80,16 @@ interface Results {
 }
 
 export function makeStoredResults(settings: StoredResultsSettings): StoredResults {
-  const { maxBytes, maxEntryBytes = 8 * 2 ** 20, maxAge = Infinity, patience = 500 } = settings
+  const { maxBytes, maxEntryBytes = 8 * 2 ** 20, maxAge = Infinity, staleIfError = 0, patience = 500 } = settings
   const cached = maxBytes > 0 ? new LRUCache<string, StoredResult>({ maxSize: maxBytes }) : undefined
   const results: Results = {
-    settings: { ...settings, maxEntryBytes, maxAge, patience },
+    settings: { ...settings, maxEntryBytes, maxAge, staleIfError, patience },
     cached,
     flights: new Map<string, Flight>(),
   }
   return {
     async get<Failure>(question: ResultQuestion, ask: Ask<Failure>): Promise<ResultAnswer<Failure>> {
-      const result = find(results, question)
+      const result = find(results, question, maxAge)
       if (result) return { kind: 'stored', result }
       const underWay = results.flights.get(question.key)
       // A client that asks after a write must not get an answer from before it.
@@ -116,10 +118,11 @@ const isSettled = ({ settings: { versions, now } }: Results, readSet: ReadSet): 
     ? versions.isSettled(undefined, now())
     : readSet.every((graph) => versions.isSettled(graph, now()))
 
-function find(results: Results, { key, readSet }: ResultQuestion): StoredResult | undefined {
-  const { now, maxAge } = results.settings
+/** The cached result, if it is not older than this and nothing that it read is known to have changed. */
+function find(results: Results, { key, readSet }: ResultQuestion, age: number): StoredResult | undefined {
+  const { now } = results.settings
   const result = results.cached?.get(key)
-  if (!result || now() - result.answeredAt > maxAge) return undefined
+  if (!result || now() - result.answeredAt > age) return undefined
   return equal(result.versions, versionsOf(results, readSet)) ? result : undefined
 }
 
@@ -161,9 +164,12 @@ async function collect<Failure>(
   flight: Flight,
   ask: Ask<Failure>,
 ): Promise<ResultAnswer<Failure>> {
-  const { maxEntryBytes, patience, now } = results.settings
+  const { maxEntryBytes, maxAge, staleIfError, patience, now } = results.settings
   const asked = await ask(flight.controller.signal)
-  if ('failure' in asked) return { kind: 'failed', failure: asked.failure }
+  if ('failure' in asked) {
+    const stale = find(results, question, maxAge + staleIfError)
+    return stale ? { kind: 'stored', result: stale } : { kind: 'failed', failure: asked.failure }
+  }
   const answeredAt = now()
   const source = asked.pieces[Symbol.asyncIterator]()
   const pieces: Uint8Array[] = []

@@ -68,9 +68,13 @@ export async function askFacts(
   iri: string,
   base: string,
 ): Promise<DocumentFacts | undefined | Problem> {
-  const text = await store.excerpt(iri, 'facts')
-  // More facts only give more rights: one that cannot be read gives none.
-  return text === undefined || isFailure(text) ? text : factsOf(iri, base, graphOf(readLegible(text)))
+  const asked = await store.excerpt(iri, 'facts')
+  // A SPARQL update can leave more than can be read for each decision. Fewer types and owners give fewer rights, and those of
+  // the hierarchy let the owner of the dataspace write or delete the document.
+  const text = isFailure(asked) && asked.failure === 'store.too-large' ? await store.excerpt(iri, 'fewFacts') : asked
+  if (text === undefined || isFailure(text)) return text
+  // One that cannot be read gives none.
+  return factsOf(iri, base, graphOf(readLegible(text)))
 }
 
 /** Facts from the cache, or from the store: of documents that are not cached themselves. */

@@ -2,30 +2,24 @@
 import type { Ask, ResultAnswer } from '../../cache/stored-results.js'
 import type { Decision } from '../../policies/decide.js'
 import type { Field, Response } from '../http/exchange.js'
-import { evaluateConditions, notAcceptable } from '../request/conditions.js'
+import { evaluateConditions } from '../request/conditions.js'
 import type { Context } from '../request/context.js'
-import { negotiate, RDF_FORMATS, RESULT_FORMATS, BOOLEAN_FORMATS, type Format } from '../http/media-type.js'
 import { isFailure, type Problem } from '../problem.js'
 import { isPublic, linkField, response } from '../request/respond.js'
 import type { QueryAnalysis } from '../sparql/analysis.js'
 import { StoreBreak } from '../stores/store.js'
 import { stream } from '../request/stream.js'
+import { formatFor, inFormat, type ResultFormat } from './sparql-formats.js'
 
-const FORMATS: Readonly<Record<QueryAnalysis['form'], readonly Format[]>> = {
-  SELECT: RESULT_FORMATS,
-  ASK: BOOLEAN_FORMATS,
-  CONSTRUCT: RDF_FORMATS,
-  DESCRIBE: RDF_FORMATS,
-}
-
+/** @param output the format that the request names, which takes the place of Accept */
 export async function answerQuery(
   context: Context,
   query: QueryAnalysis,
   decision: Decision,
+  output: string | undefined,
 ): Promise<Response | Problem> {
-  const offered = FORMATS[query.form]
-  const format = negotiate(context.accept, offered)
-  if (!format) return notAcceptable(offered)
+  const format = formatFor(query.form, context.accept, output)
+  if (isFailure(format)) return format
   let answer: ResultAnswer<Problem>
   try {
     answer = await ask(context, query, format)
@@ -43,11 +37,11 @@ export async function answerQuery(
   }
 }
 
-async function ask(context: Context, query: QueryAnalysis, format: Format): Promise<ResultAnswer<Problem>> {
+async function ask(context: Context, query: QueryAnalysis, format: ResultFormat): Promise<ResultAnswer<Problem>> {
   const { application, request, trace } = context
   const send: Ask<Problem> = async (signal) => {
-    const pieces = await trace.store(application.store.query(query.text, format.mediaType, { signal }))
-    return isFailure(pieces) ? { failure: pieces } : { pieces }
+    const pieces = await trace.store(application.store.query(query.text, format.source.mediaType, { signal }))
+    return isFailure(pieces) ? { failure: pieces } : { pieces: inFormat(pieces, query.form, format) }
   }
   if (!query.volatile) {
     const question = {
@@ -88,7 +82,7 @@ const commonFields = ({ application, agent }: Context, decision: Decision): Fiel
 function stored(
   context: Context,
   { bytes, entityTag, answeredAt }: { bytes: Buffer; entityTag: string; answeredAt: number },
-  format: Format,
+  format: ResultFormat,
   decision: Decision,
 ): Response | Problem {
   const { request, gateway } = context

@@ -14,7 +14,12 @@ export interface SparqlRequest {
   readonly text: string
   /** default-graph-uri and named-graph-uri, or using-graph-uri and using-named-graph-uri; undefined without any. */
   readonly dataset: DatasetDescription | undefined
+  /** The format of the result, as Fuseki's parameters name it. */
+  readonly output?: string | undefined
 }
+
+/** `description`: the request has no query and no update (SPARQL 1.1 Service Description §2). */
+export type SparqlContent = SparqlRequest | { readonly kind: 'description' }
 
 export const SPARQL_METHODS = 'GET, HEAD, POST, QUERY, OPTIONS'
 const QUERY_TYPE = 'application/sparql-query'
@@ -38,18 +43,20 @@ export function couldNeed({ method, fields }: Request): readonly Mode[] {
 const typeOf = (fields: Request['fields']): string | undefined => parseMediaType(fields['content-type'] ?? '')?.type
 
 /** Mistakes are reported only to agents who may query or update. */
-export const neededFor = (_method: string, content: SparqlRequest | Problem | undefined): Mode =>
-  isFailure(content) || content!.kind === 'query' ? 'Read' : 'Write'
+export const neededFor = (_method: string, content: SparqlContent | Problem | undefined): Mode =>
+  isFailure(content) || content!.kind !== 'update' ? 'Read' : 'Write'
 
 export async function readSparqlRequest(
   request: Request,
   { query: url }: EndpointTarget,
   limit: number,
-): Promise<SparqlRequest | Problem> {
+): Promise<SparqlContent | Problem> {
   const { method, fields } = request
   if (method === 'GET' || method === 'HEAD') {
     // SPARQL 1.1 Protocol §2.2: GET cannot update.
-    return url.has('update') ? malformed('Send an update with POST.') : operationOf(url, 'query')
+    if (url.has('update')) return malformed('Send an update with POST.')
+    const isQuery = ['query', ...DATASET.query].some((name) => url.has(name))
+    return isQuery ? operationOf(url, 'query') : { kind: 'description' }
   }
   const type = typeOf(fields)
   const isDirect = type === QUERY_TYPE || (type === UPDATE_TYPE && method === 'POST')
@@ -72,21 +79,26 @@ function directOf(url: URLSearchParams, kind: SparqlRequest['kind'], text: strin
   return operationOf(parameters, kind)
 }
 
-/** SPARQL 1.1 Protocol §2.1.2, §2.2.1: all parameters are in the content. */
+/** SPARQL 1.1 Protocol §2.1.2, §2.2.1: the parameters are in the content; those of the dataset may be in the URL too. */
 function formOf(url: URLSearchParams, text: string): SparqlRequest | Problem {
-  if ([...OPERATIONS, ...Object.values(DATASET).flat()].some((name) => url.has(name))) {
-    return malformed('With a form, send all parameters in the content.')
+  if (url.has('query') || url.has('update')) {
+    return malformed('With a form, send the query or update in the content.')
   }
   const form = new URLSearchParams(text)
+  for (const name of [...Object.values(DATASET).flat(), ...OUTPUT]) {
+    for (const value of url.getAll(name)) form.append(name, value)
+  }
   if (form.has('query') && form.has('update')) return malformed('Send a query or an update, not both.')
   return operationOf(form, form.has('update') ? 'update' : 'query')
 }
 
-const OPERATIONS = ['query', 'update']
 const DATASET = {
   query: ['default-graph-uri', 'named-graph-uri'],
   update: ['using-graph-uri', 'using-named-graph-uri'],
 } as const
+
+/** Fuseki's, the first of which counts. */
+const OUTPUT = ['format', 'output', 'results']
 
 function operationOf(parameters: URLSearchParams, kind: SparqlRequest['kind']): SparqlRequest | Problem {
   const [text, another] = parameters.getAll(kind)
@@ -97,10 +109,11 @@ function operationOf(parameters: URLSearchParams, kind: SparqlRequest['kind']): 
   const [graphs, named] = DATASET[kind].map((name) => parameters.getAll(name))
   const dataset = { default: graphs!, named: named! }
   const all = [...dataset.default, ...dataset.named]
-  if (all.length === 0) return { kind, text, dataset: undefined }
+  const output = OUTPUT.map((name) => parameters.get(name)).find((value) => value !== null) ?? undefined
+  if (all.length === 0) return { kind, text, dataset: undefined, output }
   const wrong = all.find((graph) => !ABSOLUTE_IRI.test(graph) || hasDotSegment(graph))
   if (wrong !== undefined) return malformed('Name each graph by an absolute IRI without dot segments.')
-  return { kind, text, dataset }
+  return { kind, text, dataset, output }
 }
 
 // The characters that SPARQL allows between < and > (SPARQL 1.1 Query §19.8 [139]), after a scheme.

@@ -5,10 +5,11 @@ import type { Response } from '../http/exchange.js'
 import { sharersOf, type Member } from '../gateway.js'
 import { askerOf, type Context } from '../request/context.js'
 import { isFailure, problem, type Problem } from '../problem.js'
-import { analyseQuery, analyseUpdate, type QueryAnalysis, type UpdateAnalysis } from '../sparql/analysis.js'
+import { analyse, type QueryAnalysis, type UpdateAnalysis } from '../sparql/analysis.js'
 import { foreignUpdate, ownQuery } from './shared-stores.js'
 import { answerQuery } from './sparql-query.js'
-import type { SparqlRequest } from './sparql-request.js'
+import { serviceDescription } from './sparql-description.js'
+import type { SparqlRequest, SparqlContent } from './sparql-request.js'
 import { answerUpdate } from './sparql-update.js'
 import type { Decided, EndpointTarget } from '../request/route.js'
 import { hidesMailboxes } from '../request/shown.js'
@@ -19,21 +20,22 @@ export async function sparql({
   target: { iri: endpoint },
   content: asked,
   decision,
-}: Decided<EndpointTarget, SparqlRequest>): Promise<Response | Problem> {
+}: Decided<EndpointTarget, SparqlContent>): Promise<Response | Problem> {
   if (isFailure(asked)) return asked
   const { settings, caches } = context.gateway
   if (hidesMailboxes(context)) return ANONYMOUS
+  if (asked.kind === 'description') return serviceDescription(context, endpoint, decision)
   if (asked.kind === 'query') {
     const read = (dataset: SparqlRequest['dataset']): Promise<QueryAnalysis | Problem> =>
-      analysed(context, { ...asked, dataset }, endpoint, caches.queries, analyseQuery)
+      analysed(context, { ...asked, dataset }, endpoint, caches.queries)
     const query = await read(asked.dataset)
     if (isFailure(query)) return query
     const refused = federation(query, settings.allowService) ?? strangeFunction(query, settings.allowFunction)
     if (refused) return refused
     const own = await ownQuery(context, query, read)
-    return isFailure(own) ? own : answerQuery(context, own, decision)
+    return isFailure(own) ? own : answerQuery(context, own, decision, asked.output)
   }
-  const update = await analysed(context, asked, endpoint, caches.updates, analyseUpdate)
+  const update = await analysed(context, asked, endpoint, caches.updates)
   if (isFailure(update)) return update
   const refused =
     federation(update, settings.allowService) ??
@@ -51,16 +53,15 @@ async function analysed<Analysis extends object>(
   { kind, text, dataset }: SparqlRequest,
   base: string,
   known: ByteCache<Analysis>,
-  analyse: (text: string, base: string, dataset?: SparqlRequest['dataset']) => Analysis | Problem,
 ): Promise<Analysis | Problem> {
   const key = JSON.stringify([base, dataset, text])
   const before = known.get(key)
   if (before) return before
-  const analysis =
-    key.length <= INLINE_CHARACTERS
-      ? analyse(text, base, dataset)
-      : ((await context.gateway.reading.analyseSparql(askerOf(context), kind, text, base, dataset)) as
-          Analysis | Problem)
+  const { reading, settings } = context.gateway
+  const sparql = { kind, text, base, dataset, mayLoad: settings.allowService }
+  const isShort = key.length <= INLINE_CHARACTERS
+  const analysis = (isShort ? analyse(sparql) : await reading.analyseSparql(askerOf(context), sparql)) as
+    Analysis | Problem
   if (!isFailure(analysis)) known.set(key, analysis)
   return analysis
 }

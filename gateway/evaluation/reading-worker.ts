@@ -6,39 +6,35 @@ import type { Format } from '../http/media-type.js'
 import { isFailure, type Problem } from '../problem.js'
 import { canonicalLines } from '../rdf/canonical.js'
 import { convert, type ForeignContent } from '../rdf/convert.js'
+import { changeLarge, largeContentOf, type Canonical, type LargeChange, type LargeContent } from './large-changes.js'
+import { lostType } from './lost-type.js'
 import { graphOf, nTriplesOf } from '../rdf/graph.js'
 import type { LoadContext } from '../rdf/read-json-ld.js'
 import { NOT_N_TRIPLES, readCanonical, readGraph, type ReadOptions } from '../rdf/read.js'
+import { areSame } from '../rdf/same-graph.js'
 import { timeMapTriples } from '../rdf/time-map-triples.js'
 import { writeDifference, type Compared } from '../rdf/write-difference.js'
 import { writeGraph } from '../rdf/write.js'
-import {
-  analyseQuery,
-  analyseUpdate,
-  type DatasetDescription,
-  type QueryAnalysis,
-  type UpdateAnalysis,
-} from '../sparql/analysis.js'
+import { analyse, type QueryAnalysis, type SparqlText, type UpdateAnalysis } from '../sparql/analysis.js'
 import type { ThreadMessage } from '../stores/limited-thread.js'
 
 /** The remote contexts by URL, as far as they have been asked for; null: not available. Undefined: none may be fetched. */
 export type KnownContexts = ReadonlyMap<string, string | null> | undefined
 
 export type ReadingJob =
-  | {
-      readonly kind: 'analyse'
-      readonly form: 'query' | 'update'
-      readonly text: string
-      readonly base: string
-      readonly dataset: DatasetDescription | undefined
-    }
+  | { readonly kind: 'analyse'; readonly sparql: SparqlText }
   | {
       readonly kind: 'read'
       readonly body: Uint8Array
       readonly contentType: string
       readonly base: string
       readonly contexts: KnownContexts
+      /** The secret of the entity-tags, where the content is to be stored: then a LargeContent is wanted. */
+      readonly tagKey: string | undefined
     }
+  | { readonly kind: 'change'; readonly change: LargeChange }
+  | { readonly kind: 'compare'; readonly a: string; readonly b: string }
+  | { readonly kind: 'lostType'; readonly gone: string; readonly after: string }
   | {
       readonly kind: 'convert'
       readonly content: ForeignContent
@@ -59,28 +55,35 @@ export type ReadingJob =
 export interface MissingContexts {
   readonly missing: readonly string[]
 }
-/** A document in canonical N-Triples, and the sum of its lines (cache/entity-tag.ts). */
-export interface Canonical {
-  readonly nTriples: string
-  readonly sum: string
-}
 export interface Converted {
   readonly format: Format
   readonly bytes: Uint8Array
 }
 
-/** `read`: canonical N-Triples. `write`: bytes. */
+/** `read`: canonical N-Triples, or a LargeContent. `change`: that, or 'unchanged'. `compare`: 'same' or 'different'. `lostType`: '' for none. `write`: bytes. */
 export type ReadingReply =
-  string | Uint8Array | Canonical | Converted | MissingContexts | QueryAnalysis | UpdateAnalysis | Problem
+  | string
+  | Uint8Array
+  | Canonical
+  | LargeContent
+  | Converted
+  | MissingContexts
+  | QueryAnalysis
+  | UpdateAnalysis
+  | Problem
 
 function doJob(job: ReadingJob): ReadingReply | Promise<ReadingReply> {
   switch (job.kind) {
-    case 'analyse': {
-      const analyse = job.form === 'query' ? analyseQuery : analyseUpdate
-      return analyse(job.text, job.base, job.dataset)
-    }
+    case 'analyse':
+      return analyse(job.sparql)
     case 'read':
       return withContexts(job.contexts, (options) => read(job, options))
+    case 'change':
+      return changeLarge(job.change)
+    case 'compare':
+      return areSame(job.a, job.b) ? 'same' : 'different'
+    case 'lostType':
+      return lostType(job.gone.split('\n'), job.after) ?? ''
     case 'convert':
       return withContexts(job.contexts, async (options) => {
         const converted = await convert(job.content, job.formats, options)
@@ -102,11 +105,12 @@ function doJob(job: ReadingJob): ReadingReply | Promise<ReadingReply> {
 }
 
 async function read(
-  { body, contentType, base }: ReadingJob & { kind: 'read' },
+  { body, contentType, base, tagKey }: ReadingJob & { kind: 'read' },
   options: ReadOptions,
-): Promise<string | Problem> {
+): Promise<string | LargeContent | Problem> {
   const triples = await readGraph(Buffer.from(body), contentType, base, options)
-  return isFailure(triples) ? triples : nTriplesOf(graphOf(triples))
+  if (isFailure(triples)) return triples
+  return tagKey === undefined ? nTriplesOf(graphOf(triples)) : largeContentOf(triples, base, tagKey)
 }
 
 function canonical({ nTriples, tagKey }: ReadingJob & { kind: 'canonical' }): Canonical | Problem {

@@ -28,14 +28,13 @@ export const RDF_FORMATS: readonly [Format, ...Format[]] = [TURTLE, N_TRIPLES, R
 
 const RESULTS_JSON = format('application/sparql-results+json', 'srj')
 const RESULTS_XML = format('application/sparql-results+xml', 'srx')
-/** The formats of a table of solutions, and of a boolean (SPARQL 1.1 Query Results JSON, XML, CSV and TSV Formats). */
+/** The formats of a table of solutions (SPARQL 1.1 Query Results JSON, XML, CSV and TSV Formats). */
 export const RESULT_FORMATS: readonly Format[] = [
   RESULTS_JSON,
   RESULTS_XML,
   format('text/csv', 'csv', ';charset=UTF-8'),
   format('text/tab-separated-values', 'tsv', ';charset=UTF-8'),
 ]
-export const BOOLEAN_FORMATS: readonly Format[] = [RESULTS_JSON, RESULTS_XML]
 
 const SYNONYMS: Readonly<Record<string, string>> = { 'application/x-turtle': TURTLE.mediaType }
 

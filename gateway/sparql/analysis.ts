@@ -42,6 +42,27 @@ export interface UpdateAnalysis {
   readonly loads: readonly string[]
 }
 
+/** A query or an update as a client sent it. */
+export interface SparqlText {
+  readonly kind: 'query' | 'update'
+  readonly text: string
+  /** Relative IRIs are resolved against it. */
+  readonly base: string
+  /** The parameters of the request; undefined without any. */
+  readonly dataset: DatasetDescription | undefined
+  /** What `LOAD SILENT` may load. */
+  readonly mayLoad: readonly string[]
+}
+
+export const analyse = ({
+  kind,
+  text,
+  base,
+  dataset,
+  mayLoad,
+}: SparqlText): QueryAnalysis | UpdateAnalysis | Problem =>
+  kind === 'query' ? analyseQuery(text, base, dataset) : analyseUpdate(text, base, dataset, mayLoad)
+
 /**
  * Analyses a query; `query.syntax` where it is not SPARQL 1.1 Query. Slow on long texts: `Reading.analyseSparql`
  * does the same in a thread, with a time limit.
@@ -76,14 +97,24 @@ export function analyseQuery(source: string, base: string, dataset?: DatasetDesc
 /**
  * Analyses an update; `update.syntax` where it is not SPARQL 1.1 Update.
  * @param using takes part in each operation as USING (SPARQL 1.1 Protocol §2.2.3), which must have none, and no WITH
+ * @param mayLoad `LOAD SILENT` of anything else is left out; undefined: of nothing
  */
-export function analyseUpdate(source: string, base: string, using?: DatasetDescription): UpdateAnalysis | Problem {
-  const change = using && ((tokens: readonly Token[]) => withUsing(tokens, using))
+export function analyseUpdate(
+  source: string,
+  base: string,
+  using?: DatasetDescription,
+  mayLoad?: readonly string[],
+): UpdateAnalysis | Problem {
+  const change = (tokens: readonly Token[]): readonly Token[] | Problem => {
+    const loading = mayLoad ? withoutLoads(tokens, mayLoad) : tokens
+    return using ? withUsing(loading, using) : loading
+  }
   const parsed = parseSparql(source, { kind: 'update', base, change })
   if (isFailure(parsed)) return parsed
-  const { tree, findings, text, iriOf } = parsed
-  const operations = tree['updates'] as Node[] | undefined
-  if (!operations) return unreadable('update', 'it is empty')
+  const { tree, findings, iriOf } = parsed
+  const operations = (tree['updates'] ?? []) as Node[]
+  // SPARQL 1.1 §19.8 [29]: an update may have no operation. Some stores want one.
+  const text = operations.length === 0 ? 'INSERT DATA {}' : parsed.text
   const flaw = flawOfInserted(operations, iriOf)
   if (flaw !== undefined) return unreadable('update', flaw)
   const reads = readsOfUpdate(operations, iriOf)
@@ -119,8 +150,9 @@ const AFTER_DATASET = new Set(['FROM', 'WHERE', '{', 'GROUP', 'HAVING', 'ORDER',
 
 /** SPARQL 1.1 Protocol §2.1.4: the dataset of the request takes the place of that of the query. */
 function withFrom(tokens: readonly Token[], dataset: DatasetDescription): readonly Token[] {
-  const isTemplate = tokens[0]?.text === 'CONSTRUCT' && tokens[1]?.text === '{'
-  const start = isTemplate ? closingAfter(tokens, 1) : 0
+  const first = tokens[0]?.text === 'BASE' ? 2 : 0
+  const isTemplate = tokens[first]?.text === 'CONSTRUCT' && tokens[first + 1]?.text === '{'
+  const start = isTemplate ? closingAfter(tokens, first + 1) : 0
   let depth = 0
   let at = start
   for (; at < tokens.length; at++) {
@@ -158,4 +190,24 @@ function withUsing(tokens: readonly Token[], using: DatasetDescription): readonl
     i++
   }
   return changed
+}
+
+/** SPARQL 1.1 Update §3.1.4: with SILENT, a LOAD that fails is a success. So is one that is not allowed: it loads nothing. */
+function withoutLoads(tokens: readonly Token[], mayLoad: readonly string[]): readonly Token[] {
+  if (!tokens.some(({ text }) => text === 'LOAD')) return tokens
+  const operations: Token[][] = [[]]
+  let depth = 0
+  for (const token of tokens) {
+    if (token.text === '{') depth++
+    if (token.text === '}') depth--
+    if (token.text === ';' && depth === 0) operations.push([])
+    operations.at(-1)!.push(token)
+  }
+  const kept = operations.filter((operation) => {
+    const text = operation.map((token) => token.text).join(' ')
+    const [, loaded] = /^(?:; )?LOAD SILENT <([^ ]*)>(?: INTO GRAPH <[^ ]*>)?$/.exec(text) ?? []
+    return loaded === undefined || mayLoad.includes(loaded)
+  })
+  const left = kept.flat()
+  return left[0]?.text === ';' ? left.slice(1) : left
 }

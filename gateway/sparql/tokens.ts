@@ -1,6 +1,8 @@
 // In charge of the tokens of a SPARQL query or update: the text that is analysed is the text that the store gets, so that
-// both read it alike. Comments, escapes, prefixes and relative IRIs are gone; each token has one spelling. Pure.
+// both read it alike. Comments, escapes, prefixes and relative IRIs are gone; each token has one spelling. BASE stands only
+// where a function resolves against it. Pure.
 import { resolve } from 'relative-to-absolute-iri'
+import { stringSpelling, withoutEscapes } from './escapes.js'
 import { isFailure, type Failure } from '../problem.js'
 import { isTooLong, normalBase, TOO_LONG } from '../rdf/bases.js'
 
@@ -35,6 +37,8 @@ const FIRST = `${BASE_CHARS}_0-9`
 const MORE = '\\u00B7\\u0300-\\u036F\\u203F-\\u2040'
 const CHARS = `${FIRST}${MORE}\\-`
 const LOCAL = "%[0-9A-Fa-f]{2}|\\\\[_~.\\-!$&'()*+,;=\\/?#@%]"
+/** SPARQL 1.1 §17.4.2.8: these functions resolve against the base IRI. */
+const RESOLVING = new Set(['IRI', 'URI'])
 const EXPONENT = '[eE][+-]?[0-9]+'
 
 // SPARQL 1.1 §19.8. The first alternative that matches is the longest; the name of a prefix has a bound, so that reading a
@@ -56,12 +60,9 @@ const TOKEN = new RegExp(
   'yu',
 )
 
-// SPARQL 1.1 §19.2, but only where the character can stand in a word, a name or an IRI: no escape starts or ends a token.
-const ESCAPE = /\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|[^])/gu
-const INNER = /^[\w\-.:/?=&@~!$+,;%\u00a0-\ud7ff\ue000-\u{10ffff}]$/u
 const ABSOLUTE = /^[A-Za-z][A-Za-z0-9+.-]*:/
 
-/** The tokens of a text. Prefixed names become IRIs, and BASE and PREFIX are gone. */
+/** The tokens of a text. Prefixed names become IRIs, and PREFIX is gone; so is BASE where nothing depends on it. */
 export function tokensOf(source: string, base: string): Tokens | Flaw {
   const text = withoutEscapes(source)
   const prologue = makePrologue(base)
@@ -69,6 +70,8 @@ export function tokensOf(source: string, base: string): Tokens | Flaw {
   let depth = 0
   let characters = 0
   let endsWithDeclaration = false
+  const operations: Operation[] = []
+  let isBetween = true
   for (TOKEN.lastIndex = 0; TOKEN.lastIndex < text.length;) {
     const at = TOKEN.lastIndex
     const groups = TOKEN.exec(text)?.groups
@@ -82,11 +85,31 @@ export function tokensOf(source: string, base: string): Tokens | Flaw {
     if (OPENING.has(spelled) && ++depth > MAX_NESTING) return flaw(`nested more than ${MAX_NESTING} levels deep`, at)
     if (CLOSING.has(spelled)) depth--
     // Another prologue may stand between the operations of an update (SPARQL 1.1 Update §3).
-    prologue.follows(spelled === ';' && depth === 0)
+    if (isBetween) operations.push({ start: tokens.length, base: prologue.base(), resolves: false })
+    if (RESOLVING.has(spelled)) operations.at(-1)!.resolves = true
+    isBetween = spelled === ';' && depth === 0
+    prologue.follows(isBetween)
     tokens.push({ text: spelled, at })
   }
   if (!prologue.isWhole()) return flaw('unexpected end of a declaration', text.length)
-  return { tokens, base: prologue.base(), endsWithDeclaration }
+  return { tokens: withBases(tokens, operations), base: prologue.base(), endsWithDeclaration }
+}
+
+/** An operation of an update, or a query: where its tokens begin, and its base IRI. */
+interface Operation {
+  readonly start: number
+  readonly base: string
+  resolves: boolean
+}
+
+/** The tokens, with BASE before each operation that resolves IRIs while it runs. */
+function withBases(tokens: readonly Token[], operations: readonly Operation[]): readonly Token[] {
+  if (!operations.some(({ resolves }) => resolves)) return tokens
+  return operations.flatMap(({ start, base, resolves }, i) => {
+    const own = tokens.slice(start, operations[i + 1]?.start)
+    const { at } = own[0]!
+    return resolves ? [{ text: 'BASE', at }, { text: `<${base}>`, at }, ...own] : own
+  })
 }
 
 const flaw = (detail: string, at: number): Flaw => ({ failure: 'syntax', detail, at })
@@ -201,35 +224,3 @@ function spelling(groups: Groups, prologue: Prologue): Spelling {
 const malformed = (detail: string): Failure<'syntax'> => ({ failure: 'syntax', detail })
 
 const bracketed = (iri: Spelling): Spelling => (isFailure(iri) ? iri : `<${iri}>`)
-
-const codePoint = (hexadecimal: string): string => {
-  const number = parseInt(hexadecimal, 16)
-  return number > 0x10ffff || (number >= 0xd800 && number <= 0xdfff) ? '' : String.fromCodePoint(number)
-}
-
-const withoutEscapes = (source: string): string =>
-  source.includes('\\') ? source.replace(ESCAPE, withoutEscape) : source
-
-const withoutEscape = (escape: string, short: string | undefined, long: string | undefined): string => {
-  const hexadecimal = short ?? long
-  const character = hexadecimal === undefined ? '' : codePoint(hexadecimal)
-  return INNER.test(character) ? character : escape
-}
-
-// SPARQL 1.1 §19.7
-const ECHARS = new Map(['t\t', 'b\b', 'n\n', 'r\r', 'f\f', '\\\\', '""', "''"].map(([name, value]) => [name!, value!]))
-const WRITTEN = new Map([...ECHARS].map(([name, value]) => [value, `\\${name}`]))
-
-/** Between single double quotes, in one line. */
-function stringSpelling(literal: string): Spelling {
-  const quotes = /^(?:"""|'''|["'])/.exec(literal)![0].length
-  let isWhole = true
-  const value = literal.slice(quotes, -quotes).replace(ESCAPE, (escape, short?: string, long?: string) => {
-    const hexadecimal = short ?? long
-    const character = hexadecimal === undefined ? ECHARS.get(escape[1]!) : codePoint(hexadecimal)
-    if (!character) isWhole = false
-    return character ?? ''
-  })
-  if (!isWhole) return malformed('this string has an escape that does not exist')
-  return `"${value.replace(/[\t\b\n\r\f\\"]/g, (character) => WRITTEN.get(character)!)}"`
-}

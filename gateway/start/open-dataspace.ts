@@ -47,7 +47,7 @@ export function makeCaches(settings: Settings, { applications, canonical, tagKey
       tagKey,
       documents: makeDocuments(store, base, { ...shared, canonical, tagKey, maxBytes: Math.floor(0.9 * maxBytes) }),
       facts: makeFacts(store, base, { ...shared, maxBytes: Math.floor(0.1 * maxBytes) }),
-      results: makeStoredResults({ maxBytes, maxAge, versions, now }),
+      results: makeStoredResults({ ...shared, maxBytes }),
       ownGraphs: makeOwnGraphs({
         ...{ store, base, versions, now, maxAge: maxBytes === 0 ? 0 : (maxAge ?? Infinity) },
         below: kind === 'end-user' ? [adminBase] : [],
@@ -68,6 +68,7 @@ export const ownerOf = ({ owner }: Pick<DescribedApplication, 'owner'>, certific
 
 export interface Surroundings {
   readonly settings: Settings
+  readonly dataspaces: readonly DescribedDataspace[]
   readonly certificates: Certificates
   readonly open: Stores['open']
   readonly cacheOf: CacheOf

@@ -114,7 +114,7 @@ export async function startFuseki(options: {
   writeFileSync(config, configurationOf(options.datasets))
   const serving = options.datasets.length > 0 ? [`--config=${config}`] : []
   // Tests run a Fuseki for minutes: compiling its code further takes more processor time than it saves.
-  const brief = options.isMeasured ? [] : ['-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC']
+  const brief = options.isMeasured ? [] : ['-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC', quiet(folder)]
   const java = ['java', '-Xmx4g', ...brief, '-jar', options.jar, `--port=${port}`, '--localhost', ...serving]
   // If this process is killed by a signal that it cannot handle, the kernel kills Fuseki (Linux).
   const bound = spawnSync('setpriv', ['--pdeathsig', 'KILL', 'true']).status === 0
@@ -149,6 +149,22 @@ export async function startFuseki(options: {
     kill: () => end('SIGKILL'),
   }
 }
+
+/** Fuseki writes some lines for each request, unless it is told to write warnings only. */
+function quiet(folder: string): string {
+  const file = join(folder, 'log4j2.properties')
+  writeFileSync(file, QUIET)
+  return `-Dlog4j2.configurationFile=${file}`
+}
+
+const QUIET = `
+status = error
+appender.out.type = Console
+appender.out.name = out
+appender.out.layout.type = PatternLayout
+rootLogger.level = warn
+rootLogger.appenderRef.out.ref = out
+`
 
 const configurationOf = (datasets: readonly string[]): string => `
 PREFIX fuseki: <http://jena.apache.org/fuseki#>

@@ -9,6 +9,7 @@ export const FLOORS: Readonly<Record<string, readonly string[]>> = {
     'problem.ts',
     'steps.ts',
     'places.ts',
+    'log-lines.ts',
     'log.ts',
     'watchdog.ts',
     'http',
@@ -85,8 +86,16 @@ export function floorOf(file: string): number {
 const parse = (file: string): ts.SourceFile =>
   ts.createSourceFile(file, SOURCES.get(file)!, ts.ScriptTarget.Latest, true)
 
+const imports = new Map<string, readonly string[]>()
+
 /** The modules that a file imports, types included, as they are written. */
-export function importsOf(file: string): string[] {
+export function importsOf(file: string): readonly string[] {
+  const known = imports.get(file) ?? readImports(file)
+  imports.set(file, known)
+  return known
+}
+
+function readImports(file: string): string[] {
   const modules: string[] = []
   const visit = (node: ts.Node): void => {
     const isCall = ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword

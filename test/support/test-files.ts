@@ -1,5 +1,5 @@
 // In charge of which test files `npm test` runs: all of them, or those that its arguments name.
-import { readFileSync, readdirSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
 import { basename, dirname, join, relative, sep } from 'node:path'
 import { distance } from '../../gateway/configuration/near-names.js'
 
@@ -13,11 +13,20 @@ export const allTestFiles = (): string[] =>
 export const compiledFile = (source: string): string => join('dist', source.replace(/\.ts$/, '.js'))
 
 /**
- * The test files that run again without the cache: those that start a gateway in their own process, by the world of tests. A
- * write rests on what the store has, with a cache or without: tests of the mirror and of commands run once.
+ * The test files that run again without the cache: those about what clients read, of documents, versions and results of
+ * queries, and who may read it. Nothing else rests on the cache: a write rests on what the store has; URLs, fields, identities,
+ * sign-up, threads and limits are asked before it; and a row that empties the cache, or sets its size, has its own say.
  */
-export const dependsOnCache = (source: string): boolean =>
-  !/^test\/gateway\/(?:mirror|commands)\//.test(source) && readFileSync(source, 'utf8').includes("/support/world.js'")
+export const READ_THROUGH_THE_CACHE = [
+  'test/cache/http-caching.test.ts',
+  'test/gateway/documents/kept-documents.test.ts',
+  'test/gateway/endpoints/shared-store.test.ts',
+  'test/gateway/endpoints/sparql.test.ts',
+  'test/gateway/memento/memento.test.ts',
+  'test/gateway/methods/documents.test.ts',
+  'test/gateway/methods/large-documents.test.ts',
+  'test/gateway/request/access.test.ts',
+] as const
 
 export interface NamedFiles {
   readonly files: readonly string[]

@@ -52,7 +52,8 @@ async function protocol(world: World, row: Row): Promise<void> {
     ['§2.2: no update by GET', 'GET', get(['update', insert]), {}, 400],
     ['no update by QUERY', 'QUERY', '/sparql', direct(insert, UPDATE), 415],
     ['no form by QUERY', 'QUERY', '/sparql', form(['query', ask]), 415],
-    ['§2.1: no query', 'GET', '/sparql', {}, 400],
+    ['§2.1: a dataset without a query', 'GET', get(graph), {}, 400],
+    ['§2.1: no query by QUERY', 'QUERY', '/sparql', direct(''), 400],
     ['§2.1: no query in the form', 'POST', '/sparql', form(['other', ask]), 400],
     ['§2.1: several queries', 'GET', get(['query', ask], ['query', ask]), {}, 400],
     ['§2.1: several queries in the form', 'POST', '/sparql', form(['query', ask], ['query', ask]), 400],
@@ -61,7 +62,11 @@ async function protocol(world: World, row: Row): Promise<void> {
     ['a direct query and one in the URL', 'POST', get(['query', ask]), direct(ask), 400],
     ['a direct query and an update in the URL', 'POST', get(['update', insert]), direct(ask), 400],
     ['a form and a query in the URL', 'POST', get(['query', ask]), form(['query', ask]), 400],
-    ['a form and a dataset in the URL', 'POST', get(graph), form(['query', ask]), 400],
+    ['a form and a dataset in the URL (W3C query_post_form)', 'POST', get(graph), form(['query', ask]), 200],
+    ['a form for an update and its dataset in the URL', 'POST', get(using), form(['update', modify]), 200],
+    ['a form for an update and the dataset of a query in the URL', 'POST', get(graph), form(['update', modify]), 400],
+    ['an empty update', 'POST', '/sparql', direct('', UPDATE), 200],
+    ['an empty update in a form', 'POST', '/sparql', form(['update', '# nothing']), 200],
     ['an update sent as a query', 'POST', '/sparql', direct(insert), 400],
     ['a query sent as an update', 'POST', '/sparql', direct(ask, UPDATE), 400],
     ['a query that is no SPARQL', 'GET', get(['query', 'SELECT * {']), {}, 400],
@@ -108,6 +113,30 @@ async function protocol(world: World, row: Row): Promise<void> {
       'SELECT ?g FROM NAMED <http://example.org/none> { GRAPH ?g { ?s <http://purl.org/dc/terms/title> ?o } }'
     const other = await world.as('owner')('GET', get(['query', named], ['named-graph-uri', world.origin + path]))
     t.same(valuesOf(other, 'g'), [world.origin + path])
+  })
+  await row('W3C query_post_form: datasets in the URL and in the form add up', async (t) => {
+    const [one, two] = [await make(world, '"one"'), await make(world, '"two"')].map((path) => world.origin + path)
+    const query = 'SELECT ?o { ?s <http://purl.org/dc/terms/title> ?o } ORDER BY ?o'
+    const answer = await world.as('owner')(
+      'POST',
+      get(['default-graph-uri', one!]),
+      form(['query', query], ['default-graph-uri', two!]),
+    )
+    t.same(valuesOf(answer, 'o'), ['one', 'two'])
+  })
+  await row('SPARQL 1.1 §17.4.2.8: IRI() resolves against BASE, in queries and updates', async (t) => {
+    const as = world.as('owner')
+    for (const base of ['http://example.org/', 'http://example.com/a/']) {
+      const query = `BASE <${base}> SELECT (IRI("x") AS ?i) {}`
+      t.same(valuesOf(await as('GET', get(['query', query])), 'i'), [`${base}x`])
+      const graph = world.origin + (await make(world, '"base"'))
+      const update = `BASE <${base}> WITH <${graph}> INSERT { ?s <made> ?i } WHERE { ?s ?p "base" BIND(URI("x") AS ?i) }`
+      t.equal((await as('POST', '/sparql', direct(update, UPDATE))).status, 200)
+      const made = await as('GET', get(['query', `SELECT ?i { GRAPH <${graph}> { ?s <${base}made> ?i } }`]))
+      t.same(valuesOf(made, 'i'), [`${base}x`])
+    }
+    const own = await as('GET', get(['query', 'SELECT (IRI("x") AS ?i) {}']))
+    t.same(valuesOf(own, 'i'), [`${world.base}x`], 'without BASE: the IRI of the endpoint')
   })
   await row('§2.2.3: the dataset of an update is that of its pattern', async (t) => {
     const [one, two] = [await make(world, '"one"'), await make(world, '"two"')]
@@ -176,7 +205,6 @@ async function federation(world: World, row: Row): Promise<void> {
   }
   const updates: Record<string, string> = {
     LOAD: `LOAD ${evil}`,
-    'LOAD SILENT': `LOAD SILENT ${evil}`,
     'LOAD INTO GRAPH': `load ${evil} into graph <http://e/g>`,
     'LOAD of a file': 'LOAD <file:///etc/passwd>',
     'LOAD with an escape': `L\\u004FAD ${evil}`,
@@ -192,6 +220,14 @@ async function federation(world: World, row: Row): Promise<void> {
       }
     })
   }
+  await row('LOAD SILENT of a URL that is not allowed is a success, and loads nothing', async (t) => {
+    const update = `LOAD SILENT ${evil} INTO GRAPH <http://e/loaded> ; INSERT DATA { GRAPH <http://e/beside> { ${'<http://e/s> <http://e/p> 1'} } }`
+    for (const send of [direct(update, UPDATE), direct(`LOAD SILENT ${evil}`, UPDATE)]) {
+      t.equal((await world.as('owner')('POST', '/sparql', send)).status, 200)
+    }
+    const query = 'SELECT ?g { VALUES ?g { <http://e/loaded> <http://e/beside> } GRAPH ?g { ?s ?p ?o } }'
+    t.same(valuesOf(await world.as('owner')('GET', get(['query', query])), 'g'), ['http://e/beside'])
+  })
   await row('a target on the allow-list passes', async (t) => {
     const query = 'ASK { SERVICE <http://127.0.0.1:9/allowed> { ?s ?p ?o } }'
     const answer = await world.as('owner')('GET', get(['query', query]))
@@ -282,7 +318,23 @@ async function negotiation(world: World, row: Row): Promise<void> {
     [select, 'text/turtle', 406],
     [ask, undefined, JSON_RESULTS],
     [ask, 'application/sparql-results+xml', 'application/sparql-results+xml'],
-    [ask, 'text/csv', 406],
+    [ask, 'text/csv', 'text/csv;charset=UTF-8'],
+    [ask, 'text/tab-separated-values', 'text/tab-separated-values;charset=UTF-8'],
+    [ask, 'application/json', 'application/json'],
+    [ask, 'text/plain', 'text/plain;charset=UTF-8'],
+    [ask, 'text/turtle', 406],
+    [select, 'application/json', 'application/json'],
+    [select, 'application/xml', 'application/xml;charset=UTF-8'],
+    [select, 'text/xml', 'text/xml;charset=UTF-8'],
+    [select, 'text/plain', 'text/plain;charset=UTF-8'],
+    [select, 'application/json, application/sparql-results+json', JSON_RESULTS],
+    [construct, 'application/json', 'application/json'],
+    [construct, 'application/xml', 'application/xml;charset=UTF-8'],
+    [construct, 'text/xml', 'text/xml;charset=UTF-8'],
+    [construct, 'text/plain', 'text/plain;charset=UTF-8'],
+    [construct, 'application/n-quads', 'application/n-quads;charset=UTF-8'],
+    [construct, 'application/trig', 'application/trig;charset=UTF-8'],
+    [construct, 'text/*', 'text/turtle;charset=UTF-8'],
     [construct, undefined, 'text/turtle;charset=UTF-8'],
     [construct, 'application/n-triples', 'application/n-triples;charset=UTF-8'],
     [construct, 'application/rdf+xml', 'application/rdf+xml;charset=UTF-8'],
@@ -298,6 +350,94 @@ async function negotiation(world: World, row: Row): Promise<void> {
       t.match(answer.fields.vary, /Accept/)
     })
   }
+  const bodies: [query: string, accept: string, body: RegExp][] = [
+    [ask, 'text/csv', /^_askResult\r\ntrue\r\n$/],
+    ['ASK { FILTER(false) }', 'text/tab-separated-values', /^\?_askResult\nfalse\n$/],
+    ['ASK { FILTER(false) }', 'text/plain', /^no\n$/],
+    ['ASK { FILTER(NOW() != NOW()) }', 'text/csv', /^_askResult\r\nfalse\r\n$/],
+    [select, 'text/plain', /^\?x\n1\n$/],
+    [select, 'application/json', /"value": ?"1"/],
+    [select, 'text/xml', /<sparql /],
+    [
+      construct,
+      'text/plain',
+      /^<http:\/\/e\/s> <http:\/\/e\/p> "1"\^\^<http:\/\/www.w3.org\/2001\/XMLSchema#integer> \.\n$/,
+    ],
+    [construct, 'application/n-quads', /^<http:\/\/e\/s> <http:\/\/e\/p> "1"/],
+    [construct, 'application/json', /"@id": ?"http:\/\/e\/s"/],
+  ]
+  for (const [query, accept, body] of bodies) {
+    await row(`${query} as ${accept}`, async (t) => {
+      t.match((await world.as('owner')('GET', get(['query', query]), { fields: { Accept: accept } })).text, body)
+    })
+  }
+  // As Fuseki 5.6 answers them, but for nq, rdf, jsonld and turtle, and XML of triples.
+  const outputs: [query: string, names: Record<string, string>][] = [
+    [
+      select,
+      {
+        json: JSON_RESULTS,
+        xml: 'application/sparql-results+xml',
+        sparql: 'application/sparql-results+xml',
+        csv: 'text/csv',
+        tsv: 'text/tab-separated-values',
+        text: 'text/plain',
+        'text/csv': 'text/csv',
+      },
+    ],
+    [ask, { json: JSON_RESULTS, csv: 'text/csv', text: 'text/plain' }],
+    [
+      construct,
+      {
+        json: 'application/ld+json',
+        xml: 'application/rdf+xml',
+        text: 'text/turtle',
+        ttl: 'text/turtle',
+        nt: 'application/n-triples',
+        trig: 'application/trig',
+        nq: 'application/n-quads',
+      },
+    ],
+  ]
+  for (const [query, names] of outputs) {
+    await row(`${query.split(' ')[0]} with the parameter output, format or results`, async (t) => {
+      const as = world.as('owner')
+      const fields = { Accept: 'text/csv;q=0.1' }
+      for (const [name, expected] of Object.entries(names)) {
+        const parameter = ['output', 'format', 'results'][name.length % 3]!
+        for (const answer of [
+          await as('GET', get(['query', query], [parameter, name]), { fields }),
+          await as('POST', '/sparql', form(['query', query], [parameter, name])),
+          await as('POST', get([parameter, name]), { ...direct(query), fields: { ...QUERY, ...fields } }),
+        ]) {
+          t.equal(answer.status, 200, answer.text)
+          t.equal(answer.fields['content-type']?.split(';')[0], expected, name)
+        }
+      }
+      t.equal((await as('GET', get(['query', query], ['output', 'constructor']))).status, 400)
+    })
+  }
+  await row(
+    'SPARQL 1.1 Service Description: GET without a query describes the endpoint, and names no graph',
+    async (t) => {
+      const path = await make(world, '"hidden"')
+      const answer = await world.as('owner')('GET', '/sparql')
+      t.equal(answer.status, 200)
+      t.equal(answer.fields['content-type'], 'text/turtle;charset=UTF-8')
+      t.match(answer.text, /sd:endpoint <[^>]*\/sparql>/)
+      t.match(answer.text, /sd:SPARQL11Query/)
+      t.notMatch(answer.text, path)
+      const again = await world.as('owner')('GET', '/sparql', { fields: { 'If-None-Match': answer.fields.etag! } })
+      t.equal(again.status, 304)
+      t.equal(again.fields.etag, answer.fields.etag)
+      const other = await world.as('owner')('GET', '/admin/sparql', { fields: { Accept: 'application/ld+json' } })
+      t.equal(other.fields['content-type'], 'application/ld+json')
+      t.match(other.text, `${world.base}admin/sparql`)
+      t.equal((await world.as('owner')('HEAD', '/sparql')).status, 200)
+      t.equal((await world.as('stranger')('GET', '/sparql')).status, 403)
+      t.equal((await world.as('anonymous')('GET', '/admin/sparql')).status, 403)
+    },
+  )
   await row('?accept= takes the place of the field', async (t) => {
     const answer = await world.as('owner')('GET', get(['query', select], ['accept', 'text/csv']))
     t.equal(answer.text, 'x\r\n1\r\n')

@@ -61,7 +61,10 @@ void t.test('content is read alike on the main thread and in a thread', async (t
     t.equal(isFailure(written) ? written.detail : Buffer.from(written).toString(), here, `written as ${format.code}`)
   }
   const query = 'SELECT * { ?s ?p ?o }'
-  t.strictSame(await reading.analyseSparql('a', 'query', query, DOC, undefined), analyseQuery(query, DOC))
+  t.strictSame(
+    await reading.analyseSparql('a', { kind: 'query', text: query, base: DOC, dataset: undefined, mayLoad: [] }),
+    analyseQuery(query, DOC),
+  )
   const canonical = await reading.canonical('a', large.split('\n').reverse().join('\n'), 'key')
   t.equal(isFailure(canonical) ? canonical.detail : canonical.nTriples, large)
   t.match(await reading.canonical('a', 'x', 'key'), { failure: 'store.unreadable' })

@@ -146,6 +146,8 @@ const WRITE_SETS: [update: string, writeSet: 'dataset' | string[], loads?: strin
   ['PREFIX : <http://a/> CLEAR GRAPH :g ; PREFIX : <http://b/> CLEAR GRAPH :g', ['http://a/g', 'http://b/g']],
   ['INSERT DATA { GRAPH <urn:x-arq:DefaultGraph> { <s> <p> 1 } }', 'dataset'],
   ['INSERT DATA {}', []],
+  ['', []],
+  ['PREFIX : <http://a/> # nothing', []],
 ]
 
 const ERRORS: [text: string, where: RegExp][] = [
@@ -358,6 +360,59 @@ b""" , "x"@en-GB ; a :T, true , TRUE , -1.50 . ?s :q\\-r () . [] :p [ :q 1 ] FIL
       '?s <http://x/q-r> () . [] <http://x/p> [ <http://x/q> 1 ] FILTER( ?s < ?o && BNODE() != ?s ) }',
   )
   t.equal(query(text).text, text)
+})
+const BASES: [text: string, sent: string][] = [
+  ['ASK { FILTER(IRI("x") = ?i) }', `BASE <${BASE}> ASK { FILTER( IRI( "x" ) = ?i ) }`],
+  [
+    'BASE <http://example.org/> SELECT (IRI("x") AS ?i) {}',
+    'BASE <http://example.org/> SELECT( IRI( "x" ) AS ?i ) { }',
+  ],
+  [
+    'BASE <http://a/> BASE <b/> ASK { FILTER(uri("x") = <y>) }',
+    'BASE <http://a/b/> ASK { FILTER( URI( "x" ) = <http://a/b/y> ) }',
+  ],
+  ['BASE <http://example.org/> SELECT (ISIRI("iri(x)") AS ?IRI) {}', 'SELECT( ISIRI( "iri(x)" ) AS ?IRI ) { }'],
+]
+await row(
+  'SPARQL 1.1 §17.4.2.8: BASE is sent where IRI() or URI() resolves against it, and is part of the key',
+  (t) => {
+    for (const [text, sent] of BASES) {
+      t.equal(query(text).text, sent, text)
+      t.equal(query(text).key, sent, text)
+      t.equal(query(sent).text, sent, 'the text is its own spelling')
+    }
+    const dataset = { default: ['http://d/'], named: [] }
+    const constructed = query('CONSTRUCT { ?s ?p ?i } WHERE { BIND(IRI("x") AS ?i) }', dataset).text
+    t.match(constructed, /^BASE <http:\/\/e\/sparql> CONSTRUCT \{ \?s \?p \?i \} FROM <http:\/\/d\/> WHERE/)
+    const insert = 'INSERT { ?s ?p ?i } WHERE { BIND(IRI("x") AS ?i) }'
+    t.equal(
+      update(`BASE <http://a/> CLEAR GRAPH <g> ; BASE <b/> ${insert} ; BASE <http://c/> DROP GRAPH <g> ; ${insert} ;`)
+        .text,
+      'CLEAR GRAPH <http://a/g> ; BASE <http://a/b/> INSERT { ?s ?p ?i } WHERE { BIND( IRI( "x" ) AS ?i ) } ; ' +
+        'DROP GRAPH <http://c/g> ; BASE <http://c/> INSERT { ?s ?p ?i } WHERE { BIND( IRI( "x" ) AS ?i ) } ;',
+    )
+  },
+)
+const SILENT_LOADS: [text: string, sent: string, loads?: string[]][] = [
+  ['LOAD SILENT <http://x/>', 'INSERT DATA {}'],
+  ['load silent <http://x/> into graph <g> ;', 'INSERT DATA {}'],
+  ['LOAD SILENT <http://yes/>', 'LOAD SILENT <http://yes/>', ['http://yes/']],
+  ['LOAD <http://x/>', 'LOAD <http://x/>', ['http://x/']],
+  [
+    'CLEAR GRAPH <g> ; LOAD SILENT <http://x/> ; CLEAR GRAPH <h>',
+    'CLEAR GRAPH <http://e/g> ; CLEAR GRAPH <http://e/h>',
+  ],
+  [
+    'LOAD SILENT <http://x/> ; INSERT DATA { <s> <p> "; LOAD SILENT <http://x/>" }',
+    'INSERT DATA { <http://e/s> <http://e/p> "; LOAD SILENT <http://x/>" }',
+  ],
+]
+await row('SPARQL 1.1 Update §3.1.4: LOAD SILENT of what may not be loaded is left out', (t) => {
+  for (const [text, sent, loads = []] of SILENT_LOADS) {
+    const analysis = analyseUpdate(text, BASE, undefined, ['http://yes/'])
+    t.match(analysis, { text: sent, loads }, text)
+  }
+  t.match(analyseUpdate('LOAD SILENT <http://x/> x', BASE, undefined, []), { failure: 'update.syntax' })
 })
 await row('names of variables matter: the answer has them', (t) => {
   t.not(query('SELECT ?a { ?a ?p ?o }').key, query('SELECT ?b { ?b ?p ?o }').key)

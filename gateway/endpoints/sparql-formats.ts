@@ -1,0 +1,122 @@
+// In charge of the formats of query results: those that the store gives, their other names, and the names that the
+// parameters output, format and results have for them, as Fuseki does.
+import { negotiate, RDF_FORMATS, RESULT_FORMATS, type Format } from '../http/media-type.js'
+import { problem, type Problem } from '../problem.js'
+import { notAcceptable } from '../request/conditions.js'
+import type { QueryAnalysis } from '../sparql/analysis.js'
+import { StoreBreak } from '../stores/store.js'
+
+/** `source`: the format that the store is asked for, whose bytes these are. */
+export interface ResultFormat extends Format {
+  readonly source: Format
+}
+
+const [TURTLE, N_TRIPLES, RDF_XML, JSON_LD] = RDF_FORMATS as readonly [Format, Format, Format, Format]
+const [JSON_RESULTS, XML_RESULTS, CSV, TSV] = RESULT_FORMATS as readonly [Format, Format, Format, Format]
+const UTF_8 = ';charset=UTF-8'
+
+const own = (format: Format): ResultFormat => ({ ...format, source: format })
+const named = (source: Format, mediaType: string, code: string, parameters = ''): ResultFormat => ({
+  mediaType,
+  code,
+  contentType: mediaType + parameters,
+  source,
+})
+
+/** The first is taken where the client accepts all of them. Triples are a dataset without named graphs. */
+const GRAPH: readonly ResultFormat[] = [
+  ...RDF_FORMATS.map(own),
+  named(TURTLE, 'application/trig', 'trig', UTF_8),
+  named(N_TRIPLES, 'application/n-quads', 'nq', UTF_8),
+  named(N_TRIPLES, 'text/plain', 'txt', UTF_8),
+  named(JSON_LD, 'application/json', 'json'),
+  named(RDF_XML, 'application/xml', 'xml', UTF_8),
+  named(RDF_XML, 'text/xml', 'txtxml', UTF_8),
+]
+const resultsIn = (source: (format: Format) => Format): readonly ResultFormat[] => [
+  ...RESULT_FORMATS.map((format) => ({ ...format, source: source(format) })),
+  named(JSON_RESULTS, 'application/json', 'json'),
+  named(XML_RESULTS, 'application/xml', 'xml', UTF_8),
+  named(XML_RESULTS, 'text/xml', 'txtxml', UTF_8),
+  named(source(TSV), 'text/plain', 'txt', UTF_8),
+]
+const TABLE = resultsIn((format) => format)
+/** SPARQL 1.1 Query Results CSV and TSV Formats have no boolean: `booleanAs` writes it as Fuseki does. */
+const BOOLEAN = resultsIn((format) => (format === CSV || format === TSV ? JSON_RESULTS : format))
+
+const OFFERED: Readonly<Record<QueryAnalysis['form'], readonly ResultFormat[]>> = {
+  SELECT: TABLE,
+  ASK: BOOLEAN,
+  CONSTRUCT: GRAPH,
+  DESCRIBE: GRAPH,
+}
+
+/** By the short name of a format its code. */
+const RESULT_NAMES: Readonly<Record<string, string>> = {
+  json: 'srj',
+  xml: 'srx',
+  sparql: 'srx',
+  text: 'txt',
+  csv: 'csv',
+  tsv: 'tsv',
+}
+const GRAPH_NAMES: Readonly<Record<string, string>> = {
+  json: 'jsonld',
+  'json-ld': 'jsonld',
+  jsonld: 'jsonld',
+  xml: 'rdfxml',
+  rdf: 'rdfxml',
+  text: 'ttl',
+  ttl: 'ttl',
+  turtle: 'ttl',
+  nt: 'nt',
+  trig: 'trig',
+  nq: 'nq',
+}
+
+/**
+ * The format of a result that the client takes.
+ * @param output a short name or a media type, which takes the place of Accept
+ */
+export function formatFor(
+  form: QueryAnalysis['form'],
+  accept: string | undefined,
+  output: string | undefined,
+): ResultFormat | Problem {
+  const offered = OFFERED[form]
+  if (output !== undefined) {
+    const names = offered === GRAPH ? GRAPH_NAMES : RESULT_NAMES
+    const code = Object.hasOwn(names, output) ? names[output] : undefined
+    const format = offered.find(({ mediaType, code: own }) => own === code || mediaType === output)
+    if (format) return format
+    const known = Object.keys(names).join(', ')
+    return problem('request.malformed', `The parameter for the format of the result takes: ${known}, or a media type.`)
+  }
+  return (negotiate(accept, offered) as ResultFormat | undefined) ?? notAcceptable(offered)
+}
+
+/** A boolean has some characters around it. */
+const LONGEST_BOOLEAN = 64 * 1024
+const TRUTH = /"boolean"\s*:\s*(true|false)/
+
+/** The bytes of the store in this format. */
+export const inFormat = (pieces: AsyncIterable<Uint8Array>, form: QueryAnalysis['form'], format: ResultFormat) =>
+  form === 'ASK' && format.source === JSON_RESULTS && WRITTEN[format.code] ? booleanAs(pieces, format) : pieces
+
+const WRITTEN: Readonly<Record<string, (value: string) => string>> = {
+  csv: (value) => `_askResult\r\n${value}\r\n`,
+  tsv: (value) => `?_askResult\n${value}\n`,
+  txt: (value) => (value === 'true' ? 'yes\n' : 'no\n'),
+}
+
+async function* booleanAs(pieces: AsyncIterable<Uint8Array>, { code }: ResultFormat): AsyncGenerator<Uint8Array> {
+  const parts: Uint8Array[] = []
+  let length = 0
+  for await (const piece of pieces) {
+    parts.push(piece)
+    if ((length += piece.length) > LONGEST_BOOLEAN) break
+  }
+  const value = TRUTH.exec(Buffer.concat(parts).toString())?.[1]
+  if (value === undefined) throw new StoreBreak(problem('store.failed', 'The triplestore gave no boolean.'))
+  yield Buffer.from(WRITTEN[code]!(value))
+}
