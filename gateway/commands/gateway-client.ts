@@ -5,6 +5,7 @@ import { readFileSync } from 'node:fs'
 import { Agent as HttpAgent, request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http'
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
 import { join } from 'node:path'
+import { rootCertificates } from 'node:tls'
 import { textOf, type Option } from './arguments.js'
 import type { CommandFailure } from './exit-codes.js'
 import type { Arguments } from '../configuration/flags.js'
@@ -64,10 +65,10 @@ const MAX_ANSWER = 256 * 1024 * 1024
 export function makeGatewayClient(connection: Connection): GatewayClient | CommandFailure {
   const { url, cert, cacert, data } = connection
   let pem: string | undefined
-  let ca: string | undefined
+  let ca: readonly string[] | undefined
   try {
     pem = cert === undefined ? readIfThere(join(data, 'certs/owner.pem')) : readFileSync(cert, 'utf8')
-    ca = cacert === undefined ? ownServer(join(data, 'certs/server.pem'), url) : readFileSync(cacert, 'utf8')
+    ca = cacert === undefined ? authorities(join(data, 'certs/server.pem'), url) : [readFileSync(cacert, 'utf8')]
   } catch (error) {
     const { path, code } = error as NodeJS.ErrnoException
     const detail = `${path ?? data}: cannot be read (${code ?? String(error)}). Give another file.`
@@ -75,7 +76,7 @@ export function makeGatewayClient(connection: Connection): GatewayClient | Comma
   }
   const secure = url.protocol === 'https:'
   const agent = secure
-    ? new HttpsAgent({ keepAlive: true, ...(pem && { cert: pem, key: pem }), ...(ca && { ca }) })
+    ? new HttpsAgent({ keepAlive: true, ...(pem && { cert: pem, key: pem }), ...(ca && { ca: [...ca] }) })
     : new HttpAgent({ keepAlive: true })
   const request = secure ? httpsRequest : httpRequest
   return {
@@ -122,15 +123,15 @@ function readIfThere(file: string): string | undefined {
   }
 }
 
-/** The gateway's certificate, if it is self-signed and names this host; else undefined: the usual authorities count. */
-function ownServer(file: string, { hostname }: URL): string | undefined {
+/** The usual authorities, and the gateway's own certificate if it is self-signed and names this host. */
+function authorities(file: string, { hostname }: URL): readonly string[] | undefined {
   const pem = readIfThere(file)
   if (pem === undefined) return undefined
   try {
     const certificate = new X509Certificate(pem)
     const host = hostname.replace(/^\[(.*)\]$/, '$1')
     const isNamed = certificate.checkHost(host) ?? certificate.checkIP(host)
-    return isNamed && certificate.verify(certificate.publicKey) ? certificate.toString() : undefined
+    return isNamed && certificate.verify(certificate.publicKey) ? [...rootCertificates, pem] : undefined
   } catch {
     return undefined
   }

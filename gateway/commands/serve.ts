@@ -62,19 +62,23 @@ async function serve(settings: Settings, terminal: Terminal): Promise<number> {
     terminal.out(printedConfig(settings, dataspaces))
     return EXIT.done
   }
-  const log = makeLog(settings.logLevel)
-  let running: Running
+  const { logLevel, logFormat } = settings
+  const log = makeLog(logLevel, logFormat === 'auto' ? terminal.interactive : logFormat === 'pretty')
+  let running: Running | undefined
+  // From the start on: a signal for a file that was replaced, or a terminal that was closed, never ends the process.
+  process.on('SIGHUP', () => void running?.renew())
   try {
     running = await startGateway({ settings, dataspaces, log })
   } catch (error) {
     if (error instanceof StartFailure) return fail(terminal, { failure: error.failure, detail: error.message })
     throw error
   }
-  terminal.out(`${banner(running, settings)}\n`)
+  const started = running
+  terminal.out(`${banner(started, settings)}\n`)
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.once(signal, () => {
       log.info({ signal }, 'stopping: taking no new requests, finishing those under way')
-      void running.close().then(() => process.exit(EXIT.done))
+      void started.close().then(() => process.exit(EXIT.done))
     })
   }
   return EXIT.done
@@ -106,7 +110,8 @@ function banner({ gateway, dataspaces, certificates, ports }: Running, settings:
   }
   if (ports.https !== undefined && 'file' in owner) {
     const { base } = dataspaces[0]!.endUser
-    lines.push(`Try: curl --cacert ${folder}/server.pem --cert ${owner.file} ${base}`)
+    const trusted = settings.tlsCert === undefined ? ` --cacert ${folder}/server.pem` : ''
+    lines.push(`Try: curl${trusted} --cert ${owner.file} ${base}`)
   }
   if (!gateway.settings.enforce) lines.push('', `*** ${NOT_ENFORCED}. ***`)
   return [`Triplegate ${version()} is ready.`, ...lines].join('\n')

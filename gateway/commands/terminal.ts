@@ -1,5 +1,8 @@
 // In charge of the terminal of a command: its output, its messages, and what is safe to print there.
+import { printable } from '../log-lines.js'
 import { exitCodeOf, type CommandFailure } from './exit-codes.js'
+
+export { printable }
 
 export interface Terminal {
   readonly out: (text: string | Buffer) => void
@@ -10,9 +13,6 @@ export interface Terminal {
   readonly interactive: boolean
   readonly now: () => number
 }
-
-/** Replaces control characters, which could rule the terminal or reverse the order of reading: literals are anybody's. */
-export const printable = (text: string): string => text.replace(/[^\P{Cc}\n]|\p{Bidi_Control}/gu, '\uFFFD')
 
 /** Prints the failure, each line with the name of the program. Returns the exit code. */
 export function fail({ error }: Pick<Terminal, 'error'>, failure: CommandFailure): number {

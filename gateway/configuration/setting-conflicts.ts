@@ -46,6 +46,8 @@ const PARTNERS: readonly (readonly [name: string, needed: string, problem: strin
   ['oidc-client-id', 'oidc-issuer', 'is part of an identity provider'],
   ['oidc-client-secret', 'oidc-issuer', 'is part of an identity provider'],
   ['oidc-audience', 'oidc-issuer', 'is part of an identity provider'],
+  ['tls-cert', 'tls-key', 'is half of a server certificate'],
+  ['tls-key', 'tls-cert', 'is half of a server certificate'],
   ['smtp-url', 'smtp-from', 'is not enough to send e-mail'],
   ['smtp-from', 'smtp-url', 'is not enough to send e-mail'],
   ['smtp-to', 'smtp-url', 'is not enough to send e-mail'],
@@ -69,6 +71,9 @@ function portConflicts(given: AllGiven, source: SourceOf): string[] {
     if (port !== 'off' && port !== '0' && port === portOf(other)) {
       faults.push(`${source(name)}: has the port of --${other}. Give each its own.`)
     }
+  }
+  if (portOf('https') === 'off' && given.has('tls-cert')) {
+    faults.push(`${source('tls-cert')}: nothing would use it, for https is off. Remove it, or give --https PORT.`)
   }
   if (portOf('https') === 'off' && portOf('http') === 'off') {
     faults.push(`${source('https')}: nothing would listen, for http is off too. Give --https PORT or --http PORT.`)

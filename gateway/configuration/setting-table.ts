@@ -1,11 +1,10 @@
 // In charge of the one table of settings, by groups: the parser, `--help` and docs/settings.md are made from it.
 import * as values from './setting-values.js'
-import { addresses, anyText, baseUrl, milliseconds, port, storeUrl, yesOrNo } from './setting-values.js'
+import { addresses, anyText, baseUrl, milliseconds, storeUrl, yesOrNo } from './setting-values.js'
 import type { InvalidValue } from './setting-values.js'
 import { CLIENTS, MAIL } from './client-settings.js'
+import { LISTENERS, LOG } from './listener-settings.js'
 import { of, row, type Detail, type SettingRow } from './setting-row.js'
-
-const LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
 
 const secret = { secret: true } as const
 const repeatable = { repeatable: true } as const
@@ -72,28 +71,11 @@ const FILES = [
   row('data', of('FOLDER', anyText), 'Folder for certificates, journal and history.', { default: './data' }),
 ] as const
 
-const LISTENERS = [
-  row('https', of('PORT', port), 'Port for HTTPS with client certificates, or off.', { default: '8443' }),
-  row('http', of('PORT', port), 'Port for plain HTTP behind a TLS proxy, or off.', { default: 'off' }),
-  row('host', of('ADDRESS', anyText), 'Address to listen at; :: is every address.', {
-    otherwise: 'localhost if every base is on localhost, else ::',
-  }),
-  row(
-    'trusted-proxy',
-    of('CIDR', addresses),
-    'Proxies whose Client-Cert and X-Forwarded-For the gateway believes.',
-    repeatable,
-  ),
-  row('management', of('PORT', port), 'Port for health, metrics and purge, on loopback only, or off.', {
-    default: '9464',
-  }),
-] as const
-
 const IDENTITY = [
   row('owner-webid', of('WEBID', values.webId), 'Your WebID, if you have one: it owns the dataspace.', {
     otherwise: 'created at the first start',
   }),
-  row('oidc-issuer', of('URL', values.httpsUrl), 'OpenID Connect provider, for log-in and for bearer tokens.'),
+  row('oidc-issuer', of('URL', values.issuerUrl), 'OpenID Connect provider, for log-in and for bearer tokens.'),
   row('oidc-client-id', of('ID', anyText), 'Client id of this gateway at the provider.'),
   row('oidc-client-secret', of('SECRET', anyText), 'Client secret; leave it out for a public client.', secret),
   row('oidc-scope', of('SCOPE', anyText), 'Scopes to request from the provider.', { default: 'openid email profile' }),
@@ -172,12 +154,6 @@ const CACHE = [
   }),
   row('probe', of('MS', values.orOff(milliseconds)), 'Interval of looking for writes behind the gateway, or off.', {
     default: 'off',
-  }),
-] as const
-
-const LOG = [
-  row('log-level', of('LEVEL', values.oneOf(...LEVELS)), `Minimum level to log: ${LEVELS.join(', ')}.`, {
-    default: 'info',
   }),
 ] as const
 

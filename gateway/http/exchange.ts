@@ -17,7 +17,8 @@ export interface Request {
   readonly receivedAt: number
   /** False while too many requests are being answered: nothing that may wait is begun for it. */
   readonly isAdmitted: boolean
-  /** The network that it comes from (client-network.ts). */
+  /** The address of the client, and the network that it is in (client-network.ts). */
+  address(): string
   network(): string
   /** Aborts when the client leaves. */
   signal(): AbortSignal

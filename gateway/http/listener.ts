@@ -1,7 +1,8 @@
 // In charge of the listeners: sockets, TLS and HTTP framing on one side, `Request` and `Response` values on the other.
 // Fastify runs the servers and the requests that have to wait. Errors of Fastify and of the HTTP parser get our form too.
 import { STATUS_CODES, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo, Socket } from 'node:net'
+import type { Socket } from 'node:net'
+import type { Server } from 'node:tls'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fastify, type FastifyInstance, type FastifyServerOptions } from 'fastify'
 import { problem, type Problem } from '../problem.js'
@@ -11,14 +12,16 @@ import { awaitsContinue, NO_ROOM, readBody, tooLarge } from './body.js'
 import type { Request, Response } from './exchange.js'
 import { fieldsOf, fieldLines } from './fields.js'
 import { certificateOf } from './peer-certificate.js'
-import { networkOf } from './client-network.js'
+import { clientOf } from './client-network.js'
 import { boundConnections } from './connections.js'
 import { onceLeft } from './leaving.js'
 import { KEEP_ALIVE_MS, send, withoutBody } from './send.js'
 import { makeShares, shared, type Room, type Shares } from './shares.js'
+import { takePort, type TakenPort } from './taken-port.js'
 
 export interface ListenerSettings {
-  readonly port: number
+  readonly port: number | TakenPort
+  /** Of a port that is not taken yet. */
   readonly host?: string
   /** PEM. Present on the TLS listener, which asks every client for a certificate of any issuer. */
   readonly tls?: { readonly cert: string; readonly key: string }
@@ -40,6 +43,8 @@ export interface Listener {
   readonly port: number
   /** A request without a socket, for tests. It takes the way of requests that wait. */
   readonly inject: FastifyInstance['inject']
+  /** Takes another certificate, for new connections. Present on the TLS listener. */
+  readonly renew?: (tls: NonNullable<ListenerSettings['tls']>) => void
   /** Waits `grace` ms at most for the requests that are being answered, then ends them. */
   close(grace: number): Promise<void>
 }
@@ -96,26 +101,28 @@ export async function listen(settings: ListenerSettings, answer: Answer): Promis
     arrived.set(raw, begun ? { request, begun } : { request })
     route(raw, response)
   })
-  await app.listen({ port: settings.port, ...(settings.host && { host: settings.host }) })
-  const { port } = app.server.address() as AddressInfo
+  const taken = typeof settings.port === 'number' ? await takePort(settings.port, settings.host) : settings.port
+  await app.ready()
+  await taken.give(app.server)
 
   return {
-    port,
+    port: taken.port,
     inject: app.inject.bind(app) as FastifyInstance['inject'],
+    ...(settings.tls && { renew: (tls) => (app.server as unknown as Server).setSecureContext({ ...tls, ...TLS }) }),
     close(grace) {
       closing = true
-      return closed(app, answering.all, grace)
+      return closed(app, taken, answering.all, grace)
     },
   }
 }
 
-async function closed(app: FastifyInstance, answering: ReadonlySet<Promise<Response>>, grace: number): Promise<void> {
+async function closed(app: FastifyInstance, taken: TakenPort, all: Iterable<unknown>, grace: number): Promise<void> {
   const enough = new AbortController()
   const graceIsOver = sleep(grace, undefined, { signal: enough.signal }).catch(() => undefined)
   void graceIsOver.then(() => app.server.closeAllConnections())
-  await app.close()
+  await Promise.all([app.close(), taken.close()])
   // A write continues when its client has left.
-  await Promise.race([Promise.allSettled(answering), graceIsOver])
+  await Promise.race([Promise.allSettled(all), graceIsOver])
   enough.abort()
 }
 
@@ -133,6 +140,8 @@ function refusal(request: Request, reason: Problem, { problemResponse }: Listene
   const response = problemResponse(reason, request.fields.accept)
   return request.method === 'HEAD' ? withoutBody(response) : response
 }
+
+const TLS = { minVersion: 'TLSv1.2' } as const
 
 function makeServer(settings: ListenerSettings): FastifyInstance {
   const { problemResponse } = settings
@@ -152,10 +161,10 @@ function makeServer(settings: ListenerSettings): FastifyInstance {
   const https = settings.tls && {
     ...framing,
     ...settings.tls,
+    ...TLS,
     requestCert: true,
     // Any issuer will do: policies/identity/webid.ts checks the key against the profile.
     rejectUnauthorized: false,
-    minVersion: 'TLSv1.2' as const,
     handshakeTimeout: 10_000,
   }
   const app = fastify({ ...options, ...(https ? { https } : { http: framing }) } as object) as FastifyInstance
@@ -186,7 +195,8 @@ function requestOf(
   shares: Shares,
 ): Request {
   const fields = fieldsOf(raw.rawHeaders)
-  const network = (): string => networkOf(raw, settings.isTrustedProxy ?? noProxy)
+  const address = (): string => clientOf(raw, settings.isTrustedProxy ?? noProxy).address
+  const network = (): string => clientOf(raw, settings.isTrustedProxy ?? noProxy).network
   let left: AbortController | undefined
   return {
     id: settings.nextId(),
@@ -197,6 +207,7 @@ function requestOf(
     certificate: certificateOf(raw, fields, settings.isTrustedProxy),
     receivedAt: settings.now(),
     isAdmitted: !shares.isFull(network),
+    address,
     network,
     signal() {
       if (!left) {

@@ -2,6 +2,7 @@
 import type { Gateway, Member } from '../gateway.js'
 import type { Request, Response } from '../http/exchange.js'
 import type { Target } from '../http/target.js'
+import type { Trace } from '../log.js'
 import { isFailure, type Problem } from '../problem.js'
 import { response } from './respond.js'
 import type { Route } from './route.js'
@@ -9,6 +10,10 @@ import type { Route } from './route.js'
 /** A preflight carries no credentials, and asks which of these fields a page may send (Fetch §4.8). */
 const CORS_FIELDS =
   'Accept, Accept-Datetime, Content-Type, If-Match, If-None-Match, If-Modified-Since, If-Unmodified-Since, Authorization, DPoP'
+
+/** The proxy passes OPTIONS on (spec 4.4), but a preflight carries no credentials: it asks this gateway. */
+export const isAboutTarget = ({ method, fields }: Request, { kind }: Target<Member>): boolean =>
+  method === 'OPTIONS' && (kind !== 'proxied' || fields['access-control-request-method'] !== undefined)
 
 export function options(target: Target<Member>, { methods, allow, accepts = [] }: Route): Response {
   const allowed = allow?.(target) ?? methods
@@ -25,9 +30,12 @@ export function options(target: Target<Member>, { methods, allow, accepts = [] }
 export function targetOf(
   { method, requestTarget, fields: { host } }: Request,
   gateway: Gateway,
+  trace: Trace,
 ): Target<Member> | Problem {
-  const target = gateway.targetOf(requestTarget, host)
-  return method === 'OPTIONS' && isFailure(target) && target.failure === 'target.slash'
-    ? gateway.targetOf(requestTarget.replace(/\?|$/, '/$&'), host)
-    : target
+  let target = gateway.targetOf(requestTarget, host)
+  if (method === 'OPTIONS' && isFailure(target) && target.failure === 'target.slash') {
+    target = gateway.targetOf(requestTarget.replace(/\?|$/, '/$&'), host)
+  }
+  if (!isFailure(target)) trace.dataspace = target.dataspace.endUser.base
+  return target
 }

@@ -1,12 +1,21 @@
 // In charge of the certificates in the data folder, of server, owner and secretary: creates missing ones, never overwrites
 // a file, and reads them.
-import { createPrivateKey, randomUUID, X509Certificate } from 'node:crypto'
-import { link, mkdir, open, readFile, stat, unlink } from 'node:fs/promises'
+import { randomUUID } from 'node:crypto'
+import { link, mkdir, open, readFile, unlink } from 'node:fs/promises'
 import { isIP } from 'node:net'
 import { join } from 'node:path'
-import type { Faulty } from '../configuration/faults.js'
 import { isFailure } from '../problem.js'
 import { readClientCertificate } from '../../policies/identity/client-certificate.js'
+import {
+  codeOf,
+  MOVE_AWAY,
+  pemOf,
+  readPemFiles,
+  unusable,
+  type Pem,
+  type PemText,
+  type UnusableCertificates,
+} from './pem-files.js'
 
 /** An agent with a certificate: the WebID in it, and its RSA key as WebID profiles write it (W3C cert ontology). */
 export interface ClientIdentity {
@@ -20,10 +29,16 @@ export interface ClientIdentity {
   readonly file: string
 }
 
+/** PEM. The certificate has its chain. */
+export interface ServerCertificate {
+  readonly cert: string
+  readonly key: string
+}
+
 export interface Certificates {
   /** The folder of the files. */
   readonly folder: string
-  readonly server: { readonly cert: string; readonly key: string }
+  readonly server: ServerCertificate
   /** An owner with a WebID of their own has no certificate here. */
   readonly owner: ClientIdentity | { readonly webId: string }
   readonly secretary: ClientIdentity
@@ -41,28 +56,16 @@ export interface CertificatesWanted {
   readonly secretaryWebId: string
   /** The WebID of an owner with a certificate of their own: none is made or read. */
   readonly externalOwner?: string
+  /** The files of a server certificate from elsewhere: none is made. */
+  readonly serverFiles?: ServerFiles
   readonly now: () => number
 }
 
-/** A file with the leaf certificate, its chain, and its private key. */
-interface Pem {
-  readonly file: string
+export interface ServerFiles {
   readonly cert: string
   readonly key: string
-  readonly leaf: X509Certificate
-  readonly notices: readonly string[]
 }
 
-/** `faults` has a line for each fault, with its file and the fix. */
-export type UnusableCertificates = Faulty<'certificates.unusable', string>
-
-const unusable = (...faults: readonly string[]): UnusableCertificates => ({
-  failure: 'certificates.unusable',
-  detail: faults.join('\n'),
-  faults,
-})
-
-const RENEWAL_MS = 30 * 24 * 60 * 60 * 1000
 const LOCAL_HOSTS = ['localhost', '127.0.0.1', '::1']
 
 /**
@@ -73,7 +76,7 @@ export async function ensureCertificates(wanted: CertificatesWanted): Promise<Ce
   const { externalOwner } = wanted
   const folder = join(wanted.folder, 'certs')
   const now = wanted.now()
-  const hosts = wanted.hostNames.map((host) => host.replace(/^\[(.*)\]$/, '$1'))
+  const hosts = hostsOf(wanted)
   try {
     await mkdir(folder, { recursive: true, mode: 0o700 })
   } catch (error) {
@@ -85,26 +88,45 @@ export async function ensureCertificates(wanted: CertificatesWanted): Promise<Ce
       (await import('../agents/make-certificate.js')).makeClientCertificate(webId, `Triplegate ${name}`, now),
     )
   const [server, owner, secretary] = await Promise.all([
-    ensure(join(folder, 'server.pem'), now, async () =>
-      (await import('../agents/make-certificate.js')).makeServerCertificate(
-        [...new Set([...hosts, ...LOCAL_HOSTS])],
-        now,
-      ),
-    ),
+    wanted.serverFiles
+      ? readPemFiles(wanted.serverFiles, now)
+      : ensure(join(folder, 'server.pem'), now, async () =>
+          (await import('../agents/make-certificate.js')).makeServerCertificate(
+            [...new Set([...hosts, ...LOCAL_HOSTS])],
+            now,
+          ),
+        ),
     externalOwner === undefined ? clientPem('owner', wanted.ownerWebId).then(identityOf) : { webId: externalOwner },
     clientPem('secretary', wanted.secretaryWebId).then(identityOf),
   ])
   if (isFailure(server) || isFailure(owner) || isFailure(secretary)) {
     return unusable(...[server, owner, secretary].flatMap((one) => (isFailure(one) ? one.faults : [])))
   }
-  const uncovered = hosts.filter((host) => !(isIP(host) ? server.leaf.checkIP(host) : server.leaf.checkHost(host)))
   const notices = [
     ...[server, owner, secretary].flatMap((one) => ('notices' in one ? one.notices : [])),
-    ...uncovered.map((host) => `${server.file}: does not name ${host}. ${MOVE_AWAY}`),
+    ...uncovered(server, hosts),
   ]
   const { cert, key } = server
   return { folder, server: { cert, key }, owner: withoutNotices(owner), secretary: withoutNotices(secretary), notices }
 }
+
+/** The server certificate as it is in its files now, with warnings; or its faults. */
+export async function readServerCertificate(
+  wanted: CertificatesWanted,
+): Promise<(ServerCertificate & Pick<Pem, 'notices'>) | UnusableCertificates> {
+  const file = join(wanted.folder, 'certs/server.pem')
+  const server = await readPemFiles(wanted.serverFiles ?? { cert: file, key: file }, wanted.now())
+  return isFailure(server) ? server : { ...server, notices: [...server.notices, ...uncovered(server, hostsOf(wanted))] }
+}
+
+const hostsOf = ({ hostNames }: CertificatesWanted): string[] =>
+  hostNames.map((host) => host.replace(/^\[(.*)\]$/, '$1'))
+
+/** A warning for each host that the certificate does not name. */
+const uncovered = ({ leaf, file, fix }: Pem, hosts: readonly string[]): string[] =>
+  hosts
+    .filter((host) => !(isIP(host) ? leaf.checkIP(host) : leaf.checkHost(host)))
+    .map((host) => `${file}: does not name ${host}. ${fix}`)
 
 const withoutNotices = <T extends object>(identity: T): T => {
   const rest = { ...identity } as T & { notices?: unknown }
@@ -123,21 +145,21 @@ function identityOf(pem: Pem | UnusableCertificates): (ClientIdentity & Pick<Pem
   return { webId: certificate.webId, modulus, exponent: Number(exponent), cert, key, file, notices }
 }
 
-const MOVE_AWAY = 'Move the file away: the next start makes another.'
-
 /** The file, created first if it does not exist; or its faults. */
 async function ensure(file: string, now: number, make: () => Promise<string>): Promise<Pem | UnusableCertificates> {
   try {
     const found = await readIfExists(file)
-    if (found !== undefined) return await pemOf(file, found, now)
+    if (found !== undefined) return await pemOf(ownFile(file, found), now)
     await writeNew(file, await make())
-    return await pemOf(file, await readFile(file, 'utf8'), now)
+    return await pemOf(ownFile(file, await readFile(file, 'utf8')), now)
   } catch (error) {
     return unusable(
       `${file}: cannot be read or written (${codeOf(error)}). Check the permissions of the file and its folder.`,
     )
   }
 }
+
+const ownFile = (file: string, text: string): PemText => ({ file, text, keyFile: file, keyText: text, fix: MOVE_AWAY })
 
 async function readIfExists(file: string): Promise<string | undefined> {
   try {
@@ -163,35 +185,3 @@ async function writeNew(file: string, pem: string): Promise<void> {
     await unlink(temporary)
   }
 }
-
-const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----\s*/g
-const PRIVATE_KEY = /-----BEGIN ((?:RSA |EC )?PRIVATE KEY)-----[^-]+-----END \1-----\s*/
-
-async function pemOf(file: string, text: string, now: number): Promise<Pem | UnusableCertificates> {
-  const certs = text.match(CERTIFICATE)
-  const key = PRIVATE_KEY.exec(text)?.[0]
-  if (!certs) return unusable(`${file}: holds no certificate in PEM. ${MOVE_AWAY}`)
-  if (key === undefined) {
-    return unusable(`${file}: holds no private key in PEM without a password. Add the key to the file.`)
-  }
-  let leaf: X509Certificate
-  try {
-    leaf = new X509Certificate(certs[0])
-    if (!leaf.checkPrivateKey(createPrivateKey(key)))
-      return unusable(`${file}: its key does not belong to its certificate. ${MOVE_AWAY}`)
-  } catch {
-    return unusable(`${file}: holds a certificate or key that cannot be read. ${MOVE_AWAY}`)
-  }
-  if (now < Date.parse(leaf.validFrom)) {
-    return unusable(`${file}: is not valid before ${leaf.validFrom}. Check the clock.`)
-  }
-  if (now > Date.parse(leaf.validTo)) return unusable(`${file}: expired on ${leaf.validTo}. ${MOVE_AWAY}`)
-  const notices: string[] = []
-  if (now > Date.parse(leaf.validTo) - RENEWAL_MS) notices.push(`${file}: expires on ${leaf.validTo}.`)
-  if (process.platform !== 'win32' && (await stat(file)).mode & 0o077) {
-    notices.push(`${file}: other accounts may read or write the private key. Do chmod 600.`)
-  }
-  return { file, cert: certs.join(''), key, leaf, notices }
-}
-
-const codeOf = (error: unknown): string => (error as NodeJS.ErrnoException).code ?? String(error)

@@ -112,10 +112,11 @@ async function addAgent(
 }
 
 async function addMissing(
-  { store, journalled }: Application,
+  { base, store, journalled }: Application,
   graphs: SeedGraphs,
   { author, log }: Seeding,
 ): Promise<undefined | Problem> {
+  let documents = 0
   for (const [graph, triples] of graphs) {
     const existing = await store.read(graph)
     if (isFailure(existing)) return existing
@@ -123,8 +124,9 @@ async function addMissing(
     const content = nTriplesOf(graphOf(triples))
     const failed = await journalled.carryOut({ document: graph, method: 'PUT', before: undefined, content, ...author })
     if (failed) return failed
-    log.info({ graph }, 'seeded')
+    documents++
   }
+  if (documents > 0) log.info({ base, documents }, 'seeded')
   return undefined
 }
 

@@ -9,6 +9,7 @@ export const FLOORS: Readonly<Record<string, readonly string[]>> = {
     'problem.ts',
     'steps.ts',
     'places.ts',
+    'log-lines.ts',
     'log.ts',
     'watchdog.ts',
     'http',

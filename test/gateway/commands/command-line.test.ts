@@ -1,13 +1,15 @@
 // The command line as an operator meets it: real processes, real ports, real curl.
 import { execFile, spawn, type ChildProcess } from 'node:child_process'
+import { X509Certificate } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
-import { connect as connectTls } from 'node:tls'
+import { connect as connectTls, type TLSSocket } from 'node:tls'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
+import { makeServerCertificate } from '../../../gateway/agents/make-certificate.js'
 import { COMMANDS, runCommand } from '../../../gateway/commands/run-command.js'
 import { freePort } from '../../support/fuseki.js'
 import { rowsOf } from '../../support/stores.js'
@@ -210,6 +212,69 @@ void t.test('command line', async (t) => {
     child.kill('SIGTERM')
     t.same(await once(child, 'exit'), [0, null])
     t.ok(Date.now() - from < 10_000)
+  })
+  await row('SIGHUP reads the server certificate again, without losing a connection', async (t) => {
+    const [cert, key] = ['tls-cert.pem', 'tls-key.pem'].map((name) => join(folder, name)) as [string, string]
+    const renewed = async (): Promise<string> => {
+      const pem = await makeServerCertificate(['localhost'], Date.now())
+      const [certificate, secret] = pem.split(/(?=-----BEGIN PRIVATE)/) as [string, string]
+      writeFileSync(cert, certificate)
+      writeFileSync(key, secret, { mode: 0o600 })
+      return new X509Certificate(certificate).fingerprint256
+    }
+    const first = await renewed()
+    const { child, port, err, out } = await serve(
+      t,
+      '--tls-cert',
+      cert,
+      '--tls-key',
+      key,
+      '--data',
+      join(folder, 'renewed'),
+    )
+    t.match(out(), /Try: curl --cert /, 'curl trusts it or is told to')
+    t.equal(existsSync(join(folder, 'renewed/certs/server.pem')), false, 'no other is created')
+    const connect = async (): Promise<TLSSocket> => {
+      const socket = connectTls({ port, host: 'localhost', rejectUnauthorized: false })
+      t.teardown(() => socket.destroy())
+      await once(socket, 'secureConnect')
+      return socket
+    }
+    const status = async (socket: TLSSocket): Promise<string> => {
+      socket.write(`GET / HTTP/1.1\r\nHost: localhost:${port}\r\n\r\n`)
+      const [answer] = (await once(socket, 'data')) as [Buffer]
+      return answer.toString().slice(0, 12)
+    }
+    const fingerprint = async (): Promise<string> => (await connect()).getPeerCertificate().fingerprint256
+    const hangUp = async (logged: RegExp): Promise<void> => {
+      const before = err().length
+      child.kill('SIGHUP')
+      while (!logged.test(err().slice(before))) await once(child.stderr!, 'data')
+    }
+    const open = await connect()
+    t.equal(open.getPeerCertificate().fingerprint256, first)
+    const second = await renewed()
+    await hangUp(/"the server certificate was read again/)
+    t.equal(await fingerprint(), second, 'a new connection has the new one')
+    t.equal(await status(open), 'HTTP/1.1 403', 'an open connection stays')
+    const rows: [what: string, file: string, text: string, fault: RegExp][] = [
+      ['no certificate', cert, 'x', /tls-cert\.pem: holds no certificate in PEM/],
+      [
+        'the key of another',
+        key,
+        await makeServerCertificate(['localhost'], Date.now()),
+        /tls-key\.pem: its key does not belong/,
+      ],
+    ]
+    for (const [what, file, text, fault] of rows) {
+      await renewed()
+      writeFileSync(file, text)
+      await hangUp(fault)
+      t.match(err().split('\n').at(-2), /"level":50,.*the one before stays/, what)
+      t.equal(await fingerprint(), second, `${what}: the one before stays`)
+    }
+    t.equal(await status(open), 'HTTP/1.1 403')
+    t.equal(child.exitCode, null)
   })
   await row('health, on loopback', async (t) => {
     const management = await freePort()

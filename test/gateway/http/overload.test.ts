@@ -85,6 +85,7 @@ void t.test(
         receivedAt: gateway.now(),
         isAdmitted: false,
         signal: () => new AbortController().signal,
+        address: () => '192.0.2.1',
         network: () => '192.0.2.1',
         readBody: () => Promise.resolve(Buffer.from('')),
       }

@@ -290,6 +290,26 @@ void t.test('identity', async (t) => {
     t.match(line, 'key-not-in-profile')
     t.notMatch(line, 'MII')
   })
+  await row('the log line names dataspace, client address, size and request', async (t) => {
+    const path = trusted.freshPath()
+    await trusted.as('owner')('PUT', path, ttl('<> <urn:p> "1" .'))
+    const proxied = { 'Client-Cert': byteSequence(owner), 'X-Forwarded-For': '198.51.100.7, 2001:db8::1' }
+    // prettier-ignore
+    const rows: [what: string, client: RegExp | string, ask: () => Promise<{ readonly text: string; readonly status: number }>][] = [
+      ['over TLS', /^(127\.0\.0\.1|::1)$/, () => trusted.as('owner')('GET', path)],
+      ['cached', /^(127\.0\.0\.1|::1)$/, () => trusted.as('owner')('GET', path)],
+      ['through a trusted proxy', '2001:db8::1', () => plain('GET', path, { fields: proxied })],
+      ['a refusal', '2001:db8::1', () => plain('GET', path, { fields: { 'X-Forwarded-For': '2001:db8::1' } })],
+      ['HEAD', '2001:db8::1', () => plain('HEAD', path, { fields: proxied })],
+    ]
+    for (const [what, client, ask] of rows) {
+      trusted.log.length = 0
+      const { text, status } = await ask()
+      const size = Buffer.byteLength(text)
+      const expected = { level: 30, dataspace: trusted.base, client, path, status, size, id: /^[a-z\d]+-\d+$/ }
+      t.match(trusted.log, [expected], what)
+    }
+  })
   await row('the log line of a refusal names the missing mode and the authorizations considered', async (t) => {
     const authorization = `${trusted.base}admin/acl/authorizations/for-log/`
     const path = trusted.freshPath()

@@ -1,0 +1,35 @@
+// In charge of the rows of settings about listeners and the log.
+import { of, row } from './setting-row.js'
+import { addresses, anyText, oneOf, port } from './setting-values.js'
+
+export const LISTENERS = [
+  row('https', of('PORT', port), 'Port for HTTPS with client certificates, or off.', { default: '8443' }),
+  row('http', of('PORT', port), 'Port for plain HTTP behind a TLS proxy, or off.', { default: 'off' }),
+  row('tls-cert', of('FILE', anyText), 'Server certificate with its chain, in PEM; read again on SIGHUP.', {
+    otherwise: 'created in {data}/certs/server.pem',
+  }),
+  row('tls-key', of('FILE', anyText), 'Its key, in PEM without a password.'),
+  row('host', of('ADDRESS', anyText), 'Address to listen at; :: is every address.', {
+    otherwise: 'localhost if every base is on localhost, else ::',
+  }),
+  row('trusted-proxy', of('CIDR', addresses), 'Proxies whose Client-Cert and X-Forwarded-For the gateway believes.', {
+    repeatable: true,
+  }),
+  row('management', of('PORT', port), 'Port for health, metrics and purge, on loopback only, or off.', {
+    default: '9464',
+  }),
+] as const
+
+const LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
+
+export const LOG = [
+  row('log-level', of('LEVEL', oneOf(...LEVELS)), `Minimum level to log: ${LEVELS.join(', ')}.`, {
+    default: 'info',
+  }),
+  row(
+    'log-format',
+    of('FORMAT', oneOf('auto', 'json', 'pretty')),
+    'Lines of JSON, or lines for people; auto: for people in a terminal, else JSON.',
+    { default: 'auto' },
+  ),
+] as const

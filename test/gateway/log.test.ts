@@ -1,0 +1,78 @@
+// The log: the line of a request as JSON, and lines as people read them.
+import fc from 'fast-check'
+import { pino } from 'pino'
+import t from 'tap'
+import { lineForPeople } from '../../gateway/log-lines.js'
+import { logRequest, type RequestLine } from '../../gateway/log.js'
+
+const REQUEST: RequestLine = {
+  time: Date.UTC(2026, 0, 2, 3, 4, 5),
+  id: 'mf3k-1',
+  dataspace: 'https://localhost:8443/',
+  client: '192.0.2.7',
+  method: 'GET',
+  path: '/hello/',
+  status: 200,
+  size: 312,
+  agent: undefined,
+  delegate: undefined,
+  decision: '{"allowed":true,"required":"Read","reason":"authorization"}',
+  problem: undefined,
+  cause: undefined,
+  storeMs: 0,
+  ms: 3,
+}
+
+function written(line: RequestLine): string {
+  const lines: string[] = []
+  logRequest(pino({ base: null }, { write: (text: string) => void lines.push(text) }), line)
+  return lines.join('')
+}
+
+void t.test('the line of a request is one line of JSON, as pino would write it', (t) => {
+  const text = fc.option(fc.string({ unit: 'binary' }), { nil: undefined })
+  const some = fc.string({ unit: 'binary' })
+  const facts = { dataspace: text, client: some, method: some, path: some, agent: text, delegate: text, cause: text }
+  fc.assert(
+    fc.property(fc.record({ ...facts, problem: text, size: fc.option(fc.nat(), { nil: undefined }) }), (given) => {
+      const line = { ...REQUEST, ...given }
+      const expected = { level: 30, ...line, decision: { allowed: true, required: 'Read', reason: 'authorization' } }
+      const json = written(line)
+      t.same([JSON.parse(json), json.indexOf('\n')], [JSON.parse(JSON.stringify(expected)), json.length - 1])
+    }),
+  )
+  t.end()
+})
+
+void t.test('lines for people', (t) => {
+  const event = (facts: object): string => JSON.stringify({ level: 30, time: REQUEST.time, ...facts })
+  const refused = '{"allowed":false,"required":"Read","reason":"no-authorization","considered":[]}'
+  const refusal = {
+    ...REQUEST,
+    status: 403,
+    problem: 'access.denied',
+    decision: refused,
+    agent: 'https://a.example/#i',
+  }
+  const ESCAPE = '\u001b[2J'
+  const PLACE = 'https://localhost:8443/hello/'
+  // prettier-ignore
+  const rows: [what: string, line: string, expected: string][] = [
+    ['a read', written(REQUEST), `200 GET ${PLACE}, 3 ms, 312 bytes, anonymous at 192.0.2.7, request mf3k-1`],
+    ['without a target', written({ ...REQUEST, dataspace: undefined, status: 404 }), '404 GET /hello/, 3 ms, 312 bytes, anonymous at 192.0.2.7, request mf3k-1'],
+    ['a stream', written({ ...REQUEST, size: undefined }), `200 GET ${PLACE}, 3 ms, anonymous at 192.0.2.7, request mf3k-1`],
+    ['a refusal has its reason', written(refusal), `403 GET ${PLACE}, 3 ms, 312 bytes, https://a.example/#i at 192.0.2.7, access.denied (no-authorization), request mf3k-1`],
+    ['another failure has none', written({ ...REQUEST, status: 404, problem: 'document.absent' }), `404 GET ${PLACE}, 3 ms, 312 bytes, anonymous at 192.0.2.7, document.absent, request mf3k-1`],
+    ['a delegate', written({ ...REQUEST, agent: 'urn:a', delegate: 'urn:d' }), `200 GET ${PLACE}, 3 ms, 312 bytes, urn:a, for whom urn:d acts, at 192.0.2.7, request mf3k-1`],
+    ['an event', event({ msg: 'seeded', base: 'https://localhost:8443/', documents: 12 }), 'seeded: base https://localhost:8443/, documents 12'],
+    ['a warning', event({ level: 40, msg: 'no room' }), 'WARNING no room'],
+    ['an error, with its stack', event({ level: 50, msg: 'internal error', id: 'a-1', err: { message: 'x', stack: 'Error: x\n    at y' } }), 'ERROR internal error: id a-1\nError: x\n    at y'],
+    ['nothing rules the terminal or begins a line', event({ msg: 'signed up', webId: `urn:${ESCAPE}\n12:00:00 x\u202e` }), 'signed up: webId urn:\ufffd[2J 12:00:00 x\ufffd'],
+  ]
+  for (const [what, line, expected] of rows) {
+    t.match(lineForPeople(line), /^\d\d:\d\d:\d\d /, what)
+    t.equal(lineForPeople(line).slice(9), `${expected}\n`, what)
+  }
+  t.equal(lineForPeople('no JSON\n'), 'no JSON\n', 'a line that is no JSON stays')
+  t.end()
+})
