@@ -8,6 +8,7 @@ import {
   type StoredGraphsSettings,
 } from '../../cache/stored-graphs.js'
 import type { DescribedApplication } from '../configuration/dataspace.js'
+import { askerOf, type Client } from '../evaluation/job-queue.js'
 import type { Reading } from '../evaluation/reading.js'
 import { askFacts, factsOf, type DocumentFacts } from './facts.js'
 import type { Format } from '../http/media-type.js'
@@ -60,7 +61,7 @@ export const isLarge = (document: DocumentFacts): document is LargeDocument => '
 export const isWhole = (document: DocumentFacts): document is Document => 'nTriples' in document
 
 /** The documents of an application: from the cache, or from the store. */
-export type Documents = StoredGraphs<Document | LargeDocument, Problem>
+export type Documents = StoredGraphs<Document | LargeDocument, Problem, Client>
 
 export interface HasDocuments {
   readonly cache: { readonly documents: Documents }
@@ -155,15 +156,16 @@ export const makeDocuments = (
     StoredGraphsSettings<Document, Problem>,
     'maxBytes' | 'maxAge' | 'staleIfError' | 'versions' | 'now'
   > & {
-    readonly canonical: Reading['canonical']
+    readonly reading: Pick<Reading, 'canonical' | 'join'>
     readonly tagKey: string
   },
 ): Documents => {
-  const documents: Documents = makeStoredGraphs<Document | LargeDocument, Problem>({
+  const documents: Documents = makeStoredGraphs<Document | LargeDocument, Problem, Client>({
     ...settings,
     isFailure,
     sizeOf: (document) => (isLarge(document) ? LARGE_BYTES : sizeOf(document)),
-    async ask(iri) {
+    joined: (iri, client) => settings.reading.join(askerOf(client), iri),
+    async ask(iri, client) {
       const version = settings.versions.of(iri)
       const nTriples = await store.read(iri)
       if (isFailure(nTriples) && nTriples.failure === 'store.too-large') {
@@ -175,7 +177,8 @@ export const makeDocuments = (
       if (known && isWhole(known) && known.nTriples === nTriples) return known
       if (nTriples.length > QUICKLY_READ) {
         // All who wait for it share the answer of the store.
-        const content = await settings.canonical(iri, nTriples, settings.tagKey)
+        const asker = client ? askerOf(client) : iri
+        const content = await settings.reading.canonical(asker, nTriples, settings.tagKey, iri)
         return isFailure(content)
           ? content
           : content.nTriples
@@ -201,8 +204,9 @@ export function readDocument(
   { cache }: HasDocuments,
   iri: string,
   trace: Trace,
+  client?: Client,
 ): Awaitable<Stored<Document | LargeDocument> | Problem> {
-  const found = cache.documents.get(iri)
+  const found = cache.documents.get(iri, client)
   return found instanceof Promise ? trace.store(found) : found
 }
 
@@ -239,8 +243,9 @@ export function readDocumentNow(
   { cache }: HasDocuments,
   iri: string,
   trace: Trace,
+  client?: Client,
 ): Promise<Stored<Document | LargeDocument> | Problem> {
-  return trace.store(cache.documents.fetch(iri))
+  return trace.store(cache.documents.fetch(iri, client))
 }
 
 /** Whether the graph is a document of this application: no URL of the admin application below it leads there. */

@@ -2,7 +2,7 @@
 import type { Decision } from '../../policies/decide.js'
 import type { Facts } from '../request/access.js'
 import { entityTagOf, isLarge, isWhole, type Document, type Representation } from '../documents/document.js'
-import { representationOf } from '../documents/representation.js'
+import { representationOf, writingKey } from '../documents/representation.js'
 import type { Field, ReadyHead, Response } from '../http/exchange.js'
 import { agentFields } from '../request/agent-fields.js'
 import { evaluateConditions, notAcceptable, rdfFormat } from '../request/conditions.js'
@@ -25,7 +25,10 @@ export function read(context: Context, decision: Decision, facts: Facts): Awaita
   const preferred = rdfFormat(context.accept, context.gateway.caches)
   if (!preferred) return notAcceptable()
   const asked = { context, decision, document, answeredAt }
-  const made = document.representations.get(preferred.code) ?? representable(asked, preferred)
+  const known = document.representations.get(preferred.code)
+  // Others wait for it already: it is made in the best turn.
+  if (known instanceof Promise) context.gateway.reading.join(askerOf(context), writingKey(document, preferred))
+  const made = known ?? representable(asked, preferred)
   return made instanceof Promise || isFailure(made) ? readOther(asked, preferred, made) : answer(asked, preferred, made)
 }
 
