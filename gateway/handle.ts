@@ -17,7 +17,7 @@ import type { Context } from './request/context.js'
 import { answerTo } from './request/cors.js'
 import { identify } from './request/identify.js'
 import { observe } from './request/observe.js'
-import { options, targetOf } from './request/options.js'
+import { isAboutTarget, options, targetOf } from './request/options.js'
 import { readByRight } from './request/read-by-right.js'
 import { methodNotAllowed, refusalOf } from './request/refusal.js'
 import { DOCUMENT_METHODS, idFields, linkField, marksOf, problemResponse, response } from './request/respond.js'
@@ -73,7 +73,7 @@ function* answer(request: Request, gateway: Gateway, accept: string | undefined,
   const target = targetOf(request, gateway, trace)
   if (isFailure(target)) return refuse(target)
   const route = routeOf(target)
-  if (request.method === 'OPTIONS') return options(target, route)
+  if (isAboutTarget(request, target)) return options(target, route)
   if (!hasMethod(route.methods, request.method) && !('decidesAgain' in route)) {
     return refuse(methodNotAllowed(request.method, route.methods))
   }

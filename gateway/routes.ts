@@ -19,6 +19,7 @@ import { write } from './methods/write.js'
 import { problem, type Problem } from './problem.js'
 import { proxied } from './proxy/linked-data-proxy.js'
 import { ACCEPT_POST } from './rdf/read.js'
+import { EVERY_METHOD } from './request/admission.js'
 import { allowedOn, DOCUMENT_ACCEPTS } from './request/document-methods.js'
 import { DOCUMENT_METHODS, READ_METHODS } from './request/respond.js'
 import type { Asked, Decided, Endpoint, EndpointTarget, Route } from './request/route.js'
@@ -30,6 +31,8 @@ const byMethod = (method: string): Mode => requiredMode(method)!
 const reads = (): Mode => 'Read'
 const appends = (): Mode => 'Append'
 const POSTED = [['Accept-Post', ACCEPT_POST]] as const
+/** The methods that pages of other origins may use through the proxy. */
+const PROXIED_METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE, QUERY, OPTIONS'
 const history: Route<HistoryTarget> = { methods: READ_METHODS, needs: reads, decidesAgain: true, answer: answerHistory }
 
 // prettier-ignore
@@ -40,7 +43,7 @@ const KINDS: { readonly [Kind in Exclude<Target['kind'], 'endpoint'>]: Route<Of<
   diff:     history,
   timemap:  history,
   timegate: history,
-  proxied:  { methods: DOCUMENT_METHODS,                   accepts: DOCUMENT_ACCEPTS, needs: 'open',   answer: proxied },
+  proxied:  { methods: EVERY_METHOD, allow: () => PROXIED_METHODS, accepts: DOCUMENT_ACCEPTS, needs: 'open', answer: proxied },
 }
 
 /** An endpoint of the specification that this release does not have. */

@@ -1,6 +1,7 @@
 // In charge of the report of a run over all documents of an application: its events, and its outcome.
-import { problem, type Problem } from '../problem.js'
+import { problem, type Problem, type ProblemCode } from '../problem.js'
 import type { Orphans } from './orphans.js'
+import type { KnownOtherGraphs, OtherGraphs } from './other-graphs.js'
 
 /** `in doubt`: the outcome of a write is not known yet, or too many requests wait for the document. */
 export const MISMATCHES = [
@@ -21,6 +22,10 @@ export interface MirrorOutcome {
   readonly imported?: number
   /** Of a verification. They are no difference. */
   readonly orphans?: Orphans
+  /** Of a verification: graphs of the store that are no documents. They are no difference. */
+  readonly others?: OtherGraphs
+  /** Of a rebuild: the graphs that the store had beside its documents; null where that is not known. */
+  readonly notRebuilt?: KnownOtherGraphs | null
   /** Why the branch lacks changes that the journal has, if that lasts for longer than a moment. */
   readonly behind?: string
 }
@@ -40,9 +45,16 @@ export type Report = (event: MirrorEvent) => void
 /** The outcome of a run that its client has aborted. */
 export const ABORTED = problem('server.closing', 'It was aborted before it had finished. Run it again.')
 
+const UNREADABLE: ReadonlySet<ProblemCode> = new Set([
+  'store.failed',
+  'store.too-large',
+  'store.unreadable',
+  'update.form',
+])
+
 /** The mismatch that a problem with one document stands for; undefined where the problem is with more than that document. */
 export function mismatchOf({ failure }: Problem): Mismatch | undefined {
-  if (failure === 'store.failed' || failure === 'store.too-large' || failure === 'update.form') return 'unreadable'
+  if (UNREADABLE.has(failure)) return 'unreadable'
   return failure === 'store.in-doubt' || failure === 'server.overloaded' ? 'in doubt' : undefined
 }
 

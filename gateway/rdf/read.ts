@@ -1,16 +1,19 @@
 // In charge of reading RDF: content by its media type, the store's answers, and configuration files. What others send may be
 // slow to read: evaluation/reading.ts reads it off the main thread.
-import { Parser } from 'n3'
 import { BoundedParser } from './bounded-parser.js'
-import { flawOf, quad, rememberLine, type Quad } from './graph.js'
+import { flawOf, quad, type Quad } from './graph.js'
 import { charsetFlaw, decodeText } from '../http/body.js'
 import { parseMediaType } from '../http/media-type.js'
 import { isFailure, problem, type Problem } from '../problem.js'
+import { readNTriples } from './n-triples.js'
 import { islandsOf } from './read-html.js'
 import { readJsonLd, type LoadContext } from './read-json-ld.js'
 import { readRdfPost } from './read-form.js'
+import { MULTIPART, partsOf } from './read-multipart.js'
 import { graphProblem, makeTerms, malformed, syntaxProblem, type SyntaxFailure, type Terms } from './terms.js'
 import { readRdfXml } from './read-rdf-xml.js'
+
+export { readCanonical, readLegible, readNTriples } from './n-triples.js'
 
 export interface ReadOptions {
   /** The remote JSON-LD context at a URL. Absent: content that names one is refused. */
@@ -42,8 +45,10 @@ export const READABLE_ACCEPT =
   'text/turtle, application/n-triples, application/ld+json;q=0.9, application/rdf+xml;q=0.8, text/html;q=0.2'
 
 /** Whether `readGraph` reads content of this Content-Type. */
-export const isReadable = (contentType: string | undefined): boolean =>
-  contentType !== undefined && READERS.has(parseMediaType(contentType)?.type ?? '')
+export function isReadable(contentType: string | undefined): boolean {
+  const type = contentType === undefined ? undefined : parseMediaType(contentType)?.type
+  return type !== undefined && (type === MULTIPART || READERS.has(type))
+}
 
 /**
  * The triples of a request's content, possibly with duplicates. Blank node labels are of our own making, and no other
@@ -58,6 +63,7 @@ export async function readGraph(
 ): Promise<Result> {
   if (contentType === undefined) return body.length === 0 ? [] : unsupported('The content has no Content-Type.')
   const mediaType = parseMediaType(contentType)
+  if (mediaType?.type === MULTIPART) return readParts(body, contentType, base, options)
   const reader = mediaType && READERS.get(mediaType.type)
   if (!reader) return unsupported(`The media type ${contentType.slice(0, 100)} is not supported.`)
   const flaw = charsetFlaw(contentType)
@@ -68,6 +74,23 @@ export async function readGraph(
   const terms = makeTerms(options.limit)
   const quads = await reader(text, base, terms, options)
   return Array.isArray(quads) ? oneGraph(quads, base, mediaType.type) : quads
+}
+
+/** SPARQL 1.1 Graph Store HTTP Protocol §5.5: the parts are merged. Blank nodes of different parts are different. */
+async function readParts(body: Buffer, contentType: string, base: string, options: ReadOptions): Promise<Result> {
+  const parts = partsOf(body, contentType)
+  if (isFailure(parts)) return parts
+  const triples: Quad[] = []
+  for (const part of parts) {
+    const isNested = parseMediaType(part.contentType ?? '')?.type === MULTIPART
+    const read = isNested
+      ? unsupported('It has parts.')
+      : await readGraph(part.body, part.contentType ?? 'none', base, options)
+    if (isFailure(read))
+      return { ...read, detail: `The part ${JSON.stringify(part.name.slice(0, 100))}: ${read.detail}` }
+    for (const triple of read) triples.push(triple)
+  }
+  return triples
 }
 
 /** RFC 9110 §15.5.16: the fields name the supported media types. */
@@ -135,28 +158,13 @@ function readForm(form: string, base: string, terms: Terms): Result {
   return isFailure(triples) ? syntaxProblem('RDF/POST', triples.detail, terms) : triples
 }
 
-/** The triples of N-Triples, with its blank node labels; undefined when it is malformed. */
-export function readNTriples(text: string): Quad[] | undefined {
-  try {
-    const triples = new Parser({ format: 'N-Triples', blankNodePrefix: '_:' }).parse(text)
-    return triples.some(flawOf) ? undefined : triples
-  } catch {
-    return undefined
-  }
-}
-
-/** The triples of canonical N-Triples, which have no flaw, in the order of its lines. */
-export function readCanonical(nTriples: string): Quad[] {
-  const triples = new Parser({ format: 'N-Triples', blankNodePrefix: '_:' }).parse(nTriples)
-  const lines = nTriples.split('\n')
-  triples.forEach((triple, i) => rememberLine(triple, lines[i]!))
-  return triples
-}
-
-/** The triples of N-Triples that a store has answered; `store.failed` when it is malformed. */
+/** The triples of N-Triples that a store has answered; `store.unreadable` when it is malformed. */
 export const readStored = (text: string): Quad[] | Problem => readNTriples(text) ?? NOT_N_TRIPLES
 
-export const NOT_N_TRIPLES = problem('store.failed', 'The triplestore answered with something that is not N-Triples.')
+export const NOT_N_TRIPLES = problem(
+  'store.unreadable',
+  'The triplestore has this in a form that cannot be read as N-Triples. DELETE removes such a document, and a PUT replaces it.',
+)
 
 /**
  * The quads of a TriG document, such as a configuration file; or its first error and the line of it, from 1. Blank nodes of

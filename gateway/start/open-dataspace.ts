@@ -6,7 +6,7 @@ import type { Certificates } from './certificates.js'
 import { makeAccess, type RulesAge } from '../rules/compiled-rules.js'
 import type { DescribedApplication, DescribedDataspace } from '../configuration/dataspace.js'
 import type { Reading } from '../evaluation/reading.js'
-import { makeDocuments } from '../documents/document.js'
+import { makeDocuments } from '../documents/stored-documents.js'
 import { makeFacts } from '../documents/facts.js'
 import { makeOwnGraphs } from '../documents/own-graphs.js'
 import type { Application, ApplicationCache, Dataspace } from '../gateway.js'
@@ -68,6 +68,7 @@ export const ownerOf = ({ owner }: Pick<DescribedApplication, 'owner'>, certific
 
 export interface Surroundings {
   readonly settings: Settings
+  readonly dataspaces: readonly DescribedDataspace[]
   readonly certificates: Certificates
   readonly open: Stores['open']
   readonly cacheOf: CacheOf

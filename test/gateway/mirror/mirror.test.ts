@@ -2,12 +2,14 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
 import { openEmbeddedStore } from '../../../gateway/stores/embedded-store.js'
 import { areSame } from '../../../gateway/rdf/same-graph.js'
 import { makeLocks } from '../../../gateway/documents/locks.js'
 import { sweepsOf } from '../../../gateway/mirror/mirror.js'
+import type { MirrorOutcome } from '../../../gateway/mirror/report.js'
 import { problem, type ProblemCode } from '../../../gateway/problem.js'
 import { canonicalNTriples } from '../../../gateway/documents/stored-state.js'
 import type { GraphStore } from '../../../gateway/stores/store.js'
@@ -135,7 +137,7 @@ void forEachStore(t, 'changes behind the gateway', async (t, makeStores, kind) =
     t.match(await run('sweep'), { code: 0, out: 'nothing to commit' })
     t.same(commits(), before)
   })
-  await row('graphs that are not documents of the application are ignored', async (t) => {
+  await row('graphs that are not documents are named, and are no difference', async (t) => {
     const others = [
       `${world.base}no-slash`,
       `${world.base}é/`,
@@ -146,8 +148,15 @@ void forEachStore(t, 'changes behind the gateway', async (t, makeStores, kind) =
     ]
     const graphs = others.map((graph) => (graph.includes(':') ? graph : world.origin + graph))
     for (const graph of graphs) await stores.endUser.replace(graph, triple(graph, 'other'))
-    t.match(await run('verify'), { code: 0, out: 'equal' })
+    const { code, out } = await run('verify')
+    t.equal(code, 0)
+    t.match(out, /: \d+ documents; equal; .*in no history, as no documents: 6 graphs: \S+, \S+, \S+ …\.\n$/)
+    const { applications } = JSON.parse((await run('verify', '--json')).out) as { applications: [MirrorOutcome] }
+    const found = applications[0].others
+    t.match(found, { count: 6, unreachable: 5 })
+    t.same([...found!.graphs].sort(), graphs.sort())
     for (const graph of graphs) await stores.endUser.remove(graph)
+    t.notMatch(await run('verify'), { out: /in no history/ })
   })
   await row('blank nodes are compared by the shape of the graph, and committed once', async (t) => {
     const document = `${world.base}blank/`
@@ -190,7 +199,10 @@ void forEachStore(t, 'changes behind the gateway', async (t, makeStores, kind) =
   await row('writes during a run are not differences', async (t) => {
     let going = true
     const writer = async (name: string): Promise<void> => {
-      for (let i = 0; going; i++) await owner('PUT', `/${name}${i % 5}/`, ttl(turtle(`"${i}"`)))
+      for (let i = 0; going; i++) {
+        await owner('PUT', `/${name}${i % 5}/`, ttl(turtle(`"${i}"`)))
+        await sleep(20)
+      }
     }
     const writers = ['a', 'b'].map(writer)
     for (let i = 0; i < 2; i++) t.match(await run('verify'), { code: 0, out: 'equal' })
@@ -203,14 +215,15 @@ void forEachStore(t, 'changes behind the gateway', async (t, makeStores, kind) =
 })
 
 void forEachStore(t, 'documents that are older than the gateway', async (t, makeStores, kind) => {
-  const OF = 2_000
+  // More than one batch of names and of commits (1,000 each).
+  const OF = 1_200
   const named = (base: string, i: number): string => `${base}c${i % 40}/d${i}/`
   const seed: Seed = async ({ endUser }, base) => {
     const insert = (from: number): string =>
-      Array.from({ length: 500 }, (_, i) => named(base, from + i))
+      Array.from({ length: 400 }, (_, i) => named(base, from + i))
         .map((document) => `GRAPH <${document}> { ${triple(document, document)} }`)
         .join('\n')
-    for (let i = 0; i < OF; i += 500) await endUser.update(`INSERT DATA { ${insert(i)} }`)
+    for (let i = 0; i < OF; i += 400) await endUser.update(`INSERT DATA { ${insert(i)} }`)
     await endUser.replace(`${base}admin/acl/x/`, triple(base, 'of the admin application'))
   }
   const { world, stores, repository, row, run, commits } = await makeMirror(t, makeStores, kind, seed)
@@ -227,11 +240,19 @@ void forEachStore(t, 'documents that are older than the gateway', async (t, make
       { documents: OF },
     )
   })
+  await row('graphs beside them are reported', (t) => {
+    t.match(
+      world.log.find(({ msg }) =>
+        /^Graphs of the store that are no documents: 1\. .* Under the base: 1\./.test(String(msg)),
+      ),
+      { level: 40, store: stores.endUser.name, graphs: [`${world.base}admin/acl/x/`] },
+    )
+  })
   await row('are in the history', async (t) => {
     const path = named('/', 7)
     const answer = await world.as('owner')('GET', `${path}?timemap`, { fields: { Accept: 'application/json' } })
     t.match(JSON.parse(answer.text), { versions: [{ method: 'SWEEP' }] })
-    t.match(await run('verify'), { code: 0, out: '2,001 documents; equal' })
+    t.match(await run('verify'), { code: 0, out: '1,201 documents; equal' })
   })
   await row('fill an empty store again', async (t) => {
     await world.as('owner')('PUT', named('/', 7), ttl(turtle('"later"')))
@@ -242,8 +263,11 @@ void forEachStore(t, 'documents that are older than the gateway', async (t, make
     t.match(await rebuild(stores), { code: 3, err: /in use by another/ }, 'not while a gateway uses the history')
     await world.running.close(1_000)
     const empty = await makeStores()
-    t.match(await rebuild(stores), { code: 3, err: /not empty.*2001 documents.*--force/ })
-    t.match(await rebuild(empty), { code: 0, out: '2,001 documents; equal' })
+    t.match(await rebuild(stores), { code: 3, err: /not empty.*1201 documents.*--force/ })
+    const rebuilt = await rebuild(empty)
+    t.match(rebuilt, { code: 0, out: '1,201 documents; equal' })
+    const beside = `${world.base}admin/acl/x/`
+    t.match(rebuilt.out, new RegExp(`\n.* On 20\\S+ the store had 1: ${beside}\\. Put them back from a backup.*\\n$`))
     t.same(await contentsOf(empty.endUser, documents), before)
     const other = `${world.base}other/`
     await empty.endUser.replace(other, triple(other, 'of the store'))
@@ -251,7 +275,7 @@ void forEachStore(t, 'documents that are older than the gateway', async (t, make
     const forced = await rebuild(empty, '--force')
     t.equal(forced.code, 1)
     t.same(linesOf(forced)[0], `missing in the repository  ${other}`)
-    t.equal(linesOf(forced).length, 2, 'the repository overwrites the store, and nothing is removed')
+    t.equal(linesOf(forced).length, 3, 'the repository overwrites the store, and nothing is removed')
     const sweep = ['sweep', ...args, '--data', world.folder, '--management', 'off']
     t.match(await command(sweep, empty), { code: 0, out: '1 missing in the repository' }, 'without a gateway')
     t.equal(commits().at(-1), 'SWEEP /other/')
