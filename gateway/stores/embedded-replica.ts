@@ -110,6 +110,7 @@ function effectsOf(replies: readonly Reply[]): Effects | Problem {
   const changes: GraphText[] = []
   for (const reply of replies) {
     if (reply.kind === 'failed') return REFUSED
+    if (reply.kind === 'unwritable') return reply.problem
     if (reply.kind === 'results') return { pieces: reply.pieces, changes }
     if (reply.kind === 'changes') for (const change of reply.changes) changes.push(change)
   }
