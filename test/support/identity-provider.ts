@@ -4,7 +4,7 @@ import { createHash, randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:https'
-import type { RequestListener } from 'node:http'
+import { createServer as createPlainServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { calculateJwkThumbprint, exportJWK, generateKeyPair, SignJWT, type JWK, type JWTPayload } from 'jose'
 import { Provider } from 'oidc-provider'
@@ -33,20 +33,22 @@ export interface IdentityProvider {
 }
 
 /** Its certificate is the one that this process trusts in addition (NODE_EXTRA_CA_CERTS). */
-export async function makeIdentityProvider(t: Test): Promise<IdentityProvider> {
+export async function makeIdentityProvider(t: Test, scheme: 'https' | 'http' = 'https'): Promise<IdentityProvider> {
   const pem = readFileSync(process.env.TRIPLEGATE_TEST_PROVIDER!, 'utf8')
   let listener: RequestListener = (_request, response) => void response.writeHead(503).end()
   let keysAsked = 0
-  const server = createServer({ cert: pem, key: pem }, (request, response) => {
+  const answer: RequestListener = (request, response) => {
     if (request.url === '/jwks') keysAsked++
     listener(request, response)
-  }).listen(0, 'localhost')
+  }
+  const made = scheme === 'http' ? createPlainServer(answer) : createServer({ cert: pem, key: pem }, answer)
+  const server = made.listen(0, 'localhost')
   await once(server, 'listening')
   t.teardown(() => {
     server.closeAllConnections()
     server.close()
   })
-  const issuer = `https://localhost:${(server.address() as AddressInfo).port}`
+  const issuer = `${scheme}://localhost:${(server.address() as AddressInfo).port}`
   const { privateKey } = await generateKeyPair('RS256', { extractable: true })
   const key = { ...(await exportJWK(privateKey)), kid: 'one', alg: 'RS256', use: 'sig' }
   const people = new Map<string, Person>()

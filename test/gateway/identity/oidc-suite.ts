@@ -1,14 +1,19 @@
 // The rows of oidc.test.ts: log-in, session, log-out, tokens, proofs of possession, delegation, and attacks on each.
 import { createHash, createHmac, randomBytes, randomUUID } from 'node:crypto'
-import { readFileSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { EncryptJWT, exportJWK, generateKeyPair, SignJWT, type JSONWebKeySet, type JWTPayload } from 'jose'
+import { pino } from 'pino'
 import t, { type Test } from 'tap'
 import { openEmbeddedStore } from '../../../gateway/stores/embedded-store.js'
 import { faultLine } from '../../../gateway/configuration/faults.js'
 import { readProviders } from '../../../gateway/configuration/identity-providers.js'
 import { parseSettings } from '../../../gateway/configuration/settings.js'
+import { makeOidcClient } from '../../../gateway/identity/provider-client.js'
 import { openSessionKeys } from '../../../gateway/identity/session-keys.js'
+import { openIdentities } from '../../../gateway/start/open-identities.js'
+import { makeGuardedFetch } from '../../../policies/fetch/guarded-fetch.js'
+import type { ReadProfile } from '../../../policies/identity/webid.js'
 import { failure, isFailure, type Failure } from '../../../policies/failure.js'
 import { makeTokenVerifier } from '../../../policies/identity/bearer-token.js'
 import { makeProofCheck } from '../../../policies/identity/dpop.js'
@@ -208,6 +213,39 @@ void t.test('identity providers', { timeout: 120_000 }, async (t) => {
       const lines = 'faults' in wrong ? wrong.faults.map(faultLine).join('\n') : ''
       for (const fault of ['is no name', 'is no https URL', 'clientId: is missing', 'of another provider'])
         t.match(lines, fault)
+    })
+    await row('a provider by http on this machine works without --allow-fetch, with a warning', async (t) => {
+      const local = await makeIdentityProvider(t, 'http')
+      const redirect = 'https://localhost:1/oauth2/authorize/oidc'
+      local.register('dev', 'secret', [redirect])
+      local.people.set('dora', { email: 'dora@example.org', email_verified: true })
+      const data = join(world.folder, 'development')
+      mkdirSync(data)
+      const given = ['--oidc-issuer', local.issuer, '--oidc-client-id', 'dev', '--oidc-client-secret', 'secret']
+      const settings = parseSettings(['--data', data, ...given], {})
+      if ('faults' in settings) throw new Error(settings.faults.join())
+      const lines: string[] = []
+      const log = pino({ base: null }, { write: (line: string) => void lines.push(line) })
+      const readProfile: ReadProfile = () => Promise.reject(new Error('not asked'))
+      const { identities, close } = await openIdentities(settings, { never: [] }, { readProfile, log, now: Date.now })
+      t.teardown(close)
+      t.match(lines, [/"level":40,.*"issuer":"http:\/\/localhost:\d+","msg":"this identity provider has no TLS/])
+      const [configured] = identities.providers
+      const begun = await identities.client.begin(configured!, redirect)
+      if ('failure' in begun) throw new Error(begun.detail)
+      const back = await local.visit(begun.location, 'dora')
+      const person = await identities.client.finish(configured!, new URL(back), begun)
+      t.match(person, { subject: 'dora', email: 'dora@example.org', isEmailVerified: true })
+      t.match(await identities.client.readKeys(configured!), { keys: [{ kid: 'one' }] })
+    })
+    await row('a provider in a private network: the failure names the setting', async (t) => {
+      const fetcher = makeGuardedFetch({ never: [], maxRedirects: 0 })
+      t.teardown(fetcher.close)
+      const client = makeOidcClient(fetcher, Date.now)
+      const configured = { name: 'x', issuer, clientId: 'x', scope: 'openid', audiences: ['x'] }
+      const failure = { failure: 'unavailable', detail: /own network, give --allow-fetch with its address\.$/ }
+      t.match(await client.begin(configured, 'https://localhost:1/'), failure)
+      t.match(await client.readKeys(configured), failure)
     })
     await row('half a provider in the settings is a fault', async (t) => {
       for (const flags of [
