@@ -125,5 +125,6 @@ function makeFindings(iriOf: (term: Node) => string) {
   return { found, enter, predicate }
 }
 
-const isIri = (term: unknown): term is Node =>
+/** Whether this is an IRI of the tree. */
+export const isIri = (term: unknown): term is Node =>
   typeof term === 'object' && term !== null && (term as Node)['termType'] === 'NamedNode'
