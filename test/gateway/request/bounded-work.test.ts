@@ -17,7 +17,7 @@ void t.test('bounded work', async (t) => {
     response.end('{"@context":{"p":"http://e/p"}}')
   }).listen(0, '127.0.0.1')
   t.teardown(() => contexts.close())
-  const flags = ['--allow-fetch', '127.0.0.0/8', '--patch-timeout', '2000']
+  const flags = ['--allow-fetch', '127.0.0.0/8', '--patch-timeout', '2000', '--reading-timeout', '20000']
   const world = await makeWorld(t, { endUser, admin }, { flags })
   const [owner, writer, anonymous] = [world.as('owner'), world.as('writer'), world.as('anonymous')]
 
