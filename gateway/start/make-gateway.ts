@@ -80,6 +80,7 @@ export async function makeGateway(parts: Parts, closers: Closer[]): Promise<Gate
     settings: {
       maxBody: settings.maxBody,
       requirePreconditions: settings.requirePreconditions,
+      compress: settings.compress,
       enforce: settings.enforce,
       allowService: settings.allowService,
       allowOrigin: settings.allowOrigin,
