@@ -24,7 +24,7 @@ export interface Document extends DocumentFacts {
   readonly sum: string
   /** The triples. The second call parses the text again: the triples take far more memory than their text. */
   graph(): Graph
-  /** By the code of the format; each is made when it is first asked for, and shared while it is made. */
+  /** By the code of the format, and `codedName` of it; each is made when it is first asked for, and shared while it is made. */
   readonly representations: Map<string, Awaitable<Representation | Problem>>
   /** The document with hashes in place of its mailboxes, once it was asked for (mailboxes.ts); itself where it has none. */
   hashed?: Document

@@ -1,4 +1,6 @@
-// In charge of the bytes of a document in a format: made at most once, and large ones off the main thread (design 7).
+// In charge of the bytes of a document in a format, and in a content coding: made at most once, and large ones off the main thread
+// (design 7).
+import { codedOnce, type Coding } from '../http/content-coding.js'
 import { N_TRIPLES, type Format } from '../http/media-type.js'
 import { ONE_PIECE } from '../http/ready-head.js'
 import { isFailure, type Problem } from '../problem.js'
@@ -11,6 +13,11 @@ type WriteLarge = (nTriples: string, format: Format) => Promise<Uint8Array | Pro
 
 /** In characters of N-Triples: longer ones are written off the main thread, which may take some 50 ms for a request. */
 const QUICKLY_WRITTEN = 128 * 1024
+
+const representationOfBytes = (bytes: Buffer): Representation => ({
+  bytes,
+  ...(bytes.length <= ONE_PIECE && { text: bytes.toString('latin1') }),
+})
 
 /** The bytes of the document in a format, made at most once. */
 export function representationOf(
@@ -28,7 +35,7 @@ export function representationOf(
       typeof written === 'string'
         ? Buffer.from(written)
         : Buffer.from(written.buffer, written.byteOffset, written.byteLength)
-    const representation = { bytes, ...(bytes.length <= ONE_PIECE && { text: bytes.toString('latin1') }) }
+    const representation = representationOfBytes(bytes)
     document.representations.set(format.code, representation)
     cache.documents.grown(document.iri, document.original ?? document, 2 * bytes.length)
     return representation
@@ -39,4 +46,23 @@ export function representationOf(
   const writing = writeLarge(nTriples, format).then(keep)
   document.representations.set(format.code, writing)
   return writing
+}
+
+/** The representation in a content coding; undefined where it is not compressed now (http/content-coding.ts). */
+export function codedRepresentation(
+  { cache: { documents } }: HasDocuments,
+  document: Document,
+  name: string,
+  { bytes, coding }: { readonly bytes: Buffer; readonly coding: Coding },
+): Awaitable<Representation> | undefined {
+  const kept = document.original ?? document
+  return codedOnce(document.representations, name, {
+    bytes,
+    coding,
+    isKept: () => documents.cached(document.iri)?.value === kept,
+    keep(short) {
+      documents.grown(document.iri, kept, 2 * short.length)
+      return representationOfBytes(short)
+    },
+  })
 }

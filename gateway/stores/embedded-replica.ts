@@ -104,7 +104,10 @@ const startOxigraph = (memory: number): Promise<Thread> =>
   })
 
 const tooLong = (timeLimit: number): Problem =>
-  problem('store.time', `The embedded triplestore took longer than the limit of ${timeLimit / 1000} s, and was ended.`)
+  problem(
+    'store.time',
+    `The embedded triplestore took longer than the limit of ${timeLimit / 1000} s (--store-timeout), and was ended.`,
+  )
 
 function effectsOf(replies: readonly Reply[]): Effects | Problem {
   const changes: GraphText[] = []

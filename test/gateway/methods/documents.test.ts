@@ -14,6 +14,11 @@ const errorOf = (answer: Answer): { status: string | undefined; title: string | 
   const value = (property: string) => triples.find((q) => q.predicate.value.endsWith(property))?.object.value
   return { status: value('#statusCodeValue'), title: value('/title') }
 }
+const parts = (...all: readonly string[]): Send => ({
+  fields: { 'Content-Type': 'multipart/form-data; boundary=b' },
+  body: `${all.map((part) => `--b\r\nContent-Disposition: form-data; name="${part}`).join('\r\n')}\r\n--b--\r\n`,
+})
+const part = (type: string, text: string): string => `a"\r\nContent-Type: ${type}\r\n\r\n${text}`
 const PDF = { 'Content-Type': 'application/pdf' }
 const TTL = { 'Content-Type': 'text/turtle' }
 const UPDATE = { 'Content-Type': 'application/sparql-update' }
@@ -102,6 +107,11 @@ async function table(world: World, row: Row, make: Make): Promise<void> {
     ['spec 5: a writer creates', 'writer', 'PUT', 'new', ttl(''), 201],
     ['a writer may not write authorizations', 'writer', 'PUT', '/admin/acl/authorizations/mine/', ttl(''), 403],
     ['a writer may not read authorizations', 'writer', 'GET', '/admin/acl/authorizations/', {}, 403],
+    ['GSP 1.1 §5.5: POST of several parts', 'owner', 'POST', 'old', parts(part('text/turtle', '<> a <#T> .'), part('application/ld+json', '{}')), 204],
+    ['several parts create', 'owner', 'PUT', 'new', parts(part('text/turtle', '<> a <#T> .')), 201],
+    ['a part that is no RDF', 'owner', 'POST', 'old', parts(part('text/turtle', ''), part('image/png', 'x')), 415],
+    ['a part with a syntax error', 'owner', 'POST', 'old', parts(part('text/turtle', '<> a')), 400],
+    ['several parts by a page of another site', 'owner', 'POST', 'old', { ...parts(part('text/turtle', '')), fields: { ...parts().fields, 'Sec-Fetch-Site': 'cross-site' } }, 403],
     ['LDP 1.0 §5.2.3: POST with Slug asks for a new document', 'owner', 'POST', 'old', { fields: { ...TTL, Slug: 'x' }, body: '<> a <#T> .' }, 400],
     ['LDP 1.0 §5.2.3.4: POST with a type of LDP', 'owner', 'POST', '/', { fields: { ...TTL, Link: '<http://www.w3.org/ns/ldp#Resource>; rel="type"' }, body: '<> a <#T> .' }, 400],
     ['LDP 1.0 §5.2.3.4: among other links', 'owner', 'POST', 'old', { fields: { ...TTL, Link: '</a>; rel=next, <http://www.w3.org/ns/ldp#BasicContainer>;rel=type' }, body: '<> a <#T> .' }, 400],
