@@ -70,7 +70,7 @@ export interface Reading {
   ): Promise<Uint8Array | Problem>
   /** `writeDifference` of rdf/write-difference.ts. */
   writeDifference(asker: Asker, compared: Compared, formats: readonly Format[]): Promise<Converted | Problem>
-  /** `analyse` of sparql/analysis.ts; `update.time` over a limit. */
+  /** `analyse` of sparql/analysis.ts; `content.too-large` over a limit. */
   analyseSparql(asker: Asker, sparql: SparqlText): Promise<QueryAnalysis | UpdateAnalysis | Problem>
   close(): Promise<void>
 }
@@ -131,8 +131,8 @@ export function openReading(options: ThreadsOptions = {}): Reading {
 const ABOUT_CONTENT: ReadonlySet<ReadingJob['kind']> = new Set(['read', 'convert', 'change', 'lostType'])
 
 function tooLong({ kind }: ReadingJob, timeLimit: number): Problem {
-  const limit = `the limit of ${timeLimit / 1000} s, and was ended.`
-  if (kind === 'analyse') return problem('update.time', `Reading the query or update took longer than ${limit}`)
+  const limit = `the limit of ${timeLimit / 1000} s (--reading-timeout), and was ended.`
+  if (kind === 'analyse') return problem('content.too-large', `Reading the query or update took longer than ${limit}`)
   if (!ABOUT_CONTENT.has(kind)) {
     return problem('server.overloaded', `Reading or writing the document took longer than ${limit}`)
   }

@@ -346,7 +346,7 @@ async function managed(world: World, row: Row, make: Make): Promise<void> {
     t.match(text, `${self} <http://purl.org/dc/terms/creator> <${world.webIdOf('writer')}> .`)
     t.match(
       text,
-      /created> "\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z"\^\^<http:\/\/www\.w3\.org\/2001\/XMLSchema#dateTime>/,
+      /created> "\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{0,2}[1-9])?Z"\^\^<http:\/\/www\.w3\.org\/2001\/XMLSchema#dateTime>/,
     )
     t.notMatch(text, 'dc/terms/modified')
     await owner('POST', path, ttl(turtle('"x"')))
