@@ -3,7 +3,7 @@ import { problem, type Problem } from '../problem.js'
 import { StoreBreak } from './store.js'
 
 const RETRY_AFTER_SECONDS = '5'
-export const TOO_LONG = problem('store.time', 'The triplestore took too long to answer.')
+export const TOO_LONG = problem('store.time', 'The triplestore took longer to answer than its limit (--store-timeout).')
 const BROKEN_OFF = problem('store.failed', 'The answer of the triplestore broke off or is not HTTP.')
 const NO_CONNECTION = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'EHOSTDOWN', 'ENETUNREACH'])
 const OUT_OF_TIME = new Set(['UND_ERR_CONNECT_TIMEOUT', 'UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT', 'ETIMEDOUT'])

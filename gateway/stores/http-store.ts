@@ -98,7 +98,7 @@ export function openHttpStore(settings: HttpStoreSettings): GraphStore {
     async query(sparql, accept, call) {
       const response = await send(store, queryOf(store, sparql, accept), call)
       if (isFailure(response)) return response
-      const refused = refusedText(response, 'query.syntax')
+      const refused = refusedText(response, 'query.syntax') ?? unwritable(response, accept)
       if (refused) dropBody(response)
       const found = refused ?? successOf(response, accept)
       return isFailure(found) ? found : piecesOf(found)
@@ -199,6 +199,14 @@ const queryOf = (store: HttpStore, body: string, accept: string): Sent => ({
   body,
   safe: true,
 })
+
+/** Fuseki answers so where a graph has no form in the format: it has been asked for a media type that it writes. */
+function unwritable({ statusCode }: StoreResponse, accept: string): Problem | undefined {
+  if (statusCode !== 406 || !NOT_FOR_ALL.has(accept)) return undefined
+  return problem('negotiation.not-acceptable', `The result has no form in ${accept}. Ask for text/turtle.`)
+}
+
+const NOT_FOR_ALL = new Set(['application/rdf+xml', 'application/ld+json'])
 
 /** SPARQL 1.1 Protocol §2.2.2: update via POST directly. */
 async function runUpdate(store: HttpStore, body: string, call?: Call): Promise<undefined | Problem> {
