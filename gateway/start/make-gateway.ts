@@ -134,7 +134,7 @@ async function openDataspaces(
   closers.push(stores.close)
   const cacheOf = makeCaches(settings, {
     applications: 2 * dataspaces.length,
-    canonical: reading.canonical,
+    reading,
     tagKey,
     now,
   })
