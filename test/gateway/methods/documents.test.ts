@@ -165,6 +165,14 @@ async function table(world: World, row: Row, make: Make): Promise<void> {
     const answer = await world.as('owner')('GET', '/a/b?x=1')
     t.equal(answer.fields.location, `${world.base}a/b/?x=1`)
   })
+  await row('RFC 3987 §3.1: a name beyond ASCII is that of no document until it is moved to its URL', async (t) => {
+    const [literal, url] = [`${world.base}Straße/`, `${world.base}Stra%C3%9Fe/`]
+    const insert = `INSERT DATA { GRAPH <${literal}> { <${literal}> <http://e/p> "there" } }`
+    t.equal((await world.as('owner')('POST', '/sparql', update(insert))).status, 200)
+    t.equal((await world.as('owner')('GET', '/Stra%C3%9Fe/')).status, 404)
+    t.equal((await world.as('owner')('POST', '/sparql', update(`MOVE <${literal}> TO <${url}>`))).status, 200)
+    t.match((await world.as('owner')('GET', '/Stra%c3%9fe/')).text, '"there"')
+  })
   await row('an unknown origin → 404, in the format of ?accept=', async (t) => {
     const answer = await world.as('owner')('GET', '/?accept=application/rdf%2Bxml', {
       fields: { Host: 'evil.example' },
