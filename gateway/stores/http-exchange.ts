@@ -3,7 +3,7 @@ import { Agent, buildConnector, type Dispatcher } from 'undici'
 import { isFailure, type Problem } from '../problem.js'
 import { connectionProblem, TOO_LONG } from './connection-problem.js'
 import { StoreBreak } from './store.js'
-import { givenUp, makeTurns, type EndTurn } from './turns.js'
+import { givenUp, makeTurns, type EndTurn, type Turns } from './turns.js'
 import { collectWhole, optionsOf, type Sent, type WholeResponse } from './whole-response.js'
 
 /** Times in milliseconds; `ca` is PEM, in place of the system's authorities. */
@@ -86,18 +86,20 @@ export function openExchange(limits: ExchangeLimits): Exchange {
     },
     async collect(sent, most, signal) {
       const from = performance.now()
-      let place: EndTurn | Problem | undefined = turns.takeNow()
-      if (!place) {
-        const limit = limitOf(signal, limits.totalTimeout)
-        place = await turns.take(limit.signal)
-        limit.end()
-        if (isFailure(place)) return place
-      }
+      const place = turns.takeNow() ?? (await waitedFor(turns, signal, limits.totalTimeout))
+      if (isFailure(place)) return place
       const ms = limits.totalTimeout - (performance.now() - from)
       return collectWhole(agent, sent, { most, ms, ...(signal && { signal }), isStale, done: place })
     },
     close: () => agent.destroy(),
   }
+}
+
+async function waitedFor(turns: Turns, signal: AbortSignal | undefined, ms: number): Promise<EndTurn | Problem> {
+  const limit = limitOf(signal, ms)
+  const place = await turns.take(limit.signal)
+  limit.end()
+  return place
 }
 
 /** TLS is verified. The set gets the errors of connections that have carried a response. */

@@ -57,6 +57,28 @@ export function refusalOf({ statusCode: status, headers }: Head): Problem {
 const delayOf = (field: string | string[] | undefined): string | undefined =>
   typeof field === 'string' && (/^\d{1,9}$/.test(field) || /^\w{3}, [\w: ]{20} GMT$/.test(field)) ? field : undefined
 
+/** SPARQL 1.1 Protocol §2.1.6, §2.2.5: 400 where the store does not accept the text as SPARQL. */
+export function refusedText(
+  { statusCode: status }: Pick<Head, 'statusCode'>,
+  code: 'query.syntax' | 'update.syntax',
+): Problem | undefined {
+  if (status === 500 && code === 'update.syntax') {
+    return problem(
+      'update.failed',
+      'The triplestore did not run the update. Check whether each graph that it names exists, or exists already.',
+    )
+  }
+  return status === 400 ? problem(code, 'The triplestore does not accept this text as SPARQL 1.1.') : undefined
+}
+
+/** Fuseki answers so where a graph has no form in the format: it has been asked for a media type that it writes. */
+export function unwritable({ statusCode }: Pick<Head, 'statusCode'>, accept: string): Problem | undefined {
+  if (statusCode !== 406 || !NOT_FOR_ALL.has(accept)) return undefined
+  return problem('negotiation.not-acceptable', `The result has no form in ${accept}. Ask for text/turtle.`)
+}
+
+const NOT_FOR_ALL = new Set(['application/rdf+xml', 'application/ld+json'])
+
 /** The pieces of a body. Throws a StoreBreak where it breaks off. The total time limit starts again at each. */
 export async function* piecesOf({ body, renewLimit }: StoreResponse): AsyncGenerator<Uint8Array> {
   try {

@@ -1,6 +1,6 @@
 // In charge of a triplestore behind HTTP: SPARQL 1.1 Protocol and SPARQL 1.1 Graph Store HTTP Protocol as a GraphStore.
 import { isFailure, problem, type Problem } from '../problem.js'
-import { dropBody, piecesOf, refusalOf, successOf, textOfSuccess } from './http-response.js'
+import { dropBody, piecesOf, refusalOf, refusedText, successOf, textOfSuccess, unwritable } from './http-response.js'
 import { openExchange, type Exchange, type ExchangeLimits, type StoreResponse } from './http-exchange.js'
 import { RESULTS_JSON, RESULTS_TSV, RESULTS_XML } from '../rdf/sparql-results.js'
 import { excerptQuery, MAX_EXCERPT } from './excerpt.js'
@@ -200,14 +200,6 @@ const queryOf = (store: HttpStore, body: string, accept: string): Sent => ({
   safe: true,
 })
 
-/** Fuseki answers so where a graph has no form in the format: it has been asked for a media type that it writes. */
-function unwritable({ statusCode }: StoreResponse, accept: string): Problem | undefined {
-  if (statusCode !== 406 || !NOT_FOR_ALL.has(accept)) return undefined
-  return problem('negotiation.not-acceptable', `The result has no form in ${accept}. Ask for text/turtle.`)
-}
-
-const NOT_FOR_ALL = new Set(['application/rdf+xml', 'application/ld+json'])
-
 /** SPARQL 1.1 Protocol §2.2.2: update via POST directly. */
 async function runUpdate(store: HttpStore, body: string, call?: Call): Promise<undefined | Problem> {
   const fields = { 'content-type': 'application/sparql-update' }
@@ -221,20 +213,6 @@ async function runUpdate(store: HttpStore, body: string, call?: Call): Promise<u
 function doneOf(response: WholeResponse | Problem, statuses: readonly number[]): undefined | Problem {
   if (isFailure(response)) return response
   return statuses.includes(response.statusCode) ? undefined : refusalOf(response)
-}
-
-/** SPARQL 1.1 Protocol §2.1.6, §2.2.5: 400 where the store does not accept the text as SPARQL. */
-function refusedText(
-  { statusCode: status }: Pick<WholeResponse, 'statusCode'>,
-  code: 'query.syntax' | 'update.syntax',
-): Problem | undefined {
-  if (status === 500 && code === 'update.syntax') {
-    return problem(
-      'update.failed',
-      'The triplestore did not run the update. Check whether each graph that it names exists, or exists already.',
-    )
-  }
-  return status === 400 ? problem(code, 'The triplestore does not accept this text as SPARQL 1.1.') : undefined
 }
 
 function endpointOf(text: string): URL {

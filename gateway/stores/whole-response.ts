@@ -41,6 +41,34 @@ interface Collecting {
   done(): void
 }
 
+interface Gathered {
+  begin(statusCode: number, headers: WholeResponse['headers']): void
+  /** False where there are more bytes than were asked for. */
+  add(piece: Buffer): boolean
+  isTooLarge(): boolean
+  /** The response so far; undefined before it begins. */
+  whole(): WholeResponse | undefined
+}
+
+function gather(most: number): Gathered {
+  let head: Omit<WholeResponse, 'bytes'> | undefined
+  let pieces: Buffer[] | undefined = []
+  let size = 0
+  return {
+    begin(statusCode, headers) {
+      head = { statusCode, headers }
+    },
+    add(piece) {
+      size += piece.length
+      if (size > (head!.statusCode === 200 ? most : DISCARD_BYTES)) pieces = undefined
+      pieces?.push(piece)
+      return pieces !== undefined
+    },
+    isTooLarge: () => pieces === undefined,
+    whole: () => head && { ...head, bytes: pieces && (pieces.length === 1 ? pieces[0] : Buffer.concat(pieces, size)) },
+  }
+}
+
 /** Sends the request once there is a connection for it, and again where that turns out to be closed (`Sent.safe`). */
 export function collectWhole(
   agent: Agent,
@@ -50,9 +78,7 @@ export function collectWhole(
   return new Promise((resolve, reject) => {
     let controller: Dispatcher.DispatchController | undefined
     let stopped: StoreBreak | undefined
-    let head: Omit<WholeResponse, 'bytes'> | undefined
-    let pieces: Buffer[] | undefined = []
-    let size = 0
+    const gathered = gather(most)
     let isRepeated = false
     const settle = (): void => {
       clearTimeout(timer)
@@ -73,24 +99,18 @@ export function collectWhole(
         if (stopped) given.abort(stopped)
       },
       onResponseStart(_, statusCode, headers) {
-        if (statusCode >= 200) head = { statusCode, headers }
+        if (statusCode >= 200) gathered.begin(statusCode, headers)
       },
       onResponseData(given, piece) {
-        if (!pieces) return
-        size += piece.length
-        if (size <= (head!.statusCode === 200 ? most : DISCARD_BYTES)) pieces.push(piece)
-        else {
-          pieces = undefined
-          given.abort(new StoreBreak(TOO_LONG))
-        }
+        if (!gathered.add(piece)) given.abort(new StoreBreak(TOO_LONG))
       },
       onResponseEnd() {
         done()
         settle()
-        resolve({ ...head!, bytes: pieces && (pieces.length === 1 ? pieces[0] : Buffer.concat(pieces, size)) })
+        resolve(gathered.whole()!)
       },
       onResponseError(_, error) {
-        if (!head && !stopped && !isRepeated && sent.safe && isStale(error)) {
+        if (!gathered.whole() && !stopped && !isRepeated && sent.safe && isStale(error)) {
           isRepeated = true
           // After undici has taken the closed connection out of its pool.
           return queueMicrotask(() => void agent.dispatch(optionsOf(sent), handler))
@@ -98,7 +118,7 @@ export function collectWhole(
         done()
         settle()
         try {
-          resolve(head && !pieces ? { ...head, bytes: undefined } : connectionProblem(error))
+          resolve(gathered.isTooLarge() ? gathered.whole()! : connectionProblem(error))
         } catch (bug) {
           reject(bug as Error)
         }
