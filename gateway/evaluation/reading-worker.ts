@@ -13,6 +13,7 @@ import { timeMapTriples } from '../rdf/time-map-triples.js'
 import { writeDifference, type Compared } from '../rdf/write-difference.js'
 import { writeGraph } from '../rdf/write.js'
 import { analyse, type QueryAnalysis, type SparqlText, type UpdateAnalysis } from '../sparql/analysis.js'
+import { prepareParser } from '../sparql/parse.js'
 import type { ThreadMessage } from '../stores/limited-thread.js'
 
 /** The remote contexts by URL, as far as they have been asked for; null: not available. Undefined: none may be fetched. */
@@ -138,4 +139,5 @@ parentPort!.on('message', (job: ReadingJob) => {
     parentPort!.postMessage(message, buffersOf(reply))
   })
 })
+prepareParser()
 parentPort!.postMessage('ready' satisfies ThreadMessage<ReadingReply>)

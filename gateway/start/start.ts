@@ -24,6 +24,7 @@ import { isFailure } from '../problem.js'
 import { strayAgents } from './seed.js'
 import { openSeeded, type Seeded } from './seeded.js'
 import { seedDataspace } from './seeding.js'
+import { prepareParser } from '../sparql/parse.js'
 
 export interface Running {
   readonly gateway: Gateway
@@ -55,6 +56,7 @@ export const NOT_ENFORCED =
 export async function startGateway(options: StartOptions): Promise<Running> {
   const { settings, log = makeLog(settings.logLevel), now = Date.now } = options
   refuseLostRules(options)
+  prepareParser()
   await makePrivate(settings.data, log)
   const wanted = certificatesWanted(settings, options.dataspaces, now)
   const certificates = await ensureCertificates(wanted)

@@ -138,6 +138,23 @@ async function protocol(world: World, row: Row): Promise<void> {
     const own = await as('GET', get(['query', 'SELECT (IRI("x") AS ?i) {}']))
     t.same(valuesOf(own, 'i'), [`${world.base}x`], 'without BASE: the IRI of the endpoint')
   })
+  await row('a bracketed node alone in a template', async (t) => {
+    const as = world.as('owner')
+    const graph = '<http://example.org/brackets>'
+    const insert = `INSERT DATA { GRAPH ${graph} { [ <http://e/p> "one" ] } } ;
+      INSERT { GRAPH ${graph} { [ <http://e/p> "two" ; <http://e/q> [] ] } } WHERE {}`
+    t.equal((await as('POST', '/sparql', direct(insert, UPDATE))).status, 200)
+    const query = `CONSTRUCT { [ <http://e/made> ?o ] } { GRAPH ${graph} { [ <http://e/p> ?o ] } }`
+    const made = await as('GET', get(['query', query], ['format', 'nt']))
+    t.same(made.text.match(/"\w+"/g)?.sort(), ['"one"', '"two"'], made.text)
+    t.equal((await as('POST', '/sparql', direct(`DROP GRAPH ${graph}`, UPDATE))).status, 200)
+  })
+  await row('SPARQL 1.2, where the store speaks it', async (t) => {
+    const query = `VERSION "1.2" SELECT (STR(OBJECT(?t)) AS ?x) { BIND(<<( <http://e/s> <http://e/p> "o" )>> AS ?t) FILTER(ISTRIPLE(?t)) }`
+    t.same(valuesOf(await world.as('owner')('GET', get(['query', query])), 'x'), ['o'])
+    const unbound = 'ASK { << <http://e/none> <http://e/p> 1 >> <http://e/q> 1 }'
+    t.equal((await world.as('owner')('GET', get(['query', unbound]))).status, 200)
+  })
   await row('§2.2.3: the dataset of an update is that of its pattern', async (t) => {
     const [one, two] = [await make(world, '"one"'), await make(world, '"two"')]
     const target = `${world.origin}${world.freshPath()}`

@@ -52,6 +52,8 @@ const REMOVED: [update: string, g: boolean, other: boolean][] = [
   ['DELETE WHERE { GRAPH <g> { ?s ?p ?o . ?o ?q ?r } }', false, false],
   ['DELETE WHERE { GRAPH <g> { ?s ?p ?o } GRAPH <h> { ?s ?p ?o } }', false, false],
   ['DELETE WHERE { ?s ?p ?o }', false, false],
+  ['DELETE WHERE { GRAPH <g> { ?s ?p ?o ~ ?q } }', false, false],
+  ['DELETE WHERE { GRAPH <g> { << ?s ?p ?o ~ ?q >> } }', false, false],
   ['DELETE { GRAPH <g> { ?s ?p ?o } } WHERE { GRAPH <g> { ?s ?p ?o } }', false, false],
 ]
 
@@ -93,6 +95,16 @@ const READ_SETS: [query: string, readSet: 'dataset' | string[]][] = [
   ['SELECT * { GRAPH <urn:g> { ?s ?p ?o } }', ['urn:g']],
   ['SELECT * { GRAPH <g> { ?s <http://jena.apache.org/text#query> "x" } }', 'dataset'],
   ['SELECT * { GRAPH <g> { ?s <http://jena.hpl.hp.com/ARQ/list#member>/<p> "x" } }', 'dataset'],
+  ['CONSTRUCT { [ <p> ?o ] } { GRAPH <g> { [] <q> ?o } }', ['http://e/g']],
+  ['SELECT * { GRAPH <g> { [ <p> ?o ] } }', ['http://e/g']],
+  ['SELECT * { [ <p> ?o ] GRAPH <g> {} }', 'dataset'],
+  ['SELECT * { GRAPH <g> { << ?s ?p ?o ~ ?r >> ?q 1 } }', ['http://e/g']],
+  ['SELECT * { GRAPH <g> {} << ?s ?p ?o >> }', 'dataset'],
+  ['SELECT * { GRAPH <g> { ?s ?p <<( ?a ?b "c"@en--ltr )>> {| ?q 1 |} } }', ['http://e/g']],
+  [
+    'VERSION "1.2" SELECT * { GRAPH <g> { ?s ?p ?o FILTER(ISTRIPLE(?o) && EXISTS { GRAPH <h> { ?o ?o ?o } }) } }',
+    ['http://e/g', 'http://e/h'],
+  ],
   ['SELECT * { GRAPH <x://weird+scheme> { ?s ?p ?o } }', 'dataset'],
 ]
 
@@ -145,6 +157,9 @@ const WRITE_SETS: [update: string, writeSet: 'dataset' | string[], loads?: strin
   ['CLEAR GRAPH <g> ; CLEAR ALL', 'dataset'],
   ['PREFIX : <http://a/> CLEAR GRAPH :g ; PREFIX : <http://b/> CLEAR GRAPH :g', ['http://a/g', 'http://b/g']],
   ['INSERT DATA { GRAPH <urn:x-arq:DefaultGraph> { <s> <p> 1 } }', 'dataset'],
+  ['INSERT DATA { [ <p> 1 ] }', [DEFAULT]],
+  ['INSERT DATA { GRAPH <g> { [ <p> 1 ] . << <s> <p> 1 >> <q> <<( <s> <p> 1 )>> } }', ['http://e/g']],
+  ['WITH <g> INSERT { [ <p> ?o ] } WHERE {}', ['http://e/g']],
   ['INSERT DATA {}', []],
   ['', []],
   ['PREFIX : <http://a/> # nothing', []],
@@ -174,6 +189,10 @@ const ERRORS: [text: string, where: RegExp][] = [
   ['SELECT * { ?s ?p ?o } SELECT * { ?s ?p ?o }', /unexpected “SELECT”/],
   ['SELECT * { ?s ?p ?o . LATERAL { ?o ?q ?r } }', /line 1, column 23/],
   ['\u00a0ASK {}', /line 1, column 1/],
+  ['SELECTDISTINCT ?s { ?s ?p ?o }', /unexpected “SELECTDISTINCT”, line 1, column 1/],
+  ['ASK { BINDSERVICE <http://x/> {} }', /unexpected “BINDSERVICE”, line 1, column 7/],
+  ['ASK { ?s ?p <<( ?a ?b ?c ) > > }', /line 1, column 26/],
+  ['VERSION ASK {}', /VERSION needs a string/],
 ]
 
 await row('read-sets', (t) => {
@@ -251,6 +270,13 @@ const FUNCTIONS: [text: string, functions: string[]][] = [
   ['ASK { ?s ?p <java:a> }', []],
   ['ASK { ?s <tag:example.org,2026:p> ?o }', []],
   ['ASK { ?s <tag:stardog:api:property:textMatch> ?o }', ['tag:stardog:api:property:textMatch']],
+  ['ASK { ?s ?p ?o {| <java:a> 1 |} }', ['java:a']],
+  ['ASK { << ?s <java:a> ?o >> ?q [ <java:b> ( [ <java:c> 1 ] ) ] }', ['java:a', 'java:b', 'java:c']],
+  ['ASK { FILTER(TRIPLE(?s, ?p, <f>(1)) = ?t) }', ['http://e/f']],
+  [
+    'SELECT (SAMPLE(<f>(1)) AS ?x) (GROUP_CONCAT(DISTINCT <g>(1); SEPARATOR="x") AS ?y) {}',
+    ['http://e/f', 'http://e/g'],
+  ],
   ['CONSTRUCT { ?s <java:a> ?o } { ?s ?p ?o }', []],
   ['CONSTRUCT WHERE { ?s <java:a> ?o }', ['java:a']],
 ]
