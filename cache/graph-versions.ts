@@ -6,6 +6,8 @@ export interface GraphVersions {
   of(graph: string): number
   /** Grows whenever anything in the dataset may have changed. */
   dataset(): number
+  /** The graphs that may have changed after this version of the dataset; undefined: any of them. */
+  since(version: number): readonly string[] | undefined
   /** To be called when the store has answered a write, before the writer is answered. */
   changed(graph: string): void
   everythingChanged(): void
@@ -35,6 +37,8 @@ export function makeGraphVersions(limit = 100_000): GraphVersions {
   return {
     of: (graph) => versions.get(graph) ?? floor,
     dataset: () => counter,
+    since: (version) =>
+      floor > version ? undefined : [...versions].flatMap(([graph, own]) => (own > version ? [graph] : [])),
     changed(graph) {
       versions.set(graph, ++counter)
       if (versions.size > limit) everythingChanged()

@@ -21,12 +21,14 @@ import type { Log } from './log.js'
 import type { Mail } from './agents/mail.js'
 import type { Alignment } from './mirror/alignment.js'
 import type { Mirrored } from './mirror/mirrored.js'
+import type { Request, Response } from './http/exchange.js'
 import type { Identities } from './identity/identities.js'
 import type { Ontologies } from './documents/shapes.js'
 import type { Problem } from './problem.js'
 import type { GraphStore } from './stores/store.js'
 import type { Turns } from './stores/turns.js'
 import type { Target } from './http/target.js'
+import type { Awaitable } from './steps.js'
 import type { Watchdog } from './watchdog.js'
 
 export interface Application extends DescribedApplication {
@@ -95,9 +97,12 @@ export interface Proxying {
   readonly fetcher: GuardedFetch
   /** Whether a URL is one of this gateway. */
   isOwn(url: URL): boolean
+  /** Answers a request to such a URL, as one that has come from outside. */
+  readonly inside: (request: Request) => Awaitable<Response>
   /** RFC 9110 §7.6.3: a pseudonym in place of the host; the same on each instance of this gateway. */
   readonly pseudonym: string
-  readonly takePlace: TakePlace
+  /** Takes a place for an agent, or an anonymous client, from a network: gives the function that leaves it. */
+  takePlace(who: string, network: string): (() => void) | undefined
 }
 
 /** What clients without any right may ask for: how much of it at once and in a day, for one network and in all. */

@@ -17,10 +17,10 @@ import type { Context } from './request/context.js'
 import { answerTo } from './request/cors.js'
 import { identify } from './request/identify.js'
 import { observe } from './request/observe.js'
-import { options, targetOf } from './request/options.js'
+import { isAboutTarget, options, targetOf } from './request/options.js'
 import { readByRight } from './request/read-by-right.js'
 import { methodNotAllowed, refusalOf } from './request/refusal.js'
-import { DOCUMENT_METHODS, linkField, marksOf, problemResponse, response } from './request/respond.js'
+import { DOCUMENT_METHODS, idFields, linkField, marksOf, problemResponse, response } from './request/respond.js'
 import type { Asked, Decided, DecidedRoute } from './request/route.js'
 import { routeOf } from './routes.js'
 import { after, run, wait, type Awaitable, type Steps } from './steps.js'
@@ -51,7 +51,7 @@ function finish(answered: Response, request: Request, gateway: Gateway, trace: T
   const ended = trace.endedSession === undefined ? answered : endingSession(answered, trace.endedSession)
   observe(request, ended, gateway, trace)
   // Fields that were made ready have this one already.
-  const marks = ended.ready ? [] : marksOf(gateway)
+  const marks = ended.ready ? [] : [...marksOf(gateway), ...idFields(request, ended)]
   const marked = marks.length === 0 ? ended : { ...ended, fields: [...ended.fields, ...marks] }
   gateway.watchdog.rests()
   const readable = answerTo(request, marked, gateway)
@@ -73,7 +73,7 @@ function* answer(request: Request, gateway: Gateway, accept: string | undefined,
   const target = targetOf(request, gateway, trace)
   if (isFailure(target)) return refuse(target)
   const route = routeOf(target)
-  if (request.method === 'OPTIONS') return options(target, route)
+  if (isAboutTarget(request, target)) return options(target, route)
   if (!hasMethod(route.methods, request.method) && !('decidesAgain' in route)) {
     return refuse(methodNotAllowed(request.method, route.methods))
   }

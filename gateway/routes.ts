@@ -8,7 +8,7 @@ import { authorize, login } from './endpoints/log-in.js'
 import { signUp } from './endpoints/sign-up.js'
 import { sparql } from './endpoints/sparql.js'
 import { couldNeed, neededFor, readSparqlRequest, SPARQL_ACCEPTS, SPARQL_METHODS } from './endpoints/sparql-request.js'
-import type { Member } from './gateway.js'
+import type { Application, Member } from './gateway.js'
 import type { Response } from './http/exchange.js'
 import type { Target } from './http/target.js'
 import { answerHistory, type HistoryTarget } from './memento/history.js'
@@ -19,9 +19,10 @@ import { write } from './methods/write.js'
 import { problem, type Problem } from './problem.js'
 import { proxied } from './proxy/linked-data-proxy.js'
 import { ACCEPT_POST } from './rdf/read.js'
+import { EVERY_METHOD } from './request/admission.js'
 import { allowedOn, DOCUMENT_ACCEPTS } from './request/document-methods.js'
 import { DOCUMENT_METHODS, READ_METHODS } from './request/respond.js'
-import type { Decided, Endpoint, EndpointTarget, Route } from './request/route.js'
+import type { Asked, Decided, Endpoint, EndpointTarget, Route } from './request/route.js'
 import type { Awaitable } from './steps.js'
 
 type Of<Kind extends Target['kind']> = Target<Member> & { readonly kind: Kind }
@@ -30,6 +31,8 @@ const byMethod = (method: string): Mode => requiredMode(method)!
 const reads = (): Mode => 'Read'
 const appends = (): Mode => 'Append'
 const POSTED = [['Accept-Post', ACCEPT_POST]] as const
+/** The methods that pages of other origins may use through the proxy. */
+const PROXIED_METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE, QUERY, OPTIONS'
 const history: Route<HistoryTarget> = { methods: READ_METHODS, needs: reads, decidesAgain: true, answer: answerHistory }
 
 // prettier-ignore
@@ -40,11 +43,13 @@ const KINDS: { readonly [Kind in Exclude<Target['kind'], 'endpoint'>]: Route<Of<
   diff:     history,
   timemap:  history,
   timegate: history,
-  proxied:  { methods: DOCUMENT_METHODS,                   accepts: DOCUMENT_ACCEPTS, needs: 'open',   answer: proxied },
+  proxied:  { methods: EVERY_METHOD, allow: () => PROXIED_METHODS, accepts: DOCUMENT_ACCEPTS, needs: 'open', answer: proxied },
 }
 
-/** An endpoint of the specification that this release does not have, and a path that is reserved for one. */
+/** An endpoint of the specification that this release does not have. */
 const absent: Endpoint = { methods: DOCUMENT_METHODS, allow: () => READ_METHODS, accepts: DOCUMENT_ACCEPTS, needs: byMethod, answer: answerAbsent } // prettier-ignore
+/** A path that is reserved for files (spec 4.6). */
+const reserved: Endpoint = { ...absent, needs: 'open', answer: answerAbsent }
 
 /** By the path below the base of an application; a name that ends with a slash has others below it. */
 // prettier-ignore
@@ -62,22 +67,22 @@ const ENDPOINTS = {
   clear:                absent,
   'packages/install':   absent,
   'packages/uninstall': absent,
-  'uploads/':           absent,
-  'static/':            absent,
-  'robots.txt':         absent,
-  'favicon.ico':        absent,
+  'uploads/':           reserved,
+  'static/':            reserved,
+  'robots.txt':         reserved,
+  'favicon.ico':        reserved,
 } as const satisfies Readonly<Record<string, Endpoint | Route<EndpointTarget, never>>>
 
-/** Paths under the base of an application that are no documents. */
-export const ENDPOINT_NAMES: readonly string[] = Object.keys(ENDPOINTS)
-
 /** Spec 4.3: only the admin application has these. */
-const ADMIN_ONLY = ['sign%20up']
+const ADMIN_ONLY = ['sign%20up', 'clear', 'packages/install', 'packages/uninstall']
+
+/** Paths under the base of an application that are no documents. */
+export const endpointsOf = ({ application }: { readonly application: Pick<Application, 'kind'> }): readonly string[] =>
+  Object.keys(ENDPOINTS).filter((name) => application.kind === 'admin' || !ADMIN_ONLY.includes(name))
 
 export function routeOf(target: Target<Member>): Route {
   if (target.kind !== 'endpoint') return KINDS[target.kind] as Route
-  const isHere = target.application.kind === 'admin' || !ADMIN_ONLY.includes(target.endpoint)
-  return (isHere ? ENDPOINTS[target.endpoint as keyof typeof ENDPOINTS] : absent) as Route
+  return ENDPOINTS[target.endpoint as keyof typeof ENDPOINTS] as Route
 }
 
 function answerDocument({ context, target, facts, decision }: Decided<Of<'document'>>): Awaitable<Response | Problem> {
@@ -85,6 +90,6 @@ function answerDocument({ context, target, facts, decision }: Decided<Of<'docume
   return read(context, decision, facts) ?? readLarge(context, decision, facts)
 }
 
-function answerAbsent({ target }: Decided<EndpointTarget>): Problem {
+function answerAbsent({ target }: Asked<EndpointTarget>): Problem {
   return problem('target.unknown-endpoint', `There is no endpoint ${target.endpoint} in this release.`)
 }

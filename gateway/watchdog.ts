@@ -14,6 +14,8 @@ export interface Watchdog {
   works(request: Work): void
   /** That work is over. */
   rests(): void
+  /** The gateway serves from now on: until then nobody waits, and no hold is logged. */
+  serves(): void
   /** In seconds: the longest hold since the start, and in about the last minute; and the number of holds that were logged. */
   holds(): { readonly longest: number; readonly lastMinute: number; readonly count: number }
   close(): void
@@ -44,13 +46,14 @@ export function startWatchdog(log: Log): Watchdog {
   /** A histogram that is reset misses the hold after it: so there is a new one for each half of a minute. */
   let [before, recent] = [measured(), measured()]
   let count = 0
+  let isServing = false
   let halfEnds = performance.now() + HALF_A_MINUTE_MS
   let lastSign = performance.now()
   let current: Work | undefined
 
   function sign(now: number, next: Work | undefined): void {
     const ms = now - lastSign
-    if (ms > HELD_MS) report(ms, current)
+    if (isServing && ms > HELD_MS) report(ms, current)
     lastSign = now
     current = next
   }
@@ -76,6 +79,10 @@ export function startWatchdog(log: Log): Watchdog {
   return {
     works: (request) => sign(performance.now(), request),
     rests: () => sign(performance.now(), undefined),
+    serves() {
+      sign(performance.now(), undefined)
+      isServing = true
+    },
     holds: () => ({ longest: longestOf(all), lastMinute: Math.max(longestOf(before), longestOf(recent)), count }),
     close() {
       clearInterval(timer)

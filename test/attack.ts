@@ -52,8 +52,8 @@ async function main(): Promise<number> {
         say(`skipped   ${attack.name}: it needs Fuseki`)
         continue
       }
-      const isOwn = attack.flags !== undefined || attack.spoils === true
-      const place = isOwn ? await openPlace(fuseki?.base, attack.flags) : (shared ??= await openPlace(fuseki?.base))
+      const isOwn = attack.own !== undefined || attack.spoils === true
+      const place = isOwn ? await openPlace(fuseki?.base, attack.own) : (shared ??= await openPlace(fuseki?.base))
       const judged = await carryOut(attack, place)
       report(attack, judged)
       if (judged.faults.length > 0) failed.push(attack.name)

@@ -40,7 +40,7 @@ export interface Version {
   readonly position: number
   /** Git's id of the content; undefined when this commit deleted the document. */
   readonly blob: string | undefined
-  /** Of the commit, ms since the epoch, whole seconds, never before that of an earlier version. */
+  /** When the change was made, ms since the epoch, whole seconds, never before that of an earlier version. */
   readonly time: number
   readonly agent: string | undefined
   readonly method: string | undefined

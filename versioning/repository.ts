@@ -15,7 +15,7 @@ export interface Committed {
   /** Undefined for the first commit of a branch. */
   readonly parent: string | undefined
   readonly blob: string | undefined
-  /** ms since the epoch, whole seconds. */
+  /** When the change was made: ms since the epoch, whole seconds. */
   readonly time: number
 }
 
@@ -24,7 +24,7 @@ export interface LoggedCommit {
   readonly commit: string
   /** Of a merge: the parent that the branch pointed to before (git/main-line.ts). */
   readonly parent: string | undefined
-  /** ms since the epoch, whole seconds: the committer's date. */
+  /** ms since the epoch, whole seconds: the author's date of a commit with a Journal-Id, else the committer's. */
   readonly time: number
   readonly message: string
   readonly authorName: string
@@ -36,7 +36,7 @@ export interface LoggedCommit {
 export interface BranchHead {
   readonly commit: string
   readonly tree: string
-  /** ms since the epoch. */
+  /** The committer's date, ms since the epoch. */
   readonly time: number
 }
 

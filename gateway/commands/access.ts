@@ -25,7 +25,7 @@ import { noDocument } from './history-arguments.js'
 import { isFailure } from '../problem.js'
 import { graphOf, type Graph } from '../rdf/graph.js'
 import { readNTriples } from '../rdf/read.js'
-import { LDT, SD } from '../rdf/vocabulary.js'
+import { LDT, TGA } from '../rdf/vocabulary.js'
 import { fail, printable, type Terminal } from './terminal.js'
 
 const DESCRIPTION: CommandDescription = {
@@ -86,6 +86,8 @@ export function parseAccessArguments(
 }
 
 type Open = (url: URL) => GatewayClient | CommandFailure
+/** Asks the endpoint `access`. */
+type Ask = (about: string, more: Readonly<Record<string, string>>) => Promise<Graph | CommandFailure>
 
 /** Returns the exit code. */
 export async function runAccessCommand(argv: readonly string[], env: Environment, terminal: Terminal): Promise<number> {
@@ -114,7 +116,7 @@ async function run(given: AccessArguments, open: Open, out: Terminal['out']): Pr
   const base = linked(head, LDT('base'))
   const application = base === undefined ? unlinked(url) : open(new URL(base))
   if (isFailure(application)) return application
-  const ask = async (about: string, more: Readonly<Record<string, string>>): Promise<Graph | CommandFailure> => {
+  const ask: Ask = async (about, more) => {
     const query = new URLSearchParams({ this: about, ...more })
     const answer = await application.send('GET', `access?${query.toString()}`, { Accept: 'application/n-triples' })
     if (isFailure(answer)) return answer
@@ -128,7 +130,7 @@ async function run(given: AccessArguments, open: Open, out: Terminal['out']): Pr
     out(printable(explanationText(graph)))
     return undefined
   }
-  const documents = tree ? await documentsUnder(document, head, open) : [url.href]
+  const documents = tree ? await documentsUnder(url, ask) : [url.href]
   if (isFailure(documents)) return documents
   for (const one of documents) {
     const graph = await ask(one, { audit: '' })
@@ -149,21 +151,17 @@ function linked({ fields }: GatewayAnswer, relation: string): string | undefined
   return links.find(([, , rel]) => rel === relation)?.[1]
 }
 
-/** The documents at and under the URL, by the application's SPARQL endpoint. */
-async function documentsUnder(
-  document: GatewayClient,
-  head: GatewayAnswer,
-  open: Open,
-): Promise<readonly string[] | CommandFailure> {
-  const { href } = document.connection.url
-  const endpoint = linked(head, SD('endpoint'))
-  const client = endpoint === undefined ? unlinked(document.connection.url) : open(new URL(endpoint))
-  if (isFailure(client)) return client
-  const query = `SELECT DISTINCT ?g WHERE { GRAPH ?g { ?s ?p ?o } FILTER(STRSTARTS(STR(?g), ${JSON.stringify(href)})) } ORDER BY ?g`
-  const fields = { 'Content-Type': 'application/sparql-query', Accept: 'application/sparql-results+json' }
-  const answer = await client.send('POST', '', fields, Buffer.from(query))
-  if (isFailure(answer)) return answer
-  if (answer.status !== 200) return gatewayRefusal(answer, document)
-  const { results } = JSON.parse(answer.body.toString()) as { results: { bindings: { g: { value: string } }[] } }
-  return results.bindings.map(({ g }) => g.value).filter((graph) => graph.endsWith('/'))
+/** The documents at and under the URL. */
+async function documentsUnder(url: URL, ask: Ask): Promise<readonly string[] | CommandFailure> {
+  const documents: string[] = []
+  let after: string | undefined
+  do {
+    const graph = await ask(url.href, { tree: '', ...(after !== undefined && { after }) })
+    if (isFailure(graph)) return graph
+    for (const { subject, predicate } of graph.triples) {
+      if (predicate.value === TGA('under')) documents.push(subject.value)
+    }
+    after = graph.triples.find(({ predicate }) => predicate.value === TGA('next'))?.object.value
+  } while (after !== undefined)
+  return documents
 }

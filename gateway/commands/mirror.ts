@@ -22,13 +22,19 @@ import { rebuild } from '../mirror/rebuild.js'
 import type { MirrorEvent, MirrorOutcome, Report } from '../mirror/report.js'
 import { barText, mismatchText, outcomeText } from './mirror-text.js'
 import { isFailure, type Failure } from '../problem.js'
+import { knownOtherGraphs } from '../start/known-other-graphs.js'
 import { openMirrored } from '../start/open-history.js'
 import { makeStores, type OpenStore } from '../start/open-stores.js'
 import { fail, printable, type Terminal } from './terminal.js'
 
 export const MIRROR_COMMAND: Command = { description: MIRROR_DESCRIPTION, run: runMirrorCommand }
 
-type DescribedMember = { readonly application: DescribedApplication; readonly dataspace: DescribedDataspace }
+type DescribedMember = {
+  readonly application: DescribedApplication
+  readonly dataspace: DescribedDataspace
+  /** All of the configuration. */
+  readonly dataspaces: readonly DescribedDataspace[]
+}
 type Progress = Extract<MirrorEvent, { event: 'progress' }>
 type FoundDifference = Extract<MirrorEvent, { event: 'difference' }>
 type MirrorResult = { readonly application: string } & (MirrorOutcome | { readonly failure: string })
@@ -97,7 +103,7 @@ function membersMeant(
 ): readonly DescribedMember[] | CommandFailure {
   const wrong = (detail: string): CommandFailure => ({ failure: 'settings.wrong', detail })
   const all = dataspaces.flatMap((dataspace) =>
-    [dataspace.endUser, dataspace.admin].map((application) => ({ application, dataspace })),
+    [dataspace.endUser, dataspace.admin].map((application) => ({ application, dataspace, dataspaces })),
   )
   const named = base === undefined ? all : all.filter(({ application }) => application.base === base)
   if (named.length === 0) {
@@ -154,13 +160,21 @@ async function outcomeOf(
 
 /** Opens store and history, mirrors, and closes them. Throws StartFailure. */
 async function withoutGateway(
-  { application, dataspace }: DescribedMember,
+  { application, dataspace, dataspaces }: DescribedMember,
   { action, settings, force }: MirrorArguments,
   { report, now, stores }: Means & { readonly stores: ReturnType<typeof makeStores> },
 ): Promise<MirrorOutcome | Failure> {
   const locks = makeLocks()
   const existing = EXISTING[action]
-  const surroundings = { stores, settings, locks, log: makeLog('silent'), now, ...(existing && { existing }) }
+  const surroundings = {
+    stores,
+    settings,
+    dataspaces,
+    locks,
+    log: makeLog('silent'),
+    now,
+    ...(existing && { existing }),
+  }
   const opened = await openMirrored(application, dataspace, surroundings)
   if (!opened) return mirrorFailure('it is not versioned.')
   const { mirrored, close } = opened
@@ -168,7 +182,9 @@ async function withoutGateway(
     if (action === 'verify') return await verify(mirrored, { locks, report })
     if (action === 'sweep') return await sweepAndWait(mirrored, { locks, report, force })
     const outcome = await rebuild(mirrored, { locks, report, force })
-    if (!('occupied' in outcome)) return outcome
+    if (isFailure(outcome)) return outcome
+    if (!('occupied' in outcome))
+      return { ...outcome, notRebuilt: knownOtherGraphs(settings.data, application.base) ?? null }
     const { occupied } = outcome
     return mirrorFailure(
       `the store is not empty: it has ${occupied} documents. Empty it, or overwrite it with --force.`,

@@ -7,7 +7,7 @@
 import { readQuads } from './configuration.js'
 import { wrongConfiguration, type Fault, type WrongConfiguration } from './faults.js'
 import { describe, type DescribedResources } from './described-resources.js'
-import { httpsUrl, providerName } from './setting-values.js'
+import { issuerUrl, providerName } from './setting-values.js'
 import type { Settings } from './settings.js'
 import { A, DCT, LACL, LDS } from '../rdf/vocabulary.js'
 import { isFailure } from '../problem.js'
@@ -54,7 +54,7 @@ function describedProvider(
   credentials: DescribedResources,
 ): Provider | undefined {
   const name = valueOf(iri, DCT('identifier'), providerName, config)
-  const issuer = valueOf(iri, LACL('issuer'), httpsUrl, config)
+  const issuer = valueOf(iri, LACL('issuer'), issuerUrl, config)
   const clientId = config.required(iri, [LDS('clientId')], 'Give the id of this gateway at the provider.')
   const scope = config.one(iri, [LDS('scope')]) ?? DEFAULT_SCOPE
   const clientSecret = credentials.one(iri, [A('authPwd')])
@@ -66,7 +66,7 @@ function describedProvider(
 function valueOf(
   iri: string,
   property: string,
-  parse: typeof httpsUrl,
+  parse: typeof issuerUrl,
   config: DescribedResources,
 ): string | undefined {
   const value = config.required(iri, [property], 'Add it.')

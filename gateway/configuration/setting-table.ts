@@ -75,7 +75,7 @@ const IDENTITY = [
   row('owner-webid', of('WEBID', values.webId), 'Your WebID, if you have one: it owns the dataspace.', {
     otherwise: 'created at the first start',
   }),
-  row('oidc-issuer', of('URL', values.httpsUrl), 'OpenID Connect provider, for log-in and for bearer tokens.'),
+  row('oidc-issuer', of('URL', values.issuerUrl), 'OpenID Connect provider, for log-in and for bearer tokens.'),
   row('oidc-client-id', of('ID', anyText), 'Client id of this gateway at the provider.'),
   row('oidc-client-secret', of('SECRET', anyText), 'Client secret; leave it out for a public client.', secret),
   row('oidc-scope', of('SCOPE', anyText), 'Scopes to request from the provider.', { default: 'openid email profile' }),

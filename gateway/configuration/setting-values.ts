@@ -139,19 +139,23 @@ export const webId = (value: string): string | InvalidValue =>
     ? value
     : invalid('is no WebID', 'Give an http or https URL such as https://example.org/me#this.')
 
-/** An https URL without query, unchanged: issuers are compared as strings (OpenID Connect Core §2). */
-export const httpsUrl = (value: string): string | InvalidValue =>
-  httpUrl(value) && /^https:\/\/[^?#@]+$/.test(value)
+/** An https URL without query, unchanged: issuers are compared as strings (OpenID Connect Core §2). For development, http on this machine. */
+export const issuerUrl = (value: string): string | InvalidValue =>
+  httpUrl(value) && (/^https:\/\/[^?#@]+$/.test(value) || LOCAL_URL.test(value))
     ? value
-    : invalid('is no https URL', 'Give one such as https://accounts.example.org.')
+    : invalid(
+        'is no https URL',
+        'Give one such as https://accounts.example.org, or for development http://localhost:PORT.',
+      )
+const LOCAL_URL = /^http:\/\/(localhost|127\.0\.0\.1|\[::1\])(:\d+)?(\/[^?#@]*)?$/
 
-/** A name that needs no encoding in a path. */
 /** An origin as browsers write it (RFC 6454 §6.2). */
 export const origin = (value: string): string | InvalidValue =>
   /^https?:/.test(value) && URL.canParse(value) && new URL(value).origin === value
     ? value
     : invalid('is no origin', 'Give scheme, host and port only, such as https://app.example.org.')
 
+/** A name that needs no encoding in a path. */
 export const providerName = (value: string): string | InvalidValue =>
   /^[A-Za-z0-9][\w-]{0,63}$/.test(value) ? value : invalid('is no name', 'Give letters, digits, - and _ only.')
 

@@ -2,11 +2,10 @@
 // parsed, sorted and hashed, so that a write to a large document costs what it changes and a copy of the text. Pure.
 import { changedSum } from '../../cache/entity-tag.js'
 import { documentDifference } from '../../versioning/memento/difference.js'
-import { graphOf, nTriplesLine, nTriplesOf, type Quad } from '../rdf/graph.js'
-import { readCanonical } from '../rdf/read.js'
+import { changedText, type Canonical } from '../evaluation/large-changes.js'
+import { nTriplesLine, type Quad } from '../rdf/graph.js'
 import { changedLines, hasLine, linesBeginning } from '../rdf/sorted-lines.js'
 import { RDF } from '../rdf/vocabulary.js'
-import { mayHaveBlankNodes } from '../stores/n-triples-lines.js'
 import { documentOfText, type Document } from './document.js'
 import { KINDS } from './hierarchy.js'
 import {
@@ -15,7 +14,7 @@ import {
   MANAGED,
   managedTriples,
   provenanceAfter,
-  skolemised,
+  provenanceOfNew,
   type Write,
 } from './next-state.js'
 
@@ -31,28 +30,52 @@ export interface Change extends Pick<Write, 'document' | 'base' | 'now' | 'uuid'
 
 /** For an existing document; it keeps its kind where that is not changed. A PATCH may leave nothing, or change nothing. */
 export function changedDocument(change: Change): Document | 'absent' | 'unchanged' {
-  const { method, document, base, current, removed, now, uuid, tagKey } = change
-  const named = (triples: readonly Quad[]): Quad[] => skolemised(triples, document, uuid)
-  // Blank nodes that others have stored become IRIs too. The labels of a PATCH are those of the current state.
-  const isOld = mayHaveBlankNodes(current.nTriples)
-  const added = (isOld && method === 'PATCH' ? change.added : named(change.added)).map(nTriplesLine)
-  const changed = changedLines(current.nTriples, removed, added)
-  if (method === 'PATCH' && changed === current.nTriples) return 'unchanged'
-  if (changed === '') return 'absent'
-  const given = isOld ? nTriplesOf(graphOf(named(readCanonical(changed)))) : changed
-  const kind = kindOf(method, current.types, (type) => hasLine(given, typeLine(document, type)))
+  const { method, current, uuid, tagKey } = change
+  const changed = changedText(current.nTriples, change, uuid)
+  if (method === 'PATCH' && changed === 'unchanged') return changed
+  const nTriples = changed === 'unchanged' ? current.nTriples : changed
+  const sum = changedSum(current.sum, documentDifference(current.nTriples, nTriples), tagKey)
+  return documentAfter(change, { nTriples, sum })
+}
+
+/** The document with these lines, and its managed triples. */
+export function documentAfter(change: Omit<Change, 'removed' | 'added'>, left: Canonical): Document | 'absent' {
+  const { method, document, base, current, now, tagKey } = change
+  if (left.nTriples === '') return 'absent'
+  const kind = kindOf(method, current.types, (type) => hasLine(left.nTriples, typeLine(document, type)))
   const managed = [
     ...hierarchyTriples(document, base, kind),
     ...provenanceAfter(managedTriples(current), document, now),
-  ].map(nTriplesLine)
-  const nTriples = changedLines(given, managedLines(given, document), managed)
-  const difference = documentDifference(current.nTriples, nTriples)
-  return documentOfText(document, base, { nTriples, sum: changedSum(current.sum, difference, tagKey) }, tagKey)
+  ]
+  return withManaged({ document, base, tagKey }, left, managed)
+}
+
+/** The document after a PUT of a large content. */
+export function replacedDocument(
+  write: Omit<Write, 'content'> & { readonly tagKey: string },
+  content: Canonical,
+): Document {
+  const { document, base, current, now } = write
+  const kind = kindOf('PUT', [], (type) => hasLine(content.nTriples, typeLine(document, type)))
+  const provenance = current ? provenanceAfter(current, document, now) : provenanceOfNew(write)
+  return withManaged(write, content, [...hierarchyTriples(document, base, kind), ...provenance])
+}
+
+function withManaged(
+  { document, base, tagKey }: Pick<Change, 'document' | 'base' | 'tagKey'>,
+  { nTriples, sum }: Canonical,
+  managed: readonly Quad[],
+): Document {
+  const wanted = new Set(managed.map(nTriplesLine))
+  const removed = managedLines(nTriples, document).filter((line) => !wanted.has(line))
+  const added = [...wanted].filter((line) => !hasLine(nTriples, line))
+  const text = changedLines(nTriples, removed, added)
+  return documentOfText(document, base, { nTriples: text, sum: changedSum(sum, { added, removed }, tagKey) }, tagKey)
 }
 
 const typeLine = (document: string, type: string): string => `<${document}> <${RDF('type')}> <${type}> .`
 
-const managedLines = (nTriples: string, document: string): string[] => [
+export const managedLines = (nTriples: string, document: string): string[] => [
   ...[...MANAGED].flatMap((property) => linesBeginning(nTriples, `<${document}> <${property}> `)),
-  ...[...KINDS].map((type) => typeLine(document, type)),
+  ...[...KINDS].map((type) => typeLine(document, type)).filter((line) => hasLine(nTriples, line)),
 ]

@@ -246,9 +246,8 @@ export function readDocumentNow(
 /** Whether the graph is a document of this application: no URL of the admin application below it leads there. */
 export const isDocumentOf = (
   { base, kind }: Pick<DescribedApplication, 'base' | 'kind'>,
-  { adminBase, endpoints }: { readonly adminBase: string; readonly endpoints: readonly string[] },
+  adminBase: string,
   graph: string,
-): boolean =>
-  graph.startsWith(base) && (kind === 'admin' || !graph.startsWith(adminBase)) && isDocumentUri(graph, base, endpoints)
+): boolean => graph.startsWith(base) && (kind === 'admin' || !graph.startsWith(adminBase)) && isDocumentUri(graph, base)
 
 export const entityTagOf = ({ digest }: Document, { code }: Format): string => entityTag(digest, code)

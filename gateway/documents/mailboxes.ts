@@ -1,10 +1,13 @@
 // In charge of documents without mailboxes, as anonymous clients of the admin application see them: `foaf:mbox_sha1sum` in
 // place of `foaf:mbox` (design 3).
 import { createHash } from 'node:crypto'
-import { documentOf, type Document, type HasTags } from './document.js'
+import { changedSum } from '../../cache/entity-tag.js'
+import { documentDifference } from '../../versioning/memento/difference.js'
+import { documentOfText, type Document, type HasTags } from './document.js'
 import { isFailure, problem, type Problem } from '../problem.js'
-import { graphOf, iri, nTriplesLine, quad, text, type Quad } from '../rdf/graph.js'
-import { readStored } from '../rdf/read.js'
+import { iri, nTriplesLine, quad, text, type Quad } from '../rdf/graph.js'
+import { readCanonical, readStored } from '../rdf/read.js'
+import { changedLines } from '../rdf/sorted-lines.js'
 import { FOAF } from '../rdf/vocabulary.js'
 import { StoreBreak } from '../stores/store.js'
 
@@ -28,9 +31,12 @@ export function withHashedMailboxes({ cache }: HasTags, document: Document, base
   if (document.hashed) return document.hashed
   document.hashed = document
   if (!SUSPECT.test(document.nTriples)) return document
-  const triples = document.graph().triples.map(hashed)
+  const suspects = document.nTriples.split('\n').filter((line) => SUSPECT.test(line))
+  const lines = readCanonical(suspects.join('\n')).map((triple) => nTriplesLine(hashed(triple)))
+  const nTriples = changedLines(document.nTriples, suspects, lines)
+  const sum = changedSum(document.sum, documentDifference(document.nTriples, nTriples), cache.tagKey)
   const shown = {
-    ...documentOf(document.iri, base, graphOf(triples), cache.tagKey),
+    ...documentOfText(document.iri, base, { nTriples, sum }, cache.tagKey),
     decisions: document.decisions,
     original: document,
   }

@@ -1,18 +1,7 @@
 // In charge of the next state of a document: the triples that a write leaves, managed ones included (spec 2.1). Pure.
-import {
-  graphOf,
-  irisOf,
-  iri,
-  namedNode,
-  quad,
-  triple,
-  typed,
-  valuesOf,
-  type Graph,
-  type NamedNode,
-  type Quad,
-} from '../rdf/graph.js'
+import { graphOf, irisOf, iri, triple, typed, valuesOf, type Graph, type Quad } from '../rdf/graph.js'
 import { readNTriples } from '../rdf/read.js'
+import { skolemised } from '../rdf/skolemised.js'
 import { linesBeginning } from '../rdf/sorted-lines.js'
 import { isKind, isRoot, parentOf } from './hierarchy.js'
 import { ACL, DCT, DEF, DH, RDF, SIOC, XSD } from '../rdf/vocabulary.js'
@@ -34,10 +23,6 @@ export const MANAGED: ReadonlySet<string> = new Set([
   SIOC('has_parent'),
   SIOC('has_container'),
 ])
-
-/** The triples that clients gave: all but the managed ones; with dh:Container, which clients choose. */
-export const clientTriples = (triples: readonly Quad[], document: string): Quad[] =>
-  triples.filter((one) => !isManaged(one, document) || one.object.value === DH('Container'))
 
 const isManaged = ({ subject, predicate, object }: Quad, document: string): boolean =>
   subject.value === document &&
@@ -97,7 +82,7 @@ export function hierarchyTriples(document: string, base: string, kind: Kind): Qu
 
 const dateTime = (time: number): string => new Date(time).toISOString()
 
-function provenanceOfNew({ document, agent, now }: Write): Quad[] {
+export function provenanceOfNew({ document, agent, now }: Pick<Write, 'document' | 'agent' | 'now'>): Quad[] {
   const created = triple(document, DCT('created'), typed(dateTime(now), XSD('dateTime')))
   if (agent === undefined) return [created]
   return [created, triple(document, DCT('creator'), iri(agent)), triple(document, ACL('owner'), iri(agent))]
@@ -121,23 +106,4 @@ export function managedTriples({
 }): Graph {
   const lines = [...MANAGED].flatMap((property) => linesBeginning(nTriples, `<${document}> <${property}> `))
   return graphOf(readNTriples(lines.join('\n'))!)
-}
-
-/** Blank nodes become `<document>#id<UUID>`, subjects and objects alike (design 3). */
-export function skolemised(content: readonly Quad[], document: string, uuid: () => string): Quad[] {
-  const names = new Map<string, NamedNode>()
-  const nameOf = (label: string): NamedNode => {
-    const name = names.get(label) ?? namedNode(`${document}#id${uuid()}`)
-    names.set(label, name)
-    return name
-  }
-  return content.map((t) =>
-    t.subject.termType !== 'BlankNode' && t.object.termType !== 'BlankNode'
-      ? t
-      : quad(
-          t.subject.termType === 'BlankNode' ? nameOf(t.subject.value) : (t.subject as NamedNode),
-          t.predicate as NamedNode,
-          t.object.termType === 'BlankNode' ? nameOf(t.object.value) : (t.object as NamedNode),
-        ),
-  )
 }

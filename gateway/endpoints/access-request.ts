@@ -88,7 +88,7 @@ async function store(context: Context, webId: string, wanted: readonly Requested
 }
 
 /** Tells the operator by e-mail. The requests wait in their container even when this fails. */
-function notify({ gateway, dataspace }: Context, webId: string, documents: readonly string[]): void {
+function notify({ gateway, dataspace, request: { id } }: Context, webId: string, documents: readonly string[]): void {
   const { mail, log } = gateway
   if (mail?.operator === undefined) return
   const { base } = dataspace.admin
@@ -99,7 +99,7 @@ function notify({ gateway, dataspace }: Context, webId: string, documents: reado
   ]
   const subject = `A request for access at ${new URL(base).host}`
   void mail.send({ to: mail.operator, subject, text: lines.join('\n') }).then((failed) => {
-    if (failed) log.warn({ documents }, 'the e-mail to the operator about requests for access could not be sent')
+    if (failed) log.warn({ id, documents }, 'the e-mail to the operator about requests for access could not be sent')
   })
 }
 

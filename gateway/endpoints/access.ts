@@ -3,7 +3,7 @@
 import type { Mode } from '../../policies/authorizations/authorization.js'
 import type { Decision } from '../../policies/decide.js'
 import { isOpen, judge, lookUp, type Facts } from '../request/access.js'
-import { audit, explain, type AccessSubject } from './explain.js'
+import { audit, explain, tree, type AccessSubject } from './explain.js'
 import type { Asked, EndpointTarget } from '../request/route.js'
 import type { Response } from '../http/exchange.js'
 import type { Member } from '../gateway.js'
@@ -21,6 +21,7 @@ export async function access({ context, target: { query } }: Asked<EndpointTarge
   const asked = askedTarget(context, query.get('this'))
   if (isFailure(asked)) return asked
   if (query.has('audit')) return audit(context, asked)
+  if (query.has('tree')) return tree(context, asked, query.get('after') ?? '')
   if (query.has('agent') || query.has('mode')) return explain(context, asked, query)
   const facts = await lookUp({ ...context, application: asked.application }, asked)
   return isFailure(facts) ? facts : ownAccess(context, asked, facts)

@@ -14,6 +14,7 @@ import { isFailure, problem, type Problem } from '../problem.js'
 import { linkField } from '../request/respond.js'
 import { webId } from '../configuration/setting-values.js'
 import { ACL, RDF, TGA, XSD } from '../rdf/vocabulary.js'
+import { documentsFrom } from '../documents/subtree.js'
 
 /** The document or endpoint that a question is about. */
 export type AccessSubject = Target<Member> & { readonly kind: 'document' | 'endpoint' }
@@ -96,4 +97,20 @@ export async function audit(context: Context, asked: AccessSubject): Promise<Res
     ...owners.map((owner) => quad(iri(facts.iri), iri(ACL('owner')), iri(owner))),
   ]
   return graphAnswer(context.accept, graphOf(triples), [linkField(context.application, context.agent.webId, undefined)])
+}
+
+const PAGE = 5_000
+
+/** Answers `?tree`: the documents at this URL and below it, `after` one of them; `tga:next` where there may be more. */
+export async function tree(context: Context, asked: AccessSubject, after: string): Promise<Response | Problem> {
+  const refused = controlRefused(context)
+  if (refused) return refused
+  const { application } = asked
+  if (asked.kind !== 'document') return problem('request.malformed', '?tree is about a document.')
+  const page = await context.trace.store(documentsFrom(application, asked.document, after, PAGE))
+  if (isFailure(page)) return page
+  const under = iri(asked.document)
+  const triples = page.documents.map((document) => quad(iri(document), iri(TGA('under')), under))
+  if (page.last !== undefined) triples.push(quad(blankNode('page'), iri(TGA('next')), iri(page.last)))
+  return graphAnswer(context.accept, graphOf(triples), [linkField(application, context.agent.webId, undefined)])
 }

@@ -61,7 +61,7 @@ async function registerNow(context: Context, applicant: Applicant): Promise<Resp
     await removeAll(context, documents)
     return failed
   }
-  context.gateway.log.info({ webId }, 'signed up')
+  context.gateway.log.info({ id: context.request.id, webId }, 'signed up')
   const { application } = context
   return response(
     200,
@@ -172,13 +172,16 @@ async function removeAll(context: Context, documents: readonly DescribedDocument
   for (const [document] of [...documents].reverse()) {
     const removed = await putDocument(writing, document, () => undefined)
     if (isFailure(removed))
-      context.gateway.log.warn({ document }, 'a sign-up failed and its document could not be removed: delete it')
+      context.gateway.log.warn(
+        { id: context.request.id, document },
+        'a sign-up failed and its document could not be removed: delete it',
+      )
   }
 }
 
 /** @param outcome the new agent; else the WebID that the mailbox has already, or undefined where it is not invited */
 function mailTo(
-  { gateway, dataspace }: Context,
+  { gateway, dataspace, request: { id } }: Context,
   { givenName, mailbox }: Applicant,
   outcome: Omit<NewAgent, 'documents'> | string | undefined,
 ): Promise<undefined | Problem> {
@@ -196,7 +199,7 @@ function mailTo(
           nothingMade,
           `the WebID of this mailbox is ${outcome} already. Use its certificate, or ask the owner for help.`,
         ]
-  gateway.log.info(isNew ? { webId: outcome.webId } : {}, isNew ? 'signed up' : 'a sign-up made no agent: the e-mail says why') // prettier-ignore
+  gateway.log.info({ id, ...(isNew && { webId: outcome.webId }) }, isNew ? 'signed up' : 'a sign-up made no agent: the e-mail says why') // prettier-ignore
   return gateway.mail!.send({
     to: mailbox,
     subject: isNew ? `Your WebID at ${new URL(base).host}` : `A sign-up at ${new URL(base).host}`,

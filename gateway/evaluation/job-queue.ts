@@ -1,6 +1,9 @@
-// In charge of the jobs that wait for a thread: taken in turn by asker, bounded in number and in time, so that no asker makes
-// the others wait (design 7).
+// In charge of the jobs that wait for a thread: taken in turn by network and agent, bounded in number and in time, so that no
+// client makes the others wait, however many agents it has made (design 7).
 import { problem, type Problem } from '../problem.js'
+
+/** For whom the gateway works: an agent and the network that it comes from; or the network alone, of anonymous clients. */
+export type Asker = string | { readonly agent: string; readonly network: string }
 
 /** A job that a thread has taken. */
 export interface Taken<Job, Result> {
@@ -11,17 +14,18 @@ export interface Taken<Job, Result> {
 
 export interface JobQueue<Job, Result> {
   /** The result of the job. `server.overloaded` where too many jobs wait, or this one has waited too long. */
-  add(asker: string, job: Job): Promise<Result | Problem>
+  add(asker: Asker, job: Job): Promise<Result | Problem>
   /** The next job; undefined once the queue is closed. */
   take(): Promise<Taken<Job, Result> | undefined>
   close(): void
 }
 
 export interface QueueBounds {
-  /** How many jobs may wait: of one asker, and of all. */
+  /** How many jobs may wait: of one agent, of one network, and of all. */
   readonly each: number
+  readonly network: number
   readonly all: number
-  /** How many threads one asker may hold. */
+  /** How many threads one agent may hold. */
   readonly held: number
   /** ms that a job may wait. */
   readonly patience: number
@@ -32,9 +36,17 @@ const OVERLOADED = problem('server.overloaded', 'Too much work waits for a threa
 })
 export const CLOSING = problem('server.closing', 'The server is closing.')
 
-interface Entry<Job, Result> extends Taken<Job, Result> {
-  readonly asker: string
+interface Entry<Job, Result> extends Taken<Job, Result>, Share {}
+
+/** Whose share an entry counts for. */
+interface Share {
+  /** The agent; of anonymous clients the network. */
+  readonly who: string
+  readonly network: string
 }
+
+const shareOf = (asker: Asker): Share =>
+  typeof asker === 'string' ? { who: asker, network: asker } : { who: asker.agent, network: asker.network }
 
 export function makeJobQueue<Job, Result>({ patience, ...bounds }: QueueBounds): JobQueue<Job, Result> {
   const rounds = makeRounds<Entry<Job, Result>>(bounds)
@@ -51,12 +63,13 @@ export function makeJobQueue<Job, Result>({ patience, ...bounds }: QueueBounds):
     add(asker, job) {
       if (closed) return Promise.resolve(CLOSING)
       return new Promise((resolve) => {
+        const share = shareOf(asker)
         const entry: Entry<Job, Result> = {
-          asker,
+          ...share,
           job,
           settle(result) {
             clearTimeout(timer)
-            rounds.release(asker)
+            rounds.release(share)
             resolve(result)
             wakeAll()
           },
@@ -90,57 +103,86 @@ interface Rounds<Entry> {
   enter(entry: Entry): boolean
   /** False where it does not wait. */
   leave(entry: Entry): boolean
-  /** The next entry: it no longer waits, and its asker holds a thread until `release`. */
+  /** The next entry: it no longer waits, and its agent holds a thread until `release`. */
   next(): Entry | undefined
-  release(asker: string): void
+  release(share: Share): void
   all(): readonly Entry[]
 }
 
-/** Askers take turns, and the oldest entry of each comes first. */
-function makeRounds<Entry extends { readonly asker: string }>({
+/** The waiting entries of one network by agent, in the order of their turns. */
+type Turns<Entry> = Map<string, Set<Entry>>
+
+/** Networks take turns; the agents of each take turns; and the oldest entry of an agent comes first. */
+function makeRounds<Entry extends Share>({
   each,
+  network: ofNetwork,
   all,
   held,
 }: Omit<QueueBounds, 'patience'>): Rounds<Entry> {
-  /** The askers whose entries wait, in the order of their turns. */
-  const turns = new Map<string, Set<Entry>>()
-  const holds = new Map<string, number>()
+  const networks = new Map<string, Turns<Entry>>()
+  /** The numbers of entries that wait, and of threads that are held. */
+  const [agents, places, holds] = [makeCounts(), makeCounts(), makeCounts()]
   let waiting = 0
 
   const leave = (entry: Entry): boolean => {
-    const own = turns.get(entry.asker)
-    if (!own?.delete(entry)) return false
+    const { who, network } = entry
+    const turns = networks.get(network)
+    const own = turns?.get(who)
+    if (!turns || !own?.delete(entry)) return false
+    if (own.size === 0) turns.delete(who)
+    if (turns.size === 0) networks.delete(network)
+    agents.add(who, -1)
+    places.add(network, -1)
     waiting--
-    if (own.size === 0) turns.delete(entry.asker)
     return true
+  }
+  /** The next turn of this network, or of this agent within it, comes after those of all who wait now. */
+  const turn = <Value>(order: Map<string, Value>, key: string): void => {
+    const value = order.get(key)
+    if (value !== undefined && order.delete(key)) order.set(key, value)
   }
   return {
     enter(entry) {
-      const own = turns.get(entry.asker) ?? new Set()
-      if (own.size >= each || waiting >= all) return false
-      turns.set(entry.asker, own.add(entry))
+      const { who, network } = entry
+      if (agents.of(who) >= each || places.of(network) >= ofNetwork || waiting >= all) return false
+      const turns: Turns<Entry> = networks.get(network) ?? new Map<string, Set<Entry>>()
+      networks.set(network, turns)
+      turns.set(who, (turns.get(who) ?? new Set<Entry>()).add(entry))
+      agents.add(who, 1)
+      places.add(network, 1)
       waiting++
       return true
     },
     leave,
     next() {
-      for (const [asker, own] of turns) {
-        const holding = holds.get(asker) ?? 0
-        if (holding >= held) continue
-        const [entry] = own
-        leave(entry!)
-        holds.set(asker, holding + 1)
-        // Its next turn comes after those of all who wait now.
-        if (turns.delete(asker)) turns.set(asker, own)
-        return entry
+      for (const [network, turns] of networks) {
+        for (const [who, own] of turns) {
+          if (holds.of(who) >= held) continue
+          const [entry] = own
+          leave(entry!)
+          holds.add(who, 1)
+          turn(turns, who)
+          turn(networks, network)
+          return entry
+        }
       }
       return undefined
     },
-    release(asker) {
-      const left = (holds.get(asker) ?? 0) - 1
-      if (left > 0) holds.set(asker, left)
-      else holds.delete(asker)
+    release: ({ who }) => holds.add(who, -1),
+    all: () => [...networks.values()].flatMap((turns) => [...turns.values()].flatMap((own) => [...own])),
+  }
+}
+
+/** Numbers by name; a name that has none takes no memory. */
+function makeCounts() {
+  const counts = new Map<string, number>()
+  const of = (name: string): number => counts.get(name) ?? 0
+  return {
+    of,
+    add(name: string, count: number): void {
+      const sum = of(name) + count
+      if (sum > 0) counts.set(name, sum)
+      else counts.delete(name)
     },
-    all: () => [...turns.values()].flatMap((own) => [...own]),
   }
 }

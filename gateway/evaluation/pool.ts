@@ -1,6 +1,7 @@
 // In charge of evaluating the updates and shapes of clients and ontologies in threads, with limits on time and memory: updates
 // are analysed and run (PATCH), constraints are checked. Work on writes only: reading.ts has threads of its own.
 import type { Evaluated, EvaluationJob, Limits, Validation } from './worker.js'
+import type { Asker } from './job-queue.js'
 import { openThreads, type ThreadsOptions } from './threads.js'
 import type { Patched } from './run-patch.js'
 import type { Patch } from '../sparql/patch.js'
@@ -14,17 +15,17 @@ export type { Validation } from './worker.js'
  */
 export interface EvaluationPool {
   /** `analysePatch` with a time limit, off the main thread. */
-  analyse(asker: string, update: string, base: string): Promise<Patch | Problem>
+  analyse(asker: Asker, update: string, base: string): Promise<Patch | Problem>
   /**
    * What the update changes in the document (run-patch.ts). `nTriples` must be canonical. Any
    * problem of `analyse`, `update.syntax` where only the run finds it, `content.too-large` for too large a result.
    */
-  patch(asker: string, nTriples: string, update: string, base: string): Promise<Patched | Problem>
+  patch(asker: Asker, nTriples: string, update: string, base: string): Promise<Patched | Problem>
   /**
    * SHACL. `shapes`: the ontologies as N-Triples, with a version that names exactly this text; `data`: the document.
    * `constraint.unusable` where the shapes cannot be evaluated: the document must not pass.
    */
-  validate(asker: string, input: { shapes: string; shapesVersion: string; data: string }): Promise<Validation | Problem>
+  validate(asker: Asker, input: { shapes: string; shapesVersion: string; data: string }): Promise<Validation | Problem>
   close(): Promise<void>
 }
 

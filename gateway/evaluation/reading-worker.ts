@@ -6,9 +6,12 @@ import type { Format } from '../http/media-type.js'
 import { isFailure, type Problem } from '../problem.js'
 import { canonicalLines } from '../rdf/canonical.js'
 import { convert, type ForeignContent } from '../rdf/convert.js'
+import { changeLarge, largeContentOf, type Canonical, type LargeChange, type LargeContent } from './large-changes.js'
+import { lostType } from './lost-type.js'
 import { graphOf, nTriplesOf } from '../rdf/graph.js'
 import type { LoadContext } from '../rdf/read-json-ld.js'
 import { NOT_N_TRIPLES, readCanonical, readGraph, type ReadOptions } from '../rdf/read.js'
+import { areSame } from '../rdf/same-graph.js'
 import { timeMapTriples } from '../rdf/time-map-triples.js'
 import { writeDifference, type Compared } from '../rdf/write-difference.js'
 import { writeGraph } from '../rdf/write.js'
@@ -27,7 +30,12 @@ export type ReadingJob =
       readonly contentType: string
       readonly base: string
       readonly contexts: KnownContexts
+      /** The secret of the entity-tags, where the content is to be stored: then a LargeContent is wanted. */
+      readonly tagKey: string | undefined
     }
+  | { readonly kind: 'change'; readonly change: LargeChange }
+  | { readonly kind: 'compare'; readonly a: string; readonly b: string }
+  | { readonly kind: 'lostType'; readonly gone: string; readonly after: string }
   | {
       readonly kind: 'convert'
       readonly content: ForeignContent
@@ -48,19 +56,22 @@ export type ReadingJob =
 export interface MissingContexts {
   readonly missing: readonly string[]
 }
-/** A document in canonical N-Triples, and the sum of its lines (cache/entity-tag.ts). */
-export interface Canonical {
-  readonly nTriples: string
-  readonly sum: string
-}
 export interface Converted {
   readonly format: Format
   readonly bytes: Uint8Array
 }
 
-/** `read`: canonical N-Triples. `write`: bytes. */
+/** `read`: canonical N-Triples, or a LargeContent. `change`: that, or 'unchanged'. `compare`: 'same' or 'different'. `lostType`: '' for none. `write`: bytes. */
 export type ReadingReply =
-  string | Uint8Array | Canonical | Converted | MissingContexts | QueryAnalysis | UpdateAnalysis | Problem
+  | string
+  | Uint8Array
+  | Canonical
+  | LargeContent
+  | Converted
+  | MissingContexts
+  | QueryAnalysis
+  | UpdateAnalysis
+  | Problem
 
 function doJob(job: ReadingJob): ReadingReply | Promise<ReadingReply> {
   switch (job.kind) {
@@ -68,6 +79,12 @@ function doJob(job: ReadingJob): ReadingReply | Promise<ReadingReply> {
       return analyse(job.sparql)
     case 'read':
       return withContexts(job.contexts, (options) => read(job, options))
+    case 'change':
+      return changeLarge(job.change)
+    case 'compare':
+      return areSame(job.a, job.b) ? 'same' : 'different'
+    case 'lostType':
+      return lostType(job.gone.split('\n'), job.after) ?? ''
     case 'convert':
       return withContexts(job.contexts, async (options) => {
         const converted = await convert(job.content, job.formats, options)
@@ -89,11 +106,12 @@ function doJob(job: ReadingJob): ReadingReply | Promise<ReadingReply> {
 }
 
 async function read(
-  { body, contentType, base }: ReadingJob & { kind: 'read' },
+  { body, contentType, base, tagKey }: ReadingJob & { kind: 'read' },
   options: ReadOptions,
-): Promise<string | Problem> {
+): Promise<string | LargeContent | Problem> {
   const triples = await readGraph(Buffer.from(body), contentType, base, options)
-  return isFailure(triples) ? triples : nTriplesOf(graphOf(triples))
+  if (isFailure(triples)) return triples
+  return tagKey === undefined ? nTriplesOf(graphOf(triples)) : largeContentOf(triples, base, tagKey)
 }
 
 function canonical({ nTriples, tagKey }: ReadingJob & { kind: 'canonical' }): Canonical | Problem {

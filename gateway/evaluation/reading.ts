@@ -2,8 +2,10 @@
 // that others sent, and large graphs in other formats (design 7). Short Turtle and N-Triples are read at once.
 import { setImmediate } from 'node:timers/promises'
 import type { Version } from '../../versioning/change.js'
+import type { Asker } from './job-queue.js'
 import { openThreads, type Threads, type ThreadsOptions } from './threads.js'
-import type { Canonical, Converted, KnownContexts, ReadingJob, ReadingReply } from './reading-worker.js'
+import type { Canonical, LargeChange, LargeContent } from './large-changes.js'
+import type { Converted, KnownContexts, ReadingJob, ReadingReply } from './reading-worker.js'
 import { N_TRIPLES, parseMediaType, TURTLE, type Format } from '../http/media-type.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import type { ForeignContent } from '../rdf/convert.js'
@@ -13,7 +15,8 @@ import type { LoadContext } from '../rdf/read-json-ld.js'
 import { isReadable, readCanonical, readGraph } from '../rdf/read.js'
 import type { QueryAnalysis, SparqlText, UpdateAnalysis } from '../sparql/analysis.js'
 
-export type { Canonical, Converted } from './reading-worker.js'
+export type { Canonical, LargeContent } from './large-changes.js'
+export type { Converted } from './reading-worker.js'
 
 export interface Content {
   readonly body: Buffer
@@ -28,29 +31,45 @@ export interface Content {
  */
 export interface Reading {
   /** The triples of the content. `content.too-large` over a limit on time or memory, else problems as of `readGraph`. */
-  readRdf(asker: string, content: Content, loadContext: LoadContext | undefined): Promise<readonly Quad[] | Problem>
+  readRdf(asker: Asker, content: Content, loadContext: LoadContext | undefined): Promise<readonly Quad[] | Problem>
+  /**
+   * The same for content that is to be stored in the document `base`: the triples of a short one, with their blank nodes, else
+   * a text. `tagKey`: the secret of the entity-tags.
+   */
+  readContent(
+    asker: Asker,
+    content: Content,
+    loadContext: LoadContext | undefined,
+    tagKey: string,
+  ): Promise<readonly Quad[] | LargeContent | Problem>
+  /** `changeLarge` of large-changes.ts. */
+  change(asker: Asker, change: LargeChange): Promise<LargeContent | 'unchanged' | Problem>
+  /** `areSame` of rdf/same-graph.ts. */
+  areSame(asker: Asker, a: string, b: string): Promise<boolean | Problem>
+  /** `lostType` of lost-type.ts, of lines joined. */
+  lostType(asker: Asker, gone: string, after: string): Promise<string | undefined | Problem>
   /** `convert` of rdf/convert.ts. */
   convert(
-    asker: string,
+    asker: Asker,
     content: ForeignContent,
     formats: readonly Format[],
     loadContext: LoadContext | undefined,
   ): Promise<Converted | Problem>
   /** `writeGraph`; `nTriples` must be canonical. */
-  writeRdf(asker: string, nTriples: string, format: Format): Promise<Uint8Array | Problem>
+  writeRdf(asker: Asker, nTriples: string, format: Format): Promise<Uint8Array | Problem>
   /** N-Triples that a store has answered, in canonical form; `store.failed` where it is malformed. `tagKey`: the secret of the entity-tags. */
-  canonical(asker: string, nTriples: string, tagKey: string): Promise<Canonical | Problem>
+  canonical(asker: Asker, nTriples: string, tagKey: string): Promise<Canonical | Problem>
   /** The TimeMap of a document as RDF. */
   writeTimeMap(
-    asker: string,
+    asker: Asker,
     document: string,
     versions: readonly Version[],
     format: Format,
   ): Promise<Uint8Array | Problem>
   /** `writeDifference` of rdf/write-difference.ts. */
-  writeDifference(asker: string, compared: Compared, formats: readonly Format[]): Promise<Converted | Problem>
+  writeDifference(asker: Asker, compared: Compared, formats: readonly Format[]): Promise<Converted | Problem>
   /** `analyse` of sparql/analysis.ts; `update.time` over a limit. */
-  analyseSparql(asker: string, sparql: SparqlText): Promise<QueryAnalysis | UpdateAnalysis | Problem>
+  analyseSparql(asker: Asker, sparql: SparqlText): Promise<QueryAnalysis | UpdateAnalysis | Problem>
   close(): Promise<void>
 }
 
@@ -72,14 +91,23 @@ export function openReading(options: ThreadsOptions = {}): Reading {
   )
   return {
     async readRdf(asker, content, loadContext) {
-      const { body, contentType, base } = content
-      if (contentType === undefined || isShort(content)) {
-        const read = await readGraph(body, contentType, base, { limit: SHORT_GRAPH })
-        if (!isFailure(read) || read.failure !== 'content.too-large') return read
-      }
-      const job = { kind: 'read', body, contentType: contentType!, base } as const
-      const nTriples = await withContexts(threads, asker, job, loadContext)
+      const short = await readShort(content)
+      if (short) return short
+      const nTriples = await readLong(threads, asker, content, { loadContext, tagKey: undefined })
       return isFailure(nTriples) ? nTriples : triplesOf(nTriples as string)
+    },
+    readContent: async (asker, content, loadContext, tagKey) =>
+      (await readShort(content)) ??
+      (readLong(threads, asker, content, { loadContext, tagKey }) as Promise<LargeContent | Problem>),
+    change: (asker, change) =>
+      threads.do(asker, { kind: 'change', change }) as Promise<LargeContent | 'unchanged' | Problem>,
+    async areSame(asker, a, b) {
+      const compared = await threads.do(asker, { kind: 'compare', a, b })
+      return isFailure(compared) ? compared : compared === 'same'
+    },
+    async lostType(asker, gone, after) {
+      const lost = (await threads.do(asker, { kind: 'lostType', gone, after })) as string | Problem
+      return lost === '' ? undefined : lost
     },
     convert: (asker, content, formats, loadContext) =>
       withContexts(threads, asker, { kind: 'convert', content, formats }, loadContext) as Promise<Converted | Problem>,
@@ -97,10 +125,12 @@ export function openReading(options: ThreadsOptions = {}): Reading {
   }
 }
 
+const ABOUT_CONTENT: ReadonlySet<ReadingJob['kind']> = new Set(['read', 'convert', 'change', 'lostType'])
+
 function tooLong({ kind }: ReadingJob, timeLimit: number): Problem {
   const limit = `the limit of ${timeLimit / 1000} s, and was ended.`
   if (kind === 'analyse') return problem('update.time', `Reading the query or update took longer than ${limit}`)
-  if (kind !== 'read' && kind !== 'convert') {
+  if (!ABOUT_CONTENT.has(kind)) {
     return problem('server.overloaded', `Reading or writing the document took longer than ${limit}`)
   }
   return problem('content.too-large', `Reading the content took longer than ${limit} Send it in several requests.`)
@@ -116,6 +146,22 @@ const isShort = ({ body, contentType = '' }: Content): boolean =>
   !isReadable(contentType) ||
   (body.length <= SHORT && PLAIN.has(parseMediaType(contentType)?.type))
 
+/** The triples of a short content; undefined where it is long, or stands for much. */
+async function readShort(content: Content): Promise<readonly Quad[] | Problem | undefined> {
+  const { body, contentType, base } = content
+  if (contentType !== undefined && !isShort(content)) return undefined
+  const read = await readGraph(body, contentType, base, { limit: SHORT_GRAPH })
+  return isFailure(read) && read.failure === 'content.too-large' ? undefined : read
+}
+
+const readLong = (
+  threads: Threads<ReadingJob, ReadingReply>,
+  asker: Asker,
+  { body, contentType, base }: Content,
+  { loadContext, tagKey }: { loadContext: LoadContext | undefined; tagKey: string | undefined },
+): Promise<ReadingReply> =>
+  withContexts(threads, asker, { kind: 'read', body, contentType: contentType!, base, tagKey }, loadContext)
+
 /** Contexts that name contexts that name contexts. */
 const CONTEXT_ROUNDS = 3
 const MOST_CONTEXTS = 8
@@ -125,7 +171,7 @@ type ContextJob = { [Kind in 'read' | 'convert']: Omit<ReadingJob & { kind: Kind
 /** Does the job. Contexts that it names are fetched meanwhile, so that a slow server holds no thread, and the job is done again. */
 async function withContexts(
   threads: Threads<ReadingJob, ReadingReply>,
-  asker: string,
+  asker: Asker,
   job: ContextJob,
   loadContext: LoadContext | undefined,
 ): Promise<ReadingReply> {

@@ -1,13 +1,13 @@
 // In charge of a pool of threads, each limited in time and memory: jobs are taken from a fair queue, and no asker ever holds
 // all threads (design 7).
 import { availableParallelism } from 'node:os'
-import { CLOSING, makeJobQueue, type QueueBounds } from './job-queue.js'
+import { CLOSING, makeJobQueue, type Asker, type QueueBounds } from './job-queue.js'
 import { isFailure, type Problem } from '../problem.js'
 import { startThread, type LimitedThread, type ThreadSettings } from '../stores/limited-thread.js'
 
 export interface Threads<Job, Reply> {
   /** The reply; a Problem where the job waits or runs too long, or breaks off. `asker`: for whom the gateway works. */
-  do(asker: string, job: Job): Promise<Reply | Problem>
+  do(asker: Asker, job: Job): Promise<Reply | Problem>
   close(): Promise<void>
 }
 
@@ -29,6 +29,12 @@ const WORKERS = Math.min(4, Math.max(2, availableParallelism()))
 const EACH = 32
 const ALL = 128
 
+function boundsOf(options: ThreadsOptions): QueueBounds {
+  const { timeLimit = TIME_LIMIT_MS, workers = WORKERS, each = EACH, all = ALL } = options
+  const { patience = 2 * timeLimit } = options
+  return { each, network: Math.max(each, all / 2), all, held: Math.max(1, workers - 1), patience }
+}
+
 /**
  * Opens the pool. Its threads start as jobs wait for them, and stay.
  * @param tooLong the answer to a job that runs too long
@@ -38,9 +44,8 @@ export function openThreads<Job, Reply>(
   tooLong: (job: Job, timeLimit: number) => Problem,
   options: ThreadsOptions,
 ): Threads<Job, Reply> {
-  const { timeLimit = TIME_LIMIT_MS, workers = WORKERS, each = EACH, all = ALL } = options
-  const bounds: QueueBounds = { each, all, held: Math.max(1, workers - 1), patience: options.patience ?? 2 * timeLimit }
-  const jobs = makeJobQueue<Job, Reply>(bounds)
+  const { timeLimit = TIME_LIMIT_MS, workers = WORKERS } = options
+  const jobs = makeJobQueue<Job, Reply>(boundsOf(options))
   const threads = new Set<LimitedThread<Job, Reply>>()
   const serving: Promise<void>[] = []
   /** Jobs that are done or wait. */

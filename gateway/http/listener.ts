@@ -1,7 +1,7 @@
 // In charge of the listeners: sockets, TLS and HTTP framing on one side, `Request` and `Response` values on the other.
 // Fastify runs the servers and the requests that have to wait. Errors of Fastify and of the HTTP parser get our form too.
 import { STATUS_CODES, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo, Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import type { Server } from 'node:tls'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fastify, type FastifyInstance, type FastifyServerOptions } from 'fastify'
@@ -17,9 +17,11 @@ import { boundConnections } from './connections.js'
 import { onceLeft } from './leaving.js'
 import { KEEP_ALIVE_MS, send, withoutBody } from './send.js'
 import { makeShares, shared, type Room, type Shares } from './shares.js'
+import { takePort, type TakenPort } from './taken-port.js'
 
 export interface ListenerSettings {
-  readonly port: number
+  readonly port: number | TakenPort
+  /** Of a port that is not taken yet. */
   readonly host?: string
   /** PEM. Present on the TLS listener, which asks every client for a certificate of any issuer. */
   readonly tls?: { readonly cert: string; readonly key: string }
@@ -99,27 +101,28 @@ export async function listen(settings: ListenerSettings, answer: Answer): Promis
     arrived.set(raw, begun ? { request, begun } : { request })
     route(raw, response)
   })
-  await app.listen({ port: settings.port, ...(settings.host && { host: settings.host }) })
-  const { port } = app.server.address() as AddressInfo
+  const taken = typeof settings.port === 'number' ? await takePort(settings.port, settings.host) : settings.port
+  await app.ready()
+  await taken.give(app.server)
 
   return {
-    port,
+    port: taken.port,
     inject: app.inject.bind(app) as FastifyInstance['inject'],
     ...(settings.tls && { renew: (tls) => (app.server as unknown as Server).setSecureContext({ ...tls, ...TLS }) }),
     close(grace) {
       closing = true
-      return closed(app, answering.all, grace)
+      return closed(app, taken, answering.all, grace)
     },
   }
 }
 
-async function closed(app: FastifyInstance, answering: ReadonlySet<Promise<Response>>, grace: number): Promise<void> {
+async function closed(app: FastifyInstance, taken: TakenPort, all: Iterable<unknown>, grace: number): Promise<void> {
   const enough = new AbortController()
   const graceIsOver = sleep(grace, undefined, { signal: enough.signal }).catch(() => undefined)
   void graceIsOver.then(() => app.server.closeAllConnections())
-  await app.close()
+  await Promise.all([app.close(), taken.close()])
   // A write continues when its client has left.
-  await Promise.race([Promise.allSettled(answering), graceIsOver])
+  await Promise.race([Promise.allSettled(all), graceIsOver])
   enough.abort()
 }
 

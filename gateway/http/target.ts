@@ -62,11 +62,11 @@ export function parseTarget<Owner extends Based>(
   }
   const query = parseQuery(rawQuery)
   if (isFailure(query)) return query
-  return targetOf({ ...place, endpoints: site.endpoints }, path, rawQuery, query)
+  return targetOf(place, path, rawQuery, query)
 }
 
 function targetOf<Owner extends Based>(
-  { owner, origin, endpoints }: Place<Owner> & { readonly endpoints: readonly string[] },
+  { owner, origin, endpoints }: Place<Owner>,
   path: string,
   rawQuery: string,
   query: URLSearchParams,
@@ -113,13 +113,16 @@ function subtreeOf<Owner extends Based>(
   return { ...owner, kind: 'subtree', document }
 }
 
+/** Spec 2.1: the URL of a document ends with a slash, so that no name of an endpoint hides one. */
 const endpointAt = (relative: string, endpoints: readonly string[]): string | undefined =>
-  endpoints.find((name) => relative === name || (name.endsWith('/') && relative.startsWith(name)))
+  relative.endsWith('/')
+    ? undefined
+    : endpoints.find((name) => relative === name || (name.endsWith('/') && relative.startsWith(name)))
 
 /** True where a request for this URI, which is under `base`, has it as its document. */
-export function isDocumentUri(iri: string, base: string, endpoints: readonly string[]): boolean {
+export function isDocumentUri(iri: string, base: string): boolean {
   const path = iri.slice(base.length - 1)
-  return path.endsWith('/') && normalisedPath(path) === path && endpointAt(path.slice(1), endpoints) === undefined
+  return path.endsWith('/') && normalisedPath(path) === path
 }
 
 /** The longest path, in characters, and the deepest: rights are looked up for each container above a document. */
@@ -185,28 +188,32 @@ interface Place<Owner> {
   readonly owner: Owner
   readonly origin: string
   readonly pathname: string
+  /** Paths under the base of the application that are no documents (spec 4.2, 4.3); those that end with `/` have others below. */
+  readonly endpoints: readonly string[]
 }
 
 export interface Site<Owner extends Based> {
   /** The applications by authority (`host[:port]`, lower case), longest base path first. */
   readonly places: ReadonlyMap<string, readonly Place<Owner>[]>
-  /** Paths under the base of an application that are no documents (spec 4.2, 4.3); those that end with `/` have others below. */
-  readonly endpoints: readonly string[]
 }
 
-export function siteOf<Owner extends Based>(owners: readonly Owner[], endpoints: readonly string[]): Site<Owner> {
+export function siteOf<Owner extends Based>(
+  owners: readonly Owner[],
+  endpointsOf: (owner: Owner) => readonly string[],
+): Site<Owner> {
   const places = new Map<string, Place<Owner>[]>()
   for (const owner of owners) {
     const { origin, host, pathname, port, protocol } = new URL(owner.application.base)
+    const endpoints = endpointsOf(owner)
     // RFC 3986 §6.2.3: the default port of the scheme may be written or left out.
     const authorities = port ? [host] : [host, host + (protocol === 'https:' ? ':443' : ':80')]
     for (const authority of authorities) {
-      const own = [...(places.get(authority) ?? []), { owner, origin, pathname }]
+      const own = [...(places.get(authority) ?? []), { owner, origin, pathname, endpoints }]
       places.set(
         authority,
         own.sort((a, b) => b.pathname.length - a.pathname.length),
       )
     }
   }
-  return { places, endpoints }
+  return { places }
 }

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto'
 import { makeRemembered, type TimedValue } from '../../policies/identity/remembered.js'
 import { interned } from '../../policies/identity/seen-texts.js'
+import { agentWebId } from '../agents/agent-documents.js'
 import { isLarge, readDocument, type HasDocuments } from '../documents/document.js'
 import { makeTrace } from '../log.js'
 import { isFailure, problem, type Problem } from '../problem.js'
@@ -32,13 +33,18 @@ const ABSENT_MS = 2_000
 type Answer = { readonly webId: string | undefined | Problem }
 
 /** One document for one account, so that it is found without a search, and made only once. */
-export function accountDocument(adminBase: string, { issuer, subject }: AccountId): string {
+export const accountDocument = (adminBase: string, id: AccountId): string => `${adminBase}acl/users/${uuidOf(id)}/`
+
+/** The agent of a service account, which cannot log in: no document says it, so that none has to be written. */
+export const serviceWebId = (adminBase: string, id: AccountId): string => agentWebId(adminBase, uuidOf(id))
+
+function uuidOf({ issuer, subject }: AccountId): string {
   const hash = createHash('sha256')
     .update(JSON.stringify([issuer, subject]))
     .digest('hex')
   // RFC 9562 §5.8: a UUID of version 8.
   const parts = [hash.slice(0, 8), hash.slice(8, 12), `8${hash.slice(13, 16)}`, `a${hash.slice(17, 20)}`]
-  return `${adminBase}acl/users/${parts.join('-')}-${hash.slice(20, 32)}/`
+  return `${parts.join('-')}-${hash.slice(20, 32)}`
 }
 
 const keys = new WeakMap<AccountId, { readonly base: string; readonly key: string }>()

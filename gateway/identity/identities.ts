@@ -14,7 +14,14 @@ import { makeSessions, type Session, type Sessions } from '../../policies/identi
 import type { ProfileRequest, ReadProfile } from '../../policies/identity/webid.js'
 import type { Request } from '../http/exchange.js'
 import type { Trace } from '../log.js'
-import { makeAccounts, type Accounts, type AccountId, type HasAccounts } from './accounts.js'
+import {
+  accountDocument,
+  makeAccounts,
+  serviceWebId,
+  type Accounts,
+  type AccountId,
+  type HasAccounts,
+} from './accounts.js'
 import type { OidcClient } from './provider-client.js'
 import { cookieOf } from './cookies.js'
 import type { Provider } from '../configuration/identity-providers.js'
@@ -39,6 +46,8 @@ export interface Identities {
   readonly statements: ProfileStatements
   /** By the whole Cookie or Authorization field that they came in, which is not taken apart again. */
   readonly seen: { readonly sessions: SeenTexts<Session>; readonly claims: SeenTexts<Claims> }
+  /** Whether service accounts are agents before anybody has made an account for them. */
+  readonly opensToServices: boolean
   readonly now: () => number
   /** Forgets whatever rests on this document. */
   forget(document: string): void
@@ -54,6 +63,7 @@ export interface IdentitiesSettings {
   readonly readProfile: ReadProfile
   /** The most age of what a profile said, in ms. */
   readonly profileMaxAge: number
+  readonly opensToServices: boolean
   readonly now: () => number
 }
 
@@ -62,7 +72,7 @@ const SEEN = 5_000
 const LONGEST_FIELD = 4096
 
 export function makeIdentities(settings: IdentitiesSettings): Identities {
-  const { providers, client, keys, lifetime, readProfile, profileMaxAge, now } = settings
+  const { providers, client, keys, lifetime, readProfile, profileMaxAge, opensToServices, now } = settings
   const accounts = makeAccounts(now)
   const statements = makeProfileStatements({ readProfile, lifetime: profileMaxAge, now })
   const issuers = providers.map((provider) => ({ ...provider, readKeys: () => client.readKeys(provider) }))
@@ -72,6 +82,7 @@ export function makeIdentities(settings: IdentitiesSettings): Identities {
     keys,
     accounts,
     statements,
+    opensToServices,
     now,
     seen: { sessions: makeSeenTexts<Session>(SEEN, LONGEST_FIELD), claims: makeSeenTexts<Claims>(SEEN, LONGEST_FIELD) },
     sessions: makeSessions(keys, lifetime, now),
@@ -154,12 +165,12 @@ export function* agentOfToken(
   // A token that is bound to a key proves nothing by itself.
   if (claims.boundTo === undefined) seen.claims.set(authorization, claims)
   const webId = yield* agentOf(identities, target.dataspace, claims, asking)
-  return (
-    webId ??
-    tokenRefused(
-      trace,
-      'account: no agent has logged in with this account, and the profile of no WebID names its issuer',
-    )
+  if (webId !== undefined) return webId
+  const { base } = target.dataspace.admin
+  if (claims.isService && identities.opensToServices) return serviceWebId(base, claims)
+  return tokenRefused(
+    trace,
+    `account: there is no <${accountDocument(base, claims)}>, and the profile of no WebID names the issuer`,
   )
 }
 

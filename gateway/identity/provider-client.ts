@@ -103,12 +103,12 @@ async function readKeys(
     const uri = (await configuration).serverMetadata().jwks_uri
     if (uri === undefined) return unavailable('The issuer has no jwks_uri.')
     const answer = await fetcher.fetch(uri, { accept: 'application/json, application/jwk-set+json' })
-    if (isFailure(answer)) return answer
+    if (isFailure(answer)) return unavailable(withFix(answer))
     if (answer.status !== 200) return unavailable(`The keys of the issuer have status ${answer.status}.`)
     const keys: unknown = JSON.parse(answer.body.toString('utf8'))
     return isKeySet(keys) ? { keys: keys.keys } : unavailable('The key set of the issuer is malformed.')
   } catch (error) {
-    return unavailable(`The keys of the issuer cannot be read: ${(error as Error).message}`)
+    return unavailable(`The keys of the issuer cannot be read: ${reasonOf(error as Error)}`)
   }
 }
 
@@ -125,6 +125,8 @@ async function discover(provider: Provider, fetcher: GuardedFetch): Promise<open
   const config = await openid.discovery(new URL(issuer), clientId, undefined, authentication(clientSecret), {
     [openid.customFetch]: guarded(fetcher),
     timeout: TIMEOUT_S,
+    // The configuration takes such an issuer on this machine only.
+    ...(issuer.startsWith('http:') && { execute: [openid.allowInsecureRequests] }),
   })
   // The signature of the ID token is checked even when it comes directly from the provider.
   openid.enableNonRepudiationChecks(config)
@@ -153,12 +155,23 @@ const guarded =
       ...(body !== null && body !== undefined && { body: String(body) }),
       ...(signal && { signal }),
     })
-    if (isFailure(answer)) throw new Unreachable(answer.detail)
+    if (isFailure(answer)) throw new Unreachable(withFix(answer))
     const bare = [101, 204, 205, 304].includes(answer.status)
     return new Response(bare ? null : new Uint8Array(answer.body), { status: answer.status, headers: answer.fields })
   }
 
 class Unreachable extends Error {}
+
+/** The reason for the log, with the setting that a provider in a private network needs. */
+function withFix({ failure, detail }: Failure): string {
+  if (failure === 'refused-address' || failure === 'refused-port') {
+    return `${detail} If the identity provider is in your own network, give --allow-fetch with its address.`
+  }
+  const isUntrusted = failure === 'unreachable' && /CERT|SELF_SIGNED|ISSUER/.test(detail)
+  return isUntrusted
+    ? `${detail} If its certificate is of your own authority, start the gateway with NODE_EXTRA_CA_CERTS=FILE.`
+    : detail
+}
 
 const text = (value: unknown): string | undefined =>
   typeof value === 'string' && value !== '' && value.length <= 500 && value.isWellFormed() ? value : undefined
@@ -186,13 +199,17 @@ async function orFailure<T>(attempt: () => Promise<T>): Promise<T | LoginFailure
   try {
     return await attempt()
   } catch (error) {
-    const { message, cause } = error as Error
-    const isUnavailable = error instanceof Unreachable || cause instanceof Unreachable
-    const said = [message, cause instanceof Error ? cause.message : undefined, ...saidByProvider(error as object)]
-    const detail = said.filter((one) => one !== undefined).join(': ')
-    return failure(isUnavailable ? 'unavailable' : 'refused', detail)
+    const isUnavailable = error instanceof Unreachable || (error as Error).cause instanceof Unreachable
+    return failure(isUnavailable ? 'unavailable' : 'refused', reasonOf(error as Error))
   }
 }
+
+const reasonOf = (error: Error): string =>
+  [
+    error.message,
+    ...(error.cause instanceof Error ? [error.cause.message] : []),
+    ...saidByProvider(error as object),
+  ].join(': ')
 
 /** RFC 6749 §4.1.2.1, §5.2: the error only, no other part of the answer, such as a code or a token. */
 const saidByProvider = ({

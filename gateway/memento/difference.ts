@@ -67,8 +67,10 @@ export async function answerDifference(asked: HistoryRequest, earlier: string, l
 async function difference(asked: HistoryRequest, { uri, from, to, formats }: Asked): Promise<Converted | Problem> {
   const { history, document, context } = asked
   const { histories } = context.gateway.caches
-  const key = `${uri} ${formats.map(({ code }) => code).join()}${variantOf(asked)}`
-  const known = histories.get(key)
+  // Each format by itself: the orders in which formats can be preferred are many.
+  const keyOf = ({ code }: Format): string => `${uri} ${code}${variantOf(asked)}`
+  const able = formats.find((format) => histories.get(keyOf(format))?.bytes !== NO_FORM)
+  const known = able && histories.get(keyOf(able))
   if (known) return known
   const [before, after] = await Promise.all([history.content(document, from), history.content(document, to)])
   if (isFailure(before)) return historyFailed(context, before)
@@ -82,6 +84,12 @@ async function difference(asked: HistoryRequest, { uri, from, to, formats }: Ask
   })
   const compared = { document, uri, from: versionOf(from, before), to: versionOf(to, after) }
   const written = await context.gateway.reading.writeDifference(askerOf(context), compared, formats)
-  if (!isFailure(written)) histories.set(key, written)
+  if (isFailure(written)) return written
+  const chosen = formats.findIndex(({ code }) => code === written.format.code)
+  for (const format of formats.slice(0, chosen)) histories.set(keyOf(format), { format, bytes: NO_FORM })
+  histories.set(keyOf(written.format), written)
   return written
 }
+
+/** In place of a difference that this format cannot express, or that is too large for it. */
+const NO_FORM = new Uint8Array()

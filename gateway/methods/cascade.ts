@@ -9,7 +9,7 @@ import type { Member } from '../gateway.js'
 import type { Response } from '../http/exchange.js'
 import type { Target } from '../http/target.js'
 import { isFailure, problem, type Problem } from '../problem.js'
-import { askerOf, type Context } from '../request/context.js'
+import type { Context } from '../request/context.js'
 import { methodNotAllowed, refusalOf } from '../request/refusal.js'
 import { linkField, response } from '../request/respond.js'
 import type { Decided } from '../request/route.js'
@@ -35,7 +35,7 @@ export async function deleteSubtree({
   if (isRoot(iri, application.base)) return problem('document.root', 'The root document cannot be deleted.')
   const early = forbidden(context, iri, facts)
   if (early) return early
-  const leave = gateway.takeCascade(askerOf(context))
+  const leave = gateway.takeCascade(context.agent.webId ?? context.request.network())
   if (!leave) return BUSY
   try {
     const refused = await refusedBelow(context, iri)

@@ -1,18 +1,21 @@
 // In charge of the state that a write request leaves: of the whole document, or from the lines that it changes.
-import { changedDocument } from '../documents/changed-document.js'
+import { changedDocument, documentAfter, replacedDocument } from '../documents/changed-document.js'
 import { documentOf, type Document } from '../documents/document.js'
 import { managedTriples, nextState } from '../documents/next-state.js'
+import type { Patched } from '../evaluation/run-patch.js'
 import { isFailure, problem, type Problem } from '../problem.js'
-import { mayBeRewritten, type Quad } from '../rdf/graph.js'
+import { mayBeRewritten } from '../rdf/graph.js'
 import { readNTriples } from '../rdf/read.js'
 import { askerOf, type Context } from '../request/context.js'
-import type { WriteRequest } from './write-request.js'
+import { isLargeContent, type WriteRequest } from './write-request.js'
 
 export interface Next {
   readonly document: Document
   /** A store may return what is new in it in another spelling. */
   readonly isRewritable: boolean
 }
+
+type Outcome = Next | 'absent' | 'unchanged' | Problem
 
 /** @param replaced the state that a PUT takes managed triples from */
 export async function nextDocument(
@@ -21,40 +24,71 @@ export async function nextDocument(
   asked: WriteRequest,
   current: Document | undefined,
   replaced: Pick<Document, 'iri' | 'nTriples'> | undefined,
-): Promise<Next | 'absent' | 'unchanged' | Problem> {
-  if (asked.method === 'DELETE') return 'absent'
-  const { agent, application, request, gateway } = context
-  const { base, cache } = application
-  const common = { document: iri, base, now: request.receivedAt, uuid: gateway.uuid }
-  if (asked.method === 'PUT') {
+): Promise<Outcome> {
+  const { method } = asked
+  if (method === 'DELETE') return 'absent'
+  if (method === 'PUT') return afterPut(context, iri, asked, replaced)
+  if (method === 'POST') {
     const { content } = asked
-    const kept = replaced && managedTriples(replaced)
-    const next = nextState({ ...common, current: kept, content, agent: agent.webId })
-    return { document: documentOf(iri, base, next, cache.tagKey), isRewritable: mayBeRewritten(next) }
+    if (isLargeContent(content)) return afterLarge(context, current!, { method, removed: '', added: content.nTriples })
+    const document = changedDocument({
+      ...commonOf(context, iri),
+      method,
+      current: current!,
+      removed: [],
+      added: content,
+    })
+    return typeof document === 'string' ? document : { document, isRewritable: mayBeRewritten({ triples: content }) }
   }
-  const change = await changeOf(context, iri, asked, current!)
-  if (isFailure(change)) return change
-  const document = changedDocument({ ...common, ...change, current: current!, tagKey: cache.tagKey })
-  return typeof document === 'string' ? document : { document, isRewritable: mayBeRewritten({ triples: change.added }) }
+  if (isFailure(asked.update)) return asked.update
+  const patched = await context.gateway.evaluation.patch(askerOf(context), current!.nTriples, asked.update, iri)
+  return isFailure(patched) ? patched : afterPatch(context, current!, patched)
 }
 
-interface ChangedTriples {
-  readonly method: 'POST' | 'PATCH'
-  readonly removed: readonly string[]
-  readonly added: readonly Quad[]
-}
+const commonOf = ({ application: { base, cache }, request, gateway }: Context, document: string) =>
+  ({ document, base, now: request.receivedAt, uuid: gateway.uuid, tagKey: cache.tagKey }) as const
 
-async function changeOf(
+function afterPut(
   context: Context,
   iri: string,
-  asked: WriteRequest & { readonly method: 'POST' | 'PATCH' },
-  { nTriples }: Document,
-): Promise<ChangedTriples | Problem> {
-  if (asked.method === 'POST') return { method: 'POST', removed: [], added: asked.content }
-  if (isFailure(asked.update)) return asked.update
-  const patched = await context.gateway.evaluation.patch(askerOf(context), nTriples, asked.update, iri)
-  if (isFailure(patched)) return patched
-  const added = readNTriples(patched.added.join('\n'))
-  if (!added) return problem('internal', 'The update gave triples that cannot be read.')
-  return { method: 'PATCH', removed: patched.removed, added }
+  { content }: WriteRequest & { readonly method: 'PUT' },
+  replaced: Pick<Document, 'iri' | 'nTriples'> | undefined,
+): Next {
+  const { base, cache } = context.application
+  const kept = replaced && managedTriples(replaced)
+  const write = { ...commonOf(context, iri), current: kept, agent: context.agent.webId }
+  if (isLargeContent(content)) return { document: replacedDocument(write, content), isRewritable: content.isRewritable }
+  const next = nextState({ ...write, content })
+  return { document: documentOf(iri, base, next, cache.tagKey), isRewritable: mayBeRewritten(next) }
+}
+
+/** In characters: a change of more takes a thread. */
+const QUICKLY_CHANGED = 32 * 1024
+
+async function afterPatch(context: Context, current: Document, { removed, added }: Patched): Promise<Outcome> {
+  const change = { method: 'PATCH', removed: removed.join('\n'), added: added.join('\n') } as const
+  if (change.removed.length + change.added.length > QUICKLY_CHANGED) return afterLarge(context, current, change)
+  const triples = readNTriples(change.added)
+  if (!triples) return problem('internal', 'The update gave triples that cannot be read.')
+  const common = commonOf(context, current.iri)
+  const document = changedDocument({ ...common, method: 'PATCH', current, removed, added: triples })
+  return typeof document === 'string' ? document : { document, isRewritable: mayBeRewritten({ triples }) }
+}
+
+async function afterLarge(
+  context: Context,
+  current: Document,
+  change: { readonly method: 'POST' | 'PATCH'; readonly removed: string; readonly added: string },
+): Promise<Outcome> {
+  const { method, removed, added } = change
+  const common = commonOf(context, current.iri)
+  const { nTriples, sum } = current
+  const left = await context.gateway.reading.change(askerOf(context), {
+    ...{ method, current: { nTriples, sum }, removed, added },
+    ...{ document: current.iri, tagKey: common.tagKey },
+  })
+  if (left === 'unchanged' && method === 'PATCH') return 'unchanged'
+  if (isFailure(left)) return left
+  const document = documentAfter({ ...common, method, current }, left === 'unchanged' ? current : left)
+  return document === 'absent' ? document : { document, isRewritable: left !== 'unchanged' && left.isRewritable }
 }

@@ -1,6 +1,7 @@
 // In charge of changing a document and of everything that follows: locks, journal, store, caches, rules and profiles. The write
 // methods (write.ts) and the endpoints that make documents use the same path.
 import { LATEST_WRITE_MS } from '../stores/store.js'
+import type { Asker } from '../evaluation/job-queue.js'
 import { checkConstraints } from './constraint-check.js'
 import { documentOf, isLarge, readDocumentNow, readFactsNow, tooLarge, type Document } from '../documents/document.js'
 import type { Access, Gateway, Member } from '../gateway.js'
@@ -21,7 +22,7 @@ export interface Writing extends Member {
   /** The WebID: creator and owner of a new document. */
   readonly agent: string | undefined
   /** For whom the gateway works (`askerOf`). */
-  readonly asker: string
+  readonly asker: Asker
   /** Milliseconds since the epoch. */
   readonly time: number
 }

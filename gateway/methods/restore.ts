@@ -1,14 +1,14 @@
 // In charge of a PUT that restores: the version of the document that its content equals, where it names one (spec 9.6).
 import { decideOn, type Facts } from '../request/access.js'
-import { graphOf, nTriplesOf, type Quad } from '../rdf/graph.js'
-import type { Context } from '../request/context.js'
-import { areSame } from '../rdf/same-graph.js'
-import { clientTriples } from '../documents/next-state.js'
+import { graphOf, iri, nTriplesLine, nTriplesOf, triple } from '../rdf/graph.js'
+import { changedLines } from '../rdf/sorted-lines.js'
+import { DH, RDF } from '../rdf/vocabulary.js'
+import { askerOf, type Context } from '../request/context.js'
+import { managedLines } from '../documents/changed-document.js'
 import { historyRequestOf } from '../memento/history.js'
 import { COMMITS_WAIT_MS, findVersion, historyFailed } from '../memento/history-request.js'
 import { isFailure, type Problem } from '../problem.js'
-import { readNTriples } from '../rdf/read.js'
-import type { WriteRequest } from './write-request.js'
+import { isLargeContent, type WriteRequest } from './write-request.js'
 
 export interface Restored {
   readonly commit: string
@@ -35,12 +35,27 @@ export async function restoredVersion(
   if (isFailure(found)) return found.failure === 'document.no-versions' ? undefined : found
   if (!found.memento) return undefined
   const { commit } = found.memento
-  const nTriples = await asked.history.content(facts.iri, found.memento)
-  if (isFailure(nTriples)) return historyFailed(context, nTriples)
-  const version = readNTriples(nTriples ?? '')
-  if (nTriples === undefined || !version) return undefined
-  const own = (triples: readonly Quad[]): string => nTriplesOf(graphOf(clientTriples(triples, facts.iri)))
-  return areSame(own(version), own(write.content)) ? { commit, nTriples: nTriplesOf(graphOf(version)) } : undefined
+  const stored = await asked.history.content(facts.iri, found.memento)
+  if (stored === undefined) return undefined
+  if (isFailure(stored)) return historyFailed(context, stored)
+  const { application, gateway } = context
+  const version = await gateway.reading.canonical(askerOf(context), stored, application.cache.tagKey)
+  // Nobody but the gateway should write the history: a version that cannot be read restores nothing.
+  if (isFailure(version)) return version.failure === 'store.failed' ? undefined : version
+  const content = isLargeContent(write.content)
+    ? (write.content.labelled ?? write.content.nTriples)
+    : nTriplesOf(graphOf(write.content))
+  const [a, b] = [version.nTriples, content].map((text) => ownText(text, facts.iri)) as [string, string]
+  const same = a === b || (await gateway.reading.areSame(askerOf(context), a, b))
+  if (isFailure(same)) return same
+  return same ? { commit, nTriples: version.nTriples } : undefined
+}
+
+/** Canonical N-Triples that a client gave: all but the managed ones; with dh:Container, which clients choose. */
+function ownText(nTriples: string, document: string): string {
+  const container = nTriplesLine(triple(document, RDF('type'), iri(DH('Container'))))
+  const managed = managedLines(nTriples, document).filter((line) => line !== container)
+  return changedLines(nTriples, managed, [])
 }
 
 /** The id of the version that Content-Location names, if it is one of this document. */

@@ -1,10 +1,11 @@
 // In charge of the preconditions of a write (RFC 9110 §13): on the state that the store has now.
 import { entityTagOf, type Document } from '../documents/document.js'
-import type { Request } from '../http/exchange.js'
-import { RDF_FORMATS } from '../http/media-type.js'
+import type { Field, Request } from '../http/exchange.js'
+import { negotiate, RDF_FORMATS } from '../http/media-type.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { evaluateConditions } from '../request/conditions.js'
 import type { Context } from '../request/context.js'
+import { lastModifiedField } from '../request/respond.js'
 import { shownTo } from '../request/shown.js'
 
 const CONDITIONS = ['if-match', 'if-none-match', 'if-unmodified-since'] as const
@@ -36,5 +37,10 @@ export function preconditions(context: Context, current: Document | undefined, m
         }
       : { entityTags: [] })
   const outcome = evaluateConditions({ fields, receivedAt }, validators, false)
-  return isFailure(outcome) ? outcome : undefined
+  if (!isFailure(outcome)) return undefined
+  if (!shown || !mayRead || outcome.failure !== 'precondition.failed') return outcome
+  // The client learns which state is there, as by a read.
+  const format = negotiate(context.accept, RDF_FORMATS) ?? RDF_FORMATS[0]
+  const state: Field[] = [['ETag', entityTagOf(shown, format)], ...lastModifiedField(shown.lastModified)]
+  return { ...outcome, fields: [...outcome.fields, ...state] }
 }

@@ -1,16 +1,33 @@
 // In charge of reading a write request: its content, parsed, or refused where it cannot be understood.
 import { codingFlaw, readText } from '../http/body.js'
-import type { Quad } from '../rdf/graph.js'
+import type { Request } from '../http/exchange.js'
+import type { LargeContent } from '../evaluation/reading.js'
+import { valuesOf, type Quad } from '../rdf/graph.js'
+import { linesBeginning } from '../rdf/sorted-lines.js'
+import { RDF } from '../rdf/vocabulary.js'
 import { askerOf, contextsFor, type Context } from '../request/context.js'
 import { isFailure, problem, type Problem } from '../problem.js'
-import { ACCEPT_POST } from '../rdf/read.js'
+import { ACCEPT_POST, readCanonical } from '../rdf/read.js'
 
 /** Triples to put or to append, an update to run, or the removal of the document. */
 export type WriteRequest =
-  | { readonly method: 'PUT'; readonly content: readonly Quad[] }
-  | { readonly method: 'POST'; readonly content: readonly Quad[] }
+  | { readonly method: 'PUT'; readonly content: WrittenContent }
+  | { readonly method: 'POST'; readonly content: WrittenContent }
   | { readonly method: 'PATCH'; readonly update: string | Problem }
   | { readonly method: 'DELETE' }
+
+/** The triples of a short content, with their blank nodes; a large one as a text. */
+export type WrittenContent = readonly Quad[] | LargeContent
+
+export const isLargeContent = (content: WrittenContent): content is LargeContent => 'nTriples' in content
+
+/** The types of the document itself in the content. */
+export const typesIn = (content: WrittenContent, iri: string): string[] => {
+  const triples = isLargeContent(content)
+    ? readCanonical(linesBeginning(content.nTriples, `<${iri}> <${RDF('type')}> `).join('\n'))
+    : content
+  return valuesOf({ triples }, iri, RDF('type'))
+}
 
 export async function readWriteRequest(context: Context, iri: string): Promise<WriteRequest | Problem> {
   const { request, gateway } = context
@@ -18,6 +35,7 @@ export async function readWriteRequest(context: Context, iri: string): Promise<W
   if (method === 'DELETE') return { method }
   // RFC 9110 §14.5: a PUT with Content-Range is a partial one, which is not supported.
   if (fields['content-range'] !== undefined) return problem('request.malformed', 'Content-Range is not supported.')
+  if (method === 'POST' && asksForNew(fields)) return problem('request.malformed', creatingText(iri))
   const coding = codingFlaw(fields)
   if (coding !== undefined) {
     return problem('content.unsupported', coding, { fields: [['Accept-Encoding', 'identity']] })
@@ -39,7 +57,8 @@ export async function readWriteRequest(context: Context, iri: string): Promise<W
   }
   const sent = { body, contentType: type, base: iri }
   const isEmpty = body.length === 0 && method === 'PUT'
-  const content = isEmpty ? [] : await gateway.reading.readRdf(askerOf(context), sent, contextsFor(context))
+  const { tagKey } = context.application.cache
+  const content = isEmpty ? [] : await gateway.reading.readContent(askerOf(context), sent, contextsFor(context), tagKey)
   return isFailure(content) ? content : { method: method as 'PUT' | 'POST', content }
 }
 
@@ -54,6 +73,14 @@ async function readUpdate(context: Context, iri: string): Promise<WriteRequest |
   if (isFailure(analysed) && analysed.failure !== 'update.form') return analysed
   return { method: 'PATCH', update: isFailure(analysed) ? analysed : text }
 }
+
+/** LDP 1.0 §5.2.3, §5.2.3.10: such a `POST` means a new resource below this one. Spec 4.1: here it would add to this one. */
+export const asksForNew = ({ slug, link }: Request['fields']): boolean =>
+  slug !== undefined || LDP_TYPE.test(link ?? '')
+const LDP_TYPE = /<http:\/\/www\.w3\.org\/ns\/ldp#\w+>[^<,]*;\s*rel\s*=\s*"?type\b/i
+
+const creatingText = (iri: string): string =>
+  `POST adds to <${iri}> itself, but Slug or Link with rel="type" asks for a new document: use PUT at the URL of the new one, such as <${iri}name/>.`
 
 const unsupportedPatch = (detail: string): Problem =>
   problem('content.unsupported', detail, { fields: [['Accept-Patch', 'application/sparql-update']] })

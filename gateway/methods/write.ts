@@ -6,7 +6,6 @@ import { checkConstraints } from './constraint-check.js'
 import { entityTagOf, isLarge, readDocumentNow, tooLarge, type Document } from '../documents/document.js'
 import type { Field, Response } from '../http/exchange.js'
 import { askerOf, type Context } from '../request/context.js'
-import type { Quad } from '../rdf/graph.js'
 import { negotiate, RDF_FORMATS } from '../http/media-type.js'
 import { isKind, isRoot } from '../documents/hierarchy.js'
 import { locksOf, underLocks } from '../documents/locks.js'
@@ -18,10 +17,9 @@ import { replaceDocument, type Writing } from './put-document.js'
 import { restoredVersion } from './restore.js'
 import { lastModifiedField, linkField, READ_METHODS, response } from '../request/respond.js'
 import { hidesMailboxes, shownTo } from '../request/shown.js'
-import { RDF } from '../rdf/vocabulary.js'
 import { accessTo, widening } from './widening.js'
 import { isConditional, preconditions } from './write-conditions.js'
-import { readWriteRequest, type WriteRequest } from './write-request.js'
+import { readWriteRequest, typesIn, type WriteRequest, type WrittenContent } from './write-request.js'
 
 export async function write(context: Context, iri: string, facts: Facts): Promise<Response | Problem> {
   const { method } = context.request
@@ -108,12 +106,9 @@ async function writeLocked(context: Context, iri: string, asked: WriteRequest): 
 }
 
 /** Types of a document give rights on it (acl:accessToClass): an agent with Append only must not add one. */
-function addsType(content: readonly Quad[], { iri, types }: Document): boolean {
+function addsType(content: WrittenContent, { iri, types }: Document): boolean {
   const known = new Set(types)
-  return content.some(
-    ({ subject, predicate, object }) =>
-      subject.value === iri && predicate.value === RDF('type') && !known.has(object.value) && !isKind(object.value),
-  )
+  return typesIn(content, iri).some((type) => !known.has(type) && !isKind(type))
 }
 
 async function store(

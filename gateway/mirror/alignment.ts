@@ -103,7 +103,9 @@ async function align(state: State): Promise<undefined | Problem> {
   if (isFailure(names)) return names
   state.missing = names.onlyRecorded.length
   if (state.missing > 0) log.warn({ base, store: store.name, repository: repository.name }, missingText(state.missing))
-  if (names.onlyStored.length === 0) return undefined
+  // An update in doubt may have made these: settling it commits them as its own, at its time (settle.ts).
+  if (names.onlyStored.length === 0 || mirrored.history.open().some(({ unread }) => unread === 'dataset'))
+    return undefined
   const options = { report: logReport(mirrored, log), signal: closing.signal }
   const outcome = await importDocuments(mirrored, names.onlyStored, options)
   if (isFailure(outcome)) return outcome

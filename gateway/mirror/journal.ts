@@ -3,7 +3,7 @@ import type { NewChange, OpenEntry } from '../../versioning/history.js'
 import { isFailure, type Problem } from '../problem.js'
 import type { GraphStore } from '../stores/store.js'
 import type { Settlement, SettlementSettings } from './settlement.js'
-import { historyProblem } from './write-failures.js'
+import { hadNoEffect, historyProblem } from './write-failures.js'
 
 /** A versioned application, as far as its writes are concerned. */
 export interface Journalled extends SettlementSettings {
@@ -34,5 +34,29 @@ export async function keepBefore(
   if (failed) log.warn({ document, problem: failed.detail }, 'the state before a write may have no version')
 }
 
+/**
+ * Journals the changes, has the store do them, and journals the outcome. To be called under the locks of their documents, when
+ * no change of these is in doubt.
+ */
+export async function carryOut(
+  application: Journalled,
+  changes: readonly NewChange[],
+  act: () => Promise<undefined | Problem>,
+): Promise<undefined | Problem> {
+  const { history, settlement } = application
+  for (const change of changes) await keepBefore(application, change)
+  const entries = await begin(application, changes)
+  if (isFailure(entries)) return entries
+  const failed = await act()
+  if (!failed) await history.done(entries)
+  else if (hadNoEffect(failed)) await history.undone(entries)
+  else settlement.doubt(entries)
+  return failed
+}
+
 export const apply = (store: GraphStore, { document, content }: NewChange): Promise<undefined | Problem> =>
   content === undefined ? store.remove(document) : store.replace(document, content, { canonical: true })
+
+/** Stores run the operations of one update as one transaction, or stop at the first that fails. */
+export const dropAll = (store: GraphStore, removals: readonly NewChange[]): Promise<undefined | Problem> =>
+  store.update(removals.map(({ document }) => `DROP SILENT GRAPH <${document}>`).join(' ;\n'))

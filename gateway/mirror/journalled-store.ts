@@ -3,9 +3,9 @@
 import type { History, NewChange } from '../../versioning/history.js'
 import type { Locks } from '../documents/locks.js'
 import type { Log } from '../log.js'
-import { isFailure, type Problem } from '../problem.js'
+import type { Problem } from '../problem.js'
 import type { GraphStore } from '../stores/store.js'
-import { apply, begin, keepBefore, type Journalled } from './journal.js'
+import { apply, carryOut, dropAll, type Journalled } from './journal.js'
 import {
   prepareDataset,
   prepareDocuments,
@@ -15,9 +15,7 @@ import {
   type AnnouncedUpdate,
   type UpdatePart,
 } from './journalled-update.js'
-import { dropAll, removeTogether } from './journalled-removal.js'
 import { makeSettlement, type Settlement, type SettlementSettings } from './settlement.js'
-import { hadNoEffect } from './write-failures.js'
 
 export interface JournalledStore extends Pick<Settlement, 'settle' | 'close'> {
   /** Makes the document what the change says. To be called under its lock, when no change of it is in doubt. */
@@ -72,8 +70,9 @@ function versioned(settings: Omit<Journalled, 'settlement'>): JournalledStore {
     return documents ? prepareDocuments(application, documents, author) : prepareDataset(application, author)
   }
   return {
-    carryOut: (change) => carryOut(application, change),
-    remove: (removals) => removeTogether(application, removals),
+    carryOut: (change) => carryOut(application, [change], () => apply(settings.store, change)),
+    // Each removal becomes a commit of its own, and one in doubt is settled by itself.
+    remove: (removals) => carryOut(application, removals, () => dropAll(settings.store, removals)),
     update: ({ text, documents, agent, time }, others = []) =>
       settings.store.announces
         ? updateAnnounced(application, text, { method: 'UPDATE', agent, time })
@@ -82,16 +81,4 @@ function versioned(settings: Omit<Journalled, 'settlement'>): JournalledStore {
     settle: settlement.settle,
     close: settlement.close,
   }
-}
-
-async function carryOut(application: Journalled, change: NewChange): Promise<undefined | Problem> {
-  const { store, history, settlement } = application
-  await keepBefore(application, change)
-  const entries = await begin(application, [change])
-  if (isFailure(entries)) return entries
-  const failed = await apply(store, change)
-  if (!failed) await history.done(entries)
-  else if (hadNoEffect(failed)) await history.undone(entries)
-  else settlement.doubt(entries)
-  return failed
 }

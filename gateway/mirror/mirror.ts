@@ -5,6 +5,7 @@ import { compare, sweepDocument } from './compare.js'
 import { importDocuments } from './import.js'
 import { namesIn, whyBehind, type DocumentNames, type Mirrored } from './mirrored.js'
 import { orphansIn } from './orphans.js'
+import { otherGraphsIn } from './other-graphs.js'
 import type { MirrorOutcome, Mismatch, Report } from './report.js'
 import type { Author, SettlementSettings } from './settlement.js'
 import { walk } from './walk.js'
@@ -23,7 +24,7 @@ export interface SweepOptions extends MirrorOptions {
 /** How long to wait for commits, ms: while clients write, some may be outstanding at any time. */
 const COMMITS_MS = 2_000
 
-/** Reports the differences between the store and the tree at the head of the branch, and orphans. Changes nothing. */
+/** Reports the differences between the store and the tree at the head of the branch, orphans, and graphs that are no documents. Changes nothing. */
 export async function verify(mirrored: Mirrored, options: MirrorOptions): Promise<MirrorOutcome | Problem> {
   mirrored.history.refresh()
   const behind = await whyBehind(mirrored, COMMITS_MS)
@@ -35,7 +36,10 @@ export async function verify(mirrored: Mirrored, options: MirrorOptions): Promis
   if (isFailure(outcome)) return outcome
   const orphans = await orphansIn(mirrored)
   if (isFailure(orphans)) return orphans
-  return { ...outcome, ...(orphans && { orphans }), ...(behind !== undefined && { behind }) }
+  const { store, sharers } = mirrored
+  const others = await otherGraphsIn(store, sharers.isDocument, sharers.bases, options.signal)
+  if (isFailure(others)) return others
+  return { ...outcome, ...(orphans && { orphans }), ...(others && { others }), ...(behind !== undefined && { behind }) }
 }
 
 /** Commits changes made behind the gateway: one commit for each document, or one for all where the repository has none. */

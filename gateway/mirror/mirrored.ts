@@ -19,6 +19,8 @@ export interface Mirrored {
   documentOf(path: string): string | undefined
   /** Whether a graph is a document of this application. */
   isDocument(graph: string): boolean
+  /** The applications that have the store: their bases, and whether a graph is a document of any of them. */
+  readonly sharers: { readonly bases: readonly string[]; isDocument(graph: string): boolean }
   /** Settles the writes in doubt to a document (settlement.ts). To be called under its lock. */
   settle(document: string): Promise<undefined | Problem>
   readonly now: () => number

@@ -1,6 +1,7 @@
 // In charge of the report of a run over all documents of an application: its events, and its outcome.
 import { problem, type Problem } from '../problem.js'
 import type { Orphans } from './orphans.js'
+import type { KnownOtherGraphs, OtherGraphs } from './other-graphs.js'
 
 /** `in doubt`: the outcome of a write is not known yet, or too many requests wait for the document. */
 export const MISMATCHES = [
@@ -21,6 +22,10 @@ export interface MirrorOutcome {
   readonly imported?: number
   /** Of a verification. They are no difference. */
   readonly orphans?: Orphans
+  /** Of a verification: graphs of the store that are no documents. They are no difference. */
+  readonly others?: OtherGraphs
+  /** Of a rebuild: the graphs that the store had beside its documents; null where that is not known. */
+  readonly notRebuilt?: KnownOtherGraphs | null
   /** Why the branch lacks changes that the journal has, if that lasts for longer than a moment. */
   readonly behind?: string
 }

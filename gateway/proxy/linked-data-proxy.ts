@@ -7,51 +7,79 @@ import type { GuardedFetch, GuardedFetchSettings } from '../../policies/fetch/gu
 import type { Response } from '../http/exchange.js'
 import type { Member, Proxying } from '../gateway.js'
 import { makePlaces } from '../places.js'
-import { askerOf, type Context } from '../request/context.js'
+import type { Context } from '../request/context.js'
 import type { Asked } from '../request/route.js'
 import type { Target } from '../http/target.js'
 import { isFailure, problem, type Problem, type ProblemCode } from '../problem.js'
 import { acceptOf, formatsFor } from './representations.js'
 import { responseFrom, SENT_FIELDS } from './response.js'
+import { answerInside } from './own-answer.js'
 import { conditionsOf } from './validators.js'
 import { methodNotAllowed } from '../request/refusal.js'
 import type { Fields } from '../http/fields.js'
 
 type ProxiedTarget = Target<Member> & { readonly kind: 'proxied' }
 
-/** Limits of a fetch through the proxy. URLs of vocabularies often redirect several times. */
+/** URLs of vocabularies often redirect several times. */
+const LIMITS = { maxBytes: 8 * 1024 * 1024, maxRedirects: 5 } as const
+
+/** Limits of a fetch through the proxy. */
 export const proxyLimits = (timeout: number): Partial<GuardedFetchSettings> => ({
-  maxBytes: 8 * 1024 * 1024,
+  ...LIMITS,
   headersTimeout: timeout,
   totalTimeout: timeout,
-  maxRedirects: 5,
 })
 
-/** Concurrent requests of one agent, and of all. Each may keep an answer and its conversion in memory. */
-const PLACES = { each: 8, all: 32 } as const
+/** Concurrent requests of one agent, of one network, and of all. Each may keep an answer and its conversion in memory. */
+const PLACES = { each: 8, network: 16, all: 32 } as const
+
+/** An agent's place is one of its network too: one network may have made itself many agents. */
+function makeProxyPlaces(): Proxying['takePlace'] {
+  const { each, network: ofNetwork, all } = PLACES
+  const [agents, networks] = [makePlaces({ each, all }), makePlaces({ each: ofNetwork, all })]
+  return (who, network) => {
+    const leaveNetwork = networks(network)
+    const leave = leaveNetwork && agents(who)
+    if (!leave) {
+      leaveNetwork?.()
+      return undefined
+    }
+    return () => {
+      leave()
+      leaveNetwork()
+    }
+  }
+}
 
 /** @param bases of all applications */
-export const makeProxying = (use: Proxying['use'], bases: readonly string[], fetcher: GuardedFetch): Proxying => ({
+export const makeProxying = (
+  use: Proxying['use'],
+  bases: readonly string[],
+  fetcher: GuardedFetch,
+  inside: Proxying['inside'],
+): Proxying => ({
   use,
   fetcher,
+  inside,
   isOwn: ownUrls(bases),
   pseudonym: `triplegate-${createHash('sha256').update(bases.join(' ')).digest('hex').slice(0, 12)}`,
-  takePlace: makePlaces(PLACES),
+  takePlace: makeProxyPlaces(),
 })
 
 export async function proxied({ context, target: { uri } }: Asked<ProxiedTarget>): Promise<Response | Problem> {
   const { request, agent, gateway } = context
-  const { use, isOwn, pseudonym, takePlace } = gateway.proxying
+  const { use, pseudonym, takePlace } = gateway.proxying
   if (use === 'off') return methodNotAllowed(request.method, '')
   const refused = refusal(request.fields, use === 'everyone' || agent.webId !== undefined, pseudonym)
   if (refused) return refused
-  const url = destinationOf(uri, isOwn)
+  const url = destinationOf(uri, context.application)
   if (isFailure(url)) return url
   // Read before the place is taken: a slow body must not hold one.
   const isSafe = request.method === 'GET' || request.method === 'HEAD'
   const body = isSafe ? Buffer.alloc(0) : await request.readBody(gateway.settings.maxBody)
   if (isFailure(body)) return body
-  const leave = takePlace(askerOf(context))
+  const network = request.network()
+  const leave = takePlace(agent.webId ?? network, network)
   if (!leave) {
     return problem('server.overloaded', 'Too many requests to other servers are under way. Retry shortly.', {
       fields: [['Retry-After', '1']],
@@ -66,16 +94,23 @@ export async function proxied({ context, target: { uri } }: Asked<ProxiedTarget>
 
 async function exchange(context: Context, url: URL, body: Buffer): Promise<Response | Problem> {
   const { gateway, request, accept, trace } = context
-  const { fetcher, pseudonym } = gateway.proxying
+  const { fetcher, isOwn, pseudonym } = gateway.proxying
   const { method, fields } = request
   const isSafe = method === 'GET' || method === 'HEAD'
   const conditions = conditionsOf(fields, isSafe, (mediaType, code) =>
     formatsFor(accept, mediaType).some((format) => format.code === code),
   )
+  const sent = { ...sentFields(fields, body.length > 0), ...conditions.fields, via: viaOf(fields, pseudonym) }
+  if (isOwn(url)) {
+    const inner = { method, fields: { ...sent, accept: acceptOf(accept) }, body, ...LIMITS }
+    const answered = await answerInside(context, url, inner)
+    trace.continues()
+    return isFailure(answered) ? answered : responseFrom(context, answered, conditions)
+  }
   const answer = await fetcher.fetch(url.href, {
     accept: acceptOf(accept),
     method,
-    fields: { ...sentFields(fields, body.length > 0), ...conditions.fields, via: viaOf(fields, pseudonym) },
+    fields: sent,
     ...(body.length > 0 && { body }),
     // A write may be meant for this server only: the client decides whether to follow a redirect.
     redirects: isSafe ? 'follow' : 'return',
@@ -103,12 +138,13 @@ function refusal(fields: Fields, mayUse: boolean, pseudonym: string): Problem | 
     : undefined
 }
 
-function destinationOf(uri: string, isOwn: (url: URL) => boolean): URL | Problem {
+/** Spec 4.4: URLs that are relative to the application's base are requested directly. */
+function destinationOf(uri: string, { base }: Member['application']): URL | Problem {
   const url = parseHttpUrl(uri)
   if (isFailure(url)) {
     return problem('proxy.refused', '?uri= takes an absolute http or https URL without user information.')
   }
-  if (!isOwn(url)) return url
+  if (!ownUrls([base])(url) || !url.pathname.startsWith(new URL(base).pathname)) return url
   return problem('proxy.refused', `?uri= takes URLs of other servers. Request this one directly: ${url.href}`)
 }
 

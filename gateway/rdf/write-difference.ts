@@ -8,6 +8,7 @@ import {
 } from '../../versioning/memento/difference.js'
 import { JSON_FORMAT, type Format } from '../http/media-type.js'
 import { isFailure, problem, type Problem } from '../problem.js'
+import { canonicalLines } from './canonical.js'
 import { graphOf, iri, nTriplesOf, quad, triple, typed, type Quad, type Term } from './graph.js'
 import { readNTriples } from './read.js'
 import { CS, PROV, RDF, XSD } from './vocabulary.js'
@@ -83,8 +84,8 @@ function inOrder(text: string): string {
 }
 
 function canonical(lines: readonly string[]): string | undefined {
-  const triples = readNTriples(lines.join('\n'))
-  return triples && nTriplesOf(graphOf(triples))
+  const sorted = canonicalLines(lines.join('\n'))
+  return sorted && nTriplesOf({ lines: sorted })
 }
 
 function write(compared: Compared, difference: DocumentDifference, format: Format): string | Problem {

@@ -14,11 +14,15 @@ export const isCachedRead = ({ method, fields }: Request, target: Target<Member>
   fields.dpop === undefined &&
   target.application.cache.documents.has(target.document)
 
-/** `methods` as Allow lists them. */
+/** Of a route that passes on what it gets. */
+export const EVERY_METHOD = '*'
+
+/** `methods` as Allow lists them, or EVERY_METHOD. */
 export function hasMethod(methods: string, method: string): boolean {
   const at = methods.indexOf(method)
   const end = at + method.length
-  return at >= 0 && (at === 0 || methods[at - 1] === ' ') && (end === methods.length || methods[end] === ',')
+  if (at < 0) return methods === EVERY_METHOD
+  return (at === 0 || methods[at - 1] === ' ') && (end === methods.length || methods[end] === ',')
 }
 
 /** Whether a page of another site sends what a browser adds by itself (design 3): it adds no token, whoever sends one means it. */

@@ -1,4 +1,5 @@
 // In charge of what is known of one request on its way: the value that every step of the pipeline is given.
+import type { Asker } from '../evaluation/job-queue.js'
 import type { Gateway, Member } from '../gateway.js'
 import type { Request } from '../http/exchange.js'
 import type { Trace } from '../log.js'
@@ -20,9 +21,9 @@ export interface Context extends Member {
   readonly trace: Trace
 }
 
-/** For whom the gateway works: shares of workers and places are counted by agent, and by network for anonymous clients (design 7). */
-export const askerOf = ({ agent, request }: Pick<Context, 'agent' | 'request'>): string =>
-  agent.webId ?? request.network()
+/** For whom the gateway works: shares of threads are counted by agent and network, by network for anonymous clients (design 7). */
+export const askerOf = ({ agent: { webId }, request }: Pick<Context, 'agent' | 'request'>): Asker =>
+  webId === undefined ? request.network() : { agent: webId, network: request.network() }
 
 /** The remote JSON-LD contexts that the gateway fetches for the agent: none for anonymous clients (design 7). */
 export const contextsFor = ({ agent, gateway }: Pick<Context, 'agent' | 'gateway'>): LoadContext | undefined =>

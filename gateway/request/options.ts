@@ -11,6 +11,10 @@ import type { Route } from './route.js'
 const CORS_FIELDS =
   'Accept, Accept-Datetime, Content-Type, If-Match, If-None-Match, If-Modified-Since, If-Unmodified-Since, Authorization, DPoP'
 
+/** The proxy passes OPTIONS on (spec 4.4), but a preflight carries no credentials: it asks this gateway. */
+export const isAboutTarget = ({ method, fields }: Request, { kind }: Target<Member>): boolean =>
+  method === 'OPTIONS' && (kind !== 'proxied' || fields['access-control-request-method'] !== undefined)
+
 export function options(target: Target<Member>, { methods, allow, accepts = [] }: Route): Response {
   const allowed = allow?.(target) ?? methods
   return response(204, [

@@ -4,7 +4,7 @@ import { formatHttpDate } from '../../cache/http-date.js'
 import type { Decision } from '../../policies/decide.js'
 import { ACL, DCT, HTTP, LAPP, LDT, RDF, SC, SD, XSD } from '../rdf/vocabulary.js'
 import type { Gateway } from '../gateway.js'
-import type { Field, Response } from '../http/exchange.js'
+import type { Field, Request, Response } from '../http/exchange.js'
 import { blankNode, graphOf, iri, quad, text, typed } from '../rdf/graph.js'
 import { negotiate, RDF_FORMATS } from '../http/media-type.js'
 import { isFailure, STATUS_OF, type Problem } from '../problem.js'
@@ -83,6 +83,15 @@ export const marksOf = ({ settings }: Pick<Gateway, 'settings'>): Field[] => [
   ...(settings.enforce ? [] : [['Triplegate-Enforce', 'false'] as const]),
   ...originMarks(settings.allowOrigin),
 ]
+
+/** An error names its request as the log does, and pages of other origins may read that name. */
+export const idFields = ({ id }: Pick<Request, 'id'>, { status }: Pick<Response, 'status'>): Field[] =>
+  status < 400
+    ? []
+    : [
+        ['X-Request-ID', id],
+        ['Access-Control-Expose-Headers', 'X-Request-ID'],
+      ]
 
 export const lastModifiedField = (time: number | undefined): Field[] =>
   time === undefined ? [] : [['Last-Modified', formatHttpDate(time)]]

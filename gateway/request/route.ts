@@ -23,7 +23,7 @@ export interface Decided<Of extends Target<Member> = Target<Member>, Content = u
 }
 
 interface Row<Of extends Target<Member>> {
-  /** As Allow lists them, OPTIONS included. Others are answered 405, before access is decided. */
+  /** As Allow lists them, OPTIONS included, or every one. Others are answered 405, before access is decided. */
   readonly methods: string
   /** The methods of one target, where it has fewer than its kind. */
   allow?(target: Of): string

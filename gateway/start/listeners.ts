@@ -9,6 +9,7 @@ import type { Gateway } from '../gateway.js'
 import { handle } from '../handle.js'
 import { listen, type Answer, type Listener } from '../http/listener.js'
 import { shared } from '../http/shares.js'
+import { takePort, type TakenPort } from '../http/taken-port.js'
 import { makeManagement } from '../operators/management.js'
 import { problemResponse } from '../request/respond.js'
 
@@ -17,20 +18,37 @@ type Name = 'https' | 'http' | 'management'
 /** The ports that listen. A port that the system chooses is known here only. */
 export type Ports = Readonly<Partial<Record<Name, number>>>
 
-/** Throws StartFailure. */
-export async function openListeners(
-  gateway: Gateway,
-  {
-    settings,
-    dataspaces,
-    server,
-  }: {
-    readonly settings: Settings
-    readonly dataspaces: readonly DescribedDataspace[]
-    readonly server: Certificates['server']
-  },
-): Promise<{ readonly ports: Ports; readonly listeners: readonly Listener[] }> {
+export type TakenPorts = ReadonlyMap<Name, TakenPort>
+
+export const portsOf = (taken: TakenPorts): Ports =>
+  Object.fromEntries([...taken].map(([name, { port }]) => [name, port]))
+
+export const closePorts = (taken: TakenPorts): Promise<unknown> =>
+  Promise.all([...taken.values()].map((port) => port.close()))
+
+/** Takes all ports, before anything is written: another process may have one of them. Throws StartFailure. */
+export async function takePorts(settings: Settings, dataspaces: readonly DescribedDataspace[]): Promise<TakenPorts> {
   const host = settings.host ?? listenAddress(dataspaces)
+  const taken = new Map<Name, TakenPort>()
+  for (const name of ['https', 'http', 'management'] as const) {
+    const port = settings[name]
+    if (port === 'off') continue
+    try {
+      taken.set(name, await takePort(port, name === 'management' ? '127.0.0.1' : host))
+    } catch (error) {
+      await closePorts(taken)
+      throw new StartFailure(portFailure(name, port, error))
+    }
+  }
+  return taken
+}
+
+export function openListeners(
+  gateway: Gateway,
+  settings: Settings,
+  taken: TakenPorts,
+  server: Certificates['server'],
+): Promise<readonly Listener[]> {
   const answer: Answer = (request) => handle(request, gateway)
   const operators: Answer = makeManagement(gateway.dataspaces, gateway)
   const started = gateway.now().toString(36)
@@ -39,28 +57,14 @@ export async function openListeners(
   const { each, all } = shared(Math.max(bodyMemory, maxBody))
   const bodyRoom = { each: Math.max(each, maxBody), all }
   const nextId = (): string => `${started}-${++count}`
-  const common = { host, now: gateway.now, nextId, problemResponse, bodyTimeout, bodyRoom }
+  const common = { now: gateway.now, nextId, problemResponse, bodyTimeout, bodyRoom }
   const isTrustedProxy = matcherOf(settings.trustedProxy).matches
-  const rows: readonly [name: Name, open: (port: number) => Promise<Listener>][] = [
-    ['https', (port) => listen({ ...common, port, tls: server }, answer)],
-    ['http', (port) => listen({ ...common, port, isTrustedProxy }, answer)],
-    ['management', (port) => listen({ ...common, port, host: '127.0.0.1' }, operators)],
-  ]
-  const ports: Partial<Record<Name, number>> = {}
-  const listeners: Listener[] = []
-  for (const [name, open] of rows) {
-    const port = settings[name]
-    if (port === 'off') continue
-    try {
-      const listener = await open(port)
-      listeners.push(listener)
-      ports[name] = listener.port
-    } catch (error) {
-      await Promise.all(listeners.map((listener) => listener.close(0)))
-      throw new StartFailure(portFailure(name, port, error))
-    }
+  const open: Readonly<Record<Name, (port: TakenPort) => Promise<Listener>>> = {
+    https: (port) => listen({ ...common, port, tls: server }, answer),
+    http: (port) => listen({ ...common, port, isTrustedProxy }, answer),
+    management: (port) => listen({ ...common, port }, operators),
   }
-  return { ports, listeners }
+  return Promise.all([...taken].map(([name, port]) => open[name](port)))
 }
 
 function portFailure(name: Name, port: number, error: unknown): string {

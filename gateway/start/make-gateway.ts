@@ -13,6 +13,7 @@ import { makeOpenDoor, makeSignUps } from '../endpoints/open-door.js'
 import { openPool } from '../evaluation/pool.js'
 import { openReading, type Reading } from '../evaluation/reading.js'
 import { membersOf, type Dataspace, type Gateway } from '../gateway.js'
+import { handle } from '../handle.js'
 import { makeTargetParser, siteOf } from '../http/target.js'
 import type { Identities } from '../identity/identities.js'
 import type { Log } from '../log.js'
@@ -27,13 +28,15 @@ import { makePlaces } from '../places.js'
 import { makeProxying, ownUrls, proxyLimits } from '../proxy/linked-data-proxy.js'
 import { makeLoadContext } from '../rdf/json-ld-contexts.js'
 import { makeReadProfile, REMOTE_PROFILES } from '../request/identify.js'
-import { ENDPOINT_NAMES } from '../routes.js'
+import { endpointsOf } from '../routes.js'
 import { startWatchdog } from '../watchdog.js'
 
 export interface Parts {
   readonly settings: Settings
   readonly dataspaces: readonly DescribedDataspace[]
   readonly certificates: Certificates
+  /** Of the gateway's own listeners. */
+  readonly ports: readonly number[]
   readonly openStore?: OpenStore
   readonly log: Log
   readonly now: () => number
@@ -43,19 +46,19 @@ export type Closer = () => Promise<unknown> | void
 
 /** Everything that it opens adds its closer, also if a later part fails. Throws StartFailure. */
 export async function makeGateway(parts: Parts, closers: Closer[]): Promise<Gateway> {
-  const { settings, dataspaces: described, log, now } = parts
+  const { settings, dataspaces: described, ports, log, now } = parts
   const watchdog = startWatchdog(log)
   closers.push(watchdog.close)
   const mail = makeMail(settings)
-  const { destinations, fetcher, proxied } = openFetchers(settings, described, closers)
+  const { destinations, fetcher, proxied } = openFetchers(settings, described, ports, closers)
   const threads = openThreads(settings, closers)
   const locks = makeLocks()
   const dataspaces = await openDataspaces(parts, locks, threads.reading, closers)
-  const site = siteOf(membersOf(dataspaces), ENDPOINT_NAMES)
+  const site = siteOf(membersOf(dataspaces), endpointsOf)
   const readProfile = makeReadProfile(site, fetcher, threads.reading, makePlaces(REMOTE_PROFILES))
   const { identities, close } = await openIdentities(settings, destinations, { readProfile, log, now })
   closers.push(close)
-  return {
+  const gateway: Gateway = {
     dataspaces,
     targetOf: makeTargetParser(site),
     webIds: withIdentities(makeWebIdVerifier({ readProfile, now, lifetime: settings.profileMaxAge }), identities),
@@ -67,7 +70,7 @@ export async function makeGateway(parts: Parts, closers: Closer[]): Promise<Gate
     now,
     uuid: randomUUID,
     loadContext: makeLoadContext(fetcher),
-    proxying: makeProxying(settings.proxy, basesOf(described), proxied),
+    proxying: makeProxying(settings.proxy, basesOf(described), proxied, (request) => handle(request, gateway)),
     signUps: makeSignUps(settings, now),
     accessRequests: makeOpenDoor(settings.dailyAccessRequests, now),
     takeCascade: makePlaces(CASCADES),
@@ -83,6 +86,7 @@ export async function makeGateway(parts: Parts, closers: Closer[]): Promise<Gate
       allowFunction: settings.allowFunction,
     },
   }
+  return gateway
 }
 
 function openThreads(settings: Settings, closers: Closer[]): Pick<Gateway, 'evaluation' | 'reading'> {
@@ -100,10 +104,15 @@ interface Fetchers {
   readonly proxied: GuardedFetch
 }
 
-function openFetchers(settings: Settings, described: readonly DescribedDataspace[], closers: Closer[]): Fetchers {
+function openFetchers(
+  settings: Settings,
+  described: readonly DescribedDataspace[],
+  ports: readonly number[],
+  closers: Closer[],
+): Fetchers {
   const destinations = {
     allow: matcherOf(settings.allowFetch),
-    never: [...backendsOf(described), ...ownPorts(settings)],
+    never: [...backendsOf(described), ...ports.map(ownPort)],
     isOwn: ownUrls(basesOf(described)),
   }
   const fetcher = makeGuardedFetch(destinations)
@@ -130,7 +139,7 @@ async function openDataspaces(
   })
   const opened: Dataspace[] = []
   for (const each of dataspaces) {
-    const surroundings = { settings, certificates, open: stores.open, cacheOf, locks, log, now }
+    const surroundings = { settings, dataspaces, certificates, open: stores.open, cacheOf, locks, log, now }
     const { dataspace, close } = await openDataspace(each, surroundings)
     opened.push(dataspace)
     closers.push(close)
@@ -161,5 +170,4 @@ export function matcherOf(cidrs: readonly string[]): AddressMatcher {
 }
 
 // On loopback the gateway's own listeners believe more than they would from outside.
-const ownPorts = ({ https, http, management }: Settings): string[] =>
-  [https, http, management].filter((port) => port !== 'off').map((port) => `localhost:${port}`)
+const ownPort = (port: number): string => `localhost:${port}`

@@ -68,6 +68,7 @@ export const ownerOf = ({ owner }: Pick<DescribedApplication, 'owner'>, certific
 
 export interface Surroundings {
   readonly settings: Settings
+  readonly dataspaces: readonly DescribedDataspace[]
   readonly certificates: Certificates
   readonly open: Stores['open']
   readonly cacheOf: CacheOf

@@ -8,7 +8,6 @@ import { openHistory } from '../../versioning/open-history.js'
 import type { Repository } from '../../versioning/repository.js'
 import type { DescribedApplication, DescribedDataspace } from '../configuration/dataspace.js'
 import { isDocumentOf } from '../documents/document.js'
-import { ENDPOINT_NAMES } from '../routes.js'
 import { historyPlaceOf, whatIsMissing, type Existing, type HistoryPlace } from '../configuration/history-place.js'
 import { makeJournalledStore, type JournalledStore } from '../mirror/journalled-store.js'
 import type { Locks } from '../documents/locks.js'
@@ -35,6 +34,8 @@ export interface OpenVersioned {
 
 interface Surroundings {
   readonly settings: Settings
+  /** All of the configuration: several applications may have one store. */
+  readonly dataspaces: readonly DescribedDataspace[]
   readonly locks: Locks
   readonly log: Log
   readonly now: () => number
@@ -51,11 +52,11 @@ export async function openVersioned(
 ): Promise<OpenVersioned> {
   const { locks, log, now } = surroundings
   const { base, service } = application
-  const isDocument = (graph: string): boolean =>
-    isDocumentOf(application, { adminBase: dataspace.admin.base, endpoints: ENDPOINT_NAMES }, graph)
+  const isDocument = documentsOf(application, dataspace)
   const opened = await openHistoryOf(application, surroundings)
   const settle = (document: string): Promise<undefined | Problem> => journalled.settle(document)
-  const mirrored = opened && { ...opened, base, store, isDocument, settle, now }
+  const sharers = sharersOf(application, surroundings.dataspaces)
+  const mirrored = opened && { ...opened, base, store, isDocument, sharers, settle, now }
   // Design 2: a store in memory is filled from Git and the journal, which are its durable copy.
   const filled = mirrored && service.embedded ? await fillStore(mirrored, logProgress(log)) : undefined
   if (isFailure(filled)) {
@@ -72,6 +73,28 @@ export async function openVersioned(
       journalled.close()
       await opened?.close()
     },
+  }
+}
+
+/** Whether a graph is a document of this application. */
+const documentsOf =
+  (application: DescribedApplication, { admin }: Pick<DescribedDataspace, 'admin'>) =>
+  (graph: string): boolean =>
+    isDocumentOf(application, admin.base, graph)
+
+/** The applications that have the store of this one. */
+function sharersOf(
+  { iri, service }: DescribedApplication,
+  dataspaces: readonly DescribedDataspace[],
+): Mirrored['sharers'] {
+  const sharers = dataspaces.flatMap((dataspace) =>
+    [dataspace.endUser, dataspace.admin]
+      .filter((other) => other.iri === iri || (service.query !== undefined && other.service.query === service.query))
+      .map((other) => ({ base: other.base, isDocument: documentsOf(other, dataspace) })),
+  )
+  return {
+    bases: sharers.map(({ base }) => base),
+    isDocument: (graph) => sharers.some((sharer) => sharer.isDocument(graph)),
   }
 }
 

@@ -1,8 +1,11 @@
 // In charge of the mark that a dataspace has been seeded: a file in the data folder. Seeding happens once in the life of a
-// dataspace (design 3): what is missing later was deleted, and must not come back.
-import { chmodSync, closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs'
+// dataspace (design 3): what is missing later was deleted, and must not come back. By the marks the folder remembers the bases.
+import { chmodSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { DescribedApplication, DescribedDataspace } from '../configuration/dataspace.js'
+import type { Settings } from '../configuration/settings.js'
 import { StartFailure } from '../configuration/start-failure.js'
+import { writeWhole } from './whole-file.js'
 
 export interface Seeded {
   /** `begun`: a start was interrupted. Undefined in a new data folder, and in one of a version that had no marks. */
@@ -11,11 +14,17 @@ export interface Seeded {
   /** Whether this agent has had its documents and its membership from here. */
   hasAgent(base: string, webId: string): boolean
   recordAgent(base: string, webId: string): void
+  /** The application that has this base. */
+  recordApplication(base: string, iri: string): void
+  /** The bases that were seeded, each with its application; undefined in the marks of earlier versions. */
+  bases(): readonly (readonly [base: string, application: string | undefined])[]
 }
 
 interface Mark {
   readonly state: 'begun' | 'done'
   readonly agents?: readonly string[]
+  /** Its IRI. */
+  readonly application?: string
 }
 
 export const SEEDED_FILE = 'seeded.json'
@@ -26,7 +35,7 @@ export function openSeeded(folder: string): Seeded {
   let marks = read(file)
   const put = (base: string, mark: Mark): void => {
     marks = { ...marks, [base]: mark }
-    write(folder, file, JSON.stringify(marks, null, 2) + '\n')
+    writeWhole(file, JSON.stringify(marks, null, 2) + '\n')
   }
   const agentsOf = (base: string): readonly string[] => marks[base]?.agents ?? []
   return {
@@ -39,7 +48,45 @@ export function openSeeded(folder: string): Seeded {
       if (agentsOf(base).includes(webId)) return
       put(base, { state: 'done', ...marks[base], agents: [...agentsOf(base), webId] })
     },
+    recordApplication(base, iri) {
+      if (marks[base]?.application !== iri) put(base, { state: 'done', ...marks[base], application: iri })
+    },
+    bases: () => Object.entries(marks).map(([base, { application }]) => [base, application]),
   }
+}
+
+/**
+ * Design 2: WebIDs, certificates and documents are under the base, so that another base is a new, empty dataspace, which
+ * nobody means who starts on another port. Throws StartFailure.
+ */
+export function refuseMoved(seeded: Seeded, { config }: Settings, dataspaces: readonly DescribedDataspace[]): void {
+  const applications = dataspaces.flatMap(({ endUser, admin }) => [endUser, admin])
+  const known = new Map(seeded.bases())
+  for (const application of applications) {
+    const earlier = baseBefore(application, applications, known)
+    if (earlier === undefined) continue
+    const flag = application.kind === 'admin' ? '--admin-base' : '--base'
+    const again = config.length > 0 ? `Give the application the base ${earlier} again` : `Give ${flag} ${earlier}`
+    throw new StartFailure(
+      `${application.base}: the data folder belongs to ${earlier}, under which its WebIDs, certificates and documents are. ` +
+        `${again}, or, for a new dataspace, another folder with --data.`,
+    )
+  }
+}
+
+/** The base that the application had at an earlier start; undefined where it has it still, or is new. */
+function baseBefore(
+  { base, iri, kind }: DescribedApplication,
+  applications: readonly DescribedApplication[],
+  known: ReadonlyMap<string, string | undefined>,
+): string | undefined {
+  if (known.has(base)) return undefined
+  const lost = [...known].filter(([earlier]) => !applications.some((other) => other.base === earlier))
+  const own = lost.find(([, application]) => application === iri)
+  if (own) return own[0]
+  // Of an earlier version: the end-user application was seeded first.
+  const isOld = lost.length === known.size && lost.every(([, application]) => application === undefined)
+  return isOld ? lost[kind === 'admin' ? 1 : 0]?.[0] : undefined
 }
 
 function read(file: string): Readonly<Record<string, Mark>> {
@@ -53,15 +100,4 @@ function read(file: string): Readonly<Record<string, Mark>> {
   throw new StartFailure(
     `${file}, which says what has been seeded, cannot be read. Put it back from a copy, or remove it.`,
   )
-}
-
-/** The whole file or the one before. */
-function write(folder: string, file: string, text: string): void {
-  mkdirSync(folder, { recursive: true, mode: 0o700 })
-  const temporary = `${file}.new`
-  const descriptor = openSync(temporary, 'w', 0o600)
-  writeSync(descriptor, text)
-  fsyncSync(descriptor)
-  closeSync(descriptor)
-  renameSync(temporary, file)
 }

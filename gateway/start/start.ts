@@ -12,9 +12,10 @@ import { faultLine } from '../configuration/faults.js'
 import type { Settings } from '../configuration/settings.js'
 import { StartFailure } from '../configuration/start-failure.js'
 import type { Dataspace, Gateway } from '../gateway.js'
+import { closePorts, openListeners, portsOf, takePorts, type Ports, type TakenPorts } from './listeners.js'
 import type { Listener } from '../http/listener.js'
-import { openListeners, type Ports } from './listeners.js'
 import { makeLog, type Log } from '../log.js'
+import { reportOtherGraphs } from './known-other-graphs.js'
 import { makeGateway, type Closer, type Parts } from './make-gateway.js'
 import { ownerOf } from './open-dataspace.js'
 import { orFail, type OpenStore } from './open-stores.js'
@@ -22,7 +23,7 @@ import { makePrivate } from './private-folder.js'
 import { startProbe } from '../operators/probe.js'
 import { isFailure } from '../problem.js'
 import { strayAgents } from './seed.js'
-import { openSeeded, type Seeded } from './seeded.js'
+import { openSeeded, refuseMoved, type Seeded } from './seeded.js'
 import { seedDataspace } from './seeding.js'
 import { prepareParser } from '../sparql/parse.js'
 
@@ -54,9 +55,24 @@ export const NOT_ENFORCED =
 
 /** Throws StartFailure. */
 export async function startGateway(options: StartOptions): Promise<Running> {
-  const { settings, log = makeLog(settings.logLevel), now = Date.now } = options
+  const { settings, dataspaces } = options
   refuseLostRules(options)
   prepareParser()
+  // Design 2: before anything is written to the data folder or a store.
+  const taken = await takePorts(settings, dataspaces)
+  const closers: Closer[] = [() => closePorts(taken)]
+  try {
+    const seeded = openSeeded(settings.data)
+    refuseMoved(seeded, settings, dataspaces)
+    return await startOn(taken, seeded, options, closers)
+  } catch (error) {
+    await closeAll(closers)
+    throw error
+  }
+}
+
+async function startOn(taken: TakenPorts, seeded: Seeded, options: StartOptions, closers: Closer[]): Promise<Running> {
+  const { settings, log = makeLog(settings.logLevel), now = Date.now } = options
   await makePrivate(settings.data, log)
   const wanted = certificatesWanted(settings, options.dataspaces, now)
   const certificates = await ensureCertificates(wanted)
@@ -66,29 +82,29 @@ export async function startGateway(options: StartOptions): Promise<Running> {
   for (const sharing of sharedStores(options.dataspaces)) log.warn(faultLine(sharing))
   const stray = strayAgents(options.dataspaces, [certificates.owner, certificates.secretary])
   if (stray.length > 0) throw new StartFailure(stray.join('\n'))
-  const parts: Parts = { ...options, certificates, log, now }
-  const closers: Closer[] = []
-  try {
-    const gateway = await makeGateway(parts, closers)
-    const { dataspaces } = gateway
-    const seeded = openSeeded(settings.data)
-    for (const dataspace of dataspaces) await seedAndLoadRules(dataspace, seeded, parts)
-    if (settings.probe !== 'off') closers.push(startProbe(dataspaces, gateway, settings.probe).close)
-    const { ports, listeners } = await openListeners(gateway, { ...parts, server: certificates.server })
-    return {
-      gateway,
-      dataspaces,
-      certificates,
-      ports,
-      renew: () => renew(listeners, wanted, log),
-      async close(grace = GRACE_MS) {
-        await Promise.all(listeners.map((listener) => listener.close(grace)))
-        await closeAll(closers)
-      },
-    }
-  } catch (error) {
-    await closeAll(closers)
-    throw error
+  const ports = portsOf(taken)
+  const parts: Parts = { ...options, certificates, ports: Object.values(ports), log, now }
+  const gateway = await makeGateway(parts, closers)
+  const { dataspaces } = gateway
+  for (const dataspace of dataspaces) await seedAndLoadRules(dataspace, seeded, parts)
+  if (settings.probe !== 'off') closers.push(startProbe(dataspaces, gateway, settings.probe).close)
+  const listeners = await openListeners(gateway, settings, taken, certificates.server)
+  gateway.watchdog.serves()
+  const leaving = new AbortController()
+  closers.push(() => leaving.abort())
+  void reportOtherGraphs(dataspaces, gateway, settings.data, leaving.signal).catch((error: unknown) =>
+    log.error({ err: error }, 'the graphs of the stores could not be reported'),
+  )
+  return {
+    gateway,
+    dataspaces,
+    certificates,
+    ports,
+    renew: () => renew(listeners, wanted, log),
+    async close(grace = GRACE_MS) {
+      await Promise.all(listeners.map((listener) => listener.close(grace)))
+      await closeAll(closers)
+    },
   }
 }
 
@@ -148,5 +164,6 @@ async function seedAndLoadRules(
   const { secretary } = certificates
   const agents = { owner: ownerOf(endUser, certificates), secretary, now: now() }
   orFail(await seedDataspace(dataspace, agents, seeded, log), `the seeds of ${endUser.base}`)
+  for (const { iri, base } of [endUser, admin]) seeded.recordApplication(base, iri)
   orFail(await access.reload(), `the authorizations of ${admin.base}`)
 }

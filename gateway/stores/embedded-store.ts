@@ -32,7 +32,7 @@ interface Embedded {
   /** N-Triples by the graph's IRI; '' is the default graph, which only updates write. */
   readonly graphs: Map<string, string>
   /** Of long texts, by graph. */
-  readonly excerpts: Map<string, Readonly<Record<ExcerptKind, string>>>
+  readonly excerpts: Map<string, Readonly<Partial<Record<ExcerptKind, string>>>>
   readonly replica: Replica
   readonly writing: Turns
   readonly running: Turns

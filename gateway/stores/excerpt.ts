@@ -1,15 +1,19 @@
 // In charge of the few triples of a graph that a decision or an identification rests on. A store is asked for these before a
 // right is decided: it then costs as much for a large graph as for a small one, and nearly as much for none (design 4).
-import { ACL, CERT, DCT, RDF, SOLID } from '../rdf/vocabulary.js'
+import { ACL, CERT, DCT, DEF, DH, RDF, SOLID } from '../rdf/vocabulary.js'
 
-/** `facts`: types, owners and dates of the graph's own IRI; `profile`: what a profile says of agents: their keys, delegates and issuers. */
-export type ExcerptKind = 'facts' | 'profile'
+/**
+ * `facts`: types, owners and dates of the graph's own IRI; `fewFacts`: as many of these as fit, where there are too many;
+ * `profile`: what a profile says of agents: their keys, delegates and issuers.
+ */
+export type ExcerptKind = 'facts' | 'fewFacts' | 'profile'
 
 /** The properties of a document that decisions and preconditions rest on. */
 export const FACTS: readonly string[] = [RDF('type'), ACL('owner'), DCT('created'), DCT('modified')]
 
 const PROPERTIES: Readonly<Record<ExcerptKind, readonly string[]>> = {
   facts: FACTS,
+  fewFacts: FACTS,
   profile: [CERT('key'), CERT('modulus'), CERT('exponent'), ACL('delegates'), SOLID('oidcIssuer')],
 }
 
@@ -20,20 +24,35 @@ export const MAX_EXCERPT = 256 * 1024
 const EXISTS = '<urn:triplegate:exists>'
 
 export function excerptQuery(graph: string, kind: ExcerptKind): string {
+  return `CONSTRUCT { ?s ?p ?o } WHERE {
+  ${kind === 'fewFacts' ? fewFacts(graph) : all(graph, kind)}
+  UNION { SELECT (<${graph}> AS ?s) (${EXISTS} AS ?p) (true AS ?o) WHERE { GRAPH <${graph}> { ?any ?thing ?else } } LIMIT 1 }
+}`
+}
+
+function all(graph: string, kind: 'facts' | 'profile'): string {
   const properties = PROPERTIES[kind].map((property) => `<${property}>`).join(' ')
   const triples =
     kind === 'facts' ? `GRAPH <${graph}> { <${graph}> ?p ?o } BIND(<${graph}> AS ?s)` : `GRAPH <${graph}> { ?s ?p ?o }`
-  return `CONSTRUCT { ?s ?p ?o } WHERE {
-  { VALUES ?p { ${properties} } ${triples} }
-  UNION { SELECT (<${graph}> AS ?s) (${EXISTS} AS ?p) (true AS ?o) WHERE { GRAPH <${graph}> { ?any ?thing ?else } } LIMIT 1 }
-}`
+  return `{ VALUES ?p { ${properties} } ${triples} }`
+}
+
+/** Of the types those of the hierarchy; of the rest some, and no long ones. */
+function fewFacts(graph: string): string {
+  const kinds = [DH('Item'), DH('Container'), DEF('Root')].map((type) => `<${type}>`).join(' ')
+  const types = `{ VALUES ?o { ${kinds} } GRAPH <${graph}> { <${graph}> ?p ?o } FILTER(?p = <${RDF('type')}>) BIND(<${graph}> AS ?s) }`
+  const others = FACTS.filter((property) => property !== RDF('type')).map(
+    (property) => `{ SELECT (<${graph}> AS ?s) (<${property}> AS ?p) ?o
+      WHERE { GRAPH <${graph}> { <${graph}> <${property}> ?o } FILTER(STRLEN(STR(?o)) < 1024) } LIMIT 32 }`,
+  )
+  return [types, ...others].join('\n  UNION ')
 }
 
 /** The same triples from the text of the graph in N-Triples, one space between terms: '' where there are none. Linear. */
 export function excerptOf(nTriples: string, graph: string, kind: ExcerptKind): string {
   let lines = ''
   for (const property of PROPERTIES[kind]) {
-    const sought = kind === 'facts' ? `<${graph}> <${property}> ` : ` <${property}> `
+    const sought = kind !== 'profile' ? `<${graph}> <${property}> ` : ` <${property}> `
     for (let at = nTriples.indexOf(sought); at !== -1;) {
       const end = nTriples.indexOf('\n', at) + 1 || nTriples.length
       // Where it was found within a literal, the line is one too many, which changes nothing.

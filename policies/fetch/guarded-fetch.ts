@@ -133,6 +133,10 @@ async function exchange(
   ending: Ending,
 ): Promise<PinnedAnswer | FetchFailure> {
   const timer = setTimeout(ending.end, headersTimeout, 'time')
+  // Each hop has a signal of its own: connections leave their listeners on it until they are closed.
+  const own = new AbortController()
+  const abort = (): void => own.abort()
+  ending.signal.addEventListener('abort', abort)
   try {
     const addresses = await check(hop.url)
     ending.signal.throwIfAborted()
@@ -144,11 +148,12 @@ async function exchange(
       secureContext,
       maxBytes,
       connectTimeout: headersTimeout,
-      signal: ending.signal,
+      signal: own.signal,
       onFields: () => clearTimeout(timer),
     })
   } finally {
     clearTimeout(timer)
+    ending.signal.removeEventListener('abort', abort)
   }
 }
 

@@ -23,6 +23,8 @@ export interface Claims {
   readonly webId?: string
   /** The thumbprint of the key that the token is bound to (RFC 9449 §6.1). */
   readonly boundTo?: string
+  /** The subject is a client itself, that no person has sent (RFC 6749 §4.4). */
+  readonly isService?: true
   /** ms since the epoch. */
   readonly expires: number
 }
@@ -112,8 +114,15 @@ function claimsOf(payload: JWTPayload, { issuer, audiences, clientId }: Issuer):
     return failure('claims', 'The subject is missing, empty or too long.')
   // RFC 8417 §2: a security event, such as a log-out token, is no credential.
   if (payload.events !== undefined) return failure('claims', 'The token is about an event.')
-  // OpenID Connect Core §3.1.3.7: with several audiences, the authorized party must be ours.
-  if (Array.isArray(aud) && aud.length > 1 && azp !== undefined && ![clientId, ...audiences].includes(azp as string)) {
+  const isService = isOfService(payload)
+  // OpenID Connect Core §3.1.3.7: with several audiences, the authorized party must be ours. A service is its own.
+  if (
+    !isService &&
+    Array.isArray(aud) &&
+    aud.length > 1 &&
+    azp !== undefined &&
+    ![clientId, ...audiences].includes(azp as string)
+  ) {
     if (thumbprintOf(payload) === undefined) return failure('audience', 'The token was issued to another party.')
   }
   const boundTo = thumbprintOf(payload)
@@ -127,8 +136,18 @@ function claimsOf(payload: JWTPayload, { issuer, audiences, clientId }: Issuer):
     subject: sub,
     ...(typeof webid === 'string' && { webId: webid }),
     ...(boundTo !== undefined && { boundTo }),
+    ...(isService && { isService }),
     expires: exp! * 1000,
   }
+}
+
+/**
+ * RFC 9068 §2.2: the subject of a client's own token is the client. Some providers have other marks: Auth0 its grant type, Entra
+ * its type of identity, Keycloak a name of the user that stands for the client.
+ */
+function isOfService({ sub, azp, client_id, cid, gty, idtyp, preferred_username: name }: JWTPayload): boolean {
+  if ([azp, client_id, cid].includes(sub) || gty === 'client-credentials' || idtyp === 'app') return true
+  return typeof azp === 'string' && name === `service-account-${azp.toLowerCase()}`
 }
 
 function failureOf(error: unknown): TokenFailure {

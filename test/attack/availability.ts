@@ -3,8 +3,9 @@ import { connect } from 'node:tls'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fill, many, nested } from '../support/growth.js'
 import { profileOf, ttl, turtle, update } from '../support/world.js'
-import type { Answer, Client, Send } from '../support/client.js'
+import type { Answer, Send } from '../support/client.js'
 import { certificatesFor } from './certificates.js'
+import { large, largeDocument } from './large.js'
 import { expected, serve, type Place } from './place.js'
 import type { Attack, Outcome } from './run-row.js'
 
@@ -95,13 +96,6 @@ const wishes = ({ base }: Place): string =>
   Array.from({ length: 20 }, (_, i) => `<#${i}> a <${ACL}Authorization> ; <${ACL}accessTo> <${base}${i}/> ; <${ACL}mode> <${ACL}Read> .`).join('\n') // prettier-ignore
 const ACL = 'http://www.w3.org/ns/auth/acl#'
 
-/** A document of so many bytes, in steps below the limit of content. */
-async function largeDocument(owner: Client, path: string, bytes: number): Promise<void> {
-  const piece = 1_900_000
-  for (let at = 0; at < bytes; at += piece)
-    await expected(owner('POST', path, ttl(many(Math.min(piece, bytes - at), (i) => `<#${at + i}> <urn:p> "${i}" .\n`))), 204)
-} // prettier-ignore
-
 // prettier-ignore
 export const AVAILABILITY: readonly Attack[] = [
   {
@@ -171,36 +165,53 @@ export const AVAILABILITY: readonly Attack[] = [
   },
   {
     name: 'time-map-of-a-deleted-document', section: 'availability', wanted: 'cached, bounded: 50 requests',
-    run: async (place) => {
+    prepare: async (place) => {
       const [owner, path] = [place.as('owner'), place.path()]
-      await owner('PUT', path)
-      await largeDocument(owner, path, 1_900_000)
-      await owner('DELETE', path)
+      await expected(owner('PUT', path, large('a')), 201)
+      await expected(owner('DELETE', path), 204)
       await owner('GET', `${path}?timemap`)
-      return refusedWith(await times(50, () => place.as('anonymous')('GET', `${path}?timemap`)), '4xx')
+      return path
     },
+    run: async (place, path) => refusedWith(await times(50, () => place.as('anonymous')('GET', `${path}?timemap`)), '4xx'),
   },
   {
     name: 'difference-of-large-versions', section: 'availability', wanted: 'in a worker, bounded',
-    run: async (place) => {
+    prepare: async (place) => {
       const [owner, path] = [place.as('owner'), place.path()]
-      const large = (p: string): Send => ttl(many(1_900_000, (i) => `<#${i}> <urn:${p}> "${i}" .\n`))
       const versions: string[] = []
       for (const p of ['a', 'b']) {
         await owner('PUT', path, large(p))
         const { text } = await owner('GET', `${path}?timemap`, { fields: { Accept: 'application/link-format' } })
         versions.push(/.*\?version=([0-9a-f]+)/s.exec(text)?.[1] ?? '')
       }
-      return refusedWith([await owner('GET', `${path}?version=${versions[1]}&diff=${versions[0]}`)], '2xx', '4xx', 503)
+      return `${path}?version=${versions[1]}&diff=${versions[0]}`
     },
+    run: async (place, difference) => refusedWith([await place.as('owner')('GET', difference)], '2xx', '4xx', 503),
   },
   {
     name: 'append-to-a-large-document', section: 'availability', wanted: 'an append does not redo everything',
+    prepare: largeDocument,
+    run: async (place, path) => refusedWith(await times(3, (i) => place.as('owner')('POST', path, ttl(turtle(`"${i}"`)))), '2xx', 503),
+  },
+  {
+    name: 'large-append-to-a-large-document', section: 'availability', wanted: 'in a worker, bounded',
+    prepare: largeDocument,
+    run: async (place, path) => refusedWith([await place.as('owner')('POST', path, large('more'))], '2xx', 503),
+  },
+  {
+    name: 'large-writes', section: 'availability', wanted: 'in a worker, bounded',
     run: async (place) => {
       const [owner, path] = [place.as('owner'), place.path()]
-      await owner('PUT', path)
-      await largeDocument(owner, path, 6_000_000)
-      return refusedWith(await times(3, (i) => owner('POST', path, ttl(turtle(`"${i}"`)))), '2xx', 503)
+      const answers = [await owner('PUT', path, large('a')), await owner('PUT', path, large('b')), await owner('POST', path, large('c'))]
+      answers.push(await owner('PATCH', path, update('DELETE { ?s <urn:b> ?o } INSERT { ?s <urn:d> ?o } WHERE { ?s <urn:b> ?o }')))
+      return refusedWith(answers, '2xx', 503)
+    },
+  },
+  {
+    name: 'content-that-expands', section: 'availability', wanted: 'in a worker, bounded when it is written out',
+    run: async (place) => {
+      const body = `@prefix p: <http://e.example/${fill('a', 60)}/> .\n${many(1_900_000, (i) => `p:${i} p:x p:a,p:b,p:c,p:d .\n`)}`
+      return refusedWith([await place.as('owner')('PUT', place.path(), ttl(body))], '2xx', 413, 503)
     },
   },
   {

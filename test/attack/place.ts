@@ -1,5 +1,5 @@
 // In charge of the place of attacks: a gateway as a process of its own on fresh stores, its agents, and a server of others.
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -23,8 +23,8 @@ export interface Place {
   as(name: string): Client
   webIdOf(name: string): string
   pemOf(name: string): string
-  /** A client of its own; it comes from this address. */
-  client(pem?: string, from?: string): Client
+  /** A client of its own; it comes from this address, and asks for this host. */
+  client(pem?: string, from?: string, host?: string): Client
   /** A path that no other attack uses. */
   path(): string
   /** The value of a metric, the first of its name. */
@@ -36,8 +36,14 @@ export interface Place {
 
 const GROUPS = { writer: 'writers', reader: 'readers', stranger: undefined } as const
 
+export interface PlaceOptions {
+  readonly flags?: readonly string[]
+  /** A second dataspace on the same datasets, at this host; its owner is this agent of the first one. */
+  readonly second?: { readonly host: string; readonly owner: string }
+}
+
 /** @param fuseki the base URL of a Fuseki that creates datasets; undefined: the embedded store */
-export async function openPlace(fuseki: string | undefined, flags: readonly string[] = []): Promise<Place> {
+export async function openPlace(fuseki: string | undefined, { flags = [], second }: PlaceOptions = {}): Promise<Place> {
   const folder = mkdtempSync(join(tmpdir(), 'triplegate-attack-'))
   const datasets = fuseki === undefined ? undefined : { endUser: await dataset(fuseki), admin: await dataset(fuseki) }
   const stores = datasets
@@ -53,24 +59,26 @@ export async function openPlace(fuseki: string | undefined, flags: readonly stri
       ]
     : []
   const fetching = ['--proxy', 'everyone', '--allow-fetch', '127.0.0.1/32']
-  const site = await makeSite(folder, [...stores, ...fetching, ...flags])
+  const plain = await makeSite(folder, [...(second ? [] : stores), ...fetching, ...flags])
+  const site = second && datasets ? withSecond(plain, datasets, second) : plain
   let gateway = await started(site)
   const pem = (name: string): string => readFileSync(join(folder, 'certs', `${name}.pem`), 'utf8')
   const [ca, owner] = [pem('server'), pem('owner')]
   const clients: Client[] = []
-  const client = (pem?: string, from?: string): Client => {
+  const client = (pem?: string, from?: string, host?: string): Client => {
     const made = makeClient({
       port: site.port,
       ca,
       ...(pem !== undefined && { pem }),
       ...(from !== undefined && { from }),
+      ...(host !== undefined && { host: `${host}:${site.port}` }),
     })
     clients.push(made)
     return made
   }
   const pems = new Map([['owner', owner]])
   const known = new Map<string, Client>()
-  const webIdOf = (name: string): string => `${site.admin}acl/agents/${name}/#this`
+  const webIdOf = (name: string): string => agentIn(site, name)
   let count = 0
   const place: Place = {
     site,
@@ -116,6 +124,30 @@ export async function openPlace(fuseki: string | undefined, flags: readonly stri
   await expected(place.as('owner')('PUT', CACHED, ttl(turtle('"cached"'))), 201)
   return place
 }
+
+/** The site with a configuration file in place of the settings of one dataspace. */
+function withSecond(
+  site: Site,
+  datasets: NonNullable<Place['datasets']>,
+  { host, owner }: NonNullable<PlaceOptions['second']>,
+): Site {
+  const service = (name: string, dataset: string): string =>
+    `<urn:${name}> a sd:Service ; sd:endpoint <${dataset}/query> ; a:graphStore <${dataset}/data> .`
+  const dataspace = (name: string, base: string, maker = ''): string =>
+    `<urn:${name}> a lds:EndUserDataspace ; lds:origin <${base}> ; lds:service <urn:documents> ${maker} .
+    <urn:${name}-admin> a lds:AdminDataspace ; lds:origin <${base}admin/> ; lds:service <urn:rules> .`
+  const file = join(site.folder, 'system.trig')
+  writeFileSync(
+    file,
+    `PREFIX lds: <https://w3id.org/atomgraph/linkeddatahub/dataspaces#> PREFIX a: <https://w3id.org/atomgraph/core#>
+    PREFIX sd: <http://www.w3.org/ns/sparql-service-description#> PREFIX foaf: <http://xmlns.com/foaf/0.1/>
+    ${service('documents', datasets.endUser)} ${service('rules', datasets.admin)} ${dataspace('first', site.base)}
+    ${dataspace('second', `https://${host}:${site.port}/`, `; foaf:maker <${agentIn(site, owner)}>`)}`,
+  )
+  return { ...site, flags: [...site.flags, '--config', file] }
+}
+
+const agentIn = ({ admin }: Pick<Site, 'admin'>, name: string): string => `${admin}acl/agents/${name}/#this`
 
 /** A document that is cached. */
 export const CACHED = '/cached/'

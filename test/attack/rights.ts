@@ -4,7 +4,7 @@ import { request } from 'node:http'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { openHttpStore, fusekiEndpoints } from '../../gateway/stores/http-store.js'
-import { many } from '../support/growth.js'
+import { largeDocument } from './large.js'
 import { profileOf, ttl, turtle, update } from '../support/world.js'
 import { certificatesFor } from './certificates.js'
 import { expected, serve, type Place } from './place.js'
@@ -41,6 +41,12 @@ const operate = ({ site }: Place, path: string, headers: Record<string, string>)
     sent.end()
   })
 
+/** What `mirror verify` says of the end-user application. */
+async function verify({ base, site }: Place): Promise<string> {
+  const url = `http://127.0.0.1:${site.management}/mirror/verify?application=${encodeURIComponent(base)}`
+  return (await fetch(url, { method: 'POST', headers: { 'Triplegate-Management': '1' } })).text()
+}
+
 async function forgetting(place: Place): Promise<void> {
   await operate(place, '/purge', { Host: `localhost:${place.site.management}`, 'Triplegate-Management': '1' })
 }
@@ -67,7 +73,7 @@ export const RIGHTS: readonly Attack[] = [
     },
   },
   {
-    name: 'rules-changed-behind', section: 'rights and data', wanted: 'with --cache off, rules are read as documents are', needs: 'fuseki', flags: ['--cache', 'off'],
+    name: 'rules-changed-behind', section: 'rights and data', wanted: 'with --cache off, rules are read as documents are', needs: 'fuseki', own: { flags: ['--cache', 'off'] },
     run: async (place) => {
       const before = (await place.as('reader')('GET', '/cached/')).status
       const store = openHttpStore(fusekiEndpoints(place.datasets!.admin))
@@ -133,10 +139,9 @@ export const RIGHTS: readonly Attack[] = [
   },
   {
     name: 'size-by-time', section: 'rights and data', wanted: 'a refusal takes the same time whatever there is',
-    run: async (place) => {
-      const [owner, stranger, path] = [place.as('owner'), place.as('stranger'), place.path()]
-      await owner('PUT', path)
-      for (let piece = 0; piece < 3; piece++) await owner('POST', path, ttl(many(1_900_000, (i) => `<#${piece}-${i}> <urn:p> "${i}" .\n`)))
+    prepare: largeDocument,
+    run: async (place, path) => {
+      const stranger = place.as('stranger')
       const timeOf = async (at: string): Promise<number> => {
         await forgetting(place)
         await stranger('GET', '/cached/')
@@ -217,6 +222,44 @@ export const RIGHTS: readonly Attack[] = [
         const { status } = await client('PUT', path, ttl(turtle('"y"')))
         return outcome([before, status], before === 200 && status >= 400, 'a key that was taken back still writes')
       })
+    },
+  },
+  {
+    name: 'two-dataspaces-on-one-store', section: 'rights and data', wanted: 'an endpoint reaches the graphs below its own base only', needs: 'fuseki', own: { second: { host: '127.0.0.1', owner: 'stranger' } },
+    run: async (place) => {
+      const other = place.client(place.pemOf('stranger'), undefined, `127.0.0.1`)
+      const secret = await documentFor(place, 'reader', 'acl:Read')
+      const group = `${place.admin}acl/groups/owners/`
+      const join = `INSERT DATA { GRAPH <${group}> { <${group}#this> <http://xmlns.com/foaf/0.1/member> <${place.webIdOf('stranger')}> } }`
+      const graph = place.base + secret.slice(1)
+      const ask = { fields: { 'Content-Type': 'application/sparql-query', Accept: 'text/csv' }, body: 'SELECT ?o { { ?s ?p ?o } UNION { GRAPH ?g { ?s ?p ?o } } }' }
+      const own = await expected(other('POST', '/sparql', ask), 200)
+      const answers = [
+        await other('POST', '/sparql', { ...ask, body: `SELECT ?o FROM <${graph}> { ?s ?p ?o }` }),
+        await other('POST', '/admin/sparql', update(join)),
+        await other('POST', '/sparql', update(`DELETE WHERE { GRAPH <${graph}> { ?s ?p ?o } }`)),
+        await other('POST', '/sparql', update('CLEAR ALL')),
+      ]
+      const [there, members] = [await place.as('owner')('GET', secret, NT), await place.as('owner')('GET', new URL(group).pathname, NT)]
+      const isApart = !`${own.text}${answers[0]!.text}`.includes('secret') && there.text.includes('"secret"') && !members.text.includes('/stranger/')
+      return outcome([own.status, ...answers.map(({ status }) => status), there.status], isApart, 'the owner of one dataspace reaches the other')
+    },
+  },
+  {
+    name: 'orphans', section: 'rights and data', wanted: 'mirror verify reports them; making the container again heals them',
+    run: async (place) => {
+      const [owner, path] = [place.as('owner'), place.path()]
+      const container = ttl('<> a <https://www.w3.org/ns/ldt/document-hierarchy#Container> .')
+      await expected(owner('PUT', path, container), 201)
+      await expected(owner('PUT', `${path}a/`, ttl(turtle('"x"'))), 201)
+      const verified = async (): Promise<boolean> => (await verify(place)).includes(`${place.base}${path.slice(1)}a/`)
+      const found = [await verified()]
+      await expected(owner('PUT', path, ttl(turtle('"no container"'))), 200)
+      found.push(await verified())
+      const below = (await owner('PUT', `${path}b/`, ttl(turtle('"x"')))).status
+      await expected(owner('PUT', path, container), 200)
+      found.push(await verified())
+      return outcome([...found.map(String), below], found.join() === 'false,true,false', 'orphans are not reported, or not healed')
     },
   },
   {

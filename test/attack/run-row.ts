@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
-import { CACHED, type Place } from './place.js'
+import { CACHED, type Place, type PlaceOptions } from './place.js'
 import type { Waits } from './second-client.js'
 
 export interface Attack {
@@ -15,12 +15,14 @@ export interface Attack {
   /** It takes 2 s at most on the embedded store: part of `npm test`. */
   readonly quick?: boolean
   readonly needs?: 'fuseki'
-  /** Flags of a gateway of its own; it has a gateway of its own too where it spoils it. */
-  readonly flags?: readonly string[]
+  /** Of a gateway of its own; it has a gateway of its own too where it spoils it. */
+  readonly own?: PlaceOptions
   readonly spoils?: boolean
   /** It restarts the gateway: the other client is refused meanwhile. */
   readonly restarts?: boolean
-  readonly run: (place: Place) => Promise<Outcome>
+  /** What has to be there before the attack: it is not measured, since the store may be slow. Gives what `run` needs to know. */
+  readonly prepare?: (place: Place) => Promise<string>
+  readonly run: (place: Place, prepared: string) => Promise<Outcome>
 }
 
 export interface Outcome {
@@ -46,12 +48,13 @@ const GROWN_MB = 300
 
 /** @param slack how many times the bounds may be exceeded: the tests run on busy machines */
 export async function carryOut(attack: Attack, place: Place, slack = 1): Promise<Judgement> {
+  const prepared = (await attack.prepare?.(place)) ?? ''
   const second = await secondClient(place)
   const before = await place.metrics()
   // The first measurement after a reading is lost.
   await sleep(50)
   const outcome = await Promise.race([
-    attack.run(place).catch((error: unknown): Outcome => ({ statuses: [], wrong: (error as Error).message })),
+    attack.run(place, prepared).catch((error: unknown): Outcome => ({ statuses: [], wrong: (error as Error).message })),
     sleep(LIMIT_MS, { statuses: [], wrong: `it took more than ${LIMIT_MS / 1000} s` } as Outcome, { ref: false }),
   ])
   const { cachedMs, uncachedMs, failed } = await second.end()

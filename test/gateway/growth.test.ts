@@ -14,6 +14,7 @@ import { readApplicant } from '../../gateway/endpoints/sign-up-form.js'
 import { clientOf } from '../../gateway/http/client-network.js'
 import { fieldsOf } from '../../gateway/http/fields.js'
 import { negotiate, parseMediaType, RDF_FORMATS } from '../../gateway/http/media-type.js'
+import { asksForNew } from '../../gateway/methods/write-request.js'
 import { acceptOverride, parseTarget, siteOf } from '../../gateway/http/target.js'
 import { cookieOf } from '../../gateway/identity/cookies.js'
 import { conditionsOf, plainTag, proxiedTag } from '../../gateway/proxy/validators.js'
@@ -173,6 +174,12 @@ void t.test('fields', async (t) => {
       ['different ones', (n) => many(n, (i) => `X-${i}\nb\n`)],
       ['the same one', (n) => fill('Accept\ntext/turtle\n', n)],
     ]),
+    ...rowsAbout('Link of a POST', FIELD, (text) => asksForNew({ link: text }), [
+      ['types', (n) => fill('<http://www.w3.org/ns/ldp#a>;', n)],
+      ['one type, and parameters', (n) => `<http://www.w3.org/ns/ldp#a>${fill('; rel = ', n)}`],
+      ['one type, and blanks', (n) => `<http://www.w3.org/ns/ldp#a>;${fill(' ', n)}`],
+      ['a long name', (n) => `<http://www.w3.org/ns/ldp#${fill('a', n)}`],
+    ]),
     ...rowsAbout('Location of another server', FIELD, (text) => parseHttpUrl(text, new URL(DOC)), [
       ['dot segments', (n) => fill('a/../', n)],
       ['percent-encodings', (n) => fill('%41', n)],
@@ -180,10 +187,10 @@ void t.test('fields', async (t) => {
   ])
 })
 
-const site = siteOf(
-  [{ application: { base: `${BASE}admin/` } }, { application: { base: BASE } }],
-  ['sparql', 'access/'],
-)
+const site = siteOf([{ application: { base: `${BASE}admin/` } }, { application: { base: BASE } }], () => [
+  'sparql',
+  'access/',
+])
 
 const ancestorsIn = (requestTarget: string): Set<string> | undefined => {
   const target = parseTarget(requestTarget, 'x.example', site)

@@ -40,6 +40,9 @@ void t.test('the watchdog', async (t) => {
     await row(`${name}: ${by.map((id) => id ?? 'no request').join(', ') || 'nothing is logged'}`, async (t) => {
       const lines: Line[] = []
       const dog = startWatchdog(pino({}, { write: (line: string) => void lines.push(JSON.parse(line) as Line) }))
+      // Nobody waits for a gateway that does not serve yet.
+      hold(250)
+      dog.serves()
       // The first measurement needs one before it.
       await sleep(50)
       await act(dog)

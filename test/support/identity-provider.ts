@@ -4,7 +4,7 @@ import { createHash, randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:https'
-import type { RequestListener } from 'node:http'
+import { createServer as createPlainServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { calculateJwkThumbprint, exportJWK, generateKeyPair, SignJWT, type JWK, type JWTPayload } from 'jose'
 import { Provider } from 'oidc-provider'
@@ -24,6 +24,8 @@ export interface IdentityProvider {
   keysAsked(): number
   /** Registers a client that may be redirected to these URIs. */
   register(clientId: string, clientSecret: string, redirectUris: readonly string[]): void
+  /** A token that the client `robot` gets for itself (RFC 6749 §4.4), for this audience (RFC 8707). */
+  serviceToken(audience: string): Promise<string>
   /** Follows the gateway's redirection, logs in as this subject, and returns the URL that leads back to the gateway. */
   visit(location: string, subject: string): Promise<string>
   /** A token signed with the provider's key. */
@@ -31,20 +33,22 @@ export interface IdentityProvider {
 }
 
 /** Its certificate is the one that this process trusts in addition (NODE_EXTRA_CA_CERTS). */
-export async function makeIdentityProvider(t: Test): Promise<IdentityProvider> {
+export async function makeIdentityProvider(t: Test, scheme: 'https' | 'http' = 'https'): Promise<IdentityProvider> {
   const pem = readFileSync(process.env.TRIPLEGATE_TEST_PROVIDER!, 'utf8')
   let listener: RequestListener = (_request, response) => void response.writeHead(503).end()
   let keysAsked = 0
-  const server = createServer({ cert: pem, key: pem }, (request, response) => {
+  const answer: RequestListener = (request, response) => {
     if (request.url === '/jwks') keysAsked++
     listener(request, response)
-  }).listen(0, 'localhost')
+  }
+  const made = scheme === 'http' ? createPlainServer(answer) : createServer({ cert: pem, key: pem }, answer)
+  const server = made.listen(0, 'localhost')
   await once(server, 'listening')
   t.teardown(() => {
     server.closeAllConnections()
     server.close()
   })
-  const issuer = `https://localhost:${(server.address() as AddressInfo).port}`
+  const issuer = `${scheme}://localhost:${(server.address() as AddressInfo).port}`
   const { privateKey } = await generateKeyPair('RS256', { extractable: true })
   const key = { ...(await exportJWK(privateKey)), kid: 'one', alg: 'RS256', use: 'sig' }
   const people = new Map<string, Person>()
@@ -55,7 +59,23 @@ export async function makeIdentityProvider(t: Test): Promise<IdentityProvider> {
     keysAsked: () => keysAsked,
     register(clientId, clientSecret, redirectUris) {
       const provider = new Provider(issuer, {
-        clients: [{ client_id: clientId, client_secret: clientSecret, redirect_uris: [...redirectUris] }],
+        clients: [
+          { client_id: clientId, client_secret: clientSecret, redirect_uris: [...redirectUris] },
+          {
+            client_id: 'robot',
+            client_secret: 'r',
+            grant_types: ['client_credentials'],
+            response_types: [],
+            redirect_uris: [],
+          },
+        ],
+        features: {
+          clientCredentials: { enabled: true },
+          resourceIndicators: {
+            enabled: true,
+            getResourceServerInfo: (_context, audience) => ({ scope: '', audience, accessTokenFormat: 'jwt' }),
+          },
+        },
         jwks: { keys: [key as never] },
         cookies: { keys: [randomUUID()] },
         claims: { openid: ['sub'], email: ['email', 'email_verified'], profile: ['name'] },
@@ -64,6 +84,12 @@ export async function makeIdentityProvider(t: Test): Promise<IdentityProvider> {
       })
       const handle = provider.callback()
       listener = (request, response) => void handle(request, response)
+    },
+    async serviceToken(resource) {
+      const authorization = `Basic ${Buffer.from('robot:r').toString('base64')}`
+      const body = new URLSearchParams({ grant_type: 'client_credentials', resource })
+      const answer = await fetch(`${issuer}/token`, { method: 'POST', headers: { authorization }, body })
+      return ((await answer.json()) as { access_token: string }).access_token
     },
     visit: (location, subject) => visit(location, subject, issuer),
     token: (claims, { alg = 'RS256', typ, kid = 'one' } = {}) =>

@@ -37,7 +37,10 @@ export function commitAuthor(agent = ANONYMOUS_AUTHOR): Ident {
   return { name, email: `${createHash('sha256').update(agent).digest('hex').slice(0, 16)}@webid.invalid` }
 }
 
-/** The date of a commit in ms, whole seconds: the time of the change, and never before its parent. */
+/**
+ * A date of a commit in ms, whole seconds. The author's is the time of the change; the committer's never comes before that of
+ * the parent: a change may be found later than others that were made after it.
+ */
 export const commitTime = (time: number, parentTime = 0): number => Math.max(Math.floor(time / 1000) * 1000, parentTime)
 
 /** A subject line and the trailers, without a newline at the end. */

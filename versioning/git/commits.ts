@@ -97,14 +97,16 @@ async function commitOn(
     id: change.id,
     author: commitAuthor(change.agent),
     message: commitMessage(change),
+    made: commitTime(change.time),
     time: (time = commitTime(change.time, time)),
     files: [change],
   }))
   if (commits.length > 0) {
     const imported = await fastImport(folder, { branch, committer, parent: head?.commit, commits, yields })
     if (isFailure(imported)) return imported
-    commits.forEach(({ id, time }, n) => {
-      known.set(id, { commit: imported.commits[n]!, parent: n === 0 ? head?.commit : imported.commits[n - 1], time })
+    commits.forEach(({ id, made }, n) => {
+      const parent = n === 0 ? head?.commit : imported.commits[n - 1]
+      known.set(id, { commit: imported.commits[n]!, parent, time: made })
     })
     await movedTo(writer, imported.commits.at(-1)!)
   }
@@ -140,6 +142,7 @@ function filesCommitter(
     const commit = {
       author: commitAuthor(change.agent),
       message: commitMessage(change),
+      made: commitTime(change.time),
       time: commitTime(change.time, head?.time),
       files: read ? written : reading(),
     }

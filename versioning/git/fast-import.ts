@@ -17,7 +17,9 @@ export interface FileState {
 export interface ImportedCommit {
   readonly author: Ident
   readonly message: string
-  /** ms since the epoch. */
+  /** The author's date: when the change was made. ms since the epoch. */
+  readonly made: number
+  /** The committer's date, never before that of the parent. */
   readonly time: number
   readonly files: Iterable<FileState> | AsyncIterable<FileState>
 }
@@ -132,14 +134,14 @@ async function* watched(run: ImportRun, files: ImportedCommit['files']): AsyncGe
 }
 
 const headerOf = (
-  { author, message, time }: ImportedCommit,
+  { author, message, made, time }: ImportedCommit,
   { branch, committer, parent }: ImportTask,
   mark: number,
 ): string =>
   [
     `commit refs/heads/${branch}`,
     `mark :${mark}`,
-    `author ${identText(author)} ${time / 1000} +0000`,
+    `author ${identText(author)} ${made / 1000} +0000`,
     `committer ${identText(committer)} ${time / 1000} +0000`,
     dataCommand(message),
     ...(mark === 1 && parent !== undefined ? [`from ${parent}`] : []),

@@ -3,6 +3,7 @@ import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isFailure, type Setback } from '../failure.js'
 import type { ObjectReader } from './cat-file.js'
+import { readTrailers } from './commit-message.js'
 import { nulSeparated, runGit } from './git.js'
 import { parentsOf, type Ancestor } from './main-line.js'
 import type { BranchHead, LoggedCommit } from '../repository.js'
@@ -47,7 +48,7 @@ async function hasBranch(folder: string, branch: string): Promise<boolean> {
   return packed !== ''
 }
 
-const FIELDS = '%H%x00%P%x00%ct%x00%an%x00%B'
+const FIELDS = '%H%x00%P%x00%ct%x00%at%x00%an%x00%B'
 
 /**
  * Commits, oldest first, with their first parents. Throws SetbackError.
@@ -76,10 +77,11 @@ export async function* logOf(
   try {
     for (let commit = await next(); commit !== '';) {
       const [parent] = (await next()).split(' ')
-      const time = timeOf(await next())
+      const [committed, made] = [timeOf(await next()), timeOf(await next())]
       const authorName = await next()
       const message = await next()
       const { changed, after } = await readChanged(next)
+      const time = readTrailers(message).journalId === undefined ? committed : made
       yield { commit, parent: parent || undefined, time, message, authorName, files: changed }
       commit = after
     }

@@ -1,4 +1,5 @@
 // In charge of reading values from GitHub's answers. None of them is trusted.
+import { readTrailers } from '../git/commit-message.js'
 
 /** The answer with its body read to the end: octokit itself reads without a limit. */
 export async function boundedAnswer(response: Response, limit: number): Promise<Response> {
@@ -25,16 +26,19 @@ export function stringFrom(value: unknown): string {
   throw new TypeError('no string')
 }
 
-/** ms since the epoch, whole seconds. Throws for anything but a date. */
-export function timeFrom(date: unknown): number {
-  const time = wholeSeconds(stringFrom(date))
-  if (Number.isNaN(time)) throw new TypeError('no date')
-  return time
-}
-
 /** The date of a commit by anyone, ms since the epoch, whole seconds: 0 where it has none. */
 export const committedAt = (committer: { readonly date?: unknown } | null | undefined): number =>
   wholeSeconds(String(committer?.date)) || 0
+
+/** When the change of a commit was made: the author's date of one with a Journal-Id, else the committer's. */
+export const madeAt = ({ message, author, committer }: DatedCommit): number =>
+  committedAt(readTrailers(stringFrom(message)).journalId === undefined ? committer : author)
+
+interface DatedCommit {
+  readonly message: unknown
+  readonly author: { readonly date?: unknown } | null
+  readonly committer: { readonly date?: unknown } | null
+}
 
 const wholeSeconds = (date: string): number => Math.floor(Date.parse(date) / 1000) * 1000
 

@@ -117,8 +117,8 @@ async function append(
   tree: string,
   { author, message, time }: NewCommitText,
 ): Promise<BranchHead | 'moved' | Setback> {
-  const date = isoSeconds(commitTime(time, parent.time))
-  const idents = { author: { ...author, date }, committer: { ...committer, date } }
+  const date = (after?: number): string => isoSeconds(commitTime(time, after))
+  const idents = { author: { ...author, date: date() }, committer: { ...committer, date: date(parent.time) } }
   const commit = { message, tree, parents: [parent.commit], ...idents }
   const made = await api.ask('POST /repos/{owner}/{repo}/git/commits', commit, headFrom)
   if (isFailure(made)) return made

@@ -3,7 +3,7 @@ import { isFailure, type Setback } from '../failure.js'
 import { commitAuthor, commitMessage, commitTime, readTrailers } from '../git/commit-message.js'
 import { blobId } from '../git/fast-import.js'
 import type { Committed, NewCommit } from '../repository.js'
-import { committedAt, isoSeconds, objectId, stringFrom, timeFrom } from './answer.js'
+import { isoSeconds, madeAt, objectId, stringFrom } from './answer.js'
 import type { GitHubApi } from './api.js'
 import type { GitHubBranch } from './branch.js'
 import type { GitHubRefusal } from './refusals.js'
@@ -25,7 +25,7 @@ interface CommitsOptions {
 interface Committing extends CommitsOptions {
   /** Ids of changes that may be commits already. */
   readonly inDoubt: Set<string>
-  /** The time of the newest commit made, ms since the epoch. */
+  /** The committer's date of the newest commit made, ms since the epoch. */
   latest: number
 }
 
@@ -54,7 +54,7 @@ export function makeGitHubCommits(options: CommitsOptions): GitHubCommits {
         return outcome
       }
       committing.inDoubt.delete(change.id)
-      committing.latest = Math.max(committing.latest, outcome.time)
+      committing.latest = commitTime(change.time, committing.latest)
       return outcome
     },
     find: (id) => find(committing, id),
@@ -132,13 +132,13 @@ function send(
   blob: string | undefined,
 ): Promise<Committed | GitHubRefusal> {
   const { id, path, content, agent, time } = change
-  const date = isoSeconds(commitTime(time, latest))
+  const made = commitTime(time)
   const parameters = {
     path,
     branch: branch.name,
     message: commitMessage(change),
-    author: { ...commitAuthor(agent), date },
-    committer: { ...branch.committer, date },
+    author: { ...commitAuthor(agent), date: isoSeconds(made) },
+    committer: { ...branch.committer, date: isoSeconds(commitTime(time, latest)) },
     ...(blob !== undefined && { sha: blob }),
     ...(content !== undefined && { content: Buffer.from(content).toString('base64') }),
   }
@@ -147,7 +147,7 @@ function send(
     commit: objectId(data.commit.sha),
     parent: firstParent(data.commit.parents),
     blob: content === undefined ? undefined : objectId(data.content?.sha),
-    time: timeFrom(data.commit.committer.date),
+    time: made,
   }))
 }
 
@@ -162,7 +162,7 @@ async function commitNothing(committing: Committing, change: NewCommit): Promise
   const text = { author: commitAuthor(agent), message: commitMessage(change), time }
   const next = await branch.append(head, head.tree, text)
   if (next === 'moved' || isFailure(next)) return next
-  return { id, commit: next.commit, parent: head.commit, blob: undefined, time: next.time }
+  return { id, commit: next.commit, parent: head.commit, blob: undefined, time: commitTime(time) }
 }
 
 /** The thing that others have changed, where GitHub's own words tell that. Undefined: the refusal has another cause. */
@@ -181,16 +181,12 @@ function obstacleOf(refused: Setback | GitHubRefusal, removes: boolean): 'head' 
 interface CommitJson {
   readonly sha: unknown
   readonly parents: readonly { readonly sha: unknown }[]
-  readonly commit: { readonly message: unknown; readonly committer: { readonly date?: unknown } | null }
+  readonly commit: Parameters<typeof madeAt>[0]
 }
 
 interface FileCommitJson {
   readonly content: { readonly sha?: unknown } | null
-  readonly commit: Omit<CommitJson['commit'], 'message'> & {
-    readonly sha?: unknown
-    readonly parents: CommitJson['parents']
-    readonly committer: { readonly date?: unknown }
-  }
+  readonly commit: { readonly sha?: unknown; readonly parents: CommitJson['parents'] }
 }
 
 interface CommitWithId {
@@ -200,7 +196,7 @@ interface CommitWithId {
 
 const firstParent = ([first]: CommitJson['parents']): string | undefined => first && objectId(first.sha)
 
-const readCommit = ({ sha, parents, commit: { message, committer } }: CommitJson): CommitWithId => ({
-  journalId: readTrailers(stringFrom(message)).journalId,
-  commit: { commit: objectId(sha), parent: firstParent(parents), time: committedAt(committer) },
+const readCommit = ({ sha, parents, commit }: CommitJson): CommitWithId => ({
+  journalId: readTrailers(stringFrom(commit.message)).journalId,
+  commit: { commit: objectId(sha), parent: firstParent(parents), time: madeAt(commit) },
 })

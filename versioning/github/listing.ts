@@ -1,7 +1,7 @@
 // In charge of reading commits from GitHub's answers: lists of them, comparisons, and a single one with its files.
 import { parentsOf, type Ancestor } from '../git/main-line.js'
 import type { LoggedCommit } from '../repository.js'
-import { committedAt, objectId, stringFrom } from './answer.js'
+import { madeAt, objectId, stringFrom } from './answer.js'
 import type { GitHubBranch } from './branch.js'
 
 interface ListedJson {
@@ -39,7 +39,7 @@ interface DetailJson {
   readonly commit: {
     readonly message: unknown
     readonly tree: { readonly sha: unknown }
-    readonly author: { readonly name?: unknown } | null
+    readonly author: { readonly name?: unknown; readonly date?: unknown } | null
     readonly committer: { readonly date?: unknown } | null
   }
   readonly files?: readonly {
@@ -56,7 +56,7 @@ export function readDetail({ sha, parents, commit, files = [] }: DetailJson): Co
   return {
     commit: objectId(sha),
     parent: parents[0] && objectId(parents[0].sha),
-    time: committedAt(commit.committer),
+    time: madeAt(commit),
     message: stringFrom(commit.message),
     authorName: stringFrom(commit.author?.name ?? ''),
     tree: objectId(commit.tree.sha),

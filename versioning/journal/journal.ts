@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Change } from '../change.js'
 import type { Setback } from '../failure.js'
 import type { NewChange, OpenEntry } from '../history.js'
-import { documentDifference } from '../memento/difference.js'
+import { differenceInSlices, documentDifference } from '../memento/difference.js'
 import { del, put, type Database, type DatabaseOperation } from './database.js'
 import { excerptsOfDeleted, type ExcerptOf } from './excerpts.js'
 import {
@@ -134,11 +134,13 @@ async function load({ database, pathOf }: JournalOptions, entries: JournalEntrie
 async function begin(state: JournalState, changes: readonly NewChange[]): Promise<readonly OpenEntry[] | Setback> {
   const { database, entries, limits, excerptOf } = state
   if (changes.length === 0) return []
+  const counts: Counts[] = []
+  for (const change of changes) counts.push(await countsOf(change))
   const size = changes.reduce((sum, { content }) => sum + (content?.length ?? 0), 0)
   if (entries.all.size + changes.length > limits.entries || entries.counts.bytes + size > limits.bytes) {
     return tooMany(limits)
   }
-  const begun = changes.map((change) => entryOf(state, change))
+  const begun = changes.map((change, i) => entryOf(state, change, counts[i]!))
   // The room is taken before any wait: changes that begin meanwhile must not take it again.
   begun.forEach((entry, i) => addEntry(entries, entry, changes[i]!.content, false))
   const operations = begun.map((entry, i) => put(ENTRY + entry.id, recordOf(entry, changes[i]!.content)))
@@ -151,17 +153,21 @@ async function begin(state: JournalState, changes: readonly NewChange[]): Promis
   return failed ?? begun.map((entry, i) => openEntry(entry, changes[i]!.content))
 }
 
-function entryOf(state: JournalState, { before, content, ...change }: NewChange): JournalEntry {
-  const { added, removed } = documentDifference(before ?? '', content ?? '')
+/** Of triples. */
+type Counts = Pick<Change, 'added' | 'removed'>
+
+/** In characters: longer contents are compared in slices. */
+const QUICKLY_COMPARED = 128 * 1024
+
+async function countsOf({ before = '', content = '' }: NewChange): Promise<Counts> {
+  const isQuick = before.length + content.length <= QUICKLY_COMPARED
+  const { added, removed } = isQuick ? documentDifference(before, content) : await differenceInSlices(before, content)
+  return { added: added.length, removed: removed.length }
+}
+
+function entryOf(state: JournalState, { before: _, content, ...change }: NewChange, counts: Counts): JournalEntry {
   state.last = state.nextId()
-  return {
-    ...change,
-    id: state.last,
-    path: state.pathOf(change.document),
-    added: added.length,
-    removed: removed.length,
-    size: content?.length,
-  }
+  return { ...change, id: state.last, path: state.pathOf(change.document), ...counts, size: content?.length }
 }
 
 /** Undefined where no other changes are expected: then the write must start at once. */

@@ -1,5 +1,6 @@
 // In charge of the difference between two versions of a document: triples added and removed, as N-Triples lines. Pure.
 // Canonical lines are equal exactly when their triples are. Blank nodes would differ; documents do not have any.
+import { setImmediate } from 'node:timers/promises'
 
 export interface DocumentDifference {
   /** Canonical N-Triples lines without line ends, in the order of the texts compared. */
@@ -17,6 +18,29 @@ export interface SubjectDifference extends DocumentDifference {
  * that of the lines that differ, where both texts are sorted; in any order the outcome is the same.
  */
 export function documentDifference(before: string, after: string): DocumentDifference {
+  const comparing = compared(before, after)
+  for (;;) {
+    const { done, value } = comparing.next()
+    if (done) return value
+  }
+}
+
+const SLICE_MS = 10
+
+/** The same, in slices: others work between them. */
+export async function differenceInSlices(before: string, after: string): Promise<DocumentDifference> {
+  const comparing = compared(before, after)
+  for (let until = performance.now() + SLICE_MS; ;) {
+    const { done, value } = comparing.next()
+    if (done) return value
+    if (performance.now() < until) continue
+    await setImmediate()
+    until = performance.now() + SLICE_MS
+  }
+}
+
+/** Yields after each line that differs. */
+function* compared(before: string, after: string): Generator<undefined, DocumentDifference> {
   const [added, removed]: [string[], string[]] = [[], []]
   for (let [i, j] = [0, 0]; i < before.length || j < after.length;) {
     const alike = alikeFrom(before, i, after, j)
@@ -30,14 +54,16 @@ export function documentDifference(before: string, after: string): DocumentDiffe
     if (old === now) continue
     if (isOlder && old !== '') removed.push(old)
     if (isNewer && now !== '') added.push(now)
+    yield
   }
   return withoutBoth(added, removed)
 }
 
 /** Lines that stand elsewhere in the other text are in both lists. */
 function withoutBoth(added: readonly string[], removed: readonly string[]): DocumentDifference {
-  const gone = new Set(removed)
-  const both = new Set(added.filter((line) => gone.has(line)))
+  const [few, many] = added.length < removed.length ? [added, removed] : [removed, added]
+  const fewer = new Set(few)
+  const both = new Set(fewer.size === 0 ? [] : many.filter((line) => fewer.has(line)))
   if (both.size === 0) return { added, removed }
   return { added: added.filter((line) => !both.has(line)), removed: removed.filter((line) => !both.has(line)) }
 }

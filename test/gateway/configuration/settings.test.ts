@@ -124,6 +124,7 @@ void t.test('each mistake has a message with the setting, the problem and the fi
     ['--require-preconditions=maybe', {}, /^--require-preconditions: "maybe" is neither true nor false/],
     ['--sign-up nobody', {}, /^--sign-up: "nobody" is not known\. Give one of everyone, invited, off/],
     ['--daily-sign-ups 0', {}, /^--daily-sign-ups: "0" is no number of times/],
+    ['--oidc-issuer http://a.example --oidc-client-id x', {}, /^--oidc-issuer: "http:\/\/a.example" is no https URL\. .*, or for development http:\/\/localhost:PORT\.$/],
     ['--tls-cert a.pem', {}, /^--tls-cert: is half of a server certificate\. Give --tls-key too\.$/],
     ['--tls-key a.pem', {}, /^--tls-key: is half of a server certificate\. Give --tls-cert too\.$/],
     [`${PLAIN} --tls-cert a.pem --tls-key b.pem`, {}, /^--tls-cert: nothing would use it, for https is off\./],

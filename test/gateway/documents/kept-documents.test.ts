@@ -1,11 +1,14 @@
 // The cache of documents (spec 4.6, design 5), by the rules of RFC 9111 that concern a gateway cache: Age, validators,
 // invalidation, one request to the store at a time, writes behind the gateway, a store that is down.
+import { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import fc from 'fast-check'
 import { makeGraphVersions } from '../../../cache/graph-versions.js'
 import { makeStoredGraphs } from '../../../cache/stored-graphs.js'
+import { isFailure } from '../../../gateway/problem.js'
 import { fusekiEndpoints, openHttpStore } from '../../../gateway/stores/http-store.js'
+import type { GraphStore } from '../../../gateway/stores/store.js'
 import { freePort } from '../../support/fuseki.js'
 import { startProxy, type StoreProxy } from '../../support/proxy.js'
 import { cachedRowsOf, forEachStore, freshDataset, reasonWithoutFuseki, rowsOf } from '../../support/stores.js'
@@ -131,12 +134,86 @@ void forEachStore(t, 'cache', async (suite, makeStores, kind) => {
     await probe.look()
     t.equal(noticed(), 2, 'each write is reported once')
   })
+  await cachedRow('a probe notices a write before its first look', async (t) => {
+    const path = world.freshPath()
+    await owner('PUT', path)
+    await owner('GET', path)
+    await stores.endUser.replace(world.origin + path, `<${world.origin}${path}> <http://e/p> "early" .\n`)
+    const probe = startProbe(world.running.dataspaces, world.running.gateway, 1_000_000)
+    t.teardown(probe.close)
+    await probe.look()
+    t.match((await owner('GET', path)).text, /early/)
+  })
+  await cachedRow(
+    'a probe notices a write of the default graph, and one that changes dct:modified alone',
+    async (t) => {
+      const probe = startProbe(world.running.dataspaces, world.running.gateway, 1_000_000)
+      t.teardown(probe.close)
+      const noticed = () => world.log.filter(({ msg }) => String(msg).includes('behind the gateway'))
+      const count = async () => (await owner('POST', '/sparql', { fields: QUERY, body: ALL })).text
+      const path = world.freshPath()
+      const dated = (time: string) =>
+        stores.endUser.replace(world.origin + path, `<http://e/s> <http://purl.org/dc/terms/modified> "${time}" .\n`)
+      await dated('2026-01-01T00:00:00Z')
+      await probe.look()
+      const [before, reports] = [await count(), noticed().length]
+      await stores.endUser.update('INSERT DATA { <http://e/default> <http://e/p> "o" }')
+      t.equal(await count(), before, 'cached')
+      await probe.look()
+      t.not(await count(), before)
+      t.match(noticed().at(-1), { count: 1, graphs: ['the default graph'] })
+      await owner('PUT', world.freshPath())
+      await probe.look()
+      t.equal(noticed().length, reports + 1, 'a write through the gateway is not reported')
+      await dated('2026-01-01T00:00:01Z')
+      await probe.look()
+      t.match(noticed().at(-1), { count: 1, graphs: [world.origin + path] })
+      t.equal(noticed().length, reports + 2)
+      await stores.endUser.update('DELETE DATA { <http://e/default> <http://e/p> "o" }')
+    },
+  )
+  for (const behind of [true, false]) {
+    const other = behind ? 'beside one behind the gateway' : 'and after another of ours'
+    await cachedRow(`a write of ours while the probe asks, ${other}: no change behind the gateway`, async (t) => {
+      const { dataspaces, gateway } = world.running
+      const probe = startProbe(dataspaces, gateway, 1_000_000)
+      t.teardown(probe.close)
+      const [path, first] = [world.freshPath(), world.freshPath()]
+      await owner('PUT', path)
+      await probe.look()
+      const noticed = (): number => world.log.filter(({ msg }) => String(msg).includes('behind the gateway')).length
+      const before = noticed()
+      if (behind) await stores.endUser.replace(world.origin + first, '<http://e/s> <http://e/p> <http://e/o> .\n')
+      else await owner('PUT', path, ttl(turtle('"one"')))
+      // The store has answered the look when the write comes.
+      const store = dataspaces[0]!.endUser.store as { query: GraphStore['query'] }
+      const { query } = store
+      store.query = async (...asked) => {
+        const answer = await query(...asked)
+        if (isFailure(answer)) return answer
+        const pieces: Uint8Array[] = []
+        for await (const piece of answer) pieces.push(piece)
+        await owner('PUT', path, ttl(turtle('"one and another"')))
+        return Readable.from(pieces)
+      }
+      await probe.look()
+      store.query = query
+      t.equal(noticed(), before + Number(behind))
+      await probe.look()
+      t.equal(noticed(), before + Number(behind), 'nor at the next look')
+      await stores.endUser.replace(world.origin + path, '<http://e/s> <http://e/p> <http://e/o> .\n')
+      await probe.look()
+      await probe.look()
+      t.match((await owner('GET', path)).text, /example|e\/o/, 'what is written behind it later is read')
+    })
+  }
   await cachedRow('property: after any sequence of writes, cached reads and queries equal uncached ones', async (t) => {
     await cachedEqualsUncached(world, port)
     t.pass()
   })
 })
 
+const ALL = 'SELECT (COUNT(*) AS ?n) { ?s ?p ?o }'
 const PATTERN = '?s <http://e/p> ?o'
 const replaceIn = (graph: string, triple: string): string =>
   `DELETE { GRAPH ?g { ${PATTERN} } } INSERT { GRAPH <${graph}> { ${triple} } } WHERE { GRAPH ?g { ${PATTERN} } }`

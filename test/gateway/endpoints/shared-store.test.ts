@@ -12,7 +12,7 @@ import type { GraphStore } from '../../../gateway/stores/store.js'
 import { startProbe } from '../../../gateway/operators/probe.js'
 import { parseSettings } from '../../../gateway/configuration/settings.js'
 import { startGateway, type Running } from '../../../gateway/start/start.js'
-import { makeClient, type Client } from '../../support/client.js'
+import { makeClient, type Answer, type Client, type Send } from '../../support/client.js'
 import { freePort } from '../../support/ports.js'
 import { cachedRowsOf, forEachStore, rowsOf } from '../../support/stores.js'
 import { ttl, update } from '../../support/world.js'
@@ -221,6 +221,15 @@ void forEachStore(t, 'dataspaces on shared stores', async (t, makeStores, kind) 
     t.equal(refused.status, 403)
     t.match(refused.text, /Name the graphs that the query reads/)
     t.equal((await ask(`SELECT ?v { GRAPH <${own}> { ${any} } }`)).status, 200)
+    const page = async (after: string): Promise<string[]> => {
+      const asked = new URLSearchParams({ this: `${here}many/`, tree: '', after }).toString()
+      const fields = { Accept: 'application/n-triples' }
+      const { text } = await owner('GET', `/admin/access?${asked}`, { fields })
+      return [...text.matchAll(/^<(\S+)> \S+under> /gm)].map(([, document]) => document!)
+    }
+    t.equal((await page('')).length, 1001, 'the endpoint access lists them, for triplegate access audit --tree')
+    t.same(await page(`${here}many/998/`), [`${here}many/999/`])
+    t.equal((await shared.ownerThere('GET', `/admin/access?this=${there}&tree`)).status, 403, 'with Control only')
   })
 })
 
@@ -236,7 +245,7 @@ const sorted = (text: unknown): string =>
 
 void t.test('two dataspaces on one admin store', async (t) => {
   const stores = { endUser: await openEmbeddedStore('end-user'), admin: await openEmbeddedStore('admin') }
-  const { running, there, ownerThere, anonymousThere } = await startShared(t, stores)
+  const { running, here, there, owner, ownerThere, anonymousThere } = await startShared(t, stores)
   const { endUser, admin: other } = there
   const graph = `${other.base}acl/authorizations/open/`
   const rule = `<${graph}#this> a <${ACL}Authorization> ; <${ACL}mode> <${ACL}Read> ;
@@ -250,6 +259,32 @@ void t.test('two dataspaces on one admin store', async (t) => {
     t.equal(await reads(), 200)
     t.equal((await change(`DROP GRAPH <${graph}>`)).status, 200)
     t.equal(await reads(), 403)
+  })
+  await rowsOf(t, 'none')('?uri= of the other dataspace: answered inside, as an anonymous request', async (t) => {
+    const through = (uri: string, method = 'GET', more: Send = {}): Promise<Answer> =>
+      owner(method, `/?uri=${encodeURIComponent(uri)}`, more)
+    t.equal((await ownerThere('GET', '/')).status, 200)
+    t.equal((await through(endUser.base)).status, 403, 'without the certificate of the client')
+    t.equal((await change(`INSERT DATA { GRAPH <${graph}> { ${rule} } }`)).status, 200)
+    const read = await through(endUser.base, 'GET', { fields: { Accept: 'application/n-triples' } })
+    t.equal(read.status, 200)
+    t.match(read.text, `<${endUser.base}> <`)
+    t.match(read.fields, { 'content-location': endUser.base, 'content-type': /^application\/n-triples/, age: /^\d+$/ })
+    t.equal(read.fields.link, undefined)
+    const condition = { Accept: 'application/n-triples', 'If-None-Match': read.fields.etag! }
+    t.equal((await through(endUser.base, 'GET', { fields: condition })).status, 304)
+    t.equal((await through(endUser.base, 'HEAD')).status, 200)
+    t.equal((await through(`${endUser.base}?timegate`)).status, 404, 'its statuses pass')
+    t.equal((await through(`${endUser.base}none`)).status, 403, 'a redirect inside is followed')
+    t.equal((await through(`${endUser.base}none`, 'PUT', ttl(''))).fields.location, `${endUser.base}none/`)
+    t.equal((await through(endUser.base, 'PUT', ttl(''))).status, 403)
+    t.equal((await through(endUser.base, 'OPTIONS')).status, 204)
+    const loop = `${endUser.base}?uri=${encodeURIComponent(here.endUser.base)}`
+    t.equal((await through(loop)).status, 403, 'anonymous clients may not use the proxy')
+    t.equal((await through(other.base)).status, 403)
+    for (const own of [here.endUser.base, here.admin.base]) t.equal((await through(own)).status, 400, own)
+    t.equal((await owner('GET', `/admin/?uri=${here.endUser.base}`)).status, 403, 'nor is the own document public')
+    t.equal((await change(`DROP GRAPH <${graph}>`)).status, 200)
   })
   await cachedRowsOf(t, 'none')('rules written behind the gateway, noticed by the probe', async (t) => {
     const probe = startProbe(running.dataspaces, running.gateway, 1_000_000)

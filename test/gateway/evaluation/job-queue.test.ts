@@ -1,14 +1,17 @@
-// The queue of jobs (design 7): askers take turns, no asker holds all threads, and all that waits is bounded.
+// The queue of jobs (design 7): networks and agents take turns, no agent holds all threads, and all that waits is bounded.
 import t from 'tap'
 import fc from 'fast-check'
 import { setImmediate as flush } from 'node:timers/promises'
-import { makeJobQueue, type Taken } from '../../../gateway/evaluation/job-queue.js'
+import { makeJobQueue, type Asker, type Taken } from '../../../gateway/evaluation/job-queue.js'
 import { isFailure } from '../../../gateway/problem.js'
 
 type Step = { readonly add: string } | { readonly end: number }
 
 const PATIENT = 3_600_000
-const BOUNDS = { each: 3, all: 7, patience: PATIENT }
+const BOUNDS = { each: 3, network: 5, all: 7, patience: PATIENT }
+/** Two agents of one network, one of another, and an anonymous client. */
+const NETWORKS: Readonly<Record<string, string>> = { a: 'n', b: 'n', c: 'm', d: 'd' }
+const askerOf = (name: string): Asker => (name === 'd' ? name : { agent: name, network: NETWORKS[name]! })
 
 /** Threads that take jobs from the queue as they are free, and what happens to each job. */
 function makeFloor(threads: number) {
@@ -18,9 +21,9 @@ function makeFloor(threads: number) {
   const waiting: string[] = []
   const started: string[] = []
   const results = new Map<string, string>()
-  const askerOf = (job: string): string => job[0]!
-  const countOf = (jobs: Iterable<string>, asker: string): number =>
-    [...jobs].filter((job) => askerOf(job) === asker).length
+  const countOf = (jobs: Iterable<string>, asker: string): number => [...jobs].filter((job) => job[0] === asker).length
+  const countIn = (jobs: Iterable<string>, network: string): number =>
+    [...jobs].filter((job) => NETWORKS[job[0]!] === network).length
   const runningJobs = (): string[] => [...running.values()].map(({ job }) => job)
 
   const serve = (thread: number): void => {
@@ -40,12 +43,16 @@ function makeFloor(threads: number) {
     started,
     results,
     countOf,
+    countIn,
     runningJobs,
     add(asker: string, number: number): boolean {
       const job = `${asker}${number}`
-      const isFull = countOf(waiting, asker) >= BOUNDS.each || waiting.length >= BOUNDS.all
+      const isFull =
+        countOf(waiting, asker) >= BOUNDS.each ||
+        countIn(waiting, NETWORKS[asker]!) >= BOUNDS.network ||
+        waiting.length >= BOUNDS.all
       if (!isFull) waiting.push(job)
-      void queue.add(asker, job).then((result) => {
+      void queue.add(askerOf(asker), job).then((result) => {
         if (results.has(job)) throw new Error(`${job} is settled twice`)
         results.set(job, isFailure(result) ? result.failure : result)
       })
@@ -73,7 +80,7 @@ void t.test('property: turns are fair, bounds are kept, and each job is settled 
   await fc.assert(
     fc.asyncProperty(fc.integer({ min: 1, max: 4 }), STEPS, async (threads, steps) => {
       const floor = makeFloor(threads)
-      /** Jobs of askers who had no other: how many jobs of each asker had been started when they came. */
+      /** Jobs of networks that had no other: how many jobs had been started when they came. */
       const alone = new Map<string, number>()
       const accepted = new Set<string>()
       const check = async (): Promise<void> => {
@@ -90,8 +97,8 @@ void t.test('property: turns are fair, bounds are kept, and each job is settled 
       for (const [number, step] of steps.entries()) {
         if ('end' in step) floor.end(step.end)
         else {
-          const isAlone =
-            floor.countOf(floor.waiting, step.add) === 0 && floor.countOf(floor.runningJobs(), step.add) === 0
+          const network = NETWORKS[step.add]!
+          const isAlone = floor.countIn([...floor.waiting, ...floor.runningJobs()], network) === 0
           if (isAlone) alone.set(`${step.add}${number}`, floor.started.length)
           if (floor.add(step.add, number)) accepted.add(`${step.add}${number}`)
         }
@@ -110,8 +117,8 @@ void t.test('property: turns are fair, bounds are kept, and each job is settled 
       for (const [job, from] of alone) {
         if (!accepted.has(job)) continue
         const before = floor.started.slice(from, floor.started.indexOf(job))
-        for (const asker of 'abcd') {
-          if (floor.countOf(before, asker) > 1) throw new Error(`${job} waits for ${before.join()}`)
+        for (const network of new Set(Object.values(NETWORKS))) {
+          if (floor.countIn(before, network) > 1) throw new Error(`${job} waits for ${before.join()}`)
         }
       }
       floor.queue.close()
@@ -122,7 +129,7 @@ void t.test('property: turns are fair, bounds are kept, and each job is settled 
 })
 
 void t.test('a job that waits too long, and the end of the queue', async (t) => {
-  const queue = makeJobQueue<string, string>({ each: 2, all: 3, held: 1, patience: 30 })
+  const queue = makeJobQueue<string, string>({ each: 2, network: 2, all: 3, held: 1, patience: 30 })
   const late = await queue.add('a', 'late')
   t.match(late, { failure: 'server.overloaded', fields: [['Retry-After', '1']] })
   const first = queue.add('a', 'first')

@@ -2,7 +2,7 @@
 import t from 'tap'
 import fc from 'fast-check'
 import { isDocumentOf } from '../../../gateway/documents/document.js'
-import { ENDPOINT_NAMES } from '../../../gateway/routes.js'
+import { endpointsOf } from '../../../gateway/routes.js'
 import { isFailure, STATUS_OF } from '../../../gateway/problem.js'
 import { acceptOverride, parseTarget, siteOf } from '../../../gateway/http/target.js'
 
@@ -13,8 +13,10 @@ const BASES = [
   'https://other.example.org:8443/sub/',
 ]
 const site = siteOf(
-  BASES.map((base) => ({ application: { base } })),
-  ENDPOINT_NAMES,
+  BASES.map((base) => ({
+    application: { base, kind: /admin/.test(base) ? ('admin' as const) : ('end-user' as const) },
+  })),
+  endpointsOf,
 )
 const HOST = 'data.example.org'
 const parse = (target: string, host: string | undefined = HOST) => parseTarget(target, host, site)
@@ -40,8 +42,15 @@ void t.test('targets', async (t) => {
     ['/a/?cascade=true', 'subtree', 'https://data.example.org/a/'],
     ['/sparql?query=x', 'endpoint', 'https://data.example.org/sparql'],
     ['/admin/sparql', 'endpoint', 'https://data.example.org/admin/sparql', 'https://data.example.org/admin/'],
-    ['/sign%20up', 'endpoint', 'https://data.example.org/sign%20up'],
+    ['/admin/sign%20up', 'endpoint', 'https://data.example.org/admin/sign%20up'],
+    ['/admin/clear', 'endpoint', 'https://data.example.org/admin/clear'],
     ['/uploads/abc', 'endpoint', 'https://data.example.org/uploads/abc'],
+    ['/uploads/', 'document', 'https://data.example.org/uploads/'],
+    ['/uploads/abc/', 'document', 'https://data.example.org/uploads/abc/'],
+    ['/static/', 'document', 'https://data.example.org/static/'],
+    ['/clear/', 'document', 'https://data.example.org/clear/'],
+    ['/sign%20up/', 'document', 'https://data.example.org/sign%20up/'],
+    ['/admin/oauth2/authorize/x', 'endpoint', 'https://data.example.org/admin/oauth2/authorize/x'],
     ['/?uri=https://example.com/', 'proxied', 'https://example.com/'],
     ['/a?uri=https://example.com/', 'proxied', 'https://example.com/'],
   ]
@@ -82,11 +91,7 @@ void t.test('long and deep paths (RFC 9110 §15.5.15)', (t) => {
 void t.test('a graph is a document exactly if a request for its name leads to it', async (t) => {
   const [endUser, admin] = ['https://data.example.org/', 'https://data.example.org/admin/']
   const isDocument = (kind: 'end-user' | 'admin', graph: string): boolean =>
-    isDocumentOf(
-      { base: kind === 'admin' ? admin : endUser, kind },
-      { adminBase: admin, endpoints: ENDPOINT_NAMES },
-      graph,
-    )
+    isDocumentOf({ base: kind === 'admin' ? admin : endUser, kind }, admin, graph)
   const isRequested = (kind: 'end-user' | 'admin', graph: string): boolean => {
     const target = parse(graph.slice('https://data.example.org'.length))
     if (isFailure(target) || target.kind !== 'document' || target.document !== graph) return false
@@ -115,8 +120,10 @@ void t.test('a graph is a document exactly if a request for its name leads to it
     [`${endUser}./`, ''],
     [`${endUser}a/../b/`, ''],
     [`${endUser}a b/`, ''],
-    [`${endUser}uploads/x/`, ''],
-    [`${admin}oauth2/authorize/x/`, ''],
+    [`${endUser}uploads/x/`, 'end-user'],
+    [`${endUser}uploads/x`, ''],
+    [`${admin}oauth2/authorize/x/`, 'admin'],
+    [`${admin}oauth2/authorize/x`, ''],
     ['https://data.example.orga/', ''],
   ]
   for (const [graph, of] of rows) {
@@ -226,6 +233,9 @@ void t.test('308 for a document without its slash, with the query (spec 4.1)', a
     ['/admin', 'https://data.example.org/admin/'],
     ['/sparqlx', 'https://data.example.org/sparqlx/'],
     ['/access/other', 'https://data.example.org/access/other/'],
+    ['/clear', 'https://data.example.org/clear/'],
+    ['/sign%20up', 'https://data.example.org/sign%20up/'],
+    ['/uploads', 'https://data.example.org/uploads/'],
   ]
   for (const [target, location] of rows) {
     const parsed = parse(target!)

@@ -1,14 +1,19 @@
 // The rows of oidc.test.ts: log-in, session, log-out, tokens, proofs of possession, delegation, and attacks on each.
 import { createHash, createHmac, randomBytes, randomUUID } from 'node:crypto'
-import { readFileSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { EncryptJWT, exportJWK, generateKeyPair, SignJWT, type JSONWebKeySet, type JWTPayload } from 'jose'
+import { pino } from 'pino'
 import t, { type Test } from 'tap'
 import { openEmbeddedStore } from '../../../gateway/stores/embedded-store.js'
 import { faultLine } from '../../../gateway/configuration/faults.js'
 import { readProviders } from '../../../gateway/configuration/identity-providers.js'
 import { parseSettings } from '../../../gateway/configuration/settings.js'
+import { makeOidcClient } from '../../../gateway/identity/provider-client.js'
 import { openSessionKeys } from '../../../gateway/identity/session-keys.js'
+import { openIdentities } from '../../../gateway/start/open-identities.js'
+import { makeGuardedFetch } from '../../../policies/fetch/guarded-fetch.js'
+import type { ReadProfile } from '../../../policies/identity/webid.js'
 import { failure, isFailure, type Failure } from '../../../policies/failure.js'
 import { makeTokenVerifier } from '../../../policies/identity/bearer-token.js'
 import { makeProofCheck } from '../../../policies/identity/dpop.js'
@@ -84,6 +89,7 @@ void t.test('identity providers', { timeout: 120_000 }, async (t) => {
   await t.test('log-in', (t) => logInRows(rowsOf(t, 'none')))
   await t.test('attacks on log-in and session', (t) => attackRows(rowsOf(t, 'none')))
   await t.test('tokens', (t) => tokenRows(rowsOf(t, 'none')))
+  await t.test('service accounts', (t) => serviceRows(rowsOf(t, 'none')))
   await t.test('proofs of possession', (t) => proofRows(rowsOf(t, 'none')))
   await t.test('delegation', (t) => delegationRows(rowsOf(t, 'none')))
   await t.test('one order of a request', oneOrderRows)
@@ -111,6 +117,22 @@ void t.test('identity providers', { timeout: 120_000 }, async (t) => {
       const invitation = `<#this> <urn:triplegate:access#invites> <mailto:${invited}> .`
       await other.as('owner')('PUT', '/admin/acl/invitations/', ttl(invitation))
       const ask = other.as('anonymous')
+      const isOpen = !line.startsWith('--sign-up')
+      await row(
+        `${line}: a service account is ${isOpen ? 'an agent' : 'none until the owner makes its account'}`,
+        async (t) => {
+          const fields = { Authorization: `Bearer ${await provider.serviceToken(pairs.audience)}` }
+          t.equal((await ask('GET', '/', { fields })).status, isOpen ? 403 : 401)
+          if (isOpen) return
+          const [, account] = /<([^>]+)>/.exec(String(other.log.at(-1)!.cause))!
+          const robot = other.webIdOf('reader')
+          const content = `<#this> <http://rdfs.org/sioc/ns#id> "robot" ; <http://rdfs.org/sioc/ns#account_of> <${robot}> ;
+          <https://w3id.org/atomgraph/linkeddatahub/admin/acl#issuer> "${issuer}" .`
+          t.equal((await other.as('owner')('PUT', new URL(account!).pathname, ttl(content))).status, 201)
+          other.passTime(3_000)
+          t.equal(agentIn(await ask('GET', '/', { fields })), robot)
+        },
+      )
       for (const [subject, status] of Object.entries(statuses)) {
         await row(`${line}: the first log-in of ${subject} → ${status}`, async (t) => {
           const begun = await ask('GET', `${LOGIN_PATH}?provider=test`)
@@ -191,6 +213,39 @@ void t.test('identity providers', { timeout: 120_000 }, async (t) => {
       const lines = 'faults' in wrong ? wrong.faults.map(faultLine).join('\n') : ''
       for (const fault of ['is no name', 'is no https URL', 'clientId: is missing', 'of another provider'])
         t.match(lines, fault)
+    })
+    await row('a provider by http on this machine works without --allow-fetch, with a warning', async (t) => {
+      const local = await makeIdentityProvider(t, 'http')
+      const redirect = 'https://localhost:1/oauth2/authorize/oidc'
+      local.register('dev', 'secret', [redirect])
+      local.people.set('dora', { email: 'dora@example.org', email_verified: true })
+      const data = join(world.folder, 'development')
+      mkdirSync(data)
+      const given = ['--oidc-issuer', local.issuer, '--oidc-client-id', 'dev', '--oidc-client-secret', 'secret']
+      const settings = parseSettings(['--data', data, ...given], {})
+      if ('faults' in settings) throw new Error(settings.faults.join())
+      const lines: string[] = []
+      const log = pino({ base: null }, { write: (line: string) => void lines.push(line) })
+      const readProfile: ReadProfile = () => Promise.reject(new Error('not asked'))
+      const { identities, close } = await openIdentities(settings, { never: [] }, { readProfile, log, now: Date.now })
+      t.teardown(close)
+      t.match(lines, [/"level":40,.*"issuer":"http:\/\/localhost:\d+","msg":"this identity provider has no TLS/])
+      const [configured] = identities.providers
+      const begun = await identities.client.begin(configured!, redirect)
+      if ('failure' in begun) throw new Error(begun.detail)
+      const back = await local.visit(begun.location, 'dora')
+      const person = await identities.client.finish(configured!, new URL(back), begun)
+      t.match(person, { subject: 'dora', email: 'dora@example.org', isEmailVerified: true })
+      t.match(await identities.client.readKeys(configured!), { keys: [{ kid: 'one' }] })
+    })
+    await row('a provider in a private network: the failure names the setting', async (t) => {
+      const fetcher = makeGuardedFetch({ never: [], maxRedirects: 0 })
+      t.teardown(fetcher.close)
+      const client = makeOidcClient(fetcher, Date.now)
+      const configured = { name: 'x', issuer, clientId: 'x', scope: 'openid', audiences: ['x'] }
+      const failure = { failure: 'unavailable', detail: /own network, give --allow-fetch with its address\.$/ }
+      t.match(await client.begin(configured, 'https://localhost:1/'), failure)
+      t.match(await client.readKeys(configured), failure)
     })
     await row('half a provider in the settings is a fault', async (t) => {
       for (const flags of [
@@ -787,6 +842,41 @@ void t.test('identity providers', { timeout: 120_000 }, async (t) => {
       await put(named, '')
       t.equal((await bearer(await claiming(webId))).status, 401, 'no longer named')
     })
+  }
+
+  async function serviceRows(row: Row): Promise<void> {
+    await row('RFC 6749 §4.4: a service account of the issuer is an agent, without rights of its own', async (t) => {
+      const token = await provider.serviceToken(pairs.audience)
+      const answer = await bearer(token)
+      t.equal(answer.status, 403)
+      const robot = agentIn(answer)!
+      t.match(robot, new RegExp(`^${world.base}admin/acl/agents/[0-9a-f-]{36}/#this$`))
+      t.equal(agentIn(await bearer(await provider.serviceToken(pairs.audience))), robot, 'the same with the next token')
+      const member = `<#this> <http://xmlns.com/foaf/0.1/member> <${robot}> .`
+      t.equal((await world.as('owner')('POST', '/admin/acl/groups/writers/', ttl(member))).status, 204)
+      const [path, fields] = [world.freshPath(), { Authorization: `Bearer ${token}`, 'Content-Type': 'text/turtle' }]
+      t.equal((await anonymous('PUT', path, { fields, body: turtle('"by a robot"') })).status, 201)
+      t.match((await bearer(token, path)).text, `creator <${robot}>`)
+    })
+    await row('a service account for another audience → 401', async (t) => {
+      t.equal((await bearer(await provider.serviceToken('https://other.example.org/'))).status, 401)
+    })
+    const claims = { iss: issuer, sub: 'a service', aud: ['gateway', 'account'], exp: soon() }
+    // prettier-ignore
+    const marks: [name: string, claims: JWTPayload, status: number][] = [
+      ['azp is the subject', { azp: 'a service' }, 403],
+      ['client_id is the subject', { client_id: 'a service' }, 403],
+      ['Keycloak', { azp: 'Crawler', preferred_username: 'service-account-crawler' }, 403],
+      ['Auth0', { azp: 'x', gty: 'client-credentials' }, 403],
+      ['Entra', { azp: 'x', idtyp: 'app' }, 403],
+      ['a person at another client', { azp: 'x', preferred_username: 'service-account-other' }, 401],
+      ['a person at this client', { azp: 'gateway', client_id: 'gateway' }, 401],
+    ]
+    for (const [name, more, status] of marks) {
+      await row(`a token of a service account: ${name}: ${status}`, async (t) => {
+        t.equal((await bearer(await provider.token({ ...claims, ...more }))).status, status)
+      })
+    }
   }
 
   async function proofRows(row: Row): Promise<void> {

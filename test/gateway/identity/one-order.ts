@@ -143,9 +143,11 @@ function requestOf({ method, path, fields, certificate }: Asked, certificates: C
   }
 }
 
+const CLOCK = ['Age', 'Date', 'X-Request-ID']
+
 /** The parts of a response that a client and the log see, without those that depend on the clock. */
 function seenOf({ status, fields, ready, body }: Response, lines: readonly object[]): Seen {
-  const all = [...(ready ? ready.head.fields : []), ...fields].filter(([name]) => name !== 'Age' && name !== 'Date')
+  const all = [...(ready ? ready.head.fields : []), ...fields].filter(([name]) => !CLOCK.includes(name))
   const bytes = Buffer.isBuffer(body) ? body.toString() : body === undefined ? '' : 'streamed'
   const log = lines.map((line) => {
     const { agent, delegate, decision, problem, cause } = line as Record<string, unknown>

@@ -7,6 +7,7 @@ import { openEmbeddedStore } from '../../../gateway/stores/embedded-store.js'
 import type { TimeMapJson } from '../../../gateway/memento/time-map.js'
 import { accept, makeWorld, ttl, turtle, type World } from '../../support/world.js'
 import type { Answer } from '../../support/client.js'
+import { many } from '../../support/growth.js'
 import { type Row, rowsOf } from '../../support/stores.js'
 
 const TITLE = 'http://purl.org/dc/terms/title'
@@ -582,6 +583,20 @@ async function deleted(world: World, row: Row, { path: living }: Past): Promise<
       const body = turtle('"one"') + ' <> a <https://www.w3.org/ns/ldt/document-hierarchy#Item> .'
       t.equal((await owner('PUT', path, { fields, body })).status, 200, name)
       t.equal((await versionsOf(world, path)).at(-1)!.restores, restores, name)
+    }
+  })
+  await row('a large version is restored too', async (t) => {
+    const path = world.freshPath()
+    const large = turtle('"large"') + many(40_000, (i) => `<#${i}> <urn:n> "${i}" .\n`)
+    for (const body of [large, turtle('"small"')]) await owner('PUT', path, ttl(body))
+    const [first] = (await versionsOf(world, path)) as [Version]
+    const fields = { 'Content-Type': 'text/turtle', 'Content-Location': first.uri! }
+    for (const [body, restores] of [
+      [large.replace('"0"', '"zero"'), undefined],
+      [large, first.version],
+    ] as const) {
+      t.equal((await owner('PUT', path, { fields, body })).status, 200)
+      t.equal((await versionsOf(world, path)).at(-1)!.restores, restores)
     }
   })
   await row('RFC 9110 §8.7: a PUT with the Content-Location of a version restores it', async (t) => {

@@ -3,6 +3,7 @@ import t from 'tap'
 import { Parser } from 'n3'
 import { accept, makeWorld, ttl, turtle, update, type World } from '../../support/world.js'
 import type { Answer, Send } from '../../support/client.js'
+import { many } from '../../support/growth.js'
 import { forEachStore, type Row, rowsOf } from '../../support/stores.js'
 
 type Who = 'owner' | 'writer' | 'reader' | 'stranger' | 'anonymous'
@@ -101,6 +102,18 @@ async function table(world: World, row: Row, make: Make): Promise<void> {
     ['spec 5: a writer creates', 'writer', 'PUT', 'new', ttl(''), 201],
     ['a writer may not write authorizations', 'writer', 'PUT', '/admin/acl/authorizations/mine/', ttl(''), 403],
     ['a writer may not read authorizations', 'writer', 'GET', '/admin/acl/authorizations/', {}, 403],
+    ['LDP 1.0 §5.2.3: POST with Slug asks for a new document', 'owner', 'POST', 'old', { fields: { ...TTL, Slug: 'x' }, body: '<> a <#T> .' }, 400],
+    ['LDP 1.0 §5.2.3.4: POST with a type of LDP', 'owner', 'POST', '/', { fields: { ...TTL, Link: '<http://www.w3.org/ns/ldp#Resource>; rel="type"' }, body: '<> a <#T> .' }, 400],
+    ['LDP 1.0 §5.2.3.4: among other links', 'owner', 'POST', 'old', { fields: { ...TTL, Link: '</a>; rel=next, <http://www.w3.org/ns/ldp#BasicContainer>;rel=type' }, body: '<> a <#T> .' }, 400],
+    ['POST with links of other relations', 'owner', 'POST', 'old', { fields: { ...TTL, Link: '<http://www.w3.org/ns/ldp#Resource>; rel="help", </t>; rel="type"' }, body: '<> a <#T> .' }, 204],
+    ['POST with Slug goes after 403', 'reader', 'POST', 'old', { fields: { ...TTL, Slug: 'x' }, body: '<> a <#T> .' }, 403],
+    ['PUT with Slug and a type of LDP', 'owner', 'PUT', 'new', { fields: { ...TTL, Slug: 'x', Link: '<http://www.w3.org/ns/ldp#Resource>; rel="type"' }, body: '' }, 201],
+    ['a document may be named as the place of files is', 'owner', 'PUT', '/uploads/', ttl(''), 201],
+    ['spec 4.6: the names of files are reserved', 'owner', 'GET', '/uploads/a', {}, 404],
+    ['spec 4.6: the names of files are reserved, for everyone', 'anonymous', 'PUT', '/static/a', ttl(''), 404],
+    ['no robots.txt', 'anonymous', 'GET', '/robots.txt', {}, 404],
+    ['spec 4.3: an endpoint of the admin application is none here', 'owner', 'GET', '/clear', {}, 308],
+    ['a document with the name of an endpoint', 'owner', 'PUT', '/sign%20up/', ttl(''), 201],
     ['the owner may', 'owner', 'PUT', '/admin/acl/authorizations/another/', ttl(''), 201],
     ['403 goes before 415', 'stranger', 'PUT', 'old', { fields: PDF, body: 'x' }, 403],
     ['spec 4.5: a document of an unversioned dataspace has no time map', 'owner', 'GET', 'old?timemap', {}, 404],
@@ -132,6 +145,9 @@ async function table(world: World, row: Row, make: Make): Promise<void> {
         t.equal(errorOf(answer).status, String(status), 'spec 2.2: the body has the status too')
         t.ok(errorOf(answer).title)
       }
+      const id = status < 400 ? undefined : world.log.at(-1)!.id
+      t.equal(answer.fields['x-request-id'], id, 'an error names the request as the log does')
+      if (id) t.match(answer.fields['access-control-expose-headers'], /X-Request-ID$/)
       if (status === 405) t.match(answer.fields.allow, /GET/, 'RFC 9110 §15.5.6: Allow')
     })
   }
@@ -153,6 +169,13 @@ async function table(world: World, row: Row, make: Make): Promise<void> {
       t.equal(answer.fields['content-type']?.split(';')[0], type)
       t.match(answer.text, /(http-statusCodes#|sc:)Forbidden/)
     }
+  })
+  await row('LDP 1.0 §5.2.3: a refused POST names PUT, and adds nothing', async (t) => {
+    const path = await make()
+    const before = (await world.as('owner')('GET', path)).text
+    const refused = await world.as('owner')('POST', path, { fields: { ...TTL, Slug: 'x' }, body: '<> a <#T> .' })
+    t.match(errorOf(refused).title, `use PUT at the URL of the new one, such as <${world.origin}${path}name/>`)
+    t.equal((await world.as('owner')('GET', path)).text, before)
   })
   await row('spec 4.1: a container takes documents, an item does not', async (t) => {
     const container = await make(`<> a <https://www.w3.org/ns/ldt/document-hierarchy#Container> .`)
@@ -341,6 +364,35 @@ async function managed(world: World, row: Row, make: Make): Promise<void> {
     t.notMatch(text, '_:')
     t.equal(text.match(new RegExp(`<${world.origin}${path}#id[0-9a-f-]{36}> \\.`, 'g'))?.length, 4)
   })
+  await row(
+    'so they are in large contents, whose blank nodes and managed triples are those of the rules',
+    async (t) => {
+      const much = many(40_000, (i) => `<#${i}> <http://e/n> "${i}" .\n`)
+      const path = await make()
+      const item = `<> a <https://www.w3.org/ns/ldt/document-hierarchy#Container>, <#T> ; <http://www.w3.org/ns/auth/acl#owner> <#o> .`
+      t.equal((await owner('PUT', path, ttl(`${item} <> <http://e/p> [ <http://e/q> [] ] . ${much}`))).status, 200)
+      t.equal((await owner('POST', path, ttl(`<> <http://e/p> [] . ${much.replaceAll('/n>', '/m>')}`))).status, 204)
+      const inserted = `INSERT { <#x> <http://e/p> [] . ${much.replaceAll('/n>', '/o>')} } WHERE {}`
+      const patched = await owner('PATCH', path, update(inserted))
+      t.equal(patched.status, 204)
+      const { text, fields } = await owner('GET', path, { fields: NT })
+      t.equal(
+        (await owner('HEAD', path, { fields: TTL })).fields.etag,
+        patched.fields.etag,
+        'the tag is that of the state',
+      )
+      t.ok(fields.etag)
+      t.notMatch(text, '_:')
+      t.equal(text.match(new RegExp(`<${world.origin}${path}#id[0-9a-f-]{36}> \\.`, 'g'))?.length, 4)
+      const lines = text.split('\n')
+      t.equal(lines.filter((line) => /\/[nmo]>/.test(line)).length, 3 * (much.split('\n').length - 1))
+      t.equal(lines.filter((line) => line.includes('acl#owner>') && !line.includes('#o>')).length, 1)
+      t.ok(text.includes('document-hierarchy#Container>') && text.includes('has_parent>') && text.includes('#T>'))
+      const gone = await owner('PATCH', path, update('DELETE { ?s ?p ?o } WHERE { ?s ?p ?o }'))
+      t.equal(gone.status, 204)
+      t.equal((await owner('GET', path)).status, 404, 'a large change that leaves nothing is a deletion')
+    },
+  )
   await row('PUT of the content of a GET changes only dct:modified', async (t) => {
     const path = await make('<#x> a <http://e/T> ; <http://e/p> 1, 2.50, "a\\tb"@en-gb .')
     const before = (await owner('GET', path, { fields: NT })).text
@@ -359,7 +411,7 @@ async function existenceDoesNotLeak(world: World, row: Row, make: Make): Promise
       for (const who of ['anonymous', 'stranger'] as const) {
         const ask = async (path: string): Promise<unknown> => {
           const answer = await world.as(who)(method, path)
-          const fields = { ...answer.fields, date: undefined }
+          const fields = { ...answer.fields, date: undefined, 'x-request-id': undefined }
           return JSON.parse(
             JSON.stringify([answer.status, fields, answer.text]).replaceAll(path, 'PATH').replaceAll(/"\d+"/g, '"N"'),
           )

@@ -4,6 +4,7 @@ import t, { type Test } from 'tap'
 import type { GraphStore } from '../../../gateway/stores/store.js'
 import type { TimeMapJson } from '../../../gateway/memento/time-map.js'
 import type { Answer, Send } from '../../support/client.js'
+import { many } from '../../support/growth.js'
 import { cachedRowsOf, forEachStore, rowsOf, type Row, type Stores } from '../../support/stores.js'
 import { makeWorld, ttl, update, type World } from '../../support/world.js'
 
@@ -18,6 +19,9 @@ const withFields = (send: Send, fields: Record<string, string>): Send => ({
   ...send,
   fields: { ...send.fields, ...fields },
 })
+
+/** Longer than what the main thread reads. */
+const LARGE = many(40_000, (i) => `<#${i}> ex:n "${i}" .\n`)
 
 interface Setting {
   readonly world: World
@@ -153,6 +157,15 @@ async function manyTypes({ world, row, make }: Setting): Promise<void> {
       t.equal((await owner('DELETE', path)).status, 204)
     })
   }
+  await row('an update leaves more types than a decision reads: the owner of the dataspace reads and deletes it', async (t) => {
+    const path = await make()
+    const typed = update(`INSERT DATA { GRAPH <${world.origin}${path}> { <${world.origin}${path}> ${types(4_000)} } }`)
+    t.equal((await owner('POST', '/sparql', typed)).status, 200)
+    const statuses: number[] = []
+    for (const method of ['HEAD', 'GET', 'PUT', 'DELETE', 'GET']) statuses.push((await owner(method, path, method === 'PUT' ? rdf() : {})).status)
+    t.same(statuses, [200, 200, 200, 204, 404])
+    t.equal((await world.as('stranger')('GET', path)).status, 403)
+  }) // prettier-ignore
 }
 
 /** Attack: who may write a document but not read it gives it a type that is open to it. */
@@ -173,6 +186,8 @@ async function widening({ world, row, make, grant }: Setting): Promise<void> {
     ['Write: the same by PUT', 'stranger', WRITE, 'PUT', rdf('<> a ex:Open .'), 403],
     ['Write and Append: the same by POST', 'stranger', 'acl:Write, acl:Append', 'POST', rdf('<> a ex:Open .'), 403],
     ['Append: a type by POST needs Write', 'stranger', 'acl:Append', 'POST', rdf('<> a ex:Open .'), 403],
+    ['Append: the same in a large content', 'stranger', 'acl:Append', 'POST', rdf(`<> a ex:Other . ${LARGE}`), 403],
+    ['Write: a large content with a type that opens Read', 'stranger', WRITE, 'PUT', rdf(`<> a ex:Open . ${LARGE}`), 403],
     ['Write: a type that opens nothing', 'stranger', WRITE, 'PATCH', type('Other'), 204],
     ['Write: a type that opens Append', 'stranger', WRITE, 'PATCH', type('Log'), 403],
     ['Write: a type of another subject', 'stranger', WRITE, 'PATCH', patch('INSERT { <#a> a ex:Open } WHERE {}'), 204],
@@ -220,6 +235,7 @@ async function withoutRead({ world, row, make, grant }: Setting): Promise<void> 
     ['If-Match: *', 'PUT', () => withFields(rdf(), { 'If-Match': '*' }), 200],
     ['If-None-Match: *', 'PUT', () => withFields(rdf(), { 'If-None-Match': '*' }), 412],
     ['If-None-Match with the right tag', 'PUT', (tag) => withFields(rdf(), { 'If-None-Match': tag }), 200],
+    ['HEAD needs Read, as GET does', 'HEAD', () => ({}), 403],
     ['If-Unmodified-Since before the last change', 'PUT', () => withFields(rdf(), { 'If-Unmodified-Since': past }), 200],
   ]
   for (const [name, method, send, status] of rows) {
@@ -236,7 +252,18 @@ async function withoutRead({ world, row, make, grant }: Setting): Promise<void> 
   await row('with Read: the tag and the date, and conditions on both', async (t) => {
     const [path, tag] = await target()
     const owner = world.as('owner')
-    t.equal((await owner('PUT', path, withFields(rdf(), { 'If-Unmodified-Since': past }))).status, 412)
+    const failing: Record<string, string>[] = [
+      { 'If-Unmodified-Since': past },
+      { 'If-None-Match': '*' },
+      { 'If-Match': '"x"' },
+    ]
+    for (const condition of failing) {
+      const failed = await owner('PUT', path, withFields(rdf(), { ...condition, Accept: 'text/turtle' }))
+      t.same([failed.status, failed.fields.etag], [412, tag], JSON.stringify(condition))
+      t.match(failed.fields['last-modified'], /GMT$/)
+    }
+    const absent = await owner('PUT', world.freshPath(), withFields(rdf(), { 'If-Match': '*' }))
+    t.same([absent.status, absent.fields.etag], [412, undefined], 'no document, no tag')
     const answer = await owner('PUT', path, withFields(rdf(), { 'If-Match': tag }))
     t.equal(answer.status, 200)
     t.match([answer.fields.etag, answer.fields['last-modified']], [/^".{43}\.ttl"$/, /GMT$/])

@@ -96,6 +96,23 @@ async function documentWrites(world: World, row: Row): Promise<void> {
     t.same(await methodsOf(world, path), ['PUT', 'PATCH'])
     t.equal((await versionsOf(world, path))[1]!.uri, undefined)
   })
+  await row('a PATCH that changes nothing is no write: the same answer, and no commit', async (t) => {
+    const path = world.freshPath()
+    await owner('PUT', path, ttl(turtle('"one"')))
+    const patch = (body: string) => owner('PATCH', path, { fields: { ...UPDATE, Prefer: 'return=minimal' }, body })
+    const changes = await patch('INSERT { <> <urn:p> "two" } WHERE {}')
+    const nothing = [
+      await patch('INSERT { <> <urn:p> "two" } WHERE {}'),
+      await patch('DELETE WHERE { ?s <urn:absent> ?o }'),
+      await patch('DELETE { <> <urn:p> "two" } INSERT { <> <urn:p> "two" } WHERE {}'),
+    ]
+    for (const { status, fields, text } of nothing) {
+      t.same([status, text], [204, ''])
+      t.same(Object.keys(fields), Object.keys(changes.fields))
+      t.same([fields.etag, fields['last-modified']], [changes.fields.etag, changes.fields['last-modified']])
+    }
+    t.same(await methodsOf(world, path), ['PUT', 'PATCH'])
+  })
   await row('a refused request is not a commit', async (t) => {
     const path = world.freshPath()
     await owner('PUT', path, ttl(turtle('"one"')))
@@ -244,6 +261,24 @@ async function brokenOff(world: World, row: Row, store: ReturnType<typeof unstea
     t.equal(history.status().inDoubt, 0)
     t.equal((await owner('PUT', path, ttl(turtle('"two"')))).status, 201)
     t.same(await methodsOf(world, path), ['PUT'])
+  })
+  await row('an update in doubt is dated when it was made, and not when it was found', async (t) => {
+    if (store.announces) return t.pass('it is never in doubt')
+    const [path, other] = [world.freshPath(), world.freshPath()]
+    await owner('PUT', path, ttl(turtle('"one"')))
+    const made = world.running.gateway.now()
+    cut('after', 'store.time')
+    const body = `INSERT DATA { GRAPH <${world.origin}${path}> { <urn:s> <urn:p> "late" } }`
+    t.equal((await owner('POST', '/sparql', { fields: UPDATE, body })).status, 504)
+    world.passTime(3_600_000)
+    await owner('PUT', other)
+    t.same(await methodsOf(world, other), ['PUT'], 'committed before the update')
+    await settled()
+    const [, late] = await versionsOf(world, path)
+    t.match(late, { method: 'UPDATE', agent: world.ownerWebId })
+    t.ok(Math.abs(Date.parse(late!.time) - made) < 60_000, late!.time)
+    const { fields } = await owner('GET', `${path}?version=${late!.version}`)
+    t.ok(Math.abs(Date.parse(String(fields['memento-datetime'])) - made) < 60_000)
   })
   for (const [name, when, code, status, gone] of [
     ['after the store had done it: all of it becomes commits', 'after', 'store.failed', 502, true],

@@ -8,6 +8,7 @@ import { openEmbeddedStore } from '../../../gateway/stores/embedded-store.js'
 import { areSame } from '../../../gateway/rdf/same-graph.js'
 import { makeLocks } from '../../../gateway/documents/locks.js'
 import { sweepsOf } from '../../../gateway/mirror/mirror.js'
+import type { MirrorOutcome } from '../../../gateway/mirror/report.js'
 import { problem, type ProblemCode } from '../../../gateway/problem.js'
 import { canonicalNTriples } from '../../../gateway/documents/stored-state.js'
 import type { GraphStore } from '../../../gateway/stores/store.js'
@@ -135,7 +136,7 @@ void forEachStore(t, 'changes behind the gateway', async (t, makeStores, kind) =
     t.match(await run('sweep'), { code: 0, out: 'nothing to commit' })
     t.same(commits(), before)
   })
-  await row('graphs that are not documents of the application are ignored', async (t) => {
+  await row('graphs that are not documents are named, and are no difference', async (t) => {
     const others = [
       `${world.base}no-slash`,
       `${world.base}é/`,
@@ -146,8 +147,15 @@ void forEachStore(t, 'changes behind the gateway', async (t, makeStores, kind) =
     ]
     const graphs = others.map((graph) => (graph.includes(':') ? graph : world.origin + graph))
     for (const graph of graphs) await stores.endUser.replace(graph, triple(graph, 'other'))
-    t.match(await run('verify'), { code: 0, out: 'equal' })
+    const { code, out } = await run('verify')
+    t.equal(code, 0)
+    t.match(out, /: \d+ documents; equal; .*in no history, as no documents: 6 graphs: \S+, \S+, \S+ …\.\n$/)
+    const { applications } = JSON.parse((await run('verify', '--json')).out) as { applications: [MirrorOutcome] }
+    const found = applications[0].others
+    t.match(found, { count: 6, unreachable: 5 })
+    t.same([...found!.graphs].sort(), graphs.sort())
     for (const graph of graphs) await stores.endUser.remove(graph)
+    t.notMatch(await run('verify'), { out: /in no history/ })
   })
   await row('blank nodes are compared by the shape of the graph, and committed once', async (t) => {
     const document = `${world.base}blank/`
@@ -227,6 +235,14 @@ void forEachStore(t, 'documents that are older than the gateway', async (t, make
       { documents: OF },
     )
   })
+  await row('graphs beside them are reported', (t) => {
+    t.match(
+      world.log.find(({ msg }) =>
+        /^Graphs of the store that are no documents: 1\. .* Under the base: 1\./.test(String(msg)),
+      ),
+      { level: 40, store: stores.endUser.name, graphs: [`${world.base}admin/acl/x/`] },
+    )
+  })
   await row('are in the history', async (t) => {
     const path = named('/', 7)
     const answer = await world.as('owner')('GET', `${path}?timemap`, { fields: { Accept: 'application/json' } })
@@ -243,7 +259,10 @@ void forEachStore(t, 'documents that are older than the gateway', async (t, make
     await world.running.close(1_000)
     const empty = await makeStores()
     t.match(await rebuild(stores), { code: 3, err: /not empty.*2001 documents.*--force/ })
-    t.match(await rebuild(empty), { code: 0, out: '2,001 documents; equal' })
+    const rebuilt = await rebuild(empty)
+    t.match(rebuilt, { code: 0, out: '2,001 documents; equal' })
+    const beside = `${world.base}admin/acl/x/`
+    t.match(rebuilt.out, new RegExp(`\n.* On 20\\S+ the store had 1: ${beside}\\. Put them back from a backup.*\\n$`))
     t.same(await contentsOf(empty.endUser, documents), before)
     const other = `${world.base}other/`
     await empty.endUser.replace(other, triple(other, 'of the store'))
@@ -251,7 +270,7 @@ void forEachStore(t, 'documents that are older than the gateway', async (t, make
     const forced = await rebuild(empty, '--force')
     t.equal(forced.code, 1)
     t.same(linesOf(forced)[0], `missing in the repository  ${other}`)
-    t.equal(linesOf(forced).length, 2, 'the repository overwrites the store, and nothing is removed')
+    t.equal(linesOf(forced).length, 3, 'the repository overwrites the store, and nothing is removed')
     const sweep = ['sweep', ...args, '--data', world.folder, '--management', 'off']
     t.match(await command(sweep, empty), { code: 0, out: '1 missing in the repository' }, 'without a gateway')
     t.equal(commits().at(-1), 'SWEEP /other/')

@@ -45,7 +45,7 @@ async function live(folder: string, store: GraphStore): Promise<Life> {
   const locks = makeLocks()
   const isDocument = (graph: string): boolean => graph.startsWith(BASE) && graph.endsWith('/')
   const mirrored: Mirrored = {
-    ...{ history, repository, base: BASE, store, isDocument, now: Date.now },
+    ...{ history, repository, base: BASE, store, isDocument, sharers: { bases: [BASE], isDocument }, now: Date.now },
     pathOf: (document) => documentPath(document, BASE, 'graphs'),
     documentOf: (path) => documentOfPath(path, BASE, 'graphs'),
     settle: (document) => journalled.settle(document),

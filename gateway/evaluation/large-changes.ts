@@ -1,0 +1,82 @@
+// In charge of large contents and changes of documents as texts: a reading thread parses, sorts and hashes them, so that the
+// write of a document splices lines only (design 7). Pure.
+import { randomUUID } from 'node:crypto'
+import { changedSum, sumOf } from '../../cache/entity-tag.js'
+import { documentDifference } from '../../versioning/memento/difference.js'
+import { problem, type Problem } from '../problem.js'
+import { graphOf, mayBeRewritten, nTriplesLine, nTriplesOf, type Quad } from '../rdf/graph.js'
+import { readCanonical, readNTriples } from '../rdf/read.js'
+import { skolemised } from '../rdf/skolemised.js'
+import { changedLines } from '../rdf/sorted-lines.js'
+import { linesOf, mayHaveBlankNodes } from '../stores/n-triples-lines.js'
+
+/** A graph as its canonical N-Triples, and the sum of their lines (cache/entity-tag.ts). */
+export interface Canonical {
+  readonly nTriples: string
+  readonly sum: string
+}
+
+/** The triples that a write leaves or gives, without blank nodes. */
+export interface LargeContent extends Canonical {
+  /** A store may return them in another spelling. */
+  readonly isRewritable: boolean
+  /** The same with the blank nodes of the content, where it has any. */
+  readonly labelled?: string
+}
+
+export function largeContentOf(triples: readonly Quad[], document: string, tagKey: string): LargeContent {
+  const named = skolemised(triples, document, randomUUID)
+  const graph = graphOf(named)
+  const isLabelled = named.some((triple, i) => triple !== triples[i])
+  return {
+    nTriples: nTriplesOf(graph),
+    sum: sumOf(graph.lines, tagKey),
+    isRewritable: mayBeRewritten(graph),
+    ...(isLabelled && { labelled: nTriplesOf(graphOf(triples)) }),
+  }
+}
+
+/** Lines of canonical N-Triples that are removed; N-Triples that are added. */
+export interface LargeChange {
+  readonly method: 'POST' | 'PATCH'
+  readonly current: Canonical
+  readonly removed: string
+  readonly added: string
+  readonly document: string
+  /** The secret of the entity-tags (cache/entity-tag.ts). */
+  readonly tagKey: string
+}
+
+/** The graph after the change; 'unchanged' where no line changes. */
+export function changeLarge(change: LargeChange): LargeContent | 'unchanged' | Problem {
+  const { method, current, removed, document, tagKey } = change
+  const added = readNTriples(change.added)
+  if (!added) return problem('internal', 'The update gave triples that cannot be read.')
+  const lines = { method, removed: linesOf(removed), added, document }
+  const after = changedText(current.nTriples, lines, randomUUID)
+  if (after === 'unchanged') return after
+  const difference = documentDifference(current.nTriples, after)
+  return {
+    nTriples: after,
+    sum: changedSum(current.sum, difference, tagKey),
+    isRewritable: mayBeRewritten({ triples: added }),
+  }
+}
+
+interface LinesChange extends Pick<LargeChange, 'method' | 'document'> {
+  readonly removed: readonly string[]
+  readonly added: readonly Quad[]
+}
+
+/** Canonical N-Triples after a change. Blank nodes that others have stored become IRIs too; the labels of a PATCH are theirs. */
+export function changedText(
+  nTriples: string,
+  { method, removed, added, document }: LinesChange,
+  uuid: () => string,
+): string | 'unchanged' {
+  const isOld = mayHaveBlankNodes(nTriples)
+  const lines = (isOld && method === 'PATCH' ? added : skolemised(added, document, uuid)).map(nTriplesLine)
+  const changed = changedLines(nTriples, removed, lines)
+  if (changed === nTriples && (method === 'PATCH' || !isOld)) return 'unchanged'
+  return isOld ? nTriplesOf(graphOf(skolemised(readCanonical(changed), document, uuid))) : changed
+}

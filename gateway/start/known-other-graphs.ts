@@ -1,0 +1,71 @@
+// In charge of reporting the graphs that are no documents, after a start, and of remembering them in the data folder: when
+// the store is lost, triplegate mirror rebuild names them.
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { sharersOf, type Application, type Dataspace, type Gateway } from '../gateway.js'
+import { otherGraphsIn, otherGraphsText, type KnownOtherGraphs } from '../mirror/other-graphs.js'
+import { isFailure } from '../problem.js'
+import type { GraphStore } from '../stores/store.js'
+import { writeWhole } from './whole-file.js'
+
+const FILE = 'other-graphs.json'
+const NAMED = 10
+
+/** Of the store of an application with this base; undefined where it is not known. */
+export function knownOtherGraphs(folder: string, base: string): KnownOtherGraphs | undefined {
+  return read(folder)[base]
+}
+
+function read(folder: string): Readonly<Record<string, KnownOtherGraphs>> {
+  try {
+    const known: unknown = JSON.parse(readFileSync(join(folder, FILE), 'utf8'))
+    if (typeof known === 'object' && known !== null) return known as Record<string, KnownOtherGraphs>
+  } catch {
+    // It only helps people: a lost file is written again.
+  }
+  return {}
+}
+
+/** Asks each store, one after the other: that may take long, so no start waits for it. */
+export async function reportOtherGraphs(
+  dataspaces: readonly Dataspace[],
+  { log, now }: Pick<Gateway, 'log' | 'now'>,
+  folder: string,
+  signal: AbortSignal,
+): Promise<void> {
+  for (const store of new Set(dataspaces.flatMap(({ endUser, admin }) => [endUser.store, admin.store]))) {
+    const sharers = sharersOf(store, { dataspaces }).map(({ application }) => application)
+    // Such a store takes documents only.
+    if (sharers.every(({ service }) => service.embedded)) continue
+    const failed = await reportOthersIn(store, sharers, { log, now }, folder, signal)
+    if (signal.aborted) return
+    if (failed !== undefined)
+      log.warn({ store: store.name, problem: failed }, 'the graphs of the store cannot be listed')
+  }
+}
+
+/** The detail of the problem, if there was one. */
+async function reportOthersIn(
+  store: GraphStore,
+  sharers: readonly Application[],
+  { log, now }: Pick<Gateway, 'log' | 'now'>,
+  folder: string,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const bases = sharers.map(({ base }) => base)
+  const isDocument = (graph: string): boolean => sharers.some((application) => application.isDocument(graph))
+  const others = await otherGraphsIn(store, isDocument, bases, signal)
+  if (isFailure(others)) return others.detail
+  const versioned = sharers.filter(({ history }) => history)
+  if (versioned.length > 0) {
+    const at = new Date(now()).toISOString()
+    const found: KnownOtherGraphs = { ...(others ?? { count: 0, unreachable: 0, graphs: [] }), at }
+    const known = { ...read(folder), ...Object.fromEntries(versioned.map(({ base }) => [base, found])) }
+    writeWhole(join(folder, FILE), JSON.stringify(known, null, 2) + '\n')
+  }
+  if (!others) return undefined
+  const { count, unreachable, graphs } = others
+  const level = versioned.length > 0 || unreachable > 0 ? 'warn' : 'info'
+  log[level]({ bases, store: store.name, count, unreachable, graphs: graphs.slice(0, NAMED) }, otherGraphsText(others))
+  return undefined
+}
