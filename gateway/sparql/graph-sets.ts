@@ -52,11 +52,8 @@ export function writesOf(
       case 'insertdata':
       case 'deletedata':
       case 'deletewhere':
-        template(operation['data'], undefined)
-        break
       case 'modify':
-        template(operation['delete'], operation['graph'])
-        template(operation['insert'], operation['graph'])
+        for (const part of ['data', 'delete', 'insert']) template(operation[part], operation['graph'])
         break
       case 'clear':
       case 'drop':
