@@ -1,6 +1,8 @@
-// In charge of making a checkout runnable: installs the locked dependencies where they are missing and builds.
+// In charge of making a checkout runnable: installs the locked dependencies where they are missing, builds where a source file
+// has changed since the last build, and links the command.
 import { spawnSync } from 'node:child_process'
-import { existsSync, statSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 
 const [major, minor] = process.versions.node.split('.').map(Number)
 if (major < 20 || (major === 20 && minor < 19)) {
@@ -14,8 +16,46 @@ const run = (command, args) => {
   })
   if (status !== 0) process.exit(status ?? 1)
 }
-const installed = 'node_modules/.package-lock.json'
-if (!existsSync(installed) || statSync(installed).mtimeMs < statSync('package-lock.json').mtimeMs) {
+const changedAt = (path) => (existsSync(path) ? statSync(path).mtimeMs : 0)
+
+/** npm itself runs this script at the end of an installation (`prepare` in package.json): then nothing is to be installed. */
+const isInstalling = process.env.npm_lifecycle_event === 'prepare'
+if (!isInstalling && changedAt('node_modules/.package-lock.json') < changedAt('package-lock.json')) {
+  console.error('Installing dependencies …')
   run('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'])
 }
-run(process.execPath, ['node_modules/typescript/bin/tsc', '-p', '.'])
+
+const COMPILER = 'node_modules/typescript/bin/tsc'
+const MAIN = 'dist/gateway/main.js'
+/** Written after a build without errors. */
+const BUILT = 'dist/.built'
+/** A folder changes with the names in it. */
+const sources = (folder) => [
+  folder,
+  ...readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) => join(folder, name)),
+]
+const inputs = [
+  'tsconfig.json',
+  'package-lock.json',
+  ...['gateway', 'policies', 'cache', 'versioning', 'test'].flatMap(sources),
+]
+const isBuilt = existsSync(MAIN) && inputs.every((path) => changedAt(path) <= changedAt(BUILT))
+// Without development dependencies there is no compiler: such an installation brings its build along.
+if (!isBuilt && existsSync(COMPILER)) {
+  console.error('Building …')
+  // The compiler's notes about an earlier build are of no use where its result is gone.
+  if (!existsSync(MAIN)) rmSync('dist/.tsbuildinfo', { force: true })
+  run(process.execPath, [COMPILER, '-p', '.'])
+  writeFileSync(BUILT, '')
+}
+
+// npm links the commands of dependencies only: this is what `npx triplegate` finds in a checkout.
+if (existsSync(MAIN) && existsSync('node_modules')) {
+  mkdirSync('node_modules/.bin', { recursive: true })
+  if (process.platform === 'win32') {
+    writeFileSync('node_modules/.bin/triplegate.cmd', '@node "%~dp0\\..\\..\\dist\\gateway\\main.js" %*\r\n')
+  } else {
+    chmodSync(MAIN, 0o755)
+    if (!existsSync('node_modules/.bin/triplegate')) symlinkSync(`../../${MAIN}`, 'node_modules/.bin/triplegate')
+  }
+}

@@ -26,6 +26,8 @@ export const STATUS_OF = {
   'content.time': 408,
   'content.unsupported': 415,
   'content.syntax': 400,
+  /** Terms of RDF 1.2, for a store that does not know them. */
+  'content.rdf-version': 422,
   'query.syntax': 400,
   'query.function': 400,
   'update.syntax': 400,
@@ -44,6 +46,8 @@ export const STATUS_OF = {
   'store.time': 504,
   /** The graph does not fit into memory; it can be streamed. */
   'store.too-large': 502,
+  /** The store has the graph, but not as N-Triples that can be read. */
+  'store.unreadable': 502,
   'store.in-doubt': 503,
   'history.full': 503,
   'history.failed': 503,

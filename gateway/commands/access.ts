@@ -1,4 +1,4 @@
-// In charge of `triplegate access`: explains a decision about a document, or lists the agents who may use it. It asks the
+// In charge of `triplegate access`: explains a decision about a document, lists the agents who may use it, or all agents. It asks the
 // gateway over HTTP, with a certificate that has Control on the admin application.
 import {
   argumentsOf,
@@ -9,6 +9,7 @@ import {
   type Command,
   type CommandDescription,
 } from './arguments.js'
+import { AGENTS_QUERY, agentsIn, agentsText, type AgentRow } from './agents.js'
 import { auditText, explanationText } from './access-text.js'
 import type { Environment } from '../configuration/settings.js'
 import { EXIT, type CommandFailure } from './exit-codes.js'
@@ -25,7 +26,7 @@ import { noDocument } from './history-arguments.js'
 import { isFailure } from '../problem.js'
 import { graphOf, type Graph } from '../rdf/graph.js'
 import { readNTriples } from '../rdf/read.js'
-import { LDT, TGA } from '../rdf/vocabulary.js'
+import { LDT, SD, TGA } from '../rdf/vocabulary.js'
 import { fail, printable, type Terminal } from './terminal.js'
 
 const DESCRIPTION: CommandDescription = {
@@ -33,12 +34,14 @@ const DESCRIPTION: CommandDescription = {
   forms: [
     ['access explain URL', 'explain why an agent may or may not use a document'],
     ['access audit URL', 'list the agents who may use a document'],
+    ['access agents URL', 'list the agents that the admin application knows'],
   ],
-  notes: ['URL is the URL of the document.'],
+  notes: ['URL is the URL of the document; for agents, the base of the admin application.'],
   options: [
     { name: 'agent', value: 'WEBID', help: 'explain: the agent (default: an anonymous client)' },
     { name: 'mode', value: 'MODE', help: 'explain: Read, Append, Write or Control (default: Read)' },
     { name: 'tree', value: '', bare: true, help: 'audit: the documents under URL too' },
+    { name: 'json', value: '', bare: true, help: 'agents: print JSON' },
     ...CONNECTION_OPTIONS,
     HELP_OPTION,
   ],
@@ -48,10 +51,11 @@ const DESCRIPTION: CommandDescription = {
 export const ACCESS_COMMAND: Command = { description: DESCRIPTION, run: runAccessCommand }
 
 interface AccessArguments extends Connection {
-  readonly action: 'explain' | 'audit'
+  readonly action: 'explain' | 'audit' | 'agents'
   readonly agent: string | undefined
   readonly mode: string
   readonly tree: boolean
+  readonly json: boolean
 }
 
 const MODES = ['Read', 'Write', 'Append', 'Control']
@@ -65,9 +69,9 @@ export function parseAccessArguments(
   if ('help' in given) return given
   if (given.faults.length > 0) return wrongArguments(...given.faults)
   const [action, written, ...more] = given.positionals
-  if ((action !== 'explain' && action !== 'audit') || written === undefined || more.length > 0) {
+  if ((action !== 'explain' && action !== 'audit' && action !== 'agents') || written === undefined || more.length > 0) {
     return wrongArguments(
-      'write triplegate access explain URL or triplegate access audit URL. See triplegate access --help.',
+      'write triplegate access explain URL, access audit URL or access agents URL. See triplegate access --help.',
     )
   }
   const url = documentUrl(written)
@@ -82,6 +86,7 @@ export function parseAccessArguments(
     agent: textOf(given, 'agent'),
     mode,
     tree: given.values.has('tree'),
+    json: given.values.has('json'),
   }
 }
 
@@ -113,6 +118,7 @@ async function run(given: AccessArguments, open: Open, out: Terminal['out']): Pr
   if (isFailure(document)) return document
   const head = await document.send('HEAD', '', {})
   if (isFailure(head)) return head
+  if (action === 'agents') return listAgents(given, head, open, out)
   const base = linked(head, LDT('base'))
   const application = base === undefined ? unlinked(url) : open(new URL(base))
   if (isFailure(application)) return application
@@ -164,4 +170,29 @@ async function documentsUnder(url: URL, ask: Ask): Promise<readonly string[] | C
     after = graph.triples.find(({ predicate }) => predicate.value === TGA('next'))?.object.value
   } while (after !== undefined)
   return documents
+}
+
+/** By the SPARQL endpoint of the admin application, to which the answer links. */
+async function listAgents(
+  { url, json }: AccessArguments,
+  head: GatewayAnswer,
+  open: Open,
+  out: Terminal['out'],
+): Promise<undefined | CommandFailure> {
+  const endpoint = linked(head, SD('endpoint'))
+  const client = endpoint === undefined ? unlinked(url) : open(new URL(endpoint))
+  if (isFailure(client)) return client
+  const fields = { 'Content-Type': 'application/sparql-query', Accept: 'application/sparql-results+json' }
+  const answer = await client.send('POST', '', fields, Buffer.from(AGENTS_QUERY))
+  if (isFailure(answer)) return answer
+  if (answer.status !== 200) return gatewayRefusal(answer, client)
+  const agents = agentsIn(
+    (JSON.parse(answer.body.toString()) as { results: { bindings: AgentRow[] } }).results.bindings,
+  )
+  if (agents.length === 0) {
+    const fix = 'Give the base of the admin application, which the start prints.'
+    return { failure: 'gateway.failed', detail: `${url.href}: no agents are known there. ${fix}` }
+  }
+  out(json ? `${JSON.stringify(agents, null, 2)}\n` : printable(agentsText(agents)))
+  return undefined
 }

@@ -74,7 +74,7 @@ async function serve(settings: Settings, terminal: Terminal): Promise<number> {
     throw error
   }
   const started = running
-  terminal.out(`${banner(started, settings)}\n`)
+  terminal.out(`${banner(started, settings)}\n${terminal.interactive ? NEXT : ''}`)
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.once(signal, () => {
       log.info({ signal }, 'stopping: taking no new requests, finishing those under way')
@@ -95,6 +95,8 @@ function printedConfig(settings: Settings, dataspaces: readonly DescribedDataspa
     })
   return `${printConfig(settings)}${comments.join('\n')}\n`
 }
+
+const NEXT = 'README.md says what to do next. Ctrl-C stops the gateway.\n'
 
 function banner({ gateway, dataspaces, certificates, ports }: Running, settings: Settings): string {
   const { folder, owner } = certificates

@@ -1,15 +1,9 @@
 // In charge of a document as its store has it: its content, the facts that access and preconditions rest on, and the
-// representations made from it. The store's answers are cached (cache/stored-graphs.ts).
+// representations made from it. The store's answers are cached (stored-documents.ts).
 import { digestOf, entityTag, sumOf } from '../../cache/entity-tag.js'
-import {
-  makeStoredGraphs,
-  type Stored,
-  type StoredGraphs,
-  type StoredGraphsSettings,
-} from '../../cache/stored-graphs.js'
+import type { Stored, StoredGraphs } from '../../cache/stored-graphs.js'
 import type { DescribedApplication } from '../configuration/dataspace.js'
-import type { Reading } from '../evaluation/reading.js'
-import { askFacts, factsOf, type DocumentFacts } from './facts.js'
+import { factsOf, type DocumentFacts } from './facts.js'
 import type { Format } from '../http/media-type.js'
 import type { Trace } from '../log.js'
 import { isFailure, problem, type Problem } from '../problem.js'
@@ -44,7 +38,7 @@ export interface Representation {
   readonly text?: string
 }
 
-/** A document too large for memory: it is streamed (methods/read-large.ts). */
+/** A document whose content is not here: it is too large for memory and streamed (methods/read-large.ts), or cannot be read. */
 export interface LargeDocument extends DocumentFacts {
   /** The graph's version (cache/graph-versions.ts) that these facts are about. */
   readonly version: number
@@ -52,6 +46,8 @@ export interface LargeDocument extends DocumentFacts {
   digest: string | undefined
   /** The same of what anonymous clients are shown in the admin application (mailboxes.ts). */
   hashedDigest?: string
+  /** Why the content cannot be read at all, though it is in the store; and the managed triples, which a PUT keeps. */
+  readonly unreadable?: { readonly problem: Problem; readonly managed: Pick<Document, 'iri' | 'nTriples'> }
 }
 
 export const isLarge = (document: DocumentFacts): document is LargeDocument => 'version' in document
@@ -141,60 +137,6 @@ export function tooLarge({ iri, nTriples }: Document): Problem | undefined {
       )
     : undefined
 }
-
-/** In characters of N-Triples: the form of longer ones is computed off the main thread. */
-const QUICKLY_READ = 128 * 1024
-
-/** About the size of the facts of a large document. */
-const LARGE_BYTES = 4096
-
-export const makeDocuments = (
-  store: GraphStore,
-  base: string,
-  settings: Pick<
-    StoredGraphsSettings<Document, Problem>,
-    'maxBytes' | 'maxAge' | 'staleIfError' | 'versions' | 'now'
-  > & {
-    readonly canonical: Reading['canonical']
-    readonly tagKey: string
-  },
-): Documents => {
-  const documents: Documents = makeStoredGraphs<Document | LargeDocument, Problem>({
-    ...settings,
-    isFailure,
-    sizeOf: (document) => (isLarge(document) ? LARGE_BYTES : sizeOf(document)),
-    async ask(iri) {
-      const version = settings.versions.of(iri)
-      const nTriples = await store.read(iri)
-      if (isFailure(nTriples) && nTriples.failure === 'store.too-large') {
-        const facts = await askFacts(store, iri, base)
-        return facts && !isFailure(facts) ? { ...facts, version, digest: undefined } : facts
-      }
-      if (nTriples === undefined || isFailure(nTriples)) return nTriples
-      const known = documents.cached(iri)?.value
-      if (known && isWhole(known) && known.nTriples === nTriples) return known
-      if (nTriples.length > QUICKLY_READ) {
-        // All who wait for it share the answer of the store.
-        const content = await settings.canonical(iri, nTriples, settings.tagKey)
-        return isFailure(content)
-          ? content
-          : content.nTriples
-            ? documentOfText(iri, base, content, settings.tagKey)
-            : undefined
-      }
-      const triples = readStored(nTriples)
-      if (isFailure(triples)) return triples
-      return triples.length === 0 ? undefined : documentOf(iri, base, graphOf(triples), settings.tagKey)
-    },
-  })
-  return documents
-}
-
-const sizeOf = ({ nTriples, representations }: Document): number =>
-  [...representations.values()].reduce(
-    (sum, made) => sum + ('bytes' in made ? 2 * made.bytes.length : 0),
-    2 * nTriples.length,
-  )
 
 /** The document from the cache, else from the store. */
 export function readDocument(

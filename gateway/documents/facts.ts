@@ -6,7 +6,7 @@ import type { Decision } from '../../policies/decide.js'
 import type { ReadyHead } from '../http/exchange.js'
 import { isFailure, type Problem } from '../problem.js'
 import { graphOf, valuesOf, type Graph } from '../rdf/graph.js'
-import { readStored } from '../rdf/read.js'
+import { readLegible } from '../rdf/read.js'
 import { ACL, DEF, DH } from '../rdf/vocabulary.js'
 import type { GraphStore } from '../stores/store.js'
 import { isRoot, typesOf } from './hierarchy.js'
@@ -73,8 +73,8 @@ export async function askFacts(
   // the hierarchy let the owner of the dataspace write or delete the document.
   const text = isFailure(asked) && asked.failure === 'store.too-large' ? await store.excerpt(iri, 'fewFacts') : asked
   if (text === undefined || isFailure(text)) return text
-  const triples = readStored(text)
-  return isFailure(triples) ? triples : factsOf(iri, base, graphOf(triples))
+  // One that cannot be read gives none.
+  return factsOf(iri, base, graphOf(readLegible(text)))
 }
 
 /** Facts from the cache, or from the store: of documents that are not cached themselves. */

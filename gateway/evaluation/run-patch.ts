@@ -5,6 +5,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Store } from 'oxigraph/web.js'
 import type { Oxigraph } from '../stores/bounded-oxigraph.js'
+import { hasBlankNode } from '../stores/n-triples-lines.js'
 import { nTriplesTerm } from '../rdf/graph.js'
 import { readOwnSolutions } from '../rdf/read-sparql-results.js'
 import { RESULTS_JSON } from '../rdf/sparql-results.js'
@@ -100,10 +101,12 @@ function solve({ Store, parse }: Oxigraph, lines: ReadonlySet<string>, query: st
   return withStore(Store, (store) => {
     const named: string[] = []
     const anonymous: string[] = []
-    for (const line of lines) (BLANK_NODE.test(line) ? anonymous : named).push(line)
-    store.load(named.join('\n'), { format: N_TRIPLES, lenient: true })
+    for (const line of lines) (hasBlankNode(line) ? anonymous : named).push(line)
+    load(named, (text) => store.load(text, { format: N_TRIPLES, lenient: true }))
     // `load` would give blank nodes new labels, `add` keeps them.
-    for (const triple of parse(anonymous.join('\n'), { format: N_TRIPLES, lenient: true })) store.add(triple)
+    load(anonymous, (text) => {
+      for (const triple of parse(text, { format: N_TRIPLES, lenient: true })) store.add(triple)
+    })
 
     const json = store.query(query, { results_format: RESULTS_JSON }) as string
     if (json.length > RESULT_LIMIT) return tooLarge(`have solutions of more than ${RESULT_LIMIT} characters`)
@@ -112,7 +115,21 @@ function solve({ Store, parse }: Oxigraph, lines: ReadonlySet<string>, query: st
   })
 }
 
-const BLANK_NODE = /^_:|^\S+ \S+ _:\S+ \.$/
+/** Lines that Oxigraph does not take, such as those with terms that only Jena lets in, match no pattern: they stay. */
+function load(lines: readonly string[], into: (nTriples: string) => void): void {
+  try {
+    into(lines.join('\n'))
+  } catch (error) {
+    if (!(error instanceof Error) || !REFUSALS.has(error.name)) throw error
+    if (lines.length === 1) return
+    const half = Math.ceil(lines.length / 2)
+    load(lines.slice(0, half), into)
+    load(lines.slice(half), into)
+  }
+}
+
+/** Of Oxigraph's own errors. Any other, such as that of a lack of memory, ends the thread. */
+const REFUSALS: ReadonlySet<string> = new Set(['Error', 'URIError'])
 
 function withStore<T>(Store: Oxigraph['Store'], use: (store: Store) => T): T {
   const store = new Store()

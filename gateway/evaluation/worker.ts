@@ -1,11 +1,11 @@
 // In charge of the evaluation thread: analyses updates, runs them on documents and checks constraints, one job after the
 // other. Updates and shapes of clients and ontologies are evaluated here only, where they can be stopped.
 import { parentPort, workerData } from 'node:worker_threads'
-import { Parser } from 'n3'
 import { makeConstraintCheck, type ConstraintCheck } from '../../policies/constraints/constraints.js'
 import { openOxigraph } from '../stores/bounded-oxigraph.js'
 import type { ThreadMessage } from '../stores/limited-thread.js'
-import { graphOf, nTriplesOf, type Quad } from '../rdf/graph.js'
+import { blankNode, graphOf, nTriplesOf, withNodes, type Quad } from '../rdf/graph.js'
+import { readNTriples } from '../rdf/n-triples.js'
 import { makeNewLabels, runPatch, type Patched } from './run-patch.js'
 import { prepareParser } from '../sparql/parse.js'
 import { analysePatch, type Patch } from '../sparql/patch.js'
@@ -97,8 +97,8 @@ async function validate({ shapes, shapesVersion, data }: EvaluationJob & { kind:
 }
 
 /** The prefix distinguishes the blank nodes of the ontologies from those of the document. */
-const parsed = (text: string, blankNodePrefix: string): Quad[] =>
-  new Parser({ format: 'N-Triples', blankNodePrefix }).parse(text)
+const parsed = (text: string, prefix: string): Quad[] =>
+  readNTriples(text)!.map((triple) => withNodes(triple, (label) => blankNode(prefix + label)))
 
 parentPort!.on('message', (job: EvaluationJob) => {
   void doJob(job).then((reply) => parentPort!.postMessage(reply))

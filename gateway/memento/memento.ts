@@ -98,7 +98,7 @@ async function writeLarge(
 ): Promise<Buffer | Problem> {
   const { reading } = context.gateway
   const canonical = await reading.canonical(askerOf(context), content, context.application.cache.tagKey)
-  if (isFailure(canonical)) return canonical.failure === 'store.failed' ? unreadable(context, memento) : canonical
+  if (isFailure(canonical)) return canonical.failure === 'store.unreadable' ? unreadable(context, memento) : canonical
   if (format === N_TRIPLES) return Buffer.from(canonical.nTriples)
   const written = await reading.writeRdf(askerOf(context), canonical.nTriples, format)
   return isFailure(written) ? written : Buffer.from(written.buffer, written.byteOffset, written.length)

@@ -117,7 +117,8 @@ function refusal(context: Context, iri: string, facts: Facts, isNamed: boolean):
   const early = forbidden(context, iri, facts)
   if (early) return early
   const document = facts.kind === 'document' ? facts.document! : undefined
-  if (document && isLarge(document)) return isConditional(context.request.fields) ? tooLargeToWrite() : undefined
+  if (document && isLarge(document))
+    return isConditional(context.request.fields) ? (document.unreadable?.problem ?? tooLargeToWrite()) : undefined
   return preconditions(context, document as Document | undefined, access.mayRead)
 }
 

@@ -24,6 +24,7 @@ const FORMATS: readonly Format[] = [TURTLE, N_TRIPLES]
 export async function readLarge(context: Context, decision: Decision, facts: Facts): Promise<Response | Problem> {
   if (facts.kind !== 'document' || !facts.document || !isLarge(facts.document)) throw new TypeError('read.ts has this')
   const { document } = facts
+  if (document.unreadable) return document.unreadable.problem
   const { application, request, trace } = context
   const { iri, lastModified } = document
   const isHashed = hidesMailboxes(context)

@@ -7,7 +7,7 @@ import type { Field, ReadyHead, Response } from '../http/exchange.js'
 import { agentFields } from '../request/agent-fields.js'
 import { evaluateConditions, notAcceptable, rdfFormat } from '../request/conditions.js'
 import { askerOf, type Context } from '../request/context.js'
-import { negotiate, RDF_FORMATS, type Format } from '../http/media-type.js'
+import { inOrderOf, RDF_FORMATS, type Format } from '../http/media-type.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { readyHead } from '../http/ready-head.js'
 import { marksOf, response } from '../request/respond.js'
@@ -41,19 +41,22 @@ const representable = ({ context, document }: Asked, format: Format): Awaitable<
     context.gateway.reading.writeRdf(askerOf(context), ...large),
   )
 
-/** RDF/XML cannot express every graph: the next accepted format is used then. */
+/** RDF/XML and JSON-LD cannot express every graph: the next accepted format is used then. */
 async function readOther(
   asked: Asked,
   preferred: Format,
   making: Awaitable<Representation | Problem>,
 ): Promise<Response | Problem> {
-  const made = await making
+  let made = await making
   if (!isFailure(made)) return answer(asked, preferred, made)
-  const formats = RDF_FORMATS.filter((format) => format !== preferred)
-  const other = made.failure === 'negotiation.not-acceptable' && negotiate(asked.context.accept, formats)
-  if (!other) return made
-  const second = await representable(asked, other)
-  return isFailure(second) ? second : answer(asked, other, second)
+  const others = RDF_FORMATS.filter((format) => format !== preferred)
+  for (const other of inOrderOf(asked.context.accept, others)) {
+    if (made.failure !== 'negotiation.not-acceptable') return made
+    const next = await representable(asked, other)
+    if (!isFailure(next)) return answer(asked, other, next)
+    made = next
+  }
+  return made
 }
 
 function answer(

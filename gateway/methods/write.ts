@@ -50,8 +50,10 @@ function earlyRefusal(
     return problem('target.malformed', 'Malformed document URI: it is too long for the repository of its history.')
   }
   if (!document || !isLarge(document)) return undefined
-  // The entity-tag of a large document is known only after reading all of it; a removal needs none of it.
-  return method === 'DELETE' && !isConditional(fields) ? undefined : tooLargeToWrite()
+  // The entity-tag of a large document is known only after reading all of it; a removal needs none of it. Nothing of one that
+  // cannot be read is needed by what replaces it.
+  const isWhole = method === 'DELETE' || (method === 'PUT' && document.unreadable)
+  return isWhole && !isConditional(fields) ? undefined : (document.unreadable?.problem ?? tooLargeToWrite())
 }
 
 export const tooLargeToWrite = (): Problem =>
@@ -82,7 +84,8 @@ async function writeLocked(context: Context, iri: string, asked: WriteRequest): 
   const restored = await restoredVersion(context, facts, asked)
   if (isFailure(restored)) return restored
   // A restored document that was deleted keeps its former owner and creator.
-  const base = current ?? (restored && { iri, nTriples: restored.nTriples })
+  const kept = current && isLarge(current) ? current.unreadable?.managed : current
+  const base = kept ?? (restored && { iri, nTriples: restored.nTriples })
   const next = await nextDocument(context, iri, asked, current, base)
   if (isFailure(next)) return next
   if (next === 'absent') {

@@ -99,8 +99,11 @@ async function announcedChanges(
   return changes
 }
 
-/** Stands for the content of a document that is too large to be read. */
-const UNREADABLE = '# too large'
+/** Stands for the content of a document that cannot be read. */
+const UNREADABLE = '# unreadable'
+
+/** Whether the store has the document, but the gateway cannot read it: it is too large, or no N-Triples. */
+const isUnreadable = ({ failure }: Problem): boolean => failure === 'store.too-large' || failure === 'store.unreadable'
 
 /** Journals that an update of these documents is about to be sent; its effects are read when it is done. */
 export async function prepareDocuments(
@@ -112,12 +115,11 @@ export async function prepareDocuments(
   const asked: NewChange[] = []
   for (const document of documents) {
     const state = (await settlement.settle(document)) ?? (await storedState(store, document))
-    const isLarge = isFailure(state) && state.failure === 'store.too-large'
-    if (isFailure(state) && !isLarge) return state
-    const before = isLarge ? UNREADABLE : (state as string | undefined)
+    if (isFailure(state) && !isUnreadable(state)) return state
+    const before = isFailure(state) ? UNREADABLE : state
     const change = { document, before, content: undefined, unread: 'document' as const, ...author }
     asked.push(change)
-    if (!isLarge) await keepBefore(application, change)
+    if (before !== UNREADABLE) await keepBefore(application, change)
   }
   const entries = await begin(application, asked)
   if (isFailure(entries)) return entries
@@ -144,8 +146,11 @@ async function journalEffects(
       continue
     }
     const content = await storedState(store, document)
-    if (isFailure(content) && content.failure === 'store.too-large') {
-      log.error({ document }, 'a document has become too large to be read: its versions stop before this update')
+    if (isFailure(content) && isUnreadable(content)) {
+      log.error(
+        { document, problem: content.detail },
+        'a document can no longer be read: its versions stop before this update',
+      )
     } else if (isFailure(content)) return content
     else if (content !== before) changes.push({ document, before, content, ...author })
   }

@@ -1,6 +1,6 @@
 // In charge of keeping an application's repository equal to its store (design 6): differences are reported, or committed.
 import type { Locks } from '../documents/locks.js'
-import { isFailure, problem, type Problem } from '../problem.js'
+import { isFailure, problem, type Problem, type ProblemCode } from '../problem.js'
 import { compare, sweepDocument } from './compare.js'
 import { importDocuments } from './import.js'
 import { namesIn, whyBehind, type DocumentNames, type Mirrored } from './mirrored.js'
@@ -75,14 +75,15 @@ function whyLost({ recorded, onlyRecorded }: DocumentNames, { store, repository 
   )
 }
 
+const NO_COMMIT: ReadonlySet<ProblemCode> = new Set(['store.too-large', 'store.unreadable', 'update.form'])
+
 /** The sweeps that settle updates in doubt (settlement.ts). */
 export const sweepsOf = (mirrored: Mirrored, locks: Locks): SettlementSettings['sweep'] => ({
   async document(document, author) {
     const found = await sweepDocument(mirrored, document, author)
-    // A document that no commit can take (too large, too long a name) is left out: coming back to it would change nothing.
-    return isFailure(found) && found.failure !== 'store.too-large' && found.failure !== 'update.form'
-      ? found
-      : undefined
+    // A document that no commit can take (too large, too long a name) or that cannot be read is left out: coming back to it
+    // would change nothing.
+    return isFailure(found) && !NO_COMMIT.has(found.failure) ? found : undefined
   },
   async all(author: Author) {
     const examine = (document: string) => sweepDocument(mirrored, document, author)

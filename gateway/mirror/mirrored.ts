@@ -2,7 +2,7 @@
 import type { History } from '../../versioning/history.js'
 import { caughtSetback } from '../../versioning/failure.js'
 import type { Repository } from '../../versioning/repository.js'
-import { isFailure, problem, type Problem } from '../problem.js'
+import { isFailure, type Problem } from '../problem.js'
 import type { GraphStore } from '../stores/store.js'
 import { select } from '../stores/select.js'
 import { historyProblem } from './write-failures.js'
@@ -34,14 +34,7 @@ export async function documentsIn({ store, base, isDocument }: Mirrored): Promis
   const query = `SELECT DISTINCT ?g WHERE { GRAPH ?g { ?s ?p ?o } FILTER(STRSTARTS(STR(?g), ${JSON.stringify(base)})) }`
   const rows = await select(store, query, ['g'], { maxBytes: MAX_NAMES })
   if (isFailure(rows)) return rows
-  const graphs = rows.flatMap(([graph]) => graph ?? [])
-  if (graphs.some(({ termType, value }) => termType !== 'NamedNode' || /[\s<>]/.test(value))) {
-    return problem(
-      'store.failed',
-      'The triplestore was asked for the names of its graphs and answered with something else.',
-    )
-  }
-  return graphs.map(({ value }) => value).filter(isDocument)
+  return rows.flatMap(([graph]) => (graph?.termType === 'NamedNode' && isDocument(graph.value) ? [graph.value] : []))
 }
 
 /** Git's ids of the documents at the head of the branch. */

@@ -1,5 +1,5 @@
 // In charge of the report of a run over all documents of an application: its events, and its outcome.
-import { problem, type Problem } from '../problem.js'
+import { problem, type Problem, type ProblemCode } from '../problem.js'
 import type { Orphans } from './orphans.js'
 import type { KnownOtherGraphs, OtherGraphs } from './other-graphs.js'
 
@@ -45,9 +45,16 @@ export type Report = (event: MirrorEvent) => void
 /** The outcome of a run that its client has aborted. */
 export const ABORTED = problem('server.closing', 'It was aborted before it had finished. Run it again.')
 
+const UNREADABLE: ReadonlySet<ProblemCode> = new Set([
+  'store.failed',
+  'store.too-large',
+  'store.unreadable',
+  'update.form',
+])
+
 /** The mismatch that a problem with one document stands for; undefined where the problem is with more than that document. */
 export function mismatchOf({ failure }: Problem): Mismatch | undefined {
-  if (failure === 'store.failed' || failure === 'store.too-large' || failure === 'update.form') return 'unreadable'
+  if (UNREADABLE.has(failure)) return 'unreadable'
   return failure === 'store.in-doubt' || failure === 'server.overloaded' ? 'in doubt' : undefined
 }
 

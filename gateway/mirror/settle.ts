@@ -6,7 +6,7 @@ import { underLocks, type Locks } from '../documents/locks.js'
 import { lastModifiedOf } from '../documents/next-state.js'
 import type { Log } from '../log.js'
 import { isFailure, problem, type Problem } from '../problem.js'
-import { readNTriples } from '../rdf/read.js'
+import { readLegible } from '../rdf/read.js'
 import { excerptOf } from '../stores/excerpt.js'
 import type { GraphStore } from '../stores/store.js'
 
@@ -110,7 +110,7 @@ const authorOf = ({ agent, time }: OpenEntry): Author => ({ method: 'UPDATE', ag
 function isStateOf(stored: string | undefined, { document, content }: OpenEntry): boolean {
   if (stored === undefined || content === undefined) return stored === content
   const [actual, wanted] = [stored, content].map((text) => {
-    const facts = readNTriples(excerptOf(text, document, 'facts')) ?? []
+    const facts = readLegible(excerptOf(text, document, 'facts'))
     return lastModifiedOf({ triples: facts }, document)
   })
   return actual !== undefined && actual === wanted

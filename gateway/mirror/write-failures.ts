@@ -7,6 +7,7 @@ export const hadNoEffect = ({ failure }: Problem): boolean =>
   failure === 'store.unreachable' ||
   failure === 'store.overloaded' ||
   failure === 'store.refused' ||
+  failure === 'content.rdf-version' ||
   failure === 'update.form' ||
   failure === 'document.root' ||
   // Without its entry in the journal a write is not sent to the store.

@@ -1,7 +1,7 @@
 // In charge of canonical N-Triples from text (RDF 1.2 N-Triples §4): most lines of a store are canonical already, and only the
 // others are parsed, which takes ten times as long. Pure.
 import { compareAsBytes, nTriplesLine } from './graph.js'
-import { readNTriples } from './read.js'
+import { readNTriples } from './n-triples.js'
 
 // The terms that flawOf (graph.ts) finds no flaw in and that nTriplesTerm writes as they are here, some rare ones excepted.
 const PLAIN = '[^\\x00-\\x20\\x7f<>"{}|^`\\\\%#[\\]]*'
@@ -13,6 +13,9 @@ const DATATYPE = `\\^\\^(?!<http://www\\.w3\\.org/(?:2001/XMLSchema#string|1999/
 const IN_LITERAL = '[^"\\\\\\x00-\\x1f\\x7f]*'
 const LITERAL = `"${IN_LITERAL}(?:\\\\[tbnrf"\\\\]${IN_LITERAL})*"(?:${LANGUAGE}|${DATATYPE})?`
 const CANONICAL = new RegExp(`^(?:${IRI}|${BLANK_NODE}) ${IRI} (?:${IRI}|${BLANK_NODE}|${LITERAL}) \\.$`)
+
+/** Whether a canonical line is a triple of RDF 1.1 for sure: its terms have no flaw (graph.ts). False for some that are. */
+export const isPlain = (line: string): boolean => CANONICAL.test(line)
 
 /** The distinct lines in canonical form, sorted as UTF-8 bytes; undefined where the text is malformed. */
 export function canonicalLines(nTriples: string): string[] | undefined {

@@ -1,5 +1,5 @@
 // In charge of writing the content of another server in another format: RDF and SPARQL results.
-import { blankNode, graphOf, quad, type Graph, type Quad } from './graph.js'
+import { blankNode, graphOf, withNodes, type BlankNode, type Graph, type Quad } from './graph.js'
 import type { Format } from '../http/media-type.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { readGraph, type ReadOptions } from './read.js'
@@ -49,11 +49,10 @@ async function meaningOf(content: ForeignContent, options: ReadOptions): Promise
 /** Blank nodes are numbered in the order of the content: equal content gives equal bytes, as its entity-tag says. */
 function relabelled(triples: readonly Quad[]): Quad[] {
   const labels = new Map<string, string>()
-  const own = <T extends Quad['subject'] | Quad['object']>(term: T): T => {
-    if (term.termType !== 'BlankNode') return term
-    const label = labels.get(term.value) ?? `b${labels.size}`
-    labels.set(term.value, label)
-    return blankNode(label) as Quad['subject'] as T
+  const nodeOf = (own: string): BlankNode => {
+    const label = labels.get(own) ?? `b${labels.size}`
+    labels.set(own, label)
+    return blankNode(label)
   }
-  return triples.map(({ subject, predicate, object }) => quad(own(subject), predicate, own(object)))
+  return triples.map((triple) => withNodes(triple, nodeOf))
 }

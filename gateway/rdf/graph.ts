@@ -1,8 +1,8 @@
 // In charge of a graph as a value: triples and their canonical N-Triples (RDF 1.2 N-Triples §4), sorted as bytes.
 // Checks each term that becomes part of a line, so that no client can end a term or a line early.
 import { DataFactory } from 'n3'
-import type { Literal, NamedNode, Quad, Term } from '@rdfjs/types'
-import { XSD } from './vocabulary.js'
+import type { BlankNode, Literal, NamedNode, Quad, Term } from '@rdfjs/types'
+import { RDF, XSD } from './vocabulary.js'
 
 export const { namedNode, blankNode, literal, quad, defaultGraph } = DataFactory
 
@@ -27,14 +27,22 @@ const isWellFormedIri = (value: string): boolean =>
 // BCP 47, as far as Turtle's LANGTAG allows it.
 const LANGUAGE = /^[a-zA-Z]{1,8}(-[a-zA-Z0-9]{1,8})*$/
 
-/** Why a triple cannot be stored, or undefined when it can: RDF 1.1 terms, absolute IRIs, well-formed text. */
-export function flawOf({ subject, predicate, object }: Quad): string | undefined {
-  if (subject.termType !== 'NamedNode' && subject.termType !== 'BlankNode') return `a ${subject.termType} as subject`
-  if (predicate.termType !== 'NamedNode') return `a ${predicate.termType} as predicate`
-  return flawOfTerm(subject) ?? flawOfTerm(predicate) ?? flawOfTerm(object)
+/** How many triple terms may stand within one another. */
+export const DEEPEST_TERM = 32
+
+const TAGGED: ReadonlySet<string> = new Set([RDF('langString'), RDF('dirLangString')])
+
+/** Why clients may not write a triple, or undefined when they may: RDF 1.2 terms, absolute IRIs, well-formed text. */
+export function flawOf({ subject, predicate, object }: Quad, depth = 0): string | undefined {
+  if (subject.termType !== 'NamedNode' && subject.termType !== 'BlankNode')
+    return `a ${nameOf(subject.termType)} as subject`
+  if (predicate.termType !== 'NamedNode') return `a ${nameOf(predicate.termType)} as predicate`
+  return flawOfTerm(subject) ?? flawOfTerm(predicate) ?? flawOfTerm(object, depth)
 }
 
-function flawOfTerm(term: Term): string | undefined {
+const nameOf = (termType: string): string => (termType === 'Quad' ? 'triple term' : termType)
+
+function flawOfTerm(term: Term, depth = 0): string | undefined {
   switch (term.termType) {
     case 'NamedNode':
       if (!ABSOLUTE.test(term.value)) return `the relative IRI <${term.value}>`
@@ -44,16 +52,31 @@ function flawOfTerm(term: Term): string | undefined {
       return undefined
     case 'Literal':
       if (!term.value.isWellFormed()) return 'a literal with half a surrogate pair'
-      if (directionOf(term)) return 'a literal with a base direction (RDF 1.2)'
-      if (term.language) return LANGUAGE.test(term.language) ? undefined : `the malformed language tag ${term.language}`
+      if (term.language) return flawOfTag(term.language, directionOf(term))
+      if (TAGGED.has(term.datatype.value)) return `the datatype <${term.datatype.value}> without a language tag`
       return flawOfTerm(term.datatype)
+    case 'Quad':
+      return depth < DEEPEST_TERM
+        ? flawOf(term as Quad, depth + 1)
+        : `triple terms nested more than ${DEEPEST_TERM} levels deep`
     default:
-      return `a ${term.termType} as object (RDF 1.2 is not supported)`
+      return `a ${term.termType} as object`
   }
 }
 
-const directionOf = (term: Literal): string | undefined =>
-  (term as { direction?: string | null }).direction || undefined
+function flawOfTag(language: string, direction: string | undefined): string | undefined {
+  if (!LANGUAGE.test(language)) return `the malformed language tag ${language}`
+  return direction === undefined || direction === 'ltr' || direction === 'rtl'
+    ? undefined
+    : `the base direction ${direction}, which is neither ltr nor rtl`
+}
+
+/** The base direction of a literal (RDF 1.2 Concepts §3.4). */
+export const directionOf = (term: Literal): string | undefined => term.direction || undefined
+
+/** Whether the term is one of RDF 1.2 that RDF 1.1 does not have. */
+export const isOfRdf12 = (term: Term): boolean =>
+  term.termType === 'Quad' || (term.termType === 'Literal' && directionOf(term) !== undefined)
 
 const ESCAPES: Readonly<Record<string, string>> = {
   '\b': '\\b',
@@ -67,23 +90,31 @@ const ESCAPES: Readonly<Record<string, string>> = {
 
 const TO_ESCAPE = /[\x00-\x1f\x7f"\\]/g
 const escaped = (text: string): string =>
-  text.replace(
-    TO_ESCAPE,
-    (character) => ESCAPES[character] ?? `\\u${character.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}`,
-  )
+  text.replace(TO_ESCAPE, (character) => ESCAPES[character] ?? codeEscape(character))
+
+const codeEscape = (character: string): string =>
+  `\\u${character.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}`
+
+const EACH_NOT_IN_IRI = new RegExp(NOT_IN_IRI, 'g')
+
+/** No character of an IRI that a store has let in can end the term early. */
+const iriText = (value: string): string => (NOT_IN_IRI.test(value) ? value.replace(EACH_NOT_IN_IRI, codeEscape) : value)
 
 /** A term in canonical N-Triples. Language tags are lower case: they compare so (RDF 1.1 Concepts §3.3). */
 export function nTriplesTerm(term: Term): string {
   switch (term.termType) {
     case 'NamedNode':
-      return `<${term.value}>`
+      return `<${iriText(term.value)}>`
     case 'BlankNode':
       return `_:${term.value}`
     case 'Literal': {
       const text = `"${escaped(term.value)}"`
-      if (term.language) return `${text}@${term.language.toLowerCase()}`
-      return term.datatype.value === XSD_STRING ? text : `${text}^^<${term.datatype.value}>`
+      const direction = directionOf(term)
+      if (term.language) return `${text}@${term.language.toLowerCase()}${direction ? `--${direction}` : ''}`
+      return term.datatype.value === XSD_STRING ? text : `${text}^^<${iriText(term.datatype.value)}>`
     }
+    case 'Quad':
+      return `<<( ${nTriplesTerm(term.subject)} ${nTriplesTerm(term.predicate)} ${nTriplesTerm(term.object)} )>>`
     default:
       throw new TypeError(`no N-Triples form for a ${term.termType}`)
   }
@@ -113,7 +144,7 @@ export function compareAsBytes(a: string, b: string): number {
 // Surrogates stand for U+10000 and above, so they come after U+E000 to U+FFFF.
 const utf8Rank = (unit: number): number => (unit < 0xd800 ? unit : unit < 0xe000 ? unit + 0x2000 : unit - 0x800)
 
-/** The graph of these triples: duplicates removed, sorted. Every triple must be free of flaws (`flawOf`). */
+/** The graph of these triples: duplicates removed, sorted. */
 export function graphOf(triples: Iterable<Quad>): Graph {
   const byLine = new Map<string, Quad>()
   for (const triple of triples) byLine.set(nTriplesLine(triple), triple)
@@ -127,7 +158,9 @@ export const nTriplesOf = ({ lines }: Pick<Graph, 'lines'>): string =>
 
 /** The values of a property of a subject, IRIs and literals alike, as strings. */
 export const valuesOf = (graph: Pick<Graph, 'triples'>, subject: string, predicate: string): string[] =>
-  graph.triples.filter((t) => t.subject.value === subject && t.predicate.value === predicate).map((t) => t.object.value)
+  graph.triples
+    .filter((t) => t.subject.value === subject && t.predicate.value === predicate && t.object.termType !== 'Quad')
+    .map((t) => t.object.value)
 
 /** The IRIs among the values of a property of a subject. */
 export const irisOf = (graph: Pick<Graph, 'triples'>, subject: string, predicate: string): string[] =>
@@ -146,11 +179,25 @@ const CANONICAL = /^(?:0|-?[1-9]\d{0,14}|true|false|\d{4}-\d\d-\d\d(?:T\d\d:\d\d
 export const mayBeRewritten = ({ triples }: Pick<Graph, 'triples'>): boolean =>
   triples.some(
     ({ object }) =>
-      object.termType === 'Literal' &&
-      object.datatype.value.startsWith(DATATYPES) &&
-      BY_VALUE.test(object.datatype.value.slice(DATATYPES.length)) &&
-      !CANONICAL.test(object.value),
+      isOfRdf12(object) ||
+      (object.termType === 'Literal' &&
+        object.datatype.value.startsWith(DATATYPES) &&
+        BY_VALUE.test(object.datatype.value.slice(DATATYPES.length)) &&
+        !CANONICAL.test(object.value)),
   )
+
+/** The triple with other nodes in place of its blank nodes, also within triple terms; itself where it has none. */
+export function withNodes(triple: Quad, nodeOf: (label: string) => NamedNode | BlankNode): Quad {
+  const other = (term: Term): Term =>
+    term.termType === 'BlankNode'
+      ? nodeOf(term.value)
+      : term.termType === 'Quad'
+        ? withNodes(term as Quad, nodeOf)
+        : term
+  const [subject, object] = [other(triple.subject), other(triple.object)]
+  if (subject === triple.subject && object === triple.object) return triple
+  return quad(subject as Quad['subject'], triple.predicate, object as Quad['object'])
+}
 
 export const iri = (value: string): NamedNode => namedNode(value)
 export const text = (value: string): Literal => literal(value)
@@ -158,4 +205,4 @@ export const typed = (value: string, datatype: string): Literal => literal(value
 export const triple = (subject: string, predicate: string, object: NamedNode | Literal): Quad =>
   quad(namedNode(subject), namedNode(predicate), object)
 
-export type { Quad, Term, NamedNode, Literal }
+export type { Quad, Term, NamedNode, BlankNode, Literal }

@@ -2,7 +2,9 @@
 // does not hold up the event loop. Uses internals of jsonld-streaming-parser (`parsingContext.contextParser.parse`), whose
 // version package.json pins: the parser has no bound of its own on the work of nested and scoped contexts.
 import { JsonLdParser } from 'jsonld-streaming-parser'
+import { randomBytes } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
+import type { DataFactory } from '@rdfjs/types'
 import { isTooLong, LONGEST_BASE } from './bases.js'
 import type { Quad } from './graph.js'
 import { isFailure, problem, type Problem } from '../problem.js'
@@ -57,12 +59,14 @@ export async function readJsonLd(
   if (weight > WHOLE_WEIGHT_LIMIT) return TOO_LARGE
   const pieces = values.flatMap(piecesOf)
   if (pieces.some((piece) => piece.weight > PIECE_WEIGHT_LIMIT)) return TOO_LARGE
-  const contexts = contextsFor(loadContext)
+  const mark = `.x${randomBytes(MARK_BYTES).toString('hex')}`
+  const contexts = contextsFor(loadContext, mark)
+  const dataFactory = withoutMarks(terms.factory, mark)
   const quads: Quad[] = []
   for (const piece of pieces) {
-    const parser = new JsonLdParser({ baseIRI: base, dataFactory: terms.factory, documentLoader: contexts.loader })
+    const parser = new JsonLdParser({ baseIRI: base, dataFactory, documentLoader: contexts.loader })
     contexts.bound(parser)
-    const read = await quadsFrom(parser, JSON.stringify(piece.value))
+    const read = await quadsFrom(parser, withMarks(JSON.stringify(piece.value), mark))
     if (isFailure(read)) return syntaxProblem(SYNTAX, read.detail, terms)
     for (const quad of read) quads.push(quad)
     await setImmediate()
@@ -70,9 +74,28 @@ export async function readJsonLd(
   return quads
 }
 
+const MARK_BYTES = 8
+
+// A whole text, or the prefix of a compact IRI, that every JavaScript object inherits as a property: the parser looks terms up
+// in such objects. In JSON without white space, a quotation mark after one of these signs begins a text.
+const INHERITED = new RegExp(`(?<=[{[,:]")(${Object.getOwnPropertyNames(Object.prototype).join('|')})(?=[":])`, 'g')
+
+/** The names of inherited properties get a mark, which no content can know, while the parser reads them. */
+const withMarks = (json: string, mark: string): string => json.replace(INHERITED, (name) => name + mark)
+
+/** JSON-LD 1.1 API §9.3, rdfDirection null: a base direction is dropped. */
+const withoutMarks = (factory: DataFactory, mark: string): DataFactory => ({
+  ...factory,
+  namedNode: ((value: string) => factory.namedNode(value.replaceAll(mark, ''))) as DataFactory['namedNode'],
+  literal(value, kind) {
+    const tag = typeof kind === 'object' && kind && !('termType' in kind) ? kind.language || undefined : kind
+    return factory.literal(value.replaceAll(mark, ''), tag)
+  },
+})
+
 /**
- * The sum of the depths of all values. A failure for nesting without end, half surrogate pairs, keys that every JavaScript
- * object inherits (the parser would take them for terms), and IRIs that the parser would silently leave out.
+ * The sum of the depths of all values. A failure for nesting without end, half surrogate pairs, and IRIs that the parser would
+ * silently leave out.
  */
 function weigh(value: unknown, depth: number, inContext: boolean, role?: string): number | SyntaxFailure {
   if (typeof value === 'string') {
@@ -104,9 +127,7 @@ function weigh(value: unknown, depth: number, inContext: boolean, role?: string)
 }
 
 const flawOfKey = (key: string, inContext: boolean): string | undefined =>
-  key in Object.prototype
-    ? `the key "${key}" is not supported, write the IRI`
-    : (flawOfString(key, inContext) ?? flawOfIri(key, '@type'))
+  flawOfString(key, inContext) ?? flawOfIri(key, '@type')
 
 const flawOfString = (text: string, inContext: boolean): string | undefined => {
   if (!text.isWellFormed()) return 'half a surrogate pair'
@@ -153,7 +174,7 @@ function groupsOf(members: readonly unknown[], depth: number): { value: unknown[
 }
 
 /** The remote contexts of one document, each loaded once, and the bound on the work of its contexts. */
-function contextsFor(loadContext: LoadContext | undefined) {
+function contextsFor(loadContext: LoadContext | undefined, mark: string) {
   const loaded = new Map<string, Promise<string | undefined>>()
   let definitions = 0
   let weight = 0
@@ -175,7 +196,7 @@ function contextsFor(loadContext: LoadContext | undefined) {
         if (typeof document !== 'object' || document === null) throw new Error('it is not available, or not allowed')
         const flaw = weigh(document, 1, true)
         if (isFailure(flaw)) throw new Error(flaw.detail)
-        return document as { '@context': never }
+        return JSON.parse(withMarks(JSON.stringify(document), mark)) as { '@context': never }
       },
     },
     /** Wraps the parser's own context parser: without a bound, nested contexts make a short document cost minutes. */

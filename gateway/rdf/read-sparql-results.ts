@@ -1,12 +1,25 @@
 // In charge of reading SPARQL results from JSON, XML and TSV (SPARQL 1.1 Query Results JSON Format; XML Format; CSV and TSV
 // Formats). Pure.
 import { Parser } from 'htmlparser2'
-import { blankNode, flawOf, iri, literal, quad, typed, type Literal, type NamedNode, type Term } from './graph.js'
+import {
+  blankNode,
+  flawOf,
+  iri,
+  literal,
+  quad,
+  text,
+  typed,
+  type Literal,
+  type NamedNode,
+  type Quad,
+  type Term,
+} from './graph.js'
+import { readTerm } from './n-triples.js'
 import { RESULTS_XML, type Results, type Solution } from './sparql-results.js'
 import { makeTerms } from './terms.js'
 import { XSD } from './vocabulary.js'
 
-/** The results in this text; undefined when it is not well-formed, or has a term that RDF 1.1 does not know. */
+/** The results in this text; undefined when it is not well-formed, or has a term that RDF does not know. */
 export function readResults(text: string, mediaType: string): Results | undefined {
   try {
     const results = mediaType === RESULTS_XML ? readXml(text) : readJson(text)
@@ -25,10 +38,11 @@ export function readOwnSolutions(json: string): readonly Solution[] {
   return results!.bindings.map((binding) => solutionOf(binding, ownTerm))
 }
 
-function ownTerm({ type, value, language, datatype }: TermDescription): Term {
+function ownTerm({ type, value, language, direction, datatype }: TermDescription): Term {
   if (type === 'uri') return iri(value)
   if (type === 'bnode') return blankNode(value)
-  return datatype === undefined ? literal(value, language) : typed(value, datatype)
+  if (language === undefined) return datatype === undefined ? text(value) : typed(value, datatype)
+  return literal(value, direction === undefined ? language : `${language}--${direction}`)
 }
 
 // Nearly SPARQL 1.1 §19.8 VARNAME: no character that ends a field, a line or an attribute.
@@ -50,6 +64,7 @@ interface TermDescription {
   readonly type: string
   readonly value: string
   readonly language?: string | undefined
+  readonly direction?: 'ltr' | 'rtl' | undefined
   readonly datatype?: string | undefined
 }
 
@@ -57,15 +72,16 @@ interface TermDescription {
 function termsOfText(): MakeTerm {
   const { factory } = makeTerms()
   const labels = new Map<string, string>()
-  return ({ type, value, language, datatype }) => {
+  return ({ type, value, language, direction, datatype }) => {
     if (type === 'uri') return factory.namedNode(value) as NamedNode
     if (type === 'literal' || type === 'typed-literal') {
+      const tag = language !== undefined && direction !== undefined ? { language, direction } : language
       return factory.literal(
         value,
-        language ?? (datatype === undefined ? undefined : factory.namedNode(datatype)),
+        tag ?? (datatype === undefined ? undefined : factory.namedNode(datatype)),
       ) as Literal
     }
-    if (type !== 'bnode') throw new TypeError(`no term of RDF 1.1: ${type}`)
+    if (type !== 'bnode') throw new TypeError(`no term of RDF: ${type}`)
     labels.set(value, labels.get(value) ?? `b${labels.size}`)
     return blankNode(labels.get(value))
   }
@@ -80,8 +96,9 @@ interface Json {
 }
 type JsonTerm = {
   readonly type: string
-  readonly value: string
+  readonly value: string | Readonly<Record<'subject' | 'predicate' | 'object', JsonTerm>>
   readonly 'xml:lang'?: string
+  readonly 'its:dir'?: 'ltr' | 'rtl'
   readonly datatype?: string
 }
 
@@ -95,14 +112,20 @@ function readJson(text: string): Results | undefined {
 }
 
 const solutionOf = (binding: Readonly<Record<string, JsonTerm>>, termOf: MakeTerm): Solution =>
-  new Map(
-    Object.entries(binding).map(([name, { type, value, 'xml:lang': language, datatype }]) => [
-      name,
-      termOf({ type, value: String(value), language, datatype }),
-    ]),
-  )
+  new Map(Object.entries(binding).map(([name, term]) => [name, jsonTermOf(term, termOf)]))
 
 const DEPTH_LIMIT = 16
+
+/** SPARQL 1.2 Query Results JSON has triple terms too. */
+function jsonTermOf(term: JsonTerm, termOf: MakeTerm, depth = 0): Term {
+  const { type, value, 'xml:lang': language, 'its:dir': direction, datatype } = term
+  if (type !== 'triple') return termOf({ type, value: String(value), language, direction, datatype })
+  if (typeof value !== 'object' || depth > DEPTH_LIMIT) throw new TypeError('no triple term')
+  const [subject, predicate, object] = (['subject', 'predicate', 'object'] as const).map((part) =>
+    jsonTermOf(value[part], termOf, depth + 1),
+  )
+  return quad(subject as Quad['subject'], predicate as Quad['predicate'], object as Quad['object'])
+}
 
 function readXml(xml: string): Results | undefined {
   const termOf = termsOfText()
@@ -178,6 +201,7 @@ const ABBREVIATED: readonly (readonly [form: RegExp, datatype: string])[] = [
 
 /** The term in a field of TSV that is not empty; undefined where there is none. */
 export function readTsvTerm(field: string): Term | undefined {
+  if (field.startsWith('<<(')) return readTerm(field)
   if (field.startsWith('<')) return field.endsWith('>') ? iri(unescaped(field.slice(1, -1))) : undefined
   if (field.startsWith('_:')) return blankNode(field.slice(2))
   if (/^["']/.test(field)) return literalIn(field, field[0]!)

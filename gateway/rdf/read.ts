@@ -1,16 +1,18 @@
 // In charge of reading RDF: content by its media type, the store's answers, and configuration files. What others send may be
 // slow to read: evaluation/reading.ts reads it off the main thread.
-import { Parser } from 'n3'
 import { BoundedParser } from './bounded-parser.js'
-import { flawOf, quad, rememberLine, type Quad } from './graph.js'
+import { flawOf, quad, type Quad } from './graph.js'
 import { charsetFlaw, decodeText } from '../http/body.js'
 import { parseMediaType } from '../http/media-type.js'
 import { isFailure, problem, type Problem } from '../problem.js'
+import { readNTriples } from './n-triples.js'
 import { islandsOf } from './read-html.js'
 import { readJsonLd, type LoadContext } from './read-json-ld.js'
 import { readRdfPost } from './read-form.js'
 import { graphProblem, makeTerms, malformed, syntaxProblem, type SyntaxFailure, type Terms } from './terms.js'
 import { readRdfXml } from './read-rdf-xml.js'
+
+export { readCanonical, readLegible, readNTriples } from './n-triples.js'
 
 export interface ReadOptions {
   /** The remote JSON-LD context at a URL. Absent: content that names one is refused. */
@@ -135,28 +137,13 @@ function readForm(form: string, base: string, terms: Terms): Result {
   return isFailure(triples) ? syntaxProblem('RDF/POST', triples.detail, terms) : triples
 }
 
-/** The triples of N-Triples, with its blank node labels; undefined when it is malformed. */
-export function readNTriples(text: string): Quad[] | undefined {
-  try {
-    const triples = new Parser({ format: 'N-Triples', blankNodePrefix: '_:' }).parse(text)
-    return triples.some(flawOf) ? undefined : triples
-  } catch {
-    return undefined
-  }
-}
-
-/** The triples of canonical N-Triples, which have no flaw, in the order of its lines. */
-export function readCanonical(nTriples: string): Quad[] {
-  const triples = new Parser({ format: 'N-Triples', blankNodePrefix: '_:' }).parse(nTriples)
-  const lines = nTriples.split('\n')
-  triples.forEach((triple, i) => rememberLine(triple, lines[i]!))
-  return triples
-}
-
-/** The triples of N-Triples that a store has answered; `store.failed` when it is malformed. */
+/** The triples of N-Triples that a store has answered; `store.unreadable` when it is malformed. */
 export const readStored = (text: string): Quad[] | Problem => readNTriples(text) ?? NOT_N_TRIPLES
 
-export const NOT_N_TRIPLES = problem('store.failed', 'The triplestore answered with something that is not N-Triples.')
+export const NOT_N_TRIPLES = problem(
+  'store.unreadable',
+  'The triplestore has this in a form that cannot be read as N-Triples. DELETE removes such a document, and a PUT replaces it.',
+)
 
 /**
  * The quads of a TriG document, such as a configuration file; or its first error and the line of it, from 1. Blank nodes of

@@ -2,7 +2,7 @@
 // keep the value of a literal, not its spelling. Pure.
 import { createHash } from 'node:crypto'
 import { literal, nTriplesTerm, type Quad, type Term } from './graph.js'
-import { readNTriples } from './read.js'
+import { readNTriples } from './n-triples.js'
 import { XSD } from './vocabulary.js'
 
 /**
@@ -17,7 +17,8 @@ export function areSame(a: string | undefined, b: string | undefined): boolean {
 
 /** A form that isomorphic graphs share: their lines, with a colour in place of each label. */
 function formOf(nTriples: string): string {
-  const triples = (readNTriples(nTriples) ?? []).map(partsOf)
+  const triples = readNTriples(nTriples)?.map(partsOf)
+  if (!triples) return nTriples
   const colours = coloursOf(triples)
   const coloured = (term: Part): string => (isLabel(term) ? `_:${colours.get(term)}` : term)
   return triples
@@ -27,13 +28,13 @@ function formOf(nTriples: string): string {
 }
 
 type Part = string
-type Parts = readonly [subject: Part, predicate: Part, object: Part]
+/** The terms of a triple, and those of the triple terms in it. */
+type Parts = readonly Part[]
 
-const partsOf = ({ subject, predicate, object }: Quad): Parts => [
-  nTriplesTerm(subject),
-  nTriplesTerm(predicate),
-  nTriplesTerm(byValue(object)),
-]
+const partsOf = ({ subject, predicate, object }: Pick<Quad, 'subject' | 'predicate' | 'object'>): Parts =>
+  [subject, predicate, byValue(object)].flatMap((term) =>
+    term.termType === 'Quad' ? ['<<(', ...partsOf(term as Quad), ')>>'] : nTriplesTerm(term),
+  )
 const isLabel = (part: Part): boolean => part.startsWith('_:')
 
 /** After so many rounds a colour stands for everything within so many steps of a blank node. */
@@ -43,7 +44,7 @@ const ROUNDS = 32
 function coloursOf(triples: readonly Parts[]): ReadonlyMap<Part, string> {
   const about = new Map<Part, Parts[]>()
   for (const parts of triples) {
-    for (const label of new Set([parts[0], parts[2]].filter(isLabel))) {
+    for (const label of new Set(parts.filter(isLabel))) {
       const known = about.get(label)
       if (known) known.push(parts)
       else about.set(label, [parts])

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Duplex } from 'node:stream'
 import type { DataFactory } from '@rdfjs/types'
-import { blankNode, defaultGraph, literal, namedNode, quad, type Quad, type Term } from './graph.js'
+import { blankNode, DEEPEST_TERM, defaultGraph, literal, namedNode, quad, type Quad, type Term } from './graph.js'
 import { problem, type Failure, type Problem } from '../problem.js'
 
 /** The terms of one text, for any parser. */
@@ -62,8 +62,16 @@ export function makeTerms(limit: number = LIMIT_CHARACTERS): Terms {
   return { factory: factory as unknown as DataFactory, overgrown: () => size > limit }
 }
 
-const lengthOf = (term: Term): number =>
-  term.termType === 'Quad' ? 0 : term.value.length + (term.termType === 'Literal' ? term.datatype.value.length : 0)
+/** Triple terms count whole: an annotation repeats its triple in one character. */
+function lengthOf(term: Term, depth = 0): number {
+  if (term.termType === 'Literal') return term.value.length + term.datatype.value.length
+  if (term.termType !== 'Quad') return term.value.length
+  if (depth > DEEPEST_TERM) throw new Error(`triple terms are nested more than ${DEEPEST_TERM} levels deep`)
+  return [term.subject, term.predicate, term.object].reduce(
+    (sum, part) => sum + lengthOf(part, depth + 1),
+    QUAD_CHARACTERS,
+  )
+}
 
 /** The quads that a streaming parser reads in a text, or its first error. */
 export const quadsFrom = (parser: Duplex, text: string): Promise<Quad[] | SyntaxFailure> =>
@@ -80,7 +88,7 @@ export const quadsFrom = (parser: Duplex, text: string): Promise<Quad[] | Syntax
 
 const MESSAGE_CHARACTERS = 200
 
-const shortened = (text: string): string =>
+export const shortened = (text: string): string =>
   (text.length > MESSAGE_CHARACTERS ? `${text.slice(0, MESSAGE_CHARACTERS)}…` : text).toWellFormed()
 
 /** The problem of a reader's error: `content.too-large` when the terms are overgrown, else `content.syntax`. */

@@ -9,9 +9,10 @@ import {
 import { JSON_FORMAT, type Format } from '../http/media-type.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { canonicalLines } from './canonical.js'
-import { graphOf, iri, nTriplesOf, quad, triple, typed, type Quad, type Term } from './graph.js'
+import { graphOf, iri, nTriplesOf, quad, triple, typed, type Quad } from './graph.js'
 import { readNTriples } from './read.js'
 import { CS, PROV, RDF, XSD } from './vocabulary.js'
+import { jsonTerm } from './write-sparql-results.js'
 import { writeGraph } from './write.js'
 
 const rdfPatch = 'application/rdf-patch'
@@ -145,7 +146,7 @@ function differenceJson({ document, from, to }: Compared, difference: DocumentDi
     time,
   })
   const values = (triples: readonly Quad[]): object[] =>
-    triples.map(({ predicate, object }) => ({ predicate: predicate.value, object: termJson(object) }))
+    triples.map(({ predicate, object }) => ({ predicate: predicate.value, object: jsonTerm(object) }))
   return {
     original: document,
     from: version(from),
@@ -153,17 +154,9 @@ function differenceJson({ document, from, to }: Compared, difference: DocumentDi
     added: difference.added.length,
     removed: difference.removed.length,
     subjects: subjectsOf(difference).map(({ subject, added, removed }) => ({
-      subject: termJson(subject),
+      subject: jsonTerm(subject),
       added: values(added),
       removed: values(removed),
     })),
   }
-}
-
-/** A term as in SPARQL 1.1 Query Results JSON §3.2.2. */
-function termJson(term: Term): object {
-  if (term.termType !== 'Literal') return { type: term.termType === 'BlankNode' ? 'bnode' : 'uri', value: term.value }
-  const { value, language, datatype } = term
-  if (language) return { type: 'literal', value, 'xml:lang': language }
-  return { type: 'literal', value, ...(datatype.value !== XSD('string') && { datatype: datatype.value }) }
 }

@@ -1,6 +1,6 @@
 // In charge of writing SPARQL results as JSON, XML, CSV and TSV (SPARQL 1.1 Query Results JSON Format; XML Format; CSV and
 // TSV Formats). Pure.
-import { nTriplesTerm, type Term } from './graph.js'
+import { directionOf, nTriplesTerm, type Term } from './graph.js'
 import type { Format } from '../http/media-type.js'
 import type { Results, Solution } from './sparql-results.js'
 import { XSD } from './vocabulary.js'
@@ -27,8 +27,8 @@ function writeJson(results: Results): string {
   return `{"head":{"vars":${JSON.stringify(variables)}},"results":{"bindings":[\n${bindings.join(',\n')}\n]}}\n`
 }
 
-const typeOf = ({ termType }: Term): 'uri' | 'bnode' | 'literal' =>
-  termType === 'NamedNode' ? 'uri' : termType === 'BlankNode' ? 'bnode' : 'literal'
+const TYPES = { NamedNode: 'uri', BlankNode: 'bnode', Literal: 'literal', Quad: 'triple' } as const
+const typeOf = ({ termType }: Term): string => TYPES[termType as keyof typeof TYPES]
 
 const XSD_STRING = XSD('string')
 
@@ -38,12 +38,21 @@ const datatypeOf = (term: Term): string | undefined =>
 
 const languageOf = (term: Term): string | undefined => (term.termType === 'Literal' && term.language) || undefined
 
-function jsonTerm(term: Term): Readonly<Record<string, string>> {
-  const [language, datatype] = [languageOf(term), datatypeOf(term)]
+const directionIn = (term: Term): string | undefined => (term.termType === 'Literal' && directionOf(term)) || undefined
+
+/** A term as in SPARQL 1.1 Query Results JSON §3.2.2; those of RDF 1.2 as in SPARQL 1.2. */
+export function jsonTerm(term: Term): object {
+  if (term.termType === 'Quad') {
+    const { subject, predicate, object } = term
+    const value = { subject: jsonTerm(subject), predicate: jsonTerm(predicate), object: jsonTerm(object) }
+    return { type: typeOf(term), value }
+  }
+  const [language, direction, datatype] = [languageOf(term), directionIn(term), datatypeOf(term)]
   return {
     type: typeOf(term),
     value: term.value,
     ...(language !== undefined && { 'xml:lang': language }),
+    ...(direction !== undefined && { 'its:dir': direction }),
     ...(datatype !== undefined && { datatype }),
   }
 }
@@ -63,10 +72,18 @@ const xmlSolution = (solution: Solution): string =>
   `<result>${[...solution].map(([name, term]) => `<binding name="${xmlAttribute(name)}">${xmlTerm(term)}</binding>`).join('')}</result>\n`
 
 function xmlTerm(term: Term): string {
-  const [type, language, datatype] = [typeOf(term), languageOf(term), datatypeOf(term)]
+  if (term.termType === 'Quad') {
+    const parts = (['subject', 'predicate', 'object'] as const).map(
+      (part) => `<${part}>${xmlTerm(term[part])}</${part}>`,
+    )
+    return `<triple>${parts.join('')}</triple>`
+  }
+  const [type, language, direction, datatype] = [typeOf(term), languageOf(term), directionIn(term), datatypeOf(term)]
+  const directed =
+    direction === undefined ? '' : ` xmlns:its="http://www.w3.org/2005/11/its" its:version="2.0" its:dir="${direction}"`
   const attribute =
     language !== undefined
-      ? ` xml:lang="${xmlAttribute(language)}"`
+      ? ` xml:lang="${xmlAttribute(language)}"${directed}`
       : datatype !== undefined
         ? ` datatype="${xmlAttribute(datatype)}"`
         : ''
@@ -83,6 +100,7 @@ function writeLines({ variables, solutions }: Results & { kind: 'solutions' }, i
 }
 
 function csvCell(term: Term): string {
-  const text = term.termType === 'BlankNode' ? `_:${term.value}` : term.value
+  const text =
+    term.termType === 'BlankNode' ? `_:${term.value}` : term.termType === 'Quad' ? nTriplesTerm(term) : term.value
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }

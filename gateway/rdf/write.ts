@@ -1,8 +1,11 @@
 // In charge of writing RDF in the negotiated format: the same graph gives the same bytes.
 import { Writer } from 'n3'
-import { nTriplesOf, type Graph, type Quad, type Term } from './graph.js'
+import type { BaseQuad } from '@rdfjs/types'
+import { isPlain } from './canonical.js'
+import { flawOf, isOfRdf12, nTriplesOf, type Graph, type Quad, type Term } from './graph.js'
 import type { Format } from '../http/media-type.js'
-import type { Problem } from '../problem.js'
+import { problem, type Problem } from '../problem.js'
+import { shortened } from './terms.js'
 import { writeRdfXml } from './write-rdf-xml.js'
 import { PREFIXES, RDF, XSD } from './vocabulary.js'
 
@@ -17,23 +20,51 @@ export function writeGraph(graph: Graph, format: Format): string | Problem {
     case 'nt':
       return nTriplesOf(graph)
     case 'rdfxml':
-      return writeRdfXml(graph)
+      return beyondRdf11(graph, 'RDF/XML') ?? writeRdfXml(graph)
     case 'jsonld':
-      return writeJsonLd(graph)
+      return beyondRdf11(graph, 'JSON-LD') ?? writeJsonLd(graph)
     default:
       throw new TypeError(`${format.mediaType} is no RDF format`)
   }
 }
 
-function writeTurtle({ triples }: Graph): string {
-  const writer = new Writer({ format: 'Turtle', prefixes: prefixesFor(triples) })
-  writer.addQuads([...triples])
+/**
+ * RDF/XML and JSON-LD have the terms of RDF 1.1 only, and readers of both leave out an IRI that is malformed. So such a graph
+ * has no form in them (design 3).
+ */
+function beyondRdf11({ triples, lines }: Graph, syntax: string): Problem | undefined {
+  for (const [i, triple] of triples.entries()) {
+    if (isPlain(lines[i]!)) continue
+    const flaw = flawOf(triple) ?? (isOfRdf12(triple.object) ? 'it has terms of RDF 1.2' : undefined)
+    if (flaw === undefined) continue
+    return problem(
+      'negotiation.not-acceptable',
+      `The document has no ${syntax} form: ${shortened(flaw)}. Ask for text/turtle or application/n-triples.`,
+    )
+  }
+  return undefined
+}
+
+// A character that no IRI may contain is written as an escape. The writer would not do that: such lines are written as in
+// N-Triples, which are Turtle (RDF 1.1 Turtle §6).
+const ESCAPED_IRI = /<[^<>"]*\\u/
+
+function writeTurtle({ triples, lines }: Graph): string {
+  const regular = triples.filter((_, i) => !ESCAPED_IRI.test(lines[i]!))
+  const writer = new Writer({ format: 'Turtle', prefixes: prefixesFor(regular) })
+  writer.addQuads(regular)
   let text = ''
   writer.end((error, written) => {
     if (error) throw error
     text = written as string
   })
-  return text
+  return (
+    text +
+    lines
+      .filter((line) => ESCAPED_IRI.test(line))
+      .map((line) => `${line}\n`)
+      .join('')
+  )
 }
 
 const PREFIX_OF: ReadonlyMap<string, string> = new Map(
@@ -58,13 +89,15 @@ function prefixesFor(triples: readonly Quad[]): Record<string, string> {
     const scheme = SCHEME.exec(value)?.[1]
     if (scheme !== undefined) schemes.add(scheme)
   }
-  for (const { subject, predicate, object } of triples) {
+  const seeAll = ({ subject, predicate, object }: Pick<BaseQuad, 'subject' | 'predicate' | 'object'>): void => {
     if (subject.termType === 'NamedNode') see(subject)
     if (predicate.value !== RDF('type')) see(predicate)
     if (object.termType === 'NamedNode') see(object)
     if (object.termType === 'Literal' && !object.language && !ABBREVIATED.has(object.datatype.value))
       see(object.datatype)
+    for (const term of [subject, object]) if (term.termType === 'Quad') seeAll(term)
   }
+  triples.forEach(seeAll)
   return Object.fromEntries(Object.entries(PREFIXES).filter(([prefix]) => used.has(prefix) && !schemes.has(prefix)))
 }
 

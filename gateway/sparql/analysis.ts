@@ -1,9 +1,10 @@
 // In charge of analysing a SPARQL query or update before a store gets it: what it reads, what it writes, what it would
 // reach outside the store. Pure. What is analysed is what is executed: send `text`, not the client's text.
 import { graphSetOf, writesOf, type GraphSet } from './graph-sets.js'
+import { flawOfInserted } from './inserted-terms.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { removedGraphs, type RemovedGraphs } from './removed-graphs.js'
-import { parseSparql } from './parse.js'
+import { parseSparql, unreadable } from './parse.js'
 import { readsOfUpdate, readsOver, type Reads } from './reads.js'
 import type { Token } from './tokens.js'
 import { datasetIn, operationsIn, type Findings } from './tree.js'
@@ -115,6 +116,8 @@ export function analyseUpdate(
   const operations = operationsIn(tree)
   // SPARQL 1.1 §19.8 [29]: an update may have no operation. Some stores want one.
   const text = operations.length === 0 ? 'INSERT DATA {}' : parsed.text
+  const flaw = flawOfInserted(operations, values)
+  if (flaw !== undefined) return unreadable('update', flaw)
   const reads = readsOfUpdate(operations, iriOf)
   const removes = removedGraphs(operations, iriOf)
   const functions = [...findings.functions]

@@ -1,11 +1,12 @@
 // In charge of reading a PATCH: whether a document takes its update (spec 3, 4.1, 7, 8), and the query and the templates that
 // run it. Pure. What is analysed is what run-patch.ts executes: both come from the same tokens.
-import { blankNode, flawOf, iri, literal, nTriplesTerm, quad, typed, type Quad } from '../rdf/graph.js'
+import { flawOf, iri, nTriplesTerm, quad } from '../rdf/graph.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { NEW_TOKENS } from './keywords.js'
 import { parseSparql, unreadable, type Parsed, type Values } from './parse.js'
+import { rdfTerm } from './rdf-term.js'
 import { sparqlOf, type Token } from './tokens.js'
-import { isIri, isVariable, operationsIn, type Node } from './tree.js'
+import { isVariable, nodesOf, operationsIn, type Node } from './tree.js'
 
 /** A position is a `?variable`, a `_:label` (a new blank node in every solution) or a term in canonical N-Triples. */
 export type TemplateTriple = readonly [subject: string, predicate: string, object: string]
@@ -73,17 +74,6 @@ function inTree(operation: Node): string | undefined {
 const newIn = (tokens: readonly Token[]): string | undefined =>
   tokens.find(({ text }) => NEW_TOKENS.has(text) || (text.startsWith('@') && text.includes('--')))?.text
 
-/** Every object of the tree but the RDF terms, without recursion: the client determines its depth. */
-function* nodesOf(root: unknown): Generator<Node> {
-  const waiting: unknown[] = [root]
-  while (waiting.length > 0) {
-    const node = waiting.pop()
-    if (typeof node !== 'object' || node === null || ('type' in node && node.type === 'term')) continue
-    if (!Array.isArray(node)) yield node as Node
-    for (const child of Object.values(node)) waiting.push(child)
-  }
-}
-
 function planOf(update: string, operation: Node, { tokens, base, values }: Parsed): Patch | Problem {
   const isModify = operation['subType'] === 'modify'
   const remove = templateOf(isModify ? operation['delete'] : operation['data'], values)
@@ -136,17 +126,9 @@ const ANY = iri('urn:any')
 
 function templateTerm(term: Node, values: Values): string | Problem {
   if (isVariable(term)) return `?${String(term['value'])}`
-  const node = rdfTerm(term, values)
+  const node = rdfTerm(term, values)!
   const flaw = flawOf(quad(ANY, ANY, node))
   return flaw ? unreadable('update', flaw) : nTriplesTerm(node)
-}
-
-function rdfTerm(term: Node, { iriOf, lexicalOf }: Values): Quad['object'] {
-  if (isIri(term)) return iri(iriOf(term))
-  if (term['subType'] === 'blankNode') return blankNode(String(term['label']))
-  const { langOrIri } = term
-  if (isIri(langOrIri)) return typed(lexicalOf(term), iriOf(langOrIri))
-  return literal(lexicalOf(term), langOrIri as string | undefined)
 }
 
 function matchedIn(pattern: unknown): Set<string> {

@@ -158,3 +158,14 @@ export function datasetIn(clauses: unknown, iriOf: (term: Node) => string): { de
   const of = (wanted: string) => all.filter(({ clauseType }) => clauseType === wanted).map(({ value }) => iriOf(value))
   return { default: of('default'), named: of('named') }
 }
+
+/** Every object of the tree but the RDF terms, without recursion: the client determines its depth. */
+export function* nodesOf(root: unknown): Generator<Node> {
+  const waiting: unknown[] = [root]
+  while (waiting.length > 0) {
+    const node = waiting.pop()
+    if (typeof node !== 'object' || node === null || isTerm(node)) continue
+    if (!Array.isArray(node)) yield node as Node
+    for (const child of Object.values(node)) waiting.push(child)
+  }
+}

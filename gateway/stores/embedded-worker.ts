@@ -185,9 +185,9 @@ function spellings(lines: readonly string[]): Map<string, string> {
   return values
 }
 
-/** An update with RDF 1.2 may create triples that no document can hold, and that could not be loaded again. */
+/** A triple must be one that can be loaded again. */
 function mustBeStorable(line: string): void {
-  if (!isTriple(line)) throw new TypeError('no triple of RDF 1.1')
+  if (!isTriple(line)) throw new TypeError('no triple of RDF 1.2')
   if (hasBlankNode(line)) for (const iri of irisIn(line)) free(namedNode(iri))
 }
 

@@ -50,15 +50,18 @@ function fewFacts(graph: string): string {
 
 /** The same triples from the text of the graph in N-Triples, one space between terms: '' where there are none. Linear. */
 export function excerptOf(nTriples: string, graph: string, kind: ExcerptKind): string {
+  return PROPERTIES[kind]
+    .map((property) => linesWith(nTriples, kind !== 'profile' ? `<${graph}> <${property}> ` : ` <${property}> `))
+    .join('')
+}
+
+/** The lines with this text. Where it stands within a literal or a triple term, the line is one too many, which changes nothing. */
+export function linesWith(nTriples: string, sought: string): string {
   let lines = ''
-  for (const property of PROPERTIES[kind]) {
-    const sought = kind !== 'profile' ? `<${graph}> <${property}> ` : ` <${property}> `
-    for (let at = nTriples.indexOf(sought); at !== -1;) {
-      const end = nTriples.indexOf('\n', at) + 1 || nTriples.length
-      // Where it was found within a literal, the line is one too many, which changes nothing.
-      lines += nTriples.slice(nTriples.lastIndexOf('\n', at) + 1, end)
-      at = nTriples.indexOf(sought, end)
-    }
+  for (let at = nTriples.indexOf(sought); at !== -1;) {
+    const end = nTriples.indexOf('\n', at) + 1 || nTriples.length
+    lines += nTriples.slice(nTriples.lastIndexOf('\n', at) + 1, end)
+    at = nTriples.indexOf(sought, end)
   }
   return lines
 }

@@ -4,6 +4,7 @@ import { dropBody, piecesOf, storeRefusal, successOf, textOfBody } from './http-
 import { openExchange, type Exchange, type ExchangeLimits, type Sent, type StoreResponse } from './http-exchange.js'
 import { RESULTS_JSON, RESULTS_TSV, RESULTS_XML } from '../rdf/sparql-results.js'
 import { excerptQuery, MAX_EXCERPT } from './excerpt.js'
+import { mayBeRdf12 } from './n-triples-lines.js'
 import { MAX_GRAPH_BYTES, type Call, type GraphStore } from './store.js'
 
 export interface Endpoints {
@@ -144,8 +145,18 @@ async function get(store: HttpStore, graph: string, call?: Call): Promise<StoreR
 async function put(store: HttpStore, graph: string, body: string, call?: Call): Promise<undefined | Problem> {
   const url = graphUrl(store.endpoints.graphStore, graph)
   const fields = { 'content-type': N_TRIPLES }
-  return doneOf(await send(store, { method: 'PUT', url, fields, body, safe: false }, call), [200, 201, 204])
+  const response = await send(store, { method: 'PUT', url, fields, body, safe: false }, call)
+  if (!isFailure(response) && response.statusCode === 400 && mayBeRdf12(body)) {
+    dropBody(response)
+    return NOT_RDF_12
+  }
+  return doneOf(response, [200, 201, 204])
 }
+
+const NOT_RDF_12 = problem(
+  'content.rdf-version',
+  'The triplestore does not take RDF 1.2: write no triple terms, annotations or base directions (@en--ltr).',
+)
 
 /** SPARQL 1.1 Graph Store HTTP Protocol §5.4 */
 async function remove(store: HttpStore, graph: string, call?: Call): Promise<undefined | Problem> {

@@ -1,5 +1,6 @@
-// In charge of N-Triples as lines of text (RDF 1.1 N-Triples §7): checked, laid out alike, each term as it was written, and
+// In charge of N-Triples as lines of text (RDF 1.2 N-Triples §2): checked, laid out alike, each term as it was written, and
 // cut into pieces of UTF-8. Parsed terms would lose spellings such as "042" or "\u0041". Pure.
+import { DEEPEST_TERM } from '../rdf/graph.js'
 
 const HEX = '[0-9A-Fa-f]'
 // A code point that is no half of a surrogate pair.
@@ -9,25 +10,50 @@ const IN_IRI = '[^\\x00-\\x20<>"{}|^`\\\\]*'
 const IN_LITERAL = '[^"\\\\\\n\\r]*'
 const IRI = `<[A-Za-z][A-Za-z0-9+.-]*:${IN_IRI}(?:(?:${UCHAR})${IN_IRI})*>`
 const BLANK_NODE = '_:[\\w\\u{C0}-\\u{EFFFF}](?:[\\w.\\-\\u{B7}-\\u{EFFFF}]*[\\w\\-\\u{B7}-\\u{EFFFF}])?'
-const LANGUAGE = '@[a-zA-Z]{1,8}(?:-[a-zA-Z0-9]{1,8})*'
+const LANGUAGE = '@[a-zA-Z]{1,8}(?:-[a-zA-Z0-9]{1,8})*(?:--(?:ltr|rtl))?'
 const LITERAL = `"${IN_LITERAL}(?:(?:\\\\[tbnrf"'\\\\]|${UCHAR})${IN_LITERAL})*"(?:${LANGUAGE}|\\^\\^${IRI})?`
-const TRIPLE = new RegExp(
-  `^[ \\t]*(${IRI}|${BLANK_NODE})[ \\t]*(${IRI})[ \\t]*(${IRI}|${BLANK_NODE}|${LITERAL})[ \\t]*\\.[ \\t]*(?:#.*)?$`,
-  'u',
-)
+const SUBJECT = `[ \\t]*(${IRI}|${BLANK_NODE})[ \\t]*`
+const OBJECT = `[ \\t]*(${IRI}|${BLANK_NODE}|${LITERAL})[ \\t]*`
+const TRIPLE = new RegExp(`^${SUBJECT}(${IRI})${OBJECT}\\.[ \\t]*(?:#.*)?$`, 'u')
+// A triple term is the last term of its triple: the terms before it begin at the left, and its brackets close at the right.
+const BEGINNING = new RegExp(`${SUBJECT}(${IRI})[ \\t]*<<\\(`, 'uy')
+const INNERMOST = new RegExp(`${SUBJECT}(${IRI})${OBJECT}((?:\\)>>[ \\t]*)+)\\.[ \\t]*(?:#.*)?$`, 'uy')
 const NOTHING = /^[ \t]*(?:#.*)?$/
 
+type Terms = readonly [subject: string, predicate: string, object: string]
+
+/** The terms of a line, each as it was written but for the blanks in triple terms; undefined where it is no triple. */
+function termsOf(line: string, label: (written: string) => string): Terms | undefined {
+  const [, subject, predicate, object] = TRIPLE.exec(line) ?? []
+  if (subject && predicate && object) return [relabelled(subject, label), predicate, relabelled(object, label)]
+  return line.includes('<<(') ? nestedTermsOf(line, label) : undefined
+}
+
+function nestedTermsOf(line: string, label: (written: string) => string): Terms | undefined {
+  const around: [subject: string, predicate: string][] = []
+  BEGINNING.lastIndex = 0
+  for (let begun = BEGINNING.exec(line); begun; begun = BEGINNING.exec(line)) {
+    if (around.push([relabelled(begun[1]!, label), begun[2]!]) > DEEPEST_TERM) return undefined
+    INNERMOST.lastIndex = BEGINNING.lastIndex
+  }
+  if (around.length === 0) return undefined
+  const [, subject, predicate, object, closing] = INNERMOST.exec(line) ?? []
+  if (!subject || !predicate || !object || closing!.split(')>>').length - 1 !== around.length) return undefined
+  let term = `${relabelled(subject, label)} ${predicate} ${relabelled(object, label)}`
+  for (const [outer, property] of around.slice(1).reverse()) term = `${outer} ${property} <<( ${term} )>>`
+  return [...around[0]!, `<<( ${term} )>>`]
+}
+
 /**
- * The distinct triples as lines without line ends; undefined where a line is no triple of RDF 1.1 with absolute IRIs. The
+ * The distinct triples as lines without line ends; undefined where a line is no triple of RDF 1.2 with absolute IRIs. The
  * terms stay as they were written, but blank nodes get the labels that `label` gives.
  */
 export function linesIn(nTriples: string, label: (written: string) => string): Set<string> | undefined {
   if (!nTriples.isWellFormed()) return undefined
   const lines = new Set<string>()
   for (const line of nTriples.split(/[\r\n]/)) {
-    const [, subject, predicate, object] = TRIPLE.exec(line) ?? []
-    if (subject && predicate && object)
-      lines.add(`${relabelled(subject, label)} ${predicate} ${relabelled(object, label)} .`)
+    const terms = termsOf(line, label)
+    if (terms) lines.add(`${terms.join(' ')} .`)
     else if (!NOTHING.test(line)) return undefined
   }
   return lines
@@ -40,19 +66,25 @@ const relabelled = (term: string, label: (written: string) => string): string =>
 export function irisIn(line: string): string[] {
   const predicateAt = line.indexOf(' ') + 1
   const objectAt = line.indexOf(' ', predicateAt) + 1
-  const terms = [line.slice(0, predicateAt - 1), line.slice(predicateAt, objectAt - 1), line.slice(objectAt, -2)]
-  return terms.filter((term) => term.endsWith('>')).map((term) => term.slice(term.lastIndexOf('<') + 1, -1))
+  const object = line.slice(objectAt, -2)
+  const terms = [line.slice(0, predicateAt - 1), line.slice(predicateAt, objectAt - 1)]
+  const iris = [...terms, object].filter((term) => term.endsWith('>') && !term.endsWith(')>>'))
+  const nested = object.startsWith('<<(') ? irisIn(`${object.slice('<<( '.length, -' )>>'.length)} .`) : []
+  return [...iris.map((term) => term.slice(term.lastIndexOf('<') + 1, -1)), ...nested]
 }
 
 /** Whether a line in that layout has a blank node. */
-export const hasBlankNode = (line: string): boolean => /^_:|^\S+ \S+ _:/.test(line)
+export const hasBlankNode = (line: string): boolean => /^_:|^\S+ \S+ (?:<<\( (?:\S+ \S+ )?)*_:/.test(line)
 
 /** False where no line of a text in that layout has a blank node; quicker than to look at each line. */
 export const mayHaveBlankNodes = (text: string): boolean =>
-  text.startsWith('_:') || text.includes('\n_:') || text.includes('> _:')
+  text.startsWith('_:') || text.includes('\n_:') || text.includes('> _:') || text.includes('<<( _:')
 
-/** Whether a line is a triple of RDF 1.1. */
-export const isTriple = (line: string): boolean => TRIPLE.test(line)
+/** Whether a line is a triple of RDF 1.2. */
+export const isTriple = (line: string): boolean => termsOf(line, (written) => written) !== undefined
+
+/** False where a text has nothing that RDF 1.1 has not. */
+export const mayBeRdf12 = (text: string): boolean => text.includes('<<(') || /"@[a-z-]*--(?:ltr|rtl)/i.test(text)
 
 export const linesOf = (text: string): string[] => text.split('\n').filter(Boolean)
 

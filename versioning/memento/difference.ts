@@ -93,11 +93,14 @@ function alikeFrom(a: string, i: number, b: string, j: number): number {
 
 const nonEmptyLines = (text: string): string[] => text.split('\n').filter((line) => line !== '')
 
+// Some stores have triple terms as subjects.
+const TRIPLE_TERM = /^<<\(.*?\)>>(?= <)/
+
 /** The same difference by subject, in the order of the subjects' names. */
 export function bySubject({ added, removed }: DocumentDifference): readonly SubjectDifference[] {
   const subjects = new Map<string, { subject: string; added: string[]; removed: string[] }>()
   const of = (line: string) => {
-    const subject = line.slice(0, line.indexOf(' '))
+    const subject = TRIPLE_TERM.exec(line)?.[0] ?? line.slice(0, line.indexOf(' '))
     const known = subjects.get(subject) ?? { subject, added: [], removed: [] }
     subjects.set(subject, known)
     return known

@@ -205,6 +205,17 @@ void t.test('access', async (t) => {
       const one = await command('audit', `${base}secret/`)
       t.match(one.out, /Read, Append to <.*stranger\/#this> by accessTo/)
     })
+    await row('triplegate access agents lists agents with names, groups and authorizations; as JSON too', async (t) => {
+      const admin = `${base}admin/`
+      const plain = await command('agents', admin)
+      t.equal(plain.code, 0)
+      t.match(plain.out, `${world.webIdOf('reader')}\n  in the group <${admin}acl/groups/readers/#this>\n`)
+      t.match(plain.out, new RegExp(`^${world.webIdOf('stranger')}\n(  in .*\n)*  named by <`, 'm'))
+      const json = await command('agents', admin, '--json')
+      t.match(JSON.parse(json.out), [{ agent: /^https:/, names: [/./], mailboxes: [], groups: [/./] }])
+      t.match(await command('agents', base), { code: 3, out: '', error: /Give the base of the admin application/ })
+      t.equal((await command('agents', admin, '--cert', `${world.folder}/certs/secretary.pem`)).code, 5)
+    })
     await row('exit code 5 without a certificate that has Control; exit code 2 for wrong arguments', async (t) => {
       t.equal((await command('explain', `${base}own/`, '--cert', `${world.folder}/certs/secretary.pem`)).code, 5)
       for (const argv of [[], ['explain'], ['audit', 'nonsense'], ['explain', base, '--mode', 'Own']]) {

@@ -67,7 +67,7 @@ void t.test('content is read alike on the main thread and in a thread', async (t
   )
   const canonical = await reading.canonical('a', large.split('\n').reverse().join('\n'), 'key')
   t.equal(isFailure(canonical) ? canonical.detail : canonical.nTriples, large)
-  t.match(await reading.canonical('a', 'x', 'key'), { failure: 'store.failed' })
+  t.match(await reading.canonical('a', 'x', 'key'), { failure: 'store.unreadable' })
 })
 
 void t.test('property: canonical lines are those of the parsed graph', (t) => {

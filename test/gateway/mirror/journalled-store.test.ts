@@ -10,6 +10,7 @@ import { problem } from '../../../gateway/problem.js'
 import type { GraphStore } from '../../../gateway/stores/store.js'
 import { makeWorld, ttl, turtle, type World } from '../../support/world.js'
 import { forEachStore, rowsOf, type Row } from '../../support/stores.js'
+import { garbling, oddTerms, rdf12, unreadable } from './odd-terms.js'
 
 const UPDATE = { 'Content-Type': 'application/sparql-update' }
 
@@ -44,12 +45,16 @@ function unsteady(
 void forEachStore(t, 'journalled', async (t, makeStores, kind) => {
   const stores = await makeStores()
   const endUser = unsteady(stores.endUser)
-  const world = await makeWorld(t, { ...stores, endUser }, { flags: ['--history', 'local'] })
+  const garbled = garbling(endUser)
+  const world = await makeWorld(t, { ...stores, endUser: garbled }, { flags: ['--history', 'local'] })
   const row = rowsOf(t, kind)
   await documentWrites(world, row)
   await updates(world, row, kind)
   await refusedBefore(world, row)
   await brokenOff(world, row, endUser)
+  await rdf12(world, row)
+  if (stores.datasets) await oddTerms(world, row, stores.endUser, stores.datasets.endUser)
+  await unreadable(world, row, garbled, kind)
 })
 
 async function versionsOf(world: World, path: string): Promise<TimeMapJson['versions']> {

@@ -18,6 +18,8 @@ const TURTLE: Attacks = [
   ['100,000 open brackets', `<> <p> ${times('[ <p> ', 100_000)}`, 'content.syntax'],
   ['100,000 open triple terms', `<> <p> ${times('<<( ', 100_000)}`, 'content.syntax'],
   ['a long prefix, used 80,000 times', `${longPrefix} <> <p> ${times('a:b,', 80_000)} a:c .`, 'content.syntax'],
+  ['a triple of a megabyte, annotated 80,000 times', `<> <p> "${million}" ${times('~', 80_000)} .`, 'content.too-large'],
+  ['100,000 nested triple terms', `<> <p> ${times('<<( <a> <b> ', 100_000)}1${times(')>>', 100_000)} .`, 'content.syntax'],
   ['a prefix as long as it may be, used 80,000 times', `@prefix a: <x:${times('a', 2000)}> . <> <p> ${times('a:b,', 80_000)} a:c .`, 'content.too-large'],
   ['a long base', `@base <http://${times('a/../', 6000)}> . ${times('<a><b><c>.', 600)}`, 'content.syntax'],
   ['a base that grows', times('@base <aaaaaaaaaa/> . ', 50_000), 'content.syntax'],
@@ -86,9 +88,9 @@ const JSON_LD: Attacks = [
   ['a long id with 5,000 values', `{"@id":"${longIri}","http://p/":[${times('1,', 5000)}1]}`, 'content.too-large'],
   ['a scoped context, used thousands of times', scoped, 'content.syntax'],
   ['thousands of nested contexts', nestedContexts, 'content.syntax'],
-  ['__proto__ as a key', `{${VOCABULARY},"__proto__":{"polluted":"yes"}}`, 'content.syntax'],
-  ['__proto__ as a term', '{"@context":{"__proto__":{"@id":"http://v/"}},"a":1}', 'content.syntax'],
-  ['constructor as a key', `{${VOCABULARY},"constructor":{"prototype":{"polluted":"yes"}}}`, 'content.syntax'],
+  ['__proto__ as a key', `{${VOCABULARY},"__proto__":{"polluted":"yes"}}`, 2],
+  ['__proto__ as a term', '{"@context":{"__proto__":{"@id":"http://v/"}},"a":1}', 0],
+  ['constructor as a key', `{${VOCABULARY},"constructor":{"prototype":{"polluted":"yes"}}}`, 3],
   ['a blank node label that ends the term', label, 'content.syntax'],
 ]
 

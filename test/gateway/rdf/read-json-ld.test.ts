@@ -18,7 +18,8 @@ const ipv6 = '{"@id":"","http://p/":{"@id":"http://[::1]/"}}'
 const sharedNode = '[{"@id":"_:é","http://p/":"1"},{"@id":"_:é","http://q/":{}}]'
 const remote = '{"@context":"https://c.example/ok","@id":"","title":"x","type":"http://T/"}'
 const manyRemote = JSON.stringify({ '@context': Array.from({ length: 20 }, (_, i) => `https://c.example/many/${i}`) })
-const direction = '{"http://p/":{"@value":"x","@language":"en","@direction":"ltr"}}'
+const direction = '{"http://p/":[{"@value":"x","@language":"en","@direction":"ltr"},{"@value":"y","@direction":"rtl"}]}'
+const INHERITED = ['valueOf', 'constructor', 'toString', '__proto__', 'hasOwnProperty']
 const literalIris = '{"@id":"","http://p/":["http://[::1]/##",{"@value":"http://[::1]/##"}]}'
 
 // prettier-ignore
@@ -50,7 +51,14 @@ const ROWS: readonly Row[] = [
   ['not an object', '"x"', 'content.syntax: neither an object nor an array'],
   ['null', 'null', 'content.syntax: neither an object nor an array'],
   ['half a surrogate pair', '{"http://p/":"\\ud800"}', 'content.syntax: surrogate'],
-  ['a base direction (RDF 1.2)', direction, 'content.syntax: RDF 1.2'],
+  ['a base direction is dropped (JSON-LD 1.1 API §9.3)', direction, ['_:b0 <http://p/> "x"@en', '_:b0 <http://p/> "y"']],
+  ['and that of a context', '{"@context":{"@direction":"rtl","@language":"ar"},"@id":"","http://p/":"x"}', ['<> <http://p/> "x"@ar']],
+  ['keys that objects inherit, with a vocabulary', `{"@context":{"@vocab":"http://v/"},"@id":"",${INHERITED.map((key) => `"${key}":"${key}"`).join()}}`, INHERITED.map((key) => `<> <http://v/${key}> "${key}"`)],
+  ['as terms', `{"@context":{${INHERITED.map((key) => `"${key}":"http://t/${key}"`).join()}},"@id":"",${INHERITED.map((key) => `"${key}":1`).join()}}`, INHERITED.map((key) => `<> <http://t/${key}> "1"^^<${INTEGER}>`)],
+  ['as terms of a remote context', '{"@context":"https://c.example/inherited","@id":"","valueOf":{"@id":"constructor:x"}}', ['<> <http://t/valueOf> <http://c/x>']],
+  ['and not defined: nothing', `{"@id":"","http://p/":1,${INHERITED.map((key) => `"${key}":1`).join()}}`, [`<> <http://p/> "1"^^<${INTEGER}>`]],
+  ['as types, prefixes and terms of a vocabulary', '{"@context":{"@vocab":"http://v/","p":{"@id":"http://p/","@type":"@vocab"}},"@id":"toString:x","@type":"valueOf","p":"constructor"}', ['<toString:x> <http://p/> <http://v/constructor>', `<toString:x> <${TYPE}> <http://v/valueOf>`]],
+  ['as aliases', '{"@context":{"valueOf":"@id","toString":"@type"},"valueOf":"","toString":"http://t/"}', [`<> <${TYPE}> <http://t/>`]],
   ['an annotation (RDF 1.2)', '{"@id":"","http://p/":{"@id":"a","@annotation":{"http://q/":"x"}}}', 'content.syntax: '],
   ['a wrong context', '{"@context":5}', 'content.syntax: '],
   ['a wrong term', '{"@context":{"a":{"@id":5}},"a":1}', 'content.syntax: '],

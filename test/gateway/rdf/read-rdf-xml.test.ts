@@ -1,7 +1,7 @@
 // Reading RDF/XML (design 3).
 import t from 'tap'
 import { RDF } from '../../../gateway/rdf/vocabulary.js'
-import { about, table, XML, type Row } from './reading.js'
+import { about, DOC, table, XML, type Row } from './reading.js'
 
 const TYPE = RDF('type')
 const XML_LITERAL = RDF('XMLLiteral')
@@ -53,7 +53,7 @@ const ROWS: readonly Row[] = [
   ['an IRI with a space', described('rdf:about="a b"', '<e:p>c</e:p>'), 'content.syntax: malformed IRI'],
   ['a relative namespace', inRelativeNamespace, 'content.syntax: relative IRI'],
   ['a quotation mark in a datatype', about('<e:p rdf:datatype="http://t&quot;">b</e:p>'), 'content.syntax: malformed'],
-  ['RDF 1.2 triple terms', described('rdf:about="" rdf:version="1.2"', triple), 'content.syntax: RDF 1.2'],
+  ['RDF 1.2 triple terms', described('rdf:about="" rdf:version="1.2"', triple), [`<> <http://e/p> <<( <${DOC}a> <http://e/p> "x" )>>`]],
 ]
 
 void t.test('RDF/XML', (t) => table(t, 'application/rdf+xml', ROWS))

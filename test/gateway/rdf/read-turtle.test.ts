@@ -1,9 +1,11 @@
 // Reading Turtle, N-Triples, TriG and N-Quads (design 3).
 import t from 'tap'
-import { XSD } from '../../../gateway/rdf/vocabulary.js'
+import { RDF, XSD } from '../../../gateway/rdf/vocabulary.js'
 import { DOC, table, type Row } from './reading.js'
 
 const [INTEGER, DECIMAL, DOUBLE, BOOLEAN] = ['integer', 'decimal', 'double', 'boolean'].map(XSD)
+
+const REIFIES = `<${RDF('reifies')}> <<( <${DOC}a> <${DOC}b> <${DOC}c> )>>`
 
 // prettier-ignore
 const TURTLE_ROWS: readonly Row[] = [
@@ -26,10 +28,15 @@ const TURTLE_ROWS: readonly Row[] = [
   ['an undeclared prefix', '<> a:b <c> .', 'content.syntax: Undefined prefix'],
   ['N3 formulas are not Turtle', '{ <a> <b> <c> } => { <a> <b> <d> } .', 'content.syntax: line 1'],
   ['a named graph is not Turtle', '<g> { <a> <b> <c> }', 'content.syntax: line 1'],
-  ['RDF 1.2 triple terms', '<> <p> <<( <a> <b> <c> )>> .', 'content.syntax: RDF 1.2'],
-  ['RDF 1.2 reified triples', '<< <a> <b> <c> >> <p> "x" .', 'content.syntax: RDF 1.2'],
-  ['RDF 1.2 annotations', '<a> <b> <c> {| <p> "x" |} .', 'content.syntax: RDF 1.2'],
-  ['RDF 1.2 base direction', '<> <p> "a"@en--ltr .', 'content.syntax: RDF 1.2'],
+  ['RDF 1.2 triple terms', '<> <p> <<( <a> <b> <<( <c> <d> "x" )>> )>> .', [`<> <p> <<( <${DOC}a> <${DOC}b> <<( <${DOC}c> <${DOC}d> "x" )>> )>>`]],
+  ['RDF 1.2 reified triples', '<< <a> <b> <c> >> <p> "x" .', ['_:b0 <p> "x"', `_:b0 ${REIFIES}`]],
+  ['RDF 1.2 annotations', '<a> <b> <c> {| <p> "x" |} .', ['<a> <b> <c>', '_:b0 <p> "x"', `_:b0 ${REIFIES}`]],
+  ['RDF 1.2 base direction', '<> <p> "a"@en--ltr .', ['<> <p> "a"@en--ltr']],
+  ['another base direction', '<> <p> "a"@en--down .', 'content.syntax: line 1'],
+  ['a triple term as subject', '<<( <a> <b> <c> )>> <p> "x" .', 'content.syntax: triple term as subject'],
+  ['a malformed IRI within a triple term', '<> <p> <<( <a> <b> <http://a[b]> )>> .', 'content.syntax: malformed IRI'],
+  ['triple terms nested 32 deep', `<> <p> ${'<<( <a> <b> '.repeat(33)}"x"${' )>>'.repeat(33)} .`, 'content.syntax: 32 levels'],
+  ['rdf:langString without a tag', `<> <p> "a"^^<${RDF('langString')}> .`, 'content.syntax: line 1'],
   ['half a surrogate pair', '<> <p> "\\uD800" .', 'content.syntax: line 1'],
   ['a malformed language tag', '<> <p> "a"@waytoolongtag .', 'content.syntax: language tag'],
 ]
@@ -60,7 +67,8 @@ const N_TRIPLES_ROWS: readonly Row[] = [
   ['no escaped forbidden character in an IRI', '<http://a\\u003E> <http://b> "c" .', 'content.syntax: line 1'],
   ['the full stop is needed', '<http://a> <http://b> "c"', 'content.syntax: line 1'],
   ['the line of the error', '<http://a> <http://b> "c" .\n<http://a> x .', 'content.syntax: line 2'],
-  ['RDF 1.2', '<http://a> <http://b> <<( <http://a> <http://b> "c" )>> .', 'content.syntax: RDF 1.2'],
+  ['RDF 1.2', '<http://a> <http://b> <<( <http://a> <http://b> "c" )>> .', ['<http://a> <http://b> <<( <http://a> <http://b> "c" )>>']],
+  ['no reified triples', '<http://a> <http://b> << <http://a> <http://b> "c" >> .', 'content.syntax: line 1'],
 ]
 
 void t.test('N-Triples', (t) => table(t, 'application/n-triples', N_TRIPLES_ROWS))

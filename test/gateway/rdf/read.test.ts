@@ -57,7 +57,15 @@ void t.test('the store’s N-Triples, and configuration files', async (t) => {
   )
   t.strictSame(readNTriples(''), [], 'nothing')
   const triple = '<http://a> <http://b> "c"'
-  for (const malformed of ['<a> <http://b> "c" .', triple, 'no', `${triple}@en--ltr .`]) {
+  for (const malformed of [
+    triple,
+    'no',
+    `${triple} . x`,
+    '<a> "b" "c" .',
+    '"a" <b> "c" .',
+    '<a> <b> "\\q" .',
+    '<a> <b> "\\uD800" .',
+  ]) {
     t.equal(readNTriples(malformed), undefined, `malformed: ${malformed}`)
   }
   const quads = readTrig('<#a> <p> "x" . <g> { <a> <p> [] }', DOC)

@@ -13,6 +13,7 @@ const CONTEXTS: Readonly<Record<string, unknown>> = {
   'https://c.example/b': { '@context': 'https://c.example/a' },
   'https://c.example/none': { title: 'http://purl.org/dc/terms/title' },
   'https://c.example/text': 'no context',
+  'https://c.example/inherited': { '@context': { valueOf: 'http://t/valueOf', constructor: 'http://c/' } },
 }
 
 const loadContext = async (url: string): Promise<string | undefined> =>

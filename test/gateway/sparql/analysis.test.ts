@@ -352,6 +352,29 @@ await row('errors and their places', (t) => {
   }
   t.match(analyseUpdate('INSERT DATA { ?s ?p ?o }', BASE), { failure: 'update.syntax' })
   t.match(analyseUpdate('ASK {}', BASE), { failure: 'update.syntax' })
+  // Constants that no document may have: stores would take them.
+  for (const [update, flaw] of [
+    ['INSERT DATA { <urn:s> <urn:p> <http://e/a[b]> }', 'the malformed IRI <http://e/a[b]>'],
+    ['INSERT DATA { <urn:s> <http://e/50%> 1 }', 'the malformed IRI <http://e/50%>'],
+    ['INSERT DATA { GRAPH <http://e/#a#b> { <urn:s> <urn:p> 1 } }', 'the malformed IRI <http://e/#a#b>'],
+    ['WITH <http://e/[]> INSERT { <urn:s> <urn:p> ?o } WHERE { ?s ?p ?o }', 'the malformed IRI <http://e/[]>'],
+    ['INSERT { <urn:s> <urn:p> "x"@en-abcdefghijkl } WHERE {}', 'the malformed language tag en-abcdefghijkl'],
+    ['INSERT { ?s ?p "x"^^<http://e/[]> } WHERE { ?s ?p ?o }', 'the malformed IRI <http://e/[]>'],
+    ['COPY <urn:a> TO <http://e/[]>', 'the malformed IRI <http://e/[]>'],
+    ['CREATE GRAPH <http://e/[]>', 'the malformed IRI <http://e/[]>'],
+    ['LOAD <http://e/> INTO GRAPH <http://e/[]>', 'the malformed IRI <http://e/[]>'],
+  ] as const) {
+    const refused = analyseUpdate(update, BASE)
+    t.match(refused, { failure: 'update.syntax' }, update)
+    t.ok(isFailure(refused) && refused.detail.includes(`it would insert ${flaw}`), `${update}: the reason`)
+  }
+  for (const update of [
+    'DELETE DATA { <urn:s> <urn:p> <http://e/a[b]> }',
+    'DELETE WHERE { GRAPH <http://e/#a#b> { ?s <http://e/50%> "x"@en-abcdefghijkl } }',
+    'DROP GRAPH <http://e/[]>',
+    'INSERT { ?s <urn:p> ?o } WHERE { ?s <http://e/a[b]> ?o }',
+  ])
+    t.notOk(isFailure(analyseUpdate(update, BASE)), `it may be removed and read: ${update}`)
 })
 await row('the text that is sent has one reading', (t) => {
   const { text } = query(`PREFIX : <http://x/> # comment

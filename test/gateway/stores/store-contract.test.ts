@@ -46,6 +46,8 @@ const TERMS: readonly [name: string, object: string][] = [
   ['a date and time', '"2026-11-20T19:13:48.000Z"^^<http://www.w3.org/2001/XMLSchema#dateTime>'],
   ['an ill-typed literal', '"abc"^^<http://www.w3.org/2001/XMLSchema#integer>'],
   ['an unknown datatype', '"x"^^<urn:example:datatype>'],
+  ['a base direction (RDF 1.2)', '"x"@en--ltr'],
+  ['a triple term (RDF 1.2)', '<<( <urn:a> <urn:b> <<( <urn:c> <urn:d> "042"^^<urn:example:datatype> )>> )>>'],
 ]
 
 const GRAPHS = [
@@ -469,7 +471,7 @@ await embedded('an update of an embedded store is all or nothing', async (t, sto
   for (const failing of [
     'DROP ALL ; DROP GRAPH <urn:none>',
     'DROP ALL ; LOAD <http://127.0.0.1:1/>',
-    'DROP ALL ; INSERT DATA { GRAPH <urn:g:1> { <urn:s> <urn:p> <<( <urn:s> <urn:p> 1 )>> } }',
+    `DROP ALL ; INSERT DATA { GRAPH <urn:g:1> { <urn:s> <urn:p> ${'<<( <urn:s> <urn:p> '.repeat(40)}1${')>>'.repeat(40)} } }`,
     'DROP ALL ; INSERT DATA { _:b <urn:p> 1 } ; INSERT { GRAPH ?b { ?b <urn:p> 1 } } WHERE { ?b <urn:p> 1 }',
   ])
     t.match(await store.update(failing), { failure: String }, failing)

@@ -1,0 +1,93 @@
+// In charge of the documents of an application as its store answers: parsed, or the facts alone where the content is too large
+// for memory or cannot be read; cached (cache/stored-graphs.ts).
+import { makeStoredGraphs, type StoredGraphsSettings } from '../../cache/stored-graphs.js'
+import type { Reading } from '../evaluation/reading.js'
+import { isFailure, type Problem } from '../problem.js'
+import { graphOf, nTriplesOf } from '../rdf/graph.js'
+import { readLegible, readStored } from '../rdf/read.js'
+import { linesWith } from '../stores/excerpt.js'
+import type { GraphStore } from '../stores/store.js'
+import {
+  documentOf,
+  documentOfText,
+  isLarge,
+  isWhole,
+  type Document,
+  type Documents,
+  type LargeDocument,
+} from './document.js'
+import { askFacts } from './facts.js'
+import { MANAGED } from './next-state.js'
+
+/** In characters of N-Triples: the form of longer ones is computed off the main thread. */
+const QUICKLY_READ = 128 * 1024
+
+/** About the size of the facts of a large document. */
+const LARGE_BYTES = 4096
+
+export const makeDocuments = (
+  store: GraphStore,
+  base: string,
+  settings: Pick<
+    StoredGraphsSettings<Document, Problem>,
+    'maxBytes' | 'maxAge' | 'staleIfError' | 'versions' | 'now'
+  > & {
+    readonly canonical: Reading['canonical']
+    readonly tagKey: string
+  },
+): Documents => {
+  const documents: Documents = makeStoredGraphs<Document | LargeDocument, Problem>({
+    ...settings,
+    isFailure,
+    sizeOf: (document) => (isLarge(document) ? LARGE_BYTES : sizeOf(document)),
+    async ask(iri) {
+      const version = settings.versions.of(iri)
+      const factsAlone = async (
+        unreadable?: LargeDocument['unreadable'],
+      ): Promise<LargeDocument | undefined | Problem> => {
+        const facts = await askFacts(store, iri, base)
+        return facts && !isFailure(facts)
+          ? { ...facts, version, digest: undefined, ...(unreadable && { unreadable }) }
+          : facts
+      }
+      const nTriples = await store.read(iri)
+      if (isFailure(nTriples) && nTriples.failure === 'store.too-large') return factsAlone()
+      if (nTriples === undefined || isFailure(nTriples)) return nTriples
+      const known = documents.cached(iri)?.value
+      if (known && isWhole(known) && known.nTriples === nTriples) return known
+      const read = await readWhole(iri, base, nTriples, settings)
+      return isFailure(read) && read.failure === 'store.unreadable'
+        ? factsAlone({ problem: read, managed: legiblyManaged(iri, nTriples) })
+        : read
+    },
+  })
+  return documents
+}
+
+async function readWhole(
+  iri: string,
+  base: string,
+  nTriples: string,
+  { canonical, tagKey }: { readonly canonical: Reading['canonical']; readonly tagKey: string },
+): Promise<Document | undefined | Problem> {
+  if (nTriples.length > QUICKLY_READ) {
+    // All who wait for it share the answer of the store.
+    const content = await canonical(iri, nTriples, tagKey)
+    if (isFailure(content)) return content
+    return content.nTriples ? documentOfText(iri, base, content, tagKey) : undefined
+  }
+  const triples = readStored(nTriples)
+  if (isFailure(triples)) return triples
+  return triples.length === 0 ? undefined : documentOf(iri, base, graphOf(triples), tagKey)
+}
+
+const legiblyManaged = (iri: string, nTriples: string): Pick<Document, 'iri' | 'nTriples'> => {
+  const lines = [...MANAGED].map((property) => linesWith(nTriples, `<${iri}> <${property}> `)).join('')
+  return { iri, nTriples: nTriplesOf(graphOf(readLegible(lines))) }
+}
+
+const sizeOf = ({ nTriples, representations }: Document): number =>
+  [...representations.values()].reduce(
+    (sum, made) => sum + ('bytes' in made ? 2 * made.bytes.length : 0),
+    2 * nTriples.length,
+  )
