@@ -58,7 +58,7 @@ async function analysed<Analysis extends object>(
   const before = known.get(key)
   if (before) return before
   const { reading, settings } = context.gateway
-  const sparql = { kind, text, base, dataset, mayLoad: settings.allowService }
+  const sparql = { kind, text, base, dataset, mayLoad: settings.allowService, syntax: settings.sparqlSyntax }
   const isShort = key.length <= INLINE_CHARACTERS
   const analysis = (isShort ? analyse(sparql) : await reading.analyseSparql(askerOf(context), sparql)) as
     Analysis | Problem

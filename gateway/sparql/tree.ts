@@ -22,17 +22,17 @@ export interface Findings {
 }
 
 /** Chains of operators make deep trees without brackets; stores run out of stack on deeper ones. */
-const DEEPEST = 1000
+export const DEEPEST = 1000
 /** Stores take time that doubles with each level of these (design 7), before their own time limits count. */
-const DEEPEST_QUERIES = 8
+export const DEEPEST_QUERIES = 8
 
 // SPARQL 1.1 §17.4: these give another value each time. In lower case, as the parser writes them.
-const VOLATILE = new Set(['now', 'rand', 'uuid', 'struuid', 'bnode'])
+export const VOLATILE = new Set(['now', 'rand', 'uuid', 'struuid', 'bnode'])
 // Property functions: Jena's own and its text and spatial indexes, GraphDB, Stardog, Virtuoso, Blazegraph.
-const MAGIC =
+export const MAGIC =
   /^(?:http:\/\/jena\.(?:apache\.org|hpl\.hp\.com)\/|http:\/\/www\.ontotext\.com\/|tag:stardog:|bif:|sql:|http:\/\/www\.bigdata\.com\/|java:)/i
 
-const DATATYPES = XSD('')
+export const DATATYPES = XSD('')
 /** The parts of an operation that are templates or data (SPARQL 1.1 §16.2, Update §3.1): nothing in them is evaluated. */
 const TEMPLATES = new Set(['template', 'insert', 'delete', 'data'])
 /** Parts without patterns and expressions. */

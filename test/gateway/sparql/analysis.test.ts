@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import { isFailure } from '../../../gateway/problem.js'
 import {
+  analyse,
   analyseQuery,
   analyseUpdate,
   type QueryAnalysis,
@@ -439,6 +440,68 @@ await row('SPARQL 1.1 Update §3.1.4: LOAD SILENT of what may not be loaded is l
     t.match(analysis, { text: sent, loads }, text)
   }
   t.match(analyseUpdate('LOAD SILENT <http://x/> x', BASE, undefined, []), { failure: 'update.syntax' })
+})
+const LATERAL = 'SELECT * { ?s ?p ?o LATERAL { ?o ?q ?r } }'
+const passing = (kind: 'query' | 'update', text: string, syntax: 'standard' | 'store' = 'store', using?: 'a dataset') =>
+  analyse({
+    ...{ kind, text, base: BASE, mayLoad: [], syntax },
+    dataset: using && { default: ['http://d/'], named: [] },
+  })
+const KEPT_BACK: [kind: 'query' | 'update', text: string, reason: RegExp][] = [
+  ['query', 'SELECT * { LATERAL { SERVICE <http://x/> {} } }', /the word SERVICE/],
+  ['query', 'SELECT * { LATERAL { \\u0053ervice ?x {} } }', /the word SERVICE/],
+  ['query', 'SELECT * { LATERAL {} BIND(CALL(<java:x>) AS ?y) }', /the word CALL is unknown/],
+  ['query', 'SELECT * { LATERAL {} BIND(?f(1) AS ?y) }', /may name a function/],
+  ['query', 'SELECT * { LATERAL {} } INSERT', /the word INSERT/],
+  ['query', 'DEFINE "x" SELECT * { LATERAL {} }', /none of the four forms/],
+  ['query', 'JSON { "a": ?x } WHERE { ?s ?p ?x }', /the prefix : is not declared/],
+  ['query', 'SELECT * { LATERAL { ) }', /brackets do not match/],
+  ['query', 'SELECT * { ?s <p>{1,900} ?o LATERAL {} }', /repeats a path/],
+  ['query', 'SELECT * { ?s <p>{,9} ?o LATERAL {} }', /repeats a path/],
+  ['query', `ASK { LATERAL {} ${'FILTER EXISTS {} '.repeat(9)} }`, /more than 8/],
+  ['query', `ASK { LATERAL {} FILTER(${'1=1||'.repeat(1100)}true) }`, /more than 1000 operators/],
+  ['query', `ASK { FILTER(${'1=1||'.repeat(1100)}true) }`, /too many operators/],
+  ['query', `ASK { LATERAL {} ${'FILTER NOT EXISTS { '.repeat(8)}${'}'.repeat(8)} }`, /more than 8/],
+  ['query', 'CLEAR ALL', /it is an update/],
+  ['query', 'CLEAR ALL ; INSERT {} WHERE { LATERAL {} }', /four forms/],
+  ['update', 'LOAD <http://x/> LATERAL', /unknown form/],
+  ['update', 'CLEAR ALL ; LOAD <http://x/> ; INSERT {} WHERE { LATERAL {} }', /unknown form/],
+  ['update', 'INSERT {} WHERE { LATERAL {} } ; LATERAL {}', /unknown form/],
+  ['update', 'INSERT {} WHERE { LATERAL { SERVICE SILENT ?x {} } }', /the word SERVICE/],
+  ['update', LATERAL, /unknown form/],
+]
+await row('--sparql-syntax store: what only the store reads is passed on, as reading and writing everything', (t) => {
+  t.match(passing('query', `# comment\n${LATERAL}`), {
+    ...{
+      form: 'SELECT',
+      text: LATERAL,
+      key: LATERAL,
+      readSet: 'dataset',
+      volatile: false,
+      functions: [],
+      services: [],
+    },
+    reads: { default: true, any: true, magic: true },
+  })
+  t.match(passing('query', 'BASE <http://b/> ASK { LATERAL { BIND(IRI("x") AS ?i) } }'), {
+    text: 'BASE <http://b/> ASK { LATERAL { BIND( IRI( "x" ) AS ?i ) } }',
+  })
+  t.match(passing('query', 'ASK { LATERAL { BIND(NOW() AS ?n) } }'), { volatile: true })
+  t.match(passing('query', 'SELECT (MEDIAN(?o) AS ?m) (<f>(1) AS ?x) { ?s <java:a> ?o VALUES ?y { 1 2 } }'), {
+    functions: ['http://e/f', 'java:a'],
+  })
+  const update = 'INSERT { ?s ?p ?r } WHERE { ?s ?p ?o LATERAL { ?o ?q ?r } } ; DROP SILENT DEFAULT ;'
+  t.match(passing('update', update), {
+    ...{ text: update, writeSet: 'dataset', loads: [], services: [], functions: [] },
+    reads: { magic: true },
+    removes: { graphs: [], allBut: undefined },
+  })
+  for (const [kind, text, reason] of KEPT_BACK) {
+    t.match(passing(kind, text), { failure: `${kind}.syntax`, detail: reason }, text.slice(0, 60))
+  }
+  t.match(passing('query', LATERAL, 'standard'), { failure: 'query.syntax', detail: /unexpected “LATERAL”/ })
+  t.match(passing('query', LATERAL, 'store', 'a dataset'), { failure: 'query.syntax' })
+  t.match(passing('query', 'ASK {}'), { readSet: [] }, 'what the parser reads is analysed')
 })
 await row('names of variables matter: the answer has them', (t) => {
   t.not(query('SELECT ?a { ?a ?p ?o }').key, query('SELECT ?b { ?b ?p ?o }').key)
