@@ -7,7 +7,6 @@ import { removedGraphs, type RemovedGraphs } from './removed-graphs.js'
 import { parseSparql, unreadable } from './parse.js'
 import { readsOfUpdate, readsOver, type Reads } from './reads.js'
 import type { Token } from './tokens.js'
-import { passedOn } from './unparsed.js'
 import { datasetIn, operationsIn, type Findings } from './tree.js'
 
 /** An RDF dataset as SPARQL 1.1 Protocol §2.1.4 and §2.2.3 describe it: the parameters of a request, or FROM. */
@@ -41,34 +40,6 @@ export interface UpdateAnalysis {
   readonly services: readonly string[] | 'variable'
   readonly functions: readonly string[]
   readonly loads: readonly string[]
-}
-
-/** A query or an update as a client sent it. */
-export interface SparqlText {
-  readonly kind: 'query' | 'update'
-  readonly text: string
-  /** Relative IRIs are resolved against it. */
-  readonly base: string
-  /** The parameters of the request; undefined without any. */
-  readonly dataset: DatasetDescription | undefined
-  /** What `LOAD SILENT` may load. */
-  readonly mayLoad: readonly string[]
-  /** `store`: a text that only the store can read is passed on, where its tokens allow it (unparsed.ts). */
-  readonly syntax: 'standard' | 'store'
-}
-
-export function analyse({
-  kind,
-  text,
-  base,
-  dataset,
-  mayLoad,
-  syntax,
-}: SparqlText): QueryAnalysis | UpdateAnalysis | Problem {
-  const analysis = kind === 'query' ? analyseQuery(text, base, dataset) : analyseUpdate(text, base, dataset, mayLoad)
-  // The dataset of a request has no place in a text that was not parsed.
-  const mayPass = syntax === 'store' && !dataset && isFailure(analysis) && analysis.failure === `${kind}.syntax`
-  return mayPass ? passedOn(kind, text, base, analysis) : analysis
 }
 
 /**

@@ -3,8 +3,8 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { isFailure } from '../../../gateway/problem.js'
+import { analyse } from '../../../gateway/sparql/analyse.js'
 import {
-  analyse,
   analyseQuery,
   analyseUpdate,
   type QueryAnalysis,
