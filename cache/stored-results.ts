@@ -14,6 +14,8 @@ export interface StoredResult {
   readonly entityTag: string
   /** Milliseconds since the epoch: when the store answered. */
   readonly answeredAt: number
+  /** The same bytes in content codings, by name: made by the reader, who counts them (`grown`). */
+  readonly coded: Map<string, Buffer | Promise<Buffer>>
   /** The versions of the read-set when the query was sent: the result is valid until one of them has grown. */
   readonly versions: readonly number[]
 }
@@ -42,6 +44,10 @@ export type Ask<Failure> = (
 export interface StoredResults {
   /** The cached and valid result, else the answer of the store; one query at a time per key, however many clients wait. */
   get<Failure>(question: ResultQuestion, ask: Ask<Failure>): Promise<ResultAnswer<Failure>>
+  /** Whether the result is cached. */
+  holds(key: string, result: StoredResult): boolean
+  /** Adds bytes to the size of the result, as for a coded form of it. */
+  grown(key: string, result: StoredResult, bytes: number): void
   clear(): void
   bytes(): number
 }
@@ -105,6 +111,11 @@ export function makeStoredResults(settings: StoredResultsSettings): StoredResult
       wait(own, question.signal)
       return own.answer as Promise<ResultAnswer<Failure>>
     },
+    holds: (key, result) => cached?.peek(key) === result,
+    grown(key, result, bytes) {
+      if (cached?.peek(key) !== result) return
+      cached.set(key, result, { size: (cached.info(key)?.size ?? 0) + bytes })
+    },
     clear: () => cached?.clear(),
     bytes: () => cached?.calculatedSize ?? 0,
   }
@@ -134,7 +145,8 @@ function store(
 ): StoredResult {
   const bytes = Buffer.concat(pieces)
   const digest = createHash('sha256').update(bytes).digest('base64url')
-  const result = { bytes, entityTag: entityTag(digest, formatCode), answeredAt, versions }
+  const coded = new Map<string, Buffer | Promise<Buffer>>()
+  const result = { bytes, entityTag: entityTag(digest, formatCode), coded, answeredAt, versions }
   const size = OVERHEAD_BYTES + 2 * key.length + bytes.length
   if (isSettled && size <= maxBytes) cached?.set(key, result, { size })
   return result

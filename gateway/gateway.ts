@@ -147,6 +147,8 @@ export interface Gateway {
   readonly settings: {
     readonly maxBody: number
     readonly requirePreconditions: boolean
+    /** Whether documents and results are compressed for clients that accept it. */
+    readonly compress: boolean
     /** False: requests that the rules refuse are logged and let pass, except in admin applications. */
     readonly enforce: boolean
     readonly allowService: readonly string[]

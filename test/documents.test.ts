@@ -2,6 +2,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import t from 'tap'
+import { COMMANDS } from '../gateway/commands/run-command.js'
 import { FLOORS } from './support/sources.js'
 
 const CODE = ['gateway', 'policies', 'cache', 'versioning', 'test'] as const
@@ -121,6 +122,22 @@ void t.test('each npm script that a document names exists', async (t) => {
       t.ok(Object.hasOwn(scripts, script!), `${file}: npm run ${script}`)
     }
   }
+})
+
+void t.test('each command that a document names exists, in one form', async (t) => {
+  const names = COMMANDS.flatMap(({ description }) => description.forms.map(([form]) => form.split(' ', 2)))
+  let named = 0
+  for (const file of markdown.filter((file) => file !== 'CHANGELOG.md')) {
+    for (const [, command, action] of textOf(file).matchAll(/npx triplegate\s(\w+)(?:\s(\w+))?/g)) {
+      named++
+      const known = names.filter(([name]) => name === command)
+      const hasActions = known.length > 1 && known.every(([, word]) => /^[a-z]+$/.test(word ?? ''))
+      const isKnown = command === 'help' || (hasActions ? known.some(([, word]) => word === action) : known.length > 0)
+      t.ok(isKnown, `${file}: npx triplegate ${command} ${action ?? ''}`)
+    }
+  }
+  t.ok(named > 20, `${named} commands`)
+  t.notMatch(textOf('README.md'), /\bnode dist\/|npm exec/, 'README.md uses one form')
 })
 
 void t.test('the libraries that CONTRIBUTING.md calls pinned have exact versions', async (t) => {

@@ -1,6 +1,6 @@
 // In charge of the rows of settings about mail and clients: who may sign up, which pages may act for them, and how much room they have before the gateway knows them.
 import { of, row } from './setting-row.js'
-import { bytes, count, milliseconds, mailAddress, mailServer, oneOf, origin } from './setting-values.js'
+import { bytes, count, milliseconds, mailAddress, mailServer, oneOf, origin, yesOrNo } from './setting-values.js'
 
 export const CLIENTS = [
   row(
@@ -25,6 +25,9 @@ export const CLIENTS = [
   }),
   row('body-memory', of('BYTES', bytes), 'Memory for request bodies; one network has a quarter.', {
     default: '134217728',
+  }),
+  row('compress', of('', yesOrNo), 'Compress documents and results (gzip, br) for clients that accept it.', {
+    default: 'true',
   }),
   row(
     'allow-origin',

@@ -1,4 +1,6 @@
-// In charge of the bytes of a document in a format: made at most once, and large ones off the main thread (design 7).
+// In charge of the bytes of a document in a format, and in a content coding: made at most once, and large ones off the main thread
+// (design 7).
+import { codedOnce, type Coding } from '../http/content-coding.js'
 import { N_TRIPLES, type Format } from '../http/media-type.js'
 import { ONE_PIECE } from '../http/ready-head.js'
 import { isFailure, type Problem } from '../problem.js'
@@ -6,11 +8,19 @@ import { writeGraph } from '../rdf/write.js'
 import type { Awaitable } from '../steps.js'
 import type { Document, HasDocuments, Representation } from './document.js'
 
-/** Writes a large graph of canonical N-Triples off the main thread. */
-type WriteLarge = (nTriples: string, format: Format) => Promise<Uint8Array | Problem>
+/** Writes a large graph of canonical N-Triples off the main thread. The key names the work, for others who wait for it. */
+type WriteLarge = (nTriples: string, format: Format, key: string) => Promise<Uint8Array | Problem>
+
+/** Names the work of writing the document off the main thread. */
+export const writingKey = ({ iri }: Document, { code }: Format): string => `${iri} ${code}`
 
 /** In characters of N-Triples: longer ones are written off the main thread, which may take some 50 ms for a request. */
 const QUICKLY_WRITTEN = 128 * 1024
+
+const representationOfBytes = (bytes: Buffer): Representation => ({
+  bytes,
+  ...(bytes.length <= ONE_PIECE && { text: bytes.toString('latin1') }),
+})
 
 /** The bytes of the document in a format, made at most once. */
 export function representationOf(
@@ -28,7 +38,7 @@ export function representationOf(
       typeof written === 'string'
         ? Buffer.from(written)
         : Buffer.from(written.buffer, written.byteOffset, written.byteLength)
-    const representation = { bytes, ...(bytes.length <= ONE_PIECE && { text: bytes.toString('latin1') }) }
+    const representation = representationOfBytes(bytes)
     document.representations.set(format.code, representation)
     cache.documents.grown(document.iri, document.original ?? document, 2 * bytes.length)
     return representation
@@ -36,7 +46,26 @@ export function representationOf(
   const { nTriples } = document
   if (format.code === N_TRIPLES.code) return keep(nTriples)
   if (nTriples.length <= QUICKLY_WRITTEN) return keep(writeGraph(document.graph(), format))
-  const writing = writeLarge(nTriples, format).then(keep)
+  const writing = writeLarge(nTriples, format, writingKey(document, format)).then(keep)
   document.representations.set(format.code, writing)
   return writing
+}
+
+/** The representation in a content coding; undefined where it is not compressed now (http/content-coding.ts). */
+export function codedRepresentation(
+  { cache: { documents } }: HasDocuments,
+  document: Document,
+  name: string,
+  { bytes, coding }: { readonly bytes: Buffer; readonly coding: Coding },
+): Awaitable<Representation> | undefined {
+  const kept = document.original ?? document
+  return codedOnce(document.representations, name, {
+    bytes,
+    coding,
+    isKept: () => documents.cached(document.iri)?.value === kept,
+    keep(short) {
+      documents.grown(document.iri, kept, 2 * short.length)
+      return representationOfBytes(short)
+    },
+  })
 }

@@ -1,9 +1,11 @@
 // In charge of answering SPARQL queries: negotiation, stored results and their validators, and streamed results.
-import type { Ask, ResultAnswer } from '../../cache/stored-results.js'
+import type { Ask, ResultAnswer, StoredResult } from '../../cache/stored-results.js'
 import type { Decision } from '../../policies/decide.js'
 import type { Field, Response } from '../http/exchange.js'
-import { evaluateConditions } from '../request/conditions.js'
+import { acceptedCodings, codedName, codedOnce, LEAST_CODED } from '../http/content-coding.js'
+import { evaluateConditions, NOT_CODED } from '../request/conditions.js'
 import type { Context } from '../request/context.js'
+import type { Format } from '../http/media-type.js'
 import { isFailure, type Problem } from '../problem.js'
 import { isPublic, linkField, response } from '../request/respond.js'
 import type { QueryAnalysis } from '../sparql/analysis.js'
@@ -18,8 +20,24 @@ export async function answerQuery(
   decision: Decision,
   output: string | undefined,
 ): Promise<Response | Problem> {
-  const format = formatFor(query.form, context.accept, output)
-  if (isFailure(format)) return format
+  const without = new Set<Format>()
+  for (let failed: Problem | undefined; ;) {
+    const format = formatFor(query.form, context.accept, output, without)
+    if (isFailure(format)) return failed ?? format
+    const answer = await answerIn(context, query, decision, format)
+    if (!isFailure(answer) || answer.failure !== 'negotiation.not-acceptable' || output !== undefined) return answer
+    // RDF/XML and JSON-LD cannot express every graph: the next accepted format is used then.
+    failed ??= answer
+    without.add(format.source)
+  }
+}
+
+async function answerIn(
+  context: Context,
+  query: QueryAnalysis,
+  decision: Decision,
+  format: ResultFormat,
+): Promise<Response | Problem> {
   let answer: ResultAnswer<Problem>
   try {
     answer = await ask(context, query, format)
@@ -33,9 +51,11 @@ export async function answerQuery(
     case 'streamed':
       return stream(context, answer.pieces, [['Content-Type', format.contentType], ...commonFields(context, decision)])
     case 'stored':
-      return stored(context, answer.result, format, decision)
+      return stored(context, keyOf(query, format), answer.result, { format, decision })
   }
 }
+
+const keyOf = ({ key }: QueryAnalysis, { mediaType }: ResultFormat): string => `${mediaType} ${key}`
 
 async function ask(context: Context, query: QueryAnalysis, format: ResultFormat): Promise<ResultAnswer<Problem>> {
   const { application, request, trace } = context
@@ -45,7 +65,7 @@ async function ask(context: Context, query: QueryAnalysis, format: ResultFormat)
   }
   if (!query.volatile) {
     const question = {
-      key: `${format.mediaType} ${query.key}`,
+      key: keyOf(query, format),
       readSet: query.readSet,
       formatCode: format.code,
       signal: request.signal(),
@@ -72,32 +92,73 @@ async function begun(pieces: AsyncIterable<Uint8Array>): Promise<AsyncIterable<U
   return { [Symbol.asyncIterator]: () => iterator }
 }
 
-const commonFields = ({ application, agent }: Context, decision: Decision): Field[] => [
+const commonFields = ({ application, agent }: Context, decision: Decision, vary = 'Accept'): Field[] => [
   // Design 5: everyone may send a query that an anonymous client may send, and shared caches may store its result.
   ['Cache-Control', isPublic(agent, decision) ? 'public, no-cache' : 'private, no-cache'],
-  ['Vary', 'Accept'],
+  ['Vary', vary],
   linkField(application, agent.webId, decision),
 ]
 
-function stored(
+interface Answered {
+  readonly format: ResultFormat
+  readonly decision: Decision
+}
+
+async function stored(
   context: Context,
-  { bytes, entityTag, answeredAt }: { bytes: Buffer; entityTag: string; answeredAt: number },
-  format: ResultFormat,
-  decision: Decision,
-): Response | Problem {
+  key: string,
+  result: StoredResult,
+  { format, decision }: Answered,
+): Promise<Response | Problem> {
   const { request, gateway } = context
-  const fields: Field[] = [
-    ['ETag', entityTag],
-    // RFC 9111 §5.1: the time since the store answered.
-    ['Age', String(Math.max(0, Math.floor((gateway.now() - answeredAt) / 1000)))],
-    ...commonFields(context, decision),
-  ]
+  const isCodable = result.bytes.length >= LEAST_CODED && gateway.settings.compress
+  const accepted = isCodable ? acceptedCodings(request.fields['accept-encoding'] ?? '') : PLAIN
+  const selected = await coded(context, key, result, accepted)
+  if (isFailure(selected)) return selected
+  const { coding, bytes } = selected
+  const tags = [coding, ...accepted].map((one) => `${codedName(result.entityTag.slice(0, -1), one)}"`)
   // RFC 9110 §13.1: conditions are about the representation that the method selects. POST selects none.
   const conditions = request.method === 'POST' ? {} : request.fields
   const unmet = 'The current result does not meet the conditions of the request.'
-  const current = { entityTags: [entityTag] }
+  const current = { entityTags: tags }
   const outcome = evaluateConditions({ fields: conditions, receivedAt: request.receivedAt }, current, true, unmet)
+  // RFC 9110 §15.4.5: the tag says which of its results the client may go on using.
+  const held = outcome === 'not-modified' && tags.slice(1).find((tag) => request.fields['if-none-match']?.includes(tag))
+  const fields: Field[] = [
+    ['ETag', held || tags[0]!],
+    // RFC 9111 §5.1: the time since the store answered.
+    ['Age', String(Math.max(0, Math.floor((gateway.now() - result.answeredAt) / 1000)))],
+    ...commonFields(context, decision, isCodable ? 'Accept, Accept-Encoding' : 'Accept'),
+  ]
   if (outcome === 'not-modified') return response(304, fields)
   if (outcome !== 'proceed') return outcome
-  return response(200, [['Content-Type', format.contentType], ...fields], bytes)
+  const encoding: Field[] = coding === 'identity' ? [] : [['Content-Encoding', coding]]
+  return response(200, [['Content-Type', format.contentType], ...encoding, ...fields], bytes)
+}
+
+const PLAIN = ['identity'] as const
+type Accepted = ReturnType<typeof acceptedCodings>
+
+/** The result in the content coding that the client prefers, where it is cached. */
+async function coded(
+  { application }: Context,
+  key: string,
+  result: StoredResult,
+  accepted: Accepted,
+): Promise<{ readonly coding: Accepted[number]; readonly bytes: Buffer } | Problem> {
+  const { results } = application.cache
+  const [coding] = accepted
+  if (coding === undefined) return NOT_CODED
+  if (coding === 'identity') return { coding, bytes: result.bytes }
+  const short = await codedOnce(result.coded, coding, {
+    bytes: result.bytes,
+    coding,
+    isKept: () => results.holds(key, result),
+    keep(made) {
+      results.grown(key, result, made.length)
+      return made
+    },
+  })
+  if (short) return { coding, bytes: short }
+  return accepted.includes('identity') ? { coding: 'identity', bytes: result.bytes } : NOT_CODED
 }

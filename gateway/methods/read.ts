@@ -1,18 +1,20 @@
 // In charge of GET and HEAD on documents: negotiation, preconditions, the representation (spec 4.1, 4.6).
+import { entityTag } from '../../cache/entity-tag.js'
 import type { Decision } from '../../policies/decide.js'
 import type { Facts } from '../request/access.js'
-import { entityTagOf, isLarge, isWhole, type Document, type Representation } from '../documents/document.js'
-import { representationOf } from '../documents/representation.js'
+import { isLarge, isWhole, type Document, type Representation } from '../documents/document.js'
+import { codedRepresentation, representationOf, writingKey } from '../documents/representation.js'
+import { acceptedCodings, codedName, LEAST_CODED, type Coding } from '../http/content-coding.js'
 import type { Field, ReadyHead, Response } from '../http/exchange.js'
 import { agentFields } from '../request/agent-fields.js'
-import { evaluateConditions, notAcceptable, rdfFormat } from '../request/conditions.js'
+import { evaluateConditions, notAcceptable, NOT_CODED, rdfFormat } from '../request/conditions.js'
 import { askerOf, type Context } from '../request/context.js'
 import { inOrderOf, RDF_FORMATS, type Format } from '../http/media-type.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { readyHead } from '../http/ready-head.js'
 import { marksOf, response } from '../request/respond.js'
 import { shownTo } from '../request/shown.js'
-import type { Awaitable } from '../steps.js'
+import { after, type Awaitable } from '../steps.js'
 
 /** Undefined for a document that is too large for memory (read-large.ts). */
 export function read(context: Context, decision: Decision, facts: Facts): Awaitable<Response | Problem> | undefined {
@@ -25,7 +27,10 @@ export function read(context: Context, decision: Decision, facts: Facts): Awaita
   const preferred = rdfFormat(context.accept, context.gateway.caches)
   if (!preferred) return notAcceptable()
   const asked = { context, decision, document, answeredAt }
-  const made = document.representations.get(preferred.code) ?? representable(asked, preferred)
+  const known = document.representations.get(preferred.code)
+  // Others wait for it already: it is made in the best turn.
+  if (known instanceof Promise) context.gateway.reading.join(askerOf(context), writingKey(document, preferred))
+  const made = known ?? representable(asked, preferred)
   return made instanceof Promise || isFailure(made) ? readOther(asked, preferred, made) : answer(asked, preferred, made)
 }
 
@@ -59,48 +64,85 @@ async function readOther(
   return made
 }
 
-function answer(
+/** In the content coding that the client prefers, where the document is large enough to be worth it. */
+function answer(asked: Asked, format: Format, plain: Representation): Awaitable<Response | Problem> {
+  const { request, gateway, application } = asked.context
+  const field = request.fields['accept-encoding']
+  const isCodable = plain.bytes.length >= LEAST_CODED && gateway.settings.compress
+  const whole = { made: plain, name: format.code, isCodable }
+  if (field === undefined || !isCodable) return answerWith(asked, format, whole, [])
+  const accepted = acceptedCodings(field)
+  const names = accepted.map((coding) => codedName(format.code, coding))
+  const [coding] = accepted
+  if (coding === undefined) return NOT_CODED
+  if (coding === 'identity') return answerWith(asked, format, whole, names)
+  const name = names[0]!
+  const coded = codedRepresentation(application, asked.document, name, { bytes: plain.bytes, coding })
+  if (coded) return after(coded, (short) => answerWith(asked, format, { made: short, name, coding, isCodable }, names))
+  return accepted.includes('identity') ? answerWith(asked, format, whole, names) : NOT_CODED
+}
+
+/** A representation as it is sent. */
+interface Selected {
+  readonly made: Representation
+  /** Of format and coding, in the entity-tag. */
+  readonly name: string
+  readonly coding?: Coding
+  /** Whether Accept-Encoding can select another. */
+  readonly isCodable: boolean
+}
+
+/** @param others the names of all that the client accepts: it may have any of these (RFC 9110 §13.1.2) */
+function answerWith(
   { context, decision, document, answeredAt }: Asked,
   format: Format,
-  { bytes: body, text }: Representation,
+  selected: Selected,
+  others: readonly string[],
 ): Response | Problem {
   const { request } = context
-  const current = { entityTags: [entityTagOf(document, format)], lastModified: document.lastModified }
+  const { name, made } = selected
+  const { bytes: body, text } = made
+  const own = entityTag(document.digest, name)
+  const entityTags = others.length === 0 ? [own] : [own, ...others.map((other) => entityTag(document.digest, other))]
+  const current = { entityTags, lastModified: document.lastModified }
   // RFC 9111 §5.1: the time since the store answered.
   const time = request.receivedAt
   const age = String(Math.max(0, Math.floor((time - answeredAt) / 1000)))
   const outcome = evaluateConditions(request, current)
   if (outcome === 'not-modified') {
-    return { status: 304, fields: [], ready: { head: headOf(context, decision, document, format, 304), age, time } }
+    // RFC 9110 §15.4.5: the tag says which of its representations the client may go on using.
+    const held = others.find((other) => request.fields['if-none-match']?.includes(entityTag(document.digest, other)))
+    const head = headOf(context, decision, document, { ...selected, name: held ?? name }, 304)
+    return { status: 304, fields: [], ready: { head, age, time } }
   }
   if (outcome !== 'proceed') return outcome
-  const head = headOf(context, decision, document, format, 200, body)
+  const head = headOf(context, decision, document, selected, 200, format)
   return { status: 200, fields: [], ready: { head, age, time, ...(text !== undefined && { text }) }, body }
 }
 
 const AGAIN = { fields: [['Retry-After', '1']] } as const
 
-/** The fields in this format for this agent, cached for each state of document and rules. */
+/** The fields of this representation for this agent, cached for each state of document and rules. @param format of a 200 */
 function headOf(
   context: Context,
   decision: Decision,
   document: Document,
-  format: Format,
+  { made, name, coding, isCodable }: Selected,
   status: 200 | 304,
-  body?: Buffer,
+  format?: Format,
 ): ReadyHead {
   const remembered = document.decisions.Read.get(context.agent.webId ?? '')
   const heads = remembered?.decision === decision ? remembered.heads[status] : undefined
-  const known = heads?.get(format.code)
+  const known = heads?.get(name)
   if (known) return known
-  const shared = sharedFields(context, decision, document, format)
-  const own: Field[] = status === 200 ? [['Content-Type', format.contentType], ...shared] : shared
+  const shared: Field[] = [
+    ['ETag', entityTag(document.digest, name)],
+    ...agentFields(context, decision, document, isCodable ? 'Accept, Accept-Encoding' : 'Accept'),
+  ]
+  const encoding: Field[] = coding === undefined ? [] : [['Content-Encoding', coding]]
+  const own: Field[] = format ? [['Content-Type', format.contentType], ...encoding, ...shared] : shared
+  const body = format && made.bytes
   const head = readyHead(status, [...response(status, own, body).fields, ...marksOf(context.gateway)])
-  heads?.set(format.code, head)
+  heads?.set(name, head)
   return head
 }
-
-const sharedFields = (context: Context, decision: Decision, document: Document, format: Format): Field[] => [
-  ['ETag', entityTagOf(document, format)],
-  ...agentFields(context, decision, document),
-]

@@ -1,5 +1,7 @@
 // In charge of the preconditions of a write (RFC 9110 §13): on the state that the store has now.
+import { entityTag } from '../../cache/entity-tag.js'
 import { entityTagOf, type Document } from '../documents/document.js'
+import { CODINGS, codedName } from '../http/content-coding.js'
 import type { Field, Request } from '../http/exchange.js'
 import { negotiate, RDF_FORMATS } from '../http/media-type.js'
 import { isFailure, problem, type Problem } from '../problem.js'
@@ -14,7 +16,7 @@ export const isConditional = (fields: Request['fields']): boolean =>
   CONDITIONS.some((name) => fields[name] !== undefined)
 
 /**
- * RFC 9110 §13.1.1: a write may name the entity-tag of the state in any format.
+ * RFC 9110 §13.1.1: a write may name the entity-tag of the state in any format and content coding.
  * @param mayRead to an agent without Read the document has no entity-tag and no date (RFC 9110 §13.1.4): conditions would
  *   tell them. `*` works for everyone who may write.
  */
@@ -32,7 +34,7 @@ export function preconditions(context: Context, current: Document | undefined, m
     shown &&
     (mayRead
       ? {
-          entityTags: RDF_FORMATS.map((format) => entityTagOf(shown, format)),
+          entityTags: entityTagsOf(shown),
           lastModified: shown.lastModified,
         }
       : { entityTags: [] })
@@ -44,3 +46,9 @@ export function preconditions(context: Context, current: Document | undefined, m
   const state: Field[] = [['ETag', entityTagOf(shown, format)], ...lastModifiedField(shown.lastModified)]
   return { ...outcome, fields: [...outcome.fields, ...state] }
 }
+
+/** Of the state in every format and content coding. */
+const entityTagsOf = ({ digest }: Document): string[] =>
+  RDF_FORMATS.flatMap(({ code }) =>
+    (['identity', ...CODINGS] as const).map((coding) => entityTag(digest, codedName(code, coding))),
+  )

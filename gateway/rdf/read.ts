@@ -9,6 +9,7 @@ import { readNTriples } from './n-triples.js'
 import { islandsOf } from './read-html.js'
 import { readJsonLd, type LoadContext } from './read-json-ld.js'
 import { readRdfPost } from './read-form.js'
+import { MULTIPART, partsOf } from './read-multipart.js'
 import { graphProblem, makeTerms, malformed, syntaxProblem, type SyntaxFailure, type Terms } from './terms.js'
 import { readRdfXml } from './read-rdf-xml.js'
 
@@ -44,8 +45,10 @@ export const READABLE_ACCEPT =
   'text/turtle, application/n-triples, application/ld+json;q=0.9, application/rdf+xml;q=0.8, text/html;q=0.2'
 
 /** Whether `readGraph` reads content of this Content-Type. */
-export const isReadable = (contentType: string | undefined): boolean =>
-  contentType !== undefined && READERS.has(parseMediaType(contentType)?.type ?? '')
+export function isReadable(contentType: string | undefined): boolean {
+  const type = contentType === undefined ? undefined : parseMediaType(contentType)?.type
+  return type !== undefined && (type === MULTIPART || READERS.has(type))
+}
 
 /**
  * The triples of a request's content, possibly with duplicates. Blank node labels are of our own making, and no other
@@ -60,6 +63,7 @@ export async function readGraph(
 ): Promise<Result> {
   if (contentType === undefined) return body.length === 0 ? [] : unsupported('The content has no Content-Type.')
   const mediaType = parseMediaType(contentType)
+  if (mediaType?.type === MULTIPART) return readParts(body, contentType, base, options)
   const reader = mediaType && READERS.get(mediaType.type)
   if (!reader) return unsupported(`The media type ${contentType.slice(0, 100)} is not supported.`)
   const flaw = charsetFlaw(contentType)
@@ -70,6 +74,23 @@ export async function readGraph(
   const terms = makeTerms(options.limit)
   const quads = await reader(text, base, terms, options)
   return Array.isArray(quads) ? oneGraph(quads, base, mediaType.type) : quads
+}
+
+/** SPARQL 1.1 Graph Store HTTP Protocol §5.5: the parts are merged. Blank nodes of different parts are different. */
+async function readParts(body: Buffer, contentType: string, base: string, options: ReadOptions): Promise<Result> {
+  const parts = partsOf(body, contentType)
+  if (isFailure(parts)) return parts
+  const triples: Quad[] = []
+  for (const part of parts) {
+    const isNested = parseMediaType(part.contentType ?? '')?.type === MULTIPART
+    const read = isNested
+      ? unsupported('It has parts.')
+      : await readGraph(part.body, part.contentType ?? 'none', base, options)
+    if (isFailure(read))
+      return { ...read, detail: `The part ${JSON.stringify(part.name.slice(0, 100))}: ${read.detail}` }
+    for (const triple of read) triples.push(triple)
+  }
+  return triples
 }
 
 /** RFC 9110 §15.5.16: the fields name the supported media types. */

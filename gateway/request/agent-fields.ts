@@ -9,12 +9,12 @@ import { allowedOn, DOCUMENT_ACCEPTS } from './document-methods.js'
 import { isFailure } from '../problem.js'
 import { isPublic, lastModifiedField, linkField } from './respond.js'
 
-export function agentFields(context: Context, decision: Decision, document: DocumentFacts): Field[] {
+export function agentFields(context: Context, decision: Decision, document: DocumentFacts, vary = 'Accept'): Field[] {
   const { application, agent } = context
   const { iri, lastModified } = document
   return [
     ['Cache-Control', isPublic(agent, decision) ? 'public, no-cache' : 'private, no-cache'],
-    ['Vary', 'Accept'],
+    ['Vary', vary],
     ...lastModifiedField(lastModified),
     ['Allow', allowedOn(context, iri)],
     ...DOCUMENT_ACCEPTS,

@@ -21,6 +21,12 @@ export const notAcceptable = (offered: readonly Format[] = RDF_FORMATS): Problem
     `None of the accepted media types can be given. There are: ${offered.map((f) => f.mediaType).join(', ')}.`,
   )
 
+/** RFC 9110 §12.5.3: identity may be excluded too. */
+export const NOT_CODED = problem(
+  'negotiation.not-acceptable',
+  'Accept-Encoding excludes every content coding that can be given. Accept identity, gzip or br.',
+)
+
 /**
  * The outcome of the conditions of a request (RFC 9110 §13) for the current state, undefined where there is none.
  * @param isRead GET and HEAD can answer 304

@@ -4,6 +4,7 @@ import { sparql12ParserBuilder } from '@traqula/parser-sparql-1-2'
 import { completeParseContext, copyParseContext, lex } from '@traqula/rules-sparql-1-2'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { stringValue } from './escapes.js'
+import { withoutPlainTriples } from './plain-data.js'
 import { placeOf, sparqlOf, tokensOf, type Token, type Tokens } from './tokens.js'
 import { findingsIn, type Findings, type Node } from './tree.js'
 import { KEYWORDS } from './keywords.js'
@@ -73,7 +74,8 @@ export function parseSparql(source: string, { kind, base, change }: ParseOptions
   if (isFailure(tokens)) return tokens
   const strange = tokens.find(({ text }) => /^[A-Za-z]/.test(text) && !KEYWORDS.has(text))
   if (strange) return unreadable(kind, `unexpected ${quoted(strange)}, ${placeOf(source, strange.at)}`)
-  const { words, values } = numbered(tokens)
+  const parsed = kind === 'update' ? withoutPlainTriples(tokens) : tokens
+  const { words, values } = numbered(parsed)
   try {
     const tree = parser().queryOrUpdate(words.join(' '), context()) as unknown as Node
     if (tree['type'] !== kind) return unreadable(kind, `it is ${kind === 'query' ? 'an update' : 'a query'}`)
@@ -81,7 +83,7 @@ export function parseSparql(source: string, { kind, base, change }: ParseOptions
     if (isFailure(findings)) return unreadable(kind, findings.detail)
     return { ...read, tokens, tree, findings, text: sparqlOf(tokens), values }
   } catch (error) {
-    return unreadable(kind, reasonOf(error, source, tokens, words))
+    return unreadable(kind, reasonOf(error, source, parsed, words))
   }
 }
 

@@ -80,6 +80,7 @@ export async function makeGateway(parts: Parts, closers: Closer[]): Promise<Gate
     settings: {
       maxBody: settings.maxBody,
       requirePreconditions: settings.requirePreconditions,
+      compress: settings.compress,
       enforce: settings.enforce,
       allowService: settings.allowService,
       allowOrigin: settings.allowOrigin,
@@ -92,7 +93,7 @@ export async function makeGateway(parts: Parts, closers: Closer[]): Promise<Gate
 
 function openThreads(settings: Settings, closers: Closer[]): Pick<Gateway, 'evaluation' | 'reading'> {
   const evaluation = openPool({ timeLimit: settings.patchTimeout })
-  const reading = openReading()
+  const reading = openReading({ timeLimit: settings.readingTimeout })
   closers.push(evaluation.close, reading.close)
   return { evaluation, reading }
 }
@@ -134,7 +135,7 @@ async function openDataspaces(
   closers.push(stores.close)
   const cacheOf = makeCaches(settings, {
     applications: 2 * dataspaces.length,
-    canonical: reading.canonical,
+    reading,
     tagKey,
     now,
   })

@@ -1,5 +1,6 @@
 // HTTP caching as a client of the gateway sees it, on both stores. Sections are of RFC 9110 (semantics) and RFC 9111
 // (caching).
+import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import t from 'tap'
 import { formatHttpDate } from '../../cache/http-date.js'
 import { problem, type Problem } from '../../gateway/problem.js'
@@ -74,6 +75,8 @@ void forEachStore(t, 'HTTP caching', async (t, makeStores, kind) => {
   await conditions(setting)
   await variants(setting)
   await heads(setting)
+  await codings(setting)
+  await codedResults(setting)
   await requestDirectives(setting)
   await responseDirectives(setting)
   await invalidation(setting)
@@ -481,6 +484,147 @@ async function partial({ row, make, owner }: Setting): Promise<void> {
       const { path, got } = await make()
       const answer = await owner('GET', path, { fields: fieldsOf(got.fields.etag!) })
       t.same([answer.status, answer.text, answer.fields['content-range']], [200, got.text, undefined])
+    })
+  }
+}
+
+/** RFC 9110 §12.5.3: the field → the coding of the answer, or its status. */
+const CODINGS: readonly (readonly [field: string | undefined, coding: string | undefined | 406])[] = [
+  [undefined, undefined],
+  ['', undefined],
+  ['gzip', 'gzip'],
+  ['br', 'br'],
+  ['gzip, deflate, br, zstd', 'br'],
+  ['gzip;q=1.0, br;q=0.5', 'gzip'],
+  ['gzip ; Q=0.3, identity;q=0.5', undefined],
+  ['identity, gzip, br', 'br'],
+  ['x-gzip', 'gzip'],
+  ['GZIP', 'gzip'],
+  ['*', 'br'],
+  ['br;q=0, *;q=0.1', 'gzip'],
+  ['deflate', undefined],
+  ['gzip;q=0, br;q=0', undefined],
+  ['identity;q=0, gzip;q=0.1', 'gzip'],
+  ['*;q=0, gzip', 'gzip'],
+  ['identity;q=0', 406],
+  ['*;q=0', 406],
+  ['gzip;q=2, br;level=5, ;,', undefined],
+]
+const plainOf = ({ fields, body }: Answer): string =>
+  (fields['content-encoding'] === 'br'
+    ? brotliDecompressSync(body)
+    : fields['content-encoding'] === 'gzip'
+      ? gunzipSync(body)
+      : body
+  ).toString()
+const accepting = (coding: string, more: Fields = {}): { fields: Fields } => ({
+  fields: { 'Accept-Encoding': coding, ...more },
+})
+
+async function codings({ row, cachedRow, make, owner, world }: Setting): Promise<void> {
+  const long = 'long '.repeat(1_000)
+  const { path, got } = await make(long)
+  for (const [field, expected] of CODINGS) {
+    await cachedRow(`RFC 9110 §12.5.3: Accept-Encoding: ${field ?? 'none'}: ${expected ?? 'identity'}`, async (t) => {
+      const asked = field === undefined ? {} : accepting(field)
+      const [get, head] = [await owner('GET', path, asked), await owner('HEAD', path, asked)]
+      if (expected === 406) return t.same([get.status, head.status], [406, 406])
+      t.same([get.status, get.fields['content-encoding']], [200, expected])
+      t.equal(plainOf(get), got.text)
+      t.equal(Number(get.fields['content-length']), get.body.length)
+      t.equal(get.fields.etag, expected ? got.fields.etag!.replace(/"$/, `-${expected}"`) : got.fields.etag)
+      t.equal(get.fields.vary, 'Accept, Accept-Encoding')
+      const same = ({ fields: { date: _date, age: _age, ...others } }: Answer) => others
+      t.same(same(head), same(get))
+    })
+  }
+  await row('RFC 9110 §12.5.3: a short document is not coded', async (t) => {
+    const short = await make('short')
+    const answer = await owner('GET', short.path, accepting('gzip, br, identity;q=0'))
+    t.same([answer.status, answer.fields['content-encoding'], answer.fields.vary], [200, undefined, 'Accept'])
+    t.equal(answer.fields.etag, short.got.fields.etag)
+  })
+  await row('what is not cached is not coded, and not refused', async (t) => {
+    const other = await make(long)
+    const answer = await owner('GET', other.path, accepting('gzip'))
+    t.equal(plainOf(answer), other.got.text)
+  })
+  await cachedRow('RFC 9110 §8.8.3.3: each coding and format has a tag of its own', async (t) => {
+    const tags = new Set<string>()
+    for (const Accept of FORMATS)
+      for (const coding of ['identity', 'gzip', 'br'])
+        tags.add((await owner('GET', path, accepting(coding, { Accept }))).fields.etag!)
+    t.equal(tags.size, 3 * FORMATS.length)
+  })
+  await cachedRow(
+    'RFC 9110 §13.1.2, §15.4.5: 304 for a tag of any accepted coding, which it names again',
+    async (t) => {
+      const tag = got.fields.etag!
+      const [zipped, brotli] = [tag.replace(/"$/, '-gzip"'), tag.replace(/"$/, '-br"')]
+      // prettier-ignore
+      const rows: [accepted: string, held: string, status: number, named: string][] = [
+      ['gzip', zipped, 304, zipped],
+      ['gzip, br', zipped, 304, zipped],
+      ['gzip, br', `${tag}, W/${zipped}`, 304, zipped],
+      ['gzip', tag, 304, tag],
+      ['gzip', '*', 304, zipped],
+      ['gzip', brotli, 200, zipped],
+      ['identity', zipped, 200, tag],
+      ['', tag, 304, tag],
+    ]
+      for (const [accepted, held, status, named] of rows) {
+        const answer = await owner('GET', path, accepting(accepted, { 'If-None-Match': held }))
+        t.same([answer.status, answer.fields.etag], [status, named], `${accepted}: ${held}`)
+        t.equal(answer.fields.vary, 'Accept, Accept-Encoding')
+      }
+      const since = await owner('GET', path, accepting('br', { 'If-Modified-Since': got.fields['last-modified']! }))
+      t.same([since.status, since.fields.etag], [304, brotli])
+    },
+  )
+  await row('RFC 9110 §13.1.1: a write may name the tag of a coding; the next reader gets the new state', async (t) => {
+    const other = await make(long)
+    for (const coding of ['gzip', 'br']) {
+      const tag = (await owner('GET', other.path)).fields.etag!.replace(/"$/, `-${coding}"`)
+      await owner('GET', other.path, accepting(coding))
+      const write = ttl(turtle(`"${coding} ${long}"`))
+      const conditional = { ...write, fields: { ...write.fields, 'If-Match': tag } }
+      t.equal((await owner('PUT', other.path, conditional)).status, 200)
+      t.equal((await owner('PUT', other.path, conditional)).status, 412)
+      t.match(plainOf(await owner('GET', other.path, accepting(coding))), `"${coding} long`)
+    }
+  })
+  await cachedRow('a coding shows no agent more than it may read', async (t) => {
+    t.equal((await world.as('stranger')('GET', path, accepting('gzip'))).status, 403)
+    const refused = await world.as('anonymous')('GET', path, accepting('br'))
+    t.same([refused.status, refused.fields['content-encoding']], [403, undefined], 'errors are not coded')
+  })
+  await cachedRow('simultaneous first readers of many documents: all are answered', async (t) => {
+    const many = await Promise.all(Array.from({ length: 8 }, () => make(long)))
+    const answers = await Promise.all(many.map((one) => owner('GET', one.path, accepting('br, gzip'))))
+    answers.forEach((answer, i) => t.equal(plainOf(answer), many[i]!.got.text))
+    const again = await Promise.all(many.map((one) => owner('GET', one.path, accepting('br, gzip'))))
+    again.forEach((answer, i) => t.equal(plainOf(answer), many[i]!.got.text))
+  })
+}
+
+async function codedResults({ cachedRow, owner, make }: Setting): Promise<void> {
+  await make('result '.repeat(1_000))
+  const query = `/sparql?query=${encodeURIComponent('SELECT ?o { GRAPH ?g { ?s <http://purl.org/dc/terms/title> ?o } }')}`
+  for (const coding of ['gzip', 'br']) {
+    await cachedRow(`a cached result in ${coding}, with a tag of its own`, async (t) => {
+      const plain = await owner('GET', query)
+      const got = await owner('GET', query, accepting(coding))
+      t.same([got.status, got.fields['content-encoding'], plainOf(got)], [200, coding, plain.text])
+      const tag = plain.fields.etag!.replace(/"$/, `-${coding}"`)
+      t.same(
+        [got.fields.etag, got.fields.vary, plain.fields.vary],
+        [tag, 'Accept, Accept-Encoding', 'Accept, Accept-Encoding'],
+      )
+      for (const held of [tag, plain.fields.etag!]) {
+        const unchanged = await owner('GET', query, accepting(coding, { 'If-None-Match': held }))
+        t.same([unchanged.status, unchanged.fields.etag], [304, held])
+      }
+      t.equal((await owner('GET', query, accepting('*;q=0'))).status, 406)
     })
   }
 }

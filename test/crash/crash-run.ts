@@ -4,7 +4,9 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { collectCertificates } from '../support/certificates.js'
 import type { Client } from '../support/client.js'
+import { releasePort } from '../support/ports.js'
 import { documentPath } from '../../versioning/git/document-path.js'
 import { commitsOf, differences, indexFaults, PREFIX, unsoundness, type ReadDocuments } from './evidence.js'
 import {
@@ -56,9 +58,13 @@ export async function runCrashes(options: CrashOptions): Promise<CrashReport> {
   const [data, stores] = [join(folder, 'data'), join(folder, 'stores')]
   for (const each of [data, stores]) mkdirSync(each)
   const place = await openPlace(options.kind, stores, options.fuseki)
+  const site = await makeSite(data, place.flags)
   let report: CrashReport
   try {
-    report = await crashesIn(place, await makeSite(data, place.flags), options, folder)
+    report = await crashesIn(place, site, options, folder)
+    // The next run has these ports, and the certificates that name them.
+    collectCertificates(site.port, data)
+    for (const port of [site.port, site.management]) releasePort(port)
   } finally {
     await place.close()
   }

@@ -4,7 +4,9 @@ import { once } from 'node:events'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { endWithThisProcess, freePort } from '../support/fuseki.js'
+import { shareCertificates } from '../support/certificates.js'
+import { endWithThisProcess } from '../support/fuseki.js'
+import { freePort } from '../support/ports.js'
 
 export interface Site {
   readonly folder: string
@@ -18,6 +20,7 @@ export interface Site {
 export async function makeSite(folder: string, flags: readonly string[]): Promise<Site> {
   const [port, management] = [await freePort(), await freePort()]
   const base = `https://localhost:${port}/`
+  shareCertificates(port, folder)
   return { folder, base, admin: `${base}admin/`, port, management, flags }
 }
 

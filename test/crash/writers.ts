@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { makeClientCertificate } from '../../gateway/agents/make-certificate.js'
+import { agentCertificate } from '../support/certificates.js'
 import { makeClient, type Client, type Send } from '../support/client.js'
 import { profileOf, ttl } from '../support/world.js'
 import type { Site } from './gateway-process.js'
@@ -95,7 +95,7 @@ export async function makeAgents(site: Site, count: number): Promise<Agents> {
   const agents = new Map<string, string>()
   for (let n = 1; n <= count; n++) {
     const webId = `${site.admin}acl/agents/writer-${n}/#this`
-    const pem = await makeClientCertificate(webId, `writer ${n}`, Date.now())
+    const pem = await agentCertificate(site.port, webId, `writer ${n}`)
     await does('PUT', webId.split('#', 1)[0]!, profileOf(webId, pem))
     await does('POST', `${site.admin}acl/groups/writers/`, `<#this> <http://xmlns.com/foaf/0.1/member> <${webId}> .`)
     agents.set(webId, pem)

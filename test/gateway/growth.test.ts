@@ -14,6 +14,7 @@ import { readApplicant } from '../../gateway/endpoints/sign-up-form.js'
 import { clientOf } from '../../gateway/http/client-network.js'
 import { fieldsOf } from '../../gateway/http/fields.js'
 import { negotiate, parseMediaType, RDF_FORMATS } from '../../gateway/http/media-type.js'
+import { acceptedCodings } from '../../gateway/http/content-coding.js'
 import { asksForNew } from '../../gateway/methods/write-request.js'
 import { acceptOverride, parseTarget, siteOf } from '../../gateway/http/target.js'
 import { cookieOf } from '../../gateway/identity/cookies.js'
@@ -174,6 +175,12 @@ void t.test('fields', async (t) => {
       ['different ones', (n) => many(n, (i) => `X-${i}\nb\n`)],
       ['the same one', (n) => fill('Accept\ntext/turtle\n', n)],
     ]),
+    ...rowsAbout('Accept-Encoding', FIELD, acceptedCodings, [
+      ['many codings', (n) => many(n, (i) => `c${i};q=0.1,`)],
+      ['commas', (n) => fill(',', n)],
+      ['blanks', (n) => `gzip${fill(' ', n)};q=x`],
+      ['a long name', (n) => fill('a', n)],
+    ]),
     ...rowsAbout('Link of a POST', FIELD, (text) => asksForNew({ link: text }), [
       ['types', (n) => fill('<http://www.w3.org/ns/ldp#a>;', n)],
       ['one type, and parameters', (n) => `<http://www.w3.org/ns/ldp#a>${fill('; rel = ', n)}`],
@@ -254,6 +261,14 @@ const island = (content: string): string => `<script type="application/ld+json">
 void t.test('RDF', async (t) => {
   // prettier-ignore
   await growthRows(t, [
+    ...rowsAbout('multipart/form-data', CONTENT, readAs('multipart/form-data; boundary=b'), [
+      ['a long part', (n) => `--b\r\nContent-Disposition: form-data; name=a; filename=a.ttl\r\n\r\n${fill('#\r\n-', n)}\r\n--b--`],
+      ['parts', (n) => `--b${fill('\r\nContent-Disposition: form-data; name=a\r\n\r\n\r\n--b', n)}--`],
+      ['boundaries, nearly', (n) => `--b\r\nContent-Disposition: form-data; name=a; filename=a.ttl\r\n\r\n${fill('\r\n--', n)}\r\n--b--`],
+      ['fields', (n) => `--b${fill('\r\nX: y', n)}\r\n\r\n\r\n--b--`],
+      ['a long field', (n) => `--b\r\nContent-Disposition: form-data; name="${fill('\\', n)}"\r\n\r\n\r\n--b--`],
+      ['parameters', (n) => `--b\r\nContent-Disposition: form-data${fill('; a=b', n)}\r\n\r\n\r\n--b--`],
+    ]),
     ...rowsAbout('Turtle', CONTENT, readAs('text/turtle'), [
       ['many triples', (n) => many(n, (i) => `<#${i}> <urn:p> ${i} .\n`)],
       ['many objects', (n) => `<> <urn:p> 0${many(n, (i) => `, ${i}`)} .`],

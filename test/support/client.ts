@@ -8,6 +8,8 @@ export interface Answer {
   /** Names and values in turn, as received. */
   readonly rawFields: readonly string[]
   readonly text: string
+  /** The content as received. */
+  readonly body: Buffer
   readonly trailers: NodeJS.Dict<string>
 }
 
@@ -49,15 +51,17 @@ export function makeClient({ port, host = `localhost:${port}`, ca, pem, from }: 
         const chunks: Buffer[] = []
         answer.on('data', (chunk: Buffer) => chunks.push(chunk))
         answer.on('error', reject)
-        answer.on('end', () =>
+        answer.on('end', () => {
+          const body = Buffer.concat(chunks)
           resolve({
             status: answer.statusCode!,
             fields: answer.headers,
             rawFields: answer.rawHeaders,
-            text: Buffer.concat(chunks).toString('utf8'),
+            text: body.toString('utf8'),
+            body,
             trailers: answer.trailers,
-          }),
-        )
+          })
+        })
       })
       sent.on('error', reject)
       if (body !== undefined) sent.write(body)

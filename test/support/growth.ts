@@ -8,7 +8,7 @@ const FACTOR = 2 ** DOUBLINGS
 /** As n log n grows, and then some, since machines are busy; the square grows by 64. */
 const MOST_GROWTH = 27
 /** A cost, in ms, at which the size grows no further. */
-const DEAR_MS = 100
+const DEAR_MS = 50
 /** Below this cost, in ms, nothing grows too fast. */
 const CHEAP_MS = 4
 const TRIES = 3
@@ -21,8 +21,11 @@ export interface GrowthRow {
   readonly work: (size: number) => () => unknown
 }
 
-/** The least cost of several runs, in ms of processor time: others may have the processor meanwhile. */
-async function costOf(work: () => unknown): Promise<number> {
+/**
+ * The least cost of several runs, in ms of processor time: others may have the processor meanwhile. A run that costs less than
+ * `enough` is the last.
+ */
+async function costOf(work: () => unknown, enough = 0): Promise<number> {
   let least = Infinity
   for (let run = 0, spent = 0; run < 10 && spent < 15; run++) {
     const before = process.cpuUsage()
@@ -31,6 +34,7 @@ async function costOf(work: () => unknown): Promise<number> {
     const cost = (user + system) / 1000
     least = Math.min(least, cost)
     spent += cost
+    if (least < enough) break
   }
   return least
 }
@@ -38,10 +42,10 @@ async function costOf(work: () => unknown): Promise<number> {
 /** What grows too fast, in words; undefined where nothing does. */
 async function growthOf({ size, work }: GrowthRow): Promise<string | undefined> {
   let doublings = 0
-  let large = await costOf(work(size))
-  while (doublings < DOUBLINGS && large < DEAR_MS) large = await costOf(work(size * 2 ** ++doublings))
-  if (large < CHEAP_MS) return undefined
+  while (doublings < DOUBLINGS && (await costOf(work(size * 2 ** doublings), DEAR_MS)) < DEAR_MS) doublings++
   const largest = size * 2 ** doublings
+  const large = await costOf(work(largest), CHEAP_MS)
+  if (large < CHEAP_MS) return undefined
   const small = await costOf(work(largest / FACTOR))
   if (large / small < MOST_GROWTH) return undefined
   const [from, to] = [small, large].map((cost) => `${cost.toFixed(1)} ms`)

@@ -1,14 +1,17 @@
 // In charge of ports for tests that have to name a port before anything listens on it.
-import { createSocket } from 'node:dgram'
+import { createSocket, type Socket } from 'node:dgram'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 
 /** Below the ports that systems give to outgoing connections and to listeners on port 0 (Linux: 32768 and above). */
 const [FIRST, LAST] = [20_000, 32_000]
 
+const marks = new Map<number, Socket>()
+
 /**
- * A port that no other process of these tests gets until this one stops, and on which nothing listens now. The mark of
- * the reservation is the UDP port of the same number: the system lets one process have it, and frees it with the process.
+ * A port that nobody else in these tests gets until this process stops or releases it, and on which nothing listens now. The
+ * mark of the reservation is the UDP port of the same number: the system lets one process have it, and frees it with the
+ * process.
  */
 export async function freePort(): Promise<number> {
   for (let port = FIRST; port <= LAST; port++) {
@@ -17,11 +20,17 @@ export async function freePort(): Promise<number> {
   throw new Error(`no port from ${FIRST} to ${LAST} is free`)
 }
 
+/** Once nothing listens on the port any more. */
+export function releasePort(port: number): void {
+  marks.get(port)?.close()
+  marks.delete(port)
+}
+
 async function isReserved(port: number): Promise<boolean> {
   const mark = createSocket('udp4').unref()
   mark.bind({ port, address: '127.0.0.1', exclusive: true })
   return once(mark, 'listening').then(
-    () => true,
+    () => (marks.set(port, mark), true),
     () => false,
   )
 }

@@ -10,6 +10,7 @@ const TIMEOUT = '600'
 /** A file that does not even stop at its own timeout is killed. */
 const KILLED_AFTER_MS = 1_200_000
 const MAX_LOOSE_LINES = 40
+const WITHOUT_DOMAINS = new URL('./without-domains.js', import.meta.url).href
 
 export interface FileOutcome {
   readonly source: string
@@ -22,7 +23,7 @@ export interface FileOutcome {
 
 export async function runTestFile(source: string, env: NodeJS.ProcessEnv): Promise<FileOutcome> {
   const began = performance.now()
-  const child = spawn(process.execPath, [compiledFile(source)], {
+  const child = spawn(process.execPath, ['--import', WITHOUT_DOMAINS, compiledFile(source)], {
     stdio: ['ignore', 'pipe', 'inherit'],
     env: { ...process.env, TAP: '1', TAP_TIMEOUT: TIMEOUT, ...env },
   })

@@ -12,7 +12,7 @@ import type { GraphStore } from '../../gateway/stores/store.js'
 import { readClientCertificate } from '../../policies/identity/client-certificate.js'
 import { agentCertificate, collectCertificates, shareCertificates } from './certificates.js'
 import { makeClient, type Client } from './client.js'
-import { freePort } from './ports.js'
+import { freePort, releasePort } from './ports.js'
 
 export interface World {
   readonly running: Running
@@ -57,6 +57,8 @@ export async function makeWorld(
   t.teardown(() => rmSync(folder, { recursive: true, force: true }))
   const given = flags.indexOf('--https')
   const port = given < 0 ? await freePort() : Number(flags[given + 1])
+  // The next world has its port then, and its certificates.
+  if (given < 0) t.teardown(() => releasePort(port))
   const management = flags.includes('--management') ? [] : ['--management', 'off']
   // Histories cost time, so there is none unless the test asks for one.
   const history = ['--history', '--admin-history'].flatMap((flag) => (flags.includes(flag) ? [] : [flag, 'off']))

@@ -327,7 +327,7 @@ void t.test('limits: a job above a limit is stopped, the next job works', async 
   const rows: [name: string, options: PoolOptions, document: string, update: string, code: string, says?: RegExp][] = [
     ['endless', { timeLimit: 1000, patience: 30_000 }, many(500), ENDLESS, 'update.time', /limit of 1 s/],
     ['too much memory in the engine', memory, ONE, DOUBLING, 'update.time', /memory/],
-    ['too many solutions', {}, many(600), cross, 'content.too-large'],
+    ['too many solutions', {}, many(450), cross, 'content.too-large'],
     ['too large a result', growth, many(600), large, 'content.too-large'],
     ['a chain too long for the stack', {}, ONE, CHAIN, 'update.time|update.syntax'],
   ]

@@ -13,7 +13,10 @@ else {
   const file = join(folder, 'provider.pem')
   writeFileSync(file, await makeServerCertificate(['localhost'], Date.now()), { mode: 0o600 })
   const env = { ...process.env, NODE_EXTRA_CA_CERTS: file, TRIPLEGATE_TEST_PROVIDER: file }
-  const { status } = spawnSync(process.execPath, [fileURLToPath(import.meta.url)], { stdio: 'inherit', env })
+  const { status } = spawnSync(process.execPath, [...process.execArgv, fileURLToPath(import.meta.url)], {
+    stdio: 'inherit',
+    env,
+  })
   rmSync(folder, { recursive: true, force: true })
   process.exitCode = status ?? 1
 }

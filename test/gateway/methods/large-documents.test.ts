@@ -201,14 +201,14 @@ async function refusals(row: Row, world: World, store: GraphStore): Promise<void
   })
 }
 
-/** About 28 MB: more than sockets buffer. */
-const LONG = `"${'x'.repeat(1_000)}"`
+/** 13 ** 3 of these are about 28 MB: more than sockets buffer. */
+const LONG = `"${'x'.repeat(13_000)}"`
 
 async function streaming(row: Row, world: World, proxy: StoreProxy): Promise<void> {
   const path = world.freshPath()
   const graph = world.origin + path
   const values = Array.from({ length: 13 }, (_, i) => i).join(' ')
-  const names = ['a', 'b', 'c', 'd']
+  const names = ['a', 'b', 'c']
   const body = `INSERT { GRAPH <${graph}> { ?s <http://e/p> ${LONG} } } WHERE {
     ${names.map((name) => `VALUES ?${name} { ${values} }`).join(' ')}
     BIND(IRI(CONCAT("http://e/", ${names.map((name) => `STR(?${name})`).join(', "/", ')})) AS ?s) }`

@@ -1,0 +1,110 @@
+// In charge of content in several parts (SPARQL 1.1 Graph Store HTTP Protocol §5.5, RFC 7578, RFC 2046 §5.1), read strictly: what a
+// reader skips would be lost without a word. Pure.
+import { parseMediaType } from '../http/media-type.js'
+import { isFailure, problem, type Problem } from '../problem.js'
+
+export const MULTIPART = 'multipart/form-data'
+
+export interface Part {
+  readonly name: string
+  readonly contentType: string | undefined
+  readonly body: Buffer
+}
+
+const MOST_PARTS = 100
+const LONGEST_HEAD = 8192
+
+/** Clients that do not know the type of a file send one of these, or none: its name says more. */
+const UNKNOWN: readonly (string | undefined)[] = [undefined, 'application/octet-stream', 'text/plain']
+const BY_NAME: Readonly<Record<string, string>> = {
+  ttl: 'text/turtle',
+  nt: 'application/n-triples',
+  rdf: 'application/rdf+xml',
+  owl: 'application/rdf+xml',
+  jsonld: 'application/ld+json',
+  trig: 'application/trig',
+  nq: 'application/n-quads',
+}
+
+const CRLF = '\r\n'
+
+export function partsOf(body: Buffer, contentType: string): readonly Part[] | Problem {
+  const boundary = parseMediaType(contentType)?.parameters.get('boundary')
+  // RFC 2046 §5.1.1
+  if (boundary === undefined || !/^[\x20-\x7e]{1,70}$/.test(boundary)) return flaw('its media type has no boundary')
+  const content = Buffer.concat([Buffer.from(CRLF), body])
+  const parts: Part[] = []
+  let begun = nextDelimiter(content, boundary, 0)
+  while (begun && !begun.isLast) {
+    if (parts.length === MOST_PARTS) return flaw(`it has more than ${MOST_PARTS} parts`)
+    const ended = nextDelimiter(content, boundary, begun.end - CRLF.length)
+    if (!ended) return flaw('its last part has no end')
+    const part = partOf(content.subarray(begun.end, ended.start))
+    if (isFailure(part)) return part
+    parts.push(part)
+    begun = ended
+  }
+  if (!begun) return flaw('its boundary is nowhere')
+  return parts.length > 0 ? parts : flaw('it has no part')
+}
+
+const flaw = (detail: string): Problem =>
+  problem('content.syntax', `The content is no well-formed ${MULTIPART}: ${detail}.`)
+
+interface Delimiter {
+  readonly start: number
+  /** After its line. */
+  readonly end: number
+  readonly isLast: boolean
+}
+
+/** The next line that is a delimiter, from its line break on: a longer line only begins like one. */
+function nextDelimiter(content: Buffer, boundary: string, from: number): Delimiter | undefined {
+  const begin = `${CRLF}--${boundary}`
+  for (let start = content.indexOf(begin, from); start >= 0; start = content.indexOf(begin, start + 1)) {
+    const after = start + begin.length
+    if (content.subarray(after, after + 2).equals(DASHES)) return { start, end: after + 2, isLast: true }
+    let end = after
+    while (content[end] === 0x20 || content[end] === 0x09) end++
+    if (content.subarray(end, end + 2).equals(LINE_END)) return { start, end: end + 2, isLast: false }
+  }
+  return undefined
+}
+
+const DASHES = Buffer.from('--')
+const LINE_END = Buffer.from(CRLF)
+
+function partOf(content: Buffer): Part | Problem {
+  const ended = content.indexOf(CRLF + CRLF)
+  if (ended < 0 || ended > LONGEST_HEAD) return flaw('a part has no fields, or too many')
+  const fields = new Map<string, string>()
+  for (const line of content.toString('utf8', 0, ended).split(CRLF)) {
+    const [, name, value] = /^([\w-]+):(.*)$/.exec(line) ?? []
+    if (name === undefined) return flaw('a field of a part is malformed')
+    fields.set(name.toLowerCase(), value!.trim())
+  }
+  const disposition = fields.get('content-disposition') ?? ''
+  const name = parameterOf(disposition, 'name')
+  // RFC 7578 §4.2
+  if (name === undefined || !/^form-data\s*;/i.test(disposition)) return flaw('a part has no name')
+  // RFC 7578 §4.7
+  if (!/^(?:7bit|8bit|binary)$/i.test(fields.get('content-transfer-encoding') ?? 'binary')) {
+    return flaw('Content-Transfer-Encoding is not supported')
+  }
+  const contentType = typeOf(fields.get('content-type'), parameterOf(disposition, 'filename'))
+  return { name, contentType, body: content.subarray(ended + 2 * CRLF.length) }
+}
+
+function parameterOf(disposition: string, name: 'name' | 'filename'): string | undefined {
+  const [, quoted, token] = PARAMETERS[name].exec(disposition) ?? []
+  return quoted ?? token
+}
+const PARAMETERS = {
+  name: /;\s*name=(?:"([^"]*)"|([^\s;"]+))/i,
+  filename: /;\s*filename=(?:"([^"]*)"|([^\s;"]+))/i,
+}
+
+function typeOf(type: string | undefined, file = ''): string | undefined {
+  if (!UNKNOWN.includes(type === undefined ? type : parseMediaType(type)?.type)) return type
+  return BY_NAME[/\.([a-z]+)$/i.exec(file)?.[1]?.toLowerCase() ?? ''] ?? type
+}
