@@ -9,6 +9,8 @@ import type { LoadContext } from '../rdf/read-json-ld.js'
 export interface Agent {
   /** Undefined for an anonymous client. */
   readonly webId?: string
+  /** What the issuer of its token or session says about it: a decision takes these for members too (design 4). */
+  readonly memberships?: readonly string[]
 }
 
 /** One request on its way, with what has been found out about it. */
