@@ -14,15 +14,18 @@ export interface Stored<Value> {
   readonly version: number
 }
 
-export interface StoredGraphs<Value, Failure> {
-  /** The cached graph where it is fresh, at once; else the answer of the store: one request at a time for a graph. */
-  get(graph: string): Stored<Value> | Promise<Stored<Value> | Failure>
+export interface StoredGraphs<Value, Failure, Client = unknown> {
+  /**
+   * The cached graph where it is fresh, at once; else the answer of the store: one request at a time for a graph.
+   * @param client for whom the store is asked
+   */
+  get(graph: string, client?: Client): Stored<Value> | Promise<Stored<Value> | Failure>
   /** The cached graph where it is fresh: the store is not asked. */
   cached(graph: string): Stored<Value> | undefined
   /** True where `get` answers at once. */
   has(graph: string): boolean
   /** The answer of the store now, whatever is cached: a writer must not overwrite a state that it has not seen. */
-  fetch(graph: string): Promise<Stored<Value> | Failure>
+  fetch(graph: string, client?: Client): Promise<Stored<Value> | Failure>
   /**
    * The graph after a write; undefined when the write removed it. `asOf` is the graph's version before the write was
    * sent: if it has grown since, an update of the whole dataset may have followed the write.
@@ -33,7 +36,7 @@ export interface StoredGraphs<Value, Failure> {
   bytes(): number
 }
 
-export interface StoredGraphsSettings<Value, Failure> {
+export interface StoredGraphsSettings<Value, Failure, Client = unknown> {
   /** 0: nothing is cached. */
   readonly maxBytes: number
   /** The maximum age of an entry, in ms; undefined: until the graph is known to have changed. */
@@ -42,7 +45,9 @@ export interface StoredGraphsSettings<Value, Failure> {
   readonly staleIfError: number
   readonly versions: GraphVersions
   readonly now: () => number
-  readonly ask: (graph: string) => Promise<Value | undefined | Failure>
+  readonly ask: (graph: string, client?: Client) => Promise<Value | undefined | Failure>
+  /** A further client waits for the same answer. */
+  readonly joined?: (graph: string, client: Client) => void
   readonly isFailure: (answer: Value | undefined | Failure) => answer is Failure
   readonly sizeOf: (value: Value) => number
 }
@@ -50,10 +55,10 @@ export interface StoredGraphsSettings<Value, Failure> {
 /** The size of an entry beside its value. */
 const OVERHEAD_BYTES = 256
 
-export function makeStoredGraphs<Value extends object, Failure extends object>(
-  settings: StoredGraphsSettings<Value, Failure>,
-): StoredGraphs<Value, Failure> {
-  const { maxAge = Infinity, staleIfError, versions, now, ask, isFailure, sizeOf } = settings
+export function makeStoredGraphs<Value extends object, Failure extends object, Client = unknown>(
+  settings: StoredGraphsSettings<Value, Failure, Client>,
+): StoredGraphs<Value, Failure, Client> {
+  const { maxAge = Infinity, staleIfError, versions, now, ask, joined, isFailure, sizeOf } = settings
   const { valid, store, grown, bytes } = makeEntries<Value>(settings)
   const shared = makeShared<Stored<Value> | Failure>()
 
@@ -62,9 +67,9 @@ export function makeStoredGraphs<Value extends object, Failure extends object>(
     return stored && now() - stored.answeredAt <= maxAge ? stored : undefined
   }
 
-  async function fetch(graph: string): Promise<Stored<Value> | Failure> {
+  async function fetch(graph: string, client?: Client): Promise<Stored<Value> | Failure> {
     const asOf = versions.of(graph)
-    const answer = await ask(graph)
+    const answer = await ask(graph, client)
     if (isFailure(answer)) return answer
     const answeredAt = now()
     const stored = { value: answer, answeredAt, version: asOf }
@@ -74,8 +79,9 @@ export function makeStoredGraphs<Value extends object, Failure extends object>(
     return stored
   }
 
-  async function fetchOnce(graph: string): Promise<Stored<Value> | Failure> {
-    const answer = await shared(graph, versions.of(graph), () => fetch(graph))
+  async function fetchOnce(graph: string, client?: Client): Promise<Stored<Value> | Failure> {
+    const join = (): void => void (client !== undefined && joined?.(graph, client))
+    const answer = await shared(graph, versions.of(graph), () => fetch(graph, client), join)
     // A stored answer has this property, a failure has not.
     if ('answeredAt' in answer) return answer
     const stale = valid(graph)
@@ -83,7 +89,7 @@ export function makeStoredGraphs<Value extends object, Failure extends object>(
   }
 
   return {
-    get: (graph) => fresh(graph) ?? fetchOnce(graph),
+    get: (graph, client) => fresh(graph) ?? fetchOnce(graph, client),
     cached: fresh,
     has: (graph) => fresh(graph) !== undefined,
     fetch,
@@ -130,11 +136,19 @@ function makeEntries<Value extends object>({
 }
 
 /** One request at a time per graph: further clients share it while the graph has the same version. */
-function makeShared<Answer>(): (graph: string, version: number, send: () => Promise<Answer>) => Promise<Answer> {
+function makeShared<Answer>(): (
+  graph: string,
+  version: number,
+  send: () => Promise<Answer>,
+  join: () => void,
+) => Promise<Answer> {
   const underWay = new Map<string, { readonly version: number; readonly answer: Promise<Answer> }>()
-  return (graph, version, send) => {
+  return (graph, version, send, join) => {
     const known = underWay.get(graph)
-    if (known?.version === version) return known.answer
+    if (known?.version === version) {
+      join()
+      return known.answer
+    }
     const request = { version, answer: send() }
     underWay.set(graph, request)
     const done = (): void => void (underWay.get(graph) === request && underWay.delete(graph))

@@ -33,7 +33,8 @@ export const STATUS_OF = {
   'update.syntax': 400,
   'update.form': 422,
   'update.failed': 502,
-  'update.time': 503,
+  /** An update, or the shapes of a document, take too much work: a retry would not help. */
+  'update.time': 413,
   'precondition.failed': 412,
   'precondition.required': 428,
   'constraint.violated': 422,

@@ -137,6 +137,12 @@ const LIMITS = [
   row('patch-timeout', of('MS', milliseconds), 'Time limit of computing a PATCH or checking SHACL, in milliseconds.', {
     default: '5000',
   }),
+  row(
+    'reading-timeout',
+    of('MS', milliseconds),
+    'Time limit of reading RDF, a query or an update, and of writing a large document, in milliseconds.',
+    { default: '5000' },
+  ),
 ] as const
 
 const CACHE = [

@@ -3,6 +3,7 @@
 import { digestOf, entityTag, sumOf } from '../../cache/entity-tag.js'
 import type { Stored, StoredGraphs } from '../../cache/stored-graphs.js'
 import type { DescribedApplication } from '../configuration/dataspace.js'
+import type { Client } from '../evaluation/job-queue.js'
 import { factsOf, type DocumentFacts } from './facts.js'
 import type { Format } from '../http/media-type.js'
 import type { Trace } from '../log.js'
@@ -56,7 +57,7 @@ export const isLarge = (document: DocumentFacts): document is LargeDocument => '
 export const isWhole = (document: DocumentFacts): document is Document => 'nTriples' in document
 
 /** The documents of an application: from the cache, or from the store. */
-export type Documents = StoredGraphs<Document | LargeDocument, Problem>
+export type Documents = StoredGraphs<Document | LargeDocument, Problem, Client>
 
 export interface HasDocuments {
   readonly cache: { readonly documents: Documents }
@@ -143,8 +144,9 @@ export function readDocument(
   { cache }: HasDocuments,
   iri: string,
   trace: Trace,
+  client?: Client,
 ): Awaitable<Stored<Document | LargeDocument> | Problem> {
-  const found = cache.documents.get(iri)
+  const found = cache.documents.get(iri, client)
   return found instanceof Promise ? trace.store(found) : found
 }
 
@@ -181,8 +183,9 @@ export function readDocumentNow(
   { cache }: HasDocuments,
   iri: string,
   trace: Trace,
+  client?: Client,
 ): Promise<Stored<Document | LargeDocument> | Problem> {
-  return trace.store(cache.documents.fetch(iri))
+  return trace.store(cache.documents.fetch(iri, client))
 }
 
 /** Whether the graph is a document of this application: no URL of the admin application below it leads there. */

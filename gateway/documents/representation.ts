@@ -8,8 +8,11 @@ import { writeGraph } from '../rdf/write.js'
 import type { Awaitable } from '../steps.js'
 import type { Document, HasDocuments, Representation } from './document.js'
 
-/** Writes a large graph of canonical N-Triples off the main thread. */
-type WriteLarge = (nTriples: string, format: Format) => Promise<Uint8Array | Problem>
+/** Writes a large graph of canonical N-Triples off the main thread. The key names the work, for others who wait for it. */
+type WriteLarge = (nTriples: string, format: Format, key: string) => Promise<Uint8Array | Problem>
+
+/** Names the work of writing the document off the main thread. */
+export const writingKey = ({ iri }: Document, { code }: Format): string => `${iri} ${code}`
 
 /** In characters of N-Triples: longer ones are written off the main thread, which may take some 50 ms for a request. */
 const QUICKLY_WRITTEN = 128 * 1024
@@ -43,7 +46,7 @@ export function representationOf(
   const { nTriples } = document
   if (format.code === N_TRIPLES.code) return keep(nTriples)
   if (nTriples.length <= QUICKLY_WRITTEN) return keep(writeGraph(document.graph(), format))
-  const writing = writeLarge(nTriples, format).then(keep)
+  const writing = writeLarge(nTriples, format, writingKey(document, format)).then(keep)
   document.representations.set(format.code, writing)
   return writing
 }

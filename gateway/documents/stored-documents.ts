@@ -1,6 +1,7 @@
 // In charge of the documents of an application as its store answers: parsed, or the facts alone where the content is too large
 // for memory or cannot be read; cached (cache/stored-graphs.ts).
 import { makeStoredGraphs, type StoredGraphsSettings } from '../../cache/stored-graphs.js'
+import { askerOf, type Asker, type Client } from '../evaluation/job-queue.js'
 import type { Reading } from '../evaluation/reading.js'
 import { isFailure, type Problem } from '../problem.js'
 import { graphOf, nTriplesOf } from '../rdf/graph.js'
@@ -32,15 +33,16 @@ export const makeDocuments = (
     StoredGraphsSettings<Document, Problem>,
     'maxBytes' | 'maxAge' | 'staleIfError' | 'versions' | 'now'
   > & {
-    readonly canonical: Reading['canonical']
+    readonly reading: Pick<Reading, 'canonical' | 'join'>
     readonly tagKey: string
   },
 ): Documents => {
-  const documents: Documents = makeStoredGraphs<Document | LargeDocument, Problem>({
+  const documents: Documents = makeStoredGraphs<Document | LargeDocument, Problem, Client>({
     ...settings,
     isFailure,
     sizeOf: (document) => (isLarge(document) ? LARGE_BYTES : sizeOf(document)),
-    async ask(iri) {
+    joined: (iri, client) => settings.reading.join(askerOf(client), iri),
+    async ask(iri, client) {
       const version = settings.versions.of(iri)
       const factsAlone = async (
         unreadable?: LargeDocument['unreadable'],
@@ -55,7 +57,7 @@ export const makeDocuments = (
       if (nTriples === undefined || isFailure(nTriples)) return nTriples
       const known = documents.cached(iri)?.value
       if (known && isWhole(known) && known.nTriples === nTriples) return known
-      const read = await readWhole(iri, base, nTriples, settings)
+      const read = await readWhole(iri, base, nTriples, { ...settings, asker: client ? askerOf(client) : iri })
       return isFailure(read) && read.failure === 'store.unreadable'
         ? factsAlone({ problem: read, managed: legiblyManaged(iri, nTriples) })
         : read
@@ -68,11 +70,15 @@ async function readWhole(
   iri: string,
   base: string,
   nTriples: string,
-  { canonical, tagKey }: { readonly canonical: Reading['canonical']; readonly tagKey: string },
+  {
+    reading,
+    tagKey,
+    asker,
+  }: { readonly reading: Pick<Reading, 'canonical'>; readonly tagKey: string; readonly asker: Asker },
 ): Promise<Document | undefined | Problem> {
   if (nTriples.length > QUICKLY_READ) {
     // All who wait for it share the answer of the store.
-    const content = await canonical(iri, nTriples, tagKey)
+    const content = await reading.canonical(asker, nTriples, tagKey, iri)
     if (isFailure(content)) return content
     return content.nTriples ? documentOfText(iri, base, content, tagKey) : undefined
   }

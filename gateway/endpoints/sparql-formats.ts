@@ -77,15 +77,17 @@ const GRAPH_NAMES: Readonly<Record<string, string>> = {
 /**
  * The format of a result that the client takes.
  * @param output a short name or a media type, which takes the place of Accept
+ * @param without formats that the result has no form in
  */
 export function formatFor(
   form: QueryAnalysis['form'],
   accept: string | undefined,
   output: string | undefined,
+  without: ReadonlySet<Format> = new Set(),
 ): ResultFormat | Problem {
-  const offered = OFFERED[form]
+  const offered = OFFERED[form].filter(({ source }) => !without.has(source))
   if (output !== undefined) {
-    const names = offered === GRAPH ? GRAPH_NAMES : RESULT_NAMES
+    const names = OFFERED[form] === GRAPH ? GRAPH_NAMES : RESULT_NAMES
     const code = Object.hasOwn(names, output) ? names[output] : undefined
     const format = offered.find(({ mediaType, code: own }) => own === code || mediaType === output)
     if (format) return format

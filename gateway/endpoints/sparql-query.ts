@@ -5,6 +5,7 @@ import type { Field, Response } from '../http/exchange.js'
 import { acceptedCodings, codedName, codedOnce, LEAST_CODED } from '../http/content-coding.js'
 import { evaluateConditions, NOT_CODED } from '../request/conditions.js'
 import type { Context } from '../request/context.js'
+import type { Format } from '../http/media-type.js'
 import { isFailure, type Problem } from '../problem.js'
 import { isPublic, linkField, response } from '../request/respond.js'
 import type { QueryAnalysis } from '../sparql/analysis.js'
@@ -19,8 +20,24 @@ export async function answerQuery(
   decision: Decision,
   output: string | undefined,
 ): Promise<Response | Problem> {
-  const format = formatFor(query.form, context.accept, output)
-  if (isFailure(format)) return format
+  const without = new Set<Format>()
+  for (let failed: Problem | undefined; ;) {
+    const format = formatFor(query.form, context.accept, output, without)
+    if (isFailure(format)) return failed ?? format
+    const answer = await answerIn(context, query, decision, format)
+    if (!isFailure(answer) || answer.failure !== 'negotiation.not-acceptable' || output !== undefined) return answer
+    // RDF/XML and JSON-LD cannot express every graph: the next accepted format is used then.
+    failed ??= answer
+    without.add(format.source)
+  }
+}
+
+async function answerIn(
+  context: Context,
+  query: QueryAnalysis,
+  decision: Decision,
+  format: ResultFormat,
+): Promise<Response | Problem> {
   let answer: ResultAnswer<Problem>
   try {
     answer = await ask(context, query, format)

@@ -60,5 +60,8 @@ export function openPool(options: PoolOptions = {}): EvaluationPool {
 
 function tooLong({ kind }: EvaluationJob, timeLimit: number): Problem {
   const work = kind === 'validate' ? 'Checking the constraints' : 'The update'
-  return problem('update.time', `${work} took longer than the limit of ${timeLimit / 1000} s, and was ended.`)
+  return problem(
+    'update.time',
+    `${work} took longer than the limit of ${timeLimit / 1000} s (--patch-timeout), and was ended.`,
+  )
 }

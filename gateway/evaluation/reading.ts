@@ -56,9 +56,11 @@ export interface Reading {
     loadContext: LoadContext | undefined,
   ): Promise<Converted | Problem>
   /** `writeGraph`; `nTriples` must be canonical. */
-  writeRdf(asker: Asker, nTriples: string, format: Format): Promise<Uint8Array | Problem>
+  writeRdf(asker: Asker, nTriples: string, format: Format, key?: string): Promise<Uint8Array | Problem>
   /** N-Triples that a store has answered, in canonical form; `store.failed` where it is malformed. `tagKey`: the secret of the entity-tags. */
-  canonical(asker: Asker, nTriples: string, tagKey: string): Promise<Canonical | Problem>
+  canonical(asker: Asker, nTriples: string, tagKey: string, key?: string): Promise<Canonical | Problem>
+  /** Of a job with a key: this asker waits for its result too. */
+  join(asker: Asker, key: string): void
   /** The TimeMap of a document as RDF. */
   writeTimeMap(
     asker: Asker,
@@ -68,7 +70,7 @@ export interface Reading {
   ): Promise<Uint8Array | Problem>
   /** `writeDifference` of rdf/write-difference.ts. */
   writeDifference(asker: Asker, compared: Compared, formats: readonly Format[]): Promise<Converted | Problem>
-  /** `analyse` of sparql/analysis.ts; `update.time` over a limit. */
+  /** `analyse` of sparql/analysis.ts; `content.too-large` over a limit. */
   analyseSparql(asker: Asker, sparql: SparqlText): Promise<QueryAnalysis | UpdateAnalysis | Problem>
   close(): Promise<void>
 }
@@ -111,10 +113,11 @@ export function openReading(options: ThreadsOptions = {}): Reading {
     },
     convert: (asker, content, formats, loadContext) =>
       withContexts(threads, asker, { kind: 'convert', content, formats }, loadContext) as Promise<Converted | Problem>,
-    writeRdf: (asker, nTriples, format) =>
-      threads.do(asker, { kind: 'write', nTriples, format }) as Promise<Uint8Array | Problem>,
-    canonical: (asker, nTriples, tagKey) =>
-      threads.do(asker, { kind: 'canonical', nTriples, tagKey }) as Promise<Canonical | Problem>,
+    writeRdf: (asker, nTriples, format, key) =>
+      threads.do(asker, { kind: 'write', nTriples, format }, key) as Promise<Uint8Array | Problem>,
+    canonical: (asker, nTriples, tagKey, key) =>
+      threads.do(asker, { kind: 'canonical', nTriples, tagKey }, key) as Promise<Canonical | Problem>,
+    join: threads.join,
     writeTimeMap: (asker, document, versions, format) =>
       threads.do(asker, { kind: 'timeMap', document, versions, format }) as Promise<Uint8Array | Problem>,
     writeDifference: (asker, compared, formats) =>
@@ -128,8 +131,8 @@ export function openReading(options: ThreadsOptions = {}): Reading {
 const ABOUT_CONTENT: ReadonlySet<ReadingJob['kind']> = new Set(['read', 'convert', 'change', 'lostType'])
 
 function tooLong({ kind }: ReadingJob, timeLimit: number): Problem {
-  const limit = `the limit of ${timeLimit / 1000} s, and was ended.`
-  if (kind === 'analyse') return problem('update.time', `Reading the query or update took longer than ${limit}`)
+  const limit = `the limit of ${timeLimit / 1000} s (--reading-timeout), and was ended.`
+  if (kind === 'analyse') return problem('content.too-large', `Reading the query or update took longer than ${limit}`)
   if (!ABOUT_CONTENT.has(kind)) {
     return problem('server.overloaded', `Reading or writing the document took longer than ${limit}`)
   }

@@ -7,7 +7,9 @@ import { startThread, type LimitedThread, type ThreadSettings } from '../stores/
 
 export interface Threads<Job, Reply> {
   /** The reply; a Problem where the job waits or runs too long, or breaks off. `asker`: for whom the gateway works. */
-  do(asker: Asker, job: Job): Promise<Reply | Problem>
+  do(asker: Asker, job: Job, key?: string): Promise<Reply | Problem>
+  /** `join` of job-queue.ts. */
+  join(asker: Asker, key: string): void
   close(): Promise<void>
 }
 
@@ -78,8 +80,9 @@ export function openThreads<Job, Reply>(
   }
 
   return {
-    async do(asker, job) {
-      const answered = jobs.add(asker, job)
+    join: jobs.join,
+    async do(asker, job, key) {
+      const answered = jobs.add(asker, job, key)
       open++
       if (!closed && open > serving.length && serving.length < workers) serving.push(attempt())
       try {

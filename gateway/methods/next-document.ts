@@ -4,9 +4,11 @@ import { documentOf, type Document } from '../documents/document.js'
 import { managedTriples, nextState } from '../documents/next-state.js'
 import type { Patched } from '../evaluation/run-patch.js'
 import { isFailure, problem, type Problem } from '../problem.js'
-import { mayBeRewritten } from '../rdf/graph.js'
+import { mayBeRewritten, nTriplesLine } from '../rdf/graph.js'
 import { readNTriples } from '../rdf/read.js'
+import { skolemised } from '../rdf/skolemised.js'
 import { askerOf, type Context } from '../request/context.js'
+import { mayHaveBlankNodes } from '../stores/n-triples-lines.js'
 import { isLargeContent, type WriteRequest } from './write-request.js'
 
 export interface Next {
@@ -28,18 +30,7 @@ export async function nextDocument(
   const { method } = asked
   if (method === 'DELETE') return 'absent'
   if (method === 'PUT') return afterPut(context, iri, asked, replaced)
-  if (method === 'POST') {
-    const { content } = asked
-    if (isLargeContent(content)) return afterLarge(context, current!, { method, removed: '', added: content.nTriples })
-    const document = changedDocument({
-      ...commonOf(context, iri),
-      method,
-      current: current!,
-      removed: [],
-      added: content,
-    })
-    return typeof document === 'string' ? document : { document, isRewritable: mayBeRewritten({ triples: content }) }
-  }
+  if (method === 'POST') return afterPost(context, current!, asked)
   if (isFailure(asked.update)) return asked.update
   const patched = await context.gateway.evaluation.patch(askerOf(context), current!.nTriples, asked.update, iri)
   return isFailure(patched) ? patched : afterPatch(context, current!, patched)
@@ -62,12 +53,31 @@ function afterPut(
   return { document: documentOf(iri, base, next, cache.tagKey), isRewritable: mayBeRewritten(next) }
 }
 
-/** In characters: a change of more takes a thread. */
+/** In characters: a change of more takes a thread, and one of a longer document whose blank nodes become IRIs. */
 const QUICKLY_CHANGED = 32 * 1024
+const QUICKLY_READ = 128 * 1024
+
+const takesLong = ({ nTriples }: Document, changed: number): boolean =>
+  changed > QUICKLY_CHANGED || (nTriples.length > QUICKLY_READ && mayHaveBlankNodes(nTriples))
+
+async function afterPost(
+  context: Context,
+  current: Document,
+  { method, content }: WriteRequest & { readonly method: 'POST' },
+): Promise<Outcome> {
+  if (isLargeContent(content)) return afterLarge(context, current, { method, removed: '', added: content.nTriples })
+  const common = commonOf(context, current.iri)
+  if (takesLong(current, 0)) {
+    const added = skolemised(content, current.iri, common.uuid).map(nTriplesLine).join('\n')
+    return afterLarge(context, current, { method, removed: '', added })
+  }
+  const document = changedDocument({ ...common, method, current, removed: [], added: content })
+  return typeof document === 'string' ? document : { document, isRewritable: mayBeRewritten({ triples: content }) }
+}
 
 async function afterPatch(context: Context, current: Document, { removed, added }: Patched): Promise<Outcome> {
   const change = { method: 'PATCH', removed: removed.join('\n'), added: added.join('\n') } as const
-  if (change.removed.length + change.added.length > QUICKLY_CHANGED) return afterLarge(context, current, change)
+  if (takesLong(current, change.removed.length + change.added.length)) return afterLarge(context, current, change)
   const triples = readNTriples(change.added)
   if (!triples) return problem('internal', 'The update gave triples that cannot be read.')
   const common = commonOf(context, current.iri)

@@ -3,7 +3,7 @@ import { entityTag } from '../../cache/entity-tag.js'
 import type { Decision } from '../../policies/decide.js'
 import type { Facts } from '../request/access.js'
 import { isLarge, isWhole, type Document, type Representation } from '../documents/document.js'
-import { codedRepresentation, representationOf } from '../documents/representation.js'
+import { codedRepresentation, representationOf, writingKey } from '../documents/representation.js'
 import { acceptedCodings, codedName, LEAST_CODED, type Coding } from '../http/content-coding.js'
 import type { Field, ReadyHead, Response } from '../http/exchange.js'
 import { agentFields } from '../request/agent-fields.js'
@@ -27,7 +27,10 @@ export function read(context: Context, decision: Decision, facts: Facts): Awaita
   const preferred = rdfFormat(context.accept, context.gateway.caches)
   if (!preferred) return notAcceptable()
   const asked = { context, decision, document, answeredAt }
-  const made = document.representations.get(preferred.code) ?? representable(asked, preferred)
+  const known = document.representations.get(preferred.code)
+  // Others wait for it already: it is made in the best turn.
+  if (known instanceof Promise) context.gateway.reading.join(askerOf(context), writingKey(document, preferred))
+  const made = known ?? representable(asked, preferred)
   return made instanceof Promise || isFailure(made) ? readOther(asked, preferred, made) : answer(asked, preferred, made)
 }
 

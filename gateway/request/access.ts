@@ -87,7 +87,7 @@ export function lookUpDocument(
   now: 'now' | undefined = undefined,
 ): Awaitable<Facts | Problem> {
   const { application, request, trace } = context
-  const found = (now ? readDocumentNow : readDocument)(application, iri, trace)
+  const found = (now ? readDocumentNow : readDocument)(application, iri, trace, context)
   if (request.method !== 'PUT' || isRoot(iri, application.base))
     return after(found, (document) => foundAt(iri, document))
   const readParent = (): Awaitable<Stored<DocumentFacts> | Problem> =>

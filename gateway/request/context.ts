@@ -1,9 +1,10 @@
 // In charge of what is known of one request on its way: the value that every step of the pipeline is given.
-import type { Asker } from '../evaluation/job-queue.js'
 import type { Gateway, Member } from '../gateway.js'
 import type { Request } from '../http/exchange.js'
 import type { Trace } from '../log.js'
 import type { LoadContext } from '../rdf/read-json-ld.js'
+
+export { askerOf } from '../evaluation/job-queue.js'
 
 /** The agent that sent the request, or on whose behalf it was sent. */
 export interface Agent {
@@ -22,10 +23,6 @@ export interface Context extends Member {
   readonly accept: string | undefined
   readonly trace: Trace
 }
-
-/** For whom the gateway works: shares of threads are counted by agent and network, by network for anonymous clients (design 7). */
-export const askerOf = ({ agent: { webId }, request }: Pick<Context, 'agent' | 'request'>): Asker =>
-  webId === undefined ? request.network() : { agent: webId, network: request.network() }
 
 /** The remote JSON-LD contexts that the gateway fetches for the agent: none for anonymous clients (design 7). */
 export const contextsFor = ({ agent, gateway }: Pick<Context, 'agent' | 'gateway'>): LoadContext | undefined =>

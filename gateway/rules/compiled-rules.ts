@@ -6,7 +6,7 @@ import type { Log } from '../log.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { readNTriples } from '../rdf/read.js'
 import { LATEST_WRITE_MS, type GraphStore } from '../stores/store.js'
-import { factsOf, loadAuthorizations } from './load-authorizations.js'
+import { factsOf, loadAuthorizations, ruleLines } from './load-authorizations.js'
 
 const RETRY_MS = 1_000
 /** Reading old rules again takes at most one part in so many of the time. */
@@ -75,7 +75,10 @@ export function makeAccess(
     },
     changed(graph, state) {
       if (!index.counts(graph)) return
-      if (state !== 'uncertain' && replaceGraph(rules, graph, state === 'absent' ? undefined : state.nTriples)) {
+      if (
+        state !== 'uncertain' &&
+        replaceGraph(rules, graph, state === 'absent' ? undefined : ruleLines(state.nTriples))
+      ) {
         setDoubt(rules, graph, undefined)
         return
       }

@@ -57,6 +57,20 @@ SELECT ?g ?s ?p ?o WHERE {
   FILTER(STRSTARTS(STR(?g), ${JSON.stringify(adminBase)}))
 }`
 
+const RULE_PREDICATES: ReadonlySet<string> = new Set([...ACCESS_PREDICATES, RDF_TYPE].map((iri) => `<${iri}>`))
+/** In characters: shorter texts are parsed in some milliseconds. */
+const SHORT = 128 * 1024
+
+/** The lines of canonical N-Triples that can be part of an authorization; a short text as it is. */
+export function ruleLines(nTriples: string): string {
+  if (nTriples.length <= SHORT) return nTriples
+  const lines = nTriples.split('\n').filter((line) => {
+    const at = line.indexOf(' ') + 1
+    return RULE_PREDICATES.has(line.slice(at, line.indexOf(' ', at)))
+  })
+  return lines.join('\n')
+}
+
 /** Those of these triples that can be part of an authorization. */
 export function factsOf(triples: Iterable<Quad>): Fact[] {
   const facts: Fact[] = []

@@ -2,6 +2,7 @@
 // and the text come from the same tokens, so that what is analysed is what is executed.
 import sparqljs from 'sparqljs'
 import { isFailure, problem, type Problem } from '../problem.js'
+import { withoutPlainTriples } from './plain-data.js'
 import { placeOf, sparqlOf, tokensOf, type Token, type Tokens } from './tokens.js'
 import { findingsIn, type Findings, type Node } from './tree.js'
 
@@ -28,9 +29,10 @@ export function parseSparql(source: string, { kind, base, change }: ParseOptions
   if (isFailure(read)) return unreadable(kind, `${read.detail}, ${placeOf(source, read.at)}`)
   const tokens = change ? change(read.tokens) : read.tokens
   if (isFailure(tokens)) return tokens
+  const parsed = kind === 'update' ? withoutPlainTriples(tokens) : tokens
   // The parser gets a number for each IRI, so that it changes none; and one token in each line, so that it names the token.
   const iris: string[] = []
-  const numbered = tokens.map(({ text }) =>
+  const numbered = parsed.map(({ text }) =>
     text.startsWith('<') && text.length > 2 ? `<i:${iris.push(text) - 1}>` : text,
   )
   const iriOf = ({ value }: Node): string => {
@@ -47,7 +49,7 @@ export function parseSparql(source: string, { kind, base, change }: ParseOptions
     if (isFailure(findings)) return unreadable(kind, findings.detail)
     return { ...read, tokens, tree, findings, text: sparqlOf(tokens), iriOf }
   } catch (error) {
-    return unreadable(kind, reasonOf(error, source, tokens))
+    return unreadable(kind, reasonOf(error, source, parsed))
   }
 }
 

@@ -92,7 +92,7 @@ export async function makeGateway(parts: Parts, closers: Closer[]): Promise<Gate
 
 function openThreads(settings: Settings, closers: Closer[]): Pick<Gateway, 'evaluation' | 'reading'> {
   const evaluation = openPool({ timeLimit: settings.patchTimeout })
-  const reading = openReading()
+  const reading = openReading({ timeLimit: settings.readingTimeout })
   closers.push(evaluation.close, reading.close)
   return { evaluation, reading }
 }
@@ -134,7 +134,7 @@ async function openDataspaces(
   closers.push(stores.close)
   const cacheOf = makeCaches(settings, {
     applications: 2 * dataspaces.length,
-    canonical: reading.canonical,
+    reading,
     tagKey,
     now,
   })

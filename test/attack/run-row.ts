@@ -48,13 +48,15 @@ const GROWN_MB = 300
 
 /** @param slack how many times the bounds may be exceeded: the tests run on busy machines */
 export async function carryOut(attack: Attack, place: Place, slack = 1): Promise<Judgement> {
-  const prepared = (await attack.prepare?.(place)) ?? ''
+  const prepared = await attack.prepare?.(place).catch((error: unknown) => error as Error)
   const second = await secondClient(place)
   const before = await place.metrics()
   // The first measurement after a reading is lost.
   await sleep(50)
   const outcome = await Promise.race([
-    attack.run(place, prepared).catch((error: unknown): Outcome => ({ statuses: [], wrong: (error as Error).message })),
+    (prepared instanceof Error ? Promise.reject(prepared) : attack.run(place, prepared ?? '')).catch(
+      (error: unknown): Outcome => ({ statuses: [], wrong: (error as Error).message }),
+    ),
     sleep(LIMIT_MS, { statuses: [], wrong: `it took more than ${LIMIT_MS / 1000} s` } as Outcome, { ref: false }),
   ])
   const { cachedMs, uncachedMs, failed } = await second.end()

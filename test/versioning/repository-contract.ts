@@ -265,12 +265,17 @@ export function repositoryContract(t: Test, open: (t: Test) => Promise<OpenedRep
     const committed = await commitAll(repository, [change, anonymous])
     t.same(
       committed.map(({ time }) => time),
-      [TIME + 60_000, TIME + 60_000],
-      'whole seconds, never before the parent',
+      [TIME + 60_000, TIME],
+      'whole seconds: when the change was made',
     )
     const [, one, two] = logged(folder, '%an|%ae|%at|%ct')
     t.match(one, new RegExp(`^${AGENT}\\|[0-9a-f]{16}@webid\\.invalid\\|${TIME / 1000 + 60}\\|${TIME / 1000 + 60}$`))
-    t.match(two, /^urn:anonymous\|[0-9a-f]{16}@webid\.invalid\|/)
+    const dates = `${TIME / 1000}\\|${TIME / 1000 + 60}`
+    t.match(
+      two,
+      new RegExp(`^urn:anonymous\\|[0-9a-f]{16}@webid\\.invalid\\|${dates}$`),
+      'no committer before the parent',
+    )
     const [, messageOfOne, messageOfTwo] = (await all(repository.log(undefined))).map(({ message }) => message)
     const { document, id: journalId } = change
     t.same(readTrailers(messageOfOne!), {

@@ -30,7 +30,7 @@ import {
   type Change,
 } from '../../../gateway/documents/changed-document.js'
 import { documentOf, type Document } from '../../../gateway/documents/document.js'
-import { lastModifiedOf, nextState, type Write } from '../../../gateway/documents/next-state.js'
+import { dateTime, lastModifiedOf, nextState, type Write } from '../../../gateway/documents/next-state.js'
 import { ACL, DCT, DEF, DH, RDF, SIOC, XSD } from '../../../gateway/rdf/vocabulary.js'
 
 const BASE = 'https://data.example.org/'
@@ -135,6 +135,22 @@ void t.test('managed triples that a client sends are replaced', async (t) => {
   t.same(valuesOf(put([container, item], { method: 'PATCH', current }), DOC, RDF('type')), [DH('Item')], 'not both')
   const elsewhere = triple(`${DOC}#x`, ACL('owner'), iri(evil))
   t.same(valuesOf(put([elsewhere]), `${DOC}#x`, ACL('owner')), [evil], 'only the document itself is managed')
+})
+
+void t.test('dates have no zeros at the end, which a store that keeps values would leave out', (t) => {
+  const minute = Date.UTC(2026, 6, 10, 20, 50)
+  for (const [ms, time] of [
+    [0, '2026-07-10T20:50:00Z'],
+    [10_000, '2026-07-10T20:50:10Z'],
+    [10_100, '2026-07-10T20:50:10.1Z'],
+    [150, '2026-07-10T20:50:00.15Z'],
+    [1, '2026-07-10T20:50:00.001Z'],
+  ] as const)
+    t.same(valuesOf(put([title], { now: minute + ms }), DOC, DCT('created')), [time])
+  fc.assert(
+    fc.property(fc.date({ noInvalidDate: true, min: new Date(0) }), (date) => Date.parse(dateTime(+date)) === +date),
+  )
+  t.end()
 })
 
 void t.test('dct:modified: one value, on each later write, strictly growing', async (t) => {
@@ -286,7 +302,7 @@ function naive(left: Graph, current: Graph, method: 'POST' | 'PATCH'): Graph {
   return graphOf([
     ...named.triples.filter((one) => !isOurs(one)),
     ...current.triples.filter(({ subject, predicate }) => subject.value === DOC && before.includes(predicate.value)),
-    triple(DOC, DCT('modified'), typed(new Date(modified).toISOString(), XSD('dateTime'))),
+    triple(DOC, DCT('modified'), typed(dateTime(modified), XSD('dateTime'))),
     triple(DOC, RDF('type'), iri(DH(kind === 'container' ? 'Container' : 'Item'))),
     triple(DOC, kind === 'container' ? SIOC('has_parent') : SIOC('has_container'), iri(`${BASE}a/`)),
   ])

@@ -308,6 +308,9 @@ async function negotiation(world: World, row: Row): Promise<void> {
   const select = 'SELECT ?x { VALUES ?x { 1 } }'
   const ask = 'ASK {}'
   const construct = 'CONSTRUCT { <http://e/s> <http://e/p> 1 } {}'
+  // A property that RDF/XML has no name for.
+  const unwritable = 'CONSTRUCT { <http://e/s> <http://e/1> 1 } {}'
+  const volatile = 'CONSTRUCT { <http://e/s> <http://e/1> ?x } { BIND(NOW() AS ?x) }'
   const rows: [query: string, accept: string | undefined, expected: string | 406][] = [
     [select, undefined, JSON_RESULTS],
     [select, '*/*', JSON_RESULTS],
@@ -316,6 +319,9 @@ async function negotiation(world: World, row: Row): Promise<void> {
     [select, 'text/tab-separated-values', 'text/tab-separated-values;charset=UTF-8'],
     [select, 'text/csv;q=0.5, application/sparql-results+xml', 'application/sparql-results+xml'],
     [select, 'text/turtle', 406],
+    [unwritable, 'application/rdf+xml', 406],
+    [unwritable, 'application/rdf+xml, application/xml;q=0.9, text/turtle;q=0.1', 'text/turtle;charset=UTF-8'],
+    [volatile, 'application/rdf+xml, application/n-triples;q=0.1', 'application/n-triples;charset=UTF-8'],
     [ask, undefined, JSON_RESULTS],
     [ask, 'application/sparql-results+xml', 'application/sparql-results+xml'],
     [ask, 'text/csv', 'text/csv;charset=UTF-8'],

@@ -17,7 +17,7 @@ void t.test('bounded work', async (t) => {
     response.end('{"@context":{"p":"http://e/p"}}')
   }).listen(0, '127.0.0.1')
   t.teardown(() => contexts.close())
-  const flags = ['--allow-fetch', '127.0.0.0/8', '--patch-timeout', '2000']
+  const flags = ['--allow-fetch', '127.0.0.0/8', '--patch-timeout', '2000', '--reading-timeout', '20000']
   const world = await makeWorld(t, { endUser, admin }, { flags })
   const [owner, writer, anonymous] = [world.as('owner'), world.as('writer'), world.as('anonymous')]
 
@@ -76,7 +76,10 @@ void t.test('bounded work', async (t) => {
   const quick = await writer('PATCH', '/quick/', update('INSERT { <> <http://e/p> 1 } WHERE {}'))
   t.equal(quick.status, 204, 'the PATCH of another agent')
   t.ok(ended < 6, 'is done while slow ones wait')
-  for (const { status } of await Promise.all(patches)) t.equal(status, 503)
+  const statuses = new Set((await Promise.all(patches)).map(({ status }) => status))
+  t.ok(statuses.delete(413), 'above the limit')
+  statuses.delete(503)
+  t.equal(statuses.size, 0, 'the others have waited too long')
   const values = (name: string): string =>
     `ASK { VALUES ?v { ${times('"abcdefghijk" ', 60_000)} } FILTER(?v = "${name}") }`
   const ask = (body: string) => ({ fields: { 'Content-Type': 'application/sparql-query' }, body })
