@@ -2,6 +2,7 @@
 // accounts of the dataspace and the statements of profiles, or a refusal.
 import { ALGORITHMS, makeTokenVerifier, type Claims, type TokenVerifier } from '../../policies/identity/bearer-token.js'
 import { makeProofCheck, type CheckProof } from '../../policies/identity/dpop.js'
+import type { Proved } from '../../policies/identity/memberships.js'
 import {
   makeProfileStatements,
   webIdOf,
@@ -97,12 +98,6 @@ export function makeIdentities(settings: IdentitiesSettings): Identities {
       statements.clear()
     },
   }
-}
-
-/** The agent that a token or a session proves, with what its issuer says about the account. */
-export interface Proved {
-  readonly webId: string
-  readonly memberships: readonly string[]
 }
 
 /** For whom profiles are read, and the trace that gets the reason for a refusal. */

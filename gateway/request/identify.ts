@@ -10,19 +10,13 @@ import type {
   ReadProfile,
   Verification,
 } from '../../policies/identity/webid.js'
+import type { Proved } from '../../policies/identity/memberships.js'
 import type { Request } from '../http/exchange.js'
 import type { Reading } from '../evaluation/reading.js'
 import type { Gateway, Member } from '../gateway.js'
 import type { Trace } from '../log.js'
 import { clearCookie } from '../identity/cookies.js'
-import {
-  agentOfSession,
-  agentOfToken,
-  principalOf,
-  tokenRefused,
-  type Asking,
-  type Proved,
-} from '../identity/identities.js'
+import { agentOfSession, agentOfToken, principalOf, tokenRefused, type Asking } from '../identity/identities.js'
 import type { TakePlace } from '../places.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { readProfile } from '../documents/document.js'

@@ -1,5 +1,11 @@
 // In charge of what an issuer says about an account beside who it is, as members of groups (design 4). Pure.
 
+/** The agent that a token or a session proves, with what its issuer says about the account. */
+export interface Proved {
+  readonly webId: string
+  readonly memberships: readonly string[]
+}
+
 /** In all: a session has them in its cookie. */
 const MOST_CHARACTERS = 1500
 
