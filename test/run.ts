@@ -70,7 +70,7 @@ function passOf(files: readonly string[], title: string, env: NodeJS.ProcessEnv)
 }
 
 /** The files that take longest run first: one that begins last would leave the other jobs idle. */
-const LONG = ['gateway/growth', 'test/attack', 'mirror/mirror', 'github/github-repository', 'commands/command-line', 'sparql-streams', 'crash/crash', 'local-repository'] // prettier-ignore
+const LONG = ['gateway/growth', 'test/attack', 'mirror/mirror', 'github/github-repository', 'commands/command-line', 'sparql-streams', 'crash/crash', 'local-repository', 'sign-up', 'rights-on-writes', 'journalled-store', 'github-faults'] // prettier-ignore
 const isLong = (file: string): boolean => LONG.some((name) => file.includes(`${name}.test`))
 
 /** One queue, so that the second pass begins while the last files of the first are still running. */

@@ -237,7 +237,7 @@ void forEachStore(t, 'dataspaces on shared stores', async (t, makeStores, kind) 
 const valuesIn = (text: string): string[] =>
   (text.match(/"boolean"\s*:\s*(?:true|false)|"(?:here|there|default|no document|created)"|^[\w ]+\r?$/gm) ?? [])
     .map((value) => value.replace(/^"boolean"\s*:\s*|["\r]/g, ''))
-    .filter((value) => value !== 'v')
+    .filter((value) => value !== 'v' && value !== '_askResult')
     .sort()
 
 const sorted = (text: unknown): string =>

@@ -38,7 +38,7 @@ import {
   type OpenedRepository,
 } from '../repository-contract.js'
 
-t.setTimeout(120_000)
+t.setTimeout(240_000)
 
 const OPTIONS = { branch: 'main', pathPrefix: 'graphs', now: () => Date.now() }
 
