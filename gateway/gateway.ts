@@ -157,6 +157,8 @@ export interface Gateway {
     readonly allowOrigin: readonly string[]
     /** The functions beside those of SPARQL 1.1 that queries and updates may call; `*` at the end stands for any rest. */
     readonly allowFunction: readonly string[]
+    /** `store`: what only the store can read is passed on. */
+    readonly sparqlSyntax: 'standard' | 'store'
   }
 }
 

@@ -27,6 +27,8 @@ export interface Question {
   readonly application: 'end-user' | 'admin'
   /** The WebID of the agent; undefined for an anonymous client. */
   readonly agent: string | undefined
+  /** Further subjects that the agent counts as, for this request (identity/memberships.ts). */
+  readonly memberships?: readonly string[] | undefined
   readonly required: Mode
   readonly target:
     | (JudgedDocument & { readonly kind: 'document'; readonly parent?: JudgedDocument; readonly isRoot?: boolean })
@@ -185,11 +187,11 @@ interface Judged {
 
 function judge(
   index: AuthorizationIndex,
-  { application, agent, required }: Question,
+  { application, agent, memberships, required }: Question,
   { on, owners, targets }: Judged,
 ): Decision {
   const all = withControl(index, application, targets)
-  const match = index.match(agent, required, all)
+  const match = index.match(agent, required, all, memberships)
   const owns = agent !== undefined && owners.includes(agent)
   const bits = match.bits | (owns ? OWNER_BITS : 0)
   const allowed = (bits & bitsOf(required)) !== 0

@@ -113,6 +113,12 @@ const FETCHING = [
     'Extension function that queries and updates may call; a * at its end stands for any rest.',
     repeatable,
   ),
+  row(
+    'sparql-syntax',
+    of('WHICH', values.oneOf('standard', 'store')),
+    'SPARQL that clients may send: the standard, or also what only the store reads, such as ARQ syntax.',
+    { default: 'standard' },
+  ),
 ] as const
 
 const RULES = [

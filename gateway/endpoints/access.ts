@@ -47,7 +47,7 @@ function ownAccess(context: Context, member: Member, facts: Facts): Response | P
   const { agent, accept } = context
   const decisions: Decision[] = []
   for (const mode of MODES) {
-    const decision = judge(member, agent.webId, facts, mode)
+    const decision = judge(member, agent, facts, mode)
     if (isFailure(decision)) return decision
     decisions.push(decision)
   }

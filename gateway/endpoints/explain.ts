@@ -24,7 +24,7 @@ export function controlRefused({ dataspace, agent, trace }: Context): undefined 
   const { admin } = dataspace
   const decision = judge(
     { application: admin, dataspace },
-    agent.webId,
+    agent,
     { kind: 'endpoint', iri: `${admin.base}access` },
     'Control',
   )
@@ -53,7 +53,7 @@ export async function explain(
   const facts = await lookUp({ ...context, application, request }, asked)
   if (isFailure(facts)) return facts
   const creates = mode === 'Write' && facts.kind === 'document' && !facts.document
-  const decision = judge(asked, agent, facts, mode, creates)
+  const decision = judge(asked, { webId: agent }, facts, mode, creates)
   if (isFailure(decision)) return decision
   const { authorizations, total } = decision.considered()
   const node = blankNode('decision')

@@ -170,6 +170,7 @@ async function finished(context: Context, target: EndpointTarget, provider: Prov
   const { cookie, lifetime } = await identities.sessions.begin({
     issuer,
     subject,
+    memberships: person.memberships,
     dataspace: dataspace.admin.base,
     ...(webId !== undefined && { webId }),
   })

@@ -21,7 +21,7 @@ export async function ownQuery(
   const { application } = context
   const foreign = foreignIn(context, reads.graphs)
   if (foreign !== undefined) return refusal(context, `<${foreign}> is not one of them`, NAME_OWN)
-  if (reads.magic) return refusal(context, 'the query has a predicate that may read others', NAME_OWN)
+  if (reads.magic) return refusal(context, 'the query has a predicate or a syntax that may read others', NAME_OWN)
   if (!reads.default && !reads.any) return query
   if (from.default.length + from.named.length > 0) {
     const missing = reads.default ? 'its default graph' : 'the graphs for GRAPH with a variable'

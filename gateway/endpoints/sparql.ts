@@ -5,7 +5,8 @@ import type { Response } from '../http/exchange.js'
 import { sharersOf, type Member } from '../gateway.js'
 import { askerOf, type Context } from '../request/context.js'
 import { isFailure, problem, type Problem } from '../problem.js'
-import { analyse, type QueryAnalysis, type UpdateAnalysis } from '../sparql/analysis.js'
+import { analyse } from '../sparql/analyse.js'
+import type { QueryAnalysis, UpdateAnalysis } from '../sparql/analysis.js'
 import { foreignUpdate, ownQuery } from './shared-stores.js'
 import { answerQuery } from './sparql-query.js'
 import { serviceDescription } from './sparql-description.js'
@@ -58,7 +59,7 @@ async function analysed<Analysis extends object>(
   const before = known.get(key)
   if (before) return before
   const { reading, settings } = context.gateway
-  const sparql = { kind, text, base, dataset, mayLoad: settings.allowService }
+  const sparql = { kind, text, base, dataset, mayLoad: settings.allowService, syntax: settings.sparqlSyntax }
   const isShort = key.length <= INLINE_CHARACTERS
   const analysis = (isShort ? analyse(sparql) : await reading.analyseSparql(askerOf(context), sparql)) as
     Analysis | Problem

@@ -15,7 +15,9 @@ import { areSame } from '../rdf/same-graph.js'
 import { timeMapTriples } from '../rdf/time-map-triples.js'
 import { writeDifference, type Compared } from '../rdf/write-difference.js'
 import { writeGraph } from '../rdf/write.js'
-import { analyse, type QueryAnalysis, type SparqlText, type UpdateAnalysis } from '../sparql/analysis.js'
+import { analyse, type SparqlText } from '../sparql/analyse.js'
+import type { QueryAnalysis, UpdateAnalysis } from '../sparql/analysis.js'
+import { prepareParser } from '../sparql/parse.js'
 import type { ThreadMessage } from '../stores/limited-thread.js'
 
 /** The remote contexts by URL, as far as they have been asked for; null: not available. Undefined: none may be fetched. */
@@ -156,4 +158,5 @@ parentPort!.on('message', (job: ReadingJob) => {
     parentPort!.postMessage(message, buffersOf(reply))
   })
 })
+prepareParser()
 parentPort!.postMessage('ready' satisfies ThreadMessage<ReadingReply>)

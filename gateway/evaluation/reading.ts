@@ -13,7 +13,8 @@ import type { Quad } from '../rdf/graph.js'
 import type { Compared } from '../rdf/write-difference.js'
 import type { LoadContext } from '../rdf/read-json-ld.js'
 import { isReadable, readCanonical, readGraph } from '../rdf/read.js'
-import type { QueryAnalysis, SparqlText, UpdateAnalysis } from '../sparql/analysis.js'
+import type { SparqlText } from '../sparql/analyse.js'
+import type { QueryAnalysis, UpdateAnalysis } from '../sparql/analysis.js'
 
 export type { Canonical, LargeContent } from './large-changes.js'
 export type { Converted } from './reading-worker.js'
@@ -70,7 +71,7 @@ export interface Reading {
   ): Promise<Uint8Array | Problem>
   /** `writeDifference` of rdf/write-difference.ts. */
   writeDifference(asker: Asker, compared: Compared, formats: readonly Format[]): Promise<Converted | Problem>
-  /** `analyse` of sparql/analysis.ts; `content.too-large` over a limit. */
+  /** `analyse` of sparql/analyse.ts; `content.too-large` over a limit. */
   analyseSparql(asker: Asker, sparql: SparqlText): Promise<QueryAnalysis | UpdateAnalysis | Problem>
   close(): Promise<void>
 }

@@ -7,6 +7,7 @@ import type { ThreadMessage } from '../stores/limited-thread.js'
 import { blankNode, graphOf, nTriplesOf, withNodes, type Quad } from '../rdf/graph.js'
 import { readNTriples } from '../rdf/n-triples.js'
 import { makeNewLabels, runPatch, type Patched } from './run-patch.js'
+import { prepareParser } from '../sparql/parse.js'
 import { analysePatch, type Patch } from '../sparql/patch.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 
@@ -102,4 +103,5 @@ const parsed = (text: string, prefix: string): Quad[] =>
 parentPort!.on('message', (job: EvaluationJob) => {
   void doJob(job).then((reply) => parentPort!.postMessage(reply))
 })
+prepareParser()
 parentPort!.postMessage('ready' satisfies ThreadMessage<Evaluated>)

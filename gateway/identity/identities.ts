@@ -2,6 +2,7 @@
 // accounts of the dataspace and the statements of profiles, or a refusal.
 import { ALGORITHMS, makeTokenVerifier, type Claims, type TokenVerifier } from '../../policies/identity/bearer-token.js'
 import { makeProofCheck, type CheckProof } from '../../policies/identity/dpop.js'
+import type { Proved } from '../../policies/identity/memberships.js'
 import {
   makeProfileStatements,
   webIdOf,
@@ -149,13 +150,13 @@ export function* agentOf(
 
 const AUTHORIZATION = /^(Bearer|DPoP) +([\w\-.~+/]+=*)$/i
 
-/** The WebID that an Authorization field proves (RFC 6750 §2.1, RFC 9449 §7.1). */
+/** The agent that an Authorization field proves (RFC 6750 §2.1, RFC 9449 §7.1). */
 export function* agentOfToken(
   identities: Identities,
   request: Request,
   target: Target<HasIdentities>,
   asking: Asking,
-): Steps<string | Problem> {
+): Steps<Proved | Problem> {
   const { trace } = asking
   const { seen, now } = identities
   const { authorization = '' } = request.fields
@@ -165,9 +166,11 @@ export function* agentOfToken(
   // A token that is bound to a key proves nothing by itself.
   if (claims.boundTo === undefined) seen.claims.set(authorization, claims)
   const webId = yield* agentOf(identities, target.dataspace, claims, asking)
-  if (webId !== undefined) return webId
+  if (isFailure(webId)) return webId
+  const { memberships } = claims
+  if (webId !== undefined) return { webId, memberships }
   const { base } = target.dataspace.admin
-  if (claims.isService && identities.opensToServices) return serviceWebId(base, claims)
+  if (claims.isService && identities.opensToServices) return { webId: serviceWebId(base, claims), memberships }
   return tokenRefused(
     trace,
     `account: there is no <${accountDocument(base, claims)}>, and the profile of no WebID names the issuer`,
@@ -206,25 +209,28 @@ function urlOf(target: Target<HasIdentities>): string {
   return target.kind === 'proxied' ? target.path : target.document
 }
 
-/** The WebID of the session in a Cookie field; undefined without a session, 'ended' when it is over or the account is gone. */
+/** The agent of the session in a Cookie field; undefined without a session, 'ended' when it is over or the account is gone. */
 export function* agentOfSession(
   identities: Identities,
   field: string,
   { application, dataspace }: HasIdentities,
   asking: Asking,
-): Steps<string | undefined | 'ended' | Problem> {
+): Steps<Proved | undefined | 'ended' | Problem> {
   const { seen, sessions } = identities
   const known = seen.sessions.get(field)
   if (known && sessions.isInForce(known, dataspace.admin.base)) {
-    return (yield* agentOf(identities, dataspace, known, asking)) ?? 'ended'
+    return proved(yield* agentOf(identities, dataspace, known, asking), known)
   }
   const cookie = cookieOf(field, 'session', application.base)
   if (cookie === undefined) return undefined
   const session = yield* sessionOf(identities, cookie, dataspace)
   if (session === 'ended') return session
   seen.sessions.set(field, session)
-  return (yield* agentOf(identities, dataspace, session, asking)) ?? 'ended'
+  return proved(yield* agentOf(identities, dataspace, session, asking), session)
 }
+
+const proved = (webId: string | undefined | Problem, { memberships }: Session): Proved | 'ended' | Problem =>
+  webId === undefined ? 'ended' : isFailure(webId) ? webId : { webId, memberships }
 
 /** The session of this cookie, while its provider is configured. */
 export function* sessionOf(

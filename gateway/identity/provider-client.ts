@@ -4,6 +4,7 @@ import * as openid from 'openid-client'
 import type { JSONWebKeySet } from 'jose'
 import { failure, type Failure } from '../../policies/failure.js'
 import type { GuardedFetch } from '../../policies/fetch/guarded-fetch.js'
+import { membershipsOf } from '../../policies/identity/memberships.js'
 import { isFailure } from '../problem.js'
 import type { Provider } from '../configuration/identity-providers.js'
 
@@ -23,6 +24,7 @@ export interface Person {
   readonly email?: string
   /** True where the provider has verified the e-mail address. */
   readonly isEmailVerified: boolean
+  readonly memberships: readonly string[]
 }
 
 /** The reason why a log-in failed, for the log. `unavailable`: the provider cannot be reached now. */
@@ -89,7 +91,7 @@ export function makeOidcClient(fetcher: GuardedFetch, now: () => number): OidcCl
         const isComplete = claims.email !== undefined || !config.serverMetadata().userinfo_endpoint
         const more = isComplete ? {} : await openid.fetchUserInfo(config, tokens.access_token, claims.sub)
         if (!claims.sub.isWellFormed()) throw new Error('The subject is no text.')
-        return personOf({ ...more, ...claims })
+        return personOf(provider.issuer, { ...more, ...claims })
       }),
     readKeys: (provider) => readKeys(configurationOf(provider), fetcher),
   }
@@ -176,7 +178,7 @@ function withFix({ failure, detail }: Failure): string {
 const text = (value: unknown): string | undefined =>
   typeof value === 'string' && value !== '' && value.length <= 500 && value.isWellFormed() ? value : undefined
 
-function personOf(claims: Readonly<Record<string, unknown>> & { readonly sub: string }): Person {
+function personOf(issuer: string, claims: Readonly<Record<string, unknown>> & { readonly sub: string }): Person {
   const [webId, name, givenName, familyName, email] = [
     claims.webid,
     claims.name,
@@ -192,6 +194,7 @@ function personOf(claims: Readonly<Record<string, unknown>> & { readonly sub: st
     ...(familyName !== undefined && { familyName }),
     ...(email !== undefined && { email }),
     isEmailVerified: claims.email_verified === true,
+    memberships: membershipsOf(issuer, claims),
   }
 }
 

@@ -38,7 +38,7 @@ export function widening(
   const known = new Set(document.types)
   if (types.every((type) => known.has(type))) return undefined
   if (!gateway.settings.enforce && kind !== 'admin') return undefined
-  const judged = judgeState(context, agent.webId, { iri, types, owners: document.owners })
+  const judged = judgeState(context, agent, { iri, types, owners: document.owners })
   if (isFailure(judged)) return judged
   const mode = widenedMode(before.modes, judged.modes)
   if (mode === undefined) return undefined

@@ -6,7 +6,7 @@ import { decide, type Decision, type JudgedDocument, type Question } from '../..
 import { readDocument, readDocumentNow, readFacts, readFactsNow } from '../documents/document.js'
 import { leastFacts, type DocumentFacts, type DocumentState } from '../documents/facts.js'
 import type { Application, Member } from '../gateway.js'
-import type { Context } from './context.js'
+import type { Agent, Context } from './context.js'
 import { ancestorsOf, isContainer, isRoot, parentOf } from '../documents/hierarchy.js'
 import { isFailure, type Problem } from '../problem.js'
 import { after, type Awaitable } from '../steps.js'
@@ -43,7 +43,7 @@ export function lookUp(context: Context, target: OwnTarget, required?: Mode): Aw
 /** Rights that do not depend on the document's types and owners cost no question about these. */
 function lookUpToRead(context: Context, iri: string): Awaitable<Facts | Problem> {
   for (const document of leastFacts(iri, context.application.base)) {
-    const decision = judge(context, context.agent.webId, { kind: 'document', iri, document, answeredAt: 0 }, 'Read')
+    const decision = judge(context, context.agent, { kind: 'document', iri, document, answeredAt: 0 }, 'Read')
     if (isFailure(decision)) return decision
     if (!decision.allowed) return after(lookUpFacts(context, iri), (facts) => readIfAllowed(context, facts))
   }
@@ -111,15 +111,12 @@ export function decideOn(context: Context, facts: Facts, required: Mode): Decisi
   const index = access.current(context.request.receivedAt)
   if (isFailure(index)) return index
   const decideAnew = (): Decision =>
-    enforced(
-      context,
-      facts,
-      decideBy(index, application, agent.webId, facts, required, creates(context, facts, required)),
-    )
+    enforced(context, facts, decideBy(index, application, agent, facts, required, creates(context, facts, required)))
   if (facts.kind === 'endpoint' || !facts.document) return decideAnew()
   // A decision is a function of the rules, the agent, the mode and the state of the document: it is cached with that state.
   const decisions = facts.document.decisions[required]
-  const key = agent.webId ?? ''
+  const { webId = '', memberships = [] } = agent
+  const key = memberships.length === 0 ? webId : `${webId} ${memberships.join(' ')}`
   const known = decisions.get(key)
   const version = access.version()
   if (known?.version === version) return known.decision
@@ -137,7 +134,7 @@ const creates = ({ request }: Context, facts: Facts, required: Mode): boolean =>
 /** The decision of the rules on an agent, enforced or not. `creates`: a PUT to a document that does not exist. */
 export function judge(
   { application, dataspace }: Member,
-  agent: string | undefined,
+  agent: Agent,
   facts: Facts,
   required: Mode,
   creates = false,
@@ -147,39 +144,47 @@ export function judge(
 }
 
 /** What the rules grant an agent on a document that was looked up. */
-export const judgeDocument = (member: Member, agent: string | undefined, document: DocumentFacts): Decision | Problem =>
+export const judgeDocument = (member: Member, agent: Agent, document: DocumentFacts): Decision | Problem =>
   judge(member, agent, { kind: 'document', iri: document.iri, document, answeredAt: 0 } as Facts, 'Read')
 /** What the rules say about an agent and a document in a state that the store does not have: an earlier or a next one. */
 export function judgeState(
   { application, dataspace }: Member,
-  agent: string | undefined,
+  { webId, memberships }: Agent,
   { iri, types, owners }: DocumentState,
 ): Decision | Problem {
   const index = dataspace.access.current()
   if (isFailure(index)) return index
   const state = { iri, exists: true, types, owners, ancestors: ancestorsOf(iri, application.base) }
   const target = { kind: 'document', ...state } as const
-  return decide(index, { application: application.kind, agent, required: 'Read', target, creates: false })
+  const question = { application: application.kind, agent: webId, memberships, required: 'Read', target } as const
+  return decide(index, { ...question, creates: false })
 }
 
 /** Whether the agent could read the document in this state now. */
 export function mayReadState(context: Context, agent: string | undefined, state: DocumentState): boolean {
   const { application, gateway } = context
   const isUnenforced = !gateway.settings.enforce && application.kind !== 'admin'
-  const decision = judgeState(context, agent, state)
+  const decision = judgeState(context, { webId: agent }, state)
   return !isFailure(decision) && (decision.allowed || application.allowRead || isUnenforced)
 }
 
 function decideBy(
   index: AuthorizationIndex,
   application: Application,
-  agent: string | undefined,
+  { webId, memberships }: Agent,
   facts: Facts,
   required: Mode,
   creates: boolean,
 ): Decision {
   const target = targetOf(facts, application.base)
-  const decision = decide(index, { application: application.kind, agent, required, target, creates })
+  const decision = decide(index, {
+    application: application.kind,
+    agent: webId,
+    memberships,
+    required,
+    target,
+    creates,
+  })
   return isOpen(application, facts, required) ? { ...decision, allowed: true, reason: 'public' } : decision
 }
 

@@ -25,7 +25,7 @@ export function agentFields(context: Context, decision: Decision, document: Docu
 
 /** Solid WAC §6.1: the modes of this agent, and those of everyone. */
 function wacAllow(context: Context, { modes }: Decision, document: DocumentFacts): Field {
-  const everyone = context.agent.webId === undefined ? { modes } : judgeDocument(context, undefined, document)
+  const everyone = context.agent.webId === undefined ? { modes } : judgeDocument(context, {}, document)
   const names = (granted: Decision['modes']): string => [...granted].map((mode) => mode.toLowerCase()).join(' ')
   return ['WAC-Allow', `user="${names(modes)}",public="${isFailure(everyone) ? '' : names(everyone.modes)}"`]
 }

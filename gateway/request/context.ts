@@ -10,6 +10,8 @@ export { askerOf } from '../evaluation/job-queue.js'
 export interface Agent {
   /** Undefined for an anonymous client. */
   readonly webId?: string
+  /** What the issuer of its token or session says about it: a decision takes these for members too (design 4). */
+  readonly memberships?: readonly string[]
 }
 
 /** One request on its way, with what has been found out about it. */

@@ -10,6 +10,7 @@ import type {
   ReadProfile,
   Verification,
 } from '../../policies/identity/webid.js'
+import type { Proved } from '../../policies/identity/memberships.js'
 import type { Request } from '../http/exchange.js'
 import type { Reading } from '../evaluation/reading.js'
 import type { Gateway, Member } from '../gateway.js'
@@ -75,10 +76,10 @@ function* identified(
   if (isFailure(certified)) return certified
   const token = authorization === undefined ? undefined : yield* tokenAgent(request, target, gateway, asking)
   if (isFailure(token)) return token
-  if (certified !== undefined && token !== undefined && certified !== token) {
+  if (certified !== undefined && token !== undefined && certified !== token.webId) {
     return problem('credential.invalid', 'The client certificate and the Authorization field are of different agents.')
   }
-  const explicit = token ?? certified
+  const explicit = token?.webId ?? certified
   if (principal !== undefined) {
     if (explicit === undefined) {
       return problem('credential.invalid', 'On-Behalf-Of goes with a client certificate or a token.')
@@ -87,7 +88,7 @@ function* identified(
   }
   if (explicit === undefined) return yield* sessionAgent(request, target, gateway, asking)
   trace.agent = explicit
-  return { webId: explicit }
+  return token ?? { webId: explicit }
 }
 
 function acting(delegate: string, principal: string | Problem, trace: Trace): Agent | Problem {
@@ -133,7 +134,7 @@ function* tokenAgent(
   target: Target<Member>,
   { identities }: Gateway,
   asking: Asking,
-): Steps<string | Problem> {
+): Steps<Proved | Problem> {
   if (identities.providers.length > 0) return yield* agentOfToken(identities, request, target, asking)
   return tokenRefused(asking.trace, 'provider: no identity provider is configured')
 }
@@ -152,12 +153,12 @@ function* sessionAgent(
   const { base } = target.application
   // A log-in or log-out works without a session that is valid.
   if (fields.cookie === undefined || isLogin(target)) return ANONYMOUS
-  const webId = yield* agentOfSession(identities, fields.cookie, target, asking)
-  if (webId === undefined) return ANONYMOUS
-  if (isFailure(webId)) return webId
-  if (webId !== 'ended') {
-    trace.agent = webId
-    return { webId }
+  const agent = yield* agentOfSession(identities, fields.cookie, target, asking)
+  if (agent === undefined) return ANONYMOUS
+  if (isFailure(agent)) return agent
+  if (agent !== 'ended') {
+    trace.agent = agent.webId
+    return agent
   }
   if (method !== 'GET' && method !== 'HEAD') {
     const fields = [clearCookie('session', base)]

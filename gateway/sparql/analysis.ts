@@ -7,7 +7,7 @@ import { removedGraphs, type RemovedGraphs } from './removed-graphs.js'
 import { parseSparql, unreadable } from './parse.js'
 import { readsOfUpdate, readsOver, type Reads } from './reads.js'
 import type { Token } from './tokens.js'
-import type { Findings, Node } from './tree.js'
+import { datasetIn, operationsIn, type Findings } from './tree.js'
 
 /** An RDF dataset as SPARQL 1.1 Protocol §2.1.4 and §2.2.3 describe it: the parameters of a request, or FROM. */
 export interface DatasetDescription {
@@ -27,7 +27,7 @@ export interface QueryAnalysis {
   readonly volatile: boolean
   /** The targets of SERVICE. */
   readonly services: readonly string[] | 'variable'
-  /** The functions that it calls beside those of SPARQL 1.1, property functions among them. */
+  /** The functions that it calls beside those of SPARQL itself, property functions among them. */
   readonly functions: readonly string[]
   readonly from: DatasetDescription
 }
@@ -42,29 +42,8 @@ export interface UpdateAnalysis {
   readonly loads: readonly string[]
 }
 
-/** A query or an update as a client sent it. */
-export interface SparqlText {
-  readonly kind: 'query' | 'update'
-  readonly text: string
-  /** Relative IRIs are resolved against it. */
-  readonly base: string
-  /** The parameters of the request; undefined without any. */
-  readonly dataset: DatasetDescription | undefined
-  /** What `LOAD SILENT` may load. */
-  readonly mayLoad: readonly string[]
-}
-
-export const analyse = ({
-  kind,
-  text,
-  base,
-  dataset,
-  mayLoad,
-}: SparqlText): QueryAnalysis | UpdateAnalysis | Problem =>
-  kind === 'query' ? analyseQuery(text, base, dataset) : analyseUpdate(text, base, dataset, mayLoad)
-
 /**
- * Analyses a query; `query.syntax` where it is not SPARQL 1.1 Query. Slow on long texts: `Reading.analyseSparql`
+ * Analyses a query; `query.syntax` where it is not SPARQL 1.2 Query. Slow on long texts: `Reading.analyseSparql`
  * does the same in a thread, with a time limit.
  * @param base relative IRIs are resolved against it
  * @param dataset takes the place of FROM (SPARQL 1.1 Protocol §2.1.4)
@@ -73,14 +52,14 @@ export function analyseQuery(source: string, base: string, dataset?: DatasetDesc
   const change = dataset && ((tokens: readonly Token[]) => withFrom(tokens, dataset))
   const parsed = parseSparql(source, { kind: 'query', base, change })
   if (isFailure(parsed)) return parsed
-  const { tree, findings, text, iriOf } = parsed
-  const form = tree['queryType'] as QueryAnalysis['form']
-  const stated = tree['from'] as { default: Node[]; named: Node[] } | undefined
-  const from = { default: (stated?.default ?? []).map(iriOf), named: (stated?.named ?? []).map(iriOf) }
+  const { tree, findings, text, values } = parsed
+  const form = String(tree['subType']).toUpperCase() as QueryAnalysis['form']
+  const from = datasetIn(tree['datasets'], values.iriOf)
+  const isStated = from.default.length + from.named.length > 0
   const services = servicesOf(findings)
   // SPARQL 1.1 §16.4: a description may be taken from anywhere in the dataset.
   const described = form === 'DESCRIBE' && { readsDefault: true, readsAnyGraph: true }
-  const reads = readsOver({ ...findings, ...described }, stated && from)
+  const reads = readsOver({ ...findings, ...described }, isStated ? from : undefined)
   return {
     form,
     text,
@@ -95,7 +74,7 @@ export function analyseQuery(source: string, base: string, dataset?: DatasetDesc
 }
 
 /**
- * Analyses an update; `update.syntax` where it is not SPARQL 1.1 Update.
+ * Analyses an update; `update.syntax` where it is not SPARQL 1.2 Update.
  * @param using takes part in each operation as USING (SPARQL 1.1 Protocol §2.2.3), which must have none, and no WITH
  * @param mayLoad `LOAD SILENT` of anything else is left out; undefined: of nothing
  */
@@ -111,11 +90,12 @@ export function analyseUpdate(
   }
   const parsed = parseSparql(source, { kind: 'update', base, change })
   if (isFailure(parsed)) return parsed
-  const { tree, findings, iriOf } = parsed
-  const operations = (tree['updates'] ?? []) as Node[]
+  const { tree, findings, values } = parsed
+  const { iriOf } = values
+  const operations = operationsIn(tree)
   // SPARQL 1.1 §19.8 [29]: an update may have no operation. Some stores want one.
   const text = operations.length === 0 ? 'INSERT DATA {}' : parsed.text
-  const flaw = flawOfInserted(operations, iriOf)
+  const flaw = flawOfInserted(operations, values)
   if (flaw !== undefined) return unreadable('update', flaw)
   const reads = readsOfUpdate(operations, iriOf)
   const removes = removedGraphs(operations, iriOf)

@@ -37,3 +37,7 @@ export function stringSpelling(literal: string): string | Failure<'syntax'> {
   if (!isWhole) return { failure: 'syntax', detail: 'this string has an escape that does not exist' }
   return `"${value.replace(/[\t\b\n\r\f\\"]/g, (character) => WRITTEN.get(character)!)}"`
 }
+
+/** The value of a string token. */
+export const stringValue = (token: string): string =>
+  token.slice(1, -1).replace(/\\(.)/g, (_, name: string) => ECHARS.get(name)!)

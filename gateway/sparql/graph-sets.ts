@@ -1,6 +1,6 @@
 // In charge of the sets of graphs that a query reads and an update writes: names, or the whole dataset where the text does
 // not say (SPARQL 1.1 Update §3). Pure.
-import type { Node } from './tree.js'
+import { isIri, type Node } from './tree.js'
 
 export type GraphSet = 'dataset' | readonly string[]
 
@@ -29,36 +29,36 @@ export function writesOf(
   let everything = false
 
   const named = (term: unknown): void => {
-    if (term === undefined || term === false) graphs.add(DEFAULT_GRAPH)
-    else if ((term as Node)['termType'] === 'NamedNode') graphs.add(iriOf(term as Node))
+    if (term === undefined) graphs.add(DEFAULT_GRAPH)
+    else if (isIri(term)) graphs.add(iriOf(term))
     else everything = true
   }
   /** GraphRef or GraphRefAll (SPARQL 1.1 §19.8 [46], [47]). */
   const reference = (graph: Node): void => {
-    if (graph['all'] || graph['named']) everything = true
-    else named(graph['default'] ? undefined : graph['name'])
+    if (graph['subType'] === 'default') named(undefined)
+    else if (graph['subType'] === 'specific') named(graph['graph'])
+    else everything = true
   }
   /** SPARQL 1.1 Update §3.1.3: WITH is the graph of the triples that name none. */
   const template = (quads: unknown, withGraph: unknown): void => {
     for (const block of (quads ?? []) as Node[]) {
-      if (block['type'] === 'graph') named(block['name'])
+      if (block['type'] === 'graph') named(block['graph'])
       else if ((block['triples'] as unknown[]).length > 0) named(withGraph)
     }
   }
 
   for (const operation of operations) {
-    switch (operation['updateType'] ?? operation['type']) {
-      case 'insert':
-      case 'delete':
-      case 'insertdelete':
+    switch (operation['subType']) {
+      case 'insertdata':
+      case 'deletedata':
       case 'deletewhere':
-        template(operation['delete'], operation['graph'])
-        template(operation['insert'], operation['graph'])
+      case 'modify':
+        for (const part of ['data', 'delete', 'insert']) template(operation[part], operation['graph'])
         break
       case 'clear':
       case 'drop':
       case 'create':
-        reference(operation['graph'] as Node)
+        reference(operation['destination'] as Node)
         break
       case 'move':
         // SPARQL 1.1 Update §3.2.4: the source is removed.
@@ -71,7 +71,7 @@ export function writesOf(
         break
       case 'load':
         loads.push(iriOf(operation['source'] as Node))
-        named(operation['destination'])
+        named((operation['destination'] as Node | undefined)?.['graph'])
         break
       default:
         everything = true

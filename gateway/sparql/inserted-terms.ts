@@ -1,35 +1,38 @@
 // In charge of the constants that an update would insert: stores let in terms that RDF does not allow. Pure.
-import { flawOf, iri, literal, quad, typed, type Quad } from '../rdf/graph.js'
-import { isIri, type Node } from './tree.js'
+import { flawOf, iri, quad } from '../rdf/graph.js'
+import type { Values } from './parse.js'
+import { partsOf, rdfTerm } from './rdf-term.js'
+import { nodesOf, type Node } from './tree.js'
 
 const ANY = iri('urn:any')
 
 /** Why the operations would insert what no document may have, or create such a graph; undefined where they do not. */
-export function flawOfInserted(operations: readonly Node[], iriOf: (term: Node) => string): string | undefined {
-  for (const { type, insert, graph, destination } of operations) {
+export function flawOfInserted(operations: readonly Node[], values: Values): string | undefined {
+  for (const { subType, graph, data, insert, destination } of operations) {
     // What such a graph has may be removed.
-    if (type === 'drop' || type === 'clear') continue
-    const blocks = (insert ?? []) as readonly Node[]
-    // What names a graph is a term, or an object that has one as `name`.
-    const names = [graph, destination, ...blocks].map((named) =>
-      isIri(named) ? named : (named as Node | undefined)?.['name'],
-    )
-    const triples = blocks.flatMap((block) => (block['triples'] ?? []) as readonly Node[])
-    for (const term of [
-      ...names,
-      ...triples.flatMap(({ subject, predicate, object }) => [subject, predicate, object]),
-    ]) {
-      const flaw = flawOfTerm(term as Node | undefined, iriOf)
+    if (subType === 'drop' || subType === 'clear') continue
+    const inserted = subType === 'insertdata' ? data : insert
+    for (const term of [graph, (destination as Node | undefined)?.['graph'], ...termsIn(inserted)]) {
+      const flaw = flawOfTerm(term as Node | undefined, values)
       if (flaw !== undefined) return `it would insert ${flaw}`
     }
   }
   return undefined
 }
 
-function flawOfTerm(term: Node | undefined, iriOf: (term: Node) => string): string | undefined {
-  if (isIri(term)) return flawOf(quad(ANY, ANY, iri(iriOf(term))))
-  if (term?.['termType'] !== 'Literal') return undefined
-  const { value, language, datatype } = term as Node & { readonly value: string; readonly language: string }
-  const object: Quad['object'] = language ? literal(value, language) : typed(value, iriOf(datatype as Node))
-  return flawOf(quad(ANY, ANY, object))
+/** The names of graphs, the terms of triples, and the reifiers. */
+function* termsIn(blocks: unknown): Generator<unknown> {
+  for (const { graph, subject, predicate, object, identifier, val } of nodesOf(blocks)) {
+    yield* [graph, subject, predicate, object, identifier, val]
+  }
+}
+
+function flawOfTerm(term: Node | undefined, values: Values): string | undefined {
+  if (term?.['type'] !== 'term') return undefined
+  const constant = rdfTerm(term, values)
+  if (constant) return flawOf(quad(ANY, ANY, constant))
+  if (term['subType'] !== 'triple') return undefined
+  return partsOf(term)
+    .map((part) => flawOfTerm(part, values))
+    .find((flaw) => flaw !== undefined)
 }

@@ -1,18 +1,28 @@
 // In charge of parsing a SPARQL query or update: its tokens, its tree, and what is wrong with it in words. Pure. The tree
 // and the text come from the same tokens, so that what is analysed is what is executed.
-import sparqljs from 'sparqljs'
+import { sparql12ParserBuilder } from '@traqula/parser-sparql-1-2'
+import { completeParseContext, copyParseContext, lex } from '@traqula/rules-sparql-1-2'
 import { isFailure, problem, type Problem } from '../problem.js'
+import { stringValue } from './escapes.js'
 import { withoutPlainTriples } from './plain-data.js'
 import { placeOf, sparqlOf, tokensOf, type Token, type Tokens } from './tokens.js'
 import { findingsIn, type Findings, type Node } from './tree.js'
+import { KEYWORDS } from './keywords.js'
 
 export interface Parsed extends Tokens {
   readonly tree: Node
   readonly findings: Findings
   /** The tokens as SPARQL. */
   readonly text: string
+  readonly values: Values
+}
+
+/** What the numbers in the tree stand for. */
+export interface Values {
   /** The IRI of a named node of the tree. */
   iriOf(term: Node): string
+  /** The value of a literal of the tree. */
+  lexicalOf(term: Node): string
 }
 
 export interface ParseOptions {
@@ -23,45 +33,102 @@ export interface ParseOptions {
   readonly change?: ((tokens: readonly Token[]) => readonly Token[] | Problem) | undefined
 }
 
-/** `query.syntax` or `update.syntax` where the text is not SPARQL 1.1 of this kind. */
+/** The parser gave up: at this character of what it read, or at the end. */
+class Unexpected extends Error {
+  constructor(readonly offset: number) {
+    super()
+  }
+}
+
+const build = () =>
+  sparql12ParserBuilder.build({
+    tokenVocabulary: lex.sparql12LexerBuilder.tokenVocabulary,
+    errorHandler: (errors) => {
+      throw new Unexpected(errors[0]!.token.startOffset)
+    },
+  })
+let built: ReturnType<typeof build> | undefined
+const parser = (): ReturnType<typeof build> => (built ??= build())
+/** Makes the parser, which takes a quarter of a second: before there are requests or jobs that would wait for it. */
+export const prepareParser = (): void => void parser()
+
+/** The store validates what the grammar does not say: scopes of variables, labels of blank nodes. */
+const CONTEXT = completeParseContext({ skipValidation: true })
+/** An aggregate may stand in an aggregate, in a sub-query of EXISTS: the parser takes each for a mistake. */
+class Modes extends Set<string> {
+  override has(mode: string): boolean {
+    return mode !== 'inAggregate' && super.has(mode)
+  }
+}
+/** The parser changes it. */
+const context = (): typeof CONTEXT => {
+  const copy = copyParseContext(CONTEXT)
+  return { ...copy, parseMode: new Modes(copy.parseMode) as typeof copy.parseMode }
+}
+
+/** `query.syntax` or `update.syntax` where the text is not SPARQL 1.2 of this kind. */
 export function parseSparql(source: string, { kind, base, change }: ParseOptions): Parsed | Problem {
   const read = tokensOf(source, base)
   if (isFailure(read)) return unreadable(kind, `${read.detail}, ${placeOf(source, read.at)}`)
   const tokens = change ? change(read.tokens) : read.tokens
   if (isFailure(tokens)) return tokens
+  const strange = tokens.find(({ text }) => /^[A-Za-z]/.test(text) && !KEYWORDS.has(text))
+  if (strange) return unreadable(kind, `unexpected ${quoted(strange)}, ${placeOf(source, strange.at)}`)
   const parsed = kind === 'update' ? withoutPlainTriples(tokens) : tokens
-  // The parser gets a number for each IRI, so that it changes none; and one token in each line, so that it names the token.
-  const iris: string[] = []
-  const numbered = parsed.map(({ text }) =>
-    text.startsWith('<') && text.length > 2 ? `<i:${iris.push(text) - 1}>` : text,
-  )
-  const iriOf = ({ value }: Node): string => {
-    const number = /^i:(\d+)$/.exec(value as string)?.[1]
-    return number === undefined ? (value as string) : iris[Number(number)]!.slice(1, -1)
-  }
+  const { words, values } = numbered(parsed)
   try {
-    const parser = new sparqljs.Parser({ skipUngroupedVariableCheck: true })
-    const tree = parser.parse(numbered.join('\n')) as unknown as Node
-    // The parser gives a text without any operation no type.
-    if ((tree['type'] ?? 'update') !== kind)
-      return unreadable(kind, `it is ${kind === 'query' ? 'an update' : 'a query'}`)
-    const findings = findingsIn(tree, iriOf)
+    const tree = parser().queryOrUpdate(words.join(' '), context()) as unknown as Node
+    if (tree['type'] !== kind) return unreadable(kind, `it is ${kind === 'query' ? 'an update' : 'a query'}`)
+    const findings = findingsIn(tree, values.iriOf)
     if (isFailure(findings)) return unreadable(kind, findings.detail)
-    return { ...read, tokens, tree, findings, text: sparqlOf(tokens), iriOf }
+    return { ...read, tokens, tree, findings, text: sparqlOf(tokens), values }
   } catch (error) {
-    return unreadable(kind, reasonOf(error, source, parsed))
+    return unreadable(kind, reasonOf(error, source, parsed, words))
   }
+}
+
+/** The parser gets a number for each IRI and each string, so that it changes none and none takes it long. */
+function numbered(tokens: readonly Token[]): { readonly words: readonly string[]; readonly values: Values } {
+  const originals: string[] = []
+  const words = tokens.map(({ text }) => {
+    if (text.startsWith('"')) return `"i:${originals.push(text) - 1}"`
+    return text.startsWith('<') && text.endsWith('>') && text.length > 2 ? `<i:${originals.push(text) - 1}>` : text
+  })
+  const originalOf = ({ value }: Node): string | undefined => {
+    const number = /^i:(\d+)$/.exec(value as string)?.[1]
+    return number === undefined ? undefined : originals[Number(number)]
+  }
+  const values: Values = {
+    iriOf: (term) => originalOf(term)?.slice(1, -1) ?? (term['value'] as string),
+    lexicalOf: (term) => {
+      const original = originalOf(term)
+      return original === undefined ? (term['value'] as string) : stringValue(original)
+    },
+  }
+  return { words, values }
 }
 
 export const unreadable = (kind: ParseOptions['kind'], reason: string): Problem =>
   problem(`${kind}.syntax`, `The SPARQL ${kind} cannot be read: ${reason}.`)
 
+const LEXER_OFFSET = /at offset: (\d+)/
+
 /** The parser's error, without its list of the tokens that it expected. */
-function reasonOf(error: unknown, source: string, tokens: readonly Token[]): string {
-  if (error instanceof RangeError) return 'it is nested too deeply'
-  const { message, hash } = error as Error & { hash?: { line: number; token: string } }
-  if (!hash) return message.split('\n')[0]!.slice(0, 200)
-  const token = hash.token === 'EOF' ? undefined : tokens[hash.line]
-  const unexpected = token ? `“${token.text.slice(0, 40)}”` : 'the end'
+function reasonOf(error: unknown, source: string, tokens: readonly Token[], words: readonly string[]): string {
+  if (error instanceof RangeError) return 'it is nested too deeply, or too long'
+  const { message } = error as Error
+  const lexed = LEXER_OFFSET.exec(message)?.[1]
+  if (!(error instanceof Unexpected) && lexed === undefined) return message.split('\n')[0]!.slice(0, 200)
+  const offset = error instanceof Unexpected ? error.offset : Number(lexed)
+  const token = Number.isNaN(offset) ? undefined : tokens[indexAt(words, offset)]
+  const unexpected = token ? quoted(token) : 'the end'
   return `unexpected ${unexpected}, ${placeOf(source, token ? token.at : source.length)}`
+}
+
+const quoted = ({ text }: Token): string => `“${text.slice(0, 40)}”`
+
+/** Which of the words, each with a blank after it, has this character. */
+function indexAt(words: readonly string[], offset: number): number {
+  let end = 0
+  return words.findIndex((word) => (end += word.length + 1) > offset)
 }

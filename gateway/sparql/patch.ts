@@ -1,11 +1,12 @@
 // In charge of reading a PATCH: whether a document takes its update (spec 3, 4.1, 7, 8), and the query and the templates that
 // run it. Pure. What is analysed is what run-patch.ts executes: both come from the same tokens.
-import type { Term, Triple, Update, UpdateOperation } from 'sparqljs'
-import { flawOf, iri, nTriplesTerm, quad, typed, type Quad } from '../rdf/graph.js'
+import { flawOf, iri, nTriplesTerm, quad } from '../rdf/graph.js'
 import { isFailure, problem, type Problem } from '../problem.js'
-import { parseSparql, unreadable, type Parsed } from './parse.js'
+import { NEW_TOKENS } from './keywords.js'
+import { parseSparql, unreadable, type Parsed, type Values } from './parse.js'
+import { rdfTerm } from './rdf-term.js'
 import { sparqlOf, type Token } from './tokens.js'
-import type { Node } from './tree.js'
+import { isVariable, nodesOf, operationsIn, type Node } from './tree.js'
 
 /** A position is a `?variable`, a `_:label` (a new blank node in every solution) or a term in canonical N-Triples. */
 export type TemplateTriple = readonly [subject: string, predicate: string, object: string]
@@ -23,21 +24,19 @@ export interface Patch {
 
 export const SOLUTION_LIMIT = 200_000
 
-type Modify = Extract<UpdateOperation, { updateType: 'insertdelete' | 'deletewhere' }>
-
 const FORMS = 'A PATCH is one DELETE/INSERT … WHERE or one DELETE WHERE on the document itself'
 
 /**
- * The update, resolved against the document's URI, as a plan. `update.syntax` where it is not SPARQL 1.1 Update,
+ * The update, resolved against the document's URI, as a plan. `update.syntax` where it is not SPARQL 1.2 Update,
  * `update.form` where it is, but in a form that PATCH does not take. Slow on long texts: `EvaluationPool.analyse` does the
  * same in a thread, with a time limit.
  */
 export function analysePatch(update: string, base: string): Patch | Problem {
   const parsed = parseSparql(update, { kind: 'update', base })
   if (isFailure(parsed)) return parsed
-  const operation = onlyModify((parsed.tree as unknown as Update).updates ?? [])
+  const operation = onlyModify(operationsIn(parsed.tree))
   if (isFailure(operation)) return operation
-  const forbidden = withOrUsing(operation) ?? inTree(operation)
+  const forbidden = withOrUsing(operation) ?? inTree(operation) ?? newIn(parsed.tokens)
   if (forbidden) return form(`${forbidden} is not allowed`)
   // What follows could change the base that the pattern is read with.
   if (parsed.endsWithDeclaration) return form('nothing may follow the operation')
@@ -46,47 +45,39 @@ export function analysePatch(update: string, base: string): Patch | Problem {
 
 const form = (reason: string): Problem => problem('update.form', `${FORMS}: ${reason}.`)
 
-function onlyModify(operations: readonly UpdateOperation[]): Modify | Problem {
+function onlyModify(operations: readonly Node[]): Node | Problem {
   if (operations.length === 0) return form('the update is empty')
   if (operations.length > 1) return form(`there are ${operations.length} operations`)
   const operation = operations[0]!
-  const kind = 'updateType' in operation ? operation.updateType : operation.type
-  if (kind === 'insertdelete' || kind === 'deletewhere') return operation as Modify
-  const name = kind === 'insert' || kind === 'delete' ? `${kind} data` : kind
-  return form(`${name.toUpperCase()} is not allowed`)
+  const kind = String(operation['subType'])
+  if (kind === 'modify' || kind === 'deletewhere') return operation
+  return form(`${kind.replace(/data$/, ' data').toUpperCase()} is not allowed`)
 }
 
-function withOrUsing(operation: Modify): string | undefined {
-  if (operation.graph) return 'WITH'
-  if (!('using' in operation) || !operation.using) return undefined
-  return operation.using.named.length > 0 ? 'USING NAMED' : 'USING'
+function withOrUsing({ graph, from }: Node): string | undefined {
+  if (graph) return 'WITH'
+  const clauses = (from as { clauses: { clauseType: string }[] } | undefined)?.clauses ?? []
+  if (clauses.length === 0) return undefined
+  return clauses.some(({ clauseType }) => clauseType === 'named') ? 'USING NAMED' : 'USING'
 }
-
-const FORBIDDEN: Readonly<Record<string, string>> = { graph: 'GRAPH', service: 'SERVICE' }
 
 /** GRAPH or SERVICE at any place of the tree: templates, groups, subqueries, and EXISTS in any expression. */
-function inTree(operation: Modify): string | undefined {
-  for (const node of nodesOf(operation)) {
-    const found = 'type' in node && typeof node.type === 'string' && Object.hasOwn(FORBIDDEN, node.type)
-    if (found) return FORBIDDEN[node.type as string]
+function inTree(operation: Node): string | undefined {
+  for (const { type, subType } of nodesOf(operation)) {
+    if (type === 'graph' || (type === 'pattern' && subType === 'graph')) return 'GRAPH'
+    if (type === 'pattern' && subType === 'service') return 'SERVICE'
   }
   return undefined
 }
 
-/** Every object of the tree but the RDF terms, without recursion: the client determines its depth. */
-function* nodesOf(root: object): Generator<object> {
-  const waiting: unknown[] = [root]
-  while (waiting.length > 0) {
-    const node = waiting.pop()
-    if (typeof node !== 'object' || node === null || 'termType' in node) continue
-    if (!Array.isArray(node)) yield node
-    for (const child of Object.values(node)) waiting.push(child)
-  }
-}
+/** What only SPARQL 1.2 has. */
+const newIn = (tokens: readonly Token[]): string | undefined =>
+  tokens.find(({ text }) => NEW_TOKENS.has(text) || (text.startsWith('@') && text.includes('--')))?.text
 
-function planOf(update: string, operation: Modify, { tokens, base, iriOf }: Parsed): Patch | Problem {
-  const remove = templateOf(operation.delete, iriOf)
-  const add = 'insert' in operation ? templateOf(operation.insert, iriOf) : []
+function planOf(update: string, operation: Node, { tokens, base, values }: Parsed): Patch | Problem {
+  const isModify = operation['subType'] === 'modify'
+  const remove = templateOf(isModify ? operation['delete'] : operation['data'], values)
+  const add = isModify ? templateOf(operation['insert'], values) : []
   if (isFailure(remove)) return remove
   if (isFailure(add)) return add
   const terms = [...remove, ...add].flat()
@@ -100,7 +91,7 @@ function planOf(update: string, operation: Modify, { tokens, base, iriOf }: Pars
     query: `BASE <${base}>\nSELECT ${projection} WHERE ${sparqlOf(lastGroup(tokens))} LIMIT ${limit}`,
     remove,
     add,
-    matched: [...matchedIn('where' in operation ? operation.where : operation.delete)],
+    matched: [...matchedIn(isModify ? operation['where'] : operation['data'])],
   }
 }
 
@@ -115,47 +106,36 @@ function lastGroup(tokens: readonly Token[]): readonly Token[] {
   return tokens.slice(start, end)
 }
 
-function templateOf(
-  blocks: readonly { readonly triples: readonly Triple[] }[],
-  iriOf: Parsed['iriOf'],
-): TemplateTriple[] | Problem {
+/** The triples of a template: lists and bracketed nodes are triples too (SPARQL 1.1 §4.1.4, §4.2.3). */
+function templateOf(blocks: unknown, values: Values): TemplateTriple[] | Problem {
   const template: TemplateTriple[] = []
-  for (const { triples } of blocks) {
-    for (const { subject, predicate, object } of triples) {
-      const terms: string[] = []
-      for (const term of [subject, predicate as Term, object]) {
-        const written = templateTerm(term, iriOf)
-        if (isFailure(written)) return written
-        terms.push(written)
-      }
-      template.push(terms as unknown as TemplateTriple)
+  for (const { type, subject, predicate, object } of nodesOf(blocks)) {
+    if (type !== 'triple') continue
+    const terms: string[] = []
+    for (const node of [subject, predicate, object] as Node[]) {
+      const written = templateTerm(node['type'] === 'term' ? node : (node['identifier'] as Node), values)
+      if (isFailure(written)) return written
+      terms.push(written)
     }
+    template.push(terms as unknown as TemplateTriple)
   }
   return template
 }
 
 const ANY = iri('urn:any')
 
-function templateTerm(term: Term, iriOf: Parsed['iriOf']): string | Problem {
-  if (term.termType === 'Variable') return `?${term.value}`
-  const node = withIris(term, iriOf)
+function templateTerm(term: Node, values: Values): string | Problem {
+  if (isVariable(term)) return `?${String(term['value'])}`
+  const node = rdfTerm(term, values)!
   const flaw = flawOf(quad(ANY, ANY, node))
   return flaw ? unreadable('update', flaw) : nTriplesTerm(node)
 }
 
-function withIris(term: Exclude<Term, { termType: 'Variable' }>, iriOf: Parsed['iriOf']): Quad['object'] {
-  if (term.termType === 'NamedNode') return iri(iriOf(term as unknown as Node))
-  const isTyped = term.termType === 'Literal' && !term.language
-  return isTyped ? typed(term.value, iriOf(term.datatype as unknown as Node)) : (term as Quad['object'])
-}
-
-function matchedIn(pattern: object): Set<string> {
+function matchedIn(pattern: unknown): Set<string> {
   const matched = new Set<string>()
-  for (const node of nodesOf(pattern)) {
-    if (!('subject' in node)) continue
-    for (const term of Object.values(node) as { termType?: string; value: string }[]) {
-      if (term.termType === 'Variable') matched.add(`?${term.value}`)
-    }
+  for (const { type, subject, predicate, object } of nodesOf(pattern)) {
+    if (type !== 'triple') continue
+    for (const term of [subject, predicate, object]) if (isVariable(term)) matched.add(`?${String(term['value'])}`)
   }
   return matched
 }

@@ -1,6 +1,6 @@
 // In charge of what the patterns of a query or an update read: graphs by name, the default graph, any graph. Pure.
 import { isFailure } from '../problem.js'
-import { findingsIn, type Findings, type Node } from './tree.js'
+import { datasetIn, findingsIn, type Findings, type Node } from './tree.js'
 
 /** Patterns read these graphs, and others where one of the marks is true. */
 export interface Reads {
@@ -48,19 +48,21 @@ const NOTHING: Reads = { graphs: [], default: false, any: false, magic: false }
 const EVERYTHING: Reads = { graphs: [], default: true, any: true, magic: true }
 
 function readsOfOperation(operation: Node, iriOf: (term: Node) => string): Reads {
-  switch (operation['updateType'] ?? operation['type']) {
-    case 'insertdelete':
+  switch (operation['subType']) {
+    case 'modify':
       return readsOfPattern(operation['where'], datasetOf(operation, iriOf), iriOf)
     case 'deletewhere':
-      return readsOfPattern(operation['delete'], datasetOf(operation, iriOf), iriOf)
+      return readsOfPattern(operation['data'], undefined, iriOf)
     case 'copy':
     case 'move':
     case 'add': {
       const source = operation['source'] as Node
-      return source['default'] ? { ...NOTHING, default: true } : { ...NOTHING, graphs: [iriOf(source['name'] as Node)] }
+      return source['subType'] === 'default'
+        ? { ...NOTHING, default: true }
+        : { ...NOTHING, graphs: [iriOf(source['graph'] as Node)] }
     }
-    case 'insert':
-    case 'delete':
+    case 'insertdata':
+    case 'deletedata':
     case 'clear':
     case 'drop':
     case 'create':
@@ -77,8 +79,8 @@ function readsOfPattern(pattern: unknown, stated: Stated, iriOf: (term: Node) =>
 }
 
 /** SPARQL 1.1 Update §3.1.3: USING takes the place of WITH, which names the default graph only. */
-function datasetOf({ using, graph }: Node, iriOf: (term: Node) => string): Stated {
-  const { default: graphs = [], named = [] } = (using ?? {}) as { default?: readonly Node[]; named?: readonly Node[] }
-  if (graphs.length + named.length > 0) return { default: graphs.map(iriOf), named: named.map(iriOf) }
+function datasetOf({ from, graph }: Node, iriOf: (term: Node) => string): Stated {
+  const using = datasetIn(from, iriOf)
+  if (using.default.length + using.named.length > 0) return using
   return graph ? { default: [iriOf(graph as Node)], named: [] } : undefined
 }

@@ -1,5 +1,5 @@
 // In charge of the named graphs that an update leaves empty for sure, whatever the store has (SPARQL 1.1 Update §3). Pure.
-import type { Node } from './tree.js'
+import { isIri, isVariable, type Node } from './tree.js'
 
 export interface RemovedGraphs {
   readonly graphs: readonly string[]
@@ -24,22 +24,21 @@ export function removedGraphs(operations: readonly Node[], iriOf: (term: Node) =
 
 function follow(removal: Removal, operation: Node, iriOf: (term: Node) => string): void {
   /** The name of a graph; undefined for a variable. */
-  const nameOf = (term: unknown): string | undefined =>
-    (term as Node | undefined)?.['termType'] === 'NamedNode' ? iriOf(term as Node) : undefined
-  const referred = (graph: unknown): string | undefined => nameOf((graph as Node)['name'])
-  switch (operation['updateType'] ?? operation['type']) {
+  const nameOf = (term: unknown): string | undefined => (isIri(term) ? iriOf(term) : undefined)
+  const referred = (graph: unknown): string | undefined => nameOf((graph as Node | undefined)?.['graph'])
+  switch (operation['subType']) {
     case 'clear':
     case 'drop': {
-      const graph = operation['graph'] as Node
-      if (graph['all'] || graph['named']) removeAll(removal)
-      else if (!graph['default']) remove(removal, referred(graph))
+      const graph = operation['destination'] as Node
+      if (graph['subType'] === 'all' || graph['subType'] === 'named') removeAll(removal)
+      else remove(removal, referred(graph))
       return
     }
     case 'deletewhere': {
       // Of several blocks each deletes only where all of them match.
-      const [block, another] = operation['delete'] as Node[]
+      const [block, another] = operation['data'] as Node[]
       if (!block || another || block['type'] !== 'graph' || !isEveryTriple(block)) return
-      const graph = nameOf(block['name'])
+      const graph = nameOf(block['graph'])
       if (graph === undefined) removeAll(removal)
       else remove(removal, graph)
       return
@@ -55,11 +54,11 @@ function follow(removal: Removal, operation: Node, iriOf: (term: Node) => string
     case 'add':
       return fill(removal, referred(operation['destination']))
     case 'load':
-      return fill(removal, nameOf(operation['destination']))
-    case 'insert':
-    case 'insertdelete':
-      for (const block of (operation['insert'] ?? []) as Node[]) {
-        const graph = nameOf(block['type'] === 'graph' ? block['name'] : operation['graph'])
+      return fill(removal, referred(operation['destination']))
+    case 'insertdata':
+    case 'modify':
+      for (const block of (operation['insert'] ?? operation['data']) as Node[]) {
+        const graph = nameOf(block['type'] === 'graph' ? block['graph'] : operation['graph'])
         if (graph !== undefined) fill(removal, graph)
         else if (block['type'] === 'graph') fillAny(removal)
       }
@@ -89,11 +88,11 @@ function fillAny(removal: Removal): void {
   removal.filled = undefined
 }
 
-/** The pattern `?s ?p ?o`, with three different variables and nothing beside it. */
+/** The pattern `?s ?p ?o`, with three different variables and nothing beside it, in the GRAPH of this block. */
 function isEveryTriple(block: Node): boolean {
-  const [triple, another] = block['triples'] as Node[]
-  if (!triple || another) return false
+  const [triple, another] = (block['triples'] as Node)['triples'] as Node[]
+  if (!triple || another || triple['type'] !== 'triple' || (triple['annotations'] as unknown[]).length > 0) return false
   const terms = [triple['subject'], triple['predicate'], triple['object']] as Node[]
-  const names = [...terms, block['name'] as Node].map((term) => `${String(term['termType'])} ${String(term['value'])}`)
-  return terms.every((term) => term['termType'] === 'Variable') && new Set(names).size === 4
+  const names = [...terms, block['graph'] as Node].map((term) => `${String(term['subType'])} ${String(term['value'])}`)
+  return terms.every(isVariable) && new Set(names).size === 4
 }

@@ -41,7 +41,7 @@ const LOCAL = "%[0-9A-Fa-f]{2}|\\\\[_~.\\-!$&'()*+,;=\\/?#@%]"
 const RESOLVING = new Set(['IRI', 'URI'])
 const EXPONENT = '[eE][+-]?[0-9]+'
 
-// SPARQL 1.1 §19.8. The first alternative that matches is the longest; the name of a prefix has a bound, so that reading a
+// SPARQL 1.1 §19.8 and SPARQL 1.2 §19.8. The first alternative that matches is the longest; the name of a prefix has a bound, so that reading a
 // text takes time in proportion to its length.
 const TOKEN = new RegExp(
   [
@@ -52,10 +52,10 @@ const TOKEN = new RegExp(
     `[?$](?<variable>[${FIRST}][${FIRST}${MORE}]*)`,
     `(?<blank>_:[${FIRST}](?:[${CHARS}.]*[${CHARS}])?)`,
     `(?<prefix>(?:[${BASE_CHARS}](?:[${CHARS}.]{0,255}[${CHARS}])?)?):(?<local>(?:[${FIRST}:]|${LOCAL})(?:(?:[${CHARS}.:]|${LOCAL})*(?:[${CHARS}:]|${LOCAL}))?)?`,
-    '(?<language>@[A-Za-z]+(?:-[A-Za-z0-9]+)*)',
+    '(?<language>@[A-Za-z]+(?:-[A-Za-z0-9]+)*(?:--[A-Za-z]+)?)',
     `(?<number>[+-]?(?:[0-9]+\\.[0-9]*${EXPONENT}|\\.?[0-9]+${EXPONENT}|[0-9]*\\.[0-9]+|[0-9]+))`,
     '(?<word>[A-Za-z][A-Za-z0-9_]*)',
-    '(?<mark>\\^\\^|\\|\\||&&|!=|<=|>=|[{}()[\\].;,*/+\\-|^?!=<>])',
+    '(?<mark>\\^\\^|<<\\(|\\)>>|<<|>>|\\{\\||\\|\\}|~|\\|\\||&&|!=|<=|>=|[{}()[\\].;,*/+\\-|^?!=<>])',
   ].join('|'),
   'yu',
 )
@@ -132,8 +132,8 @@ export function placeOf(source: string, at: number): string {
   return `line ${lines.length}, column ${lines.at(-1)!.length + 1}`
 }
 
-const OPENING = new Set(['{', '(', '['])
-const CLOSING = new Set(['}', ')', ']'])
+const OPENING = new Set(['{', '(', '[', '<<(', '<<', '{|'])
+const CLOSING = new Set(['}', ')', ']', ')>>', '>>', '|}'])
 const DECLARATION = ''
 
 type Groups = Readonly<Record<string, string | undefined>>
@@ -178,16 +178,22 @@ function makePrologue(document: string): Prologue {
     namespace: (prefix) => namespaces.get(prefix),
     follows: (open) => (isOpen = open),
     isWhole: () => begun.length === 0,
-    declares({ word, prefix, local, iri }) {
+    declares({ word, prefix, local, iri, string }) {
       if (begun.length === 0) {
         const keyword = word?.toUpperCase()
-        if (!isOpen || (keyword !== 'BASE' && keyword !== 'PREFIX')) return undefined
+        if (!isOpen || (keyword !== 'BASE' && keyword !== 'PREFIX' && keyword !== 'VERSION')) return undefined
         begun = [keyword]
         return DECLARATION
       }
       if (begun[0] === 'PREFIX' && begun.length === 1) {
         if (prefix === undefined || local !== undefined) return malformed('PREFIX needs a name that ends with a colon')
         begun = ['PREFIX', prefix]
+        return DECLARATION
+      }
+      if (begun[0] === 'VERSION') {
+        // SPARQL 1.2 §4.1.4: it announces, and changes no meaning.
+        if (string === undefined) return malformed('VERSION needs a string')
+        begun = []
         return DECLARATION
       }
       if (iri === undefined) return malformed(`${begun[0]} needs an IRI`)

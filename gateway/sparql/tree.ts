@@ -22,20 +22,21 @@ export interface Findings {
 }
 
 /** Chains of operators make deep trees without brackets; stores run out of stack on deeper ones. */
-const DEEPEST = 1000
+export const DEEPEST = 1000
 /** Stores take time that doubles with each level of these (design 7), before their own time limits count. */
-const DEEPEST_QUERIES = 8
+export const DEEPEST_QUERIES = 8
 
 // SPARQL 1.1 §17.4: these give another value each time. In lower case, as the parser writes them.
-const VOLATILE = new Set(['now', 'rand', 'uuid', 'struuid', 'bnode'])
+export const VOLATILE = new Set(['now', 'rand', 'uuid', 'struuid', 'bnode'])
 // Property functions: Jena's own and its text and spatial indexes, GraphDB, Stardog, Virtuoso, Blazegraph.
-const MAGIC =
+export const MAGIC =
   /^(?:http:\/\/jena\.(?:apache\.org|hpl\.hp\.com)\/|http:\/\/www\.ontotext\.com\/|tag:stardog:|bif:|sql:|http:\/\/www\.bigdata\.com\/|java:)/i
 
-const DATATYPES = XSD('')
+export const DATATYPES = XSD('')
 /** The parts of an operation that are templates or data (SPARQL 1.1 §16.2, Update §3.1): nothing in them is evaluated. */
-const TEMPLATES = new Set(['template', 'insert', 'delete'])
-const QUERIES_INSIDE = new Set(['exists', 'notexists', 'minus', 'query'])
+const TEMPLATES = new Set(['template', 'insert', 'delete', 'data'])
+/** Parts without patterns and expressions. */
+const PLAIN = new Set(['loc', 'context', 'datasets', 'from', 'values'])
 
 interface Waiting {
   readonly node: unknown
@@ -46,6 +47,12 @@ interface Waiting {
   readonly queries: number
 }
 
+/** The kind of a pattern or an expression, of any other node its type. */
+const kindOf = ({ type, subType }: Node): unknown => (type === 'pattern' || type === 'expression' ? subType : type)
+
+/** The name of a GRAPH, in a pattern or in a template. */
+export const nameOf = ({ name, graph }: Node): unknown => name ?? graph
+
 /** A failure where a store could run out of stack or time. Without recursion: the client determines the depth. */
 export function findingsIn(tree: Node, iriOf: (term: Node) => string): Findings | Failure<'too-deep'> {
   const { found, enter, predicate } = makeFindings(iriOf)
@@ -53,7 +60,7 @@ export function findingsIn(tree: Node, iriOf: (term: Node) => string): Findings 
   const waiting: Waiting[] = [{ node: tree, ...start }]
   while (waiting.length > 0) {
     const { node, inGraph, inTemplate, depth, queries } = waiting.pop()!
-    if (typeof node !== 'object' || node === null || 'termType' in node) continue
+    if (typeof node !== 'object' || node === null || isTerm(node)) continue
     if (depth > DEEPEST) return { failure: 'too-deep', detail: 'it chains too many operators' }
     if (Array.isArray(node)) {
       for (const child of node) waiting.push({ node: child, inGraph, inTemplate, depth, queries })
@@ -62,11 +69,12 @@ export function findingsIn(tree: Node, iriOf: (term: Node) => string): Findings 
     const inner = enter(node as Node) || inGraph
     const within = queries + Number(isQuery(node as Node))
     if (within > DEEPEST_QUERIES) return { failure: 'too-deep', detail: TOO_MANY_QUERIES }
-    if ('triples' in node && !inner && (node.triples as unknown[]).length > 0) found.readsDefault = true
+    if (!inTemplate && !inner && isFilled(node as Node)) found.readsDefault = true
     if ('predicate' in node && !inTemplate) predicate(node.predicate)
     // SPARQL 1.1 Update §3.1.3.3: the template of DELETE WHERE is its pattern too.
-    const hasTemplates = !('updateType' in node && node.updateType === 'deletewhere')
+    const hasTemplates = !('subType' in node && node.subType === 'deletewhere')
     for (const [name, child] of Object.entries(node)) {
+      if (PLAIN.has(name)) continue
       const isTemplate = inTemplate || (hasTemplates && TEMPLATES.has(name))
       waiting.push({ node: child, inGraph: inner, inTemplate: isTemplate, depth: depth + 1, queries: within })
     }
@@ -76,8 +84,13 @@ export function findingsIn(tree: Node, iriOf: (term: Node) => string): Findings 
 
 const TOO_MANY_QUERIES = `it nests (NOT) EXISTS, MINUS and sub-queries more than ${DEEPEST_QUERIES} levels deep`
 
-const isQuery = ({ type, operator }: Node): boolean =>
-  QUERIES_INSIDE.has(String(type === 'operation' ? operator : type))
+const isQuery = ({ type, subType }: Node): boolean =>
+  type === 'query' ||
+  (type === 'expression' ? subType === 'patternOperation' : type === 'pattern' && subType === 'minus')
+
+/** A basic graph pattern with a triple. */
+const isFilled = ({ type, subType, triples }: Node): boolean =>
+  type === 'pattern' && subType === 'bgp' && (triples as unknown[]).length > 0
 
 /** Nothing found yet. `enter` takes a node of the tree and says whether it is a GRAPH; `predicate` one of a pattern. */
 function makeFindings(iriOf: (term: Node) => string) {
@@ -100,11 +113,13 @@ function makeFindings(iriOf: (term: Node) => string) {
     found.volatile = true
   }
   const enter = (node: Node): boolean => {
-    switch (node['type']) {
-      case 'graph':
-        if (isIri(node['name'])) graphs.add(iriOf(node['name']))
-        else if (node['name'] !== undefined) found.readsAnyGraph = true
+    switch (kindOf(node)) {
+      case 'graph': {
+        const name = nameOf(node)
+        if (isIri(name)) graphs.add(iriOf(name))
+        else found.readsAnyGraph = true
         return true
+      }
       case 'service':
         if (isIri(node['name'])) services.add(iriOf(node['name']))
         else found.isServiceVariable = true
@@ -125,6 +140,32 @@ function makeFindings(iriOf: (term: Node) => string) {
   return { found, enter, predicate }
 }
 
-/** Whether this is an IRI of the tree. */
+const isTerm = (node: object): node is Node => 'type' in node && node.type === 'term'
+
 export const isIri = (term: unknown): term is Node =>
-  typeof term === 'object' && term !== null && (term as Node)['termType'] === 'NamedNode'
+  typeof term === 'object' && term !== null && isTerm(term) && term['subType'] === 'namedNode'
+
+export const isVariable = (term: unknown): term is Node =>
+  typeof term === 'object' && term !== null && isTerm(term) && term['subType'] === 'variable'
+
+/** The operations of an update. */
+export const operationsIn = (tree: Node): readonly Node[] =>
+  (tree['updates'] as readonly Node[]).flatMap(({ operation }) => (operation ? [operation as Node] : []))
+
+/** The graphs of FROM or USING. */
+export function datasetIn(clauses: unknown, iriOf: (term: Node) => string): { default: string[]; named: string[] } {
+  const all = (clauses as { clauses: { clauseType: 'default' | 'named'; value: Node }[] }).clauses
+  const of = (wanted: string) => all.filter(({ clauseType }) => clauseType === wanted).map(({ value }) => iriOf(value))
+  return { default: of('default'), named: of('named') }
+}
+
+/** Every object of the tree but the RDF terms, without recursion: the client determines its depth. */
+export function* nodesOf(root: unknown): Generator<Node> {
+  const waiting: unknown[] = [root]
+  while (waiting.length > 0) {
+    const node = waiting.pop()
+    if (typeof node !== 'object' || node === null || isTerm(node)) continue
+    if (!Array.isArray(node)) yield node as Node
+    for (const child of Object.values(node)) waiting.push(child)
+  }
+}

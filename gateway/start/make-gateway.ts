@@ -85,6 +85,7 @@ export async function makeGateway(parts: Parts, closers: Closer[]): Promise<Gate
       allowService: settings.allowService,
       allowOrigin: settings.allowOrigin,
       allowFunction: settings.allowFunction,
+      sparqlSyntax: settings.sparqlSyntax,
     },
   }
   return gateway

@@ -25,6 +25,7 @@ import { isFailure } from '../problem.js'
 import { strayAgents } from './seed.js'
 import { openSeeded, refuseMoved, type Seeded } from './seeded.js'
 import { seedDataspace } from './seeding.js'
+import { prepareParser } from '../sparql/parse.js'
 
 export interface Running {
   readonly gateway: Gateway
@@ -56,6 +57,7 @@ export const NOT_ENFORCED =
 export async function startGateway(options: StartOptions): Promise<Running> {
   const { settings, dataspaces } = options
   refuseLostRules(options)
+  prepareParser()
   // Design 2: before anything is written to the data folder or a store.
   const taken = await takePorts(settings, dataspaces)
   const closers: Closer[] = [() => closePorts(taken)]

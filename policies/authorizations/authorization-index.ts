@@ -16,8 +16,13 @@ export interface AuthorizationIndex {
   clear(): void
   /** Starts reading everything again, beside the effective authorizations. */
   rebuild(): Rebuild
-  /** The authorizations that match an agent (undefined: an anonymous client) and one of the targets. */
-  match(agent: string | undefined, mode: Mode, targets: readonly AskedTarget[]): Match
+  /** The authorizations that match an agent (undefined: an anonymous client), or what it counts as, and one of the targets. */
+  match(
+    agent: string | undefined,
+    mode: Mode,
+    targets: readonly AskedTarget[],
+    memberships?: readonly string[] | undefined,
+  ): Match
   /** Every authorization on these targets, at most 1000. */
   about(targets: readonly AskedTarget[]): readonly Audited[]
   /** The number of graphs with content, of authorizations, and of distinct IRIs of agents and groups. */
@@ -89,7 +94,7 @@ export function makeAuthorizationIndex(adminBase: string): AuthorizationIndex {
         abandon: () => void rebuilds.delete(changes),
       }
     },
-    match: (agent, mode, targets) => matchAuthorizations(table, agent, mode, targets),
+    match: (agent, mode, targets, memberships) => matchAuthorizations(table, [agent, memberships], mode, targets),
     about: (targets) => authorizationsOnTargets(table, targets),
     get size() {
       return table.size()

@@ -33,12 +33,12 @@ const REMEMBERED = 64
 /** `control` targets match by agent and group only. */
 export function matchAuthorizations(
   table: AuthorizationTable,
-  agent: string | undefined,
+  [agent, memberships]: readonly [agent: string | undefined, memberships: readonly string[] | undefined],
   mode: Mode,
   targets: readonly AskedTarget[],
 ): Match {
   const required = bitsOf(mode)
-  const named = agent === undefined ? undefined : table.named(agent)
+  const named = agent === undefined ? undefined : table.named(agent, memberships)
   const entries = entriesOf(table, targets)
   let bits = 0
   const hits: TargetHit[] = []

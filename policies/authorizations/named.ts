@@ -19,7 +19,8 @@ export interface Named {
 }
 
 export interface AllNamed {
-  of(agent: string): Named
+  /** `memberships`: further subjects that the agent counts as. */
+  of(agent: string, memberships?: readonly string[]): Named
   /** To be called at any change: the number of an agent may come to stand for another one. */
   forget(): void
 }
@@ -29,16 +30,21 @@ const REMEMBERED_AGENTS = 10_000
 
 export function makeNamed(iris: IriTable, groupsOf: Relation<number>): AllNamed {
   const namedOf = new Map<number, Named>()
+  const one = (agent: string): Named => {
+    const id = iris.idOf(agent)
+    if (id === undefined) return NOT_NAMED
+    const known = namedOf.get(id)
+    if (known) return known
+    if (namedOf.size >= REMEMBERED_AGENTS) namedOf.clear()
+    const named = findNamed(agentSubject(id), groupsOf)
+    namedOf.set(id, named)
+    return named
+  }
   return {
-    of(agent) {
-      const id = iris.idOf(agent)
-      if (id === undefined) return NOT_NAMED
-      const known = namedOf.get(id)
-      if (known) return known
-      if (namedOf.size >= REMEMBERED_AGENTS) namedOf.clear()
-      const named = findNamed(agentSubject(id), groupsOf)
-      namedOf.set(id, named)
-      return named
+    of(agent, memberships = []) {
+      const all = [agent, ...memberships].map(one).filter(({ subjects }) => subjects.size > 0)
+      if (all.length <= 1) return all[0] ?? NOT_NAMED
+      return { subjects: new Map(all.flatMap(({ subjects }) => [...subjects])), found: new Map() }
     },
     forget: () => namedOf.clear(),
   }

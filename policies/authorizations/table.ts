@@ -22,7 +22,7 @@ export interface AuthorizationTable {
   /** The authorizations on targets of a kind, by the target's IRI; `control` has one, the empty string. */
   readonly targets: Readonly<Record<TargetKind, Targets>>
   /** The agent itself, its groups, and the groups that stand for the subjects of authorizations with many. */
-  named(agent: string): Named
+  named(agent: string, memberships?: readonly string[]): Named
   /** The IRI of an agent or a group. */
   iriOf(subject: number): string
   /** A class and all its superclasses. */

@@ -3,6 +3,7 @@
 import { decodeJwt, jwtVerify, type JWTPayload } from 'jose'
 import { failure, isFailure, type Failure } from '../failure.js'
 import { KeysUnavailable, makeIssuerKeys, type ReadKeys } from './issuer-keys.js'
+import { membershipsOf } from './memberships.js'
 import { makeSeenTexts } from './seen-texts.js'
 
 export interface Issuer {
@@ -21,6 +22,8 @@ export interface Claims {
   readonly subject: string
   /** The `webid` claim (Solid-OIDC §5.1), which the profile has to confirm. */
   readonly webId?: string
+  /** What the issuer says about the account (memberships.ts). */
+  readonly memberships: readonly string[]
   /** The thumbprint of the key that the token is bound to (RFC 9449 §6.1). */
   readonly boundTo?: string
   /** The subject is a client itself, that no person has sent (RFC 6749 §4.4). */
@@ -135,6 +138,7 @@ function claimsOf(payload: JWTPayload, { issuer, audiences, clientId }: Issuer):
     issuer,
     subject: sub,
     ...(typeof webid === 'string' && { webId: webid }),
+    memberships: membershipsOf(issuer, payload),
     ...(boundTo !== undefined && { boundTo }),
     ...(isService && { isService }),
     expires: exp! * 1000,

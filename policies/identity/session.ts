@@ -10,6 +10,8 @@ export interface Session {
   readonly subject: string
   /** The claim of the ID token; it counts where the WebID's profile names the issuer. */
   readonly webId?: string
+  /** What the issuer said about the account at the log-in (memberships.ts). */
+  readonly memberships: readonly string[]
   /** The admin base of the dataspace that the session is for. */
   readonly dataspace: string
   /** ms since the epoch. */
@@ -18,7 +20,9 @@ export interface Session {
 
 export interface Sessions {
   /** The text for the cookie, and its lifetime in ms. */
-  begin(who: Omit<Session, 'id' | 'expires'>): Promise<{ readonly cookie: string; readonly lifetime: number }>
+  begin(
+    who: Omit<Session, 'id' | 'expires' | 'memberships'> & Partial<Pick<Session, 'memberships'>>,
+  ): Promise<{ readonly cookie: string; readonly lifetime: number }>
   /** The session, where it is valid in this dataspace; 'ended' for anything else. At once where the text was read before. */
   read(text: string, dataspace: string): Session | 'ended' | Promise<Session | 'ended'>
   isInForce(session: Session, dataspace: string): boolean
@@ -41,12 +45,13 @@ export function makeSessions(keys: SealingKeys, lifetime: number, now: () => num
 
   return {
     isInForce,
-    async begin({ issuer, subject, webId, dataspace }) {
+    async begin({ issuer, subject, webId, memberships = [], dataspace }) {
       const claims = {
         jti: randomBytes(16).toString('base64url'),
         iss: issuer,
         sub: subject,
         aud: dataspace,
+        ...(memberships.length > 0 && { memberships }),
         ...(webId !== undefined && { webid: webId }),
       }
       return { cookie: await seal(keys, 'session', claims, { now: now(), lifetime }), lifetime }
@@ -73,7 +78,7 @@ async function readSession(
 ): Promise<Session | undefined> {
   const claims = await open(keys, 'session', text, time)
   if (!claims) return undefined
-  const { jti, iss, sub, aud, exp, webid } = claims
+  const { jti, iss, sub, aud, exp, webid, memberships } = claims
   if (typeof jti !== 'string' || typeof iss !== 'string' || typeof sub !== 'string' || typeof aud !== 'string')
     return undefined
   return {
@@ -81,6 +86,8 @@ async function readSession(
     issuer: iss,
     subject: sub,
     ...(typeof webid === 'string' && { webId: webid }),
+    // The gateway has sealed them.
+    memberships: Array.isArray(memberships) ? (memberships as readonly string[]) : [],
     dataspace: aud,
     expires: exp! * 1000,
   }

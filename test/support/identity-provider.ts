@@ -14,6 +14,7 @@ export interface Person {
   readonly name?: string
   readonly email?: string
   readonly email_verified?: boolean
+  readonly groups?: readonly string[]
 }
 
 export interface IdentityProvider {
@@ -78,7 +79,7 @@ export async function makeIdentityProvider(t: Test, scheme: 'https' | 'http' = '
         },
         jwks: { keys: [key as never] },
         cookies: { keys: [randomUUID()] },
-        claims: { openid: ['sub'], email: ['email', 'email_verified'], profile: ['name'] },
+        claims: { openid: ['sub'], email: ['email', 'email_verified'], profile: ['name', 'groups'] },
         findAccount: (_context, sub) => ({ accountId: sub, claims: () => ({ sub, ...people.get(sub) }) }),
         pkce: { required: () => true },
       })

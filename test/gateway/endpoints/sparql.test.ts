@@ -20,7 +20,14 @@ const direct = (body: string, fields: Record<string, string> = QUERY): Send => (
 
 void forEachStore(t, 'sparql', async (t, makeStores, kind) => {
   const world = await makeWorld(t, await makeStores(), {
-    flags: ['--allow-service', 'http://127.0.0.1:9/allowed', '--allow-function', 'http://e/functions#*'],
+    flags: [
+      '--sparql-syntax',
+      'store',
+      '--allow-service',
+      'http://127.0.0.1:9/allowed',
+      '--allow-function',
+      'http://e/functions#*',
+    ],
   })
   const row = rowsOf(t, kind)
   await protocol(world, row)
@@ -137,6 +144,35 @@ async function protocol(world: World, row: Row): Promise<void> {
     }
     const own = await as('GET', get(['query', 'SELECT (IRI("x") AS ?i) {}']))
     t.same(valuesOf(own, 'i'), [`${world.base}x`], 'without BASE: the IRI of the endpoint')
+  })
+  await row('a bracketed node alone in a template', async (t) => {
+    const as = world.as('owner')
+    const graph = '<http://example.org/brackets>'
+    const insert = `INSERT DATA { GRAPH ${graph} { [ <http://e/p> "one" ] } } ;
+      INSERT { GRAPH ${graph} { [ <http://e/p> "two" ; <http://e/q> [] ] } } WHERE {}`
+    t.equal((await as('POST', '/sparql', direct(insert, UPDATE))).status, 200)
+    const query = `CONSTRUCT { [ <http://e/made> ?o ] } { GRAPH ${graph} { [ <http://e/p> ?o ] } }`
+    const made = await as('GET', get(['query', query], ['format', 'nt']))
+    t.same(made.text.match(/"\w+"/g)?.sort(), ['"one"', '"two"'], made.text)
+    t.equal((await as('POST', '/sparql', direct(`DROP GRAPH ${graph}`, UPDATE))).status, 200)
+  })
+  await row('SPARQL 1.2, where the store speaks it', async (t) => {
+    const query = `VERSION "1.2" SELECT (STR(OBJECT(?t)) AS ?x) { BIND(<<( <http://e/s> <http://e/p> "o" )>> AS ?t) FILTER(ISTRIPLE(?t)) }`
+    t.same(valuesOf(await world.as('owner')('GET', get(['query', query])), 'x'), ['o'])
+    const unbound = 'ASK { << <http://e/none> <http://e/p> 1 >> <http://e/q> 1 }'
+    t.equal((await world.as('owner')('GET', get(['query', unbound]))).status, 200)
+  })
+  await row('--sparql-syntax store: syntax that only the store reads', async (t) => {
+    const as = world.as('owner')
+    const query = 'SELECT ?x { VALUES ?y { 1 } LATERAL { BIND(?y + 1 AS ?x) } }'
+    t.same(valuesOf(await as('GET', get(['query', query])), 'x'), ['2'])
+    const path = await make(world, '"lateral"')
+    const update = `INSERT { GRAPH <${world.origin}${path}> { ?s <http://e/p> ?x } }
+      WHERE { GRAPH <${world.origin}${path}> { ?s ?p "lateral" LATERAL { BIND("found" AS ?x) } } }`
+    t.equal((await as('POST', '/sparql', direct(update, UPDATE))).status, 200)
+    t.match((await as('GET', path)).text, '"found"')
+    t.equal((await as('POST', '/admin/sparql', direct(update, UPDATE))).status, 403, 'where documents are protected')
+    t.equal((await as('GET', get(['query', 'SELECT * { LATERAL']))).status, 400)
   })
   await row('§2.2.3: the dataset of an update is that of its pattern', async (t) => {
     const [one, two] = [await make(world, '"one"'), await make(world, '"two"')]

@@ -62,7 +62,14 @@ void t.test('content is read alike on the main thread and in a thread', async (t
   }
   const query = 'SELECT * { ?s ?p ?o }'
   t.strictSame(
-    await reading.analyseSparql('a', { kind: 'query', text: query, base: DOC, dataset: undefined, mayLoad: [] }),
+    await reading.analyseSparql('a', {
+      kind: 'query',
+      text: query,
+      base: DOC,
+      dataset: undefined,
+      mayLoad: [],
+      syntax: 'standard',
+    }),
     analyseQuery(query, DOC),
   )
   const canonical = await reading.canonical('a', large.split('\n').reverse().join('\n'), 'key')

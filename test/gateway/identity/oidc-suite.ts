@@ -714,6 +714,57 @@ void t.test('identity providers', { timeout: 120_000 }, async (t) => {
         t.equal(agentIn(await bearer(token)), alice, 'and again, from the cache')
       }
     })
+    await row('e-mail domain and groups of a provider are members, while the token says so', async (t) => {
+      const path = world.freshPath()
+      const owner = world.as('owner')
+      await owner('PUT', path, ttl(turtle('"for members"')))
+      const said = (kind: string, value: string, by = issuer): string =>
+        `<urn:triplegate:${kind}:${encodeURIComponent(by)}:${value}>`
+      const group = '/admin/acl/groups/members/'
+      const rule = '/admin/acl/authorizations/members/'
+      const members = (...all: string[]) =>
+        ttl(`PREFIX foaf: <http://xmlns.com/foaf/0.1/> <#this> a foaf:Group ; foaf:member ${all.join(', ')} .`)
+      t.equal(
+        (await owner('PUT', group, members(said('mail-domain', 'corp.example'), said('group', 'staff')))).status,
+        201,
+      )
+      const authorization = `PREFIX acl: <http://www.w3.org/ns/auth/acl#> <#this> a acl:Authorization ; acl:mode acl:Read ;
+        acl:agentGroup <${world.base}admin/acl/groups/members/#this> ; acl:accessTo <${world.origin}${path}> .`
+      t.equal((await owner('PUT', rule, ttl(authorization))).status, 201)
+      const mail = { email: 'carol@Corp.Example', email_verified: true }
+      people.set('heidi', mail)
+      const { session } = await logIn('heidi')
+      // prettier-ignore
+      const rows: [what: string, claims: JWTPayload, status: number][] = [
+        ['no claim', {}, 403],
+        ['a verified address of the domain', mail, 200],
+        ['one that is not verified', { ...mail, email_verified: false }, 403],
+        ['one that only seems verified', { ...mail, email_verified: 'true' }, 403],
+        ['another domain', { ...mail, email: 'carol@corp.example.evil.example' }, 403],
+        ['a domain below it', { ...mail, email: 'carol@a.corp.example' }, 403],
+        ['two at signs', { ...mail, email: 'carol@evil.example@corp.example' }, 403],
+        ['the group', { groups: ['other', 'staff'] }, 200],
+        ['another group', { groups: ['Staff', 'staff '] }, 403],
+        ['no list', { groups: 'staff' }, 403],
+        ['no names', { groups: [{}, 1, null, '\ud800'] }, 403],
+      ]
+      for (const [what, claims, status] of rows) {
+        const fields = { Authorization: `Bearer ${await provider.token({ ...good, sub: 'heidi', ...claims })}` }
+        t.equal((await anonymous('GET', path, { fields })).status, status, what)
+        t.equal((await anonymous('GET', path, { fields })).status, status, `${what}, again`)
+      }
+      t.equal((await read(session, path)).status, 200, 'a session has what its log-in said')
+      people.set('heidi', { email: mail.email, email_verified: false })
+      t.equal((await read((await logIn('heidi')).session, path)).status, 403, 'the next log-in has not')
+      t.equal(
+        (await owner('PUT', group, members(said('mail-domain', 'corp.example', 'https://other.example')))).status,
+        200,
+      )
+      t.equal((await read(session, path)).status, 403, 'the rules change at once; another issuer does not count')
+      const fields = { Authorization: `Bearer ${await provider.token({ ...good, sub: 'heidi', ...mail })}` }
+      t.equal((await anonymous('GET', path, { fields })).status, 403, 'for tokens too')
+      await owner('DELETE', rule)
+    })
     await row('a script writes with a token', async (t) => {
       const fields = { Authorization: `Bearer ${await provider.token(good)}`, 'Content-Type': 'text/turtle' }
       t.equal((await anonymous('PUT', world.freshPath(), { fields, body: turtle('"by a script"') })).status, 201)

@@ -3,6 +3,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { isFailure } from '../../../gateway/problem.js'
+import { analyse } from '../../../gateway/sparql/analyse.js'
 import {
   analyseQuery,
   analyseUpdate,
@@ -52,6 +53,8 @@ const REMOVED: [update: string, g: boolean, other: boolean][] = [
   ['DELETE WHERE { GRAPH <g> { ?s ?p ?o . ?o ?q ?r } }', false, false],
   ['DELETE WHERE { GRAPH <g> { ?s ?p ?o } GRAPH <h> { ?s ?p ?o } }', false, false],
   ['DELETE WHERE { ?s ?p ?o }', false, false],
+  ['DELETE WHERE { GRAPH <g> { ?s ?p ?o ~ ?q } }', false, false],
+  ['DELETE WHERE { GRAPH <g> { << ?s ?p ?o ~ ?q >> } }', false, false],
   ['DELETE { GRAPH <g> { ?s ?p ?o } } WHERE { GRAPH <g> { ?s ?p ?o } }', false, false],
 ]
 
@@ -93,6 +96,16 @@ const READ_SETS: [query: string, readSet: 'dataset' | string[]][] = [
   ['SELECT * { GRAPH <urn:g> { ?s ?p ?o } }', ['urn:g']],
   ['SELECT * { GRAPH <g> { ?s <http://jena.apache.org/text#query> "x" } }', 'dataset'],
   ['SELECT * { GRAPH <g> { ?s <http://jena.hpl.hp.com/ARQ/list#member>/<p> "x" } }', 'dataset'],
+  ['CONSTRUCT { [ <p> ?o ] } { GRAPH <g> { [] <q> ?o } }', ['http://e/g']],
+  ['SELECT * { GRAPH <g> { [ <p> ?o ] } }', ['http://e/g']],
+  ['SELECT * { [ <p> ?o ] GRAPH <g> {} }', 'dataset'],
+  ['SELECT * { GRAPH <g> { << ?s ?p ?o ~ ?r >> ?q 1 } }', ['http://e/g']],
+  ['SELECT * { GRAPH <g> {} << ?s ?p ?o >> }', 'dataset'],
+  ['SELECT * { GRAPH <g> { ?s ?p <<( ?a ?b "c"@en--ltr )>> {| ?q 1 |} } }', ['http://e/g']],
+  [
+    'VERSION "1.2" SELECT * { GRAPH <g> { ?s ?p ?o FILTER(ISTRIPLE(?o) && EXISTS { GRAPH <h> { ?o ?o ?o } }) } }',
+    ['http://e/g', 'http://e/h'],
+  ],
   ['SELECT * { GRAPH <x://weird+scheme> { ?s ?p ?o } }', 'dataset'],
 ]
 
@@ -145,6 +158,9 @@ const WRITE_SETS: [update: string, writeSet: 'dataset' | string[], loads?: strin
   ['CLEAR GRAPH <g> ; CLEAR ALL', 'dataset'],
   ['PREFIX : <http://a/> CLEAR GRAPH :g ; PREFIX : <http://b/> CLEAR GRAPH :g', ['http://a/g', 'http://b/g']],
   ['INSERT DATA { GRAPH <urn:x-arq:DefaultGraph> { <s> <p> 1 } }', 'dataset'],
+  ['INSERT DATA { [ <p> 1 ] }', [DEFAULT]],
+  ['INSERT DATA { GRAPH <g> { [ <p> 1 ] . << <s> <p> 1 >> <q> <<( <s> <p> 1 )>> } }', ['http://e/g']],
+  ['WITH <g> INSERT { [ <p> ?o ] } WHERE {}', ['http://e/g']],
   ['INSERT DATA {}', []],
   ['', []],
   ['PREFIX : <http://a/> # nothing', []],
@@ -174,6 +190,10 @@ const ERRORS: [text: string, where: RegExp][] = [
   ['SELECT * { ?s ?p ?o } SELECT * { ?s ?p ?o }', /unexpected “SELECT”/],
   ['SELECT * { ?s ?p ?o . LATERAL { ?o ?q ?r } }', /line 1, column 23/],
   ['\u00a0ASK {}', /line 1, column 1/],
+  ['SELECTDISTINCT ?s { ?s ?p ?o }', /unexpected “SELECTDISTINCT”, line 1, column 1/],
+  ['ASK { BINDSERVICE <http://x/> {} }', /unexpected “BINDSERVICE”, line 1, column 7/],
+  ['ASK { ?s ?p <<( ?a ?b ?c ) > > }', /line 1, column 26/],
+  ['VERSION ASK {}', /VERSION needs a string/],
 ]
 
 await row('read-sets', (t) => {
@@ -251,6 +271,13 @@ const FUNCTIONS: [text: string, functions: string[]][] = [
   ['ASK { ?s ?p <java:a> }', []],
   ['ASK { ?s <tag:example.org,2026:p> ?o }', []],
   ['ASK { ?s <tag:stardog:api:property:textMatch> ?o }', ['tag:stardog:api:property:textMatch']],
+  ['ASK { ?s ?p ?o {| <java:a> 1 |} }', ['java:a']],
+  ['ASK { << ?s <java:a> ?o >> ?q [ <java:b> ( [ <java:c> 1 ] ) ] }', ['java:a', 'java:b', 'java:c']],
+  ['ASK { FILTER(TRIPLE(?s, ?p, <f>(1)) = ?t) }', ['http://e/f']],
+  [
+    'SELECT (SAMPLE(<f>(1)) AS ?x) (GROUP_CONCAT(DISTINCT <g>(1); SEPARATOR="x") AS ?y) {}',
+    ['http://e/f', 'http://e/g'],
+  ],
   ['CONSTRUCT { ?s <java:a> ?o } { ?s ?p ?o }', []],
   ['CONSTRUCT WHERE { ?s <java:a> ?o }', ['java:a']],
 ]
@@ -413,6 +440,68 @@ await row('SPARQL 1.1 Update §3.1.4: LOAD SILENT of what may not be loaded is l
     t.match(analysis, { text: sent, loads }, text)
   }
   t.match(analyseUpdate('LOAD SILENT <http://x/> x', BASE, undefined, []), { failure: 'update.syntax' })
+})
+const LATERAL = 'SELECT * { ?s ?p ?o LATERAL { ?o ?q ?r } }'
+const passing = (kind: 'query' | 'update', text: string, syntax: 'standard' | 'store' = 'store', using?: 'a dataset') =>
+  analyse({
+    ...{ kind, text, base: BASE, mayLoad: [], syntax },
+    dataset: using && { default: ['http://d/'], named: [] },
+  })
+const KEPT_BACK: [kind: 'query' | 'update', text: string, reason: RegExp][] = [
+  ['query', 'SELECT * { LATERAL { SERVICE <http://x/> {} } }', /the word SERVICE/],
+  ['query', 'SELECT * { LATERAL { \\u0053ervice ?x {} } }', /the word SERVICE/],
+  ['query', 'SELECT * { LATERAL {} BIND(CALL(<java:x>) AS ?y) }', /the word CALL is unknown/],
+  ['query', 'SELECT * { LATERAL {} BIND(?f(1) AS ?y) }', /may name a function/],
+  ['query', 'SELECT * { LATERAL {} } INSERT', /the word INSERT/],
+  ['query', 'DEFINE "x" SELECT * { LATERAL {} }', /none of the four forms/],
+  ['query', 'JSON { "a": ?x } WHERE { ?s ?p ?x }', /the prefix : is not declared/],
+  ['query', 'SELECT * { LATERAL { ) }', /brackets do not match/],
+  ['query', 'SELECT * { ?s <p>{1,900} ?o LATERAL {} }', /repeats a path/],
+  ['query', 'SELECT * { ?s <p>{,9} ?o LATERAL {} }', /repeats a path/],
+  ['query', `ASK { LATERAL {} ${'FILTER EXISTS {} '.repeat(9)} }`, /more than 8/],
+  ['query', `ASK { LATERAL {} FILTER(${'1=1||'.repeat(1100)}true) }`, /more than 1000 operators/],
+  ['query', `ASK { FILTER(${'1=1||'.repeat(1100)}true) }`, /too many operators/],
+  ['query', `ASK { LATERAL {} ${'FILTER NOT EXISTS { '.repeat(8)}${'}'.repeat(8)} }`, /more than 8/],
+  ['query', 'CLEAR ALL', /it is an update/],
+  ['query', 'CLEAR ALL ; INSERT {} WHERE { LATERAL {} }', /four forms/],
+  ['update', 'LOAD <http://x/> LATERAL', /unknown form/],
+  ['update', 'CLEAR ALL ; LOAD <http://x/> ; INSERT {} WHERE { LATERAL {} }', /unknown form/],
+  ['update', 'INSERT {} WHERE { LATERAL {} } ; LATERAL {}', /unknown form/],
+  ['update', 'INSERT {} WHERE { LATERAL { SERVICE SILENT ?x {} } }', /the word SERVICE/],
+  ['update', LATERAL, /unknown form/],
+]
+await row('--sparql-syntax store: what only the store reads is passed on, as reading and writing everything', (t) => {
+  t.match(passing('query', `# comment\n${LATERAL}`), {
+    ...{
+      form: 'SELECT',
+      text: LATERAL,
+      key: LATERAL,
+      readSet: 'dataset',
+      volatile: false,
+      functions: [],
+      services: [],
+    },
+    reads: { default: true, any: true, magic: true },
+  })
+  t.match(passing('query', 'BASE <http://b/> ASK { LATERAL { BIND(IRI("x") AS ?i) } }'), {
+    text: 'BASE <http://b/> ASK { LATERAL { BIND( IRI( "x" ) AS ?i ) } }',
+  })
+  t.match(passing('query', 'ASK { LATERAL { BIND(NOW() AS ?n) } }'), { volatile: true })
+  t.match(passing('query', 'SELECT (MEDIAN(?o) AS ?m) (<f>(1) AS ?x) { ?s <java:a> ?o VALUES ?y { 1 2 } }'), {
+    functions: ['http://e/f', 'java:a'],
+  })
+  const update = 'INSERT { ?s ?p ?r } WHERE { ?s ?p ?o LATERAL { ?o ?q ?r } } ; DROP SILENT DEFAULT ;'
+  t.match(passing('update', update), {
+    ...{ text: update, writeSet: 'dataset', loads: [], services: [], functions: [] },
+    reads: { magic: true },
+    removes: { graphs: [], allBut: undefined },
+  })
+  for (const [kind, text, reason] of KEPT_BACK) {
+    t.match(passing(kind, text), { failure: `${kind}.syntax`, detail: reason }, text.slice(0, 60))
+  }
+  t.match(passing('query', LATERAL, 'standard'), { failure: 'query.syntax', detail: /unexpected “LATERAL”/ })
+  t.match(passing('query', LATERAL, 'store', 'a dataset'), { failure: 'query.syntax' })
+  t.match(passing('query', 'ASK {}'), { readSet: [] }, 'what the parser reads is analysed')
 })
 await row('names of variables matter: the answer has them', (t) => {
   t.not(query('SELECT ?a { ?a ?p ?o }').key, query('SELECT ?b { ?b ?p ?o }').key)
