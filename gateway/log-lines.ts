@@ -57,12 +57,12 @@ function requestWords({
 const urlOf = (dataspace: unknown, path: unknown): string =>
   typeof dataspace === 'string' && URL.canParse(dataspace) ? new URL(dataspace).origin + word(path) : word(path)
 
-/** An error has its stack, below the line. */
+/** An error has its stack, below the line and indented: no line of it passes for a line of the log. */
 function eventWords(message: string, { err, ...facts }: Record<string, unknown>): string {
   const words = Object.entries(facts).map(([name, value]) => `${name} ${word(value)}`)
   const stack = (err as { stack?: unknown } | undefined)?.stack
   const line = words.length === 0 ? message : `${message}: ${words.join(', ')}`
-  return stack === undefined ? line : `${line}\n${String(stack)}`
+  return stack === undefined ? line : `${line}\n${String(stack)}`.replaceAll('\n', '\n    ')
 }
 
 /** On one line: a value that begins lines of its own could pass for others. */

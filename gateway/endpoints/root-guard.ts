@@ -4,6 +4,7 @@ import type { Application } from '../gateway.js'
 import { isLarge, readDocumentNow } from '../documents/document.js'
 import { managedTriples, nextState } from '../documents/next-state.js'
 import { isFailure, type Problem } from '../problem.js'
+import { isPlain } from '../rdf/canonical.js'
 import { rootKept } from '../mirror/journalled-update.js'
 import type { Context } from '../request/context.js'
 import type { UpdateAnalysis } from '../sparql/analysis.js'
@@ -48,6 +49,7 @@ async function guardOf(
   const current = isLarge(root) ? undefined : managedTriples(root)
   const kept = { method: 'PUT', document: base, base, current, content: [], agent: undefined } as const
   const { lines } = nextState({ ...kept, now: request.receivedAt, uuid: gateway.uuid })
-  const triples = lines.filter((line) => !line.includes('_:')).join('\n')
+  // An odd term could end the update early for a store that decodes escapes before it parses (SPARQL 1.1 §19.2).
+  const triples = lines.filter((line) => isPlain(line) && !line.includes('_:')).join('\n')
   return `INSERT { GRAPH <${base}> {\n${triples}\n} } WHERE { FILTER NOT EXISTS { GRAPH <${base}> { ?s ?p ?o } } }`
 }

@@ -159,6 +159,5 @@ async function coded(
       return made
     },
   })
-  if (short) return { coding, bytes: short }
-  return accepted.includes('identity') ? { coding: 'identity', bytes: result.bytes } : NOT_CODED
+  return short ? { coding, bytes: short } : { coding: 'identity', bytes: result.bytes }
 }

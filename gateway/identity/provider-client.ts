@@ -4,7 +4,7 @@ import * as openid from 'openid-client'
 import type { JSONWebKeySet } from 'jose'
 import { failure, type Failure } from '../../policies/failure.js'
 import type { GuardedFetch } from '../../policies/fetch/guarded-fetch.js'
-import { membershipsOf } from '../../policies/identity/memberships.js'
+import { membershipsOf, MOST_OF_A_SESSION } from '../../policies/identity/memberships.js'
 import { isFailure } from '../problem.js'
 import type { Provider } from '../configuration/identity-providers.js'
 
@@ -194,7 +194,7 @@ function personOf(issuer: string, claims: Readonly<Record<string, unknown>> & { 
     ...(familyName !== undefined && { familyName }),
     ...(email !== undefined && { email }),
     isEmailVerified: claims.email_verified === true,
-    memberships: membershipsOf(issuer, claims),
+    memberships: membershipsOf(issuer, claims, MOST_OF_A_SESSION),
   }
 }
 

@@ -116,8 +116,8 @@ const opennessOf =
     const state = await rightsAt(context, history, document, last)
     if (isFailure(state)) return state
     return {
-      agent: mayReadState(context, context.agent.webId, state),
-      everyone: mayReadState(context, undefined, state),
+      agent: mayReadState(context, context.agent, state),
+      everyone: mayReadState(context, {}, state),
     }
   }
 

@@ -1,7 +1,7 @@
 // In charge of GET and HEAD on documents: negotiation, preconditions, the representation (spec 4.1, 4.6).
 import { entityTag } from '../../cache/entity-tag.js'
 import type { Decision } from '../../policies/decide.js'
-import type { Facts } from '../request/access.js'
+import { keyOf, type Facts } from '../request/access.js'
 import { isLarge, isWhole, type Document, type Representation } from '../documents/document.js'
 import { codedRepresentation, representationOf, writingKey } from '../documents/representation.js'
 import { acceptedCodings, codedName, LEAST_CODED, type Coding } from '../http/content-coding.js'
@@ -77,9 +77,14 @@ function answer(asked: Asked, format: Format, plain: Representation): Awaitable<
   if (coding === undefined) return NOT_CODED
   if (coding === 'identity') return answerWith(asked, format, whole, names)
   const name = names[0]!
-  const coded = codedRepresentation(application, asked.document, name, { bytes: plain.bytes, coding })
-  if (coded) return after(coded, (short) => answerWith(asked, format, { made: short, name, coding, isCodable }, names))
-  return accepted.includes('identity') ? answerWith(asked, format, whole, names) : NOT_CODED
+  // Design 7: above the limit nothing is begun.
+  const isBegun = request.isAdmitted || asked.document.representations.has(name)
+  const coded = isBegun
+    ? codedRepresentation(application, asked.document, name, { bytes: plain.bytes, coding })
+    : undefined
+  return coded
+    ? after(coded, (short) => answerWith(asked, format, { made: short, name, coding, isCodable }, names))
+    : answerWith(asked, format, whole, names)
 }
 
 /** A representation as it is sent. */
@@ -122,6 +127,9 @@ function answerWith(
 
 const AGAIN = { fields: [['Retry-After', '1']] } as const
 
+/** Of an agent and a state: the cache does not count them. */
+const REMEMBERED_HEADS = 4
+
 /** The fields of this representation for this agent, cached for each state of document and rules. @param format of a 200 */
 function headOf(
   context: Context,
@@ -131,7 +139,7 @@ function headOf(
   status: 200 | 304,
   format?: Format,
 ): ReadyHead {
-  const remembered = document.decisions.Read.get(context.agent.webId ?? '')
+  const remembered = document.decisions.Read.get(keyOf(context.agent))
   const heads = remembered?.decision === decision ? remembered.heads[status] : undefined
   const known = heads?.get(name)
   if (known) return known
@@ -143,6 +151,7 @@ function headOf(
   const own: Field[] = format ? [['Content-Type', format.contentType], ...encoding, ...shared] : shared
   const body = format && made.bytes
   const head = readyHead(status, [...response(status, own, body).fields, ...marksOf(context.gateway)])
+  if (heads && heads.size >= REMEMBERED_HEADS) heads.clear()
   heads?.set(name, head)
   return head
 }

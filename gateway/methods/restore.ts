@@ -41,7 +41,7 @@ export async function restoredVersion(
   const { application, gateway } = context
   const version = await gateway.reading.canonical(askerOf(context), stored, application.cache.tagKey)
   // Nobody but the gateway should write the history: a version that cannot be read restores nothing.
-  if (isFailure(version)) return version.failure === 'store.failed' ? undefined : version
+  if (isFailure(version)) return version.failure === 'store.unreadable' ? undefined : version
   const content = isLargeContent(write.content)
     ? (write.content.labelled ?? write.content.nTriples)
     : nTriplesOf(graphOf(write.content))

@@ -115,8 +115,7 @@ export function decideOn(context: Context, facts: Facts, required: Mode): Decisi
   if (facts.kind === 'endpoint' || !facts.document) return decideAnew()
   // A decision is a function of the rules, the agent, the mode and the state of the document: it is cached with that state.
   const decisions = facts.document.decisions[required]
-  const { webId = '', memberships = [] } = agent
-  const key = memberships.length === 0 ? webId : `${webId} ${memberships.join(' ')}`
+  const key = keyOf(agent)
   const known = decisions.get(key)
   const version = access.version()
   if (known?.version === version) return known.decision
@@ -127,6 +126,10 @@ export function decideOn(context: Context, facts: Facts, required: Mode): Decisi
 }
 
 const REMEMBERED_AGENTS = 64
+
+/** No WebID has a space. */
+export const keyOf = ({ webId = '', memberships = [] }: Agent): string =>
+  memberships.length === 0 ? webId : `${webId} ${memberships.join(' ')}`
 
 const creates = ({ request }: Context, facts: Facts, required: Mode): boolean =>
   request.method === 'PUT' && required === 'Write' && facts.kind === 'document' && facts.document === undefined
@@ -161,10 +164,10 @@ export function judgeState(
 }
 
 /** Whether the agent could read the document in this state now. */
-export function mayReadState(context: Context, agent: string | undefined, state: DocumentState): boolean {
+export function mayReadState(context: Context, agent: Agent, state: DocumentState): boolean {
   const { application, gateway } = context
   const isUnenforced = !gateway.settings.enforce && application.kind !== 'admin'
-  const decision = judgeState(context, { webId: agent }, state)
+  const decision = judgeState(context, agent, state)
   return !isFailure(decision) && (decision.allowed || application.allowRead || isUnenforced)
 }
 

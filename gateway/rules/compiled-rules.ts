@@ -11,6 +11,7 @@ import { factsOf, loadAuthorizations, ruleLines } from './load-authorizations.js
 const RETRY_MS = 1_000
 /** Reading old rules again takes at most one part in so many of the time. */
 const SHARE = 10
+const LONGEST_REST_MS = 10_000
 /** Authorizations: reading more before each request would take more of the store than the requests do. */
 const QUICKLY_READ = 1_000
 const LONGEST_TIMER = 2 ** 31 - 1
@@ -190,8 +191,9 @@ function refreshing(rules: Rules): () => Promise<unknown> | undefined {
   let restsUntil = 0
   const read = oneAfterAnother(async () => {
     const from = now()
-    await reload(rules)
-    if (index.size.authorizations > QUICKLY_READ) restsUntil = now() + SHARE * (now() - from)
+    const failed = await reload(rules)
+    if (failed || index.size.authorizations <= QUICKLY_READ) return
+    restsUntil = now() + Math.min(SHARE * (now() - from), LONGEST_REST_MS)
   })
   return () => (now() < restsUntil ? undefined : read())
 }

@@ -12,19 +12,27 @@ export function flawOfInserted(operations: readonly Node[], values: Values): str
     // What such a graph has may be removed.
     if (subType === 'drop' || subType === 'clear') continue
     const inserted = subType === 'insertdata' ? data : insert
-    for (const term of [graph, (destination as Node | undefined)?.['graph'], ...termsIn(inserted)]) {
-      const flaw = flawOfTerm(term as Node | undefined, values)
+    const nodes = [{ graph }, { graph: (destination as Node | undefined)?.['graph'] }, ...nodesOf(inserted)]
+    for (const node of nodes) {
+      const flaw = flawOfNode(node, values)
       if (flaw !== undefined) return `it would insert ${flaw}`
     }
   }
   return undefined
 }
 
-/** The names of graphs, the terms of triples, and the reifiers. */
-function* termsIn(blocks: unknown): Generator<unknown> {
-  for (const { graph, subject, predicate, object, identifier, val } of nodesOf(blocks)) {
-    yield* [graph, subject, predicate, object, identifier, val]
+/** Of the name of a graph, the terms of a triple, or a reifier. */
+function flawOfNode({ graph, subject, predicate, object, identifier, val }: Node, values: Values): string | undefined {
+  const { type, subType } = (subject ?? {}) as Node
+  // RDF 1.2 Concepts §3.1: a subject is an IRI or a blank node.
+  if (type === 'term' && (subType === 'literal' || subType === 'triple')) {
+    return subType === 'literal' ? 'a literal as subject' : 'a triple term as subject'
   }
+  for (const term of [graph, subject, predicate, object, identifier, val]) {
+    const flaw = flawOfTerm(term as Node | undefined, values)
+    if (flaw !== undefined) return flaw
+  }
+  return undefined
 }
 
 function flawOfTerm(term: Node | undefined, values: Values): string | undefined {

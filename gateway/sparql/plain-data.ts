@@ -79,6 +79,8 @@ function plainStatement(tokens: readonly Token[], from: number, isPlainIri: IsPl
 }
 
 const LANGUAGE = /^@[A-Za-z]{1,8}(?:-[A-Za-z0-9]{1,8})*$/
+/** The datatypes of literals with a language tag: no literal without one has them. */
+const NOT_ALONE = /#(?:dirL|l)angString>$/
 const NUMBER_OR_BOOLEAN = /^(?:[+-]?\.?[0-9]|true$|false$)/
 
 /** The place after the object. */
@@ -89,7 +91,8 @@ function plainObject(tokens: readonly Token[], at: number, isPlainIri: IsPlainIr
   const next = textAt(tokens, at + 1)
   if (next.startsWith('@')) return LANGUAGE.test(next) ? at + 2 : undefined
   if (next !== '^^') return at + 1
-  return isPlainIri(textAt(tokens, at + 2)) ? at + 3 : undefined
+  const datatype = textAt(tokens, at + 2)
+  return isPlainIri(datatype) && !NOT_ALONE.test(datatype) ? at + 3 : undefined
 }
 
 const ANY = iri('urn:any')

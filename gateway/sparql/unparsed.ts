@@ -111,7 +111,7 @@ function reasonAgainst(tokens: readonly Token[], own: number): string | undefine
 
 /** `<p>{1,5}`, of which ARQ makes as many paths; not `VALUES ?x { 1 }`. */
 const isRepetition = ({ text }: Token, i: number, tokens: readonly Token[]): boolean =>
-  text === '{' && /^[,+\d]/.test(tokens[i + 1]?.text ?? '') && !tokens[i - 1]?.text.startsWith('?')
+  text === '{' && /^[,+*\d]/.test(tokens[i + 1]?.text ?? '') && !/^\?./.test(tokens[i - 1]?.text ?? '')
 
 function isBalanced(tokens: readonly Token[]): boolean {
   const open: string[] = []

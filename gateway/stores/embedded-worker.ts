@@ -6,7 +6,7 @@ import type { ThreadMessage } from './limited-thread.js'
 import { openOxigraph } from './bounded-oxigraph.js'
 import { hasBlankNode, irisIn, isTriple, linesOf, textOfLines, utf8Pieces } from './n-triples-lines.js'
 import { JSON_LD, RDF_XML } from '../http/media-type.js'
-import { isFailure, type Problem } from '../problem.js'
+import { isFailure, problem, type Problem } from '../problem.js'
 import { graphOf } from '../rdf/graph.js'
 import { readNTriples } from '../rdf/n-triples.js'
 import { readOwnSolutions } from '../rdf/read-sparql-results.js'
@@ -117,11 +117,15 @@ function addLabelled(into: Store, nQuad: string): void {
   }
 }
 
+const TOO_DEEP = problem('negotiation.not-acceptable', 'The result has triple terms that are nested too deeply.')
+
 /** Oxigraph writes RDF/XML and JSON-LD even where they cannot hold the graph: these are written here. */
 function query({ sparql, accept }: Work & { kind: 'query' }): Uint8Array[] | Problem {
   const format = OWN.find(({ mediaType }) => mediaType === accept)
   const result = String(store.query(sparql, { results_format: format ? N_TRIPLES : accept }))
-  const written = format ? writeGraph(graphOf(readNTriples(result)!), format) : result
+  const triples = format && readNTriples(result)
+  if (format && !triples) return TOO_DEEP
+  const written = format && triples ? writeGraph(graphOf(triples), format) : result
   return isFailure(written) ? written : [...utf8Pieces(written)]
 }
 

@@ -6,8 +6,8 @@ export interface Proved {
   readonly memberships: readonly string[]
 }
 
-/** In all: a session has them in its cookie. */
-const MOST_CHARACTERS = 1500
+/** In all, of a session, which has them in its cookie. The length of a token bounds its own. */
+export const MOST_OF_A_SESSION = 1500
 
 /**
  * IRIs that an authorization or a group names like an agent: one for the domain of an e-mail address that the issuer has
@@ -16,6 +16,7 @@ const MOST_CHARACTERS = 1500
 export function membershipsOf(
   issuer: string,
   { email, email_verified: isVerified, groups }: Readonly<Record<string, unknown>>,
+  mostCharacters = Infinity,
 ): readonly string[] {
   const domain = isVerified === true && typeof email === 'string' ? DOMAIN.exec(email)?.[1] : undefined
   const found = [
@@ -25,7 +26,7 @@ export function membershipsOf(
   let characters = 0
   return found
     .map(([kind, value]) => `urn:triplegate:${kind}:${encodeURIComponent(issuer)}:${encodeURIComponent(value)}`)
-    .filter((iri) => (characters += iri.length) <= MOST_CHARACTERS)
+    .filter((iri) => (characters += iri.length) <= mostCharacters)
 }
 
 const DOMAIN = /^[^@\s]+@([a-z\d.-]+)$/i

@@ -57,8 +57,11 @@ const START_TIMEOUT_MS = 60_000
 export async function untilListening(name: string, { child, output }: Started, port: number): Promise<void> {
   const until = performance.now() + START_TIMEOUT_MS
   for (;;) {
+    // A port that is taken before its server answers drops connections.
     const connection = await openConnection({ port }).catch(() => undefined)
-    if (connection) return connection.close()
+    const answered = await connection?.exchange(requestBytes('GET', '/', { Host: 'localhost' })).catch(() => undefined)
+    connection?.close()
+    if (answered) return
     if (child.exitCode !== null || child.signalCode !== null || performance.now() > until) {
       throw new Error(`${name} did not start on Node.js ${process.versions.node}: ${output()}`)
     }

@@ -347,7 +347,10 @@ async function negotiation(world: World, row: Row): Promise<void> {
   // A property that RDF/XML has no name for.
   const unwritable = 'CONSTRUCT { <http://e/s> <http://e/1> 1 } {}'
   const volatile = 'CONSTRUCT { <http://e/s> <http://e/1> ?x } { BIND(NOW() AS ?x) }'
+  const deep = `${'TRIPLE(<urn:a>, <urn:b>, '.repeat(40)}"x"${')'.repeat(40)}`
+  const deeplyNested = `CONSTRUCT { <urn:s> <urn:p> ?t } { BIND(${deep} AS ?t) }`
   const rows: [query: string, accept: string | undefined, expected: string | 406][] = [
+    [deeplyNested, 'application/rdf+xml', 406],
     [select, undefined, JSON_RESULTS],
     [select, '*/*', JSON_RESULTS],
     [select, 'application/sparql-results+xml', 'application/sparql-results+xml'],

@@ -346,6 +346,7 @@ await row('design 7: (NOT) EXISTS, MINUS and sub-queries nest eight levels deep,
   const mixed = nested(3, 'FILTER EXISTS { ?s ?p ?o MINUS { { SELECT * { ?s ?p ?o ', '} } } }')
   t.match(analyseQuery(`ASK { ${mixed} }`, BASE), { failure: 'query.syntax' }, 'all of them together')
 })
+const LANG_STRING = 'http://www.w3.org/1999/02/22-rdf-syntax-ns#langString'
 await row('errors and their places', (t) => {
   for (const [text, where] of ERRORS) {
     const analysis = analyseQuery(text, BASE)
@@ -364,6 +365,10 @@ await row('errors and their places', (t) => {
     ['COPY <urn:a> TO <http://e/[]>', 'the malformed IRI <http://e/[]>'],
     ['CREATE GRAPH <http://e/[]>', 'the malformed IRI <http://e/[]>'],
     ['LOAD <http://e/> INTO GRAPH <http://e/[]>', 'the malformed IRI <http://e/[]>'],
+    ['INSERT DATA { "lit" <urn:p> 1 }', 'a literal as subject'],
+    ['INSERT DATA { <<( <urn:a> <urn:b> 1 )>> <urn:p> 1 }', 'a triple term as subject'],
+    ['INSERT DATA { << "lit" <urn:b> 1 >> <urn:p> 1 }', 'a literal as subject'],
+    [`INSERT DATA { <urn:a> <urn:b> 1 . <urn:a> <urn:b> "x"^^<${LANG_STRING}> }`, 'the datatype'],
   ] as const) {
     const refused = analyseUpdate(update, BASE)
     t.match(refused, { failure: 'update.syntax' }, update)
