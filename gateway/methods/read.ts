@@ -127,6 +127,21 @@ function answerWith(
 
 const AGAIN = { fields: [['Retry-After', '1']] } as const
 
+/** Fetch §3.3.2: of the fields that pages may read, those that the answer has, and Age: a cached read sends no longer list. */
+const exposed = (fields: readonly Field[]): Field[] => {
+  const names = new Set([...fields.map(([name]) => name), 'Age'])
+  return fields.map(([name, value]) => [
+    name,
+    name === EXPOSED
+      ? value
+          .split(', ')
+          .filter((one) => names.has(one))
+          .join(', ')
+      : value,
+  ])
+}
+const EXPOSED = 'Access-Control-Expose-Headers'
+
 /** Of an agent and a state: the cache does not count them. */
 const REMEMBERED_HEADS = 4
 
@@ -150,7 +165,7 @@ function headOf(
   const encoding: Field[] = coding === undefined ? [] : [['Content-Encoding', coding]]
   const own: Field[] = format ? [['Content-Type', format.contentType], ...encoding, ...shared] : shared
   const body = format && made.bytes
-  const head = readyHead(status, [...response(status, own, body).fields, ...marksOf(context.gateway)])
+  const head = readyHead(status, [...exposed(response(status, own, body).fields), ...marksOf(context.gateway)])
   if (heads && heads.size >= REMEMBERED_HEADS) heads.clear()
   heads?.set(name, head)
   return head

@@ -5,7 +5,7 @@ import type { DocumentFacts } from '../documents/facts.js'
 import { judgeDocument } from './access.js'
 import type { Field } from '../http/exchange.js'
 import type { Context } from './context.js'
-import { allowedOn, DOCUMENT_ACCEPTS } from './document-methods.js'
+import { allowedOn, SHOWN_ACCEPTS } from './document-methods.js'
 import { isFailure } from '../problem.js'
 import { isPublic, lastModifiedField, linkField } from './respond.js'
 
@@ -17,7 +17,7 @@ export function agentFields(context: Context, decision: Decision, document: Docu
     ['Vary', vary],
     ...lastModifiedField(lastModified),
     ['Allow', allowedOn(context, iri)],
-    ...DOCUMENT_ACCEPTS,
+    ...SHOWN_ACCEPTS,
     wacAllow(context, decision, document),
     linkField(application, agent.webId, decision, application.history && documentLinks(iri)),
   ]
