@@ -52,6 +52,12 @@ export interface StoredGraphsSettings<Value, Failure, Client = unknown> {
   readonly sizeOf: (value: Value) => number
 }
 
+/** The settings that all caches of graphs of an application share. */
+export type CacheSettings = Pick<
+  StoredGraphsSettings<object, object>,
+  'maxBytes' | 'maxAge' | 'staleIfError' | 'versions' | 'now'
+>
+
 /** The size of an entry beside its value. */
 const OVERHEAD_BYTES = 256
 

@@ -1,6 +1,6 @@
 // In charge of the facts of a document: what access and preconditions rest on, whatever the document's size. The store is asked
 // for these before a right is decided, and for the document after it (design 4).
-import { makeStoredGraphs, type StoredGraphs, type StoredGraphsSettings } from '../../cache/stored-graphs.js'
+import { makeStoredGraphs, type StoredGraphs, type CacheSettings } from '../../cache/stored-graphs.js'
 import type { Mode } from '../../policies/authorizations/authorization.js'
 import type { Decision } from '../../policies/decide.js'
 import type { ReadyHead } from '../http/exchange.js'
@@ -81,10 +81,7 @@ export async function askFacts(
 export const makeFacts = (
   store: GraphStore,
   base: string,
-  settings: Pick<
-    StoredGraphsSettings<DocumentFacts, Problem>,
-    'maxBytes' | 'maxAge' | 'staleIfError' | 'versions' | 'now'
-  >,
+  settings: CacheSettings,
 ): StoredGraphs<DocumentFacts, Problem> =>
   makeStoredGraphs<DocumentFacts, Problem>({
     ...settings,

@@ -1,6 +1,6 @@
 // In charge of the documents of an application as its store answers: parsed, or the facts alone where the content is too large
 // for memory or cannot be read; cached (cache/stored-graphs.ts).
-import { makeStoredGraphs, type StoredGraphsSettings } from '../../cache/stored-graphs.js'
+import { makeStoredGraphs, type CacheSettings } from '../../cache/stored-graphs.js'
 import { askerOf, type Asker, type Client } from '../evaluation/job-queue.js'
 import type { Reading } from '../evaluation/reading.js'
 import { isFailure, type Problem } from '../problem.js'
@@ -29,10 +29,7 @@ const LARGE_BYTES = 4096
 export const makeDocuments = (
   store: GraphStore,
   base: string,
-  settings: Pick<
-    StoredGraphsSettings<Document, Problem>,
-    'maxBytes' | 'maxAge' | 'staleIfError' | 'versions' | 'now'
-  > & {
+  settings: CacheSettings & {
     readonly reading: Pick<Reading, 'canonical' | 'join'>
     readonly tagKey: string
   },

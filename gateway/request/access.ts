@@ -149,6 +149,7 @@ export function judge(
 /** What the rules grant an agent on a document that was looked up. */
 export const judgeDocument = (member: Member, agent: Agent, document: DocumentFacts): Decision | Problem =>
   judge(member, agent, { kind: 'document', iri: document.iri, document, answeredAt: 0 } as Facts, 'Read')
+
 /** What the rules say about an agent and a document in a state that the store does not have: an earlier or a next one. */
 export function judgeState(
   { application, dataspace }: Member,
