@@ -1,9 +1,19 @@
 // In charge of the compiled authorizations as one table: by target, then by subject, then by modes; and of the groups
 // and superclasses that extend them. Nothing here grows faster than the statements that it is made from.
-import { bitsOf, idIn, makeCompiler, releaseAll, type Contribution, type Fact } from './authorization.js'
+import {
+  AUTHENTICATED,
+  bitsOf,
+  EVERYONE,
+  idIn,
+  makeCompiler,
+  releaseAll,
+  type Authorization,
+  type Contribution,
+  type Fact,
+} from './authorization.js'
 import { makeIriTable } from './iri-table.js'
 import { makeNamed, type Named } from './named.js'
-import { makeClosure, makeRelation } from './relation.js'
+import { makeClosure, makePairs, makeRelation } from './relation.js'
 import { addToTarget, removeFromTarget, type Targets } from './target-entry.js'
 
 /** How an authorization reaches a document; `control`: it lists Control, and the document is in the admin application. */
@@ -27,6 +37,16 @@ export interface AuthorizationTable {
   iriOf(subject: number): string
   /** A class and all its superclasses. */
   classes(type: string): readonly string[]
+  /** A class and all its subclasses. */
+  subclasses(type: string): readonly string[]
+  /** The authorizations that include an agent, and whether by its name or a group. Some may come twice. */
+  including(agent: string | undefined, memberships?: readonly string[]): Iterable<Including>
+}
+
+export interface Including {
+  readonly authorization: Authorization
+  /** Not only as one of a class of agents. */
+  readonly isNamed: boolean
 }
 
 const CONTROL = bitsOf('Control')
@@ -38,8 +58,11 @@ export function makeAuthorizationTable(): AuthorizationTable {
   const targets = { accessTo: new Map(), accessToClass: new Map(), default: new Map(), control: new Map() } // prettier-ignore
   const groupsOf = makeRelation<number>()
   const superclassesOf = makeRelation<string>()
+  const subclassesOf = makeRelation<string>()
+  const bySubject = makePairs<number, Authorization>()
   const named = makeNamed(iris, groupsOf)
   const classes = makeClosure(superclassesOf)
+  const subclasses = makeClosure(subclassesOf)
   let authorizationCount = 0
 
   function apply({ authorizations, members, superclasses }: Contribution, change: 'add' | 'remove'): void {
@@ -50,12 +73,17 @@ export function makeAuthorizationTable(): AuthorizationTable {
         for (const iri of authorization[kind]) changeTarget(targets[kind], iri, authorization)
       }
       if (authorization.bits & CONTROL) changeTarget(targets.control, '', authorization)
+      for (const subject of authorization.subjects) bySubject[change](subject, authorization)
       for (const member of authorization.members ?? []) groupsOf[change](member, authorization.subjects.at(-1)!)
     }
     for (const [agent, group] of members) groupsOf[change](agent, group)
-    for (const [type, superclass] of superclasses) superclassesOf[change](type, superclass)
+    for (const [type, superclass] of superclasses) {
+      superclassesOf[change](type, superclass)
+      subclassesOf[change](superclass, type)
+    }
     named.forget()
     classes.forget()
+    subclasses.forget()
   }
 
   function remove(graph: string): void {
@@ -66,9 +94,20 @@ export function makeAuthorizationTable(): AuthorizationTable {
     releaseAll(iris, contribution)
   }
 
+  function* including(agent: string | undefined, memberships?: readonly string[]): Generator<Including> {
+    for (const subject of agent === undefined ? [EVERYONE] : [EVERYONE, AUTHENTICATED]) {
+      for (const authorization of bySubject.of(subject)) yield { authorization, isNamed: false }
+    }
+    if (agent === undefined) return
+    for (const subject of named.of(agent, memberships).subjects.keys()) {
+      for (const authorization of bySubject.of(subject)) yield { authorization, isNamed: true }
+    }
+  }
+
   return {
     targets,
     remove,
+    including,
     size: () => ({ graphs: graphs.size, authorizations: authorizationCount, subjects: iris.size }),
     put(graph, facts) {
       const contribution = compile(graph, facts)
@@ -82,5 +121,6 @@ export function makeAuthorizationTable(): AuthorizationTable {
     iriOf: (subject) => iris.iriOf(idIn(subject)),
     named: named.of,
     classes: classes.of,
+    subclasses: subclasses.of,
   }
 }
