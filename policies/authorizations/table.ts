@@ -13,7 +13,7 @@ import {
 } from './authorization.js'
 import { makeIriTable } from './iri-table.js'
 import { makeNamed, type Named } from './named.js'
-import { makeClosure, makePairs, makeRelation } from './relation.js'
+import { makeClosure, makePairs, makeRelation, type Relation } from './relation.js'
 import { addToTarget, removeFromTarget, type Targets } from './target-entry.js'
 
 /** How an authorization reaches a document; `control`: it lists Control, and the document is in the admin application. */
@@ -57,12 +57,9 @@ export function makeAuthorizationTable(): AuthorizationTable {
   const graphs = new Map<string, Contribution>()
   const targets = { accessTo: new Map(), accessToClass: new Map(), default: new Map(), control: new Map() } // prettier-ignore
   const groupsOf = makeRelation<number>()
-  const superclassesOf = makeRelation<string>()
-  const subclassesOf = makeRelation<string>()
   const bySubject = makePairs<number, Authorization>()
   const named = makeNamed(iris, groupsOf)
-  const classes = makeClosure(superclassesOf)
-  const subclasses = makeClosure(subclassesOf)
+  const classes = makeClasses()
   let authorizationCount = 0
 
   function apply({ authorizations, members, superclasses }: Contribution, change: 'add' | 'remove'): void {
@@ -77,13 +74,8 @@ export function makeAuthorizationTable(): AuthorizationTable {
       for (const member of authorization.members ?? []) groupsOf[change](member, authorization.subjects.at(-1)!)
     }
     for (const [agent, group] of members) groupsOf[change](agent, group)
-    for (const [type, superclass] of superclasses) {
-      superclassesOf[change](type, superclass)
-      subclassesOf[change](superclass, type)
-    }
+    classes[change](superclasses)
     named.forget()
-    classes.forget()
-    subclasses.forget()
   }
 
   function remove(graph: string): void {
@@ -94,20 +86,9 @@ export function makeAuthorizationTable(): AuthorizationTable {
     releaseAll(iris, contribution)
   }
 
-  function* including(agent: string | undefined, memberships?: readonly string[]): Generator<Including> {
-    for (const subject of agent === undefined ? [EVERYONE] : [EVERYONE, AUTHENTICATED]) {
-      for (const authorization of bySubject.of(subject)) yield { authorization, isNamed: false }
-    }
-    if (agent === undefined) return
-    for (const subject of named.of(agent, memberships).subjects.keys()) {
-      for (const authorization of bySubject.of(subject)) yield { authorization, isNamed: true }
-    }
-  }
-
   return {
     targets,
     remove,
-    including,
     size: () => ({ graphs: graphs.size, authorizations: authorizationCount, subjects: iris.size }),
     put(graph, facts) {
       const contribution = compile(graph, facts)
@@ -120,7 +101,35 @@ export function makeAuthorizationTable(): AuthorizationTable {
     },
     iriOf: (subject) => iris.iriOf(idIn(subject)),
     named: named.of,
-    classes: classes.of,
-    subclasses: subclasses.of,
+    classes: classes.above,
+    subclasses: classes.below,
+    including: (agent, memberships) =>
+      including(bySubject, agent === undefined ? undefined : named.of(agent, memberships)),
+  }
+}
+
+/** Classes with all that are above and below them. */
+function makeClasses() {
+  const [superclasses, subclasses] = [makeRelation<string>(), makeRelation<string>()]
+  const [above, below] = [makeClosure(superclasses), makeClosure(subclasses)]
+  const change =
+    (how: 'add' | 'remove') =>
+    (pairs: Contribution['superclasses']): void => {
+      for (const [type, superclass] of pairs) {
+        superclasses[how](type, superclass)
+        subclasses[how](superclass, type)
+      }
+      above.forget()
+      below.forget()
+    }
+  return { above: above.of, below: below.of, add: change('add'), remove: change('remove') }
+}
+
+function* including(bySubject: Relation<number, Authorization>, named: Named | undefined): Generator<Including> {
+  for (const subject of named ? [EVERYONE, AUTHENTICATED] : [EVERYONE]) {
+    for (const authorization of bySubject.of(subject)) yield { authorization, isNamed: false }
+  }
+  for (const subject of named?.subjects.keys() ?? []) {
+    for (const authorization of bySubject.of(subject)) yield { authorization, isNamed: true }
   }
 }
