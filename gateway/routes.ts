@@ -8,6 +8,7 @@ import { authorize, login } from './endpoints/log-in.js'
 import { signUp } from './endpoints/sign-up.js'
 import { sparql } from './endpoints/sparql.js'
 import { couldNeed, neededFor, readSparqlRequest, SPARQL_ACCEPTS, SPARQL_METHODS } from './endpoints/sparql-request.js'
+import { uploads } from './endpoints/uploads.js'
 import type { Application, Member } from './gateway.js'
 import type { Response } from './http/exchange.js'
 import type { Target } from './http/target.js'
@@ -67,7 +68,7 @@ const ENDPOINTS = {
   clear:                absent,
   'packages/install':   absent,
   'packages/uninstall': absent,
-  'uploads/':           reserved,
+  'uploads/':           { methods: 'GET, HEAD, OPTIONS',       needs: 'open',  answer: uploads },
   'static/':            reserved,
   'robots.txt':         reserved,
   'favicon.ico':        reserved,
