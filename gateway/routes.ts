@@ -9,18 +9,18 @@ import { signUp } from './endpoints/sign-up.js'
 import { sparql } from './endpoints/sparql.js'
 import { couldNeed, neededFor, readSparqlRequest, SPARQL_ACCEPTS, SPARQL_METHODS } from './endpoints/sparql-request.js'
 import { uploads } from './endpoints/uploads.js'
-import type { Application, Member } from './gateway.js'
-import type { Response } from './http/exchange.js'
+import type { Application, Gateway, Member } from './gateway.js'
+import type { Request, Response } from './http/exchange.js'
 import type { Target } from './http/target.js'
 import { answerHistory, type HistoryTarget } from './memento/history.js'
 import { deleteSubtree, SUBTREE_METHODS } from './methods/cascade.js'
 import { read } from './methods/read.js'
 import { readLarge } from './methods/read-large.js'
 import { write } from './methods/write.js'
-import { problem, type Problem } from './problem.js'
+import { isFailure, problem, type Problem } from './problem.js'
 import { proxied } from './proxy/linked-data-proxy.js'
 import { ACCEPT_POST } from './rdf/read.js'
-import { EVERY_METHOD } from './request/admission.js'
+import { EVERY_METHOD, hasParts } from './request/admission.js'
 import { allowedOn, DOCUMENT_ACCEPTS } from './request/document-methods.js'
 import { DOCUMENT_METHODS, READ_METHODS } from './request/respond.js'
 import type { Asked, Decided, Endpoint, EndpointTarget, Route } from './request/route.js'
@@ -38,7 +38,7 @@ const history: Route<HistoryTarget> = { methods: READ_METHODS, needs: reads, dec
 
 // prettier-ignore
 const KINDS: { readonly [Kind in Exclude<Target['kind'], 'endpoint'>]: Route<Of<Kind>> } = {
-  document: { methods: DOCUMENT_METHODS, allow: (target) => allowedOn(target, target.document), accepts: DOCUMENT_ACCEPTS, needs: byMethod, answer: answerDocument },
+  document: { methods: DOCUMENT_METHODS, allow: (target) => allowedOn(target, target.document), accepts: DOCUMENT_ACCEPTS, takesFiles: hasParts, needs: byMethod, answer: answerDocument },
   subtree:  { methods: SUBTREE_METHODS, needs: byMethod, answer: deleteSubtree },
   version:  history,
   diff:     history,
@@ -84,6 +84,12 @@ export const endpointsOf = ({ application }: { readonly application: Pick<Applic
 export function routeOf(target: Target<Member>): Route {
   if (target.kind !== 'endpoint') return KINDS[target.kind] as Route
   return ENDPOINTS[target.endpoint as keyof typeof ENDPOINTS] as Route
+}
+
+/** Whether the content of the request may be larger than `--max-body`: then the answer bounds it while streaming. */
+export function takesFiles(request: Request, { targetOf }: Pick<Gateway, 'targetOf'>): boolean {
+  const target = targetOf(request.requestTarget, request.fields.host)
+  return !isFailure(target) && (routeOf(target).takesFiles?.(request) ?? false)
 }
 
 function answerDocument({ context, target, facts, decision }: Decided<Of<'document'>>): Awaitable<Response | Problem> {

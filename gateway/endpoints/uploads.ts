@@ -12,7 +12,10 @@ import { describedFile, readingOf } from '../request/file-access.js'
 import { response, streamed } from '../request/respond.js'
 import type { Asked, EndpointTarget } from '../request/route.js'
 
-export async function uploads({ context, target: { iri, endpoint } }: Asked<EndpointTarget>): Promise<Response | Problem> {
+export async function uploads({
+  context,
+  target: { iri, endpoint },
+}: Asked<EndpointTarget>): Promise<Response | Problem> {
   const sha1 = iri.slice(context.application.base.length + endpoint.length)
   const found = isSha1(sha1) ? await readable(context, sha1) : REFUSED
   context.trace.continues()
@@ -20,7 +23,10 @@ export async function uploads({ context, target: { iri, endpoint } }: Asked<Endp
   return answer(context, found)
 }
 
-const REFUSED = problem('access.denied', 'Access not authorized: Read is required on the file or on a document that describes it.')
+const REFUSED = problem(
+  'access.denied',
+  'Access not authorized: Read is required on the file or on a document that describes it.',
+)
 const ABSENT = problem('document.absent', 'There is no such file.')
 
 interface Readable {
@@ -53,7 +59,10 @@ function answer({ application, request }: Context, { file, description, isPublic
     ['ETag', tag],
     ['Last-Modified', formatHttpDate(storedAt)],
     // The content of a URL never changes. Shared caches ask again after a minute: the right to read it may end.
-    ['Cache-Control', `${isPublic ? 'public' : 'private'}, max-age=604800${isPublic ? ', s-maxage=60' : ''}, immutable`],
+    [
+      'Cache-Control',
+      `${isPublic ? 'public' : 'private'}, max-age=604800${isPublic ? ', s-maxage=60' : ''}, immutable`,
+    ],
   ]
   const outcome = evaluateConditions(request, { entityTags: [tag], lastModified: storedAt }, true, UNMET)
   if (outcome === 'not-modified') return response(304, validators)

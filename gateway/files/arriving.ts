@@ -31,7 +31,7 @@ export async function openArriving(folder: string): Promise<Arriving | Problem> 
       sha1.update(piece)
       sha256.update(piece)
       try {
-        for (let at = 0; at < piece.length; ) at += (await file.write(piece, at)).bytesWritten
+        for (let at = 0; at < piece.length;) at += (await file.write(piece, at)).bytesWritten
         return undefined
       } catch (error) {
         return failed(error)

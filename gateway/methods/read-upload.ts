@@ -1,11 +1,11 @@
 // In charge of reading content in several parts: an RDF/POST form with files, which stream to disk (LinkedDataHub 3.3), or parts
 // of RDF, which are held (rdf/read-multipart.ts).
-import { tooLarge, NO_ROOM, decodeText } from '../http/body.js'
+import { BodyBreak, decodeText, NO_ROOM, tooLarge } from '../http/body.js'
 import type { Arriving } from '../files/arriving.js'
 import { uploadsOf } from '../files/sweep-files.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import type { Quad } from '../rdf/graph.js'
-import { makePartsReader, type TakeParts } from '../rdf/multipart-stream.js'
+import { makePartsReader, type PartsReader, type TakeParts } from '../rdf/multipart-stream.js'
 import { fileNameOf, readFileForm, type FormFile } from '../rdf/read-file-form.js'
 import type { Pair } from '../rdf/read-form.js'
 import { boundaryOf, flaw, type PartHead } from '../rdf/read-multipart.js'
@@ -28,14 +28,7 @@ export async function readUpload(context: Context, iri: string): Promise<readonl
   const form = makeForm(context)
   try {
     const reader = makePartsReader(boundary, form)
-    const { maxBody, maxUpload } = gateway.settings
-    const failed = await request.passBody(maxBody + maxUpload, async (piece) => {
-      const held = form.keepWhole(piece)
-      if (held !== 'form') return held
-      const failed = await reader.write(piece)
-      // What a reader of parts of RDF finds wrong, it says itself.
-      return form.whole() ? undefined : failed
-    })
+    const failed = await readParts(context, reader, form)
     context.trace.continues()
     if (failed) return failed
     const whole = form.whole()
@@ -43,6 +36,22 @@ export async function readUpload(context: Context, iri: string): Promise<readonl
   } finally {
     await form.drop()
     leave()
+  }
+}
+
+async function readParts({ request, gateway }: Context, reader: PartsReader, form: Form): Promise<undefined | Problem> {
+  const { maxBody, maxUpload } = gateway.settings
+  try {
+    for await (const piece of request.streamBody(maxBody + maxUpload)) {
+      const held = form.keepWhole(piece)
+      const failed = held === 'form' ? await reader.write(piece) : held
+      // What is wrong with parts of RDF, their own reader says.
+      if (failed && (held !== 'form' || !form.whole())) return failed
+    }
+    return undefined
+  } catch (error) {
+    if (error instanceof BodyBreak) return error.problem
+    throw error
   }
 }
 
@@ -124,7 +133,11 @@ function makeForm({ application, request, gateway }: Context): Form {
 }
 
 /** Stores the files. They are described before anybody may read them: by the document, once it is written. */
-async function storeForm({ application, trace }: Context, iri: string, { pairs, files }: Form): Promise<readonly Quad[] | Problem> {
+async function storeForm(
+  { application, trace }: Context,
+  iri: string,
+  { pairs, files }: Form,
+): Promise<readonly Quad[] | Problem> {
   const stored: FormFile[] = []
   for (const { at, head, arriving } of files) {
     const kept = await application.files.keep(arriving)

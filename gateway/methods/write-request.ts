@@ -5,7 +5,7 @@ import type { LargeContent } from '../evaluation/reading.js'
 import { valuesOf, type Quad } from '../rdf/graph.js'
 import { linesBeginning } from '../rdf/sorted-lines.js'
 import { RDF } from '../rdf/vocabulary.js'
-import { isMultipart } from '../request/admission.js'
+import { hasParts } from '../request/admission.js'
 import { askerOf, contextsFor, type Context } from '../request/context.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { ACCEPT_POST, readCanonical } from '../rdf/read.js'
@@ -48,7 +48,7 @@ export async function readWriteRequest(context: Context, iri: string): Promise<W
       ? readUpdate(context, iri)
       : unsupportedPatch('PATCH takes application/sparql-update.')
   }
-  const uploaded = isMultipart(type) ? await readUpload(context, iri) : undefined
+  const uploaded = hasParts(request) ? await readUpload(context, iri) : undefined
   if (Array.isArray(uploaded)) return { method: method as 'PUT' | 'POST', content: uploaded as readonly Quad[] }
   const body = (uploaded as Buffer | Problem | undefined) ?? (await request.readBody(gateway.settings.maxBody))
   context.trace.continues()

@@ -23,7 +23,7 @@ const MOST_PARTS = 10_000
 
 export function makePartsReader(boundary: string, take: TakeParts): PartsReader {
   const begin = Buffer.from(`${CRLF}--${boundary}`)
-  let place: 'before' | 'head' | 'body' | 'after' = 'before'
+  let place: 'before' | 'head' | 'start' | 'body' | 'after' = 'before'
   let parts = 0
   // RFC 2046 §5.1.1: the line break before a delimiter belongs to it; before the first there may be none.
   let rest: Buffer = Buffer.from(CRLF)
@@ -33,6 +33,13 @@ export function makePartsReader(boundary: string, take: TakeParts): PartsReader 
     if (place === 'head') return readHead()
     const found = delimiterIn(rest, begin)
     if (isFailure(found)) return found
+    if (place === 'start') {
+      // The line break after the fields is no part of a delimiter.
+      if (found.before === 0) return found.kind === 'none' ? 'more' : flaw(NO_HEAD)
+      rest = rest.subarray(CRLF.length)
+      place = 'body'
+      return 'on'
+    }
     if (place === 'body' && found.before > 0) {
       const failed = await take.data(rest.subarray(0, found.before))
       if (failed) return failed
@@ -52,8 +59,8 @@ export function makePartsReader(boundary: string, take: TakeParts): PartsReader 
     const head = headOf(rest.subarray(0, ended))
     if (isFailure(head)) return head
     if (++parts > MOST_PARTS) return flaw(`it has more than ${MOST_PARTS} parts`)
-    rest = rest.subarray(ended + 2 * CRLF.length)
-    place = 'body'
+    rest = rest.subarray(ended + CRLF.length)
+    place = 'start'
     return (await take.begin(head)) ?? 'on'
   }
 
@@ -96,7 +103,8 @@ function delimiterIn(content: Buffer, begin: Buffer): Found | Problem {
   }
   // The begin of a delimiter may stand at the end.
   for (let length = Math.min(begin.length - 1, content.length); length > 0; length--) {
-    if (content.subarray(-length).equals(begin.subarray(0, length))) return { kind: 'none', before: content.length - length }
+    if (content.subarray(-length).equals(begin.subarray(0, length)))
+      return { kind: 'none', before: content.length - length }
   }
   return { kind: 'none', before: content.length }
 }

@@ -29,13 +29,22 @@ export function readFileForm(pairs: readonly Pair[], files: readonly FormFile[],
   const names = new Map<string, string>()
   for (const file of files) {
     const naming = read.find(({ object }) => object.value === mark(file.at))
-    if (naming?.predicate.value !== NFO('fileName') || naming.subject.value === base || renamed.has(keyOf(naming.subject)))
-      return syntaxProblem('RDF/POST', `the file ${JSON.stringify(file.name)} has to be the nfo:fileName of a resource of its own`)
+    if (
+      naming?.predicate.value !== NFO('fileName') ||
+      naming.subject.value === base ||
+      renamed.has(keyOf(naming.subject))
+    )
+      return syntaxProblem(
+        'RDF/POST',
+        `the file ${JSON.stringify(file.name)} has to be the nfo:fileName of a resource of its own`,
+      )
     renamed.set(keyOf(naming.subject), file)
     names.set(mark(file.at), file.name)
   }
   const triples = [...read.map((triple) => withFiles(triple, renamed, names)), ...files.flatMap(aboutFile)]
-  const formats = new Set(read.filter(({ predicate }) => predicate.value === DCT('format')).map(({ subject }) => keyOf(subject)))
+  const formats = new Set(
+    read.filter(({ predicate }) => predicate.value === DCT('format')).map(({ subject }) => keyOf(subject)),
+  )
   for (const [key, { url, contentType }] of renamed) {
     const format = formats.has(key) ? undefined : mediaTypeIri(contentType ?? 'application/octet-stream')
     if (format !== undefined) triples.push(quad(iri(url), iri(DCT('format')), iri(format)))
@@ -60,8 +69,13 @@ function withFiles(triple: Quad, renamed: ReadonlyMap<string, FormFile>, names: 
   const other = object.termType === 'Literal' ? undefined : fileOf(object)
   const name = object.termType === 'Literal' ? names.get(object.value) : undefined
   // LinkedDataHub 3.4: the media type may be written as text.
-  const format = own && predicate.value === DCT('format') && object.termType === 'Literal' ? mediaTypeIri(object.value) : undefined
-  return quad(subject, predicate, other ? iri(other.url) : name !== undefined ? text(name) : format ? iri(format) : object)
+  const format =
+    own && predicate.value === DCT('format') && object.termType === 'Literal' ? mediaTypeIri(object.value) : undefined
+  return quad(
+    subject,
+    predicate,
+    other ? iri(other.url) : name !== undefined ? text(name) : format ? iri(format) : object,
+  )
 }
 
 export function mediaTypeIri(text: string): string | undefined {
@@ -74,7 +88,11 @@ export function fileNameOf(written: string): string {
   // HTML §4.10.21.8: how browsers write these three characters.
   const decoded = written.replace(/%(22|0D|0A)/gi, (_, code: string) => String.fromCharCode(parseInt(code, 16)))
   const last = decoded.slice(Math.max(decoded.lastIndexOf('/'), decoded.lastIndexOf('\\')) + 1)
-  const name = last.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ').trim().slice(0, LONGEST_NAME).toWellFormed()
+  const name = last
+    .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ')
+    .trim()
+    .slice(0, LONGEST_NAME)
+    .toWellFormed()
   return /^\.*$/.test(name) ? 'file' : name
 }
 const LONGEST_NAME = 255

@@ -16,11 +16,9 @@ export const isCachedRead = ({ method, fields }: Request, target: Target<Member>
   fields.dpop === undefined &&
   target.application.cache.documents.has(target.document)
 
-/** Whether a content is longer than any that may be sent so. What has files in it has a limit of its own (methods/read-upload.ts). */
-export const isTooMuch = (bytes: number, { fields }: Request, { settings }: Pick<Gateway, 'settings'>): boolean =>
-  bytes > settings.maxBody && !(isMultipart(fields['content-type']) && bytes <= settings.maxBody + settings.maxUpload)
-
-export const isMultipart = (contentType = ''): boolean => parseMediaType(contentType)?.type === MULTIPART
+/** Such content may have files in it (methods/read-upload.ts). */
+export const hasParts = ({ fields }: Pick<Request, 'fields'>): boolean =>
+  parseMediaType(fields['content-type'] ?? '')?.type === MULTIPART
 
 /** Of a route that passes on what it gets. */
 export const EVERY_METHOD = '*'

@@ -143,7 +143,10 @@ async function openApplication(
   const alignment = mirrored && !described.service.embedded && makeAlignment(mirrored, surroundings.log)
   const { settings, now } = surroundings
   const files = makeFiles(filesFolder(settings.data, described.base), now)
-  const sweep = setInterval(() => void sweepFiles({ store, isDocument, files, base: described.base }, surroundings.log), SWEEP_MS).unref()
+  const sweep = setInterval(
+    () => void sweepFiles({ store, isDocument, files, base: described.base }, surroundings.log),
+    SWEEP_MS,
+  ).unref()
   const application: Application = {
     ...described,
     store,

@@ -21,10 +21,17 @@ interface Given {
 }
 
 /** The form of LinkedDataHub 3.3. */
-function form(content: string | Buffer, { name = 'note.txt', type = 'text/plain', title = 'A note', more = [] }: Given = {}) {
+function form(
+  content: string | Buffer,
+  { name = 'note.txt', type = 'text/plain', title = 'A note', more = [] }: Given = {},
+) {
   const boundary = 'b0undary'
   const part = (key: string, value: string | Buffer, file = ''): Buffer =>
-    Buffer.concat([Buffer.from(`--${boundary}\r\nContent-Disposition: form-data; name="${key}"${file}\r\n\r\n`), Buffer.from(value), Buffer.from('\r\n')])
+    Buffer.concat([
+      Buffer.from(`--${boundary}\r\nContent-Disposition: form-data; name="${key}"${file}\r\n\r\n`),
+      Buffer.from(value),
+      Buffer.from('\r\n'),
+    ])
   const parts = [
     part('rdf', ''),
     part('sb', 'file'),
@@ -54,9 +61,13 @@ const itemOf = async (world: World, more = ''): Promise<string> => {
 
 /** Gives everyone Read on this document. */
 const publish = (world: World, path: string): Promise<Answer> =>
-  world.as('owner')('PUT', `/admin/acl/authorizations/p${sha1Of(path).slice(0, 8)}/`, ttl(`<#this> a <http://www.w3.org/ns/auth/acl#Authorization> ;
+  world.as('owner')(
+    'PUT',
+    `/admin/acl/authorizations/p${sha1Of(path).slice(0, 8)}/`,
+    ttl(`<#this> a <http://www.w3.org/ns/auth/acl#Authorization> ;
     <http://www.w3.org/ns/auth/acl#mode> <http://www.w3.org/ns/auth/acl#Read> ; <http://www.w3.org/ns/auth/acl#accessTo> <${world.origin}${path}> ;
-    <http://www.w3.org/ns/auth/acl#agentClass> <http://xmlns.com/foaf/0.1/Agent> .`))
+    <http://www.w3.org/ns/auth/acl#agentClass> <http://xmlns.com/foaf/0.1/Agent> .`),
+  )
 
 void forEachStore(t, 'files', async (t, makeStores, kind) => {
   const world = await makeWorld(t, await makeStores(), { flags: ['--max-upload', '100000'] })
@@ -96,36 +107,69 @@ void forEachStore(t, 'files', async (t, makeStores, kind) => {
 
   await row('PUT makes a document with its file', async (t) => {
     const path = world.freshPath()
-    t.equal((await owner('PUT', path, form('by PUT', { more: [['su', `${world.origin}${path}`], ['pu', `${DCT}title`], ['ol', 'Made']] }))).status, 201)
+    t.equal(
+      (
+        await owner(
+          'PUT',
+          path,
+          form('by PUT', {
+            more: [
+              ['su', `${world.origin}${path}`],
+              ['pu', `${DCT}title`],
+              ['ol', 'Made'],
+            ],
+          }),
+        )
+      ).status,
+      201,
+    )
     t.equal((await owner('GET', pathOf('by PUT'))).text, 'by PUT')
   })
 
   const secret = 'for readers of its document'
-  await row('who may read a document that describes it may read a file; the class of all files counts too', async (t) => {
-    const item = await itemOf(world)
-    t.equal((await owner('POST', item, form(secret))).status, 204)
-    for (const [agent, status] of [['owner', 200], ['writer', 200], ['reader', 200], ['stranger', 403], ['anonymous', 403]] as const) {
-      t.equal((await world.as(agent)('GET', pathOf(secret))).status, status, agent)
-    }
-    t.equal((await publish(world, item)).status, 201)
-    for (const agent of ['anonymous', 'stranger', 'reader']) {
-      const { status, fields } = await world.as(agent)('GET', pathOf(secret))
-      t.equal(status, 200, agent)
-      t.equal(fields['cache-control'], 'public, max-age=604800, s-maxage=60, immutable', agent)
-      t.equal(fields.link, undefined, 'no field is of the agent alone')
-    }
-    t.equal((await owner('DELETE', item)).status, 204)
-    t.equal((await world.as('anonymous')('GET', pathOf(secret))).status, 403)
-    t.equal((await world.as('owner')('GET', pathOf(secret))).status, 404, 'no document describes it')
-  })
+  await row(
+    'who may read a document that describes it may read a file; the class of all files counts too',
+    async (t) => {
+      const item = await itemOf(world)
+      t.equal((await owner('POST', item, form(secret))).status, 204)
+      for (const [agent, status] of [
+        ['owner', 200],
+        ['writer', 200],
+        ['reader', 200],
+        ['stranger', 403],
+        ['anonymous', 403],
+      ] as const) {
+        t.equal((await world.as(agent)('GET', pathOf(secret))).status, status, agent)
+      }
+      t.equal((await publish(world, item)).status, 201)
+      for (const agent of ['anonymous', 'stranger', 'reader']) {
+        const { status, fields } = await world.as(agent)('GET', pathOf(secret))
+        t.equal(status, 200, agent)
+        t.equal(fields['cache-control'], 'public, max-age=604800, s-maxage=60, immutable', agent)
+        t.equal(fields.link, undefined, 'no field is of the agent alone')
+      }
+      t.equal((await owner('DELETE', item)).status, 204)
+      t.equal((await world.as('anonymous')('GET', pathOf(secret))).status, 403)
+      t.equal((await world.as('owner')('GET', pathOf(secret))).status, 404, 'no document describes it')
+    },
+  )
 
   await row('to know the digest of a file is no right to it', async (t) => {
     const item = await itemOf(world)
     t.equal((await owner('POST', item, form('a secret'))).status, 204)
     const own = await itemOf(world, `<> <http://www.w3.org/ns/auth/acl#owner> <${world.webIdOf('stranger')}> .`)
-    t.equal((await owner('PUT', '/admin/acl/authorizations/stranger/', ttl(`<#this> a <http://www.w3.org/ns/auth/acl#Authorization> ;
+    t.equal(
+      (
+        await owner(
+          'PUT',
+          '/admin/acl/authorizations/stranger/',
+          ttl(`<#this> a <http://www.w3.org/ns/auth/acl#Authorization> ;
       <http://www.w3.org/ns/auth/acl#mode> <http://www.w3.org/ns/auth/acl#Read>, <http://www.w3.org/ns/auth/acl#Append> ;
-      <http://www.w3.org/ns/auth/acl#accessTo> <${world.origin}${own}> ; <http://www.w3.org/ns/auth/acl#agent> <${world.webIdOf('stranger')}> .`))).status, 201)
+      <http://www.w3.org/ns/auth/acl#accessTo> <${world.origin}${own}> ; <http://www.w3.org/ns/auth/acl#agent> <${world.webIdOf('stranger')}> .`),
+        )
+      ).status,
+      201,
+    )
     const claim = ttl(`<${world.origin}${pathOf('a secret')}> a <${NFO}FileDataObject> .`)
     t.equal((await world.as('stranger')('POST', own, claim)).status, 204)
     t.equal((await world.as('stranger')('GET', pathOf('a secret'))).status, 403)
@@ -133,7 +177,11 @@ void forEachStore(t, 'files', async (t, makeStores, kind) => {
     t.equal((await world.as('stranger')('GET', pathOf('a secret'))).status, 403)
     const copy = await itemOf(world, `<${world.origin}${pathOf('a secret')}> a <${NFO}FileDataObject> .`)
     t.equal((await publish(world, copy)).status, 201)
-    t.equal((await world.as('stranger')('GET', pathOf('a secret'))).status, 200, 'the owner, who may read it, has published a description')
+    t.equal(
+      (await world.as('stranger')('GET', pathOf('a secret'))).status,
+      200,
+      'the owner, who may read it, has published a description',
+    )
   })
 
   await row('ranges and conditions', async (t) => {
@@ -237,7 +285,10 @@ void forEachStore(t, 'files', async (t, makeStores, kind) => {
   await row('parts of RDF without files are read as before', async (t) => {
     const item = await itemOf(world)
     const body = `--x\r\nContent-Disposition: form-data; name="a"; filename="a.ttl"\r\n\r\n<#a> <${DCT}title> "From a part" .\r\n--x--\r\n`
-    t.equal((await owner('POST', item, { fields: { 'Content-Type': 'multipart/form-data; boundary=x' }, body })).status, 204)
+    t.equal(
+      (await owner('POST', item, { fields: { 'Content-Type': 'multipart/form-data; boundary=x' }, body })).status,
+      204,
+    )
     t.match((await owner('GET', item)).text, 'From a part')
   })
 
@@ -263,7 +314,10 @@ void forEachStore(t, 'files', async (t, makeStores, kind) => {
     world.passTime(2 * DAY)
     await sweep()
     t.ok(await exists(), 'it is described')
-    t.equal((await owner('PATCH', item, update(`DELETE { ?s ?p ?o } WHERE { ?s a <${NFO}FileDataObject> ; ?p ?o }`))).status, 204)
+    t.equal(
+      (await owner('PATCH', item, update(`DELETE { ?s ?p ?o } WHERE { ?s a <${NFO}FileDataObject> ; ?p ?o }`))).status,
+      204,
+    )
     await sweep()
     world.passTime(DAY / 2)
     await sweep()
@@ -280,7 +334,9 @@ const DAY = 24 * 60 * 60 * 1000
 
 function arrivingIn({ folder }: World): string[] {
   const files = join(folder, 'files')
-  return readdirSync(files).flatMap((own) => (existsSync(join(files, own, 'arriving')) ? readdirSync(join(files, own, 'arriving')) : []))
+  return readdirSync(files).flatMap((own) =>
+    existsSync(join(files, own, 'arriving')) ? readdirSync(join(files, own, 'arriving')) : [],
+  )
 }
 
 async function until(holds: () => boolean): Promise<void> {
@@ -292,7 +348,14 @@ function raw(world: World, path: string, type: string, body: Buffer, length: num
   const { host, port } = new URL(world.base)
   const pem = world.pemOf('owner')
   return new Promise((resolve, reject) => {
-    const socket = connect({ port: Number(port), host: 'localhost', ca: world.ca, cert: pem, key: pem, servername: 'localhost' })
+    const socket = connect({
+      port: Number(port),
+      host: 'localhost',
+      ca: world.ca,
+      cert: pem,
+      key: pem,
+      servername: 'localhost',
+    })
     let text = ''
     socket.on('data', (piece: Buffer) => (text += piece.toString()))
     socket.on('close', () => resolve(text))

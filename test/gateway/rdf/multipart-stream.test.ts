@@ -12,8 +12,15 @@ interface Read extends PartHead {
 async function inPieces(content: Buffer, sizes: readonly number[]): Promise<readonly Read[] | Problem> {
   const parts: Read[] = []
   const reader = makePartsReader('b', {
-    begin: (head) => void parts.push({ ...head, body: '' }),
-    data: (piece) => void parts.push({ ...parts.pop()!, body: parts.at(-1)!.body + piece.toString('latin1') }),
+    begin(head) {
+      parts.push({ ...head, body: '' })
+      return undefined
+    },
+    data(piece) {
+      const part = parts.pop()!
+      parts.push({ ...part, body: part.body + piece.toString('latin1') })
+      return undefined
+    },
     end: () => undefined,
   })
   for (let at = 0, i = 0; at < content.length; i++) {
@@ -31,9 +38,15 @@ function whole(content: Buffer): readonly Omit<Read, 'file'>[] | Problem {
 }
 
 /** Text of what delimiters are made of. */
-const near = fc.array(fc.constantFrom('\r\n', '--b', '--', '-', 'b', '\r', '\n', ' ', '\t', 'x'), { maxLength: 12 }).map((some) => some.join(''))
-const part = fc.tuple(fc.constantFrom('a', 'rdf'), near).map(([name, body]) => `\r\n--b\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${body}`)
-const form = fc.tuple(near, fc.array(part, { maxLength: 4 }), fc.constantFrom('\r\n--b--', '\r\n--b-', '')).map(([before, parts, end]) => before + parts.join('') + end)
+const near = fc
+  .array(fc.constantFrom('\r\n', '--b', '--', '-', 'b', '\r', '\n', ' ', '\t', 'x'), { maxLength: 12 })
+  .map((some) => some.join(''))
+const part = fc
+  .tuple(fc.constantFrom('a', 'rdf'), near)
+  .map(([name, body]) => `\r\n--b\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${body}`)
+const form = fc
+  .tuple(near, fc.array(part, { maxLength: 4 }), fc.constantFrom('\r\n--b--', '\r\n--b-', ''))
+  .map(([before, parts, end]) => before + parts.join('') + end)
 
 void t.test('the parts of a content do not depend on the pieces in which it arrives', async (t) => {
   await fc.assert(
@@ -45,6 +58,6 @@ void t.test('the parts of a content do not depend on the pieces in which it arri
       if (isFailure(expected)) t.ok(isFailure(read), JSON.stringify(text))
       else t.same(read, expected, JSON.stringify(text))
     }),
-    { numRuns: 1500 },
+    { numRuns: 500 },
   )
 })
