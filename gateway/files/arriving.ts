@@ -18,7 +18,7 @@ export interface Arriving {
 export async function openArriving(folder: string): Promise<Arriving | Problem> {
   const path = join(folder, randomUUID())
   const [sha1, sha256] = [createHash('sha1'), createHash('sha256')]
-  const file = await open(path, 'wx', 0o600).catch(failed)
+  const file = await open(path, 'wx', 0o600).catch(notStored)
   if (!('write' in file)) return file
   let isOpen = true
   const close = async (): Promise<void> => {
@@ -34,7 +34,7 @@ export async function openArriving(folder: string): Promise<Arriving | Problem> 
         for (let at = 0; at < piece.length;) at += (await file.write(piece, at)).bytesWritten
         return undefined
       } catch (error) {
-        return failed(error)
+        return notStored(error)
       }
     },
     async finish() {
@@ -43,7 +43,7 @@ export async function openArriving(folder: string): Promise<Arriving | Problem> 
         await close()
         return undefined
       } catch (error) {
-        return failed(error)
+        return notStored(error)
       }
     },
     digests: () => ({ sha1: sha1.digest('hex'), sha256: sha256.digest('hex') }),
@@ -55,7 +55,7 @@ export async function openArriving(folder: string): Promise<Arriving | Problem> 
 }
 
 /** A disk that is full, or of no use. */
-const failed = (error: unknown): Problem =>
+export const notStored = (error: unknown): Problem =>
   problem('files.failed', `The file cannot be stored (${(error as NodeJS.ErrnoException).code ?? 'unknown'}).`, {
     fields: [['Retry-After', '60']],
   })

@@ -3,7 +3,7 @@
 import { createReadStream } from 'node:fs'
 import { mkdir, open, readdir, readFile, rename, rm, stat, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
-import { flushFolder, openArriving, type Arriving } from './arriving.js'
+import { flushFolder, notStored, openArriving, type Arriving } from './arriving.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 
 export interface StoredFile {
@@ -44,55 +44,18 @@ const BATCH = 100
 
 export const isSha1 = (text: string): boolean => SHA1.test(text)
 
+/** Where the files of an application are. */
+interface Place {
+  readonly folder: string
+  readonly now: () => number
+}
+
 /** The folder is created with the first file. */
 export function makeFiles(folder: string, now: () => number): Files {
+  const place = { folder, now }
   const arriving = join(folder, 'arriving')
-  const folderOf = (sha1: string): string => join(folder, sha1.slice(0, 2), sha1)
   const inTurn = makeTurns()
   let swept = false
-
-  async function find(sha1: string): Promise<StoredFile | undefined> {
-    if (!isSha1(sha1)) return undefined
-    const sha256 = (await namesIn(folderOf(sha1))).find((name) => SHA256.test(name))
-    if (sha256 === undefined) return undefined
-    const { size, mtimeMs } = await stat(join(folderOf(sha1), sha256))
-    return { sha1, sha256, size, storedAt: mtimeMs }
-  }
-
-  async function store(arrived: Arriving): Promise<StoredFile | Problem> {
-    const { sha1, sha256 } = arrived.digests()
-    const own = folderOf(sha1)
-    await mkdir(own, { recursive: true, mode: 0o700 })
-    const known = (await namesIn(own)).filter((name) => SHA256.test(name))
-    if (known.some((name) => name !== sha256)) return OTHER_CONTENT
-    await rm(join(own, UNDESCRIBED), { force: true })
-    if (known.length === 0) {
-      await rename(arrived.path, join(own, sha256))
-      const time = new Date(now())
-      await utimes(join(own, sha256), time, time)
-      for (const each of [own, join(own, '..'), folder]) await flushFolder(each)
-    }
-    return (await find(sha1))!
-  }
-
-  async function sweepOne(sha1: string, isDescribed: boolean): Promise<boolean> {
-    const mark = join(folderOf(sha1), UNDESCRIBED)
-    const since = await stat(mark).catch(() => undefined)
-    if (isDescribed) {
-      if (since) await rm(mark, { force: true })
-      return false
-    }
-    if (!since) {
-      await (await open(mark, 'w', 0o600)).close()
-      const time = new Date(now())
-      await utimes(mark, time, time)
-      return false
-    }
-    if (now() - since.mtimeMs < DAY_MS) return false
-    await rm(folderOf(sha1), { recursive: true, force: true })
-    return true
-  }
-
   return {
     async receive() {
       await mkdir(arriving, { recursive: true, mode: 0o700 })
@@ -103,20 +66,20 @@ export function makeFiles(folder: string, now: () => number): Files {
     },
     async keep(arrived) {
       const flushed = await arrived.finish()
-      const kept = flushed ?? (await inTurn(() => store(arrived)))
+      const kept = flushed ?? (await inTurn(() => store(place, arrived)))
       await arrived.drop()
       return kept
     },
-    find,
+    find: (sha1) => find(place, sha1),
     async *read({ sha1, sha256 }, start, end) {
-      yield* createReadStream(join(folderOf(sha1), sha256), { start, end }) as AsyncIterable<Uint8Array>
+      yield* createReadStream(join(folderOf(place, sha1), sha256), { start, end }) as AsyncIterable<Uint8Array>
     },
     async documentsOf(sha1) {
-      const text = await readFile(join(folderOf(sha1), DOCUMENTS), 'utf8').catch(() => '')
+      const text = await readFile(join(folderOf(place, sha1), DOCUMENTS), 'utf8').catch(() => '')
       // The line of a write that a crash has cut counts as none.
       return new Set(text.split('\n').slice(0, -1))
     },
-    addDocument: (sha1, document) => inTurn(() => addDocument(join(folderOf(sha1), DOCUMENTS), document)),
+    addDocument: (sha1, document) => inTurn(() => addDocument(join(folderOf(place, sha1), DOCUMENTS), document)),
     async removeUndescribed(described) {
       let removed = 0
       const all = await allIn(folder)
@@ -126,7 +89,7 @@ export function makeFiles(folder: string, now: () => number): Files {
         const failed = await inTurn(async () => {
           const known = await described(some)
           if (isFailure(known)) return known
-          for (const sha1 of some) if (await sweepOne(sha1, known.has(sha1))) removed++
+          for (const sha1 of some) if (await sweepOne(place, sha1, known.has(sha1))) removed++
           return undefined
         })
         if (failed) break
@@ -134,6 +97,58 @@ export function makeFiles(folder: string, now: () => number): Files {
       return removed
     },
   }
+}
+
+const folderOf = ({ folder }: Place, sha1: string): string => join(folder, sha1.slice(0, 2), sha1)
+
+async function find(place: Place, sha1: string): Promise<StoredFile | undefined> {
+  if (!isSha1(sha1)) return undefined
+  const own = folderOf(place, sha1)
+  const sha256 = (await namesIn(own)).find((name) => SHA256.test(name))
+  const found = sha256 === undefined ? undefined : await stat(join(own, sha256)).catch(() => undefined)
+  return found && { sha1, sha256: sha256!, size: found.size, storedAt: found.mtimeMs }
+}
+
+async function store(place: Place, arrived: Arriving): Promise<StoredFile | Problem> {
+  const { sha1, sha256 } = arrived.digests()
+  const own = folderOf(place, sha1)
+  try {
+    await mkdir(own, { recursive: true, mode: 0o700 })
+    const known = (await namesIn(own)).filter((name) => SHA256.test(name))
+    if (known.some((name) => name !== sha256)) return OTHER_CONTENT
+    await rm(join(own, UNDESCRIBED), { force: true })
+    if (known.length === 0) {
+      await rename(arrived.path, join(own, sha256))
+      await setTime(place, join(own, sha256))
+      for (const each of [own, join(own, '..'), place.folder]) await flushFolder(each)
+    }
+  } catch (error) {
+    return notStored(error)
+  }
+  return (await find(place, sha1))!
+}
+
+/** By the clock of the gateway. */
+function setTime({ now }: Place, path: string): Promise<void> {
+  const time = new Date(now())
+  return utimes(path, time, time)
+}
+
+async function sweepOne(place: Place, sha1: string, isDescribed: boolean): Promise<boolean> {
+  const mark = join(folderOf(place, sha1), UNDESCRIBED)
+  const since = await stat(mark).catch(() => undefined)
+  if (isDescribed) {
+    if (since) await rm(mark, { force: true })
+    return false
+  }
+  if (!since) {
+    await (await open(mark, 'w', 0o600)).close()
+    await setTime(place, mark)
+    return false
+  }
+  if (place.now() - since.mtimeMs < DAY_MS) return false
+  await rm(folderOf(place, sha1), { recursive: true, force: true })
+  return true
 }
 
 const OTHER_CONTENT = problem('files.other-content', 'Another file with the same SHA-1 is stored here already.')
