@@ -8,6 +8,7 @@ import type { History } from '../versioning/history.js'
 import type { DescribedApplication } from './configuration/configuration.js'
 import type { Documents } from './documents/document.js'
 import type { DocumentFacts } from './documents/facts.js'
+import type { Look } from './pages/look.js'
 import type { OwnGraphs } from './documents/own-graphs.js'
 import type { EvaluationPool } from './evaluation/pool.js'
 import type { Reading } from './evaluation/reading.js'
@@ -141,6 +142,8 @@ export interface Gateway {
   /** For deleting a subtree (methods/cascade.ts). */
   readonly takeCascade: TakePlace
   readonly caches: GatewayCaches
+  /** The files of the pages. */
+  readonly look: Look
   /** Absent where no mail server is configured. */
   readonly mail?: Mail
   /** The number of answered requests by status. */
