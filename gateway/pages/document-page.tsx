@@ -3,7 +3,7 @@ import type { Child } from 'hono/jsx'
 import type { Mode } from '../../policies/authorizations/authorization.js'
 import { MANAGED } from '../documents/next-state.js'
 import { isContainer, isRoot } from '../documents/hierarchy.js'
-import { RDF_FORMATS } from '../http/media-type.js'
+import { JSON_LD, N_TRIPLES, RDF_XML, TURTLE } from '../http/media-type.js'
 import type { Term } from '../rdf/graph.js'
 import { ACL, DCT, FOAF, RDF, RDFS } from '../rdf/vocabulary.js'
 import { ChildrenList, type Children } from './children-list.js'
@@ -222,15 +222,20 @@ function About({ about, base }: { readonly about: DescribedSubject | undefined; 
   )
 }
 
-const NAMES: Readonly<Record<string, string>> = { ttl: 'Turtle', nt: 'N-Triples', rdfxml: 'RDF/XML', jsonld: 'JSON-LD' }
+const FORMATS = [
+  ['Turtle', TURTLE],
+  ['N-Triples', N_TRIPLES],
+  ['RDF/XML', RDF_XML],
+  ['JSON-LD', JSON_LD],
+] as const
 
 /** @param more further parameters of the query */
 export const Formats = ({ more = '' }: { readonly more?: string }) => (
   <>
-    {RDF_FORMATS.map(({ mediaType, code }, i) => (
+    {FORMATS.map(([name, { mediaType }], i) => (
       <>
         {i === 0 ? '' : ' · '}
-        <a href={`?${more}accept=${encodeURIComponent(mediaType)}`}>{NAMES[code]}</a>
+        <a href={`?${more}accept=${encodeURIComponent(mediaType)}`}>{name}</a>
       </>
     ))}
   </>

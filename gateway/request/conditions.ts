@@ -2,7 +2,7 @@
 import { evaluatePreconditions, type Validators } from '../../cache/preconditions.js'
 import type { GatewayCaches } from '../caches.js'
 import type { Request } from '../http/exchange.js'
-import { DOCUMENT_FORMATS, negotiate, RDF_FORMATS, type Format } from '../http/media-type.js'
+import { DOCUMENT_FORMATS, HTML, mediaTypesOf, negotiate, RDF_FORMATS, rdfFormatsFor, type Format } from '../http/media-type.js'
 import { problem, type Problem } from '../problem.js'
 
 /** The format of documents that `accept` prefers, HTML only where it is ranked first; undefined when it allows none. Cached: parsing `accept` takes longer than a cached read. */
@@ -10,7 +10,7 @@ export function rdfFormat(accept: string | undefined, { formats }: GatewayCaches
   if (accept === undefined) return RDF_FORMATS[0]
   const known = formats.get(accept)
   if (known) return known
-  const format = negotiate(accept, DOCUMENT_FORMATS)
+  const format = negotiate(accept, [...rdfFormatsFor(accept), HTML])
   if (format && accept.length < 1024) formats.set(accept, format)
   return format
 }
@@ -18,7 +18,7 @@ export function rdfFormat(accept: string | undefined, { formats }: GatewayCaches
 export const notAcceptable = (offered: readonly Format[] = DOCUMENT_FORMATS): Problem =>
   problem(
     'negotiation.not-acceptable',
-    `None of the accepted media types can be given. There are: ${offered.map((f) => f.mediaType).join(', ')}.`,
+    `None of the accepted media types can be given. There are: ${mediaTypesOf(offered)}.`,
   )
 
 /** RFC 9110 §12.5.3: identity may be excluded too. */

@@ -1,7 +1,7 @@
 // In charge of what every page is told of the gateway and the client, and of the answers that are pages but no documents.
 import type { Field, Response } from '../http/exchange.js'
 import type { Gateway, Member } from '../gateway.js'
-import { HTML, negotiate, DOCUMENT_FORMATS } from '../http/media-type.js'
+import { HTML, negotiate, rdfFormatsFor } from '../http/media-type.js'
 import type { Frame, Site } from '../pages/frame.js'
 import { PAGE_FIELDS } from '../pages/page-fields.js'
 import type { Context } from './context.js'
@@ -30,7 +30,7 @@ export const frameOf = (context: Context, document?: string): Frame => ({
 
 /** Whether a page is what the client prefers (design 3: HTML only where it is ranked first). */
 export const prefersPage = (accept: string | undefined): boolean =>
-  accept !== undefined && accept.includes('html') && negotiate(accept, DOCUMENT_FORMATS) === HTML
+  accept !== undefined && accept.includes('html') && negotiate(accept, [...rdfFormatsFor(accept), HTML]) === HTML
 
 /** A page that is made for this request. */
 export const pageAnswer = (status: number, page: string, fields: readonly Field[] = []): Response =>
