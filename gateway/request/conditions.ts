@@ -2,7 +2,15 @@
 import { evaluatePreconditions, type Validators } from '../../cache/preconditions.js'
 import type { GatewayCaches } from '../caches.js'
 import type { Request } from '../http/exchange.js'
-import { DOCUMENT_FORMATS, HTML, mediaTypesOf, negotiate, RDF_FORMATS, rdfFormatsFor, type Format } from '../http/media-type.js'
+import {
+  DOCUMENT_FORMATS,
+  HTML,
+  mediaTypesOf,
+  negotiate,
+  RDF_FORMATS,
+  rdfFormatsFor,
+  type Format,
+} from '../http/media-type.js'
 import { problem, type Problem } from '../problem.js'
 
 /** The format of documents that `accept` prefers, HTML only where it is ranked first; undefined when it allows none. Cached: parsing `accept` takes longer than a cached read. */
