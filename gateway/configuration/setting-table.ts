@@ -141,13 +141,18 @@ const LIMITS = [
   row('store-timeout', of('MS', milliseconds), 'Time limit of an answer from a store, in milliseconds.', {
     default: '30000',
   }),
-  row('patch-timeout', of('MS', milliseconds), 'Time limit of computing a PATCH or checking SHACL, in milliseconds.', {
-    default: '5000',
-  }),
+  row(
+    'patch-timeout',
+    of('MS', milliseconds),
+    'Processor time that computing a PATCH or checking SHACL may take, in milliseconds.',
+    {
+      default: '5000',
+    },
+  ),
   row(
     'reading-timeout',
     of('MS', milliseconds),
-    'Time limit of reading RDF, a query or an update, and of writing a large document, in milliseconds.',
+    'Processor time that reading RDF, a query or an update, or writing a large document may take, in milliseconds.',
     { default: '5000' },
   ),
 ] as const
