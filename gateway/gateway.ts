@@ -9,6 +9,7 @@ import type { History } from '../versioning/history.js'
 import type { DescribedApplication } from './configuration/configuration.js'
 import type { Documents } from './documents/document.js'
 import type { DocumentFacts } from './documents/facts.js'
+import type { Look } from './pages/look.js'
 import type { OwnGraphs } from './documents/own-graphs.js'
 import type { Files } from './files/files.js'
 import type { EvaluationPool } from './evaluation/pool.js'
@@ -148,6 +149,8 @@ export interface Gateway {
   /** For receiving files (methods/read-upload.ts). */
   readonly takeUpload: TakePlace
   readonly caches: GatewayCaches
+  /** The files of the pages. */
+  readonly look: Look
   /** Absent where no mail server is configured. */
   readonly mail?: Mail
   /** The number of answered requests by status. */

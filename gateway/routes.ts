@@ -6,6 +6,7 @@ import { access } from './endpoints/access.js'
 import { accessRequest } from './endpoints/access-request.js'
 import { authorize, login } from './endpoints/log-in.js'
 import { signUp } from './endpoints/sign-up.js'
+import { staticFile } from './endpoints/static-file.js'
 import { sparql } from './endpoints/sparql.js'
 import { couldNeed, neededFor, readSparqlRequest, SPARQL_ACCEPTS, SPARQL_METHODS } from './endpoints/sparql-request.js'
 import { uploads } from './endpoints/uploads.js'
@@ -15,7 +16,7 @@ import type { Target } from './http/target.js'
 import { answerHistory, type HistoryTarget } from './memento/history.js'
 import { deleteSubtree, SUBTREE_METHODS } from './methods/cascade.js'
 import { read } from './methods/read.js'
-import { readLarge } from './methods/read-large.js'
+import { readOtherwise } from './methods/read-page.js'
 import { write } from './methods/write.js'
 import { isFailure, problem, type Problem } from './problem.js'
 import { proxied } from './proxy/linked-data-proxy.js'
@@ -44,6 +45,7 @@ const KINDS: { readonly [Kind in Exclude<Target['kind'], 'endpoint'>]: Route<Of<
   diff:     history,
   timemap:  history,
   timegate: history,
+  form:     { methods: READ_METHODS, needs: reads, answer: () => problem('target.unknown-endpoint', 'There is no such form.') },
   proxied:  { methods: EVERY_METHOD, allow: () => PROXIED_METHODS, accepts: DOCUMENT_ACCEPTS, needs: 'open', answer: proxied },
 }
 
@@ -69,7 +71,7 @@ const ENDPOINTS = {
   'packages/install':   absent,
   'packages/uninstall': absent,
   'uploads/':           { methods: 'GET, HEAD, OPTIONS',       needs: 'open',  answer: uploads },
-  'static/':            reserved,
+  'static/':            { methods: READ_METHODS, needs: 'open', answer: staticFile },
   'robots.txt':         reserved,
   'favicon.ico':        reserved,
 } as const satisfies Readonly<Record<string, Endpoint | Route<EndpointTarget, never>>>
@@ -94,7 +96,7 @@ export function takesFiles(request: Request, { targetOf }: Pick<Gateway, 'target
 
 function answerDocument({ context, target, facts, decision }: Decided<Of<'document'>>): Awaitable<Response | Problem> {
   if (decision.required !== 'Read') return write(context, target.document, facts)
-  return read(context, decision, facts) ?? readLarge(context, decision, facts)
+  return read(context, decision, facts) ?? readOtherwise(context, decision, facts, target.shown)
 }
 
 function answerAbsent({ target }: Asked<EndpointTarget>): Problem {

@@ -69,6 +69,7 @@ const FILES = [
   ),
   row('credentials', of('FILE', anyText), 'TriG file with the credentials of those services and repositories.'),
   row('data', of('FOLDER', anyText), 'Folder for certificates, journal and history.', { default: './data' }),
+  row('look', of('FOLDER', anyText), 'Folder with a style.css and a logo.svg or logo.png of your own for the pages.'),
 ] as const
 
 const IDENTITY = [

@@ -222,8 +222,7 @@ function requestOf(
     hold,
     async readBody(limit) {
       const declared = Number(fields['content-length'] ?? 0)
-      if (declared > limit) return tooLarge(limit)
-      if (!shares.hasRoom(raw, declared)) return NO_ROOM
+      if (declared > limit || !shares.hasRoom(raw, declared)) return declared > limit ? tooLarge(limit) : NO_ROOM
       if (awaitsContinue.delete(raw)) response.writeContinue()
       return readBody(raw, { limit, time: settings.bodyTimeout ?? BODY_TIMEOUT_MS, hold })
     },
