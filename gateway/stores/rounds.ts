@@ -50,11 +50,10 @@ type Turns<Entry> = Map<string, Set<Entry>>
 
 /** Networks take turns; the agents of each take turns; and the oldest entry of an agent comes first. */
 export function makeRounds<Entry extends Waiting>(bounds: RoundsBounds): Rounds<Entry> {
-  const networks = new Map<string, Turns<Entry>>()
-  const waiting = new Set<Entry>()
   const { held, heldOfNetwork = Infinity } = bounds
-  /** The numbers of entries that wait, and of those that are held. */
-  const [agents, places, holds, holdsOfNetwork] = [makeCounts(), makeCounts(), makeCounts(), makeCounts()]
+  const { networks, waiting, enter, leave } = makeWaitingEntries<Entry>(bounds)
+  /** The numbers of entries that are held. */
+  const [holds, holdsOfNetwork] = [makeCounts(), makeCounts()]
   const mayHold = ({ who, network }: Share): boolean =>
     holds.of(who) < held && holdsOfNetwork.of(network) < heldOfNetwork
   const hold = (entry: Entry, share: Share): void => {
@@ -62,37 +61,8 @@ export function makeRounds<Entry extends Waiting>(bounds: RoundsBounds): Rounds<
     holds.add(share.who, 1)
     holdsOfNetwork.add(share.network, 1)
   }
-
-  const leave = (entry: Entry): boolean => {
-    for (const { who, network } of entry.shares) {
-      const turns = networks.get(network)!
-      const own = turns.get(who)!
-      own.delete(entry)
-      if (own.size === 0) turns.delete(who)
-      if (turns.size === 0) networks.delete(network)
-      agents.add(who, -1)
-      places.add(network, -1)
-    }
-    entry.shares = []
-    return waiting.delete(entry)
-  }
   return {
-    enter(entry, asker) {
-      const share = shareOf(asker)
-      const { who, network } = share
-      const isNew = !waiting.has(entry)
-      if (agents.of(who) >= bounds.each || places.of(network) >= bounds.network) return false
-      if (isNew && waiting.size >= bounds.all) return false
-      const turns: Turns<Entry> = networks.get(network) ?? new Map<string, Set<Entry>>()
-      const own = turns.get(who) ?? new Set<Entry>()
-      if (own.has(entry)) return true
-      networks.set(network, turns.set(who, own.add(entry)))
-      agents.add(who, 1)
-      places.add(network, 1)
-      entry.shares = [...entry.shares, share]
-      waiting.add(entry)
-      return true
-    },
+    enter: (entry, asker) => enter(entry, shareOf(asker)),
     hold(entry, asker) {
       const share = shareOf(asker)
       if (!mayHold(share)) return false
@@ -120,6 +90,44 @@ export function makeRounds<Entry extends Waiting>(bounds: RoundsBounds): Rounds<
       holdsOfNetwork.add(holder.network, -1)
     },
     all: () => waiting,
+  }
+}
+
+function makeWaitingEntries<Entry extends Waiting>(bounds: RoundsBounds) {
+  const networks = new Map<string, Turns<Entry>>()
+  const waiting = new Set<Entry>()
+  /** The numbers of entries that wait. */
+  const [agents, places] = [makeCounts(), makeCounts()]
+  return {
+    networks,
+    waiting,
+    enter(entry: Entry, share: Share): boolean {
+      const { who, network } = share
+      if (agents.of(who) >= bounds.each || places.of(network) >= bounds.network) return false
+      if (!waiting.has(entry) && waiting.size >= bounds.all) return false
+      const turns: Turns<Entry> = networks.get(network) ?? new Map<string, Set<Entry>>()
+      const own = turns.get(who) ?? new Set<Entry>()
+      if (own.has(entry)) return true
+      networks.set(network, turns.set(who, own.add(entry)))
+      agents.add(who, 1)
+      places.add(network, 1)
+      entry.shares = [...entry.shares, share]
+      waiting.add(entry)
+      return true
+    },
+    leave(entry: Entry): boolean {
+      for (const { who, network } of entry.shares) {
+        const turns = networks.get(network)!
+        const own = turns.get(who)!
+        own.delete(entry)
+        if (own.size === 0) turns.delete(who)
+        if (turns.size === 0) networks.delete(network)
+        agents.add(who, -1)
+        places.add(network, -1)
+      }
+      entry.shares = []
+      return waiting.delete(entry)
+    },
   }
 }
 

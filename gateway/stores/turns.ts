@@ -32,38 +32,21 @@ interface Waiter extends Waiting {
 
 export function makeTurns(places: number, waitingLimit: number): Turns {
   let free = places
-  const held = Math.max(1, places - 1)
-  const [each, network] = [Math.ceil(waitingLimit / 4), Math.ceil(waitingLimit / 2)]
-  const rounds = makeRounds<Waiter>({ each, network, all: waitingLimit, held, heldOfNetwork: held })
-  /** Calls of the gateway itself, writes among them: every other turn is theirs. */
-  const own = new Set<Waiter>()
-  let isOwnTurn = true
+  const line = makeLine(places, waitingLimit)
 
-  function callNext(): void {
-    while (free > 0) {
-      const [first] = own
-      const next = isOwnTurn ? (first ?? rounds.next()) : (rounds.next() ?? first)
-      if (!next) return
-      isOwnTurn = next !== first
-      free--
-      next.enter()
-    }
-  }
   const occupied = (waiter?: Waiter): EndTurn => {
     let isHeld = true
     return () => {
       if (!isHeld) return
       isHeld = false
-      if (waiter) rounds.release(waiter)
+      if (waiter) line.release(waiter)
       free++
-      callNext()
+      for (let next = line.next(); next; next = free > 0 ? line.next() : undefined) {
+        free--
+        next.enter()
+      }
     }
   }
-  const waits = (waiter: Waiter, asker: Asker | undefined): boolean => {
-    if (asker !== undefined) return rounds.enter(waiter, asker)
-    return own.size + rounds.all().size < waitingLimit && own.add(waiter).has(waiter)
-  }
-
   return {
     takeNow() {
       if (free === 0) return undefined
@@ -76,23 +59,51 @@ export function makeTurns(places: number, waitingLimit: number): Turns {
         const waiter: Waiter = {
           shares: [],
           enter() {
-            own.delete(waiter)
             signal?.removeEventListener('abort', leave)
             resolve(occupied(waiter))
           },
         }
         const leave = () => {
-          own.delete(waiter)
-          rounds.leave(waiter)
+          line.leave(waiter)
           resolve(givenUp(signal!))
         }
-        if (free > 0 && (asker === undefined || rounds.hold(waiter, asker))) {
+        if (free > 0 && line.mayPass(waiter, asker)) {
           free--
           return waiter.enter()
         }
-        if (!waits(waiter, asker)) return resolve(OVERLOADED)
+        if (!line.enter(waiter, asker)) return resolve(OVERLOADED)
         signal?.addEventListener('abort', leave, { once: true })
       })
     },
+  }
+}
+
+/** Those that wait: the gateway itself, writes among its calls, has every other turn. */
+function makeLine(places: number, waitingLimit: number) {
+  const held = Math.max(1, places - 1)
+  const [each, network] = [Math.ceil(waitingLimit / 4), Math.ceil(waitingLimit / 2)]
+  const rounds = makeRounds<Waiter>({ each, network, all: waitingLimit, held, heldOfNetwork: held })
+  const own = new Set<Waiter>()
+  let isOwnTurn = true
+  return {
+    /** Whether it need not wait where a place is free. */
+    mayPass: (waiter: Waiter, asker: Asker | undefined): boolean => asker === undefined || rounds.hold(waiter, asker),
+    /** False where too many wait. */
+    enter(waiter: Waiter, asker: Asker | undefined): boolean {
+      if (own.size + rounds.all().size >= waitingLimit) return false
+      if (asker !== undefined) return rounds.enter(waiter, asker)
+      own.add(waiter)
+      return true
+    },
+    leave: (waiter: Waiter): boolean => own.delete(waiter) || rounds.leave(waiter),
+    next(): Waiter | undefined {
+      const [first] = own
+      const next = isOwnTurn ? (first ?? rounds.next()) : (rounds.next() ?? first)
+      if (!next) return undefined
+      isOwnTurn = next !== first
+      own.delete(next)
+      return next
+    },
+    release: rounds.release,
   }
 }
