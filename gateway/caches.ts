@@ -14,6 +14,8 @@ export interface GatewayCaches {
   readonly rights: ByteCache<DocumentState>
   /** The RDF format that an Accept field prefers. */
   readonly formats: ByteCache<Format>
+  /** The format of a result, by the form of the query and the Accept field. */
+  readonly resultFormats: ByteCache<Format>
   /** Analysed queries and updates, by text, base and dataset. */
   readonly queries: ByteCache<QueryAnalysis>
   readonly updates: ByteCache<UpdateAnalysis>
@@ -37,6 +39,7 @@ export function makeGatewayCaches(maxBytes: number): GatewayCaches {
       ({ types, owners }) => 256 + 2 * [...types, ...owners].join('').length,
     ),
     formats: byteCache<Format>(Math.min(maxBytes / 8, 2 ** 20), () => 64),
+    resultFormats: byteCache<Format>(Math.min(maxBytes / 8, 2 ** 20), () => 64),
     queries: byteCache<QueryAnalysis>(maxBytes / 8, sizeOfAnalysis),
     updates: byteCache<UpdateAnalysis>(maxBytes / 8, sizeOfAnalysis),
   }

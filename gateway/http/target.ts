@@ -30,7 +30,10 @@ export type Target<Owner extends Based = Based> = Owner &
 export function acceptOverride(requestTarget: string): string | undefined {
   const at = requestTarget.indexOf('?')
   if (at < 0) return undefined
-  return new URLSearchParams(requestTarget.slice(at).replaceAll('+', '%2B')).get('accept') ?? undefined
+  const query = requestTarget.slice(at)
+  // Most queries have no such name, and need not be parsed.
+  if (!/(?:^\?|&)(?:accept(?:[=&]|$)|[^=&]*%)/.test(query)) return undefined
+  return new URLSearchParams(query.replaceAll('+', '%2B')).get('accept') ?? undefined
 }
 
 const PARTS = ['version', 'timemap', 'timegate', 'cascade'] as const
@@ -166,7 +169,7 @@ function parseQuery(raw: string): URLSearchParams | Problem {
 
 const REMEMBERED = 10_000
 
-/** `parseTarget` with a cache of document targets by host and request-target. */
+/** `parseTarget` with a cache of the targets that most requests have, by host and request-target. */
 export function makeTargetParser<Owner extends Based>(
   site: Site<Owner>,
 ): (requestTarget: string, host: string | undefined) => Target<Owner> | Problem {
@@ -176,7 +179,7 @@ export function makeTargetParser<Owner extends Based>(
     const known = remembered.get(key)
     if (known) return known
     const target = parseTarget(requestTarget, host, site)
-    if (!isFailure(target) && target.kind === 'document' && key.length < 1024) {
+    if (!isFailure(target) && (target.kind === 'document' || target.kind === 'endpoint') && key.length < 1024) {
       if (remembered.size >= REMEMBERED) remembered.clear()
       remembered.set(key, target)
     }
