@@ -4,6 +4,7 @@ import type { Mode } from '../policies/authorizations/authorization.js'
 import { requiredMode } from '../policies/decide.js'
 import { access } from './endpoints/access.js'
 import { accessRequest } from './endpoints/access-request.js'
+import { accessToken, accessTokens } from './endpoints/access-tokens.js'
 import { authorize, login } from './endpoints/log-in.js'
 import { signUp } from './endpoints/sign-up.js'
 import { staticFile } from './endpoints/static-file.js'
@@ -61,6 +62,8 @@ const ENDPOINTS = {
   access:               { methods: 'GET, HEAD, OPTIONS',       needs: reads,   answer: access },
   'access/request':     { methods: 'POST, OPTIONS',            accepts: POSTED, needs: appends, answer: accessRequest },
   'sign%20up':          { methods: 'POST, OPTIONS',            accepts: POSTED, needs: appends, answer: signUp },
+  tokens:               { methods: 'GET, HEAD, POST, OPTIONS', accepts: POSTED, needs: 'open', answer: accessTokens },
+  'tokens/':            { methods: 'GET, HEAD, DELETE, OPTIONS', needs: 'open', answer: accessToken },
   'oauth2/login':       { methods: 'GET, HEAD, POST, OPTIONS', needs: 'open',  answer: login },
   'oauth2/authorize/':  { methods: 'GET, HEAD, OPTIONS',       needs: 'open',  answer: authorize },
   add:                  absent,
@@ -77,7 +80,7 @@ const ENDPOINTS = {
 } as const satisfies Readonly<Record<string, Endpoint | Route<EndpointTarget, never>>>
 
 /** Spec 4.3: only the admin application has these. */
-const ADMIN_ONLY = ['sign%20up', 'clear', 'packages/install', 'packages/uninstall']
+const ADMIN_ONLY = ['sign%20up', 'tokens', 'tokens/', 'clear', 'packages/install', 'packages/uninstall']
 
 /** Paths under the base of an application that are no documents. */
 export const endpointsOf = ({ application }: { readonly application: Pick<Application, 'kind'> }): readonly string[] =>

@@ -9,9 +9,16 @@ import { HISTORY_COMMANDS } from './history.js'
 import { MIRROR_COMMAND } from './mirror.js'
 import { SERVE_COMMAND } from './serve.js'
 import { fail, type Terminal } from './terminal.js'
+import { TOKEN_COMMAND } from './token.js'
 import { version } from './version.js'
 
-export const COMMANDS: readonly Command[] = [SERVE_COMMAND, ...HISTORY_COMMANDS, MIRROR_COMMAND, ACCESS_COMMAND]
+export const COMMANDS: readonly Command[] = [
+  SERVE_COMMAND,
+  ...HISTORY_COMMANDS,
+  MIRROR_COMMAND,
+  ACCESS_COMMAND,
+  TOKEN_COMMAND,
+]
 
 /** @param argv without `node` and script. Returns the exit code; a gateway keeps serving. */
 export async function runCommand(argv: readonly string[], env: Environment, terminal: Terminal): Promise<number> {

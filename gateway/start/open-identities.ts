@@ -7,6 +7,7 @@ import type { SealingKeys } from '../../policies/identity/seal.js'
 import type { ReadProfile } from '../../policies/identity/webid.js'
 import type { Log } from '../log.js'
 import { isFailure } from '../problem.js'
+import { ACCESS_TOKENS_FILE, openAccessTokens } from '../identity/access-tokens.js'
 import { makeOidcClient } from '../identity/provider-client.js'
 import { makeIdentities, type Identities } from '../identity/identities.js'
 import { readProviders, type Provider } from '../configuration/identity-providers.js'
@@ -29,7 +30,24 @@ export async function openIdentities(
   const keys = providers.length > 0 ? await openSessionKeys(file, lifetime, { now, log }) : NO_KEYS
   const { profileMaxAge, signUp } = settings
   const opensToServices = signUp === 'everyone'
-  const about = { providers, client, keys, lifetime, readProfile, profileMaxAge, opensToServices, now }
+  const tokenFile = join(settings.data, ACCESS_TOKENS_FILE)
+  const accessTokens = await openAccessTokens(tokenFile, { now, log })
+  if (!accessTokens)
+    throw new StartFailure(
+      `${tokenFile} cannot be read. Put it back from a copy, or remove it: all access tokens are lost then.`,
+    )
+  const about = {
+    providers,
+    client,
+    keys,
+    lifetime,
+    readProfile,
+    profileMaxAge,
+    opensToServices,
+    accessTokens,
+    log,
+    now,
+  }
   const identities = makeIdentities(about)
   return { identities, close: fetcher.close }
 }
