@@ -9,10 +9,13 @@ import { askerOf, contextsFor, type Context } from '../request/context.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { ACCEPT_POST, readCanonical } from '../rdf/read.js'
 
-/** Triples to put or to append, an update to run, or the removal of the document. */
+/**
+ * Triples to put or to append, an update to run, or the removal of the document. `unlessSame`: where the document has these
+ * triples already, nothing is written.
+ */
 export type WriteRequest =
-  | { readonly method: 'PUT'; readonly content: WrittenContent }
-  | { readonly method: 'POST'; readonly content: WrittenContent }
+  | { readonly method: 'PUT'; readonly content: WrittenContent; readonly unlessSame?: true }
+  | { readonly method: 'POST'; readonly content: WrittenContent; readonly unlessSame?: true }
   | { readonly method: 'PATCH'; readonly update: string | Problem }
   | { readonly method: 'DELETE' }
 

@@ -8,6 +8,7 @@ export const MULTIPART = 'multipart/form-data'
 export interface Part {
   readonly name: string
   readonly contentType: string | undefined
+  readonly fileName?: string
   readonly body: Buffer
 }
 
@@ -91,8 +92,10 @@ function partOf(content: Buffer): Part | Problem {
   if (!/^(?:7bit|8bit|binary)$/i.test(fields.get('content-transfer-encoding') ?? 'binary')) {
     return flaw('Content-Transfer-Encoding is not supported')
   }
-  const contentType = typeOf(fields.get('content-type'), parameterOf(disposition, 'filename'))
-  return { name, contentType, body: content.subarray(ended + 2 * CRLF.length) }
+  const fileName = parameterOf(disposition, 'filename')
+  const contentType = typeOf(fields.get('content-type'), fileName)
+  const file = fileName === undefined ? {} : { fileName }
+  return { name, contentType, ...file, body: content.subarray(ended + 2 * CRLF.length) }
 }
 
 function parameterOf(disposition: string, name: 'name' | 'filename'): string | undefined {
