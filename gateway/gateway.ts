@@ -3,12 +3,15 @@ import type { GraphVersions } from '../cache/graph-versions.js'
 import type { StoredGraphs } from '../cache/stored-graphs.js'
 import type { StoredResults } from '../cache/stored-results.js'
 import type { AuthorizationIndex } from '../policies/authorizations/authorization-index.js'
+import type { GraphRights } from '../policies/authorizations/graph-rights.js'
 import type { WebIdVerifier } from '../policies/identity/webid.js'
 import type { History } from '../versioning/history.js'
 import type { DescribedApplication } from './configuration/configuration.js'
 import type { Documents } from './documents/document.js'
 import type { DocumentFacts } from './documents/facts.js'
+import type { Look } from './pages/look.js'
 import type { OwnGraphs } from './documents/own-graphs.js'
+import type { Files } from './files/files.js'
 import type { EvaluationPool } from './evaluation/pool.js'
 import type { Reading } from './evaluation/reading.js'
 import type { JournalledStore } from './mirror/journalled-store.js'
@@ -40,6 +43,7 @@ export interface Application extends DescribedApplication {
   readonly mirrored?: Mirrored
   /** Absent with the history, and where the store is filled from it. */
   readonly alignment?: Alignment
+  readonly files: Files
   /** Every change of a document goes through it. */
   readonly journalled: JournalledStore
   /** Whether a graph is a document of this application. */
@@ -54,6 +58,8 @@ export interface ApplicationCache {
   readonly facts: StoredGraphs<DocumentFacts, Problem>
   readonly results: StoredResults
   readonly ownGraphs: OwnGraphs
+  /** By mode and agent, with the version of the rules that each is made of (request/graphs.ts). */
+  readonly graphRights: Map<string, { readonly version: number; readonly rights: GraphRights }>
   /** The secret of the entity-tags (cache/entity-tag.ts). */
   readonly tagKey: string
 }
@@ -151,7 +157,11 @@ export interface Gateway {
   readonly accessRequests: OpenDoor
   /** For deleting a subtree (methods/cascade.ts). */
   readonly takeCascade: TakePlace
+  /** For receiving files (methods/read-upload.ts). */
+  readonly takeUpload: TakePlace
   readonly caches: GatewayCaches
+  /** The files of the pages. */
+  readonly look: Look
   /** Absent where no mail server is configured. */
   readonly mail?: Mail
   /** The number of answered requests by status. */
@@ -159,6 +169,7 @@ export interface Gateway {
   readonly settings: {
     readonly maxBody: number
     readonly maxImport: number
+    readonly maxUpload: number
     readonly requirePreconditions: boolean
     /** Whether documents and results are compressed for clients that accept it. */
     readonly compress: boolean

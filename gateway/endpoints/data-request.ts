@@ -46,7 +46,7 @@ async function fromParts(context: Context, endpoint: string): Promise<DataReques
   if (isFailure(body)) return body
   const parts = partsOf(body, request.fields['content-type']!)
   if (isFailure(parts)) return parts
-  const files = parts.filter(({ fileName }) => fileName !== undefined)
+  const files = parts.filter((part) => part.file !== undefined)
   const [file] = files
   if (!file || files.length > 1) return missing('one file')
   const form = parts
@@ -65,7 +65,7 @@ async function fromParts(context: Context, endpoint: string): Promise<DataReques
   const said = format?.value.replace(/^http:\/\/www\.sparontologies\.net\/mediatype\//, '')
   return requestOf(described, subject, {
     body: file.body,
-    mediaType: mediaTypeOf(said ?? file.contentType, file.fileName!),
+    mediaType: mediaTypeOf(said ?? file.contentType, file.file!),
   })
 }
 

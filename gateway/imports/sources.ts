@@ -4,12 +4,15 @@ import { open, rm, stat, type FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { FetchFailure } from '../../policies/fetch/fetch-failure.js'
 import { isLarge, type Document } from '../documents/document.js'
+import { uploadsOf } from '../files/sweep-files.js'
 import type { Member } from '../gateway.js'
 import type { Target } from '../http/target.js'
 import { isFailure, problem, type Problem, type ProblemCode } from '../problem.js'
 import { READABLE_ACCEPT } from '../rdf/read.js'
 import { decideOn, lookUpDocument } from '../request/access.js'
+import { MEDIA_TYPE } from '../rdf/vocabulary.js'
 import type { Context } from '../request/context.js'
+import { describedFile, readingOf } from '../request/file-access.js'
 import { refusalOf } from '../request/refusal.js'
 import { hidesMailboxes, shownTo } from '../request/shown.js'
 import { StoreBreak } from '../stores/store.js'
@@ -95,6 +98,7 @@ async function bringOwn(
   file: FileHandle,
   path: string,
 ): Promise<Source | Problem> {
+  if (target.kind === 'endpoint' && target.endpoint === 'uploads/') return bringFile(context, target, file, path)
   if (target.kind !== 'document') {
     return problem('proxy.refused', 'A source of this gateway has to be a document or a file.')
   }
@@ -105,6 +109,28 @@ async function bringOwn(
     if (failed) return failed
   } else await file.writeFile(document.nTriples)
   return { path, size: (await stat(path)).size, url: target.document, mediaType: 'application/n-triples' }
+}
+
+/** A file that the agent may read (LinkedDataHub 2.7). */
+async function bringFile(
+  context: Context,
+  { application, dataspace, iri }: Target<Member> & { readonly kind: 'endpoint' },
+  file: FileHandle,
+  path: string,
+): Promise<Source | Problem> {
+  const inner = { ...context, application, dataspace }
+  const sha1 = iri.slice(uploadsOf(application).length)
+  const described = await describedFile(inner, sha1)
+  if (isFailure(described)) return described
+  const reading = await readingOf(inner, context.agent, sha1, described)
+  if (isFailure(reading)) return reading
+  if (reading === undefined) return problem('access.denied', 'Access not authorized: Read is required on the file.')
+  const stored = await application.files.find(sha1)
+  const description = reading === 'any' ? described.descriptions[0] : reading
+  if (!stored || !description) return problem('document.absent', 'There is no such file.')
+  for await (const piece of application.files.read(stored, 0, stored.size - 1)) await file.writeFile(piece)
+  const format = description.format?.slice(MEDIA_TYPE('').length)
+  return { path, size: stored.size, url: iri, mediaType: mediaTypeOf(format, description.name ?? '') }
 }
 
 /** A document as its agent reads it; its IRI where it is too large to be held. 403 and 404 as of a request of its own. */

@@ -38,6 +38,7 @@ export const innerRequest = (outer: Request, method: string, url: string, fields
   network: () => outer.network(),
   signal: () => outer.signal(),
   readBody: () => Promise.resolve(NO_BODY),
+  hold: () => false,
   async *streamBody() {
     throw new BodyBreak(NO_BODY)
   },
