@@ -3,11 +3,13 @@ import type { GraphVersions } from '../cache/graph-versions.js'
 import type { StoredGraphs } from '../cache/stored-graphs.js'
 import type { StoredResults } from '../cache/stored-results.js'
 import type { AuthorizationIndex } from '../policies/authorizations/authorization-index.js'
+import type { GraphRights } from '../policies/authorizations/graph-rights.js'
 import type { WebIdVerifier } from '../policies/identity/webid.js'
 import type { History } from '../versioning/history.js'
 import type { DescribedApplication } from './configuration/configuration.js'
 import type { Documents } from './documents/document.js'
 import type { DocumentFacts } from './documents/facts.js'
+import type { Look } from './pages/look.js'
 import type { OwnGraphs } from './documents/own-graphs.js'
 import type { EvaluationPool } from './evaluation/pool.js'
 import type { Reading } from './evaluation/reading.js'
@@ -54,6 +56,8 @@ export interface ApplicationCache {
   readonly facts: StoredGraphs<DocumentFacts, Problem>
   readonly results: StoredResults
   readonly ownGraphs: OwnGraphs
+  /** By mode and agent, with the version of the rules that each is made of (request/graphs.ts). */
+  readonly graphRights: Map<string, { readonly version: number; readonly rights: GraphRights }>
   /** The secret of the entity-tags (cache/entity-tag.ts). */
   readonly tagKey: string
 }
@@ -141,6 +145,8 @@ export interface Gateway {
   /** For deleting a subtree (methods/cascade.ts). */
   readonly takeCascade: TakePlace
   readonly caches: GatewayCaches
+  /** The files of the pages. */
+  readonly look: Look
   /** Absent where no mail server is configured. */
   readonly mail?: Mail
   /** The number of answered requests by status. */

@@ -6,17 +6,18 @@ import { access } from './endpoints/access.js'
 import { accessRequest } from './endpoints/access-request.js'
 import { authorize, login } from './endpoints/log-in.js'
 import { signUp } from './endpoints/sign-up.js'
+import { staticFile } from './endpoints/static-file.js'
 import { sparql } from './endpoints/sparql.js'
 import { couldNeed, neededFor, readSparqlRequest, SPARQL_ACCEPTS, SPARQL_METHODS } from './endpoints/sparql-request.js'
-import type { Application, Member } from './gateway.js'
-import type { Response } from './http/exchange.js'
+import type { Application, Gateway, Member } from './gateway.js'
+import type { Request, Response } from './http/exchange.js'
 import type { Target } from './http/target.js'
 import { answerHistory, type HistoryTarget } from './memento/history.js'
 import { deleteSubtree, SUBTREE_METHODS } from './methods/cascade.js'
 import { read } from './methods/read.js'
-import { readLarge } from './methods/read-large.js'
+import { readOtherwise } from './methods/read-page.js'
 import { write } from './methods/write.js'
-import { problem, type Problem } from './problem.js'
+import { isFailure, problem, type Problem } from './problem.js'
 import { proxied } from './proxy/linked-data-proxy.js'
 import { ACCEPT_POST } from './rdf/read.js'
 import { EVERY_METHOD } from './request/admission.js'
@@ -43,6 +44,7 @@ const KINDS: { readonly [Kind in Exclude<Target['kind'], 'endpoint'>]: Route<Of<
   diff:     history,
   timemap:  history,
   timegate: history,
+  form:     { methods: READ_METHODS, needs: reads, answer: () => problem('target.unknown-endpoint', 'There is no such form.') },
   proxied:  { methods: EVERY_METHOD, allow: () => PROXIED_METHODS, accepts: DOCUMENT_ACCEPTS, needs: 'open', answer: proxied },
 }
 
@@ -68,7 +70,7 @@ const ENDPOINTS = {
   'packages/install':   absent,
   'packages/uninstall': absent,
   'uploads/':           reserved,
-  'static/':            reserved,
+  'static/':            { methods: READ_METHODS, needs: 'open', answer: staticFile },
   'robots.txt':         reserved,
   'favicon.ico':        reserved,
 } as const satisfies Readonly<Record<string, Endpoint | Route<EndpointTarget, never>>>
@@ -85,9 +87,15 @@ export function routeOf(target: Target<Member>): Route {
   return ENDPOINTS[target.endpoint as keyof typeof ENDPOINTS] as Route
 }
 
+/** Whether the content of the request may be larger than `--max-body`: then the answer bounds it while streaming. */
+export function takesFiles({ requestTarget, fields }: Request, { targetOf }: Pick<Gateway, 'targetOf'>): boolean {
+  const target = targetOf(requestTarget, fields.host)
+  return !isFailure(target) && routeOf(target).takesFiles === true
+}
+
 function answerDocument({ context, target, facts, decision }: Decided<Of<'document'>>): Awaitable<Response | Problem> {
   if (decision.required !== 'Read') return write(context, target.document, facts)
-  return read(context, decision, facts) ?? readLarge(context, decision, facts)
+  return read(context, decision, facts) ?? readOtherwise(context, decision, facts, target.shown)
 }
 
 function answerAbsent({ target }: Asked<EndpointTarget>): Problem {

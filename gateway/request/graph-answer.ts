@@ -3,14 +3,14 @@
 import { digestOf, entityTag, sumOf } from '../../cache/entity-tag.js'
 import type { Field, Response } from '../http/exchange.js'
 import type { Graph } from '../rdf/graph.js'
-import { inOrderOf, RDF_FORMATS, type Format } from '../http/media-type.js'
+import { inOrderOf, rdfFormatsFor, type Format } from '../http/media-type.js'
 import { isFailure, type Problem } from '../problem.js'
 import { notAcceptable } from './conditions.js'
 import { writeGraph } from '../rdf/write.js'
 import { response } from './respond.js'
 
 export function graphAnswer(accept: string | undefined, graph: Graph, fields: readonly Field[]): Response | Problem {
-  const formats = inOrderOf(accept, RDF_FORMATS)
+  const formats = inOrderOf(accept, rdfFormatsFor(accept))
   if (formats.length === 0) return notAcceptable()
   let problem: Problem | undefined
   for (const format of formats) {

@@ -24,6 +24,7 @@ import { backendsOf, makeStores, type OpenStore } from './open-stores.js'
 import { StartFailure } from '../configuration/start-failure.js'
 import { readOrMakeTagKey } from './tag-key.js'
 import { CASCADES } from '../methods/cascade.js'
+import { readLook, type Look } from '../pages/look.js'
 import { makePlaces } from '../places.js'
 import { makeProxying, ownUrls, proxyLimits } from '../proxy/linked-data-proxy.js'
 import { makeLoadContext } from '../rdf/json-ld-contexts.js'
@@ -74,6 +75,7 @@ export async function makeGateway(parts: Parts, closers: Closer[]): Promise<Gate
     signUps: makeSignUps(settings, now),
     accessRequests: makeOpenDoor(settings.dailyAccessRequests, now),
     takeCascade: makePlaces(CASCADES),
+    look: look(settings),
     caches: makeGatewayCaches(settings.cache === 'off' ? 0 : settings.cache / 4),
     ...(mail && { mail }),
     answered: new Map(),
@@ -89,6 +91,12 @@ export async function makeGateway(parts: Parts, closers: Closer[]): Promise<Gate
     },
   }
   return gateway
+}
+
+function look({ look: folder }: Settings): Look {
+  const read = readLook(folder)
+  if (isFailure(read)) throw new StartFailure(read.detail)
+  return read
 }
 
 function openThreads(settings: Settings, closers: Closer[]): Pick<Gateway, 'evaluation' | 'reading'> {
