@@ -18,7 +18,7 @@ const PREDICATES = ['urn:p:1', 'urn:p:2', 'urn:p:3', RDF('type')]
 const OBJECTS = [...SUBJECTS.map((iri) => `<${iri}>`), '1', '2', '"a"@en', '"b"', `<${C1}>`]
 
 export interface Case {
-  /** N-Quads without the dots: subject, predicate, object, and the name of the graph, empty for the default graph. */
+  /** A triple, and the name of its graph, empty for the default graph. */
   readonly quads: readonly (readonly [triple: string, graph: string])[]
   readonly rights: GraphRights
   readonly query: string
@@ -72,7 +72,9 @@ function randomRights(random: Random): GraphRights {
     everything: false,
     ...{ documents: !none && documents, others: !none && others },
     defaultGraph: alone && !none && random.chance(0.5),
-    graphs: none ? [] : some([...GRAPHS, ...ABSENT].sort(), random.one([0, 0.2, 0.5])).filter((graph) => alone || isDocument(graph)),
+    graphs: none
+      ? []
+      : some([...GRAPHS, ...ABSENT].sort(), random.one([0, 0.2, 0.5])).filter((graph) => alone || isDocument(graph)),
     prefixes: none ? [] : random.one([[], [], [`${BASE}a/`], [BASE]]),
     otherPrefixes: none || !alone ? [] : random.one([[], [], ['http://x.test/'], ['https://d.test/n']]),
     ...{ items: kinds(0.15), containers: kinds(0.15) },
@@ -82,7 +84,17 @@ function randomRights(random: Random): GraphRights {
   }
 }
 const isDocument = (graph: string): boolean =>
-  isDocumentName({ application: 'end-user', base: BASE, below: [`${BASE}admin/`], alone: true, isEndpoint: () => false }, graph)
+  isDocumentName(
+    { application: 'end-user', base: BASE, below: [`${BASE}admin/`], alone: true, isEndpoint: () => false },
+    graph,
+  )
+
+const INTEGER = '^^<http://www.w3.org/2001/XMLSchema#integer>'
+
+export const nQuads = (quads: Case['quads']): string =>
+  quads
+    .map(([triple, graph]) => `${triple.replace(/ (\d)(?= \)>>$|$)/, ` "$1"${INTEGER}`)}${graph && ` <${graph}>`} .\n`)
+    .join('')
 
 /** The facts of a graph of the case. */
 export function factsOf({ quads }: Pick<Case, 'quads'>, graph: string): GraphFacts {
@@ -119,7 +131,10 @@ function makeQuery(random: Random): { query: string; countsOnly: boolean } {
   if (form < 6) {
     const limit = random.chance(0.1) ? ` LIMIT ${random.one([0, 1, 3])}` : ''
     const offset = random.chance(0.05) ? ` OFFSET 1` : ''
-    return { query: `SELECT ${random.one(['', '', 'DISTINCT '])}* ${from} WHERE ${where}${limit}${offset}`, countsOnly: limit + offset !== '' }
+    return {
+      query: `SELECT ${random.one(['', '', 'DISTINCT '])}* ${from} WHERE ${where}${limit}${offset}`,
+      countsOnly: limit + offset !== '',
+    }
   }
   return { query: makeSelect(making, from, where), countsOnly: false }
 }
@@ -137,14 +152,18 @@ function makeSelect({ random }: Making, from: string, where: string): string {
   if (form < 5) {
     return `SELECT ?${a} (SUM(?o) AS ?n) (MIN(STR(?x)) AS ?m) ${from} ${where} GROUP BY ?${a} HAVING (COUNT(*) > 1)`
   }
-  if (form < 6) return `SELECT ?k (COUNT(*) AS ?n) ${from} ${where} GROUP BY (STR(?${c}) AS ?k) HAVING (EXISTS { ?s ?p ?k } || COUNT(*) >= 1)`
+  if (form < 6)
+    return `SELECT ?k (COUNT(*) AS ?n) ${from} ${where} GROUP BY (STR(?${c}) AS ?k) HAVING (EXISTS { ?s ?p ?k } || COUNT(*) >= 1)`
   if (form < 7) return `SELECT (IF(EXISTS { ?${a} ?pp ?oo }, 1, 0) AS ?n) ?${b} ${from} ${where}`
   return `SELECT ?${a} ?${b} ${from} ${where} VALUES ?${a} { <urn:e:1> 1 UNDEF }`
 }
 
 function makeFrom(random: Random): string {
   const graph = (): string => `<${random.one([...GRAPHS, ...ABSENT])}>`
-  const clauses = Array.from({ length: random.one([1, 2, 3]) }, () => `${random.one(['FROM', 'FROM NAMED'])} ${graph()}`)
+  const clauses = Array.from(
+    { length: random.one([1, 2, 3]) },
+    () => `${random.one(['FROM', 'FROM NAMED'])} ${graph()}`,
+  )
   return [...new Set(clauses)].join(' ')
 }
 
@@ -169,8 +188,10 @@ function makePart(making: Making, position: number): string {
   if (roll < 11) return `MINUS ${group()}`
   if (roll < 12) return `FILTER ${random.one(['EXISTS', 'NOT EXISTS'])} ${group()}`
   if (roll < 13) return `FILTER(${makeFilter(random)})`
-  if (roll < 13.7) return `VALUES ${random.one(['?x', '?g', '?y'])} { <${random.one(SUBJECTS)}> <${random.one(GRAPHS)}> }`
-  if (roll < 14.3) return `BIND(${random.one(['STR(?x)', 'IRI("urn:g:1")', '<urn:e:1>', '?y'])} AS ?b${depth}${position})`
+  if (roll < 13.7)
+    return `VALUES ${random.one(['?x', '?g', '?y'])} { <${random.one(SUBJECTS)}> <${random.one(GRAPHS)}> }`
+  if (roll < 14.3)
+    return `BIND(${random.one(['STR(?x)', 'IRI("urn:g:1")', '<urn:e:1>', '?y'])} AS ?b${depth}${position})`
   if (roll < 15) return `{ ${makeSubSelect(random, group())} }`
   return group()
 }

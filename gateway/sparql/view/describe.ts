@@ -27,7 +27,8 @@ export function constructOf({ described, where, modifiers }: Describe, fresh: ()
     triples(said),
     { kind: 'optional', patterns: [triples(inner), filter(operation('isblank', value))] },
   ]
-  const names = described === '*' ? [...inScope(where)].map(variable) : described.filter((each) => each.kind === 'variable')
+  const names =
+    described === '*' ? [...inScope(where)].map(variable) : described.filter((each) => each.kind === 'variable')
   const constants = described === '*' ? [] : described.filter((each) => each.kind === 'iri')
   const branches: Pattern[][] = []
   if (constants.length > 0) branches.push([listOf(resource, constants)])

@@ -40,6 +40,8 @@ export interface StoreTraits {
   readonly defaultGraph: 'own' | 'union' | 'bag'
   /** Whether `<x> <p>* ?y` leads from a term that no triple has to itself. */
   readonly stays: boolean
+  /** `View.asQuads`. */
+  readonly asQuads: boolean
 }
 
 export interface Sight {
@@ -102,7 +104,10 @@ function restrictBody(work: Work, body: Select | Construct | Ask): Select | Cons
 }
 
 /** With the condition that the graphs of FROM may still be read when the store answers. */
-const guarded = <Body extends { readonly where: readonly Pattern[] }>(body: Body, guard: readonly Expression[]): Body => ({
+const guarded = <Body extends { readonly where: readonly Pattern[] }>(
+  body: Body,
+  guard: readonly Expression[],
+): Body => ({
   ...body,
   where: [...body.where, ...guard.map(filter)],
 })
@@ -119,7 +124,7 @@ interface Seen {
 function datasetOver(stated: Dataset | undefined, { rights, store, mayRead, nothing }: Sight): Seen | Problem {
   const readable = graphPredicate(rights, nothing)
   const view = (defaultGraph: View['defaultGraph'], named: GraphPredicate): View => ({
-    ...{ defaultGraph, named, mayRead, nothing },
+    ...{ defaultGraph, named, mayRead, nothing, asQuads: store.asQuads },
   })
   const none = empty(store.stays)
   if (!stated) {

@@ -38,7 +38,8 @@ export function graphPredicate(rights: GraphRights, nothing: string): GraphPredi
   const named = new Set(graphs)
   return {
     byName: (graph) => everything || byName(rights, named, graph),
-    test: (graph) => (everything ? undefined : graph.kind === 'iri' ? ofState(rights, graph) : ofAny(rights, graph, nothing)),
+    test: (graph) =>
+      everything ? undefined : graph.kind === 'iri' ? ofState(rights, graph) : ofAny(rights, graph, nothing),
     isNothing: !everything && alternatives(rights, iri('urn:any')).length === 0,
   }
 }

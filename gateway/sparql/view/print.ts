@@ -39,7 +39,9 @@ function head(body: Query['body']): Words {
 const selectHead = ({ duplicates, projection }: Select): Words => [
   'SELECT',
   ...(duplicates === undefined ? [] : [duplicates]),
-  ...(projection === '*' ? ['*'] : projection.flatMap((each) => (each.kind === 'bind' ? asWords(each) : termWords(each)))),
+  ...(projection === '*'
+    ? ['*']
+    : projection.flatMap((each) => (each.kind === 'bind' ? asWords(each) : termWords(each)))),
 ]
 
 const tail = ({ where, modifiers }: Pick<Select, 'where' | 'modifiers'>): Words => [

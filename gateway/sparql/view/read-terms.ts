@@ -2,7 +2,16 @@
 import { RDF } from '../../rdf/vocabulary.js'
 import type { Values as Originals } from '../parse.js'
 import { isIri, isVariable, type Node } from '../tree.js'
-import { iri, variable, type Iri, type Path, type PathOperator, type Term, type Triple, type Variable } from './syntax.js'
+import {
+  iri,
+  variable,
+  type Iri,
+  type Path,
+  type PathOperator,
+  type Term,
+  type Triple,
+  type Variable,
+} from './syntax.js'
 
 /** Thrown where the parser's tree has anything that is not known here; read-tree.ts catches it. */
 export class Unknown extends Error {}

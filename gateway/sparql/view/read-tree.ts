@@ -85,9 +85,7 @@ function modifiersOf({ solutionModifiers, values }: Node, originals: Originals):
   if (!known) throw new Unknown()
   return {
     group: listed(group?.['groupings'] ?? []).map((each) =>
-      'variable' in each
-        ? bound(each['value'], each['variable'], originals)
-        : expressionOf(each, originals),
+      'variable' in each ? bound(each['value'], each['variable'], originals) : expressionOf(each, originals),
     ),
     having: listed(having?.['having'] ?? []).map((each) => expressionOf(each, originals)),
     order: listed(order?.['orderDefs'] ?? []).map((each) =>

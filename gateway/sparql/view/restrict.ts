@@ -6,9 +6,9 @@ import {
   filter,
   iri,
   NO_MODIFIERS,
+  operation,
   variable,
   type Expression,
-  type Iri,
   type Modifiers,
   type Pattern,
   type Select,
@@ -26,7 +26,15 @@ export interface View {
   readonly mayRead: (graph: string) => boolean
   /** The name of no graph. */
   readonly nothing: string
+  /**
+   * Whether the store evaluates `GRAPH ?g` by putting ?g into each triple in it, as TDB2 and Oxigraph do: then a part of it in
+   * which ?g is not in scope, such as a sub-query, matches any graph.
+   */
+  readonly asQuads: boolean
 }
+
+/** Where patterns stand: in no GRAPH; in one that is restricted as a whole; in one whose every triple is restricted. */
+type Place = 'default' | 'graph' | Variable
 
 /** The reason why a query cannot be restricted: nothing of it depends on what the dataset has. */
 export type Unanswerable = 'closure' | 'store-name' | 'no-variables'
@@ -68,15 +76,19 @@ export function freshInScope(work: Work): Variable {
   return work.fresh()
 }
 
-/** @param inGraph they stand in GRAPH */
-export const restrictPatterns = (work: Work, patterns: readonly Pattern[], inGraph = false): readonly Pattern[] =>
-  patterns.flatMap((pattern) => restrictPattern(work, pattern, inGraph))
+export const restrictPatterns = (
+  work: Work,
+  patterns: readonly Pattern[],
+  place: Place = 'default',
+): readonly Pattern[] => patterns.flatMap((pattern) => restrictPattern(work, pattern, place))
 
-function restrictPattern(work: Work, pattern: Pattern, inGraph: boolean): readonly Pattern[] {
-  const within = (patterns: readonly Pattern[]): readonly Pattern[] => restrictPatterns(work, patterns, inGraph)
+function restrictPattern(work: Work, pattern: Pattern, place: Place): readonly Pattern[] {
+  const within = (patterns: readonly Pattern[]): readonly Pattern[] => restrictPatterns(work, patterns, place)
   switch (pattern.kind) {
     case 'triples':
-      return inGraph || pattern.triples.length === 0 ? [pattern] : work.view.defaultGraph(pattern.triples, work)
+      if (place === 'graph' || pattern.triples.length === 0) return [pattern]
+      if (place === 'default') return work.view.defaultGraph(pattern.triples, work)
+      return tested({ kind: 'graph', name: place, patterns: [pattern] }, work.view.named.test(place))
     case 'group':
     case 'optional':
       return [{ ...pattern, patterns: within(pattern.patterns) }]
@@ -85,12 +97,12 @@ function restrictPattern(work: Work, pattern: Pattern, inGraph: boolean): readon
     case 'union':
       return [{ ...pattern, branches: pattern.branches.map(within) }]
     case 'graph':
-      return restrictGraph(work, pattern.name, restrictPatterns(work, pattern.patterns, true))
+      return restrictGraph(work, pattern)
     case 'filter':
     case 'bind':
-      return [{ ...pattern, expression: restrictExpression(work, pattern.expression, inGraph) }]
+      return [{ ...pattern, expression: restrictExpression(work, pattern.expression, place) }]
     case 'select':
-      return [{ ...pattern, query: restrictSelect(work, pattern.query, inGraph) }]
+      return [{ ...pattern, query: restrictSelect(work, pattern.query, place) }]
     // Another server answers it.
     case 'service':
     case 'values':
@@ -98,16 +110,16 @@ function restrictPattern(work: Work, pattern: Pattern, inGraph: boolean): readon
   }
 }
 
-function restrictGraph(work: Work, name: Iri | Variable, patterns: readonly Pattern[]): readonly Pattern[] {
+const tested = (pattern: Pattern, test: Expression | undefined): readonly Pattern[] =>
+  test ? [pattern, filter(test)] : [pattern]
+
+type Graph = Pattern & { readonly kind: 'graph' }
+
+function restrictGraph(work: Work, pattern: Graph): readonly Pattern[] {
   const { view, graphs } = work
-  const filtered = (test: Expression | undefined): readonly Pattern[] => [
-    { kind: 'graph', name, patterns },
-    ...(test ? [filter(test)] : []),
-  ]
-  if (name.kind === 'variable') {
-    work.readsDataset = true
-    return filtered(view.named.test(name))
-  }
+  const { name } = pattern
+  if (name.kind === 'variable') return restrictAnyGraph(work, pattern, name)
+  const patterns = restrictPatterns(work, pattern.patterns, 'graph')
   const graph = name.value
   if (isNameOfStores(graph)) throw new Refused('store-name')
   const known = view.named.byName(graph)
@@ -116,7 +128,44 @@ function restrictGraph(work: Work, name: Iri | Variable, patterns: readonly Patt
   }
   graphs.add(graph)
   // It may change before the store answers.
-  return filtered(known === 'depends' ? view.named.test(name) : undefined)
+  return tested({ kind: 'graph', name, patterns }, known === 'depends' ? view.named.test(name) : undefined)
+}
+
+function restrictAnyGraph(work: Work, { patterns }: Graph, name: Variable): readonly Pattern[] {
+  const { named, asQuads } = work.view
+  work.readsDataset = true
+  const test = named.test(name)
+  if (!test || !asQuads || bindsName(patterns)) {
+    return tested({ kind: 'graph', name, patterns: restrictPatterns(work, patterns, 'graph') }, test)
+  }
+  const inside = restrictPatterns(work, patterns, name)
+  const isUnbound = operation('!', operation('bound', name))
+  return tested({ kind: 'graph', name, patterns: inside }, operation('||', isUnbound, test))
+}
+
+/** Whether its triples bind the name of the graph in every solution, before anything else looks at graphs. */
+const bindsName = (patterns: readonly Pattern[]): boolean =>
+  patterns.some((each) => each.kind === 'triples' && each.triples.length > 0) && patterns.every(looksAtNoOther)
+
+function looksAtNoOther(pattern: Pattern): boolean {
+  switch (pattern.kind) {
+    case 'triples':
+    case 'values':
+      return true
+    case 'optional':
+      return pattern.patterns.every(looksAtNoOther)
+    case 'filter':
+    case 'bind':
+      return !hasExists(pattern.expression)
+    default:
+      return false
+  }
+}
+
+function hasExists(expression: Expression): boolean {
+  if (expression.kind === 'exists') return true
+  if (expression.kind === 'aggregate') return expression.of !== '*' && hasExists(expression.of)
+  return (expression.kind === 'operation' || expression.kind === 'call') && expression.args.some(hasExists)
 }
 
 /** Does work on what shows none of its variables outside. */
@@ -129,8 +178,8 @@ function apart<T>(work: Work, make: () => T): { readonly made: T; readonly shows
   return { made, showsFresh }
 }
 
-export function restrictSelect(work: Work, query: Select, inGraph = false): Select {
-  const { made: where, showsFresh } = apart(work, () => restrictPatterns(work, query.where, inGraph))
+export function restrictSelect(work: Work, query: Select, place: Place = 'default'): Select {
+  const { made: where, showsFresh } = apart(work, () => restrictPatterns(work, query.where, place))
   const { projection } = query
   const restricted: Select = {
     ...query,
@@ -138,10 +187,10 @@ export function restrictSelect(work: Work, query: Select, inGraph = false): Sele
       projection === '*'
         ? '*'
         : projection.map((each) =>
-            each.kind === 'bind' ? { ...each, expression: restrictExpression(work, each.expression, inGraph) } : each,
+            each.kind === 'bind' ? { ...each, expression: restrictExpression(work, each.expression, place) } : each,
           ),
     where,
-    modifiers: restrictModifiers(work, query.modifiers, inGraph),
+    modifiers: restrictModifiers(work, query.modifiers, place),
   }
   if (!showsFresh || (projection !== '*' && !countsAll(restricted))) return restricted
   const names = [...inScope(query.where)].map(variable)
@@ -151,8 +200,12 @@ export function restrictSelect(work: Work, query: Select, inGraph = false): Sele
   return { ...restricted, where: [{ kind: 'group', patterns: [{ kind: 'select', query: inner }] }] }
 }
 
-export function restrictModifiers(work: Work, { group, having, order, ...rest }: Modifiers, inGraph = false): Modifiers {
-  const within = (expression: Expression): Expression => restrictExpression(work, expression, inGraph)
+export function restrictModifiers(
+  work: Work,
+  { group, having, order, ...rest }: Modifiers,
+  place: Place = 'default',
+): Modifiers {
+  const within = (expression: Expression): Expression => restrictExpression(work, expression, place)
   return {
     ...rest,
     group: group.map((each) =>
@@ -163,14 +216,14 @@ export function restrictModifiers(work: Work, { group, having, order, ...rest }:
   }
 }
 
-function restrictExpression(work: Work, expression: Expression, inGraph: boolean): Expression {
-  const within = (each: Expression): Expression => restrictExpression(work, each, inGraph)
+function restrictExpression(work: Work, expression: Expression, place: Place): Expression {
+  const within = (each: Expression): Expression => restrictExpression(work, each, place)
   switch (expression.kind) {
     case 'operation':
     case 'call':
       return { ...expression, args: expression.args.map(within) }
     case 'exists':
-      return { ...expression, patterns: apart(work, () => restrictPatterns(work, expression.patterns, inGraph)).made }
+      return { ...expression, patterns: apart(work, () => restrictPatterns(work, expression.patterns, place)).made }
     case 'aggregate':
       return expression.of === '*' ? expression : { ...expression, of: within(expression.of) }
     default:
@@ -184,6 +237,7 @@ function countsAll({ projection, modifiers: { having, order } }: Select): boolea
     if (expression.kind === 'aggregate') return expression.of === '*' ? expression.distinct : counts(expression.of)
     return (expression.kind === 'operation' || expression.kind === 'call') && expression.args.some(counts)
   }
-  const projected = projection === '*' ? [] : projection.flatMap((each) => (each.kind === 'bind' ? [each.expression] : []))
+  const projected =
+    projection === '*' ? [] : projection.flatMap((each) => (each.kind === 'bind' ? [each.expression] : []))
   return [...projected, ...having, ...order.map((by) => by.expression)].some(counts)
 }
