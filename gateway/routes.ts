@@ -9,6 +9,7 @@ import { signUp } from './endpoints/sign-up.js'
 import { staticFile } from './endpoints/static-file.js'
 import { sparql } from './endpoints/sparql.js'
 import { couldNeed, neededFor, readSparqlRequest, SPARQL_ACCEPTS, SPARQL_METHODS } from './endpoints/sparql-request.js'
+import { uploads } from './endpoints/uploads.js'
 import type { Application, Gateway, Member } from './gateway.js'
 import type { Request, Response } from './http/exchange.js'
 import type { Target } from './http/target.js'
@@ -20,7 +21,7 @@ import { write } from './methods/write.js'
 import { isFailure, problem, type Problem } from './problem.js'
 import { proxied } from './proxy/linked-data-proxy.js'
 import { ACCEPT_POST } from './rdf/read.js'
-import { EVERY_METHOD } from './request/admission.js'
+import { EVERY_METHOD, hasParts } from './request/admission.js'
 import { allowedOn, DOCUMENT_ACCEPTS } from './request/document-methods.js'
 import { DOCUMENT_METHODS, READ_METHODS } from './request/respond.js'
 import type { Asked, Decided, Endpoint, EndpointTarget, Route } from './request/route.js'
@@ -38,7 +39,7 @@ const history: Route<HistoryTarget> = { methods: READ_METHODS, needs: reads, dec
 
 // prettier-ignore
 const KINDS: { readonly [Kind in Exclude<Target['kind'], 'endpoint'>]: Route<Of<Kind>> } = {
-  document: { methods: DOCUMENT_METHODS, allow: (target) => allowedOn(target, target.document), accepts: DOCUMENT_ACCEPTS, needs: byMethod, answer: answerDocument },
+  document: { methods: DOCUMENT_METHODS, allow: (target) => allowedOn(target, target.document), accepts: DOCUMENT_ACCEPTS, takesFiles: hasParts, needs: byMethod, answer: answerDocument },
   subtree:  { methods: SUBTREE_METHODS, needs: byMethod, answer: deleteSubtree },
   version:  history,
   diff:     history,
@@ -69,7 +70,7 @@ const ENDPOINTS = {
   clear:                absent,
   'packages/install':   absent,
   'packages/uninstall': absent,
-  'uploads/':           reserved,
+  'uploads/':           { methods: 'GET, HEAD, OPTIONS',       needs: 'open',  answer: uploads },
   'static/':            { methods: READ_METHODS, needs: 'open', answer: staticFile },
   'robots.txt':         reserved,
   'favicon.ico':        reserved,
@@ -88,9 +89,9 @@ export function routeOf(target: Target<Member>): Route {
 }
 
 /** Whether the content of the request may be larger than `--max-body`: then the answer bounds it while streaming. */
-export function takesFiles({ requestTarget, fields }: Request, { targetOf }: Pick<Gateway, 'targetOf'>): boolean {
-  const target = targetOf(requestTarget, fields.host)
-  return !isFailure(target) && routeOf(target).takesFiles === true
+export function takesFiles(request: Request, { targetOf }: Pick<Gateway, 'targetOf'>): boolean {
+  const target = targetOf(request.requestTarget, request.fields.host)
+  return !isFailure(target) && (routeOf(target).takesFiles?.(request) ?? false)
 }
 
 function answerDocument({ context, target, facts, decision }: Decided<Of<'document'>>): Awaitable<Response | Problem> {
