@@ -2,7 +2,6 @@
 // row is a graph of its own. Nodes without a name get IRIs that follow from the seed, the row and their place: the same data gives
 // the same triples, however often it is run.
 import { createHash } from 'node:crypto'
-import type { Store } from 'oxigraph/web.js'
 import { flawOf, iri, nTriplesTerm, quad, type Term } from '../rdf/graph.js'
 import { readOwnSolutions } from '../rdf/read-sparql-results.js'
 import { RESULTS_JSON, type Solution } from '../rdf/sparql-results.js'
@@ -19,6 +18,8 @@ export interface Row {
   /** Predicates and objects in N-Triples. */
   readonly cells: readonly (readonly [property: string, value: string])[]
 }
+
+type Store = InstanceType<Oxigraph['Store']>
 
 const N_TRIPLES = 'application/n-triples'
 const N_QUADS = 'application/n-quads'
