@@ -39,25 +39,24 @@ const RETRY_MS = 60_000
 
 export const folderOf = (adminBase: string): string => `${adminBase}ontologies/`
 
-export function makeLoadedOntologies({
-  store,
-  adminBase,
-  root,
-  imports,
-  now,
-  log,
-}: OntologySettings): LoadedOntologies {
+async function read(
+  { store, adminBase, root, imports }: OntologySettings,
+  known: Closure['imported'],
+  version: number,
+): Promise<Loaded | Problem> {
+  const ontologies = await localOntologies(store, folderOf(adminBase))
+  if (isFailure(ontologies)) return ontologies
+  return { version, ontologies, closure: await closureOf(root, ontologies, known, imports) }
+}
+
+export function makeLoadedOntologies(settings: OntologySettings): LoadedOntologies {
+  const { now, log } = settings
   let version = 0
   let retryAt = Infinity
   let imported: Closure['imported'] = new Map()
   let loading: Promise<Loaded | Problem> | undefined
 
-  async function load(known: Closure['imported']): Promise<Loaded | Problem> {
-    const asOf = version
-    const ontologies = await localOntologies(store, folderOf(adminBase))
-    if (isFailure(ontologies)) return ontologies
-    return { version: asOf, ontologies, closure: await closureOf(root, ontologies, known, imports) }
-  }
+  const load = (known: Closure['imported']): Promise<Loaded | Problem> => read(settings, known, version)
 
   async function follow(asked: Promise<Loaded | Problem>): Promise<void> {
     const loaded = await asked
