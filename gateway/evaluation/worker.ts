@@ -7,6 +7,8 @@ import type { ThreadMessage } from '../stores/limited-thread.js'
 import { blankNode, graphOf, nTriplesOf, withNodes, type Quad } from '../rdf/graph.js'
 import { readNTriples } from '../rdf/n-triples.js'
 import { makeNewLabels, runPatch, type Patched } from './run-patch.js'
+import { runUpdate, type CopiedGraph } from './run-update.js'
+import type { GraphEdit } from '../stores/store.js'
 import { prepareParser } from '../sparql/parse.js'
 import { analysePatch, type Patch } from '../sparql/patch.js'
 import { isFailure, problem, type Problem } from '../problem.js'
@@ -14,6 +16,12 @@ import { isFailure, problem, type Problem } from '../problem.js'
 export type EvaluationJob =
   | { readonly kind: 'analyse'; readonly update: string; readonly base: string }
   | { readonly kind: 'patch'; readonly nTriples: string; readonly update: string; readonly base: string }
+  | {
+      readonly kind: 'update'
+      readonly update: string
+      readonly base: string
+      readonly graphs: readonly CopiedGraph[]
+    }
   | { readonly kind: 'validate'; readonly shapes: string; readonly shapesVersion: string; readonly data: string }
 
 /** The bytes that a thread may take, and the characters that an update may add to a document. */
@@ -25,8 +33,13 @@ export interface Limits {
 /** The report is canonical N-Triples: a sh:ValidationReport with the violating nodes only. */
 export type Validation = { readonly conforms: true } | { readonly conforms: false; readonly report: string }
 
+/** The edits of an update. */
+export interface Updated {
+  readonly edits: readonly GraphEdit[]
+}
+
 /** The result of a job. */
-export type Evaluated = Patch | Patched | Validation | Problem
+export type Evaluated = Patch | Patched | Updated | Validation | Problem
 
 type Reply = Exclude<ThreadMessage<Evaluated>, 'ready'>
 
@@ -42,6 +55,11 @@ async function doJob(job: EvaluationJob): Promise<Reply> {
       return done(analyse(job.update, job.base))
     case 'patch':
       return patch(job)
+    case 'update':
+      return attempted(() => {
+        const edits = runUpdate(engine, job.update, job.base, job.graphs)
+        return isFailure(edits) ? edits : { edits }
+      })
     case 'validate':
       return validate(job)
   }
@@ -58,9 +76,12 @@ function analyse(update: string, base: string): Patch | Problem {
 
 function patch({ nTriples, update, base }: EvaluationJob & { kind: 'patch' }): Reply {
   const analysed = analyse(update, base)
-  if (isFailure(analysed)) return done(analysed)
+  return isFailure(analysed) ? done(analysed) : attempted(() => runPatch(engine, nTriples, analysed))
+}
+
+function attempted(run: () => Evaluated): Reply {
   try {
-    return done(runPatch(engine, nTriples, analysed))
+    return done(run())
   } catch (error) {
     if (!(error instanceof Error)) throw error
     // Oxigraph's own errors are plain. After any other error it may be inconsistent, so the thread is spent.
