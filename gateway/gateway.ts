@@ -3,6 +3,7 @@ import type { GraphVersions } from '../cache/graph-versions.js'
 import type { StoredGraphs } from '../cache/stored-graphs.js'
 import type { StoredResults } from '../cache/stored-results.js'
 import type { AuthorizationIndex } from '../policies/authorizations/authorization-index.js'
+import type { GraphRights } from '../policies/authorizations/graph-rights.js'
 import type { WebIdVerifier } from '../policies/identity/webid.js'
 import type { History } from '../versioning/history.js'
 import type { DescribedApplication } from './configuration/configuration.js'
@@ -54,6 +55,8 @@ export interface ApplicationCache {
   readonly facts: StoredGraphs<DocumentFacts, Problem>
   readonly results: StoredResults
   readonly ownGraphs: OwnGraphs
+  /** By mode and agent, with the version of the rules that each is made of (request/graphs.ts). */
+  readonly graphRights: Map<string, { readonly version: number; readonly rights: GraphRights }>
   /** The secret of the entity-tags (cache/entity-tag.ts). */
   readonly tagKey: string
 }

@@ -8,15 +8,15 @@ import { authorize, login } from './endpoints/log-in.js'
 import { signUp } from './endpoints/sign-up.js'
 import { sparql } from './endpoints/sparql.js'
 import { couldNeed, neededFor, readSparqlRequest, SPARQL_ACCEPTS, SPARQL_METHODS } from './endpoints/sparql-request.js'
-import type { Application, Member } from './gateway.js'
-import type { Response } from './http/exchange.js'
+import type { Application, Gateway, Member } from './gateway.js'
+import type { Request, Response } from './http/exchange.js'
 import type { Target } from './http/target.js'
 import { answerHistory, type HistoryTarget } from './memento/history.js'
 import { deleteSubtree, SUBTREE_METHODS } from './methods/cascade.js'
 import { read } from './methods/read.js'
 import { readLarge } from './methods/read-large.js'
 import { write } from './methods/write.js'
-import { problem, type Problem } from './problem.js'
+import { isFailure, problem, type Problem } from './problem.js'
 import { proxied } from './proxy/linked-data-proxy.js'
 import { ACCEPT_POST } from './rdf/read.js'
 import { EVERY_METHOD } from './request/admission.js'
@@ -83,6 +83,12 @@ export const endpointsOf = ({ application }: { readonly application: Pick<Applic
 export function routeOf(target: Target<Member>): Route {
   if (target.kind !== 'endpoint') return KINDS[target.kind] as Route
   return ENDPOINTS[target.endpoint as keyof typeof ENDPOINTS] as Route
+}
+
+/** Whether the content of the request may be larger than `--max-body`: then the answer bounds it while streaming. */
+export function takesFiles({ requestTarget, fields }: Request, { targetOf }: Pick<Gateway, 'targetOf'>): boolean {
+  const target = targetOf(requestTarget, fields.host)
+  return !isFailure(target) && routeOf(target).takesFiles === true
 }
 
 function answerDocument({ context, target, facts, decision }: Decided<Of<'document'>>): Awaitable<Response | Problem> {

@@ -8,7 +8,7 @@ import { fastify, type FastifyInstance, type FastifyServerOptions } from 'fastif
 import { problem, type Problem } from '../problem.js'
 import type { Awaitable } from '../steps.js'
 import { makeAnswering } from './answering.js'
-import { awaitsContinue, NO_ROOM, readBody, tooLarge } from './body.js'
+import { awaitsContinue, NO_ROOM, readBody, streamBody, tooLarge } from './body.js'
 import type { Request, Response } from './exchange.js'
 import { fieldsOf, fieldLines } from './fields.js'
 import { certificateOf } from './peer-certificate.js'
@@ -129,6 +129,7 @@ async function closed(app: FastifyInstance, taken: TakenPort, all: Iterable<unkn
 const HEADERS_MS = 20_000
 const BODY_ROOM = 128 * 1024 * 1024
 const BODY_TIMEOUT_MS = 30_000
+const LONGEST_REQUEST_MS = 2 * 60 * 60_000
 /** Of one network. */
 const CONNECTIONS = 2048
 
@@ -151,8 +152,8 @@ function makeServer(settings: ListenerSettings): FastifyInstance {
     logger: false,
     return503OnClosing: false,
     forceCloseConnections: 'idle',
-    // The last resort: readBody has limits of its own.
-    requestTimeout: HEADERS_MS + (settings.bodyTimeout ?? BODY_TIMEOUT_MS) + 30_000,
+    // The last resort, also for a large file over a slow line: readBody and streamBody have limits of their own.
+    requestTimeout: LONGEST_REQUEST_MS,
     keepAliveTimeout: KEEP_ALIVE_MS,
     clientErrorHandler: (error, socket) => answerMalformed(error, socket, settings),
   }
@@ -216,6 +217,7 @@ function requestOf(
       }
       return left.signal
     },
+    streamBody: (limit) => streamBody(raw, response, limit),
     async readBody(limit) {
       const declared = Number(fields['content-length'] ?? 0)
       if (declared > limit) return tooLarge(limit)

@@ -81,6 +81,7 @@ function partOf(content: Buffer): Part | Problem {
   for (const line of content.toString('utf8', 0, ended).split(CRLF)) {
     const [, name, value] = /^([\w-]+):(.*)$/.exec(line) ?? []
     if (name === undefined) return flaw('a field of a part is malformed')
+    if (fields.has(name.toLowerCase())) return flaw(`a part has ${name} twice`)
     fields.set(name.toLowerCase(), value!.trim())
   }
   const disposition = fields.get('content-disposition') ?? ''

@@ -48,6 +48,7 @@ export function makeCaches(settings: Settings, { applications, reading, tagKey, 
       documents: makeDocuments(store, base, { ...shared, reading, tagKey, maxBytes: Math.floor(0.9 * maxBytes) }),
       facts: makeFacts(store, base, { ...shared, maxBytes: Math.floor(0.1 * maxBytes) }),
       results: makeStoredResults({ ...shared, maxBytes }),
+      graphRights: new Map(),
       ownGraphs: makeOwnGraphs({
         ...{ store, base, versions, now, maxAge: maxBytes === 0 ? 0 : (maxAge ?? Infinity) },
         below: kind === 'end-user' ? [adminBase] : [],
