@@ -17,15 +17,15 @@ export const REFUSED = problem(
 )
 
 /** The modes on a document; all of them on one that the update creates. A problem where the touch is refused. */
-export function accessTo(context: Context, facts: DocumentFound, mode: Touch['mode'] | undefined): AccessBefore | Problem {
-  if (!facts.document) return mode === undefined ? NONE : mayCreate(context, facts)
+export function accessTo(context: Context, facts: DocumentFound, touch: Touch | undefined): AccessBefore | Problem {
+  if (!facts.document) return touch ? mayCreate(context, facts, touch) : NONE
   const read = decideOn(context, facts, 'Read')
   if (isFailure(read)) return read
   const access = { mayRead: read.allowed, modes: read.modes }
-  if (mode === undefined) return access
+  if (!touch) return access
   const write = decideOn(context, facts, 'Write')
   if (isFailure(write) || write.allowed) return isFailure(write) ? write : access
-  const append = mode === 'Append' ? decideOn(context, facts, 'Append') : undefined
+  const append = touch.mode === 'Append' ? decideOn(context, facts, 'Append') : undefined
   if (isFailure(append)) return append
   return append?.allowed ? access : REFUSED
 }
@@ -33,10 +33,16 @@ export function accessTo(context: Context, facts: DocumentFound, mode: Touch['mo
 const NONE: AccessBefore = { mayRead: false, modes: [] }
 const CREATOR: AccessBefore = { mayRead: true, modes: ['Read', 'Write', 'Append', 'Control'] }
 
-function mayCreate(context: Context, facts: DocumentFound): AccessBefore | Problem {
+function mayCreate(context: Context, facts: DocumentFound, { isFilled }: Touch): AccessBefore | Problem {
   const decision = judge(context, context.agent, facts, 'Write', true)
   if (isFailure(decision)) return decision
   if (decision.allowed) return CREATOR
+  if (!isFilled) {
+    // Nothing is created: as a DELETE of what does not exist, it is refused to those who could not write a document there.
+    const covered = decideOn(context, facts, 'Write')
+    if (isFailure(covered)) return covered
+    if (covered.absent || covered.allowed) return NONE
+  }
   const { application, gateway } = context
   // `--enforce=false`: the document still needs an existing container.
   const isUnenforced = !gateway.settings.enforce && application.kind !== 'admin'

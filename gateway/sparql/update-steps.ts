@@ -271,6 +271,8 @@ const typeOf = (token: string): string =>
 export interface Touch {
   readonly graph: string
   readonly mode: 'Append' | 'Write'
+  /** Whether it may get triples. */
+  readonly isFilled: boolean
 }
 
 /** What has to be known before the steps are carried out. */
@@ -295,20 +297,22 @@ function isNamed(step: Step): boolean {
 }
 
 function touchesOf(steps: readonly Step[]): readonly Touch[] {
-  const modes = new Map<string, Touch['mode']>()
-  const touch = (graph: string, mode: Touch['mode']): void => {
-    if (modes.get(graph) !== 'Write') modes.set(graph, mode)
+  const touches = new Map<string, Touch>()
+  const touch = (graph: string, mode: Touch['mode'], isFilled = false): void => {
+    const before = touches.get(graph)
+    const strongest = before?.mode === 'Write' ? 'Write' : mode
+    touches.set(graph, { graph, mode: strongest, isFilled: isFilled || before?.isFilled === true })
   }
   for (const step of steps) {
     if (step.kind === 'change') {
-      for (const { graph } of step.add) touch(graph, 'Append')
+      for (const { graph } of step.add) touch(graph, 'Append', true)
       for (const { graph } of step.remove) touch(graph, 'Write')
     } else if ('source' in step) {
-      touch(step.destination, 'Write')
+      touch(step.destination, 'Write', true)
       if (step.kind === 'move') touch(step.source, 'Write')
     } else touch(step.graph, 'Write')
   }
-  return Array.from(modes, ([graph, mode]) => ({ graph, mode }))
+  return [...touches.values()]
 }
 
 function readsOf(steps: readonly Step[]): readonly string[] {

@@ -124,7 +124,11 @@ function put({ graphs, excerpts }: Embedded, graph: string, text: string): void 
   else excerpts.set(graph, { facts: excerptOf(text, graph, 'facts'), profile: excerptOf(text, graph, 'profile') })
 }
 
-async function write(state: Embedded, texts: readonly GraphText[], signal: AbortSignal | undefined): Promise<undefined | Problem> {
+async function write(
+  state: Embedded,
+  texts: readonly GraphText[],
+  signal: AbortSignal | undefined,
+): Promise<undefined | Problem> {
   if (signal?.aborted) return givenUp(signal)
   if (state.updating) {
     const release = await state.writing.take(signal)
