@@ -9,7 +9,9 @@ import type { History } from '../versioning/history.js'
 import type { DescribedApplication } from './configuration/configuration.js'
 import type { Documents } from './documents/document.js'
 import type { DocumentFacts } from './documents/facts.js'
+import type { Look } from './pages/look.js'
 import type { OwnGraphs } from './documents/own-graphs.js'
+import type { Files } from './files/files.js'
 import type { EvaluationPool } from './evaluation/pool.js'
 import type { Reading } from './evaluation/reading.js'
 import type { JournalledStore } from './mirror/journalled-store.js'
@@ -41,6 +43,7 @@ export interface Application extends DescribedApplication {
   readonly mirrored?: Mirrored
   /** Absent with the history, and where the store is filled from it. */
   readonly alignment?: Alignment
+  readonly files: Files
   /** Every change of a document goes through it. */
   readonly journalled: JournalledStore
   /** Whether a graph is a document of this application. */
@@ -143,13 +146,18 @@ export interface Gateway {
   readonly accessRequests: OpenDoor
   /** For deleting a subtree (methods/cascade.ts). */
   readonly takeCascade: TakePlace
+  /** For receiving files (methods/read-upload.ts). */
+  readonly takeUpload: TakePlace
   readonly caches: GatewayCaches
+  /** The files of the pages. */
+  readonly look: Look
   /** Absent where no mail server is configured. */
   readonly mail?: Mail
   /** The number of answered requests by status. */
   readonly answered: Map<number, number>
   readonly settings: {
     readonly maxBody: number
+    readonly maxUpload: number
     readonly requirePreconditions: boolean
     /** Whether documents and results are compressed for clients that accept it. */
     readonly compress: boolean

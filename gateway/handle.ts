@@ -20,6 +20,7 @@ import { observe } from './request/observe.js'
 import { isAboutTarget, options, targetOf } from './request/options.js'
 import { readByRight } from './request/read-by-right.js'
 import { methodNotAllowed, refusalOf } from './request/refusal.js'
+import { problemAnswer } from './request/problem-answer.js'
 import { DOCUMENT_METHODS, idFields, linkField, marksOf, problemResponse, response } from './request/respond.js'
 import type { Asked, Decided, DecidedRoute } from './request/route.js'
 import { routeOf, takesFiles } from './routes.js'
@@ -61,7 +62,7 @@ function finish(answered: Response, request: Request, gateway: Gateway, trace: T
 function* answer(request: Request, gateway: Gateway, accept: string | undefined, trace: Trace): Steps<Response> {
   const refuse = (reason: Problem, links: Response['fields'] = []): Response => {
     trace.problem = reason.failure
-    return problemResponse(reason, accept, undefined, links)
+    return problemAnswer(reason, accept, { gateway, request, trace }, links)
   }
   const { maxBody } = gateway.settings
   if (Number(request.fields['content-length'] ?? 0) > maxBody && !takesFiles(request, gateway)) return refuse(tooLarge(maxBody)) // prettier-ignore

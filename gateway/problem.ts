@@ -52,6 +52,10 @@ export const STATUS_OF = {
   'store.in-doubt': 503,
   'history.full': 503,
   'history.failed': 503,
+  /** A file cannot be written to disk. */
+  'files.failed': 503,
+  'files.other-content': 409,
+  'range.unsatisfiable': 416,
   'mail.failed': 502,
   'server.closing': 503,
   'server.overloaded': 503,

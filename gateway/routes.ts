@@ -6,20 +6,22 @@ import { access } from './endpoints/access.js'
 import { accessRequest } from './endpoints/access-request.js'
 import { authorize, login } from './endpoints/log-in.js'
 import { signUp } from './endpoints/sign-up.js'
+import { staticFile } from './endpoints/static-file.js'
 import { sparql } from './endpoints/sparql.js'
 import { couldNeed, neededFor, readSparqlRequest, SPARQL_ACCEPTS, SPARQL_METHODS } from './endpoints/sparql-request.js'
+import { uploads } from './endpoints/uploads.js'
 import type { Application, Gateway, Member } from './gateway.js'
 import type { Request, Response } from './http/exchange.js'
 import type { Target } from './http/target.js'
 import { answerHistory, type HistoryTarget } from './memento/history.js'
 import { deleteSubtree, SUBTREE_METHODS } from './methods/cascade.js'
 import { read } from './methods/read.js'
-import { readLarge } from './methods/read-large.js'
+import { readOtherwise } from './methods/read-page.js'
 import { write } from './methods/write.js'
 import { isFailure, problem, type Problem } from './problem.js'
 import { proxied } from './proxy/linked-data-proxy.js'
 import { ACCEPT_POST } from './rdf/read.js'
-import { EVERY_METHOD } from './request/admission.js'
+import { EVERY_METHOD, hasParts } from './request/admission.js'
 import { allowedOn, DOCUMENT_ACCEPTS } from './request/document-methods.js'
 import { DOCUMENT_METHODS, READ_METHODS } from './request/respond.js'
 import type { Asked, Decided, Endpoint, EndpointTarget, Route } from './request/route.js'
@@ -37,12 +39,13 @@ const history: Route<HistoryTarget> = { methods: READ_METHODS, needs: reads, dec
 
 // prettier-ignore
 const KINDS: { readonly [Kind in Exclude<Target['kind'], 'endpoint'>]: Route<Of<Kind>> } = {
-  document: { methods: DOCUMENT_METHODS, allow: (target) => allowedOn(target, target.document), accepts: DOCUMENT_ACCEPTS, needs: byMethod, answer: answerDocument },
+  document: { methods: DOCUMENT_METHODS, allow: (target) => allowedOn(target, target.document), accepts: DOCUMENT_ACCEPTS, takesFiles: hasParts, needs: byMethod, answer: answerDocument },
   subtree:  { methods: SUBTREE_METHODS, needs: byMethod, answer: deleteSubtree },
   version:  history,
   diff:     history,
   timemap:  history,
   timegate: history,
+  form:     { methods: READ_METHODS, needs: reads, answer: () => problem('target.unknown-endpoint', 'There is no such form.') },
   proxied:  { methods: EVERY_METHOD, allow: () => PROXIED_METHODS, accepts: DOCUMENT_ACCEPTS, needs: 'open', answer: proxied },
 }
 
@@ -67,8 +70,8 @@ const ENDPOINTS = {
   clear:                absent,
   'packages/install':   absent,
   'packages/uninstall': absent,
-  'uploads/':           reserved,
-  'static/':            reserved,
+  'uploads/':           { methods: 'GET, HEAD, OPTIONS',       needs: 'open',  answer: uploads },
+  'static/':            { methods: READ_METHODS, needs: 'open', answer: staticFile },
   'robots.txt':         reserved,
   'favicon.ico':        reserved,
 } as const satisfies Readonly<Record<string, Endpoint | Route<EndpointTarget, never>>>
@@ -86,14 +89,14 @@ export function routeOf(target: Target<Member>): Route {
 }
 
 /** Whether the content of the request may be larger than `--max-body`: then the answer bounds it while streaming. */
-export function takesFiles({ requestTarget, fields }: Request, { targetOf }: Pick<Gateway, 'targetOf'>): boolean {
-  const target = targetOf(requestTarget, fields.host)
-  return !isFailure(target) && routeOf(target).takesFiles === true
+export function takesFiles(request: Request, { targetOf }: Pick<Gateway, 'targetOf'>): boolean {
+  const target = targetOf(request.requestTarget, request.fields.host)
+  return !isFailure(target) && (routeOf(target).takesFiles?.(request) ?? false)
 }
 
 function answerDocument({ context, target, facts, decision }: Decided<Of<'document'>>): Awaitable<Response | Problem> {
   if (decision.required !== 'Read') return write(context, target.document, facts)
-  return read(context, decision, facts) ?? readLarge(context, decision, facts)
+  return read(context, decision, facts) ?? readOtherwise(context, decision, facts, target.shown)
 }
 
 function answerAbsent({ target }: Asked<EndpointTarget>): Problem {

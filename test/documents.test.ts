@@ -8,7 +8,7 @@ import { FLOORS } from './support/sources.js'
 const CODE = ['gateway', 'policies', 'cache', 'versioning', 'test'] as const
 const code = CODE.flatMap((folder) =>
   readdirSync(folder, { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.ts'))
+    .filter((name) => /\.tsx?$/.test(name))
     .map((name) => join(folder, name)),
 )
 const markdown = ['.', 'docs', 'test/bench'].flatMap((folder) =>

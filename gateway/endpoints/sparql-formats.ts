@@ -12,6 +12,7 @@ import {
 } from '../http/media-type.js'
 import { problem, type Problem } from '../problem.js'
 import { notAcceptable } from '../request/conditions.js'
+import type { Context } from '../request/context.js'
 import type { QueryAnalysis } from '../sparql/analysis.js'
 import { StoreBreak } from '../stores/store.js'
 
@@ -81,10 +82,14 @@ const GRAPH_NAMES: Readonly<Record<string, string>> = {
  */
 export function formatFor(
   form: QueryAnalysis['form'],
-  accept: string | undefined,
+  { accept, gateway: { caches } }: Pick<Context, 'accept' | 'gateway'>,
   output: string | undefined,
-  without: ReadonlySet<Format> = new Set(),
+  without: ReadonlySet<Format>,
 ): ResultFormat | Problem {
+  // Cached: parsing `accept` takes longer than a cached result.
+  const key = output === undefined && without.size === 0 && accept !== undefined && `${form} ${accept}`
+  const cached = key && caches.resultFormats.get(key)
+  if (cached) return cached as ResultFormat
   const offered = OFFERED[form].filter(({ source }) => !without.has(source))
   if (output !== undefined) {
     const names = OFFERED[form] === GRAPH ? GRAPH_NAMES : RESULT_NAMES
@@ -94,7 +99,10 @@ export function formatFor(
     const known = Object.keys(names).join(', ')
     return problem('request.malformed', `The parameter for the format of the result takes: ${known}, or a media type.`)
   }
-  return (negotiate(accept, offered) as ResultFormat | undefined) ?? notAcceptable(offered)
+  const format = negotiate(accept, offered) as ResultFormat | undefined
+  if (!format) return notAcceptable(offered)
+  if (key && key.length < 1024) caches.resultFormats.set(key, format)
+  return format
 }
 
 /** A boolean has some characters around it. */

@@ -22,7 +22,7 @@ export async function answerQuery(
 ): Promise<Response | Problem> {
   const without = new Set<Format>()
   for (let failed: Problem | undefined; ;) {
-    const format = formatFor(query.form, context.accept, output, without)
+    const format = formatFor(query.form, context, output, without)
     if (isFailure(format)) return failed ?? format
     const answer = await answerIn(context, query, decision, format)
     if (!isFailure(answer) || answer.failure !== 'negotiation.not-acceptable' || output !== undefined) return answer
@@ -68,7 +68,10 @@ async function ask(context: Context, query: QueryAnalysis, format: ResultFormat)
       key: keyOf(query, format),
       readSet: query.readSet,
       formatCode: format.code,
-      signal: request.signal(),
+      // A cached result needs none.
+      get signal() {
+        return request.signal()
+      },
     }
     return application.cache.results.get(question, send)
   }

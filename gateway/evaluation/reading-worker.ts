@@ -8,6 +8,7 @@ import { canonicalLines } from '../rdf/canonical.js'
 import { convert, type ForeignContent } from '../rdf/convert.js'
 import { changeLarge, largeContentOf, type Canonical, type LargeChange, type LargeContent } from './large-changes.js'
 import { lostType } from './lost-type.js'
+import { stateIn, type StateForm } from './state.js'
 import { graphOf, nTriplesOf } from '../rdf/graph.js'
 import type { LoadContext } from '../rdf/read-json-ld.js'
 import { NOT_N_TRIPLES, readCanonical, readGraph, type ReadOptions } from '../rdf/read.js'
@@ -18,7 +19,7 @@ import { writeGraph } from '../rdf/write.js'
 import { analyse, type SparqlText } from '../sparql/analyse.js'
 import type { QueryAnalysis, UpdateAnalysis } from '../sparql/analysis.js'
 import { prepareParser } from '../sparql/parse.js'
-import type { ThreadMessage } from '../stores/limited-thread.js'
+import { ready, type ThreadMessage } from '../stores/limited-thread.js'
 
 /** The remote contexts by URL, as far as they have been asked for; null: not available. Undefined: none may be fetched. */
 export type KnownContexts = ReadonlyMap<string, string | null> | undefined
@@ -45,6 +46,7 @@ export type ReadingJob =
     }
   | { readonly kind: 'write'; readonly nTriples: string; readonly format: Format }
   | { readonly kind: 'canonical'; readonly nTriples: string; readonly tagKey: string }
+  | { readonly kind: 'state'; readonly nTriples: string; readonly form: StateForm }
   | {
       readonly kind: 'timeMap'
       readonly document: string
@@ -62,7 +64,7 @@ export interface Converted {
   readonly bytes: Uint8Array
 }
 
-/** `read`: canonical N-Triples, or a LargeContent. `change`: that, or 'unchanged'. `compare`: 'same' or 'different'. `lostType`: '' for none. `write`: bytes. */
+/** `read`: canonical N-Triples, or a LargeContent. `change`: that, or 'unchanged'. `compare`: 'same' or 'different'. `lostType`, `state`: '' for none. `write`: bytes. */
 export type ReadingReply =
   | string
   | Uint8Array
@@ -95,6 +97,8 @@ function doJob(job: ReadingJob): ReadingReply | Promise<ReadingReply> {
       return write(job)
     case 'canonical':
       return canonical(job)
+    case 'state':
+      return stateIn(job.nTriples, job.form) ?? ''
     case 'timeMap': {
       const written = writeGraph(graphOf(timeMapTriples(job.document, job.versions)), job.format)
       return isFailure(written) ? written : bytesOf(written)
@@ -159,4 +163,4 @@ parentPort!.on('message', (job: ReadingJob) => {
   })
 })
 prepareParser()
-parentPort!.postMessage('ready' satisfies ThreadMessage<ReadingReply>)
+parentPort!.postMessage(ready())

@@ -3,7 +3,7 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { makeConstraintCheck, type ConstraintCheck } from '../../policies/constraints/constraints.js'
 import { openOxigraph } from '../stores/bounded-oxigraph.js'
-import type { ThreadMessage } from '../stores/limited-thread.js'
+import { ready, type ThreadMessage } from '../stores/limited-thread.js'
 import { blankNode, graphOf, nTriplesOf, withNodes, type Quad } from '../rdf/graph.js'
 import { readNTriples } from '../rdf/n-triples.js'
 import { makeNewLabels, runPatch, type Patched } from './run-patch.js'
@@ -41,7 +41,7 @@ export interface Updated {
 /** The result of a job. */
 export type Evaluated = Patch | Patched | Updated | Validation | Problem
 
-type Reply = Exclude<ThreadMessage<Evaluated>, 'ready'>
+type Reply = Exclude<ThreadMessage<Evaluated>, { readonly ready: true }>
 
 const { memory, growth } = workerData as Limits
 const oxigraph = openOxigraph(memory)
@@ -125,4 +125,4 @@ parentPort!.on('message', (job: EvaluationJob) => {
   void doJob(job).then((reply) => parentPort!.postMessage(reply))
 })
 prepareParser()
-parentPort!.postMessage('ready' satisfies ThreadMessage<Evaluated>)
+parentPort!.postMessage(ready())

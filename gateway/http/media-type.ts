@@ -55,6 +55,10 @@ export const rdfFormatsFor = (accept: string | undefined): readonly Format[] =>
 export const mediaTypesOf = (formats: readonly Format[]): string =>
   [...new Set(formats.map(({ mediaType }) => mediaType))].join(', ')
 
+/** A page for people. Last among the formats: it is taken only where it is ranked first (design 3). */
+export const HTML = format('text/html', 'html', ';charset=UTF-8')
+export const DOCUMENT_FORMATS: readonly [Format, ...Format[]] = [...RDF_FORMATS, HTML]
+
 const RESULTS_JSON = format('application/sparql-results+json', 'srj')
 const RESULTS_XML = format('application/sparql-results+xml', 'srx')
 /** The formats of a table of solutions (SPARQL 1.1 Query Results JSON, XML, CSV and TSV Formats). */

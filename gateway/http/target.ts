@@ -7,10 +7,19 @@ export interface Based {
   readonly application: { readonly base: string }
 }
 
+/** Which part of a document its page shows: of its children, and of its triples. */
+export interface Shown {
+  /** From 1. */
+  readonly page: number
+  readonly order: 'name' | 'created' | 'modified'
+  /** From 1. */
+  readonly part: number
+}
+
 /** `document` is the document's URI, which is its graph's name too (spec 1). */
 export type Target<Owner extends Based = Based> = Owner &
   (
-    | { readonly kind: 'document'; readonly document: string }
+    | { readonly kind: 'document'; readonly document: string; readonly shown?: Shown }
     /** The document with everything below it (`?cascade`). */
     | { readonly kind: 'subtree'; readonly document: string }
     /** `version` in lower case, unchecked: only agents who may read the document learn that it is no commit id. */
@@ -19,6 +28,8 @@ export type Target<Owner extends Based = Based> = Owner &
     | { readonly kind: 'diff'; readonly document: string; readonly version: string; readonly diff: string }
     | { readonly kind: 'timemap'; readonly document: string }
     | { readonly kind: 'timegate'; readonly document: string }
+    /** A page with a form about the document (`?form=edit`). */
+    | { readonly kind: 'form'; readonly document: string; readonly form: string; readonly query: URLSearchParams }
     | { readonly kind: 'endpoint'; readonly endpoint: string; readonly iri: string; readonly query: URLSearchParams }
     | { readonly kind: 'proxied'; readonly uri: string; readonly path: string }
   )
@@ -30,10 +41,13 @@ export type Target<Owner extends Based = Based> = Owner &
 export function acceptOverride(requestTarget: string): string | undefined {
   const at = requestTarget.indexOf('?')
   if (at < 0) return undefined
-  return new URLSearchParams(requestTarget.slice(at).replaceAll('+', '%2B')).get('accept') ?? undefined
+  const query = requestTarget.slice(at)
+  // Most queries have no such name, and need not be parsed.
+  if (!/(?:^\?|&)(?:accept(?:[=&]|$)|[^=&]*%)/.test(query)) return undefined
+  return new URLSearchParams(query.replaceAll('+', '%2B')).get('accept') ?? undefined
 }
 
-const PARTS = ['version', 'timemap', 'timegate', 'cascade'] as const
+const PARTS = ['version', 'timemap', 'timegate', 'cascade', 'form'] as const
 
 /**
  * The target of a request.
@@ -91,14 +105,24 @@ function targetOf<Owner extends Based>(
   const [history, another] = PARTS.filter((name) => query.has(name))
   if (another) return problem('target.malformed', `Ask for one of ?${history} and ?${another}.`)
   if (history === 'cascade') return subtreeOf(owner, iri, query)
+  if (history === 'form') return { ...owner, kind: 'form', document: iri, form: query.get('form')!, query }
   const diff = query.get('diff')
   if (history !== 'version') {
-    if (diff === null) return { ...owner, kind: history ?? 'document', document: iri }
+    if (diff === null && history) return { ...owner, kind: history, document: iri }
+    if (diff === null) return { ...owner, kind: 'document', document: iri, ...shownIn(query) }
     return problem('target.malformed', 'A difference is between two versions: ?version=B&diff=A.')
   }
   const version = query.get(history)!.toLowerCase()
   if (diff === null) return { ...owner, kind: history, document: iri, version }
   return { ...owner, kind: 'diff', document: iri, version, diff: diff.toLowerCase() }
+}
+
+/** A value that makes no sense is as none. */
+function shownIn(query: URLSearchParams): { readonly shown?: Shown } {
+  if (!['page', 'order', 'part'].some((name) => query.has(name))) return {}
+  const count = (name: string): number => (/^[1-9]\d{0,5}$/.test(query.get(name) ?? '') ? Number(query.get(name)) : 1)
+  const order = (['created', 'modified'] as const).find((one) => one === query.get('order')) ?? 'name'
+  return { shown: { page: count('page'), order, part: count('part') } }
 }
 
 /** A value could be meant as `false`, and what is deleted is gone. */
@@ -166,7 +190,7 @@ function parseQuery(raw: string): URLSearchParams | Problem {
 
 const REMEMBERED = 10_000
 
-/** `parseTarget` with a cache of document targets by host and request-target. */
+/** `parseTarget` with a cache of the targets that most requests have, by host and request-target. */
 export function makeTargetParser<Owner extends Based>(
   site: Site<Owner>,
 ): (requestTarget: string, host: string | undefined) => Target<Owner> | Problem {
@@ -176,7 +200,7 @@ export function makeTargetParser<Owner extends Based>(
     const known = remembered.get(key)
     if (known) return known
     const target = parseTarget(requestTarget, host, site)
-    if (!isFailure(target) && target.kind === 'document' && key.length < 1024) {
+    if (!isFailure(target) && (target.kind === 'document' || target.kind === 'endpoint') && key.length < 1024) {
       if (remembered.size >= REMEMBERED) remembered.clear()
       remembered.set(key, target)
     }

@@ -3,7 +3,7 @@ import { entityTag } from '../../cache/entity-tag.js'
 import { entityTagOf, type Document } from '../documents/document.js'
 import { CODINGS, codedName } from '../http/content-coding.js'
 import type { Field, Request } from '../http/exchange.js'
-import { negotiate, OTHER_RDF_NAMES, RDF_FORMATS, rdfFormatsFor } from '../http/media-type.js'
+import { HTML, negotiate, OTHER_RDF_NAMES, RDF_FORMATS, rdfFormatsFor } from '../http/media-type.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { evaluateConditions } from '../request/conditions.js'
 import type { Context } from '../request/context.js'
@@ -34,7 +34,7 @@ export function preconditions(context: Context, current: Document | undefined, m
     shown &&
     (mayRead
       ? {
-          entityTags: entityTagsOf(shown),
+          entityTags: [...entityTagsOf(shown), ...tagsOfPages(shown, fields['if-match'])],
           lastModified: shown.lastModified,
         }
       : { entityTags: [] })
@@ -46,6 +46,10 @@ export function preconditions(context: Context, current: Document | undefined, m
   const state: Field[] = [['ETag', entityTagOf(shown, format)], ...lastModifiedField(shown.lastModified)]
   return { ...outcome, fields: [...outcome.fields, ...state] }
 }
+
+/** Pages of one state differ by rights and look, and each has an entity-tag: those that are named here, of this state. */
+const tagsOfPages = ({ digest }: Document, ifMatch = ''): string[] =>
+  ifMatch.match(/"[^"]*"/g)?.filter((tag) => tag.startsWith(`"${digest}.${HTML.code}`)) ?? []
 
 /** Of the state in every format and content coding. */
 const entityTagsOf = ({ digest }: Document): string[] =>

@@ -11,6 +11,7 @@ import { isKind, isRoot } from '../documents/hierarchy.js'
 import { locksOf, underLocks } from '../documents/locks.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { methodNotAllowed, refusalOf } from '../request/refusal.js'
+import { recordFiles } from './described-files.js'
 import { nextDocument, type Next } from './next-document.js'
 import { logOrphans } from './orphans.js'
 import { replaceDocument, type Writing } from './put-document.js'
@@ -103,6 +104,8 @@ async function writeLocked(context: Context, iri: string, asked: WriteRequest): 
   const maySeeContent = access.mayRead && !hidesMailboxes(context)
   const refused = await checkConstraints(writingOf(context), current, next.document, maySeeContent)
   if (refused) return refused
+  const unrecorded = await recordFiles(context, current, next.document)
+  if (unrecorded) return unrecorded
   const stored = await store(context, iri, next, current, restored?.commit)
   if (!isFailure(stored)) logOrphans(context, current, next.document)
   return stored

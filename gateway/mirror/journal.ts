@@ -1,5 +1,6 @@
 // In charge of what every journalled write needs: the store and the history of its application, and their journal.
 import type { NewChange, OpenEntry } from '../../versioning/history.js'
+import type { States } from '../documents/stored-state.js'
 import { isFailure, type Problem } from '../problem.js'
 import type { GraphEdit, GraphStore } from '../stores/store.js'
 import type { Settlement, SettlementSettings } from './settlement.js'
@@ -10,6 +11,7 @@ export interface Journalled extends SettlementSettings {
   readonly base: string
   isDocument(graph: string): boolean
   readonly settlement: Settlement
+  readonly states: States
 }
 
 /** Enters the changes into the journal, durably: the store is asked after that. */

@@ -2,6 +2,7 @@
 // then the outcome (design 6).
 import type { History, NewChange } from '../../versioning/history.js'
 import type { Locks } from '../documents/locks.js'
+import type { States } from '../documents/stored-state.js'
 import type { Log } from '../log.js'
 import type { Problem } from '../problem.js'
 import type { GraphEdit, GraphStore } from '../stores/store.js'
@@ -50,6 +51,7 @@ export interface JournalledStoreSettings {
   /** Undefined where the history is. */
   readonly sweep: SettlementSettings['sweep'] | undefined
   readonly locks: Locks
+  readonly states: States
   readonly log: Log
 }
 

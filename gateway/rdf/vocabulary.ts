@@ -37,6 +37,8 @@ export const A = terms('https://w3id.org/atomgraph/core#')
 /** Client namespace: `ac:stylesheet`. */
 export const AC = terms('https://w3id.org/atomgraph/client#')
 export const NFO = terms('http://www.semanticdesktop.org/ontologies/2007/03/22/nfo#')
+/** Media types as IRIs (LinkedDataHub 1.1). */
+export const MEDIA_TYPE = terms('http://www.sparontologies.net/mediatype/')
 /** HTTP in RDF (spec 2.2). */
 export const HTTP = terms('http://www.w3.org/2011/http#')
 export const SC = terms('http://www.w3.org/2011/http-statusCodes#')

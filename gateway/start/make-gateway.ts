@@ -24,6 +24,8 @@ import { backendsOf, makeStores, type OpenStore } from './open-stores.js'
 import { StartFailure } from '../configuration/start-failure.js'
 import { readOrMakeTagKey } from './tag-key.js'
 import { CASCADES } from '../methods/cascade.js'
+import { UPLOADS } from '../methods/read-upload.js'
+import { readLook, type Look } from '../pages/look.js'
 import { makePlaces } from '../places.js'
 import { makeProxying, ownUrls, proxyLimits } from '../proxy/linked-data-proxy.js'
 import { makeLoadContext } from '../rdf/json-ld-contexts.js'
@@ -74,11 +76,14 @@ export async function makeGateway(parts: Parts, closers: Closer[]): Promise<Gate
     signUps: makeSignUps(settings, now),
     accessRequests: makeOpenDoor(settings.dailyAccessRequests, now),
     takeCascade: makePlaces(CASCADES),
+    takeUpload: makePlaces(UPLOADS),
+    look: look(settings),
     caches: makeGatewayCaches(settings.cache === 'off' ? 0 : settings.cache / 4),
     ...(mail && { mail }),
     answered: new Map(),
     settings: {
       maxBody: settings.maxBody,
+      maxUpload: settings.maxUpload,
       requirePreconditions: settings.requirePreconditions,
       compress: settings.compress,
       enforce: settings.enforce,
@@ -89,6 +94,12 @@ export async function makeGateway(parts: Parts, closers: Closer[]): Promise<Gate
     },
   }
   return gateway
+}
+
+function look({ look: folder }: Settings): Look {
+  const read = readLook(folder)
+  if (isFailure(read)) throw new StartFailure(read.detail)
+  return read
 }
 
 function openThreads(settings: Settings, closers: Closer[]): Pick<Gateway, 'evaluation' | 'reading'> {

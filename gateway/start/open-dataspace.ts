@@ -12,6 +12,8 @@ import { makeOwnGraphs } from '../documents/own-graphs.js'
 import type { Application, ApplicationCache, Dataspace } from '../gateway.js'
 import type { Locks } from '../documents/locks.js'
 import type { Log } from '../log.js'
+import { makeFiles } from '../files/files.js'
+import { filesFolder, SWEEP_MS, sweepFiles } from '../files/sweep-files.js'
 import { makeOntologies } from '../documents/shapes.js'
 import { makeAlignment } from '../mirror/alignment.js'
 import { openVersioned } from './open-history.js'
@@ -140,9 +142,16 @@ async function openApplication(
   const { mirrored, journalled, isDocument, close } = await openVersioned(described, configured, store, surroundings)
   // An embedded store is filled from its history.
   const alignment = mirrored && !described.service.embedded && makeAlignment(mirrored, surroundings.log)
+  const { settings, now } = surroundings
+  const files = makeFiles(filesFolder(settings.data, described.base), now)
+  const sweep = setInterval(
+    () => void sweepFiles({ store, isDocument, files, base: described.base }, surroundings.log),
+    SWEEP_MS,
+  ).unref()
   const application: Application = {
     ...described,
     store,
+    files,
     ...(mirrored && { history: mirrored.history, mirrored }),
     ...(alignment && { alignment }),
     journalled,
@@ -152,6 +161,7 @@ async function openApplication(
   return {
     application,
     close() {
+      clearInterval(sweep)
       application.alignment?.close()
       return close()
     },

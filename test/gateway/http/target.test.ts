@@ -215,8 +215,22 @@ void t.test('?accept= replaces Accept, a plus in it stands for itself (RFC 3986 
     ['/a//b?accept=text/turtle', 'text/turtle'],
     ['/a/?x=1', undefined],
     ['/a', undefined],
+    ['/a/?x&%61ccept=text/turtle', 'text/turtle'],
+    ['/a/?accept', ''],
   ]
   for (const [target, accept] of rows) t.equal(acceptOverride(target), accept, target)
+  const parts = fc.constantFrom('accept', 'acc%65pt', '=', '&', '?', '%', '+', 'a', 'text/turtle')
+  const asParsed = (target: string): boolean => {
+    const query = new URLSearchParams(`?${target.slice(2)}`.replaceAll('+', '%2B'))
+    return acceptOverride(target) === (query.get('accept') ?? undefined)
+  }
+  fc.assert(
+    fc.property(
+      fc.array(parts, { maxLength: 8 }).map((some) => `/?${some.join('')}`),
+      asParsed,
+    ),
+    { numRuns: 1000 },
+  )
 })
 
 void t.test('indirect graph identification is refused with 400 (spec 1)', async (t) => {

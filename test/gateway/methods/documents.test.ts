@@ -70,7 +70,7 @@ async function table(world: World, row: Row, make: Make): Promise<void> {
     ['spec 7: deleting the root document', 'owner', 'DELETE', '/', {}, 400],
     ['deleting the root document by PATCH', 'owner', 'PATCH', '/', update('DELETE WHERE { ?s ?p ?o }'), 400],
     ['spec 7: media type not supported on GET', 'owner', 'GET', 'old', accept('image/png'), 406],
-    ['text/html is not offered yet', 'owner', 'GET', 'old', accept('text/html'), 406],
+    ['spec 4.6: HTML is a representation too', 'owner', 'GET', 'old', accept('text/html'), 200],
     ['spec 7: media type not supported on PUT', 'owner', 'PUT', 'new', { fields: PDF, body: 'x' }, 415],
     ['spec 7: media type not supported on POST', 'owner', 'POST', 'old', { fields: PDF, body: 'x' }, 415],
     ['media type not supported on PATCH', 'owner', 'PATCH', 'old', ttl('<> a <#T> .'), 415],
@@ -120,7 +120,7 @@ async function table(world: World, row: Row, make: Make): Promise<void> {
     ['PUT with Slug and a type of LDP', 'owner', 'PUT', 'new', { fields: { ...TTL, Slug: 'x', Link: '<http://www.w3.org/ns/ldp#Resource>; rel="type"' }, body: '' }, 201],
     ['a document may be named as the place of files is', 'owner', 'PUT', '/uploads/', ttl(''), 201],
     ['spec 4.6: the names of files are reserved', 'owner', 'GET', '/uploads/a', {}, 404],
-    ['spec 4.6: the names of files are reserved, for everyone', 'anonymous', 'PUT', '/static/a', ttl(''), 404],
+    ['spec 4.6: the files of the pages are no documents, for everyone', 'anonymous', 'PUT', '/static/a', ttl(''), 405],
     ['no robots.txt', 'anonymous', 'GET', '/robots.txt', {}, 404],
     ['spec 4.3: an endpoint of the admin application is none here', 'owner', 'GET', '/clear', {}, 308],
     ['a document with the name of an endpoint', 'owner', 'PUT', '/sign%20up/', ttl(''), 201],
@@ -289,7 +289,8 @@ async function representations(world: World, row: Row, make: Make): Promise<void
     const rows = [
       [undefined, 'text/turtle'],
       ['*/*', 'text/turtle'],
-      ['text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8', 'text/turtle'],
+      ['text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8', 'text/html'],
+      ['text/html;q=0.8, text/turtle;q=0.8', 'text/turtle'],
       ['text/turtle;q=0.1, application/ld+json;q=0.5', 'application/ld+json'],
       ['application/*', 'application/n-triples'],
     ]
