@@ -3,7 +3,6 @@
 import { isLarge, readDocumentNow, readFactsNow } from '../documents/document.js'
 import { isRoot, parentOf } from '../documents/hierarchy.js'
 import { everyWrite, underLocks, type Lock } from '../documents/locks.js'
-import { storedState } from '../documents/stored-state.js'
 import type { CopiedGraph } from '../evaluation/run-update.js'
 import { afterEdit, editDocuments, type FoundDocument } from '../methods/edit-documents.js'
 import { inParallel } from '../mirror/mirrored.js'
@@ -184,8 +183,11 @@ async function parentNow(
   return isFailure(above) ? above : { ...(above.value && { parent: above.value }) }
 }
 
-async function findOther({ application, trace }: Context, { graph, isRead }: Named): Promise<CopiedGraph | Problem> {
+async function findOther(context: Context, { graph, isRead }: Named): Promise<CopiedGraph | ForStore | Problem> {
+  const { application, trace } = context
   if (!isRead || graph === DEFAULT_GRAPH) return { graph, nTriples: undefined, isVisible: false }
-  const state = await trace.store(storedState(application.store, graph))
-  return isFailure(state) ? state : { graph, nTriples: state ?? '', isVisible: true }
+  const found = await readDocumentNow(application, graph, trace, context)
+  if (isFailure(found)) return found
+  const { value } = found
+  return value && isLarge(value) ? TOO_MUCH : { graph, nTriples: value?.nTriples ?? '', isVisible: true }
 }
