@@ -118,6 +118,16 @@ export interface OpenDoor {
   readonly takeOfDay: TakeOfDay
 }
 
+/** Data from other places (spec 4.3: add, transform, importer). */
+export interface Importing {
+  /** For sources, which may be large and slow. */
+  readonly fetcher: GuardedFetch
+  /** Where sources are on disk while they are read. */
+  readonly folder: string
+  /** Sources that are read at once, for one agent and for all. */
+  readonly takePlace: TakePlace
+}
+
 export interface SignUps extends OpenDoor {
   readonly who: 'everyone' | 'invited' | 'off'
   /** Each sign-up makes a key: so many at a time. */
@@ -142,6 +152,7 @@ export interface Gateway {
   readonly now: () => number
   readonly loadContext: LoadContext
   readonly proxying: Proxying
+  readonly importing: Importing
   readonly signUps: SignUps
   readonly accessRequests: OpenDoor
   /** For deleting a subtree (methods/cascade.ts). */
@@ -157,6 +168,7 @@ export interface Gateway {
   readonly answered: Map<number, number>
   readonly settings: {
     readonly maxBody: number
+    readonly maxImport: number
     readonly maxUpload: number
     readonly requirePreconditions: boolean
     /** Whether documents and results are compressed for clients that accept it. */

@@ -3,6 +3,7 @@
 import type { Mode } from '../policies/authorizations/authorization.js'
 import { requiredMode } from '../policies/decide.js'
 import { access } from './endpoints/access.js'
+import { add, transform } from './endpoints/add.js'
 import { accessRequest } from './endpoints/access-request.js'
 import { authorize, login } from './endpoints/log-in.js'
 import { signUp } from './endpoints/sign-up.js'
@@ -63,10 +64,10 @@ const ENDPOINTS = {
   'sign%20up':          { methods: 'POST, OPTIONS',            accepts: POSTED, needs: appends, answer: signUp },
   'oauth2/login':       { methods: 'GET, HEAD, POST, OPTIONS', needs: 'open',  answer: login },
   'oauth2/authorize/':  { methods: 'GET, HEAD, OPTIONS',       needs: 'open',  answer: authorize },
-  add:                  absent,
+  add:                  { methods: 'POST, OPTIONS',            accepts: POSTED, needs: appends, answer: add },
   importer:             absent,
   ns:                   absent,
-  transform:            absent,
+  transform:            { methods: 'POST, OPTIONS',            accepts: POSTED, needs: appends, answer: transform },
   clear:                absent,
   'packages/install':   absent,
   'packages/uninstall': absent,

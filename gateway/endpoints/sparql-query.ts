@@ -4,7 +4,7 @@ import type { Decision } from '../../policies/decide.js'
 import type { Field, Response } from '../http/exchange.js'
 import { acceptedCodings, codedName, codedOnce, LEAST_CODED } from '../http/content-coding.js'
 import { evaluateConditions, NOT_CODED } from '../request/conditions.js'
-import type { Context } from '../request/context.js'
+import { askerOf, type Context } from '../request/context.js'
 import type { Format } from '../http/media-type.js'
 import { isFailure, type Problem } from '../problem.js'
 import { isPublic, linkField, response } from '../request/respond.js'
@@ -60,7 +60,9 @@ const keyOf = ({ key }: QueryAnalysis, { mediaType }: ResultFormat): string => `
 async function ask(context: Context, query: QueryAnalysis, format: ResultFormat): Promise<ResultAnswer<Problem>> {
   const { application, request, trace } = context
   const send: Ask<Problem> = async (signal) => {
-    const pieces = await trace.store(application.store.query(query.text, format.source.mediaType, { signal }))
+    const pieces = await trace.store(
+      application.store.query(query.text, format.source.mediaType, { signal, asker: askerOf(context) }),
+    )
     return isFailure(pieces) ? { failure: pieces } : { pieces: inFormat(pieces, query.form, format) }
   }
   if (!query.volatile) {

@@ -31,6 +31,7 @@ export type ReadingJob =
       readonly body: Uint8Array
       readonly contentType: string
       readonly base: string
+      readonly document: string | undefined
       readonly contexts: KnownContexts
       /** The secret of the entity-tags, where the content is to be stored: then a LargeContent is wanted. */
       readonly tagKey: string | undefined
@@ -111,12 +112,12 @@ function doJob(job: ReadingJob): ReadingReply | Promise<ReadingReply> {
 }
 
 async function read(
-  { body, contentType, base, tagKey }: ReadingJob & { kind: 'read' },
+  { body, contentType, base, document = base, tagKey }: ReadingJob & { kind: 'read' },
   options: ReadOptions,
 ): Promise<string | LargeContent | Problem> {
   const triples = await readGraph(Buffer.from(body), contentType, base, options)
   if (isFailure(triples)) return triples
-  return tagKey === undefined ? nTriplesOf(graphOf(triples)) : largeContentOf(triples, base, tagKey)
+  return tagKey === undefined ? nTriplesOf(graphOf(triples)) : largeContentOf(triples, document, tagKey)
 }
 
 function canonical({ nTriples, tagKey }: ReadingJob & { kind: 'canonical' }): Canonical | Problem {

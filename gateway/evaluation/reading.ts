@@ -24,6 +24,8 @@ export interface Content {
   readonly contentType: string | undefined
   /** The document's URI: relative IRIs are resolved against it, and a named graph must have this name. */
   readonly base: string
+  /** The document that it is to be stored in, where that is another: new nodes get their names there. */
+  readonly document?: string
 }
 
 /**
@@ -161,10 +163,10 @@ async function readShort(content: Content): Promise<readonly Quad[] | Problem | 
 const readLong = (
   threads: Threads<ReadingJob, ReadingReply>,
   asker: Asker,
-  { body, contentType, base }: Content,
+  { body, contentType, base, document }: Content,
   { loadContext, tagKey }: { loadContext: LoadContext | undefined; tagKey: string | undefined },
 ): Promise<ReadingReply> =>
-  withContexts(threads, asker, { kind: 'read', body, contentType: contentType!, base, tagKey }, loadContext)
+  withContexts(threads, asker, { kind: 'read', body, contentType: contentType!, base, document, tagKey }, loadContext)
 
 /** Contexts that name contexts that name contexts. */
 const CONTEXT_ROUNDS = 3

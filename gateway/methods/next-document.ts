@@ -7,6 +7,8 @@ import { isFailure, problem, type Problem } from '../problem.js'
 import { mayBeRewritten, nTriplesLine } from '../rdf/graph.js'
 import { readNTriples } from '../rdf/read.js'
 import { skolemised } from '../rdf/skolemised.js'
+import { changedLines, linesBeginning } from '../rdf/sorted-lines.js'
+import { DCT } from '../rdf/vocabulary.js'
 import { askerOf, type Context } from '../request/context.js'
 import { mayHaveBlankNodes } from '../stores/n-triples-lines.js'
 import { isLargeContent, type WriteRequest } from './write-request.js'
@@ -29,11 +31,20 @@ export async function nextDocument(
 ): Promise<Outcome> {
   const { method } = asked
   if (method === 'DELETE') return 'absent'
-  if (method === 'PUT') return afterPut(context, iri, asked, replaced)
-  if (method === 'POST') return afterPost(context, current!, asked)
+  if (method === 'PUT') return orUnchanged(asked, current, afterPut(context, iri, asked, replaced))
+  if (method === 'POST') return orUnchanged(asked, current, await afterPost(context, current!, asked))
   if (isFailure(asked.update)) return asked.update
   const patched = await context.gateway.evaluation.patch(askerOf(context), current!.nTriples, asked.update, iri)
   return isFailure(patched) ? patched : afterPatch(context, current!, patched)
+}
+
+/** The time of a change is none. */
+function orUnchanged({ unlessSame }: { unlessSame?: true }, current: Document | undefined, next: Outcome): Outcome {
+  if (!unlessSame || !current || isFailure(next) || typeof next === 'string') return next
+  const [before, after] = [current, next.document].map(({ iri, nTriples }) =>
+    changedLines(nTriples, linesBeginning(nTriples, `<${iri}> <${DCT('modified')}> `), []),
+  )
+  return before === after ? 'unchanged' : next
 }
 
 const commonOf = ({ application: { base, cache }, request, gateway }: Context, document: string) =>

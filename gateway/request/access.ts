@@ -2,7 +2,7 @@
 import type { Stored } from '../../cache/stored-graphs.js'
 import type { AuthorizationIndex } from '../../policies/authorizations/authorization-index.js'
 import type { Mode } from '../../policies/authorizations/authorization.js'
-import { decide, type Decision, type JudgedDocument, type Question } from '../../policies/decide.js'
+import { decide, type Decision, type JudgedDocument, type OtherGraph, type Question } from '../../policies/decide.js'
 import { readDocument, readDocumentNow, readFacts, readFactsNow } from '../documents/document.js'
 import { leastFacts, type DocumentFacts, type DocumentState } from '../documents/facts.js'
 import type { Application, Member } from '../gateway.js'
@@ -27,6 +27,7 @@ export type Facts =
       readonly answeredAt: number
     }
   | { readonly kind: 'endpoint'; readonly iri: string }
+  | OtherGraph
 
 /**
  * What the decision needs. The document itself is read too where `required` is Read and it is the target, for agents who may
@@ -51,7 +52,7 @@ function lookUpToRead(context: Context, iri: string): Awaitable<Facts | Problem>
 }
 
 function readIfAllowed(context: Context, facts: Facts | Problem): Awaitable<Facts | Problem> {
-  if (isFailure(facts) || facts.kind === 'endpoint' || !facts.document) return facts
+  if (isFailure(facts) || facts.kind !== 'document' || !facts.document) return facts
   const decision = decideOn(context, facts, 'Read')
   if (isFailure(decision)) return decision
   return decision.allowed ? lookUpDocument(context, facts.iri) : facts
@@ -112,7 +113,7 @@ export function decideOn(context: Context, facts: Facts, required: Mode): Decisi
   if (isFailure(index)) return index
   const decideAnew = (): Decision =>
     enforced(context, facts, decideBy(index, application, agent, facts, required, creates(context, facts, required)))
-  if (facts.kind === 'endpoint' || !facts.document) return decideAnew()
+  if (facts.kind !== 'document' || !facts.document) return decideAnew()
   // A decision is a function of the rules, the agent, the mode and the state of the document: it is cached with that state.
   const decisions = facts.document.decisions[required]
   const key = keyOf(agent)
@@ -211,7 +212,7 @@ function enforced(context: Context, facts: Facts, decision: Decision): Decision 
 }
 
 export const targetOf = (facts: Facts, base: string): Question['target'] =>
-  facts.kind === 'endpoint' ? facts : documentTarget(facts, base)
+  facts.kind === 'document' ? documentTarget(facts, base) : facts
 
 function documentTarget(facts: Facts & { kind: 'document' }, base: string): Question['target'] {
   const { iri, document, parent } = facts

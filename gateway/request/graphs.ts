@@ -2,7 +2,9 @@
 // (design 4).
 import { graphRights, type GraphRights, type GraphsQuestion } from '../../policies/authorizations/graph-rights.js'
 import type { Mode } from '../../policies/authorizations/authorization.js'
-import type { Reach } from '../../policies/authorizations/reach.js'
+import { isDocumentName, type Reach } from '../../policies/authorizations/reach.js'
+import type { OtherGraph } from '../../policies/decide.js'
+import { DEFAULT_GRAPH } from '../../policies/vocabulary.js'
 import { membersOf, sharersOf, type Gateway, type Member } from '../gateway.js'
 import { isFailure, type Problem } from '../problem.js'
 import { keyOf } from './access.js'
@@ -63,4 +65,10 @@ export function reachOf({ application, dataspace }: Member, gateway: Pick<Gatewa
       return !isFailure(target) && target.kind === 'endpoint' && target.iri === iri
     },
   }
+}
+
+/** A graph of the store, as a decision sees it; undefined for one that is judged as a document. */
+export function otherGraph(iri: string, reach: Reach): OtherGraph | undefined {
+  if (iri === DEFAULT_GRAPH) return { kind: 'default-graph', iri, reach }
+  return isDocumentName(reach, iri) ? undefined : { kind: 'graph', iri, reach }
 }

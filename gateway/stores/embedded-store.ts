@@ -164,8 +164,8 @@ async function edit(state: Embedded, edits: readonly GraphEdit[], call: Call): P
 
 /** Runs a query or an update when its turn comes. */
 async function inTurn(state: Embedded, work: Work, call: UpdateCall): Promise<Effects | Problem> {
-  const { signal } = call
-  const release = await state.running.take(signal)
+  const { signal, asker } = call
+  const release = await state.running.take(signal, asker)
   if (isFailure(release)) return release
   const effects = state.closed
     ? Promise.resolve(CLOSED)

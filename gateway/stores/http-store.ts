@@ -128,7 +128,7 @@ const identified = ({ identity }: HttpStore, sent: Sent): Sent => ({
 })
 
 async function send(store: HttpStore, sent: Sent, call?: Call): Promise<StoreResponse | Problem> {
-  return noted(store, await exchangeOf(store, sent).send(identified(store, sent), call?.signal))
+  return noted(store, await exchangeOf(store, sent).send(identified(store, sent), call?.signal, call?.asker))
 }
 
 async function collect(

@@ -2,10 +2,13 @@
 // http-store.ts speaks SPARQL 1.1 Protocol and Graph Store Protocol; embedded-store.ts runs Oxigraph in a worker.
 import type { Problem } from '../problem.js'
 import type { ExcerptKind } from './excerpt.js'
+import type { Asker } from './rounds.js'
 
 /** The options of each call. The signal stops it at once, at the store too. */
 export interface Call {
   readonly signal?: AbortSignal
+  /** Of a query: for whom it is; askers take turns. Undefined: for the gateway itself. */
+  readonly asker?: Asker
 }
 
 /** A graph after an update: N-Triples, empty where the update removed the graph. */
