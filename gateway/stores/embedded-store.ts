@@ -124,11 +124,7 @@ function put({ graphs, excerpts }: Embedded, graph: string, text: string): void 
   else excerpts.set(graph, { facts: excerptOf(text, graph, 'facts'), profile: excerptOf(text, graph, 'profile') })
 }
 
-async function write(
-  state: Embedded,
-  texts: readonly GraphText[],
-  signal: AbortSignal | undefined,
-): Promise<undefined | Problem> {
+async function write(state: Embedded, texts: readonly GraphText[], signal?: AbortSignal): Promise<undefined | Problem> {
   if (signal?.aborted) return givenUp(signal)
   if (state.updating) {
     const release = await state.writing.take(signal)
@@ -157,8 +153,8 @@ async function edit(state: Embedded, edits: readonly GraphEdit[], call: Call): P
   if (unknown.length === 0) return write(state, texts, call.signal)
   const sparql = editText(unknown)
   if (isFailure(sparql)) return sparql
-  const announce = () => Promise.resolve(putAll(state, texts))
-  const effects = await inTurn(state, { kind: 'update', sparql }, { ...call, announce })
+  const work = { kind: 'update', sparql } as const
+  const effects = await inTurn(state, work, { ...call, announce: () => Promise.resolve(putAll(state, texts)) })
   return isFailure(effects) ? effects : undefined
 }
 
