@@ -26,7 +26,8 @@ import type { Alignment } from './mirror/alignment.js'
 import type { Mirrored } from './mirror/mirrored.js'
 import type { Request, Response } from './http/exchange.js'
 import type { Identities } from './identity/identities.js'
-import type { Ontologies } from './documents/shapes.js'
+import type { NamespaceStore } from './ontologies/namespace-store.js'
+import type { Ontologies } from './ontologies/ontologies.js'
 import type { Problem } from './problem.js'
 import type { GraphStore } from './stores/store.js'
 import type { Turns } from './stores/turns.js'
@@ -69,6 +70,8 @@ export interface Dataspace {
   readonly admin: Application
   readonly access: Access
   readonly ontologies: Ontologies
+  /** What queries on the namespace ontologies read (endpoints/ns.ts). */
+  readonly namespaces: NamespaceStore
   /** The WebID of the secretary: creator and owner of the documents that the gateway makes for agents. */
   readonly secretary: string
   /** The documents of the owner agent and the secretary agent: never modified or deleted (spec 4.1). */
@@ -118,6 +121,16 @@ export interface OpenDoor {
   readonly takeOfDay: TakeOfDay
 }
 
+/** Data from other places (spec 4.3: add, transform, importer). */
+export interface Importing {
+  /** For sources, which may be large and slow. */
+  readonly fetcher: GuardedFetch
+  /** Where sources are on disk while they are read. */
+  readonly folder: string
+  /** Sources that are read at once, for one agent and for all. */
+  readonly takePlace: TakePlace
+}
+
 export interface SignUps extends OpenDoor {
   readonly who: 'everyone' | 'invited' | 'off'
   /** Each sign-up makes a key: so many at a time. */
@@ -142,6 +155,7 @@ export interface Gateway {
   readonly now: () => number
   readonly loadContext: LoadContext
   readonly proxying: Proxying
+  readonly importing: Importing
   readonly signUps: SignUps
   readonly accessRequests: OpenDoor
   /** For deleting a subtree (methods/cascade.ts). */
@@ -157,6 +171,7 @@ export interface Gateway {
   readonly answered: Map<number, number>
   readonly settings: {
     readonly maxBody: number
+    readonly maxImport: number
     readonly maxUpload: number
     readonly requirePreconditions: boolean
     /** Whether documents and results are compressed for clients that accept it. */

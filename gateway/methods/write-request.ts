@@ -11,10 +11,13 @@ import { isFailure, problem, type Problem } from '../problem.js'
 import { ACCEPT_POST, readCanonical } from '../rdf/read.js'
 import { readUpload } from './read-upload.js'
 
-/** Triples to put or to append, an update to run, or the removal of the document. */
+/**
+ * Triples to put or to append, an update to run, or the removal of the document. `unlessSame`: where the document has these
+ * triples already, nothing is written.
+ */
 export type WriteRequest =
-  | { readonly method: 'PUT'; readonly content: WrittenContent }
-  | { readonly method: 'POST'; readonly content: WrittenContent }
+  | { readonly method: 'PUT'; readonly content: WrittenContent; readonly unlessSame?: true }
+  | { readonly method: 'POST'; readonly content: WrittenContent; readonly unlessSame?: true }
   | { readonly method: 'PATCH'; readonly update: string | Problem }
   | { readonly method: 'DELETE' }
 

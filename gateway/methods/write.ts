@@ -23,15 +23,17 @@ import { isConditional, preconditions } from './write-conditions.js'
 import { readWriteRequest, typesIn, type WriteRequest, type WrittenContent } from './write-request.js'
 
 export async function write(context: Context, iri: string, facts: Facts): Promise<Response | Problem> {
-  const { method } = context.request
   const early = earlyRefusal(context, iri, facts)
   if (early) return early
   const asked = await readWriteRequest(context, iri)
-  if (isFailure(asked)) return asked
-
-  const { application, gateway } = context
-  return underLocks(gateway, locksOf(application, iri, method === 'PUT'), () => writeLocked(context, iri, asked))
+  return isFailure(asked) ? asked : writeContent(context, iri, asked)
 }
+
+/** From the locks on: access is decided under them, so that a caller need not have decided before. */
+export const writeContent = (context: Context, iri: string, asked: WriteRequest): Promise<Response | Problem> =>
+  underLocks(context.gateway, locksOf(context.application, iri, asked.method === 'PUT'), () =>
+    writeLocked(context, iri, asked),
+  )
 
 /** The refusals that need no body: 404, then 405, then the root (design 3, order). */
 function earlyRefusal(

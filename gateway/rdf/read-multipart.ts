@@ -8,6 +8,7 @@ export const MULTIPART = 'multipart/form-data'
 export interface Part {
   readonly name: string
   readonly contentType: string | undefined
+  readonly file?: string
   readonly body: Buffer
 }
 

@@ -31,6 +31,10 @@ export const LDH = terms('https://w3id.org/atomgraph/linkeddatahub#')
 export const LACL = terms('https://w3id.org/atomgraph/linkeddatahub/admin/acl#')
 /** Terms of our own: the evidence for a decision on access. */
 export const TGA = terms('urn:triplegate:access#')
+/** Terms of our own: the state of an import. */
+export const TGI = terms('urn:triplegate:import#')
+export const SPIN = terms('http://spinrdf.org/spin#')
+export const SP = terms('http://spinrdf.org/sp#')
 export const GITHUB = terms('https://w3id.org/atomgraph/linkeddatahub/services/github#')
 /** Core namespace: `a:authToken`, `a:graphStore` … (spec 2.3). */
 export const A = terms('https://w3id.org/atomgraph/core#')
@@ -55,6 +59,7 @@ export const PREFIXES: Readonly<Record<string, string>> = {
   acl: ACL(''),
   lacl: LACL(''),
   tga: TGA(''),
+  tgi: TGI(''),
   cert: CERT(''),
   prov: PROV(''),
   cs: CS(''),

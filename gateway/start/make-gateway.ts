@@ -28,6 +28,7 @@ import { UPLOADS } from '../methods/read-upload.js'
 import { readLook, type Look } from '../pages/look.js'
 import { makePlaces } from '../places.js'
 import { makeProxying, ownUrls, proxyLimits } from '../proxy/linked-data-proxy.js'
+import { openImporting } from '../imports/importing.js'
 import { makeLoadContext } from '../rdf/json-ld-contexts.js'
 import { makeReadProfile, REMOTE_PROFILES } from '../request/identify.js'
 import { endpointsOf } from '../routes.js'
@@ -52,10 +53,10 @@ export async function makeGateway(parts: Parts, closers: Closer[]): Promise<Gate
   const watchdog = startWatchdog(log)
   closers.push(watchdog.close)
   const mail = makeMail(settings)
-  const { destinations, fetcher, proxied } = openFetchers(settings, described, ports, closers)
+  const { destinations, fetcher, proxied, sources } = openFetchers(settings, described, ports, closers)
   const threads = openThreads(settings, closers)
   const locks = makeLocks()
-  const dataspaces = await openDataspaces(parts, locks, threads.reading, closers)
+  const dataspaces = await openDataspaces(parts, locks, { reading: threads.reading, fetcher: proxied }, closers)
   const site = siteOf(membersOf(dataspaces), endpointsOf)
   const readProfile = makeReadProfile(site, fetcher, threads.reading, makePlaces(REMOTE_PROFILES))
   const { identities, close } = await openIdentities(settings, destinations, { readProfile, log, now })
@@ -73,6 +74,7 @@ export async function makeGateway(parts: Parts, closers: Closer[]): Promise<Gate
     uuid: randomUUID,
     loadContext: makeLoadContext(fetcher),
     proxying: makeProxying(settings.proxy, basesOf(described), proxied, (request) => handle(request, gateway)),
+    importing: openImporting(settings, sources),
     signUps: makeSignUps(settings, now),
     accessRequests: makeOpenDoor(settings.dailyAccessRequests, now),
     takeCascade: makePlaces(CASCADES),
@@ -83,6 +85,7 @@ export async function makeGateway(parts: Parts, closers: Closer[]): Promise<Gate
     answered: new Map(),
     settings: {
       maxBody: settings.maxBody,
+      maxImport: settings.maxImport,
       maxUpload: settings.maxUpload,
       requirePreconditions: settings.requirePreconditions,
       compress: settings.compress,
@@ -109,12 +112,17 @@ function openThreads(settings: Settings, closers: Closer[]): Pick<Gateway, 'eval
   return { evaluation, reading }
 }
 
+/** ms for a large source. */
+const SOURCE_MS = 10 * 60_000
+
 interface Fetchers {
   readonly destinations: GuardedFetchSettings
   /** For what the gateway itself needs from other servers. */
   readonly fetcher: GuardedFetch
   /** For the Linked Data proxy. */
   readonly proxied: GuardedFetch
+  /** For the sources of imports. */
+  readonly sources: GuardedFetch
 }
 
 function openFetchers(
@@ -130,14 +138,16 @@ function openFetchers(
   }
   const fetcher = makeGuardedFetch(destinations)
   const proxied = makeGuardedFetch({ ...destinations, ...proxyLimits(settings.proxyTimeout) })
-  closers.push(fetcher.close, proxied.close)
-  return { destinations, fetcher, proxied }
+  const limits = { ...proxyLimits(settings.proxyTimeout), maxBytes: settings.maxImport, totalTimeout: SOURCE_MS }
+  const sources = makeGuardedFetch({ ...destinations, ...limits })
+  closers.push(fetcher.close, proxied.close, sources.close)
+  return { destinations, fetcher, proxied, sources }
 }
 
 async function openDataspaces(
   { settings, dataspaces, certificates, openStore, log, now }: Parts,
   locks: Locks,
-  reading: Reading,
+  { reading, fetcher }: { readonly reading: Reading; readonly fetcher: GuardedFetch },
   closers: Closer[],
 ): Promise<readonly Dataspace[]> {
   const tagKey = readOrMakeTagKey(settings.data)
@@ -152,7 +162,18 @@ async function openDataspaces(
   })
   const opened: Dataspace[] = []
   for (const each of dataspaces) {
-    const surroundings = { settings, dataspaces, certificates, open: stores.open, cacheOf, locks, log, now }
+    const surroundings = {
+      settings,
+      dataspaces,
+      certificates,
+      open: stores.open,
+      cacheOf,
+      fetcher,
+      reading,
+      locks,
+      log,
+      now,
+    }
     const { dataspace, close } = await openDataspace(each, surroundings)
     opened.push(dataspace)
     closers.push(close)

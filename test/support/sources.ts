@@ -31,6 +31,7 @@ export const FLOORS: Readonly<Record<string, readonly string[]>> = {
     'rules',
     'memento',
     'methods',
+    'imports',
     'proxy',
     'endpoints',
     'routes.ts',
