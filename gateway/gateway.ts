@@ -25,6 +25,8 @@ import type { Mail } from './agents/mail.js'
 import type { Alignment } from './mirror/alignment.js'
 import type { Mirrored } from './mirror/mirrored.js'
 import type { Request, Response } from './http/exchange.js'
+import type { AccessTokens } from './identity/access-tokens.js'
+import type { CheckToken } from './identity/token-credentials.js'
 import type { Identities } from './identity/identities.js'
 import type { NamespaceStore } from './ontologies/namespace-store.js'
 import type { Ontologies } from './ontologies/ontologies.js'
@@ -143,6 +145,8 @@ export interface Gateway {
   readonly targetOf: (requestTarget: string, host: string | undefined) => Target<Member> | Problem
   readonly webIds: WebIdVerifier
   readonly identities: Identities
+  readonly accessTokens: AccessTokens
+  readonly checkToken: CheckToken
   /** Threads for writes. */
   readonly evaluation: EvaluationPool
   /** Threads for all that is read, so that no write waits for queries. */

@@ -20,14 +20,14 @@ export function accessTokens({ context, target }: Asked<EndpointTarget>): Promis
 }
 
 export async function accessToken({ context, target }: Asked<EndpointTarget>): Promise<Response | Problem> {
-  const { identities } = context.gateway
+  const { gateway } = context
   const shown = shownTo(context)
   if (isFailure(shown)) return shown
   const found = shown.find(({ id }) => target.iri === iriOf(context, id))
   if (!found) return problem('document.absent', 'There is no such access token, or it is not yours.')
   if (context.request.method !== 'DELETE') return answer(context, [found])
   if (context.agent.token && isLimited(context.agent.token)) return LIMITED
-  if (await identities.accessTokens.revoke(found.id)) return NOT_STORED
+  if (await gateway.accessTokens.revoke(found.id)) return NOT_STORED
   return response(204, [linkField(context.application, context.agent.webId, undefined)])
 }
 
@@ -51,7 +51,7 @@ async function create(context: Context, endpoint: string): Promise<Response | Pr
   const notFor = forAnother ? controlRefused(context) : undefined
   if (notFor) return notFor
   const wanted = { ...asked, agent: asked.agent ?? agent.webId!, admin: dataspace.admin.base }
-  const made = await gateway.identities.accessTokens.create(wanted)
+  const made = await gateway.accessTokens.create(wanted)
   if (made === 'full') return FULL
   if (made === 'failed') return NOT_STORED
   const { token } = made
@@ -93,7 +93,7 @@ function shownTo(context: Context): readonly AccessToken[] | Problem {
   const { agent, dataspace, gateway } = context
   if (agent.webId === undefined) return ANONYMOUS
   if (agent.token?.only !== undefined) return LIMITED
-  const all = gateway.identities.accessTokens.list(dataspace.admin.base)
+  const all = gateway.accessTokens.list(dataspace.admin.base)
   return controlRefused(context) ? all.filter((token) => token.agent === agent.webId) : all
 }
 

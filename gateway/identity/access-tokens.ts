@@ -77,18 +77,10 @@ function accessTokensIn(
   { now, log }: { readonly now: () => number; readonly log: Log },
 ): AccessTokens {
   const inTurn = makeQueue()
+  const isValid = ({ token, revoked }: Stored): boolean => !revoked && token.expires > now()
+  const valid = (): AccessToken[] => [...stored.values()].filter(isValid).map(({ token }) => token)
 
-  const save = (): Promise<undefined | 'failed'> =>
-    inTurn(async () => {
-      try {
-        const kept = [...stored.values()].filter(({ token, revoked }) => !revoked && token.expires > now() - HOUR)
-        await writePrivate(file, JSON.stringify(kept))
-        return undefined
-      } catch (error) {
-        log.error({ file, err: error }, 'the access tokens cannot be stored')
-        return 'failed'
-      }
-    })
+  const save = (): Promise<undefined | 'failed'> => inTurn(() => write(file, [...stored.values()].filter(isValid), log))
   function used(id: string, entry: Stored): AccessToken {
     const { lastUsed = 0 } = entry.token
     const token = { ...entry.token, lastUsed: now() }
@@ -101,7 +93,7 @@ function accessTokensIn(
   return {
     async create(given) {
       for (const [id, { token }] of stored) if (token.expires <= now()) stored.delete(id)
-      const own = [...stored.values()].filter(({ token }) => token.agent === given.agent)
+      const own = valid().filter(({ agent }) => agent === given.agent)
       if (own.length >= EACH || stored.size >= ALL) return 'full'
       const [id, secret] = [randomBytes(8).toString('hex'), randomBytes(32).toString('base64url')]
       const token = { ...given, id, created: now() }
@@ -113,9 +105,8 @@ function accessTokensIn(
       return { text: `${PREFIX}${id}_${secret}`, token }
     },
     list: (admin) =>
-      [...stored.values()]
-        .filter(({ token, revoked }) => token.admin === admin && !revoked && token.expires > now())
-        .map(({ token }) => token)
+      valid()
+        .filter((token) => token.admin === admin)
         .sort((a, b) => b.created - a.created),
     async revoke(id) {
       const entry = stored.get(id)
@@ -127,9 +118,19 @@ function accessTokensIn(
     find(text, admin) {
       const [, id, secret] = TEXT.exec(text) ?? []
       const entry = id === undefined ? undefined : stored.get(id)
-      if (!entry || entry.revoked || entry.token.admin !== admin || entry.token.expires <= now()) return undefined
+      if (!entry || !isValid(entry) || entry.token.admin !== admin) return undefined
       return timingSafeEqual(hashOf(secret!), Buffer.from(entry.hash, 'base64url')) ? used(id!, entry) : undefined
     },
+  }
+}
+
+async function write(file: string, entries: readonly Stored[], log: Log): Promise<undefined | 'failed'> {
+  try {
+    await writePrivate(file, JSON.stringify(entries))
+    return undefined
+  } catch (error) {
+    log.error({ file, err: error }, 'the access tokens cannot be stored')
+    return 'failed'
   }
 }
 

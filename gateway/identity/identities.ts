@@ -14,9 +14,7 @@ import { makeSeenTexts, type SeenTexts } from '../../policies/identity/seen-text
 import { makeSessions, type Session, type Sessions } from '../../policies/identity/session.js'
 import type { ProfileRequest, ReadProfile } from '../../policies/identity/webid.js'
 import type { Request } from '../http/exchange.js'
-import type { Log, Trace } from '../log.js'
-import type { AccessTokens } from './access-tokens.js'
-import { makeTokenCheck, type CheckToken } from './token-credentials.js'
+import type { Trace } from '../log.js'
 import {
   accountDocument,
   makeAccounts,
@@ -47,8 +45,6 @@ export interface Identities {
   readonly tokens: TokenVerifier
   readonly proofs: CheckProof
   readonly statements: ProfileStatements
-  readonly accessTokens: AccessTokens
-  readonly checkToken: CheckToken
   /** By the whole Cookie or Authorization field that they came in, which is not taken apart again. */
   readonly seen: { readonly sessions: SeenTexts<Session>; readonly claims: SeenTexts<Claims> }
   /** Whether service accounts are agents before anybody has made an account for them. */
@@ -66,8 +62,6 @@ export interface IdentitiesSettings {
   /** Of a session, in ms. */
   readonly lifetime: number
   readonly readProfile: ReadProfile
-  readonly accessTokens: AccessTokens
-  readonly log: Log
   /** The most age of what a profile said, in ms. */
   readonly profileMaxAge: number
   readonly opensToServices: boolean
@@ -80,7 +74,6 @@ const LONGEST_FIELD = 4096
 
 export function makeIdentities(settings: IdentitiesSettings): Identities {
   const { providers, client, keys, lifetime, readProfile, profileMaxAge, opensToServices, now } = settings
-  const { accessTokens, log } = settings
   const accounts = makeAccounts(now)
   const statements = makeProfileStatements({ readProfile, lifetime: profileMaxAge, now })
   const issuers = providers.map((provider) => ({ ...provider, readKeys: () => client.readKeys(provider) }))
@@ -90,8 +83,6 @@ export function makeIdentities(settings: IdentitiesSettings): Identities {
     keys,
     accounts,
     statements,
-    accessTokens,
-    checkToken: makeTokenCheck(accessTokens, log),
     opensToServices,
     now,
     seen: { sessions: makeSeenTexts<Session>(SEEN, LONGEST_FIELD), claims: makeSeenTexts<Claims>(SEEN, LONGEST_FIELD) },

@@ -136,14 +136,14 @@ type ProvedAgent = Proved & Pick<Agent, 'token'>
 function* tokenAgent(
   request: Request,
   target: Target<Member>,
-  { identities }: Gateway,
+  { identities, checkToken }: Gateway,
   asking: Asking,
 ): Steps<ProvedAgent | Problem> {
   const presented = accessTokenIn(request.fields.authorization!)
   if (presented) {
     const { trace } = asking
     const admin = target.dataspace.admin.base
-    const token = identities.checkToken(presented, { admin, network: asking.network(), trace })
+    const token = checkToken(presented, { admin, network: asking.network(), trace })
     return isFailure(token) ? token : { webId: token.agent, memberships: [], token }
   }
   if (identities.providers.length > 0) return yield* agentOfToken(identities, request, target, asking)
