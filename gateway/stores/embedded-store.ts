@@ -7,6 +7,7 @@ import type { Work } from './embedded-worker.js'
 import { excerptOf, type ExcerptKind } from './excerpt.js'
 import { hasBlankNode, irisIn, linesIn, mayHaveBlankNodes, textOfLines, utf8Pieces } from './n-triples-lines.js'
 import { isFailure, problem, type Problem } from '../problem.js'
+import type { StoreTraits } from '../sparql/view/over-view.js'
 import { MAX_GRAPH_BYTES, type Call, type GraphStore, type ReplaceCall, type UpdateCall } from './store.js'
 import { givenUp, makeTurns, type Turns } from './turns.js'
 
@@ -26,6 +27,14 @@ const UNREADABLE = problem(
   'The embedded triplestore cannot read these triples, or the name of the graph.',
 )
 const TOO_LARGE = problem('store.too-large', 'The graph is too large to be read whole.')
+/** What probes of it say (traits.ts). */
+const OXIGRAPH: StoreTraits = {
+  defaultGraph: 'own',
+  stays: false,
+  asQuads: true,
+  honoursFrom: true,
+  isSettled: true,
+}
 const CLOSED = problem('store.failed', 'The embedded triplestore is closed.')
 
 interface Embedded {
@@ -90,6 +99,7 @@ export async function openEmbeddedStore(name: string, settings: EmbeddedStoreSet
       return isFailure(effects) ? effects : piecesOf(effects.pieces)
     },
     announces: true,
+    traits: OXIGRAPH,
     async update(sparql, call: UpdateCall = {}) {
       const effects = await inTurn(state, { kind: 'update', sparql }, call)
       return isFailure(effects) ? effects : undefined
