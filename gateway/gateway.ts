@@ -25,7 +25,8 @@ import type { Alignment } from './mirror/alignment.js'
 import type { Mirrored } from './mirror/mirrored.js'
 import type { Request, Response } from './http/exchange.js'
 import type { Identities } from './identity/identities.js'
-import type { Ontologies } from './documents/shapes.js'
+import type { NamespaceStore } from './ontologies/namespace-store.js'
+import type { Ontologies } from './ontologies/ontologies.js'
 import type { Problem } from './problem.js'
 import type { GraphStore } from './stores/store.js'
 import type { Traits } from './stores/traits.js'
@@ -69,6 +70,8 @@ export interface Dataspace {
   readonly admin: Application
   readonly access: Access
   readonly ontologies: Ontologies
+  /** What queries on the namespace ontologies read (endpoints/ns.ts). */
+  readonly namespaces: NamespaceStore
   /** The WebID of the secretary: creator and owner of the documents that the gateway makes for agents. */
   readonly secretary: string
   /** The documents of the owner agent and the secretary agent: never modified or deleted (spec 4.1). */

@@ -8,6 +8,7 @@ import { parseSparql, unreadable } from './parse.js'
 import { readsOfUpdate, readsOver, type Reads } from './reads.js'
 import type { Token } from './tokens.js'
 import { datasetIn, operationsIn, type Findings } from './tree.js'
+import { planOf, type UpdatePlan } from './update-steps.js'
 import { makeTreeReader } from './view/read-tree.js'
 import type { Query } from './view/syntax.js'
 
@@ -46,6 +47,8 @@ export interface UpdateAnalysis {
   readonly services: readonly string[] | 'variable'
   readonly functions: readonly string[]
   readonly loads: readonly string[]
+  /** Undefined where only the store can carry the update out. */
+  readonly plan: UpdatePlan | undefined
 }
 
 /**
@@ -107,7 +110,10 @@ export function analyseUpdate(
   const reads = readsOfUpdate(operations, iriOf)
   const removes = removedGraphs(operations, iriOf)
   const functions = [...findings.functions]
-  return { text, reads, removes, services: servicesOf(findings), functions, ...writesOf(operations, iriOf) }
+  const services = servicesOf(findings)
+  const isPlain = services.length === 0 && functions.length === 0 && !reads.magic
+  const plan = isPlain ? planOf(parsed) : undefined
+  return { text, reads, removes, services, functions, plan, ...writesOf(operations, iriOf) }
 }
 
 const servicesOf = ({ services, isServiceVariable }: Findings): QueryAnalysis['services'] =>

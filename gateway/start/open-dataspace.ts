@@ -1,4 +1,5 @@
 // In charge of opening a dataspace: its stores with their caches, its histories, its rules.
+import type { GuardedFetch } from '../../policies/fetch/guarded-fetch.js'
 import { makeGraphVersions, type GraphVersions } from '../../cache/graph-versions.js'
 import { makeStoredResults } from '../../cache/stored-results.js'
 import { agentDocuments } from '../agents/agent-documents.js'
@@ -13,7 +14,9 @@ import type { Locks } from '../documents/locks.js'
 import type { Log } from '../log.js'
 import { makeFiles } from '../files/files.js'
 import { filesFolder, SWEEP_MS, sweepFiles } from '../files/sweep-files.js'
-import { makeOntologies } from '../documents/shapes.js'
+import { makeOntologies, type Ontologies } from '../ontologies/ontologies.js'
+import { makeNamespaceStore, type NamespaceStore } from '../ontologies/namespace-store.js'
+import { makeImports } from '../ontologies/read-import.js'
 import { makeAlignment } from '../mirror/alignment.js'
 import { openVersioned } from './open-history.js'
 import { untilReady, type Stores } from './open-stores.js'
@@ -70,6 +73,9 @@ export interface Surroundings {
   readonly dataspaces: readonly DescribedDataspace[]
   readonly certificates: Certificates
   readonly open: Stores['open']
+  /** For ontologies elsewhere. */
+  readonly fetcher: GuardedFetch
+  readonly reading: Reading
   readonly cacheOf: CacheOf
   readonly locks: Locks
   readonly log: Log
@@ -95,9 +101,11 @@ export async function openDataspace(
     return known ? [known.agent, known.publicKey] : [webId.split('#', 1)[0]!]
   })
   const opened: OpenApplication[] = []
+  let namespaces: NamespaceStore | undefined
   const access = makeAccess(adminStore, configured.admin.base, log, now, rulesAge(surroundings.settings))
   const close = async (): Promise<void> => {
     access.close()
+    await namespaces?.close()
     await Promise.all(opened.map((application) => application.close()))
   }
   try {
@@ -106,11 +114,20 @@ export async function openDataspace(
       opened.push({ application, close })
       return application
     }
+    const endUser = await openOne(configured.endUser, endUserStore)
+    const admin = await openOne(configured.admin, adminStore)
+    const ontologies = ontologiesOf({ endUser, admin }, surroundings)
+    const { cache, storeTimeout } = surroundings.settings
+    namespaces = makeNamespaceStore(ontologies, surroundings.reading, {
+      queryTimeout: storeTimeout,
+      ...{ isCached: cache !== 'off', now },
+    })
     const dataspace: Dataspace = {
-      endUser: await openOne(configured.endUser, endUserStore),
-      admin: await openOne(configured.admin, adminStore),
+      endUser,
+      admin,
       access,
-      ontologies: makeOntologies(adminStore, configured.admin.base, now),
+      ontologies,
+      namespaces,
       secretary: certificates.secretary.webId,
       protectedDocuments: new Set(documents),
       origins: [configured.endUser.origin, configured.admin.origin],
@@ -122,6 +139,21 @@ export async function openDataspace(
     await close()
     throw error
   }
+}
+
+/** The application whose base is below that of the other comes first. */
+function ontologiesOf(
+  { endUser, admin }: Pick<Dataspace, 'endUser' | 'admin'>,
+  { fetcher, reading, now, log }: Surroundings,
+): Ontologies {
+  return makeOntologies({
+    store: admin.store,
+    adminBase: admin.base,
+    root: endUser.ontology ?? `${endUser.base}ns#`,
+    imports: makeImports({ fetcher, reading, applications: [admin, endUser] }),
+    now,
+    log,
+  })
 }
 
 interface OpenApplication {

@@ -25,6 +25,19 @@ export interface UpdateCall extends Call {
   readonly announce?: (changes: readonly GraphChange[]) => Promise<undefined | Problem>
 }
 
+/** What changes in a graph, in canonical lines. */
+export interface GraphEdit {
+  /** An IRI, or DEFAULT_GRAPH (sparql/graph-sets.ts). */
+  readonly graph: string
+  /** Before the others, all of its lines go. */
+  readonly isCleared: boolean
+  /** Lines that are not there are no failure. */
+  readonly removed: readonly string[]
+  readonly added: readonly string[]
+  /** The whole graph afterwards, canonical and '' for none, where it is known. */
+  readonly after?: string
+}
+
 export interface GraphStore {
   /** For log lines and messages: never holds credentials. */
   readonly name: string
@@ -55,6 +68,8 @@ export interface GraphStore {
   readonly traits?: StoreTraits
   /** A SPARQL update over the dataset. */
   update(sparql: string, call?: UpdateCall): Promise<undefined | Problem>
+  /** Makes all of these changes, as one update, or none: `update.form` where they have no form in SPARQL. `announce` is not called. */
+  edit(edits: readonly GraphEdit[], call?: Call): Promise<undefined | Problem>
   /** Whether the store answers a query now. */
   ready(call?: Call): Promise<undefined | Problem>
   close(): Promise<void>
