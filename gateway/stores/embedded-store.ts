@@ -8,7 +8,6 @@ import { editText } from './edit-text.js'
 import { excerptOf, type ExcerptKind } from './excerpt.js'
 import { hasBlankNode, irisIn, linesIn, mayHaveBlankNodes, textOfLines, utf8Pieces } from './n-triples-lines.js'
 import { isFailure, problem, type Problem } from '../problem.js'
-import type { StoreTraits } from '../sparql/view/over-view.js'
 import {
   MAX_GRAPH_BYTES,
   type Call,
@@ -17,6 +16,7 @@ import {
   type ReplaceCall,
   type UpdateCall,
 } from './store.js'
+import { OXIGRAPH } from './oxigraph-traits.js'
 import { givenUp, makeTurns, type Turns } from './turns.js'
 
 export interface EmbeddedStoreSettings {
@@ -30,19 +30,8 @@ export interface EmbeddedStoreSettings {
   readonly maxGraphLength?: number
 }
 
-const UNREADABLE = problem(
-  'store.refused',
-  'The embedded triplestore cannot read these triples, or the name of the graph.',
-)
+const UNREADABLE = problem('store.refused', 'The embedded triplestore cannot read these triples, or the graph’s name.')
 const TOO_LARGE = problem('store.too-large', 'The graph is too large to be read whole.')
-/** What probes of it say (traits.ts). */
-const OXIGRAPH: StoreTraits = {
-  defaultGraph: 'own',
-  stays: false,
-  asQuads: true,
-  honoursFrom: true,
-  isSettled: true,
-}
 const CLOSED = problem('store.failed', 'The embedded triplestore is closed.')
 
 interface Embedded {
@@ -99,9 +88,8 @@ export async function openEmbeddedStore(name: string, settings: EmbeddedStoreSet
       const text = isGraphName(graph) ? storable(state, nTriples, call) : undefined
       return text === undefined ? UNREADABLE : write(state, [[graph, text]], call.signal)
     },
-    async remove(graph, { signal }: Call = {}) {
-      return isGraphName(graph) ? write(state, [[graph, '']], signal) : UNREADABLE
-    },
+    remove: async (graph, { signal }: Call = {}) =>
+      isGraphName(graph) ? write(state, [[graph, '']], signal) : UNREADABLE,
     async query(sparql, accept, call: Call = {}) {
       const effects = await inTurn(state, { kind: 'query', sparql, accept }, call)
       return isFailure(effects) ? effects : piecesOf(effects.pieces)
