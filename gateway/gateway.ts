@@ -7,6 +7,7 @@ import type { GraphRights } from '../policies/authorizations/graph-rights.js'
 import type { WebIdVerifier } from '../policies/identity/webid.js'
 import type { History } from '../versioning/history.js'
 import type { DescribedApplication } from './configuration/configuration.js'
+import type { OwnDescription } from './configuration/own-description.js'
 import type { Documents } from './documents/document.js'
 import type { DocumentFacts } from './documents/facts.js'
 import type { Look } from './pages/look.js'
@@ -48,6 +49,8 @@ export interface Application extends DescribedApplication {
   /** Absent with the history, and where the store is filled from it. */
   readonly alignment?: Alignment
   readonly files: Files
+  /** Title, look and `allowRead` as the owner has changed them. */
+  readonly own: OwnDescription
   /** Every change of a document goes through it. */
   readonly journalled: JournalledStore
   /** Whether a graph is a document of this application. */

@@ -61,6 +61,7 @@ export const STATUS_OF = {
   'range.unsatisfiable': 416,
   /** An ontology, or one that it imports, cannot be read. */
   'ontology.failed': 502,
+  'package.unusable': 422,
   'mail.failed': 502,
   'server.closing': 503,
   'server.overloaded': 503,

@@ -9,6 +9,8 @@ import { accessToken, accessTokens } from './endpoints/access-tokens.js'
 import { clear } from './endpoints/clear.js'
 import { authorize, login } from './endpoints/log-in.js'
 import { namespace } from './endpoints/namespace.js'
+import { install, uninstall } from './endpoints/packages.js'
+import { settings } from './endpoints/settings.js'
 import { signUp } from './endpoints/sign-up.js'
 import { staticFile } from './endpoints/static-file.js'
 import { sparql } from './endpoints/sparql.js'
@@ -37,6 +39,7 @@ const byMethod = (method: string): Mode => requiredMode(method)!
 const reads = (): Mode => 'Read'
 const appends = (): Mode => 'Append'
 const FORMS = [['Accept-Post', 'application/x-www-form-urlencoded']] as const
+const PATCHED = [['Accept-Patch', 'application/sparql-update']] as const
 const POSTED = [['Accept-Post', ACCEPT_POST]] as const
 /** The methods that pages of other origins may use through the proxy. */
 const PROXIED_METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE, QUERY, OPTIONS'
@@ -75,8 +78,9 @@ const ENDPOINTS = {
   ns:                   { methods: SPARQL_METHODS,             accepts: SPARQL_ACCEPTS, couldNeed: () => ['Read'], read: readSparqlRequest, needs: reads, answer: namespace },
   transform:            { methods: 'POST, OPTIONS',            accepts: POSTED, needs: appends, answer: transform },
   clear:                { methods: 'POST, OPTIONS',            accepts: FORMS, needs: appends, answer: clear },
-  'packages/install':   absent,
-  'packages/uninstall': absent,
+  'packages/install':   { methods: 'POST, OPTIONS',            accepts: FORMS, needs: appends, answer: install },
+  'packages/uninstall': { methods: 'POST, OPTIONS',            accepts: FORMS, needs: appends, answer: uninstall },
+  settings:             { methods: 'GET, HEAD, PATCH, OPTIONS', accepts: PATCHED, needs: 'open', answer: settings },
   'uploads/':           { methods: 'GET, HEAD, OPTIONS',       needs: 'open',  answer: uploads },
   'static/':            { methods: READ_METHODS, needs: 'open', answer: staticFile },
   'robots.txt':         reserved,
@@ -86,9 +90,12 @@ const ENDPOINTS = {
 /** Spec 4.3: only the admin application has these. */
 const ADMIN_ONLY = ['sign%20up', 'tokens', 'tokens/', 'clear', 'packages/install', 'packages/uninstall']
 
+/** LinkedDataHub 2.3 */
+const END_USER_ONLY = ['settings']
+
 /** Paths under the base of an application that are no documents. */
 export const endpointsOf = ({ application }: { readonly application: Pick<Application, 'kind'> }): readonly string[] =>
-  Object.keys(ENDPOINTS).filter((name) => application.kind === 'admin' || !ADMIN_ONLY.includes(name))
+  Object.keys(ENDPOINTS).filter((name) => !(application.kind === 'admin' ? END_USER_ONLY : ADMIN_ONLY).includes(name))
 
 export function routeOf(target: Target<Member>): Route {
   if (target.kind !== 'endpoint') return KINDS[target.kind] as Route
