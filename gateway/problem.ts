@@ -56,6 +56,8 @@ export const STATUS_OF = {
   'files.failed': 503,
   'files.other-content': 409,
   'range.unsatisfiable': 416,
+  /** An ontology, or one that it imports, cannot be read. */
+  'ontology.failed': 502,
   'mail.failed': 502,
   'server.closing': 503,
   'server.overloaded': 503,

@@ -5,7 +5,9 @@ import { requiredMode } from '../policies/decide.js'
 import { access } from './endpoints/access.js'
 import { add, transform } from './endpoints/add.js'
 import { accessRequest } from './endpoints/access-request.js'
+import { clear } from './endpoints/clear.js'
 import { authorize, login } from './endpoints/log-in.js'
+import { namespace } from './endpoints/namespace.js'
 import { signUp } from './endpoints/sign-up.js'
 import { staticFile } from './endpoints/static-file.js'
 import { sparql } from './endpoints/sparql.js'
@@ -33,6 +35,7 @@ type Of<Kind extends Target['kind']> = Target<Member> & { readonly kind: Kind }
 const byMethod = (method: string): Mode => requiredMode(method)!
 const reads = (): Mode => 'Read'
 const appends = (): Mode => 'Append'
+const FORMS = [['Accept-Post', 'application/x-www-form-urlencoded']] as const
 const POSTED = [['Accept-Post', ACCEPT_POST]] as const
 /** The methods that pages of other origins may use through the proxy. */
 const PROXIED_METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE, QUERY, OPTIONS'
@@ -66,9 +69,9 @@ const ENDPOINTS = {
   'oauth2/authorize/':  { methods: 'GET, HEAD, OPTIONS',       needs: 'open',  answer: authorize },
   add:                  { methods: 'POST, OPTIONS',            accepts: POSTED, needs: appends, answer: add },
   importer:             absent,
-  ns:                   absent,
+  ns:                   { methods: SPARQL_METHODS,             accepts: SPARQL_ACCEPTS, couldNeed: () => ['Read'], read: readSparqlRequest, needs: reads, answer: namespace },
   transform:            { methods: 'POST, OPTIONS',            accepts: POSTED, needs: appends, answer: transform },
-  clear:                absent,
+  clear:                { methods: 'POST, OPTIONS',            accepts: FORMS, needs: appends, answer: clear },
   'packages/install':   absent,
   'packages/uninstall': absent,
   'uploads/':           { methods: 'GET, HEAD, OPTIONS',       needs: 'open',  answer: uploads },
