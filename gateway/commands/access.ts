@@ -113,8 +113,9 @@ export function parseAccessArguments(
 }
 
 type Open = (url: URL) => GatewayClient | CommandFailure
+type Asked = Readonly<Record<string, string>>
 /** Asks the endpoint `access`. */
-type Ask = (query: Readonly<Record<string, string>>) => Promise<Graph | CommandFailure>
+type Ask = (query: Asked) => Promise<Graph | CommandFailure>
 
 /** Returns the exit code. */
 export async function runAccessCommand(argv: readonly string[], env: Environment, terminal: Terminal): Promise<number> {
@@ -154,7 +155,7 @@ async function run(given: AccessArguments, open: Open, out: Terminal['out']): Pr
       : gatewayRefusal(answer, document)
   }
   if (action === 'explain' || action === 'explain-query') {
-    const about = query === undefined ? { ...subjectOf(named, url.href), mode } : { query }
+    const about: Asked = query === undefined ? { ...subjectOf(named, url.href), mode } : { query }
     const graph = await ask({ ...about, agent: agent ?? '' })
     if (isFailure(graph)) return graph
     out(printable(query === undefined ? explanationText(graph) : viewText(graph)))
@@ -170,7 +171,7 @@ async function run(given: AccessArguments, open: Open, out: Terminal['out']): Pr
   return undefined
 }
 
-const subjectOf = (graph: string | undefined, document: string): Readonly<Record<string, string>> =>
+const subjectOf = (graph: string | undefined, document: string): Asked =>
   graph === undefined ? { this: document } : { graph }
 
 const unlinked = ({ href }: URL): CommandFailure => ({

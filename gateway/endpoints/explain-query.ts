@@ -2,6 +2,7 @@
 import type { GraphRights } from '../../policies/authorizations/graph-rights.js'
 import { webId } from '../configuration/setting-values.js'
 import type { Response } from '../http/exchange.js'
+import { makeTrace, type Trace } from '../log.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { blankNode, graphOf, iri, quad, text, typed } from '../rdf/graph.js'
 import { ACL, RDF, TGA, XSD } from '../rdf/vocabulary.js'
@@ -12,12 +13,17 @@ import { rightsOnGraphs } from '../request/graphs.js'
 import { linkField } from '../request/respond.js'
 import { controlRefused } from './explain.js'
 import { readQuery } from './sparql.js'
-import { queryOfView, type Strategy } from './sparql-view.js'
+import { queryOfView } from './sparql-view.js'
+
+type Strategy = 'unchanged' | NonNullable<Trace['view']>
 
 const REASONS: Readonly<Record<Exclude<Strategy, 'refused'>, string>> = {
   unchanged: 'Nothing is hidden from the agent: the store gets the query as it is.',
-  constants: 'The query names each graph that it reads. Those that the agent may not read are replaced by one that does not exist.',
-  predicate: 'The query reads graphs that it does not name. The store tests for each whether the agent may read it, by the rules.',
+  constants:
+    'The query names each graph that it reads. One that the agent may not read is replaced by one that does not exist.',
+  predicate:
+    'The query reads graphs that it does not name. The store tests of each whether the agent may read it, by the rules.',
+  list: 'No condition beside the patterns is exact here. The agent may read few graphs: the query is asked over a list of them.',
 }
 
 /** Answers `?query=` with `?agent=` (empty or left out: an anonymous client), about the endpoint of this application. */
@@ -28,7 +34,7 @@ export async function explainQuery(context: Context, query: URLSearchParams): Pr
   if (agent !== undefined && isFailure(webId(agent))) return problem('request.malformed', '?agent= is not a WebID.')
   const { application, dataspace } = context
   const endpoint = `${application.base}sparql`
-  const asking: Context = { ...context, agent: { webId: agent } }
+  const asking: Context = { ...context, agent: agent === undefined ? {} : { webId: agent }, trace: makeTrace() }
   const decision = judge({ application, dataspace }, asking.agent, { kind: 'endpoint', iri: endpoint }, 'Read')
   if (isFailure(decision)) return decision
   const read = await readQuery(asking, { kind: 'query', text: query.get('query')!, dataset: undefined }, endpoint)
@@ -37,9 +43,8 @@ export async function explainQuery(context: Context, query: URLSearchParams): Pr
   if (isFailure(rights)) return rights
   const seen = await queryOfView(asking, read)
   if (isFailure(seen) && seen.failure !== 'access.graphs') return seen
-  const [strategy, reason, sent] = isFailure(seen)
-    ? (['refused', seen.detail, []] as const)
-    : ([seen.strategy, REASONS[seen.strategy], [seen.query.text]] as const)
+  const strategy = isFailure(seen) ? 'refused' : (asking.trace.view ?? 'unchanged')
+  const reason = isFailure(seen) ? seen.detail : REASONS[strategy as keyof typeof REASONS]
   const node = blankNode('view')
   const triples = [
     quad(node, iri(RDF('type')), iri(TGA('View'))),
@@ -49,7 +54,7 @@ export async function explainQuery(context: Context, query: URLSearchParams): Pr
     ...wordsOf(rights).map((words) => quad(node, iri(TGA('mayRead')), text(words))),
     quad(node, iri(TGA('strategy')), text(strategy)),
     quad(node, iri(TGA('reason')), text(reason)),
-    ...sent.map((each) => quad(node, iri(TGA('sent')), text(each))),
+    ...(isFailure(seen) ? [] : [quad(node, iri(TGA('sent')), text(seen.text))]),
   ]
   return graphAnswer(context.accept, graphOf(triples), [linkField(application, context.agent.webId, undefined)])
 }
