@@ -10,6 +10,7 @@ import { HISTORY_COMMANDS } from './history.js'
 import { MIRROR_COMMAND } from './mirror.js'
 import { SERVE_COMMAND } from './serve.js'
 import { fail, type Terminal } from './terminal.js'
+import { TOKEN_COMMAND } from './token.js'
 import { version } from './version.js'
 
 export const COMMANDS: readonly Command[] = [
@@ -18,6 +19,7 @@ export const COMMANDS: readonly Command[] = [
   MIRROR_COMMAND,
   ACCESS_COMMAND,
   DOCTOR_COMMAND,
+  TOKEN_COMMAND,
 ]
 
 /** `triplegate URL …` is `triplegate serve --backend URL …`. */
