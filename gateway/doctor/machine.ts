@@ -46,11 +46,11 @@ async function gitFindings({ settings, dataspaces }: Machine): Promise<Finding[]
   if (places.every((place) => place?.folder === undefined)) return []
   const [what, fix] = ['git', 'Install Git 2.36 or later: the history on this disk needs it.']
   const output = await run('git', ['--version']).catch(() => undefined)
-  const version = /(\d+)\.(\d+)/.exec(output?.stdout ?? '')
+  const version = /^git version (\d+)\.(\d+)/.exec(output?.stdout ?? '')
   if (!version) return [finding(what, 'git --version gives no version', fix)]
   const [major, minor] = [Number(version[1]), Number(version[2])]
   const isOld = major < LEAST_GIT[0] || (major === LEAST_GIT[0] && minor < LEAST_GIT[1])
-  return [isOld ? finding(what, version[0], fix) : fine(what, version[0])]
+  return [isOld ? finding(what, version[0], fix) : fine(what, version[0].slice('git version '.length))]
 }
 
 const LEAST_ROOM = 2 ** 30
