@@ -7,6 +7,7 @@ import type { GraphRights } from '../policies/authorizations/graph-rights.js'
 import type { WebIdVerifier } from '../policies/identity/webid.js'
 import type { History } from '../versioning/history.js'
 import type { DescribedApplication } from './configuration/configuration.js'
+import type { OwnDescription } from './configuration/own-description.js'
 import type { Documents } from './documents/document.js'
 import type { DocumentFacts } from './documents/facts.js'
 import type { Look } from './pages/look.js'
@@ -24,6 +25,8 @@ import type { Mail } from './agents/mail.js'
 import type { Alignment } from './mirror/alignment.js'
 import type { Mirrored } from './mirror/mirrored.js'
 import type { Request, Response } from './http/exchange.js'
+import type { AccessTokens } from './identity/access-tokens.js'
+import type { CheckToken } from './identity/token-credentials.js'
 import type { Identities } from './identity/identities.js'
 import type { NamespaceStore } from './ontologies/namespace-store.js'
 import type { Ontologies } from './ontologies/ontologies.js'
@@ -46,6 +49,8 @@ export interface Application extends DescribedApplication {
   /** Absent with the history, and where the store is filled from it. */
   readonly alignment?: Alignment
   readonly files: Files
+  /** Title, look and `allowRead` as the owner has changed them. */
+  readonly own: OwnDescription
   /** Every change of a document goes through it. */
   readonly journalled: JournalledStore
   /** Whether a graph is a document of this application. */
@@ -143,6 +148,8 @@ export interface Gateway {
   readonly targetOf: (requestTarget: string, host: string | undefined) => Target<Member> | Problem
   readonly webIds: WebIdVerifier
   readonly identities: Identities
+  readonly accessTokens: AccessTokens
+  readonly checkToken: CheckToken
   /** Threads for writes. */
   readonly evaluation: EvaluationPool
   /** Threads for all that is read, so that no write waits for queries. */

@@ -32,6 +32,7 @@ export function seededGrants(base: string, admin: string): readonly NewAuthoriza
     ['write-append', 'Write and append', ['Write', 'Append'], ['owners', 'writers'], { resources: [...writing, DEFAULT_GRAPH], classes: GRAPHS }],
     ['read', 'Read', ['Read'], ['owners', 'writers', 'readers'], { resources: [...inBase('sparql'), DEFAULT_GRAPH], classes: files }],
     ['access', 'Access metadata', ['Read'], ALL, { resources: both('access') }],
+    ['access-tokens', 'Access tokens', ['Append'], ['owners', 'writers', 'readers'], { resources: inAdmin('tokens') }],
     ['access-request', 'Access requests', ['Append'], ALL, { resources: both('access/request') }],
   ]
   return rows.map(([slug, label, modes, to, on]) => ({ slug, label, modes, to, ...on }))
