@@ -2,12 +2,14 @@
 // the right it needs, and what answers it.
 import type { Mode } from '../policies/authorizations/authorization.js'
 import { requiredMode } from '../policies/decide.js'
+import { FORM_ACCEPTS, formCouldNeed, neededByForm, readForm } from './endpoints/form-request.js'
+import { answerForm } from './endpoints/forms.js'
 import { access } from './endpoints/access.js'
 import { accessRequest } from './endpoints/access-request.js'
 import { authorize, login } from './endpoints/log-in.js'
 import { signUp } from './endpoints/sign-up.js'
 import { staticFile } from './endpoints/static-file.js'
-import { sparql } from './endpoints/sparql.js'
+import { sparqlOrPage } from './endpoints/sparql-answer.js'
 import { couldNeed, neededFor, readSparqlRequest, SPARQL_ACCEPTS, SPARQL_METHODS } from './endpoints/sparql-request.js'
 import type { Application, Gateway, Member } from './gateway.js'
 import type { Request, Response } from './http/exchange.js'
@@ -30,6 +32,7 @@ type Of<Kind extends Target['kind']> = Target<Member> & { readonly kind: Kind }
 
 const byMethod = (method: string): Mode => requiredMode(method)!
 const reads = (): Mode => 'Read'
+const FORM_METHODS = 'GET, HEAD, POST, OPTIONS'
 const appends = (): Mode => 'Append'
 const POSTED = [['Accept-Post', ACCEPT_POST]] as const
 /** The methods that pages of other origins may use through the proxy. */
@@ -44,7 +47,7 @@ const KINDS: { readonly [Kind in Exclude<Target['kind'], 'endpoint'>]: Route<Of<
   diff:     history,
   timemap:  history,
   timegate: history,
-  form:     { methods: READ_METHODS, needs: reads, answer: () => problem('target.unknown-endpoint', 'There is no such form.') },
+  form:     { methods: FORM_METHODS, accepts: FORM_ACCEPTS, couldNeed: formCouldNeed, read: readForm, needs: neededByForm, answer: answerForm } as Route<Of<'form'>>,
   proxied:  { methods: EVERY_METHOD, allow: () => PROXIED_METHODS, accepts: DOCUMENT_ACCEPTS, needs: 'open', answer: proxied },
 }
 
@@ -56,10 +59,10 @@ const reserved: Endpoint = { ...absent, needs: 'open', answer: answerAbsent }
 /** By the path below the base of an application; a name that ends with a slash has others below it. */
 // prettier-ignore
 const ENDPOINTS = {
-  sparql:               { methods: SPARQL_METHODS,             accepts: SPARQL_ACCEPTS, couldNeed, read: readSparqlRequest, needs: neededFor, answer: sparql },
+  sparql:               { methods: SPARQL_METHODS,             accepts: SPARQL_ACCEPTS, couldNeed, read: readSparqlRequest, needs: neededFor, answer: sparqlOrPage },
   access:               { methods: 'GET, HEAD, OPTIONS',       needs: reads,   answer: access },
   'access/request':     { methods: 'POST, OPTIONS',            accepts: POSTED, needs: appends, answer: accessRequest },
-  'sign%20up':          { methods: 'POST, OPTIONS',            accepts: POSTED, needs: appends, answer: signUp },
+  'sign%20up':          { methods: 'GET, HEAD, POST, OPTIONS', accepts: POSTED, needs: appends, answer: signUp },
   'oauth2/login':       { methods: 'GET, HEAD, POST, OPTIONS', needs: 'open',  answer: login },
   'oauth2/authorize/':  { methods: 'GET, HEAD, OPTIONS',       needs: 'open',  answer: authorize },
   add:                  absent,
