@@ -5,12 +5,19 @@ import { requiredMode } from '../policies/decide.js'
 import { FORM_ACCEPTS, formCouldNeed, neededByForm, readForm } from './endpoints/form-request.js'
 import { answerForm } from './endpoints/forms.js'
 import { access } from './endpoints/access.js'
+import { add, transform } from './endpoints/add.js'
 import { accessRequest } from './endpoints/access-request.js'
+import { accessToken, accessTokens } from './endpoints/access-tokens.js'
+import { clear } from './endpoints/clear.js'
 import { authorize, login } from './endpoints/log-in.js'
+import { namespace } from './endpoints/namespace.js'
+import { install, uninstall } from './endpoints/packages.js'
+import { settings } from './endpoints/settings.js'
 import { signUp } from './endpoints/sign-up.js'
 import { staticFile } from './endpoints/static-file.js'
 import { sparqlOrPage } from './endpoints/sparql-answer.js'
 import { couldNeed, neededFor, readSparqlRequest, SPARQL_ACCEPTS, SPARQL_METHODS } from './endpoints/sparql-request.js'
+import { uploads } from './endpoints/uploads.js'
 import type { Application, Gateway, Member } from './gateway.js'
 import type { Request, Response } from './http/exchange.js'
 import type { Target } from './http/target.js'
@@ -22,7 +29,7 @@ import { write } from './methods/write.js'
 import { isFailure, problem, type Problem } from './problem.js'
 import { proxied } from './proxy/linked-data-proxy.js'
 import { ACCEPT_POST } from './rdf/read.js'
-import { EVERY_METHOD } from './request/admission.js'
+import { EVERY_METHOD, hasParts } from './request/admission.js'
 import { allowedOn, DOCUMENT_ACCEPTS } from './request/document-methods.js'
 import { DOCUMENT_METHODS, READ_METHODS } from './request/respond.js'
 import type { Asked, Decided, Endpoint, EndpointTarget, Route } from './request/route.js'
@@ -34,6 +41,8 @@ const byMethod = (method: string): Mode => requiredMode(method)!
 const reads = (): Mode => 'Read'
 const FORM_METHODS = 'GET, HEAD, POST, OPTIONS'
 const appends = (): Mode => 'Append'
+const FORMS = [['Accept-Post', 'application/x-www-form-urlencoded']] as const
+const PATCHED = [['Accept-Patch', 'application/sparql-update']] as const
 const POSTED = [['Accept-Post', ACCEPT_POST]] as const
 /** The methods that pages of other origins may use through the proxy. */
 const PROXIED_METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE, QUERY, OPTIONS'
@@ -41,7 +50,7 @@ const history: Route<HistoryTarget> = { methods: READ_METHODS, needs: reads, dec
 
 // prettier-ignore
 const KINDS: { readonly [Kind in Exclude<Target['kind'], 'endpoint'>]: Route<Of<Kind>> } = {
-  document: { methods: DOCUMENT_METHODS, allow: (target) => allowedOn(target, target.document), accepts: DOCUMENT_ACCEPTS, needs: byMethod, answer: answerDocument },
+  document: { methods: DOCUMENT_METHODS, allow: (target) => allowedOn(target, target.document), accepts: DOCUMENT_ACCEPTS, takesFiles: hasParts, needs: byMethod, answer: answerDocument },
   subtree:  { methods: SUBTREE_METHODS, needs: byMethod, answer: deleteSubtree },
   version:  history,
   diff:     history,
@@ -63,27 +72,33 @@ const ENDPOINTS = {
   access:               { methods: 'GET, HEAD, OPTIONS',       needs: reads,   answer: access },
   'access/request':     { methods: 'POST, OPTIONS',            accepts: POSTED, needs: appends, answer: accessRequest },
   'sign%20up':          { methods: 'GET, HEAD, POST, OPTIONS', accepts: POSTED, needs: appends, answer: signUp },
+  tokens:               { methods: 'GET, HEAD, POST, OPTIONS', accepts: POSTED, needs: 'open', answer: accessTokens },
+  'tokens/':            { methods: 'GET, HEAD, DELETE, OPTIONS', needs: 'open', answer: accessToken },
   'oauth2/login':       { methods: 'GET, HEAD, POST, OPTIONS', needs: 'open',  answer: login },
   'oauth2/authorize/':  { methods: 'GET, HEAD, OPTIONS',       needs: 'open',  answer: authorize },
-  add:                  absent,
+  add:                  { methods: 'POST, OPTIONS',            accepts: POSTED, needs: appends, answer: add },
   importer:             absent,
-  ns:                   absent,
-  transform:            absent,
-  clear:                absent,
-  'packages/install':   absent,
-  'packages/uninstall': absent,
-  'uploads/':           reserved,
+  ns:                   { methods: SPARQL_METHODS,             accepts: SPARQL_ACCEPTS, couldNeed: () => ['Read'], read: readSparqlRequest, needs: reads, answer: namespace },
+  transform:            { methods: 'POST, OPTIONS',            accepts: POSTED, needs: appends, answer: transform },
+  clear:                { methods: 'POST, OPTIONS',            accepts: FORMS, needs: appends, answer: clear },
+  'packages/install':   { methods: 'POST, OPTIONS',            accepts: FORMS, needs: appends, answer: install },
+  'packages/uninstall': { methods: 'POST, OPTIONS',            accepts: FORMS, needs: appends, answer: uninstall },
+  settings:             { methods: 'GET, HEAD, PATCH, OPTIONS', accepts: PATCHED, needs: 'open', answer: settings },
+  'uploads/':           { methods: 'GET, HEAD, OPTIONS',       needs: 'open',  answer: uploads },
   'static/':            { methods: READ_METHODS, needs: 'open', answer: staticFile },
   'robots.txt':         reserved,
   'favicon.ico':        reserved,
 } as const satisfies Readonly<Record<string, Endpoint | Route<EndpointTarget, never>>>
 
 /** Spec 4.3: only the admin application has these. */
-const ADMIN_ONLY = ['sign%20up', 'clear', 'packages/install', 'packages/uninstall']
+const ADMIN_ONLY = ['sign%20up', 'tokens', 'tokens/', 'clear', 'packages/install', 'packages/uninstall']
+
+/** LinkedDataHub 2.3 */
+const END_USER_ONLY = ['settings']
 
 /** Paths under the base of an application that are no documents. */
 export const endpointsOf = ({ application }: { readonly application: Pick<Application, 'kind'> }): readonly string[] =>
-  Object.keys(ENDPOINTS).filter((name) => application.kind === 'admin' || !ADMIN_ONLY.includes(name))
+  Object.keys(ENDPOINTS).filter((name) => !(application.kind === 'admin' ? END_USER_ONLY : ADMIN_ONLY).includes(name))
 
 export function routeOf(target: Target<Member>): Route {
   if (target.kind !== 'endpoint') return KINDS[target.kind] as Route
@@ -91,9 +106,9 @@ export function routeOf(target: Target<Member>): Route {
 }
 
 /** Whether the content of the request may be larger than `--max-body`: then the answer bounds it while streaming. */
-export function takesFiles({ requestTarget, fields }: Request, { targetOf }: Pick<Gateway, 'targetOf'>): boolean {
-  const target = targetOf(requestTarget, fields.host)
-  return !isFailure(target) && routeOf(target).takesFiles === true
+export function takesFiles(request: Request, { targetOf }: Pick<Gateway, 'targetOf'>): boolean {
+  const target = targetOf(request.requestTarget, request.fields.host)
+  return !isFailure(target) && (routeOf(target).takesFiles?.(request) ?? false)
 }
 
 function answerDocument({ context, target, facts, decision }: Decided<Of<'document'>>): Awaitable<Response | Problem> {

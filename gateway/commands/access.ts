@@ -23,10 +23,12 @@ import {
 } from './gateway-client.js'
 import { gatewayRefusal } from './gateway-refusal.js'
 import { noDocument } from './history-arguments.js'
+import { OBSERVED_FORM, runObserved } from './observed.js'
 import { isFailure } from '../problem.js'
 import { graphOf, type Graph } from '../rdf/graph.js'
 import { readNTriples } from '../rdf/read.js'
 import { LDT, SD, TGA } from '../rdf/vocabulary.js'
+import { DEFAULT_GRAPH } from '../../policies/vocabulary.js'
 import { fail, printable, type Terminal } from './terminal.js'
 
 const DESCRIPTION: CommandDescription = {
@@ -35,11 +37,16 @@ const DESCRIPTION: CommandDescription = {
     ['access explain URL', 'explain why an agent may or may not use a document'],
     ['access audit URL', 'list the agents who may use a document'],
     ['access agents URL', 'list the agents that the admin application knows'],
+    OBSERVED_FORM,
   ],
-  notes: ['URL is the URL of the document; for agents, the base of the admin application.'],
+  notes: [
+    'URL is the URL of the document; for agents, the base of the admin application.',
+    'With --graph, URL is the base of the application that has the graph in its store.',
+  ],
   options: [
     { name: 'agent', value: 'WEBID', help: 'explain: the agent (default: an anonymous client)' },
     { name: 'mode', value: 'MODE', help: 'explain: Read, Append, Write or Control (default: Read)' },
+    { name: 'graph', value: 'IRI', help: `a graph that is no document; <${DEFAULT_GRAPH}> is the default graph` },
     { name: 'tree', value: '', bare: true, help: 'audit: the documents under URL too' },
     { name: 'json', value: '', bare: true, help: 'agents: print JSON' },
     ...CONNECTION_OPTIONS,
@@ -54,6 +61,7 @@ interface AccessArguments extends Connection {
   readonly action: 'explain' | 'audit' | 'agents'
   readonly agent: string | undefined
   readonly mode: string
+  readonly graph: string | undefined
   readonly tree: boolean
   readonly json: boolean
 }
@@ -80,11 +88,16 @@ export function parseAccessArguments(
   if (!MODES.includes(mode)) {
     return wrongArguments(`--mode: ${mode} is no mode. Give Read, Write, Append or Control.`)
   }
+  const graph = textOf(given, 'graph')
+  if (graph !== undefined && (action === 'agents' || given.values.has('tree'))) {
+    return wrongArguments('--graph is for access explain and access audit, without --tree.')
+  }
   return {
     ...connectionOf(given, url, env),
     action,
     agent: textOf(given, 'agent'),
     mode,
+    graph,
     tree: given.values.has('tree'),
     json: given.values.has('json'),
   }
@@ -96,6 +109,7 @@ type Ask = (about: string, more: Readonly<Record<string, string>>) => Promise<Gr
 
 /** Returns the exit code. */
 export async function runAccessCommand(argv: readonly string[], env: Environment, terminal: Terminal): Promise<number> {
+  if (argv[0] === 'observed') return runObserved(argv.slice(1), terminal)
   const given = parseAccessArguments(argv, env)
   if (isFailure(given)) return fail(terminal, given)
   if ('help' in given) {
@@ -113,7 +127,7 @@ export async function runAccessCommand(argv: readonly string[], env: Environment
 }
 
 async function run(given: AccessArguments, open: Open, out: Terminal['out']): Promise<undefined | CommandFailure> {
-  const { url, action, agent, mode, tree } = given
+  const { url, action, agent, mode, graph: named, tree } = given
   const document = open(url)
   if (isFailure(document)) return document
   const head = await document.send('HEAD', '', {})
@@ -123,7 +137,7 @@ async function run(given: AccessArguments, open: Open, out: Terminal['out']): Pr
   const application = base === undefined ? unlinked(url) : open(new URL(base))
   if (isFailure(application)) return application
   const ask: Ask = async (about, more) => {
-    const query = new URLSearchParams({ this: about, ...more })
+    const query = new URLSearchParams({ [named === undefined ? 'this' : 'graph']: about, ...more })
     const answer = await application.send('GET', `access?${query.toString()}`, { Accept: 'application/n-triples' })
     if (isFailure(answer)) return answer
     return answer.status === 200
@@ -131,12 +145,12 @@ async function run(given: AccessArguments, open: Open, out: Terminal['out']): Pr
       : gatewayRefusal(answer, document)
   }
   if (action === 'explain') {
-    const graph = await ask(url.href, { agent: agent ?? '', mode })
+    const graph = await ask(named ?? url.href, { agent: agent ?? '', mode })
     if (isFailure(graph)) return graph
     out(printable(explanationText(graph)))
     return undefined
   }
-  const documents = tree ? await documentsUnder(url, ask) : [url.href]
+  const documents = tree ? await documentsUnder(url, ask) : [named ?? url.href]
   if (isFailure(documents)) return documents
   for (const one of documents) {
     const graph = await ask(one, { audit: '' })

@@ -138,6 +138,10 @@ const RULES = [
 
 const LIMITS = [
   row('max-body', of('BYTES', values.bytes), 'Largest RDF request body.', { default: '2097152' }),
+  row('max-import', of('BYTES', values.bytes), 'Largest file or fetched source of an import, unpacked.', {
+    default: '1073741824',
+  }),
+  row('max-upload', of('BYTES', values.bytes), 'Largest file of an upload.', { default: '2147483648' }),
   row('store-timeout', of('MS', milliseconds), 'Time limit of an answer from a store, in milliseconds.', {
     default: '30000',
   }),

@@ -5,6 +5,7 @@ import type { Version } from '../../versioning/change.js'
 import type { Format } from '../http/media-type.js'
 import { isFailure, type Problem } from '../problem.js'
 import { canonicalLines } from '../rdf/canonical.js'
+import { entailed } from '../rdf/entailment.js'
 import { convert, type ForeignContent } from '../rdf/convert.js'
 import { changeLarge, largeContentOf, type Canonical, type LargeChange, type LargeContent } from './large-changes.js'
 import { lostType } from './lost-type.js'
@@ -31,11 +32,14 @@ export type ReadingJob =
       readonly body: Uint8Array
       readonly contentType: string
       readonly base: string
+      readonly document: string | undefined
       readonly contexts: KnownContexts
       /** The secret of the entity-tags, where the content is to be stored: then a LargeContent is wanted. */
       readonly tagKey: string | undefined
     }
   | { readonly kind: 'change'; readonly change: LargeChange }
+  /** `entailed` of rdf/entailment.ts: gives N-Triples. */
+  | { readonly kind: 'entail'; readonly nTriples: string }
   | { readonly kind: 'compare'; readonly a: string; readonly b: string }
   | { readonly kind: 'lostType'; readonly gone: string; readonly after: string }
   | {
@@ -84,6 +88,10 @@ function doJob(job: ReadingJob): ReadingReply | Promise<ReadingReply> {
       return withContexts(job.contexts, (options) => read(job, options))
     case 'change':
       return changeLarge(job.change)
+    case 'entail': {
+      const triples = entailed(readCanonical(job.nTriples))
+      return isFailure(triples) ? triples : nTriplesOf(graphOf(triples))
+    }
     case 'compare':
       return areSame(job.a, job.b) ? 'same' : 'different'
     case 'lostType':
@@ -111,12 +119,12 @@ function doJob(job: ReadingJob): ReadingReply | Promise<ReadingReply> {
 }
 
 async function read(
-  { body, contentType, base, tagKey }: ReadingJob & { kind: 'read' },
+  { body, contentType, base, document = base, tagKey }: ReadingJob & { kind: 'read' },
   options: ReadOptions,
 ): Promise<string | LargeContent | Problem> {
   const triples = await readGraph(Buffer.from(body), contentType, base, options)
   if (isFailure(triples)) return triples
-  return tagKey === undefined ? nTriplesOf(graphOf(triples)) : largeContentOf(triples, base, tagKey)
+  return tagKey === undefined ? nTriplesOf(graphOf(triples)) : largeContentOf(triples, document, tagKey)
 }
 
 function canonical({ nTriples, tagKey }: ReadingJob & { kind: 'canonical' }): Canonical | Problem {

@@ -26,6 +26,8 @@ export interface Request {
   readBody(limit: number): Promise<Buffer | Problem>
   /** The same piece by piece, for contents that are not held. Throws a BodyBreak (body.ts) where it is refused or breaks off. */
   streamBody(limit: number): AsyncIterable<Buffer>
+  /** Counts bytes of it that are held all the same; false where there is no room for them. */
+  hold(bytes: number): boolean
 }
 
 export type Field = readonly [name: string, value: string]

@@ -198,6 +198,7 @@ function requestOf(
   const fields = fieldsOf(raw.rawHeaders)
   const address = (): string => clientOf(raw, settings.isTrustedProxy ?? noProxy).address
   const network = (): string => clientOf(raw, settings.isTrustedProxy ?? noProxy).network
+  const hold = (bytes: number): boolean => shares.hold(raw, bytes)
   let left: AbortController | undefined
   return {
     id: settings.nextId(),
@@ -218,13 +219,12 @@ function requestOf(
       return left.signal
     },
     streamBody: (limit) => streamBody(raw, response, limit),
+    hold,
     async readBody(limit) {
       const declared = Number(fields['content-length'] ?? 0)
-      if (declared > limit) return tooLarge(limit)
-      if (!shares.hasRoom(raw, declared)) return NO_ROOM
+      if (declared > limit || !shares.hasRoom(raw, declared)) return declared > limit ? tooLarge(limit) : NO_ROOM
       if (awaitsContinue.delete(raw)) response.writeContinue()
-      const { bodyTimeout: time = BODY_TIMEOUT_MS } = settings
-      return readBody(raw, { limit, time, hold: (bytes) => shares.hold(raw, bytes) })
+      return readBody(raw, { limit, time: settings.bodyTimeout ?? BODY_TIMEOUT_MS, hold })
     },
   }
 }

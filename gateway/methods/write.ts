@@ -11,6 +11,7 @@ import { isKind, isRoot } from '../documents/hierarchy.js'
 import { locksOf, underLocks } from '../documents/locks.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { methodNotAllowed, refusalOf } from '../request/refusal.js'
+import { recordFiles } from './described-files.js'
 import { nextDocument, type Next } from './next-document.js'
 import { logOrphans } from './orphans.js'
 import { replaceDocument, type Writing } from './put-document.js'
@@ -22,15 +23,17 @@ import { isConditional, preconditions } from './write-conditions.js'
 import { readWriteRequest, typesIn, type WriteRequest, type WrittenContent } from './write-request.js'
 
 export async function write(context: Context, iri: string, facts: Facts): Promise<Response | Problem> {
-  const { method } = context.request
   const early = earlyRefusal(context, iri, facts)
   if (early) return early
   const asked = await readWriteRequest(context, iri)
-  if (isFailure(asked)) return asked
-
-  const { application, gateway } = context
-  return underLocks(gateway, locksOf(application, iri, method === 'PUT'), () => writeLocked(context, iri, asked))
+  return isFailure(asked) ? asked : writeContent(context, iri, asked)
 }
+
+/** From the locks on: access is decided under them, so that a caller need not have decided before. */
+export const writeContent = (context: Context, iri: string, asked: WriteRequest): Promise<Response | Problem> =>
+  underLocks(context.gateway, locksOf(context.application, iri, asked.method === 'PUT'), () =>
+    writeLocked(context, iri, asked),
+  )
 
 /** The refusals that need no body: 404, then 405, then the root (design 3, order). */
 function earlyRefusal(
@@ -103,6 +106,8 @@ async function writeLocked(context: Context, iri: string, asked: WriteRequest): 
   const maySeeContent = access.mayRead && !hidesMailboxes(context)
   const refused = await checkConstraints(writingOf(context), current, next.document, maySeeContent)
   if (refused) return refused
+  const unrecorded = await recordFiles(context, current, next.document)
+  if (unrecorded) return unrecorded
   const stored = await store(context, iri, next, current, restored?.commit)
   if (!isFailure(stored)) logOrphans(context, current, next.document)
   return stored

@@ -55,6 +55,7 @@ function requestTo(url: URL, { method, fields, body }: InnerRequest, outer: Requ
     network: () => outer.network(),
     signal: () => outer.signal(),
     readBody: async (limit) => (body.length > limit ? tooLarge(limit) : body),
+    hold: () => true,
     async *streamBody(limit) {
       if (body.length > limit) throw new BodyBreak(tooLarge(limit))
       yield body

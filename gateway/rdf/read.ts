@@ -136,7 +136,7 @@ interface N3Error extends Error {
   readonly context?: { readonly line: number; readonly token?: { readonly start?: number } }
 }
 
-function placed(error: unknown): string {
+export function placed(error: unknown): string {
   const { message, context } = error as N3Error
   if (!context) return message
   const column = context.token?.start === undefined ? '' : `, column ${context.token.start + 1}`

@@ -2,10 +2,13 @@
 // (design 4).
 import { graphRights, type GraphRights, type GraphsQuestion } from '../../policies/authorizations/graph-rights.js'
 import type { Mode } from '../../policies/authorizations/authorization.js'
-import type { Reach } from '../../policies/authorizations/reach.js'
+import { isDocumentName, type Reach } from '../../policies/authorizations/reach.js'
+import type { OtherGraph } from '../../policies/decide.js'
+import { DEFAULT_GRAPH } from '../../policies/vocabulary.js'
 import { membersOf, sharersOf, type Gateway, type Member } from '../gateway.js'
 import { isFailure, type Problem } from '../problem.js'
 import { keyOf } from './access.js'
+import { graphRightsWithin } from './token-limits.js'
 import type { Context } from './context.js'
 
 const REMEMBERED = 1000
@@ -25,13 +28,8 @@ export function rightsOnGraphs(
   if (known?.version === version) return known.rights
   const reach = reachOf({ application, dataspace }, gateway)
   const { webId, memberships } = agent
-  const rights = graphRights(index, {
-    reach,
-    agent: webId,
-    memberships,
-    mode,
-    open: openness(application, gateway, mode),
-  })
+  const question = { reach, agent: webId, memberships, mode, open: openness(application, gateway, mode) }
+  const rights = graphRightsWithin(graphRights(index, question), mode, agent.token)
   if (remembered.size >= REMEMBERED) remembered.clear()
   remembered.set(key, { version, rights })
   return rights
@@ -63,4 +61,10 @@ export function reachOf({ application, dataspace }: Member, gateway: Pick<Gatewa
       return !isFailure(target) && target.kind === 'endpoint' && target.iri === iri
     },
   }
+}
+
+/** A graph of the store, as a decision sees it; undefined for one that is judged as a document. */
+export function otherGraph(iri: string, reach: Reach): OtherGraph | undefined {
+  if (iri === DEFAULT_GRAPH) return { kind: 'default-graph', iri, reach }
+  return isDocumentName(reach, iri) ? undefined : { kind: 'graph', iri, reach }
 }

@@ -89,6 +89,7 @@ void t.test(
         network: () => '192.0.2.1',
         readBody: () => Promise.resolve(Buffer.from('')),
         // eslint-disable-next-line @typescript-eslint/require-await
+        hold: () => true,
         async *streamBody() {
           yield Buffer.from('')
         },

@@ -141,6 +141,7 @@ function requestOf({ method, path, fields, certificate }: Asked, certificates: C
     network: () => '192.0.2.1',
     readBody: () => Promise.resolve(Buffer.from('no RDF')),
     // eslint-disable-next-line require-yield, @typescript-eslint/require-await
+    hold: () => true,
     async *streamBody() {
       throw new Error('not read')
     },
