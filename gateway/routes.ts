@@ -5,6 +5,7 @@ import { requiredMode } from '../policies/decide.js'
 import { access } from './endpoints/access.js'
 import { add, transform } from './endpoints/add.js'
 import { accessRequest } from './endpoints/access-request.js'
+import { importer, IMPORTER_ACCEPTS, IMPORTER_METHODS } from './endpoints/importer.js'
 import { authorize, login } from './endpoints/log-in.js'
 import { signUp } from './endpoints/sign-up.js'
 import { staticFile } from './endpoints/static-file.js'
@@ -33,6 +34,7 @@ type Of<Kind extends Target['kind']> = Target<Member> & { readonly kind: Kind }
 const byMethod = (method: string): Mode => requiredMode(method)!
 const reads = (): Mode => 'Read'
 const appends = (): Mode => 'Append'
+const everyContent = (): boolean => true
 const POSTED = [['Accept-Post', ACCEPT_POST]] as const
 /** The methods that pages of other origins may use through the proxy. */
 const PROXIED_METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE, QUERY, OPTIONS'
@@ -65,7 +67,7 @@ const ENDPOINTS = {
   'oauth2/login':       { methods: 'GET, HEAD, POST, OPTIONS', needs: 'open',  answer: login },
   'oauth2/authorize/':  { methods: 'GET, HEAD, OPTIONS',       needs: 'open',  answer: authorize },
   add:                  { methods: 'POST, OPTIONS',            accepts: POSTED, needs: appends, answer: add },
-  importer:             absent,
+  importer:             { methods: IMPORTER_METHODS,           accepts: IMPORTER_ACCEPTS, takesFiles: everyContent, needs: appends, answer: importer },
   ns:                   absent,
   transform:            { methods: 'POST, OPTIONS',            accepts: POSTED, needs: appends, answer: transform },
   clear:                absent,

@@ -6,12 +6,13 @@ import { isNear, nearest } from '../configuration/near-names.js'
 import type { Environment } from '../configuration/settings.js'
 import { EXIT, exitCodesText } from './exit-codes.js'
 import { HISTORY_COMMANDS } from './history.js'
+import { IMPORT_COMMAND } from './import.js'
 import { MIRROR_COMMAND } from './mirror.js'
 import { SERVE_COMMAND } from './serve.js'
 import { fail, type Terminal } from './terminal.js'
 import { version } from './version.js'
 
-export const COMMANDS: readonly Command[] = [SERVE_COMMAND, ...HISTORY_COMMANDS, MIRROR_COMMAND, ACCESS_COMMAND]
+export const COMMANDS: readonly Command[] = [SERVE_COMMAND, ...HISTORY_COMMANDS, MIRROR_COMMAND, ACCESS_COMMAND, IMPORT_COMMAND]
 
 /** @param argv without `node` and script. Returns the exit code; a gateway keeps serving. */
 export async function runCommand(argv: readonly string[], env: Environment, terminal: Terminal): Promise<number> {

@@ -5,7 +5,7 @@ import type { Asker } from './job-queue.js'
 import { openThreads, type ThreadsOptions } from './threads.js'
 import type { Constructed } from './run-construct.js'
 import type { Patched } from './run-patch.js'
-import type { Construct } from '../sparql/construct.js'
+import type { Construct } from '../sparql/construct-plan.js'
 import type { Patch } from '../sparql/patch.js'
 import { problem, type Problem } from '../problem.js'
 

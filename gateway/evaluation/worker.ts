@@ -9,7 +9,7 @@ import { blankNode, graphOf, nTriplesOf, withNodes, type Quad } from '../rdf/gra
 import { readNTriples } from '../rdf/n-triples.js'
 import { constructFrom, type Constructed } from './run-construct.js'
 import { makeNewLabels, runPatch, type Patched } from './run-patch.js'
-import type { Construct } from '../sparql/construct.js'
+import type { Construct } from '../sparql/construct-plan.js'
 import { prepareParser } from '../sparql/parse.js'
 import { analysePatch, type Patch } from '../sparql/patch.js'
 import { isFailure, problem, type Problem } from '../problem.js'
