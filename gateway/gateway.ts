@@ -7,10 +7,10 @@ import type { GraphRights } from '../policies/authorizations/graph-rights.js'
 import type { WebIdVerifier } from '../policies/identity/webid.js'
 import type { History } from '../versioning/history.js'
 import type { DescribedApplication } from './configuration/configuration.js'
+import type { OwnDescription } from './configuration/own-description.js'
 import type { Documents } from './documents/document.js'
 import type { DocumentFacts } from './documents/facts.js'
 import type { Look } from './pages/look.js'
-import type { OwnGraphs } from './documents/own-graphs.js'
 import type { Files } from './files/files.js'
 import type { EvaluationPool } from './evaluation/pool.js'
 import type { Reading } from './evaluation/reading.js'
@@ -25,10 +25,14 @@ import type { Mail } from './agents/mail.js'
 import type { Alignment } from './mirror/alignment.js'
 import type { Mirrored } from './mirror/mirrored.js'
 import type { Request, Response } from './http/exchange.js'
+import type { AccessTokens } from './identity/access-tokens.js'
+import type { CheckToken } from './identity/token-credentials.js'
 import type { Identities } from './identity/identities.js'
-import type { Ontologies } from './documents/shapes.js'
+import type { NamespaceStore } from './ontologies/namespace-store.js'
+import type { Ontologies } from './ontologies/ontologies.js'
 import type { Problem } from './problem.js'
 import type { GraphStore } from './stores/store.js'
+import type { Traits } from './stores/traits.js'
 import type { Turns } from './stores/turns.js'
 import type { Target } from './http/target.js'
 import type { Awaitable } from './steps.js'
@@ -36,6 +40,7 @@ import type { Watchdog } from './watchdog.js'
 
 export interface Application extends DescribedApplication {
   readonly store: GraphStore
+  readonly traits: Traits
   readonly cache: ApplicationCache
   /** Absent where the application is not versioned. */
   readonly history?: History
@@ -44,6 +49,8 @@ export interface Application extends DescribedApplication {
   /** Absent with the history, and where the store is filled from it. */
   readonly alignment?: Alignment
   readonly files: Files
+  /** Title, look and `allowRead` as the owner has changed them. */
+  readonly own: OwnDescription
   /** Every change of a document goes through it. */
   readonly journalled: JournalledStore
   /** Whether a graph is a document of this application. */
@@ -57,7 +64,6 @@ export interface ApplicationCache {
   /** Of documents that are not cached: answers to clients that may not read them leave nothing else. */
   readonly facts: StoredGraphs<DocumentFacts, Problem>
   readonly results: StoredResults
-  readonly ownGraphs: OwnGraphs
   /** By mode and agent, with the version of the rules that each is made of (request/graphs.ts). */
   readonly graphRights: Map<string, { readonly version: number; readonly rights: GraphRights }>
   /** The secret of the entity-tags (cache/entity-tag.ts). */
@@ -69,6 +75,8 @@ export interface Dataspace {
   readonly admin: Application
   readonly access: Access
   readonly ontologies: Ontologies
+  /** What queries on the namespace ontologies read (endpoints/ns.ts). */
+  readonly namespaces: NamespaceStore
   /** The WebID of the secretary: creator and owner of the documents that the gateway makes for agents. */
   readonly secretary: string
   /** The documents of the owner agent and the secretary agent: never modified or deleted (spec 4.1). */
@@ -191,6 +199,8 @@ export interface Gateway {
   readonly targetOf: (requestTarget: string, host: string | undefined) => Target<Member> | Problem
   readonly webIds: WebIdVerifier
   readonly identities: Identities
+  readonly accessTokens: AccessTokens
+  readonly checkToken: CheckToken
   /** Threads for writes. */
   readonly evaluation: EvaluationPool
   /** Threads for all that is read, so that no write waits for queries. */

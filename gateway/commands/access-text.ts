@@ -23,6 +23,7 @@ const REASONS: Readonly<Record<string, string>> = {
   absent: 'the document does not exist',
   'parent-missing': 'its parent container does not exist',
   'parent-no-container': 'its parent is not a container',
+  'token-limited': 'the access token is limited',
 }
 
 export function explanationText(graph: Graph): string {

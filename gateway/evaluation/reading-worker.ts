@@ -5,6 +5,7 @@ import type { Version } from '../../versioning/change.js'
 import type { Format } from '../http/media-type.js'
 import { isFailure, type Problem } from '../problem.js'
 import { canonicalLines } from '../rdf/canonical.js'
+import { entailed } from '../rdf/entailment.js'
 import { convert, type ForeignContent } from '../rdf/convert.js'
 import { changeLarge, largeContentOf, type Canonical, type LargeChange, type LargeContent } from './large-changes.js'
 import { lostType } from './lost-type.js'
@@ -37,6 +38,8 @@ export type ReadingJob =
       readonly tagKey: string | undefined
     }
   | { readonly kind: 'change'; readonly change: LargeChange }
+  /** `entailed` of rdf/entailment.ts: gives N-Triples. */
+  | { readonly kind: 'entail'; readonly nTriples: string }
   | { readonly kind: 'compare'; readonly a: string; readonly b: string }
   | { readonly kind: 'lostType'; readonly gone: string; readonly after: string }
   | {
@@ -85,6 +88,10 @@ function doJob(job: ReadingJob): ReadingReply | Promise<ReadingReply> {
       return withContexts(job.contexts, (options) => read(job, options))
     case 'change':
       return changeLarge(job.change)
+    case 'entail': {
+      const triples = entailed(readCanonical(job.nTriples))
+      return isFailure(triples) ? triples : nTriplesOf(graphOf(triples))
+    }
     case 'compare':
       return areSame(job.a, job.b) ? 'same' : 'different'
     case 'lostType':

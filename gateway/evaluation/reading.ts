@@ -47,6 +47,8 @@ export interface Reading {
   ): Promise<readonly Quad[] | LargeContent | Problem>
   /** `changeLarge` of large-changes.ts. */
   change(asker: Asker, change: LargeChange): Promise<LargeContent | 'unchanged' | Problem>
+  /** `entailed` of rdf/entailment.ts, of canonical N-Triples. */
+  entail(asker: Asker, nTriples: string): Promise<string | Problem>
   /** `areSame` of rdf/same-graph.ts. */
   areSame(asker: Asker, a: string, b: string): Promise<boolean | Problem>
   /** `lostType` of lost-type.ts, of lines joined. */
@@ -106,6 +108,7 @@ export function openReading(options: ThreadsOptions = {}): Reading {
       (readLong(threads, asker, content, { loadContext, tagKey }) as Promise<LargeContent | Problem>),
     change: (asker, change) =>
       threads.do(asker, { kind: 'change', change }) as Promise<LargeContent | 'unchanged' | Problem>,
+    entail: (asker, nTriples) => threads.do(asker, { kind: 'entail', nTriples }) as Promise<string | Problem>,
     async areSame(asker, a, b) {
       const compared = await threads.do(asker, { kind: 'compare', a, b })
       return isFailure(compared) ? compared : compared === 'same'

@@ -9,6 +9,8 @@ import { blankNode, graphOf, nTriplesOf, withNodes, type Quad } from '../rdf/gra
 import { readNTriples } from '../rdf/n-triples.js'
 import { constructFrom, type Constructed } from './run-construct.js'
 import { makeNewLabels, runPatch, type Patched } from './run-patch.js'
+import { runUpdate, type CopiedGraph } from './run-update.js'
+import type { GraphEdit } from '../stores/store.js'
 import type { Construct } from '../sparql/construct-plan.js'
 import { prepareParser } from '../sparql/parse.js'
 import { analysePatch, type Patch } from '../sparql/patch.js'
@@ -17,6 +19,12 @@ import { isFailure, problem, type Problem } from '../problem.js'
 export type EvaluationJob =
   | { readonly kind: 'analyse'; readonly update: string; readonly base: string }
   | { readonly kind: 'patch'; readonly nTriples: string; readonly update: string; readonly base: string }
+  | {
+      readonly kind: 'update'
+      readonly update: string
+      readonly base: string
+      readonly graphs: readonly CopiedGraph[]
+    }
   | { readonly kind: 'construct'; readonly construct: Construct; readonly nTriples: string; readonly target: string }
   | { readonly kind: 'validate'; readonly shapes: string; readonly shapesVersion: string; readonly data: string }
 
@@ -29,8 +37,13 @@ export interface Limits {
 /** The report is canonical N-Triples: a sh:ValidationReport with the violating nodes only. */
 export type Validation = { readonly conforms: true } | { readonly conforms: false; readonly report: string }
 
+/** The edits of an update. */
+export interface Updated {
+  readonly edits: readonly GraphEdit[]
+}
+
 /** The result of a job. */
-export type Evaluated = Patch | Patched | readonly Constructed[] | Validation | Problem
+export type Evaluated = Patch | Patched | Updated | readonly Constructed[] | Validation | Problem
 
 type Reply = Exclude<ThreadMessage<Evaluated>, { readonly ready: true }>
 
@@ -46,6 +59,11 @@ async function doJob(job: EvaluationJob): Promise<Reply> {
       return done(analyse(job.update, job.base))
     case 'patch':
       return patch(job)
+    case 'update':
+      return tried('update', () => {
+        const edits = runUpdate(engine, job.update, job.base, job.graphs)
+        return isFailure(edits) ? edits : { edits }
+      })
     case 'construct': {
       const { construct, nTriples, target } = job
       return tried('query', () => constructFrom(oxigraph, construct, nTriples, { seed: randomUUID(), target }))

@@ -30,7 +30,14 @@ export type Target<Owner extends Based = Based> = Owner &
     | { readonly kind: 'timegate'; readonly document: string }
     /** A page with a form about the document (`?form=edit`). */
     | { readonly kind: 'form'; readonly document: string; readonly form: string; readonly query: URLSearchParams }
-    | { readonly kind: 'endpoint'; readonly endpoint: string; readonly iri: string; readonly query: URLSearchParams }
+    /** `iri`: what rights are on; `url`: the request URI, where it is another. */
+    | {
+        readonly kind: 'endpoint'
+        readonly endpoint: string
+        readonly iri: string
+        readonly url?: string
+        readonly query: URLSearchParams
+      }
     | { readonly kind: 'proxied'; readonly uri: string; readonly path: string }
   )
 
@@ -91,6 +98,9 @@ function targetOf<Owner extends Based>(
   const relative = iri.slice(owner.application.base.length)
   const endpoint = endpointAt(relative, endpoints)
   if (endpoint) return { ...owner, kind: 'endpoint', endpoint, iri, query }
+  // Spec 4.3, LinkedDataHub 2.3: each name below `ns/` is the same endpoint, under the same right.
+  if (NAMESPACE.test(relative) && endpoints.includes('ns'))
+    return { ...owner, kind: 'endpoint', endpoint: 'ns', iri: `${owner.application.base}ns`, url: iri, query }
   if (query.has('graph') || query.has('default')) {
     return problem(
       'target.indirect',
@@ -136,6 +146,8 @@ function subtreeOf<Owner extends Based>(
   }
   return { ...owner, kind: 'subtree', document }
 }
+
+const NAMESPACE = /^ns\/[^/]+\/$/
 
 /** Spec 2.1: the URL of a document ends with a slash, so that no name of an endpoint hides one. */
 const endpointAt = (relative: string, endpoints: readonly string[]): string | undefined =>

@@ -19,7 +19,7 @@ export interface Next {
   readonly isRewritable: boolean
 }
 
-type Outcome = Next | 'absent' | 'unchanged' | Problem
+export type Outcome = Next | 'absent' | 'unchanged' | Problem
 
 /** @param replaced the state that a PUT takes managed triples from */
 export async function nextDocument(
@@ -86,7 +86,8 @@ async function afterPost(
   return typeof document === 'string' ? document : { document, isRewritable: mayBeRewritten({ triples: content }) }
 }
 
-async function afterPatch(context: Context, current: Document, { removed, added }: Patched): Promise<Outcome> {
+/** After a PATCH, or an update of the SPARQL endpoint: the lines that it changes in an existing document. */
+export async function afterPatch(context: Context, current: Document, { removed, added }: Patched): Promise<Outcome> {
   const change = { method: 'PATCH', removed: removed.join('\n'), added: added.join('\n') } as const
   if (takesLong(current, change.removed.length + change.added.length)) return afterLarge(context, current, change)
   const triples = readNTriples(change.added)

@@ -5,6 +5,7 @@ import type { Change } from '../../versioning/change.js'
 import type { NewChange, OpenEntry } from '../../versioning/history.js'
 import { MAX_DOCUMENT } from '../documents/document.js'
 import { isFailure, problem, type Problem } from '../problem.js'
+import { DEFAULT_GRAPH } from '../sparql/graph-sets.js'
 import type { GraphChange, GraphStore } from '../stores/store.js'
 import { begin, keepBefore, type Journalled } from './journal.js'
 import type { Author } from './settlement.js'
@@ -186,9 +187,9 @@ export async function prepareDataset(application: Journalled, author: Author): P
 const wouldBeTooLarge = (document: string): Problem =>
   problem('content.too-large', `<${document}> would be larger than ${MAX_DOCUMENT} bytes of N-Triples.`)
 
-const notRecorded = (graph: string, base: string): Problem =>
+export const notRecorded = (graph: string, base: string): Problem =>
   problem(
     'update.form',
     `The embedded store has documents only: graphs whose names are URLs under ${base} that end with a slash, not ` +
-      (graph === '' ? 'the default graph.' : `<${graph}>.`),
+      (graph === '' || graph === DEFAULT_GRAPH ? 'the default graph.' : `<${graph}>.`),
   )

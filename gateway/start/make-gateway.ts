@@ -19,7 +19,7 @@ import type { Identities } from '../identity/identities.js'
 import type { Log } from '../log.js'
 import { isFailure } from '../problem.js'
 import { makeCaches, openDataspace } from './open-dataspace.js'
-import { openIdentities } from './open-identities.js'
+import { openIdentities, openTokens } from './open-identities.js'
 import { backendsOf, makeStores, type OpenStore } from './open-stores.js'
 import { StartFailure } from '../configuration/start-failure.js'
 import { readOrMakeTagKey } from './tag-key.js'
@@ -56,7 +56,7 @@ export async function makeGateway(parts: Parts, closers: Closer[]): Promise<Gate
   const { destinations, fetcher, proxied, sources } = openFetchers(settings, described, ports, closers)
   const threads = openThreads(settings, closers)
   const locks = makeLocks()
-  const dataspaces = await openDataspaces(parts, locks, threads.reading, closers)
+  const dataspaces = await openDataspaces(parts, locks, { reading: threads.reading, fetcher: proxied }, closers)
   const site = siteOf(membersOf(dataspaces), endpointsOf)
   const readProfile = makeReadProfile(site, fetcher, threads.reading, makePlaces(REMOTE_PROFILES))
   const { identities, close } = await openIdentities(settings, destinations, { readProfile, log, now })
@@ -66,6 +66,7 @@ export async function makeGateway(parts: Parts, closers: Closer[]): Promise<Gate
     targetOf: makeTargetParser(site),
     webIds: withIdentities(makeWebIdVerifier({ readProfile, now, lifetime: settings.profileMaxAge }), identities),
     identities,
+    ...(await openTokens(settings, { log, now })),
     ...threads,
     locks,
     log,
@@ -147,7 +148,7 @@ function openFetchers(
 async function openDataspaces(
   { settings, dataspaces, certificates, openStore, log, now }: Parts,
   locks: Locks,
-  reading: Reading,
+  { reading, fetcher }: { readonly reading: Reading; readonly fetcher: GuardedFetch },
   closers: Closer[],
 ): Promise<readonly Dataspace[]> {
   const tagKey = readOrMakeTagKey(settings.data)
@@ -162,7 +163,18 @@ async function openDataspaces(
   })
   const opened: Dataspace[] = []
   for (const each of dataspaces) {
-    const surroundings = { settings, dataspaces, certificates, open: stores.open, cacheOf, locks, log, now }
+    const surroundings = {
+      settings,
+      dataspaces,
+      certificates,
+      open: stores.open,
+      cacheOf,
+      fetcher,
+      reading,
+      locks,
+      log,
+      now,
+    }
     const { dataspace, close } = await openDataspace(each, surroundings)
     opened.push(dataspace)
     closers.push(close)

@@ -3,6 +3,7 @@ import { isFailure, problem, type Problem } from '../problem.js'
 import { dropBody, piecesOf, refusalOf, refusedText, successOf, textOfSuccess, unwritable } from './http-response.js'
 import { openExchange, type Exchange, type ExchangeLimits, type StoreResponse } from './http-exchange.js'
 import { RESULTS_JSON, RESULTS_TSV, RESULTS_XML } from '../rdf/sparql-results.js'
+import { editText } from './edit-text.js'
 import { excerptQuery, MAX_EXCERPT } from './excerpt.js'
 import { mayBeRdf12 } from './n-triples-lines.js'
 import { MAX_GRAPH_BYTES, type Call, type GraphStore } from './store.js'
@@ -104,6 +105,10 @@ export function openHttpStore(settings: HttpStoreSettings): GraphStore {
       return isFailure(found) ? found : piecesOf(found)
     },
     update: (sparql, call) => runUpdate(store, sparql, call),
+    async edit(edits, call) {
+      const text = editText(edits)
+      return isFailure(text) ? text : runUpdate(store, text, call)
+    },
     async ready(call) {
       const response = await collect(store, queryOf(store, 'ASK {}', RESULTS_JSON), MAX_READINESS_BYTES, call)
       if (isFailure(response)) return response

@@ -18,7 +18,7 @@ const OWL_CLASS = 'http://www.w3.org/2002/07/owl#Class'
 const REPORTED = 100
 
 /** True where there may be a shape: without a property from SHACL's namespace nothing can be violated. */
-export function shapesIn(ontologies: Iterable<Quad>): boolean {
+export function constraintsIn(ontologies: Iterable<Quad>): boolean {
   for (const { predicate } of ontologies) if (predicate.value.startsWith(SH)) return true
   return false
 }

@@ -2,6 +2,7 @@
 import { benchAccess } from './access.js'
 import { textOf, type BenchTable, type Part } from './bench-table.js'
 import { benchCommits } from './commits.js'
+import { benchRights } from './rights.js'
 import { benchTier, TIER } from './tier.js'
 import { benchVersioning } from './versioning.js'
 
@@ -12,6 +13,12 @@ const ALONE: Readonly<Record<string, Part & { readonly measure: () => Promise<Be
     about: 'commits per second to a local repository, beside git fast-import',
     seconds: 55,
     measure: benchCommits,
+  },
+  rights: {
+    about: 'queries of agents who may read a part of the documents, beside one who may read all',
+    seconds: 480,
+    onRequest: true,
+    measure: benchRights,
   },
   versioning: {
     about: 'PUT with and without versioning, calls to GitHub, time maps and versions from 100,000 commits',

@@ -108,10 +108,10 @@ void t.test('access', async (t) => {
           ['stranger', `${base}no-document`, ['others', 'prefix']],
           ['stranger', `${base}secret/`, ['prefix']],
           ['stranger', 'urn:triplegate:default-graph', ['graph']],
-          ['reader', 'urn:triplegate:default-graph', []],
-          ['reader', 'http://data.example/g', ['others']],
+          ['reader', 'urn:triplegate:default-graph', ['read']],
+          ['reader', 'http://data.example/g', ['others', 'read']],
           ['anonymous', 'urn:g', []],
-          ['owner', 'urn:triplegate:default-graph', ['full-control']],
+          ['owner', 'urn:triplegate:default-graph', ['full-control', 'read', 'write-append']],
         ]
         for (const [name, graph, expected] of rows) t.same(await by(name, graph), expected, `${name}: ${graph}`)
         t.same(await by('stranger', 'urn:g', '/admin'), [], 'in the admin application only Control reaches them')

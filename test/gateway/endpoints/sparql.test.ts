@@ -180,7 +180,7 @@ async function protocol(world: World, row: Row): Promise<void> {
     const title = '<http://purl.org/dc/terms/title>'
     const update = `INSERT { GRAPH <${target}> { <${target}> ${title} ?o } } WHERE { ?s ${title} ?o }`
     await world.as('owner')('POST', '/sparql', form(['update', update], ['using-graph-uri', world.origin + two]))
-    const answer = await world.as('owner')('GET', get(['query', `SELECT ?o { GRAPH <${target}> { ?s ?p ?o } }`]))
+    const answer = await world.as('owner')('GET', get(['query', `SELECT ?o { GRAPH <${target}> { ?s ${title} ?o } }`]))
     t.same(valuesOf(answer, 'o'), ['two'])
     const drop = 'DELETE WHERE { ?s <http://purl.org/dc/terms/title> ?o }'
     await world.as('owner')('POST', '/sparql', form(['update', drop], ['using-graph-uri', world.origin + one]))

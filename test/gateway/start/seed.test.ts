@@ -57,6 +57,7 @@ const AUTHORIZATIONS = [
   'write-append',
   'read',
   'access',
+  'access-tokens',
   'access-request',
 ]
 const ITEMS = [
