@@ -1,6 +1,7 @@
 // In charge of finding the command that the command line names and running it, and of the page that lists all commands.
 import { ACCESS_COMMAND } from './access.js'
 import type { Command } from './arguments.js'
+import { DOCTOR_COMMAND } from './doctor.js'
 import { helpLine } from '../configuration/flags.js'
 import { isNear, nearest } from '../configuration/near-names.js'
 import type { Environment } from '../configuration/settings.js'
@@ -18,6 +19,7 @@ export const COMMANDS: readonly Command[] = [
   ...HISTORY_COMMANDS,
   MIRROR_COMMAND,
   ACCESS_COMMAND,
+  DOCTOR_COMMAND,
   TOKEN_COMMAND,
   IMPORT_COMMAND,
 ]
