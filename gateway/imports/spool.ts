@@ -51,14 +51,7 @@ export function openSpool(path: string, bytes: number): Spool {
     return size
   }
 
-  const textOf = (number: number): string => {
-    const parts = index.stretchesOf(number).map(([offset, length]) => {
-      const buffer = Buffer.allocUnsafe(length)
-      readSync(file, buffer, 0, length, offset)
-      return buffer
-    })
-    return Buffer.concat(parts).toString()
-  }
+  const textOf = (number: number): string => readStretches(file, index.stretchesOf(number))
   const made = (number: number, tagKey: string): Made => {
     const document = index.nameOf(number)
     const about = { document, level: levelOf(document) }
@@ -96,6 +89,17 @@ export function openSpool(path: string, bytes: number): Spool {
   }
 }
 
+type Stretch = readonly [offset: number, length: number]
+
+function readStretches(file: number, stretches: readonly Stretch[]): string {
+  const parts = stretches.map(([offset, length]) => {
+    const buffer = Buffer.allocUnsafe(length)
+    readSync(file, buffer, 0, length, offset)
+    return buffer
+  })
+  return Buffer.concat(parts).toString()
+}
+
 const levelOf = (document: string): number => document.split('/').length
 
 function makeIndex() {
@@ -123,8 +127,8 @@ function makeIndex() {
       lengths.push(length)
       order = undefined
     },
-    stretchesOf(number: number): (readonly [offset: number, length: number])[] {
-      const stretches: (readonly [number, number])[] = []
+    stretchesOf(number: number): Stretch[] {
+      const stretches: Stretch[] = []
       for (let at = last[number]!; at >= 0; at = before[at]!) stretches.push([offsets[at]!, lengths[at]!])
       return stretches.reverse()
     },
