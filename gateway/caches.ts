@@ -4,6 +4,7 @@ import type { DocumentState } from './documents/facts.js'
 import type { Converted } from './evaluation/reading.js'
 import type { Representation } from './documents/document.js'
 import type { Format } from './http/media-type.js'
+import type { Problem } from './problem.js'
 import type { QueryAnalysis, UpdateAnalysis } from './sparql/analysis.js'
 
 export interface GatewayCaches {
@@ -22,12 +23,23 @@ export interface GatewayCaches {
   /** Analysed queries and updates, by text, base and dataset. */
   readonly queries: ByteCache<QueryAnalysis>
   readonly updates: ByteCache<UpdateAnalysis>
+  /** Queries as they are restricted to what agents may read, by application, rights and query. */
+  readonly views: ByteCache<KnownView>
 }
 
 /** A page, and its forms in content codings by name. */
 export interface Page {
   readonly plain: Representation
   readonly coded: Map<string, unknown>
+}
+
+export interface KnownView {
+  /** The graphs that the query names and whose names do not decide. */
+  readonly depending: readonly string[]
+  /** The restricted query, by those of them that may be read. */
+  readonly queries: Map<string, QueryAnalysis | Problem>
+  /** In characters. */
+  readonly length: number
 }
 
 export interface ByteCache<Value extends object> {
@@ -51,8 +63,10 @@ export function makeGatewayCaches(maxBytes: number): GatewayCaches {
     ),
     formats: byteCache<Format>(Math.min(maxBytes / 8, 2 ** 20), () => 64),
     resultFormats: byteCache<Format>(Math.min(maxBytes / 8, 2 ** 20), () => 64),
-    queries: byteCache<QueryAnalysis>(maxBytes / 8, sizeOfAnalysis),
+    // With its tree.
+    queries: byteCache<QueryAnalysis>(maxBytes / 8, ({ text }) => 1024 + 40 * text.length),
     updates: byteCache<UpdateAnalysis>(maxBytes / 8, sizeOfAnalysis),
+    views: byteCache<KnownView>(maxBytes / 16, ({ length }) => 4096 + 32 * length),
   }
 }
 

@@ -10,7 +10,6 @@ import type { DescribedApplication } from './configuration/configuration.js'
 import type { Documents } from './documents/document.js'
 import type { DocumentFacts } from './documents/facts.js'
 import type { Look } from './pages/look.js'
-import type { OwnGraphs } from './documents/own-graphs.js'
 import type { Files } from './files/files.js'
 import type { EvaluationPool } from './evaluation/pool.js'
 import type { Reading } from './evaluation/reading.js'
@@ -30,6 +29,7 @@ import type { NamespaceStore } from './ontologies/namespace-store.js'
 import type { Ontologies } from './ontologies/ontologies.js'
 import type { Problem } from './problem.js'
 import type { GraphStore } from './stores/store.js'
+import type { Traits } from './stores/traits.js'
 import type { Turns } from './stores/turns.js'
 import type { Target } from './http/target.js'
 import type { Awaitable } from './steps.js'
@@ -37,6 +37,7 @@ import type { Watchdog } from './watchdog.js'
 
 export interface Application extends DescribedApplication {
   readonly store: GraphStore
+  readonly traits: Traits
   readonly cache: ApplicationCache
   /** Absent where the application is not versioned. */
   readonly history?: History
@@ -58,7 +59,6 @@ export interface ApplicationCache {
   /** Of documents that are not cached: answers to clients that may not read them leave nothing else. */
   readonly facts: StoredGraphs<DocumentFacts, Problem>
   readonly results: StoredResults
-  readonly ownGraphs: OwnGraphs
   /** By mode and agent, with the version of the rules that each is made of (request/graphs.ts). */
   readonly graphRights: Map<string, { readonly version: number; readonly rights: GraphRights }>
   /** The secret of the entity-tags (cache/entity-tag.ts). */

@@ -23,6 +23,7 @@ import {
 } from './gateway-client.js'
 import { gatewayRefusal } from './gateway-refusal.js'
 import { noDocument } from './history-arguments.js'
+import { OBSERVED_FORM, runObserved } from './observed.js'
 import { isFailure } from '../problem.js'
 import { graphOf, type Graph } from '../rdf/graph.js'
 import { readNTriples } from '../rdf/read.js'
@@ -36,6 +37,7 @@ const DESCRIPTION: CommandDescription = {
     ['access explain URL', 'explain why an agent may or may not use a document'],
     ['access audit URL', 'list the agents who may use a document'],
     ['access agents URL', 'list the agents that the admin application knows'],
+    OBSERVED_FORM,
   ],
   notes: [
     'URL is the URL of the document; for agents, the base of the admin application.',
@@ -107,6 +109,7 @@ type Ask = (about: string, more: Readonly<Record<string, string>>) => Promise<Gr
 
 /** Returns the exit code. */
 export async function runAccessCommand(argv: readonly string[], env: Environment, terminal: Terminal): Promise<number> {
+  if (argv[0] === 'observed') return runObserved(argv.slice(1), terminal)
   const given = parseAccessArguments(argv, env)
   if (isFailure(given)) return fail(terminal, given)
   if ('help' in given) {

@@ -51,7 +51,7 @@ async function answerIn(
     case 'streamed':
       return stream(context, answer.pieces, [['Content-Type', format.contentType], ...commonFields(context, decision)])
     case 'stored':
-      return stored(context, keyOf(query, format), answer.result, { format, decision })
+      return stored(context, keyOf(query, format), answer.result, { format, decision, isAgeless: query.isAgeless })
   }
 }
 
@@ -107,13 +107,14 @@ const commonFields = ({ application, agent }: Context, decision: Decision, vary 
 interface Answered {
   readonly format: ResultFormat
   readonly decision: Decision
+  readonly isAgeless: QueryAnalysis['isAgeless']
 }
 
 async function stored(
   context: Context,
   key: string,
   result: StoredResult,
-  { format, decision }: Answered,
+  { format, decision, isAgeless }: Answered,
 ): Promise<Response | Problem> {
   const { request, gateway } = context
   const isCodable = result.bytes.length >= LEAST_CODED && gateway.settings.compress
@@ -131,8 +132,7 @@ async function stored(
   const held = outcome === 'not-modified' && tags.slice(1).find((tag) => request.fields['if-none-match']?.includes(tag))
   const fields: Field[] = [
     ['ETag', held || tags[0]!],
-    // RFC 9111 §5.1: the time since the store answered.
-    ['Age', String(Math.max(0, Math.floor((gateway.now() - result.answeredAt) / 1000)))],
+    ...(isAgeless ? [] : [ageOf(result, gateway.now())]),
     ...commonFields(context, decision, isCodable ? 'Accept, Accept-Encoding' : 'Accept'),
   ]
   if (outcome === 'not-modified') return response(304, fields)
@@ -140,6 +140,12 @@ async function stored(
   const encoding: Field[] = coding === 'identity' ? [] : [['Content-Encoding', coding]]
   return response(200, [['Content-Type', format.contentType], ...encoding, ...fields], bytes)
 }
+
+/** RFC 9111 §5.1: the time since the store answered. */
+const ageOf = ({ answeredAt }: StoredResult, now: number): Field => [
+  'Age',
+  String(Math.max(0, Math.floor((now - answeredAt) / 1000))),
+]
 
 const PLAIN = ['identity'] as const
 type Accepted = ReturnType<typeof acceptedCodings>

@@ -9,7 +9,6 @@ import type { DescribedApplication, DescribedDataspace } from '../configuration/
 import type { Reading } from '../evaluation/reading.js'
 import { makeDocuments } from '../documents/stored-documents.js'
 import { makeFacts } from '../documents/facts.js'
-import { makeOwnGraphs } from '../documents/own-graphs.js'
 import type { Application, ApplicationCache, Dataspace } from '../gateway.js'
 import type { Locks } from '../documents/locks.js'
 import type { Log } from '../log.js'
@@ -24,8 +23,9 @@ import { untilReady, type Stores } from './open-stores.js'
 import type { SeedAgent } from './seed.js'
 import type { Settings } from '../configuration/settings.js'
 import type { GraphStore } from '../stores/store.js'
+import { makeTraits } from '../stores/traits.js'
 
-export type CacheOf = (application: DescribedApplication, store: GraphStore, adminBase: string) => ApplicationCache
+export type CacheOf = (application: DescribedApplication, store: GraphStore) => ApplicationCache
 
 export interface CacheSurroundings {
   readonly applications: number
@@ -40,7 +40,7 @@ export function makeCaches(settings: Settings, { applications, reading, tagKey, 
   const versionsOf = new Map<GraphStore, GraphVersions>()
   // A quarter is for the caches that belong to no application (caches.ts).
   const maxBytes = settings.cache === 'off' ? 0 : Math.floor((0.75 * settings.cache) / (2 * applications))
-  return ({ base, kind }, store, adminBase) => {
+  return ({ base }, store) => {
     const versions = versionsOf.get(store) ?? makeGraphVersions()
     versionsOf.set(store, versions)
     const { cacheMaxAge } = settings
@@ -54,10 +54,6 @@ export function makeCaches(settings: Settings, { applications, reading, tagKey, 
       facts: makeFacts(store, base, { ...shared, maxBytes: Math.floor(0.1 * maxBytes) }),
       results: makeStoredResults({ ...shared, maxBytes }),
       graphRights: new Map(),
-      ownGraphs: makeOwnGraphs({
-        ...{ store, base, versions, now, maxAge: maxBytes === 0 ? 0 : (maxAge ?? Infinity) },
-        below: kind === 'end-user' ? [adminBase] : [],
-      }),
     }
   }
 }
@@ -183,12 +179,13 @@ async function openApplication(
   const application: Application = {
     ...described,
     store,
+    traits: makeTraits(store, surroundings.log),
     files,
     ...(mirrored && { history: mirrored.history, mirrored }),
     ...(alignment && { alignment }),
     journalled,
     isDocument,
-    cache: surroundings.cacheOf(described, store, configured.admin.base),
+    cache: surroundings.cacheOf(described, store),
   }
   return {
     application,

@@ -16,6 +16,7 @@ import {
   type ReplaceCall,
   type UpdateCall,
 } from './store.js'
+import { OXIGRAPH } from './oxigraph-traits.js'
 import { givenUp, makeTurns, type Turns } from './turns.js'
 
 export interface EmbeddedStoreSettings {
@@ -29,10 +30,7 @@ export interface EmbeddedStoreSettings {
   readonly maxGraphLength?: number
 }
 
-const UNREADABLE = problem(
-  'store.refused',
-  'The embedded triplestore cannot read these triples, or the name of the graph.',
-)
+const UNREADABLE = problem('store.refused', 'The embedded triplestore cannot read these triples, or the graph’s name.')
 const TOO_LARGE = problem('store.too-large', 'The graph is too large to be read whole.')
 const CLOSED = problem('store.failed', 'The embedded triplestore is closed.')
 
@@ -90,14 +88,14 @@ export async function openEmbeddedStore(name: string, settings: EmbeddedStoreSet
       const text = isGraphName(graph) ? storable(state, nTriples, call) : undefined
       return text === undefined ? UNREADABLE : write(state, [[graph, text]], call.signal)
     },
-    async remove(graph, { signal }: Call = {}) {
-      return isGraphName(graph) ? write(state, [[graph, '']], signal) : UNREADABLE
-    },
+    remove: async (graph, { signal }: Call = {}) =>
+      isGraphName(graph) ? write(state, [[graph, '']], signal) : UNREADABLE,
     async query(sparql, accept, call: Call = {}) {
       const effects = await inTurn(state, { kind: 'query', sparql, accept }, call)
       return isFailure(effects) ? effects : piecesOf(effects.pieces)
     },
     announces: true,
+    traits: OXIGRAPH,
     async update(sparql, call: UpdateCall = {}) {
       const effects = await inTurn(state, { kind: 'update', sparql }, call)
       return isFailure(effects) ? effects : undefined

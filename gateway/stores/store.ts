@@ -1,6 +1,7 @@
 // In charge of the interface to a triplestore, the same for all stores.
 // http-store.ts speaks SPARQL 1.1 Protocol and Graph Store Protocol; embedded-store.ts runs Oxigraph in a worker.
 import type { Problem } from '../problem.js'
+import type { StoreTraits } from '../sparql/view/over-view.js'
 import type { ExcerptKind } from './excerpt.js'
 import type { Asker } from './rounds.js'
 
@@ -63,6 +64,8 @@ export interface GraphStore {
   query(sparql: string, accept: string, call?: Call): Promise<AsyncIterable<Uint8Array> | Problem>
   /** The store calls `announce` for each update. */
   readonly announces?: true
+  /** How it answers queries, where this is known. */
+  readonly traits?: StoreTraits
   /** A SPARQL update over the dataset. */
   update(sparql: string, call?: UpdateCall): Promise<undefined | Problem>
   /** Makes all of these changes, as one update, or none: `update.form` where they have no form in SPARQL. `announce` is not called. */

@@ -42,6 +42,10 @@ export interface StoreTraits {
   readonly stays: boolean
   /** `View.asQuads`. */
   readonly asQuads: boolean
+  /** Whether FROM and FROM NAMED say what the dataset is. */
+  readonly honoursFrom: boolean
+  /** False while the store has no named graph, so that its default graph may be another one later. */
+  readonly isSettled: boolean
 }
 
 export interface Sight {
@@ -75,6 +79,7 @@ export function dependsOn({ body, dataset }: Query, rights: GraphRights): readon
 }
 
 export function overView(query: Query, sight: Sight): Overviewed | Problem {
+  if (!sight.rights.everything && readsIndexes(query.body)) return UNREAD
   const name = freshNames([query.body])
   const fresh = () => variable(name())
   const seen = datasetOver(query.dataset, sight)
@@ -92,6 +97,18 @@ export function overView(query: Query, sight: Sight): Overviewed | Problem {
     if (error instanceof Refused) return REFUSALS[error.reason]
     throw error
   }
+}
+
+// Property functions that are no SPARQL extensions by their names (tree.ts): they may read an index over all graphs.
+const INDEXES =
+  /^(?:http:\/\/www\.opengis\.net\/ont\/geosparql#(?:sf|eh|rcc8)|http:\/\/www\.openrdf\.org\/contrib\/lucenesail#|http:\/\/franz\.com\/ns\/|http:\/\/www\.openlinksw\.com\/|http:\/\/marklogic\.com\/|http:\/\/qlever\.)/i
+
+/** Whether a predicate may be such a function. */
+function readsIndexes(part: unknown): boolean {
+  if (typeof part !== 'object' || part === null) return false
+  const { kind, value } = part as { kind?: string; value?: unknown }
+  if (kind === 'iri') return INDEXES.test(value as string)
+  return Object.values(part).some(readsIndexes)
 }
 
 function restrictBody(work: Work, body: Select | Construct | Ask): Select | Construct | Ask {
@@ -130,7 +147,10 @@ function datasetOver(stated: Dataset | undefined, { rights, store, mayRead, noth
   if (!stated) {
     const own = rights.everything || rights.defaultGraph ? asItIs : none
     const union = store.defaultGraph === 'union' ? unionOf(readable) : bagOf(readable)
-    const defaultGraph = store.defaultGraph === 'own' ? own : readable.isNothing ? none : union
+    // Design 4: of a store that dataspaces share, the default graph belongs to none of them.
+    const shared = readable.isNothing ? none : mergeOf(readable)
+    const ofOwn = rights.reach.alone ? own : shared
+    const defaultGraph = store.defaultGraph === 'own' ? ofOwn : readable.isNothing ? none : union
     return { view: view(defaultGraph, readable), dataset: undefined, guard: [], reads: undefined }
   }
   const isSeen = (graph: string): boolean => {
@@ -143,6 +163,7 @@ function datasetOver(stated: Dataset | undefined, { rights, store, mayRead, noth
     const listed = both(listedGraphs(named, nothing), readable)
     return { view: view(readable.isNothing ? none : merged, listed), dataset: undefined, guard: [], reads: undefined }
   }
+  if (!store.honoursFrom) return REFUSALS.from
   if (!rights.everything && [...stated.default, ...stated.named].some(isNameOfStores)) return REFUSALS['store-name']
   const graphs = stated.default.filter(isSeen)
   const reads = [...new Set([...graphs, ...named])]
@@ -166,7 +187,7 @@ const both = (listed: GraphPredicate, readable: GraphPredicate): GraphPredicate 
 const HINT = 'Write the pattern in GRAPH <…> { }, or name the graphs with FROM or default-graph-uri.'
 
 /** The same for everyone who may not read everything. */
-const REFUSALS: Readonly<Record<Unanswerable | 'unread', Problem>> = {
+const REFUSALS: Readonly<Record<Unanswerable | 'unread' | 'from', Problem>> = {
   closure: problem(
     'access.graphs',
     `A path with *, + or ? leads through several graphs here: only agents who may read every graph can follow it. ${HINT}`,
@@ -179,10 +200,18 @@ const REFUSALS: Readonly<Record<Unanswerable | 'unread', Problem>> = {
     'access.graphs',
     'The query selects * where there is no variable: only agents who may read every graph can send it. Write ASK.',
   ),
+  from: problem(
+    'access.graphs',
+    'The triplestore does not take FROM for the dataset: only agents who may read every graph can use it here. Write GRAPH <…> { }.',
+  ),
   unread: problem(
     'access.graphs',
     'The query has a part that only agents who may read every graph can use: a function or a syntax of the triplestore.',
   ),
 }
 
+/** A path over several graphs: it can be answered where these are few and named. */
+export const CLOSURE = REFUSALS.closure
+
+/** Of a query that is no SPARQL 1.2, or uses more of the store than this. */
 export const UNREAD = REFUSALS.unread
