@@ -4,11 +4,12 @@ import { isFailure, problem, type Problem } from '../problem.js'
 import { nTriplesTerm, type Term } from '../rdf/graph.js'
 import { readFactsNow } from '../documents/document.js'
 import type { Context } from '../request/context.js'
-import { analyseQuery, type QueryAnalysis } from '../sparql/analysis.js'
+import { analyseQuery } from '../sparql/analysis.js'
 import type { OpenStep, Pattern, Touch } from '../sparql/update-steps.js'
 import { selectBatches } from '../stores/select.js'
 import { StoreBreak } from '../stores/store.js'
 import type { ForStore } from './found-graphs.js'
+import { queryOfView } from './sparql-view.js'
 import { mayReadOther, type UpdateRights } from './update-rights.js'
 
 /** For each solution the terms of the variables (`?name`), in N-Triples. */
@@ -43,7 +44,7 @@ export async function solve(
   if (lost) return lost
   const asked = analyseQuery(storeQueryOf(pattern), application.base)
   if (isFailure(asked)) return asked
-  const seen = await overView(context, rights, asked)
+  const seen = await queryOfView(context, asked)
   if (isFailure(seen)) return seen
   const columns = columnsOf(pattern)
   const batches = await trace.store(selectBatches(application.store, seen.text, columns))
@@ -66,21 +67,12 @@ export async function solve(
       if (solutions.length > MOST_ROWS || characters > MOST_CHARACTERS) return TOO_MANY
     }
   } catch (error) {
-    if (error instanceof StoreBreak) return error.problem
+    // It may have terms that only the store can write.
+    if (error instanceof StoreBreak) return { reason: error.problem }
     throw error
   }
   return solutions
 }
-
-const overView = (_context: Context, rights: UpdateRights, query: QueryAnalysis): Promise<QueryAnalysis | Problem> =>
-  Promise.resolve(
-    rights.isFree
-      ? query
-      : problem(
-          'access.graphs',
-          'Name the graphs that the update reads and writes: GRAPH <…>, WITH <…>, or USING <…>.',
-        ),
-  )
 
 /** Outside GRAPH the pattern reads the graph of WITH: in one that does not exist, stores find other things than nothing. */
 async function absentWith(context: Context, rights: UpdateRights, graph: string): Promise<undefined | Problem> {

@@ -337,6 +337,14 @@ async function rights({ world, stores, row, make, send, stored }: Setting): Prom
     ['escapes in GRAPH', `INSERT DATA { \\u0047RAPH <${g.none}> { ex:s ex:p 1 } }`, 403],
     ['escapes in the name', `INSERT DATA { GRAPH <${g.none!.replace('h', '\\u0068')}> { ex:s ex:p 1 } }`, 403],
     ['the rules, through the endpoint of the documents', insert(`${world.base}admin/acl/authorizations/mine/`), 403],
+    ['any graph that may be read, one of which may not be written', `WITH <${g.readWrite}> DELETE { GRAPH ?g { ?s ?p ?o } } WHERE { GRAPH ?g { ?s ?p ?o } }`, 403],
+    ['any graph, of those that may be written', `INSERT { GRAPH ?g { ?g ex:any 1 } } WHERE { GRAPH ?g { ?s ?p ?o } FILTER(?g IN (<${g.readWrite}>, <${g.none}>)) }`, 200, 'readWrite'],
+    ['a variable that stands for a hidden graph', `INSERT { GRAPH ?g { ?g ex:any 1 } } WHERE { VALUES ?g { <${g.none}> } }`, 403],
+    ['a variable that stands for an absent graph', `INSERT { GRAPH ?g { ?g ex:any 1 } } WHERE { VALUES ?g { <http://example.org/updates/absent> } }`, 403],
+    ['a deletion from a hidden graph that a pattern would match', `DELETE { GRAPH ?g { ?s ?p ?o } } WHERE { GRAPH ?g { ?s ex:p "none" . ?s ?p ?o } }`, 200],
+    ['a pattern over any graph finds nothing hidden', `INSERT { GRAPH <${g.readWrite}> { ?s ex:all ?o } } WHERE { GRAPH ?g { ?s ex:p ?o } FILTER(?o = "none") }`, 200],
+    ['a pattern over any graph in NOT EXISTS', `INSERT { GRAPH <${g.readWrite}> { ex:s ex:unseen 1 } } WHERE { FILTER NOT EXISTS { GRAPH ?g { ?s ex:p "none" } } }`, 200, 'readWrite'],
+    ['any graph after another operation', `${insert(g.readWrite!)} ; INSERT { GRAPH <${g.readWrite}> { ex:s ex:p ?o } } WHERE { GRAPH ?g { ?s ex:p ?o } }`, 403],
     ['a type that gives rights, with Append', `INSERT DATA { GRAPH <${g.append}> { <${g.append}> a ex:Public } }`, 403],
   ]
   for (const [name, body, status, changed] of ROWS) {
