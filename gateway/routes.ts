@@ -5,9 +5,13 @@ import { requiredMode } from '../policies/decide.js'
 import { access } from './endpoints/access.js'
 import { add, transform } from './endpoints/add.js'
 import { accessRequest } from './endpoints/access-request.js'
+import { importer, IMPORTER_ACCEPTS, IMPORTER_METHODS } from './endpoints/importer.js'
+import { accessToken, accessTokens } from './endpoints/access-tokens.js'
 import { clear } from './endpoints/clear.js'
 import { authorize, login } from './endpoints/log-in.js'
 import { namespace } from './endpoints/namespace.js'
+import { install, uninstall } from './endpoints/packages.js'
+import { settings } from './endpoints/settings.js'
 import { signUp } from './endpoints/sign-up.js'
 import { staticFile } from './endpoints/static-file.js'
 import { sparql } from './endpoints/sparql.js'
@@ -35,7 +39,9 @@ type Of<Kind extends Target['kind']> = Target<Member> & { readonly kind: Kind }
 const byMethod = (method: string): Mode => requiredMode(method)!
 const reads = (): Mode => 'Read'
 const appends = (): Mode => 'Append'
+const everyContent = (): boolean => true
 const FORMS = [['Accept-Post', 'application/x-www-form-urlencoded']] as const
+const PATCHED = [['Accept-Patch', 'application/sparql-update']] as const
 const POSTED = [['Accept-Post', ACCEPT_POST]] as const
 /** The methods that pages of other origins may use through the proxy. */
 const PROXIED_METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE, QUERY, OPTIONS'
@@ -53,10 +59,8 @@ const KINDS: { readonly [Kind in Exclude<Target['kind'], 'endpoint'>]: Route<Of<
   proxied:  { methods: EVERY_METHOD, allow: () => PROXIED_METHODS, accepts: DOCUMENT_ACCEPTS, needs: 'open', answer: proxied },
 }
 
-/** An endpoint of the specification that this release does not have. */
-const absent: Endpoint = { methods: DOCUMENT_METHODS, allow: () => READ_METHODS, accepts: DOCUMENT_ACCEPTS, needs: byMethod, answer: answerAbsent } // prettier-ignore
 /** A path that is reserved for files (spec 4.6). */
-const reserved: Endpoint = { ...absent, needs: 'open', answer: answerAbsent }
+const reserved: Endpoint = { methods: DOCUMENT_METHODS, allow: () => READ_METHODS, accepts: DOCUMENT_ACCEPTS, needs: 'open', answer: answerAbsent } // prettier-ignore
 
 /** By the path below the base of an application; a name that ends with a slash has others below it. */
 // prettier-ignore
@@ -65,15 +69,18 @@ const ENDPOINTS = {
   access:               { methods: 'GET, HEAD, OPTIONS',       needs: reads,   answer: access },
   'access/request':     { methods: 'POST, OPTIONS',            accepts: POSTED, needs: appends, answer: accessRequest },
   'sign%20up':          { methods: 'POST, OPTIONS',            accepts: POSTED, needs: appends, answer: signUp },
+  tokens:               { methods: 'GET, HEAD, POST, OPTIONS', accepts: POSTED, needs: 'open', answer: accessTokens },
+  'tokens/':            { methods: 'GET, HEAD, DELETE, OPTIONS', needs: 'open', answer: accessToken },
   'oauth2/login':       { methods: 'GET, HEAD, POST, OPTIONS', needs: 'open',  answer: login },
   'oauth2/authorize/':  { methods: 'GET, HEAD, OPTIONS',       needs: 'open',  answer: authorize },
   add:                  { methods: 'POST, OPTIONS',            accepts: POSTED, needs: appends, answer: add },
-  importer:             absent,
+  importer:             { methods: IMPORTER_METHODS,           accepts: IMPORTER_ACCEPTS, takesFiles: everyContent, needs: appends, answer: importer },
   ns:                   { methods: SPARQL_METHODS,             accepts: SPARQL_ACCEPTS, couldNeed: () => ['Read'], read: readSparqlRequest, needs: reads, answer: namespace },
   transform:            { methods: 'POST, OPTIONS',            accepts: POSTED, needs: appends, answer: transform },
   clear:                { methods: 'POST, OPTIONS',            accepts: FORMS, needs: appends, answer: clear },
-  'packages/install':   absent,
-  'packages/uninstall': absent,
+  'packages/install':   { methods: 'POST, OPTIONS',            accepts: FORMS, needs: appends, answer: install },
+  'packages/uninstall': { methods: 'POST, OPTIONS',            accepts: FORMS, needs: appends, answer: uninstall },
+  settings:             { methods: 'GET, HEAD, PATCH, OPTIONS', accepts: PATCHED, needs: 'open', answer: settings },
   'uploads/':           { methods: 'GET, HEAD, OPTIONS',       needs: 'open',  answer: uploads },
   'static/':            { methods: READ_METHODS, needs: 'open', answer: staticFile },
   'robots.txt':         reserved,
@@ -81,11 +88,14 @@ const ENDPOINTS = {
 } as const satisfies Readonly<Record<string, Endpoint | Route<EndpointTarget, never>>>
 
 /** Spec 4.3: only the admin application has these. */
-const ADMIN_ONLY = ['sign%20up', 'clear', 'packages/install', 'packages/uninstall']
+const ADMIN_ONLY = ['sign%20up', 'tokens', 'tokens/', 'clear', 'packages/install', 'packages/uninstall']
+
+/** LinkedDataHub 2.3 */
+const END_USER_ONLY = ['settings']
 
 /** Paths under the base of an application that are no documents. */
 export const endpointsOf = ({ application }: { readonly application: Pick<Application, 'kind'> }): readonly string[] =>
-  Object.keys(ENDPOINTS).filter((name) => application.kind === 'admin' || !ADMIN_ONLY.includes(name))
+  Object.keys(ENDPOINTS).filter((name) => !(application.kind === 'admin' ? END_USER_ONLY : ADMIN_ONLY).includes(name))
 
 export function routeOf(target: Target<Member>): Route {
   if (target.kind !== 'endpoint') return KINDS[target.kind] as Route

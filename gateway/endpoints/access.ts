@@ -6,6 +6,7 @@ import { isOpen, judge, type Facts } from '../request/access.js'
 import { otherGraph, reachOf } from '../request/graphs.js'
 import { audit, explain, factsAbout, tree, type AccessSubject } from './explain.js'
 import { ABSOLUTE_IRI } from './sparql-request.js'
+import { explainQuery } from './explain-query.js'
 import type { Asked, EndpointTarget } from '../request/route.js'
 import type { Response } from '../http/exchange.js'
 import type { Member } from '../gateway.js'
@@ -20,6 +21,7 @@ import { ACL, FOAF, LACL, RDF } from '../rdf/vocabulary.js'
 const MODES: readonly Mode[] = ['Read', 'Write', 'Append', 'Control']
 
 export async function access({ context, target: { query } }: Asked<EndpointTarget>): Promise<Response | Problem> {
+  if (query.has('query')) return explainQuery(context, query)
   const asked = askedSubject(context, query)
   if (isFailure(asked)) return asked
   if (query.has('audit')) return audit(context, asked)

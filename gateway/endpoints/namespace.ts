@@ -4,11 +4,10 @@ import { NAMESPACE_GRAPH } from '../ontologies/namespace-store.js'
 import { ontologyTriples } from '../ontologies/ontologies.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { graphOf } from '../rdf/graph.js'
-import { evaluateConditions } from '../request/conditions.js'
 import { askerOf, type Context } from '../request/context.js'
-import { graphAnswer } from '../request/graph-answer.js'
+import { graphAnswer, withConditions } from '../request/graph-answer.js'
 import { methodNotAllowed } from '../request/refusal.js'
-import { linkField, response } from '../request/respond.js'
+import { linkField } from '../request/respond.js'
 import type { Decided, EndpointTarget } from '../request/route.js'
 import type { QueryAnalysis } from '../sparql/analysis.js'
 import { answerQuery } from './sparql-query.js'
@@ -51,20 +50,7 @@ async function described(context: Context, decision: Decided['decision']): Promi
   context.trace.continues()
   if (isFailure(triples)) return triples
   const answered = graphAnswer(accept, graphOf(triples), [linkField(application, agent.webId, decision)])
-  if (isFailure(answered)) return answered
-  const tag = answered.fields.find(([name]) => name === 'ETag')![1]
-  const outcome = evaluateConditions(
-    request,
-    { entityTags: [tag] },
-    true,
-    'The ontology is not the one that the request asks for.',
-  )
-  if (outcome === 'proceed') return answered
-  if (outcome !== 'not-modified') return outcome
-  return response(
-    304,
-    answered.fields.filter(([name]) => ['ETag', 'Cache-Control', 'Vary', 'Link'].includes(name)),
-  )
+  return withConditions(request, answered, 'The ontology is not the one that the request asks for.')
 }
 
 /** The store has one graph: it takes the place of every dataset. */

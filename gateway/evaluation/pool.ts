@@ -6,7 +6,7 @@ import { openThreads, type ThreadsOptions } from './threads.js'
 import type { Constructed } from './run-construct.js'
 import type { Patched } from './run-patch.js'
 import type { UpdateOnCopies } from './run-update.js'
-import type { Construct } from '../sparql/construct.js'
+import type { Construct } from '../sparql/construct-plan.js'
 import type { Patch } from '../sparql/patch.js'
 import { problem, type Problem } from '../problem.js'
 

@@ -28,6 +28,8 @@ export interface Namespace {
   readonly version: number
   /** The document that describes the ontology. */
   readonly document: string | undefined
+  /** What of the closure cannot be read. */
+  readonly failures: ReadonlyMap<string, Problem>
   /** The triples of the closure. */
   triples(): Promise<readonly Quad[] | Problem>
 }
@@ -81,7 +83,7 @@ export function makeOntologies(settings: OntologySettings): Ontologies {
       const { ontologies, version } = loaded
       const closure = of === root ? loaded.closure : await closureOf(of, ontologies, memory.imported(), imports)
       const document = ontologies.get(ontologyKey(of))?.document
-      return { version, document, triples: () => triplesOf(store, closure) }
+      return { version, document, failures: closure.failures, triples: () => triplesOf(store, closure) }
     },
     async clear(iri) {
       if (clearing) return BUSY

@@ -6,6 +6,7 @@ import { agentDocuments } from '../agents/agent-documents.js'
 import type { Certificates } from './certificates.js'
 import { makeAccess, type RulesAge } from '../rules/compiled-rules.js'
 import type { DescribedApplication, DescribedDataspace } from '../configuration/dataspace.js'
+import { openOwnDescription } from '../configuration/own-description.js'
 import type { Reading } from '../evaluation/reading.js'
 import { makeDocuments } from '../documents/stored-documents.js'
 import { makeFacts } from '../documents/facts.js'
@@ -171,6 +172,7 @@ async function openApplication(
   // An embedded store is filled from its history.
   const alignment = mirrored && !described.service.embedded && makeAlignment(mirrored, surroundings.log)
   const { settings, now } = surroundings
+  const own = openOwnDescription(described, settings.data)
   const files = makeFiles(filesFolder(settings.data, described.base), now)
   const sweep = setInterval(
     () => void sweepFiles({ store, isDocument, files, base: described.base }, surroundings.log),
@@ -178,6 +180,10 @@ async function openApplication(
   ).unref()
   const application: Application = {
     ...described,
+    get allowRead() {
+      return own.current().allowRead
+    },
+    own,
     store,
     traits: makeTraits(store, surroundings.log),
     files,
