@@ -25,6 +25,8 @@ import type { Mail } from './agents/mail.js'
 import type { Alignment } from './mirror/alignment.js'
 import type { Mirrored } from './mirror/mirrored.js'
 import type { Request, Response } from './http/exchange.js'
+import type { AccessTokens } from './identity/access-tokens.js'
+import type { CheckToken } from './identity/token-credentials.js'
 import type { Identities } from './identity/identities.js'
 import type { NamespaceStore } from './ontologies/namespace-store.js'
 import type { Ontologies } from './ontologies/ontologies.js'
@@ -132,6 +134,57 @@ export interface Importing {
   readonly folder: string
   /** Sources that are read at once, for one agent and for all. */
   readonly takePlace: TakePlace
+  /** What runs in the background, by the URL of its document. */
+  readonly runs: Map<string, ImportRun>
+}
+
+export interface ImportRun {
+  readonly agent: string | undefined
+  readonly plan: ImportedSource
+  /** ms since the epoch. */
+  readonly startedAt: number
+  readonly progress: ImportProgress
+  cancel(): void
+  /** Ends it without a trace: the next process continues it. */
+  stop(): void
+  readonly ended: Promise<unknown>
+}
+
+export interface ImportedSource {
+  readonly kind: 'csv' | 'rdf'
+  /** The IRI of the source. */
+  readonly base: string
+  /** The document, or the container, that gets what has no graph. */
+  readonly name: string | undefined
+  readonly into: string | undefined
+}
+
+/** A problem with a part of a source, for people. */
+export interface Finding {
+  readonly line?: number
+  readonly column?: number
+  /** The document that was refused. */
+  readonly document?: string
+  readonly detail: string
+}
+
+export interface ImportProgress {
+  state: 'waiting' | 'running' | 'done' | 'failed' | 'cancelled'
+  /** Rows of a CSV, triples of RDF. */
+  rows: number
+  /** Bytes of the source that were read, of so many. */
+  bytes: number
+  readonly size: number
+  /** Documents that were made of the rows, and what became of them. */
+  documents: number
+  written: number
+  unchanged: number
+  refused: number
+  /** The first ones, and how many there are. */
+  readonly findings: Finding[]
+  found: number
+  /** Why it failed. */
+  reason?: string
 }
 
 export interface SignUps extends OpenDoor {
@@ -146,6 +199,8 @@ export interface Gateway {
   readonly targetOf: (requestTarget: string, host: string | undefined) => Target<Member> | Problem
   readonly webIds: WebIdVerifier
   readonly identities: Identities
+  readonly accessTokens: AccessTokens
+  readonly checkToken: CheckToken
   /** Threads for writes. */
   readonly evaluation: EvaluationPool
   /** Threads for all that is read, so that no write waits for queries. */

@@ -13,6 +13,9 @@ export const STATUS_OF = {
   'method.not-allowed': 405,
   'credential.invalid': 400,
   'token.invalid': 401,
+  'token.guesses': 429,
+  /** Access tokens cannot be stored. */
+  'tokens.failed': 503,
   'access.denied': 403,
   'access.cross-site': 403,
   'access.federation': 403,

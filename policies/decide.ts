@@ -48,7 +48,8 @@ export interface Question {
 
 /** The widest reason that applies: `public` means that every client has the mode. */
 export type GrantReason = SubjectKind | 'owner' | 'control'
-export type RefusalReason = 'no-authorization' | 'mode-missing' | 'absent' | 'parent-missing' | 'parent-no-container'
+export type RefusalReason =
+  'no-authorization' | 'mode-missing' | 'absent' | 'parent-missing' | 'parent-no-container' | 'token-limited'
 
 export interface Decision {
   readonly allowed: boolean

@@ -10,9 +10,9 @@ import { readNTriples } from '../rdf/n-triples.js'
 import { constructFrom, type Constructed } from './run-construct.js'
 import { makeRunQuery } from './constraint-queries.js'
 import { makeNewLabels, runPatch, type Patched } from './run-patch.js'
-import { runUpdate, type CopiedGraph } from './run-update.js'
+import { runUpdate, type UpdateOnCopies } from './run-update.js'
 import type { GraphEdit } from '../stores/store.js'
-import type { Construct } from '../sparql/construct.js'
+import type { Construct } from '../sparql/construct-plan.js'
 import { prepareParser } from '../sparql/parse.js'
 import { analysePatch, type Patch } from '../sparql/patch.js'
 import { isFailure, problem, type Problem } from '../problem.js'
@@ -20,12 +20,7 @@ import { isFailure, problem, type Problem } from '../problem.js'
 export type EvaluationJob =
   | { readonly kind: 'analyse'; readonly update: string; readonly base: string }
   | { readonly kind: 'patch'; readonly nTriples: string; readonly update: string; readonly base: string }
-  | {
-      readonly kind: 'update'
-      readonly update: string
-      readonly base: string
-      readonly graphs: readonly CopiedGraph[]
-    }
+  | ({ readonly kind: 'update' } & UpdateOnCopies)
   | { readonly kind: 'construct'; readonly construct: Construct; readonly nTriples: string; readonly target: string }
   | { readonly kind: 'validate'; readonly shapes: string; readonly shapesVersion: string; readonly data: string }
 
@@ -62,7 +57,7 @@ async function doJob(job: EvaluationJob): Promise<Reply> {
       return patch(job)
     case 'update':
       return tried('update', () => {
-        const edits = runUpdate(engine, job.update, job.base, job.graphs)
+        const edits = runUpdate(engine, job)
         return isFailure(edits) ? edits : { edits }
       })
     case 'construct': {

@@ -8,6 +8,7 @@ import { DEFAULT_GRAPH } from '../../policies/vocabulary.js'
 import { membersOf, sharersOf, type Gateway, type Member } from '../gateway.js'
 import { isFailure, type Problem } from '../problem.js'
 import { keyOf } from './access.js'
+import { graphRightsWithin } from './token-limits.js'
 import type { Context } from './context.js'
 
 const REMEMBERED = 1000
@@ -27,13 +28,8 @@ export function rightsOnGraphs(
   if (known?.version === version) return known.rights
   const reach = reachOf({ application, dataspace }, gateway)
   const { webId, memberships } = agent
-  const rights = graphRights(index, {
-    reach,
-    agent: webId,
-    memberships,
-    mode,
-    open: openness(application, gateway, mode),
-  })
+  const question = { reach, agent: webId, memberships, mode, open: openness(application, gateway, mode) }
+  const rights = graphRightsWithin(graphRights(index, question), mode, agent.token)
   if (remembered.size >= REMEMBERED) remembered.clear()
   remembered.set(key, { version, rights })
   return rights

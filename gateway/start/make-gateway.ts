@@ -19,7 +19,7 @@ import type { Identities } from '../identity/identities.js'
 import type { Log } from '../log.js'
 import { isFailure } from '../problem.js'
 import { makeCaches, openDataspace } from './open-dataspace.js'
-import { openIdentities } from './open-identities.js'
+import { openIdentities, openTokens } from './open-identities.js'
 import { backendsOf, makeStores, type OpenStore } from './open-stores.js'
 import { StartFailure } from '../configuration/start-failure.js'
 import { readOrMakeTagKey } from './tag-key.js'
@@ -66,6 +66,7 @@ export async function makeGateway(parts: Parts, closers: Closer[]): Promise<Gate
     targetOf: makeTargetParser(site),
     webIds: withIdentities(makeWebIdVerifier({ readProfile, now, lifetime: settings.profileMaxAge }), identities),
     identities,
+    ...(await openTokens(settings, { log, now })),
     ...threads,
     locks,
     log,

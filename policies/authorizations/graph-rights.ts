@@ -89,6 +89,28 @@ export function graphRights(index: AuthorizationIndex, question: GraphsQuestion)
   return { reach, ...fields, fingerprint }
 }
 
+/** No graph has this name, nor one that begins with it. */
+export const NO_GRAPHS = ''
+
+/**
+ * What is left of rights for a document and the documents below it. Rights by class and by owner are left out: they cannot be
+ * said of a part of the documents.
+ */
+export function narrowed({ reach, documents, graphs, prefixes }: GraphRights, document: string): GraphRights {
+  const isWhole = document !== NO_GRAPHS && (documents || beginsWithOne(document, prefixes))
+  const isIn = (iri: string): boolean => document !== NO_GRAPHS && iri.startsWith(document)
+  const fields = {
+    ...{ everything: false, documents: false, others: false, defaultGraph: false },
+    graphs: isWhole ? [document] : graphs.filter(isIn),
+    prefixes: isWhole || prefixes.includes(document) ? [document] : prefixes.filter(isIn),
+    ...{ otherPrefixes: [], items: false, containers: false, classes: [], owner: undefined },
+  }
+  const fingerprint = createHash('sha256')
+    .update(`narrowed ${JSON.stringify(fields)}`)
+    .digest('base64url')
+  return { reach: { ...reach, alone: false }, ...fields, fingerprint }
+}
+
 const NOTHING = { graphs: [], items: false, containers: false, classes: [], owner: undefined, fingerprint: '' }
 
 /** Whether the agent has the mode on this graph, which exists: what `decide` says of it. */

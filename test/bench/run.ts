@@ -16,7 +16,7 @@ const ALONE: Readonly<Record<string, Part & { readonly measure: () => Promise<Be
   },
   rights: {
     about: 'queries of agents who may read a part of the documents, beside one who may read all',
-    seconds: 480,
+    seconds: 300,
     onRequest: true,
     measure: benchRights,
   },

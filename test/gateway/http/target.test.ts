@@ -51,6 +51,9 @@ void t.test('targets', async (t) => {
     ['/clear/', 'document', 'https://data.example.org/clear/'],
     ['/sign%20up/', 'document', 'https://data.example.org/sign%20up/'],
     ['/admin/oauth2/authorize/x', 'endpoint', 'https://data.example.org/admin/oauth2/authorize/x'],
+    ['/admin/tokens', 'endpoint', 'https://data.example.org/admin/tokens'],
+    ['/admin/tokens/0123456789abcdef', 'endpoint', 'https://data.example.org/admin/tokens/0123456789abcdef'],
+    ['/tokens/', 'document', 'https://data.example.org/tokens/'],
     ['/?uri=https://example.com/', 'proxied', 'https://example.com/'],
     ['/a?uri=https://example.com/', 'proxied', 'https://example.com/'],
   ]
