@@ -91,7 +91,11 @@ void forEachStore(t, 'constraints', async (t, makeStores, kind) => {
     t.equal((await owner('PATCH', path, update('DELETE WHERE { ?s <urn:p> ?o }'))).status, 422)
     t.equal((await owner('PUT', path, ttl(turtle('"T"')))).status, 200)
     const many = Array.from({ length: 150 }, (_, i) => `<#x> <urn:q> ${i} .`).join(' ')
-    await limit(ask('ASK { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l . FILTER(CONCAT(STR(?c), STR(?f), STR(?i), STR(?l)) = "never") }'))
+    await limit(
+      ask(
+        'ASK { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l . FILTER(CONCAT(STR(?c), STR(?f), STR(?i), STR(?l)) = "never") }',
+      ),
+    )
     t.equal((await owner('PUT', path, ttl(`<#x> a <urn:C> . ${many}`))).status, 413)
     await limit('<urn:C> rdfs:label "free" .')
     t.equal((await owner('PUT', path, ttl(`<#x> a <urn:C> . ${many}`))).status, 200)
