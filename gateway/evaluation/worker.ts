@@ -9,7 +9,7 @@ import { blankNode, graphOf, nTriplesOf, withNodes, type Quad } from '../rdf/gra
 import { readNTriples } from '../rdf/n-triples.js'
 import { constructFrom, type Constructed } from './run-construct.js'
 import { makeNewLabels, runPatch, type Patched } from './run-patch.js'
-import { runUpdate, type CopiedGraph } from './run-update.js'
+import { runUpdate, type UpdateOnCopies } from './run-update.js'
 import type { GraphEdit } from '../stores/store.js'
 import type { Construct } from '../sparql/construct-plan.js'
 import { prepareParser } from '../sparql/parse.js'
@@ -19,12 +19,7 @@ import { isFailure, problem, type Problem } from '../problem.js'
 export type EvaluationJob =
   | { readonly kind: 'analyse'; readonly update: string; readonly base: string }
   | { readonly kind: 'patch'; readonly nTriples: string; readonly update: string; readonly base: string }
-  | {
-      readonly kind: 'update'
-      readonly update: string
-      readonly base: string
-      readonly graphs: readonly CopiedGraph[]
-    }
+  | ({ readonly kind: 'update' } & UpdateOnCopies)
   | { readonly kind: 'construct'; readonly construct: Construct; readonly nTriples: string; readonly target: string }
   | { readonly kind: 'validate'; readonly shapes: string; readonly shapesVersion: string; readonly data: string }
 
@@ -61,7 +56,7 @@ async function doJob(job: EvaluationJob): Promise<Reply> {
       return patch(job)
     case 'update':
       return tried('update', () => {
-        const edits = runUpdate(engine, job.update, job.base, job.graphs)
+        const edits = runUpdate(engine, job)
         return isFailure(edits) ? edits : { edits }
       })
     case 'construct': {
