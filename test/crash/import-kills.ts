@@ -74,10 +74,10 @@ const ownerOf = ({ folder, port }: Site): Client =>
 
 function versionsOtherThanOne(site: Site, documents: number): string[] {
   const repository = join(historyFolder(site, site.base), 'repository.git')
-  const format = '--format=%(trailers:key=Document,valueonly)'
-  const log = execFileSync('git', ['-C', repository, 'log', format, 'HEAD'], { encoding: 'utf8', maxBuffer: 2 ** 28 })
+  const options = { encoding: 'utf8', maxBuffer: 2 ** 28 } as const
+  const log = execFileSync('git', ['-C', repository, 'log', '--all', '--format=%B'], options)
   const counts = new Map<string, number>()
-  for (const name of log.split('\n')) counts.set(name, (counts.get(name) ?? 0) + 1)
+  for (const [, name] of log.matchAll(/^Document: (.*)$/gm)) counts.set(name!, (counts.get(name!) ?? 0) + 1)
   const wrong: string[] = []
   for (let i = 0; i < documents; i++) {
     const name = `${site.base}imported/g${i}/`

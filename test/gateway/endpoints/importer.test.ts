@@ -1,7 +1,10 @@
 // The endpoint `importer` (spec 4.3, LinkedDataHub 2.8): documents in bulk, and imports of CSV and RDF in the background.
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
+import { runImportCommand } from '../../../gateway/commands/import.js'
 import type { Answer, Send } from '../../support/client.js'
 import { forEachStore, rowsOf } from '../../support/stores.js'
 import { accept, makeWorld, ttl, turtle } from '../../support/world.js'
@@ -259,6 +262,35 @@ void t.test('importer', async (t) => {
         ['rows', 'written'].map((one) => numberOf(state, one)),
         [1200, 3],
       )
+    })
+    await row('triplegate import: files and folders, a second run, a preview, mistakes', async (t) => {
+      const path = await container()
+      const folder = join(world.folder, `files-${kind}`)
+      mkdirSync(join(folder, 'more'), { recursive: true })
+      writeFileSync(join(folder, 'a.csv'), 'name;x\nAnn;1\nBo;2\n')
+      writeFileSync(join(folder, 'more/b.nq.gz'), gzipSync(`<urn:s> <urn:p> "b" <${inside(path, 'b/')}> .\n`))
+      writeFileSync(join(folder, 'query.rq'), NAMES.replace('PATH', path.slice(1)))
+      const run = async (...more: string[]): Promise<{ code: number; out: string; error: string }> => {
+        let [out, error] = ['', '']
+        const terminal = { out: (text: string | Buffer) => void (out += String(text)), error: (text: string) => void (error += text), waiting: () => undefined, interactive: false, now: Date.now } // prettier-ignore
+        const code = await runImportCommand([...more, '--data', world.folder], {}, terminal)
+        return { code, out, error }
+      }
+      const into = ['--into', `${base}${path.slice(1)}`]
+      const first = await run(folder, ...into)
+      t.equal(first.code, 0, first.error)
+      t.match(first.out, /a\.csv: done: 2 rows; 2 documents written, 0 unchanged/)
+      t.match(first.out, /b\.nq\.gz: done: 1 rows; 1 documents written/)
+      t.match((await run(folder, ...into)).out, /a\.csv: done: 2 rows; 0 documents written, 2 unchanged/)
+      const query = ['--query', join(folder, 'query.rq')]
+      const preview = await run(join(folder, 'a.csv'), ...into, ...query, '--dry-run')
+      t.match(preview.out, /title> "Ann"/)
+      t.equal((await owner('GET', `${path}Ann/`)).status, 404)
+      t.equal((await run(join(folder, 'a.csv'), ...into, ...query)).code, 0)
+      t.equal((await owner('GET', `${path}Ann/`)).status, 200)
+      t.equal((await run(join(folder, 'none.csv'), ...into)).code, 2)
+      t.equal((await run(join(folder, 'a.csv'))).code, 2)
+      t.not((await run(join(folder, 'query.rq'), ...into)).code, 0)
     })
     await row('a query that never ends is ended; the state says so', async (t) => {
       const path = await container()
