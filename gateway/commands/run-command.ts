@@ -7,6 +7,7 @@ import { isNear, nearest } from '../configuration/near-names.js'
 import type { Environment } from '../configuration/settings.js'
 import { EXIT, exitCodesText } from './exit-codes.js'
 import { HISTORY_COMMANDS } from './history.js'
+import { IMPORT_COMMAND } from './import.js'
 import { MIRROR_COMMAND } from './mirror.js'
 import { SERVE_COMMAND } from './serve.js'
 import { fail, type Terminal } from './terminal.js'
@@ -20,6 +21,7 @@ export const COMMANDS: readonly Command[] = [
   ACCESS_COMMAND,
   DOCTOR_COMMAND,
   TOKEN_COMMAND,
+  IMPORT_COMMAND,
 ]
 
 /** `triplegate URL …` is `triplegate serve --backend URL …`. */
