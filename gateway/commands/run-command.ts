@@ -1,11 +1,13 @@
 // In charge of finding the command that the command line names and running it, and of the page that lists all commands.
 import { ACCESS_COMMAND } from './access.js'
 import type { Command } from './arguments.js'
+import { DOCTOR_COMMAND } from './doctor.js'
 import { helpLine } from '../configuration/flags.js'
 import { isNear, nearest } from '../configuration/near-names.js'
 import type { Environment } from '../configuration/settings.js'
 import { EXIT, exitCodesText } from './exit-codes.js'
 import { HISTORY_COMMANDS } from './history.js'
+import { IMPORT_COMMAND } from './import.js'
 import { MIRROR_COMMAND } from './mirror.js'
 import { SERVE_COMMAND } from './serve.js'
 import { fail, type Terminal } from './terminal.js'
@@ -17,7 +19,9 @@ export const COMMANDS: readonly Command[] = [
   ...HISTORY_COMMANDS,
   MIRROR_COMMAND,
   ACCESS_COMMAND,
+  DOCTOR_COMMAND,
   TOKEN_COMMAND,
+  IMPORT_COMMAND,
 ]
 
 /** `triplegate URL …` is `triplegate serve --backend URL …`. */

@@ -38,6 +38,7 @@ export const FLOORS: Readonly<Record<string, readonly string[]>> = {
     'handle.ts',
     'operators',
     'start',
+    'doctor',
     'commands',
     'main.ts',
   ],
