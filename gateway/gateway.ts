@@ -134,6 +134,57 @@ export interface Importing {
   readonly folder: string
   /** Sources that are read at once, for one agent and for all. */
   readonly takePlace: TakePlace
+  /** What runs in the background, by the URL of its document. */
+  readonly runs: Map<string, ImportRun>
+}
+
+export interface ImportRun {
+  readonly agent: string | undefined
+  readonly plan: ImportedSource
+  /** ms since the epoch. */
+  readonly startedAt: number
+  readonly progress: ImportProgress
+  cancel(): void
+  /** Ends it without a trace: the next process continues it. */
+  stop(): void
+  readonly ended: Promise<unknown>
+}
+
+export interface ImportedSource {
+  readonly kind: 'csv' | 'rdf'
+  /** The IRI of the source. */
+  readonly base: string
+  /** The document, or the container, that gets what has no graph. */
+  readonly name: string | undefined
+  readonly into: string | undefined
+}
+
+/** A problem with a part of a source, for people. */
+export interface Finding {
+  readonly line?: number
+  readonly column?: number
+  /** The document that was refused. */
+  readonly document?: string
+  readonly detail: string
+}
+
+export interface ImportProgress {
+  state: 'waiting' | 'running' | 'done' | 'failed' | 'cancelled'
+  /** Rows of a CSV, triples of RDF. */
+  rows: number
+  /** Bytes of the source that were read, of so many. */
+  bytes: number
+  readonly size: number
+  /** Documents that were made of the rows, and what became of them. */
+  documents: number
+  written: number
+  unchanged: number
+  refused: number
+  /** The first ones, and how many there are. */
+  readonly findings: Finding[]
+  found: number
+  /** Why it failed. */
+  reason?: string
 }
 
 export interface SignUps extends OpenDoor {

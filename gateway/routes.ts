@@ -2,9 +2,12 @@
 // the right it needs, and what answers it.
 import type { Mode } from '../policies/authorizations/authorization.js'
 import { requiredMode } from '../policies/decide.js'
+import { FORM_ACCEPTS, formCouldNeed, neededByForm, readForm } from './endpoints/form-request.js'
+import { answerForm } from './endpoints/forms.js'
 import { access } from './endpoints/access.js'
 import { add, transform } from './endpoints/add.js'
 import { accessRequest } from './endpoints/access-request.js'
+import { importer, IMPORTER_ACCEPTS, IMPORTER_METHODS } from './endpoints/importer.js'
 import { accessToken, accessTokens } from './endpoints/access-tokens.js'
 import { clear } from './endpoints/clear.js'
 import { authorize, login } from './endpoints/log-in.js'
@@ -13,7 +16,7 @@ import { install, uninstall } from './endpoints/packages.js'
 import { settings } from './endpoints/settings.js'
 import { signUp } from './endpoints/sign-up.js'
 import { staticFile } from './endpoints/static-file.js'
-import { sparql } from './endpoints/sparql.js'
+import { sparqlOrPage } from './endpoints/sparql-answer.js'
 import { couldNeed, neededFor, readSparqlRequest, SPARQL_ACCEPTS, SPARQL_METHODS } from './endpoints/sparql-request.js'
 import { uploads } from './endpoints/uploads.js'
 import type { Application, Gateway, Member } from './gateway.js'
@@ -37,7 +40,9 @@ type Of<Kind extends Target['kind']> = Target<Member> & { readonly kind: Kind }
 
 const byMethod = (method: string): Mode => requiredMode(method)!
 const reads = (): Mode => 'Read'
+const FORM_METHODS = 'GET, HEAD, POST, OPTIONS'
 const appends = (): Mode => 'Append'
+const everyContent = (): boolean => true
 const FORMS = [['Accept-Post', 'application/x-www-form-urlencoded']] as const
 const PATCHED = [['Accept-Patch', 'application/sparql-update']] as const
 const POSTED = [['Accept-Post', ACCEPT_POST]] as const
@@ -53,28 +58,26 @@ const KINDS: { readonly [Kind in Exclude<Target['kind'], 'endpoint'>]: Route<Of<
   diff:     history,
   timemap:  history,
   timegate: history,
-  form:     { methods: READ_METHODS, needs: reads, answer: () => problem('target.unknown-endpoint', 'There is no such form.') },
+  form:     { methods: FORM_METHODS, accepts: FORM_ACCEPTS, couldNeed: formCouldNeed, read: readForm, needs: neededByForm, answer: answerForm } as Route<Of<'form'>>,
   proxied:  { methods: EVERY_METHOD, allow: () => PROXIED_METHODS, accepts: DOCUMENT_ACCEPTS, needs: 'open', answer: proxied },
 }
 
-/** An endpoint of the specification that this release does not have. */
-const absent: Endpoint = { methods: DOCUMENT_METHODS, allow: () => READ_METHODS, accepts: DOCUMENT_ACCEPTS, needs: byMethod, answer: answerAbsent } // prettier-ignore
 /** A path that is reserved for files (spec 4.6). */
-const reserved: Endpoint = { ...absent, needs: 'open', answer: answerAbsent }
+const reserved: Endpoint = { methods: DOCUMENT_METHODS, allow: () => READ_METHODS, accepts: DOCUMENT_ACCEPTS, needs: 'open', answer: answerAbsent } // prettier-ignore
 
 /** By the path below the base of an application; a name that ends with a slash has others below it. */
 // prettier-ignore
 const ENDPOINTS = {
-  sparql:               { methods: SPARQL_METHODS,             accepts: SPARQL_ACCEPTS, couldNeed, read: readSparqlRequest, needs: neededFor, answer: sparql },
+  sparql:               { methods: SPARQL_METHODS,             accepts: SPARQL_ACCEPTS, couldNeed, read: readSparqlRequest, needs: neededFor, answer: sparqlOrPage },
   access:               { methods: 'GET, HEAD, OPTIONS',       needs: reads,   answer: access },
   'access/request':     { methods: 'POST, OPTIONS',            accepts: POSTED, needs: appends, answer: accessRequest },
-  'sign%20up':          { methods: 'POST, OPTIONS',            accepts: POSTED, needs: appends, answer: signUp },
+  'sign%20up':          { methods: 'GET, HEAD, POST, OPTIONS', accepts: POSTED, needs: appends, answer: signUp },
   tokens:               { methods: 'GET, HEAD, POST, OPTIONS', accepts: POSTED, needs: 'open', answer: accessTokens },
   'tokens/':            { methods: 'GET, HEAD, DELETE, OPTIONS', needs: 'open', answer: accessToken },
   'oauth2/login':       { methods: 'GET, HEAD, POST, OPTIONS', needs: 'open',  answer: login },
   'oauth2/authorize/':  { methods: 'GET, HEAD, OPTIONS',       needs: 'open',  answer: authorize },
   add:                  { methods: 'POST, OPTIONS',            accepts: POSTED, needs: appends, answer: add },
-  importer:             absent,
+  importer:             { methods: IMPORTER_METHODS,           accepts: IMPORTER_ACCEPTS, takesFiles: everyContent, needs: appends, answer: importer },
   ns:                   { methods: SPARQL_METHODS,             accepts: SPARQL_ACCEPTS, couldNeed: () => ['Read'], read: readSparqlRequest, needs: reads, answer: namespace },
   transform:            { methods: 'POST, OPTIONS',            accepts: POSTED, needs: appends, answer: transform },
   clear:                { methods: 'POST, OPTIONS',            accepts: FORMS, needs: appends, answer: clear },

@@ -8,6 +8,7 @@ import type { Environment } from '../configuration/settings.js'
 import { EXIT, exitCodesText } from './exit-codes.js'
 import { HISTORY_COMMANDS } from './history.js'
 import { INIT_COMMAND } from './init.js'
+import { IMPORT_COMMAND } from './import.js'
 import { MIRROR_COMMAND } from './mirror.js'
 import { SERVE_COMMAND } from './serve.js'
 import { fail, type Terminal } from './terminal.js'
@@ -22,6 +23,7 @@ export const COMMANDS: readonly Command[] = [
   ACCESS_COMMAND,
   DOCTOR_COMMAND,
   TOKEN_COMMAND,
+  IMPORT_COMMAND,
 ]
 
 /** `triplegate URL …` is `triplegate serve --backend URL …`. */

@@ -6,6 +6,7 @@ import { isOpen, judge, type Facts } from '../request/access.js'
 import { otherGraph, reachOf } from '../request/graphs.js'
 import { audit, explain, factsAbout, tree, type AccessSubject } from './explain.js'
 import { ABSOLUTE_IRI } from './sparql-request.js'
+import { explainQuery } from './explain-query.js'
 import type { Asked, EndpointTarget } from '../request/route.js'
 import type { Response } from '../http/exchange.js'
 import type { Member } from '../gateway.js'
@@ -14,14 +15,21 @@ import { blankNode, graphOf, iri, quad, type Quad } from '../rdf/graph.js'
 import { grantTriples } from './grant-triples.js'
 import type { Context } from '../request/context.js'
 import { isFailure, problem, type Problem } from '../problem.js'
+import { prefersPage } from '../request/frame.js'
+import { accessAnswer } from './access-answer.js'
+import { accountAnswer } from './account.js'
 import { linkField } from '../request/respond.js'
 import { ACL, FOAF, LACL, RDF } from '../rdf/vocabulary.js'
 
 const MODES: readonly Mode[] = ['Read', 'Write', 'Append', 'Control']
 
 export async function access({ context, target: { query } }: Asked<EndpointTarget>): Promise<Response | Problem> {
+  const isPage = prefersPage(context.accept)
+  if (isPage && query.size === 0) return accountAnswer(context, undefined)
+  if (query.has('query')) return explainQuery(context, query)
   const asked = askedSubject(context, query)
   if (isFailure(asked)) return asked
+  if (isPage && asked.kind === 'document') return accessAnswer(context, asked, query)
   if (query.has('audit')) return audit(context, asked)
   if (query.has('tree')) return tree(context, asked, query.get('after') ?? '')
   if (query.has('agent') || query.has('mode')) return explain(context, asked, query)

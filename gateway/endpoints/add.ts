@@ -6,7 +6,7 @@ import type { Response } from '../http/exchange.js'
 import { isReadable } from '../rdf/read.js'
 import { bringUrl, withSource, type Source } from '../imports/sources.js'
 import { queryText } from '../imports/queries.js'
-import { mayWriteAs, placeOf, writeAs, type Place } from '../imports/write-as.js'
+import { appendAs, mayWriteAs, placeOf, type Place } from '../imports/write-as.js'
 import { unpacked } from '../imports/unpacked.js'
 import type { WrittenContent } from '../methods/write-request.js'
 import { isFailure, problem, type Problem } from '../problem.js'
@@ -21,7 +21,7 @@ const LARGEST = 64 * 1024 * 1024
 export const add = ({ context, target }: Asked<EndpointTarget>): Promise<Response | Problem> =>
   withData(context, target.iri, async (_, place, source) => {
     const content = await readContent(context, source, place.document)
-    return isFailure(content) ? content : writeAs(context, place, content, 'POST', context.request.receivedAt)
+    return isFailure(content) ? content : appendAs(context, place, content, context.request.receivedAt)
   })
 
 export const transform = ({ context, target }: Asked<EndpointTarget>): Promise<Response | Problem> =>
@@ -45,7 +45,7 @@ export const transform = ({ context, target }: Asked<EndpointTarget>): Promise<R
     const body = Buffer.from(made.map(([, triple]) => `${triple} .\n`).join(''))
     const sent = { body, contentType: 'application/n-triples', base: place.document }
     const content = await gateway.reading.readContent(askerOf(context), sent, undefined, place.application.cache.tagKey)
-    return isFailure(content) ? content : writeAs(context, place, content, 'POST', request.receivedAt)
+    return isFailure(content) ? content : appendAs(context, place, content, request.receivedAt)
   })
 
 type Act = (asked: DataRequest, place: Place, source: Source) => Promise<Response | Problem>

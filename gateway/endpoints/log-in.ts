@@ -15,6 +15,8 @@ import { agentOf, sessionOf } from '../identity/identities.js'
 import type { Provider } from '../configuration/identity-providers.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { graphAnswer } from '../request/graph-answer.js'
+import { prefersPage } from '../request/frame.js'
+import { accountAnswer } from './account.js'
 import { linkField, response } from '../request/respond.js'
 import { DCT, LACL, LDS, RDF, RDFS } from '../rdf/vocabulary.js'
 
@@ -30,6 +32,7 @@ const LOGIN_MS = 600_000
 export function login({ context, target }: Asked<EndpointTarget>): Awaitable<Response | Problem> {
   if (context.request.method === 'POST') return logOut(context, target)
   const name = target.query.get('provider')
+  if (name === null && prefersPage(context.accept)) return accountAnswer(context, returnAddress(target))
   return name === null ? listProviders(context, target) : begin(context, target, name)
 }
 

@@ -6,12 +6,14 @@ import { sharersOf } from '../gateway.js'
 import type { Context } from '../request/context.js'
 import { hadNoEffect, hasNoLaterEffect } from '../mirror/write-failures.js'
 import { everyWrite, underLocks, type Lock } from '../documents/locks.js'
-import { isFailure, type Problem } from '../problem.js'
+import { isFailure, problem, type Problem } from '../problem.js'
 import { linkField, response } from '../request/respond.js'
 import type { UpdateAnalysis } from '../sparql/analysis.js'
 import { graphsChanged } from './changed-graphs.js'
-import { carryOutPlan, isForStore } from './planned-update.js'
+import { isForStore } from './found-graphs.js'
+import { carryOutPlan } from './planned-update.js'
 import { keepingRoots } from './root-guard.js'
+import { updateRights } from './update-rights.js'
 
 /** The most documents that an update locks one by one. */
 const MOST_LOCKS = 64
@@ -22,12 +24,24 @@ export async function answerUpdate(
   decision: Decision,
 ): Promise<Response | Problem> {
   const { application, agent } = context
-  if (update.plan?.touches.some(({ graph }) => application.isDocument(graph))) {
-    const outcome = await carryOutPlan(context, update, update.plan)
+  const rights = updateRights(context)
+  if (isFailure(rights)) return rights
+  const { plan } = update
+  const isPlanned =
+    plan && (!rights.isFree || plan.open || plan.touches.some(({ graph }) => application.isDocument(graph)))
+  if (isPlanned) {
+    const outcome = await carryOutPlan(context, update, plan, rights)
     if (!isForStore(outcome)) return outcome ?? response(200, [linkField(application, agent.webId, decision)])
+    if (!rights.isFree) return outcome.reason
   }
-  return sendToStore(context, update, decision)
+  return rights.isFree ? sendToStore(context, update, decision) : FOR_STORE_ALONE
 }
+
+const FOR_STORE_ALONE = problem(
+  'access.graphs',
+  'Only agents who may read and write every graph can send this update: it clears all graphs, loads, calls functions of the ' +
+    'triplestore, or does not name its graphs after its first operation. Name them, or send each operation alone.',
+)
 
 /** The store performs the update as it is. */
 async function sendToStore(context: Context, update: UpdateAnalysis, decision: Decision): Promise<Response | Problem> {

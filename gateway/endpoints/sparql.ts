@@ -28,10 +28,8 @@ export async function sparql({
   if (hidesMailboxes(context)) return ANONYMOUS
   if (asked.kind === 'description') return serviceDescription(context, endpoint, decision)
   if (asked.kind === 'query') {
-    const query = await analysed(context, asked, endpoint, caches.queries)
+    const query = await readQuery(context, asked, endpoint)
     if (isFailure(query)) return query
-    const refused = federation(query, settings.allowService) ?? strangeFunction(query, settings.allowFunction)
-    if (refused) return refused
     const seen = await queryOfView(context, query)
     return isFailure(seen) ? seen : answerQuery(context, seen, decision, asked.output)
   }
@@ -43,6 +41,18 @@ export async function sparql({
     foreignUpdate(context, update) ??
     protection(update, context)
   return refused ?? answerUpdate(context, update, decision)
+}
+
+/** The query, unless it would reach or call what the operator does not allow. @param endpoint its IRI */
+export async function readQuery(
+  context: Context,
+  asked: SparqlRequest,
+  endpoint: string,
+): Promise<QueryAnalysis | Problem> {
+  const { settings, caches } = context.gateway
+  const query = await analysed(context, asked, endpoint, caches.queries)
+  if (isFailure(query)) return query
+  return federation(query, settings.allowService) ?? strangeFunction(query, settings.allowFunction) ?? query
 }
 
 /** Longer texts are analysed in a thread: each token takes the parser some 30 µs, and each may be one character. */

@@ -1,13 +1,35 @@
 // In charge of the rights of an agent on the graphs that an update names (design 4): Read makes a graph visible to its WHERE,
 // Append is needed to insert, Write for all else, and Write on the container to create a document. One refusal for all of them.
+import { mayTouch, type GraphFacts, type GraphRights } from '../../policies/authorizations/graph-rights.js'
+import { DEFAULT_GRAPH } from '../../policies/vocabulary.js'
+import { isContainer } from '../documents/hierarchy.js'
+import type { AccessBefore } from '../methods/widening.js'
+import { isFailure, problem, type Problem } from '../problem.js'
 import { decideOn, judge, type Facts } from '../request/access.js'
 import type { Context } from '../request/context.js'
-import { isContainer } from '../documents/hierarchy.js'
-import { isFailure, problem, type Problem } from '../problem.js'
-import type { AccessBefore } from '../methods/widening.js'
+import { rightsOnGraphs } from '../request/graphs.js'
 import type { Touch } from '../sparql/update-steps.js'
 
 export type DocumentFound = Facts & { readonly kind: 'document' }
+
+export interface UpdateRights {
+  /** Nothing is hidden from the agent, and it may change everything. */
+  readonly isFree: boolean
+  readonly Read: GraphRights
+  readonly Append: GraphRights
+  readonly Write: GraphRights
+}
+
+export function updateRights(context: Context): UpdateRights | Problem {
+  const [Read, Append, Write] = (['Read', 'Append', 'Write'] as const).map((mode) => rightsOnGraphs(context, mode)) as [
+    GraphRights | Problem,
+    GraphRights | Problem,
+    GraphRights | Problem,
+  ]
+  if (isFailure(Read)) return Read
+  if (isFailure(Append)) return Append
+  return isFailure(Write) ? Write : { isFree: Read.everything && Write.everything, Read, Append, Write }
+}
 
 /** The same words whatever the graphs have, and whether they exist or not. */
 export const REFUSED = problem(
@@ -48,3 +70,12 @@ function mayCreate(context: Context, facts: DocumentFound, { isFilled }: Touch):
   const isUnenforced = !gateway.settings.enforce && application.kind !== 'admin'
   return isUnenforced && facts.parent && isContainer(facts.parent.types) ? CREATOR : REFUSED
 }
+
+/** Whether the touch of a graph that is no document is refused. */
+export const isRefusedOther = (rights: UpdateRights, graph: GraphFacts, { mode }: Touch): boolean =>
+  !mayOn(rights.Write, graph) && !(mode === 'Append' && mayOn(rights.Append, graph))
+
+export const mayReadOther = ({ Read }: UpdateRights, graph: GraphFacts): boolean => mayOn(Read, graph)
+
+const mayOn = (rights: GraphRights, graph: GraphFacts): boolean =>
+  rights.everything || (graph.iri === DEFAULT_GRAPH ? rights.defaultGraph : mayTouch(rights, graph))

@@ -5,8 +5,8 @@ import type { Asker } from './job-queue.js'
 import { openThreads, type ThreadsOptions } from './threads.js'
 import type { Constructed } from './run-construct.js'
 import type { Patched } from './run-patch.js'
-import type { CopiedGraph } from './run-update.js'
-import type { Construct } from '../sparql/construct.js'
+import type { UpdateOnCopies } from './run-update.js'
+import type { Construct } from '../sparql/construct-plan.js'
 import type { Patch } from '../sparql/patch.js'
 import { problem, type Problem } from '../problem.js'
 
@@ -25,7 +25,7 @@ export interface EvaluationPool {
    */
   patch(asker: Asker, nTriples: string, update: string, base: string): Promise<Patched | Problem>
   /** What an update with a plan (sparql/update-steps.ts) does to the graphs that it names (run-update.ts). */
-  update(asker: Asker, update: string, base: string, graphs: readonly CopiedGraph[]): Promise<Updated | Problem>
+  update(asker: Asker, update: UpdateOnCopies): Promise<Updated | Problem>
   /**
    * What the CONSTRUCT gives on this graph (run-construct.ts), in N-Triples. `target`: the document in which new nodes get their
    * names. `query.syntax` where only the run finds it, `content.too-large` for too large a result.
@@ -68,8 +68,7 @@ export function openPool(options: PoolOptions = {}): EvaluationPool {
     analyse: (asker, update, base) => threads.do(asker, { kind: 'analyse', update, base }) as Promise<Patch | Problem>,
     patch: (asker, nTriples, update, base) =>
       threads.do(asker, { kind: 'patch', nTriples, update, base }) as Promise<Patched | Problem>,
-    update: (asker, update, base, graphs) =>
-      threads.do(asker, { kind: 'update', update, base, graphs }) as Promise<Updated | Problem>,
+    update: (asker, update) => threads.do(asker, { kind: 'update', ...update }) as Promise<Updated | Problem>,
     construct: (asker, construct, nTriples, target) =>
       threads.do(asker, { kind: 'construct', construct, nTriples, target }) as Promise<
         readonly Constructed[] | Problem

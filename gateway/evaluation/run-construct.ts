@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto'
 import { flawOf, iri, nTriplesTerm, quad, type Term } from '../rdf/graph.js'
 import { readOwnSolutions } from '../rdf/read-sparql-results.js'
 import { RESULTS_JSON, type Solution } from '../rdf/sparql-results.js'
-import { MOST_SOLUTIONS, ROW, type Construct, type TemplateGraph } from '../sparql/construct.js'
+import { MOST_SOLUTIONS, ROW, type Construct, type TemplateGraph } from '../sparql/construct-plan.js'
 import { problem, type Problem } from '../problem.js'
 import type { Oxigraph } from '../stores/bounded-oxigraph.js'
 

@@ -33,6 +33,15 @@ export interface CopiedGraph {
   readonly isVisible: boolean
 }
 
+export interface UpdateOnCopies {
+  readonly update: string
+  /** Relative IRIs are resolved against it. */
+  readonly base: string
+  readonly graphs: readonly CopiedGraph[]
+  /** Those of the first step, where the store has found them. */
+  readonly solutions: readonly Values[] | undefined
+}
+
 interface Copy {
   readonly isVisible: boolean
   readonly before: ReadonlySet<string> | undefined
@@ -45,9 +54,7 @@ interface Copy {
 /** The edits of the graphs that the update changes. Only such updates get here as have a plan (update-steps.ts). */
 export function runUpdate(
   engine: PatchEngine,
-  update: string,
-  base: string,
-  graphs: readonly CopiedGraph[],
+  { update, base, graphs, solutions }: UpdateOnCopies,
 ): readonly GraphEdit[] | Problem {
   const parsed = parseSparql(update, { kind: 'update', base })
   if (isFailure(parsed)) return parsed
@@ -55,8 +62,9 @@ export function runUpdate(
   if (!steps) return problem('internal', 'The update cannot be carried out on copies.')
   const copies = new Map(graphs.map((copied, i) => [copied.graph, copyOf(copied, i)]))
   const room = { left: engine.growth }
-  for (const step of steps) {
-    const failed = step.kind === 'change' ? change(engine, copies, step, room) : rearrange(copies, step)
+  for (const [i, step] of steps.entries()) {
+    const found = i === 0 ? solutions : undefined
+    const failed = step.kind === 'change' ? change(engine, copies, { ...step, found }, room) : rearrange(copies, step)
     if (failed) return failed
   }
   return graphs.flatMap(({ graph }, i) => editOf(graph, copies.get(graph)!, i))
@@ -147,13 +155,13 @@ interface Room {
 function change(
   engine: PatchEngine,
   copies: Copies,
-  { pattern, remove: removals, add: additions }: Step & { kind: 'change' },
+  { pattern, remove: removals, add: additions, found }: Step & { kind: 'change'; found: UpdateOnCopies['solutions'] },
   room: Room,
 ): undefined | Problem {
-  const solutions = pattern ? solve(engine, copies, pattern) : [new Map<string, string>()]
+  const solutions = found ?? (pattern ? solve(engine, copies, pattern) : [new Map<string, string>()])
   if (isFailure(solutions)) return solutions
   const visible = [...copies.values()].filter(({ isVisible }) => isVisible)
-  const written = makeWritten(engine.oxigraph, linesOfAll(visible), { matched: pattern?.matched ?? [] })
+  const written = makeWritten(engine.oxigraph, linesOfAll(visible), { matched: (!found && pattern?.matched) || [] })
   const gone: [Copy, string][] = []
   const come: [Copy, string][] = []
   const collect = (
@@ -163,9 +171,13 @@ function change(
     fresh?: (label: string) => string,
   ): undefined | Problem => {
     for (const { graph, terms } of quads) {
+      const name = graph.startsWith('?') ? solution.get(graph)?.slice(1, -1) : graph
+      const copy = name === undefined ? undefined : copies.get(name)
+      // A graph that is no IRI (SPARQL 1.1 Update §3.1.3).
+      if (!copy) continue
       const lines = linesOf(terms, solution, written, fresh)
       for (const line of fresh ? lines.slice(0, 1) : lines) {
-        into.push([copies.get(graph)!, line])
+        into.push([copy, line])
         if (fresh && (room.left -= line.length) < 0) return tooLarge(`add more than ${engine.growth} characters`)
       }
     }

@@ -8,10 +8,11 @@ import { ready, type ThreadMessage } from '../stores/limited-thread.js'
 import { blankNode, graphOf, nTriplesOf, withNodes, type Quad } from '../rdf/graph.js'
 import { readNTriples } from '../rdf/n-triples.js'
 import { constructFrom, type Constructed } from './run-construct.js'
+import { makeRunQuery } from './constraint-queries.js'
 import { makeNewLabels, runPatch, type Patched } from './run-patch.js'
-import { runUpdate, type CopiedGraph } from './run-update.js'
+import { runUpdate, type UpdateOnCopies } from './run-update.js'
 import type { GraphEdit } from '../stores/store.js'
-import type { Construct } from '../sparql/construct.js'
+import type { Construct } from '../sparql/construct-plan.js'
 import { prepareParser } from '../sparql/parse.js'
 import { analysePatch, type Patch } from '../sparql/patch.js'
 import { isFailure, problem, type Problem } from '../problem.js'
@@ -19,12 +20,7 @@ import { isFailure, problem, type Problem } from '../problem.js'
 export type EvaluationJob =
   | { readonly kind: 'analyse'; readonly update: string; readonly base: string }
   | { readonly kind: 'patch'; readonly nTriples: string; readonly update: string; readonly base: string }
-  | {
-      readonly kind: 'update'
-      readonly update: string
-      readonly base: string
-      readonly graphs: readonly CopiedGraph[]
-    }
+  | ({ readonly kind: 'update' } & UpdateOnCopies)
   | { readonly kind: 'construct'; readonly construct: Construct; readonly nTriples: string; readonly target: string }
   | { readonly kind: 'validate'; readonly shapes: string; readonly shapesVersion: string; readonly data: string }
 
@@ -61,7 +57,7 @@ async function doJob(job: EvaluationJob): Promise<Reply> {
       return patch(job)
     case 'update':
       return tried('update', () => {
-        const edits = runUpdate(engine, job.update, job.base, job.graphs)
+        const edits = runUpdate(engine, job)
         return isFailure(edits) ? edits : { edits }
       })
     case 'construct': {
@@ -110,16 +106,19 @@ function tried(kind: 'query' | 'update', run: () => Evaluated): Reply {
 const reasonOf = ({ message }: Error): string =>
   message.startsWith('error at ') ? 'it is not SPARQL 1.1' : message.split('\n')[0]!.slice(0, 200)
 
-let check: { readonly version: string; readonly run: ConstraintCheck } | undefined
+let check: { readonly version: string; readonly run: ConstraintCheck; readonly queries: Queries } | undefined
+type Queries = Parameters<typeof makeRunQuery>[2]
 
 async function validate({ shapes, shapesVersion, data }: EvaluationJob & { kind: 'validate' }): Promise<Reply> {
   if (check?.version !== shapesVersion) {
-    check = { version: shapesVersion, run: await makeConstraintCheck(parsed(shapes, 'o')) }
+    check = { version: shapesVersion, run: await makeConstraintCheck(parsed(shapes, 'o')), queries: new Map() }
   }
-  const outcome = await check.run(parsed(data, 'd'))
+  const run = makeRunQuery(oxigraph, data, check.queries)
+  const outcome = await check.run(parsed(data, 'd'), run)
+  run.free()
   if (isFailure(outcome)) {
     check = undefined
-    return done(problem('constraint.unusable', `The SHACL shapes cannot be used: ${outcome.detail}.`))
+    return done(problem('constraint.unusable', `The constraints cannot be used: ${outcome.detail}.`))
   }
   return done(outcome.conforms ? outcome : { conforms: false, report: nTriplesOf(graphOf(outcome.report)) })
 }

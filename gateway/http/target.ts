@@ -26,7 +26,7 @@ export type Target<Owner extends Based = Based> = Owner &
     | { readonly kind: 'version'; readonly document: string; readonly version: string }
     /** The difference from the version `diff` to `version`. */
     | { readonly kind: 'diff'; readonly document: string; readonly version: string; readonly diff: string }
-    | { readonly kind: 'timemap'; readonly document: string }
+    | { readonly kind: 'timemap'; readonly document: string; readonly shown?: Shown }
     | { readonly kind: 'timegate'; readonly document: string }
     /** A page with a form about the document (`?form=edit`). */
     | { readonly kind: 'form'; readonly document: string; readonly form: string; readonly query: URLSearchParams }
@@ -118,6 +118,7 @@ function targetOf<Owner extends Based>(
   if (history === 'form') return { ...owner, kind: 'form', document: iri, form: query.get('form')!, query }
   const diff = query.get('diff')
   if (history !== 'version') {
+    if (diff === null && history === 'timemap') return { ...owner, kind: history, document: iri, ...shownIn(query) }
     if (diff === null && history) return { ...owner, kind: history, document: iri }
     if (diff === null) return { ...owner, kind: 'document', document: iri, ...shownIn(query) }
     return problem('target.malformed', 'A difference is between two versions: ?version=B&diff=A.')

@@ -13,5 +13,5 @@ export function openImporting({ data }: { readonly data: string }, fetcher: Guar
   const folder = join(data, 'imports', 'arriving')
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { recursive: true, mode: 0o700 })
-  return { fetcher, folder, takePlace: makePlaces(PLACES) }
+  return { fetcher, folder, takePlace: makePlaces(PLACES), runs: new Map() }
 }

@@ -1,9 +1,9 @@
 // In charge of writing a document as an agent, as a request of its own would (design 3): the same right, the same write path. The
 // request is one that this process makes.
-import type { Member } from '../gateway.js'
+import type { Gateway, Member } from '../gateway.js'
 import { BodyBreak } from '../http/body.js'
 import type { Request, Response } from '../http/exchange.js'
-import { writeContent } from '../methods/write.js'
+import { UNCHANGED, writeContent } from '../methods/write.js'
 import type { WrittenContent } from '../methods/write-request.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { decideOn, lookUp } from '../request/access.js'
@@ -25,7 +25,9 @@ export function placeOf({ dataspace }: Pick<Context, 'dataspace'>, document: str
 }
 
 /** A request of this process for the client of another. */
-export const innerRequest = (outer: Request, method: string, url: string, fields: Request['fields'] = {}): Request => ({
+type Outer = Pick<Request, 'id' | 'receivedAt' | 'address' | 'network' | 'signal'>
+
+export const innerRequest = (outer: Outer, method: string, url: string, fields: Request['fields'] = {}): Request => ({
   id: outer.id,
   method,
   requestTarget: new URL(url).pathname,
@@ -43,6 +45,13 @@ export const innerRequest = (outer: Request, method: string, url: string, fields
     throw new BodyBreak(NO_BODY)
   },
 })
+
+/** The request that stands behind an import in the background. */
+export const placeless = ({ now, uuid }: Pick<Gateway, 'now' | 'uuid'>, url: string, network: string): Request => {
+  const never = new AbortController().signal
+  const outer = { id: uuid(), receivedAt: now(), address: () => network, network: () => network, signal: () => never }
+  return innerRequest(outer, 'POST', url)
+}
 
 const NO_BODY = problem('internal', 'A request of this process has no body.')
 
@@ -64,29 +73,56 @@ export async function mayWriteAs(
     : undefined
 }
 
+/** A request of the agent at the document, in its application. */
+function innerContext(
+  context: Context,
+  { application, dataspace, document }: Place,
+  method: 'PUT' | 'POST',
+  now: number,
+  fields = {},
+): Context {
+  // prettier-ignore
+  const { gateway, request } = context
+  // The conditions of clients are about states that they know: what comes from elsewhere means whatever is there.
+  const settings = { ...gateway.settings, requirePreconditions: false }
+  const inner = { ...innerRequest(request, method, document, fields), receivedAt: now }
+  return { ...context, gateway: { ...gateway, settings }, application, dataspace, request: inner }
+}
+
+/** As by a POST of the agent. */
+export const appendAs = (
+  context: Context,
+  place: Place,
+  content: WrittenContent,
+  now: number,
+): Promise<Response | Problem> =>
+  writeContent(innerContext(context, place, 'POST', now), place.document, { method: 'POST', content })
+
 /**
  * Replaces the document (PUT), or creates it or adds to it (`add`), where that changes anything.
  * @param now in ms since the epoch
  */
-export async function writeAs(
+export async function importAs(
   context: Context,
-  { application, dataspace, document }: Place,
+  place: Place,
   content: WrittenContent,
-  how: 'PUT' | 'POST' | 'add',
-  now: number,
-): Promise<Response | Problem> {
-  const { gateway, request } = context
-  // The conditions of clients are about states that they know: an import means whatever is there.
-  const settings = { ...gateway.settings, requirePreconditions: false }
-  const of = (method: 'PUT' | 'POST', fields: Request['fields']): Context => ({
-    ...context,
-    gateway: { ...gateway, settings },
-    application,
-    dataspace,
-    request: { ...innerRequest(request, method, document, fields), receivedAt: now },
-  })
-  if (how !== 'add') return writeContent(of(how, {}), document, { method: how, content, unlessSame: true })
-  const created = await writeContent(of('PUT', { 'if-none-match': '*' }), document, { method: 'PUT', content })
-  if (!isFailure(created) || created.failure !== 'precondition.failed') return created
-  return writeContent(of('POST', {}), document, { method: 'POST', content, unlessSame: true })
+  { how, now }: { readonly how: 'PUT' | 'add'; readonly now: number },
+): Promise<'written' | 'unchanged' | Problem> {
+  const put = (fields: Request['fields']): Promise<Response | Problem> =>
+    writeContent(innerContext(context, place, 'PUT', now, fields), place.document, {
+      method: 'PUT',
+      content,
+      byImport: true,
+    })
+  if (how === 'PUT') return outcomeOf(await put({}))
+  const created = await put({ 'if-none-match': '*' })
+  // LinkedDataHub 2.8. Append will do on a document that exists.
+  const mayExist = isFailure(created) && ['precondition.failed', 'access.denied'].includes(created.failure)
+  if (!mayExist) return outcomeOf(created)
+  const post = { method: 'POST', content, byImport: true } as const
+  const added = await writeContent(innerContext(context, place, 'POST', now), place.document, post)
+  return isFailure(added) && created.failure === 'access.denied' ? created : outcomeOf(added)
 }
+
+const outcomeOf = (answered: Response | Problem): 'written' | 'unchanged' | Problem =>
+  isFailure(answered) ? answered : answered === UNCHANGED ? 'unchanged' : 'written'

@@ -16,6 +16,8 @@ import {
 } from './history-request.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { readNTriples } from '../rdf/read.js'
+import { prefersPage } from '../request/frame.js'
+import { answerVersionPage } from './history-pages.js'
 import { writeGraph } from '../rdf/write.js'
 import { evaluateConditions, notAcceptable } from '../request/conditions.js'
 import { askerOf, type Context } from '../request/context.js'
@@ -46,6 +48,7 @@ export async function answerMemento(asked: HistoryRequest, id: string): Promise<
   const sticky = mementoFields(memento)
 
   const { accept, request } = context
+  if (prefersPage(accept)) return answerVersionPage(asked, found, links, sticky)
   const formats = rdfFormatsFor(accept)
   if (!negotiate(accept, formats)) return refuse(asked, notAcceptable(), links, sticky)
   const entityTag = entityTagOf(memento, asked)

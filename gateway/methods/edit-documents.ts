@@ -49,6 +49,8 @@ export async function editDocuments(
     const edit = edits.find(({ graph }) => graph === found.iri)
     const next = edit && (await nextOf(context, found, edit))
     if (isFailure(next)) return next
+    // Spec 4.1: the root document cannot be deleted.
+    if (next === 'absent' && isRoot(found.iri, context.application.base)) return rootKept(found.iri)
     if (next && next !== 'unchanged') changes.push({ found, next: next === 'absent' ? undefined : next })
   }
   for (const change of changes) {
@@ -75,13 +77,12 @@ async function nextOf(
 }
 
 function refusalOf(context: Context, { found, next }: Changed, all: readonly Changed[]): undefined | Problem {
-  const { application, dataspace } = context
+  const { dataspace } = context
   const { iri, current, access, facts, mode } = found
   if (dataspace.protectedDocuments.has(iri)) {
     return problem('access.denied', `<${iri}> cannot be changed: it is a document of the owner or the secretary.`)
   }
-  // Spec 4.1: the root document cannot be deleted.
-  if (!next) return isRoot(iri, application.base) ? rootKept(iri) : undefined
+  if (!next) return undefined
   if (!current) {
     const failed = orphan(context, found, all) ?? tooLongPath(context, iri)
     if (failed) return failed

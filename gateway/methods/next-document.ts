@@ -39,8 +39,8 @@ export async function nextDocument(
 }
 
 /** The time of a change is none. */
-function orUnchanged({ unlessSame }: { unlessSame?: true }, current: Document | undefined, next: Outcome): Outcome {
-  if (!unlessSame || !current || isFailure(next) || typeof next === 'string') return next
+function orUnchanged({ byImport }: { byImport?: true }, current: Document | undefined, next: Outcome): Outcome {
+  if (!byImport || !current || isFailure(next) || typeof next === 'string') return next
   const [before, after] = [current, next.document].map(({ iri, nTriples }) =>
     changedLines(nTriples, linesBeginning(nTriples, `<${iri}> <${DCT('modified')}> `), []),
   )

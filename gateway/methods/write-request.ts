@@ -12,12 +12,12 @@ import { ACCEPT_POST, readCanonical } from '../rdf/read.js'
 import { readUpload } from './read-upload.js'
 
 /**
- * Triples to put or to append, an update to run, or the removal of the document. `unlessSame`: where the document has these
- * triples already, nothing is written.
+ * Triples to put or to append, an update to run, or the removal of the document. `byImport`: where the document has these
+ * triples already, nothing is written; and the answer has no entity-tag.
  */
 export type WriteRequest =
-  | { readonly method: 'PUT'; readonly content: WrittenContent; readonly unlessSame?: true }
-  | { readonly method: 'POST'; readonly content: WrittenContent; readonly unlessSame?: true }
+  | { readonly method: 'PUT'; readonly content: WrittenContent; readonly byImport?: true }
+  | { readonly method: 'POST'; readonly content: WrittenContent; readonly byImport?: true }
   | { readonly method: 'PATCH'; readonly update: string | Problem }
   | { readonly method: 'DELETE' }
 

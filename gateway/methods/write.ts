@@ -98,7 +98,7 @@ async function writeLocked(context: Context, iri: string, asked: WriteRequest): 
     if (!isFailure(removed)) logOrphans(context, current, undefined)
     return removed
   }
-  if (next === 'unchanged') return respond(context, 204, current!)
+  if (next === 'unchanged') return isByImport(asked) ? UNCHANGED : respond(context, 204, current!)
   const size = tooLarge(next.document)
   if (size) return size
   const widened = widening(context, facts, access, next.document)
@@ -108,10 +108,15 @@ async function writeLocked(context: Context, iri: string, asked: WriteRequest): 
   if (refused) return refused
   const unrecorded = await recordFiles(context, current, next.document)
   if (unrecorded) return unrecorded
-  const stored = await store(context, iri, next, current, restored?.commit)
+  const stored = await store(context, iri, { ...next, isByImport: isByImport(asked) }, current, restored?.commit)
   if (!isFailure(stored)) logOrphans(context, current, next.document)
   return stored
 }
+
+const isByImport = (asked: WriteRequest): boolean => 'byImport' in asked && asked.byImport === true
+/** The answers to writes by an import. */
+export const UNCHANGED = response(304, [])
+const WRITTEN = response(204, [])
 
 /** Types of a document give rights on it (acl:accessToClass): an agent with Append only must not add one. */
 function addsType(content: WrittenContent, { iri, types }: Document): boolean {
@@ -122,12 +127,13 @@ function addsType(content: WrittenContent, { iri, types }: Document): boolean {
 async function store(
   context: Context,
   iri: string,
-  { document: next, isRewritable }: Next,
+  { document: next, isRewritable, isByImport }: Next & { readonly isByImport: boolean },
   current: Document | undefined,
   restores: string | undefined,
 ): Promise<Response | Problem> {
   const document = await replaceDocument(writingOf(context), iri, next, current, restores)
   if (isFailure(document)) return document
+  if (isByImport) return WRITTEN
   const status = current === undefined ? 201 : context.request.method === 'PUT' ? 200 : 204
   return respond(context, status, isRewritable ? await asStored(context, document!) : document!)
 }

@@ -110,11 +110,13 @@ interface SubjectsProps {
   readonly described: Pick<Described, 'subjects'>
   readonly document: string
   readonly base: string
+  /** What the page of a document shows elsewhere too. */
+  readonly isWhole?: boolean
 }
 
-export function Subjects({ described: { subjects }, document, base }: SubjectsProps) {
+export function Subjects({ described: { subjects }, document, base, isWhole = false }: SubjectsProps) {
   const shown = subjects.flatMap(({ subject, properties }) => {
-    const left = properties.filter(({ predicate }) => !isShownElsewhere(document, subject, predicate))
+    const left = properties.filter(({ predicate }) => isWhole || !isShownElsewhere(document, subject, predicate))
     return left.length === 0 ? [] : [{ subject, properties: left }]
   })
   return (
@@ -133,10 +135,13 @@ export function Subjects({ described: { subjects }, document, base }: SubjectsPr
   )
 }
 
+/** Of the page itself. */
+const OWN_IDS: ReadonlySet<string> = new Set(['main', 'about', 'children'])
+
 /** So that links to `#this` arrive. */
 function idOf(document: string, { value }: Term): { readonly id?: string } {
   const fragment = value.startsWith(`${document}#`) ? value.slice(document.length + 1) : ''
-  return /^[\w-]{1,100}$/.test(fragment) && fragment !== 'content' ? { id: fragment } : {}
+  return /^[\w-]{1,100}$/.test(fragment) && !OWN_IDS.has(fragment) ? { id: fragment } : {}
 }
 
 export const Facts = ({

@@ -40,11 +40,11 @@ export function pageOf(frame: Frame, title: string, content: Child): string {
         <link rel="icon" href={site.icon} />
       </head>
       <body>
-        <a class="skip" href="#content">
+        <a class="skip" href="#main">
           {TEXTS.skip}
         </a>
         <Top frame={frame} />
-        <main id="content" class="wide">
+        <main id="main" class="wide">
           {content}
         </main>
         <footer class="foot">
@@ -74,7 +74,9 @@ function Top({ frame: { site, document, isIdentified } }: { readonly frame: Fram
               <a href={site.admin}>{TEXTS.administration}</a>
             </li>
             <li>
-              <a href={`${site.base}oauth2/login${back}`}>{isIdentified ? TEXTS.account : TEXTS.logIn}</a>
+              <a href={isIdentified ? `${site.base}access` : `${site.base}oauth2/login${back}`}>
+                {isIdentified ? TEXTS.account : TEXTS.logIn}
+              </a>
             </li>
           </ul>
         </nav>

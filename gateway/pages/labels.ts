@@ -78,6 +78,7 @@ export function labelOf(iri: string): string {
   const known = LABELS.get(iri)
   if (known !== undefined) return known
   const name = localName(iri)
+  if (iri.startsWith(RDF('_'))) return `Member ${name.slice(1)}`
   return LOCAL.test(name) ? spelled(name) : iri
 }
 

@@ -19,8 +19,8 @@ const CONTROLS =
   /([\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff\ufffe\uffff])/
 
 /** Text of others. */
-export function Plain({ text }: { readonly text: string }) {
-  const cut = text.length > LONGEST ? text.slice(0, LONGEST).toWellFormed() : text
+export function Plain({ text, most = LONGEST }: { readonly text: string; readonly most?: number }) {
+  const cut = text.length > most ? text.slice(0, most).toWellFormed() : text
   const parts: Child[] = CONTROLS.test(cut)
     ? cut.split(CONTROLS).map((part, i) => (i % 2 === 0 ? part : mark(part)))
     : [cut]

@@ -52,9 +52,12 @@ function beyondRdf11({ triples, lines }: Graph, syntax: string): Problem | undef
 // N-Triples, which are Turtle (RDF 1.1 Turtle §6).
 const ESCAPED_IRI = /<[^<>"]*\\u/
 
-function writeTurtle({ triples, lines }: Graph): string {
+/** Turtle for a person to change: IRIs are relative to the document, which is the base where it is read again. */
+export const writeRelativeTurtle = (graph: Graph, document: string): string => writeTurtle(graph, document)
+
+function writeTurtle({ triples, lines }: Graph, baseIRI?: string): string {
   const regular = triples.filter((_, i) => !ESCAPED_IRI.test(lines[i]!))
-  const writer = new Writer({ format: 'Turtle', prefixes: prefixesFor(regular) })
+  const writer = new Writer({ format: 'Turtle', prefixes: prefixesFor(regular), ...(baseIRI && { baseIRI }) })
   writer.addQuads(regular)
   let text = ''
   writer.end((error, written) => {

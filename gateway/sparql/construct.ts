@@ -3,29 +3,10 @@
 // quads: the template is read as that of an INSERT, which has the same grammar.
 import { isFailure, problem, type Problem } from '../problem.js'
 import { parseSparql, type Parsed } from './parse.js'
-import { templateOf, templateTerm, type TemplateTriple } from './patch.js'
+import { MOST_SOLUTIONS, ROW, type Construct, type TemplateGraph } from './construct-plan.js'
+import { templateOf, templateTerm } from './patch.js'
 import { sparqlOf, type Token } from './tokens.js'
 import { isVariable, nameOf, nodesOf, operationsIn, type Node } from './tree.js'
-
-/** The triples of one graph of the template: a `?variable`, an IRI in N-Triples, or '' for the graph that the caller chooses. */
-export interface TemplateGraph {
-  readonly graph: string
-  readonly triples: readonly TemplateTriple[]
-}
-
-export interface Construct {
-  /** The SELECT over the default graph. */
-  readonly query: string
-  /** The same over many graphs at once, each by itself, whose name is the value of ROW; undefined where that could differ. */
-  readonly batched?: string
-  readonly template: readonly TemplateGraph[]
-  /** It has a function that gives another value each time: NOW, RAND, UUID, STRUUID. */
-  readonly volatile: boolean
-}
-
-export const ROW = 'triplegateRow'
-/** The most solutions of one evaluation. */
-export const MOST_SOLUTIONS = 200_000
 
 /**
  * `query.syntax` where the text is no CONSTRUCT, or one that reads more than it is given.

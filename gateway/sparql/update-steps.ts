@@ -1,5 +1,6 @@
 // In charge of an update as steps that the gateway can carry out itself, one after the other, on the graphs that they touch
 // (design 3, 4). Pure. What is checked is what is carried out: both come from these steps.
+import { isFailure } from '../problem.js'
 import { DEFAULT_GRAPH } from './graph-sets.js'
 import type { Parsed, Values } from './parse.js'
 import { SOLUTION_LIMIT } from './patch.js'
@@ -7,7 +8,7 @@ import { plainStatements } from './plain-data.js'
 import { graphName, isOwnName, quadsOfStatement, templateOf, type QuadTemplate } from './quad-templates.js'
 import { readsOfOperation, type Reads } from './reads.js'
 import { sparqlOf, type Token } from './tokens.js'
-import { datasetIn, isIri, isVariable, nodesOf, operationsIn, type Node } from './tree.js'
+import { datasetIn, findingsIn, isIri, isVariable, nodesOf, operationsIn, type Node } from './tree.js'
 
 /** What WHERE says: the solutions that fill the templates. */
 export interface Pattern {
@@ -21,6 +22,8 @@ export interface Pattern {
   /** The dataset of USING or WITH; undefined where the text does not say. */
   readonly default: readonly string[] | undefined
   readonly named: readonly string[] | undefined
+  /** The graph of WITH, where triples outside GRAPH are read from it. */
+  readonly with: string | undefined
   readonly reads: Reads
   /** The variables of triple patterns: their values are terms of the graphs. */
   readonly matched: readonly string[]
@@ -132,6 +135,9 @@ function patternStep(operation: Node, tokens: readonly Token[], values: Values):
   const add = isModify ? templateOf(operation['insert'], withGraph, values) : []
   if (!remove || !add) return undefined
   const using = from ? datasetIn(from, values.iriOf) : { default: [], named: [] }
+  const where = isModify ? operation['where'] : operation['data']
+  const findings = findingsIn({ pattern: where }, values.iriOf)
+  if (isFailure(findings)) return undefined
   const hasUsing = using.default.length + using.named.length > 0
   const terms = [...remove, ...add].flatMap(({ graph, terms }) => [graph, ...terms])
   const base = tokens[0]?.text === 'BASE' ? `BASE ${tokens[1]!.text}\n` : ''
@@ -143,8 +149,9 @@ function patternStep(operation: Node, tokens: readonly Token[], values: Values):
     // SPARQL 1.1 Update §3.1.3: USING takes the place of WITH, which names the default graph only.
     default: hasUsing ? using.default : graph ? [withGraph] : undefined,
     named: hasUsing ? using.named : undefined,
+    with: graph && !hasUsing && findings.readsDefault ? withGraph : undefined,
     reads: readsOfOperation(operation, values.iriOf),
-    matched: [...matchedIn(isModify ? operation['where'] : operation['data'])],
+    matched: [...matchedIn(where)],
   }
   return { kind: 'change', pattern, remove, add }
 }
@@ -190,12 +197,26 @@ export interface UpdatePlan {
   readonly touches: readonly Touch[]
   /** The graphs that the steps read by name. */
   readonly reads: readonly string[]
+  /** Of a first step that reads or writes graphs that it does not name: what the store is asked for it. */
+  readonly open?: OpenStep
 }
 
-/** Undefined where the steps read or write graphs that they do not name. */
+export interface OpenStep {
+  readonly pattern: Pattern
+  readonly remove: readonly QuadTemplate[]
+  readonly add: readonly QuadTemplate[]
+}
+
+/** Undefined where a later step reads or writes graphs that it does not name: it could see what the ones before it have done. */
 export function planOf(parsed: Parsed): UpdatePlan | undefined {
   const steps = stepsOf(parsed)
-  return steps?.every(isNamed) ? { touches: touchesOf(steps), reads: readsOf(steps) } : undefined
+  if (!steps) return undefined
+  const [first] = steps
+  const isOpen = first?.kind === 'change' && first.pattern !== undefined && !isNamed(first)
+  const named = isOpen ? steps.slice(1) : steps
+  if (!named.every(isNamed)) return undefined
+  const plan = { touches: touchesOf(steps), reads: readsOf(named) }
+  return isOpen ? { ...plan, open: { ...first, pattern: first.pattern! } } : plan
 }
 
 function isNamed(step: Step): boolean {
@@ -208,6 +229,7 @@ function isNamed(step: Step): boolean {
 function touchesOf(steps: readonly Step[]): readonly Touch[] {
   const touches = new Map<string, Touch>()
   const touch = (graph: string, mode: Touch['mode'], isFilled = false): void => {
+    if (graph.startsWith('?')) return
     const before = touches.get(graph)
     const strongest = before?.mode === 'Write' ? 'Write' : mode
     touches.set(graph, { graph, mode: strongest, isFilled: isFilled || before?.isFilled === true })

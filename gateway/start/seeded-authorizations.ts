@@ -24,12 +24,11 @@ export function seededGrants(base: string, admin: string): readonly NewAuthoriza
     ['sign-up', 'Sign up', ['Read', 'Append'], [EVERYONE_CLASS], { resources: inAdmin('ns', 'sign%20up') }],
     ['oauth2-login', 'OpenID Connect login', ['Read'], [EVERYONE_CLASS], { resources: inAdmin('oauth2/login') }],
     ['oauth2-authorize', 'OpenID Connect callback', ['Read'], [EVERYONE_CLASS], { resources: providers }],
-    // Anybody can make a WebID, so append-request and sparql-endpoint name no agents until the owner does: a query reads
-    // every document, and requests could be appended without end.
+    // Anybody can make a WebID, so append-request names no agents until the owner does: requests could be appended without end.
     ['append-request', 'Authorization requests', ['Append'], [], { resources: requests }],
     ['full-control', 'Full control', ['Read', 'Append', 'Write', 'Control'], ['owners'], { resources: [...administering, ...writing], classes: DOCUMENTS }],
     ['public-namespace', 'Namespace', ['Read', 'Append'], ALL, { resources: inBase('ns') }],
-    ['sparql-endpoint', 'SPARQL endpoint', ['Read', 'Append'], [], { resources: inBase('sparql') }],
+    ['sparql-endpoint', 'SPARQL endpoint', ['Read', 'Append'], [IDENTIFIED_CLASS], { resources: inBase('sparql') }],
     ['write-append', 'Write and append', ['Write', 'Append'], ['owners', 'writers'], { resources: [...writing, DEFAULT_GRAPH], classes: GRAPHS }],
     ['read', 'Read', ['Read'], ['owners', 'writers', 'readers'], { resources: [...inBase('sparql'), DEFAULT_GRAPH], classes: files }],
     ['access', 'Access metadata', ['Read'], ALL, { resources: both('access') }],

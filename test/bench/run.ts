@@ -3,6 +3,7 @@ import { benchAccess } from './access.js'
 import { textOf, type BenchTable, type Part } from './bench-table.js'
 import { benchCommits } from './commits.js'
 import { benchRights } from './rights.js'
+import { benchImports } from './imports.js'
 import { benchTier, TIER } from './tier.js'
 import { benchVersioning } from './versioning.js'
 
@@ -16,9 +17,15 @@ const ALONE: Readonly<Record<string, Part & { readonly measure: () => Promise<Be
   },
   rights: {
     about: 'queries of agents who may read a part of the documents, beside one who may read all',
-    seconds: 480,
+    seconds: 300,
     onRequest: true,
     measure: benchRights,
+  },
+  import: {
+    about: 'imports of CSV and N-Quads on Fuseki, with and without versioning',
+    seconds: 90,
+    onRequest: true,
+    measure: benchImports,
   },
   versioning: {
     about: 'PUT with and without versioning, calls to GitHub, time maps and versions from 100,000 commits',

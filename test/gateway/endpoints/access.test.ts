@@ -242,6 +242,34 @@ void t.test('access', async (t) => {
       t.match(not.out, /^An anonymous client may not Write .*no authorization applies to the agent here/)
       t.match(not.out, /looked at <.*write-append\/#this>.*it lacks the agent/)
     })
+    await row('?query=: what a query of an agent is answered over, and why; for those with Control', async (t) => {
+      const ask = (name: string, query: string, agent = ''): Promise<Answer> =>
+        world.as(name)('GET', `/access?query=${encoded(query)}&agent=${encoded(agent)}`, N_TRIPLES)
+      const strategies: [agent: string, query: string, strategy: string][] = [
+        [world.ownerWebId, 'ASK { GRAPH ?g { ?s ?p ?o } }', 'unchanged'],
+        [world.webIdOf('reader'), 'ASK { GRAPH ?g { ?s ?p ?o } }', 'unchanged'],
+        [world.webIdOf('stranger'), `ASK { GRAPH <${base}secret/> { ?s ?p ?o } }`, 'constants'],
+        [world.webIdOf('stranger'), 'ASK { GRAPH ?g { ?s ?p ?o } }', 'predicate'],
+        [world.webIdOf('stranger'), 'ASK { ?s <http://www.opengis.net/ont/geosparql#sfWithin> ?o }', 'refused'],
+      ]
+      for (const [agent, query, strategy] of strategies) {
+        const { status, text } = await ask('owner', query, agent)
+        t.equal(status, 200)
+        t.match(text, `<urn:triplegate:access#strategy> "${strategy}"`, `${agent}: ${query}`)
+      }
+      for (const name of ['anonymous', 'stranger', 'writer']) t.equal((await ask(name, 'ASK {}')).status, 403)
+      t.equal((await ask('owner', 'ASK')).status, 400)
+      const all = 'ASK { GRAPH ?g { ?s ?p ?o } }'
+      const may = await command('explain-query', base, '--query', all, '--agent', world.webIdOf('stranger'))
+      t.match(
+        may.out,
+        /stranger\/#this may send queries to .*\/sparql\.\nMay read: .*secret\/>.*; documents that the agent owns/,
+      )
+      t.match(may.out, /^predicate: .*\nThe store gets:\nASK .*FILTER/m)
+      const none = await command('explain-query', base, '--query', all)
+      t.match(none.out, /^An anonymous client may not send queries/)
+      t.equal((await command('explain-query', base)).code, 2)
+    })
     await row('triplegate access audit lists agents and their modes, for a tree too', async (t) => {
       await world.as('owner')('PUT', '/tree/', ttl('<> a <https://www.w3.org/ns/ldt/document-hierarchy#Container> .'))
       await world.as('owner')('PUT', '/tree/leaf/', ttl(turtle('"Leaf"')))

@@ -32,6 +32,8 @@ void forEachStore(t, 'SPARQL updates', async (t, makeStores, kind) => {
   await keeping(setting)
   await together(setting)
   await operations(setting)
+  await variables(setting)
+  await rights(setting)
   t.comment(kind)
 })
 
@@ -237,4 +239,146 @@ async function operations({ row, make, send, stored }: Setting): Promise<void> {
       t.same([await value(one), await value(two)], [a, b])
     })
   }
+}
+
+/** Updates that do not name the graphs that they read or write, as the owner. */
+async function variables({ world, row, make, send, stored }: Setting): Promise<void> {
+  await row('GRAPH with a variable in a template: each document keeps what every write keeps', async (t) => {
+    const [one, two, other] = [await make('<> ex:w "x" .'), await make('<> ex:w "x" .'), await make('<> ex:w "y" .')]
+    const before = await stored(other)
+    const body = `DELETE { GRAPH ?g { ?s ex:w "x" } } INSERT { GRAPH ?g { ?s ex:w "z" } } WHERE { GRAPH ?g { ?s ex:w "x" } }`
+    const answer = await send(body)
+    t.equal(answer.status, 200, answer.text)
+    for (const iri of [one, two]) {
+      t.match(objects(await stored(iri), iri, 'http://example.org/w'), [/"z"/])
+      t.equal(objects(await stored(iri), iri, `${DCT}modified`).length, 1)
+      t.same(objects(await stored(iri), iri, OWNER), [`<${world.ownerWebId}>`])
+    }
+    t.same(await stored(other), before)
+  })
+  await row('WITH, and a pattern over any graph', async (t) => {
+    const [source, target] = [await make('<> ex:v "1", "2" .'), await make()]
+    const body = `WITH <${target}> INSERT { <${target}> ex:got ?v } WHERE { GRAPH ?g { <${source}> ex:v ?v } }`
+    t.equal((await send(`${body} ; INSERT DATA { GRAPH <${target}> { <${target}> ex:got "3" } }`)).status, 200)
+    t.match(objects(await stored(target), target, 'http://example.org/got').toSorted(), [/"1"/, /"2"/, /"3"/])
+    const own = `WITH <${target}> DELETE { ?s ex:got ?v } WHERE { ?s ex:got ?v . GRAPH ?g { <${source}> ex:v ?v } }`
+    t.equal((await send(own)).status, 200)
+    t.match(objects(await stored(target), target, 'http://example.org/got'), [/"3"/])
+  })
+}
+
+/** Design 4: an agent updates exactly what it may write, over what it may read. */
+async function rights({ world, stores, row, make, send, stored }: Setting): Promise<void> {
+  const owner = world.as('owner')
+  let granted = 0
+  const grant = async (modes: readonly string[], targets: string): Promise<void> => {
+    const rule = `<#this> a acl:Authorization ; acl:mode ${modes.map((mode) => `acl:${mode}`).join(', ')} ;
+      acl:agent <${world.webIdOf('stranger')}> ; ${targets} .`
+    await make(rule, `/admin/acl/authorizations/updates${++granted}/`)
+  }
+  const graphs: Record<string, string> = {}
+  const MODES: Record<string, readonly string[]> = {
+    none: [],
+    read: ['Read'],
+    append: ['Append'],
+    readAppend: ['Read', 'Append'],
+    write: ['Write'],
+    readWrite: ['Read', 'Write', 'Append'],
+  }
+  await grant(['Read', 'Write'], `acl:accessTo <${world.base}sparql>`)
+  for (const [name, modes] of Object.entries(MODES)) {
+    graphs[name] = await make(`<> ex:p "${name}" .`)
+    if (modes.length > 0) await grant(modes, `acl:accessTo <${graphs[name]}>`)
+    const other = `http://example.org/updates/${name}`
+    graphs[`${name}Other`] = other
+    t.equal(await stores.endUser.replace(other, `<${other}> <http://example.org/p> "${name}" .\n`), undefined)
+    if (modes.length > 0) await grant(modes, `acl:accessTo <${other}>`)
+  }
+  graphs.container = await make('<> a dh:Container .')
+  await grant(['Read', 'Write'], `acl:accessTo <${graphs.container}>`)
+  const states = async (): Promise<unknown> => Promise.all(Object.values(graphs).map(stored))
+  const g = graphs as Record<string, string>
+  const insert = (graph: string, value = 'new'): string =>
+    `INSERT DATA { GRAPH <${graph}> { <${graph}> ex:p "${value}" } }`
+  const remove = (graph: string): string => `DELETE DATA { GRAPH <${graph}> { <${graph}> ex:p "none" } }`
+  const from = (source: string, target: string): string =>
+    `INSERT { GRAPH <${target}> { <${target}> ex:from ?v } } WHERE { GRAPH <${source}> { ?s ex:p ?v } }`
+  // prettier-ignore
+  const ROWS: [name: string, update: string, status: number, changed?: string][] = [
+    ...['none', 'read'].flatMap((name): [string, string, number][] => [[`an insertion with ${name}`, insert(g[name]!), 403], [`an insertion into another graph with ${name}`, insert(g[`${name}Other`]!), 403]]),
+    ...['append', 'readAppend', 'write', 'readWrite'].flatMap((name): [string, string, number, string][] => [[`an insertion with ${name}`, insert(g[name]!), 200, name], [`an insertion into another graph with ${name}`, insert(g[`${name}Other`]!), 200, `${name}Other`]]),
+    ...['none', 'read', 'append', 'readAppend'].flatMap((name): [string, string, number][] => [[`a deletion with ${name}`, remove(g[name]!), 403], [`a deletion from another graph with ${name}`, remove(g[`${name}Other`]!), 403], [`CLEAR with ${name}`, `CLEAR GRAPH <${g[name]!}>`, 403], [`DROP SILENT with ${name}`, `DROP SILENT GRAPH <${g[`${name}Other`]!}>`, 403]]),
+    ['a deletion of what is not there, with Write', remove(g.write!), 200],
+    ['all or nothing: an insertion that is allowed, and one that is not', `${insert(g.readWrite!)} ; ${insert(g.none!)}`, 403],
+    ['the default graph', 'INSERT DATA { ex:s ex:p 1 }', 403],
+    ['a graph that does not exist and that nothing names', insert('http://example.org/updates/absent'), 403],
+    ['a document in a container with Write', insert(`${g.container}item/`), 200],
+    ['a document where the agent has no right on the container', insert(`${world.base}updates-none/`), 403],
+    ['a document below one that does not exist', insert(`${g.container}absent/item/`), 403],
+    ['a pattern over a graph that may be read', from(g.read!, g.readWrite!), 200, 'readWrite'],
+    ['a pattern over a hidden graph: as over an absent one', from(g.none!, g.readWrite!), 200],
+    ['a pattern over a hidden other graph', from(g.noneOther!, g.readWrite!), 200],
+    ['a pattern over a graph with Write and no Read', from(g.write!, g.readWrite!), 200],
+    ['a hidden graph in EXISTS is no oracle', `INSERT { GRAPH <${g.readWrite}> { ex:s ex:oracle 1 } } WHERE { FILTER EXISTS { GRAPH <${g.none}> { ?s ?p ?o } } }`, 200],
+    ['a hidden graph in MINUS is no oracle', `INSERT { GRAPH <${g.readWrite}> { ex:s ex:minus ?x } } WHERE { VALUES ?x { 1 } MINUS { VALUES ?x { 1 } GRAPH <${g.none}> { ?s ?p ?o } } }`, 200, 'readWrite'],
+    ['USING a hidden graph', `INSERT { GRAPH <${g.readWrite}> { ?s ex:using ?o } } USING <${g.none}> WHERE { ?s ex:p ?o }`, 200],
+    ['USING a readable graph', `INSERT { GRAPH <${g.readWrite}> { ?s ex:using ?o } } USING <${g.read}> WHERE { ?s ex:p ?o }`, 200, 'readWrite'],
+    ['WITH a graph that may be written and not read', `WITH <${g.write}> DELETE { ?s ?p ?o } WHERE { ?s ?p ?o }`, 200],
+    ['WITH a readable graph, deleting from it', `WITH <${g.read}> DELETE { ?s ?p ?o } WHERE { ?s ?p ?o }`, 403],
+    ['a template that no solution fills needs its right all the same', `DELETE { GRAPH <${g.read}> { ?s ?p ?o } } WHERE { GRAPH <${g.none}> { ?s ?p ?o } }`, 403],
+    ['COPY of a hidden graph: as of an absent one', `COPY <${g.none}> TO <${g.readWrite}>`, 422],
+    ['COPY SILENT of a hidden graph', `COPY SILENT <${g.none}> TO <${g.readWrite}>`, 200],
+    ['COPY of a readable graph', `COPY <${g.readOther}> TO <${g.readWrite}>`, 200, 'readWrite'],
+    ['ADD to a graph with Append', `ADD <${g.readOther}> TO <${g.readAppend}>`, 403],
+    ['MOVE of a graph that may not be written', `MOVE <${g.readOther}> TO <${g.readWrite}>`, 403],
+    ['CLEAR ALL', 'CLEAR ALL', 403],
+    ['DROP NAMED', 'DROP NAMED', 403],
+    ['CREATE of a graph that may not be written', `CREATE GRAPH <${g.none}>`, 403],
+    ['escapes in GRAPH', `INSERT DATA { \\u0047RAPH <${g.none}> { ex:s ex:p 1 } }`, 403],
+    ['escapes in the name', `INSERT DATA { GRAPH <${g.none!.replace('h', '\\u0068')}> { ex:s ex:p 1 } }`, 403],
+    ['the rules, through the endpoint of the documents', insert(`${world.base}admin/acl/authorizations/mine/`), 403],
+    ['any graph that may be read, one of which may not be written', `WITH <${g.readWrite}> DELETE { GRAPH ?g { ?s ?p ?o } } WHERE { GRAPH ?g { ?s ?p ?o } }`, 403],
+    ['any graph, of those that may be written', `INSERT { GRAPH ?g { ?g ex:any 1 } } WHERE { GRAPH ?g { ?s ?p ?o } FILTER(?g IN (<${g.readWrite}>, <${g.none}>)) }`, 200, 'readWrite'],
+    ['a variable that stands for a hidden graph', `INSERT { GRAPH ?g { ?g ex:any 1 } } WHERE { VALUES ?g { <${g.none}> } }`, 403],
+    ['a variable that stands for an absent graph', `INSERT { GRAPH ?g { ?g ex:any 1 } } WHERE { VALUES ?g { <http://example.org/updates/absent> } }`, 403],
+    ['a deletion from a hidden graph that a pattern would match', `DELETE { GRAPH ?g { ?s ?p ?o } } WHERE { GRAPH ?g { ?s ex:p "none" . ?s ?p ?o } }`, 200],
+    ['a pattern over any graph finds nothing hidden', `INSERT { GRAPH <${g.readWrite}> { ?s ex:all ?o } } WHERE { GRAPH ?g { ?s ex:p ?o } FILTER(?o = "none") }`, 200],
+    ['a pattern over any graph in NOT EXISTS', `INSERT { GRAPH <${g.readWrite}> { ex:s ex:unseen 1 } } WHERE { FILTER NOT EXISTS { GRAPH ?g { ?s ex:p "none" } } }`, 200, 'readWrite'],
+    ['any graph after another operation', `${insert(g.readWrite!)} ; INSERT { GRAPH <${g.readWrite}> { ex:s ex:p ?o } } WHERE { GRAPH ?g { ?s ex:p ?o } }`, 403],
+    ['a type that gives rights, with Append', `INSERT DATA { GRAPH <${g.append}> { <${g.append}> a ex:Public } }`, 403],
+  ]
+  for (const [name, body, status, changed] of ROWS) {
+    await row(`${name}: ${status}${changed === undefined ? ', unchanged' : ''}`, async (t) => {
+      const before = await states()
+      const answer = await send(body, 'stranger')
+      t.equal(answer.status, status, answer.text)
+      const isNew = status === 200 && changed === undefined && body.includes('item/')
+      t[changed === undefined ? 'same' : 'not'](JSON.stringify(await states()), JSON.stringify(before))
+      if (isNew)
+        t.match(objects(await stored(`${g.container}item/`), `${g.container}item/`, OWNER), [
+          `<${world.webIdOf('stranger')}>`,
+        ])
+    })
+  }
+  await row('a refusal is the same whether the graph exists or not, and names none', async (t) => {
+    const texts: string[] = []
+    const withoutId = ({ text, status }: Answer): string => `${status} ${text}`
+    for (const graph of [g.none!, `${world.base}updates-absent/`, g.noneOther!, 'http://example.org/updates/absent']) {
+      const { fields, ...answer } = await send(remove(graph), 'stranger')
+      texts.push(withoutId({ fields, ...answer }))
+      t.notMatch(answer.text, graph)
+    }
+    t.equal(new Set(texts).size, 1, texts.join('\n'))
+  })
+  await row('a right that is taken away counts at once', async (t) => {
+    t.equal((await send(insert(g.readWrite!, 'before'), 'stranger')).status, 200)
+    const rule = `/admin/acl/authorizations/updates-last/`
+    await make(
+      `<#this> a acl:Authorization ; acl:mode acl:Append ; acl:agent <${world.webIdOf('stranger')}> ; acl:accessTo <${g.none}> .`,
+      rule,
+    )
+    t.equal((await send(insert(g.none!, 'with'), 'stranger')).status, 200)
+    t.equal((await owner('DELETE', rule)).status, 204)
+    t.equal((await send(insert(g.none!, 'without'), 'stranger')).status, 403)
+  })
 }

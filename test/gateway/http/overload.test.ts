@@ -88,8 +88,8 @@ void t.test(
         address: () => '192.0.2.1',
         network: () => '192.0.2.1',
         readBody: () => Promise.resolve(Buffer.from('')),
-        // eslint-disable-next-line @typescript-eslint/require-await
         hold: () => true,
+        // eslint-disable-next-line @typescript-eslint/require-await
         async *streamBody() {
           yield Buffer.from('')
         },
