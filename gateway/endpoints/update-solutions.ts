@@ -37,7 +37,7 @@ const columnsOf = ({ variables }: Pattern): readonly string[] =>
 export async function solve(
   context: Context,
   rights: UpdateRights,
-  { pattern }: OpenStep,
+  { pattern, remove, add }: OpenStep,
 ): Promise<Solutions | ForStore | Problem> {
   const { application, trace } = context
   const lost = pattern.with === undefined ? undefined : await absentWith(context, rights, pattern.with)
@@ -49,6 +49,7 @@ export async function solve(
   const columns = columnsOf(pattern)
   const batches = await trace.store(selectBatches(application.store, seen.text, columns))
   if (isFailure(batches)) return batches
+  const graphs = new Set([...remove, ...add].map(({ graph }) => graph))
   const solutions: ReadonlyMap<string, string>[] = []
   let characters = 0
   try {
@@ -59,6 +60,7 @@ export async function solve(
           if (!term || pattern.variables.length === 0) continue
           if (hasBlankNode(term)) return BLANK
           const written = nTriplesTerm(term)
+          if (graphs.has(`?${columns[i]!}`) && written.startsWith('<') && written.includes('\\')) return ODD_NAME
           characters += written.length
           solution.set(`?${columns[i]!}`, written)
         }
@@ -99,6 +101,11 @@ const BLANK: ForStore = {
     'update.form',
     'The update would copy or delete a blank node. Name the graphs that it reads and writes: GRAPH <…>, WITH <…>, or USING <…>.',
   ),
+}
+
+/** Functions may make it: to a store that decodes escapes first, the name would end early, and SPARQL follow (SPARQL 1.1 §19.2). */
+const ODD_NAME: ForStore = {
+  reason: problem('update.form', 'A variable stands for a graph whose name has characters that no IRI has.'),
 }
 
 const hasBlankNode = (term: Term): boolean =>
