@@ -34,7 +34,7 @@ export interface AccessToken extends NewAccessToken {
 export interface AccessTokens {
   /** Stored when it resolves. `text` is known to nobody else from then on. 'full' where there are too many. */
   create(token: NewAccessToken): Promise<{ readonly text: string; readonly token: AccessToken } | 'full' | 'failed'>
-  /** Those of a dataspace, the newest first. */
+  /** Those of a dataspace, the newest first; one whose revocation is not stored is still among them, to be revoked again. */
   list(admin: string): readonly AccessToken[]
   /** It proves nothing from the call on, and after a restart when this resolves. */
   revoke(id: string): Promise<undefined | 'failed'>
@@ -105,8 +105,9 @@ function accessTokensIn(
       return { text: `${PREFIX}${id}_${secret}`, token }
     },
     list: (admin) =>
-      valid()
-        .filter((token) => token.admin === admin)
+      [...stored.values()]
+        .map(({ token }) => token)
+        .filter((token) => token.admin === admin && token.expires > now())
         .sort((a, b) => b.created - a.created),
     async revoke(id) {
       const entry = stored.get(id)

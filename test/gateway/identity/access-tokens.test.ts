@@ -1,5 +1,5 @@
 // Access tokens: who may create, list and revoke them, what they prove, what limits leave, and that nothing tells them to others.
-import { readFileSync, statSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { makeLog } from '../../../gateway/log.js'
@@ -193,6 +193,16 @@ void t.test('access tokens', async (t) => {
     const later = await openAccessTokens(file, { ...options, now: () => Date.now() + 91 * DAY })
     t.equal(later?.find(tokens.owner, `${base}admin/`), undefined, 'nor what has expired')
     t.same(later?.list(`${base}admin/`), [])
+    const broken = await openAccessTokens(file, options)
+    const { id } = broken!.find(tokens.owner, `${base}admin/`)!
+    mkdirSync(`${file}.new`)
+    t.equal(await broken!.revoke(id), 'failed')
+    t.equal(broken!.find(tokens.owner, `${base}admin/`), undefined, 'it proves nothing at once')
+    t.ok(
+      broken!.list(`${base}admin/`).some((token) => token.id === id),
+      'and can be revoked again',
+    )
+    rmdirSync(`${file}.new`)
   })
 
   await t.test('triplegate token', async (t) => {
