@@ -2,6 +2,7 @@
 // of them or none; on both stores.
 import t, { type Test } from 'tap'
 import type { Answer } from '../../support/client.js'
+import { touchesOf } from '../../../gateway/endpoints/update-solutions.js'
 import type { GraphStore } from '../../../gateway/stores/store.js'
 import { forEachStore, rowsOf, type Row, type Stores } from '../../support/stores.js'
 import { accept, makeWorld, ttl, update, type World } from '../../support/world.js'
@@ -25,6 +26,18 @@ interface Setting {
   /** The lines of a graph in the store; undefined for none. */
   stored(graph: string): Promise<readonly string[] | undefined>
 }
+
+void t.test('the graphs of many quads and many solutions are found once for each graph', (t) => {
+  const quads = Array.from({ length: 100 }, (_, i) => ({ graph: '?g', terms: ['?s', `<urn:p${i}>`, '?o'] as const }))
+  const solutions = Array.from(
+    { length: 100 },
+    (_, i) => new Map(['?g', '?s', '?o'].map((name) => [name, `<urn:${i}>`])),
+  )
+  t.equal(touchesOf({ remove: quads, add: quads }, solutions).length, 200)
+  const unbound = [{ graph: '?g', terms: ['?s', '?p', '?o'] as const }]
+  t.same(touchesOf({ remove: unbound, add: [] }, solutions), [], 'a quad that no solution fills touches nothing')
+  t.end()
+})
 
 void forEachStore(t, 'SPARQL updates', async (t, makeStores, kind) => {
   const made = await makeStores()
