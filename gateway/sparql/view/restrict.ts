@@ -1,7 +1,7 @@
 // In charge of restricting patterns to the graphs that an agent may read: what they match is what they would match in a dataset
 // of those graphs only (design 4). Pure. A filter stands beside each GRAPH that it restricts, in the same group: that GRAPH
 // binds the name in each of the group's solutions, so the place in the group does not matter.
-import { assigns, bindsName, isEmpty, startsEmpty } from './groups.js'
+import { assigns, assignsName, bindsName, isEmpty, startsEmpty } from './groups.js'
 import { isNameOfStores, type GraphPredicate } from './predicate.js'
 import {
   filter,
@@ -81,6 +81,7 @@ export function restrictPatterns(
   patterns: readonly Pattern[],
   place: Place = 'default',
 ): readonly Pattern[] {
+  if (assignsName(patterns)) throw new Refused('unread')
   const within = (each: readonly Pattern[]): readonly Pattern[] =>
     each.flatMap((pattern) => restrictPattern(work, pattern, place))
   if (typeof place === 'string') return within(patterns)

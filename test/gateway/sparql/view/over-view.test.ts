@@ -67,6 +67,7 @@ for (const [name, query, rights, hidden, rows] of [
     HIDDEN,
     refused,
   ],
+  ['so beside GRAPH', `SELECT * { GRAPH ?g { ?s ?p ?o } BIND(<${READABLE}> AS ?g) }`, RIGHTS, HIDDEN, refused],
   ['a value that names a graph', 'SELECT ?x { GRAPH ?x { GRAPH ?g { ?s <urn:p:2> ?x } } }', ITEMS, CONTAINER, 2],
 ] as const) {
   void t.test(name, async (t) => {
