@@ -42,7 +42,7 @@ export interface AccessTokens {
   find(text: string, admin: string): AccessToken | undefined
 }
 
-/** Tokens of one agent, and of all. */
+/** Tokens of one agent in a dataspace, and of all. */
 const EACH = 50
 const ALL = 10_000
 const HOUR = 3_600_000
@@ -93,7 +93,7 @@ function accessTokensIn(
   return {
     async create(given) {
       for (const [id, { token }] of stored) if (token.expires <= now()) stored.delete(id)
-      const own = valid().filter(({ agent }) => agent === given.agent)
+      const own = valid().filter(({ agent, admin }) => agent === given.agent && admin === given.admin)
       if (own.length >= EACH || stored.size >= ALL) return 'full'
       const [id, secret] = [randomBytes(8).toString('hex'), randomBytes(32).toString('base64url')]
       const token = { ...given, id, created: now() }

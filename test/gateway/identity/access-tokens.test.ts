@@ -47,6 +47,7 @@ void t.test('access tokens', async (t) => {
     readOnly: await create('owner', readOnly),
     only: await create('owner', only),
     onlyRead: await create('owner', readOnly + only),
+    root: await create('owner', `; <${TGA}only> <${base}>`),
     forStranger: await create('owner', `; <${ACL}agent> <${webIdOf('stranger')}>`),
   }
 
@@ -111,6 +112,10 @@ void t.test('access tokens', async (t) => {
       ['only: a new document elsewhere', tokens.only, 'PUT', '/out/c/', 403, put],
       ['only: versions elsewhere', tokens.only, 'GET', '/out/a/?timemap', 403],
       ['only: rules', tokens.only, 'GET', '/admin/', 403],
+      ['only the root: writes below it', tokens.root, 'PUT', '/out/a/', 200, put],
+      ['only the root: the rules below it', tokens.root, 'GET', '/admin/', 403],
+      ['only the root: writes no rule', tokens.root, 'PUT', '/admin/acl/authorizations/by-token/', 403, put],
+      ['only the root: a query of the rules', tokens.root, 'POST', '/admin/sparql', 403, ask],
       ['only: tokens', tokens.only, 'GET', TOKENS, 403],
       ['both: reads there', tokens.onlyRead, 'GET', '/in/a/', 200],
       ['both: writes there', tokens.onlyRead, 'PUT', '/in/a/', 403, put],
