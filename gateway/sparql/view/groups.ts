@@ -20,10 +20,13 @@ export function assigns(part: unknown, name: Variable): boolean {
   return Object.values(part).some((each) => assigns(each, name))
 }
 
-/** Whether BIND gives a value to the name of a GRAPH beside it: no SPARQL (SPARQL 1.1 §18.2.1), but a store may take it. */
+/** Whether BIND gives a value to the name of a GRAPH before it: no SPARQL (SPARQL 1.1 §18.2.1), but a store may take it. */
 export function assignsName(patterns: readonly Pattern[]): boolean {
-  const names = new Set(patterns.flatMap((each) => (each.kind === 'graph' ? [each.name.value] : [])))
-  return patterns.some((each) => each.kind === 'bind' && names.has(each.variable.value))
+  const names = new Set<string>()
+  return patterns.some((each) => {
+    if (each.kind === 'graph') names.add(each.name.value)
+    return each.kind === 'bind' && names.has(each.variable.value)
+  })
 }
 
 /** Whether its triples bind the name of the graph in every solution, before anything else looks at graphs. */
