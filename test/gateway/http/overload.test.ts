@@ -91,7 +91,7 @@ void t.test(
         network: () => '192.0.2.1',
         readBody: () => Promise.resolve(Buffer.from('')),
         hold: () => true,
-        // eslint-disable-next-line @typescript-eslint/require-await
+         
         async *streamBody() {
           yield Buffer.from('')
         },
