@@ -91,7 +91,7 @@ void t.test(
         network: () => '192.0.2.1',
         readBody: () => Promise.resolve(Buffer.from('')),
         hold: () => true,
-         
+
         async *streamBody() {
           yield Buffer.from('')
         },
