@@ -176,15 +176,12 @@ async function write(
 function systemOf({ endUser, admin }: Applications): string {
   const service = ({ query, update, graphStore }: ServiceDescription, name: string): string => {
     const own = `<urn:services/${name}> a sd:Service ;\n    sd:endpoint <${query}> ; a:graphStore <${graphStore}> .\n`
-    const isUsual = update === query!.replace(/\/(?:query|sparql)$/, '/update')
-    return isUsual
+    return isUsual({ query, update })
       ? own
       : `${own}<urn:services/${name}-updates> a sd:Service ; sd:supportedLanguage sd:SPARQL11Update ;\n    sd:endpoint <${update}> .\n`
   }
   const services = ({ query, update }: ServiceDescription, name: string): string =>
-    update === query!.replace(/\/(?:query|sparql)$/, '/update')
-      ? `<urn:services/${name}>`
-      : `<urn:services/${name}>, <urn:services/${name}-updates>`
+    isUsual({ query, update }) ? `<urn:services/${name}>` : `<urn:services/${name}>, <urn:services/${name}-updates>`
   return `PREFIX lds: <https://w3id.org/atomgraph/linkeddatahub/dataspaces#>
 PREFIX a: <https://w3id.org/atomgraph/core#>
 PREFIX sd: <http://www.w3.org/ns/sparql-service-description#>
@@ -200,6 +197,10 @@ ${service(endUser.service, 'end-user')}${service(admin.service, 'admin')}
 #   <urn:repo> a doap:GitRepository ; doap:location <file:///var/lib/triplegate/documents.git> .
 `
 }
+
+/** Whether the gateway finds the update endpoint by that for queries (service-description.ts). */
+const isUsual = ({ query, update }: Pick<ServiceDescription, 'query' | 'update'>): boolean =>
+  update === query!.replace(/\/(?:query|sparql)$/, '/update')
 
 /** Undefined where the stores ask for none. */
 function secretsOf({ endUser, admin }: Applications): string | undefined {

@@ -45,7 +45,8 @@ export async function killImport(folder: string, { rows, documents, kills, rando
   const stateOf = async (): Promise<string> => (await client('GET', document, accept('application/n-triples'))).text
   let killed = 0
   while (killed < kills) {
-    await sleep(50 + random() * 1_000)
+    // The first one soon, so that it meets the import under way.
+    await sleep(20 + random() * (killed === 0 ? 300 : 1_000))
     if (ended.test(await stateOf())) break
     await gateway.kill()
     killed++
