@@ -167,7 +167,7 @@ const LONGEST = 2048
 const DEEPEST = 100
 
 /** The path in the normal form of RFC 3986 §6.2.2, or the reason why it is refused. */
-function normalisedPath(raw: string): string | Problem {
+export function normalisedPath(raw: string): string | Problem {
   const refused = (why: string): Problem => problem('target.malformed', `Malformed document URI: ${why}.`)
   if (!raw.startsWith('/')) return refused('its path does not start with a slash')
   // RFC 9110 §15.5.15
