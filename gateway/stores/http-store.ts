@@ -95,8 +95,7 @@ export function openHttpStore(settings: HttpStoreSettings): GraphStore {
       if (isFailure(response)) return response
       const isNone = await isAbsent(store, graph, response, call)
       if (isNone) return isFailure(isNone) ? isNone : dropBody(response)
-      const found = successOf(response, N_TRIPLES)
-      return isFailure(found) ? found : piecesOf(found)
+      return piecesOrProblem(successOf(response, N_TRIPLES))
     },
     replace: (graph, nTriples, call) => put(store, graph, nTriples, call),
     remove: (graph, call) => remove(store, graph, call),
@@ -105,8 +104,7 @@ export function openHttpStore(settings: HttpStoreSettings): GraphStore {
       if (isFailure(response)) return response
       const refused = refusedText(response, 'query.syntax') ?? unwritable(response, accept)
       if (refused) dropBody(response)
-      const found = refused ?? successOf(response, accept)
-      return isFailure(found) ? found : piecesOf(found)
+      return piecesOrProblem(refused ?? successOf(response, accept))
     },
     update: (sparql, call) => runUpdate(store, sparql, call),
     async edit(edits, call) {
@@ -122,6 +120,8 @@ export function openHttpStore(settings: HttpStoreSettings): GraphStore {
     close: async () => void (await Promise.all([store.documents.close(), store.sparql.close()])),
   }
 }
+
+const piecesOrProblem = (found: StoreResponse | Problem) => (isFailure(found) ? found : piecesOf(found))
 
 const exchangeOf = (store: HttpStore, { method }: Sent): Exchange =>
   method === 'POST' ? store.sparql : store.documents
