@@ -71,6 +71,7 @@ export const TEXTS = {
   editTitle: 'Edit',
   addTitle: 'Add data',
   turtle: 'The document as Turtle',
+  turtleRest: 'Everything else, as Turtle',
   turtleOptional: 'More, as Turtle (optional)',
   editHelp:
     'IRIs are relative to the document: <> is the document itself. Dates, creator and owner are kept by the gateway.',
@@ -100,6 +101,28 @@ export const TEXTS = {
   restoreQuestion: 'Make the document again as it was on',
   restoreHelp: 'This is a new version: all later versions stay in the history.',
   restoreNow: 'Restore it',
+
+  // Fields of shapes.
+  typeField: 'What it is about',
+  typeHelp: 'Choose first: the form gets the fields that go with it.',
+  choose: 'Choose',
+  nothingChosen: '–',
+  required: 'Required.',
+  valuesAtMost: (most: number) => (most === Infinity ? 'Several are possible.' : `At most ${number(most)}.`),
+  valuesWanted: (least: number, most: number) =>
+    most === Infinity
+      ? `${number(least)} or more.`
+      : least === most
+        ? `Exactly ${number(least)}.`
+        : `${number(least)} to ${number(most)}.`,
+  asIri: 'A whole address, such as https://example.org/thing.',
+  asDateTime: 'Such as 2026-11-22T14:05:00Z.',
+  asDate: 'Such as 2026-11-22.',
+  another: (label: string, at: number) => `${label}, ${number(at)}`,
+  flawed: 'Some fields have values that cannot be saved.',
+  noIri: (value: string) => `“${value.slice(0, 100)}” is no whole address. Begin it with https://.`,
+  noValue: (why: string) => `This cannot be saved: it is ${why}.`,
+  notChosen: 'Choose one of the values.',
 
   // Two who edit at once.
   conflict:
