@@ -40,12 +40,7 @@ interface Divided {
 }
 
 /** @param types of the document itself */
-export function dividedBy(
-  forms: ShapeForms,
-  document: string,
-  types: readonly string[],
-  nTriples: string,
-): Divided {
+export function dividedBy(forms: ShapeForms, document: string, types: readonly string[], nTriples: string): Divided {
   const triples = readCanonical(nTriples)
   const held = new Set<string>()
   const sections = bySubject(document, triples).flatMap(({ subject, properties }): FormSection[] => {
@@ -92,7 +87,9 @@ const fieldsOf = (
   paths: readonly string[],
   isDocument: boolean,
 ): readonly FieldShape[] =>
-  forms.fieldsOf(resource, types, paths).filter(({ path }) => path !== RDF('type') && !(isDocument && MANAGED.has(path)))
+  forms
+    .fieldsOf(resource, types, paths)
+    .filter(({ path }) => path !== RDF('type') && !(isDocument && MANAGED.has(path)))
 
 const relativeTo = (document: string, resource: string): string =>
   resource === document ? '' : resource.startsWith(`${document}#`) ? resource.slice(document.length) : resource
@@ -103,8 +100,11 @@ const absolute = (document: string, resource: string): string =>
 function fits(term: Term, { kind, options }: FieldShape): boolean {
   if (kind === 'term') return options!.some((option) => option.equals(term))
   if (kind === 'iri') return term.termType === 'NamedNode'
-  if (term.termType !== 'Literal' || term.direction || term.value.trim() === '' || /[\0\r]/.test(term.value)) return false
-  return kind.startsWith('@') ? term.language === kind.slice(1).toLowerCase() : !term.language && term.datatype.value === kind
+  if (term.termType !== 'Literal' || term.direction || term.value.trim() === '' || /[\0\r]/.test(term.value))
+    return false
+  return kind.startsWith('@')
+    ? term.language === kind.slice(1).toLowerCase()
+    : !term.language && term.datatype.value === kind
 }
 
 const textIn = (term: Term, { kind }: FieldShape): string => (kind === 'term' ? nTriplesTerm(term) : term.value)
@@ -121,7 +121,8 @@ export function typedFields(values: URLSearchParams, document: string): TypedFie
   const flaws = new Map<string, string[]>()
   for (const [name, sent] of values) {
     const [first, resource, path, kind, ...more] = name.split(' ')
-    if (first !== FIELD || resource === undefined || path === undefined || kind === undefined || more.length > 0) continue
+    if (first !== FIELD || resource === undefined || path === undefined || kind === undefined || more.length > 0)
+      continue
     const value = sent.replace(/\r\n?/g, '\n')
     if (value.trim() === '') continue
     const object = termOf(value, kind)
@@ -153,7 +154,10 @@ function typedInto(
   const left = new Set([...values.keys()].filter((name) => name.startsWith(`${FIELD} `)))
   const typedIn = (field: FormField): readonly string[] => {
     left.delete(field.name)
-    return values.getAll(field.name).map((value) => value.replace(/\r\n?/g, '\n')).filter((value) => value.trim() !== '')
+    return values
+      .getAll(field.name)
+      .map((value) => value.replace(/\r\n?/g, '\n'))
+      .filter((value) => value.trim() !== '')
   }
   const filled = sections.map((section) => ({
     ...section,
@@ -169,7 +173,9 @@ function typedInto(
     const given = values.getAll(name).filter((value) => value.trim() !== '')
     const shape = { path, kind, label: path, description: undefined, min: 0, max: given.length, options: undefined, isLong: false } // prettier-ignore
     const field = { shape, name, values: given, errors: [] }
-    return given.length === 0 ? [] : [{ resource, types: [], fields: [{ ...field, errors: errorsOf(resource, field) }] }]
+    return given.length === 0
+      ? []
+      : [{ resource, types: [], fields: [{ ...field, errors: errorsOf(resource, field) }] }]
   })
   return [...filled, ...others]
 }
@@ -211,13 +217,28 @@ export function sectionsAfter(
   ])
 }
 
-/** The messages of a validation report about a property of a resource. */
-export function messagesIn(report: string | undefined, document: string): (resource: string, path: string) => string[] {
-  const results = bySubject('', (report && readNTriples(report)) || []).map(({ properties }) => {
+interface Result {
+  readonly node: string | undefined
+  readonly path: string | undefined
+  readonly message: string | undefined
+}
+
+const resultsIn = (report: string | undefined): readonly Result[] =>
+  bySubject('', (report && readNTriples(report)) || []).map(({ properties }) => {
     const one = (name: string): string | undefined =>
       properties.find(({ predicate }) => predicate === SH(name))?.objects[0]?.value
     return { node: one('focusNode'), path: one('resultPath'), message: one('resultMessage') }
   })
+
+/** The messages of a validation report about a property, whatever they are about. */
+export function messagesAbout(report: string | undefined): (path: string) => string[] {
+  const results = resultsIn(report)
+  return (path) => results.flatMap((result) => (result.path === path ? (result.message ?? []) : []))
+}
+
+/** Those about a property of a resource. */
+export function messagesIn(report: string | undefined, document: string): (resource: string, path: string) => string[] {
+  const results = resultsIn(report)
   return (resource, path) =>
     results.flatMap((result) =>
       result.path === path && result.node === absolute(document, resource) ? (result.message ?? []) : [],

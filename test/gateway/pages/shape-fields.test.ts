@@ -18,7 +18,8 @@ async function canonical(turtle: string): Promise<string> {
   return nTriplesOf(graphOf(read))
 }
 
-const of = (property: string): string => `<urn:S> sh:targetClass <urn:C> ; sh:property [ sh:path <http://e/p> ; ${property} ] .`
+const of = (property: string): string =>
+  `<urn:S> sh:targetClass <urn:C> ; sh:property [ sh:path <http://e/p> ; ${property} ] .`
 
 void t.test('fields of shapes', async (t) => {
   const row = rowsOf(t, 'none')
@@ -70,7 +71,10 @@ void t.test('a document divided into fields and text, and put together again', a
   const forms = shapeFormsIn(shapes)!
   const DOCUMENT = 'https://ex.org/d/'
   const value = fc.oneof(
-    fc.string({ unit: 'binary' }).filter((s) => s.isWellFormed()).map(text),
+    fc
+      .string({ unit: 'binary' })
+      .filter((s) => s.isWellFormed())
+      .map(text),
     fc.string().map((s) => literal(s, 'en')),
     fc.string().map((s) => literal(s, 'de')),
     fc.string().map((s) => typed(s, XSD('integer'))),
@@ -93,7 +97,9 @@ void t.test('a document divided into fields and text, and put together again', a
           ...[DOCUMENT, `${DOCUMENT}#this`, 'urn:other'].map((subject) => triple(subject, type, iri('urn:C'))),
         ])
         const { sections, rest } = dividedBy(forms, DOCUMENT, [], nTriplesOf(whole))
-        const sent = sections.flatMap(({ fields }) => fields.flatMap(({ name, values }) => values.map((one): [string, string] => [name, one])))
+        const sent = sections.flatMap(({ fields }) =>
+          fields.flatMap(({ name, values }) => values.map((one): [string, string] => [name, one])),
+        )
         const { lines, flaws } = typedFields(new URLSearchParams(sent), DOCUMENT)
         const again = new Set([...rest.split('\n'), ...lines.split('\n')].filter((line) => line !== ''))
         return flaws.size === 0 && again.size === whole.lines.length && whole.lines.every((line) => again.has(line))
