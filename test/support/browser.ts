@@ -95,5 +95,5 @@ export async function violationsOn(page: Page, rules?: readonly string[]): Promi
 /** What a tall window shows. */
 export async function picture(page: Page, name: string): Promise<void> {
   mkdirSync(PICTURES, { recursive: true })
-  await page.screenshot({ path: `${PICTURES}/${name}.jpg`, type: 'jpeg', quality: 70 })
+  await page.screenshot({ path: `${PICTURES}/${name}.png` })
 }

@@ -29,7 +29,8 @@ export async function fields(t: Test, world: World, { page }: Visitor): Promise<
   const owner = world.as('owner')
   await owner('PUT', '/books/', ttl('<> a <https://www.w3.org/ns/ldt/document-hierarchy#Container> .'))
   await owner('PUT', '/admin/ontologies/books/', ttl(SHAPES))
-  const invalid = (label: string): Promise<string | null> => page.getByLabel(label, { exact: true }).getAttribute('aria-invalid')
+  const invalid = (label: string): Promise<string | null> =>
+    page.getByLabel(label, { exact: true }).getAttribute('aria-invalid')
   await row(
     'a new document of a type gets the fields of its shape; 422 stands at the field, and all that was typed stays',
     async (t) => {
