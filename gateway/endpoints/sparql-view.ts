@@ -21,7 +21,7 @@ import {
 import { select } from '../stores/select.js'
 
 /** The name of no graph: nobody can know it. */
-const NOTHING = `urn:uuid:${randomUUID()}`
+export const NOTHING = `urn:uuid:${randomUUID()}`
 
 /** The query to be sent for the agent: as it is where nothing is hidden from the agent. */
 export async function queryOfView(context: Context, query: QueryAnalysis): Promise<QueryAnalysis | Problem> {
