@@ -222,7 +222,6 @@ export interface Gateway {
   /** For receiving files (methods/read-upload.ts). */
   readonly takeUpload: TakePlace
   readonly caches: GatewayCaches
-  /** The files of the pages. */
   readonly look: Look
   /** Absent where no mail server is configured. */
   readonly mail?: Mail
