@@ -55,7 +55,13 @@ export async function answerForm(decided: Decided<FormTarget, SentForm>): Promis
   if (!stored) return problem('document.absent', 'There is no such document.')
   if (isLarge(stored) || !isWhole(stored)) return tooLargeToEdit
   const { modes } = decided.decision
-  return answer({ context, document: shownTo(context, stored), values: isSent ? values : chosen(target), isSent, modes })
+  return answer({
+    context,
+    document: shownTo(context, stored),
+    values: isSent ? values : chosen(target),
+    isSent,
+    modes,
+  })
 }
 
 /** Of the URL of a form only the type counts: a link of another site fills in nothing. */
@@ -80,7 +86,12 @@ async function answerEdit(asked: AskedForm): Promise<Response | Problem> {
     refusal,
     sections: sectionsAfter(values, iri, divided?.sections ?? [], { flaws, report: refusal?.report }),
   })
-  const sent = { text, started: textOf(values, 'started'), entityTag: values.get('if-match') ?? '', form: 'edit' } as const
+  const sent = {
+    text,
+    started: textOf(values, 'started'),
+    entityTag: values.get('if-match') ?? '',
+    form: 'edit',
+  } as const
   if (flaws.size > 0) return pageAnswer(422, editPage({ ...sent, ...shown(FLAWED) }))
   if (values.get('do') === 'preview') {
     const mine = await typedTriples(context, iri, whole)

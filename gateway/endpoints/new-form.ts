@@ -44,7 +44,16 @@ export async function answerNew({ context, document, values, isSent, modes }: As
   const url = `${container}${segmentOf(name, title, context.gateway.uuid())}/`
   const { text: typed, whole, flaws } = typedForm(values, url)
   const shown = (refusal?: Refusal) => ({
-    ...{ frame: frameOf(context, container), document: container, name, title, isContainer, text: typed, type, refusal },
+    ...{
+      frame: frameOf(context, container),
+      document: container,
+      name,
+      title,
+      isContainer,
+      text: typed,
+      type,
+      refusal,
+    },
     types: (forms?.classes ?? []).filter(({ iri: each }) => !KINDS.includes(each)),
     sections: sectionsAfter(values, url, sectionsOf(forms, type), { flaws, report: refusal?.report }),
     titleErrors: messagesIn(refusal?.report, url)('', DCT('title')),

@@ -179,7 +179,8 @@ const MOST_OPTIONS = 500
 
 function optionsOf(shape: DescribedSubject, known: Known): readonly Term[] | undefined {
   const list = one(shape, 'in')
-  const options = list && listAt(list, known).filter(({ termType }) => termType === 'NamedNode' || termType === 'Literal')
+  const options =
+    list && listAt(list, known).filter(({ termType }) => termType === 'NamedNode' || termType === 'Literal')
   return options && options.length > 0 ? options : undefined
 }
 
