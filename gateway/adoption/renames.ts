@@ -1,5 +1,5 @@
 // In charge of the new names of graphs that are to become documents: which rule has a graph, and the URL that it gives. Pure.
-import { normalisedPath } from '../http/target.js'
+import { normalisedPath } from '../http/normal-path.js'
 import { isFailure, type Failure } from '../problem.js'
 
 /** `from` and `to`: whole names, or beginnings of names whose rest is carried over. */

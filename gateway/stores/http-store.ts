@@ -3,6 +3,7 @@ import { isFailure, problem, type Problem } from '../problem.js'
 import { dropBody, mayMeanAbsent, piecesOf, refusalOf, refusedText, successOf, textOfSuccess, unwritable, type Head } from './http-response.js' // prettier-ignore
 import { openExchange, type Exchange, type ExchangeLimits, type StoreResponse } from './http-exchange.js'
 import { RESULTS_JSON, RESULTS_TSV, RESULTS_XML } from '../rdf/sparql-results.js'
+import { DEFAULT_GRAPH } from '../sparql/graph-sets.js'
 import { editText } from './edit-text.js'
 import { excerptQuery, MAX_EXCERPT } from './excerpt.js'
 import { mayBeRdf12 } from './n-triples-lines.js'
@@ -251,6 +252,7 @@ function fieldsOf(credentials: Credentials | undefined): Record<string, string> 
 // SPARQL 1.1 Graph Store HTTP Protocol §4.2: indirect identification.
 function graphUrl(graphStore: URL, graph: string): URL {
   const url = new URL(graphStore)
-  url.search = `${url.search ? `${url.search}&` : '?'}graph=${encodeURIComponent(graph)}`
+  const name = graph === DEFAULT_GRAPH ? 'default' : `graph=${encodeURIComponent(graph)}`
+  url.search = `${url.search ? `${url.search}&` : '?'}${name}`
   return url
 }
