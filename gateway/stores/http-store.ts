@@ -5,6 +5,7 @@ import { openExchange, type Exchange, type ExchangeLimits, type StoreResponse } 
 import { RESULTS_JSON, RESULTS_TSV, RESULTS_XML } from '../rdf/sparql-results.js'
 import { editText } from './edit-text.js'
 import { excerptQuery, MAX_EXCERPT } from './excerpt.js'
+import { additionsOf } from './additions.js'
 import { mayBeRdf12 } from './n-triples-lines.js'
 import { MAX_GRAPH_BYTES, type Call, type GraphStore } from './store.js'
 import { DISCARD_BYTES, type Sent, type WholeResponse } from './whole-response.js'
@@ -55,6 +56,8 @@ interface HttpStore {
   readonly patience: number
   /** Known from its first answer. */
   isFuseki: boolean
+  /** Whether it has refused N-Quads. */
+  refusesQuads: boolean
 }
 
 /**
@@ -74,6 +77,7 @@ export function openHttpStore(settings: HttpStoreSettings): GraphStore {
     sparql: openExchange({ ...limits, queue: Math.min(limits.queue, MOST_WAITING) }),
     patience: Math.ceil(limits.headersTimeout / 1000) + 1,
     isFuseki: false,
+    refusesQuads: false,
   }
   return {
     name,
@@ -106,6 +110,9 @@ export function openHttpStore(settings: HttpStoreSettings): GraphStore {
     },
     update: (sparql, call) => runUpdate(store, sparql, call),
     async edit(edits, call) {
+      const added = store.isFuseki && !store.refusesQuads ? additionsOf(edits) : undefined
+      const done = added === undefined ? REFUSED : await addQuads(store, added, call)
+      if (done?.failure !== 'store.refused') return done
       const text = editText(edits)
       return isFailure(text) ? text : runUpdate(store, text, call)
     },
@@ -186,6 +193,17 @@ const NOT_RDF_12 = problem(
   'content.rdf-version',
   'The triplestore does not take RDF 1.2: write no triple terms, annotations or base directions (@en--ltr).',
 )
+
+const REFUSED = problem('store.refused', 'The triplestore takes no N-Quads.')
+
+/** Fuseki reads N-Quads in a half of the time of SPARQL, as one transaction. */
+async function addQuads(store: HttpStore, body: string, call?: Call): Promise<undefined | Problem> {
+  const fields = { 'content-type': 'application/n-quads' }
+  const sent: Sent = { method: 'POST', url: store.endpoints.graphStore, fields, body, safe: false }
+  const done = doneOf(await collect(store, sent, DISCARD_BYTES, call), [200, 201, 204])
+  store.refusesQuads ||= done?.failure === 'store.refused'
+  return done
+}
 
 /** SPARQL 1.1 Graph Store HTTP Protocol §5.4 */
 async function remove(store: HttpStore, graph: string, call?: Call): Promise<undefined | Problem> {
