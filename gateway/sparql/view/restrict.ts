@@ -18,8 +18,8 @@ import {
 import { inScope } from './variables.js'
 
 export interface View {
-  /** Restricts triples that stand in no GRAPH. */
-  readonly defaultGraph: (triples: readonly Triple[], work: Work) => readonly Pattern[]
+  /** Restricts triples that stand in no GRAPH. `isFirst`: nothing before them gives values to their variables. */
+  readonly defaultGraph: (triples: readonly Triple[], work: Work, isFirst: boolean) => readonly Pattern[]
   /** For GRAPH. */
   readonly named: GraphPredicate
   /** Whether a graph may be read for which `named.byName` says that it depends. */
@@ -33,8 +33,13 @@ export interface View {
   readonly asQuads: boolean
 }
 
-/** Where patterns stand: in no GRAPH; in one that is restricted as a whole; in one whose every triple is restricted. */
-type Place = 'default' | 'graph' | Variable
+/**
+ * Where patterns stand: in no GRAPH, where nothing is known before them, or after others, or in EXISTS; in a GRAPH that is
+ * restricted as a whole; in one whose every triple is restricted.
+ */
+type Place = 'first' | 'later' | 'exists' | 'graph' | Variable
+
+const isInGraph = (place: Place): place is 'graph' | Variable => place === 'graph' || typeof place === 'object'
 
 /** The reason why a query cannot be restricted: nothing of it depends on what the dataset has. */
 export type Unanswerable = 'closure' | 'store-name' | 'no-variables' | 'unread'
@@ -76,17 +81,28 @@ export function freshInScope(work: Work): Variable {
   return work.fresh()
 }
 
-export function restrictPatterns(
-  work: Work,
-  patterns: readonly Pattern[],
-  place: Place = 'default',
-): readonly Pattern[] {
+export function restrictPatterns(work: Work, patterns: readonly Pattern[], place: Place = 'first'): readonly Pattern[] {
   if (assignsName(patterns)) throw new Refused('unread')
+  if (place === 'first') return restrictFirst(work, patterns)
   const within = (each: readonly Pattern[]): readonly Pattern[] =>
     each.flatMap((pattern) => restrictPattern(work, pattern, place))
   if (typeof place === 'string') return within(patterns)
   const rest = patterns.filter((pattern) => !isEmpty(pattern))
   return [...(startsEmpty(rest) ? inGraph(work, place, []) : []), ...within(rest)]
+}
+
+/** The patterns of a group with nothing before it. FILTER ends no basic graph pattern (SPARQL 1.1 §18.2.2.5). */
+function restrictFirst(work: Work, patterns: readonly Pattern[]): readonly Pattern[] {
+  const isFilter = ({ kind }: Pattern): boolean => kind === 'filter'
+  const end = patterns.findIndex(({ kind }) => kind !== 'triples' && kind !== 'filter')
+  const leading = end < 0 ? patterns : patterns.slice(0, end)
+  const all = leading.flatMap((each) => (each.kind === 'triples' ? each.triples : []))
+  const rest = [...leading.filter(isFilter), ...patterns.slice(leading.length)]
+  const begins = all.length > 0 ? undefined : rest.find((each) => !isFilter(each))
+  return [
+    ...(all.length > 0 ? work.view.defaultGraph(all, work, true) : []),
+    ...rest.flatMap((each) => restrictPattern(work, each, each === begins ? 'first' : 'later')),
+  ]
 }
 
 /** Patterns of which each solution has the name of its graph, even where ?g of `GRAPH ?g` is not in scope. */
@@ -100,13 +116,16 @@ function restrictPattern(work: Work, pattern: Pattern, place: Place): readonly P
   switch (pattern.kind) {
     case 'triples':
       if (place === 'graph' || pattern.triples.length === 0) return [pattern]
-      if (place === 'default') return work.view.defaultGraph(pattern.triples, work)
+      if (!isInGraph(place)) return work.view.defaultGraph(pattern.triples, work, false)
       return inGraph(work, place, [pattern])
     case 'group':
-    case 'optional':
       return [{ ...pattern, patterns: within(pattern.patterns) }]
-    case 'minus':
-      return [{ ...pattern, patterns: apart(work, () => within(pattern.patterns)).made }]
+    case 'optional':
+      return [{ ...pattern, patterns: restrictPatterns(work, pattern.patterns, place === 'first' ? 'later' : place) }]
+    case 'minus': {
+      const made = apart(work, () => restrictPatterns(work, pattern.patterns, alone(place))).made
+      return [{ ...pattern, patterns: made }]
+    }
     case 'union':
       return [{ ...pattern, branches: pattern.branches.map(within) }]
     case 'graph':
@@ -115,13 +134,16 @@ function restrictPattern(work: Work, pattern: Pattern, place: Place): readonly P
     case 'bind':
       return [{ ...pattern, expression: restrictExpression(work, pattern.expression, place) }]
     case 'select':
-      return [{ ...pattern, query: restrictSelect(work, pattern.query, place) }]
+      return [{ ...pattern, query: restrictSelect(work, pattern.query, alone(place)) }]
     // Another server answers it.
     case 'service':
     case 'values':
       return [pattern]
   }
 }
+
+/** Of what is matched without regard to what is before it. */
+const alone = (place: Place): Place => (place === 'later' ? 'first' : place)
 
 const tested = (pattern: Pattern, test: Expression | undefined): readonly Pattern[] =>
   test ? [pattern, filter(test)] : [pattern]
@@ -140,8 +162,9 @@ function restrictGraph(work: Work, pattern: Graph): readonly Pattern[] {
     return [{ kind: 'graph', name: iri(view.nothing), patterns }]
   }
   graphs.add(graph)
-  // It may change before the store answers.
-  return tested({ kind: 'graph', name, patterns }, known === 'depends' ? view.named.test(name) : undefined)
+  const test = known === 'depends' ? view.named.test(name) : undefined
+  // It may change before the store answers. In a group of its own, the store tests it once.
+  return [...(test ? [{ kind: 'group', patterns: [filter(test)] } as const] : []), { kind: 'graph', name, patterns }]
 }
 
 function restrictAnyGraph(work: Work, { patterns }: Graph, name: Variable): readonly Pattern[] {
@@ -167,7 +190,7 @@ function apart<T>(work: Work, make: () => T): { readonly made: T; readonly shows
   return { made, showsFresh }
 }
 
-export function restrictSelect(work: Work, query: Select, place: Place = 'default'): Select {
+export function restrictSelect(work: Work, query: Select, place: Place = 'first'): Select {
   const { made: where, showsFresh } = apart(work, () => restrictPatterns(work, query.where, place))
   const { projection } = query
   const restricted: Select = {
@@ -192,7 +215,7 @@ export function restrictSelect(work: Work, query: Select, place: Place = 'defaul
 export function restrictModifiers(
   work: Work,
   { group, having, order, ...rest }: Modifiers,
-  place: Place = 'default',
+  place: Place = 'exists',
 ): Modifiers {
   const within = (expression: Expression): Expression => restrictExpression(work, expression, place)
   return {
@@ -212,7 +235,11 @@ function restrictExpression(work: Work, expression: Expression, place: Place): E
     case 'call':
       return { ...expression, args: expression.args.map(within) }
     case 'exists':
-      return { ...expression, patterns: apart(work, () => restrictPatterns(work, expression.patterns, place)).made }
+      return {
+        ...expression,
+        patterns: apart(work, () => restrictPatterns(work, expression.patterns, isInGraph(place) ? place : 'exists'))
+          .made,
+      }
     case 'aggregate':
       return expression.of === '*' ? expression : { ...expression, of: within(expression.of) }
     default:
