@@ -48,7 +48,8 @@ void t.test('a pattern about one row', (t) => {
       continue
     }
     t.equal(construct.ofRow !== undefined, isOfRow, name)
-    const { ofRow: _, ...byGraphs } = construct
+    const { query: select, batched, template, volatile } = construct
+    const byGraphs = { query: select, template, volatile, ...(batched !== undefined && { batched }) }
     const seeded = { seed: 's', target: BASE }
     const made = constructRows(oxigraph, construct, ROWS, seeded)
     t.same(sorted(made), sorted(constructRows(oxigraph, byGraphs, ROWS, seeded)), `${name}: the same triples`)
