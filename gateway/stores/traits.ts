@@ -41,6 +41,7 @@ async function probe(store: GraphStore, nothing: string): Promise<StoreTraits | 
     ),
     values(`SELECT ?x FROM ${none} { ${none} ${none}* ?x }`),
     values('SELECT ?x { GRAPH ?g { VALUES ?x { 1 } } FILTER(!BOUND(?g)) }'),
+    values(`SELECT ?x { GRAPH ?x { OPTIONAL { ?s ${none} ?o } } } LIMIT 1`),
     values(`SELECT ?x FROM ${none} { { ?x ?p ?o } UNION { GRAPH ?g { ?x ?p ?o } } } LIMIT 1`),
     values(`SELECT ?x FROM ${none} FROM NAMED ${none} { GRAPH ?g { ?x ?p ?o } } LIMIT 1`),
     values(`SELECT ?x { { SELECT ?x { GRAPH ?x { ?s ?p ?o } } LIMIT 1 } FILTER EXISTS { GRAPH ?x { ?a ?b ?c } } }`),
@@ -51,8 +52,8 @@ async function probe(store: GraphStore, nothing: string): Promise<StoreTraits | 
   ])
   const failed = answers.find((answer) => isFailure(answer))
   if (failed) return failed as Problem
-  const [inDefault, stays, unbound, beside, besideNamed, correlated, invented, unfiltered] =
-    answers as unknown as readonly string[][]
+  const [inDefault, stays, unbound, listed, beside, besideNamed, correlated, invented, unfiltered] =
+    answers as unknown as readonly (readonly (string | undefined)[])[]
   const isSettled = inDefault!.length > 0
   if (invented!.length > 0 || unfiltered!.length > 0 || (isSettled && correlated!.length === 0)) return UNUSABLE
   const isUnion = isSettled && inDefault!.every((value) => value === 'true')
@@ -61,6 +62,7 @@ async function probe(store: GraphStore, nothing: string): Promise<StoreTraits | 
     defaultGraph: !isUnion ? 'own' : stays!.length > 0 ? 'union' : 'bag',
     stays: stays!.length > 0,
     asQuads: unbound!.length > 0,
+    listsGraphs: listed![0] !== undefined,
     honoursFrom: beside!.length + besideNamed!.length === 0,
     isSettled,
   }

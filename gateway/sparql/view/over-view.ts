@@ -42,6 +42,8 @@ export interface StoreTraits {
   readonly stays: boolean
   /** `View.asQuads`. */
   readonly asQuads: boolean
+  /** `View.listsGraphs`. */
+  readonly listsGraphs: boolean
   /** Whether FROM and FROM NAMED say what the dataset is. */
   readonly honoursFrom: boolean
   /** False while the store has no named graph, so that its default graph may be another one later. */
@@ -141,7 +143,7 @@ interface Seen {
 function datasetOver(stated: Dataset | undefined, { rights, store, mayRead, nothing }: Sight): Seen | Problem {
   const readable = graphPredicate(rights, nothing)
   const view = (defaultGraph: View['defaultGraph'], named: GraphPredicate): View => ({
-    ...{ defaultGraph, named, mayRead, nothing, asQuads: store.asQuads },
+    ...{ defaultGraph, named, mayRead, nothing, asQuads: store.asQuads, listsGraphs: store.listsGraphs },
   })
   const none = empty(store.stays)
   if (!stated) {
@@ -180,7 +182,7 @@ function datasetOver(stated: Dataset | undefined, { rights, store, mayRead, noth
 /** Graphs of which both are true. */
 const both = (listed: GraphPredicate, readable: GraphPredicate): GraphPredicate => ({
   byName: (graph) => listed.byName(graph) && readable.byName(graph),
-  test: (graph) => (graph.kind === 'iri' ? readable.test(graph) : listed.test(graph)),
+  test: (graph, place) => (graph.kind === 'iri' ? readable.test(graph) : listed.test(graph, place)),
   isNothing: listed.isNothing || readable.isNothing,
 })
 

@@ -2,7 +2,7 @@
 // of those graphs only (design 4). Pure. A filter stands beside each GRAPH that it restricts, in the same group: that GRAPH
 // binds the name in each of the group's solutions, so the place in the group does not matter.
 import { assigns, assignsName, bindsName, isEmpty, startsEmpty } from './groups.js'
-import { isNameOfStores, type GraphPredicate } from './predicate.js'
+import { isNameOfStores, type GraphPredicate, type TestPlace } from './predicate.js'
 import {
   filter,
   iri,
@@ -31,6 +31,8 @@ export interface View {
    * which ?g is not in scope, such as a sub-query, matches any graph.
    */
   readonly asQuads: boolean
+  /** Whether an empty group among others in `GRAPH ?g` matches each graph, as SPARQL 1.1 §18.2.2 says: with TDB2 only one alone does. */
+  readonly listsGraphs: boolean
 }
 
 /** Where patterns stand: in no GRAPH; in one that is restricted as a whole; in one whose every triple is restricted. */
@@ -59,6 +61,8 @@ export interface Work {
   readsDataset: boolean
   /** Variables of ours are in scope. */
   showsFresh: boolean
+  /** What is restricted stands in OPTIONAL. */
+  place: TestPlace | undefined
 }
 
 export const startWork = (view: View, fresh: () => Variable): Work => ({
@@ -68,6 +72,7 @@ export const startWork = (view: View, fresh: () => Variable): Work => ({
   graphs: new Set(),
   readsDataset: false,
   showsFresh: false,
+  place: undefined,
 })
 
 /** A variable that is in scope where it stands. */
@@ -86,13 +91,14 @@ export function restrictPatterns(
     each.flatMap((pattern) => restrictPattern(work, pattern, place))
   if (typeof place === 'string') return within(patterns)
   const rest = patterns.filter((pattern) => !isEmpty(pattern))
-  return [...(startsEmpty(rest) ? inGraph(work, place, []) : []), ...within(rest)]
+  const listed = startsEmpty(rest) && work.view.listsGraphs ? inGraph(work, place, []) : []
+  return [...listed, ...within(rest)]
 }
 
 /** Patterns of which each solution has the name of its graph, even where ?g of `GRAPH ?g` is not in scope. */
 function inGraph(work: Work, name: Variable, patterns: readonly Pattern[]): readonly Pattern[] {
   work.showsFresh = true
-  return tested({ kind: 'graph', name, patterns }, work.view.named.test(name))
+  return tested({ kind: 'graph', name, patterns }, work.view.named.test(name, work.place))
 }
 
 function restrictPattern(work: Work, pattern: Pattern, place: Place): readonly Pattern[] {
@@ -103,8 +109,11 @@ function restrictPattern(work: Work, pattern: Pattern, place: Place): readonly P
       if (place === 'default') return work.view.defaultGraph(pattern.triples, work)
       return inGraph(work, place, [pattern])
     case 'group':
-    case 'optional':
       return [{ ...pattern, patterns: within(pattern.patterns) }]
+    case 'optional': {
+      const place = { fresh: work.fresh, isInExists: work.place?.isInExists === true }
+      return [{ ...pattern, patterns: placed(work, place, () => within(pattern.patterns)) }]
+    }
     case 'minus':
       return [{ ...pattern, patterns: apart(work, () => within(pattern.patterns)).made }]
     case 'union':
@@ -147,14 +156,23 @@ function restrictGraph(work: Work, pattern: Graph): readonly Pattern[] {
 function restrictAnyGraph(work: Work, { patterns }: Graph, name: Variable): readonly Pattern[] {
   const { named, asQuads } = work.view
   work.readsDataset = true
-  const test = named.test(name)
+  const test = named.test(name, work.place)
   // A store may let it take the place of the graph's name, which would then be tested in vain.
   if (test && assigns(patterns, name)) throw new Refused('unread')
-  if (!test || !asQuads || bindsName(patterns)) {
+  if (!test || !asQuads || bindsName(patterns) || patterns.every(isEmpty)) {
     return tested({ kind: 'graph', name, patterns: restrictPatterns(work, patterns, 'graph') }, test)
   }
   // Without GRAPH around it, so that nothing in it is matched in a graph without a test.
   return [{ kind: 'group', patterns: apart(work, () => restrictPatterns(work, patterns, name)).made }]
+}
+
+/** Does work on what stands in OPTIONAL. */
+function placed<T>(work: Work, place: TestPlace | undefined, make: () => T): T {
+  const before = work.place
+  work.place = place
+  const made = make()
+  work.place = before
+  return made
 }
 
 /** Does work on what shows none of its variables outside. */
@@ -211,8 +229,11 @@ function restrictExpression(work: Work, expression: Expression, place: Place): E
     case 'operation':
     case 'call':
       return { ...expression, args: expression.args.map(within) }
-    case 'exists':
-      return { ...expression, patterns: apart(work, () => restrictPatterns(work, expression.patterns, place)).made }
+    case 'exists': {
+      const inExists = work.place && { ...work.place, isInExists: true }
+      const make = (): readonly Pattern[] => restrictPatterns(work, expression.patterns, place)
+      return { ...expression, patterns: apart(work, () => placed(work, inExists, make)).made }
+    }
     case 'aggregate':
       return expression.of === '*' ? expression : { ...expression, of: within(expression.of) }
     default:
