@@ -1,14 +1,14 @@
 // In charge of `triplegate init URL`: asks the store what it is and has, says it, and writes the configuration to start with. The
 // store is not changed.
 import { writeFile } from 'node:fs/promises'
-import { createInterface } from 'node:readline/promises'
 import { readConfiguration } from '../configuration/configuration.js'
 import type { DescribedApplication, ServiceDescription } from '../configuration/dataspace.js'
 import { settingsOf, SETTINGS, type Environment, type Settings } from '../configuration/settings.js'
 import { storeFindings } from '../doctor/stores.js'
-import { KIND_TEXTS, surveyOf, type GraphKind, type Survey } from '../doctor/survey.js'
+import { surveyOf } from '../doctor/survey.js'
 import { isFailure } from '../problem.js'
 import { makeStores } from '../start/open-stores.js'
+import { confirmed, surveyText } from './adoption-text.js'
 import { argumentsOf, HELP_OPTION, textOf, wrongArguments, type Command, type CommandDescription } from './arguments.js'
 import { EXIT, type CommandFailure } from './exit-codes.js'
 import { fail, printable, type Terminal } from './terminal.js'
@@ -49,7 +49,7 @@ async function runInit(argv: readonly string[], env: Environment, terminal: Term
   const isFine = await report(settings, applications, terminal)
   if (!isFine) return EXIT.findings
   const file = textOf(given, 'out') ?? 'system.trig'
-  const isWanted = given.values.has('yes') || (terminal.interactive && (await confirmed(file)))
+  const isWanted = given.values.has('yes') || (terminal.interactive && (await confirmed(`Write ${file}?`)))
   if (!isWanted) {
     terminal.out(`Nothing is written. With --yes, triplegate init writes ${file}.\n`)
     return EXIT.done
@@ -107,34 +107,6 @@ async function report(
   } finally {
     await stores.close()
   }
-}
-
-export function surveyText({ kinds, missingContainers }: Survey, base: string): string {
-  const lines = [...kinds].flatMap(
-    ([kind, { count, examples }]: readonly [GraphKind, { count: number; examples: readonly string[] }]) =>
-      count === 0
-        ? []
-        : [`${String(count).padStart(8)} graphs ${KIND_TEXTS[kind]}`, ...examples.map((one) => `           <${one}>`)],
-  )
-  const { count, examples } = missingContainers
-  return [
-    `Under the base ${base}:`,
-    ...(lines.length > 0 ? lines : ['         no graph yet']),
-    ...(count > 0
-      ? [
-          `${String(count).padStart(8)} containers above documents do not exist; nothing can be created in them until they do`,
-          ...examples.map((one) => `           <${one}>`),
-        ]
-      : []),
-    '',
-  ].join('\n')
-}
-
-async function confirmed(file: string): Promise<boolean> {
-  const asking = createInterface({ input: process.stdin, output: process.stderr })
-  const answer = await asking.question(`Write ${file}? [y/N] `)
-  asking.close()
-  return /^y(?:es)?$/i.test(answer.trim())
 }
 
 /** Never over a file that exists. */

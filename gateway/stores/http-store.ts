@@ -1,8 +1,9 @@
 // In charge of a triplestore behind HTTP: SPARQL 1.1 Protocol and SPARQL 1.1 Graph Store HTTP Protocol as a GraphStore.
 import { isFailure, problem, type Problem } from '../problem.js'
-import { dropBody, piecesOf, refusalOf, refusedText, successOf, textOfSuccess, unwritable } from './http-response.js'
+import { dropBody, mayMeanAbsent, piecesOf, refusalOf, refusedText, successOf, textOfSuccess, unwritable, type Head } from './http-response.js' // prettier-ignore
 import { openExchange, type Exchange, type ExchangeLimits, type StoreResponse } from './http-exchange.js'
 import { RESULTS_JSON, RESULTS_TSV, RESULTS_XML } from '../rdf/sparql-results.js'
+import { DEFAULT_GRAPH } from '../sparql/graph-sets.js'
 import { editText } from './edit-text.js'
 import { excerptQuery, MAX_EXCERPT } from './excerpt.js'
 import { mayBeRdf12 } from './n-triples-lines.js'
@@ -80,7 +81,9 @@ export function openHttpStore(settings: HttpStoreSettings): GraphStore {
     async read(graph, call) {
       const response = await collect(store, getOf(store, graph), maxGraphBytes, call)
       if (isFailure(response)) return response
-      return response.statusCode === 404 ? undefined : textOfSuccess(response, N_TRIPLES, maxGraphBytes)
+      const isNone = await isAbsent(store, graph, response, call)
+      if (isNone) return isFailure(isNone) ? isNone : undefined
+      return textOfSuccess(response, N_TRIPLES, maxGraphBytes)
     },
     async excerpt(graph, kind, call) {
       const sent = queryOf(store, excerptQuery(graph, kind), N_TRIPLES)
@@ -91,8 +94,9 @@ export function openHttpStore(settings: HttpStoreSettings): GraphStore {
     async stream(graph, call) {
       const response = await send(store, getOf(store, graph), call)
       if (isFailure(response)) return response
-      const found = response.statusCode === 404 ? dropBody(response) : successOf(response, N_TRIPLES)
-      return !found || isFailure(found) ? found : piecesOf(found)
+      const isNone = await isAbsent(store, graph, response, call)
+      if (isNone) return isFailure(isNone) ? isNone : dropBody(response)
+      return piecesOrProblem(successOf(response, N_TRIPLES))
     },
     replace: (graph, nTriples, call) => put(store, graph, nTriples, call),
     remove: (graph, call) => remove(store, graph, call),
@@ -101,8 +105,7 @@ export function openHttpStore(settings: HttpStoreSettings): GraphStore {
       if (isFailure(response)) return response
       const refused = refusedText(response, 'query.syntax') ?? unwritable(response, accept)
       if (refused) dropBody(response)
-      const found = refused ?? successOf(response, accept)
-      return isFailure(found) ? found : piecesOf(found)
+      return piecesOrProblem(refused ?? successOf(response, accept))
     },
     update: (sparql, call) => runUpdate(store, sparql, call),
     async edit(edits, call) {
@@ -118,6 +121,8 @@ export function openHttpStore(settings: HttpStoreSettings): GraphStore {
     close: async () => void (await Promise.all([store.documents.close(), store.sparql.close()])),
   }
 }
+
+const piecesOrProblem = (found: StoreResponse | Problem) => (isFailure(found) ? found : piecesOf(found))
 
 const exchangeOf = (store: HttpStore, { method }: Sent): Exchange =>
   method === 'POST' ? store.sparql : store.documents
@@ -172,6 +177,13 @@ const getOf = ({ endpoints }: HttpStore, graph: string): Sent => ({
   safe: true,
 })
 
+async function isAbsent(store: HttpStore, graph: string, head: Head, call?: Call): Promise<boolean | Problem> {
+  if (!mayMeanAbsent(head, graph)) return head.statusCode === 404
+  const response = await collect(store, queryOf(store, excerptQuery(graph, 'fewFacts'), N_TRIPLES), MAX_EXCERPT, call)
+  const text = isFailure(response) ? response : textOfSuccess(response, N_TRIPLES, MAX_EXCERPT)
+  return isFailure(text) ? text : text === undefined
+}
+
 /** SPARQL 1.1 Graph Store HTTP Protocol §5.3 */
 async function put(store: HttpStore, graph: string, body: string, call?: Call): Promise<undefined | Problem> {
   const url = graphUrl(store.endpoints.graphStore, graph)
@@ -190,10 +202,9 @@ const NOT_RDF_12 = problem(
 /** SPARQL 1.1 Graph Store HTTP Protocol §5.4 */
 async function remove(store: HttpStore, graph: string, call?: Call): Promise<undefined | Problem> {
   const url = graphUrl(store.endpoints.graphStore, graph)
-  return doneOf(
-    await collect(store, { method: 'DELETE', url, fields: {}, safe: false }, DISCARD_BYTES, call),
-    [200, 204, 404],
-  )
+  const response = await collect(store, { method: 'DELETE', url, fields: {}, safe: false }, DISCARD_BYTES, call)
+  const isNone = !isFailure(response) && (await isAbsent(store, graph, response, call))
+  return isNone === true ? undefined : doneOf(response, [200, 204])
 }
 
 /** SPARQL 1.1 Protocol §2.1.3: query via POST directly. */
@@ -241,6 +252,7 @@ function fieldsOf(credentials: Credentials | undefined): Record<string, string> 
 // SPARQL 1.1 Graph Store HTTP Protocol §4.2: indirect identification.
 function graphUrl(graphStore: URL, graph: string): URL {
   const url = new URL(graphStore)
-  url.search = `${url.search ? `${url.search}&` : '?'}graph=${encodeURIComponent(graph)}`
+  const name = graph === DEFAULT_GRAPH ? 'default' : `graph=${encodeURIComponent(graph)}`
+  url.search = `${url.search ? `${url.search}&` : '?'}${name}`
   return url
 }

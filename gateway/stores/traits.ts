@@ -1,38 +1,46 @@
 // In charge of how a store answers queries, as far as restricting them relies on it (design 4): found out by queries, which
 // change nothing, and known for the embedded store.
+import { randomUUID } from 'node:crypto'
 import type { Log } from '../log.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import type { StoreTraits } from '../sparql/view/over-view.js'
 import { select } from './select.js'
 import type { GraphStore } from './store.js'
 
+/** The name of no graph: nobody can know it. */
+export const NOTHING = `urn:uuid:${randomUUID()}`
+
 export interface Traits {
-  /** `nothing`: the name of no graph. A problem while they cannot be found out. */
-  current(nothing: string): Promise<StoreTraits | Problem>
+  /** A problem while they cannot be found out. The signal ends the first question to the store. */
+  current(signal?: AbortSignal): Promise<StoreTraits | Problem>
+  /** Undefined until they are found out. */
+  known(): StoreTraits | undefined
 }
 
 /** Asks the store once it has named graphs to ask about; until then it has nothing to hide. */
 export function makeTraits(store: GraphStore, log: Log): Traits {
-  let known: Promise<StoreTraits | Problem> | undefined
-  async function find(nothing: string): Promise<StoreTraits | Problem> {
-    const found = await probe(store, nothing)
-    const isKnown = !isFailure(found) && found.isSettled
-    if (!isKnown) known = undefined
+  let known = store.traits
+  let asked: Promise<StoreTraits | Problem> | undefined
+  async function find(signal: AbortSignal | undefined): Promise<StoreTraits | Problem> {
+    const found = await probe(store, signal)
+    if (!isFailure(found) && found.isSettled) known = found
+    asked = undefined
+    if (signal?.aborted) return found
     const details = isFailure(found) ? { problem: found.detail } : found
     log[isFailure(found) ? 'warn' : 'info']({ store: store.name, ...details }, 'how the triplestore answers queries')
     return found
   }
-  return { current: async (nothing) => store.traits ?? (known ??= find(nothing)) }
+  return { current: async (signal) => known ?? (asked ??= find(signal)), known: () => known }
 }
 
-const LIMIT = { maxBytes: 64 * 1024 }
+const MAX_BYTES = 64 * 1024
 /** A store that has so many triples of named graphs in its default graph has all of them there. */
 const SAMPLE = 100
 
-async function probe(store: GraphStore, nothing: string): Promise<StoreTraits | Problem> {
-  const none = `<${nothing}>`
+async function probe(store: GraphStore, signal: AbortSignal | undefined): Promise<StoreTraits | Problem> {
+  const none = `<${NOTHING}>`
   const values = async (query: string): Promise<readonly (string | undefined)[] | Problem> => {
-    const rows = await select(store, query, ['x'], LIMIT)
+    const rows = await select(store, query, ['x'], { maxBytes: MAX_BYTES, signal })
     return isFailure(rows) ? rows : rows.map(([term]) => term?.value)
   }
   const answers = await Promise.all([

@@ -5,7 +5,7 @@ import { isFailure } from '../../gateway/problem.js'
 import { openHttpStore, type Endpoints } from '../../gateway/stores/http-store.js'
 import { makeTraits } from '../../gateway/stores/traits.js'
 import { XSD } from '../../gateway/rdf/vocabulary.js'
-import { NOTHING, type ComparedStores, type Rows } from './over-views.js'
+import type { ComparedStores, Rows } from './over-views.js'
 import { nQuads, type Case } from './view-cases.js'
 
 export interface ComparedDataset {
@@ -29,7 +29,7 @@ export function overHttp(
   let seen: Case['quads'] = []
   return {
     async traits() {
-      const found = await traits.current(NOTHING)
+      const found = await traits.current()
       if (isFailure(found)) throw new Error(found.detail)
       return found
     },

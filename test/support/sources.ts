@@ -39,6 +39,7 @@ export const FLOORS: Readonly<Record<string, readonly string[]>> = {
     'operators',
     'start',
     'doctor',
+    'adoption',
     'commands',
     'main.ts',
   ],

@@ -7,16 +7,7 @@ import { asItIs, bagOf, empty, mergeOf, unionOf } from './default-graph.js'
 import { constructOf } from './describe.js'
 import { graphPredicate, isNameOfStores, listedGraphs, type GraphPredicate } from './predicate.js'
 import { queryText } from './print.js'
-import {
-  Refused,
-  restrictModifiers,
-  restrictPatterns,
-  restrictSelect,
-  startWork,
-  type Unanswerable,
-  type View,
-  type Work,
-} from './restrict.js'
+import { restrictModifiers, restrictPatterns, restrictSelect } from './restrict.js'
 import {
   filter,
   iri,
@@ -30,6 +21,7 @@ import {
   type Select,
 } from './syntax.js'
 import { freshNames } from './variables.js'
+import { Refused, startWork, type Unanswerable, type View, type Work } from './work.js'
 
 /** Stands in FROM for the merge of all named graphs (Solid's draft of access-controlled SPARQL); no graph has the name. */
 export const MERGED_GRAPHS = 'http://www.w3.org/ns/solid/sparql#union-default-graph'

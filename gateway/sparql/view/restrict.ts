@@ -2,7 +2,7 @@
 // of those graphs only (design 4). Pure. A filter stands beside each GRAPH that it restricts, in the same group: that GRAPH
 // binds the name in each of the group's solutions, so the place in the group does not matter.
 import { assigns, assignsName, bindsName, isEmpty, startsEmpty } from './groups.js'
-import { isNameOfStores, type GraphPredicate, type TestPlace } from './predicate.js'
+import { isNameOfStores } from './predicate.js'
 import {
   filter,
   iri,
@@ -12,87 +12,42 @@ import {
   type Modifiers,
   type Pattern,
   type Select,
-  type Triple,
   type Variable,
 } from './syntax.js'
 import { inScope } from './variables.js'
+import { apart, placed, Refused, type Work } from './work.js'
 
-export interface View {
-  /** Restricts triples that stand in no GRAPH. */
-  readonly defaultGraph: (triples: readonly Triple[], work: Work) => readonly Pattern[]
-  /** For GRAPH. */
-  readonly named: GraphPredicate
-  /** Whether a graph may be read for which `named.byName` says that it depends. */
-  readonly mayRead: (graph: string) => boolean
-  /** The name of no graph. */
-  readonly nothing: string
-  /**
-   * Whether the store evaluates `GRAPH ?g` by putting ?g into each triple in it, as TDB2 and Oxigraph do: then a part of it in
-   * which ?g is not in scope, such as a sub-query, matches any graph.
-   */
-  readonly asQuads: boolean
-  /** Whether an empty group among others in `GRAPH ?g` matches each graph, as SPARQL 1.1 §18.2.2 says: with TDB2 only one alone does. */
-  readonly listsGraphs: boolean
-}
+/**
+ * Where patterns stand: in no GRAPH, where nothing is known before them, or after others, or in EXISTS; in a GRAPH that is
+ * restricted as a whole; in one whose every triple is restricted.
+ */
+type Place = 'first' | 'later' | 'exists' | 'graph' | Variable
 
-/** Where patterns stand: in no GRAPH; in one that is restricted as a whole; in one whose every triple is restricted. */
-type Place = 'default' | 'graph' | Variable
+const isInGraph = (place: Place): place is 'graph' | Variable => place === 'graph' || typeof place === 'object'
 
-/** The reason why a query cannot be restricted: nothing of it depends on what the dataset has. */
-export type Unanswerable = 'closure' | 'store-name' | 'no-variables' | 'unread'
-
-/** Thrown by the functions of this file and the ones that it calls. */
-export class Refused extends Error {
-  constructor(readonly reason: Unanswerable) {
-    super(reason)
-  }
-}
-
-/** One restriction of one text. */
-export interface Work {
-  readonly view: View
-  /** A variable that nothing has. */
-  readonly fresh: () => Variable
-  /** The variables that stand for blank nodes. */
-  readonly blanks: Map<string, Variable>
-  /** The named graphs that are read by name. */
-  readonly graphs: Set<string>
-  /** Others may be read too. */
-  readsDataset: boolean
-  /** Variables of ours are in scope. */
-  showsFresh: boolean
-  /** What is restricted stands in OPTIONAL. */
-  place: TestPlace | undefined
-}
-
-export const startWork = (view: View, fresh: () => Variable): Work => ({
-  view,
-  fresh,
-  blanks: new Map(),
-  graphs: new Set(),
-  readsDataset: false,
-  showsFresh: false,
-  place: undefined,
-})
-
-/** A variable that is in scope where it stands. */
-export function freshInScope(work: Work): Variable {
-  work.showsFresh = true
-  return work.fresh()
-}
-
-export function restrictPatterns(
-  work: Work,
-  patterns: readonly Pattern[],
-  place: Place = 'default',
-): readonly Pattern[] {
+export function restrictPatterns(work: Work, patterns: readonly Pattern[], place: Place = 'first'): readonly Pattern[] {
   if (assignsName(patterns)) throw new Refused('unread')
+  if (place === 'first') return restrictFirst(work, patterns)
   const within = (each: readonly Pattern[]): readonly Pattern[] =>
     each.flatMap((pattern) => restrictPattern(work, pattern, place))
   if (typeof place === 'string') return within(patterns)
   const rest = patterns.filter((pattern) => !isEmpty(pattern))
   const listed = startsEmpty(rest) && work.view.listsGraphs ? inGraph(work, place, []) : []
   return [...listed, ...within(rest)]
+}
+
+/** The patterns of a group with nothing before it. FILTER ends no basic graph pattern (SPARQL 1.1 §18.2.2.5). */
+function restrictFirst(work: Work, patterns: readonly Pattern[]): readonly Pattern[] {
+  const isFilter = ({ kind }: Pattern): boolean => kind === 'filter'
+  const end = patterns.findIndex(({ kind }) => kind !== 'triples' && kind !== 'filter')
+  const leading = end < 0 ? patterns : patterns.slice(0, end)
+  const all = leading.flatMap((each) => (each.kind === 'triples' ? each.triples : []))
+  const rest = [...leading.filter(isFilter), ...patterns.slice(leading.length)]
+  const begins = all.length > 0 ? undefined : rest.find((each) => !isFilter(each))
+  return [
+    ...(all.length > 0 ? work.view.defaultGraph(all, work, true) : []),
+    ...rest.flatMap((each) => restrictPattern(work, each, each === begins ? 'first' : 'later')),
+  ]
 }
 
 /** Patterns of which each solution has the name of its graph, even where ?g of `GRAPH ?g` is not in scope. */
@@ -106,16 +61,20 @@ function restrictPattern(work: Work, pattern: Pattern, place: Place): readonly P
   switch (pattern.kind) {
     case 'triples':
       if (place === 'graph' || pattern.triples.length === 0) return [pattern]
-      if (place === 'default') return work.view.defaultGraph(pattern.triples, work)
+      if (!isInGraph(place)) return work.view.defaultGraph(pattern.triples, work, false)
       return inGraph(work, place, [pattern])
     case 'group':
       return [{ ...pattern, patterns: within(pattern.patterns) }]
     case 'optional': {
-      const place = { fresh: work.fresh, isInExists: work.place?.isInExists === true }
-      return [{ ...pattern, patterns: placed(work, place, () => within(pattern.patterns)) }]
+      const inside = { fresh: work.fresh, isInExists: work.place?.isInExists === true }
+      const make = (): readonly Pattern[] =>
+        restrictPatterns(work, pattern.patterns, place === 'first' ? 'later' : place)
+      return [{ ...pattern, patterns: placed(work, inside, make) }]
     }
-    case 'minus':
-      return [{ ...pattern, patterns: apart(work, () => within(pattern.patterns)).made }]
+    case 'minus': {
+      const made = apart(work, () => restrictPatterns(work, pattern.patterns, alone(place))).made
+      return [{ ...pattern, patterns: made }]
+    }
     case 'union':
       return [{ ...pattern, branches: pattern.branches.map(within) }]
     case 'graph':
@@ -124,13 +83,16 @@ function restrictPattern(work: Work, pattern: Pattern, place: Place): readonly P
     case 'bind':
       return [{ ...pattern, expression: restrictExpression(work, pattern.expression, place) }]
     case 'select':
-      return [{ ...pattern, query: restrictSelect(work, pattern.query, place) }]
+      return [{ ...pattern, query: restrictSelect(work, pattern.query, alone(place)) }]
     // Another server answers it.
     case 'service':
     case 'values':
       return [pattern]
   }
 }
+
+/** Of what is matched without regard to what is before it. */
+const alone = (place: Place): Place => (place === 'later' ? 'first' : place)
 
 const tested = (pattern: Pattern, test: Expression | undefined): readonly Pattern[] =>
   test ? [pattern, filter(test)] : [pattern]
@@ -149,8 +111,9 @@ function restrictGraph(work: Work, pattern: Graph): readonly Pattern[] {
     return [{ kind: 'graph', name: iri(view.nothing), patterns }]
   }
   graphs.add(graph)
-  // It may change before the store answers.
-  return tested({ kind: 'graph', name, patterns }, known === 'depends' ? view.named.test(name) : undefined)
+  const test = known === 'depends' ? view.named.test(name) : undefined
+  // It may change before the store answers. In a group of its own, the store tests it once.
+  return [...(test ? [{ kind: 'group', patterns: [filter(test)] } as const] : []), { kind: 'graph', name, patterns }]
 }
 
 function restrictAnyGraph(work: Work, { patterns }: Graph, name: Variable): readonly Pattern[] {
@@ -166,26 +129,7 @@ function restrictAnyGraph(work: Work, { patterns }: Graph, name: Variable): read
   return [{ kind: 'group', patterns: apart(work, () => restrictPatterns(work, patterns, name)).made }]
 }
 
-/** Does work on what stands in OPTIONAL. */
-function placed<T>(work: Work, place: TestPlace | undefined, make: () => T): T {
-  const before = work.place
-  work.place = place
-  const made = make()
-  work.place = before
-  return made
-}
-
-/** Does work on what shows none of its variables outside. */
-function apart<T>(work: Work, make: () => T): { readonly made: T; readonly showsFresh: boolean } {
-  const before = work.showsFresh
-  work.showsFresh = false
-  const made = make()
-  const { showsFresh } = work
-  work.showsFresh = before
-  return { made, showsFresh }
-}
-
-export function restrictSelect(work: Work, query: Select, place: Place = 'default'): Select {
+export function restrictSelect(work: Work, query: Select, place: Place = 'first'): Select {
   const { made: where, showsFresh } = apart(work, () => restrictPatterns(work, query.where, place))
   const { projection } = query
   const restricted: Select = {
@@ -210,7 +154,7 @@ export function restrictSelect(work: Work, query: Select, place: Place = 'defaul
 export function restrictModifiers(
   work: Work,
   { group, having, order, ...rest }: Modifiers,
-  place: Place = 'default',
+  place: Place = 'exists',
 ): Modifiers {
   const within = (expression: Expression): Expression => restrictExpression(work, expression, place)
   return {
@@ -231,7 +175,8 @@ function restrictExpression(work: Work, expression: Expression, place: Place): E
       return { ...expression, args: expression.args.map(within) }
     case 'exists': {
       const inExists = work.place && { ...work.place, isInExists: true }
-      const make = (): readonly Pattern[] => restrictPatterns(work, expression.patterns, place)
+      const make = (): readonly Pattern[] =>
+        restrictPatterns(work, expression.patterns, isInGraph(place) ? place : 'exists')
       return { ...expression, patterns: apart(work, () => placed(work, inExists, make)).made }
     }
     case 'aggregate':

@@ -25,7 +25,7 @@ function judge(t: Test, { leaks, different, ...counts }: Compared, count: number
   t.ok(counts.filled > count / 6, told)
   t.ok(counts.unanswerable < count / 7, told)
   t.ok(counts.refused + counts.invalid < count / 20, told)
-  t.ok(counts.ofStore + counts.broken <= count / 50, told)
+  t.ok(counts.ofStore + counts.broken < count / 30, told)
 }
 
 void t.test(`${CASES} random queries on Oxigraph`, async (t) =>
