@@ -28,8 +28,11 @@ export const MERGED_GRAPHS = 'http://www.w3.org/ns/solid/sparql#union-default-gr
 
 /** How a store answers, as probes of it have shown (probe-store.ts). */
 export interface StoreTraits {
-  /** Its default graph: its own, the union of its named graphs, or this with a triple as often as graphs have it. */
-  readonly defaultGraph: 'own' | 'union' | 'bag'
+  /**
+   * Its default graph: its own, the union of its named graphs, or this with a triple as often as graphs have it; `unclear`:
+   * one of these two.
+   */
+  readonly defaultGraph: 'own' | 'union' | 'bag' | 'unclear'
   /** Whether `<x> <p>* ?y` leads from a term that no triple has to itself. */
   readonly stays: boolean
   /** `View.asQuads`. */
@@ -140,7 +143,7 @@ function datasetOver(stated: Dataset | undefined, { rights, store, mayRead, noth
   const none = empty(store.stays)
   if (!stated) {
     const own = rights.everything || rights.defaultGraph ? asItIs : none
-    const union = store.defaultGraph === 'union' ? unionOf(readable) : bagOf(readable)
+    const union = { union: unionOf, bag: bagOf, unclear: mergeOf, own: mergeOf }[store.defaultGraph](readable)
     // Design 4: of a store that dataspaces share, the default graph belongs to none of them.
     const shared = readable.isNothing ? none : mergeOf(readable)
     const ofOwn = rights.reach.alone ? own : shared
