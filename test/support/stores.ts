@@ -31,12 +31,19 @@ export interface RowCount {
   readonly outcome: 'passed' | 'failed' | 'skipped'
 }
 
+/**
+ * Any other store, in place of those: the endpoints for queries, updates and graphs of two empty datasets, separated by spaces.
+ * It is behind HTTP, as Fuseki is. For test/gateway/stores/store-contract.test.ts; docs/operating.md says what holds where.
+ */
+const OTHER = process.env.TRIPLEGATE_TEST_STORE?.split(' ')
+
 /** Runs the suite on the embedded store and on Fuseki, as a test each; without a Fuseki that one is skipped. */
 export async function forEachStore(
   t: Test,
   name: string,
   suite: (t: Test, makeStores: MakeStores, kind: StoreKind) => Promise<void>,
 ): Promise<void> {
+  if (OTHER) return void (await t.test(`${name} (other)`, (t) => suite(t, () => otherStores(t, OTHER), 'fuseki')))
   await t.test(`${name} (embedded)`, (t) => suite(t, () => embeddedStores(t), 'embedded'))
   const missing = await reasonWithoutFuseki()
   if (missing) {
@@ -102,6 +109,14 @@ async function fusekiStores(t: Test): Promise<Stores> {
   const admin = openHttpStore({ name: 'admin', ...fusekiEndpoints(datasets.admin) })
   t.teardown(() => Promise.all([endUser.close(), admin.close()]))
   return { kind: 'fuseki', endUser, admin, datasets }
+}
+
+function otherStores(t: Test, endpoints: readonly string[]): Promise<Stores> {
+  const open = (at: number): GraphStore =>
+    openHttpStore({ query: endpoints[at]!, update: endpoints[at + 1]!, graphStore: endpoints[at + 2]! })
+  const [endUser, admin] = [open(0), open(3)]
+  t.teardown(() => Promise.all([endUser.close(), admin.close()]))
+  return Promise.resolve({ kind: 'fuseki', endUser, admin })
 }
 
 /** The URL of an empty dataset of the shared Fuseki, removed when the test is over. */
