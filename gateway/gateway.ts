@@ -53,8 +53,9 @@ export interface Application extends DescribedApplication {
   readonly own: OwnDescription
   /** Every change of a document goes through it. */
   readonly journalled: JournalledStore
-  /** Whether a graph is a document of this application. */
+  /** Whether a graph is a document of this application; and whether writes of a graph become versions of it. */
   isDocument(graph: string): boolean
+  isRecorded(graph: string): boolean
 }
 
 /** The caches of an application. Applications that share a store share `versions`. */

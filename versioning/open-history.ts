@@ -2,7 +2,7 @@
 // and the repository.
 import type { Version } from './change.js'
 import { caughtSetback, isFailure, type Setback } from './failure.js'
-import { documentOfPath, documentPath, LONGEST_PATH } from './git/document-path.js'
+import { graphOfPath, graphPath, LONGEST_PATH } from './git/document-path.js'
 import { blobId } from './git/fast-import.js'
 import type { History, NewChange, OpenEntry, OperatorLog } from './history.js'
 import { openDatabase, type Database } from './journal/database.js'
@@ -56,12 +56,12 @@ export async function openHistory(options: HistoryOptions): Promise<History | Se
   const { folder, repository, base, prefix, now, log, durableDone = false, excerptOf } = options
   const database = await openDatabase(folder, log)
   if (isFailure(database)) return database
-  const pathOf = (document: string): string => documentPath(document, base, prefix)
+  const pathOf = (document: string): string => graphPath(document, base, prefix)
   try {
     const limits = { ...LIMITS, ...options.limits }
     const journal = await openJournal({ database, pathOf, now, limits, durableDone, excerptOf })
     const index = await openVersionIndex(database, JSON.stringify([1, repository.name, base, prefix]))
-    const isDocument = (path: string): boolean => documentOfPath(path, base, prefix) !== undefined
+    const isDocument = (path: string): boolean => graphOfPath(path, base, prefix) !== undefined
     const pauses = { ...PAUSES, ...options.pauses }
     const relay = startRelay({ repository, journal, index, base, isDocument, log }, now, pauses)
     const close = async (): Promise<void> => {

@@ -7,6 +7,7 @@ import { hadNoEffect, hasNoLaterEffect } from '../mirror/write-failures.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { askerOf, type Context } from '../request/context.js'
 import type { UpdateAnalysis } from '../sparql/analysis.js'
+import { DEFAULT_GRAPH } from '../sparql/graph-sets.js'
 import type { Touch, UpdatePlan } from '../sparql/update-steps.js'
 import { LATEST_WRITE_MS, type GraphEdit } from '../stores/store.js'
 import { graphsChanged } from './changed-graphs.js'
@@ -19,6 +20,7 @@ import {
   type ForStore,
   type Named,
 } from './found-graphs.js'
+import { NOTHING } from './sparql-view.js'
 import { solve, touchesOf, type Solutions } from './update-solutions.js'
 import type { UpdateRights } from './update-rights.js'
 
@@ -97,6 +99,8 @@ async function carryOutLocked(
     const before = graphs.others.get(edit.graph)
     return [before === undefined ? edit : { ...edit, after: afterEdit(before, edit) }]
   })
+  // Whether the default graph is recorded depends on it.
+  if (others.some(({ graph }) => graph === DEFAULT_GRAPH)) await application.traits.current(NOTHING)
   const failed = await editDocuments(context, graphs.documents, edits, others)
   await othersChanged(context, others, failed)
   return failed

@@ -9,10 +9,12 @@ import { everyWrite, underLocks, type Lock } from '../documents/locks.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { linkField, response } from '../request/respond.js'
 import type { UpdateAnalysis } from '../sparql/analysis.js'
+import { DEFAULT_GRAPH } from '../sparql/graph-sets.js'
 import { graphsChanged } from './changed-graphs.js'
 import { isForStore } from './found-graphs.js'
 import { carryOutPlan } from './planned-update.js'
 import { keepingRoots } from './root-guard.js'
+import { NOTHING } from './sparql-view.js'
 import { updateRights } from './update-rights.js'
 
 /** The most documents that an update locks one by one. */
@@ -48,11 +50,13 @@ async function sendToStore(context: Context, update: UpdateAnalysis, decision: D
   const { application, agent, gateway, trace, request } = context
   const { writeSet } = update
   const sharers = sharersOf(application.store, gateway).map((member) => member.application)
-  const written = writeSet === 'dataset' ? [] : writeSet.filter((graph) => sharers.some((one) => one.isDocument(graph)))
+  // Whether the default graph is recorded depends on it.
+  if (writeSet !== 'dataset' && writeSet.includes(DEFAULT_GRAPH)) await application.traits.current(NOTHING)
+  const written = writeSet === 'dataset' ? [] : writeSet.filter((graph) => sharers.some((one) => one.isRecorded(graph)))
   // An update that may change any document, or too many, makes all other writes wait.
   const isWide = writeSet === 'dataset' || written.length > MOST_LOCKS
   const parts = sharers.flatMap((sharer) => {
-    const documents = isWide ? undefined : written.filter((graph) => sharer.isDocument(graph))
+    const documents = isWide ? undefined : written.filter((graph) => sharer.isRecorded(graph))
     return documents?.length === 0 && sharer !== application ? [] : [{ sharer, documents }]
   })
   const locks: Lock[] = parts.map(({ sharer }) => everyWrite(sharer, isWide ? 'exclusive' : 'shared'))

@@ -9,20 +9,27 @@ import type { GraphStore } from './store.js'
 export interface Traits {
   /** `nothing`: the name of no graph. A problem while they cannot be found out. */
   current(nothing: string): Promise<StoreTraits | Problem>
+  /** Whether its default graph is known to be its own, and no union of the others. */
+  hasOwnDefault(): boolean
 }
 
 /** Asks the store once it has named graphs to ask about; until then it has nothing to hide. */
 export function makeTraits(store: GraphStore, log: Log): Traits {
   let known: Promise<StoreTraits | Problem> | undefined
+  let settled = store.traits
   async function find(nothing: string): Promise<StoreTraits | Problem> {
     const found = await probe(store, nothing)
     const isKnown = !isFailure(found) && found.isSettled
-    if (!isKnown) known = undefined
+    if (isKnown) settled = found
+    else known = undefined
     const details = isFailure(found) ? { problem: found.detail } : found
     log[isFailure(found) ? 'warn' : 'info']({ store: store.name, ...details }, 'how the triplestore answers queries')
     return found
   }
-  return { current: async (nothing) => store.traits ?? (known ??= find(nothing)) }
+  return {
+    current: async (nothing) => store.traits ?? (known ??= find(nothing)),
+    hasOwnDefault: () => settled?.defaultGraph === 'own',
+  }
 }
 
 const LIMIT = { maxBytes: 64 * 1024 }
