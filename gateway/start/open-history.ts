@@ -60,13 +60,14 @@ export async function openVersioned(
   const { base, service } = application
   const states = openStates()
   const isDocument = documentsOf(application, dataspace)
-  const opened = await openHistoryOf(application, surroundings)
-  const settle = (document: string): Promise<undefined | Problem> => journalled.settle(document)
   const sharers = sharersOf(application, surroundings.dataspaces)
-  const traits = makeTraits(store, log)
-  const isAlone = sharers.bases.every((other) => other === base)
   // A store in memory takes documents only.
-  const recordsOthers = opened !== undefined && isAlone && application.kind === 'end-user' && !store.announces
+  const isAlone = sharers.bases.every((other) => other === base)
+  const takesOthers = isAlone && application.kind === 'end-user' && !store.announces
+  const opened = await openHistoryOf(application, surroundings, takesOthers)
+  const settle = (document: string): Promise<undefined | Problem> => journalled.settle(document)
+  const traits = makeTraits(store, log)
+  const recordsOthers = opened !== undefined && takesOthers
   const isRecorded = (graph: string): boolean =>
     isDocument(graph) || (recordsOthers && (graph === DEFAULT_GRAPH ? traits.hasOwnDefault() : !isNameOfStores(graph)))
   const mirrored = opened && { ...opened, base, store, isDocument, isRecorded, sharers, settle, states, now }
@@ -145,6 +146,7 @@ interface OpenHistory extends Pick<Mirrored, 'history' | 'repository' | 'pathOf'
 async function openHistoryOf(
   application: DescribedApplication,
   { settings, log, now, existing }: Surroundings,
+  takesOthers: boolean,
 ): Promise<OpenHistory | undefined> {
   const { base, service } = application
   const place = historyPlaceOf(application, settings)
@@ -164,7 +166,7 @@ async function openHistoryOf(
   if (place.folder !== undefined) await reportShared(place.folder, log)
   const opened =
     (existing === 'documents' && !existsSync(place.journal) ? await whyNoDocuments(repository) : undefined) ??
-    (await openHistory({ folder: place.journal, repository, base, prefix, now, log, excerptOf: factsIn }))
+    (await openHistory({ folder: place.journal, repository, base, prefix, takesOthers, now, log, excerptOf: factsIn }))
   if (isFailure(opened)) await repository.close()
   const history = orStartFailure(opened, base)
   return {
