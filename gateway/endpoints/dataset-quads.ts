@@ -12,7 +12,7 @@ import { analyseQuery, type QueryAnalysis } from '../sparql/analysis.js'
 import { selectBatches, type Row } from '../stores/select.js'
 import { StoreBreak } from '../stores/store.js'
 import { answerResult } from './sparql-query.js'
-import { NOTHING, queryOfView } from './sparql-view.js'
+import { queryOfView } from './sparql-view.js'
 
 const UTF_8 = ';charset=UTF-8'
 const quads = (mediaType: string, code: string): Format => ({ mediaType, code, contentType: mediaType + UTF_8 })
@@ -32,7 +32,7 @@ export async function answerQuads(context: Context, decision: Decision): Promise
   const format = negotiate(context.accept, FORMATS)
   if (!format) return notAcceptable(FORMATS)
   const { application, trace } = context
-  const traits = await trace.store(application.traits.current(NOTHING))
+  const traits = await trace.store(application.traits.current())
   if (isFailure(traits)) return traits
   const parts: Part[] = []
   // A union of all graphs has nothing that they have not.

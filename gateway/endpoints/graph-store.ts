@@ -28,7 +28,7 @@ import { isNameOfStores } from '../sparql/view/predicate.js'
 import { after, type Awaitable } from '../steps.js'
 import { ABSOLUTE_IRI } from './sparql-request.js'
 import { answerQuery } from './sparql-query.js'
-import { NOTHING, queryOfView } from './sparql-view.js'
+import { queryOfView } from './sparql-view.js'
 import { writeGraph } from './write-graph.js'
 
 export type GraphTarget = Target<Member> & { readonly kind: 'graph' }
@@ -124,7 +124,7 @@ function answerFound(
 /** The default graph always exists. Where it is the union of the others, it is read as a query reads it. */
 async function answerDefault(context: Context, target: GraphTarget): Promise<Response | Problem> {
   const { application, request, trace } = context
-  const traits = await trace.store(application.traits.current(NOTHING))
+  const traits = await trace.store(application.traits.current())
   if (isFailure(traits)) return traits
   const isRead = requiredMode(request.method) === 'Read'
   if (traits.defaultGraph !== 'own') return isRead ? answerUnion(context) : UNION

@@ -69,7 +69,8 @@ export async function openVersioned(
   const traits = makeTraits(store, log)
   const recordsOthers = opened !== undefined && takesOthers
   const isRecorded = (graph: string): boolean =>
-    isDocument(graph) || (recordsOthers && (graph === DEFAULT_GRAPH ? traits.hasOwnDefault() : !isNameOfStores(graph)))
+    isDocument(graph) ||
+    (recordsOthers && (graph === DEFAULT_GRAPH ? traits.known()?.defaultGraph === 'own' : !isNameOfStores(graph)))
   const mirrored = opened && { ...opened, base, store, isDocument, isRecorded, sharers, settle, states, now }
   // Design 2: a store in memory is filled from Git and the journal, which are its durable copy.
   const filled = mirrored && service.embedded ? await fillStore(mirrored, logProgress(log)) : undefined
