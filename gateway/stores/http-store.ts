@@ -5,7 +5,7 @@ import { openExchange, type Exchange, type ExchangeLimits, type StoreResponse } 
 import { RESULTS_JSON, RESULTS_TSV, RESULTS_XML } from '../rdf/sparql-results.js'
 import { excerptQuery, MAX_EXCERPT } from './excerpt.js'
 import { mayBeRdf12 } from './n-triples-lines.js'
-import { MAX_GRAPH_BYTES, type Call, type GraphStore } from './store.js'
+import { MAX_GRAPH_BYTES, MOST_TOGETHER, type Call, type GraphStore, type Together } from './store.js'
 import { DISCARD_BYTES, type Sent, type WholeResponse } from './whole-response.js'
 
 export interface Endpoints {
@@ -104,6 +104,7 @@ export function openHttpStore(settings: HttpStoreSettings): GraphStore {
       return isFailure(found) ? found : piecesOf(found)
     },
     update: (sparql, call) => runUpdate(store, sparql, call),
+    together: togetherOf(store),
     async ready(call) {
       const response = await collect(store, queryOf(store, 'ASK {}', RESULTS_JSON), MAX_READINESS_BYTES, call)
       if (isFailure(response)) return response
@@ -113,6 +114,17 @@ export function openHttpStore(settings: HttpStoreSettings): GraphStore {
     close: async () => void (await Promise.all([store.documents.close(), store.sparql.close()])),
   }
 }
+
+const togetherOf = (store: HttpStore): Together => ({
+  async select(sparql) {
+    const sent = queryOf(store, sparql, RESULTS_TSV)
+    const response = await collect(store, sent, MOST_TOGETHER, undefined, store.documents)
+    if (isFailure(response)) return response
+    return refusedText(response, 'query.syntax') ?? textOfSuccess(response, RESULTS_TSV, MOST_TOGETHER)
+  },
+  update: (sparql) => runUpdate(store, sparql, undefined, store.documents),
+  isTransactional: () => store.isFuseki,
+})
 
 const exchangeOf = (store: HttpStore, { method }: Sent): Exchange =>
   method === 'POST' ? store.sparql : store.documents
@@ -201,10 +213,15 @@ const queryOf = (store: HttpStore, body: string, accept: string): Sent => ({
 })
 
 /** SPARQL 1.1 Protocol §2.2.2: update via POST directly. */
-async function runUpdate(store: HttpStore, body: string, call?: Call): Promise<undefined | Problem> {
+async function runUpdate(
+  store: HttpStore,
+  body: string,
+  call?: Call,
+  exchange = store.sparql,
+): Promise<undefined | Problem> {
   const fields = { 'content-type': 'application/sparql-update' }
   const sent: Sent = { method: 'POST', url: store.endpoints.update, fields, body, safe: false }
-  const response = await collect(store, sent, DISCARD_BYTES, call)
+  const response = await collect(store, sent, DISCARD_BYTES, call, exchange)
   const refused = isFailure(response) ? response : refusedText(response, 'update.syntax')
   return refused ?? doneOf(response, [200, 204])
 }
