@@ -5,7 +5,7 @@ export default tseslint.config(
   { ignores: ['dist', 'data', '.cache', '.tap'] },
   ...tseslint.configs.recommended,
   {
-    files: ['**/*.ts'],
+    files: ['**/*.ts', '**/*.tsx'],
     languageOptions: { parserOptions: { projectService: true } },
     rules: {
       eqeqeq: 'error',
@@ -17,7 +17,7 @@ export default tseslint.config(
     },
   },
   {
-    files: ['gateway/**/*.ts', 'policies/**/*.ts', 'cache/**/*.ts', 'versioning/**/*.ts'],
+    files: ['gateway/**/*.ts', 'gateway/**/*.tsx', 'policies/**/*.ts', 'cache/**/*.ts', 'versioning/**/*.ts'],
     plugins: { regexp },
     // What strangers send is read in linear time (design 7).
     rules: { 'regexp/no-super-linear-backtracking': 'error', 'regexp/no-super-linear-move': 'error' },

@@ -2,7 +2,9 @@
 import { LRUCache } from 'lru-cache'
 import type { DocumentState } from './documents/facts.js'
 import type { Converted } from './evaluation/reading.js'
+import type { Representation } from './documents/document.js'
 import type { Format } from './http/media-type.js'
+import type { Problem } from './problem.js'
 import type { QueryAnalysis, UpdateAnalysis } from './sparql/analysis.js'
 
 export interface GatewayCaches {
@@ -10,13 +12,34 @@ export interface GatewayCaches {
   readonly mementos: ByteCache<Buffer>
   /** Differences between versions, by their URI and the accepted formats; long TimeMaps, by URI and entity-tag. */
   readonly histories: ByteCache<Converted>
+  /** Pages of documents, by document, state and variant. */
+  readonly pages: ByteCache<Page>
   /** What rights on a version rest on, by Git's id of the content and the document. */
   readonly rights: ByteCache<DocumentState>
   /** The RDF format that an Accept field prefers. */
   readonly formats: ByteCache<Format>
+  /** The format of a result, by the form of the query and the Accept field. */
+  readonly resultFormats: ByteCache<Format>
   /** Analysed queries and updates, by text, base and dataset. */
   readonly queries: ByteCache<QueryAnalysis>
   readonly updates: ByteCache<UpdateAnalysis>
+  /** Queries as they are restricted to what agents may read, by application, rights and query. */
+  readonly views: ByteCache<KnownView>
+}
+
+/** A page, and its forms in content codings by name. */
+export interface Page {
+  readonly plain: Representation
+  readonly coded: Map<string, unknown>
+}
+
+export interface KnownView {
+  /** The graphs that the query names and whose names do not decide. */
+  readonly depending: readonly string[]
+  /** The restricted query, by those of them that may be read. */
+  readonly queries: Map<string, QueryAnalysis | Problem>
+  /** In characters. */
+  readonly length: number
 }
 
 export interface ByteCache<Value extends object> {
@@ -31,14 +54,19 @@ export function makeGatewayCaches(maxBytes: number): GatewayCaches {
   const sizeOfAnalysis = ({ text }: { readonly text: string }): number => 1024 + 4 * text.length
   return {
     histories: byteCache<Converted>(maxBytes / 8, ({ bytes }) => 128 + bytes.length),
-    mementos: byteCache<Buffer>((3 * maxBytes) / 8, ({ length }) => 128 + length),
+    mementos: byteCache<Buffer>(maxBytes / 4, ({ length }) => 128 + length),
+    // Its coded forms are smaller than the page, all together.
+    pages: byteCache<Page>(maxBytes / 8, ({ plain }) => 512 + 2 * plain.bytes.length),
     rights: byteCache<DocumentState>(
       Math.min(maxBytes / 8, 2 ** 20),
       ({ types, owners }) => 256 + 2 * [...types, ...owners].join('').length,
     ),
     formats: byteCache<Format>(Math.min(maxBytes / 8, 2 ** 20), () => 64),
-    queries: byteCache<QueryAnalysis>(maxBytes / 8, sizeOfAnalysis),
+    resultFormats: byteCache<Format>(Math.min(maxBytes / 8, 2 ** 20), () => 64),
+    // With its tree.
+    queries: byteCache<QueryAnalysis>(maxBytes / 8, ({ text }) => 1024 + 40 * text.length),
     updates: byteCache<UpdateAnalysis>(maxBytes / 8, sizeOfAnalysis),
+    views: byteCache<KnownView>(maxBytes / 16, ({ length }) => 4096 + 32 * length),
   }
 }
 

@@ -3,12 +3,15 @@ import type { GraphVersions } from '../cache/graph-versions.js'
 import type { StoredGraphs } from '../cache/stored-graphs.js'
 import type { StoredResults } from '../cache/stored-results.js'
 import type { AuthorizationIndex } from '../policies/authorizations/authorization-index.js'
+import type { GraphRights } from '../policies/authorizations/graph-rights.js'
 import type { WebIdVerifier } from '../policies/identity/webid.js'
 import type { History } from '../versioning/history.js'
 import type { DescribedApplication } from './configuration/configuration.js'
+import type { OwnDescription } from './configuration/own-description.js'
 import type { Documents } from './documents/document.js'
 import type { DocumentFacts } from './documents/facts.js'
-import type { OwnGraphs } from './documents/own-graphs.js'
+import type { Look } from './pages/look.js'
+import type { Files } from './files/files.js'
 import type { EvaluationPool } from './evaluation/pool.js'
 import type { Reading } from './evaluation/reading.js'
 import type { JournalledStore } from './mirror/journalled-store.js'
@@ -22,10 +25,14 @@ import type { Mail } from './agents/mail.js'
 import type { Alignment } from './mirror/alignment.js'
 import type { Mirrored } from './mirror/mirrored.js'
 import type { Request, Response } from './http/exchange.js'
+import type { AccessTokens } from './identity/access-tokens.js'
+import type { CheckToken } from './identity/token-credentials.js'
 import type { Identities } from './identity/identities.js'
-import type { Ontologies } from './documents/shapes.js'
+import type { NamespaceStore } from './ontologies/namespace-store.js'
+import type { Ontologies } from './ontologies/ontologies.js'
 import type { Problem } from './problem.js'
 import type { GraphStore } from './stores/store.js'
+import type { Traits } from './stores/traits.js'
 import type { Turns } from './stores/turns.js'
 import type { Target } from './http/target.js'
 import type { Awaitable } from './steps.js'
@@ -33,6 +40,7 @@ import type { Watchdog } from './watchdog.js'
 
 export interface Application extends DescribedApplication {
   readonly store: GraphStore
+  readonly traits: Traits
   readonly cache: ApplicationCache
   /** Absent where the application is not versioned. */
   readonly history?: History
@@ -40,6 +48,9 @@ export interface Application extends DescribedApplication {
   readonly mirrored?: Mirrored
   /** Absent with the history, and where the store is filled from it. */
   readonly alignment?: Alignment
+  readonly files: Files
+  /** Title, look and `allowRead` as the owner has changed them. */
+  readonly own: OwnDescription
   /** Every change of a document goes through it. */
   readonly journalled: JournalledStore
   /** Whether a graph is a document of this application. */
@@ -53,7 +64,8 @@ export interface ApplicationCache {
   /** Of documents that are not cached: answers to clients that may not read them leave nothing else. */
   readonly facts: StoredGraphs<DocumentFacts, Problem>
   readonly results: StoredResults
-  readonly ownGraphs: OwnGraphs
+  /** By mode and agent, with the version of the rules that each is made of (request/graphs.ts). */
+  readonly graphRights: Map<string, { readonly version: number; readonly rights: GraphRights }>
   /** The secret of the entity-tags (cache/entity-tag.ts). */
   readonly tagKey: string
 }
@@ -63,6 +75,8 @@ export interface Dataspace {
   readonly admin: Application
   readonly access: Access
   readonly ontologies: Ontologies
+  /** What queries on the namespace ontologies read (endpoints/ns.ts). */
+  readonly namespaces: NamespaceStore
   /** The WebID of the secretary: creator and owner of the documents that the gateway makes for agents. */
   readonly secretary: string
   /** The documents of the owner agent and the secretary agent: never modified or deleted (spec 4.1). */
@@ -112,6 +126,67 @@ export interface OpenDoor {
   readonly takeOfDay: TakeOfDay
 }
 
+/** Data from other places (spec 4.3: add, transform, importer). */
+export interface Importing {
+  /** For sources, which may be large and slow. */
+  readonly fetcher: GuardedFetch
+  /** Where sources are on disk while they are read. */
+  readonly folder: string
+  /** Sources that are read at once, for one agent and for all. */
+  readonly takePlace: TakePlace
+  /** What runs in the background, by the URL of its document. */
+  readonly runs: Map<string, ImportRun>
+}
+
+export interface ImportRun {
+  readonly agent: string | undefined
+  readonly plan: ImportedSource
+  /** ms since the epoch. */
+  readonly startedAt: number
+  readonly progress: ImportProgress
+  cancel(): void
+  /** Ends it without a trace: the next process continues it. */
+  stop(): void
+  readonly ended: Promise<unknown>
+}
+
+export interface ImportedSource {
+  readonly kind: 'csv' | 'rdf'
+  /** The IRI of the source. */
+  readonly base: string
+  /** The document, or the container, that gets what has no graph. */
+  readonly name: string | undefined
+  readonly into: string | undefined
+}
+
+/** A problem with a part of a source, for people. */
+export interface Finding {
+  readonly line?: number
+  readonly column?: number
+  /** The document that was refused. */
+  readonly document?: string
+  readonly detail: string
+}
+
+export interface ImportProgress {
+  state: 'waiting' | 'running' | 'done' | 'failed' | 'cancelled'
+  /** Rows of a CSV, triples of RDF. */
+  rows: number
+  /** Bytes of the source that were read, of so many. */
+  bytes: number
+  readonly size: number
+  /** Documents that were made of the rows, and what became of them. */
+  documents: number
+  written: number
+  unchanged: number
+  refused: number
+  /** The first ones, and how many there are. */
+  readonly findings: Finding[]
+  found: number
+  /** Why it failed. */
+  reason?: string
+}
+
 export interface SignUps extends OpenDoor {
   readonly who: 'everyone' | 'invited' | 'off'
   /** Each sign-up makes a key: so many at a time. */
@@ -124,6 +199,8 @@ export interface Gateway {
   readonly targetOf: (requestTarget: string, host: string | undefined) => Target<Member> | Problem
   readonly webIds: WebIdVerifier
   readonly identities: Identities
+  readonly accessTokens: AccessTokens
+  readonly checkToken: CheckToken
   /** Threads for writes. */
   readonly evaluation: EvaluationPool
   /** Threads for all that is read, so that no write waits for queries. */
@@ -136,17 +213,24 @@ export interface Gateway {
   readonly now: () => number
   readonly loadContext: LoadContext
   readonly proxying: Proxying
+  readonly importing: Importing
   readonly signUps: SignUps
   readonly accessRequests: OpenDoor
   /** For deleting a subtree (methods/cascade.ts). */
   readonly takeCascade: TakePlace
+  /** For receiving files (methods/read-upload.ts). */
+  readonly takeUpload: TakePlace
   readonly caches: GatewayCaches
+  /** The files of the pages. */
+  readonly look: Look
   /** Absent where no mail server is configured. */
   readonly mail?: Mail
   /** The number of answered requests by status. */
   readonly answered: Map<number, number>
   readonly settings: {
     readonly maxBody: number
+    readonly maxImport: number
+    readonly maxUpload: number
     readonly requirePreconditions: boolean
     /** Whether documents and results are compressed for clients that accept it. */
     readonly compress: boolean

@@ -20,9 +20,10 @@ import { observe } from './request/observe.js'
 import { isAboutTarget, options, targetOf } from './request/options.js'
 import { readByRight } from './request/read-by-right.js'
 import { methodNotAllowed, refusalOf } from './request/refusal.js'
+import { problemAnswer } from './request/problem-answer.js'
 import { DOCUMENT_METHODS, idFields, linkField, marksOf, problemResponse, response } from './request/respond.js'
 import type { Asked, Decided, DecidedRoute } from './request/route.js'
-import { routeOf } from './routes.js'
+import { routeOf, takesFiles } from './routes.js'
 import { after, run, wait, type Awaitable, type Steps } from './steps.js'
 
 /** Every request is answered: a throw is a bug, and becomes a 500 with the id that the log has too. At once where no step waits. */
@@ -61,10 +62,10 @@ function finish(answered: Response, request: Request, gateway: Gateway, trace: T
 function* answer(request: Request, gateway: Gateway, accept: string | undefined, trace: Trace): Steps<Response> {
   const refuse = (reason: Problem, links: Response['fields'] = []): Response => {
     trace.problem = reason.failure
-    return problemResponse(reason, accept, undefined, links)
+    return problemAnswer(reason, accept, { gateway, request, trace }, links)
   }
   const { maxBody } = gateway.settings
-  if (Number(request.fields['content-length'] ?? 0) > maxBody) return refuse(tooLarge(maxBody))
+  if (Number(request.fields['content-length'] ?? 0) > maxBody && !takesFiles(request, gateway)) return refuse(tooLarge(maxBody)) // prettier-ignore
   // RFC 9112 §3.2: exactly one Host field, or 400.
   if (request.hosts !== 1) return refuse(problem('request.malformed', 'A request has exactly one Host field.'))
   // RFC 9110 §9.3.7: `OPTIONS *` asks about the server as a whole.

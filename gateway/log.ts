@@ -29,6 +29,7 @@ export interface RequestLine {
   readonly delegate: string | undefined
   /** JSON. */
   readonly decision: string | undefined
+  readonly view: string | undefined
   readonly problem: string | undefined
   readonly cause: string | undefined
   readonly storeMs: number
@@ -45,7 +46,7 @@ export function logRequest(log: Log, line: RequestLine): void {
     `{"level":30,"time":${time},"id":"${id}"${member('dataspace', dataspace)}${member('client', client)}` +
     `${member('method', method)}${member('path', path)},"status":${status}` +
     `${size === undefined ? '' : `,"size":${size}`}${member('agent', agent)}${member('delegate', delegate)}` +
-    `${decision === undefined ? '' : `,"decision":${decision}`}${member('problem', line.problem)}` +
+    `${decision === undefined ? '' : `,"decision":${decision}`}${member('view', line.view)}${member('problem', line.problem)}` +
     `${member('cause', line.cause)},"storeMs":${line.storeMs},"ms":${line.ms}}\n`
   ;(log as unknown as Record<symbol, { write(line: string): void }>)[pino.symbols.streamSym]!.write(text)
 }
@@ -65,6 +66,8 @@ export interface Trace {
   /** The agent that acts on behalf of `agent`. */
   delegate?: string
   decision?: Decision
+  /** How a query was restricted to what the agent may read; absent where nothing is hidden from the agent. */
+  view?: 'constants' | 'predicate' | 'list' | 'refused'
   /** The code of the problem that answered the request. */
   problem?: string
   /** The reason for a refusal, where only the operator may read it. */

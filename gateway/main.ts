@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // In charge of the process of a command: its terminal, and how it stops.
 import { EXIT } from './commands/exit-codes.js'
-import { runCommand } from './commands/run-command.js'
+import { runCommand, withCommand } from './commands/run-command.js'
 import type { Terminal } from './commands/terminal.js'
 
 // Design 2: what commands, LevelDB and git create is for this account only.
@@ -21,7 +21,7 @@ process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => void (code === '
 // Timers that a command waits for do not keep a process alive. This one does, until the command is done.
 const underWay = setInterval(() => undefined, 60_000)
 process.exitCode = EXIT.failed
-const argv = process.argv.slice(2)
+const argv = withCommand(process.argv.slice(2))
 runCommand(argv, process.env, terminal)
   .then((code) => {
     process.exitCode = code

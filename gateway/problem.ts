@@ -13,6 +13,9 @@ export const STATUS_OF = {
   'method.not-allowed': 405,
   'credential.invalid': 400,
   'token.invalid': 401,
+  'token.guesses': 429,
+  /** Access tokens cannot be stored. */
+  'tokens.failed': 503,
   'access.denied': 403,
   'access.cross-site': 403,
   'access.federation': 403,
@@ -52,6 +55,13 @@ export const STATUS_OF = {
   'store.in-doubt': 503,
   'history.full': 503,
   'history.failed': 503,
+  /** A file cannot be written to disk. */
+  'files.failed': 503,
+  'files.other-content': 409,
+  'range.unsatisfiable': 416,
+  /** An ontology, or one that it imports, cannot be read. */
+  'ontology.failed': 502,
+  'package.unusable': 422,
   'mail.failed': 502,
   'server.closing': 503,
   'server.overloaded': 503,

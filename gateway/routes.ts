@@ -2,24 +2,35 @@
 // the right it needs, and what answers it.
 import type { Mode } from '../policies/authorizations/authorization.js'
 import { requiredMode } from '../policies/decide.js'
+import { FORM_ACCEPTS, formCouldNeed, neededByForm, readForm } from './endpoints/form-request.js'
+import { answerForm } from './endpoints/forms.js'
 import { access } from './endpoints/access.js'
+import { add, transform } from './endpoints/add.js'
 import { accessRequest } from './endpoints/access-request.js'
+import { importer, IMPORTER_ACCEPTS, IMPORTER_METHODS } from './endpoints/importer.js'
+import { accessToken, accessTokens } from './endpoints/access-tokens.js'
+import { clear } from './endpoints/clear.js'
 import { authorize, login } from './endpoints/log-in.js'
+import { namespace } from './endpoints/namespace.js'
+import { install, uninstall } from './endpoints/packages.js'
+import { settings } from './endpoints/settings.js'
 import { signUp } from './endpoints/sign-up.js'
-import { sparql } from './endpoints/sparql.js'
+import { staticFile } from './endpoints/static-file.js'
+import { sparqlOrPage } from './endpoints/sparql-answer.js'
 import { couldNeed, neededFor, readSparqlRequest, SPARQL_ACCEPTS, SPARQL_METHODS } from './endpoints/sparql-request.js'
-import type { Application, Member } from './gateway.js'
-import type { Response } from './http/exchange.js'
+import { uploads } from './endpoints/uploads.js'
+import type { Application, Gateway, Member } from './gateway.js'
+import type { Request, Response } from './http/exchange.js'
 import type { Target } from './http/target.js'
 import { answerHistory, type HistoryTarget } from './memento/history.js'
 import { deleteSubtree, SUBTREE_METHODS } from './methods/cascade.js'
 import { read } from './methods/read.js'
-import { readLarge } from './methods/read-large.js'
+import { readOtherwise } from './methods/read-page.js'
 import { write } from './methods/write.js'
-import { problem, type Problem } from './problem.js'
+import { isFailure, problem, type Problem } from './problem.js'
 import { proxied } from './proxy/linked-data-proxy.js'
 import { ACCEPT_POST } from './rdf/read.js'
-import { EVERY_METHOD } from './request/admission.js'
+import { EVERY_METHOD, hasParts } from './request/admission.js'
 import { allowedOn, DOCUMENT_ACCEPTS } from './request/document-methods.js'
 import { DOCUMENT_METHODS, READ_METHODS } from './request/respond.js'
 import type { Asked, Decided, Endpoint, EndpointTarget, Route } from './request/route.js'
@@ -29,7 +40,11 @@ type Of<Kind extends Target['kind']> = Target<Member> & { readonly kind: Kind }
 
 const byMethod = (method: string): Mode => requiredMode(method)!
 const reads = (): Mode => 'Read'
+const FORM_METHODS = 'GET, HEAD, POST, OPTIONS'
 const appends = (): Mode => 'Append'
+const everyContent = (): boolean => true
+const FORMS = [['Accept-Post', 'application/x-www-form-urlencoded']] as const
+const PATCHED = [['Accept-Patch', 'application/sparql-update']] as const
 const POSTED = [['Accept-Post', ACCEPT_POST]] as const
 /** The methods that pages of other origins may use through the proxy. */
 const PROXIED_METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE, QUERY, OPTIONS'
@@ -37,57 +52,68 @@ const history: Route<HistoryTarget> = { methods: READ_METHODS, needs: reads, dec
 
 // prettier-ignore
 const KINDS: { readonly [Kind in Exclude<Target['kind'], 'endpoint'>]: Route<Of<Kind>> } = {
-  document: { methods: DOCUMENT_METHODS, allow: (target) => allowedOn(target, target.document), accepts: DOCUMENT_ACCEPTS, needs: byMethod, answer: answerDocument },
+  document: { methods: DOCUMENT_METHODS, allow: (target) => allowedOn(target, target.document), accepts: DOCUMENT_ACCEPTS, takesFiles: hasParts, needs: byMethod, answer: answerDocument },
   subtree:  { methods: SUBTREE_METHODS, needs: byMethod, answer: deleteSubtree },
   version:  history,
   diff:     history,
   timemap:  history,
   timegate: history,
+  form:     { methods: FORM_METHODS, accepts: FORM_ACCEPTS, couldNeed: formCouldNeed, read: readForm, needs: neededByForm, answer: answerForm } as Route<Of<'form'>>,
   proxied:  { methods: EVERY_METHOD, allow: () => PROXIED_METHODS, accepts: DOCUMENT_ACCEPTS, needs: 'open', answer: proxied },
 }
 
-/** An endpoint of the specification that this release does not have. */
-const absent: Endpoint = { methods: DOCUMENT_METHODS, allow: () => READ_METHODS, accepts: DOCUMENT_ACCEPTS, needs: byMethod, answer: answerAbsent } // prettier-ignore
 /** A path that is reserved for files (spec 4.6). */
-const reserved: Endpoint = { ...absent, needs: 'open', answer: answerAbsent }
+const reserved: Endpoint = { methods: DOCUMENT_METHODS, allow: () => READ_METHODS, accepts: DOCUMENT_ACCEPTS, needs: 'open', answer: answerAbsent } // prettier-ignore
 
 /** By the path below the base of an application; a name that ends with a slash has others below it. */
 // prettier-ignore
 const ENDPOINTS = {
-  sparql:               { methods: SPARQL_METHODS,             accepts: SPARQL_ACCEPTS, couldNeed, read: readSparqlRequest, needs: neededFor, answer: sparql },
+  sparql:               { methods: SPARQL_METHODS,             accepts: SPARQL_ACCEPTS, couldNeed, read: readSparqlRequest, needs: neededFor, answer: sparqlOrPage },
   access:               { methods: 'GET, HEAD, OPTIONS',       needs: reads,   answer: access },
   'access/request':     { methods: 'POST, OPTIONS',            accepts: POSTED, needs: appends, answer: accessRequest },
-  'sign%20up':          { methods: 'POST, OPTIONS',            accepts: POSTED, needs: appends, answer: signUp },
+  'sign%20up':          { methods: 'GET, HEAD, POST, OPTIONS', accepts: POSTED, needs: appends, answer: signUp },
+  tokens:               { methods: 'GET, HEAD, POST, OPTIONS', accepts: POSTED, needs: 'open', answer: accessTokens },
+  'tokens/':            { methods: 'GET, HEAD, DELETE, OPTIONS', needs: 'open', answer: accessToken },
   'oauth2/login':       { methods: 'GET, HEAD, POST, OPTIONS', needs: 'open',  answer: login },
   'oauth2/authorize/':  { methods: 'GET, HEAD, OPTIONS',       needs: 'open',  answer: authorize },
-  add:                  absent,
-  importer:             absent,
-  ns:                   absent,
-  transform:            absent,
-  clear:                absent,
-  'packages/install':   absent,
-  'packages/uninstall': absent,
-  'uploads/':           reserved,
-  'static/':            reserved,
+  add:                  { methods: 'POST, OPTIONS',            accepts: POSTED, needs: appends, answer: add },
+  importer:             { methods: IMPORTER_METHODS,           accepts: IMPORTER_ACCEPTS, takesFiles: everyContent, needs: appends, answer: importer },
+  ns:                   { methods: SPARQL_METHODS,             accepts: SPARQL_ACCEPTS, couldNeed: () => ['Read'], read: readSparqlRequest, needs: reads, answer: namespace },
+  transform:            { methods: 'POST, OPTIONS',            accepts: POSTED, needs: appends, answer: transform },
+  clear:                { methods: 'POST, OPTIONS',            accepts: FORMS, needs: appends, answer: clear },
+  'packages/install':   { methods: 'POST, OPTIONS',            accepts: FORMS, needs: appends, answer: install },
+  'packages/uninstall': { methods: 'POST, OPTIONS',            accepts: FORMS, needs: appends, answer: uninstall },
+  settings:             { methods: 'GET, HEAD, PATCH, OPTIONS', accepts: PATCHED, needs: 'open', answer: settings },
+  'uploads/':           { methods: 'GET, HEAD, OPTIONS',       needs: 'open',  answer: uploads },
+  'static/':            { methods: READ_METHODS, needs: 'open', answer: staticFile },
   'robots.txt':         reserved,
   'favicon.ico':        reserved,
 } as const satisfies Readonly<Record<string, Endpoint | Route<EndpointTarget, never>>>
 
 /** Spec 4.3: only the admin application has these. */
-const ADMIN_ONLY = ['sign%20up', 'clear', 'packages/install', 'packages/uninstall']
+const ADMIN_ONLY = ['sign%20up', 'tokens', 'tokens/', 'clear', 'packages/install', 'packages/uninstall']
+
+/** LinkedDataHub 2.3 */
+const END_USER_ONLY = ['settings']
 
 /** Paths under the base of an application that are no documents. */
 export const endpointsOf = ({ application }: { readonly application: Pick<Application, 'kind'> }): readonly string[] =>
-  Object.keys(ENDPOINTS).filter((name) => application.kind === 'admin' || !ADMIN_ONLY.includes(name))
+  Object.keys(ENDPOINTS).filter((name) => !(application.kind === 'admin' ? END_USER_ONLY : ADMIN_ONLY).includes(name))
 
 export function routeOf(target: Target<Member>): Route {
   if (target.kind !== 'endpoint') return KINDS[target.kind] as Route
   return ENDPOINTS[target.endpoint as keyof typeof ENDPOINTS] as Route
 }
 
+/** Whether the content of the request may be larger than `--max-body`: then the answer bounds it while streaming. */
+export function takesFiles(request: Request, { targetOf }: Pick<Gateway, 'targetOf'>): boolean {
+  const target = targetOf(request.requestTarget, request.fields.host)
+  return !isFailure(target) && (routeOf(target).takesFiles?.(request) ?? false)
+}
+
 function answerDocument({ context, target, facts, decision }: Decided<Of<'document'>>): Awaitable<Response | Problem> {
   if (decision.required !== 'Read') return write(context, target.document, facts)
-  return read(context, decision, facts) ?? readLarge(context, decision, facts)
+  return read(context, decision, facts) ?? readOtherwise(context, decision, facts, target.shown)
 }
 
 function answerAbsent({ target }: Asked<EndpointTarget>): Problem {

@@ -1,6 +1,14 @@
 // In charge of recognising requests that a browser sends on behalf of another site (design 3): the browser adds a client
 // certificate to them as it adds a cookie, and a form needs no preflight. Pure.
 
+/** True only where the browser says that a page of one of `origins` sends the request: a form may then name its method. */
+export const isOfOwnPage = (
+  fields: { readonly 'sec-fetch-site'?: string | undefined; readonly origin?: string | undefined },
+  origins: readonly string[],
+): boolean =>
+  !isCrossSite(fields, origins) &&
+  (fields['sec-fetch-site'] === 'same-origin' || (fields.origin !== undefined && origins.includes(fields.origin)))
+
 /** True when the request comes from a page of a site that is not one of `origins` (`scheme://host[:port]`). */
 export function isCrossSite(
   fields: { readonly 'sec-fetch-site'?: string | undefined; readonly origin?: string | undefined },

@@ -10,7 +10,8 @@ import type {
 } from './authorizations/evidence.js'
 import type { Match } from './authorizations/match.js'
 import type { AuthorizationIndex } from './authorizations/authorization-index.js'
-import { CONTAINER, ITEM, ROOT } from './vocabulary.js'
+import { hasOthers, isOtherName, prefixesOf, type Reach } from './authorizations/reach.js'
+import { CONTAINER, DEFAULT_GRAPH, ITEM, OTHER_GRAPH, ROOT } from './vocabulary.js'
 
 /** The facts about a document that a decision depends on. */
 export interface JudgedDocument {
@@ -23,6 +24,13 @@ export interface JudgedDocument {
   readonly ancestors: readonly string[]
 }
 
+/** A graph that is no document (`isDocumentName`), or the default graph. */
+export interface OtherGraph {
+  readonly kind: 'graph' | 'default-graph'
+  readonly iri: string
+  readonly reach: Reach
+}
+
 export interface Question {
   readonly application: 'end-user' | 'admin'
   /** The WebID of the agent; undefined for an anonymous client. */
@@ -33,13 +41,15 @@ export interface Question {
   readonly target:
     | (JudgedDocument & { readonly kind: 'document'; readonly parent?: JudgedDocument; readonly isRoot?: boolean })
     | { readonly kind: 'endpoint'; readonly iri: string }
+    | OtherGraph
   /** True for PUT, which creates a document that does not exist; `target.parent` is given then. */
   readonly creates: boolean
 }
 
 /** The widest reason that applies: `public` means that every client has the mode. */
 export type GrantReason = SubjectKind | 'owner' | 'control'
-export type RefusalReason = 'no-authorization' | 'mode-missing' | 'absent' | 'parent-missing' | 'parent-no-container'
+export type RefusalReason =
+  'no-authorization' | 'mode-missing' | 'absent' | 'parent-missing' | 'parent-no-container' | 'token-limited'
 
 export interface Decision {
   readonly allowed: boolean
@@ -77,6 +87,9 @@ const OWNER_BITS = bitsOf('Read', 'Write', 'Append')
 
 export function decide(index: AuthorizationIndex, question: Question): Decision {
   const { application, target, creates } = question
+  if (isOther(target)) {
+    return judge(index, question, { on: target.iri, owners: [], targets: targetsOfOther(target) })
+  }
   if (target.iri.startsWith(index.adminBase) !== (application === 'admin')) {
     throw new Error(`<${target.iri}> is not part of the ${application} application`)
   }
@@ -150,7 +163,9 @@ function targetsOf(
     // LinkedDataHub 5.6: a document without a type matches no class; one that does not exist counts as an item or a
     // container. Not in the admin application: rights on all items, such as those of the seeded group of writers, would
     // include the authorizations themselves.
-    for (const type of exists ? types : [ITEM, CONTAINER]) targets.push({ kind: 'accessToClass', iri: type })
+    for (const type of exists ? types : [ITEM, CONTAINER]) {
+      if (type !== OTHER_GRAPH) targets.push({ kind: 'accessToClass', iri: type })
+    }
   }
   for (const ancestor of ancestors) {
     // Web Access Control: acl:default applies to the documents in the container, not to the container itself.
@@ -161,21 +176,44 @@ function targetsOf(
   return targets
 }
 
-/** LinkedDataHub 5.3: an agent or group authorization that lists Control applies to all of the admin application. */
+const isOther = (target: Question['target']): target is OtherGraph =>
+  target.kind === 'graph' || target.kind === 'default-graph'
+
+/** Design 4: by name, by the beginning of the name, and as one of all graphs that are no documents. */
+function targetsOfOther({ kind, iri, reach }: OtherGraph): AskedTarget[] {
+  if (!hasOthers(reach)) return []
+  if (kind === 'default-graph') return [{ kind: 'accessTo', iri: DEFAULT_GRAPH }]
+  const isNamed = iri !== DEFAULT_GRAPH && isOtherName(reach, iri)
+  return [
+    ...(isNamed ? [{ kind: 'accessTo', iri } as const] : []),
+    ...prefixesOf(reach, iri).map((prefix) => ({ kind: 'default', iri: prefix }) as const),
+    { kind: 'accessToClass', iri: OTHER_GRAPH },
+  ]
+}
+
+/**
+ * LinkedDataHub 5.3: an agent or group authorization that lists Control applies to all of the admin application. Its agents make
+ * the rules: it applies to graphs that are no documents too, in both applications (design 4).
+ */
 const withControl = (
   { adminBase }: AuthorizationIndex,
-  application: Question['application'],
+  { application, target }: Pick<Question, 'application' | 'target'>,
   targets: readonly AskedTarget[],
-): readonly AskedTarget[] => (application === 'admin' ? [...targets, { kind: 'control', iri: adminBase }] : targets)
+): readonly AskedTarget[] =>
+  (isOther(target) ? target.reach.alone : application === 'admin')
+    ? [...targets, { kind: 'control', iri: adminBase }]
+    : targets
 
 /** Every authorization about a target, for any subject, at most 1000. */
 export function authorizationsAbout(
   index: AuthorizationIndex,
-  { application, target }: Pick<Question, 'application' | 'target'>,
+  question: Pick<Question, 'application' | 'target'>,
 ): readonly Audited[] {
+  const { application, target } = question
+  if (isOther(target)) return index.about(withControl(index, question, targetsOfOther(target)))
   const targets: AskedTarget[] =
     target.kind === 'endpoint' ? [{ kind: 'accessTo', iri: target.iri }] : targetsOf(index, application, target)
-  return index.about(withControl(index, application, targets))
+  return index.about(withControl(index, question, targets))
 }
 
 /** `owners` have their rights; `targets` are those of the authorizations that apply. */
@@ -185,12 +223,9 @@ interface Judged {
   readonly targets: readonly AskedTarget[]
 }
 
-function judge(
-  index: AuthorizationIndex,
-  { application, agent, memberships, required }: Question,
-  { on, owners, targets }: Judged,
-): Decision {
-  const all = withControl(index, application, targets)
+function judge(index: AuthorizationIndex, question: Question, { on, owners, targets }: Judged): Decision {
+  const { agent, memberships, required } = question
+  const all = withControl(index, question, targets)
   const match = index.match(agent, required, all, memberships)
   const owns = agent !== undefined && owners.includes(agent)
   const bits = match.bits | (owns ? OWNER_BITS : 0)

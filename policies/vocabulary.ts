@@ -27,6 +27,10 @@ export const ITEM = DH + 'Item'
 export const CONTAINER = DH + 'Container'
 export const ROOT = 'https://w3id.org/atomgraph/linkeddatahub/default#Root'
 
+/** Our own: the name of the default graph for authorizations, and the class of all named graphs that are no documents. */
+export const DEFAULT_GRAPH = 'urn:triplegate:default-graph'
+export const OTHER_GRAPH = 'urn:triplegate:access#OtherGraph'
+
 /** The predicates that authorizations consist of, except `rdf:type` (with `acl:Authorization`). */
 export const ACCESS_PREDICATES: readonly string[] = [
   AGENT,

@@ -50,6 +50,7 @@ void t.test('the outside world is touched in these files only', async (t) => {
     '@traqula/parser-sparql-1-2': ['gateway/sparql/parse.ts'],
     '@traqula/rules-sparql-1-2': ['gateway/sparql/parse.ts'],
     'rdf-validate-shacl': ['policies/constraints/constraints.ts'],
+    'csv-parse': ['gateway/imports/csv.ts'],
     pino: ['gateway/log.ts'],
     '@peculiar/x509': ['gateway/agents/make-certificate.ts'],
     'classic-level': ['versioning/journal/level.ts', 'versioning/git/bare-repository.ts'],

@@ -12,7 +12,7 @@ const HELP = `Usage: npm run attack [-- [--list] NAME…]
 
 Attacks a gateway in front of Fuseki, by every attack or those whose names begin with NAME. For each it prints the statuses, the
 longest hold of the event loop, the growth of memory, and the longest waits of another client meanwhile: an owner who reads a
-cached document, and one that is not cached. An attack takes 30 s at most.
+cached document, and one that is not cached. An attack takes 30 s at most, but for one that waits for the store.
 --list prints the names. Exit code 1: the gateway did not withstand one; 2: a name matches nothing.
 `
 

@@ -23,6 +23,7 @@ const REASONS: Readonly<Record<string, string>> = {
   absent: 'the document does not exist',
   'parent-missing': 'its parent container does not exist',
   'parent-no-container': 'its parent is not a container',
+  'token-limited': 'the access token is limited',
 }
 
 export function explanationText(graph: Graph): string {
@@ -73,6 +74,20 @@ export function auditText(document: string, graph: Graph): string {
     document,
     ...irisOf(graph, document, ACL('owner')).map((owner) => `  <${owner}> owns it: Read, Write, Append`),
     ...authorizations.map((name) => `  ${lineOf(graph, name)}`),
+    '',
+  ].join('\n')
+}
+
+export function viewText(graph: Graph): string {
+  const view = graph.triples.find(({ object }) => object.value === TGA('View'))!.subject.value
+  const all = (property: string): string[] => valuesOf(graph, view, property)
+  const may = all(TGA('allowed'))[0] === 'true' ? 'may' : 'may not'
+  const sent = all(TGA('sent'))
+  return [
+    `${all(ACL('agent'))[0] ?? 'An anonymous client'} ${may} send queries to ${all(TGA('about'))[0]}.`,
+    `May read: ${all(TGA('mayRead')).sort().join('; ') || 'nothing'}.`,
+    `${all(TGA('strategy'))[0]}: ${all(TGA('reason'))[0]}`,
+    ...(sent.length > 0 ? ['The store gets:', ...sent] : []),
     '',
   ].join('\n')
 }

@@ -1,5 +1,5 @@
-// In charge of `triplegate access`: explains a decision about a document, lists the agents who may use it, or all agents. It asks the
-// gateway over HTTP, with a certificate that has Control on the admin application.
+// In charge of `triplegate access`: explains a decision about a document, or how a query is answered, lists the agents who may use
+// a document, or all agents. It asks the gateway over HTTP, with a certificate that has Control on the admin application.
 import {
   argumentsOf,
   documentUrl,
@@ -10,7 +10,7 @@ import {
   type CommandDescription,
 } from './arguments.js'
 import { AGENTS_QUERY, agentsIn, agentsText, type AgentRow } from './agents.js'
-import { auditText, explanationText } from './access-text.js'
+import { auditText, explanationText, viewText } from './access-text.js'
 import type { Environment } from '../configuration/settings.js'
 import { EXIT, type CommandFailure } from './exit-codes.js'
 import {
@@ -23,10 +23,12 @@ import {
 } from './gateway-client.js'
 import { gatewayRefusal } from './gateway-refusal.js'
 import { noDocument } from './history-arguments.js'
+import { OBSERVED_FORM, runObserved } from './observed.js'
 import { isFailure } from '../problem.js'
 import { graphOf, type Graph } from '../rdf/graph.js'
 import { readNTriples } from '../rdf/read.js'
 import { LDT, SD, TGA } from '../rdf/vocabulary.js'
+import { DEFAULT_GRAPH } from '../../policies/vocabulary.js'
 import { fail, printable, type Terminal } from './terminal.js'
 
 const DESCRIPTION: CommandDescription = {
@@ -34,12 +36,19 @@ const DESCRIPTION: CommandDescription = {
   forms: [
     ['access explain URL', 'explain why an agent may or may not use a document'],
     ['access audit URL', 'list the agents who may use a document'],
+    ['access explain-query URL', 'explain how a query of an agent is answered over what the agent may read'],
     ['access agents URL', 'list the agents that the admin application knows'],
+    OBSERVED_FORM,
   ],
-  notes: ['URL is the URL of the document; for agents, the base of the admin application.'],
+  notes: [
+    'URL is the URL of the document; for agents, the base of the admin application.',
+    'With --graph, and for explain-query, URL is the base of the application whose store is asked about.',
+  ],
   options: [
-    { name: 'agent', value: 'WEBID', help: 'explain: the agent (default: an anonymous client)' },
+    { name: 'agent', value: 'WEBID', help: 'explain, explain-query: the agent (default: an anonymous client)' },
+    { name: 'query', value: 'TEXT', help: 'explain-query: the query' },
     { name: 'mode', value: 'MODE', help: 'explain: Read, Append, Write or Control (default: Read)' },
+    { name: 'graph', value: 'IRI', help: `a graph that is no document; <${DEFAULT_GRAPH}> is the default graph` },
     { name: 'tree', value: '', bare: true, help: 'audit: the documents under URL too' },
     { name: 'json', value: '', bare: true, help: 'agents: print JSON' },
     ...CONNECTION_OPTIONS,
@@ -51,13 +60,16 @@ const DESCRIPTION: CommandDescription = {
 export const ACCESS_COMMAND: Command = { description: DESCRIPTION, run: runAccessCommand }
 
 interface AccessArguments extends Connection {
-  readonly action: 'explain' | 'audit' | 'agents'
+  readonly action: (typeof ACTIONS)[number]
   readonly agent: string | undefined
   readonly mode: string
+  readonly graph: string | undefined
+  readonly query: string | undefined
   readonly tree: boolean
   readonly json: boolean
 }
 
+const ACTIONS = ['explain', 'audit', 'explain-query', 'agents'] as const
 const MODES = ['Read', 'Write', 'Append', 'Control']
 
 /** The arguments after the command, or its page of help. */
@@ -68,11 +80,11 @@ export function parseAccessArguments(
   const given = argumentsOf(argv, DESCRIPTION)
   if ('help' in given) return given
   if (given.faults.length > 0) return wrongArguments(...given.faults)
-  const [action, written, ...more] = given.positionals
-  if ((action !== 'explain' && action !== 'audit' && action !== 'agents') || written === undefined || more.length > 0) {
-    return wrongArguments(
-      'write triplegate access explain URL, access audit URL or access agents URL. See triplegate access --help.',
-    )
+  const [named, written, ...more] = given.positionals
+  const action = ACTIONS.find((one) => one === named)
+  if (action === undefined || written === undefined || more.length > 0) {
+    const forms = ACTIONS.map((one) => `access ${one} URL`)
+    return wrongArguments(`write triplegate ${forms.join(', ')}. See triplegate access --help.`)
   }
   const url = documentUrl(written)
   if (!url) return wrongArguments(noDocument(written))
@@ -80,22 +92,34 @@ export function parseAccessArguments(
   if (!MODES.includes(mode)) {
     return wrongArguments(`--mode: ${mode} is no mode. Give Read, Write, Append or Control.`)
   }
+  const graph = textOf(given, 'graph')
+  const query = textOf(given, 'query')
+  if ((query !== undefined) !== (action === 'explain-query')) {
+    return wrongArguments('access explain-query URL, and no other, takes --query TEXT.')
+  }
+  if (graph !== undefined && ((action !== 'explain' && action !== 'audit') || given.values.has('tree'))) {
+    return wrongArguments('--graph is for access explain and access audit, without --tree.')
+  }
   return {
     ...connectionOf(given, url, env),
     action,
     agent: textOf(given, 'agent'),
     mode,
+    graph,
+    query,
     tree: given.values.has('tree'),
     json: given.values.has('json'),
   }
 }
 
 type Open = (url: URL) => GatewayClient | CommandFailure
+type Asked = Readonly<Record<string, string>>
 /** Asks the endpoint `access`. */
-type Ask = (about: string, more: Readonly<Record<string, string>>) => Promise<Graph | CommandFailure>
+type Ask = (query: Asked) => Promise<Graph | CommandFailure>
 
 /** Returns the exit code. */
 export async function runAccessCommand(argv: readonly string[], env: Environment, terminal: Terminal): Promise<number> {
+  if (argv[0] === 'observed') return runObserved(argv.slice(1), terminal)
   const given = parseAccessArguments(argv, env)
   if (isFailure(given)) return fail(terminal, given)
   if ('help' in given) {
@@ -113,7 +137,7 @@ export async function runAccessCommand(argv: readonly string[], env: Environment
 }
 
 async function run(given: AccessArguments, open: Open, out: Terminal['out']): Promise<undefined | CommandFailure> {
-  const { url, action, agent, mode, tree } = given
+  const { url, action, agent, mode, graph: named, query, tree } = given
   const document = open(url)
   if (isFailure(document)) return document
   const head = await document.send('HEAD', '', {})
@@ -122,29 +146,33 @@ async function run(given: AccessArguments, open: Open, out: Terminal['out']): Pr
   const base = linked(head, LDT('base'))
   const application = base === undefined ? unlinked(url) : open(new URL(base))
   if (isFailure(application)) return application
-  const ask: Ask = async (about, more) => {
-    const query = new URLSearchParams({ this: about, ...more })
-    const answer = await application.send('GET', `access?${query.toString()}`, { Accept: 'application/n-triples' })
+  const ask: Ask = async (asked) => {
+    const query = new URLSearchParams(asked).toString()
+    const answer = await application.send('GET', `access?${query}`, { Accept: 'application/n-triples' })
     if (isFailure(answer)) return answer
     return answer.status === 200
       ? graphOf(readNTriples(answer.body.toString()) ?? [])
       : gatewayRefusal(answer, document)
   }
-  if (action === 'explain') {
-    const graph = await ask(url.href, { agent: agent ?? '', mode })
+  if (action === 'explain' || action === 'explain-query') {
+    const about: Asked = query === undefined ? { ...subjectOf(named, url.href), mode } : { query }
+    const graph = await ask({ ...about, agent: agent ?? '' })
     if (isFailure(graph)) return graph
-    out(printable(explanationText(graph)))
+    out(printable(query === undefined ? explanationText(graph) : viewText(graph)))
     return undefined
   }
-  const documents = tree ? await documentsUnder(url, ask) : [url.href]
+  const documents = tree ? await documentsUnder(url, ask) : [named ?? url.href]
   if (isFailure(documents)) return documents
   for (const one of documents) {
-    const graph = await ask(one, { audit: '' })
+    const graph = await ask({ ...subjectOf(named, one), audit: '' })
     if (isFailure(graph)) return graph
     out(printable(auditText(one, graph)))
   }
   return undefined
 }
+
+const subjectOf = (graph: string | undefined, document: string): Asked =>
+  graph === undefined ? { this: document } : { graph }
 
 const unlinked = ({ href }: URL): CommandFailure => ({
   failure: 'gateway.failed',
@@ -162,7 +190,7 @@ async function documentsUnder(url: URL, ask: Ask): Promise<readonly string[] | C
   const documents: string[] = []
   let after: string | undefined
   do {
-    const graph = await ask(url.href, { tree: '', ...(after !== undefined && { after }) })
+    const graph = await ask({ this: url.href, tree: '', ...(after !== undefined && { after }) })
     if (isFailure(graph)) return graph
     for (const { subject, predicate } of graph.triples) {
       if (predicate.value === TGA('under')) documents.push(subject.value)

@@ -1,13 +1,23 @@
 // In charge of the exit codes of all commands, and of the failures that lead to them.
 import type { Failure } from '../problem.js'
 
-export const EXIT = { done: 0, different: 1, usage: 2, failed: 3, absent: 4, refused: 5, changed: 6 } as const
+export const EXIT = {
+  done: 0,
+  different: 1,
+  findings: 1,
+  usage: 2,
+  failed: 3,
+  absent: 4,
+  refused: 5,
+  changed: 6,
+} as const
 
 export type Exit = keyof typeof EXIT
 
 const MEANINGS: Readonly<Record<Exit, string>> = {
   done: 'done',
   different: 'store and repository differ',
+  findings: 'there are findings',
   usage: 'wrong arguments, settings or configuration',
   failed: 'could not be done',
   absent: 'no such document or version',

@@ -1,17 +1,32 @@
 // In charge of finding the command that the command line names and running it, and of the page that lists all commands.
 import { ACCESS_COMMAND } from './access.js'
 import type { Command } from './arguments.js'
+import { DOCTOR_COMMAND } from './doctor.js'
 import { helpLine } from '../configuration/flags.js'
 import { isNear, nearest } from '../configuration/near-names.js'
 import type { Environment } from '../configuration/settings.js'
 import { EXIT, exitCodesText } from './exit-codes.js'
 import { HISTORY_COMMANDS } from './history.js'
+import { IMPORT_COMMAND } from './import.js'
 import { MIRROR_COMMAND } from './mirror.js'
 import { SERVE_COMMAND } from './serve.js'
 import { fail, type Terminal } from './terminal.js'
+import { TOKEN_COMMAND } from './token.js'
 import { version } from './version.js'
 
-export const COMMANDS: readonly Command[] = [SERVE_COMMAND, ...HISTORY_COMMANDS, MIRROR_COMMAND, ACCESS_COMMAND]
+export const COMMANDS: readonly Command[] = [
+  SERVE_COMMAND,
+  ...HISTORY_COMMANDS,
+  MIRROR_COMMAND,
+  ACCESS_COMMAND,
+  DOCTOR_COMMAND,
+  TOKEN_COMMAND,
+  IMPORT_COMMAND,
+]
+
+/** `triplegate URL …` is `triplegate serve --backend URL …`. */
+export const withCommand = (argv: readonly string[]): readonly string[] =>
+  /^https?:\/\//i.test(argv[0] ?? '') ? ['serve', '--backend', ...argv] : argv
 
 /** @param argv without `node` and script. Returns the exit code; a gateway keeps serving. */
 export async function runCommand(argv: readonly string[], env: Environment, terminal: Terminal): Promise<number> {
@@ -37,6 +52,7 @@ const helpPage = (): string =>
       helpLine(`triplegate ${form}`, help),
     ),
     '',
+    helpLine('triplegate URL [settings]', 'run the gateway in front of the dataset at this URL: serve --backend URL'),
     helpLine('triplegate COMMAND --help', 'list the options or settings of a command'),
     helpLine('triplegate --version', 'print the version'),
     '',

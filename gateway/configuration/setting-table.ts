@@ -69,6 +69,7 @@ const FILES = [
   ),
   row('credentials', of('FILE', anyText), 'TriG file with the credentials of those services and repositories.'),
   row('data', of('FOLDER', anyText), 'Folder for certificates, journal and history.', { default: './data' }),
+  row('look', of('FOLDER', anyText), 'Folder with a style.css and a logo.svg or logo.png of your own for the pages.'),
 ] as const
 
 const IDENTITY = [
@@ -137,16 +138,25 @@ const RULES = [
 
 const LIMITS = [
   row('max-body', of('BYTES', values.bytes), 'Largest RDF request body.', { default: '2097152' }),
+  row('max-import', of('BYTES', values.bytes), 'Largest file or fetched source of an import, unpacked.', {
+    default: '1073741824',
+  }),
+  row('max-upload', of('BYTES', values.bytes), 'Largest file of an upload.', { default: '2147483648' }),
   row('store-timeout', of('MS', milliseconds), 'Time limit of an answer from a store, in milliseconds.', {
     default: '30000',
   }),
-  row('patch-timeout', of('MS', milliseconds), 'Time limit of computing a PATCH or checking SHACL, in milliseconds.', {
-    default: '5000',
-  }),
+  row(
+    'patch-timeout',
+    of('MS', milliseconds),
+    'Processor time that computing a PATCH or checking SHACL may take, in milliseconds.',
+    {
+      default: '5000',
+    },
+  ),
   row(
     'reading-timeout',
     of('MS', milliseconds),
-    'Time limit of reading RDF, a query or an update, and of writing a large document, in milliseconds.',
+    'Processor time that reading RDF, a query or an update, or writing a large document may take, in milliseconds.',
     { default: '5000' },
   ),
 ] as const

@@ -5,7 +5,7 @@ import type { Mode } from '../../policies/authorizations/authorization.js'
 import type { Decision } from '../../policies/decide.js'
 import type { ReadyHead } from '../http/exchange.js'
 import { isFailure, type Problem } from '../problem.js'
-import { graphOf, valuesOf, type Graph } from '../rdf/graph.js'
+import { graphOf, irisOf, type Graph } from '../rdf/graph.js'
 import { readLegible } from '../rdf/read.js'
 import { ACL, DEF, DH } from '../rdf/vocabulary.js'
 import type { GraphStore } from '../stores/store.js'
@@ -48,7 +48,7 @@ const noDecisions = (): Decisions => ({
 export const factsOf = (iri: string, base: string, graph: Graph): DocumentFacts => ({
   iri,
   types: typesOf(graph, iri, base),
-  owners: valuesOf(graph, iri, ACL('owner')),
+  owners: irisOf(graph, iri, ACL('owner')),
   lastModified: lastModifiedOf(graph, iri),
   decisions: noDecisions(),
 })

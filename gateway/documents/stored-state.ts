@@ -1,18 +1,63 @@
-// In charge of the state of a document in the store, as canonical N-Triples.
-import { canonicalLines } from '../rdf/canonical.js'
-import { nTriplesOf } from '../rdf/graph.js'
-import { NOT_N_TRIPLES } from '../rdf/read.js'
-import { isFailure, type Problem } from '../problem.js'
+// In charge of the states of documents in the store, as canonical N-Triples. Large ones are read and compared in a thread: that
+// takes seconds, and requests are answered meanwhile (design 7).
+import type { ReadingJob, ReadingReply } from '../evaluation/reading-worker.js'
+import { stateIn, type StateForm } from '../evaluation/state.js'
+import { openThreads } from '../evaluation/threads.js'
+import { isFailure, problem, type Problem } from '../problem.js'
+import { areSame } from '../rdf/same-graph.js'
 import type { GraphStore } from '../stores/store.js'
 
-/** Undefined for an empty graph: to the gateway it does not exist. */
-export function canonicalNTriples(text: string): string | undefined | Problem {
-  const lines = canonicalLines(text)
-  return lines ? nTriplesOf({ lines }) || undefined : NOT_N_TRIPLES
+export interface States {
+  /** The document as the store has it, in canonical N-Triples; undefined when it does not exist. */
+  stored(store: GraphStore, document: string): Promise<string | undefined | Problem>
+  /** Git's id of that. */
+  storedBlob(store: GraphStore, document: string): Promise<string | undefined | Problem>
+  /** Undefined for an empty graph. */
+  canonical(nTriples: string): Promise<string | undefined | Problem>
+  /** `areSame` of rdf/same-graph.ts. */
+  areSame(a: string | undefined, b: string | undefined): Promise<boolean | Problem>
+  close(): Promise<void>
 }
 
-/** The document as the store has it, in canonical N-Triples; undefined when it does not exist. */
-export async function storedState(store: GraphStore, document: string): Promise<string | undefined | Problem> {
-  const stored = await store.read(document)
-  return stored === undefined || isFailure(stored) ? stored : canonicalNTriples(stored)
+/** In characters: reading so much takes some milliseconds. */
+const SHORT = 64 * 1024
+const MEMORY = 2 ** 30
+/** ms: more than the largest graph that is read whole takes. */
+const TIME_LIMIT = 120_000
+const TOO_LARGE = problem('store.too-large', 'The document is too large to be compared with its history.')
+/** The thread works for no client. */
+const ASKER = 'the gateway'
+
+/** The thread starts with the first large state. */
+export function openStates(): States {
+  const settings = {
+    script: new URL('../evaluation/reading-worker.js', import.meta.url),
+    data: undefined,
+    memory: MEMORY,
+    broken: (outOfMemory: boolean) =>
+      outOfMemory ? TOO_LARGE : problem('internal', 'Reading the state of a document broke off.'),
+  }
+  const limits = { workers: 1, timeLimit: TIME_LIMIT }
+  const threads = openThreads<ReadingJob, ReadingReply>(settings, () => TOO_LARGE, limits)
+
+  async function stateOf(nTriples: string, form: StateForm): Promise<string | undefined | Problem> {
+    if (nTriples.length <= SHORT) return stateIn(nTriples, form)
+    const state = (await threads.do(ASKER, { kind: 'state', nTriples, form })) as string | Problem
+    return state === '' ? undefined : state
+  }
+  async function read(store: GraphStore, document: string, form: StateForm): ReturnType<typeof stateOf> {
+    const stored = await store.read(document)
+    return stored === undefined || isFailure(stored) ? stored : stateOf(stored, form)
+  }
+  return {
+    stored: (store, document) => read(store, document, 'text'),
+    storedBlob: (store, document) => read(store, document, 'blob'),
+    canonical: (nTriples) => stateOf(nTriples, 'text'),
+    async areSame(a, b) {
+      if (a === undefined || b === undefined || a === b || a.length + b.length <= SHORT) return areSame(a, b)
+      const compared = await threads.do(ASKER, { kind: 'compare', a, b })
+      return isFailure(compared) ? compared : compared === 'same'
+    },
+    close: threads.close,
+  }
 }

@@ -14,6 +14,9 @@ import { isLarge, readDocumentNow } from '../documents/document.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { underLocks } from '../documents/locks.js'
 import { putDocument, type Writing } from '../methods/put-document.js'
+import { donePage } from '../pages/account-page.js'
+import { TEXTS } from '../pages/texts.js'
+import { frameOf, pageAnswer, prefersPage } from '../request/frame.js'
 import { linkField, response } from '../request/respond.js'
 import { select } from '../stores/select.js'
 import { ACL, LACL, PROV, RDF, RDFS } from '../rdf/vocabulary.js'
@@ -82,6 +85,9 @@ async function store(context: Context, webId: string, wanted: readonly Requested
     webId,
     documents.map(([document]) => document),
   )
+  const next = wanted[0]?.get(ACL('accessTo'))?.[0] ?? context.dataspace.endUser.base
+  if (prefersPage(accept))
+    return pageAnswer(200, donePage(frameOf(context), TEXTS.askTitle, TEXTS.asked, [TEXTS.backToDocument, next]))
   return graphAnswer(accept, graphOf(documents.flatMap(([, content]) => content)), [
     linkField(application, webId, undefined),
   ])

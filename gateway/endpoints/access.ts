@@ -1,9 +1,12 @@
-// In charge of the endpoint `access` (spec 4.3, LinkedDataHub 2.3): the modes of the agent on `?this=` and the authorizations
-// that give them. Agents with Control may ask about every agent (explain.ts).
+// In charge of the endpoint `access` (spec 4.3, LinkedDataHub 2.3): the modes of the agent on `?this=`, or on the graph
+// `?graph=`, and the authorizations that give them. Agents with Control may ask about every agent (explain.ts).
 import type { Mode } from '../../policies/authorizations/authorization.js'
 import type { Decision } from '../../policies/decide.js'
-import { isOpen, judge, lookUp, type Facts } from '../request/access.js'
-import { audit, explain, tree, type AccessSubject } from './explain.js'
+import { isOpen, judge, type Facts } from '../request/access.js'
+import { otherGraph, reachOf } from '../request/graphs.js'
+import { audit, explain, factsAbout, tree, type AccessSubject } from './explain.js'
+import { ABSOLUTE_IRI } from './sparql-request.js'
+import { explainQuery } from './explain-query.js'
 import type { Asked, EndpointTarget } from '../request/route.js'
 import type { Response } from '../http/exchange.js'
 import type { Member } from '../gateway.js'
@@ -12,24 +15,42 @@ import { blankNode, graphOf, iri, quad, type Quad } from '../rdf/graph.js'
 import { grantTriples } from './grant-triples.js'
 import type { Context } from '../request/context.js'
 import { isFailure, problem, type Problem } from '../problem.js'
+import { prefersPage } from '../request/frame.js'
+import { accessAnswer } from './access-answer.js'
+import { accountAnswer } from './account.js'
 import { linkField } from '../request/respond.js'
 import { ACL, FOAF, LACL, RDF } from '../rdf/vocabulary.js'
 
 const MODES: readonly Mode[] = ['Read', 'Write', 'Append', 'Control']
 
 export async function access({ context, target: { query } }: Asked<EndpointTarget>): Promise<Response | Problem> {
-  const asked = askedTarget(context, query.get('this'))
+  const isPage = prefersPage(context.accept)
+  if (isPage && query.size === 0) return accountAnswer(context, undefined)
+  if (query.has('query')) return explainQuery(context, query)
+  const asked = askedSubject(context, query)
   if (isFailure(asked)) return asked
+  if (isPage && asked.kind === 'document') return accessAnswer(context, asked, query)
   if (query.has('audit')) return audit(context, asked)
   if (query.has('tree')) return tree(context, asked, query.get('after') ?? '')
   if (query.has('agent') || query.has('mode')) return explain(context, asked, query)
-  const facts = await lookUp({ ...context, application: asked.application }, asked)
+  const facts = await factsAbout({ ...context, application: asked.application }, asked)
   return isFailure(facts) ? facts : ownAccess(context, asked, facts)
+}
+
+/** `?this=`: a document or endpoint of this dataspace. `?graph=`: any graph of the application's store. */
+function askedSubject(context: Context, query: URLSearchParams): AccessSubject | Problem {
+  const graph = query.get('graph')
+  if (graph === null) return askedTarget(context, query.get('this'))
+  if (query.has('this')) return problem('request.malformed', 'Ask about one of ?this=URL and ?graph=IRI.')
+  if (!ABSOLUTE_IRI.test(graph)) return problem('request.malformed', '?graph= is not an absolute IRI.')
+  const { application, dataspace, gateway } = context
+  const other = otherGraph(graph, reachOf(context, gateway))
+  return { application, dataspace, ...(other ?? { kind: 'document', document: graph }) }
 }
 
 /** The document or endpoint of this dataspace with this URL. */
 function askedTarget({ gateway, dataspace }: Context, given: string | null): AccessSubject | Problem {
-  if (given === null) return problem('request.malformed', 'Name the document, as ?this=URL.')
+  if (given === null) return problem('request.malformed', 'Name the document, as ?this=URL, or a graph, as ?graph=IRI.')
   const foreign = problem('request.malformed', '?this= is not the URL of a document or endpoint of this dataspace.')
   if (!URL.canParse(given)) return foreign
   const { origin, host, pathname, search } = new URL(given)

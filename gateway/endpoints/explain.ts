@@ -1,8 +1,8 @@
 // In charge of explaining access to agents with Control on the admin application: why an agent has a mode or not, and which
 // authorizations a target has. The answers are what the rules decide, whether it is enforced or not.
 import type { Mode } from '../../policies/authorizations/authorization.js'
-import { authorizationsAbout } from '../../policies/decide.js'
-import { judge, lookUp, targetOf } from '../request/access.js'
+import { authorizationsAbout, type OtherGraph } from '../../policies/decide.js'
+import { judge, lookUp, targetOf, type Facts } from '../request/access.js'
 import type { Member } from '../gateway.js'
 import type { Target } from '../http/target.js'
 import type { Response } from '../http/exchange.js'
@@ -12,12 +12,16 @@ import { blankNode, graphOf, iri, quad, text, typed, type Quad } from '../rdf/gr
 import type { Context } from '../request/context.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { linkField } from '../request/respond.js'
+import type { Awaitable } from '../steps.js'
 import { webId } from '../configuration/setting-values.js'
 import { ACL, RDF, TGA, XSD } from '../rdf/vocabulary.js'
 import { documentsFrom } from '../documents/subtree.js'
 
-/** The document or endpoint that a question is about. */
-export type AccessSubject = Target<Member> & { readonly kind: 'document' | 'endpoint' }
+/** The document, the endpoint or the graph that a question is about. */
+export type AccessSubject = (Target<Member> & { readonly kind: 'document' | 'endpoint' }) | (Member & OtherGraph)
+
+export const factsAbout = (context: Context, asked: AccessSubject): Awaitable<Facts | Problem> =>
+  'reach' in asked ? asked : lookUp(context, asked)
 
 /** The refusal of an agent without Control on the admin application. */
 export function controlRefused({ dataspace, agent, trace }: Context): undefined | Problem {
@@ -50,7 +54,7 @@ export async function explain(
   const { application } = asked
   // Write on a missing document is asked about as a PUT that creates it, which needs a right on the parent.
   const request = { ...context.request, method: mode === 'Write' ? 'PUT' : 'GET' }
-  const facts = await lookUp({ ...context, application, request }, asked)
+  const facts = await factsAbout({ ...context, application, request }, asked)
   if (isFailure(facts)) return facts
   const creates = mode === 'Write' && facts.kind === 'document' && !facts.document
   const decision = judge(asked, { webId: agent }, facts, mode, creates)
@@ -85,7 +89,7 @@ export async function audit(context: Context, asked: AccessSubject): Promise<Res
   const refused = controlRefused(context)
   if (refused) return refused
   const { application } = asked
-  const facts = await lookUp({ ...context, application }, asked)
+  const facts = await factsAbout({ ...context, application }, asked)
   if (isFailure(facts)) return facts
   const index = asked.dataspace.access.current()
   if (isFailure(index)) return index

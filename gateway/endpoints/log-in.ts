@@ -1,5 +1,6 @@
 // In charge of log-in and log-out (spec 4.3): `oauth2/login` lists the providers, begins a log-in and ends a session. A provider
 // sends the browser back to `oauth2/authorize/<provider>`, which begins a log-in when called without a provider's answer.
+import { ofSession } from '../../policies/identity/memberships.js'
 import { open, seal } from '../../policies/identity/seal.js'
 import type { Dataspace } from '../gateway.js'
 import { graphOf, iri, text, triple } from '../rdf/graph.js'
@@ -14,6 +15,8 @@ import { agentOf, sessionOf } from '../identity/identities.js'
 import type { Provider } from '../configuration/identity-providers.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { graphAnswer } from '../request/graph-answer.js'
+import { prefersPage } from '../request/frame.js'
+import { accountAnswer } from './account.js'
 import { linkField, response } from '../request/respond.js'
 import { DCT, LACL, LDS, RDF, RDFS } from '../rdf/vocabulary.js'
 
@@ -29,6 +32,7 @@ const LOGIN_MS = 600_000
 export function login({ context, target }: Asked<EndpointTarget>): Awaitable<Response | Problem> {
   if (context.request.method === 'POST') return logOut(context, target)
   const name = target.query.get('provider')
+  if (name === null && prefersPage(context.accept)) return accountAnswer(context, returnAddress(target))
   return name === null ? listProviders(context, target) : begin(context, target, name)
 }
 
@@ -167,10 +171,14 @@ async function finished(context: Context, target: EndpointTarget, provider: Prov
     }))
   if (isFailure(agent)) return agent
   trace.agent = agent
+  const memberships = ofSession(person.memberships)
+  const lost = person.memberships.length - memberships.length
+  if (lost > 0)
+    trace.cause = `login: ${lost} of ${person.memberships.length} groups do not count: a session has no room for more`
   const { cookie, lifetime } = await identities.sessions.begin({
     issuer,
     subject,
-    memberships: person.memberships,
+    memberships,
     dataspace: dataspace.admin.base,
     ...(webId !== undefined && { webId }),
   })

@@ -14,6 +14,8 @@ import { isFailure, problem, type Problem } from '../problem.js'
 import { underLocks } from '../documents/locks.js'
 import { putDocument, type Writing } from '../methods/put-document.js'
 import { linkField, response } from '../request/respond.js'
+import { prefersPage } from '../request/frame.js'
+import { signedUp, signUpForm } from './account.js'
 import { withinShares } from './open-door.js'
 import { readApplicant, type Applicant } from './sign-up-form.js'
 import { ACL, FOAF, RDF } from '../rdf/vocabulary.js'
@@ -22,6 +24,7 @@ export async function signUp(asked: Asked<EndpointTarget>): Promise<Response | P
   const { context, target } = asked
   const { signUps } = context.gateway
   const download = target.query.has('download')
+  if (context.request.method !== 'POST') return signUpForm(context, target.iri)
   const closed = closedTo(context, download)
   if (closed) return closed
   const content = await readContent(context, target.iri)
@@ -96,7 +99,9 @@ async function registerByMail(context: Context, applicant: Applicant): Promise<R
       (isNew ? await makeAll(context, documents) : undefined) ??
       (await mailTo(context, applicant, isNew ? { webId, certificate } : holder))
     if (failed && isNew) await removeAll(context, documents)
-    return failed ?? response(201, [linkField(application, undefined, undefined)])
+    if (failed) return failed
+    const fields = [linkField(application, undefined, undefined)]
+    return prefersPage(context.accept) ? signedUp(context, fields) : response(201, fields)
   })
 }
 

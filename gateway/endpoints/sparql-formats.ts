@@ -1,8 +1,18 @@
 // In charge of the formats of query results: those that the store gives, their other names, and the names that the
 // parameters output, format and results have for them, as Fuseki does.
-import { negotiate, RDF_FORMATS, RESULT_FORMATS, type Format } from '../http/media-type.js'
+import {
+  JSON_LD,
+  N_TRIPLES,
+  negotiate,
+  OTHER_RDF_NAMES,
+  RDF_XML,
+  RESULT_FORMATS,
+  TURTLE,
+  type Format,
+} from '../http/media-type.js'
 import { problem, type Problem } from '../problem.js'
 import { notAcceptable } from '../request/conditions.js'
+import type { Context } from '../request/context.js'
 import type { QueryAnalysis } from '../sparql/analysis.js'
 import { StoreBreak } from '../stores/store.js'
 
@@ -11,11 +21,10 @@ export interface ResultFormat extends Format {
   readonly source: Format
 }
 
-const [TURTLE, N_TRIPLES, RDF_XML, JSON_LD] = RDF_FORMATS as readonly [Format, Format, Format, Format]
 const [JSON_RESULTS, XML_RESULTS, CSV, TSV] = RESULT_FORMATS as readonly [Format, Format, Format, Format]
 const UTF_8 = ';charset=UTF-8'
 
-const own = (format: Format): ResultFormat => ({ ...format, source: format })
+const own = (format: Format): ResultFormat => ({ ...format, source: format.source ?? format })
 const named = (source: Format, mediaType: string, code: string, parameters = ''): ResultFormat => ({
   mediaType,
   code,
@@ -23,16 +32,8 @@ const named = (source: Format, mediaType: string, code: string, parameters = '')
   source,
 })
 
-/** The first is taken where the client accepts all of them. Triples are a dataset without named graphs. */
-const GRAPH: readonly ResultFormat[] = [
-  ...RDF_FORMATS.map(own),
-  named(TURTLE, 'application/trig', 'trig', UTF_8),
-  named(N_TRIPLES, 'application/n-quads', 'nq', UTF_8),
-  named(N_TRIPLES, 'text/plain', 'txt', UTF_8),
-  named(JSON_LD, 'application/json', 'json'),
-  named(RDF_XML, 'application/xml', 'xml', UTF_8),
-  named(RDF_XML, 'text/xml', 'txtxml', UTF_8),
-]
+/** The first is taken where the client accepts all of them. The store gives its own form of JSON-LD. */
+const GRAPH: readonly ResultFormat[] = [TURTLE, N_TRIPLES, RDF_XML, JSON_LD, ...OTHER_RDF_NAMES].map(own)
 const resultsIn = (source: (format: Format) => Format): readonly ResultFormat[] => [
   ...RESULT_FORMATS.map((format) => ({ ...format, source: source(format) })),
   named(JSON_RESULTS, 'application/json', 'json'),
@@ -61,9 +62,9 @@ const RESULT_NAMES: Readonly<Record<string, string>> = {
   tsv: 'tsv',
 }
 const GRAPH_NAMES: Readonly<Record<string, string>> = {
-  json: 'jsonld',
-  'json-ld': 'jsonld',
-  jsonld: 'jsonld',
+  json: JSON_LD.code,
+  'json-ld': JSON_LD.code,
+  jsonld: JSON_LD.code,
   xml: 'rdfxml',
   rdf: 'rdfxml',
   text: 'ttl',
@@ -81,10 +82,14 @@ const GRAPH_NAMES: Readonly<Record<string, string>> = {
  */
 export function formatFor(
   form: QueryAnalysis['form'],
-  accept: string | undefined,
+  { accept, gateway: { caches } }: Pick<Context, 'accept' | 'gateway'>,
   output: string | undefined,
-  without: ReadonlySet<Format> = new Set(),
+  without: ReadonlySet<Format>,
 ): ResultFormat | Problem {
+  // Cached: parsing `accept` takes longer than a cached result.
+  const key = output === undefined && without.size === 0 && accept !== undefined && `${form} ${accept}`
+  const cached = key && caches.resultFormats.get(key)
+  if (cached) return cached as ResultFormat
   const offered = OFFERED[form].filter(({ source }) => !without.has(source))
   if (output !== undefined) {
     const names = OFFERED[form] === GRAPH ? GRAPH_NAMES : RESULT_NAMES
@@ -94,7 +99,10 @@ export function formatFor(
     const known = Object.keys(names).join(', ')
     return problem('request.malformed', `The parameter for the format of the result takes: ${known}, or a media type.`)
   }
-  return (negotiate(accept, offered) as ResultFormat | undefined) ?? notAcceptable(offered)
+  const format = negotiate(accept, offered) as ResultFormat | undefined
+  if (!format) return notAcceptable(offered)
+  if (key && key.length < 1024) caches.resultFormats.set(key, format)
+  return format
 }
 
 /** A boolean has some characters around it. */

@@ -4,7 +4,7 @@ import type { Decision } from '../../policies/decide.js'
 import type { Field, Response } from '../http/exchange.js'
 import { acceptedCodings, codedName, codedOnce, LEAST_CODED } from '../http/content-coding.js'
 import { evaluateConditions, NOT_CODED } from '../request/conditions.js'
-import type { Context } from '../request/context.js'
+import { askerOf, type Context } from '../request/context.js'
 import type { Format } from '../http/media-type.js'
 import { isFailure, type Problem } from '../problem.js'
 import { isPublic, linkField, response } from '../request/respond.js'
@@ -22,7 +22,7 @@ export async function answerQuery(
 ): Promise<Response | Problem> {
   const without = new Set<Format>()
   for (let failed: Problem | undefined; ;) {
-    const format = formatFor(query.form, context.accept, output, without)
+    const format = formatFor(query.form, context, output, without)
     if (isFailure(format)) return failed ?? format
     const answer = await answerIn(context, query, decision, format)
     if (!isFailure(answer) || answer.failure !== 'negotiation.not-acceptable' || output !== undefined) return answer
@@ -51,7 +51,7 @@ async function answerIn(
     case 'streamed':
       return stream(context, answer.pieces, [['Content-Type', format.contentType], ...commonFields(context, decision)])
     case 'stored':
-      return stored(context, keyOf(query, format), answer.result, { format, decision })
+      return stored(context, keyOf(query, format), answer.result, { format, decision, isAgeless: query.isAgeless })
   }
 }
 
@@ -60,7 +60,9 @@ const keyOf = ({ key }: QueryAnalysis, { mediaType }: ResultFormat): string => `
 async function ask(context: Context, query: QueryAnalysis, format: ResultFormat): Promise<ResultAnswer<Problem>> {
   const { application, request, trace } = context
   const send: Ask<Problem> = async (signal) => {
-    const pieces = await trace.store(application.store.query(query.text, format.source.mediaType, { signal }))
+    const pieces = await trace.store(
+      application.store.query(query.text, format.source.mediaType, { signal, asker: askerOf(context) }),
+    )
     return isFailure(pieces) ? { failure: pieces } : { pieces: inFormat(pieces, query.form, format) }
   }
   if (!query.volatile) {
@@ -68,7 +70,10 @@ async function ask(context: Context, query: QueryAnalysis, format: ResultFormat)
       key: keyOf(query, format),
       readSet: query.readSet,
       formatCode: format.code,
-      signal: request.signal(),
+      // A cached result needs none.
+      get signal() {
+        return request.signal()
+      },
     }
     return application.cache.results.get(question, send)
   }
@@ -102,13 +107,14 @@ const commonFields = ({ application, agent }: Context, decision: Decision, vary 
 interface Answered {
   readonly format: ResultFormat
   readonly decision: Decision
+  readonly isAgeless: QueryAnalysis['isAgeless']
 }
 
 async function stored(
   context: Context,
   key: string,
   result: StoredResult,
-  { format, decision }: Answered,
+  { format, decision, isAgeless }: Answered,
 ): Promise<Response | Problem> {
   const { request, gateway } = context
   const isCodable = result.bytes.length >= LEAST_CODED && gateway.settings.compress
@@ -126,8 +132,7 @@ async function stored(
   const held = outcome === 'not-modified' && tags.slice(1).find((tag) => request.fields['if-none-match']?.includes(tag))
   const fields: Field[] = [
     ['ETag', held || tags[0]!],
-    // RFC 9111 §5.1: the time since the store answered.
-    ['Age', String(Math.max(0, Math.floor((gateway.now() - result.answeredAt) / 1000)))],
+    ...(isAgeless ? [] : [ageOf(result, gateway.now())]),
     ...commonFields(context, decision, isCodable ? 'Accept, Accept-Encoding' : 'Accept'),
   ]
   if (outcome === 'not-modified') return response(304, fields)
@@ -135,6 +140,12 @@ async function stored(
   const encoding: Field[] = coding === 'identity' ? [] : [['Content-Encoding', coding]]
   return response(200, [['Content-Type', format.contentType], ...encoding, ...fields], bytes)
 }
+
+/** RFC 9111 §5.1: the time since the store answered. */
+const ageOf = ({ answeredAt }: StoredResult, now: number): Field => [
+  'Age',
+  String(Math.max(0, Math.floor((now - answeredAt) / 1000))),
+]
 
 const PLAIN = ['identity'] as const
 type Accepted = ReturnType<typeof acceptedCodings>

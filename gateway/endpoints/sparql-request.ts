@@ -117,7 +117,7 @@ function operationOf(parameters: URLSearchParams, kind: SparqlRequest['kind']): 
 }
 
 // The characters that SPARQL allows between < and > (SPARQL 1.1 Query §19.8 [139]), after a scheme.
-const ABSOLUTE_IRI = /^[A-Za-z][A-Za-z0-9+.-]*:[^\x00-\x20<>"{}|^`\\]*$/
+export const ABSOLUTE_IRI = /^[A-Za-z][A-Za-z0-9+.-]*:[^\x00-\x20<>"{}|^`\\]*$/
 
 const malformed = (detail: string): Problem => problem('request.malformed', detail)
 

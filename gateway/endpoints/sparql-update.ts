@@ -5,12 +5,15 @@ import type { Response } from '../http/exchange.js'
 import { sharersOf } from '../gateway.js'
 import type { Context } from '../request/context.js'
 import { hadNoEffect, hasNoLaterEffect } from '../mirror/write-failures.js'
-import type { GraphSet } from '../sparql/graph-sets.js'
 import { everyWrite, underLocks, type Lock } from '../documents/locks.js'
-import { isFailure, type Problem } from '../problem.js'
+import { isFailure, problem, type Problem } from '../problem.js'
 import { linkField, response } from '../request/respond.js'
 import type { UpdateAnalysis } from '../sparql/analysis.js'
+import { graphsChanged } from './changed-graphs.js'
+import { isForStore } from './found-graphs.js'
+import { carryOutPlan } from './planned-update.js'
 import { keepingRoots } from './root-guard.js'
+import { updateRights } from './update-rights.js'
 
 /** The most documents that an update locks one by one. */
 const MOST_LOCKS = 64
@@ -20,6 +23,28 @@ export async function answerUpdate(
   update: UpdateAnalysis,
   decision: Decision,
 ): Promise<Response | Problem> {
+  const { application, agent } = context
+  const rights = updateRights(context)
+  if (isFailure(rights)) return rights
+  const { plan } = update
+  const isPlanned =
+    plan && (!rights.isFree || plan.open || plan.touches.some(({ graph }) => application.isDocument(graph)))
+  if (isPlanned) {
+    const outcome = await carryOutPlan(context, update, plan, rights)
+    if (!isForStore(outcome)) return outcome ?? response(200, [linkField(application, agent.webId, decision)])
+    if (!rights.isFree) return outcome.reason
+  }
+  return rights.isFree ? sendToStore(context, update, decision) : FOR_STORE_ALONE
+}
+
+const FOR_STORE_ALONE = problem(
+  'access.graphs',
+  'Only agents who may read and write every graph can send this update: it clears all graphs, loads, calls functions of the ' +
+    'triplestore, or does not name its graphs after its first operation. Name them, or send each operation alone.',
+)
+
+/** The store performs the update as it is. */
+async function sendToStore(context: Context, update: UpdateAnalysis, decision: Decision): Promise<Response | Problem> {
   const { application, agent, gateway, trace, request } = context
   const { writeSet } = update
   const sharers = sharersOf(application.store, gateway).map((member) => member.application)
@@ -31,7 +56,8 @@ export async function answerUpdate(
     return documents?.length === 0 && sharer !== application ? [] : [{ sharer, documents }]
   })
   const locks: Lock[] = parts.map(({ sharer }) => everyWrite(sharer, isWide ? 'exclusive' : 'shared'))
-  if (!isWide) for (const document of written) locks.push([document, 'exclusive'])
+  // Graphs that are no documents too: updates that the gateway carries out itself rest on what it has read of them.
+  if (!isWide) for (const graph of writeSet.length <= MOST_LOCKS ? writeSet : written) locks.push([graph, 'exclusive'])
   return underLocks(gateway, locks, async () => {
     // Not aborted when the client leaves: the store may perform the update all the same.
     const own = parts.find(({ sharer }) => sharer === application)!
@@ -43,32 +69,7 @@ export async function answerUpdate(
     const failed = await trace.store(application.journalled.update(announced, asParts))
     const isOver = !failed || hasNoLaterEffect(failed)
     if (!isOver && hadNoEffect(failed)) return failed
-    await changed(context, writeSet, isOver ? undefined : gateway.now() + LATEST_WRITE_MS)
+    await graphsChanged(context, writeSet, isOver ? undefined : gateway.now() + LATEST_WRITE_MS)
     return failed ?? response(200, [linkField(application, agent.webId, decision)])
   })
-}
-
-/** Updates caches and rules before the response is sent. @param until until then the store may perform a failed update */
-async function changed({ application, gateway }: Context, graphs: GraphSet, until: number | undefined): Promise<void> {
-  const { cache, store } = application
-  if (graphs === 'dataset') {
-    if (until === undefined) cache.versions.everythingChanged()
-    else cache.versions.inDoubt(undefined, until)
-  } else {
-    for (const graph of graphs) {
-      if (until === undefined) cache.versions.changed(graph)
-      else cache.versions.inDoubt(graph, until)
-    }
-  }
-  // A profile may be in any graph.
-  gateway.webIds.clear()
-  const admins = sharersOf(store, gateway).filter((member) => member.application.kind === 'admin')
-  await Promise.all(
-    admins.map(async ({ application: { base }, dataspace: { ontologies, access } }) => {
-      ontologies.changed(`${base}ontologies/`, until)
-      if (until !== undefined && graphs !== 'dataset') for (const graph of graphs) access.changed(graph, 'uncertain')
-      // While this fails, the gateway decides nothing (compiled-rules.ts).
-      await access.reload()
-    }),
-  )
 }

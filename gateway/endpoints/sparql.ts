@@ -7,11 +7,12 @@ import { askerOf, type Context } from '../request/context.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { analyse } from '../sparql/analyse.js'
 import type { QueryAnalysis, UpdateAnalysis } from '../sparql/analysis.js'
-import { foreignUpdate, ownQuery } from './shared-stores.js'
+import { foreignUpdate } from './shared-stores.js'
 import { answerQuery } from './sparql-query.js'
 import { serviceDescription } from './sparql-description.js'
 import type { SparqlRequest, SparqlContent } from './sparql-request.js'
 import { answerUpdate } from './sparql-update.js'
+import { queryOfView } from './sparql-view.js'
 import type { Decided, EndpointTarget } from '../request/route.js'
 import { hidesMailboxes } from '../request/shown.js'
 
@@ -27,14 +28,10 @@ export async function sparql({
   if (hidesMailboxes(context)) return ANONYMOUS
   if (asked.kind === 'description') return serviceDescription(context, endpoint, decision)
   if (asked.kind === 'query') {
-    const read = (dataset: SparqlRequest['dataset']): Promise<QueryAnalysis | Problem> =>
-      analysed(context, { ...asked, dataset }, endpoint, caches.queries)
-    const query = await read(asked.dataset)
+    const query = await readQuery(context, asked, endpoint)
     if (isFailure(query)) return query
-    const refused = federation(query, settings.allowService) ?? strangeFunction(query, settings.allowFunction)
-    if (refused) return refused
-    const own = await ownQuery(context, query, read)
-    return isFailure(own) ? own : answerQuery(context, own, decision, asked.output)
+    const seen = await queryOfView(context, query)
+    return isFailure(seen) ? seen : answerQuery(context, seen, decision, asked.output)
   }
   const update = await analysed(context, asked, endpoint, caches.updates)
   if (isFailure(update)) return update
@@ -44,6 +41,18 @@ export async function sparql({
     foreignUpdate(context, update) ??
     protection(update, context)
   return refused ?? answerUpdate(context, update, decision)
+}
+
+/** The query, unless it would reach or call what the operator does not allow. @param endpoint its IRI */
+export async function readQuery(
+  context: Context,
+  asked: SparqlRequest,
+  endpoint: string,
+): Promise<QueryAnalysis | Problem> {
+  const { settings, caches } = context.gateway
+  const query = await analysed(context, asked, endpoint, caches.queries)
+  if (isFailure(query)) return query
+  return federation(query, settings.allowService) ?? strangeFunction(query, settings.allowFunction) ?? query
 }
 
 /** Longer texts are analysed in a thread: each token takes the parser some 30 µs, and each may be one character. */

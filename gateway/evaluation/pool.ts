@@ -1,9 +1,12 @@
 // In charge of evaluating the updates and shapes of clients and ontologies in threads, with limits on time and memory: updates
 // are analysed and run (PATCH), constraints are checked. Work on writes only: reading.ts has threads of its own.
-import type { Evaluated, EvaluationJob, Limits, Validation } from './worker.js'
+import type { Evaluated, EvaluationJob, Limits, Updated, Validation } from './worker.js'
 import type { Asker } from './job-queue.js'
 import { openThreads, type ThreadsOptions } from './threads.js'
+import type { Constructed } from './run-construct.js'
 import type { Patched } from './run-patch.js'
+import type { UpdateOnCopies } from './run-update.js'
+import type { Construct } from '../sparql/construct-plan.js'
 import type { Patch } from '../sparql/patch.js'
 import { problem, type Problem } from '../problem.js'
 
@@ -21,6 +24,18 @@ export interface EvaluationPool {
    * problem of `analyse`, `update.syntax` where only the run finds it, `content.too-large` for too large a result.
    */
   patch(asker: Asker, nTriples: string, update: string, base: string): Promise<Patched | Problem>
+  /** What an update with a plan (sparql/update-steps.ts) does to the graphs that it names (run-update.ts). */
+  update(asker: Asker, update: UpdateOnCopies): Promise<Updated | Problem>
+  /**
+   * What the CONSTRUCT gives on this graph (run-construct.ts), in N-Triples. `target`: the document in which new nodes get their
+   * names. `query.syntax` where only the run finds it, `content.too-large` for too large a result.
+   */
+  construct(
+    asker: Asker,
+    construct: Construct,
+    nTriples: string,
+    target: string,
+  ): Promise<readonly Constructed[] | Problem>
   /**
    * SHACL. `shapes`: the ontologies as N-Triples, with a version that names exactly this text; `data`: the document.
    * `constraint.unusable` where the shapes cannot be evaluated: the document must not pass.
@@ -53,13 +68,18 @@ export function openPool(options: PoolOptions = {}): EvaluationPool {
     analyse: (asker, update, base) => threads.do(asker, { kind: 'analyse', update, base }) as Promise<Patch | Problem>,
     patch: (asker, nTriples, update, base) =>
       threads.do(asker, { kind: 'patch', nTriples, update, base }) as Promise<Patched | Problem>,
+    update: (asker, update) => threads.do(asker, { kind: 'update', ...update }) as Promise<Updated | Problem>,
+    construct: (asker, construct, nTriples, target) =>
+      threads.do(asker, { kind: 'construct', construct, nTriples, target }) as Promise<
+        readonly Constructed[] | Problem
+      >,
     validate: (asker, input) => threads.do(asker, { kind: 'validate', ...input }) as Promise<Validation | Problem>,
     close: threads.close,
   }
 }
 
 function tooLong({ kind }: EvaluationJob, timeLimit: number): Problem {
-  const work = kind === 'validate' ? 'Checking the constraints' : 'The update'
+  const work = kind === 'validate' ? 'Checking the constraints' : kind === 'construct' ? 'The query' : 'The update'
   return problem(
     'update.time',
     `${work} took longer than the limit of ${timeLimit / 1000} s (--patch-timeout), and was ended.`,

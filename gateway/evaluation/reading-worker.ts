@@ -5,9 +5,11 @@ import type { Version } from '../../versioning/change.js'
 import type { Format } from '../http/media-type.js'
 import { isFailure, type Problem } from '../problem.js'
 import { canonicalLines } from '../rdf/canonical.js'
+import { entailed } from '../rdf/entailment.js'
 import { convert, type ForeignContent } from '../rdf/convert.js'
 import { changeLarge, largeContentOf, type Canonical, type LargeChange, type LargeContent } from './large-changes.js'
 import { lostType } from './lost-type.js'
+import { stateIn, type StateForm } from './state.js'
 import { graphOf, nTriplesOf } from '../rdf/graph.js'
 import type { LoadContext } from '../rdf/read-json-ld.js'
 import { NOT_N_TRIPLES, readCanonical, readGraph, type ReadOptions } from '../rdf/read.js'
@@ -18,7 +20,7 @@ import { writeGraph } from '../rdf/write.js'
 import { analyse, type SparqlText } from '../sparql/analyse.js'
 import type { QueryAnalysis, UpdateAnalysis } from '../sparql/analysis.js'
 import { prepareParser } from '../sparql/parse.js'
-import type { ThreadMessage } from '../stores/limited-thread.js'
+import { ready, type ThreadMessage } from '../stores/limited-thread.js'
 
 /** The remote contexts by URL, as far as they have been asked for; null: not available. Undefined: none may be fetched. */
 export type KnownContexts = ReadonlyMap<string, string | null> | undefined
@@ -30,11 +32,14 @@ export type ReadingJob =
       readonly body: Uint8Array
       readonly contentType: string
       readonly base: string
+      readonly document: string | undefined
       readonly contexts: KnownContexts
       /** The secret of the entity-tags, where the content is to be stored: then a LargeContent is wanted. */
       readonly tagKey: string | undefined
     }
   | { readonly kind: 'change'; readonly change: LargeChange }
+  /** `entailed` of rdf/entailment.ts: gives N-Triples. */
+  | { readonly kind: 'entail'; readonly nTriples: string }
   | { readonly kind: 'compare'; readonly a: string; readonly b: string }
   | { readonly kind: 'lostType'; readonly gone: string; readonly after: string }
   | {
@@ -45,6 +50,7 @@ export type ReadingJob =
     }
   | { readonly kind: 'write'; readonly nTriples: string; readonly format: Format }
   | { readonly kind: 'canonical'; readonly nTriples: string; readonly tagKey: string }
+  | { readonly kind: 'state'; readonly nTriples: string; readonly form: StateForm }
   | {
       readonly kind: 'timeMap'
       readonly document: string
@@ -62,7 +68,7 @@ export interface Converted {
   readonly bytes: Uint8Array
 }
 
-/** `read`: canonical N-Triples, or a LargeContent. `change`: that, or 'unchanged'. `compare`: 'same' or 'different'. `lostType`: '' for none. `write`: bytes. */
+/** `read`: canonical N-Triples, or a LargeContent. `change`: that, or 'unchanged'. `compare`: 'same' or 'different'. `lostType`, `state`: '' for none. `write`: bytes. */
 export type ReadingReply =
   | string
   | Uint8Array
@@ -82,6 +88,10 @@ function doJob(job: ReadingJob): ReadingReply | Promise<ReadingReply> {
       return withContexts(job.contexts, (options) => read(job, options))
     case 'change':
       return changeLarge(job.change)
+    case 'entail': {
+      const triples = entailed(readCanonical(job.nTriples))
+      return isFailure(triples) ? triples : nTriplesOf(graphOf(triples))
+    }
     case 'compare':
       return areSame(job.a, job.b) ? 'same' : 'different'
     case 'lostType':
@@ -95,6 +105,8 @@ function doJob(job: ReadingJob): ReadingReply | Promise<ReadingReply> {
       return write(job)
     case 'canonical':
       return canonical(job)
+    case 'state':
+      return stateIn(job.nTriples, job.form) ?? ''
     case 'timeMap': {
       const written = writeGraph(graphOf(timeMapTriples(job.document, job.versions)), job.format)
       return isFailure(written) ? written : bytesOf(written)
@@ -107,12 +119,12 @@ function doJob(job: ReadingJob): ReadingReply | Promise<ReadingReply> {
 }
 
 async function read(
-  { body, contentType, base, tagKey }: ReadingJob & { kind: 'read' },
+  { body, contentType, base, document = base, tagKey }: ReadingJob & { kind: 'read' },
   options: ReadOptions,
 ): Promise<string | LargeContent | Problem> {
   const triples = await readGraph(Buffer.from(body), contentType, base, options)
   if (isFailure(triples)) return triples
-  return tagKey === undefined ? nTriplesOf(graphOf(triples)) : largeContentOf(triples, base, tagKey)
+  return tagKey === undefined ? nTriplesOf(graphOf(triples)) : largeContentOf(triples, document, tagKey)
 }
 
 function canonical({ nTriples, tagKey }: ReadingJob & { kind: 'canonical' }): Canonical | Problem {
@@ -159,4 +171,4 @@ parentPort!.on('message', (job: ReadingJob) => {
   })
 })
 prepareParser()
-parentPort!.postMessage('ready' satisfies ThreadMessage<ReadingReply>)
+parentPort!.postMessage(ready())

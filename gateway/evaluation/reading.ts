@@ -24,6 +24,8 @@ export interface Content {
   readonly contentType: string | undefined
   /** The document's URI: relative IRIs are resolved against it, and a named graph must have this name. */
   readonly base: string
+  /** The document that it is to be stored in, where that is another: new nodes get their names there. */
+  readonly document?: string
 }
 
 /**
@@ -45,6 +47,8 @@ export interface Reading {
   ): Promise<readonly Quad[] | LargeContent | Problem>
   /** `changeLarge` of large-changes.ts. */
   change(asker: Asker, change: LargeChange): Promise<LargeContent | 'unchanged' | Problem>
+  /** `entailed` of rdf/entailment.ts, of canonical N-Triples. */
+  entail(asker: Asker, nTriples: string): Promise<string | Problem>
   /** `areSame` of rdf/same-graph.ts. */
   areSame(asker: Asker, a: string, b: string): Promise<boolean | Problem>
   /** `lostType` of lost-type.ts, of lines joined. */
@@ -104,6 +108,7 @@ export function openReading(options: ThreadsOptions = {}): Reading {
       (readLong(threads, asker, content, { loadContext, tagKey }) as Promise<LargeContent | Problem>),
     change: (asker, change) =>
       threads.do(asker, { kind: 'change', change }) as Promise<LargeContent | 'unchanged' | Problem>,
+    entail: (asker, nTriples) => threads.do(asker, { kind: 'entail', nTriples }) as Promise<string | Problem>,
     async areSame(asker, a, b) {
       const compared = await threads.do(asker, { kind: 'compare', a, b })
       return isFailure(compared) ? compared : compared === 'same'
@@ -161,10 +166,10 @@ async function readShort(content: Content): Promise<readonly Quad[] | Problem | 
 const readLong = (
   threads: Threads<ReadingJob, ReadingReply>,
   asker: Asker,
-  { body, contentType, base }: Content,
+  { body, contentType, base, document }: Content,
   { loadContext, tagKey }: { loadContext: LoadContext | undefined; tagKey: string | undefined },
 ): Promise<ReadingReply> =>
-  withContexts(threads, asker, { kind: 'read', body, contentType: contentType!, base, tagKey }, loadContext)
+  withContexts(threads, asker, { kind: 'read', body, contentType: contentType!, base, document, tagKey }, loadContext)
 
 /** Contexts that name contexts that name contexts. */
 const CONTEXT_ROUNDS = 3

@@ -14,10 +14,10 @@ import { isFailure, problem, type Problem } from '../problem.js'
 import { XSD } from '../rdf/vocabulary.js'
 
 /** The value of each bound variable (`?name`) in canonical N-Triples. */
-type Values = ReadonlyMap<string, string>
+export type Values = ReadonlyMap<string, string>
 
 const N_TRIPLES = 'application/n-triples'
-const RESULT_LIMIT = 64 * 1024 * 1024
+export const RESULT_LIMIT = 64 * 1024 * 1024
 
 export interface PatchEngine {
   readonly oxigraph: Oxigraph
@@ -76,13 +76,13 @@ export function runPatch(engine: PatchEngine, nTriples: string, patch: Patch): P
   }
 }
 
-const tooLarge = (effect: string): Problem => problem('content.too-large', `The update would ${effect}.`)
+export const tooLarge = (effect: string): Problem => problem('content.too-large', `The update would ${effect}.`)
 
 /**
  * The lines that a template triple gives with a solution: none where a variable is unbound or the triple would be no
  * RDF (SPARQL 1.1 Update §3.1.3), one for each literal of the graph that has the value.
  */
-function linesOf(
+export function linesOf(
   template: TemplateTriple,
   solution: Values,
   written: Written,
@@ -116,7 +116,7 @@ function solve({ Store, parse }: Oxigraph, lines: ReadonlySet<string>, query: st
 }
 
 /** Lines that Oxigraph does not take, such as those with terms that only Jena lets in, match no pattern: they stay. */
-function load(lines: readonly string[], into: (nTriples: string) => void): void {
+export function load(lines: readonly string[], into: (nTriples: string) => void): void {
   try {
     into(lines.join('\n'))
   } catch (error) {
@@ -131,7 +131,7 @@ function load(lines: readonly string[], into: (nTriples: string) => void): void 
 /** Of Oxigraph's own errors. Any other, such as that of a lack of memory, ends the thread. */
 const REFUSALS: ReadonlySet<string> = new Set(['Error', 'URIError'])
 
-function withStore<T>(Store: Oxigraph['Store'], use: (store: Store) => T): T {
+export function withStore<T>(Store: Oxigraph['Store'], use: (store: Store) => T): T {
   const store = new Store()
   const result = use(store)
   // Not after an error: the broken module would throw another one, which would hide it. Its types do not name `free`.
@@ -139,18 +139,18 @@ function withStore<T>(Store: Oxigraph['Store'], use: (store: Store) => T): T {
   return result
 }
 
-const solutionsIn = (json: string): Values[] =>
+export const solutionsIn = (json: string): Values[] =>
   readOwnSolutions(json).map(
     (solution) => new Map(Array.from(solution, ([name, term]) => [`?${name}`, nTriplesTerm(term)])),
   )
 
 /** The literals of the graph with this value, which Oxigraph has written; undefined where there is none. */
-type Written = (variable: string, value: string) => readonly string[] | undefined
+export type Written = (variable: string, value: string) => readonly string[] | undefined
 
 /** Whether a term is a literal of a datatype of XML Schema. No IRI contains a quotation mark. */
 const isTyped = (term: string): boolean => term.startsWith(`"^^<${XSD('')}`, term.lastIndexOf('"'))
 
-function makeWritten(engine: Oxigraph, lines: ReadonlySet<string>, { matched }: Patch): Written {
+export function makeWritten(engine: Oxigraph, lines: Iterable<string>, { matched }: Pick<Patch, 'matched'>): Written {
   const inGraph = new Set(matched)
   let literals: ReadonlyMap<string, readonly string[]> | undefined
   return (variable, value) => {
@@ -159,7 +159,7 @@ function makeWritten(engine: Oxigraph, lines: ReadonlySet<string>, { matched }: 
   }
 }
 
-function literalsByValue({ Store }: Oxigraph, lines: ReadonlySet<string>): Map<string, string[]> {
+function literalsByValue({ Store }: Oxigraph, lines: Iterable<string>): Map<string, string[]> {
   const objects = [...lines].map((line) => line.slice(line.indexOf(' ', line.indexOf(' ') + 1) + 1, -2))
   const literals = [...new Set(objects.filter(isTyped))]
   const numbered = literals.map((literal, number) => `<x:${number}> <x:> ${literal} .`)

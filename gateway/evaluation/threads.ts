@@ -2,7 +2,7 @@
 // all threads (design 7).
 import { availableParallelism } from 'node:os'
 import { CLOSING, makeJobQueue, type Asker, type QueueBounds } from './job-queue.js'
-import { isFailure, type Problem } from '../problem.js'
+import { isFailure, problem, type Problem } from '../problem.js'
 import { startThread, type LimitedThread, type ThreadSettings } from '../stores/limited-thread.js'
 
 export interface Threads<Job, Reply> {
@@ -14,7 +14,7 @@ export interface Threads<Job, Reply> {
 }
 
 export interface ThreadsOptions {
-  /** ms that one job may run. */
+  /** ms of a processor that one job may take. */
   readonly timeLimit?: number | undefined
   /** The most threads. */
   readonly workers?: number | undefined
@@ -30,6 +30,10 @@ const WORKERS = Math.min(4, Math.max(2, availableParallelism()))
 /** Each waiting job holds its text in memory. */
 const EACH = 32
 const ALL = 128
+
+const BUSY = problem('server.overloaded', 'The machine was too busy to finish this. Retry later.', {
+  fields: [['Retry-After', '5']],
+})
 
 function boundsOf(options: ThreadsOptions): QueueBounds {
   const { timeLimit = TIME_LIMIT_MS, workers = WORKERS, each = EACH, all = ALL } = options
@@ -67,7 +71,7 @@ export function openThreads<Job, Reply>(
     let thread = await start()
     for (let next = await jobs.take(); next; next = await jobs.take()) {
       if (thread.ended()) thread = await start(thread)
-      const parts = await thread.do(next.job, { time: timeLimit, tooLong: tooLong(next.job, timeLimit) })
+      const parts = await thread.do(next.job, { time: timeLimit, tooLong: tooLong(next.job, timeLimit), busy: BUSY })
       next.settle(isFailure(parts) ? parts : parts[0]!)
       if (thread.ended() && !closed) thread = await start(thread)
     }

@@ -1,12 +1,18 @@
 // In charge of the evaluation thread: analyses updates, runs them on documents and checks constraints, one job after the
 // other. Updates and shapes of clients and ontologies are evaluated here only, where they can be stopped.
+import { randomUUID } from 'node:crypto'
 import { parentPort, workerData } from 'node:worker_threads'
 import { makeConstraintCheck, type ConstraintCheck } from '../../policies/constraints/constraints.js'
 import { openOxigraph } from '../stores/bounded-oxigraph.js'
-import type { ThreadMessage } from '../stores/limited-thread.js'
+import { ready, type ThreadMessage } from '../stores/limited-thread.js'
 import { blankNode, graphOf, nTriplesOf, withNodes, type Quad } from '../rdf/graph.js'
 import { readNTriples } from '../rdf/n-triples.js'
+import { constructFrom, type Constructed } from './run-construct.js'
+import { makeRunQuery } from './constraint-queries.js'
 import { makeNewLabels, runPatch, type Patched } from './run-patch.js'
+import { runUpdate, type UpdateOnCopies } from './run-update.js'
+import type { GraphEdit } from '../stores/store.js'
+import type { Construct } from '../sparql/construct-plan.js'
 import { prepareParser } from '../sparql/parse.js'
 import { analysePatch, type Patch } from '../sparql/patch.js'
 import { isFailure, problem, type Problem } from '../problem.js'
@@ -14,6 +20,8 @@ import { isFailure, problem, type Problem } from '../problem.js'
 export type EvaluationJob =
   | { readonly kind: 'analyse'; readonly update: string; readonly base: string }
   | { readonly kind: 'patch'; readonly nTriples: string; readonly update: string; readonly base: string }
+  | ({ readonly kind: 'update' } & UpdateOnCopies)
+  | { readonly kind: 'construct'; readonly construct: Construct; readonly nTriples: string; readonly target: string }
   | { readonly kind: 'validate'; readonly shapes: string; readonly shapesVersion: string; readonly data: string }
 
 /** The bytes that a thread may take, and the characters that an update may add to a document. */
@@ -25,10 +33,15 @@ export interface Limits {
 /** The report is canonical N-Triples: a sh:ValidationReport with the violating nodes only. */
 export type Validation = { readonly conforms: true } | { readonly conforms: false; readonly report: string }
 
-/** The result of a job. */
-export type Evaluated = Patch | Patched | Validation | Problem
+/** The edits of an update. */
+export interface Updated {
+  readonly edits: readonly GraphEdit[]
+}
 
-type Reply = Exclude<ThreadMessage<Evaluated>, 'ready'>
+/** The result of a job. */
+export type Evaluated = Patch | Patched | Updated | readonly Constructed[] | Validation | Problem
+
+type Reply = Exclude<ThreadMessage<Evaluated>, { readonly ready: true }>
 
 const { memory, growth } = workerData as Limits
 const oxigraph = openOxigraph(memory)
@@ -42,6 +55,15 @@ async function doJob(job: EvaluationJob): Promise<Reply> {
       return done(analyse(job.update, job.base))
     case 'patch':
       return patch(job)
+    case 'update':
+      return tried('update', () => {
+        const edits = runUpdate(engine, job)
+        return isFailure(edits) ? edits : { edits }
+      })
+    case 'construct': {
+      const { construct, nTriples, target } = job
+      return tried('query', () => constructFrom(oxigraph, construct, nTriples, { seed: randomUUID(), target }))
+    }
     case 'validate':
       return validate(job)
   }
@@ -59,39 +81,44 @@ function analyse(update: string, base: string): Patch | Problem {
 function patch({ nTriples, update, base }: EvaluationJob & { kind: 'patch' }): Reply {
   const analysed = analyse(update, base)
   if (isFailure(analysed)) return done(analysed)
+  return tried('update', () => runPatch(engine, nTriples, analysed))
+}
+
+function tried(kind: 'query' | 'update', run: () => Evaluated): Reply {
   try {
-    return done(runPatch(engine, nTriples, analysed))
+    return done(run())
   } catch (error) {
     if (!(error instanceof Error)) throw error
     // Oxigraph's own errors are plain. After any other error it may be inconsistent, so the thread is spent.
     if (error.name === 'Error')
-      return done(problem('update.syntax', `The SPARQL update cannot be run: ${reasonOf(error)}.`))
-    if (error instanceof RangeError) return { reply: TOO_DEEP, spent: true }
+      return done(problem(`${kind}.syntax`, `The SPARQL ${kind} cannot be run: ${reasonOf(error)}.`))
+    if (error instanceof RangeError) {
+      const detail = `The SPARQL ${kind} is nested too deeply, or chains too many operators.`
+      return { reply: problem(`${kind}.syntax`, detail), spent: true }
+    }
     if (error.name !== 'RuntimeError') throw error
-    return { reply: TOO_MUCH, spent: true }
+    const detail = `The SPARQL ${kind} needs more memory than ${memory} bytes, or is nested too deeply.`
+    return { reply: problem('update.time', detail), spent: true }
   }
 }
-
-const TOO_DEEP = problem('update.syntax', 'The SPARQL update is nested too deeply, or chains too many operators.')
-const TOO_MUCH = problem(
-  'update.time',
-  `The SPARQL update needs more memory than ${memory} bytes, or is nested too deeply.`,
-)
 
 /** Oxigraph's message, without its place, which is one in our own query, and its long list of expected tokens. */
 const reasonOf = ({ message }: Error): string =>
   message.startsWith('error at ') ? 'it is not SPARQL 1.1' : message.split('\n')[0]!.slice(0, 200)
 
-let check: { readonly version: string; readonly run: ConstraintCheck } | undefined
+let check: { readonly version: string; readonly run: ConstraintCheck; readonly queries: Queries } | undefined
+type Queries = Parameters<typeof makeRunQuery>[2]
 
 async function validate({ shapes, shapesVersion, data }: EvaluationJob & { kind: 'validate' }): Promise<Reply> {
   if (check?.version !== shapesVersion) {
-    check = { version: shapesVersion, run: await makeConstraintCheck(parsed(shapes, 'o')) }
+    check = { version: shapesVersion, run: await makeConstraintCheck(parsed(shapes, 'o')), queries: new Map() }
   }
-  const outcome = await check.run(parsed(data, 'd'))
+  const run = makeRunQuery(oxigraph, data, check.queries)
+  const outcome = await check.run(parsed(data, 'd'), run)
+  run.free()
   if (isFailure(outcome)) {
     check = undefined
-    return done(problem('constraint.unusable', `The SHACL shapes cannot be used: ${outcome.detail}.`))
+    return done(problem('constraint.unusable', `The constraints cannot be used: ${outcome.detail}.`))
   }
   return done(outcome.conforms ? outcome : { conforms: false, report: nTriplesOf(graphOf(outcome.report)) })
 }
@@ -104,4 +131,4 @@ parentPort!.on('message', (job: EvaluationJob) => {
   void doJob(job).then((reply) => parentPort!.postMessage(reply))
 })
 prepareParser()
-parentPort!.postMessage('ready' satisfies ThreadMessage<Evaluated>)
+parentPort!.postMessage(ready())

@@ -1,5 +1,5 @@
 // In charge of the content of a request: read once, bounded while it arrives, and decoded where it is text.
-import type { IncomingMessage } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Request } from './exchange.js'
 import { parseMediaType } from './media-type.js'
 import { isFailure, problem, type Problem } from '../problem.js'
@@ -63,6 +63,58 @@ export function readBody(raw: IncomingMessage, { limit, time, hold }: BodyBounds
     }, interval)
     raw.on('data', take).on('end', whole).on('error', broken).on('close', broken)
   })
+}
+
+/** Thrown by the iteration over a content that is refused, or breaks off. */
+export class BodyBreak extends Error {
+  constructor(readonly problem: Problem) {
+    super(problem.detail)
+  }
+}
+
+/** Milliseconds. */
+const TICK = 1_000
+
+/**
+ * The content piece by piece, for one that is not held in memory. Only the time in which the gateway waits for the client counts:
+ * it may take its pieces as slowly as it works.
+ */
+export async function* streamBody(
+  raw: IncomingMessage,
+  response: ServerResponse,
+  limit: number,
+): AsyncGenerator<Buffer, void> {
+  if (Number(raw.headers['content-length'] ?? 0) > limit) throw new BodyBreak(tooLarge(limit))
+  if (raw.destroyed) throw new BodyBreak(BROKEN)
+  if (awaitsContinue.delete(raw)) response.writeContinue()
+  const pieces = raw.iterator({ destroyOnReturn: false })
+  let size = 0
+  let waited = 0
+  try {
+    for (;;) {
+      const next = await inTime(pieces.next(), () => isSlow(size, (waited += TICK)))
+      if (next.done) return
+      const piece = next.value as Buffer
+      size += piece.length
+      if (size > limit) throw new BodyBreak(tooLarge(limit))
+      yield piece
+    }
+  } finally {
+    // send.ts drops the rest of a body that is refused.
+    raw.pause()
+  }
+}
+
+async function inTime<T>(promised: Promise<T>, isLate: () => boolean): Promise<T> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_, reject) => {
+    timer = setInterval(() => isLate() && reject(new BodyBreak(LATE)), TICK)
+  })
+  try {
+    return await Promise.race([promised.catch(() => Promise.reject(new BodyBreak(BROKEN))), late])
+  } finally {
+    clearInterval(timer)
+  }
 }
 
 /** Into one buffer, which grows: a list of chunks of single octets would be many times as large as the content. */

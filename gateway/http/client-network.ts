@@ -10,7 +10,8 @@ interface Client {
   readonly network: string
 }
 
-const CLIENTS = new WeakMap<Socket, Client>()
+/** `isProxy` is the same for all requests of a connection. */
+const CLIENTS = new WeakMap<Socket, Client & { readonly isProxy: boolean }>()
 const GONE: Client = { address: '', network: '' }
 
 /**
@@ -21,9 +22,12 @@ export function clientOf(
   { socket, rawHeaders }: IncomingMessage,
   isTrustedProxy: (address: string) => boolean,
 ): Client {
-  const own = CLIENTS.get(socket) ?? clientAt(socket.remoteAddress ?? '') ?? GONE
-  CLIENTS.set(socket, own)
-  if (!isTrustedProxy(own.address)) return own
+  let own = CLIENTS.get(socket)
+  if (!own) {
+    const peer = clientAt(socket.remoteAddress ?? '') ?? GONE
+    CLIENTS.set(socket, (own = { ...peer, isProxy: isTrustedProxy(peer.address) }))
+  }
+  if (!own.isProxy) return own
   const addresses = fieldLines(rawHeaders, 'x-forwarded-for').flatMap((line) => line.split(','))
   for (const address of addresses.reverse().map((each) => each.trim())) {
     const client = clientAt(address)

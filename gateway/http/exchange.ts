@@ -24,6 +24,10 @@ export interface Request {
   signal(): AbortSignal
   /** The content, at most `limit` bytes. Call it once, and only for a client that may ask (design 7). */
   readBody(limit: number): Promise<Buffer | Problem>
+  /** The same piece by piece, for contents that are not held. Throws a BodyBreak (body.ts) where it is refused or breaks off. */
+  streamBody(limit: number): AsyncIterable<Buffer>
+  /** Counts bytes of it that are held all the same; false where there is no room for them. */
+  hold(bytes: number): boolean
 }
 
 export type Field = readonly [name: string, value: string]

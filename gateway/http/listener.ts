@@ -8,7 +8,7 @@ import { fastify, type FastifyInstance, type FastifyServerOptions } from 'fastif
 import { problem, type Problem } from '../problem.js'
 import type { Awaitable } from '../steps.js'
 import { makeAnswering } from './answering.js'
-import { awaitsContinue, NO_ROOM, readBody, tooLarge } from './body.js'
+import { awaitsContinue, NO_ROOM, readBody, streamBody, tooLarge } from './body.js'
 import type { Request, Response } from './exchange.js'
 import { fieldsOf, fieldLines } from './fields.js'
 import { certificateOf } from './peer-certificate.js'
@@ -129,6 +129,7 @@ async function closed(app: FastifyInstance, taken: TakenPort, all: Iterable<unkn
 const HEADERS_MS = 20_000
 const BODY_ROOM = 128 * 1024 * 1024
 const BODY_TIMEOUT_MS = 30_000
+const LONGEST_REQUEST_MS = 2 * 60 * 60_000
 /** Of one network. */
 const CONNECTIONS = 2048
 
@@ -151,8 +152,8 @@ function makeServer(settings: ListenerSettings): FastifyInstance {
     logger: false,
     return503OnClosing: false,
     forceCloseConnections: 'idle',
-    // The last resort: readBody has limits of its own.
-    requestTimeout: HEADERS_MS + (settings.bodyTimeout ?? BODY_TIMEOUT_MS) + 30_000,
+    // The last resort, also for a large file over a slow line: readBody and streamBody have limits of their own.
+    requestTimeout: LONGEST_REQUEST_MS,
     keepAliveTimeout: KEEP_ALIVE_MS,
     clientErrorHandler: (error, socket) => answerMalformed(error, socket, settings),
   }
@@ -197,6 +198,7 @@ function requestOf(
   const fields = fieldsOf(raw.rawHeaders)
   const address = (): string => clientOf(raw, settings.isTrustedProxy ?? noProxy).address
   const network = (): string => clientOf(raw, settings.isTrustedProxy ?? noProxy).network
+  const hold = (bytes: number): boolean => shares.hold(raw, bytes)
   let left: AbortController | undefined
   return {
     id: settings.nextId(),
@@ -216,13 +218,13 @@ function requestOf(
       }
       return left.signal
     },
+    streamBody: (limit) => streamBody(raw, response, limit),
+    hold,
     async readBody(limit) {
       const declared = Number(fields['content-length'] ?? 0)
-      if (declared > limit) return tooLarge(limit)
-      if (!shares.hasRoom(raw, declared)) return NO_ROOM
+      if (declared > limit || !shares.hasRoom(raw, declared)) return declared > limit ? tooLarge(limit) : NO_ROOM
       if (awaitsContinue.delete(raw)) response.writeContinue()
-      const { bodyTimeout: time = BODY_TIMEOUT_MS } = settings
-      return readBody(raw, { limit, time, hold: (bytes) => shares.hold(raw, bytes) })
+      return readBody(raw, { limit, time: settings.bodyTimeout ?? BODY_TIMEOUT_MS, hold })
     },
   }
 }

@@ -7,6 +7,10 @@ export interface Format {
   readonly code: string
   /** The exact `Content-Type` field value. */
   readonly contentType: string
+  /** The format of which this is another name: it has the same bytes. */
+  readonly source?: Format
+  /** JSON-LD 1.1 §8.2: the URI of its form, which the parameter `profile` of a media range asks for. */
+  readonly profile?: string
 }
 
 const format = (mediaType: string, code: string, parameters = ''): Format => ({
@@ -18,13 +22,42 @@ const format = (mediaType: string, code: string, parameters = ''): Format => ({
 export const TURTLE = format('text/turtle', 'ttl', ';charset=UTF-8')
 export const N_TRIPLES = format('application/n-triples', 'nt', ';charset=UTF-8')
 export const RDF_XML = format('application/rdf+xml', 'rdfxml', ';charset=UTF-8')
+const PROFILE = 'http://www.w3.org/ns/json-ld#'
 /** RFC 8259 §11: JSON is UTF-8 and has no charset parameter. */
-export const JSON_LD = format('application/ld+json', 'jsonld')
+export const JSON_LD: Format = { ...format('application/ld+json', 'jsonldc'), profile: `${PROFILE}compacted` }
+export const EXPANDED_JSON_LD: Format = { ...format('application/ld+json', 'jsonld'), profile: `${PROFILE}expanded` }
 
 export const JSON_FORMAT = format('application/json', 'json')
 
 /** The formats of RDF answers; among equals the first is taken. */
-export const RDF_FORMATS: readonly [Format, ...Format[]] = [TURTLE, N_TRIPLES, RDF_XML, JSON_LD]
+export const RDF_FORMATS: readonly [Format, ...Format[]] = [TURTLE, N_TRIPLES, RDF_XML, JSON_LD, EXPANDED_JSON_LD]
+
+const named = (source: Format, mediaType: string, code: string, parameters = ''): Format => ({
+  ...format(mediaType, code, parameters),
+  source,
+})
+const UTF_8 = ';charset=UTF-8'
+/** The same under other names, as Fuseki gives them. Triples are a dataset without named graphs. */
+export const OTHER_RDF_NAMES: readonly Format[] = [
+  named(TURTLE, 'application/trig', 'trig', UTF_8),
+  named(N_TRIPLES, 'application/n-quads', 'nq', UTF_8),
+  named(N_TRIPLES, 'text/plain', 'txt', UTF_8),
+  named(JSON_LD, 'application/json', 'json'),
+  named(RDF_XML, 'application/xml', 'xml', UTF_8),
+  named(RDF_XML, 'text/xml', 'txtxml', UTF_8),
+]
+
+/** The formats to choose from: the other names for those only who accept none of RDF_FORMATS. */
+export const rdfFormatsFor = (accept: string | undefined): readonly Format[] =>
+  negotiate(accept, RDF_FORMATS) ? RDF_FORMATS : OTHER_RDF_NAMES
+
+/** The media types of formats, each once. */
+export const mediaTypesOf = (formats: readonly Format[]): string =>
+  [...new Set(formats.map(({ mediaType }) => mediaType))].join(', ')
+
+/** A page for people. Last among the formats: it is taken only where it is ranked first (design 3). */
+export const HTML = format('text/html', 'html', ';charset=UTF-8')
+export const DOCUMENT_FORMATS: readonly [Format, ...Format[]] = [...RDF_FORMATS, HTML]
 
 const RESULTS_JSON = format('application/sparql-results+json', 'srj')
 const RESULTS_XML = format('application/sparql-results+xml', 'srx')
@@ -92,7 +125,7 @@ export function negotiate(accept: string | undefined, offered: readonly Format[]
   let best: Format | undefined
   let greatest = 0
   for (const candidate of offered) {
-    const q = weightOf(candidate.mediaType, ranges)
+    const q = weightOf(candidate, ranges)
     if (q > greatest) [best, greatest] = [candidate, q]
   }
   return best
@@ -112,18 +145,25 @@ export function inOrderOf(accept: string | undefined, offered: readonly Format[]
     : []
 }
 
-/** RFC 9110 §12.5.1: the most specific matching range has precedence. Parameters only make a range more specific. */
-function weightOf(mediaType: string, ranges: readonly MediaRange[]): number {
+/** RFC 9110 §12.5.1: the most specific matching range has precedence. Other parameters only make a range more specific. */
+function weightOf({ mediaType, profile }: Format, ranges: readonly MediaRange[]): number {
   const family = `${mediaType.slice(0, mediaType.indexOf('/'))}/*`
   let weight = 0
   let precedence = -1
   for (const { type, parameters, q } of ranges) {
     const own = type === mediaType ? 2 + parameters.size : type === family ? 1 : type === '*/*' ? 0 : -1
-    if (own < 0 || own < precedence) continue
+    if (own < 0 || own < precedence || isOfOther(profile, parameters.get('profile'))) continue
     weight = own > precedence ? q : Math.max(weight, q)
     precedence = own
   }
   return weight
+}
+
+/** Whether only the other profile of JSON-LD is asked for. One that is not given, such as flattened, asks for neither. */
+const isOfOther = (own: string | undefined, asked: string | undefined): boolean => {
+  const known =
+    own && asked?.split(' ').filter((one) => [JSON_LD, EXPANDED_JSON_LD].some((form) => form.profile === one))
+  return known ? known.length > 0 && !known.includes(own) : false
 }
 
 /** The non-empty parts (RFC 9110 §5.6.1) between separators outside quoted strings (RFC 9110 §5.6.4). */

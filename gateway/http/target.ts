@@ -7,19 +7,37 @@ export interface Based {
   readonly application: { readonly base: string }
 }
 
+/** Which part of a document its page shows: of its children, and of its triples. */
+export interface Shown {
+  /** From 1. */
+  readonly page: number
+  readonly order: 'name' | 'created' | 'modified'
+  /** From 1. */
+  readonly part: number
+}
+
 /** `document` is the document's URI, which is its graph's name too (spec 1). */
 export type Target<Owner extends Based = Based> = Owner &
   (
-    | { readonly kind: 'document'; readonly document: string }
+    | { readonly kind: 'document'; readonly document: string; readonly shown?: Shown }
     /** The document with everything below it (`?cascade`). */
     | { readonly kind: 'subtree'; readonly document: string }
     /** `version` in lower case, unchecked: only agents who may read the document learn that it is no commit id. */
     | { readonly kind: 'version'; readonly document: string; readonly version: string }
     /** The difference from the version `diff` to `version`. */
     | { readonly kind: 'diff'; readonly document: string; readonly version: string; readonly diff: string }
-    | { readonly kind: 'timemap'; readonly document: string }
+    | { readonly kind: 'timemap'; readonly document: string; readonly shown?: Shown }
     | { readonly kind: 'timegate'; readonly document: string }
-    | { readonly kind: 'endpoint'; readonly endpoint: string; readonly iri: string; readonly query: URLSearchParams }
+    /** A page with a form about the document (`?form=edit`). */
+    | { readonly kind: 'form'; readonly document: string; readonly form: string; readonly query: URLSearchParams }
+    /** `iri`: what rights are on; `url`: the request URI, where it is another. */
+    | {
+        readonly kind: 'endpoint'
+        readonly endpoint: string
+        readonly iri: string
+        readonly url?: string
+        readonly query: URLSearchParams
+      }
     | { readonly kind: 'proxied'; readonly uri: string; readonly path: string }
   )
 
@@ -30,10 +48,13 @@ export type Target<Owner extends Based = Based> = Owner &
 export function acceptOverride(requestTarget: string): string | undefined {
   const at = requestTarget.indexOf('?')
   if (at < 0) return undefined
-  return new URLSearchParams(requestTarget.slice(at).replaceAll('+', '%2B')).get('accept') ?? undefined
+  const query = requestTarget.slice(at)
+  // Most queries have no such name, and need not be parsed.
+  if (!/(?:^\?|&)(?:accept(?:[=&]|$)|[^=&]*%)/.test(query)) return undefined
+  return new URLSearchParams(query.replaceAll('+', '%2B')).get('accept') ?? undefined
 }
 
-const PARTS = ['version', 'timemap', 'timegate', 'cascade'] as const
+const PARTS = ['version', 'timemap', 'timegate', 'cascade', 'form'] as const
 
 /**
  * The target of a request.
@@ -77,6 +98,9 @@ function targetOf<Owner extends Based>(
   const relative = iri.slice(owner.application.base.length)
   const endpoint = endpointAt(relative, endpoints)
   if (endpoint) return { ...owner, kind: 'endpoint', endpoint, iri, query }
+  // Spec 4.3, LinkedDataHub 2.3: each name below `ns/` is the same endpoint, under the same right.
+  if (NAMESPACE.test(relative) && endpoints.includes('ns'))
+    return { ...owner, kind: 'endpoint', endpoint: 'ns', iri: `${owner.application.base}ns`, url: iri, query }
   if (query.has('graph') || query.has('default')) {
     return problem(
       'target.indirect',
@@ -91,14 +115,25 @@ function targetOf<Owner extends Based>(
   const [history, another] = PARTS.filter((name) => query.has(name))
   if (another) return problem('target.malformed', `Ask for one of ?${history} and ?${another}.`)
   if (history === 'cascade') return subtreeOf(owner, iri, query)
+  if (history === 'form') return { ...owner, kind: 'form', document: iri, form: query.get('form')!, query }
   const diff = query.get('diff')
   if (history !== 'version') {
-    if (diff === null) return { ...owner, kind: history ?? 'document', document: iri }
+    if (diff === null && history === 'timemap') return { ...owner, kind: history, document: iri, ...shownIn(query) }
+    if (diff === null && history) return { ...owner, kind: history, document: iri }
+    if (diff === null) return { ...owner, kind: 'document', document: iri, ...shownIn(query) }
     return problem('target.malformed', 'A difference is between two versions: ?version=B&diff=A.')
   }
   const version = query.get(history)!.toLowerCase()
   if (diff === null) return { ...owner, kind: history, document: iri, version }
   return { ...owner, kind: 'diff', document: iri, version, diff: diff.toLowerCase() }
+}
+
+/** A value that makes no sense is as none. */
+function shownIn(query: URLSearchParams): { readonly shown?: Shown } {
+  if (!['page', 'order', 'part'].some((name) => query.has(name))) return {}
+  const count = (name: string): number => (/^[1-9]\d{0,5}$/.test(query.get(name) ?? '') ? Number(query.get(name)) : 1)
+  const order = (['created', 'modified'] as const).find((one) => one === query.get('order')) ?? 'name'
+  return { shown: { page: count('page'), order, part: count('part') } }
 }
 
 /** A value could be meant as `false`, and what is deleted is gone. */
@@ -112,6 +147,8 @@ function subtreeOf<Owner extends Based>(
   }
   return { ...owner, kind: 'subtree', document }
 }
+
+const NAMESPACE = /^ns\/[^/]+\/$/
 
 /** Spec 2.1: the URL of a document ends with a slash, so that no name of an endpoint hides one. */
 const endpointAt = (relative: string, endpoints: readonly string[]): string | undefined =>
@@ -166,7 +203,7 @@ function parseQuery(raw: string): URLSearchParams | Problem {
 
 const REMEMBERED = 10_000
 
-/** `parseTarget` with a cache of document targets by host and request-target. */
+/** `parseTarget` with a cache of the targets that most requests have, by host and request-target. */
 export function makeTargetParser<Owner extends Based>(
   site: Site<Owner>,
 ): (requestTarget: string, host: string | undefined) => Target<Owner> | Problem {
@@ -176,7 +213,7 @@ export function makeTargetParser<Owner extends Based>(
     const known = remembered.get(key)
     if (known) return known
     const target = parseTarget(requestTarget, host, site)
-    if (!isFailure(target) && target.kind === 'document' && key.length < 1024) {
+    if (!isFailure(target) && (target.kind === 'document' || target.kind === 'endpoint') && key.length < 1024) {
       if (remembered.size >= REMEMBERED) remembered.clear()
       remembered.set(key, target)
     }

@@ -4,7 +4,7 @@ import * as openid from 'openid-client'
 import type { JSONWebKeySet } from 'jose'
 import { failure, type Failure } from '../../policies/failure.js'
 import type { GuardedFetch } from '../../policies/fetch/guarded-fetch.js'
-import { membershipsOf, MOST_OF_A_SESSION } from '../../policies/identity/memberships.js'
+import { membershipsOf } from '../../policies/identity/memberships.js'
 import { isFailure } from '../problem.js'
 import type { Provider } from '../configuration/identity-providers.js'
 
@@ -87,8 +87,9 @@ export function makeOidcClient(fetcher: GuardedFetch, now: () => number): OidcCl
           idTokenExpected: true,
         })
         const claims = tokens.claims()!
-        // OpenID Connect Core §5.4: with the code flow the e-mail address may be at the UserInfo endpoint only.
-        const isComplete = claims.email !== undefined || !config.serverMetadata().userinfo_endpoint
+        // OpenID Connect Core §5.4: with the code flow these may be at the UserInfo endpoint only.
+        const isComplete =
+          (claims.email !== undefined && claims['groups'] !== undefined) || !config.serverMetadata().userinfo_endpoint
         const more = isComplete ? {} : await openid.fetchUserInfo(config, tokens.access_token, claims.sub)
         if (!claims.sub.isWellFormed()) throw new Error('The subject is no text.')
         return personOf(provider.issuer, { ...more, ...claims })
@@ -194,7 +195,7 @@ function personOf(issuer: string, claims: Readonly<Record<string, unknown>> & { 
     ...(familyName !== undefined && { familyName }),
     ...(email !== undefined && { email }),
     isEmailVerified: claims.email_verified === true,
-    memberships: membershipsOf(issuer, claims, MOST_OF_A_SESSION),
+    memberships: membershipsOf(issuer, claims),
   }
 }
 

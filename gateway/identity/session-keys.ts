@@ -1,10 +1,10 @@
 // In charge of the keys that seal sessions: in a file of the data folder that only its owner may read, a new key every day,
 // each stored until the last session that it sealed has expired.
 import { randomBytes } from 'node:crypto'
-import { chmod, mkdir, open, readFile, rename } from 'node:fs/promises'
-import { dirname } from 'node:path'
+import { chmod, readFile } from 'node:fs/promises'
 import type { SealingKey, SealingKeys } from '../../policies/identity/seal.js'
 import type { Log } from '../log.js'
+import { writePrivate } from './private-file.js'
 
 interface DatedKey extends SealingKey {
   /** ms since the epoch. */
@@ -61,17 +61,7 @@ async function readKeys(file: string, log: Log): Promise<readonly DatedKey[]> {
   return []
 }
 
-/** The whole file or the one before. */
-async function write(file: string, keys: readonly DatedKey[]): Promise<void> {
-  await mkdir(dirname(file), { recursive: true, mode: 0o700 })
-  const temporary = `${file}.new`
-  const handle = await open(temporary, 'w', 0o600)
-  try {
-    const written = keys.map(({ id, secret, made }) => ({ id, secret: secret.toString('base64url'), made }))
-    await handle.writeFile(JSON.stringify(written))
-    await handle.sync()
-  } finally {
-    await handle.close()
-  }
-  await rename(temporary, file)
+function write(file: string, keys: readonly DatedKey[]): Promise<void> {
+  const written = keys.map(({ id, secret, made }) => ({ id, secret: secret.toString('base64url'), made }))
+  return writePrivate(file, JSON.stringify(written))
 }

@@ -19,6 +19,8 @@ import { dateTimeInSeconds } from '../rdf/time-map-triples.js'
 import { RDF_PATCH } from '../rdf/write-difference.js'
 import { evaluateConditions, notAcceptable } from '../request/conditions.js'
 import { askerOf } from '../request/context.js'
+import { prefersPage } from '../request/frame.js'
+import { answerDifferencePage } from './history-pages.js'
 import { response } from '../request/respond.js'
 
 const FORMATS: readonly Format[] = [...RDF_FORMATS, JSON_FORMAT, RDF_PATCH]
@@ -38,6 +40,7 @@ export async function answerDifference(asked: HistoryRequest, earlier: string, l
   const [from, to] = [await findVersion(asked, earlier), await findVersion(asked, later)]
   if (isFailure(from)) return refuse(asked, from, links)
   if (isFailure(to)) return refuse(asked, to, links)
+  if (prefersPage(context.accept)) return answerDifferencePage(asked, from.version, to.version, links)
   const formats = inOrderOf(context.accept, FORMATS)
   if (formats.length === 0) return refuse(asked, notAcceptable(FORMATS), links)
   const uri = `${mementoUri(document, to.version)}&diff=${from.version.commit}`

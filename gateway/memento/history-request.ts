@@ -8,7 +8,8 @@ import type { Context } from '../request/context.js'
 import { negotiate, type Format } from '../http/media-type.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { notAcceptable } from '../request/conditions.js'
-import { linkField, problemResponse } from '../request/respond.js'
+import { problemAnswer } from '../request/problem-answer.js'
+import { linkField } from '../request/respond.js'
 import type { ReadHistory } from './visible-versions.js'
 
 /** A request for the history of a document, by an agent who may read it. */
@@ -151,5 +152,5 @@ export function refuse(
 ): Response {
   const { trace, accept } = asked.context
   trace.problem = reason.failure
-  return problemResponse(reason, accept, undefined, [...fields, historyLinkField(asked, links)])
+  return problemAnswer(reason, accept, asked.context, [...fields, historyLinkField(asked, links)])
 }

@@ -55,7 +55,7 @@ export async function answerHistory({
     case 'diff':
       return answerDifference(asked, target.diff, target.version)
     case 'timemap':
-      return answerTimeMap(asked)
+      return answerTimeMap(asked, target.shown?.page)
     case 'timegate':
       return answerTimeGate(asked)
   }

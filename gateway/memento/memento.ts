@@ -3,7 +3,7 @@ import { formatMementoDatetime } from '../../versioning/memento/memento-datetime
 import { historyLinks, mementoLinks, mementoUri, type Memento } from '../../versioning/memento/time-map.js'
 import type { Field, Response } from '../http/exchange.js'
 import { graphOf } from '../rdf/graph.js'
-import { N_TRIPLES, negotiate, RDF_FORMATS, type Format } from '../http/media-type.js'
+import { N_TRIPLES, negotiate, rdfFormatsFor, type Format } from '../http/media-type.js'
 import {
   findVersion,
   historyFailed,
@@ -16,6 +16,8 @@ import {
 } from './history-request.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { readNTriples } from '../rdf/read.js'
+import { prefersPage } from '../request/frame.js'
+import { answerVersionPage } from './history-pages.js'
 import { writeGraph } from '../rdf/write.js'
 import { evaluateConditions, notAcceptable } from '../request/conditions.js'
 import { askerOf, type Context } from '../request/context.js'
@@ -46,7 +48,9 @@ export async function answerMemento(asked: HistoryRequest, id: string): Promise<
   const sticky = mementoFields(memento)
 
   const { accept, request } = context
-  if (!negotiate(accept, RDF_FORMATS)) return refuse(asked, notAcceptable(), links, sticky)
+  if (prefersPage(accept)) return answerVersionPage(asked, found, links, sticky)
+  const formats = rdfFormatsFor(accept)
+  if (!negotiate(accept, formats)) return refuse(asked, notAcceptable(), links, sticky)
   const entityTag = entityTagOf(memento, asked)
   const fields: Field[] = [
     ['ETag', entityTag],
@@ -61,7 +65,7 @@ export async function answerMemento(asked: HistoryRequest, id: string): Promise<
   const outcome = evaluateConditions(request, { entityTags: [entityTag] }, true, unmet)
   if (outcome === 'not-modified') return response(304, fields)
   if (outcome !== 'proceed') return refuse(asked, outcome, links, sticky)
-  const representation = await inAcceptedFormat(accept, RDF_FORMATS, (format) => represent(asked, memento, format))
+  const representation = await inAcceptedFormat(accept, formats, (format) => represent(asked, memento, format))
   if (isFailure(representation)) return refuse(asked, representation, links, sticky)
   const { format, written: body } = representation
   return response(200, [['Content-Type', format.contentType], ...fields], body)
@@ -99,7 +103,7 @@ async function writeLarge(
   const { reading } = context.gateway
   const canonical = await reading.canonical(askerOf(context), content, context.application.cache.tagKey)
   if (isFailure(canonical)) return canonical.failure === 'store.unreadable' ? unreadable(context, memento) : canonical
-  if (format === N_TRIPLES) return Buffer.from(canonical.nTriples)
+  if ((format.source ?? format) === N_TRIPLES) return Buffer.from(canonical.nTriples)
   const written = await reading.writeRdf(askerOf(context), canonical.nTriples, format)
   return isFailure(written) ? written : Buffer.from(written.buffer, written.byteOffset, written.length)
 }

@@ -4,8 +4,9 @@ import type { Version } from '../../versioning/change.js'
 import { historyLinks, mementosOf, mementoUri, timeMapText, timeMapUri } from '../../versioning/memento/time-map.js'
 import type { Field, Response } from '../http/exchange.js'
 import { graphOf } from '../rdf/graph.js'
-import { JSON_FORMAT, negotiate, RDF_FORMATS, type Format } from '../http/media-type.js'
+import { HTML, JSON_FORMAT, negotiate, RDF_FORMATS, type Format } from '../http/media-type.js'
 import { cacheControl, historyLinkField, refuse, versionsOf, type HistoryRequest } from './history-request.js'
+import { answerHistoryPage } from './history-pages.js'
 import { isFailure, type Problem } from '../problem.js'
 import { dateTimeInSeconds, timeMapTriples } from '../rdf/time-map-triples.js'
 import { writeGraph } from '../rdf/write.js'
@@ -20,10 +21,12 @@ export const LINK_FORMAT: Format = { mediaType: linkFormat, code: 'link', conten
 /** Link format first: links to TimeMaps announce it, and Memento clients send no Accept field. */
 const FORMATS: readonly Format[] = [LINK_FORMAT, ...RDF_FORMATS, JSON_FORMAT]
 
-export async function answerTimeMap(asked: HistoryRequest): Promise<Response> {
+/** @param page of the history as a page for people, from 1 */
+export async function answerTimeMap(asked: HistoryRequest, page = 1): Promise<Response> {
   const { document, context } = asked
   const versions = await versionsOf(asked)
   if (isFailure(versions)) return refuse(asked, versions)
+  if (negotiate(context.accept, [...FORMATS, HTML]) === HTML) return answerHistoryPage(asked, versions, page)
   const mementos = mementosOf(versions)
   const links = historyLinks(document, mementos)
   const { accept, request } = context

@@ -20,7 +20,7 @@ export async function checkConstraints(
   mayRead: boolean,
 ): Promise<Problem | undefined> {
   const { application, dataspace, gateway, method, asker } = writer
-  if (method === 'PATCH' && current) {
+  if ((method === 'PATCH' || method === 'UPDATE') && current) {
     const lost = await typeTaken(writer, current.nTriples, next.nTriples)
     if (isFailure(lost)) return lost
     if (lost !== undefined)

@@ -7,6 +7,8 @@ import { isFailure, problem, type Problem } from '../problem.js'
 import { mayBeRewritten, nTriplesLine } from '../rdf/graph.js'
 import { readNTriples } from '../rdf/read.js'
 import { skolemised } from '../rdf/skolemised.js'
+import { changedLines, linesBeginning } from '../rdf/sorted-lines.js'
+import { DCT } from '../rdf/vocabulary.js'
 import { askerOf, type Context } from '../request/context.js'
 import { mayHaveBlankNodes } from '../stores/n-triples-lines.js'
 import { isLargeContent, type WriteRequest } from './write-request.js'
@@ -17,7 +19,7 @@ export interface Next {
   readonly isRewritable: boolean
 }
 
-type Outcome = Next | 'absent' | 'unchanged' | Problem
+export type Outcome = Next | 'absent' | 'unchanged' | Problem
 
 /** @param replaced the state that a PUT takes managed triples from */
 export async function nextDocument(
@@ -29,11 +31,20 @@ export async function nextDocument(
 ): Promise<Outcome> {
   const { method } = asked
   if (method === 'DELETE') return 'absent'
-  if (method === 'PUT') return afterPut(context, iri, asked, replaced)
-  if (method === 'POST') return afterPost(context, current!, asked)
+  if (method === 'PUT') return orUnchanged(asked, current, afterPut(context, iri, asked, replaced))
+  if (method === 'POST') return orUnchanged(asked, current, await afterPost(context, current!, asked))
   if (isFailure(asked.update)) return asked.update
   const patched = await context.gateway.evaluation.patch(askerOf(context), current!.nTriples, asked.update, iri)
   return isFailure(patched) ? patched : afterPatch(context, current!, patched)
+}
+
+/** The time of a change is none. */
+function orUnchanged({ byImport }: { byImport?: true }, current: Document | undefined, next: Outcome): Outcome {
+  if (!byImport || !current || isFailure(next) || typeof next === 'string') return next
+  const [before, after] = [current, next.document].map(({ iri, nTriples }) =>
+    changedLines(nTriples, linesBeginning(nTriples, `<${iri}> <${DCT('modified')}> `), []),
+  )
+  return before === after ? 'unchanged' : next
 }
 
 const commonOf = ({ application: { base, cache }, request, gateway }: Context, document: string) =>
@@ -75,7 +86,8 @@ async function afterPost(
   return typeof document === 'string' ? document : { document, isRewritable: mayBeRewritten({ triples: content }) }
 }
 
-async function afterPatch(context: Context, current: Document, { removed, added }: Patched): Promise<Outcome> {
+/** After a PATCH, or an update of the SPARQL endpoint: the lines that it changes in an existing document. */
+export async function afterPatch(context: Context, current: Document, { removed, added }: Patched): Promise<Outcome> {
   const change = { method: 'PATCH', removed: removed.join('\n'), added: added.join('\n') } as const
   if (takesLong(current, change.removed.length + change.added.length)) return afterLarge(context, current, change)
   const triples = readNTriples(change.added)

@@ -124,7 +124,7 @@ export async function removeDocuments(
   return failed
 }
 
-function afterFailure(writing: Writing, iri: string, failed: Problem): void {
+export function afterFailure(writing: Writing, iri: string, failed: Problem): void {
   if (hadNoEffect(failed)) return
   // From now on the cached document may be out of date.
   const until = writing.gateway.now() + LATEST_WRITE_MS
@@ -133,7 +133,7 @@ function afterFailure(writing: Writing, iri: string, failed: Problem): void {
 }
 
 /** Updates everything compiled from documents: rules, shapes and verified profiles. */
-function changed(
+export function changed(
   { application, dataspace, gateway }: Writing,
   iri: string,
   state: Parameters<Access['changed']>[1],

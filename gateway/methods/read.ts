@@ -9,14 +9,15 @@ import type { Field, ReadyHead, Response } from '../http/exchange.js'
 import { agentFields } from '../request/agent-fields.js'
 import { evaluateConditions, notAcceptable, NOT_CODED, rdfFormat } from '../request/conditions.js'
 import { askerOf, type Context } from '../request/context.js'
-import { inOrderOf, RDF_FORMATS, type Format } from '../http/media-type.js'
+import { HTML, inOrderOf, RDF_FORMATS, type Format } from '../http/media-type.js'
+import { PAGE_FIELDS } from '../pages/page-fields.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { readyHead } from '../http/ready-head.js'
 import { marksOf, response } from '../request/respond.js'
 import { shownTo } from '../request/shown.js'
 import { after, type Awaitable } from '../steps.js'
 
-/** Undefined for a document that is too large for memory (read-large.ts). */
+/** Undefined for a page, and for a document that is too large for memory (read-page.ts). */
 export function read(context: Context, decision: Decision, facts: Facts): Awaitable<Response | Problem> | undefined {
   if (facts.kind !== 'document' || !facts.document) return problem('document.absent', 'There is no such document.')
   const { document: stored, answeredAt } = facts
@@ -26,6 +27,7 @@ export function read(context: Context, decision: Decision, facts: Facts): Awaita
   const document = shownTo(context, stored)
   const preferred = rdfFormat(context.accept, context.gateway.caches)
   if (!preferred) return notAcceptable()
+  if (preferred === HTML) return undefined
   const asked = { context, decision, document, answeredAt }
   const known = document.representations.get(preferred.code)
   // Others wait for it already: it is made in the best turn.
@@ -34,7 +36,7 @@ export function read(context: Context, decision: Decision, facts: Facts): Awaita
   return made instanceof Promise || isFailure(made) ? readOther(asked, preferred, made) : answer(asked, preferred, made)
 }
 
-interface Asked {
+export interface Asked {
   readonly context: Context
   readonly decision: Decision
   readonly document: Document
@@ -65,23 +67,42 @@ async function readOther(
 }
 
 /** In the content coding that the client prefers, where the document is large enough to be worth it. */
-function answer(asked: Asked, format: Format, plain: Representation): Awaitable<Response | Problem> {
-  const { request, gateway, application } = asked.context
+const answer = (asked: Asked, format: Format, plain: Representation): Awaitable<Response | Problem> =>
+  answerCoded(asked, format, plain, format.code, (name, coding) =>
+    codedRepresentation(asked.context.application, asked.document, name, { bytes: plain.bytes, coding }),
+  )
+
+type Code = (name: string, coding: Coding) => Awaitable<Representation> | undefined
+
+/** A page (read-page.ts): `variant` names it in its entity-tag, and `code` gives it in a content coding. */
+export const answerPage = (
+  asked: Asked,
+  plain: Representation,
+  variant: string,
+  code: Code,
+): Awaitable<Response | Problem> => answerCoded(asked, HTML, plain, variant, code)
+
+function answerCoded(
+  asked: Asked,
+  format: Format,
+  plain: Representation,
+  variant: string,
+  code: Code,
+): Awaitable<Response | Problem> {
+  const { request, gateway } = asked.context
   const field = request.fields['accept-encoding']
   const isCodable = plain.bytes.length >= LEAST_CODED && gateway.settings.compress
-  const whole = { made: plain, name: format.code, isCodable }
+  const whole = { made: plain, name: variant, isCodable }
   if (field === undefined || !isCodable) return answerWith(asked, format, whole, [])
   const accepted = acceptedCodings(field)
-  const names = accepted.map((coding) => codedName(format.code, coding))
+  const names = accepted.map((coding) => codedName(variant, coding))
   const [coding] = accepted
   if (coding === undefined) return NOT_CODED
   if (coding === 'identity') return answerWith(asked, format, whole, names)
   const name = names[0]!
   // Design 7: above the limit nothing is begun.
   const isBegun = request.isAdmitted || asked.document.representations.has(name)
-  const coded = isBegun
-    ? codedRepresentation(application, asked.document, name, { bytes: plain.bytes, coding })
-    : undefined
+  const coded = isBegun ? code(name, coding) : undefined
   return coded
     ? after(coded, (short) => answerWith(asked, format, { made: short, name, coding, isCodable }, names))
     : answerWith(asked, format, whole, names)
@@ -109,7 +130,9 @@ function answerWith(
   const { bytes: body, text } = made
   const own = entityTag(document.digest, name)
   const entityTags = others.length === 0 ? [own] : [own, ...others.map((other) => entityTag(document.digest, other))]
-  const current = { entityTags, lastModified: document.lastModified }
+  // The children in a page, and the rights, change without a date.
+  const isPage = name.startsWith(HTML.code)
+  const current = { entityTags, lastModified: isPage ? undefined : document.lastModified }
   // RFC 9111 §5.1: the time since the store answered.
   const time = request.receivedAt
   const age = String(Math.max(0, Math.floor((time - answeredAt) / 1000)))
@@ -158,9 +181,12 @@ function headOf(
   const heads = remembered?.decision === decision ? remembered.heads[status] : undefined
   const known = heads?.get(name)
   if (known) return known
+  const isPage = name.startsWith(HTML.code)
+  const shown = isPage ? { ...document, lastModified: undefined } : document
   const shared: Field[] = [
     ['ETag', entityTag(document.digest, name)],
-    ...agentFields(context, decision, document, isCodable ? 'Accept, Accept-Encoding' : 'Accept'),
+    ...agentFields(context, decision, shown, isCodable ? 'Accept, Accept-Encoding' : 'Accept'),
+    ...(isPage ? PAGE_FIELDS : []),
   ]
   const encoding: Field[] = coding === undefined ? [] : [['Content-Encoding', coding]]
   const own: Field[] = format ? [['Content-Type', format.contentType], ...encoding, ...shared] : shared

@@ -14,7 +14,7 @@ export interface AccessBefore {
 
 /** The access that the writer has before the write; all of it on a document that it creates. */
 export function accessTo(context: Context, facts: Facts, { modes }: Decision): AccessBefore | Problem {
-  if (facts.kind === 'endpoint' || !facts.document)
+  if (facts.kind !== 'document' || !facts.document)
     return { mayRead: true, modes: ['Read', 'Write', 'Append', 'Control'] }
   const decision = decideOn(context, facts, 'Read')
   if (isFailure(decision)) return decision
@@ -28,7 +28,7 @@ export function widening(
   before: AccessBefore,
   { types }: DocumentState,
 ): Problem | undefined {
-  if (facts.kind === 'endpoint' || !facts.document) return undefined
+  if (facts.kind !== 'document' || !facts.document) return undefined
   const { iri, document } = facts
   const {
     application: { kind },

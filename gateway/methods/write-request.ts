@@ -5,14 +5,19 @@ import type { LargeContent } from '../evaluation/reading.js'
 import { valuesOf, type Quad } from '../rdf/graph.js'
 import { linesBeginning } from '../rdf/sorted-lines.js'
 import { RDF } from '../rdf/vocabulary.js'
+import { hasParts } from '../request/admission.js'
 import { askerOf, contextsFor, type Context } from '../request/context.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { ACCEPT_POST, readCanonical } from '../rdf/read.js'
+import { readUpload } from './read-upload.js'
 
-/** Triples to put or to append, an update to run, or the removal of the document. */
+/**
+ * Triples to put or to append, an update to run, or the removal of the document. `byImport`: where the document has these
+ * triples already, nothing is written; and the answer has no entity-tag.
+ */
 export type WriteRequest =
-  | { readonly method: 'PUT'; readonly content: WrittenContent }
-  | { readonly method: 'POST'; readonly content: WrittenContent }
+  | { readonly method: 'PUT'; readonly content: WrittenContent; readonly byImport?: true }
+  | { readonly method: 'POST'; readonly content: WrittenContent; readonly byImport?: true }
   | { readonly method: 'PATCH'; readonly update: string | Problem }
   | { readonly method: 'DELETE' }
 
@@ -46,7 +51,9 @@ export async function readWriteRequest(context: Context, iri: string): Promise<W
       ? readUpdate(context, iri)
       : unsupportedPatch('PATCH takes application/sparql-update.')
   }
-  const body = await request.readBody(gateway.settings.maxBody)
+  const uploaded = hasParts(request) ? await readUpload(context, iri) : undefined
+  if (Array.isArray(uploaded)) return { method: method as 'PUT' | 'POST', content: uploaded as readonly Quad[] }
+  const body = (uploaded as Buffer | Problem | undefined) ?? (await request.readBody(gateway.settings.maxBody))
   context.trace.continues()
   if (isFailure(body)) return body
   // Spec 4.1: the body of a PUT may be empty; a POST appends something.

@@ -6,11 +6,12 @@ import { checkConstraints } from './constraint-check.js'
 import { entityTagOf, isLarge, readDocumentNow, tooLarge, type Document } from '../documents/document.js'
 import type { Field, Response } from '../http/exchange.js'
 import { askerOf, type Context } from '../request/context.js'
-import { negotiate, RDF_FORMATS } from '../http/media-type.js'
+import { negotiate, RDF_FORMATS, rdfFormatsFor } from '../http/media-type.js'
 import { isKind, isRoot } from '../documents/hierarchy.js'
 import { locksOf, underLocks } from '../documents/locks.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { methodNotAllowed, refusalOf } from '../request/refusal.js'
+import { recordFiles } from './described-files.js'
 import { nextDocument, type Next } from './next-document.js'
 import { logOrphans } from './orphans.js'
 import { replaceDocument, type Writing } from './put-document.js'
@@ -22,15 +23,17 @@ import { isConditional, preconditions } from './write-conditions.js'
 import { readWriteRequest, typesIn, type WriteRequest, type WrittenContent } from './write-request.js'
 
 export async function write(context: Context, iri: string, facts: Facts): Promise<Response | Problem> {
-  const { method } = context.request
   const early = earlyRefusal(context, iri, facts)
   if (early) return early
   const asked = await readWriteRequest(context, iri)
-  if (isFailure(asked)) return asked
-
-  const { application, gateway } = context
-  return underLocks(gateway, locksOf(application, iri, method === 'PUT'), () => writeLocked(context, iri, asked))
+  return isFailure(asked) ? asked : writeContent(context, iri, asked)
 }
+
+/** From the locks on: access is decided under them, so that a caller need not have decided before. */
+export const writeContent = (context: Context, iri: string, asked: WriteRequest): Promise<Response | Problem> =>
+  underLocks(context.gateway, locksOf(context.application, iri, asked.method === 'PUT'), () =>
+    writeLocked(context, iri, asked),
+  )
 
 /** The refusals that need no body: 404, then 405, then the root (design 3, order). */
 function earlyRefusal(
@@ -95,7 +98,7 @@ async function writeLocked(context: Context, iri: string, asked: WriteRequest): 
     if (!isFailure(removed)) logOrphans(context, current, undefined)
     return removed
   }
-  if (next === 'unchanged') return respond(context, 204, current!)
+  if (next === 'unchanged') return isByImport(asked) ? UNCHANGED : respond(context, 204, current!)
   const size = tooLarge(next.document)
   if (size) return size
   const widened = widening(context, facts, access, next.document)
@@ -103,10 +106,17 @@ async function writeLocked(context: Context, iri: string, asked: WriteRequest): 
   const maySeeContent = access.mayRead && !hidesMailboxes(context)
   const refused = await checkConstraints(writingOf(context), current, next.document, maySeeContent)
   if (refused) return refused
-  const stored = await store(context, iri, next, current, restored?.commit)
+  const unrecorded = await recordFiles(context, current, next.document)
+  if (unrecorded) return unrecorded
+  const stored = await store(context, iri, { ...next, isByImport: isByImport(asked) }, current, restored?.commit)
   if (!isFailure(stored)) logOrphans(context, current, next.document)
   return stored
 }
+
+const isByImport = (asked: WriteRequest): boolean => 'byImport' in asked && asked.byImport === true
+/** The answers to writes by an import. */
+export const UNCHANGED = response(304, [])
+const WRITTEN = response(204, [])
 
 /** Types of a document give rights on it (acl:accessToClass): an agent with Append only must not add one. */
 function addsType(content: WrittenContent, { iri, types }: Document): boolean {
@@ -117,12 +127,13 @@ function addsType(content: WrittenContent, { iri, types }: Document): boolean {
 async function store(
   context: Context,
   iri: string,
-  { document: next, isRewritable }: Next,
+  { document: next, isRewritable, isByImport }: Next & { readonly isByImport: boolean },
   current: Document | undefined,
   restores: string | undefined,
 ): Promise<Response | Problem> {
   const document = await replaceDocument(writingOf(context), iri, next, current, restores)
   if (isFailure(document)) return document
+  if (isByImport) return WRITTEN
   const status = current === undefined ? 201 : context.request.method === 'PUT' ? 200 : 204
   return respond(context, status, isRewritable ? await asStored(context, document!) : document!)
 }
@@ -157,7 +168,7 @@ async function remove(context: Context, iri: string, current: Document | undefin
 function respond(context: Context, status: 200 | 201 | 204, document: Document): Response {
   const { application, agent, accept, request } = context
   const decision = decideOn(context, { kind: 'document', iri: document.iri, document, answeredAt: 0 }, 'Read')
-  const format = negotiate(accept, RDF_FORMATS) ?? RDF_FORMATS[0]!
+  const format = negotiate(accept, rdfFormatsFor(accept)) ?? RDF_FORMATS[0]!
   // Without Read no agent learns what the document has become, nor when it was changed before.
   const validators: Field[] =
     isFailure(decision) || !decision.allowed

@@ -1,7 +1,5 @@
 // In charge of comparing a document of the store with the one of the history, and of journalling the difference.
-import { storedState } from '../documents/stored-state.js'
 import { isFailure, type Problem } from '../problem.js'
-import { areSame } from '../rdf/same-graph.js'
 import type { Mirrored } from './mirrored.js'
 import type { Mismatch } from './report.js'
 import type { Author } from './settlement.js'
@@ -20,14 +18,16 @@ export interface Divergence {
 
 /** Undefined where store and history have the same. To be called under the document's lock. */
 export async function compare(
-  { store, history }: Mirrored,
+  { store, history, states }: Mirrored,
   document: string,
 ): Promise<Divergence | undefined | Problem> {
-  const content = await storedState(store, document)
+  const content = await states.stored(store, document)
   if (isFailure(content)) return content
   const before = await history.latest(document, PATIENCE_MS)
   if (isFailure(before)) return historyProblem(before)
-  if (areSame(before, content)) return undefined
+  const same = await states.areSame(before, content)
+  if (isFailure(same)) return same
+  if (same) return undefined
   const mismatch =
     before === undefined ? 'missing in the repository' : content === undefined ? 'missing in the store' : 'changed'
   return { mismatch, before, content }

@@ -1,6 +1,5 @@
 // In charge of importing documents that were not written through the gateway: many documents of a store as one commit.
 import { makeUlids } from '../../versioning/journal/ulid.js'
-import { storedState } from '../documents/stored-state.js'
 import { isFailure, type Problem } from '../problem.js'
 import { StoreBreak } from '../stores/store.js'
 import { inParallel, type Mirrored } from './mirrored.js'
@@ -23,13 +22,13 @@ export async function importDocuments(
   names: readonly string[],
   { report, signal }: ImportOptions,
 ): Promise<MirrorOutcome | Problem> {
-  const { store, repository, history, pathOf, now } = mirrored
+  const { store, repository, history, pathOf, now, states } = mirrored
   const mismatches = makeMismatches(report)
   let imported = 0
 
   async function* files(): AsyncGenerator<{ path: string; content: string }> {
     const progress = makeProgress(report, names.length)
-    const read = async (document: string) => ({ document, state: await storedState(store, document) })
+    const read = async (document: string) => ({ document, state: await states.stored(store, document) })
     for await (const { document, state } of inParallel(names, read)) {
       if (signal?.aborted) throw new StoreBreak(ABORTED)
       progress()

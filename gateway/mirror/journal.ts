@@ -1,7 +1,8 @@
 // In charge of what every journalled write needs: the store and the history of its application, and their journal.
 import type { NewChange, OpenEntry } from '../../versioning/history.js'
+import type { States } from '../documents/stored-state.js'
 import { isFailure, type Problem } from '../problem.js'
-import type { GraphStore } from '../stores/store.js'
+import type { GraphEdit, GraphStore } from '../stores/store.js'
 import type { Settlement, SettlementSettings } from './settlement.js'
 import { hadNoEffect, historyProblem } from './write-failures.js'
 
@@ -10,6 +11,7 @@ export interface Journalled extends SettlementSettings {
   readonly base: string
   isDocument(graph: string): boolean
   readonly settlement: Settlement
+  readonly states: States
 }
 
 /** Enters the changes into the journal, durably: the store is asked after that. */
@@ -44,6 +46,7 @@ export async function carryOut(
   act: () => Promise<undefined | Problem>,
 ): Promise<undefined | Problem> {
   const { history, settlement } = application
+  if (changes.length === 0) return act()
   for (const change of changes) await keepBefore(application, change)
   const entries = await begin(application, changes)
   if (isFailure(entries)) return entries
@@ -60,3 +63,11 @@ export const apply = (store: GraphStore, { document, content }: NewChange): Prom
 /** Stores run the operations of one update as one transaction, or stop at the first that fails. */
 export const dropAll = (store: GraphStore, removals: readonly NewChange[]): Promise<undefined | Problem> =>
   store.update(removals.map(({ document }) => `DROP SILENT GRAPH <${document}>`).join(' ;\n'))
+
+/** One document alone is replaced as a PUT replaces it: so it may have terms that have no form in SPARQL. */
+export const applyAll = (
+  store: GraphStore,
+  changes: readonly NewChange[],
+  edits: readonly GraphEdit[],
+): Promise<undefined | Problem> =>
+  changes.length === 1 && edits.length === 1 ? apply(store, changes[0]!) : store.edit(edits)

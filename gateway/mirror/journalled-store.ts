@@ -2,11 +2,13 @@
 // then the outcome (design 6).
 import type { History, NewChange } from '../../versioning/history.js'
 import type { Locks } from '../documents/locks.js'
+import type { States } from '../documents/stored-state.js'
 import type { Log } from '../log.js'
 import type { Problem } from '../problem.js'
-import type { GraphStore } from '../stores/store.js'
-import { apply, carryOut, dropAll, type Journalled } from './journal.js'
+import type { GraphEdit, GraphStore } from '../stores/store.js'
+import { apply, applyAll, carryOut, dropAll, type Journalled } from './journal.js'
 import {
+  notRecorded,
   prepareDataset,
   prepareDocuments,
   removedRoot,
@@ -22,6 +24,11 @@ export interface JournalledStore extends Pick<Settlement, 'settle' | 'close'> {
   carryOut(change: NewChange): Promise<undefined | Problem>
   /** Removes these documents, as one update of the store. To be called under their locks, when no change of them is in doubt. */
   remove(removals: readonly NewChange[]): Promise<undefined | Problem>
+  /**
+   * Makes these changes of documents, of which `edits` has the lines, and those of other graphs, as one update of the store.
+   * To be called under the locks of all of them, when no change of these documents is in doubt.
+   */
+  edit(changes: readonly NewChange[], edits: readonly GraphEdit[]): Promise<undefined | Problem>
   /**
    * Executes the update; each document that it changes becomes a commit of its own.
    * @param others the parts of other applications that share the store
@@ -44,6 +51,7 @@ export interface JournalledStoreSettings {
   /** Undefined where the history is. */
   readonly sweep: SettlementSettings['sweep'] | undefined
   readonly locks: Locks
+  readonly states: States
   readonly log: Log
 }
 
@@ -53,6 +61,7 @@ export const makeJournalledStore = ({ history, sweep, ...settings }: JournalledS
 const unversioned = ({ store, base }: Pick<JournalledStoreSettings, 'store' | 'base'>): JournalledStore => ({
   carryOut: (change) => apply(store, change),
   remove: (removals) => dropAll(store, removals),
+  edit: (changes, edits) => applyAll(store, changes, edits),
   update: ({ text, ...author }, others = []) =>
     store.announces
       ? store.update(text, { announce: (graphs) => Promise.resolve(removedRoot(base, graphs)) })
@@ -73,6 +82,13 @@ function versioned(settings: Omit<Journalled, 'settlement'>): JournalledStore {
     carryOut: (change) => carryOut(application, [change], () => apply(settings.store, change)),
     // Each removal becomes a commit of its own, and one in doubt is settled by itself.
     remove: (removals) => carryOut(application, removals, () => dropAll(settings.store, removals)),
+    edit(changes, edits) {
+      const { store, isDocument, base } = settings
+      // The store is in memory: a graph that the history does not record would be lost with the process.
+      const lost = store.announces && edits.find(({ graph }) => !isDocument(graph))
+      if (lost) return Promise.resolve(notRecorded(lost.graph, base))
+      return carryOut(application, changes, () => applyAll(store, changes, edits))
+    },
     update: ({ text, documents, agent, time }, others = []) =>
       settings.store.announces
         ? updateAnnounced(application, text, { method: 'UPDATE', agent, time })

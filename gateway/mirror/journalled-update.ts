@@ -4,8 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Change } from '../../versioning/change.js'
 import type { NewChange, OpenEntry } from '../../versioning/history.js'
 import { MAX_DOCUMENT } from '../documents/document.js'
-import { canonicalNTriples, storedState } from '../documents/stored-state.js'
 import { isFailure, problem, type Problem } from '../problem.js'
+import { DEFAULT_GRAPH } from '../sparql/graph-sets.js'
 import type { GraphChange, GraphStore } from '../stores/store.js'
 import { begin, keepBefore, type Journalled } from './journal.js'
 import type { Author } from './settlement.js'
@@ -79,7 +79,7 @@ export const removedRoot = (base: string, graphs: readonly GraphChange[]): undef
   graphs.some(([graph, nTriples]) => graph === base && nTriples.trim() === '') ? rootKept(base) : undefined
 
 async function announcedChanges(
-  { store, base, isDocument }: Journalled,
+  { store, base, isDocument, states }: Journalled,
   graphs: readonly GraphChange[],
   author: Author,
 ): Promise<NewChange[] | Problem> {
@@ -89,8 +89,8 @@ async function announcedChanges(
   for (const [document, nTriples] of graphs) {
     // The store is in memory: a graph that the history does not record would be lost with the process.
     if (!isDocument(document)) return notRecorded(document, base)
-    const before = await storedState(store, document)
-    const content = canonicalNTriples(nTriples)
+    const before = await states.stored(store, document)
+    const content = await states.canonical(nTriples)
     if (isFailure(before)) return before
     if (isFailure(content)) return content
     if ((content?.length ?? 0) > MAX_DOCUMENT) return wouldBeTooLarge(document)
@@ -111,10 +111,10 @@ export async function prepareDocuments(
   documents: readonly string[],
   author: Author,
 ): Promise<Conclude | Problem> {
-  const { store, history, settlement } = application
+  const { store, history, settlement, states } = application
   const asked: NewChange[] = []
   for (const document of documents) {
-    const state = (await settlement.settle(document)) ?? (await storedState(store, document))
+    const state = (await settlement.settle(document)) ?? (await states.stored(store, document))
     if (isFailure(state) && !isUnreadable(state)) return state
     const before = isFailure(state) ? UNREADABLE : state
     const change = { document, before, content: undefined, unread: 'document' as const, ...author }
@@ -137,7 +137,7 @@ async function journalEffects(
   asked: readonly NewChange[],
   author: Author,
 ): Promise<undefined | Problem> {
-  const { store, history, sweep, log } = application
+  const { store, history, sweep, states, log } = application
   const changes: NewChange[] = []
   for (const { document, before } of asked) {
     if (before === UNREADABLE) {
@@ -145,7 +145,7 @@ async function journalEffects(
       if (failed) return failed
       continue
     }
-    const content = await storedState(store, document)
+    const content = await states.stored(store, document)
     if (isFailure(content) && isUnreadable(content)) {
       log.error(
         { document, problem: content.detail },
@@ -187,9 +187,9 @@ export async function prepareDataset(application: Journalled, author: Author): P
 const wouldBeTooLarge = (document: string): Problem =>
   problem('content.too-large', `<${document}> would be larger than ${MAX_DOCUMENT} bytes of N-Triples.`)
 
-const notRecorded = (graph: string, base: string): Problem =>
+export const notRecorded = (graph: string, base: string): Problem =>
   problem(
     'update.form',
     `The embedded store has documents only: graphs whose names are URLs under ${base} that end with a slash, not ` +
-      (graph === '' ? 'the default graph.' : `<${graph}>.`),
+      (graph === '' || graph === DEFAULT_GRAPH ? 'the default graph.' : `<${graph}>.`),
   )

@@ -2,9 +2,10 @@
 import type { History } from '../../versioning/history.js'
 import { caughtSetback } from '../../versioning/failure.js'
 import type { Repository } from '../../versioning/repository.js'
+import type { States } from '../documents/stored-state.js'
 import { isFailure, type Problem } from '../problem.js'
 import type { GraphStore } from '../stores/store.js'
-import { select } from '../stores/select.js'
+import { selectEach } from '../stores/select.js'
 import { historyProblem } from './write-failures.js'
 
 /** An application with a history: its store and its repository, which are kept equal. */
@@ -13,6 +14,7 @@ export interface Mirrored {
   readonly store: GraphStore
   readonly history: History
   readonly repository: Repository
+  readonly states: States
   /** The file of a document in the repository. */
   pathOf(document: string): string
   /** The document of a file; undefined for a file that is not a document's. */
@@ -32,9 +34,11 @@ const MAX_NAMES = 1024 * 1024 * 1024
 /** The names of the documents in the store. */
 export async function documentsIn({ store, base, isDocument }: Mirrored): Promise<readonly string[] | Problem> {
   const query = `SELECT DISTINCT ?g WHERE { GRAPH ?g { ?s ?p ?o } FILTER(STRSTARTS(STR(?g), ${JSON.stringify(base)})) }`
-  const rows = await select(store, query, ['g'], { maxBytes: MAX_NAMES })
-  if (isFailure(rows)) return rows
-  return rows.flatMap(([graph]) => (graph?.termType === 'NamedNode' && isDocument(graph.value) ? [graph.value] : []))
+  const names: string[] = []
+  const failed = await selectEach(store, query, ['g'], { maxBytes: MAX_NAMES }, ([graph]) => {
+    if (graph?.termType === 'NamedNode' && isDocument(graph.value)) names.push(graph.value)
+  })
+  return failed ?? names
 }
 
 /** Git's ids of the documents at the head of the branch. */

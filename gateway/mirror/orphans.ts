@@ -1,9 +1,10 @@
 // In charge of finding orphans: documents whose parent does not exist, or is no container (spec 3 lets a container be deleted
 // or replaced while it has documents below it). Making the container again heals them.
+import { setImmediate as eventLoopTurn } from 'node:timers/promises'
 import { parentOf } from '../documents/hierarchy.js'
 import { isFailure, type Problem } from '../problem.js'
 import { DH } from '../rdf/vocabulary.js'
-import { select } from '../stores/select.js'
+import { selectEach } from '../stores/select.js'
 import { documentsIn, type Mirrored } from './mirrored.js'
 
 /** `documents`: the first of them. */
@@ -13,6 +14,8 @@ export interface Orphans {
 }
 
 const NAMED = 100
+/** Documents that are looked at before other work is done. */
+const SLICE = 10_000
 /** Bytes of the names of all containers. */
 const MAX_NAMES = 1024 * 1024 * 1024
 
@@ -22,10 +25,17 @@ export async function orphansIn(mirrored: Mirrored): Promise<Orphans | undefined
   const names = await documentsIn(mirrored)
   if (isFailure(names)) return names
   const query = `SELECT ?g WHERE { GRAPH ?g { ?g a <${DH('Container')}> } FILTER(STRSTARTS(STR(?g), ${JSON.stringify(base)})) }`
-  const rows = await select(store, query, ['g'], { maxBytes: MAX_NAMES })
-  if (isFailure(rows)) return rows
-  const parents = new Set(rows.map(([graph]) => graph?.value))
+  const parents = new Set<string | undefined>()
+  const failed = await selectEach(store, query, ['g'], { maxBytes: MAX_NAMES }, ([graph]) => parents.add(graph?.value))
+  if (failed) return failed
   if (names.includes(base)) parents.add(base)
-  const orphans = names.filter((document) => document !== base && !parents.has(parentOf(document))).sort()
+  const orphans: string[] = []
+  for (let at = 0; at < names.length; at += SLICE) {
+    for (const document of names.slice(at, at + SLICE)) {
+      if (document !== base && !parents.has(parentOf(document))) orphans.push(document)
+    }
+    await eventLoopTurn()
+  }
+  orphans.sort()
   return orphans.length === 0 ? undefined : { count: orphans.length, documents: orphans.slice(0, NAMED) }
 }

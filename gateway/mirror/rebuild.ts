@@ -2,8 +2,6 @@
 import type { OpenEntry } from '../../versioning/history.js'
 import type { Locks } from '../documents/locks.js'
 import { isFailure, problem, type Problem } from '../problem.js'
-import { readNTriples } from '../rdf/read.js'
-import type { GraphStore } from '../stores/store.js'
 import { verify } from './mirror.js'
 import { blobsIn, inParallel, namesIn, orProblem, type Mirrored } from './mirrored.js'
 import { makeProgress, type MirrorOutcome, type Report } from './report.js'
@@ -97,16 +95,20 @@ async function write(
   const { store } = mirrored
   const failed = await (content === undefined ? store.remove(document) : store.replace(document, content))
   if (!failed) return undefined
-  if (!(await isUnreadable(store, content, failed))) return { ...failed, detail: `${document}: ${failed.detail}` }
+  if (!(await isUnreadable(mirrored, content, failed))) return { ...failed, detail: `${document}: ${failed.detail}` }
   const detail = `${failed.detail} ${await placeOf(mirrored, document)}`
   report({ event: 'difference', document, difference: 'unreadable', detail })
   return 'unreadable'
 }
 
 /** Whether the store refuses this very text: it still accepts others. */
-async function isUnreadable(store: GraphStore, content: string | undefined, { failure }: Problem): Promise<boolean> {
+async function isUnreadable(
+  { store, states }: Mirrored,
+  content: string | undefined,
+  { failure }: Problem,
+): Promise<boolean> {
   if (content === undefined) return false
-  if (!readNTriples(content)) return true
+  if (isFailure(await states.canonical(content))) return true
   return failure === 'store.refused' && (await store.update('INSERT DATA {}')) === undefined
 }
 

@@ -1,8 +1,6 @@
 // In charge of going through all documents of an application while clients go on writing: those that may differ between
 // store and branch are examined, each under its lock.
-import { blobId } from '../../versioning/git/fast-import.js'
 import { everyWrite, underLocks, type Lock, type Locks } from '../documents/locks.js'
-import { storedState } from '../documents/stored-state.js'
 import { isFailure, type Problem } from '../problem.js'
 import { blobsIn, documentsIn, inParallel, type Mirrored } from './mirrored.js'
 import {
@@ -46,11 +44,12 @@ export async function walk(
   const suspects = [...known].filter((document) => !stored.has(document))
   const documents = names.length + suspects.length
   const progress = makeProgress(report, documents)
-  const read = async (document: string) => ({ document, state: await storedState(mirrored.store, document) })
-  for await (const { document, state } of inParallel(names, read)) {
+  const { store, states } = mirrored
+  const read = async (document: string) => ({ document, blob: await states.storedBlob(store, document) })
+  for await (const { document, blob } of inParallel(names, read)) {
     if (signal?.aborted) return ABORTED
-    if (isFailure(state) && mismatchOf(state) === undefined) return state
-    const isAtHead = typeof state === 'string' && blobId(state) === blobs.get(document)
+    if (isFailure(blob) && mismatchOf(blob) === undefined) return blob
+    const isAtHead = typeof blob === 'string' && blob === blobs.get(document)
     if (isAtHead && !journalled.has(document)) progress()
     else suspects.push(document)
   }

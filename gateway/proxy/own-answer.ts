@@ -2,7 +2,7 @@
 // requests of an anonymous client (design 3). They take the whole way of a request, so that nothing is decided here.
 import type { FetchAnswer } from '../../policies/fetch/guarded-fetch.js'
 import { parseHttpUrl } from '../../policies/fetch/destination.js'
-import { tooLarge } from '../http/body.js'
+import { BodyBreak, tooLarge } from '../http/body.js'
 import type { Field, Request, Response } from '../http/exchange.js'
 import { discard } from '../http/send.js'
 import { isFailure, problem, type Problem } from '../problem.js'
@@ -55,6 +55,11 @@ function requestTo(url: URL, { method, fields, body }: InnerRequest, outer: Requ
     network: () => outer.network(),
     signal: () => outer.signal(),
     readBody: async (limit) => (body.length > limit ? tooLarge(limit) : body),
+    hold: () => true,
+    async *streamBody(limit) {
+      if (body.length > limit) throw new BodyBreak(tooLarge(limit))
+      yield body
+    },
   }
 }
 

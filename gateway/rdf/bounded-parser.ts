@@ -48,3 +48,15 @@ export class BoundedParser extends Parser {
     return own._readPrefixIRI.call(this.internals, token)
   }
 }
+
+/** n3 gives the line at the end of its message, and no column. */
+export interface N3Error extends Error {
+  readonly context?: { readonly line: number; readonly token?: { readonly start?: number } }
+}
+
+export function placed(error: unknown): string {
+  const { message, context } = error as N3Error
+  if (!context) return message
+  const column = context.token?.start === undefined ? '' : `, column ${context.token.start + 1}`
+  return `line ${context.line}${column}: ${message.replace(/ on line \d+\.$/, '')}`
+}

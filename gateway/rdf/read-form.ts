@@ -9,15 +9,26 @@ import { malformed, type SyntaxFailure } from './terms.js'
  * Undefined when the form is not RDF/POST (its first key is not `rdf`).
  */
 export function readRdfPost(form: string, base: string, terms: DataFactory): Quad[] | SyntaxFailure | undefined {
+  let pairs: Pair[]
   try {
-    const pairs = pairsOf(form)
-    return pairs[0]?.[0] === 'rdf' ? triplesOf(fieldsOf(pairs), base, terms) : undefined
+    pairs = pairsOf(form)
+  } catch (error) {
+    return malformed((error as Error).message)
+  }
+  return pairs[0]?.[0] === 'rdf' ? triplesOfPairs(pairs, base, terms) : undefined
+}
+
+/** A key of RDF/POST and its value. */
+export type Pair = readonly [key: string, value: string]
+
+/** The triples of an RDF/POST form whose keys and values are read already, such as the parts of a form with files. */
+export function triplesOfPairs(pairs: readonly Pair[], base: string, terms: DataFactory): Quad[] | SyntaxFailure {
+  try {
+    return triplesOf(fieldsOf(pairs), base, terms)
   } catch (error) {
     return malformed((error as Error).message)
   }
 }
-
-type Pair = readonly [key: string, value: string]
 
 /** application/x-www-form-urlencoded (URL Standard §5.1), but text that is not UTF-8 is an error, not replaced. */
 function pairsOf(form: string): Pair[] {

@@ -8,11 +8,12 @@ export const MULTIPART = 'multipart/form-data'
 export interface Part {
   readonly name: string
   readonly contentType: string | undefined
+  readonly file?: string
   readonly body: Buffer
 }
 
 const MOST_PARTS = 100
-const LONGEST_HEAD = 8192
+export const LONGEST_HEAD = 8192
 
 /** Clients that do not know the type of a file send one of these, or none: its name says more. */
 const UNKNOWN: readonly (string | undefined)[] = [undefined, 'application/octet-stream', 'text/plain']
@@ -26,12 +27,18 @@ const BY_NAME: Readonly<Record<string, string>> = {
   nq: 'application/n-quads',
 }
 
-const CRLF = '\r\n'
+export const CRLF = '\r\n'
 
-export function partsOf(body: Buffer, contentType: string): readonly Part[] | Problem {
+export function boundaryOf(contentType: string): string | Problem {
   const boundary = parseMediaType(contentType)?.parameters.get('boundary')
   // RFC 2046 §5.1.1
-  if (boundary === undefined || !/^[\x20-\x7e]{1,70}$/.test(boundary)) return flaw('its media type has no boundary')
+  const isBoundary = boundary !== undefined && /^[\x20-\x7e]{1,70}$/.test(boundary)
+  return isBoundary ? boundary : flaw('its media type has no boundary')
+}
+
+export function partsOf(body: Buffer, contentType: string): readonly Part[] | Problem {
+  const boundary = boundaryOf(contentType)
+  if (isFailure(boundary)) return boundary
   const content = Buffer.concat([Buffer.from(CRLF), body])
   const parts: Part[] = []
   let begun = nextDelimiter(content, boundary, 0)
@@ -48,7 +55,7 @@ export function partsOf(body: Buffer, contentType: string): readonly Part[] | Pr
   return parts.length > 0 ? parts : flaw('it has no part')
 }
 
-const flaw = (detail: string): Problem =>
+export const flaw = (detail: string): Problem =>
   problem('content.syntax', `The content is no well-formed ${MULTIPART}: ${detail}.`)
 
 interface Delimiter {
@@ -76,11 +83,26 @@ const LINE_END = Buffer.from(CRLF)
 
 function partOf(content: Buffer): Part | Problem {
   const ended = content.indexOf(CRLF + CRLF)
-  if (ended < 0 || ended > LONGEST_HEAD) return flaw('a part has no fields, or too many')
+  if (ended < 0 || ended > LONGEST_HEAD) return flaw(NO_HEAD)
+  const head = headOf(content.subarray(0, ended))
+  return isFailure(head) ? head : { ...head, body: content.subarray(ended + 2 * CRLF.length) }
+}
+
+export const NO_HEAD = 'a part has no fields, or too many'
+
+/** The fields of a part: its name, its media type, and the name of the file that it is. */
+export interface PartHead {
+  readonly name: string
+  readonly contentType: string | undefined
+  readonly file?: string
+}
+
+export function headOf(content: Buffer): PartHead | Problem {
   const fields = new Map<string, string>()
-  for (const line of content.toString('utf8', 0, ended).split(CRLF)) {
+  for (const line of content.toString('utf8').split(CRLF)) {
     const [, name, value] = /^([\w-]+):(.*)$/.exec(line) ?? []
     if (name === undefined) return flaw('a field of a part is malformed')
+    if (fields.has(name.toLowerCase())) return flaw(`a part has ${name} twice`)
     fields.set(name.toLowerCase(), value!.trim())
   }
   const disposition = fields.get('content-disposition') ?? ''
@@ -91,8 +113,9 @@ function partOf(content: Buffer): Part | Problem {
   if (!/^(?:7bit|8bit|binary)$/i.test(fields.get('content-transfer-encoding') ?? 'binary')) {
     return flaw('Content-Transfer-Encoding is not supported')
   }
-  const contentType = typeOf(fields.get('content-type'), parameterOf(disposition, 'filename'))
-  return { name, contentType, body: content.subarray(ended + 2 * CRLF.length) }
+  const file = parameterOf(disposition, 'filename')
+  const contentType = typeOf(fields.get('content-type'), file)
+  return { name, contentType, ...(file !== undefined && { file }) }
 }
 
 function parameterOf(disposition: string, name: 'name' | 'filename'): string | undefined {

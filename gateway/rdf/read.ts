@@ -1,6 +1,6 @@
 // In charge of reading RDF: content by its media type, the store's answers, and configuration files. What others send may be
 // slow to read: evaluation/reading.ts reads it off the main thread.
-import { BoundedParser } from './bounded-parser.js'
+import { BoundedParser, placed, type N3Error } from './bounded-parser.js'
 import { flawOf, quad, type Quad } from './graph.js'
 import { charsetFlaw, decodeText } from '../http/body.js'
 import { parseMediaType } from '../http/media-type.js'
@@ -129,18 +129,6 @@ function n3Reader(format: 'Turtle' | 'N-Triples' | 'TriG' | 'N-Quads'): Reader {
       return syntaxProblem(format, placed(error), { factory, overgrown })
     }
   }
-}
-
-/** n3 gives the line at the end of its message, and no column. */
-interface N3Error extends Error {
-  readonly context?: { readonly line: number; readonly token?: { readonly start?: number } }
-}
-
-function placed(error: unknown): string {
-  const { message, context } = error as N3Error
-  if (!context) return message
-  const column = context.token?.start === undefined ? '' : `, column ${context.token.start + 1}`
-  return `line ${context.line}${column}: ${message.replace(/ on line \d+\.$/, '')}`
 }
 
 async function readHtml(html: string, base: string, terms: Terms, { loadContext }: ReadOptions): Promise<Result> {

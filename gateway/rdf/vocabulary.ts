@@ -31,12 +31,18 @@ export const LDH = terms('https://w3id.org/atomgraph/linkeddatahub#')
 export const LACL = terms('https://w3id.org/atomgraph/linkeddatahub/admin/acl#')
 /** Terms of our own: the evidence for a decision on access. */
 export const TGA = terms('urn:triplegate:access#')
+/** Terms of our own: the state of an import. */
+export const TGI = terms('urn:triplegate:import#')
+export const SPIN = terms('http://spinrdf.org/spin#')
+export const SP = terms('http://spinrdf.org/sp#')
 export const GITHUB = terms('https://w3id.org/atomgraph/linkeddatahub/services/github#')
 /** Core namespace: `a:authToken`, `a:graphStore` … (spec 2.3). */
 export const A = terms('https://w3id.org/atomgraph/core#')
 /** Client namespace: `ac:stylesheet`. */
 export const AC = terms('https://w3id.org/atomgraph/client#')
 export const NFO = terms('http://www.semanticdesktop.org/ontologies/2007/03/22/nfo#')
+/** Media types as IRIs (LinkedDataHub 1.1). */
+export const MEDIA_TYPE = terms('http://www.sparontologies.net/mediatype/')
 /** HTTP in RDF (spec 2.2). */
 export const HTTP = terms('http://www.w3.org/2011/http#')
 export const SC = terms('http://www.w3.org/2011/http-statusCodes#')
@@ -53,6 +59,7 @@ export const PREFIXES: Readonly<Record<string, string>> = {
   acl: ACL(''),
   lacl: LACL(''),
   tga: TGA(''),
+  tgi: TGI(''),
   cert: CERT(''),
   prov: PROV(''),
   cs: CS(''),

@@ -3,9 +3,10 @@ import { Writer } from 'n3'
 import type { BaseQuad } from '@rdfjs/types'
 import { isPlain } from './canonical.js'
 import { flawOf, isOfRdf12, nTriplesOf, type Graph, type Quad, type Term } from './graph.js'
-import type { Format } from '../http/media-type.js'
+import { EXPANDED_JSON_LD, JSON_LD, type Format } from '../http/media-type.js'
 import { problem, type Problem } from '../problem.js'
 import { shortened } from './terms.js'
+import { writeCompactedJsonLd, writeExpandedJsonLd } from './write-json-ld.js'
 import { writeRdfXml } from './write-rdf-xml.js'
 import { PREFIXES, RDF, XSD } from './vocabulary.js'
 
@@ -14,15 +15,17 @@ import { PREFIXES, RDF, XSD } from './vocabulary.js'
  * RDF/XML.
  */
 export function writeGraph(graph: Graph, format: Format): string | Problem {
-  switch (format.code) {
+  switch ((format.source ?? format).code) {
     case 'ttl':
       return writeTurtle(graph)
     case 'nt':
       return nTriplesOf(graph)
     case 'rdfxml':
       return beyondRdf11(graph, 'RDF/XML') ?? writeRdfXml(graph)
-    case 'jsonld':
-      return beyondRdf11(graph, 'JSON-LD') ?? writeJsonLd(graph)
+    case JSON_LD.code:
+      return beyondRdf11(graph, 'JSON-LD') ?? writeCompactedJsonLd(graph, prefixesFor(graph.triples))
+    case EXPANDED_JSON_LD.code:
+      return beyondRdf11(graph, 'JSON-LD') ?? writeExpandedJsonLd(graph)
     default:
       throw new TypeError(`${format.mediaType} is no RDF format`)
   }
@@ -49,9 +52,12 @@ function beyondRdf11({ triples, lines }: Graph, syntax: string): Problem | undef
 // N-Triples, which are Turtle (RDF 1.1 Turtle §6).
 const ESCAPED_IRI = /<[^<>"]*\\u/
 
-function writeTurtle({ triples, lines }: Graph): string {
+/** Turtle for a person to change: IRIs are relative to the document, which is the base where it is read again. */
+export const writeRelativeTurtle = (graph: Graph, document: string): string => writeTurtle(graph, document)
+
+function writeTurtle({ triples, lines }: Graph, baseIRI?: string): string {
   const regular = triples.filter((_, i) => !ESCAPED_IRI.test(lines[i]!))
-  const writer = new Writer({ format: 'Turtle', prefixes: prefixesFor(regular) })
+  const writer = new Writer({ format: 'Turtle', prefixes: prefixesFor(regular), ...(baseIRI && { baseIRI }) })
   writer.addQuads(regular)
   let text = ''
   writer.end((error, written) => {
@@ -99,28 +105,4 @@ function prefixesFor(triples: readonly Quad[]): Record<string, string> {
   }
   triples.forEach(seeAll)
   return Object.fromEntries(Object.entries(PREFIXES).filter(([prefix]) => used.has(prefix) && !schemes.has(prefix)))
-}
-
-/** Expanded JSON-LD (JSON-LD 1.1 API §8.1 without native types and lists): one node object per subject, one per line. */
-function writeJsonLd({ triples }: Graph): string {
-  const nodes: Record<string, unknown[] | string>[] = []
-  let subject: Term | undefined
-  for (const triple of triples) {
-    if (!subject?.equals(triple.subject)) nodes.push({ '@id': idOf((subject = triple.subject)) })
-    const node = nodes.at(-1)!
-    const isType = triple.predicate.value === RDF('type') && triple.object.termType !== 'Literal'
-    const key = isType ? '@type' : triple.predicate.value
-    const values = (node[key] ??= []) as unknown[]
-    values.push(isType ? idOf(triple.object) : valueOf(triple.object))
-  }
-  return `[\n${nodes.map((node) => JSON.stringify(node)).join(',\n')}\n]\n`
-}
-
-const idOf = ({ termType, value }: Term): string => (termType === 'BlankNode' ? `_:${value}` : value)
-
-function valueOf(object: Quad['object']): Record<string, string> {
-  if (object.termType !== 'Literal') return { '@id': idOf(object) }
-  if (object.language) return { '@value': object.value, '@language': object.language }
-  const { value } = object.datatype
-  return value === XSD('string') ? { '@value': object.value } : { '@value': object.value, '@type': value }
 }

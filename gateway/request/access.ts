@@ -2,7 +2,7 @@
 import type { Stored } from '../../cache/stored-graphs.js'
 import type { AuthorizationIndex } from '../../policies/authorizations/authorization-index.js'
 import type { Mode } from '../../policies/authorizations/authorization.js'
-import { decide, type Decision, type JudgedDocument, type Question } from '../../policies/decide.js'
+import { decide, type Decision, type JudgedDocument, type OtherGraph, type Question } from '../../policies/decide.js'
 import { readDocument, readDocumentNow, readFacts, readFactsNow } from '../documents/document.js'
 import { leastFacts, type DocumentFacts, type DocumentState } from '../documents/facts.js'
 import type { Application, Member } from '../gateway.js'
@@ -11,6 +11,7 @@ import { ancestorsOf, isContainer, isRoot, parentOf } from '../documents/hierarc
 import { isFailure, type Problem } from '../problem.js'
 import { after, type Awaitable } from '../steps.js'
 import type { Target } from '../http/target.js'
+import { withinToken } from './token-limits.js'
 
 /** A target of this gateway, on which its rules decide. */
 export type OwnTarget = Exclude<Target<Member>, { readonly kind: 'proxied' }>
@@ -27,6 +28,7 @@ export type Facts =
       readonly answeredAt: number
     }
   | { readonly kind: 'endpoint'; readonly iri: string }
+  | OtherGraph
 
 /**
  * What the decision needs. The document itself is read too where `required` is Read and it is the target, for agents who may
@@ -51,7 +53,7 @@ function lookUpToRead(context: Context, iri: string): Awaitable<Facts | Problem>
 }
 
 function readIfAllowed(context: Context, facts: Facts | Problem): Awaitable<Facts | Problem> {
-  if (isFailure(facts) || facts.kind === 'endpoint' || !facts.document) return facts
+  if (isFailure(facts) || facts.kind !== 'document' || !facts.document) return facts
   const decision = decideOn(context, facts, 'Read')
   if (isFailure(decision)) return decision
   return decision.allowed ? lookUpDocument(context, facts.iri) : facts
@@ -111,8 +113,12 @@ export function decideOn(context: Context, facts: Facts, required: Mode): Decisi
   const index = access.current(context.request.receivedAt)
   if (isFailure(index)) return index
   const decideAnew = (): Decision =>
-    enforced(context, facts, decideBy(index, application, agent, facts, required, creates(context, facts, required)))
-  if (facts.kind === 'endpoint' || !facts.document) return decideAnew()
+    withinToken(
+      enforced(context, facts, decideBy(index, application, agent, facts, required, creates(context, facts, required))),
+      agent.token,
+      facts.iri,
+    )
+  if (facts.kind !== 'document' || !facts.document) return decideAnew()
   // A decision is a function of the rules, the agent, the mode and the state of the document: it is cached with that state.
   const decisions = facts.document.decisions[required]
   const key = keyOf(agent)
@@ -127,9 +133,11 @@ export function decideOn(context: Context, facts: Facts, required: Mode): Decisi
 
 const REMEMBERED_AGENTS = 64
 
-/** No WebID has a space. */
-export const keyOf = ({ webId = '', memberships = [] }: Agent): string =>
-  memberships.length === 0 ? webId : `${webId} ${memberships.join(' ')}`
+/** No WebID has a space, nor has a membership. Equal for two agents only where all decisions on them are. */
+export const keyOf = ({ webId = '', memberships = [], token }: Agent): string =>
+  memberships.length === 0 && !token
+    ? webId
+    : `${webId} ${memberships.join(' ')}${token ? ` token:${token.readOnly} ${token.only ?? ''}` : ''}`
 
 const creates = ({ request }: Context, facts: Facts, required: Mode): boolean =>
   request.method === 'PUT' && required === 'Write' && facts.kind === 'document' && facts.document === undefined
@@ -143,7 +151,8 @@ export function judge(
   creates = false,
 ): Decision | Problem {
   const index = dataspace.access.current()
-  return isFailure(index) ? index : decideBy(index, application, agent, facts, required, creates)
+  if (isFailure(index)) return index
+  return withinToken(decideBy(index, application, agent, facts, required, creates), agent.token, facts.iri)
 }
 
 /** What the rules grant an agent on a document that was looked up. */
@@ -153,7 +162,7 @@ export const judgeDocument = (member: Member, agent: Agent, document: DocumentFa
 /** What the rules say about an agent and a document in a state that the store does not have: an earlier or a next one. */
 export function judgeState(
   { application, dataspace }: Member,
-  { webId, memberships }: Agent,
+  { webId, memberships, token }: Agent,
   { iri, types, owners }: DocumentState,
 ): Decision | Problem {
   const index = dataspace.access.current()
@@ -161,7 +170,7 @@ export function judgeState(
   const state = { iri, exists: true, types, owners, ancestors: ancestorsOf(iri, application.base) }
   const target = { kind: 'document', ...state } as const
   const question = { application: application.kind, agent: webId, memberships, required: 'Read', target } as const
-  return decide(index, { ...question, creates: false })
+  return withinToken(decide(index, { ...question, creates: false }), token, iri)
 }
 
 /** Whether the agent could read the document in this state now. */
@@ -169,7 +178,8 @@ export function mayReadState(context: Context, agent: Agent, state: DocumentStat
   const { application, gateway } = context
   const isUnenforced = !gateway.settings.enforce && application.kind !== 'admin'
   const decision = judgeState(context, agent, state)
-  return !isFailure(decision) && (decision.allowed || application.allowRead || isUnenforced)
+  if (isFailure(decision) || decision.reason === 'token-limited') return false
+  return decision.allowed || application.allowRead || isUnenforced
 }
 
 function decideBy(
@@ -211,7 +221,7 @@ function enforced(context: Context, facts: Facts, decision: Decision): Decision 
 }
 
 export const targetOf = (facts: Facts, base: string): Question['target'] =>
-  facts.kind === 'endpoint' ? facts : documentTarget(facts, base)
+  facts.kind === 'document' ? documentTarget(facts, base) : facts
 
 function documentTarget(facts: Facts & { kind: 'document' }, base: string): Question['target'] {
   const { iri, document, parent } = facts

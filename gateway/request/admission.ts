@@ -3,8 +3,10 @@
 import { isCrossSite } from '../../policies/cross-site.js'
 import type { Dataspace, Gateway, Member } from '../gateway.js'
 import type { Request } from '../http/exchange.js'
+import { parseMediaType } from '../http/media-type.js'
 import type { Target } from '../http/target.js'
 import { problem } from '../problem.js'
+import { MULTIPART } from '../rdf/read-multipart.js'
 import type { Route } from './route.js'
 
 /** A proof of possession counts once: it must not be spent on a refusal. */
@@ -13,6 +15,10 @@ export const isCachedRead = ({ method, fields }: Request, target: Target<Member>
   target.kind === 'document' &&
   fields.dpop === undefined &&
   target.application.cache.documents.has(target.document)
+
+/** Such content may have files in it (methods/read-upload.ts). */
+export const hasParts = ({ fields }: Pick<Request, 'fields'>): boolean =>
+  parseMediaType(fields['content-type'] ?? '')?.type === MULTIPART
 
 /** Of a route that passes on what it gets. */
 export const EVERY_METHOD = '*'

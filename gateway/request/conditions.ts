@@ -2,23 +2,31 @@
 import { evaluatePreconditions, type Validators } from '../../cache/preconditions.js'
 import type { GatewayCaches } from '../caches.js'
 import type { Request } from '../http/exchange.js'
-import { negotiate, RDF_FORMATS, type Format } from '../http/media-type.js'
+import {
+  DOCUMENT_FORMATS,
+  HTML,
+  mediaTypesOf,
+  negotiate,
+  RDF_FORMATS,
+  rdfFormatsFor,
+  type Format,
+} from '../http/media-type.js'
 import { problem, type Problem } from '../problem.js'
 
-/** The RDF format that `accept` prefers; undefined when it allows none. Cached: parsing `accept` takes longer than a cached read. */
+/** The format of documents that `accept` prefers, HTML only where it is ranked first; undefined when it allows none. Cached: parsing `accept` takes longer than a cached read. */
 export function rdfFormat(accept: string | undefined, { formats }: GatewayCaches): Format | undefined {
   if (accept === undefined) return RDF_FORMATS[0]
   const known = formats.get(accept)
   if (known) return known
-  const format = negotiate(accept, RDF_FORMATS)
+  const format = negotiate(accept, [...rdfFormatsFor(accept), HTML])
   if (format && accept.length < 1024) formats.set(accept, format)
   return format
 }
 
-export const notAcceptable = (offered: readonly Format[] = RDF_FORMATS): Problem =>
+export const notAcceptable = (offered: readonly Format[] = DOCUMENT_FORMATS): Problem =>
   problem(
     'negotiation.not-acceptable',
-    `None of the accepted media types can be given. There are: ${offered.map((f) => f.mediaType).join(', ')}.`,
+    `None of the accepted media types can be given. There are: ${mediaTypesOf(offered)}.`,
   )
 
 /** RFC 9110 §12.5.3: identity may be excluded too. */

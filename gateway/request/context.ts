@@ -1,5 +1,6 @@
 // In charge of what is known of one request on its way: the value that every step of the pipeline is given.
 import type { Gateway, Member } from '../gateway.js'
+import type { TokenLimits } from '../identity/access-tokens.js'
 import type { Request } from '../http/exchange.js'
 import type { Trace } from '../log.js'
 import type { LoadContext } from '../rdf/read-json-ld.js'
@@ -12,6 +13,8 @@ export interface Agent {
   readonly webId?: string
   /** What the issuer of its token or session says about it: a decision takes these for members too (design 4). */
   readonly memberships?: readonly string[]
+  /** Of an agent that is proved by an access token: what that leaves of its rights. */
+  readonly token?: TokenLimits
 }
 
 /** One request on its way, with what has been found out about it. */

@@ -1,7 +1,7 @@
 // In charge of what may be sent to a document: its methods, and the media types that each takes. The rest depends on rights.
 import type { Member } from '../gateway.js'
 import type { Field } from '../http/exchange.js'
-import { RDF_FORMATS } from '../http/media-type.js'
+import { mediaTypesOf, RDF_FORMATS } from '../http/media-type.js'
 import { ACCEPT_POST } from '../rdf/read.js'
 import { DOCUMENT_METHODS, READ_METHODS } from './respond.js'
 
@@ -19,6 +19,6 @@ export const DOCUMENT_ACCEPTS: readonly Field[] = [
 
 /** With a document: the formats that it is given in. OPTIONS lists all that may be sent. */
 export const SHOWN_ACCEPTS: readonly Field[] = [
-  ['Accept-Post', RDF_FORMATS.map(({ mediaType }) => mediaType).join(', ')],
+  ['Accept-Post', mediaTypesOf(RDF_FORMATS)],
   ['Accept-Patch', 'application/sparql-update'],
 ]

@@ -16,6 +16,7 @@ import type { Reading } from '../evaluation/reading.js'
 import type { Gateway, Member } from '../gateway.js'
 import type { Trace } from '../log.js'
 import { clearCookie } from '../identity/cookies.js'
+import { accessTokenIn } from '../identity/token-credentials.js'
 import { agentOfSession, agentOfToken, principalOf, tokenRefused, type Asking } from '../identity/identities.js'
 import type { TakePlace } from '../places.js'
 import { isFailure, problem, type Problem } from '../problem.js'
@@ -84,7 +85,8 @@ function* identified(
     if (explicit === undefined) {
       return problem('credential.invalid', 'On-Behalf-Of goes with a client certificate or a token.')
     }
-    return acting(explicit, yield* principalOf(gateway.identities, explicit, principal, asking), trace)
+    const acts = acting(explicit, yield* principalOf(gateway.identities, explicit, principal, asking), trace)
+    return token?.token && !isFailure(acts) ? { ...acts, token: token.token } : acts
   }
   if (explicit === undefined) return yield* sessionAgent(request, target, gateway, asking)
   trace.agent = explicit
@@ -129,12 +131,21 @@ function certificateRefused({ failure, detail }: CredentialFailure, trace: Trace
   )
 }
 
+type ProvedAgent = Proved & Pick<Agent, 'token'>
+
 function* tokenAgent(
   request: Request,
   target: Target<Member>,
-  { identities }: Gateway,
+  { identities, checkToken }: Gateway,
   asking: Asking,
-): Steps<Proved | Problem> {
+): Steps<ProvedAgent | Problem> {
+  const presented = accessTokenIn(request.fields.authorization!)
+  if (presented) {
+    const { trace } = asking
+    const admin = target.dataspace.admin.base
+    const token = checkToken(presented, { admin, network: asking.network(), trace })
+    return isFailure(token) ? token : { webId: token.agent, memberships: [], token }
+  }
   if (identities.providers.length > 0) return yield* agentOfToken(identities, request, target, asking)
   return tokenRefused(asking.trace, 'provider: no identity provider is configured')
 }

@@ -6,7 +6,7 @@ import { logRequest, member, type Trace } from '../log.js'
 
 /** One line for a request; a second one, as a warning, where a refusal was let pass (--enforce=false). */
 export function observe(request: Request, answer: Response, gateway: Gateway, trace: Trace): void {
-  const { dataspace, agent, delegate, decision, problem, cause, storeMs } = trace
+  const { dataspace, agent, delegate, decision, view, problem, cause, storeMs } = trace
   const { status } = answer
   gateway.answered.set(status, (gateway.answered.get(status) ?? 0) + 1)
   if (decision?.unenforced) {
@@ -28,6 +28,7 @@ export function observe(request: Request, answer: Response, gateway: Gateway, tr
     agent,
     delegate,
     decision: decision && observed(decision),
+    view,
     problem,
     cause,
     storeMs: Math.round(storeMs * 10) / 10,

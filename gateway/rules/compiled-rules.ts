@@ -6,14 +6,12 @@ import type { Log } from '../log.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { readNTriples } from '../rdf/read.js'
 import { LATEST_WRITE_MS, type GraphStore } from '../stores/store.js'
-import { factsOf, loadAuthorizations, ruleLines } from './load-authorizations.js'
+import { digestOfAnswer, withDigest } from './answer-digest.js'
+import { authorizationsQuery, factsOf, loadAuthorizations, ruleLines } from './load-authorizations.js'
 
 const RETRY_MS = 1_000
 /** Reading old rules again takes at most one part in so many of the time. */
 const SHARE = 10
-const LONGEST_REST_MS = 10_000
-/** Authorizations: reading more before each request would take more of the store than the requests do. */
-const QUICKLY_READ = 1_000
 const LONGEST_TIMER = 2 ** 31 - 1
 
 /** Rules may be changed behind the gateway: how long those that it has read are decided on, in ms. */
@@ -47,6 +45,9 @@ interface Rules {
   effective: number
   needed: number
   version: number
+  /** How many changes the index has taken, and the store's answer that it has been read from, without a change since. */
+  changes: number
+  answer: string | undefined
   /** When the effective rules were asked for, and when they are to be read again. */
   readAt: number
   renewAt: number
@@ -66,7 +67,17 @@ export function makeAccess(
   const index = makeAuthorizationIndex(adminBase)
   const rules: Rules = {
     ...{ store, adminBase, log, now, index, age, doubts: new Map<string, Doubt>() },
-    ...{ unread: 0, begun: 0, effective: 0, needed: 1, version: 0, readAt: 0, renewAt: Infinity },
+    ...{
+      unread: 0,
+      begun: 0,
+      effective: 0,
+      needed: 1,
+      version: 0,
+      changes: 0,
+      answer: undefined,
+      readAt: 0,
+      renewAt: Infinity,
+    },
   }
   return {
     version: () => rules.version,
@@ -78,6 +89,7 @@ export function makeAccess(
     },
     changed(graph, state) {
       if (!index.counts(graph)) return
+      taken(rules)
       if (
         state !== 'uncertain' &&
         replaceGraph(rules, graph, state === 'absent' ? undefined : ruleLines(state.nTriples))
@@ -101,6 +113,12 @@ export function makeAccess(
   }
 }
 
+/** The index is no longer what the store had answered. */
+function taken(rules: Rules): void {
+  rules.changes++
+  rules.answer = undefined
+}
+
 function setDoubt(rules: Rules, graph: string, doubt: Doubt | undefined): void {
   const { doubts } = rules
   if (doubt) doubts.set(graph, doubt)
@@ -112,6 +130,7 @@ function setDoubt(rules: Rules, graph: string, doubt: Doubt | undefined): void {
 function replaceGraph(rules: Rules, graph: string, nTriples: string | undefined): boolean {
   const triples = nTriples === undefined ? [] : readNTriples(nTriples)
   if (!triples) return false
+  taken(rules)
   rules.version++
   if (triples.length === 0) rules.index.removeGraph(graph)
   else rules.index.replaceGraph(graph, factsOf(triples))
@@ -134,9 +153,10 @@ async function readDoubtful(rules: Rules): Promise<void> {
 async function reload(rules: Rules, mayWait = false): Promise<undefined | Problem> {
   const { store, adminBase, index, log, now, age } = rules
   const number = ++rules.begun
-  const begunAt = now()
-  const failed = await loadAuthorizations(store, adminBase, index)
+  const [begunAt, changes, asked] = [now(), rules.changes, withDigest(store)]
+  const failed = await loadAuthorizations(asked.store, adminBase, index)
   if (!failed) {
+    rules.answer = changes === rules.changes ? asked.digest() : undefined
     rules.effective = Math.max(rules.effective, number)
     rules.version++
     rules.readAt = Math.max(rules.readAt, begunAt)
@@ -185,17 +205,15 @@ function oneAfterAnother<T>(call: () => Promise<T>): () => Promise<T> {
   }
 }
 
-/** Design 7: work before a decision is tiny. Many rules are not read again for SHARE times as long as reading them takes. */
-function refreshing(rules: Rules): () => Promise<unknown> | undefined {
-  const { now, index } = rules
-  let restsUntil = 0
-  const read = oneAfterAnother(async () => {
-    const from = now()
-    const failed = await reload(rules)
-    if (failed || index.size.authorizations <= QUICKLY_READ) return
-    restsUntil = now() + Math.min(SHARE * (now() - from), LONGEST_REST_MS)
+/** Design 7: work before a decision is tiny. Rules that the store has answered the same way again are not read again. */
+function refreshing(rules: Rules): () => Promise<unknown> {
+  const { store, adminBase } = rules
+  const question = authorizationsQuery(adminBase)
+  return oneAfterAnother(async () => {
+    const isCurrent = rules.effective >= rules.needed && rules.answer !== undefined
+    if (isCurrent && (await digestOfAnswer(store, question)) === rules.answer) return
+    await reload(rules)
   })
-  return () => (now() < restsUntil ? undefined : read())
 }
 
 function retry(rules: Rules): void {

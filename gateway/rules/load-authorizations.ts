@@ -16,7 +16,7 @@ const GRAPHS_PER_TURN = 500
  * meanwhile. Where the response fails, breaks off or cannot be understood, the index stays as it was.
  */
 export async function loadAuthorizations(
-  store: GraphStore,
+  store: Pick<GraphStore, 'query'>,
   adminBase: string,
   index: AuthorizationIndex,
   call?: Call,

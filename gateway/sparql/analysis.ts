@@ -8,6 +8,9 @@ import { parseSparql, unreadable } from './parse.js'
 import { readsOfUpdate, readsOver, type Reads } from './reads.js'
 import type { Token } from './tokens.js'
 import { datasetIn, operationsIn, type Findings } from './tree.js'
+import { planOf, type UpdatePlan } from './update-steps.js'
+import { makeTreeReader } from './view/read-tree.js'
+import type { Query } from './view/syntax.js'
 
 /** An RDF dataset as SPARQL 1.1 Protocol §2.1.4 and §2.2.3 describe it: the parameters of a request, or FROM. */
 export interface DatasetDescription {
@@ -30,6 +33,10 @@ export interface QueryAnalysis {
   /** The functions that it calls beside those of SPARQL itself, property functions among them. */
   readonly functions: readonly string[]
   readonly from: DatasetDescription
+  /** The query as a tree, where it can be restricted to some graphs. */
+  readonly tree?: Query | undefined
+  /** The age of a result would tell of changes to graphs that the agent may not read. */
+  readonly isAgeless?: true
 }
 
 export interface UpdateAnalysis {
@@ -40,6 +47,8 @@ export interface UpdateAnalysis {
   readonly services: readonly string[] | 'variable'
   readonly functions: readonly string[]
   readonly loads: readonly string[]
+  /** Undefined where only the store can carry the update out. */
+  readonly plan: UpdatePlan | undefined
 }
 
 /**
@@ -70,6 +79,7 @@ export function analyseQuery(source: string, base: string, dataset?: DatasetDesc
     services,
     functions: [...findings.functions],
     from,
+    tree: makeTreeReader(values).query(tree),
   }
 }
 
@@ -100,7 +110,10 @@ export function analyseUpdate(
   const reads = readsOfUpdate(operations, iriOf)
   const removes = removedGraphs(operations, iriOf)
   const functions = [...findings.functions]
-  return { text, reads, removes, services: servicesOf(findings), functions, ...writesOf(operations, iriOf) }
+  const services = servicesOf(findings)
+  const isPlain = services.length === 0 && functions.length === 0 && !reads.magic
+  const plan = isPlain ? planOf(parsed) : undefined
+  return { text, reads, removes, services, functions, plan, ...writesOf(operations, iriOf) }
 }
 
 const servicesOf = ({ services, isServiceVariable }: Findings): QueryAnalysis['services'] =>

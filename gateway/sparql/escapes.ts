@@ -35,8 +35,12 @@ export function stringSpelling(literal: string): string | Failure<'syntax'> {
     return character ?? ''
   })
   if (!isWhole) return { failure: 'syntax', detail: 'this string has an escape that does not exist' }
-  return `"${value.replace(/[\t\b\n\r\f\\"]/g, (character) => WRITTEN.get(character)!)}"`
+  return stringToken(value)
 }
+
+/** The token of a string with this value. */
+export const stringToken = (value: string): string =>
+  `"${value.replace(/[\t\b\n\r\f\\"]/g, (character) => WRITTEN.get(character)!)}"`
 
 /** The value of a string token. */
 export const stringValue = (token: string): string =>

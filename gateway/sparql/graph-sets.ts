@@ -1,11 +1,12 @@
 // In charge of the sets of graphs that a query reads and an update writes: names, or the whole dataset where the text does
 // not say (SPARQL 1.1 Update §3). Pure.
+import { DEFAULT_GRAPH } from '../../policies/vocabulary.js'
 import { isIri, type Node } from './tree.js'
 
 export type GraphSet = 'dataset' | readonly string[]
 
 /** Stands for the default graph, which has no name of its own. */
-export const DEFAULT_GRAPH = 'urn:triplegate:default-graph'
+export { DEFAULT_GRAPH }
 
 const MOST_GRAPHS = 1000
 

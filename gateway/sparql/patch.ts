@@ -107,7 +107,7 @@ function lastGroup(tokens: readonly Token[]): readonly Token[] {
 }
 
 /** The triples of a template: lists and bracketed nodes are triples too (SPARQL 1.1 §4.1.4, §4.2.3). */
-function templateOf(blocks: unknown, values: Values): TemplateTriple[] | Problem {
+export function templateOf(blocks: unknown, values: Values): TemplateTriple[] | Problem {
   const template: TemplateTriple[] = []
   for (const { type, subject, predicate, object } of nodesOf(blocks)) {
     if (type !== 'triple') continue
@@ -124,7 +124,7 @@ function templateOf(blocks: unknown, values: Values): TemplateTriple[] | Problem
 
 const ANY = iri('urn:any')
 
-function templateTerm(term: Node, values: Values): string | Problem {
+export function templateTerm(term: Node, values: Values): string | Problem {
   if (isVariable(term)) return `?${String(term['value'])}`
   const node = rdfTerm(term, values)!
   const flaw = flawOf(quad(ANY, ANY, node))

@@ -4,18 +4,39 @@
 import { flawOf, iri, quad } from '../rdf/graph.js'
 import type { Token } from './tokens.js'
 
+/** A statement of plain triples: its tokens, the dot included, and the token of the graph that it stands in. */
+export interface PlainStatement {
+  readonly graph: string | undefined
+  readonly tokens: readonly Token[]
+}
+
 /** The tokens without those triples. Statements with anything else stay, and so does everything that is no SPARQL. */
 export function withoutPlainTriples(tokens: readonly Token[]): readonly Token[] {
-  const kept: Token[] = []
+  const { kept } = divided(tokens)
+  return kept.length === tokens.length ? tokens : kept
+}
+
+/** The statements that `withoutPlainTriples` leaves out. */
+export const plainStatements = (tokens: readonly Token[]): readonly PlainStatement[] => divided(tokens).statements
+
+/** What stays of the tokens, and the statements that do not. */
+interface Divided {
+  readonly kept: Token[]
+  readonly statements: PlainStatement[]
+}
+
+function divided(tokens: readonly Token[]): Divided {
+  const parts: Divided = { kept: [], statements: [] }
+  const { kept } = parts
   const isPlainIri = makeIsPlainIri()
   for (let at = 0; at < tokens.length;) {
     const opens = isData(tokens, at)
     kept.push(tokens[at++]!)
     if (!opens) continue
     kept.push(tokens[at++]!, tokens[at++]!)
-    at = withoutPlainIn(tokens, at, kept, isPlainIri)
+    at = withoutPlainIn(tokens, at, parts, isPlainIri)
   }
-  return kept.length === tokens.length ? tokens : kept
+  return parts
 }
 
 type IsPlainIri = (token: string) => boolean
@@ -28,8 +49,14 @@ const isData = (tokens: readonly Token[], at: number): boolean =>
   textAt(tokens, at + 2) === '{'
 
 /** From the first token in the braces of an operation to the one after them, or to the end. */
-function withoutPlainIn(tokens: readonly Token[], from: number, kept: Token[], isPlainIri: IsPlainIri): number {
+function withoutPlainIn(
+  tokens: readonly Token[],
+  from: number,
+  { kept, statements }: Divided,
+  isPlainIri: IsPlainIri,
+): number {
   let depth = 1
+  let graph: string | undefined
   // Until the block has a statement: without one it would write nothing.
   let isFirst = true
   let at = from
@@ -37,6 +64,7 @@ function withoutPlainIn(tokens: readonly Token[], from: number, kept: Token[], i
   while (at < tokens.length && depth > 0) {
     const end = plainStatement(tokens, at, isPlainIri)
     if (end !== undefined && !isFirst) {
+      statements.push({ graph, tokens: tokens.slice(at, end) })
       at = end
       continue
     }
@@ -47,6 +75,8 @@ function withoutPlainIn(tokens: readonly Token[], from: number, kept: Token[], i
     if (last === '{') depth++
     if (last === '}') depth--
     if (last === '{' || last === '}') isFirst = true
+    // Braces in a block are those of GRAPH; without a name in between, the parser finds the mistake.
+    if (last === '{' || last === '}') graph = last === '{' ? part.at(-2)?.text : undefined
     // A dot may follow the braces of GRAPH.
     else if (part.length > 1) isFirst = false
   }

@@ -47,7 +47,7 @@ export function readsOfUpdate(operations: readonly Node[], iriOf: (term: Node) =
 const NOTHING: Reads = { graphs: [], default: false, any: false, magic: false }
 const EVERYTHING: Reads = { graphs: [], default: true, any: true, magic: true }
 
-function readsOfOperation(operation: Node, iriOf: (term: Node) => string): Reads {
+export function readsOfOperation(operation: Node, iriOf: (term: Node) => string): Reads {
   switch (operation['subType']) {
     case 'modify':
       return readsOfPattern(operation['where'], datasetOf(operation, iriOf), iriOf)

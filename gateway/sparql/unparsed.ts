@@ -51,7 +51,7 @@ export function passedOn(
   const functions = functionsIn(tokens)
   const shared = { text, reads: EVERYTHING, services: [], functions }
   if (kind === 'update') {
-    return { ...shared, writeSet: 'dataset', removes: { graphs: [], allBut: undefined }, loads: [] }
+    return { ...shared, writeSet: 'dataset', removes: { graphs: [], allBut: undefined }, loads: [], plan: undefined }
   }
   return {
     ...shared,

@@ -6,7 +6,7 @@ import { sharersOf, type Application, type Dataspace, type Gateway } from '../ga
 import { otherGraphsIn, otherGraphsText, type KnownOtherGraphs } from '../mirror/other-graphs.js'
 import { isFailure } from '../problem.js'
 import type { GraphStore } from '../stores/store.js'
-import { writeWhole } from './whole-file.js'
+import { writeWhole } from '../files/whole-file.js'
 
 const FILE = 'other-graphs.json'
 const NAMED = 10

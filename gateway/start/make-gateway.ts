@@ -19,13 +19,16 @@ import type { Identities } from '../identity/identities.js'
 import type { Log } from '../log.js'
 import { isFailure } from '../problem.js'
 import { makeCaches, openDataspace } from './open-dataspace.js'
-import { openIdentities } from './open-identities.js'
+import { openIdentities, openTokens } from './open-identities.js'
 import { backendsOf, makeStores, type OpenStore } from './open-stores.js'
 import { StartFailure } from '../configuration/start-failure.js'
 import { readOrMakeTagKey } from './tag-key.js'
 import { CASCADES } from '../methods/cascade.js'
+import { UPLOADS } from '../methods/read-upload.js'
+import { readLook, type Look } from '../pages/look.js'
 import { makePlaces } from '../places.js'
 import { makeProxying, ownUrls, proxyLimits } from '../proxy/linked-data-proxy.js'
+import { openImporting } from '../imports/importing.js'
 import { makeLoadContext } from '../rdf/json-ld-contexts.js'
 import { makeReadProfile, REMOTE_PROFILES } from '../request/identify.js'
 import { endpointsOf } from '../routes.js'
@@ -50,10 +53,10 @@ export async function makeGateway(parts: Parts, closers: Closer[]): Promise<Gate
   const watchdog = startWatchdog(log)
   closers.push(watchdog.close)
   const mail = makeMail(settings)
-  const { destinations, fetcher, proxied } = openFetchers(settings, described, ports, closers)
+  const { destinations, fetcher, proxied, sources } = openFetchers(settings, described, ports, closers)
   const threads = openThreads(settings, closers)
   const locks = makeLocks()
-  const dataspaces = await openDataspaces(parts, locks, threads.reading, closers)
+  const dataspaces = await openDataspaces(parts, locks, { reading: threads.reading, fetcher: proxied }, closers)
   const site = siteOf(membersOf(dataspaces), endpointsOf)
   const readProfile = makeReadProfile(site, fetcher, threads.reading, makePlaces(REMOTE_PROFILES))
   const { identities, close } = await openIdentities(settings, destinations, { readProfile, log, now })
@@ -63,6 +66,7 @@ export async function makeGateway(parts: Parts, closers: Closer[]): Promise<Gate
     targetOf: makeTargetParser(site),
     webIds: withIdentities(makeWebIdVerifier({ readProfile, now, lifetime: settings.profileMaxAge }), identities),
     identities,
+    ...(await openTokens(settings, { log, now })),
     ...threads,
     locks,
     log,
@@ -71,14 +75,19 @@ export async function makeGateway(parts: Parts, closers: Closer[]): Promise<Gate
     uuid: randomUUID,
     loadContext: makeLoadContext(fetcher),
     proxying: makeProxying(settings.proxy, basesOf(described), proxied, (request) => handle(request, gateway)),
+    importing: openImporting(settings, sources),
     signUps: makeSignUps(settings, now),
     accessRequests: makeOpenDoor(settings.dailyAccessRequests, now),
     takeCascade: makePlaces(CASCADES),
+    takeUpload: makePlaces(UPLOADS),
+    look: look(settings),
     caches: makeGatewayCaches(settings.cache === 'off' ? 0 : settings.cache / 4),
     ...(mail && { mail }),
     answered: new Map(),
     settings: {
       maxBody: settings.maxBody,
+      maxImport: settings.maxImport,
+      maxUpload: settings.maxUpload,
       requirePreconditions: settings.requirePreconditions,
       compress: settings.compress,
       enforce: settings.enforce,
@@ -91,6 +100,12 @@ export async function makeGateway(parts: Parts, closers: Closer[]): Promise<Gate
   return gateway
 }
 
+function look({ look: folder }: Settings): Look {
+  const read = readLook(folder)
+  if (isFailure(read)) throw new StartFailure(read.detail)
+  return read
+}
+
 function openThreads(settings: Settings, closers: Closer[]): Pick<Gateway, 'evaluation' | 'reading'> {
   const evaluation = openPool({ timeLimit: settings.patchTimeout })
   const reading = openReading({ timeLimit: settings.readingTimeout })
@@ -98,12 +113,17 @@ function openThreads(settings: Settings, closers: Closer[]): Pick<Gateway, 'eval
   return { evaluation, reading }
 }
 
+/** ms for a large source. */
+const SOURCE_MS = 10 * 60_000
+
 interface Fetchers {
   readonly destinations: GuardedFetchSettings
   /** For what the gateway itself needs from other servers. */
   readonly fetcher: GuardedFetch
   /** For the Linked Data proxy. */
   readonly proxied: GuardedFetch
+  /** For the sources of imports. */
+  readonly sources: GuardedFetch
 }
 
 function openFetchers(
@@ -119,14 +139,16 @@ function openFetchers(
   }
   const fetcher = makeGuardedFetch(destinations)
   const proxied = makeGuardedFetch({ ...destinations, ...proxyLimits(settings.proxyTimeout) })
-  closers.push(fetcher.close, proxied.close)
-  return { destinations, fetcher, proxied }
+  const limits = { ...proxyLimits(settings.proxyTimeout), maxBytes: settings.maxImport, totalTimeout: SOURCE_MS }
+  const sources = makeGuardedFetch({ ...destinations, ...limits })
+  closers.push(fetcher.close, proxied.close, sources.close)
+  return { destinations, fetcher, proxied, sources }
 }
 
 async function openDataspaces(
   { settings, dataspaces, certificates, openStore, log, now }: Parts,
   locks: Locks,
-  reading: Reading,
+  { reading, fetcher }: { readonly reading: Reading; readonly fetcher: GuardedFetch },
   closers: Closer[],
 ): Promise<readonly Dataspace[]> {
   const tagKey = readOrMakeTagKey(settings.data)
@@ -141,7 +163,18 @@ async function openDataspaces(
   })
   const opened: Dataspace[] = []
   for (const each of dataspaces) {
-    const surroundings = { settings, dataspaces, certificates, open: stores.open, cacheOf, locks, log, now }
+    const surroundings = {
+      settings,
+      dataspaces,
+      certificates,
+      open: stores.open,
+      cacheOf,
+      fetcher,
+      reading,
+      locks,
+      log,
+      now,
+    }
     const { dataspace, close } = await openDataspace(each, surroundings)
     opened.push(dataspace)
     closers.push(close)

@@ -1,26 +1,32 @@
 // In charge of opening a dataspace: its stores with their caches, its histories, its rules.
+import type { GuardedFetch } from '../../policies/fetch/guarded-fetch.js'
 import { makeGraphVersions, type GraphVersions } from '../../cache/graph-versions.js'
 import { makeStoredResults } from '../../cache/stored-results.js'
 import { agentDocuments } from '../agents/agent-documents.js'
 import type { Certificates } from './certificates.js'
 import { makeAccess, type RulesAge } from '../rules/compiled-rules.js'
 import type { DescribedApplication, DescribedDataspace } from '../configuration/dataspace.js'
+import { openOwnDescription } from '../configuration/own-description.js'
 import type { Reading } from '../evaluation/reading.js'
 import { makeDocuments } from '../documents/stored-documents.js'
 import { makeFacts } from '../documents/facts.js'
-import { makeOwnGraphs } from '../documents/own-graphs.js'
 import type { Application, ApplicationCache, Dataspace } from '../gateway.js'
 import type { Locks } from '../documents/locks.js'
 import type { Log } from '../log.js'
-import { makeOntologies } from '../documents/shapes.js'
+import { makeFiles } from '../files/files.js'
+import { filesFolder, SWEEP_MS, sweepFiles } from '../files/sweep-files.js'
+import { makeOntologies, type Ontologies } from '../ontologies/ontologies.js'
+import { makeNamespaceStore, type NamespaceStore } from '../ontologies/namespace-store.js'
+import { makeImports } from '../ontologies/read-import.js'
 import { makeAlignment } from '../mirror/alignment.js'
 import { openVersioned } from './open-history.js'
 import { untilReady, type Stores } from './open-stores.js'
 import type { SeedAgent } from './seed.js'
 import type { Settings } from '../configuration/settings.js'
 import type { GraphStore } from '../stores/store.js'
+import { makeTraits } from '../stores/traits.js'
 
-export type CacheOf = (application: DescribedApplication, store: GraphStore, adminBase: string) => ApplicationCache
+export type CacheOf = (application: DescribedApplication, store: GraphStore) => ApplicationCache
 
 export interface CacheSurroundings {
   readonly applications: number
@@ -35,7 +41,7 @@ export function makeCaches(settings: Settings, { applications, reading, tagKey, 
   const versionsOf = new Map<GraphStore, GraphVersions>()
   // A quarter is for the caches that belong to no application (caches.ts).
   const maxBytes = settings.cache === 'off' ? 0 : Math.floor((0.75 * settings.cache) / (2 * applications))
-  return ({ base, kind }, store, adminBase) => {
+  return ({ base }, store) => {
     const versions = versionsOf.get(store) ?? makeGraphVersions()
     versionsOf.set(store, versions)
     const { cacheMaxAge } = settings
@@ -48,10 +54,7 @@ export function makeCaches(settings: Settings, { applications, reading, tagKey, 
       documents: makeDocuments(store, base, { ...shared, reading, tagKey, maxBytes: Math.floor(0.9 * maxBytes) }),
       facts: makeFacts(store, base, { ...shared, maxBytes: Math.floor(0.1 * maxBytes) }),
       results: makeStoredResults({ ...shared, maxBytes }),
-      ownGraphs: makeOwnGraphs({
-        ...{ store, base, versions, now, maxAge: maxBytes === 0 ? 0 : (maxAge ?? Infinity) },
-        below: kind === 'end-user' ? [adminBase] : [],
-      }),
+      graphRights: new Map(),
     }
   }
 }
@@ -71,6 +74,9 @@ export interface Surroundings {
   readonly dataspaces: readonly DescribedDataspace[]
   readonly certificates: Certificates
   readonly open: Stores['open']
+  /** For ontologies elsewhere. */
+  readonly fetcher: GuardedFetch
+  readonly reading: Reading
   readonly cacheOf: CacheOf
   readonly locks: Locks
   readonly log: Log
@@ -96,9 +102,11 @@ export async function openDataspace(
     return known ? [known.agent, known.publicKey] : [webId.split('#', 1)[0]!]
   })
   const opened: OpenApplication[] = []
+  let namespaces: NamespaceStore | undefined
   const access = makeAccess(adminStore, configured.admin.base, log, now, rulesAge(surroundings.settings))
   const close = async (): Promise<void> => {
     access.close()
+    await namespaces?.close()
     await Promise.all(opened.map((application) => application.close()))
   }
   try {
@@ -107,11 +115,20 @@ export async function openDataspace(
       opened.push({ application, close })
       return application
     }
+    const endUser = await openOne(configured.endUser, endUserStore)
+    const admin = await openOne(configured.admin, adminStore)
+    const ontologies = ontologiesOf({ endUser, admin }, surroundings)
+    const { cache, storeTimeout } = surroundings.settings
+    namespaces = makeNamespaceStore(ontologies, surroundings.reading, {
+      queryTimeout: storeTimeout,
+      ...{ isCached: cache !== 'off', now },
+    })
     const dataspace: Dataspace = {
-      endUser: await openOne(configured.endUser, endUserStore),
-      admin: await openOne(configured.admin, adminStore),
+      endUser,
+      admin,
       access,
-      ontologies: makeOntologies(adminStore, configured.admin.base, now),
+      ontologies,
+      namespaces,
       secretary: certificates.secretary.webId,
       protectedDocuments: new Set(documents),
       origins: [configured.endUser.origin, configured.admin.origin],
@@ -123,6 +140,21 @@ export async function openDataspace(
     await close()
     throw error
   }
+}
+
+/** The application whose base is below that of the other comes first. */
+function ontologiesOf(
+  { endUser, admin }: Pick<Dataspace, 'endUser' | 'admin'>,
+  { fetcher, reading, now, log }: Surroundings,
+): Ontologies {
+  return makeOntologies({
+    store: admin.store,
+    adminBase: admin.base,
+    root: endUser.ontology ?? `${endUser.base}ns#`,
+    imports: makeImports({ fetcher, reading, applications: [admin, endUser] }),
+    now,
+    log,
+  })
 }
 
 interface OpenApplication {
@@ -139,18 +171,32 @@ async function openApplication(
   const { mirrored, journalled, isDocument, close } = await openVersioned(described, configured, store, surroundings)
   // An embedded store is filled from its history.
   const alignment = mirrored && !described.service.embedded && makeAlignment(mirrored, surroundings.log)
+  const { settings, now } = surroundings
+  const own = openOwnDescription(described, settings.data)
+  const files = makeFiles(filesFolder(settings.data, described.base), now)
+  const sweep = setInterval(
+    () => void sweepFiles({ store, isDocument, files, base: described.base }, surroundings.log),
+    SWEEP_MS,
+  ).unref()
   const application: Application = {
     ...described,
+    get allowRead() {
+      return own.current().allowRead
+    },
+    own,
     store,
+    traits: makeTraits(store, surroundings.log),
+    files,
     ...(mirrored && { history: mirrored.history, mirrored }),
     ...(alignment && { alignment }),
     journalled,
     isDocument,
-    cache: surroundings.cacheOf(described, store, configured.admin.base),
+    cache: surroundings.cacheOf(described, store),
   }
   return {
     application,
     close() {
+      clearInterval(sweep)
       application.alignment?.close()
       return close()
     },

@@ -8,6 +8,7 @@ import { openHistory } from '../../versioning/open-history.js'
 import type { Repository } from '../../versioning/repository.js'
 import type { DescribedApplication, DescribedDataspace } from '../configuration/dataspace.js'
 import { isDocumentOf } from '../documents/document.js'
+import { openStates } from '../documents/stored-state.js'
 import { historyPlaceOf, whatIsMissing, type Existing, type HistoryPlace } from '../configuration/history-place.js'
 import { makeJournalledStore, type JournalledStore } from '../mirror/journalled-store.js'
 import type { Locks } from '../documents/locks.js'
@@ -52,25 +53,37 @@ export async function openVersioned(
 ): Promise<OpenVersioned> {
   const { locks, log, now } = surroundings
   const { base, service } = application
+  const states = openStates()
   const isDocument = documentsOf(application, dataspace)
   const opened = await openHistoryOf(application, surroundings)
   const settle = (document: string): Promise<undefined | Problem> => journalled.settle(document)
   const sharers = sharersOf(application, surroundings.dataspaces)
-  const mirrored = opened && { ...opened, base, store, isDocument, sharers, settle, now }
+  const mirrored = opened && { ...opened, base, store, isDocument, sharers, settle, states, now }
   // Design 2: a store in memory is filled from Git and the journal, which are its durable copy.
   const filled = mirrored && service.embedded ? await fillStore(mirrored, logProgress(log)) : undefined
   if (isFailure(filled)) {
+    await states.close()
     await opened?.close()
     throw new StartFailure(`the history of ${base}: ${filled.detail}`)
   }
   const sweep = mirrored && sweepsOf(mirrored, locks)
-  const journalled = makeJournalledStore({ store, history: opened?.history, base, isDocument, sweep, locks, log })
+  const journalled = makeJournalledStore({
+    store,
+    history: opened?.history,
+    base,
+    isDocument,
+    sweep,
+    locks,
+    states,
+    log,
+  })
   return {
     ...(mirrored && { mirrored }),
     journalled,
     isDocument,
     async close() {
       journalled.close()
+      await states.close()
       await opened?.close()
     },
   }

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import type { DescribedApplication, DescribedDataspace } from '../configuration/dataspace.js'
 import type { Settings } from '../configuration/settings.js'
 import { StartFailure } from '../configuration/start-failure.js'
-import { writeWhole } from './whole-file.js'
+import { writeWhole } from '../files/whole-file.js'
 
 export interface Seeded {
   /** `begun`: a start was interrupted. Undefined in a new data folder, and in one of a version that had no marks. */

@@ -13,6 +13,7 @@ import type { Settings } from '../configuration/settings.js'
 import { StartFailure } from '../configuration/start-failure.js'
 import type { Dataspace, Gateway } from '../gateway.js'
 import { closePorts, openListeners, portsOf, takePorts, type Ports, type TakenPorts } from './listeners.js'
+import { resumeRuns, stopRuns } from '../imports/runs.js'
 import type { Listener } from '../http/listener.js'
 import { makeLog, type Log } from '../log.js'
 import { reportOtherGraphs } from './known-other-graphs.js'
@@ -90,6 +91,8 @@ async function startOn(taken: TakenPorts, seeded: Seeded, options: StartOptions,
   if (settings.probe !== 'off') closers.push(startProbe(dataspaces, gateway, settings.probe).close)
   const listeners = await openListeners(gateway, settings, taken, certificates.server)
   gateway.watchdog.serves()
+  resumeRuns(gateway)
+  closers.push(() => stopRuns(gateway))
   const leaving = new AbortController()
   closers.push(() => leaving.abort())
   void reportOtherGraphs(dataspaces, gateway, settings.data, leaving.signal).catch((error: unknown) =>

@@ -3,11 +3,20 @@
 // again from the graphs.
 import { namedNode } from 'oxigraph'
 import { makeReplica, type Effects, type Replica } from './embedded-replica.js'
-import type { Work } from './embedded-worker.js'
+import type { GraphText, Work } from './embedded-worker.js'
+import { editText } from './edit-text.js'
 import { excerptOf, type ExcerptKind } from './excerpt.js'
 import { hasBlankNode, irisIn, linesIn, mayHaveBlankNodes, textOfLines, utf8Pieces } from './n-triples-lines.js'
 import { isFailure, problem, type Problem } from '../problem.js'
-import { MAX_GRAPH_BYTES, type Call, type GraphStore, type ReplaceCall, type UpdateCall } from './store.js'
+import {
+  MAX_GRAPH_BYTES,
+  type Call,
+  type GraphEdit,
+  type GraphStore,
+  type ReplaceCall,
+  type UpdateCall,
+} from './store.js'
+import { OXIGRAPH } from './oxigraph-traits.js'
 import { givenUp, makeTurns, type Turns } from './turns.js'
 
 export interface EmbeddedStoreSettings {
@@ -21,10 +30,7 @@ export interface EmbeddedStoreSettings {
   readonly maxGraphLength?: number
 }
 
-const UNREADABLE = problem(
-  'store.refused',
-  'The embedded triplestore cannot read these triples, or the name of the graph.',
-)
+const UNREADABLE = problem('store.refused', 'The embedded triplestore cannot read these triples, or the graph’s name.')
 const TOO_LARGE = problem('store.too-large', 'The graph is too large to be read whole.')
 const CLOSED = problem('store.failed', 'The embedded triplestore is closed.')
 
@@ -80,20 +86,21 @@ export async function openEmbeddedStore(name: string, settings: EmbeddedStoreSet
     },
     async replace(graph, nTriples, call = {}) {
       const text = isGraphName(graph) ? storable(state, nTriples, call) : undefined
-      return text === undefined ? UNREADABLE : write(state, graph, text, call.signal)
+      return text === undefined ? UNREADABLE : write(state, [[graph, text]], call.signal)
     },
-    async remove(graph, { signal }: Call = {}) {
-      return isGraphName(graph) ? write(state, graph, '', signal) : UNREADABLE
-    },
+    remove: async (graph, { signal }: Call = {}) =>
+      isGraphName(graph) ? write(state, [[graph, '']], signal) : UNREADABLE,
     async query(sparql, accept, call: Call = {}) {
       const effects = await inTurn(state, { kind: 'query', sparql, accept }, call)
       return isFailure(effects) ? effects : piecesOf(effects.pieces)
     },
     announces: true,
+    traits: OXIGRAPH,
     async update(sparql, call: UpdateCall = {}) {
       const effects = await inTurn(state, { kind: 'update', sparql }, call)
       return isFailure(effects) ? effects : undefined
     },
+    edit: (edits, call: Call = {}) => edit(state, edits, call),
     async ready({ signal }: Call = {}) {
       if (signal?.aborted) return givenUp(signal)
       return state.closed ? CLOSED : undefined
@@ -115,28 +122,44 @@ function put({ graphs, excerpts }: Embedded, graph: string, text: string): void 
   else excerpts.set(graph, { facts: excerptOf(text, graph, 'facts'), profile: excerptOf(text, graph, 'profile') })
 }
 
-async function write(
-  state: Embedded,
-  graph: string,
-  text: string,
-  signal: AbortSignal | undefined,
-): Promise<undefined | Problem> {
+async function write(state: Embedded, texts: readonly GraphText[], signal?: AbortSignal): Promise<undefined | Problem> {
   if (signal?.aborted) return givenUp(signal)
   if (state.updating) {
     const release = await state.writing.take(signal)
     if (isFailure(release)) return release
     release()
   }
-  if (state.closed) return CLOSED
-  put(state, graph, text)
-  state.replica.changed(graph)
-  return undefined
+  return state.closed ? CLOSED : putAll(state, texts)
+}
+
+function putAll(state: Embedded, texts: readonly GraphText[]): undefined {
+  for (const [graph, text] of texts) {
+    put(state, graph, text)
+    state.replica.changed(graph)
+  }
+}
+
+/** Graphs whose content is not known change by an update, which can fail, and with it all others. */
+async function edit(state: Embedded, edits: readonly GraphEdit[], call: Call): Promise<undefined | Problem> {
+  const [texts, unknown]: [[string, string][], GraphEdit[]] = [[], []]
+  for (const { graph, after, ...rest } of edits) {
+    const text = after === undefined || !isGraphName(graph) ? undefined : storable(state, after, { canonical: true })
+    if (after === undefined) unknown.push({ graph, ...rest })
+    else if (text === undefined) return UNREADABLE
+    else texts.push([graph, text])
+  }
+  if (unknown.length === 0) return write(state, texts, call.signal)
+  const sparql = editText(unknown)
+  if (isFailure(sparql)) return sparql
+  const work = { kind: 'update', sparql } as const
+  const effects = await inTurn(state, work, { ...call, announce: () => Promise.resolve(putAll(state, texts)) })
+  return isFailure(effects) ? effects : undefined
 }
 
 /** Runs a query or an update when its turn comes. */
 async function inTurn(state: Embedded, work: Work, call: UpdateCall): Promise<Effects | Problem> {
-  const { signal } = call
-  const release = await state.running.take(signal)
+  const { signal, asker } = call
+  const release = await state.running.take(signal, asker)
   if (isFailure(release)) return release
   const effects = state.closed
     ? Promise.resolve(CLOSED)

@@ -2,7 +2,7 @@
 // Oxigraph keeps values, not spellings: 042 comes back as 42, @en-GB as @en-gb. So the text of each graph stays beside it.
 import { parentPort, workerData } from 'node:worker_threads'
 import { defaultGraph, namedNode, type Store } from 'oxigraph/web.js'
-import type { ThreadMessage } from './limited-thread.js'
+import { ready, type ThreadMessage } from './limited-thread.js'
 import { openOxigraph } from './bounded-oxigraph.js'
 import { hasBlankNode, irisIn, isTriple, linesOf, textOfLines, utf8Pieces } from './n-triples-lines.js'
 import { JSON_LD, RDF_XML } from '../http/media-type.js'
@@ -210,4 +210,4 @@ function mustBeStorable(line: string): void {
 const free = (object: object): void => (object as { free(): void }).free()
 
 parentPort!.on('message', doJob)
-parentPort!.postMessage('ready' satisfies ThreadMessage<Reply>)
+parentPort!.postMessage(ready())

@@ -2,6 +2,7 @@
 import { Agent, buildConnector, type Dispatcher } from 'undici'
 import { isFailure, type Problem } from '../problem.js'
 import { connectionProblem, TOO_LONG } from './connection-problem.js'
+import type { Asker } from './rounds.js'
 import { StoreBreak } from './store.js'
 import { givenUp, makeTurns, type EndTurn, type Turns } from './turns.js'
 import { collectWhole, optionsOf, type Sent, type WholeResponse } from './whole-response.js'
@@ -26,7 +27,7 @@ export interface StoreResponse extends Pick<Dispatcher.ResponseData, 'statusCode
 }
 
 export interface Exchange {
-  send(sent: Sent, signal?: AbortSignal): Promise<StoreResponse | Problem>
+  send(sent: Sent, signal?: AbortSignal, asker?: Asker): Promise<StoreResponse | Problem>
   /** @param most bytes of the content of a response with status 200 */
   collect(sent: Sent, most: number, signal?: AbortSignal): Promise<WholeResponse | Problem>
   close(): Promise<void>
@@ -62,9 +63,9 @@ export function openExchange(limits: ExchangeLimits): Exchange {
   }
 
   return {
-    async send(sent, signal) {
+    async send(sent, signal, asker) {
       const limit = limitOf(signal, limits.totalTimeout)
-      const place = await turns.take(limit.signal)
+      const place = await turns.take(limit.signal, asker)
       if (isFailure(place)) {
         limit.end()
         return place

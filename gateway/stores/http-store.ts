@@ -3,6 +3,7 @@ import { isFailure, problem, type Problem } from '../problem.js'
 import { dropBody, piecesOf, refusalOf, refusedText, successOf, textOfSuccess, unwritable } from './http-response.js'
 import { openExchange, type Exchange, type ExchangeLimits, type StoreResponse } from './http-exchange.js'
 import { RESULTS_JSON, RESULTS_TSV, RESULTS_XML } from '../rdf/sparql-results.js'
+import { editText } from './edit-text.js'
 import { excerptQuery, MAX_EXCERPT } from './excerpt.js'
 import { mayBeRdf12 } from './n-triples-lines.js'
 import { MAX_GRAPH_BYTES, MOST_TOGETHER, type Call, type GraphStore, type Together } from './store.js'
@@ -35,6 +36,7 @@ const LIMITS: ExchangeLimits = {
 const MOST_WAITING = 256
 const MAX_READINESS_BYTES = 64 * 1024
 const N_TRIPLES = 'application/n-triples'
+type Done = Promise<undefined | Problem>
 
 /** The endpoints of a Fuseki dataset, with the names of its default configuration. */
 export const fusekiEndpoints = (datasetUrl: string): Endpoints => ({
@@ -105,6 +107,10 @@ export function openHttpStore(settings: HttpStoreSettings): GraphStore {
     },
     update: (sparql, call) => runUpdate(store, sparql, call),
     together: togetherOf(store),
+    async edit(edits, call) {
+      const text = editText(edits)
+      return isFailure(text) ? text : runUpdate(store, text, call)
+    },
     async ready(call) {
       const response = await collect(store, queryOf(store, 'ASK {}', RESULTS_JSON), MAX_READINESS_BYTES, call)
       if (isFailure(response)) return response
@@ -135,7 +141,7 @@ const identified = ({ identity }: HttpStore, sent: Sent): Sent => ({
 })
 
 async function send(store: HttpStore, sent: Sent, call?: Call): Promise<StoreResponse | Problem> {
-  return noted(store, await exchangeOf(store, sent).send(identified(store, sent), call?.signal))
+  return noted(store, await exchangeOf(store, sent).send(identified(store, sent), call?.signal, call?.asker))
 }
 
 async function collect(
@@ -180,7 +186,7 @@ const getOf = ({ endpoints }: HttpStore, graph: string): Sent => ({
 })
 
 /** SPARQL 1.1 Graph Store HTTP Protocol §5.3 */
-async function put(store: HttpStore, graph: string, body: string, call?: Call): Promise<undefined | Problem> {
+async function put(store: HttpStore, graph: string, body: string, call?: Call): Done {
   const url = graphUrl(store.endpoints.graphStore, graph)
   const fields = { 'content-type': N_TRIPLES }
   const sent: Sent = { method: 'PUT', url, fields, body, safe: false }
@@ -213,12 +219,7 @@ const queryOf = (store: HttpStore, body: string, accept: string): Sent => ({
 })
 
 /** SPARQL 1.1 Protocol §2.2.2: update via POST directly. */
-async function runUpdate(
-  store: HttpStore,
-  body: string,
-  call?: Call,
-  exchange = store.sparql,
-): Promise<undefined | Problem> {
+async function runUpdate(store: HttpStore, body: string, call?: Call, exchange = store.sparql): Done {
   const fields = { 'content-type': 'application/sparql-update' }
   const sent: Sent = { method: 'POST', url: store.endpoints.update, fields, body, safe: false }
   const response = await collect(store, sent, DISCARD_BYTES, call, exchange)

@@ -1,11 +1,12 @@
 // In charge of a worker thread that is limited in time and memory: a job is answered within its limits, or the thread stops.
 import { Worker } from 'node:worker_threads'
 import type { Problem } from '../problem.js'
+import { processorTimeOf, thisThread } from './processor-time.js'
 import { givenUp } from './turns.js'
 
 /** What the thread sends once it can work, and then in reply to each job: one part or several. */
 export type ThreadMessage<Reply> =
-  | 'ready'
+  | Ready
   | {
       readonly reply: Reply
       /** More parts of the reply follow. */
@@ -13,6 +14,14 @@ export type ThreadMessage<Reply> =
       /** The thread can do no further job. */
       readonly spent?: boolean
     }
+
+interface Ready {
+  readonly ready: true
+  readonly thread: string | undefined
+}
+
+/** To be sent by a thread that can work. */
+export const ready = (): Ready => ({ ready: true, thread: thisThread() })
 
 export interface ThreadSettings {
   readonly script: URL
@@ -25,10 +34,12 @@ export interface ThreadSettings {
 }
 
 export interface JobLimits {
-  /** ms. */
+  /** ms: by the clock, or on a processor where there is `busy`. */
   readonly time: number
   /** The answer to a job that takes longer. */
   readonly tooLong: Problem
+  /** The answer to a job whose thread has waited for a processor, on a busy machine, until BUSY times as much has passed. */
+  readonly busy?: Problem
   readonly signal?: AbortSignal | undefined
 }
 
@@ -40,6 +51,10 @@ export interface LimitedThread<Job, Reply> {
   end(reason: Problem): Promise<void>
 }
 
+const BUSY = 6
+/** ms between two looks at how long a thread has been on a processor, at least. */
+const LOOK = 100
+
 /** A job that is nearly done when its caller gives up may finish: replacing the thread costs more. */
 const GRACE_MS = 500
 
@@ -49,8 +64,9 @@ export async function startThread<Job, Reply>(settings: ThreadSettings): Promise
   let over = false
   let parts: Reply[] = []
   let settle: (answer: readonly Reply[] | Problem) => void = () => undefined
+  let name: string | undefined
   let started: () => void
-  const ready = new Promise<void>((resolve) => (started = resolve))
+  const canWork = new Promise<void>((resolve) => (started = resolve))
 
   const end = async (answer: readonly Reply[] | Problem): Promise<void> => {
     over = true
@@ -59,7 +75,10 @@ export async function startThread<Job, Reply>(settings: ThreadSettings): Promise
     await worker.terminate()
   }
   const receive = (message: ThreadMessage<Reply>): void => {
-    if (message === 'ready') return started()
+    if ('ready' in message) {
+      name = message.thread
+      return started()
+    }
     if (over) return
     parts.push(message.reply)
     if (message.spent) void end(parts)
@@ -71,26 +90,48 @@ export async function startThread<Job, Reply>(settings: ThreadSettings): Promise
       void end(settings.broken(code === 'ERR_WORKER_OUT_OF_MEMORY'))
     })
     .on('exit', () => void end(settings.broken(false)))
-  await ready
+  await canWork
 
   return {
     ended: () => over,
     end,
-    async do(job, { time, tooLong, signal }) {
+    async do(job, limits) {
+      const { signal } = limits
       if (over) return settings.broken(false)
       parts = []
       const answered = new Promise<readonly Reply[] | Problem>((resolve) => (settle = resolve))
-      const timers = [setTimeout(() => void end(tooLong), time)]
-      const leave = () => timers.push(setTimeout(() => void end(givenUp(signal!)), GRACE_MS))
+      const endWatch = watch(name, limits, end)
+      let leaving: NodeJS.Timeout | undefined
+      const leave = () => void (leaving = setTimeout(() => void end(givenUp(signal!)), GRACE_MS))
       if (signal?.aborted) leave()
       else signal?.addEventListener('abort', leave, { once: true })
       worker.postMessage(job)
       return answered.finally(() => {
-        timers.forEach(clearTimeout)
+        endWatch()
+        clearTimeout(leaving)
         signal?.removeEventListener('abort', leave)
       })
     },
   }
+}
+
+/** Ends the job at its limit of time. Gives the function that stops watching. */
+function watch(
+  thread: string | undefined,
+  { time, tooLong, busy }: JobLimits,
+  end: (answer: Problem) => Promise<void>,
+): () => void {
+  const processorTime = () => (busy && thread !== undefined ? processorTimeOf(thread) : undefined)
+  const [from, begun] = [processorTime(), performance.now()]
+  const look = (): void => {
+    const now = processorTime()
+    const left = now === undefined || from === undefined ? 0 : time - (now - from)
+    if (left <= 0) return void end(tooLong)
+    if (performance.now() - begun >= BUSY * time) return void end(busy!)
+    timer = setTimeout(look, Math.max(LOOK, left))
+  }
+  let timer = setTimeout(look, time)
+  return () => clearTimeout(timer)
 }
 
 function startWorker({ script, data, memory }: ThreadSettings): Worker {

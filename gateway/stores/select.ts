@@ -21,12 +21,23 @@ export async function select(
   variables: readonly string[],
   options: SelectOptions,
 ): Promise<readonly Row[] | Problem> {
+  const rows: Row[] = []
+  return (await selectEach(store, query, variables, options, (row) => rows.push(row))) ?? rows
+}
+
+/** Takes the rows one by one while they arrive; other work is done in between. A failure where `select` is one. */
+export async function selectEach(
+  store: Pick<GraphStore, 'query'>,
+  query: string,
+  variables: readonly string[],
+  options: SelectOptions,
+  take: (row: Row) => void,
+): Promise<undefined | Problem> {
   const batches = await selectBatches(store, query, variables, options)
   if (isFailure(batches)) return batches
-  const rows: Row[] = []
   try {
-    for await (const batch of batches) for (const row of batch) rows.push(row)
-    return rows
+    for await (const batch of batches) for (const row of batch) take(row)
+    return undefined
   } catch (error) {
     if (error instanceof StoreBreak) return error.problem
     throw error

@@ -1,11 +1,15 @@
 // In charge of the interface to a triplestore, the same for all stores.
 // http-store.ts speaks SPARQL 1.1 Protocol and Graph Store Protocol; embedded-store.ts runs Oxigraph in a worker.
 import type { Problem } from '../problem.js'
+import type { StoreTraits } from '../sparql/view/over-view.js'
 import type { ExcerptKind } from './excerpt.js'
+import type { Asker } from './rounds.js'
 
 /** The options of each call. The signal stops it at once, at the store too. */
 export interface Call {
   readonly signal?: AbortSignal
+  /** Of a query: for whom it is; askers take turns. Undefined: for the gateway itself. */
+  readonly asker?: Asker
 }
 
 /** A graph after an update: N-Triples, empty where the update removed the graph. */
@@ -19,6 +23,19 @@ export interface ReplaceCall extends Call {
 export interface UpdateCall extends Call {
   /** Hears the changes of an update before a store that `announces` applies them. A problem stops the update. */
   readonly announce?: (changes: readonly GraphChange[]) => Promise<undefined | Problem>
+}
+
+/** What changes in a graph, in canonical lines. */
+export interface GraphEdit {
+  /** An IRI, or DEFAULT_GRAPH (sparql/graph-sets.ts). */
+  readonly graph: string
+  /** Before the others, all of its lines go. */
+  readonly isCleared: boolean
+  /** Lines that are not there are no failure. */
+  readonly removed: readonly string[]
+  readonly added: readonly string[]
+  /** The whole graph afterwards, canonical and '' for none, where it is known. */
+  readonly after?: string
 }
 
 export interface GraphStore {
@@ -47,10 +64,14 @@ export interface GraphStore {
   query(sparql: string, accept: string, call?: Call): Promise<AsyncIterable<Uint8Array> | Problem>
   /** The store calls `announce` for each update. */
   readonly announces?: true
+  /** How it answers queries, where this is known. */
+  readonly traits?: StoreTraits
   /** A SPARQL update over the dataset. */
   update(sparql: string, call?: UpdateCall): Promise<undefined | Problem>
   /** Where calls on several graphs can share a request (grouped-store.ts). */
   readonly together?: Together
+  /** Makes all of these changes, as one update, or none: `update.form` where they have no form in SPARQL. `announce` is not called. */
+  edit(edits: readonly GraphEdit[], call?: Call): Promise<undefined | Problem>
   /** Whether the store answers a query now. */
   ready(call?: Call): Promise<undefined | Problem>
   close(): Promise<void>

@@ -2,7 +2,7 @@
 import type { Fact, Mode } from './authorization.js'
 import type { Audited, AskedTarget } from './evidence.js'
 import { authorizationsOnTargets, matchAuthorizations, type Match } from './match.js'
-import { makeAuthorizationTable, type TableSize } from './table.js'
+import { makeAuthorizationTable, type AuthorizationTable, type TableSize } from './table.js'
 
 /** The gateway's writes keep it current. Everything is synchronous; given strings are stored unchanged. */
 export interface AuthorizationIndex {
@@ -23,6 +23,10 @@ export interface AuthorizationIndex {
     targets: readonly AskedTarget[],
     memberships?: readonly string[] | undefined,
   ): Match
+  /** The authorizations that include an agent, whatever their targets. */
+  readonly including: AuthorizationTable['including']
+  /** A class and all its subclasses. */
+  subclasses(type: string): readonly string[]
   /** Every authorization on these targets, at most 1000. */
   about(targets: readonly AskedTarget[]): readonly Audited[]
   /** The number of graphs with content, of authorizations, and of distinct IRIs of agents and groups. */
@@ -95,6 +99,8 @@ export function makeAuthorizationIndex(adminBase: string): AuthorizationIndex {
       }
     },
     match: (agent, mode, targets, memberships) => matchAuthorizations(table, [agent, memberships], mode, targets),
+    including: (agent, memberships) => table.including(agent, memberships),
+    subclasses: (type) => table.subclasses(type),
     about: (targets) => authorizationsOnTargets(table, targets),
     get size() {
       return table.size()

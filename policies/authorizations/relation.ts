@@ -1,9 +1,9 @@
 // In charge of counted pairs: a pair that two statements make remains when one of them is removed.
 
-export interface Relation<T> {
-  add(from: T, to: T): void
-  remove(from: T, to: T): void
-  of(from: T): Iterable<T>
+export interface Relation<T, To = T> {
+  add(from: T, to: To): void
+  remove(from: T, to: To): void
+  of(from: T): Iterable<To>
 }
 
 export function makeRelation<T>(): Relation<T> {
@@ -23,6 +23,27 @@ export function makeRelation<T>(): Relation<T> {
       if (counts.size === 0) pairs.delete(from)
     },
     of: (from) => pairs.get(from)?.keys() ?? [],
+  }
+}
+
+/** The same for pairs that no two statements make: most have one partner, which then takes no memory but its place. */
+export function makePairs<T, To extends object>(): Relation<T, To> {
+  const pairs = new Map<T, To | Set<To>>()
+  return {
+    add(from, to) {
+      const known = pairs.get(from)
+      if (known instanceof Set) known.add(to)
+      else pairs.set(from, known === undefined || known === to ? to : new Set([known, to]))
+    },
+    remove(from, to) {
+      const known = pairs.get(from)
+      if (known instanceof Set) known.delete(to)
+      if (known === to || (known instanceof Set && known.size === 0)) pairs.delete(from)
+    },
+    of(from) {
+      const known = pairs.get(from)
+      return known instanceof Set ? known : known === undefined ? [] : [known]
+    },
   }
 }
 

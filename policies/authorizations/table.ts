@@ -1,9 +1,19 @@
 // In charge of the compiled authorizations as one table: by target, then by subject, then by modes; and of the groups
 // and superclasses that extend them. Nothing here grows faster than the statements that it is made from.
-import { bitsOf, idIn, makeCompiler, releaseAll, type Contribution, type Fact } from './authorization.js'
+import {
+  AUTHENTICATED,
+  bitsOf,
+  EVERYONE,
+  idIn,
+  makeCompiler,
+  releaseAll,
+  type Authorization,
+  type Contribution,
+  type Fact,
+} from './authorization.js'
 import { makeIriTable } from './iri-table.js'
 import { makeNamed, type Named } from './named.js'
-import { makeClosure, makeRelation } from './relation.js'
+import { makeClosure, makePairs, makeRelation, type Relation } from './relation.js'
 import { addToTarget, removeFromTarget, type Targets } from './target-entry.js'
 
 /** How an authorization reaches a document; `control`: it lists Control, and the document is in the admin application. */
@@ -27,6 +37,16 @@ export interface AuthorizationTable {
   iriOf(subject: number): string
   /** A class and all its superclasses. */
   classes(type: string): readonly string[]
+  /** A class and all its subclasses. */
+  subclasses(type: string): readonly string[]
+  /** The authorizations that include an agent, and whether by its name or a group. Some may come twice. */
+  including(agent: string | undefined, memberships?: readonly string[]): Iterable<Including>
+}
+
+export interface Including {
+  readonly authorization: Authorization
+  /** Not only as one of a class of agents. */
+  readonly isNamed: boolean
 }
 
 const CONTROL = bitsOf('Control')
@@ -37,9 +57,9 @@ export function makeAuthorizationTable(): AuthorizationTable {
   const graphs = new Map<string, Contribution>()
   const targets = { accessTo: new Map(), accessToClass: new Map(), default: new Map(), control: new Map() } // prettier-ignore
   const groupsOf = makeRelation<number>()
-  const superclassesOf = makeRelation<string>()
+  const bySubject = makePairs<number, Authorization>()
   const named = makeNamed(iris, groupsOf)
-  const classes = makeClosure(superclassesOf)
+  const classes = makeClasses()
   let authorizationCount = 0
 
   function apply({ authorizations, members, superclasses }: Contribution, change: 'add' | 'remove'): void {
@@ -50,12 +70,12 @@ export function makeAuthorizationTable(): AuthorizationTable {
         for (const iri of authorization[kind]) changeTarget(targets[kind], iri, authorization)
       }
       if (authorization.bits & CONTROL) changeTarget(targets.control, '', authorization)
+      for (const subject of authorization.subjects) bySubject[change](subject, authorization)
       for (const member of authorization.members ?? []) groupsOf[change](member, authorization.subjects.at(-1)!)
     }
     for (const [agent, group] of members) groupsOf[change](agent, group)
-    for (const [type, superclass] of superclasses) superclassesOf[change](type, superclass)
+    classes[change](superclasses)
     named.forget()
-    classes.forget()
   }
 
   function remove(graph: string): void {
@@ -81,6 +101,35 @@ export function makeAuthorizationTable(): AuthorizationTable {
     },
     iriOf: (subject) => iris.iriOf(idIn(subject)),
     named: named.of,
-    classes: classes.of,
+    classes: classes.above,
+    subclasses: classes.below,
+    including: (agent, memberships) =>
+      including(bySubject, agent === undefined ? undefined : named.of(agent, memberships)),
+  }
+}
+
+/** Classes with all that are above and below them. */
+function makeClasses() {
+  const [superclasses, subclasses] = [makeRelation<string>(), makeRelation<string>()]
+  const [above, below] = [makeClosure(superclasses), makeClosure(subclasses)]
+  const change =
+    (how: 'add' | 'remove') =>
+    (pairs: Contribution['superclasses']): void => {
+      for (const [type, superclass] of pairs) {
+        superclasses[how](type, superclass)
+        subclasses[how](superclass, type)
+      }
+      above.forget()
+      below.forget()
+    }
+  return { above: above.of, below: below.of, add: change('add'), remove: change('remove') }
+}
+
+function* including(bySubject: Relation<number, Authorization>, named: Named | undefined): Generator<Including> {
+  for (const subject of named ? [EVERYONE, AUTHENTICATED] : [EVERYONE]) {
+    for (const authorization of bySubject.of(subject)) yield { authorization, isNamed: false }
+  }
+  for (const subject of named?.subjects.keys() ?? []) {
+    for (const authorization of bySubject.of(subject)) yield { authorization, isNamed: true }
   }
 }

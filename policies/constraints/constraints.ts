@@ -1,7 +1,15 @@
 // In charge of the constraints of the ontologies (spec 4.1): a state of a document must satisfy their SHACL shapes, and an
 // update must not remove a resource's types. Pure.
 import type { DatasetCore, NamedNode, Quad, Term } from '@rdfjs/types'
-import { failure, type Failure } from '../failure.js'
+import { failure, isFailure, type Failure } from '../failure.js'
+import {
+  isQueryConstraint,
+  isSparqlConstraint,
+  makeQueryCheck,
+  spinReport,
+  type QueryViolation,
+  type RunQuery,
+} from './query-constraints.js'
 import { RDF_TYPE, SUB_CLASS_OF } from '../vocabulary.js'
 
 /** `unusable`: the shapes cannot be evaluated. That says nothing about the document, and must not let it pass. */
@@ -9,7 +17,7 @@ export type ConstraintOutcome =
   { readonly conforms: true } | { readonly conforms: false; readonly report: readonly Quad[] } | Failure<'unusable'>
 
 /** Checks a state of a document. After a failure the same check must not be used again. */
-export type ConstraintCheck = (document: readonly Quad[]) => Promise<ConstraintOutcome>
+export type ConstraintCheck = (document: readonly Quad[], run?: RunQuery) => Promise<ConstraintOutcome>
 
 const SH = 'http://www.w3.org/ns/shacl#'
 const RDFS_CLASS = 'http://www.w3.org/2000/01/rdf-schema#Class'
@@ -17,35 +25,66 @@ const OWL_CLASS = 'http://www.w3.org/2002/07/owl#Class'
 /** The most violations of one document that are reported. */
 const REPORTED = 100
 
-/** True where there may be a shape: without a property from SHACL's namespace nothing can be violated. */
-export function shapesIn(ontologies: Iterable<Quad>): boolean {
-  for (const { predicate } of ontologies) if (predicate.value.startsWith(SH)) return true
+/** True where there may be a constraint: without SHACL's properties and spin:constraint nothing can be violated. */
+export function constraintsIn(ontologies: Iterable<Quad>): boolean {
+  for (const triple of ontologies) if (isOfShapes(triple) || isQueryConstraint(triple)) return true
   return false
 }
 
+const isOfShapes = ({ predicate }: Quad): boolean => predicate.value.startsWith(SH)
+
 /**
- * The check of documents against the shapes in these ontologies. sh:Violation refuses, weaker severities do not. Features
- * beyond SHACL Core (sh:target, sh:sparql, sh:js) make the shapes unusable where they would have to be evaluated.
+ * The check of documents against the constraints in these ontologies: SHACL Core, sh:sparql on shapes with targets, and SPIN
+ * (query-constraints.ts). sh:Violation refuses, weaker severities do not. Other features (sh:target, sh:js) make the shapes
+ * unusable where they would have to be evaluated.
  */
 export async function makeConstraintCheck(ontologies: readonly Quad[]): Promise<ConstraintCheck> {
   // Loaded only where there are shapes.
   const { default: Validator } = await import('rdf-validate-shacl')
   const rdf = new Validator([] as never).factory as unknown as Factory
   // The gateway decides which ontologies count: owl:imports are not followed.
-  const validator = new Validator(rdf.dataset(shapesOf(ontologies, rdf)), { importGraph: () => rdf.dataset([]) })
-  const targeted = ontologies.find(({ predicate }) => predicate.value === SH + 'target')
-  return async (document) => {
-    if (targeted) return failure('unusable', `sh:target of ${targeted.subject.value} is not supported`)
+  const targeted = new Set(ontologies.filter(isTargeting).map(({ subject }) => keyOf(subject)))
+  const isRunHere = (triple: Quad): boolean => isSparqlConstraint(triple) && targeted.has(keyOf(triple.subject))
+  const core = ontologies.filter((triple) => !isRunHere(triple))
+  const validator = core.some(isOfShapes)
+    ? new Validator(rdf.dataset(shapesOf(core, rdf)), { importGraph: () => rdf.dataset([]) })
+    : undefined
+  const unsupported = ontologies.find(({ predicate }) => predicate.value === SH + 'target')
+  const hierarchy = hierarchyOf(ontologies)
+  const checkQueries = makeQueryCheck(
+    ontologies.filter((triple) => !isSparqlConstraint(triple) || isRunHere(triple)),
+    (document) => makeSuperclasses(hierarchy, hierarchyOf(document)),
+  )
+  return async (document, run = NO_QUERIES) => {
+    if (unsupported) return failure('unusable', `sh:target of ${unsupported.subject.value} is not supported`)
+    const queried = checkQueries(document, run)
+    if (isFailure(queried)) return queried
     try {
-      const { results } = await validator.validate(rdf.dataset(dataOf(document, ontologies, rdf)))
+      const results = validator
+        ? (await validator.validate(rdf.dataset(dataOf(document, ontologies, rdf)))).results
+        : []
       const violations = violationsIn(results as unknown as Result[], document)
-      if (violations.length === 0) return { conforms: true }
-      return { conforms: false, report: reportOf(violations.slice(0, REPORTED), rdf) }
+      if (violations.length === 0 && queried.length === 0) return { conforms: true }
+      const isSparql = queried.some(({ kind }) => kind === 'sparql')
+      return {
+        conforms: false,
+        report: [
+          ...(violations.length > 0 || isSparql ? reportOf(violations.slice(0, REPORTED), queried, rdf) : []),
+          ...queried.slice(0, REPORTED).flatMap((violation) => spinReport(violation, rdf)),
+        ],
+      }
     } catch (error) {
       return failure('unusable', (error as Error).message.split('\n')[0]!)
     }
   }
 }
+
+/** Of shapes whose nodes can be found without evaluating other shapes. */
+const isTargeting = ({ subject, predicate, object }: Quad): boolean =>
+  /^http:\/\/www\.w3\.org\/ns\/shacl#target(?:Class|Node|SubjectsOf|ObjectsOf)$/.test(predicate.value) ||
+  (subject.termType === 'NamedNode' && predicate.value === RDF_TYPE && [RDFS_CLASS, OWL_CLASS].includes(object.value))
+
+const NO_QUERIES: RunQuery = () => failure('unusable', 'no queries are run here')
 
 /** The used part of the validator's RDF/JS environment and results, whose types depend on packages without types. */
 interface Factory {
@@ -113,7 +152,7 @@ function violationsIn(results: readonly Result[], document: readonly Quad[]): Re
 }
 
 /** SHACL §3.6: the report, of the violating nodes only, without the shapes that the validator adds. */
-function reportOf(violations: readonly Result[], rdf: Factory): Quad[] {
+function reportOf(violations: readonly Result[], queried: readonly QueryViolation[], rdf: Factory): Quad[] {
   const sh = (name: string): NamedNode => rdf.namedNode(SH + name)
   const report = rdf.blankNode()
   const isFalse = rdf.literal('false', rdf.namedNode('http://www.w3.org/2001/XMLSchema#boolean'))
@@ -132,6 +171,17 @@ function reportOf(violations: readonly Result[], rdf: Factory): Quad[] {
     if (path) triples.push(...pathIn(violation.dataset, path))
     if (value) say('value', value)
     for (const text of message) say('resultMessage', text)
+  }
+  for (const { kind, focus, value, messages } of queried.slice(0, REPORTED)) {
+    if (kind !== 'sparql') continue
+    const result = rdf.blankNode()
+    const say = (property: string, term: Term): number => triples.push(rdf.quad(result, sh(property), term))
+    triples.push(rdf.quad(report, sh('result'), result), rdf.quad(result, type, sh('ValidationResult')))
+    say('focusNode', focus)
+    say('resultSeverity', sh('Violation'))
+    say('sourceConstraintComponent', sh('SPARQLConstraintComponent'))
+    if (value) say('value', value)
+    for (const text of messages) say('resultMessage', text)
   }
   return triples
 }

@@ -4,7 +4,7 @@ import { createSecureContext, rootCertificates, type SecureContext } from 'node:
 import { isFailure } from '../failure.js'
 import { makeDestinationCheck, parseHttpUrl, type CheckDestination, type DestinationRules } from './destination.js'
 import { fetchFailure, type FetchFailure } from './fetch-failure.js'
-import { requestPinned, type PinnedAnswer } from './pinned-request.js'
+import { requestPinned, type PinnedAnswer, type TakePiece } from './pinned-request.js'
 import { redirect, type Hop } from './redirect.js'
 
 export interface GuardedFetchSettings extends DestinationRules {
@@ -30,6 +30,8 @@ export interface FetchRequest {
   /** A redirect is followed, or is the answer. Default: follow. */
   readonly redirects?: 'follow' | 'return'
   readonly signal?: AbortSignal
+  /** In place of a body in the answer; content codings are not undone. */
+  readonly take?: TakePiece
 }
 
 export interface FetchAnswer {
@@ -110,12 +112,12 @@ async function run(means: Means, url: URL, request: FetchRequest, ending: Ending
 async function follow(
   means: Means,
   start: Hop,
-  { accept, redirects: asked }: FetchRequest,
+  { accept, redirects: asked, take }: FetchRequest,
   ending: Ending,
 ): Promise<FetchAnswer | FetchFailure> {
   let hop = start
   for (let redirects = 0; ; redirects++) {
-    const answer = await exchange(means, hop, accept, ending)
+    const answer = await exchange(means, hop, { accept, take }, ending)
     if (isFailure(answer)) return answer
     const { status, fields, body, location } = answer
     if (location === undefined || asked === 'return') return { url: hop.url.href, status, fields, body }
@@ -129,7 +131,7 @@ async function follow(
 async function exchange(
   { check, secureContext, maxBytes, headersTimeout }: Means,
   hop: Hop,
-  accept: string,
+  { accept, take }: Pick<FetchRequest, 'accept' | 'take'>,
   ending: Ending,
 ): Promise<PinnedAnswer | FetchFailure> {
   const timer = setTimeout(ending.end, headersTimeout, 'time')
@@ -150,6 +152,7 @@ async function exchange(
       connectTimeout: headersTimeout,
       signal: own.signal,
       onFields: () => clearTimeout(timer),
+      take,
     })
   } finally {
     clearTimeout(timer)

@@ -20,7 +20,11 @@ export interface PinnedRequest {
   readonly signal: AbortSignal
   /** Called when the response's header section has arrived. */
   readonly onFields: () => void
+  readonly take?: TakePiece | undefined
 }
+
+/** Is given the body of a successful answer piece by piece, as it was sent; the next one waits for it. */
+export type TakePiece = (piece: Buffer) => Promise<unknown>
 
 /** The body is decoded; `location` is set, and the body not read, when the answer is a redirect. */
 export interface PinnedAnswer {
@@ -62,6 +66,10 @@ export async function requestPinned(request: PinnedRequest): Promise<PinnedAnswe
     // RFC 9110 §6.4.1: these answers have no content, whatever their fields say.
     if (method === 'HEAD' || status === 204 || status === 304) return { status, fields, body: NO_BODY }
     if (Number(fields['content-length']) > request.maxBytes) return fetchFailure('too-large')
+    if (request.take) {
+      const isWhole = status > 299 || (await passAtMost(response.body, request.maxBytes, request.take))
+      return isWhole ? { status, fields, body: NO_BODY } : fetchFailure('too-large')
+    }
     const sent = await readAtMost(response.body, request.maxBytes)
     if (!sent) return fetchFailure('too-large')
     return await decode({ status, fields, body: sent }, request.maxBytes)
@@ -111,6 +119,15 @@ async function readAtMost(stream: AsyncIterable<Buffer>, maxBytes: number): Prom
     size += chunk.length
   }
   return Buffer.from(room.subarray(0, size))
+}
+
+async function passAtMost(stream: AsyncIterable<Buffer>, maxBytes: number, take: TakePiece): Promise<boolean> {
+  let size = 0
+  for await (const chunk of stream) {
+    if ((size += chunk.length) > maxBytes) return false
+    await take(chunk)
+  }
+  return true
 }
 
 // RFC 9110 §8.4.1

@@ -20,6 +20,8 @@ export interface Attack {
   readonly spoils?: boolean
   /** It restarts the gateway: the other client is refused meanwhile. */
   readonly restarts?: boolean
+  /** s, where the store works longer than 30. */
+  readonly limit?: number
   /** What has to be there before the attack: it is not measured, since the store may be slow. Gives what `run` needs to know. */
   readonly prepare?: (place: Place) => Promise<string>
   readonly run: (place: Place, prepared: string) => Promise<Outcome>
@@ -41,13 +43,14 @@ export interface Judgement extends Outcome {
   readonly faults: readonly string[]
 }
 
-const LIMIT_MS = 30_000
+const LIMIT_S = 30
 const CACHED_MS = 300
 const UNCACHED_MS = 2_000
 const GROWN_MB = 300
 
 /** @param slack how many times the bounds may be exceeded: the tests run on busy machines */
 export async function carryOut(attack: Attack, place: Place, slack = 1): Promise<Judgement> {
+  const { hold = 200, limit = LIMIT_S } = attack
   const prepared = await attack.prepare?.(place).catch((error: unknown) => error as Error)
   const second = await secondClient(place)
   const before = await place.metrics()
@@ -57,14 +60,13 @@ export async function carryOut(attack: Attack, place: Place, slack = 1): Promise
     (prepared instanceof Error ? Promise.reject(prepared) : attack.run(place, prepared ?? '')).catch(
       (error: unknown): Outcome => ({ statuses: [], wrong: (error as Error).message }),
     ),
-    sleep(LIMIT_MS, { statuses: [], wrong: `it took more than ${LIMIT_MS / 1000} s` } as Outcome, { ref: false }),
+    sleep(limit * 1000, { statuses: [], wrong: `it took more than ${limit} s` } as Outcome, { ref: false }),
   ])
   const { cachedMs, uncachedMs, failed } = await second.end()
   const after = await place.metrics().catch(() => () => NaN)
   const exit = place.gateway.exitCode()
   const holdMs = Math.max(0, after('nodejs_eventloop_lag_max_seconds') * 1000 - 10)
   const grownMb = (after('process_resident_memory_bytes') - before('process_resident_memory_bytes')) / 1e6
-  const { hold = 200 } = attack
   const faults = [
     outcome.wrong,
     exit !== undefined || Number.isNaN(holdMs) ? 'the gateway does not answer any longer' : undefined,

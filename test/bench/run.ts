@@ -2,6 +2,8 @@
 import { benchAccess } from './access.js'
 import { textOf, type BenchTable, type Part } from './bench-table.js'
 import { benchCommits } from './commits.js'
+import { benchRights } from './rights.js'
+import { benchImports } from './imports.js'
 import { benchTier, TIER } from './tier.js'
 import { benchVersioning } from './versioning.js'
 
@@ -12,6 +14,18 @@ const ALONE: Readonly<Record<string, Part & { readonly measure: () => Promise<Be
     about: 'commits per second to a local repository, beside git fast-import',
     seconds: 55,
     measure: benchCommits,
+  },
+  rights: {
+    about: 'queries of agents who may read a part of the documents, beside one who may read all',
+    seconds: 300,
+    onRequest: true,
+    measure: benchRights,
+  },
+  import: {
+    about: 'imports of CSV and N-Quads on Fuseki, with and without versioning',
+    seconds: 90,
+    onRequest: true,
+    measure: benchImports,
   },
   versioning: {
     about: 'PUT with and without versioning, calls to GitHub, time maps and versions from 100,000 commits',

@@ -165,7 +165,7 @@ function jarOf(): string {
 async function killedStore(folder: string): Promise<Place> {
   const [jar, port, names] = [jarOf(), await freePort(), ['end-user', 'admin']]
   const [endUser, admin] = names.map((name) => `http://127.0.0.1:${port}/${name}`) as [string, string]
-  let fuseki = await startDurableFuseki(jar, port, folder, names)
+  let fuseki = await startDurableFuseki({ jar, port, folder }, names)
   return {
     flags: versioned(endUser, admin),
     failing: true,
@@ -176,7 +176,7 @@ async function killedStore(folder: string): Promise<Place> {
       if (random.chance(0.4)) return 0
       await sleep(random.between(0, 1000), undefined, { signal: over }).catch(() => undefined)
       await fuseki.kill()
-      fuseki = await startDurableFuseki(jar, port, folder, names)
+      fuseki = await startDurableFuseki({ jar, port, folder }, names)
       return 1
     },
     close: () => fuseki.kill(),

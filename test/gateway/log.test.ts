@@ -17,6 +17,7 @@ const REQUEST: RequestLine = {
   agent: undefined,
   delegate: undefined,
   decision: '{"allowed":true,"required":"Read","reason":"authorization"}',
+  view: undefined,
   problem: undefined,
   cause: undefined,
   storeMs: 0,

@@ -78,6 +78,7 @@ export function naiveDecide(
     return { allowed: granted.includes(mode), modes: granted, granting }
   }
 
+  if ('reach' in target) throw new TypeError('a document or an endpoint')
   if (target.kind === 'endpoint') {
     return {
       ...judge({ iri: target.iri, types: [], owners: [], ancestors: [] }, false, question.required),

@@ -16,24 +16,29 @@ export const FLOORS: Readonly<Record<string, readonly string[]>> = {
     'rdf',
     'sparql',
     'stores',
+    'files',
     'evaluation',
     'configuration',
     'documents',
+    'ontologies',
     'mirror',
     'agents',
     'identity',
+    'pages',
     'caches.ts',
     'gateway.ts',
     'request',
     'rules',
     'memento',
     'methods',
+    'imports',
     'proxy',
     'endpoints',
     'routes.ts',
     'handle.ts',
     'operators',
     'start',
+    'doctor',
     'commands',
     'main.ts',
   ],
@@ -66,7 +71,7 @@ export const FLOORS: Readonly<Record<string, readonly string[]>> = {
 export const SOURCES: ReadonlyMap<string, string> = new Map(
   Object.keys(FLOORS).flatMap((folder) =>
     readdirSync(folder, { recursive: true, encoding: 'utf8' })
-      .filter((name) => name.endsWith('.ts'))
+      .filter((name) => /\.tsx?$/.test(name))
       .map((name) => [join(folder, name), readFileSync(join(folder, name), 'utf8')] as const),
   ),
 )
@@ -116,6 +121,7 @@ export const localImportsOf = (file: string): string[] =>
   importsOf(file)
     .filter((name) => name.startsWith('.'))
     .map((name) => normalize(join(dirname(file), name)).replace(/\.js$/, '.ts'))
+    .map((name) => (SOURCES.has(name) ? name : `${name}x`))
 
 /** Every function of a file with its lines, from its first to its last. */
 export function functionsOf(file: string): { readonly name: string; readonly lines: number }[] {

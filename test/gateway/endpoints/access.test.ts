@@ -20,6 +20,18 @@ void t.test('access', async (t) => {
     await world.as('writer')('PUT', '/own/', ttl(turtle('"Own"')))
     const access = (name: string, url: string, more = ''): Promise<Answer> =>
       world.as(name)('GET', `/access?this=${encoded(url)}${more}`, N_TRIPLES)
+    const command = async (...argv: string[]): Promise<{ code: number; out: string; error: string }> => {
+      let [out, error] = ['', '']
+      const terminal = {
+        out: (text: string | Buffer) => void (out += text.toString()),
+        error: (text: string) => void (error += text),
+        waiting: () => undefined,
+        interactive: false,
+        now: Date.now,
+      }
+      const code = await runAccessCommand([...argv, '--data', world.folder], {}, terminal)
+      return { code, out, error }
+    }
     const lines = ({ text }: Answer): string[] => text.trim().split('\n').filter(Boolean)
 
     await row('a reader reads by the group of readers, on the class of items', async (t) => {
@@ -64,11 +76,62 @@ void t.test('access', async (t) => {
       ['?this on another scheme', `?this=${encoded(base.replace('https', 'http'))}`],
       ['?this is no URL', '?this=secret'],
       ['?this without its slash', `?this=${encoded(`${base}secret`)}`],
+      ['?graph that is no absolute IRI', `?graph=${encoded('g')}`],
+      ['?graph with a character that no IRI has', `?graph=${encoded('urn:g> {} #')}`],
+      ['?graph beside ?this', `?graph=urn:g&this=${base}`],
       ['?this of a version', `?this=${encoded(`${base}secret/?version=abcd`)}`],
     ]
     for (const [name, query] of malformed) {
       await row(`${name} → 400`, async (t) => t.equal((await world.as('owner')('GET', `/access${query}`)).status, 400))
     }
+    await row(
+      '?graph=: a graph that is no document, by name, by prefix and by class; and the default graph',
+      async (t) => {
+        const rule = (slug: string, subject: string, to: string): Promise<Answer> =>
+        world.as('owner')('PUT', `/admin/acl/authorizations/${slug}/`, ttl(
+          `<#this> a <${ACL}Authorization> ; <${ACL}mode> <${ACL}Read> ; ${subject} ; ${to} .`)) // prettier-ignore
+        const stranger = `<${ACL}agent> <${world.webIdOf('stranger')}>`
+        await rule('graph', stranger, `<${ACL}accessTo> <urn:g>, <urn:triplegate:default-graph>`)
+        await rule('prefix', stranger, `<${ACL}default> <http://data.example/>, <${base}>`)
+        await rule('others', `<${ACL}agentClass> <${ACL}AuthenticatedAgent>`, `<${ACL}accessToClass> <urn:triplegate:access#OtherGraph>`) // prettier-ignore
+        const by = async (name: string, graph: string, path = ''): Promise<string[]> => {
+          const { status, text } = await world.as(name)('GET', `${path}/access?graph=${encoded(graph)}`, N_TRIPLES)
+          t.equal(status, 200, graph)
+          return [
+            ...new Set(Array.from(text.matchAll(/authorizations\/([a-z-]+)\/#this> </g), ([, slug]) => slug!)),
+          ].sort()
+        }
+        const rows: [name: string, graph: string, by: string[]][] = [
+          ['stranger', 'urn:g', ['graph', 'others']],
+          ['stranger', 'urn:h', ['others']],
+          ['stranger', 'http://data.example/g', ['others', 'prefix']],
+          ['stranger', `${base}no-document`, ['others', 'prefix']],
+          ['stranger', `${base}secret/`, ['prefix']],
+          ['stranger', 'urn:triplegate:default-graph', ['graph']],
+          ['reader', 'urn:triplegate:default-graph', ['read']],
+          ['reader', 'http://data.example/g', ['others', 'read']],
+          ['anonymous', 'urn:g', []],
+          ['owner', 'urn:triplegate:default-graph', ['full-control', 'read', 'write-append']],
+        ]
+        for (const [name, graph, expected] of rows) t.same(await by(name, graph), expected, `${name}: ${graph}`)
+        t.same(await by('stranger', 'urn:g', '/admin'), [], 'in the admin application only Control reaches them')
+        t.same(await by('owner', 'urn:g', '/admin'), ['full-control'])
+
+        const ask = `/access?graph=urn:g&agent=${encoded(world.webIdOf('stranger'))}`
+        const explained = await world.as('owner')('GET', ask, N_TRIPLES)
+        t.match(explained.text, /access#grantedBy> <[^>]*authorizations\/graph\/#this>/)
+        t.equal((await world.as('stranger')('GET', ask)).status, 403)
+        const may = await command('explain', base, '--graph', 'urn:g', '--agent', world.webIdOf('stranger'))
+        t.match(may.out, /stranger\/#this may Read urn:g: every identified agent may/)
+        t.match((await command('explain', base, '--graph', 'urn:g')).out, /^An anonymous client may not Read urn:g/)
+        const audited = await command('audit', base, '--graph', 'urn:g')
+        t.match(audited.out, /^urn:g\n/)
+        for (const slug of ['graph', 'others', 'full-control']) t.match(audited.out, `authorizations/${slug}/#this>`)
+        t.equal((await command('audit', base, '--graph', 'urn:g', '--tree')).code, 2)
+        for (const slug of ['graph', 'prefix', 'others'])
+          await world.as('owner')('DELETE', `/admin/acl/authorizations/${slug}/`)
+      },
+    )
     await row('the accepted media type, or 406', async (t) => {
       const json = await world.as('reader')('GET', `/access?this=${base}`, accept('application/ld+json'))
       t.equal(json.fields['content-type'], 'application/ld+json')
@@ -170,18 +233,6 @@ void t.test('access', async (t) => {
       t.equal((await access('owner', base, '&agent=me')).status, 400)
     })
 
-    const command = async (...argv: string[]): Promise<{ code: number; out: string; error: string }> => {
-      let [out, error] = ['', '']
-      const terminal = {
-        out: (text: string | Buffer) => void (out += text.toString()),
-        error: (text: string) => void (error += text),
-        waiting: () => undefined,
-        interactive: false,
-        now: Date.now,
-      }
-      const code = await runAccessCommand([...argv, '--data', world.folder], {}, terminal)
-      return { code, out, error }
-    }
     await row('triplegate access explain names the agent, the reason and the authorization', async (t) => {
       const may = await command('explain', `${base}own/`, '--agent', world.webIdOf('reader'))
       t.equal(may.code, 0)
@@ -190,6 +241,34 @@ void t.test('access', async (t) => {
       const not = await command('explain', `${base}own/`, '--mode', 'Write')
       t.match(not.out, /^An anonymous client may not Write .*no authorization applies to the agent here/)
       t.match(not.out, /looked at <.*write-append\/#this>.*it lacks the agent/)
+    })
+    await row('?query=: what a query of an agent is answered over, and why; for those with Control', async (t) => {
+      const ask = (name: string, query: string, agent = ''): Promise<Answer> =>
+        world.as(name)('GET', `/access?query=${encoded(query)}&agent=${encoded(agent)}`, N_TRIPLES)
+      const strategies: [agent: string, query: string, strategy: string][] = [
+        [world.ownerWebId, 'ASK { GRAPH ?g { ?s ?p ?o } }', 'unchanged'],
+        [world.webIdOf('reader'), 'ASK { GRAPH ?g { ?s ?p ?o } }', 'unchanged'],
+        [world.webIdOf('stranger'), `ASK { GRAPH <${base}secret/> { ?s ?p ?o } }`, 'constants'],
+        [world.webIdOf('stranger'), 'ASK { GRAPH ?g { ?s ?p ?o } }', 'predicate'],
+        [world.webIdOf('stranger'), 'ASK { ?s <http://www.opengis.net/ont/geosparql#sfWithin> ?o }', 'refused'],
+      ]
+      for (const [agent, query, strategy] of strategies) {
+        const { status, text } = await ask('owner', query, agent)
+        t.equal(status, 200)
+        t.match(text, `<urn:triplegate:access#strategy> "${strategy}"`, `${agent}: ${query}`)
+      }
+      for (const name of ['anonymous', 'stranger', 'writer']) t.equal((await ask(name, 'ASK {}')).status, 403)
+      t.equal((await ask('owner', 'ASK')).status, 400)
+      const all = 'ASK { GRAPH ?g { ?s ?p ?o } }'
+      const may = await command('explain-query', base, '--query', all, '--agent', world.webIdOf('stranger'))
+      t.match(
+        may.out,
+        /stranger\/#this may send queries to .*\/sparql\.\nMay read: .*secret\/>.*; documents that the agent owns/,
+      )
+      t.match(may.out, /^predicate: .*\nThe store gets:\nASK .*FILTER/m)
+      const none = await command('explain-query', base, '--query', all)
+      t.match(none.out, /^An anonymous client may not send queries/)
+      t.equal((await command('explain-query', base)).code, 2)
     })
     await row('triplegate access audit lists agents and their modes, for a tree too', async (t) => {
       await world.as('owner')('PUT', '/tree/', ttl('<> a <https://www.w3.org/ns/ldt/document-hierarchy#Container> .'))

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { connect as connectTls, createServer as createTlsServer, Server as TlsServer } from 'node:tls'
 import t, { type Test } from 'tap'
 import { makeServerCertificate } from '../../../gateway/agents/make-certificate.js'
+import { BodyBreak } from '../../../gateway/http/body.js'
 import { boundConnections } from '../../../gateway/http/connections.js'
 import type { Request, Response } from '../../../gateway/http/exchange.js'
 import { listen, type ListenerSettings } from '../../../gateway/http/listener.js'
@@ -210,6 +211,68 @@ void t.test('a body of many chunks is whole', async (t) => {
   t.ok(bodies[0] === body)
   t.equal(bodies[1], '', 'the connection is usable')
 })
+
+void t.test(
+  'a body that is streamed: in pieces, as slowly as they are taken, within its limit and its rate',
+  async (t) => {
+    const outcomes: string[] = []
+    const answer = async (request: Request): Promise<Response> => {
+      let size = 0
+      try {
+        for await (const piece of request.streamBody(1_000_000)) {
+          size += piece.length
+          if (request.requestTarget === '/slow') await sleep(20)
+          if (request.requestTarget === '/stops') break
+        }
+        outcomes.push(`${size}`)
+      } catch (error) {
+        if (!(error instanceof BodyBreak)) throw error
+        outcomes.push(error.problem.failure)
+        return problemResponse(error.problem, undefined)
+      }
+      return OK
+    }
+    const plain = { port: 0, host: '127.0.0.1', now: () => 0, nextId: () => 'x', problemResponse }
+    const listener = await listen(plain, answer)
+    t.teardown(() => listener.close(0))
+    const exchange = async (head: string, chunks: readonly string[], ends = true): Promise<string> => {
+      const socket = connect(listener.port, '127.0.0.1')
+      open.add(socket)
+      let text = ''
+      socket.on('data', (chunk) => (text += chunk.toString())).on('error', () => undefined)
+      socket.write(`POST ${head}`)
+      for (const chunk of chunks) socket.write(`${chunk.length.toString(16)}\r\n${chunk}\r\n`)
+      if (!ends) return ''
+      if (head.includes('chunked')) socket.write('0\r\n\r\n')
+      await until(() => text !== '')
+      return text.split(' ', 2)[1]!
+    }
+    const chunked = 'HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n'
+    const piece = 'a'.repeat(100_000)
+    const rows: [name: string, head: string, chunks: readonly string[], status: string, outcome: string][] = [
+      ['within its limit', `/ ${chunked}`, [piece, piece, 'b'], '200', '200001'],
+      ['taken slowly', `/slow ${chunked}`, [piece, piece], '200', '200000'],
+      ['larger than its limit', `/ ${chunked}`, Array<string>(12).fill(piece), '413', 'content.too-large'],
+      [
+        'declared too large',
+        '/ HTTP/1.1\r\nHost: x\r\nContent-Length: 2000000\r\n\r\n',
+        [],
+        '413',
+        'content.too-large',
+      ],
+      ['without a content', '/ HTTP/1.1\r\nHost: x\r\n\r\n', [], '200', '0'],
+      ['left unread', `/stops ${chunked}`, [piece, piece], '200', ''],
+    ]
+    for (const [name, head, chunks, expected, outcome] of rows) {
+      t.equal(await exchange(head, chunks), expected, name)
+      if (outcome !== '') t.equal(outcomes.at(-1), outcome, name)
+    }
+    const before = outcomes.length
+    await exchange(`/ ${chunked}`, ['x'], false)
+    await until(() => outcomes.length > before, 9_000)
+    t.equal(outcomes.at(-1), 'content.time', 'one that stops')
+  },
+)
 
 void t.test('a body that is declared too large, or finds no room, gets no 100 (Continue)', async (t) => {
   const { port } = await opened(t, { bodyRoom: { each: 50, all: 200 } })

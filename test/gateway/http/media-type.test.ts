@@ -2,6 +2,7 @@
 import t from 'tap'
 import fc from 'fast-check'
 import {
+  EXPANDED_JSON_LD,
   JSON_LD,
   negotiate,
   N_TRIPLES,
@@ -46,7 +47,12 @@ void t.test('the format that Accept prefers', async (t) => {
     ['family before any', '*/*;q=0.9, application/*;q=0.1', TURTLE],
     ['type before family', 'application/*;q=0.9, application/n-triples;q=0.1', RDF_XML],
     ['with a parameter before without', 'text/turtle;charset=utf-8;q=0.1, text/turtle, application/ld+json;q=0.5', JSON_LD],
-    ['parameters do not stop a match', 'application/ld+json;profile="http://www.w3.org/ns/json-ld#compacted"', JSON_LD],
+    ['parameters do not stop a match', 'application/ld+json;charset=utf-8', JSON_LD],
+    ['JSON-LD 1.1 §8.2: compacted', 'application/ld+json;profile="http://www.w3.org/ns/json-ld#compacted"', JSON_LD],
+    ['expanded', 'application/ld+json;profile="http://www.w3.org/ns/json-ld#expanded"', EXPANDED_JSON_LD],
+    ['one of several', 'application/ld+json;profile="http://e/ http://www.w3.org/ns/json-ld#expanded"', EXPANDED_JSON_LD],
+    ['a profile that is not given', 'application/ld+json;profile="http://www.w3.org/ns/json-ld#flattened"', JSON_LD],
+    ['expanded less than compacted', 'application/ld+json;profile="http://www.w3.org/ns/json-ld#expanded";q=0.5, application/ld+json', JSON_LD],
     ['a quoted string with a comma and a semicolon', 'application/ld+json;profile="a,b;c, text/turtle"', JSON_LD],
     ['a quoted string with escapes', 'application/ld+json;profile="a\\",text/turtle;q=\\"1"', JSON_LD],
     ['a parameter after the weight', 'text/turtle;q=0.2;level=1, application/ld+json;q=0.3', JSON_LD],
@@ -113,6 +119,7 @@ void t.test('media types', async (t) => {
       'text/turtle;charset=UTF-8',
       'application/n-triples;charset=UTF-8',
       'application/rdf+xml;charset=UTF-8',
+      'application/ld+json',
       'application/ld+json',
     ],
     'the Content-Type of each format, exactly',

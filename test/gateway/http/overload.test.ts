@@ -88,6 +88,11 @@ void t.test(
         address: () => '192.0.2.1',
         network: () => '192.0.2.1',
         readBody: () => Promise.resolve(Buffer.from('')),
+        hold: () => true,
+        // eslint-disable-next-line @typescript-eslint/require-await
+        async *streamBody() {
+          yield Buffer.from('')
+        },
       }
       return (await handle(request, gateway)).status
     }

@@ -51,6 +51,9 @@ void t.test('targets', async (t) => {
     ['/clear/', 'document', 'https://data.example.org/clear/'],
     ['/sign%20up/', 'document', 'https://data.example.org/sign%20up/'],
     ['/admin/oauth2/authorize/x', 'endpoint', 'https://data.example.org/admin/oauth2/authorize/x'],
+    ['/admin/tokens', 'endpoint', 'https://data.example.org/admin/tokens'],
+    ['/admin/tokens/0123456789abcdef', 'endpoint', 'https://data.example.org/admin/tokens/0123456789abcdef'],
+    ['/tokens/', 'document', 'https://data.example.org/tokens/'],
     ['/?uri=https://example.com/', 'proxied', 'https://example.com/'],
     ['/a?uri=https://example.com/', 'proxied', 'https://example.com/'],
   ]
@@ -215,8 +218,22 @@ void t.test('?accept= replaces Accept, a plus in it stands for itself (RFC 3986 
     ['/a//b?accept=text/turtle', 'text/turtle'],
     ['/a/?x=1', undefined],
     ['/a', undefined],
+    ['/a/?x&%61ccept=text/turtle', 'text/turtle'],
+    ['/a/?accept', ''],
   ]
   for (const [target, accept] of rows) t.equal(acceptOverride(target), accept, target)
+  const parts = fc.constantFrom('accept', 'acc%65pt', '=', '&', '?', '%', '+', 'a', 'text/turtle')
+  const asParsed = (target: string): boolean => {
+    const query = new URLSearchParams(`?${target.slice(2)}`.replaceAll('+', '%2B'))
+    return acceptOverride(target) === (query.get('accept') ?? undefined)
+  }
+  fc.assert(
+    fc.property(
+      fc.array(parts, { maxLength: 8 }).map((some) => `/?${some.join('')}`),
+      asParsed,
+    ),
+    { numRuns: 1000 },
+  )
 })
 
 void t.test('indirect graph identification is refused with 400 (spec 1)', async (t) => {

@@ -764,6 +764,14 @@ void t.test('identity providers', { timeout: 120_000 }, async (t) => {
       const fields = { Authorization: `Bearer ${await provider.token({ ...good, sub: 'heidi', ...mail })}` }
       t.equal((await anonymous('GET', path, { fields })).status, 403, 'for tokens too')
       await owner('DELETE', rule)
+      world.log.length = 0
+      people.set('heidi', { ...mail, groups: Array.from({ length: 30 }, (_, i) => `${i}`.repeat(50)) })
+      await logIn('heidi')
+      t.match(
+        JSON.stringify(world.log),
+        /login: \d+ of 31 groups do not count/,
+        'the log says what a session has no room for',
+      )
     })
     await row('a script writes with a token', async (t) => {
       const fields = { Authorization: `Bearer ${await provider.token(good)}`, 'Content-Type': 'text/turtle' }

@@ -70,7 +70,7 @@ async function table(world: World, row: Row, make: Make): Promise<void> {
     ['spec 7: deleting the root document', 'owner', 'DELETE', '/', {}, 400],
     ['deleting the root document by PATCH', 'owner', 'PATCH', '/', update('DELETE WHERE { ?s ?p ?o }'), 400],
     ['spec 7: media type not supported on GET', 'owner', 'GET', 'old', accept('image/png'), 406],
-    ['text/html is not offered yet', 'owner', 'GET', 'old', accept('text/html'), 406],
+    ['spec 4.6: HTML is a representation too', 'owner', 'GET', 'old', accept('text/html'), 200],
     ['spec 7: media type not supported on PUT', 'owner', 'PUT', 'new', { fields: PDF, body: 'x' }, 415],
     ['spec 7: media type not supported on POST', 'owner', 'POST', 'old', { fields: PDF, body: 'x' }, 415],
     ['media type not supported on PATCH', 'owner', 'PATCH', 'old', ttl('<> a <#T> .'), 415],
@@ -120,7 +120,7 @@ async function table(world: World, row: Row, make: Make): Promise<void> {
     ['PUT with Slug and a type of LDP', 'owner', 'PUT', 'new', { fields: { ...TTL, Slug: 'x', Link: '<http://www.w3.org/ns/ldp#Resource>; rel="type"' }, body: '' }, 201],
     ['a document may be named as the place of files is', 'owner', 'PUT', '/uploads/', ttl(''), 201],
     ['spec 4.6: the names of files are reserved', 'owner', 'GET', '/uploads/a', {}, 404],
-    ['spec 4.6: the names of files are reserved, for everyone', 'anonymous', 'PUT', '/static/a', ttl(''), 404],
+    ['spec 4.6: the files of the pages are no documents, for everyone', 'anonymous', 'PUT', '/static/a', ttl(''), 405],
     ['no robots.txt', 'anonymous', 'GET', '/robots.txt', {}, 404],
     ['spec 4.3: an endpoint of the admin application is none here', 'owner', 'GET', '/clear', {}, 308],
     ['a document with the name of an endpoint', 'owner', 'PUT', '/sign%20up/', ttl(''), 201],
@@ -243,6 +243,42 @@ async function representations(world: World, row: Row, make: Make): Promise<void
     }
     t.equal(tags.size, types.length)
   })
+  await row('other names of the formats, as Fuseki has them, where none of the formats is accepted', async (t) => {
+    const path = await make('<> <http://e/p> "x" .')
+    const rows = [
+      ['application/json', 'application/json', '"@graph"'],
+      ['application/xml', 'application/xml;charset=UTF-8', '<rdf:RDF'],
+      ['text/xml', 'text/xml;charset=UTF-8', '<rdf:RDF'],
+      ['text/plain', 'text/plain;charset=UTF-8', '> <http://e/p> "x" .'],
+      ['application/n-quads', 'application/n-quads;charset=UTF-8', '> <http://e/p> "x" .'],
+      ['application/trig', 'application/trig;charset=UTF-8', 'PREFIX|@prefix'],
+      ['application/json, text/plain, */*', 'text/turtle;charset=UTF-8', 'PREFIX|@prefix'],
+    ]
+    const tags = new Set<string | undefined>()
+    for (const [type, expected, text] of rows) {
+      const got = await world.as('owner')('GET', path, accept(type!))
+      t.equal(got.fields['content-type'], expected, String(type))
+      t.match(got.text, new RegExp(text!), String(type))
+      tags.add(got.fields.etag)
+      const fields = { Accept: type!, 'If-None-Match': got.fields.etag! }
+      t.equal((await world.as('owner')('GET', path, { fields })).status, 304, String(type))
+      const change = { fields: { 'If-Match': got.fields.etag!, 'Content-Type': 'application/sparql-update' } }
+      const none = { ...change, body: 'DELETE WHERE { <http://e/none> <http://e/none> <http://e/none> }' }
+      t.equal((await world.as('owner')('PATCH', path, none)).status, 204, `${type}: If-Match`)
+    }
+    t.equal(tags.size, rows.length, 'a tag for each')
+  })
+  await row('JSON-LD 1.1 §8.2: compacted with a context, expanded for those who ask for it', async (t) => {
+    const path = await make('<> <http://purl.org/dc/terms/title> "x" ; <http://e/p> 1, true .')
+    const profile = (name: string) => `application/ld+json;profile="http://www.w3.org/ns/json-ld#${name}"`
+    const compacted = await world.as('owner')('GET', path, accept('application/ld+json'))
+    const expanded = await world.as('owner')('GET', path, accept(profile('expanded')))
+    t.match(compacted.text, '"dct:title":"x"')
+    t.match(compacted.text, '"http://e/p":[1,true]')
+    t.equal((await world.as('owner')('GET', path, accept(profile('compacted')))).text, compacted.text)
+    t.ok(Array.isArray(JSON.parse(expanded.text)))
+    t.not(expanded.fields.etag, compacted.fields.etag)
+  })
   await row('spec 4.6: ?accept= replaces the Accept field', async (t) => {
     const path = await make()
     const got = await world.as('owner')('GET', `${path}?accept=application/n-triples`, accept('image/png'))
@@ -253,7 +289,8 @@ async function representations(world: World, row: Row, make: Make): Promise<void
     const rows = [
       [undefined, 'text/turtle'],
       ['*/*', 'text/turtle'],
-      ['text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8', 'text/turtle'],
+      ['text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8', 'text/html'],
+      ['text/html;q=0.8, text/turtle;q=0.8', 'text/turtle'],
       ['text/turtle;q=0.1, application/ld+json;q=0.5', 'application/ld+json'],
       ['application/*', 'application/n-triples'],
     ]

@@ -11,7 +11,7 @@ import { makeLocks } from '../../../gateway/documents/locks.js'
 import { sweepsOf } from '../../../gateway/mirror/mirror.js'
 import type { MirrorOutcome } from '../../../gateway/mirror/report.js'
 import { problem, type ProblemCode } from '../../../gateway/problem.js'
-import { canonicalNTriples } from '../../../gateway/documents/stored-state.js'
+import { stateIn } from '../../../gateway/evaluation/state.js'
 import type { GraphStore } from '../../../gateway/stores/store.js'
 import type { TimeMapJson } from '../../../gateway/memento/time-map.js'
 import { checkSound, filesAt, git, headOf, logged } from '../../support/bare-repository.js'
@@ -58,7 +58,7 @@ type Seed = (stores: Stores, base: string) => Promise<void>
 /** The documents of a store, canonical. */
 async function contentsOf(store: GraphStore, documents: readonly string[]): Promise<unknown[]> {
   const texts = await Promise.all(documents.map((document) => store.read(document)))
-  return texts.map((text) => (typeof text === 'string' ? canonicalNTriples(text) : text))
+  return texts.map((text) => (typeof text === 'string' ? stateIn(text) : text))
 }
 
 void forEachStore(t, 'changes behind the gateway', async (t, makeStores, kind) => {

@@ -7,6 +7,7 @@ import { openEmbeddedStore } from '../../../gateway/stores/embedded-store.js'
 import { makeJournalledStore, type JournalledStore } from '../../../gateway/mirror/journalled-store.js'
 import { makeLog } from '../../../gateway/log.js'
 import { makeLocks } from '../../../gateway/documents/locks.js'
+import { openStates } from '../../../gateway/documents/stored-state.js'
 import { sweepsOf, verify } from '../../../gateway/mirror/mirror.js'
 import type { Mirrored } from '../../../gateway/mirror/mirrored.js'
 import { isFailure } from '../../../gateway/problem.js'
@@ -44,14 +45,24 @@ async function live(folder: string, store: GraphStore): Promise<Life> {
   const history = succeeded(await openHistory(options))
   const locks = makeLocks()
   const isDocument = (graph: string): boolean => graph.startsWith(BASE) && graph.endsWith('/')
+  const states = openStates()
   const mirrored: Mirrored = {
-    ...{ history, repository, base: BASE, store, isDocument, sharers: { bases: [BASE], isDocument }, now: Date.now },
+    ...{
+      history,
+      repository,
+      base: BASE,
+      store,
+      isDocument,
+      sharers: { bases: [BASE], isDocument },
+      states,
+      now: Date.now,
+    },
     pathOf: (document) => documentPath(document, BASE, 'graphs'),
     documentOf: (path) => documentOfPath(path, BASE, 'graphs'),
     settle: (document) => journalled.settle(document),
   }
   const sweep = sweepsOf(mirrored, locks)
-  const common = { store, history, base: BASE, isDocument, locks, log: makeLog('silent') }
+  const common = { store, history, base: BASE, isDocument, locks, states, log: makeLog('silent') }
   const journalled = makeJournalledStore({ ...common, sweep })
   return {
     history,
@@ -69,6 +80,7 @@ async function live(folder: string, store: GraphStore): Promise<Life> {
     },
     async close() {
       journalled.close()
+      await states.close()
       await history.close()
       await repository.close()
     },

@@ -25,6 +25,7 @@ const ROWS: readonly Row[] = [
   ['an empty part', form(typed('text/turtle', '')), []],
   ['no type', form([disposition(), '<> <#p> "a" .']), 'content.unsupported: The part "a"'],
   ['a charset that is not supported', form(typed('text/turtle; charset=latin1', '')), 'content.unsupported: charset'],
+  ['a field twice', form(['Content-Disposition: form-data; name=a\r\ncontent-disposition: form-data; name=b', 'x']), 'content.syntax: twice'],
   ['no name', form(['Content-Type: text/turtle', '']), 'content.syntax: no name'],
   ['another disposition', form(['Content-Disposition: attachment; name=a', '']), 'content.syntax: no name'],
   ['no fields', '--b\r\n\r\nx\r\n--b--', 'content.syntax: no fields'],

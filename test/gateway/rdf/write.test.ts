@@ -1,7 +1,16 @@
 // Writing RDF: the same graph gives the same bytes, and reading them gives the same graph.
 import t from 'tap'
 import fc from 'fast-check'
-import { JSON_LD, N_TRIPLES, RDF_FORMATS, RDF_XML, TURTLE, type Format } from '../../../gateway/http/media-type.js'
+import {
+  EXPANDED_JSON_LD,
+  JSON_LD,
+  N_TRIPLES,
+  OTHER_RDF_NAMES,
+  RDF_FORMATS,
+  RDF_XML,
+  TURTLE,
+  type Format,
+} from '../../../gateway/http/media-type.js'
 import { isFailure } from '../../../gateway/problem.js'
 import {
   blankNode,
@@ -66,6 +75,11 @@ _:0 <http://e/p> "a & <b>\\r\\n\\"\\\\" .
 </rdf:Description>
 </rdf:RDF>
 `,
+    jsonldc: `{"@context":{"dct":"http://purl.org/dc/terms/","foaf":"http://xmlns.com/foaf/0.1/"},"@graph":[
+{"@id":"http://a/","dct:title":[1,{"@value":"x","@language":"en"}],"@type":"foaf:Agent"},
+{"@id":"_:0","http://e/p":"a & <b>\\r\\n\\"\\\\"}
+]}
+`,
     jsonld: `[
 {"@id":"http://a/","http://purl.org/dc/terms/title":[{"@value":"1","@type":"http://www.w3.org/2001/XMLSchema#integer"},{"@value":"x","@language":"en"}],"@type":["http://xmlns.com/foaf/0.1/Agent"]},
 {"@id":"_:0","http://e/p":[{"@value":"a & <b>\\r\\n\\"\\\\"}]}
@@ -76,6 +90,8 @@ _:0 <http://e/p> "a & <b>\\r\\n\\"\\\\" .
   for (const format of RDF_FORMATS)
     t.equal(writeGraph(reversed, format), text[format.code], `${format.code}: the same graph, the same bytes`)
   for (const format of RDF_FORMATS) t.type(writeGraph(graphOf([]), format), 'string', `${format.code}: the empty graph`)
+  for (const format of OTHER_RDF_NAMES)
+    t.equal(writeGraph(graph, format), text[format.source!.code], `${format.mediaType}: the bytes of its source`)
   const colliding = writeGraph(
     graphOf([quad(namedNode('acl:Read'), namedNode(PREFIXES.acl + 'mode'), namedNode('http:sc'))]),
     TURTLE,
@@ -169,7 +185,7 @@ void t.test('property: reading a written graph gives the same graph', async (t) 
       fc.asyncProperty(graphs(), (graph) => roundTrip(format === RDF_XML ? inXml(graph) : graph, format)),
       { numRuns: 200 },
     )
-    t.pass(format.mediaType)
+    t.pass(format.code)
   }
   for (const format of [TURTLE, N_TRIPLES]) {
     await fc.assert(
@@ -214,7 +230,7 @@ void t.test('property: any term that a store may have has one line, and comes ba
     fc.property(triples, (triple) => {
       const graph = graphOf([triple])
       const isOdd = flawOf(triple) !== undefined || isOfRdf12(triple.object)
-      const written = [RDF_XML, JSON_LD].map((format) => isFailure(writeGraph(graph, format)))
+      const written = [RDF_XML, JSON_LD, EXPANDED_JSON_LD].map((format) => isFailure(writeGraph(graph, format)))
       return !isOdd || written.every(Boolean)
     }),
     { numRuns: 1000 },

@@ -9,7 +9,10 @@ import { accept, makeWorld, ttl, turtle, update } from '../../support/world.js'
 const times = (text: string, count: number): string => text.repeat(count)
 
 void t.test('bounded work', async (t) => {
-  const [endUser, admin] = await Promise.all([openEmbeddedStore('end-user'), openEmbeddedStore('admin')])
+  const [endUser, admin] = await Promise.all([
+    openEmbeddedStore('end-user', { queryTimeout: 1_500 }),
+    openEmbeddedStore('admin'),
+  ])
   t.teardown(() => Promise.all([endUser.close(), admin.close()]))
   let fetched = 0
   const contexts = createServer((_, response) => {
@@ -91,6 +94,15 @@ void t.test('bounded work', async (t) => {
   t.equal(other.status, 200)
   t.ok(answered < 4, 'a query of another agent is answered while long ones wait')
   await Promise.all(queries)
+
+  ended = 0
+  const endless = (name: string): string =>
+    `SELECT (COUNT(*) AS ?${name}) { ${numbers} ${numbers.replaceAll('?v', '?w')} }`
+  const long = Array.from({ length: 5 }, (_, i) => owner('POST', '/sparql', ask(endless(`n${i}`))).then(() => ended++))
+  await new Promise((resolve) => setTimeout(resolve, 200))
+  t.equal((await writer('POST', '/sparql', ask('ASK { ?s ?p "fair" }'))).status, 200)
+  t.ok(ended < 3, `the embedded store has ended ${ended} long queries of one agent before it answers another`)
+  await Promise.all(long)
 
   const large = Array.from({ length: 6000 }, (_, i) => `<#t${i}> <http://e/p> "${i}", <#t${i + 1}> .\n`).join('')
   t.equal((await owner('PUT', '/large/', ttl(large))).status, 201)

@@ -1,5 +1,9 @@
 // Observe mode (--enforce=false): requests that would be refused are logged and pass, except in the admin application.
+import { mkdtempSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import t, { type Test } from 'tap'
+import { runCommand } from '../../../gateway/commands/run-command.js'
 import { openEmbeddedStore } from '../../../gateway/stores/embedded-store.js'
 import { rowsOf } from '../../support/stores.js'
 import { accept, makeWorld, ttl, turtle, type World } from '../../support/world.js'
@@ -8,6 +12,20 @@ const observing = async (t: Test, flags: readonly string[]): Promise<World> => {
   const [endUser, admin] = await Promise.all([openEmbeddedStore('end-user'), openEmbeddedStore('admin')])
   t.teardown(() => Promise.all([endUser.close(), admin.close()]))
   return makeWorld(t, { endUser, admin }, { flags })
+}
+
+/** Exit code, output and messages. */
+async function command(...argv: string[]): Promise<[code: number, out: string, error: string]> {
+  let [out, error] = ['', '']
+  const terminal = {
+    out: (text: string | Buffer) => void (out += String(text)),
+    error: (text: string) => void (error += text),
+    waiting: () => undefined,
+    interactive: false,
+    now: Date.now,
+  }
+  const code = await runCommand(argv, {}, terminal)
+  return [code, out, error]
 }
 
 void t.test('observe mode', async (t) => {
@@ -78,6 +96,35 @@ void t.test('observe mode', async (t) => {
       accept('application/n-triples'),
     )
     t.match(text, /allowed> "false"/)
+  })
+  await row('access observed sums it up, and its authorizations let all of it pass', async (t) => {
+    const log = join(mkdtempSync(join(tmpdir(), 'triplegate-observed-')), 'log')
+    const lines = [
+      ...world.log.map((line) => JSON.stringify(line)),
+      'no JSON',
+      '{"msg":',
+      '{"msg":"would have been refused"}',
+    ]
+    writeFileSync(log, lines.join('\n'))
+    const [code, table] = await command('access', 'observed', log)
+    t.equal(code, 0)
+    t.match(table, /^COUNT +LAST +MODE +ON +AGENT$/m)
+    t.match(table, new RegExp(`^3 .*Read +${world.base}doc/ +anonymous clients$`, 'm'))
+    t.match(table, new RegExp(`^1 .*Write +${world.base} +anonymous clients$`, 'm'))
+    const [, turtle] = await command('access', 'observed', log, '--turtle')
+    const put = await world.as('owner')('PUT', '/admin/acl/authorizations/observed/', ttl(turtle))
+    t.equal(put.status, 201, put.text)
+    const count = warnings().length
+    t.equal((await anonymous('GET', '/doc/')).status, 200)
+    t.equal((await anonymous('PUT', '/new/', ttl('<> <urn:p> "New" .'))).status, 201)
+    t.equal((await anonymous('GET', '/sparql?query=ASK%7B%7D')).status, 200)
+    t.equal(warnings().length, count)
+    t.match(await command('access', 'observed', '/no/such/file'), [3, '', /cannot be read/])
+    t.match(await command('access', 'observed'), [2, '', /FILE/])
+    writeFileSync(log, 'a line for people\n')
+    t.match(await command('access', 'observed', log), [3, '', /--log-format json/])
+    writeFileSync(log, '')
+    t.match(await command('access', 'observed', log), [0, /^Nothing/])
   })
   await row('by default the rules are enforced, and no field says anything', async (t) => {
     const enforced = await observing(t, [])

@@ -114,7 +114,7 @@ function answering(pieces: readonly string[], breaks = false): GraphStore {
   }
   return {
     name: 'text', query: async () => answer(),
-    read: notAsked, excerpt: notAsked, stream: notAsked, replace: notAsked, remove: notAsked, update: notAsked, ready: notAsked, close: async () => undefined,
+    read: notAsked, excerpt: notAsked, stream: notAsked, replace: notAsked, remove: notAsked, update: notAsked, edit: notAsked, ready: notAsked, close: async () => undefined,
   } // prettier-ignore
 }
 

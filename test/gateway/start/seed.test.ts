@@ -57,6 +57,7 @@ const AUTHORIZATIONS = [
   'write-append',
   'read',
   'access',
+  'access-tokens',
   'access-request',
 ]
 const ITEMS = [
@@ -137,6 +138,17 @@ void t.test('the content of the documents', async (t) => {
     `<${owner}> <http://www.w3.org/ns/auth/cert#key> <${ADMIN}acl/public-keys/aaa/#this> .`,
     `<${agents.secretary.webId}> <http://www.w3.org/ns/auth/acl#delegates> <${owner}> .`,
   )
+  const agentClass = 'http://www.w3.org/ns/auth/acl#agentClass'
+  const endpoint = `${ADMIN}acl/authorizations/sparql-endpoint/`
+  has(endpoint, `<${endpoint}#this> <${agentClass}> <http://www.w3.org/ns/auth/acl#AuthenticatedAgent> .`)
+  for (const slug of ['read', 'write-append']) {
+    const graph = `${ADMIN}acl/authorizations/${slug}/`
+    has(
+      graph,
+      `<${graph}#this> <http://www.w3.org/ns/auth/acl#accessToClass> <urn:triplegate:access#OtherGraph> .`,
+      `<${graph}#this> <http://www.w3.org/ns/auth/acl#accessTo> <urn:triplegate:default-graph> .`,
+    )
+  }
   const key = `<${ADMIN}acl/public-keys/aaa/#this>`
   has(
     `${ADMIN}acl/public-keys/aaa/`,
@@ -223,7 +235,7 @@ void t.test('the rights of each agent', async (t) => {
     ['read the root', 'GET', BASE, [DEF('Root')], ['reader', 'writer', 'owner']],
     ['change the root', 'PATCH', BASE, [DEF('Root')], ['writer', 'owner']],
     ['read a file', 'GET', `${BASE}uploads/0a/`, [NFO('FileDataObject')], ['reader', 'writer', 'owner']],
-    ['query', 'GET', `${BASE}sparql`, [], ['reader', 'writer', 'owner']],
+    ['query', 'GET', `${BASE}sparql`, [], ['stranger', 'reader', 'writer', 'owner']],
     ['update', 'PUT', `${BASE}sparql`, [], ['writer', 'owner']],
     ['read the namespace', 'GET', `${BASE}ns`, [], everyone],
     ['query the namespace', 'POST', `${BASE}ns`, [], everyone],

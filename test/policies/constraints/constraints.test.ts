@@ -6,7 +6,7 @@ import { flawOf, type Quad } from '../../../gateway/rdf/graph.js'
 import { isFailure } from '../../../policies/failure.js'
 import {
   makeConstraintCheck,
-  shapesIn,
+  constraintsIn,
   typeLost,
   type ConstraintOutcome,
 } from '../../../policies/constraints/constraints.js'
@@ -153,9 +153,9 @@ void t.test('one check serves many documents, independently of one another', asy
 })
 
 void t.test('no shapes, no check', async (t) => {
-  t.equal(shapesIn(read(':C a owl:Class ; rdfs:subClassOf :D . :x a :C .')), false)
-  t.equal(shapesIn(read(property('sh:minCount 1'))), true)
-  t.equal(shapesIn(read(':S sh:targetClass :C .')), true)
+  t.equal(constraintsIn(read(':C a owl:Class ; rdfs:subClassOf :D . :x a :C .')), false)
+  t.equal(constraintsIn(read(property('sh:minCount 1'))), true)
+  t.equal(constraintsIn(read(':S sh:targetClass :C .')), true)
   t.equal(summary(await check(':C a owl:Class .', ':x a :C .')), 'conforms')
 })
 

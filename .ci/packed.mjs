@@ -1,0 +1,52 @@
+// In charge of showing that the package runs where it is installed: it is packed, installed into an empty folder, started there
+// on an embedded store, asked for its root document, and stopped. Ends with 1 where that fails.
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync, statSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+const MOST_BYTES = 2 * 2 ** 20
+
+const folder = mkdtempSync(join(tmpdir(), 'triplegate-packed-'))
+const run = (command, ...args) => execFileSync(command, args, { cwd: folder, encoding: 'utf8' })
+
+async function freePort() {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address()
+  server.close()
+  return port
+}
+
+try {
+  const packed = execFileSync('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', folder], {
+    encoding: 'utf8',
+  })
+  const [{ filename, unpackedSize }] = JSON.parse(packed)
+  if (unpackedSize > MOST_BYTES) throw new Error(`the package has ${unpackedSize} bytes, more than ${MOST_BYTES}`)
+  run('npm', 'init', '--yes')
+  run('npm', 'install', '--omit=dev', '--no-audit', '--no-fund', '--prefer-offline', join(folder, filename))
+  const [https, management] = [await freePort(), await freePort()]
+  const flags = ['--https', String(https), '--management', String(management), '--data', 'data']
+  const command = join(folder, 'node_modules/.bin/triplegate')
+  const gateway = spawn(command, ['serve', ...flags], { cwd: folder, stdio: ['ignore', 'pipe', 'inherit'] })
+  const ended = once(gateway, 'exit')
+  const isReady = await Promise.race([once(gateway.stdout, 'data').then(() => true), ended.then(() => false)])
+  if (!isReady) throw new Error('the gateway did not start')
+  const certificate = (name) => join(folder, 'data/certs', `${name}.pem`)
+  statSync(certificate('owner'))
+  const base = `https://localhost:${https}/`
+  const root = run('curl', '-sSf', '--cacert', certificate('server'), '--cert', certificate('owner'), base)
+  if (!root.includes(`<${base}>`)) throw new Error(`the root document is ${root}`)
+  gateway.kill('SIGTERM')
+  const [code] = await ended
+  if (code !== 0) throw new Error(`the gateway ended with ${code}`)
+  console.log(`The package of ${unpackedSize} bytes runs where it is installed.`)
+} catch (error) {
+  console.error(`The package does not work: ${error.message}`)
+  process.exitCode = 1
+} finally {
+  rmSync(folder, { recursive: true, force: true })
+}

@@ -1,0 +1,118 @@
+// In charge of what a dataspace says of itself and its owner may change (LinkedDataHub 1.2): in the configuration first, then in a
+// file of the data folder, which is written as a whole.
+import { createHash } from 'node:crypto'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { writeWhole } from '../files/whole-file.js'
+import { problem, type Problem } from '../problem.js'
+import { graphOf, iri, nTriplesOf, text, triple, typed, type Quad } from '../rdf/graph.js'
+import { readNTriples } from '../rdf/read.js'
+import { AC, DCT, LDS, RDF, XSD } from '../rdf/vocabulary.js'
+import type { DescribedApplication } from './dataspace.js'
+
+export interface Description {
+  readonly title?: string
+  readonly description?: string
+  /** The look: recorded for clients. */
+  readonly stylesheet?: string
+  readonly allowRead: boolean
+}
+
+export interface OwnDescription {
+  current(): Description
+  /** Durable when it returns. */
+  put(next: Description): undefined | Problem
+}
+
+type Named = Pick<DescribedApplication, 'iri' | 'base' | 'kind'>
+
+/** Throws where the file of an earlier change cannot be read: what it says must not be forgotten. */
+export function openOwnDescription(application: DescribedApplication, data: string): OwnDescription {
+  const name = createHash('sha256').update(application.base).digest('hex').slice(0, 16)
+  const file = join(data, 'settings', `${name}.nt`)
+  const { title, stylesheet, allowRead } = application
+  let current: Description = {
+    allowRead,
+    ...(title !== undefined && { title }),
+    ...(stylesheet !== undefined && { stylesheet }),
+  }
+  if (existsSync(file)) {
+    const stored = readDescription(application, readNTriples(readFileSync(file, 'utf8')) ?? [])
+    if (!('allowRead' in stored)) throw new Error(`${file}: ${stored.map(([, message]) => message).join(' ')}`)
+    current = stored
+  }
+  return {
+    current: () => current,
+    put(next) {
+      try {
+        writeWhole(file, nTriplesOf(graphOf(describedTriples(application, next))))
+      } catch (error) {
+        return problem('files.failed', `The settings cannot be stored (${(error as NodeJS.ErrnoException).code}).`)
+      }
+      current = next
+      return undefined
+    },
+  }
+}
+
+const TYPE = { 'end-user': LDS('EndUserDataspace'), admin: LDS('AdminDataspace') } as const
+const ORIGIN = LDS('origin')
+
+const fixed = ({ iri: subject, base, kind }: Named): Quad[] => [
+  triple(subject, RDF('type'), iri(TYPE[kind])),
+  triple(subject, ORIGIN, iri(base.replace(/\/$/, ''))),
+]
+
+export const describedTriples = (
+  application: Named,
+  { title, description, stylesheet, allowRead }: Description,
+): Quad[] => [
+  ...fixed(application),
+  ...(title === undefined ? [] : [triple(application.iri, DCT('title'), text(title))]),
+  ...(description === undefined ? [] : [triple(application.iri, DCT('description'), text(description))]),
+  ...(stylesheet === undefined ? [] : [triple(application.iri, AC('stylesheet'), iri(stylesheet))]),
+  triple(application.iri, LDS('allowRead'), typed(String(allowRead), XSD('boolean'))),
+]
+
+/** A property, and what is wrong with it. */
+type Mistake = readonly [property: string, message: string]
+
+const LONGEST = 10_000
+
+/** All mistakes at once, each in a sentence. */
+export function readDescription(application: Named, triples: readonly Quad[]): Description | readonly Mistake[] {
+  const mistakes: Mistake[] = []
+  const own = new Map<string, Quad['object'][]>()
+  for (const { subject, predicate, object } of triples) {
+    if (subject.value !== application.iri)
+      mistakes.push([predicate.value, `The settings are about <${application.iri}> only, not about ${subject.value}.`])
+    else own.set(predicate.value, [...(own.get(predicate.value) ?? []), object])
+  }
+  const one = (property: string, isRight: (term: Quad['object']) => boolean, wanted: string): string | undefined => {
+    const [value, another] = own.get(property) ?? []
+    own.delete(property)
+    if (value === undefined) return undefined
+    if (another || !isRight(value)) mistakes.push([property, `<${property}> takes ${wanted}.`])
+    return value.value
+  }
+  for (const { predicate, object } of fixed(application)) {
+    const value = one(predicate.value, (term) => term.equals(object), `<${object.value}> here, and cannot be changed`)
+    if (value === undefined) mistakes.push([predicate.value, `<${predicate.value}> cannot be removed.`])
+  }
+  const isText = ({ termType, value }: Quad['object']): boolean => termType === 'Literal' && value.length <= LONGEST
+  const title = one(DCT('title'), isText, `one text of ${LONGEST} characters at most`)
+  const description = one(DCT('description'), isText, `one text of ${LONGEST} characters at most`)
+  const isUrl = ({ termType, value }: Quad['object']): boolean => termType === 'NamedNode' && /^https?:/.test(value)
+  const stylesheet = one(AC('stylesheet'), isUrl, 'one http or https URL')
+  const isBoolean = (term: Quad['object']): boolean =>
+    term.termType === 'Literal' && term.datatype.value === XSD('boolean') && /^(?:true|false|1|0)$/.test(term.value)
+  const allowRead = one(LDS('allowRead'), isBoolean, 'one xsd:boolean')
+  for (const property of own.keys()) mistakes.push([property, `<${property}> is no setting.`])
+  if (mistakes.length > 0) return mistakes
+  return {
+    ...(title !== undefined && { title }),
+    ...(description !== undefined && { description }),
+    ...(stylesheet !== undefined && { stylesheet }),
+    allowRead: allowRead === 'true' || allowRead === '1',
+  }
+}

@@ -1,0 +1,20 @@
+// In charge of what the doctor says about one thing: fine, a finding with its fix, or not known from here. Pure.
+
+export interface Finding {
+  /** The thing that was looked at. */
+  readonly what: string
+  readonly state: 'fine' | 'finding' | 'unknown'
+  /** What was seen. */
+  readonly evidence: string
+  /** What to do; only of a finding. */
+  readonly fix?: string
+}
+
+export const fine = (what: string, evidence: string): Finding => ({ what, state: 'fine', evidence })
+export const unknown = (what: string, evidence: string): Finding => ({ what, state: 'unknown', evidence })
+export const finding = (what: string, evidence: string, fix: string): Finding => ({
+  what,
+  state: 'finding',
+  evidence,
+  fix,
+})

@@ -1,0 +1,100 @@
+// In charge of the endpoints `add` and `transform` (spec 4.3, LinkedDataHub 2.3): data from a URL or a file into a document, as it
+// is or through a CONSTRUCT. The target needs Append, a source of this gateway Read: as of requests of the agent itself.
+import { readFile, writeFile } from 'node:fs/promises'
+import { readDataRequest, type DataRequest } from './data-request.js'
+import type { Response } from '../http/exchange.js'
+import { isReadable } from '../rdf/read.js'
+import { bringUrl, withSource, type Source } from '../imports/sources.js'
+import { queryText } from '../imports/queries.js'
+import { appendAs, mayWriteAs, placeOf, type Place } from '../imports/write-as.js'
+import { unpacked } from '../imports/unpacked.js'
+import type { WrittenContent } from '../methods/write-request.js'
+import { isFailure, problem, type Problem } from '../problem.js'
+import { graphOf, nTriplesOf } from '../rdf/graph.js'
+import { askerOf, contextsFor, type Context } from '../request/context.js'
+import type { Asked, EndpointTarget } from '../request/route.js'
+import { analyseConstruct } from '../sparql/construct.js'
+
+/** A document of the gateway is no larger; a source in another syntax may take more. */
+const LARGEST = 64 * 1024 * 1024
+
+export const add = ({ context, target }: Asked<EndpointTarget>): Promise<Response | Problem> =>
+  withData(context, target.iri, async (_, place, source) => {
+    const content = await readContent(context, source, place.document)
+    return isFailure(content) ? content : appendAs(context, place, content, context.request.receivedAt)
+  })
+
+export const transform = ({ context, target }: Asked<EndpointTarget>): Promise<Response | Problem> =>
+  withData(context, target.iri, async ({ query }, place, source) => {
+    const { gateway, application, request } = context
+    if (!query) return problem('request.malformed', 'The request has to name a query: spin:query, or sp:text.')
+    const text = await queryText(context, query)
+    if (isFailure(text)) return text
+    const construct = analyseConstruct(text, application.base, application.base)
+    if (isFailure(construct)) return construct
+    if (construct.template.some(({ graph }) => graph !== '')) {
+      return problem(
+        'query.syntax',
+        'GRAPH in the template is for imports: here the triples go to the document that sd:name names.',
+      )
+    }
+    const nTriples = await readText(context, source)
+    if (isFailure(nTriples)) return nTriples
+    const made = await gateway.evaluation.construct(askerOf(context), construct, nTriples, place.document)
+    if (isFailure(made)) return made
+    const body = Buffer.from(made.map(([, triple]) => `${triple} .\n`).join(''))
+    const sent = { body, contentType: 'application/n-triples', base: place.document }
+    const content = await gateway.reading.readContent(askerOf(context), sent, undefined, place.application.cache.tagKey)
+    return isFailure(content) ? content : appendAs(context, place, content, request.receivedAt)
+  })
+
+type Act = (asked: DataRequest, place: Place, source: Source) => Promise<Response | Problem>
+
+/** Nothing is fetched before the gateway knows that this client may write there (design 7). */
+async function withData(context: Context, endpoint: string, act: Act): Promise<Response | Problem> {
+  const asked = await readDataRequest(context, endpoint)
+  if (isFailure(asked)) return asked
+  const place = placeOf(context, asked.target)
+  if (isFailure(place)) return place
+  const refused = await mayWriteAs(context, place, 'POST')
+  if (refused) return refused
+  const { source } = asked
+  const bring: Parameters<typeof withSource>[1] =
+    typeof source === 'string'
+      ? bringUrl(source)
+      : async (_, __, path) => {
+          await writeFile(path, source.body)
+          return { path, size: source.body.length, url: asked.target, mediaType: source.mediaType }
+        }
+  return withSource(context, bring, (brought) => act(asked, place, brought))
+}
+
+async function readContent(context: Context, source: Source, document: string): Promise<WrittenContent | Problem> {
+  const body = await rdfOf(source)
+  if (isFailure(body)) return body
+  const { gateway, application } = context
+  const sent = { body, contentType: source.mediaType, base: source.url, document }
+  return gateway.reading.readContent(askerOf(context), sent, contextsFor(context), application.cache.tagKey)
+}
+
+async function readText(context: Context, source: Source): Promise<string | Problem> {
+  const body = await rdfOf(source)
+  if (isFailure(body)) return body
+  const sent = { body, contentType: source.mediaType, base: source.url }
+  const triples = await context.gateway.reading.readRdf(askerOf(context), sent, contextsFor(context))
+  return isFailure(triples) ? triples : nTriplesOf(graphOf(triples))
+}
+
+async function rdfOf({ path, size, mediaType }: Source): Promise<Buffer | Problem> {
+  if (size > LARGEST) return TOO_LARGE
+  if (!isReadable(mediaType)) {
+    const detail = `The source is no RDF that can be read: its media type is ${mediaType ?? 'unknown'}.`
+    return problem('content.unsupported', detail)
+  }
+  return unpacked(await readFile(path), LARGEST)
+}
+
+const TOO_LARGE = problem(
+  'content.too-large',
+  `The source is larger than the ${LARGEST} bytes that can go into one document: import it (endpoint importer).`,
+)

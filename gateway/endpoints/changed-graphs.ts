@@ -1,0 +1,33 @@
+// In charge of what follows when an update has changed graphs of a store, or may have: caches, rules and profiles.
+import { sharersOf } from '../gateway.js'
+import type { Context } from '../request/context.js'
+import type { GraphSet } from '../sparql/graph-sets.js'
+
+/** Updates caches and rules before the response is sent. @param until until then the store may perform a failed update */
+export async function graphsChanged(
+  { application, gateway }: Context,
+  graphs: GraphSet,
+  until: number | undefined,
+): Promise<void> {
+  const { cache, store } = application
+  if (graphs === 'dataset') {
+    if (until === undefined) cache.versions.everythingChanged()
+    else cache.versions.inDoubt(undefined, until)
+  } else {
+    for (const graph of graphs) {
+      if (until === undefined) cache.versions.changed(graph)
+      else cache.versions.inDoubt(graph, until)
+    }
+  }
+  // A profile may be in any graph.
+  gateway.webIds.clear()
+  const admins = sharersOf(store, gateway).filter((member) => member.application.kind === 'admin')
+  await Promise.all(
+    admins.map(async ({ application: { base }, dataspace: { ontologies, access } }) => {
+      ontologies.changed(`${base}ontologies/`, until)
+      if (until !== undefined && graphs !== 'dataset') for (const graph of graphs) access.changed(graph, 'uncertain')
+      // While this fails, the gateway decides nothing (compiled-rules.ts).
+      await access.reload()
+    }),
+  )
+}

@@ -1,0 +1,58 @@
+// In charge of what a person edits: the triples of a document that the gateway does not manage, as Turtle, and the difference that
+// an edited text makes.
+import { documentDifference, type DocumentDifference } from '../../versioning/memento/difference.js'
+import { managedLines } from '../documents/changed-document.js'
+import type { Document } from '../documents/document.js'
+import { isFailure, problem, type Problem } from '../problem.js'
+import { graphOf, iri, nTriplesLine, nTriplesOf, triple } from '../rdf/graph.js'
+import { readCanonical, readGraph } from '../rdf/read.js'
+import { changedLines } from '../rdf/sorted-lines.js'
+import { DH, RDF } from '../rdf/vocabulary.js'
+import { writeRelativeTurtle } from '../rdf/write.js'
+import { askerOf, contextsFor, type Context } from '../request/context.js'
+
+/** In characters of N-Triples: parsed and written in one go (design 7). */
+const LARGEST = 256 * 1024
+
+export const tooLargeToEdit = problem(
+  'content.too-large',
+  'This document is too large to be edited as one text. Use a SPARQL update, or PUT a file.',
+)
+
+/** Canonical N-Triples without what the gateway manages; the type of a container stays: it is the writer's choice. */
+export function ownTriples({ iri: document, nTriples }: Pick<Document, 'iri' | 'nTriples'>): string {
+  const container = nTriplesLine(triple(document, RDF('type'), iri(DH('Container'))))
+  return changedLines(
+    nTriples,
+    managedLines(nTriples, document).filter((line) => line !== container),
+    [],
+  )
+}
+
+export function editableTurtle(document: string, nTriples: string): Promise<string | Problem> | Problem {
+  return nTriples.length > LARGEST ? tooLargeToEdit : relativeTurtle(document, nTriples)
+}
+
+/** Relative IRIs only where they are read as the same triples again. */
+async function relativeTurtle(document: string, nTriples: string): Promise<string> {
+  const graph = graphOf(readCanonical(nTriples))
+  const text = writeRelativeTurtle(graph, document)
+  const again = await readGraph(Buffer.from(text), 'text/turtle', document, {})
+  const isSame = !isFailure(again) && nTriplesOf(graphOf(again)) === nTriplesOf(graph)
+  return isSame ? text : nTriplesOf(graph)
+}
+
+/** Canonical N-Triples of a text that a person has typed. */
+export async function typedTriples(context: Context, document: string, turtle: string): Promise<string | Problem> {
+  const content = { body: Buffer.from(turtle), contentType: 'text/turtle', base: document }
+  const triples = await context.gateway.reading.readRdf(askerOf(context), content, contextsFor(context))
+  return isFailure(triples) ? triples : nTriplesOf(graphOf(triples))
+}
+
+export const differenceOf = (before: string, after: string): DocumentDifference => documentDifference(before, after)
+
+/** What is there now, with the changes from `started` to `mine`. */
+export function merged(started: string, mine: string, now: string): string {
+  const { added, removed } = documentDifference(started, mine)
+  return changedLines(now, removed, added)
+}

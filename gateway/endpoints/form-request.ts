@@ -1,0 +1,143 @@
+// In charge of the forms of pages as requests (design 8): reading them, and sending what a form asks for through the gateway as
+// the request that it stands for, so that every right, condition and limit is that of the method.
+import { isOfOwnPage } from '../../policies/cross-site.js'
+import type { Mode } from '../../policies/authorizations/authorization.js'
+import { readText, tooLarge } from '../http/body.js'
+import type { Field, Request, Response } from '../http/exchange.js'
+import { N_TRIPLES, parseMediaType } from '../http/media-type.js'
+import type { Target } from '../http/target.js'
+import type { Member } from '../gateway.js'
+import { isFailure, problem, type Problem } from '../problem.js'
+import { nTriplesOf, graphOf } from '../rdf/graph.js'
+import { readNTriples } from '../rdf/read.js'
+import { DCT, HTTP, RDF } from '../rdf/vocabulary.js'
+import type { Document } from '../documents/document.js'
+import type { Context } from '../request/context.js'
+import { response } from '../request/respond.js'
+
+export type FormTarget = Target<Member> & { readonly kind: 'form' }
+
+/** The forms, and the right that each needs on the document that it is about. */
+export const FORMS: Readonly<Record<string, Mode>> = {
+  edit: 'Write',
+  add: 'Append',
+  new: 'Write',
+  delete: 'Write',
+  restore: 'Write',
+  grant: 'Write',
+}
+
+const FORM_TYPE = 'application/x-www-form-urlencoded'
+export const FORM_ACCEPTS: readonly Field[] = [['Accept-Post', FORM_TYPE]]
+
+const isRead = (method: string): boolean => method === 'GET' || method === 'HEAD'
+
+export const formCouldNeed = ({ method }: Request, { form }: FormTarget): readonly Mode[] => [
+  isRead(method) ? 'Read' : (FORMS[form] ?? 'Write'),
+]
+
+export interface SentForm {
+  readonly needs: Mode
+  readonly values: URLSearchParams
+}
+
+export const neededByForm = (_method: string, sent: SentForm | Problem | undefined): Mode =>
+  isFailure(sent) || sent === undefined ? 'Read' : sent.needs
+
+/** Nothing for a GET. */
+export async function readForm(request: Request, { form }: FormTarget, limit: number): Promise<SentForm | Problem> {
+  const needs = isRead(request.method) ? 'Read' : (FORMS[form] ?? 'Write')
+  if (isRead(request.method)) return { needs, values: new URLSearchParams() }
+  const unsupported = (detail: string): Problem => problem('content.unsupported', detail, { fields: FORM_ACCEPTS })
+  if (parseMediaType(request.fields['content-type'] ?? '')?.type !== FORM_TYPE) {
+    return unsupported(`A form is sent as ${FORM_TYPE}. Programs send PUT, POST, PATCH or DELETE to the document.`)
+  }
+  const text = await readText(request, limit, (reason, detail) =>
+    reason === 'unsupported' ? unsupported(detail) : problem('request.malformed', detail),
+  )
+  return isFailure(text) ? text : { needs, values: new URLSearchParams(text) }
+}
+
+/** The text of an area: browsers send it with CRLF. */
+export const textOf = (values: URLSearchParams, name: string): string =>
+  (values.get(name) ?? '').replace(/\r\n?/g, '\n')
+
+/** A form names a method, and a browser adds credentials by itself: only a page of this dataspace may send it. */
+export const foreignForm = ({ request, dataspace }: Context): Problem | undefined =>
+  isOfOwnPage(request.fields, dataspace.origins)
+    ? undefined
+    : problem(
+        'access.cross-site',
+        'Forms are taken from pages of this gateway only. Programs send PUT, POST, PATCH or DELETE to the document.',
+      )
+
+/** A form about a document, which is there. */
+export interface AskedForm {
+  readonly context: Context
+  readonly document: Document
+  readonly values: URLSearchParams
+  readonly isSent: boolean
+}
+
+/** After a write: the page that shows what came of it. */
+export const seeOther = (location: string): Response =>
+  response(303, [
+    ['Location', location],
+    ['Cache-Control', 'no-store'],
+  ])
+
+/** What a form asks for. */
+export interface Meant {
+  readonly method: 'PUT' | 'POST' | 'DELETE'
+  /** The URL of a document or an endpoint. */
+  readonly url: string
+  readonly turtle?: string
+  readonly fields?: Readonly<Record<string, string>>
+}
+
+export interface Done {
+  readonly status: number
+  readonly location: string | undefined
+  /** Of an error. */
+  readonly detail: string
+  /** Of a violation: canonical N-Triples. */
+  readonly report?: string
+}
+
+/** Fields that say who asks, and from where. */
+const KEPT = ['host', 'cookie', 'authorization', 'origin', 'sec-fetch-site', 'x-forwarded-for'] as const
+
+export async function carryOut({ request, gateway }: Context, meant: Meant): Promise<Done> {
+  const { method, url, turtle = '', fields = {} } = meant
+  const content = Buffer.from(turtle)
+  const own = Object.fromEntries(KEPT.map((name) => [name, request.fields[name]]))
+  const { pathname, search } = new URL(url)
+  const asked: Request = {
+    ...request,
+    method,
+    requestTarget: pathname + search,
+    fields: {
+      ...own,
+      accept: N_TRIPLES.mediaType,
+      ...(method !== 'DELETE' && { 'content-type': 'text/turtle', 'content-length': String(content.length) }),
+      ...fields,
+    },
+    readBody: (limit) => Promise.resolve(content.length > limit ? tooLarge(limit) : content),
+  }
+  const done = outcomeOf(await gateway.proxying.inside(asked))
+  gateway.watchdog.works(request)
+  return done
+}
+
+function outcomeOf({ status, fields, body }: Response): Done {
+  const location = fields.find(([name]) => name === 'Location')?.[1]
+  if (status < 400 || !Buffer.isBuffer(body)) return { status, location, detail: '' }
+  const triples = readNTriples(body.toString()) ?? []
+  const node = triples.find(
+    ({ predicate, object }) => predicate.value === RDF('type') && object.value === HTTP('Response'),
+  )
+  const isOfError = (subject: { readonly value: string }): boolean => subject.value === node?.subject.value
+  const detail = triples.find(({ subject, predicate }) => isOfError(subject) && predicate.value === DCT('title'))
+  const report = nTriplesOf(graphOf(triples.filter(({ subject }) => !isOfError(subject))))
+  return { status, location, detail: detail?.object.value ?? '', ...(report && { report }) }
+}

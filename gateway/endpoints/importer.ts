@@ -1,0 +1,233 @@
+// In charge of the endpoint `importer` (spec 4.3, LinkedDataHub 2.8): data of many documents, at once or in the background.
+// `POST` brings data, or names it; `GET` lists the imports of the agent; `DELETE ?import=` cancels one.
+import { createHash } from 'node:crypto'
+import { mkdir, open, rm, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { readContent } from './content.js'
+import { BodyBreak } from '../http/body.js'
+import type { Response } from '../http/exchange.js'
+import { parseMediaType } from '../http/media-type.js'
+import { newProgress, stateTriples } from '../imports/import-state.js'
+import { describedOrder, orderOf, planOf, type ImportOrder, type Received } from '../imports/import-order.js'
+import { CSV, mediaTypeOf, N_QUADS, TRIG, TSV } from '../imports/media-types.js'
+import type { Plan, ReadProgress } from '../imports/plan.js'
+import { ask, CANCELLED, report, runImport, startImportThread } from '../imports/run-import.js'
+import { containerOf, runsFolder, startRun } from '../imports/runs.js'
+import { bringUrl } from '../imports/sources.js'
+import { isFailure, problem, type Problem } from '../problem.js'
+import { graphOf, nTriplesOf } from '../rdf/graph.js'
+import { ACCEPT_POST, isReadable } from '../rdf/read.js'
+import type { Context } from '../request/context.js'
+import { graphAnswer } from '../request/graph-answer.js'
+import { linkField, response } from '../request/respond.js'
+import type { Asked, EndpointTarget } from '../request/route.js'
+
+export const IMPORTER_METHODS = 'GET, HEAD, POST, DELETE, OPTIONS'
+export const IMPORTER_ACCEPTS = [['Accept-Post', `${ACCEPT_POST}, ${CSV}, ${TSV}`]] as const
+
+export function importer({ context, target }: Asked<EndpointTarget>): Promise<Response | Problem> | Response | Problem {
+  const { method } = context.request
+  if (method === 'POST') return receive(context, target)
+  return method === 'DELETE' ? cancel(context, target) : list(context, target)
+}
+
+const own = ({ gateway, agent }: Context) => [...gateway.importing.runs].filter(([, run]) => run.agent === agent.webId)
+
+function list(context: Context, { query }: EndpointTarget): Response | Problem {
+  const asked = query.get('import')
+  const runs = own(context).filter(([document]) => asked === null || document === asked.replace(/#.*/, ''))
+  if (asked !== null && runs.length === 0) return ABSENT
+  const triples = runs.flatMap(([document, { progress, plan, startedAt }]) =>
+    stateTriples(`${document}#this`, { plan, startedAt }, progress),
+  )
+  const { application, agent, accept } = context
+  return graphAnswer(accept, graphOf(triples), [linkField(application, agent.webId, undefined)])
+}
+
+const ABSENT = problem('document.absent', 'There is no such import under way.')
+
+async function cancel(context: Context, { query }: EndpointTarget): Promise<Response | Problem> {
+  const asked = query.get('import')?.replace(/#.*/, '')
+  const run = own(context).find(([document]) => document === asked)?.[1]
+  if (!run) return ABSENT
+  run.cancel()
+  await run.ended
+  return response(204, [linkField(context.application, context.agent.webId, undefined)])
+}
+
+async function receive(context: Context, target: EndpointTarget): Promise<Response | Problem> {
+  const { gateway, request, agent } = context
+  const leave = gateway.importing.takePlace(agent.webId ?? request.network())
+  if (!leave) return BUSY
+  const folder = join(runsFolder(gateway.importing), gateway.uuid())
+  let isKept = false
+  try {
+    await mkdir(folder, { recursive: true, mode: 0o700 })
+    const brought = await bring(context, target, join(folder, 'source'))
+    context.trace.continues()
+    if (isFailure(brought)) return brought
+    const { order, received } = brought
+    const plan = await planOf(context, order, received, join(folder, 'spool'))
+    if (isFailure(plan)) return plan
+    if (target.query.has('dry-run')) return await preview(plan)
+    const isBulk = plan.kind === 'rdf' && !plan.mapping && !plan.name && !plan.into
+    if (isBulk && !/\brespond-async\b/.test(request.fields.prefer ?? '')) return await bulk(context, plan, order)
+    const started = await start(context, plan, order, isBulk ? 'PUT' : 'add')
+    isKept = !isFailure(started)
+    return started
+  } finally {
+    leave()
+    if (!isKept) await rm(folder, { recursive: true, force: true })
+  }
+}
+
+const BUSY = problem('server.overloaded', 'Too many sources are being read. Retry shortly.', {
+  fields: [['Retry-After', '2']],
+})
+
+interface Brought {
+  readonly order: ImportOrder
+  readonly received: Received
+}
+
+async function bring(
+  context: Context,
+  { query, iri: endpoint }: EndpointTarget,
+  path: string,
+): Promise<Brought | Problem> {
+  const { request } = context
+  const order = orderOf(query)
+  const type = parseMediaType(request.fields['content-type'] ?? '')?.type
+  const brings =
+    [CSV, TSV, N_QUADS, TRIG, 'application/gzip'].includes(type ?? '') || query.has('into') || query.has('name')
+  if (brings) return bringBody(context, order, query, path)
+  const content = await readContent(context, endpoint)
+  if (isFailure(content)) return content
+  const described = describedOrder(content, order)
+  if (isFailure(described)) return described
+  const file = await open(path, 'wx', 0o600)
+  const source = await bringUrl(described.source!)(context, file, path).finally(() => file.close())
+  if (isFailure(source)) return source
+  const digest = createHash('sha256')
+  const read = await open(path)
+  for await (const piece of read.createReadStream()) digest.update(piece as Buffer)
+  const { size, url, mediaType } = source
+  if (!isImportable(mediaType)) return unsupported(mediaType)
+  return { order: described, received: { path, size, mediaType: mediaType!, base: url, digest: digest.digest('hex') } }
+}
+
+const isImportable = (mediaType: string | undefined): boolean =>
+  isReadable(mediaType) || [CSV, TSV].includes(parseMediaType(mediaType ?? '')?.type ?? '')
+const unsupported = (mediaType: string | undefined): Problem =>
+  problem('content.unsupported', `The source is neither CSV nor RDF: its media type is ${mediaType ?? 'unknown'}.`, {
+    fields: IMPORTER_ACCEPTS,
+  })
+
+async function bringBody(
+  context: Context,
+  order: ImportOrder,
+  query: URLSearchParams,
+  path: string,
+): Promise<Brought | Problem> {
+  const { request, gateway, application } = context
+  const coding = request.fields['content-encoding']
+  if (coding !== undefined && !/^\s*(?:gzip|x-gzip|identity)\s*$/i.test(coding)) {
+    return problem('content.unsupported', 'Of content codings only gzip is supported.', {
+      fields: [['Accept-Encoding', 'gzip']],
+    })
+  }
+  const mediaType = mediaTypeOf(request.fields['content-type'], query.get('file') ?? '')
+  if (!isImportable(mediaType)) return unsupported(mediaType)
+  const [sha1, sha256] = [createHash('sha1'), createHash('sha256')]
+  const file = await open(path, 'wx', 0o600)
+  try {
+    for await (const piece of request.streamBody(gateway.settings.maxImport)) {
+      sha1.update(piece)
+      sha256.update(piece)
+      await file.writeFile(piece)
+    }
+    await file.sync()
+  } catch (error) {
+    if (error instanceof BodyBreak) return error.problem
+    throw error
+  } finally {
+    await file.close()
+  }
+  // Where LinkedDataHub would store the file: so that a mapping gets the same IRIs.
+  const base = `${application.base}uploads/${sha1.digest('hex')}`
+  return {
+    order,
+    received: { path, size: (await stat(path)).size, mediaType: mediaType!, base, digest: sha256.digest('hex') },
+  }
+}
+
+const PREVIEWED = 10
+
+/** The first rows as N-Quads, and the problems in the default graph. */
+async function preview(plan: Plan): Promise<Response | Problem> {
+  const thread = await startImportThread()
+  try {
+    const progress = newProgress(plan.size)
+    const opened = await ask<ReadProgress>(thread, { kind: 'open', plan })
+    const read = isFailure(opened)
+      ? opened
+      : await ask<ReadProgress>(thread, { kind: 'read', rows: PREVIEWED, time: 5_000 })
+    if (isFailure(read)) return read
+    for (const finding of read.findings) report(progress, finding)
+    Object.assign(progress, { rows: read.rows, documents: read.documents })
+    const made = await ask<{ quads: string }>(thread, { kind: 'quads' })
+    if (isFailure(made)) return made
+    const state = nTriplesOf(graphOf(stateTriples('urn:triplegate:preview', { plan, startedAt: 0 }, progress)))
+    const fields = [
+      ['Content-Type', `${N_QUADS};charset=UTF-8`],
+      ['Cache-Control', 'no-store'],
+    ] as const
+    return response(200, fields, Buffer.from(made.quads + state))
+  } finally {
+    await thread.end(CANCELLED)
+  }
+}
+
+/** Each document is made or replaced before the answer, which says what was refused. */
+async function bulk(context: Context, plan: Plan, { stopsAtRefusal }: ImportOrder): Promise<Response | Problem> {
+  const { request, gateway, application, agent, accept } = context
+  const progress = newProgress(plan.size)
+  const failed = await runImport({
+    ...{ context, plan, how: 'PUT' as const, stopsAtRefusal, progress, from: 0, signal: request.signal() },
+    kept: () => undefined,
+  })
+  context.trace.continues()
+  if (failed && progress.written + progress.refused + progress.unchanged === 0) return failed
+  progress.state = failed ? 'failed' : 'done'
+  if (failed) progress.reason = failed.detail
+  const times = { startedAt: request.receivedAt, endedAt: gateway.now() }
+  const triples = stateTriples('urn:triplegate:bulk', { plan, ...times }, progress)
+  return graphAnswer(accept, graphOf(triples), [linkField(application, agent.webId, undefined)])
+}
+
+async function start(
+  context: Context,
+  plan: Plan,
+  { stopsAtRefusal }: ImportOrder,
+  how: 'PUT' | 'add',
+): Promise<Response | Problem> {
+  const { gateway, application, agent, request } = context
+  const kept = { ...plan, tagKey: undefined }
+  const document = `${containerOf(application)}${gateway.uuid()}/`
+  const record = {
+    ...{
+      base: application.base,
+      document,
+      agent: agent.webId,
+      network: request.network(),
+      plan: kept,
+      how,
+      stopsAtRefusal,
+    },
+    title: `Import of ${new URL(plan.base).pathname.split('/').at(-1) || plan.base}`,
+    startedAt: request.receivedAt,
+  }
+  const failed = await startRun(context, record, newProgress(plan.size))
+  if (failed) return failed
+  return response(201, [['Location', document], linkField(application, agent.webId, undefined)])
+}

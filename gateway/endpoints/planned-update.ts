@@ -1,0 +1,143 @@
+// In charge of SPARQL updates that the gateway carries out itself, on what it finds in the graphs that they read and write, under
+// the locks of these: so each document keeps what every write keeps, and each agent changes what it may (design 3, 4).
+import { isRoot, parentOf } from '../documents/hierarchy.js'
+import { everyWrite, underLocks, type Lock } from '../documents/locks.js'
+import { afterEdit, editDocuments } from '../methods/edit-documents.js'
+import { hadNoEffect, hasNoLaterEffect } from '../mirror/write-failures.js'
+import { isFailure, problem, type Problem } from '../problem.js'
+import { askerOf, type Context } from '../request/context.js'
+import type { UpdateAnalysis } from '../sparql/analysis.js'
+import type { Touch, UpdatePlan } from '../sparql/update-steps.js'
+import { LATEST_WRITE_MS, type GraphEdit } from '../stores/store.js'
+import { graphsChanged } from './changed-graphs.js'
+import {
+  findGraphs,
+  isForStore,
+  MOST_GRAPHS,
+  refusedTouch,
+  TOO_MUCH,
+  type ForStore,
+  type Named,
+} from './found-graphs.js'
+import { solve, touchesOf, type Solutions } from './update-solutions.js'
+import type { UpdateRights } from './update-rights.js'
+
+type Outcome = undefined | ForStore | Problem
+
+/** How often the graphs that the variables stand for are found again, where they change meanwhile. */
+const MOST_ROUNDS = 3
+
+/** Undefined when it is done. */
+export async function carryOutPlan(
+  context: Context,
+  { text }: Pick<UpdateAnalysis, 'text'>,
+  plan: UpdatePlan,
+  rights: UpdateRights,
+): Promise<Outcome> {
+  const { open } = plan
+  let first = open && (await solve(context, rights, open))
+  for (let round = 0; round < MOST_ROUNDS; round++) {
+    if (isFailure(first) || isForStore(first)) return first
+    const named = namedIn(plan, first)
+    if (named.length > MOST_GRAPHS) return TOO_MUCH
+    const refused = await refusedTouch(context, rights, named)
+    if (refused) return refused
+    const outcome = await underLocks(context.gateway, locksOf(context, named), async () => {
+      // The graphs that the variables stand for are pinned: others may have come meanwhile, which are not locked.
+      const now = open && (await solve(context, rights, open))
+      if (isFailure(now) || isForStore(now)) return now
+      const pinned = new Set(named.flatMap(({ touch }) => (touch ? [touch.graph] : [])))
+      if (now && !touchesOf(open!, now).every(({ graph }) => pinned.has(graph))) return { again: now }
+      return carryOutLocked({ context, text, rights, named }, now)
+    })
+    if (!isAgain(outcome)) return outcome
+    first = outcome.again
+  }
+  return UNSTEADY
+}
+
+interface Again {
+  readonly again: Solutions
+}
+const isAgain = (outcome: Outcome | Again): outcome is Again => outcome !== undefined && 'again' in outcome
+
+const UNSTEADY = problem(
+  'server.overloaded',
+  'The graphs that the update would change change too fast. Retry shortly.',
+  {
+    fields: [['Retry-After', '1']],
+  },
+)
+
+interface Carried {
+  readonly context: Context
+  readonly text: string
+  readonly rights: UpdateRights
+  readonly named: readonly Named[]
+}
+
+async function carryOutLocked(
+  { context, text, rights, named }: Carried,
+  solutions: Solutions | undefined,
+): Promise<Outcome> {
+  const { application, gateway } = context
+  const graphs = await findGraphs(context, rights, named)
+  if (isFailure(graphs) || isForStore(graphs)) return graphs
+  const job = { update: text, base: application.base, graphs: graphs.copies, solutions }
+  const updated = await gateway.evaluation.update(askerOf(context), job)
+  if (isFailure(updated)) return FOR_STORE.has(updated.failure) ? { reason: updated } : updated
+  const { edits } = updated
+  const others = edits.flatMap((edit) => {
+    if (application.isDocument(edit.graph)) return []
+    const before = graphs.others.get(edit.graph)
+    return [before === undefined ? edit : { ...edit, after: afterEdit(before, edit) }]
+  })
+  const failed = await editDocuments(context, graphs.documents, edits, others)
+  await othersChanged(context, others, failed)
+  return failed
+}
+
+async function othersChanged(
+  context: Context,
+  others: readonly GraphEdit[],
+  failed: undefined | Problem,
+): Promise<void> {
+  if (others.length === 0 || (failed && hadNoEffect(failed))) return
+  const until = !failed || hasNoLaterEffect(failed) ? undefined : context.gateway.now() + LATEST_WRITE_MS
+  const graphs = others.map(({ graph }) => graph)
+  await graphsChanged(context, graphs, until)
+}
+
+/** Limits of the evaluation, and syntax that only the store has. */
+const FOR_STORE: ReadonlySet<Problem['failure']> = new Set(['content.too-large', 'update.time', 'update.syntax'])
+
+function namedIn({ touches, reads, open }: UpdatePlan, solutions: Solutions | undefined): readonly Named[] {
+  const written = new Map<string, Touch>()
+  for (const touch of [...touches, ...(open && solutions ? touchesOf(open, solutions) : [])]) {
+    const { graph, mode, isFilled } = touch
+    const before = written.get(graph)
+    const strongest = before?.mode === 'Write' ? 'Write' : mode
+    written.set(graph, { graph, mode: strongest, isFilled: isFilled || before?.isFilled === true })
+  }
+  return [...new Set([...written.keys(), ...reads])].map((graph) => {
+    return { graph, touch: written.get(graph), isRead: reads.includes(graph) }
+  })
+}
+
+/** What is written exclusively; what is read, and the parents of documents that may be created, against changes. */
+function locksOf({ application }: Context, named: readonly Named[]): readonly Lock[] {
+  const shared = named.flatMap(({ graph, touch }) =>
+    touch === undefined
+      ? [graph]
+      : application.isDocument(graph) && !isRoot(graph, application.base)
+        ? [parentOf(graph)]
+        : [],
+  )
+  const exclusive = new Set(named.flatMap(({ touch }) => (touch ? [touch.graph] : [])))
+  const others = [...new Set(shared)].filter((graph) => !exclusive.has(graph))
+  return [
+    everyWrite(application, 'shared'),
+    ...[...exclusive].map((graph) => [graph, 'exclusive'] as const),
+    ...others.map((graph) => [graph, 'shared'] as const),
+  ]
+}

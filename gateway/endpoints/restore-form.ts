@@ -1,0 +1,59 @@
+// In charge of `?form=restore&of=VERSION`: asks before the document becomes again what it was, which is a new version (spec 9.6).
+import { mementoUri } from '../../versioning/memento/time-map.js'
+import { entityTagOf, isLarge, isWhole } from '../documents/document.js'
+import type { Response } from '../http/exchange.js'
+import { TURTLE } from '../http/media-type.js'
+import { historyRequestOf } from '../memento/history.js'
+import { COMMITS_WAIT_MS, findVersion, historyFailed } from '../memento/history-request.js'
+import { restorePage } from '../pages/form-page.js'
+import { isFailure, problem, type Problem } from '../problem.js'
+import { dateTimeInSeconds } from '../rdf/time-map-triples.js'
+import { graphOf, nTriplesOf } from '../rdf/graph.js'
+import { readNTriples } from '../rdf/read.js'
+import { lookUpDocument } from '../request/access.js'
+import { frameOf, pageAnswer } from '../request/frame.js'
+import type { Decided } from '../request/route.js'
+import { differenceOf, ownTriples, tooLargeToEdit } from './editable.js'
+import { carryOut, seeOther, type FormTarget, type SentForm } from './form-request.js'
+
+const LARGEST = 256 * 1024
+
+export async function answerRestore(
+  { context, target, facts, decision }: Decided<FormTarget, SentForm>,
+  values: URLSearchParams,
+  isSent: boolean,
+): Promise<Response | Problem> {
+  const { document } = target
+  if (!context.application.history) return problem('document.no-versions', 'This document has no versions.')
+  const asked = await historyRequestOf({ context, facts, decision }, COMMITS_WAIT_MS)
+  if (isFailure(asked)) return asked
+  const found = await findVersion(asked, (target.query.get('of') ?? '').toLowerCase())
+  if (isFailure(found)) return found
+  const { memento } = found
+  if (!memento) return problem('document.no-versions', 'This version deleted the document.')
+  const content = await asked.history.content(document, memento)
+  if (isFailure(content)) return historyFailed(context, content)
+  if (content === undefined || content.length > LARGEST) return tooLargeToEdit
+  const current = await lookUpDocument(context, document)
+  if (isFailure(current)) return current
+  const stored = current.kind === 'document' ? current.document : undefined
+  if (stored && (isLarge(stored) || !isWhole(stored))) return tooLargeToEdit
+  const version = { iri: document, nTriples: nTriplesOf(graphOf(readNTriples(content) ?? [])) }
+  const view = {
+    ...{ frame: frameOf(context, document), document, version: memento.commit },
+    time: dateTimeInSeconds(memento.time),
+    entityTag: stored && entityTagOf(stored, TURTLE),
+    changed: differenceOf(stored ? ownTriples(stored) : '', ownTriples(version)),
+  }
+  if (!isSent) return pageAnswer(200, restorePage(view))
+  const ifMatch = values.get('if-match')
+  const done = await carryOut(context, {
+    ...{ method: 'PUT', url: document, turtle: ownTriples(version) },
+    fields: {
+      'content-location': mementoUri(document, memento),
+      ...(ifMatch ? { 'if-match': ifMatch } : { 'if-none-match': '*' }),
+    },
+  })
+  if (done.status < 400) return seeOther(document)
+  return pageAnswer(done.status, restorePage({ ...view, refusal: done }))
+}

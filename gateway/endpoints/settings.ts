@@ -1,0 +1,76 @@
+// In charge of the endpoint `settings` (spec 4.3, LinkedDataHub 2.3): the owner reads and changes the dataspace's own description.
+// A change is checked, stored, and then counts at once.
+import { describedTriples, readDescription } from '../configuration/own-description.js'
+import { underLocks } from '../documents/locks.js'
+import { readText } from '../http/body.js'
+import type { Response } from '../http/exchange.js'
+import { RDF_FORMATS } from '../http/media-type.js'
+import { isFailure, problem, type Problem } from '../problem.js'
+import { graphOf, nTriplesOf, type Graph } from '../rdf/graph.js'
+import { readNTriples } from '../rdf/read.js'
+import { judge } from '../request/access.js'
+import { evaluateConditions } from '../request/conditions.js'
+import { askerOf, type Context } from '../request/context.js'
+import { graphAnswer, graphTag, withConditions } from '../request/graph-answer.js'
+import { linkField, response } from '../request/respond.js'
+import type { Asked, EndpointTarget } from '../request/route.js'
+import { violated } from './content.js'
+import { controlRefused } from './explain.js'
+
+const LARGEST = 64 * 1024
+const UNMET = 'The settings are not in the state that the request asks for.'
+
+export async function settings({ context, target: { iri } }: Asked<EndpointTarget>): Promise<Response | Problem> {
+  const { application, agent, request, gateway } = context
+  const refused = accessRefused(context, iri)
+  if (refused) return refused
+  if (request.method !== 'PATCH') {
+    const links = [linkField(application, agent.webId, undefined)]
+    return withConditions(request, graphAnswer(context.accept, graphNow(context), links), UNMET)
+  }
+  if (!/^application\/sparql-update\s*(;|$)/i.test(request.fields['content-type'] ?? '')) return UNSUPPORTED
+  const update = await readText(request, LARGEST, (reason, detail) =>
+    reason === 'unsupported' ? UNSUPPORTED : problem('update.syntax', detail),
+  )
+  if (isFailure(update)) return update
+  const lock = [`settings ${application.base}`, 'exclusive'] as const
+  return underLocks(gateway, [lock], () => change(context, iri, update))
+}
+
+const UNSUPPORTED = problem('content.unsupported', 'PATCH takes application/sparql-update.', {
+  fields: [['Accept-Patch', 'application/sparql-update']],
+})
+
+/** By a right to the endpoint, or Control on the admin application. */
+function accessRefused(context: Context, iri: string): undefined | Problem {
+  const mode = context.request.method === 'PATCH' ? 'Write' : 'Read'
+  const decision = judge(context, context.agent, { kind: 'endpoint', iri }, mode)
+  if (isFailure(decision)) return decision
+  context.trace.decision = decision
+  return decision.allowed ? undefined : controlRefused(context)
+}
+
+const graphNow = ({ application }: Context): Graph => graphOf(describedTriples(application, application.own.current()))
+
+async function change(context: Context, iri: string, update: string): Promise<Response | Problem> {
+  const { application, dataspace, agent, request, gateway } = context
+  const now = graphNow(context)
+  const entityTags = RDF_FORMATS.map((format) => graphTag(now, format))
+  const outcome = evaluateConditions(request, { entityTags }, false, UNMET)
+  if (isFailure(outcome)) return outcome
+  const patched = await gateway.evaluation.patch(askerOf(context), nTriplesOf(now), update, iri)
+  context.trace.continues()
+  if (isFailure(patched)) return patched
+  const removed = new Set(patched.removed)
+  const lines = [...now.lines.filter((line) => !removed.has(line)), ...patched.added]
+  const next = readDescription(application, readNTriples(lines.join('\n')) ?? [])
+  if (!('allowRead' in next)) return violated(next)
+  const failed = application.own.put(next)
+  if (failed) return failed
+  // What was decided before is decided again.
+  const unread = await dataspace.access.reload()
+  if (unread) return unread
+  gateway.log.info({ id: request.id, base: application.base, agent: agent.webId }, 'the settings have changed')
+  const fields = [['ETag', graphTag(graphNow(context), RDF_FORMATS[0])] as const, ['Vary', 'Accept'] as const]
+  return response(204, [...fields, linkField(application, agent.webId, undefined)])
+}

@@ -1,0 +1,123 @@
+// In charge of what an agent's query is answered over: the graphs that the agent may read, and no others (design 4). Read on the
+// endpoint lets the agent in.
+import { randomUUID } from 'node:crypto'
+import { mayTouch, type GraphRights } from '../../policies/authorizations/graph-rights.js'
+import type { KnownView } from '../caches.js'
+import { readFacts } from '../documents/document.js'
+import { isFailure, problem, type Problem } from '../problem.js'
+import type { Context } from '../request/context.js'
+import { rightsOnGraphs } from '../request/graphs.js'
+import type { QueryAnalysis } from '../sparql/analysis.js'
+import { graphsQuery } from '../sparql/view/listing.js'
+import {
+  CLOSURE,
+  dependsOn,
+  MERGED_GRAPHS,
+  overView,
+  UNREAD,
+  type Sight,
+  type StoreTraits,
+} from '../sparql/view/over-view.js'
+import { select } from '../stores/select.js'
+
+/** The name of no graph: nobody can know it. */
+const NOTHING = `urn:uuid:${randomUUID()}`
+
+/** The query to be sent for the agent: as it is where nothing is hidden from the agent. */
+export async function queryOfView(context: Context, query: QueryAnalysis): Promise<QueryAnalysis | Problem> {
+  const rights = rightsOnGraphs(context, 'Read')
+  if (isFailure(rights)) return rights
+  const { application, gateway, trace } = context
+  if (rights.everything && !query.from.default.includes(MERGED_GRAPHS)) return query
+  if (!query.tree || (!rights.everything && (query.functions.length > 0 || query.reads.magic))) return UNREAD
+  const store = await trace.store(application.traits.current(NOTHING))
+  if (isFailure(store)) return store
+  const key = JSON.stringify([application.base, rights.fingerprint, store, query.key])
+  const known = gateway.caches.views.get(key) ?? viewOf(query, rights)
+  gateway.caches.views.set(key, known)
+  const readable = await readableOf(context, known.depending, rights)
+  if (isFailure(readable)) return readable
+  const variant = [...readable].join(' ')
+  const restricted =
+    known.queries.get(variant) ??
+    restrictedTo(query, { rights, store, nothing: NOTHING, mayRead: (graph) => readable.has(graph) })
+  if (known.queries.size >= REMEMBERED) known.queries.clear()
+  known.queries.set(variant, restricted)
+  trace.view = isFailure(restricted) ? 'refused' : restricted.readSet === 'dataset' ? 'predicate' : 'constants'
+  return restricted === CLOSURE ? overList(context, query, rights, store) : restricted
+}
+
+/** Above that, a store takes long for a dataset of named graphs. */
+const MOST_LISTED = 100
+const LIST_BYTES = 1024 * 1024
+
+/** The query over the graphs by their names, where they are few. */
+async function overList(
+  { application, trace }: Context,
+  query: QueryAnalysis,
+  rights: GraphRights,
+  store: StoreTraits,
+): Promise<QueryAnalysis | Problem> {
+  if (query.tree!.dataset) return CLOSURE
+  const text = graphsQuery(rights, NOTHING, MOST_LISTED + 1)
+  const rows = await trace.store(select(application.store, text, ['graph'], { maxBytes: LIST_BYTES }))
+  if (isFailure(rows)) return rows
+  if (rows.length > MOST_LISTED) return CLOSURE
+  const graphs = rows.flatMap(([graph]) => (graph?.termType === 'NamedNode' ? [graph.value] : [])).sort()
+  const tree = { ...query.tree!, dataset: { default: graphs, named: graphs } }
+  const listed = new Set(graphs)
+  const sight = { rights, store, nothing: NOTHING, mayRead: (graph: string) => listed.has(graph) }
+  const found = restrictedTo({ ...query, tree }, sight)
+  if (isFailure(found)) return found
+  trace.view = 'list'
+  // Another graph may be one of them later.
+  return { ...found, readSet: 'dataset', isAgeless: true }
+}
+
+/** So many states of the graphs that a query names. */
+const REMEMBERED = 8
+
+const viewOf = (query: QueryAnalysis, rights: GraphRights): KnownView => ({
+  depending: dependsOn(query.tree!, rights),
+  queries: new Map(),
+  length: query.text.length,
+})
+
+function restrictedTo(query: QueryAnalysis, sight: Sight): QueryAnalysis | Problem {
+  const found = overView(query.tree!, sight)
+  if (isFailure(found)) return found
+  const { text, readSet } = found
+  return {
+    ...query,
+    text,
+    readSet,
+    // Agents with the same rights share results, others never do.
+    key: `${sight.rights.fingerprint} ${text}`,
+    ...(readSet === 'dataset' && !sight.rights.everything && { isAgeless: true }),
+  }
+}
+
+const MOST_DEPENDING = 256
+
+/** Those of these graphs that exist and that the agent may read, by what they say of themselves. */
+async function readableOf(
+  { application, trace }: Context,
+  graphs: readonly string[],
+  rights: GraphRights,
+): Promise<ReadonlySet<string> | Problem> {
+  if (graphs.length > MOST_DEPENDING) return TOO_MANY
+  const facts = await Promise.all(graphs.map(async (graph) => readFacts(application, graph, trace)))
+  const failed = facts.find((found) => isFailure(found))
+  if (failed) return failed as Problem
+  return new Set(
+    graphs.filter((_, i) => {
+      const found = facts[i]!
+      return !isFailure(found) && found.value !== undefined && mayTouch(rights, found.value)
+    }),
+  )
+}
+
+const TOO_MANY = problem(
+  'access.graphs',
+  `The query names more than ${MOST_DEPENDING} graphs whose rights depend on their content. Name fewer, or write GRAPH ?g { }.`,
+)

@@ -1,0 +1,125 @@
+// In charge of the solutions of an update that does not name the graphs that it reads or writes: the store finds them, over what the
+// agent may read (design 4), and they say which graphs the update touches.
+import { isFailure, problem, type Problem } from '../problem.js'
+import { nTriplesTerm, type Term } from '../rdf/graph.js'
+import { readFactsNow } from '../documents/document.js'
+import type { Context } from '../request/context.js'
+import { analyseQuery } from '../sparql/analysis.js'
+import type { OpenStep, Pattern, Touch } from '../sparql/update-steps.js'
+import { selectBatches } from '../stores/select.js'
+import { StoreBreak } from '../stores/store.js'
+import type { ForStore } from './found-graphs.js'
+import { queryOfView } from './sparql-view.js'
+import { mayReadOther, type UpdateRights } from './update-rights.js'
+
+/** For each solution the terms of the variables (`?name`), in N-Triples. */
+export type Solutions = readonly ReadonlyMap<string, string>[]
+
+const MOST_CHARACTERS = 16 * 1024 * 1024
+const MOST_ROWS = 20_000
+
+/** The SELECT for the store: over its dataset, or the graphs of USING or WITH. Its variables are `columnsOf`. */
+function storeQueryOf(pattern: Pattern): string {
+  const { base, group, each, variables } = pattern
+  const projection = variables.length === 0 ? `(true AS ?${columnsOf(pattern)[0]!})` : variables.join(' ')
+  const from = (keyword: string, graphs: readonly string[] = []): string =>
+    graphs.map((graph) => `${keyword} <${graph}> `).join('')
+  const isUsing = pattern.named !== undefined
+  const dataset = isUsing ? from('FROM', pattern.default) + from('FROM NAMED', pattern.named) : ''
+  const where = pattern.with === undefined ? group : `{ GRAPH <${pattern.with}> ${group} }`
+  const limit = variables.length === 0 && !each ? 1 : MOST_ROWS + 1
+  return `${base}SELECT ${each ? '' : 'DISTINCT '}${projection} ${dataset}WHERE ${where} LIMIT ${limit}`
+}
+
+const columnsOf = ({ variables }: Pattern): readonly string[] =>
+  variables.length === 0 ? ['found'] : variables.map((name) => name.slice(1))
+
+export async function solve(
+  context: Context,
+  rights: UpdateRights,
+  { pattern }: OpenStep,
+): Promise<Solutions | ForStore | Problem> {
+  const { application, trace } = context
+  const lost = pattern.with === undefined ? undefined : await absentWith(context, rights, pattern.with)
+  if (lost) return lost
+  const asked = analyseQuery(storeQueryOf(pattern), application.base)
+  if (isFailure(asked)) return asked
+  const seen = await queryOfView(context, asked)
+  if (isFailure(seen)) return seen
+  const columns = columnsOf(pattern)
+  const batches = await trace.store(selectBatches(application.store, seen.text, columns))
+  if (isFailure(batches)) return batches
+  const solutions: ReadonlyMap<string, string>[] = []
+  let characters = 0
+  try {
+    for await (const batch of batches) {
+      for (const row of batch) {
+        const solution = new Map<string, string>()
+        for (const [i, term] of row.entries()) {
+          if (!term || pattern.variables.length === 0) continue
+          if (hasBlankNode(term)) return BLANK
+          const written = nTriplesTerm(term)
+          characters += written.length
+          solution.set(`?${columns[i]!}`, written)
+        }
+        solutions.push(solution)
+      }
+      if (solutions.length > MOST_ROWS || characters > MOST_CHARACTERS) return TOO_MANY
+    }
+  } catch (error) {
+    // It may have terms that only the store can write.
+    if (error instanceof StoreBreak) return { reason: error.problem }
+    throw error
+  }
+  return solutions
+}
+
+/** Outside GRAPH the pattern reads the graph of WITH: in one that does not exist, stores find other things than nothing. */
+async function absentWith(context: Context, rights: UpdateRights, graph: string): Promise<undefined | Problem> {
+  const found = await readFactsNow(context.application, graph, context.trace)
+  if (isFailure(found)) return found
+  return found.value && mayReadOther(rights, found.value) ? undefined : ABSENT_WITH
+}
+
+const ABSENT_WITH = problem(
+  'update.form',
+  'The graph of WITH does not exist. Name the graphs that the pattern reads with GRAPH.',
+)
+
+const TOO_MANY: ForStore = {
+  reason: problem(
+    'content.too-large',
+    `The pattern of the update has more than ${MOST_ROWS} solutions. Send it in parts.`,
+  ),
+}
+
+/** The gateway could not tell the node from others. */
+const BLANK: ForStore = {
+  reason: problem(
+    'update.form',
+    'The update would copy or delete a blank node. Name the graphs that it reads and writes: GRAPH <…>, WITH <…>, or USING <…>.',
+  ),
+}
+
+const hasBlankNode = (term: Term): boolean =>
+  term.termType === 'BlankNode' ||
+  (term.termType === 'Quad' && [term.subject, term.predicate, term.object].some(hasBlankNode))
+
+/** The graphs that variables of the templates stand for. */
+export function touchesOf({ remove, add }: OpenStep, solutions: Solutions): readonly Touch[] {
+  const touches: Touch[] = []
+  const collect = (quads: OpenStep['remove'], mode: Touch['mode'], isFilled: boolean): void => {
+    for (const { graph, terms } of quads.filter((quad) => quad.graph.startsWith('?'))) {
+      const graphs = new Set<string>()
+      const needed = terms.filter((term) => term.startsWith('?'))
+      for (const solution of solutions) {
+        const name = solution.get(graph)
+        if (name?.startsWith('<') && needed.every((term) => solution.has(term))) graphs.add(name.slice(1, -1))
+      }
+      for (const one of graphs) touches.push({ graph: one, mode, isFilled })
+    }
+  }
+  collect(remove, 'Write', false)
+  collect(add, 'Append', true)
+  return touches
+}

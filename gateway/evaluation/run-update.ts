@@ -1,0 +1,234 @@
+// In charge of carrying an update out on copies of the graphs that it names: Oxigraph finds the solutions, and the copies change
+// as sets of N-Triples lines, as with a PATCH (run-patch.ts). What WHERE reads are the visible graphs alone (design 4).
+import { isFailure, problem, type Problem } from '../problem.js'
+import { canonicalLines } from '../rdf/canonical.js'
+import { blankNode, nTriplesLine, withNodes } from '../rdf/graph.js'
+import { readNTriples } from '../rdf/n-triples.js'
+import { RESULTS_JSON } from '../rdf/sparql-results.js'
+import { DEFAULT_GRAPH } from '../sparql/graph-sets.js'
+import { parseSparql } from '../sparql/parse.js'
+import { SOLUTION_LIMIT } from '../sparql/patch.js'
+import type { QuadTemplate } from '../sparql/quad-templates.js'
+import { queryOf, stepsOf, type Pattern, type Step } from '../sparql/update-steps.js'
+import { hasBlankNode, linesOf as linesIn, mayHaveBlankNodes } from '../stores/n-triples-lines.js'
+import type { GraphEdit } from '../stores/store.js'
+import {
+  linesOf,
+  load,
+  makeWritten,
+  RESULT_LIMIT,
+  solutionsIn,
+  tooLarge,
+  withStore,
+  type PatchEngine,
+  type Values,
+} from './run-patch.js'
+
+export interface CopiedGraph {
+  /** An IRI, or DEFAULT_GRAPH. */
+  readonly graph: string
+  /** Canonical; '' where there is no such graph, undefined where its content is not needed. */
+  readonly nTriples: string | undefined
+  /** Whether WHERE may read it. */
+  readonly isVisible: boolean
+}
+
+export interface UpdateOnCopies {
+  readonly update: string
+  /** Relative IRIs are resolved against it. */
+  readonly base: string
+  readonly graphs: readonly CopiedGraph[]
+  /** Those of the first step, where the store has found them. */
+  readonly solutions: readonly Values[] | undefined
+}
+
+interface Copy {
+  readonly isVisible: boolean
+  readonly before: ReadonlySet<string> | undefined
+  readonly lines: Set<string> | undefined
+  readonly removed: Set<string>
+  readonly added: Set<string>
+  isCleared: boolean
+}
+
+/** The edits of the graphs that the update changes. Only such updates get here as have a plan (update-steps.ts). */
+export function runUpdate(
+  engine: PatchEngine,
+  { update, base, graphs, solutions }: UpdateOnCopies,
+): readonly GraphEdit[] | Problem {
+  const parsed = parseSparql(update, { kind: 'update', base })
+  if (isFailure(parsed)) return parsed
+  const steps = stepsOf(parsed, 'whole')
+  if (!steps) return problem('internal', 'The update cannot be carried out on copies.')
+  const copies = new Map(graphs.map((copied, i) => [copied.graph, copyOf(copied, i)]))
+  const room = { left: engine.growth }
+  for (const [i, step] of steps.entries()) {
+    const found = i === 0 ? solutions : undefined
+    const failed = step.kind === 'change' ? change(engine, copies, { ...step, found }, room) : rearrange(copies, step)
+    if (failed) return failed
+  }
+  return graphs.flatMap(({ graph }, i) => editOf(graph, copies.get(graph)!, i))
+}
+
+function copyOf({ nTriples, isVisible }: CopiedGraph, number: number): Copy {
+  const before = nTriples === undefined ? undefined : new Set(linesIn(labelled(nTriples, `g${number}x`)))
+  const lines = before && new Set(before)
+  return { isVisible, before, lines, removed: new Set(), added: new Set(), isCleared: false }
+}
+
+/** The same label in two graphs need not be the same blank node: each graph has labels of its own. */
+const labelled = (nTriples: string, mark: string): string => withLabels(nTriples, (label) => mark + label)
+
+const withLabels = (nTriples: string, labelOf: (label: string) => string): string =>
+  mayHaveBlankNodes(nTriples)
+    ? linesIn(nTriples)
+        .map((line) => (hasBlankNode(line) ? relabelled(line, labelOf) : line))
+        .join('\n')
+    : nTriples
+
+const relabelled = (line: string, labelOf: (label: string) => string): string =>
+  readNTriples(line)!
+    .map((triple) => nTriplesLine(withNodes(triple, (label) => blankNode(labelOf(label)))))
+    .join('\n')
+
+function editOf(graph: string, copy: Copy, number: number): readonly GraphEdit[] {
+  const { before, lines } = copy
+  const removed = before ? [...before].filter((line) => !lines!.has(line)) : [...copy.removed]
+  const added = before ? [...lines!].filter((line) => !before.has(line)) : [...copy.added]
+  const isCleared = !before && copy.isCleared
+  if (removed.length + added.length === 0 && !isCleared) return []
+  const mark = `g${number}x`
+  const unmarked = (all: readonly string[]): readonly string[] =>
+    linesIn(withLabels(all.join('\n'), (label) => (label.startsWith(mark) ? label.slice(mark.length) : label)))
+  return [{ graph, isCleared, removed: unmarked(removed), added: unmarked(added) }]
+}
+
+function remove({ lines, removed, added }: Copy, line: string): void {
+  lines?.delete(line)
+  added.delete(line)
+  removed.add(line)
+}
+
+function add({ lines, removed, added }: Copy, line: string): void {
+  lines?.add(line)
+  removed.delete(line)
+  added.add(line)
+}
+
+function clear(copy: Copy): void {
+  copy.lines?.clear()
+  copy.removed.clear()
+  copy.added.clear()
+  copy.isCleared = true
+}
+
+type Copies = ReadonlyMap<string, Copy>
+
+/** SPARQL 1.1 Update §3.2. A source that its agent may not read is one that does not exist. */
+function rearrange(copies: Copies, step: Exclude<Step, { kind: 'change' }>): undefined | Problem {
+  if ('graph' in step) {
+    // The gateway records no empty graphs: CREATE changes nothing.
+    if (step.kind === 'clear') clear(copies.get(step.graph)!)
+    return undefined
+  }
+  const { source, destination, silent, kind } = step
+  const [from, to] = [copies.get(source)!, copies.get(destination)!]
+  const lines = from.isVisible ? [...from.lines!] : []
+  if (lines.length === 0) return silent ? undefined : NO_SOURCE
+  if (source === destination) return undefined
+  if (kind !== 'add') clear(to)
+  for (const line of lines) add(to, line)
+  if (kind === 'move') clear(from)
+  return undefined
+}
+
+const NO_SOURCE = problem(
+  'update.form',
+  'The source of COPY, MOVE or ADD does not exist. Write SILENT where it need not.',
+)
+
+/** How many characters the update may still add. */
+interface Room {
+  left: number
+}
+
+function change(
+  engine: PatchEngine,
+  copies: Copies,
+  { pattern, remove: removals, add: additions, found }: Step & { kind: 'change'; found: UpdateOnCopies['solutions'] },
+  room: Room,
+): undefined | Problem {
+  const solutions = found ?? (pattern ? solve(engine, copies, pattern) : [new Map<string, string>()])
+  if (isFailure(solutions)) return solutions
+  const visible = [...copies.values()].filter(({ isVisible }) => isVisible)
+  const written = makeWritten(engine.oxigraph, linesOfAll(visible), { matched: (!found && pattern?.matched) || [] })
+  const gone: [Copy, string][] = []
+  const come: [Copy, string][] = []
+  const collect = (
+    quads: readonly QuadTemplate[],
+    solution: Values,
+    into: [Copy, string][],
+    fresh?: (label: string) => string,
+  ): undefined | Problem => {
+    for (const { graph, terms } of quads) {
+      const name = graph.startsWith('?') ? solution.get(graph)?.slice(1, -1) : graph
+      const copy = name === undefined ? undefined : copies.get(name)
+      // A graph that is no IRI (SPARQL 1.1 Update §3.1.3).
+      if (!copy) continue
+      const lines = linesOf(terms, solution, written, fresh)
+      for (const line of fresh ? lines.slice(0, 1) : lines) {
+        into.push([copy, line])
+        if (fresh && (room.left -= line.length) < 0) return tooLarge(`add more than ${engine.growth} characters`)
+      }
+    }
+    return undefined
+  }
+  for (const solution of solutions) {
+    const failed = collect(removals, solution, gone) ?? collect(additions, solution, come, engine.newLabels())
+    if (failed) return failed
+  }
+  // SPARQL 1.1 Update §3.1.3: all that is deleted before all that is inserted.
+  for (const [copy, line] of gone) remove(copy, line)
+  for (const [copy, line] of come) {
+    const canonical = canonicalLines(line)
+    if (!canonical) return problem('internal', 'The update gave triples that cannot be read.')
+    for (const one of canonical) add(copy, one)
+  }
+  return undefined
+}
+
+function* linesOfAll(copies: readonly Copy[]): Generator<string> {
+  for (const { lines } of copies) yield* lines ?? []
+}
+
+function solve({ oxigraph }: PatchEngine, copies: Copies, pattern: Pattern): Values[] | Problem {
+  return withStore(oxigraph.Store, (store) => {
+    const into = (lines: Iterable<string>, graph: string | undefined): void => {
+      const inGraph = [...lines].map((line) => (graph === undefined ? line : `${line.slice(0, -1)}<${graph}> .`))
+      load(
+        inGraph.filter((line) => !hasBlankNode(line)),
+        (text) => store.load(text, { format: N_QUADS, lenient: true }),
+      )
+      // `load` would give blank nodes new labels, `add` keeps them.
+      load(inGraph.filter(hasBlankNode), (text) => {
+        for (const quad of oxigraph.parse(text, { format: N_QUADS, lenient: true })) store.add(quad)
+      })
+    }
+    for (const [graph, { isVisible, lines }] of copies) {
+      const isNamed = isVisible && graph !== DEFAULT_GRAPH && (pattern.named?.includes(graph) ?? true)
+      if (isNamed && lines) into(lines, graph)
+    }
+    // SPARQL 1.1 §13.2: the merge of several graphs has each triple once.
+    const merged = (pattern.default ?? []).flatMap((graph) => {
+      const copy = copies.get(graph)!
+      return copy.isVisible ? [...copy.lines!] : []
+    })
+    into(new Set(merged), undefined)
+    const json = store.query(queryOf(pattern), { results_format: RESULTS_JSON }) as string
+    if (json.length > RESULT_LIMIT) return tooLarge(`have solutions of more than ${RESULT_LIMIT} characters`)
+    const solutions = solutionsIn(json)
+    return solutions.length > SOLUTION_LIMIT ? tooLarge(`have more than ${SOLUTION_LIMIT} solutions`) : solutions
+  })
+}
+
+const N_QUADS = 'application/n-quads'

@@ -1,0 +1,72 @@
+// In charge of one file on its way to the disk: its bytes go to a temporary file, its digests are computed while they arrive.
+import { createHash, randomUUID } from 'node:crypto'
+import { open, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { problem, type Problem } from '../problem.js'
+
+export interface Arriving {
+  readonly path: string
+  write(piece: Uint8Array): Promise<undefined | Problem>
+  /** Flushes what was written: nothing more can be. */
+  finish(): Promise<undefined | Problem>
+  /** Of all that was written; once, after `finish`. */
+  digests(): { readonly sha1: string; readonly sha256: string }
+  /** Closes and removes the temporary file. */
+  drop(): Promise<void>
+}
+
+export async function openArriving(folder: string): Promise<Arriving | Problem> {
+  const path = join(folder, randomUUID())
+  const [sha1, sha256] = [createHash('sha1'), createHash('sha256')]
+  const file = await open(path, 'wx', 0o600).catch(notStored)
+  if (!('write' in file)) return file
+  let isOpen = true
+  const close = async (): Promise<void> => {
+    if (isOpen) await file.close()
+    isOpen = false
+  }
+  return {
+    path,
+    async write(piece) {
+      sha1.update(piece)
+      sha256.update(piece)
+      try {
+        for (let at = 0; at < piece.length;) at += (await file.write(piece, at)).bytesWritten
+        return undefined
+      } catch (error) {
+        return notStored(error)
+      }
+    },
+    async finish() {
+      try {
+        await file.sync()
+        await close()
+        return undefined
+      } catch (error) {
+        return notStored(error)
+      }
+    },
+    digests: () => ({ sha1: sha1.digest('hex'), sha256: sha256.digest('hex') }),
+    async drop() {
+      await close()
+      await rm(path, { force: true })
+    },
+  }
+}
+
+/** A disk that is full, or of no use. */
+export const notStored = (error: unknown): Problem =>
+  problem('files.failed', `The file cannot be stored (${(error as NodeJS.ErrnoException).code ?? 'unknown'}).`, {
+    fields: [['Retry-After', '60']],
+  })
+
+/** A renamed file is durable once its folder is. */
+export async function flushFolder(folder: string): Promise<void> {
+  if (process.platform === 'win32') return
+  const opened = await open(folder, 'r')
+  try {
+    await opened.sync()
+  } finally {
+    await opened.close()
+  }
+}

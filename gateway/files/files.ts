@@ -1,0 +1,191 @@
+// In charge of the files of an application on disk (spec 4.6): stored by digest, each in a folder of its SHA-1, named by its
+// SHA-256. A file is written, flushed and renamed before it counts; one that no document describes is removed after a day.
+import { createReadStream } from 'node:fs'
+import { mkdir, open, readdir, readFile, rename, rm, stat, utimes } from 'node:fs/promises'
+import { join } from 'node:path'
+import { flushFolder, notStored, openArriving, type Arriving } from './arriving.js'
+import { isFailure, problem, type Problem } from '../problem.js'
+
+export interface StoredFile {
+  /** Lower-case hexadecimal. */
+  readonly sha1: string
+  readonly sha256: string
+  /** Bytes. */
+  readonly size: number
+  /** When it was stored, in ms since the epoch. */
+  readonly storedAt: number
+}
+
+export interface Files {
+  /** Begins to receive a file; `keep` or `drop` ends it. */
+  receive(): Promise<Arriving | Problem>
+  /** Stores what has arrived. `files.other-content` where another file has the same SHA-1. */
+  keep(arrived: Arriving): Promise<StoredFile | Problem>
+  find(sha1: string): Promise<StoredFile | undefined>
+  /** The bytes from `start` to `end`, both included. Nothing is opened before the first piece is asked for. */
+  read(file: StoredFile, start: number, end: number): AsyncIterable<Uint8Array>
+  /** The documents that were written with the right to give this file. */
+  documentsOf(sha1: string): Promise<ReadonlySet<string>>
+  /** Another such document. Call it before the document is written. */
+  addDocument(sha1: string, document: string): Promise<undefined | Problem>
+  /** Removes files that have not been described for a day. @param described those that documents describe, among some */
+  removeUndescribed(described: (sha1s: readonly string[]) => Promise<ReadonlySet<string> | Problem>): Promise<number>
+}
+
+const DAY_MS = 24 * 60 * 60 * 1000
+const SHA1 = /^[0-9a-f]{40}$/
+const SHA256 = /^[0-9a-f]{64}$/
+/** Holds, by its time, since when no document describes the file. */
+const UNDESCRIBED = 'undescribed'
+const DOCUMENTS = 'documents'
+const MOST_DOCUMENTS = 1000
+/** So many files are asked about at once. */
+const BATCH = 100
+
+export const isSha1 = (text: string): boolean => SHA1.test(text)
+
+/** Where the files of an application are. */
+interface Place {
+  readonly folder: string
+  readonly now: () => number
+}
+
+/** The folder is created with the first file. */
+export function makeFiles(folder: string, now: () => number): Files {
+  const place = { folder, now }
+  const arriving = join(folder, 'arriving')
+  const inTurn = makeTurns()
+  let swept = false
+  return {
+    async receive() {
+      await mkdir(arriving, { recursive: true, mode: 0o700 })
+      // What a process that was killed has left.
+      if (!swept) for (const name of await namesIn(arriving)) await rm(join(arriving, name), { force: true })
+      swept = true
+      return openArriving(arriving)
+    },
+    async keep(arrived) {
+      const flushed = await arrived.finish()
+      const kept = flushed ?? (await inTurn(() => store(place, arrived)))
+      await arrived.drop()
+      return kept
+    },
+    find: (sha1) => find(place, sha1),
+    async *read({ sha1, sha256 }, start, end) {
+      yield* createReadStream(join(folderOf(place, sha1), sha256), { start, end }) as AsyncIterable<Uint8Array>
+    },
+    async documentsOf(sha1) {
+      const text = await readFile(join(folderOf(place, sha1), DOCUMENTS), 'utf8').catch(() => '')
+      // The line of a write that a crash has cut counts as none.
+      return new Set(text.split('\n').slice(0, -1))
+    },
+    addDocument: (sha1, document) => inTurn(() => addDocument(join(folderOf(place, sha1), DOCUMENTS), document)),
+    async removeUndescribed(described) {
+      let removed = 0
+      const all = await allIn(folder)
+      for (let at = 0; at < all.length; at += BATCH) {
+        const some = all.slice(at, at + BATCH)
+        // Asked in turn with uploads: what is stored after the question is not marked.
+        const failed = await inTurn(async () => {
+          const known = await described(some)
+          if (isFailure(known)) return known
+          for (const sha1 of some) if (await sweepOne(place, sha1, known.has(sha1))) removed++
+          return undefined
+        })
+        if (failed) break
+      }
+      return removed
+    },
+  }
+}
+
+const folderOf = ({ folder }: Place, sha1: string): string => join(folder, sha1.slice(0, 2), sha1)
+
+async function find(place: Place, sha1: string): Promise<StoredFile | undefined> {
+  if (!isSha1(sha1)) return undefined
+  const own = folderOf(place, sha1)
+  const sha256 = (await namesIn(own)).find((name) => SHA256.test(name))
+  const found = sha256 === undefined ? undefined : await stat(join(own, sha256)).catch(() => undefined)
+  return found && { sha1, sha256: sha256!, size: found.size, storedAt: found.mtimeMs }
+}
+
+async function store(place: Place, arrived: Arriving): Promise<StoredFile | Problem> {
+  const { sha1, sha256 } = arrived.digests()
+  const own = folderOf(place, sha1)
+  try {
+    await mkdir(own, { recursive: true, mode: 0o700 })
+    const known = (await namesIn(own)).filter((name) => SHA256.test(name))
+    if (known.some((name) => name !== sha256)) return OTHER_CONTENT
+    await rm(join(own, UNDESCRIBED), { force: true })
+    if (known.length === 0) {
+      await rename(arrived.path, join(own, sha256))
+      await setTime(place, join(own, sha256))
+      for (const each of [own, join(own, '..'), place.folder]) await flushFolder(each)
+    }
+  } catch (error) {
+    return notStored(error)
+  }
+  return (await find(place, sha1))!
+}
+
+/** By the clock of the gateway. */
+function setTime({ now }: Place, path: string): Promise<void> {
+  const time = new Date(now())
+  return utimes(path, time, time)
+}
+
+async function sweepOne(place: Place, sha1: string, isDescribed: boolean): Promise<boolean> {
+  const mark = join(folderOf(place, sha1), UNDESCRIBED)
+  const since = await stat(mark).catch(() => undefined)
+  if (isDescribed) {
+    if (since) await rm(mark, { force: true })
+    return false
+  }
+  if (!since) {
+    await (await open(mark, 'w', 0o600)).close()
+    await setTime(place, mark)
+    return false
+  }
+  if (place.now() - since.mtimeMs < DAY_MS) return false
+  await rm(folderOf(place, sha1), { recursive: true, force: true })
+  return true
+}
+
+const OTHER_CONTENT = problem('files.other-content', 'Another file with the same SHA-1 is stored here already.')
+
+/** One task at a time. */
+function makeTurns(): <T>(task: () => Promise<T>) => Promise<T> {
+  let last: Promise<unknown> = Promise.resolve()
+  return (task) => {
+    const done = last.then(task)
+    last = done.catch(() => undefined)
+    return done
+  }
+}
+
+async function addDocument(path: string, document: string): Promise<undefined | Problem> {
+  const text = await readFile(path, 'utf8').catch(() => '')
+  const known = text.split('\n').slice(0, -1)
+  if (known.includes(document)) return undefined
+  if (known.length >= MOST_DOCUMENTS) {
+    return problem('content.too-large', `A file is described by ${MOST_DOCUMENTS} documents at most.`)
+  }
+  const file = await open(path, 'a', 0o600)
+  try {
+    await file.write(text === '' || text.endsWith('\n') ? `${document}\n` : `\n${document}\n`)
+    await file.sync()
+  } finally {
+    await file.close()
+  }
+  return undefined
+}
+
+const namesIn = (folder: string): Promise<string[]> => readdir(folder).catch(() => [])
+
+async function allIn(folder: string): Promise<string[]> {
+  const all: string[] = []
+  for (const start of await namesIn(folder)) {
+    if (/^[0-9a-f]{2}$/.test(start)) all.push(...(await namesIn(join(folder, start))).filter(isSha1))
+  }
+  return all
+}

@@ -1,0 +1,69 @@
+// In charge of which files documents describe: a file that none describes any more is removed after a day (spec 4.6).
+import { createHash } from 'node:crypto'
+import { join } from 'node:path'
+import type { Files } from './files.js'
+import type { Log } from '../log.js'
+import { isFailure, type Problem } from '../problem.js'
+import { NFO } from '../rdf/vocabulary.js'
+import { select } from '../stores/select.js'
+import type { GraphStore } from '../stores/store.js'
+
+interface HasFiles {
+  readonly base: string
+  readonly store: GraphStore
+  readonly files: Files
+  isDocument(graph: string): boolean
+}
+
+export const SWEEP_MS = 60 * 60 * 1000
+
+/** Where the URLs of files begin. */
+export const uploadsOf = ({ base }: { readonly base: string }): string => `${base}uploads/`
+
+/** Each application has its own. */
+export const filesFolder = (data: string, base: string): string =>
+  join(data, 'files', createHash('sha256').update(base).digest('hex').slice(0, 16))
+
+export async function sweepFiles(application: HasFiles, log: Log): Promise<void> {
+  try {
+    const removed = await application.files.removeUndescribed((sha1s) => describedAmong(application, sha1s))
+    if (removed > 0) log.info({ base: application.base, removed }, 'removed files that no document describes')
+  } catch (error) {
+    log.error({ base: application.base, err: error }, 'the files could not be swept')
+  }
+}
+
+async function describedAmong(application: HasFiles, sha1s: readonly string[]): Promise<ReadonlySet<string> | Problem> {
+  const uploads = uploadsOf(application)
+  const files = sha1s.map((sha1) => `<${uploads}${sha1}>`).join(' ')
+  const query = `SELECT ?f ?g WHERE { VALUES ?f { ${files} } GRAPH ?g { ?f a <${NFO('FileDataObject')}> } }`
+  const rows = await select(application.store, query, ['f', 'g'], {})
+  if (isFailure(rows)) return rows
+  const own = rows.filter(([, graph]) => graph && application.isDocument(graph.value))
+  return new Set(own.map(([file]) => file!.value.slice(uploads.length)))
+}
+
+/** A document that describes a file, and what it says of it. */
+export interface Description {
+  readonly document: string
+  readonly format: string | undefined
+  readonly name: string | undefined
+}
+
+const MOST_DESCRIPTIONS = 200
+const MAX_BYTES = 1024 * 1024
+
+/** By the URLs of the documents. */
+export async function descriptionsOf(application: HasFiles, sha1: string): Promise<readonly Description[] | Problem> {
+  const file = `<${uploadsOf(application)}${sha1}>`
+  const query = `SELECT ?g (SAMPLE(?f) AS ?format) (SAMPLE(?n) AS ?name) WHERE {
+    GRAPH ?g { ${file} a <${NFO('FileDataObject')}> OPTIONAL { ${file} <http://purl.org/dc/terms/format> ?f } OPTIONAL { ${file} <${NFO('fileName')}> ?n } }
+  } GROUP BY ?g ORDER BY ?g LIMIT ${MOST_DESCRIPTIONS}`
+  const rows = await select(application.store, query, ['g', 'format', 'name'], { maxBytes: MAX_BYTES })
+  if (isFailure(rows)) return rows
+  return rows.flatMap(([graph, format, name]) =>
+    graph && application.isDocument(graph.value)
+      ? [{ document: graph.value, format: format?.value, name: name?.value }]
+      : [],
+  )
+}

@@ -1,0 +1,147 @@
+// In charge of what an import is to do, as its agent says it: in the query of a request that brings the data, or as an
+// `ldh:CSVImport` or `ldh:RDFImport` that names it (LinkedDataHub 2.8).
+import { parseMediaType } from '../http/media-type.js'
+import { isFailure, problem, type Problem } from '../problem.js'
+import type { Quad } from '../rdf/graph.js'
+import { LDH, RDF, SD, SPIN } from '../rdf/vocabulary.js'
+import type { Context } from '../request/context.js'
+import { analyseConstruct } from '../sparql/construct.js'
+import { CSV, TSV } from './media-types.js'
+import type { Mapping, Plan } from './plan.js'
+import { queryText, type NamedQuery } from './queries.js'
+import { isEncoding } from './text-of.js'
+import { placeOf } from './write-as.js'
+
+export interface ImportOrder {
+  /** The URL of the data; undefined where it comes with the request. */
+  readonly source?: string
+  readonly query?: NamedQuery
+  readonly delimiter?: string
+  readonly encoding: string
+  readonly name?: string
+  readonly into?: string
+  readonly stopsAtRefusal: boolean
+}
+
+/** `into` a container, or `name`, a document; `query`, its IRI or text; `delimiter`, `encoding`, `stop`. */
+export function orderOf(query: URLSearchParams): ImportOrder {
+  const given = (name: string): string | undefined => query.get(name) ?? undefined
+  const text = given('query')
+  const isIri = text !== undefined && /^https?:[^\s<>"{}]+$/.test(text)
+  const [delimiter, name, into] = [given('delimiter'), given('name'), given('into')]
+  return {
+    ...(text !== undefined && { query: isIri ? { iri: text } : { text } }),
+    ...(delimiter !== undefined && { delimiter }),
+    ...(name !== undefined && { name }),
+    ...(into !== undefined && { into }),
+    encoding: given('encoding') ?? 'utf-8',
+    stopsAtRefusal: query.has('stop'),
+  }
+}
+
+/** The one import that this content describes. */
+export function describedOrder(content: readonly Quad[], order: ImportOrder): ImportOrder | Problem {
+  const types = [LDH('CSVImport'), LDH('RDFImport')]
+  const subjects = content.filter(
+    ({ predicate, object }) => predicate.value === RDF('type') && types.includes(object.value),
+  )
+  const [typing] = subjects
+  if (!typing || subjects.length > 1) {
+    return problem(
+      'request.malformed',
+      'Send data with ?into= or ?name=, or describe one ldh:CSVImport or ldh:RDFImport.',
+    )
+  }
+  const valueOf = (property: string): Quad['object'] | undefined =>
+    content.find(({ subject, predicate }) => predicate.value === property && subject.equals(typing.subject))?.object
+  const [file, query, delimiter, name] = [LDH('file'), SPIN('query'), LDH('delimiter'), SD('name')].map(valueOf)
+  if (file?.termType !== 'NamedNode') return problem('request.malformed', 'The import has to name its ldh:file.')
+  return {
+    ...order,
+    source: file.value,
+    ...(query && { query: query.termType === 'NamedNode' ? { iri: query.value } : { text: query.value } }),
+    ...(delimiter && { delimiter: delimiter.value }),
+    ...(name && { name: name.value }),
+  }
+}
+
+/** The file on disk. */
+export interface Received {
+  readonly path: string
+  readonly size: number
+  readonly digest: string
+  readonly mediaType: string
+  readonly base: string
+}
+
+/** The plan, or the mistake in the order: nothing is read before it is right. */
+export async function planOf(
+  context: Context,
+  order: ImportOrder,
+  received: Received,
+  spool: string,
+): Promise<Plan | Problem> {
+  const { application, gateway } = context
+  const type = parseMediaType(received.mediaType)?.type
+  const kind = type === CSV || type === TSV ? 'csv' : 'rdf'
+  const mapping = await mappingOf(context, order, received.base)
+  if (isFailure(mapping)) return mapping
+  const wrong = wrongIn(context, order, kind, mapping)
+  if (wrong) return wrong
+  const { path, size, digest, mediaType, base } = received
+  const delimiter = order.delimiter ?? (type === TSV ? '\t' : undefined)
+  return {
+    ...{ path, size, digest, kind, mediaType, base, delimiter, encoding: order.encoding, spool },
+    mapping: mapping ?? (kind === 'csv' ? { plain: true } : undefined),
+    name: order.name,
+    into: order.into,
+    namespace: `${application.base}ns#`,
+    tagKey: application.cache.tagKey,
+    maxBytes: gateway.settings.maxImport,
+  }
+}
+
+async function mappingOf(
+  context: Context,
+  { query }: ImportOrder,
+  base: string,
+): Promise<Mapping | undefined | Problem> {
+  if (!query) return undefined
+  const text = await queryText(context, query)
+  if (isFailure(text)) return text
+  const construct = analyseConstruct(text, base, context.application.base)
+  if (isFailure(construct)) return construct
+  return construct.volatile
+    ? problem(
+        'query.syntax',
+        'NOW, RAND, UUID and STRUUID are not allowed: a second run would make other documents. Names can follow from ?row, or from a column.',
+      )
+    : { construct }
+}
+
+function wrongIn(
+  context: Context,
+  { delimiter, encoding, name, into, source }: ImportOrder,
+  kind: Plan['kind'],
+  mapping: Mapping | undefined,
+): Problem | undefined {
+  const wrong = (detail: string): Problem => problem('request.malformed', detail)
+  if (delimiter !== undefined && (delimiter.length !== 1 || /["\r\n]/.test(delimiter)))
+    return wrong('A delimiter is one character.')
+  if (!isEncoding(encoding)) return wrong(`The encoding ${encoding.slice(0, 40)} is unknown.`)
+  if (name !== undefined && into !== undefined)
+    return wrong('Give a container (?into=) or a document (?name=), not both.')
+  for (const document of [name, into]) {
+    const place = document === undefined ? undefined : placeOf(context, document)
+    if (isFailure(place)) return place
+  }
+  if (kind === 'csv' && !mapping && into === undefined)
+    return wrong('Give the container for the rows (?into=), or a query.')
+  const hasGraphs = mapping && 'construct' in mapping && mapping.construct.template.some(({ graph }) => graph !== '')
+  if (mapping && !hasGraphs && name === undefined && (kind === 'csv' || into === undefined)) {
+    return wrong('The query has no GRAPH in its template: name the document that gets the triples (?name=, sd:name).')
+  }
+  if (kind === 'rdf' && !mapping && source !== undefined && name === undefined && into === undefined)
+    return wrong('An RDF import needs a document (sd:name) or a query.')
+  return undefined
+}

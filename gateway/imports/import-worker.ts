@@ -1,0 +1,100 @@
+// In charge of the thread of an import: reads the source, makes triples of it, keeps them on disk by document, and gives the
+// documents. One step for each job, so that a step that takes too long can be ended.
+import { existsSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
+import { parentPort, workerData } from 'node:worker_threads'
+import { openOxigraph, type Oxigraph } from '../stores/bounded-oxigraph.js'
+import { ready, type ThreadMessage } from '../stores/limited-thread.js'
+import { isFailure, problem, type Problem } from '../problem.js'
+import { openSource, type OpenSource } from './open-source.js'
+import type { Finding, ImportJob, ImportReply, Plan, ReadProgress } from './plan.js'
+import { openSpool, TooMuch, type Spool } from './spool.js'
+import { SourceBreak } from './text-of.js'
+import { SyntaxBreak } from '../rdf/read-quads.js'
+
+const { memory } = workerData as { readonly memory: number }
+let opened: Oxigraph | undefined
+const oxigraph = (): Oxigraph => (opened ??= openOxigraph(memory))
+
+interface Begun {
+  readonly plan: Plan
+  readonly spool: Spool
+  readonly source: OpenSource
+}
+let begun: Begun | undefined
+
+/** What a thread before this one has done. */
+interface Done {
+  readonly rows: number
+  readonly spooled: number
+  readonly done: boolean
+}
+
+function doneBefore({ spool, kind }: Plan): Done {
+  const none = { rows: 0, spooled: 0, done: false }
+  if (!existsSync(`${spool}.progress`) || !existsSync(spool)) return none
+  const known = JSON.parse(readFileSync(`${spool}.progress`, 'utf8')) as Done
+  // RDF is read from its beginning: what its prefixes and nodes mean is known from there only.
+  return statSync(spool).size < known.spooled || (kind === 'rdf' && !known.done) ? none : known
+}
+
+function keep({ spool }: Plan, done: Done): void {
+  writeFileSync(`${spool}.next`, JSON.stringify(done), { mode: 0o600 })
+  renameSync(`${spool}.next`, `${spool}.progress`)
+}
+
+async function read({ plan, spool, source }: Begun, rows: number, time: number): Promise<ReadProgress> {
+  const findings: Finding[] = []
+  const until = performance.now() + time
+  const target = source.rows() + rows
+  while (!source.done() && source.rows() < target && performance.now() < until) {
+    await source.step(
+      (document, triple) => spool.add(document, triple),
+      (finding) => findings.push(finding),
+      target - source.rows(),
+    )
+  }
+  const done = { rows: source.rows(), spooled: spool.flush(), done: source.done() }
+  keep(plan, done)
+  return { rows: done.rows, bytes: source.bytes(), documents: spool.documents(), findings, done: done.done }
+}
+
+async function doJob(job: ImportJob): Promise<ImportReply> {
+  if (job.kind === 'open') {
+    const { plan } = job
+    const before = doneBefore(plan)
+    const spool = openSpool(plan.spool, before.spooled)
+    begun = { plan, spool, source: await openSource(oxigraph, plan, before) }
+    return { rows: before.rows, bytes: 0, documents: spool.documents(), findings: [], done: before.done }
+  }
+  if (!begun) return problem('internal', 'The import has not begun.')
+  if (job.kind === 'read') return read(begun, job.rows, job.time)
+  return job.kind === 'quads' ? { quads: begun.spool.quads() } : begun.spool.read(job.from, job.most, begun.plan.tagKey)
+}
+
+async function tried(job: ImportJob): Promise<ImportReply> {
+  try {
+    return await doJob(job)
+  } catch (error) {
+    if (error instanceof SourceBreak) return error.problem
+    if (error instanceof SyntaxBreak)
+      return problem('content.syntax', `The source cannot be read: ${error.failure.detail}.`)
+    if (error instanceof TooMuch) return problem('content.too-large', error.message)
+    const { name, message } = error as Error
+    // Oxigraph's own errors are plain.
+    if (name === 'Error')
+      return problem('query.syntax', `The query cannot be run: ${message.split('\n')[0]!.slice(0, 200)}.`)
+    if (name === 'RuntimeError' || error instanceof RangeError) return TOO_MUCH
+    throw error
+  }
+}
+
+const TOO_MUCH: Problem = problem('update.time', 'The query needs too much memory, or is nested too deeply.')
+
+parentPort!.on('message', (job: ImportJob) => {
+  void tried(job).then((reply) => {
+    const spent = isFailure(reply) && job.kind !== 'documents'
+    const message: ThreadMessage<ImportReply> = { reply, spent }
+    parentPort!.postMessage(message)
+  })
+})
+parentPort!.postMessage(ready())

@@ -1,0 +1,64 @@
+// In charge of what an import is to do, as its thread and its record on disk have it, and what the thread says of it.
+import type { Finding } from '../gateway.js'
+import type { Construct } from '../sparql/construct-plan.js'
+import type { Problem } from '../problem.js'
+
+export type { Finding } from '../gateway.js'
+
+/** Columns become properties by a query, or by themselves: one item for each row. */
+export type Mapping = { readonly construct: Construct } | { readonly plain: true }
+
+export interface Plan {
+  /** The source on disk, perhaps packed. */
+  readonly path: string
+  /** Bytes on disk. */
+  readonly size: number
+  /** SHA-256 of the source, in hexadecimal: names that the import makes follow from it. */
+  readonly digest: string
+  readonly kind: 'csv' | 'rdf'
+  readonly mediaType: string
+  /** The IRI of the source: relative IRIs, columns and rows are below it. */
+  readonly base: string
+  /** One character; undefined: it is guessed. */
+  readonly delimiter: string | undefined
+  readonly encoding: string
+  readonly mapping: Mapping | undefined
+  /** The document that gets triples without a graph. */
+  readonly name: string | undefined
+  /** The container in which documents are made for them. */
+  readonly into: string | undefined
+  /** Of properties of the plain mapping. */
+  readonly namespace: string
+  /** Where the thread keeps what it has made: a file, with its progress beside it. */
+  readonly spool: string
+  /** The secret of the entity-tags (cache/entity-tag.ts). */
+  readonly tagKey: string
+  /** The most bytes of the source when it is unpacked. */
+  readonly maxBytes: number
+}
+
+export interface ReadProgress {
+  readonly rows: number
+  /** Bytes read of the source, as it is on disk. */
+  readonly bytes: number
+  readonly documents: number
+  /** New ones. */
+  readonly findings: readonly Finding[]
+  readonly done: boolean
+}
+
+/** A document to write: its canonical N-Triples, with their sum; or why there is none. */
+export type Made = { readonly document: string; readonly level: number } & (
+  { readonly nTriples: string; readonly sum: string } | { readonly refused: string }
+)
+
+export type ImportJob =
+  | { readonly kind: 'open'; readonly plan: Plan }
+  /** Reads on, for some rows or some time in ms. */
+  | { readonly kind: 'read'; readonly rows: number; readonly time: number }
+  /** The documents from this one on, parents before their children. */
+  | { readonly kind: 'documents'; readonly from: number; readonly most: number }
+  /** All that was made, as N-Quads. */
+  | { readonly kind: 'quads' }
+
+export type ImportReply = ReadProgress | readonly Made[] | { readonly quads: string } | Problem

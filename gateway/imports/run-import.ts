@@ -1,0 +1,167 @@
+// In charge of carrying out an import: its thread makes documents of the source, and each is written as its agent, parents before
+// their children, many at once, so that they share flushes of the journal and requests to the store.
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Finding, ImportProgress } from '../gateway.js'
+import { isFailure, problem, type Problem, type ProblemCode } from '../problem.js'
+import type { Context } from '../request/context.js'
+import { startThread, type LimitedThread } from '../stores/limited-thread.js'
+import type { ImportJob, ImportReply, Made, Plan, ReadProgress } from './plan.js'
+import { importAs, placeOf } from './write-as.js'
+
+export interface Running {
+  readonly context: Context
+  readonly plan: Plan
+  readonly how: 'PUT' | 'add'
+  /** The first refused document ends the import. */
+  readonly stopsAtRefusal: boolean
+  readonly progress: ImportProgress
+  /** Documents that were written before. */
+  readonly from: number
+  readonly signal: AbortSignal
+  /** After each step. @param written of the documents, in their order */
+  kept(written: number): void
+}
+
+const MEMORY = 384 * 2 ** 20
+/** ms for a step of the thread, which is to take a hundredth of it. */
+const STEP_MS = 10_000
+const STEP = { rows: 5_000, time: 100 } as const
+/** Documents that are written at once; more would make the writes of others wait. */
+const AT_ONCE = 16
+const BATCH = 128
+const MOST_FINDINGS = 100
+
+export type Thread = LimitedThread<ImportJob, ImportReply>
+
+export const startImportThread = (): Promise<Thread> =>
+  startThread<ImportJob, ImportReply>({
+    script: new URL('./import-worker.js', import.meta.url),
+    data: { memory: MEMORY },
+    memory: MEMORY,
+    broken: (outOfMemory) =>
+      outOfMemory
+        ? problem('content.too-large', 'The import needs too much memory.')
+        : problem('internal', 'The import broke off.'),
+  })
+
+const TOO_LONG = problem('update.time', `A step of the import took longer than ${STEP_MS / 1000} s, and was ended: a simpler query is needed.`) // prettier-ignore
+
+export async function ask<Reply extends ImportReply>(
+  thread: Thread,
+  job: ImportJob,
+  signal?: AbortSignal,
+): Promise<Reply | Problem> {
+  const replies = await thread.do(job, { time: STEP_MS, tooLong: TOO_LONG, signal })
+  return isFailure(replies) ? replies : (replies[0] as Reply | Problem)
+}
+
+/** Undefined once everything was written or refused; else why it ended early. */
+export async function runImport(running: Running): Promise<undefined | Problem> {
+  const thread = await startImportThread()
+  try {
+    return (await readAll(running, thread)) ?? (await writeAll(running, thread))
+  } finally {
+    await thread.end(CANCELLED)
+  }
+}
+
+export const CANCELLED = problem('server.closing', 'The import was cancelled.')
+
+async function readAll({ plan, progress, signal, kept, from }: Running, thread: Thread): Promise<undefined | Problem> {
+  let read = await ask<ReadProgress>(thread, { kind: 'open', plan })
+  while (!isFailure(read)) {
+    const { rows, bytes, documents, findings, done } = read
+    Object.assign(progress, { rows, documents, bytes: done ? progress.size : Math.max(bytes, progress.bytes) })
+    for (const finding of findings) report(progress, finding)
+    kept(from)
+    if (done) return undefined
+    if (signal.aborted) return CANCELLED
+    read = await ask<ReadProgress>(thread, { kind: 'read', ...STEP }, signal)
+  }
+  return signal.aborted ? CANCELLED : read
+}
+
+export function report(progress: ImportProgress, finding: Finding): void {
+  progress.found++
+  if (progress.findings.length < MOST_FINDINGS) progress.findings.push(finding)
+}
+
+const batchFrom = (thread: Thread, from: number): Promise<readonly Made[] | Problem> =>
+  ask<readonly Made[]>(thread, { kind: 'documents', from, most: BATCH })
+
+async function writeAll(running: Running, thread: Thread): Promise<undefined | Problem> {
+  const { signal, kept } = running
+  let from = running.from
+  let batch = await batchFrom(thread, from)
+  while (!isFailure(batch) && batch.length > 0) {
+    // The thread makes the next ones meanwhile.
+    const next = batchFrom(thread, from + batch.length)
+    let failed: Problem | undefined
+    for (const one of byLevel(batch)) failed ??= await writeLevel(running, one)
+    if (failed) return failed
+    from += batch.length
+    kept(from)
+    if (signal.aborted) return CANCELLED
+    batch = await next
+  }
+  return isFailure(batch) ? batch : undefined
+}
+
+function byLevel(batch: readonly Made[]): Made[][] {
+  const levels: Made[][] = []
+  for (const one of batch) {
+    if (levels.at(-1)?.[0]!.level === one.level) levels.at(-1)!.push(one)
+    else levels.push([one])
+  }
+  return levels
+}
+
+async function writeLevel(running: Running, documents: readonly Made[]): Promise<undefined | Problem> {
+  const { signal, progress, stopsAtRefusal } = running
+  const waiting = documents.values()
+  let failed: Problem | undefined
+  const work = async (): Promise<void> => {
+    for (const one of waiting) {
+      if (failed || signal.aborted) return
+      const outcome = await writeOne(running, one)
+      if (outcome === 'stopped') return
+      if (!isFailure(outcome)) {
+        progress[outcome]++
+        continue
+      }
+      progress.refused++
+      report(progress, { document: one.document, detail: outcome.detail })
+      if (stopsAtRefusal) failed = outcome
+    }
+  }
+  await Promise.all(Array.from({ length: Math.min(AT_ONCE, documents.length) }, work))
+  return failed ?? (signal.aborted ? CANCELLED : undefined)
+}
+
+/** Of problems that pass. */
+const PASSING: ReadonlySet<ProblemCode> = new Set<ProblemCode>([
+  'server.overloaded',
+  'store.unreachable',
+  'store.overloaded',
+  'store.in-doubt',
+  'history.full',
+  'access.unavailable',
+])
+const TRIES = 30
+const WAIT_MS = 1_000
+
+async function writeOne(running: Running, made: Made): Promise<'written' | 'unchanged' | 'stopped' | Problem> {
+  if ('refused' in made) return problem('content.too-large', made.refused)
+  const { context, how, signal } = running
+  const place = placeOf(context, made.document)
+  if (isFailure(place)) return place
+  const { nTriples, sum } = made
+  for (let tries = 1; ; tries++) {
+    const content = { nTriples, sum, isRewritable: false }
+    const answered = await importAs(context, place, content, { how, now: context.gateway.now() })
+    if (!isFailure(answered)) return answered
+    if (!PASSING.has(answered.failure) || tries === TRIES) return answered
+    await sleep(WAIT_MS, undefined, { signal }).catch(() => undefined)
+    if (signal.aborted) return 'stopped'
+  }
+}

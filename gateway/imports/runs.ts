@@ -1,0 +1,191 @@
+// In charge of imports in the background: each has a folder with its source, its plan and how far it is, so that a run that was
+// killed continues, and a document with its state. So many run at once; the others wait.
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import type { Gateway, ImportProgress, ImportRun, Member } from '../gateway.js'
+import { membersOf } from '../gateway.js'
+import { makeTrace } from '../log.js'
+import { putDocument, type Writing } from '../methods/put-document.js'
+import { isFailure, type Problem } from '../problem.js'
+import { iri, text, triple, type Quad } from '../rdf/graph.js'
+import { DCT, DH, FOAF, RDF } from '../rdf/vocabulary.js'
+import type { Context } from '../request/context.js'
+import { stateTriples } from './import-state.js'
+import type { Plan } from './plan.js'
+import { runImport } from './run-import.js'
+import { placeless } from './write-as.js'
+
+/** A run as it is on disk. */
+export interface RunRecord {
+  /** Of the application. */
+  readonly base: string
+  /** With the state. */
+  readonly document: string
+  readonly title: string
+  readonly agent: string | undefined
+  readonly network: string
+  readonly plan: Omit<Plan, 'tagKey'> & { readonly tagKey: undefined }
+  /** Documents are replaced, or created and added to. */
+  readonly how: 'PUT' | 'add'
+  readonly stopsAtRefusal: boolean
+  readonly startedAt: number
+}
+
+interface Kept {
+  readonly record: RunRecord
+  readonly progress: ImportProgress
+  readonly written: number
+}
+
+const AT_ONCE = 2
+const KEPT_EVERY_MS = 1_000
+/** Ended runs that can still be asked for here; their documents stay. */
+const REMEMBERED = 100
+
+export const runsFolder = (importing: { readonly folder: string }): string => join(dirname(importing.folder), 'runs')
+const folderOf = ({ plan }: RunRecord): string => dirname(plan.path)
+export const containerOf = ({ base }: { readonly base: string }): string => `${base}imports/`
+
+/** Creates the document of the run, and starts it or lets it wait. */
+export async function startRun(
+  context: Context,
+  record: RunRecord,
+  progress: ImportProgress,
+): Promise<undefined | Problem> {
+  const { gateway, application } = context
+  const container = containerOf(application)
+  const made = await putDocument(writingOf(context, gateway, context.dataspace.secretary), container, (current) =>
+    current
+      ? 'unchanged'
+      : [triple(container, RDF('type'), iri(DH('Container'))), triple(container, DCT('title'), text('Imports'))],
+  )
+  if (isFailure(made)) return made
+  const stored = await storeState(gateway, context, record, progress)
+  if (isFailure(stored)) return stored
+  keep({ record, progress, written: 0 })
+  enqueue(gateway, context, record, progress, 0)
+  return undefined
+}
+
+/** Continues what an earlier process has left. */
+export function resumeRuns(gateway: Gateway): void {
+  const folder = runsFolder(gateway.importing)
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  for (const name of readdirSync(folder)) {
+    const path = join(folder, name)
+    try {
+      const { record, progress, written } = JSON.parse(readFileSync(join(path, 'run.json'), 'utf8')) as Kept
+      const member = membersOf(gateway.dataspaces).find(({ application }) => application.base === record.base)
+      if (member) enqueue(gateway, member, record, { ...progress, state: 'waiting' }, written)
+    } catch {
+      // It was killed before its document was created: nobody knows of it.
+      rmSync(path, { recursive: true, force: true })
+    }
+  }
+}
+
+export async function stopRuns({ importing }: Pick<Gateway, 'importing'>): Promise<void> {
+  const runs = [...importing.runs.values()]
+  for (const run of runs) run.stop()
+  await Promise.allSettled(runs.map((run) => run.ended))
+}
+
+function keep(kept: Kept): void {
+  const path = join(folderOf(kept.record), 'run.json')
+  writeFileSync(`${path}.next`, JSON.stringify(kept), { mode: 0o600, flush: true })
+  renameSync(`${path}.next`, path)
+}
+
+const isUnderWay = ({ progress: { state } }: ImportRun): boolean => state === 'running'
+
+function enqueue(gateway: Gateway, member: Member, record: RunRecord, progress: ImportProgress, written: number): void {
+  const { runs } = gateway.importing
+  const [abort, stop] = [new AbortController(), new AbortController()]
+  const signal = AbortSignal.any([abort.signal, stop.signal])
+  const turn = [...runs.values()].filter((run) => isUnderWay(run) || run.progress.state === 'waiting')
+  // The oldest of those that may run with it.
+  const before = turn.length < AT_ONCE ? Promise.resolve() : turn[turn.length - AT_ONCE]!.ended
+  const left = new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
+  const ended = Promise.race([before, left]).then(async () => {
+    if (!stop.signal.aborted) await run(gateway, member, { record, progress, written }, signal, stop.signal)
+  })
+  ended.catch((error: unknown) => {
+    progress.state = 'failed'
+    gateway.log.error({ err: error, document: record.document }, 'an import broke off')
+  })
+  const { document, agent, plan, startedAt } = record
+  const signals = { cancel: () => abort.abort(), stop: () => stop.abort() }
+  runs.set(document, { agent, plan, startedAt, progress, ...signals, ended: ended.catch(() => undefined) })
+  for (const [old, one] of runs)
+    if (runs.size > REMEMBERED && one.progress.state !== 'waiting' && !isUnderWay(one)) runs.delete(old)
+}
+
+async function run(
+  gateway: Gateway,
+  member: Member,
+  { record, progress, written }: Kept,
+  signal: AbortSignal,
+  stopped: AbortSignal,
+): Promise<void> {
+  const { application } = member
+  progress.state = 'running'
+  const context = backgroundContext(gateway, member, record)
+  await storeState(gateway, member, record, progress)
+  let kept = { at: -Infinity, written }
+  const failed = await runImport({
+    context,
+    plan: { ...record.plan, tagKey: application.cache.tagKey },
+    how: record.how,
+    ...{ stopsAtRefusal: record.stopsAtRefusal, progress, from: written, signal },
+    kept(now) {
+      if (gateway.now() - kept.at < KEPT_EVERY_MS) return
+      kept = { at: gateway.now(), written: now }
+      keep({ record, progress, written: now })
+    },
+  })
+  if (stopped.aborted) return
+  progress.state = signal.aborted ? 'cancelled' : failed ? 'failed' : 'done'
+  if (failed && !signal.aborted) progress.reason = failed.detail
+  const stored = await storeState(gateway, member, record, progress, gateway.now())
+  const { document, agent } = record
+  gateway.log.info(
+    { document, agent, state: progress.state, ...(isFailure(stored) && { problem: stored }) },
+    'an import has ended',
+  )
+  rmSync(folderOf(record), { recursive: true, force: true })
+}
+
+/** As a request of the agent. Claims of its token ended with the request that started the import. */
+const backgroundContext = (gateway: Gateway, member: Member, { agent, network, document }: RunRecord): Context => ({
+  gateway,
+  ...member,
+  agent: agent === undefined ? {} : { webId: agent },
+  accept: undefined,
+  trace: makeTrace(),
+  request: placeless(gateway, document, network),
+})
+
+const writingOf = ({ application, dataspace }: Member, gateway: Gateway, agent: string | undefined): Writing => ({
+  ...{ gateway, application, dataspace, trace: makeTrace(), method: 'PUT', agent },
+  asker: agent ?? 'imports',
+  time: gateway.now(),
+})
+
+function storeState(
+  gateway: Gateway,
+  member: Member,
+  { document, title, agent, plan, startedAt }: RunRecord,
+  progress: ImportProgress,
+  endedAt?: number,
+): Promise<unknown> {
+  const topic = `${document}#this`
+  const about: Quad[] = [
+    triple(document, DCT('title'), text(title)),
+    triple(document, FOAF('primaryTopic'), iri(topic)),
+  ]
+  const run = { plan, startedAt, ...(endedAt !== undefined && { endedAt }) }
+  return putDocument(writingOf(member, gateway, agent), document, () => [
+    ...about,
+    ...stateTriples(topic, run, progress),
+  ])
+}

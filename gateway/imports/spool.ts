@@ -1,0 +1,157 @@
+// In charge of what an import has made, on disk, until it is written: the triples in the order in which they were made, and for each
+// document where they are. A spool continues after a crash where it was complete last. For the thread of an import only.
+import { closeSync, ftruncateSync, openSync, readSync, writeSync } from 'node:fs'
+import { sumOf } from '../../cache/entity-tag.js'
+import { compareAsBytes } from '../rdf/graph.js'
+import type { Made } from './plan.js'
+
+export interface Spool {
+  /** @param triple in N-Triples, without its point */
+  add(document: string, triple: string): void
+  /** Writes what was added. The bytes that it has now. */
+  flush(): number
+  documents(): number
+  /** So many documents from this one on: parents before their children, names in the order of their characters. */
+  read(from: number, most: number, tagKey: string): Made[]
+  /** Everything, as N-Quads. */
+  quads(): string
+  close(): void
+}
+
+export class TooMuch extends Error {}
+
+/** In bytes; the write of a document has a closer bound. */
+const LARGEST = 128 * 1024 * 1024
+
+const MOST_DOCUMENTS = 1_000_000
+/** Stretches of triples of one document. Each takes some bytes of memory. */
+const MOST_STRETCHES = 4_000_000
+const BATCH_BYTES = 4 * 1024 * 1024
+
+/** @param bytes what of the file is complete; the rest is dropped */
+export function openSpool(path: string, bytes: number): Spool {
+  const file = openSync(path, 'a+', 0o600)
+  ftruncateSync(file, bytes)
+  const index = makeIndex()
+  for (let at = 0; at < bytes;) at = indexStretch(file, at, index.add)
+  let size = bytes
+  let batch = new Map<string, string[]>()
+
+  function flush(): number {
+    const pieces: Buffer[] = []
+    for (const [document, triples] of batch) {
+      const text = Buffer.from(`${triples.join(' .\n')} .\n`)
+      const head = Buffer.from(`${text.length} ${document}\n`)
+      index.add(document, size + head.length, text.length)
+      size += head.length + text.length
+      pieces.push(head, text)
+    }
+    if (pieces.length > 0) writeSync(file, Buffer.concat(pieces))
+    batch = new Map()
+    return size
+  }
+
+  const textOf = (number: number): string => readStretches(file, index.stretchesOf(number))
+  const made = (number: number, tagKey: string): Made => {
+    const document = index.nameOf(number)
+    const about = { document, level: levelOf(document) }
+    const length = index.stretchesOf(number).reduce((sum, [, one]) => sum + one, 0)
+    if (length > LARGEST) return { ...about, refused: 'The document would be too large.' }
+    const lines = [...new Set(textOf(number).split('\n').slice(0, -1))].sort(compareAsBytes)
+    return { ...about, nTriples: `${lines.join('\n')}\n`, sum: sumOf(lines, tagKey) }
+  }
+  return {
+    add(document, triple) {
+      const own = batch.get(document)
+      if (own) own.push(triple)
+      else batch.set(document, [triple])
+    },
+    flush,
+    documents: index.count,
+    read(from, most, tagKey) {
+      const order = index.inOrder()
+      const read: Made[] = []
+      for (let i = from, taken = 0; i < order.length && read.length < most && taken < BATCH_BYTES; i++) {
+        const one = made(order[i]!, tagKey)
+        taken += 'nTriples' in one ? one.nTriples.length : 0
+        read.push(one)
+      }
+      return read
+    },
+    quads: () =>
+      index
+        .inOrder()
+        .map((number) =>
+          textOf(number).replaceAll(' .\n', index.nameOf(number) === '' ? ' .\n' : ` <${index.nameOf(number)}> .\n`),
+        )
+        .join(''),
+    close: () => closeSync(file),
+  }
+}
+
+type Stretch = readonly [offset: number, length: number]
+
+function readStretches(file: number, stretches: readonly Stretch[]): string {
+  const parts = stretches.map(([offset, length]) => {
+    const buffer = Buffer.allocUnsafe(length)
+    readSync(file, buffer, 0, length, offset)
+    return buffer
+  })
+  return Buffer.concat(parts).toString()
+}
+
+const levelOf = (document: string): number => document.split('/').length
+
+function makeIndex() {
+  const numbers = new Map<string, number>()
+  const names: string[] = []
+  /** The last stretch of each document, and of each stretch its place and the one before it, or -1. */
+  const last: number[] = []
+  const [offsets, lengths, before] = [[] as number[], [] as number[], [] as number[]]
+  let order: number[] | undefined
+  return {
+    count: () => names.length,
+    nameOf: (number: number) => names[number]!,
+    add(document: string, offset: number, length: number): void {
+      let number = numbers.get(document)
+      if (number === undefined) {
+        number = names.push(document) - 1
+        numbers.set(document, number)
+        last.push(-1)
+        if (number >= MOST_DOCUMENTS) throw new TooMuch(`It has more than ${MOST_DOCUMENTS} documents.`)
+      }
+      if (offsets.length >= MOST_STRETCHES)
+        throw new TooMuch('Its triples are too scattered: sort them by their graphs.')
+      before.push(last[number]!)
+      last[number] = offsets.push(offset) - 1
+      lengths.push(length)
+      order = undefined
+    },
+    stretchesOf(number: number): Stretch[] {
+      const stretches: Stretch[] = []
+      for (let at = last[number]!; at >= 0; at = before[at]!) stretches.push([offsets[at]!, lengths[at]!])
+      return stretches.reverse()
+    },
+    inOrder(): readonly number[] {
+      const levels = order ?? names.map(levelOf)
+      return (order ??= names
+        .map((_, i) => i)
+        .sort((a, b) => levels[a]! - levels[b]! || compareAsBytes(names[a]!, names[b]!)))
+    },
+  }
+}
+
+/** The end of the stretch that begins there. */
+function indexStretch(
+  file: number,
+  at: number,
+  add: (document: string, offset: number, length: number) => void,
+): number {
+  const head = Buffer.allocUnsafe(8192)
+  const read = readSync(file, head, 0, head.length, at)
+  const end = head.indexOf(10)
+  const [, length, document] = /^(\d+) (.*)$/.exec(head.toString('utf8', 0, Math.min(end, read))) ?? []
+  if (length === undefined) throw new Error('the spool is broken')
+  add(document!, at + end + 1, Number(length))
+  return at + end + 1 + Number(length)
+}

@@ -1,0 +1,82 @@
+// In charge of the text of a source on disk, piece by piece: unpacked within a bound, decoded by its encoding. For the thread of an
+// import only.
+import { createReadStream, openSync, readSync, closeSync } from 'node:fs'
+import { createGunzip } from 'node:zlib'
+import { problem, type Problem } from '../problem.js'
+import { BROKEN_PACKING, isPacked, tooLargeUnpacked } from './unpacked.js'
+
+/** Thrown by the iteration over a source that cannot be read. */
+export class SourceBreak extends Error {
+  constructor(readonly problem: Problem) {
+    super(problem.detail)
+  }
+}
+
+export interface SourceText {
+  readonly text: AsyncIterable<string>
+  /** Bytes of the file that were read. */
+  bytes(): number
+}
+
+const PIECE = 256 * 1024
+
+/** @param encoding as the Encoding Standard names it; a byte order mark counts more */
+export function textOf(path: string, encoding: string, limit: number): SourceText {
+  let bytes = 0
+  const start = Buffer.alloc(4)
+  const file = openSync(path, 'r')
+  readSync(file, start, 0, 4, 0)
+  closeSync(file)
+
+  async function* pieces(): AsyncGenerator<Buffer> {
+    const read = createReadStream(path, { highWaterMark: PIECE })
+    read.on('data', (piece) => (bytes += piece.length))
+    if (!isPacked(start)) {
+      for await (const piece of read) yield piece as Buffer
+      return
+    }
+    const unpacked = createGunzip()
+    read.on('error', (error) => unpacked.destroy(error)).pipe(unpacked)
+    let size = 0
+    try {
+      for await (const piece of unpacked) {
+        if ((size += (piece as Buffer).length) > limit) throw new SourceBreak(tooLargeUnpacked(limit))
+        yield piece as Buffer
+      }
+    } catch (error) {
+      throw error instanceof SourceBreak ? error : new SourceBreak(BROKEN_PACKING)
+    } finally {
+      read.destroy()
+    }
+  }
+
+  async function* text(): AsyncGenerator<string> {
+    let decoder: InstanceType<typeof TextDecoder> | undefined
+    try {
+      for await (const piece of pieces()) {
+        decoder ??= new TextDecoder(encodingOf(piece) ?? encoding, { fatal: true })
+        yield decoder.decode(piece, { stream: true })
+      }
+      yield decoder?.decode() ?? ''
+    } catch (error) {
+      if (!(error instanceof TypeError)) throw error
+      throw new SourceBreak(problem('content.syntax', `The source is not ${encoding}: name its encoding.`))
+    }
+  }
+  return { text: text(), bytes: () => bytes }
+}
+
+/** Encoding Standard §6.1. */
+function encodingOf(piece: Buffer): string | undefined {
+  if (piece[0] === 0xef && piece[1] === 0xbb && piece[2] === 0xbf) return 'utf-8'
+  if (piece[0] === 0xfe && piece[1] === 0xff) return 'utf-16be'
+  return piece[0] === 0xff && piece[1] === 0xfe ? 'utf-16le' : undefined
+}
+
+export const isEncoding = (name: string): boolean => {
+  try {
+    return new TextDecoder(name).encoding !== ''
+  } catch {
+    return false
+  }
+}

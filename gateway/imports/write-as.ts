@@ -1,0 +1,128 @@
+// In charge of writing a document as an agent, as a request of its own would (design 3): the same right, the same write path. The
+// request is one that this process makes.
+import type { Gateway, Member } from '../gateway.js'
+import { BodyBreak } from '../http/body.js'
+import type { Request, Response } from '../http/exchange.js'
+import { UNCHANGED, writeContent } from '../methods/write.js'
+import type { WrittenContent } from '../methods/write-request.js'
+import { isFailure, problem, type Problem } from '../problem.js'
+import { decideOn, lookUp } from '../request/access.js'
+import type { Context } from '../request/context.js'
+import { refusalOf } from '../request/refusal.js'
+
+/** What the target of a write is: a document of either application of the dataspace. */
+export interface Place extends Member {
+  readonly document: string
+}
+
+/** The document at this URL, in one of the applications of the dataspace. */
+export function placeOf({ dataspace }: Pick<Context, 'dataspace'>, document: string): Place | Problem {
+  const { endUser, admin } = dataspace
+  const application = [admin, endUser].find((one) => one.isDocument(document))
+  return application
+    ? { application, dataspace, document }
+    : problem('target.malformed', `<${document.slice(0, 200)}> is no document of ${endUser.base}.`)
+}
+
+/** A request of this process for the client of another. */
+type Outer = Pick<Request, 'id' | 'receivedAt' | 'address' | 'network' | 'signal'>
+
+export const innerRequest = (outer: Outer, method: string, url: string, fields: Request['fields'] = {}): Request => ({
+  id: outer.id,
+  method,
+  requestTarget: new URL(url).pathname,
+  fields,
+  hosts: 1,
+  certificate: undefined,
+  receivedAt: outer.receivedAt,
+  isAdmitted: true,
+  address: () => outer.address(),
+  network: () => outer.network(),
+  signal: () => outer.signal(),
+  readBody: () => Promise.resolve(NO_BODY),
+  hold: () => false,
+  async *streamBody() {
+    throw new BodyBreak(NO_BODY)
+  },
+})
+
+/** The request that stands behind an import in the background. */
+export const placeless = ({ now, uuid }: Pick<Gateway, 'now' | 'uuid'>, url: string, network: string): Request => {
+  const never = new AbortController().signal
+  const outer = { id: uuid(), receivedAt: now(), address: () => network, network: () => network, signal: () => never }
+  return innerRequest(outer, 'POST', url)
+}
+
+const NO_BODY = problem('internal', 'A request of this process has no body.')
+
+/** Why the agent may not write there, before anything is read for it. */
+export async function mayWriteAs(
+  context: Context,
+  { application, dataspace, document }: Place,
+  method: 'PUT' | 'POST',
+): Promise<undefined | Problem> {
+  const inner = { ...context, application, dataspace, request: innerRequest(context.request, method, document) }
+  const required = method === 'PUT' ? 'Write' : 'Append'
+  const facts = await lookUp(inner, { kind: 'document', application, dataspace, document }, required)
+  if (isFailure(facts)) return facts
+  const decision = decideOn(inner, facts, required)
+  if (isFailure(decision)) return decision
+  if (!decision.allowed) return refusalOf(decision, inner, document)
+  return method === 'POST' && facts.kind === 'document' && !facts.document
+    ? problem('document.absent', `There is no document <${document}>.`)
+    : undefined
+}
+
+/** A request of the agent at the document, in its application. */
+function innerContext(
+  context: Context,
+  { application, dataspace, document }: Place,
+  method: 'PUT' | 'POST',
+  now: number,
+  fields = {},
+): Context {
+  // prettier-ignore
+  const { gateway, request } = context
+  // The conditions of clients are about states that they know: what comes from elsewhere means whatever is there.
+  const settings = { ...gateway.settings, requirePreconditions: false }
+  const inner = { ...innerRequest(request, method, document, fields), receivedAt: now }
+  return { ...context, gateway: { ...gateway, settings }, application, dataspace, request: inner }
+}
+
+/** As by a POST of the agent. */
+export const appendAs = (
+  context: Context,
+  place: Place,
+  content: WrittenContent,
+  now: number,
+): Promise<Response | Problem> =>
+  writeContent(innerContext(context, place, 'POST', now), place.document, { method: 'POST', content })
+
+/**
+ * Replaces the document (PUT), or creates it or adds to it (`add`), where that changes anything.
+ * @param now in ms since the epoch
+ */
+export async function importAs(
+  context: Context,
+  place: Place,
+  content: WrittenContent,
+  { how, now }: { readonly how: 'PUT' | 'add'; readonly now: number },
+): Promise<'written' | 'unchanged' | Problem> {
+  const put = (fields: Request['fields']): Promise<Response | Problem> =>
+    writeContent(innerContext(context, place, 'PUT', now, fields), place.document, {
+      method: 'PUT',
+      content,
+      byImport: true,
+    })
+  if (how === 'PUT') return outcomeOf(await put({}))
+  const created = await put({ 'if-none-match': '*' })
+  // LinkedDataHub 2.8. Append will do on a document that exists.
+  const mayExist = isFailure(created) && ['precondition.failed', 'access.denied'].includes(created.failure)
+  if (!mayExist) return outcomeOf(created)
+  const post = { method: 'POST', content, byImport: true } as const
+  const added = await writeContent(innerContext(context, place, 'POST', now), place.document, post)
+  return isFailure(added) && created.failure === 'access.denied' ? created : outcomeOf(added)
+}
+
+const outcomeOf = (answered: Response | Problem): 'written' | 'unchanged' | Problem =>
+  isFailure(answered) ? answered : answered === UNCHANGED ? 'unchanged' : 'written'

@@ -1,0 +1,135 @@
+// In charge of the past of a document as pages: history, version and difference (spec 9.3, 9.6), for those who prefer HTML.
+import { entityTag } from '../../cache/entity-tag.js'
+import type { Version } from '../../versioning/change.js'
+import { differenceInSlices } from '../../versioning/memento/difference.js'
+import { historyLinks, mementosOf } from '../../versioning/memento/time-map.js'
+import { typesOf } from '../documents/hierarchy.js'
+import type { Field, Response } from '../http/exchange.js'
+import { HTML } from '../http/media-type.js'
+import { differencePage } from '../pages/difference-page.js'
+import { historyPage, versionPage, VERSIONS_PER_PAGE } from '../pages/history-page.js'
+import { PAGE_FIELDS } from '../pages/page-fields.js'
+import { isFailure, type Problem } from '../problem.js'
+import { graphOf } from '../rdf/graph.js'
+import { readCanonical } from '../rdf/read.js'
+import { changedLines, linesBeginning } from '../rdf/sorted-lines.js'
+import { RDF } from '../rdf/vocabulary.js'
+import { evaluateConditions } from '../request/conditions.js'
+import { askerOf } from '../request/context.js'
+import { frameOf } from '../request/frame.js'
+import { response } from '../request/respond.js'
+import {
+  cacheControl,
+  historyFailed,
+  historyLinkField,
+  refuse,
+  variantOf,
+  type FoundVersion,
+  type HistoryRequest,
+} from './history-request.js'
+import { nameOfList } from './visible-versions.js'
+
+/** What every page of the past is told. */
+const aboutOf = ({ context, document }: HistoryRequest) => ({
+  frame: frameOf(context, document),
+  document,
+  canWrite: context.trace.decision?.modes.includes('Write') === true,
+})
+
+/** @param name what is shown, beside the rights and the look that the page depends on */
+async function answer(
+  asked: HistoryRequest,
+  name: string,
+  links: readonly string[],
+  make: () => Promise<string | Problem>,
+  more: readonly Field[] = [],
+): Promise<Response> {
+  const { context } = asked
+  const { canWrite, frame } = aboutOf(asked)
+  const bits = `${canWrite ? 'w' : 'r'}${frame.isIdentified ? 'i' : 'n'}`
+  const tag = entityTag(`${name}${variantOf(asked)}`, `${HTML.code}${bits}${context.gateway.look.id}`)
+  const fields: Field[] = [
+    ['ETag', tag],
+    cacheControl(asked, 'no-cache'),
+    ['Vary', 'Accept'],
+    ...more,
+    historyLinkField(asked, links),
+  ]
+  const outcome = evaluateConditions(context.request, { entityTags: [tag] })
+  if (outcome === 'not-modified') return response(304, fields)
+  if (outcome !== 'proceed') return refuse(asked, outcome, links)
+  const page = await make()
+  if (isFailure(page)) return refuse(asked, page, links)
+  return response(200, [['Content-Type', HTML.contentType], ...PAGE_FIELDS, ...fields], Buffer.from(page))
+}
+
+/** @param versions oldest first */
+export function answerHistoryPage(
+  asked: HistoryRequest,
+  versions: readonly Version[],
+  wanted: number,
+): Promise<Response> {
+  const pages = Math.max(1, Math.ceil(versions.length / VERSIONS_PER_PAGE))
+  const page = Math.min(wanted, pages)
+  const end = versions.length - (page - 1) * VERSIONS_PER_PAGE
+  const latest = versions.at(-1)
+  return answer(asked, `${nameOfList(versions)}.${page}`, historyLinks(asked.document, mementosOf(versions)), () =>
+    Promise.resolve(
+      historyPage({
+        ...aboutOf(asked),
+        versions: versions.slice(Math.max(0, end - VERSIONS_PER_PAGE), end).toReversed(),
+        ...{ page, pages, all: versions.length },
+        current: latest?.blob === undefined ? undefined : latest.commit,
+      }),
+    ),
+  )
+}
+
+export function answerVersionPage(
+  asked: HistoryRequest,
+  { memento, mementos, version }: FoundVersion,
+  links: readonly string[],
+  fields: readonly Field[],
+): Promise<Response> {
+  const { document, context } = asked
+  const at = mementos.findIndex(({ commit }) => commit === version.commit)
+  const latest = mementos.at(-1) ?? version
+  const name = `${version.commit}.${latest.commit}`
+  const make = async (): Promise<string | Problem> => {
+    const nTriples = await contentOf(asked, memento ?? version)
+    if (isFailure(nTriples)) return nTriples
+    const lines = linesBeginning(nTriples, `<${document}> <${RDF('type')}> `)
+    const types = typesOf(graphOf(readCanonical(lines.join('\n'))), document, context.application.base)
+    return versionPage({
+      ...aboutOf(asked),
+      ...{ version, latest, types, nTriples },
+      previous: mementos[at - 1],
+      next: mementos[at + 1],
+    })
+  }
+  return answer(asked, name, links, make, fields)
+}
+
+/** In canonical form: commits that the gateway did not make may have any. A version that deleted the document has no triples. */
+async function contentOf({ history, document, context }: HistoryRequest, version: Version): Promise<string | Problem> {
+  const content = await history.content(document, version)
+  if (isFailure(content)) return historyFailed(context, content)
+  if (content === undefined) return ''
+  const canonical = await context.gateway.reading.canonical(askerOf(context), content, context.application.cache.tagKey)
+  return isFailure(canonical) ? canonical : canonical.nTriples
+}
+
+export function answerDifferencePage(
+  asked: HistoryRequest,
+  from: Version,
+  to: Version,
+  links: readonly string[],
+): Promise<Response> {
+  return answer(asked, `${from.commit}..${to.commit}`, links, async () => {
+    const [before, after] = [await contentOf(asked, from), await contentOf(asked, to)]
+    if (isFailure(before)) return before
+    if (isFailure(after)) return after
+    const changed = await differenceInSlices(before, after)
+    return differencePage({ ...aboutOf(asked), from, to, changed, same: changedLines(after, changed.added, []) })
+  })
+}

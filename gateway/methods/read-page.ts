@@ -1,0 +1,128 @@
+// In charge of the HTML representation of a document (design 8): made once for each state, set of modes and look, and cached.
+// The list of a container's children belongs to it: of those that the agent may read.
+import { createHash } from 'node:crypto'
+import { setImmediate } from 'node:timers/promises'
+import type { Decision } from '../../policies/decide.js'
+import type { Mode } from '../../policies/authorizations/authorization.js'
+import type { Page } from '../caches.js'
+import { childrenOf, inOrder, type Child } from '../documents/children.js'
+import { isLarge, isWhole, type Representation } from '../documents/document.js'
+import { isContainer } from '../documents/hierarchy.js'
+import { codedOnce } from '../http/content-coding.js'
+import type { Response } from '../http/exchange.js'
+import type { Shown } from '../http/target.js'
+import { CHILDREN_PER_PAGE, type Children } from '../pages/children-list.js'
+import { describedIn } from '../pages/described.js'
+import { documentPage } from '../pages/document-page.js'
+import { isFailure, type Problem } from '../problem.js'
+import { keyOf, mayReadState, type Facts } from '../request/access.js'
+import type { Context } from '../request/context.js'
+import { frameOf } from '../request/frame.js'
+import { shownTo } from '../request/shown.js'
+import { answerPage, type Asked } from './read.js'
+import { readLarge } from './read-large.js'
+
+const FIRST: Shown = { page: 1, order: 'name', part: 1 }
+
+/** Documents that are too large for memory, and pages. */
+export async function readOtherwise(
+  context: Context,
+  decision: Decision,
+  facts: Facts,
+  shown: Shown = FIRST,
+): Promise<Response | Problem> {
+  const stored = facts.kind === 'document' ? facts.document : undefined
+  if (facts.kind !== 'document' || !stored || isLarge(stored) || !isWhole(stored))
+    return readLarge(context, decision, facts)
+  const document = shownTo(context, stored)
+  const children = isContainer(stored.types) ? await childrenShown(context, stored.iri, shown) : undefined
+  if (isFailure(children)) return children
+  const asked = { context, decision, document, answeredAt: facts.answeredAt }
+  return pageOf(asked, shown, children)
+}
+
+const BITS: Readonly<Record<Mode, number>> = { Read: 1, Write: 2, Append: 4, Control: 8 }
+
+/** What may be done with the document: the documents of owner and secretary are never changed (spec 4.1). */
+const usableModes = ({ context: { dataspace }, decision: { modes }, document }: Asked): readonly Mode[] =>
+  dataspace.protectedDocuments.has(document.iri) ? modes.filter((mode) => mode === 'Read' || mode === 'Control') : modes
+
+async function pageOf(asked: Asked, shown: Shown, children: Children | undefined): Promise<Response | Problem> {
+  const { context, document } = asked
+  const { gateway, application, agent } = context
+  const modes = usableModes(asked)
+  const flags = [agent.webId !== undefined, application.history !== undefined]
+  const bits = modes.reduce((sum, mode) => sum + BITS[mode], 0) + (flags[0] ? 16 : 0) + (flags[1] ? 32 : 0)
+  const part = shown.part === 1 ? '' : `p${shown.part}`
+  const list = children ? `c${children.digest}` : ''
+  const name = `html${bits.toString(36)}${gateway.look.id}${part}${list}`
+  const key = `${document.iri} ${document.digest} ${name}`
+  const { pages } = gateway.caches
+  const page = pages.get(key) ?? made(asked, shown, modes, children)
+  pages.set(key, page)
+  const coded = codedOnce<Representation>
+  return answerPage(asked, page.plain, name, (codedName, coding) =>
+    coded(page.coded, codedName, {
+      bytes: page.plain.bytes,
+      coding,
+      isKept: () => pages.get(key) === page,
+      keep: (bytes) => ({ bytes }),
+    }),
+  )
+}
+
+function made(asked: Asked, { part }: Shown, modes: readonly Mode[], children: Children | undefined): Page {
+  const { context, document } = asked
+  const page = documentPage({
+    frame: frameOf(context, document.iri),
+    document: document.iri,
+    types: document.types,
+    modes,
+    isVersioned: context.application.history !== undefined,
+    described: describedIn(document.iri, document.nTriples, part),
+    children,
+  })
+  return { plain: { bytes: Buffer.from(page) }, coded: new Map() }
+}
+
+/** The children that an agent may read, in an order: for each list of all children. */
+const readable = new WeakMap<readonly Child[], Map<string, readonly Child[]>>()
+const REMEMBERED = 16
+const SLICE_MS = 10
+
+async function childrenShown(context: Context, container: string, shown: Shown): Promise<Children | Problem> {
+  const { application, request } = context
+  const found = await childrenOf(application, container, request.signal())
+  if (isFailure(found)) return found
+  const mine = await readableOf(context, found.children, shown.order)
+  const pages = Math.max(1, Math.ceil(mine.length / CHILDREN_PER_PAGE))
+  const page = Math.min(shown.page, pages)
+  const list = mine.slice((page - 1) * CHILDREN_PER_PAGE, page * CHILDREN_PER_PAGE)
+  const text = JSON.stringify([page, mine.length, shown.order, list])
+  const digest = createHash('sha256').update(text).digest('hex').slice(0, 24)
+  return { shown: list, page, pages, all: mine.length, order: shown.order, digest }
+}
+
+async function readableOf(
+  context: Context,
+  children: readonly Child[],
+  order: Shown['order'],
+): Promise<readonly Child[]> {
+  const { agent, dataspace } = context
+  const lists = readable.get(children) ?? new Map<string, readonly Child[]>()
+  readable.set(children, lists)
+  const key = `${order} ${dataspace.access.version()} ${keyOf(agent)}`
+  const known = lists.get(key)
+  if (known) return known
+  const mine: Child[] = []
+  for (let [i, until] = [0, performance.now() + SLICE_MS]; i < children.length; i++) {
+    if (mayReadState(context, agent, children[i]!)) mine.push(children[i]!)
+    if (performance.now() < until) continue
+    await setImmediate()
+    until = performance.now() + SLICE_MS
+  }
+  if (lists.size >= REMEMBERED) lists.clear()
+  const sorted = inOrder(mine, order)
+  lists.set(key, sorted)
+  return sorted
+}

@@ -1,0 +1,153 @@
+// In charge of reading content in several parts: an RDF/POST form with files, which stream to disk (LinkedDataHub 3.3), or parts
+// of RDF, which are held (rdf/read-multipart.ts).
+import { BodyBreak, decodeText, NO_ROOM, tooLarge } from '../http/body.js'
+import type { Arriving } from '../files/arriving.js'
+import { uploadsOf } from '../files/sweep-files.js'
+import { isFailure, problem, type Problem } from '../problem.js'
+import type { Quad } from '../rdf/graph.js'
+import { makePartsReader, type PartsReader, type TakeParts } from '../rdf/multipart-stream.js'
+import { fileNameOf, readFileForm, type FormFile } from '../rdf/read-file-form.js'
+import type { Pair } from '../rdf/read-form.js'
+import { boundaryOf, flaw, type PartHead } from '../rdf/read-multipart.js'
+import type { Context } from '../request/context.js'
+
+/** Uploads at once: of one agent, and of all. */
+export const UPLOADS = { each: 8, all: 64 } as const
+
+const BUSY = problem('server.overloaded', 'Too many uploads are under way. Retry shortly.', {
+  fields: [['Retry-After', '5']],
+})
+
+/** The triples of a form, whose files are stored then; the whole content where it is no form. */
+export async function readUpload(context: Context, iri: string): Promise<readonly Quad[] | Buffer | Problem> {
+  const { request, gateway, agent } = context
+  const boundary = boundaryOf(request.fields['content-type']!)
+  if (isFailure(boundary)) return boundary
+  const leave = gateway.takeUpload(agent.webId ?? request.network())
+  if (!leave) return BUSY
+  const form = makeForm(context)
+  try {
+    const reader = makePartsReader(boundary, form)
+    const failed = await readParts(context, reader, form)
+    context.trace.continues()
+    if (failed) return failed
+    const whole = form.whole()
+    return whole ?? reader.finish() ?? (await storeForm(context, iri, form))
+  } finally {
+    await form.drop()
+    leave()
+  }
+}
+
+async function readParts({ request, gateway }: Context, reader: PartsReader, form: Form): Promise<undefined | Problem> {
+  const { maxBody, maxUpload } = gateway.settings
+  try {
+    for await (const piece of request.streamBody(maxBody + maxUpload)) {
+      const held = form.keepWhole(piece)
+      const failed = held === 'form' ? await reader.write(piece) : held
+      // What is wrong with parts of RDF, their own reader says.
+      if (failed && (held !== 'form' || !form.whole())) return failed
+    }
+    return undefined
+  } catch (error) {
+    if (error instanceof BodyBreak) return error.problem
+    throw error
+  }
+}
+
+interface ArrivingFile {
+  readonly at: number
+  readonly head: PartHead
+  readonly arriving: Arriving
+}
+
+interface Form extends TakeParts {
+  readonly pairs: readonly Pair[]
+  readonly files: readonly ArrivingFile[]
+  /** Holds the piece where the content is no form, or may be none; 'form' where its parts are to be read. */
+  keepWhole(piece: Buffer): 'form' | undefined | Problem
+  /** The content, where it is no form. */
+  whole(): Buffer | undefined
+  drop(): Promise<void>
+}
+
+function makeForm({ application, request, gateway }: Context): Form {
+  const { maxBody, maxUpload } = gateway.settings
+  const pairs: Pair[] = []
+  const files: ArrivingFile[] = []
+  let kind: 'unknown' | 'form' | 'whole' = 'unknown'
+  let whole: Buffer[] = []
+  let text: Buffer[] = []
+  let key = ''
+  let file: Arriving | undefined
+  let fileBytes = 0
+  let held = 0
+
+  const hold = (piece: Buffer, list: Buffer[]): undefined | Problem => {
+    held += piece.length
+    if (held > maxBody) return tooLarge(maxBody)
+    if (!request.hold(piece.length)) return NO_ROOM
+    list.push(piece)
+    return undefined
+  }
+  return {
+    pairs,
+    files,
+    keepWhole(piece) {
+      if (kind === 'form') return 'form'
+      return hold(piece, whole) ?? (kind === 'unknown' ? 'form' : undefined)
+    },
+    whole: () => (kind === 'whole' ? Buffer.concat(whole) : undefined),
+    async begin(head) {
+      if (kind === 'unknown') {
+        // LinkedDataHub 3.1: the first key marks the form.
+        kind = head.name === 'rdf' && head.file === undefined ? 'form' : 'whole'
+        if (kind === 'form') whole = []
+      }
+      if (kind === 'whole') return undefined
+      key = head.name
+      text = []
+      file = undefined
+      if (head.file === undefined) return undefined
+      const arriving = await application.files.receive()
+      if (isFailure(arriving)) return arriving
+      file = arriving
+      files.push({ at: pairs.length, head, arriving })
+      return undefined
+    },
+    data(piece) {
+      if (kind === 'whole') return undefined
+      if (!file) return hold(Buffer.from(piece), text)
+      fileBytes += piece.length
+      return fileBytes > maxUpload ? tooLarge(maxUpload) : file.write(piece)
+    },
+    end() {
+      if (kind === 'whole') return undefined
+      const value = file ? '' : decodeText(Buffer.concat(text))
+      if (value === undefined) return flaw(`the part ${JSON.stringify(key.slice(0, 100))} is not UTF-8`)
+      pairs.push([key, value])
+      return undefined
+    },
+    drop: async () => void (await Promise.all(files.map(({ arriving }) => arriving.drop()))),
+  }
+}
+
+/** Stores the files. They are described before anybody may read them: by the document, once it is written. */
+async function storeForm(
+  { application, trace }: Context,
+  iri: string,
+  { pairs, files }: Form,
+): Promise<readonly Quad[] | Problem> {
+  const stored: FormFile[] = []
+  for (const { at, head, arriving } of files) {
+    const kept = await application.files.keep(arriving)
+    if (isFailure(kept)) return kept
+    const { sha1 } = kept
+    const recorded = await application.files.addDocument(sha1, iri)
+    if (recorded) return recorded
+    const { contentType } = head
+    stored.push({ at, name: fileNameOf(head.file!), contentType, sha1, url: uploadsOf(application) + sha1 })
+  }
+  trace.continues()
+  return readFileForm(pairs, stored, iri)
+}

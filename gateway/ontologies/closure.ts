@@ -1,0 +1,119 @@
+// In charge of the closure of an ontology (spec 4.3): itself with all that it imports, from the ontology documents of the admin
+// application and from elsewhere. Circles end; what cannot be read is named, and the rest counts.
+import { isFailure, problem, type Problem } from '../problem.js'
+import { nTriplesLine, type Quad } from '../rdf/graph.js'
+import { DEF, DH, LACL, LDH, OWL, RDF } from '../rdf/vocabulary.js'
+import { select } from '../stores/select.js'
+import type { GraphStore } from '../stores/store.js'
+
+/** How ontologies are read that no ontology document describes. */
+export interface Imports {
+  /** Whether it is a document or file of this dataspace: only ontology documents, whose writers have Control, may import it. */
+  isOwn(iri: string): boolean
+  read(iri: string): Promise<readonly Quad[] | Problem>
+}
+
+export interface Closure {
+  /** The ontology documents in it, by the ontologies that they describe. */
+  readonly local: ReadonlyMap<string, string>
+  /** The triples of the other ontologies, by IRI. */
+  readonly imported: ReadonlyMap<string, readonly Quad[]>
+  readonly failures: ReadonlyMap<string, Problem>
+}
+
+/** An ontology that a document describes, with its imports. */
+export interface LocalOntology {
+  readonly document: string
+  readonly imports: readonly string[]
+}
+
+const MOST_ONTOLOGIES = 100
+const MOST_CHARACTERS = 32 * 1024 * 1024
+const MAX_BYTES = 4 * 1024 * 1024
+
+/** An ontology is often named with the `#` of its terms. */
+export const ontologyKey = (iri: string): string => iri.replace(/#$/, '')
+
+/** LinkedDataHub's own ontologies are about its application. They are not fetched, and constrain nothing here. */
+const BUILT_IN: ReadonlySet<string> = new Set(
+  [DEF(''), DH(''), LDH(''), LACL(''), 'https://w3id.org/atomgraph/linkeddatahub/admin#'].map(ontologyKey),
+)
+
+/** The ontologies that documents in this folder describe. */
+export async function localOntologies(
+  store: Pick<GraphStore, 'query'>,
+  folder: string,
+): Promise<ReadonlyMap<string, LocalOntology> | Problem> {
+  const query = `SELECT ?g ?o ?i WHERE { GRAPH ?g { ?o a <${OWL('Ontology')}> OPTIONAL { ?o <${OWL('imports')}> ?i } }
+    FILTER(STRSTARTS(STR(?g), ${JSON.stringify(folder)})) } ORDER BY ?g`
+  const rows = await select(store, query, ['g', 'o', 'i'], { maxBytes: MAX_BYTES })
+  if (isFailure(rows)) return rows
+  const found = new Map<string, LocalOntology>()
+  for (const [graph, ontology, imported] of rows) {
+    if (graph?.termType !== 'NamedNode' || ontology?.termType !== 'NamedNode') continue
+    const key = ontologyKey(ontology.value)
+    const known = found.get(key) ?? { document: graph.value, imports: [] }
+    // Two documents about one ontology: the first counts.
+    if (known.document !== graph.value) continue
+    const imports = imported?.termType === 'NamedNode' ? [...known.imports, imported.value] : known.imports
+    found.set(key, { ...known, imports })
+  }
+  return found
+}
+
+/** @param known ontologies that were read before: they are not read again */
+export async function closureOf(
+  root: string,
+  ontologies: ReadonlyMap<string, LocalOntology>,
+  known: ReadonlyMap<string, readonly Quad[]>,
+  imports: Imports,
+): Promise<Closure> {
+  const local = new Map<string, string>()
+  const imported = new Map<string, readonly Quad[]>()
+  const failures = new Map<string, Problem>()
+  /** Whether an ontology document names it. A name that both give is followed as the trusted one. */
+  const waiting = new Map<string, boolean>([[ontologyKey(root), true]])
+  let characters = 0
+  for (const [iri, isTrusted] of waiting) {
+    const own = ontologies.get(iri)
+    if (own) {
+      local.set(iri, own.document)
+      for (const next of own.imports) waiting.set(ontologyKey(next), true)
+      continue
+    }
+    if (BUILT_IN.has(iri) || iri === ontologyKey(root)) continue
+    if (local.size + imported.size + failures.size >= MOST_ONTOLOGIES) {
+      failures.set(iri, problem('ontology.failed', `More than ${MOST_ONTOLOGIES} ontologies are imported.`))
+      break
+    }
+    const triples = !isTrusted && imports.isOwn(iri) ? NOT_YOURS : (known.get(iri) ?? (await imports.read(iri)))
+    if (isFailure(triples)) failures.set(iri, triples)
+    else if ((characters += lengthOf(triples)) > MOST_CHARACTERS) failures.set(iri, TOO_MUCH)
+    else {
+      imported.set(iri, triples)
+      for (const next of importsIn(triples)) if (!waiting.has(next)) waiting.set(next, false)
+    }
+  }
+  return { local, imported, failures }
+}
+
+/** Who writes an ontology elsewhere has no right to read here. */
+const NOT_YOURS = problem(
+  'ontology.failed',
+  'Only an ontology document may import documents and files of this dataspace.',
+)
+const TOO_MUCH = problem('ontology.failed', `The imported ontologies have more than ${MOST_CHARACTERS} characters.`)
+
+const lengthOf = (triples: readonly Quad[]): number =>
+  triples.reduce((sum, triple) => sum + nTriplesLine(triple).length, 0)
+
+function importsIn(triples: readonly Quad[]): string[] {
+  const ontologies = new Set(
+    triples
+      .filter(({ predicate, object }) => predicate.value === RDF('type') && object.value === OWL('Ontology'))
+      .map(({ subject }) => subject.value),
+  )
+  return triples
+    .filter(({ subject, predicate }) => predicate.value === OWL('imports') && ontologies.has(subject.value))
+    .flatMap(({ object }) => (object.termType === 'NamedNode' ? [ontologyKey(object.value)] : []))
+}

@@ -1,0 +1,157 @@
+// In charge of a dataspace's ontologies in memory: the closure of its namespace ontology, and the constraints in it, on which
+// documents rest (spec 4.1, 4.3). Ontology documents count as soon as they are written; what they import is read once, and again
+// when it is cleared.
+import { constraintsIn } from '../../policies/constraints/constraints.js'
+import { isFailure, problem, type Problem } from '../problem.js'
+import { graphOf, nTriplesOf, type Quad } from '../rdf/graph.js'
+import { readStored } from '../rdf/read.js'
+import type { GraphStore } from '../stores/store.js'
+import { wholeText } from '../stores/whole-text.js'
+import { closureOf, ontologyKey, type Closure } from './closure.js'
+import {
+  folderOf,
+  makeLoadedOntologies,
+  type Loaded,
+  type LoadedOntologies,
+  type OntologySettings,
+} from './loaded-ontologies.js'
+
+export interface Shapes {
+  /** Names this state of the ontologies. */
+  readonly version: string
+  /** All triples of the ontology documents and of what the namespace imports, as canonical N-Triples. */
+  readonly nTriples: string
+}
+
+export interface Namespace {
+  /** Names this state of the ontologies. */
+  readonly version: number
+  /** The document that describes the ontology. */
+  readonly document: string | undefined
+  /** What of the closure cannot be read. */
+  readonly failures: ReadonlyMap<string, Problem>
+  /** The triples of the closure. */
+  triples(): Promise<readonly Quad[] | Problem>
+}
+
+export interface Ontologies {
+  /** Undefined when no ontology has a constraint: then there is nothing to check. */
+  shapes(): Promise<Shapes | undefined | Problem>
+  namespace(root: string): Promise<Namespace | Problem>
+  /**
+   * Reads an ontology again, with all that it imports; it counts from then on. Where one of them cannot be read, all stays as it
+   * was, and the problem is the answer.
+   */
+  clear(iri: string): Promise<undefined | Problem>
+  /** A graph of the admin application has changed; or it may change until `until` (ms since the epoch). */
+  changed(graph: string, until?: number): void
+}
+
+const LIMIT = 16 * 1024 * 1024
+
+export function makeOntologies(settings: OntologySettings): Ontologies {
+  const { store, adminBase, root, imports, now } = settings
+  const folder = folderOf(adminBase)
+  const memory = makeLoadedOntologies(settings)
+  let doubtUntil = 0
+  let shaping: { readonly version: number; readonly shapes: Promise<Shapes | undefined | Problem> } | undefined
+  let clearing = false
+
+  /** Failures are not remembered, nor is a state that a write in doubt may still change. */
+  async function current(): Promise<Loaded | Problem> {
+    if (now() < doubtUntil) memory.renew()
+    const loaded = await memory.current()
+    if (isFailure(loaded)) memory.renew()
+    return loaded
+  }
+
+  return {
+    async shapes() {
+      const loaded = await current()
+      if (isFailure(loaded)) return loaded
+      if (shaping?.version !== loaded.version) {
+        shaping = { version: loaded.version, shapes: shapesOf(store, folder, loaded) }
+      }
+      const asked = shaping
+      const shapes = await asked.shapes
+      if (isFailure(shapes) && shaping === asked) shaping = undefined
+      return shapes
+    },
+    async namespace(of) {
+      const loaded = await current()
+      if (isFailure(loaded)) return loaded
+      const { ontologies, version } = loaded
+      const closure = of === root ? loaded.closure : await closureOf(of, ontologies, memory.imported(), imports)
+      const document = ontologies.get(ontologyKey(of))?.document
+      return { version, document, failures: closure.failures, triples: () => triplesOf(store, closure) }
+    },
+    async clear(iri) {
+      if (clearing) return BUSY
+      clearing = true
+      try {
+        return await cleared(memory, iri)
+      } finally {
+        clearing = false
+      }
+    },
+    changed(graph, until = 0) {
+      if (!graph.startsWith(folder)) return
+      doubtUntil = Math.max(doubtUntil, until)
+      memory.renew()
+    },
+  }
+}
+
+async function cleared(memory: LoadedOntologies, iri: string): Promise<undefined | Problem> {
+  const key = ontologyKey(iri)
+  const before = await memory.current()
+  if (isFailure(before)) return before
+  const imported = memory.imported()
+  const isHere = before.ontologies.has(key) || imported.has(key) || before.closure.failures.has(key)
+  if (!isHere) return unknown(iri)
+  // That of an ontology document is read again with all that it imports.
+  const others = imported.has(key) ? [...imported].filter(([other]) => other !== key) : []
+  const fresh = await memory.load(new Map(others))
+  if (isFailure(fresh)) return fresh
+  const [failed] = fresh.closure.failures.values()
+  if (failed) return failed
+  memory.put(fresh)
+  return undefined
+}
+
+const BUSY = problem('server.overloaded', 'An ontology is being read again. Retry shortly.', {
+  fields: [['Retry-After', '2']],
+})
+const unknown = (iri: string): Problem =>
+  problem('request.malformed', `No ontology <${iri}> is in memory here: name one that an ontology document describes, or imports.`) // prettier-ignore
+
+/** All ontology documents count, imported or not. */
+async function shapesOf(store: GraphStore, folder: string, loaded: Loaded): Promise<Shapes | undefined | Problem> {
+  const query = `CONSTRUCT { ?s ?p ?o } WHERE { GRAPH ?g { ?s ?p ?o } FILTER(STRSTARTS(STR(?g), "${folder}")) }`
+  const text = await wholeText(store.query(query, 'application/n-triples'), LIMIT)
+  if (isFailure(text)) return text
+  const own = readStored(text)
+  if (isFailure(own)) return own
+  const triples = [...own, ...[...loaded.closure.imported.values()].flat()]
+  return constraintsIn(triples)
+    ? { version: `${folder}#${loaded.version}`, nTriples: nTriplesOf(graphOf(triples)) }
+    : undefined
+}
+
+/** What ontology documents say of themselves, such as their owners, is not for who may only read the ontology. */
+async function triplesOf(store: GraphStore, { local, imported }: Closure): Promise<readonly Quad[] | Problem> {
+  const triples = [...imported.values()].flat()
+  for (const document of new Set(local.values())) {
+    const said = await ontologyTriples(store, document)
+    if (isFailure(said)) return said
+    for (const triple of said) triples.push(triple)
+  }
+  return triples
+}
+
+export async function ontologyTriples(store: GraphStore, document: string): Promise<readonly Quad[] | Problem> {
+  const text = await store.read(document)
+  if (isFailure(text)) return text
+  const read = readStored(text ?? '')
+  return isFailure(read) ? read : read.filter(({ subject }) => subject.value !== document)
+}

@@ -1,0 +1,242 @@
+// In charge of the page about access to a document: what the agent may do and why, and for those with Control who else may, why
+// or why not, and giving and taking rights.
+import type { Mode } from '../../policies/authorizations/authorization.js'
+import type { Audited, GrantingAuthorization } from '../../policies/authorizations/evidence.js'
+import type { Decision } from '../../policies/decide.js'
+import { ACL, RDF } from '../rdf/vocabulary.js'
+import { Choice } from './form-page.js'
+import { Crumbs, pageOf, type Frame } from './frame.js'
+import { Iri } from './term.js'
+import { TEXTS } from './texts.js'
+
+export interface AccessView {
+  readonly frame: Frame
+  readonly document: string
+  /** The WebID of the agent. */
+  readonly agent: string | undefined
+  readonly decisions: readonly Decision[]
+  /** For agents with Control. */
+  readonly audit?: { readonly authorizations: readonly Audited[]; readonly owners: readonly string[] } | undefined
+  /** What the agent has asked about another. */
+  readonly question?: Question | undefined
+}
+
+export interface Question {
+  readonly agent: string
+  readonly mode: string
+  /** Undefined where nothing was asked yet; else the decision, or what is wrong. */
+  readonly answer: Decision | string | undefined
+}
+
+export const MODES: readonly Mode[] = ['Read', 'Append', 'Write', 'Control']
+
+export function accessPage(view: AccessView): string {
+  const { frame, document, agent, decisions, audit, question } = view
+  const { base } = frame.site
+  const missing = MODES.filter(
+    (mode) => mode !== 'Control' && !decisions.some((one) => one.required === mode && one.allowed),
+  )
+  return pageOf(
+    frame,
+    TEXTS.access,
+    <>
+      <Crumbs site={frame.site} document={document} />
+      <h1>{TEXTS.access}</h1>
+      <p>
+        {TEXTS.accessTo} <a href={document}>{document}</a>
+      </p>
+      <h2>{agent === undefined ? TEXTS.everyoneMay : TEXTS.youMay}</h2>
+      <div class="card scroll">
+        <table>
+          <tbody>
+            {decisions.map((decision) => (
+              <tr>
+                <th scope="row">{decision.required}</th>
+                <td>{decision.allowed ? TEXTS.yes : TEXTS.no}</td>
+                <td>
+                  <Reason decision={decision} base={base} />
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      {agent !== undefined && missing.length > 0 && audit === undefined ? (
+        <AskForAccess base={base} document={document} missing={missing} />
+      ) : null}
+      {audit ? <Audit audit={audit} base={base} /> : null}
+      {question ? <Ask question={question} document={document} base={base} /> : null}
+      {audit ? <Grant admin={frame.site.admin} document={document} /> : null}
+    </>,
+  )
+}
+
+function Reason({ decision, base }: { readonly decision: Decision; readonly base: string }) {
+  const { reason, via, allowed } = decision
+  return (
+    <>
+      {TEXTS.reason(reason)}
+      {allowed ? via.map((grant) => <Through grant={grant} base={base} />) : null}
+    </>
+  )
+}
+
+const Through = ({ grant, base }: { readonly grant: GrantingAuthorization; readonly base: string }) => (
+  <>
+    {' · '}
+    <Iri iri={grant.graph} base={base} />
+    {grant.group === undefined ? null : (
+      <>
+        {' '}
+        (<Iri iri={grant.group} base={base} />)
+      </>
+    )}
+  </>
+)
+
+interface AskProps {
+  readonly base: string
+  readonly document: string
+  readonly missing: readonly Mode[]
+}
+
+/** RDF/POST (LinkedDataHub 3.1), as programs send it. */
+const AskForAccess = ({ base, document, missing }: AskProps) => (
+  <form method="post" action={`${base}access/request`}>
+    <h2>{TEXTS.askTitle}</h2>
+    <input type="hidden" name="rdf" value="" />
+    <input type="hidden" name="sb" value="request" />
+    <input type="hidden" name="pu" value={RDF('type')} />
+    <input type="hidden" name="ou" value={ACL('Authorization')} />
+    <input type="hidden" name="pu" value={ACL('accessTo')} />
+    <input type="hidden" name="ou" value={document} />
+    <input type="hidden" name="pu" value={ACL('mode')} />
+    <fieldset>
+      <legend>{TEXTS.askFor}</legend>
+      {missing.map((mode, i) => (
+        <Choice type="checkbox" name="ou" value={ACL(mode)} label={TEXTS.mode(mode)} isChosen={i === 0} />
+      ))}
+    </fieldset>
+    <button class="main">{TEXTS.ask}</button>
+  </form>
+)
+
+interface AuditProps {
+  readonly audit: NonNullable<AccessView['audit']>
+  readonly base: string
+}
+
+const Audit = ({ audit: { authorizations, owners }, base }: AuditProps) => (
+  <section aria-labelledby="audit">
+    <h2 id="audit">{TEXTS.auditTitle}</h2>
+    <div class="card scroll">
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">{TEXTS.who}</th>
+            <th scope="col">{TEXTS.may}</th>
+            <th scope="col">{TEXTS.because}</th>
+            <th scope="col">
+              <span class="hidden">{TEXTS.actions}</span>
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {owners.map((owner) => (
+            <tr>
+              <td>
+                <Iri iri={owner} base={base} />
+              </td>
+              <td>Read, Append, Write</td>
+              <td>{TEXTS.reason('owner')}</td>
+              <td />
+            </tr>
+          ))}
+          {authorizations.map(({ graph, modes, subjects, target }) => (
+            <tr>
+              <td>
+                {subjects.map(({ kind, iri }) => (
+                  <div>{iri === undefined ? TEXTS.subject(kind) : <Iri iri={iri} base={base} />}</div>
+                ))}
+              </td>
+              <td>{modes.join(', ')}</td>
+              <td>
+                {TEXTS.target(target.kind)} <Iri iri={graph} base={base} />
+              </td>
+              <td>
+                <a href={`${graph}?form=delete`} aria-label={TEXTS.takeAwayOf(graph)}>
+                  {TEXTS.takeAway}
+                </a>
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  </section>
+)
+
+interface QuestionProps {
+  readonly question: Question
+  readonly document: string
+  readonly base: string
+}
+
+const Ask = ({ question: { agent, mode, answer }, document, base }: QuestionProps) => (
+  <form method="get" action={`${base}access`} class="box">
+    <h2>{TEXTS.questionTitle}</h2>
+    <input type="hidden" name="this" value={document} />
+    <label for="agent">{TEXTS.questionAgent}</label>
+    <input id="agent" name="agent" value={agent} autocomplete="off" />
+    <label for="mode">{TEXTS.questionMode}</label>
+    <select id="mode" name="mode">
+      {MODES.map((one) => (
+        <option value={one} selected={one === mode}>
+          {one}
+        </option>
+      ))}
+    </select>
+    <div class="actions">
+      <button>{TEXTS.questionAsk}</button>
+    </div>
+    {answer === undefined ? null : (
+      <p role="status">
+        {typeof answer === 'string' ? (
+          answer
+        ) : (
+          <>
+            <strong>{answer.allowed ? TEXTS.yes : TEXTS.no}</strong>: <Reason decision={answer} base={base} />
+          </>
+        )}
+      </p>
+    )}
+  </form>
+)
+
+const Grant = ({ admin, document }: { readonly admin: string; readonly document: string }) => (
+  <form method="post" action={`${admin}acl/authorizations/?form=grant`} class="box">
+    <h2>{TEXTS.grantTitle}</h2>
+    <input type="hidden" name="document" value={document} />
+    <fieldset>
+      <legend>{TEXTS.grantTo}</legend>
+      <Choice name="to" value="agent" label={TEXTS.grantAgent} isChosen />
+      <Choice name="to" value="group" label={TEXTS.grantGroup} isChosen={false} />
+      <Choice name="to" value="identified" label={TEXTS.subject('authenticated-agent')} isChosen={false} />
+      <Choice name="to" value="everyone" label={TEXTS.subject('public')} isChosen={false} />
+      <label for="who">{TEXTS.grantWho}</label>
+      <input id="who" name="who" autocomplete="off" />
+    </fieldset>
+    <fieldset>
+      <legend>{TEXTS.may}</legend>
+      {MODES.filter((mode) => mode !== 'Control').map((mode) => (
+        <Choice type="checkbox" name="mode" value={mode} label={TEXTS.mode(mode)} isChosen={mode === 'Read'} />
+      ))}
+    </fieldset>
+    <fieldset>
+      <legend>{TEXTS.grantOn}</legend>
+      <Choice name="on" value="document" label={TEXTS.grantDocument} isChosen />
+      <Choice name="on" value="below" label={TEXTS.grantBelow} isChosen={false} />
+    </fieldset>
+    <button class="main">{TEXTS.grant}</button>
+  </form>
+)

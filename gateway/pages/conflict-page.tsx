@@ -1,0 +1,77 @@
+// In charge of the page of a write that met a change by somebody else: what the person started from, what is there now, and what
+// the person typed. Nothing typed is lost, and the person decides.
+import { Changes, type Changed } from './changes.js'
+import { Area, shell, type About } from './form-page.js'
+import { Plain } from './term.js'
+import { TEXTS } from './texts.js'
+
+export interface ConflictView extends About {
+  readonly started: string
+  readonly now: string
+  readonly mine: string
+  /** The entity-tag of what is there now. */
+  readonly entityTag: string
+  readonly merged: string
+  readonly theirs: Changed
+  readonly own: Changed
+}
+
+export const conflictPage = (view: ConflictView): string =>
+  shell(
+    { ...view, refusal: undefined },
+    TEXTS.errorTitle(412),
+    <>
+      <div class="box notice" role="alert">
+        <p>{TEXTS.conflict}</p>
+      </div>
+      <div class="columns">
+        <Column title={TEXTS.started} text={view.started} />
+        <Column title={TEXTS.thereNow} text={view.now} />
+        <Column title={TEXTS.yours} text={view.mine} />
+      </div>
+      <h2>{TEXTS.theirChanges}</h2>
+      <Changes changed={view.theirs} document={view.document} base={view.frame.site.base} />
+      <h2>{TEXTS.yourChanges}</h2>
+      <Changes changed={view.own} document={view.document} base={view.frame.site.base} />
+      <h2>{TEXTS.mergeTitle}</h2>
+      <form method="post" action="?form=edit">
+        <input type="hidden" name="if-match" value={view.entityTag} />
+        <input type="hidden" name="started" value={view.now} />
+        <label for="content">{TEXTS.merged}</label>
+        <p class="hint" id="help">
+          {TEXTS.mergeHelp}
+        </p>
+        <Area name="content" text={view.merged} isWrong={false} />
+        <div class="actions">
+          <button class="main" name="do" value="save">
+            {TEXTS.saveMerged}
+          </button>
+          <button name="do" value="preview">
+            {TEXTS.showChanges}
+          </button>
+        </div>
+      </form>
+      <form method="post" action="?form=edit">
+        <input type="hidden" name="if-match" value={view.entityTag} />
+        <input type="hidden" name="started" value={view.now} />
+        <input type="hidden" name="content" value={view.mine} />
+        <div class="actions">
+          <button class="grave" name="do" value="save">
+            {TEXTS.takeMine}
+          </button>
+          <a class="button" href={view.document}>
+            {TEXTS.takeTheirs}
+          </a>
+        </div>
+      </form>
+    </>,
+  )
+
+const Column = ({ title, text }: { readonly title: string; readonly text: string }) => (
+  <section>
+    <h2>{title}</h2>
+    <pre tabindex={0}>
+      <Plain text={text} most={Infinity} />
+    </pre>
+  </section>
+)

@@ -1,0 +1,61 @@
+// In charge of the page of the difference between two versions: what changed, and what did not, folded away (spec 9.6).
+import type { Version } from '../../versioning/change.js'
+import { Changes, type Changed } from './changes.js'
+import { describedIn } from './described.js'
+import { Subjects } from './document-page.js'
+import { at, Go, restoreAt, shell, timeOf, type About } from './history-page.js'
+import { Time } from './term.js'
+import { TEXTS } from './texts.js'
+
+export interface DifferenceView extends About {
+  readonly from: Version
+  readonly to: Version
+  readonly changed: Changed
+  /** Canonical N-Triples that both have. */
+  readonly same: string
+}
+
+export function differencePage(view: DifferenceView): string {
+  const { frame, document, from, to, changed, same } = view
+  const { base } = frame.site
+  return shell(
+    view,
+    TEXTS.difference,
+    <>
+      <dl class="about">
+        <dt>{TEXTS.from}</dt>
+        <dd>
+          <VersionLink version={from} />
+        </dd>
+        <dt>{TEXTS.to}</dt>
+        <dd>
+          <VersionLink version={to} />
+        </dd>
+      </dl>
+      <ul class="actions">
+        <Go href={`?version=${from.commit}&diff=${to.commit}`} label={TEXTS.swap} />
+        {view.canWrite && from.blob !== undefined ? <Go href={restoreAt(from)} label={TEXTS.restoreFrom} /> : null}
+        {view.canWrite && to.blob !== undefined ? <Go href={restoreAt(to)} label={TEXTS.restoreTo} /> : null}
+        <Go href="?timemap" label={TEXTS.history} />
+      </ul>
+      <Changes changed={changed} document={document} base={base} />
+      {same === '' ? null : (
+        <details>
+          <summary>{TEXTS.unchanged(same.split('\n').length - 1)}</summary>
+          <Subjects described={describedIn(document, same, 1)} document={document} base={base} isWhole />
+        </details>
+      )}
+    </>,
+  )
+}
+
+const VersionLink = ({ version }: { readonly version: Version }) =>
+  version.blob === undefined ? (
+    <>
+      <Time value={timeOf(version.time)} /> <span class="tag">{TEXTS.deleted}</span>
+    </>
+  ) : (
+    <a href={at(version)}>
+      <Time value={timeOf(version.time)} />
+    </a>
+  )

@@ -1,0 +1,247 @@
+// In charge of the page of a document: its title, its triples by subject, and what can be done with it.
+import type { Child } from 'hono/jsx'
+import type { Mode } from '../../policies/authorizations/authorization.js'
+import { MANAGED } from '../documents/next-state.js'
+import { isContainer, isRoot } from '../documents/hierarchy.js'
+import { JSON_LD, N_TRIPLES, RDF_XML, TURTLE } from '../http/media-type.js'
+import type { Term } from '../rdf/graph.js'
+import { ACL, DCT, FOAF, RDF, RDFS } from '../rdf/vocabulary.js'
+import { ChildrenList, type Children } from './children-list.js'
+import type { Described, DescribedProperty, DescribedSubject } from './described.js'
+import { Crumbs, pageOf, type Frame } from './frame.js'
+import { decoded, localName } from './labels.js'
+import { Iri, Named, Time, Value } from './term.js'
+import { TEXTS } from './texts.js'
+
+export interface DocumentView {
+  readonly frame: Frame
+  readonly document: string
+  readonly types: readonly string[]
+  /** What the agent may do with the document. */
+  readonly modes: readonly Mode[]
+  readonly isVersioned: boolean
+  readonly described: Described
+  readonly children?: Children | undefined
+}
+
+export function documentPage(view: DocumentView): string {
+  const { frame, document, described, children } = view
+  const { base } = frame.site
+  const title = titleOf(document, described.subjects)
+  const about = described.subjects.find(({ subject }) => subject.value === document)
+  return pageOf(
+    frame,
+    title,
+    <>
+      <Crumbs site={frame.site} document={document} />
+      <h1>{title}</h1>
+      <Types types={view.types} />
+      <Actions view={view} />
+      {children ? <ChildrenList children={children} document={document} base={base} /> : null}
+      <Subjects described={described} document={document} base={base} />
+      <Parts described={described} />
+      <About about={about} base={base} />
+    </>,
+  )
+}
+
+/** `dct:title` and its like of the document, or of what it is about; else the last part of its path. */
+export function titleOf(document: string, subjects: readonly DescribedSubject[]): string {
+  const candidates = [document, `${document}#this`]
+  for (const candidate of candidates) {
+    const found = subjects.find(({ subject }) => subject.value === candidate)
+    for (const property of [DCT('title'), RDFS('label'), FOAF('name')]) {
+      const value = found && valueOf(found, property)
+      if (value?.termType === 'Literal' && value.value.trim() !== '') return value.value.slice(0, 200)
+    }
+  }
+  return decoded(localName(document))
+}
+
+const valuesOf = ({ properties }: DescribedSubject, property: string): readonly Term[] =>
+  properties.find(({ predicate }) => predicate === property)?.objects ?? []
+
+/** In English, where there are several languages. */
+function valueOf(subject: DescribedSubject, property: string): Term | undefined {
+  const values = valuesOf(subject, property)
+  return values.find((term) => term.termType === 'Literal' && /^en\b/.test(term.language)) ?? values[0]
+}
+
+export const Types = ({ types }: { readonly types: readonly string[] }) => (
+  <ul class="chips">
+    {types.map((type) => (
+      <li>
+        <Named iri={type} />
+      </li>
+    ))}
+  </ul>
+)
+
+function Actions({ view }: { readonly view: DocumentView }) {
+  const { document, modes, types, isVersioned, frame } = view
+  const canWrite = modes.includes('Write')
+  const actions: Child[] = []
+  const add = (label: string, href: string, kind = 'button'): unknown =>
+    actions.push(
+      <li>
+        <a class={kind} href={href}>
+          {label}
+        </a>
+      </li>,
+    )
+  if (canWrite && isContainer(types)) add(TEXTS.newDocument, '?form=new', 'button main')
+  if (canWrite) add(TEXTS.edit, '?form=edit')
+  else if (modes.includes('Append')) add(TEXTS.add, '?form=add')
+  if (isVersioned) add(TEXTS.history, '?timemap')
+  add(TEXTS.access, `${frame.site.base}access?this=${encodeURIComponent(document)}`)
+  if (canWrite && !isRoot(document, frame.site.base)) add(TEXTS.remove, '?form=delete', 'button grave')
+  return (
+    <nav aria-label={TEXTS.actions}>
+      <ul class="actions">{actions}</ul>
+    </nav>
+  )
+}
+
+/** What stands elsewhere on the page. */
+const isShownElsewhere = (document: string, subject: Term, predicate: string): boolean =>
+  subject.value === document && (MANAGED.has(predicate) || predicate === RDF('type') || predicate === DCT('title'))
+
+interface SubjectsProps {
+  readonly described: Pick<Described, 'subjects'>
+  readonly document: string
+  readonly base: string
+  /** What the page of a document shows elsewhere too. */
+  readonly isWhole?: boolean
+}
+
+export function Subjects({ described: { subjects }, document, base, isWhole = false }: SubjectsProps) {
+  const shown = subjects.flatMap(({ subject, properties }) => {
+    const left = properties.filter(({ predicate }) => isWhole || !isShownElsewhere(document, subject, predicate))
+    return left.length === 0 ? [] : [{ subject, properties: left }]
+  })
+  return (
+    <>
+      {shown.map(({ subject, properties }) => (
+        <section class="card subject" {...idOf(document, subject)}>
+          {subject.value === document ? null : (
+            <h2>
+              <Value term={subject} base={base} />
+            </h2>
+          )}
+          <Facts properties={properties} base={base} />
+        </section>
+      ))}
+    </>
+  )
+}
+
+/** Of the page itself. */
+const OWN_IDS: ReadonlySet<string> = new Set(['main', 'about', 'children'])
+
+/** So that links to `#this` arrive. */
+function idOf(document: string, { value }: Term): { readonly id?: string } {
+  const fragment = value.startsWith(`${document}#`) ? value.slice(document.length + 1) : ''
+  return /^[\w-]{1,100}$/.test(fragment) && !OWN_IDS.has(fragment) ? { id: fragment } : {}
+}
+
+export const Facts = ({
+  properties,
+  base,
+}: {
+  readonly properties: readonly DescribedProperty[]
+  readonly base: string
+}) => (
+  <table class="facts">
+    <tbody>
+      {properties.map(({ predicate, objects }) => (
+        <tr>
+          <th scope="row">
+            <Named iri={predicate} />
+          </th>
+          <td>
+            <ul>
+              {objects.map((term) => (
+                <li>{predicate === RDF('type') ? <Named iri={term.value} /> : <Value term={term} base={base} />}</li>
+              ))}
+            </ul>
+          </td>
+        </tr>
+      ))}
+    </tbody>
+  </table>
+)
+
+function Parts({ described: { part, hasMore } }: { readonly described: Described }) {
+  if (part === 1 && !hasMore) return null
+  return (
+    <nav class="pager" aria-label={TEXTS.parts}>
+      <span>{TEXTS.part(part)}</span>
+      <ul>
+        {part > 1 ? (
+          <li>
+            <a href="?part=1">{TEXTS.firstPart}</a>
+          </li>
+        ) : null}
+        {hasMore ? (
+          <li>
+            <a href={`?part=${part + 1}`}>{TEXTS.nextPart}</a>
+          </li>
+        ) : null}
+      </ul>
+    </nav>
+  )
+}
+
+const MANAGED_SHOWN = [
+  [TEXTS.created, DCT('created')],
+  [TEXTS.modified, DCT('modified')],
+  [TEXTS.creator, DCT('creator')],
+  [TEXTS.owner, ACL('owner')],
+] as const
+
+function About({ about, base }: { readonly about: DescribedSubject | undefined; readonly base: string }) {
+  return (
+    <section class="aside" aria-labelledby="about">
+      <h2 id="about">{TEXTS.about}</h2>
+      <dl>
+        {MANAGED_SHOWN.map(([label, property]) => {
+          const values = about ? valuesOf(about, property) : []
+          if (values.length === 0) return null
+          return (
+            <>
+              <dt>{label}</dt>
+              {values.map((term) => (
+                <dd>
+                  {term.termType === 'NamedNode' ? <Iri iri={term.value} base={base} /> : <Time value={term.value} />}
+                </dd>
+              ))}
+            </>
+          )
+        })}
+        <dt>{TEXTS.formats}</dt>
+        <dd>
+          <Formats />
+        </dd>
+      </dl>
+    </section>
+  )
+}
+
+const FORMATS = [
+  ['Turtle', TURTLE],
+  ['N-Triples', N_TRIPLES],
+  ['RDF/XML', RDF_XML],
+  ['JSON-LD', JSON_LD],
+] as const
+
+/** @param more further parameters of the query */
+export const Formats = ({ more = '' }: { readonly more?: string }) => (
+  <>
+    {FORMATS.map(([name, { mediaType }], i) => (
+      <>
+        {i === 0 ? '' : ' · '}
+        <a href={`?${more}accept=${encodeURIComponent(mediaType)}`}>{name}</a>
+      </>
+    ))}
+  </>
+)

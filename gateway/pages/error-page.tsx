@@ -1,0 +1,113 @@
+// In charge of the page of an error: the same status and sentence as in RDF (spec 2.2), and what the reader can do now.
+import { bySubject, type DescribedProperty } from './described.js'
+import { Crumbs, pageOf, type Frame } from './frame.js'
+import { TEXTS } from './texts.js'
+import { readNTriples } from '../rdf/read.js'
+import { RDF, SH } from '../rdf/vocabulary.js'
+import { Iri, Plain, Value } from './term.js'
+
+export interface ErrorView {
+  readonly frame: Frame
+  readonly status: number
+  readonly phrase: string
+  readonly detail: string
+  /** Canonical N-Triples of a validation report. */
+  readonly report?: string | undefined
+  readonly requestId: string
+}
+
+export function errorPage({ frame, status, phrase, detail, report, requestId }: ErrorView): string {
+  const { document, site, isIdentified } = frame
+  const title = TEXTS.errorTitle(status)
+  const advice = TEXTS.errorAdvice(status)
+  return pageOf(
+    frame,
+    title,
+    <>
+      {document === undefined ? null : <Crumbs site={site} document={document} />}
+      <h1>{title}</h1>
+      <div class="box notice">
+        <p>
+          <Plain text={detail} />
+        </p>
+        {advice === undefined ? null : <p>{advice}</p>}
+      </div>
+      <Violations report={report} base={site.base} />
+      <ul class="actions">
+        {status === 403 && !isIdentified ? <Action label={TEXTS.logIn} href={logInAt(frame)} isMain /> : null}
+        {status === 403 && isIdentified && document !== undefined ? (
+          <Action label={TEXTS.askForAccess} href={`${site.base}access?this=${encodeURIComponent(document)}`} isMain />
+        ) : null}
+        {document !== undefined && status !== 403 && status !== 404 ? (
+          <Action label={TEXTS.retry} href={document} />
+        ) : null}
+        <Action label={TEXTS.backHome} href={site.home} />
+      </ul>
+      <p class="hint">
+        {TEXTS.status} {status} {phrase} · {TEXTS.request} <code>{requestId}</code>
+      </p>
+    </>,
+  )
+}
+
+const Action = ({
+  label,
+  href,
+  isMain,
+}: {
+  readonly label: string
+  readonly href: string
+  readonly isMain?: boolean
+}) => (
+  <li>
+    <a class={isMain ? 'button main' : 'button'} href={href}>
+      {label}
+    </a>
+  </li>
+)
+
+export const logInAt = ({ site, document }: Frame): string =>
+  `${site.base}oauth2/login${document === undefined ? '' : `?return=${encodeURIComponent(document)}`}`
+
+/** The results of a SHACL validation report: the property that each is about, and its message. */
+export function Violations({ report, base }: { readonly report: string | undefined; readonly base: string }) {
+  const results = resultsIn(report)
+  if (results.length === 0) return null
+  return (
+    <section aria-labelledby="violations">
+      <h2 id="violations">{TEXTS.violations}</h2>
+      <ul>
+        {results.map((properties) => {
+          const one = (name: string) => properties.find(({ predicate }) => predicate === SH(name))?.objects[0]
+          const [path, node, value, message] = [one('resultPath'), one('focusNode'), one('value'), one('resultMessage')]
+          return (
+            <li>
+              {path ? <Iri iri={path.value} base={base} /> : null}
+              {path ? ': ' : null}
+              {message ? <Plain text={message.value} /> : null} {value ? <Value term={value} base={base} /> : null}
+              {node ? (
+                <span class="hint">
+                  {' '}
+                  (<Value term={node} base={base} />)
+                </span>
+              ) : null}
+            </li>
+          )
+        })}
+      </ul>
+    </section>
+  )
+}
+
+const MOST_RESULTS = 100
+
+const resultsIn = (report: string | undefined): readonly (readonly DescribedProperty[])[] =>
+  bySubject('', (report && readNTriples(report)) || [])
+    .map(({ properties }) => properties)
+    .filter((properties) =>
+      properties.some(
+        ({ predicate, objects }) =>
+          predicate === RDF('type') && objects.some(({ value }) => value === SH('ValidationResult')),
+      ),
+    )
+    .slice(0, MOST_RESULTS)

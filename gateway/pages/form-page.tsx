@@ -1,0 +1,247 @@
+// In charge of the pages with forms about a document: editing and adding as Turtle, a new document, deleting, restoring. All that
+// was typed is in the form again after an error.
+import type { Child } from 'hono/jsx'
+import { Changes, type Changed } from './changes.js'
+import { Violations } from './error-page.js'
+import { Crumbs, pageOf, type Frame } from './frame.js'
+import { Plain, Time } from './term.js'
+import { TEXTS } from './texts.js'
+
+/** Why a form was not carried out. */
+export interface Refusal {
+  readonly status: number
+  readonly detail: string
+  readonly report?: string | undefined
+}
+
+export interface About {
+  readonly frame: Frame
+  readonly document: string
+  readonly refusal?: Refusal | undefined
+}
+
+export interface EditView extends About {
+  readonly form: 'edit' | 'add'
+  readonly text: string
+  /** The text that the person started from, and the entity-tag of that state. */
+  readonly started: string
+  readonly entityTag: string
+  readonly preview?: Changed | undefined
+}
+
+export function editPage(view: EditView): string {
+  const { frame, document, form, text, started, entityTag, preview, refusal } = view
+  const title = form === 'edit' ? TEXTS.editTitle : TEXTS.addTitle
+  return shell(
+    view,
+    title,
+    <>
+      {preview ? (
+        <section aria-labelledby="preview">
+          <h2 id="preview">{TEXTS.preview}</h2>
+          <Changes changed={preview} document={document} base={frame.site.base} />
+        </section>
+      ) : null}
+      <form method="post" action={`?form=${form}`}>
+        <input type="hidden" name="if-match" value={entityTag} />
+        <input type="hidden" name="started" value={started} />
+        <label for="content">{TEXTS.turtle}</label>
+        <p class="hint" id="help">
+          {form === 'edit' ? TEXTS.editHelp : TEXTS.addHelp}
+        </p>
+        <Area name="content" text={text} isWrong={refusal !== undefined} />
+        <Place text={text} refusal={refusal} />
+        <div class="actions">
+          <button class="main" name="do" value="save">
+            {TEXTS.save}
+          </button>
+          <button name="do" value="preview">
+            {TEXTS.showChanges}
+          </button>
+          <a class="button" href={document}>
+            {TEXTS.cancel}
+          </a>
+        </div>
+      </form>
+    </>,
+  )
+}
+
+export function shell({ frame, document, refusal }: About, title: string, content: Child): string {
+  return pageOf(
+    frame,
+    title,
+    <>
+      <Crumbs site={frame.site} document={document} />
+      <h1>{title}</h1>
+      {refusal ? (
+        <div class="box notice" role="alert">
+          <p>
+            <strong>{TEXTS.errorTitle(refusal.status)}</strong> <Plain text={refusal.detail} />
+          </p>
+          <p>{TEXTS.nothingLost}</p>
+          <Violations report={refusal.report} base={frame.site.base} />
+        </div>
+      ) : null}
+      {content}
+    </>,
+  )
+}
+
+export const Area = ({
+  name,
+  text,
+  isWrong,
+}: {
+  readonly name: string
+  readonly text: string
+  readonly isWrong: boolean
+}) => (
+  <textarea
+    class="code"
+    id={name}
+    name={name}
+    rows={Math.min(40, Math.max(12, text.split('\n').length + 2))}
+    spellcheck={false}
+    autocapitalize="off"
+    aria-describedby={isWrong ? 'help place' : 'help'}
+    {...(isWrong && { 'aria-invalid': 'true' })}
+  >
+    {`\n${text}`}
+  </textarea>
+)
+
+/** The line that a syntax error names, with the lines around it. */
+function Place({ text, refusal }: { readonly text: string; readonly refusal: Refusal | undefined }) {
+  const [, found] = /\bline (\d+)/.exec(refusal?.detail ?? '') ?? []
+  if (found === undefined) return <p id="place" class="hint" />
+  const wrong = Number(found)
+  const from = Math.max(1, wrong - 2)
+  const lines = text.split('\n').slice(from - 1, wrong + 2)
+  return (
+    <pre id="place" aria-label={TEXTS.wrongLine(wrong)}>
+      {lines.map((line, i) => {
+        const number = from + i
+        const shown = (
+          <>
+            {String(number).padStart(4)} <Plain text={line} />
+            {'\n'}
+          </>
+        )
+        return number === wrong ? <mark class="minus">{shown}</mark> : shown
+      })}
+    </pre>
+  )
+}
+
+export interface NewView extends About {
+  readonly name: string
+  readonly title: string
+  readonly isContainer: boolean
+  readonly text: string
+}
+
+export const newPage = (view: NewView): string =>
+  shell(
+    view,
+    TEXTS.newDocument,
+    <form method="post" action="?form=new">
+      <label for="title">{TEXTS.titleField}</label>
+      <input id="title" name="title" value={view.title} autocomplete="off" />
+      <label for="name">{TEXTS.nameField}</label>
+      <p class="hint" id="name-help">
+        {TEXTS.nameHelp(view.document)}
+      </p>
+      <input id="name" name="name" value={view.name} autocomplete="off" aria-describedby="name-help" />
+      <fieldset>
+        <legend>{TEXTS.kind}</legend>
+        <Choice name="kind" value="item" label={TEXTS.itemHelp} isChosen={!view.isContainer} />
+        <Choice name="kind" value="container" label={TEXTS.containerHelp} isChosen={view.isContainer} />
+      </fieldset>
+      <label for="content">{TEXTS.turtleOptional}</label>
+      <p class="hint" id="help">
+        {TEXTS.newHelp}
+      </p>
+      <Area name="content" text={view.text} isWrong={view.refusal !== undefined} />
+      <Place text={view.text} refusal={view.refusal} />
+      <div class="actions">
+        <button class="main">{TEXTS.create}</button>
+        <a class="button" href={view.document}>
+          {TEXTS.cancel}
+        </a>
+      </div>
+    </form>,
+  )
+
+interface ChoiceProps {
+  readonly name: string
+  readonly value: string
+  readonly label: string
+  readonly isChosen: boolean
+  readonly type?: 'radio' | 'checkbox'
+}
+
+export const Choice = ({ name, value, label, isChosen, type = 'radio' }: ChoiceProps) => (
+  <div class="choice">
+    <input type={type} id={`${name}-${value}`} name={name} value={value} checked={isChosen} />{' '}
+    <label for={`${name}-${value}`}>{label}</label>
+  </div>
+)
+
+export interface DeleteView extends About {
+  readonly title: string
+  readonly entityTag: string
+  readonly isContainer: boolean
+  readonly isVersioned: boolean
+}
+
+export const deletePage = (view: DeleteView): string =>
+  shell(
+    view,
+    TEXTS.deleteTitle,
+    <form method="post" action="?form=delete">
+      <input type="hidden" name="if-match" value={view.entityTag} />
+      <div class="box notice">
+        <p>
+          {TEXTS.deleteQuestion} <strong>{view.title}</strong> <code>{view.document}</code>
+        </p>
+        <p>{view.isVersioned ? TEXTS.deleteVersioned : TEXTS.deleteForGood}</p>
+        {view.isContainer ? <p>{TEXTS.deleteContainer}</p> : null}
+      </div>
+      <div class="actions">
+        <button class="grave">{TEXTS.deleteNow}</button>
+        <a class="button" href={view.document}>
+          {TEXTS.cancel}
+        </a>
+      </div>
+    </form>,
+  )
+
+export interface RestoreView extends About {
+  readonly version: string
+  /** xsd:dateTime. */
+  readonly time: string
+  readonly entityTag: string | undefined
+  readonly changed: Changed
+}
+
+export const restorePage = (view: RestoreView): string =>
+  shell(
+    view,
+    TEXTS.restoreTitle,
+    <>
+      <p>
+        {TEXTS.restoreQuestion} <Time value={view.time} />. {TEXTS.restoreHelp}
+      </p>
+      <Changes changed={view.changed} document={view.document} base={view.frame.site.base} />
+      <form method="post" action={`?form=restore&of=${view.version}`}>
+        <input type="hidden" name="if-match" value={view.entityTag ?? ''} />
+        <div class="actions">
+          <button class="main">{TEXTS.restoreNow}</button>
+          <a class="button" href="?timemap">
+            {TEXTS.cancel}
+          </a>
+        </div>
+      </form>
+    </>,
+  )

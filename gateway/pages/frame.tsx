@@ -1,0 +1,114 @@
+// In charge of what every page has: head, navigation, the path to the document, and the foot.
+import type { Child } from 'hono/jsx'
+import { decoded } from './labels.js'
+import { TEXTS } from './texts.js'
+
+/** What a page needs to know of the gateway. It names no agent: pages of documents are the same for all with equal rights. */
+export interface Site {
+  /** Of the application. */
+  readonly base: string
+  /** Of the end-user application of its dataspace, and of the admin application. */
+  readonly home: string
+  readonly admin: string
+  readonly title: string
+  /** Paths of files, from the application's base. */
+  readonly styles: readonly string[]
+  readonly icon: string
+  readonly logo: string
+}
+
+export interface Frame {
+  readonly site: Site
+  /** The document that the page is about, if there is one. */
+  readonly document?: string | undefined
+  /** Whether the client is identified. */
+  readonly isIdentified: boolean
+}
+
+/** The document under its title, without code of others: all text in it is escaped. */
+export function pageOf(frame: Frame, title: string, content: Child): string {
+  const { site } = frame
+  const page = (
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <title>{title === site.title ? title : `${title} · ${site.title}`}</title>
+        {site.styles.map((path) => (
+          <link rel="stylesheet" href={path} />
+        ))}
+        <link rel="icon" href={site.icon} />
+      </head>
+      <body>
+        <a class="skip" href="#main">
+          {TEXTS.skip}
+        </a>
+        <Top frame={frame} />
+        <main id="main" class="wide">
+          {content}
+        </main>
+        <footer class="foot">
+          <div class="wide">{TEXTS.foot}</div>
+        </footer>
+      </body>
+    </html>
+  )
+  return `<!doctype html>\n${page.toString() as string}\n`
+}
+
+function Top({ frame: { site, document, isIdentified } }: { readonly frame: Frame }) {
+  const back = document === undefined ? '' : `?return=${encodeURIComponent(document)}`
+  return (
+    <header class="top">
+      <div class="wide">
+        <a class="brand" href={site.home}>
+          <img src={site.logo} alt="" height="28" />
+          {site.title}
+        </a>
+        <nav aria-label={TEXTS.navigation}>
+          <ul>
+            <li>
+              <a href={`${site.base}sparql`}>{TEXTS.query}</a>
+            </li>
+            <li>
+              <a href={site.admin}>{TEXTS.administration}</a>
+            </li>
+            <li>
+              <a href={isIdentified ? `${site.base}access` : `${site.base}oauth2/login${back}`}>
+                {isIdentified ? TEXTS.account : TEXTS.logIn}
+              </a>
+            </li>
+          </ul>
+        </nav>
+      </div>
+    </header>
+  )
+}
+
+/** The containers above a document, by its URL: their titles may be hidden from the reader. */
+export function Crumbs({ site: { base, home }, document }: { readonly site: Site; readonly document: string }) {
+  if (document === home) return null
+  const root = document.startsWith(base) ? base : home
+  const steps = document
+    .slice(root.length)
+    .split('/')
+    .filter((step) => step !== '')
+  const above = steps
+    .slice(0, -1)
+    .map((step, i) => [decoded(step), `${root}${steps.slice(0, i + 1).join('/')}/`] as const)
+  return (
+    <nav class="crumbs" aria-label={TEXTS.path}>
+      <ol>
+        <li>
+          <a href={root}>{root === home ? TEXTS.home : TEXTS.administration}</a>
+        </li>
+        {above.map(([name, url]) => (
+          <li>
+            <a href={url}>{name}</a>
+          </li>
+        ))}
+        {steps.length === 0 ? null : <li aria-current="page">{decoded(steps.at(-1)!)}</li>}
+      </ol>
+    </nav>
+  )
+}

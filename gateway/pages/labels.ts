@@ -1,0 +1,98 @@
+// In charge of names for IRIs: the labels of terms of known vocabularies, prefixed names, and short forms of other IRIs. Pure.
+import { ACL, CERT, CONFIGURATION_PREFIXES, DCT, DEF, DH, FOAF, RDF, RDFS, SIOC } from '../rdf/vocabulary.js'
+
+const LABELS: ReadonlyMap<string, string> = new Map([
+  [RDF('type'), 'Type'],
+  [RDFS('label'), 'Label'],
+  [RDFS('comment'), 'Comment'],
+  [RDFS('seeAlso'), 'See also'],
+  [RDFS('subClassOf'), 'Subclass of'],
+  [RDFS('isDefinedBy'), 'Defined by'],
+  [DCT('title'), 'Title'],
+  [DCT('description'), 'Description'],
+  [DCT('created'), 'Created'],
+  [DCT('modified'), 'Modified'],
+  [DCT('creator'), 'Creator'],
+  [ACL('owner'), 'Owner'],
+  [ACL('accessTo'), 'Access to'],
+  [ACL('accessToClass'), 'Access to all of type'],
+  [ACL('default'), 'Access to everything below'],
+  [ACL('agentClass'), 'For'],
+  [ACL('agentGroup'), 'Group'],
+  [SIOC('has_container'), 'In container'],
+  [SIOC('has_parent'), 'In container'],
+  [FOAF('mbox'), 'Mailbox'],
+  [FOAF('based_near'), 'Based near'],
+  [FOAF('primaryTopic'), 'About'],
+  [CERT('key'), 'Key'],
+  [DH('Item'), 'Item'],
+  [DH('Container'), 'Container'],
+  [DEF('Root'), 'Root container'],
+  [FOAF('Agent'), 'Agent'],
+  [FOAF('Person'), 'Person'],
+])
+
+/** Also of vocabularies that the gateway does not use itself. */
+const PREFIXES: readonly (readonly [prefix: string, namespace: string])[] = [
+  ...Object.entries(CONFIGURATION_PREFIXES),
+  ['skos', 'http://www.w3.org/2004/02/skos/core#'],
+  ['schema', 'https://schema.org/'],
+  ['schema', 'http://schema.org/'],
+  ['dc', 'http://purl.org/dc/elements/1.1/'],
+  ['dcat', 'http://www.w3.org/ns/dcat#'],
+  ['geo', 'http://www.w3.org/2003/01/geo/wgs84_pos#'],
+  ['void', 'http://rdfs.org/ns/void#'],
+  ['ldp', 'http://www.w3.org/ns/ldp#'],
+  ['vcard', 'http://www.w3.org/2006/vcard/ns#'],
+]
+
+const LOCAL = /^[A-Za-z_][\w.-]{0,80}$/
+
+/** `dct:title`; undefined where no known namespace has it. */
+export function prefixed(iri: string): string | undefined {
+  for (const [prefix, namespace] of PREFIXES) {
+    if (iri.startsWith(namespace) && LOCAL.test(iri.slice(namespace.length)))
+      return `${prefix}:${iri.slice(namespace.length)}`
+  }
+  return undefined
+}
+
+/** The part of an IRI after its last `#` or `/`. */
+export function localName(iri: string): string {
+  const whole = /[#/]$/.test(iri) ? iri.slice(0, -1) : iri
+  return whole.slice(Math.max(whole.lastIndexOf('/'), whole.lastIndexOf('#')) + 1) || iri
+}
+
+/** `has_container` and `hasContainer` become `Has container`. */
+function spelled(name: string): string {
+  const words = name
+    .replace(/[_-]+/g, ' ')
+    .replace(/([a-z\d])([A-Z])/g, '$1 $2')
+    .trim()
+  const rest = words.slice(1).replace(/ [A-Z](?=[a-z])/g, (letter) => letter.toLowerCase())
+  return words.charAt(0).toUpperCase() + rest
+}
+
+/** Of a property or a class. */
+export function labelOf(iri: string): string {
+  const known = LABELS.get(iri)
+  if (known !== undefined) return known
+  const name = localName(iri)
+  if (iri.startsWith(RDF('_'))) return `Member ${name.slice(1)}`
+  return LOCAL.test(name) ? spelled(name) : iri
+}
+
+/** A URL below `base` as its path; any other IRI by its prefix, or whole. */
+export function shortIri(iri: string, base: string): string {
+  if (iri.startsWith(base)) return `/${decoded(iri.slice(base.length))}`
+  return prefixed(iri) ?? iri
+}
+
+/** A path as people read it. What does not decode stays as it is. */
+export function decoded(path: string): string {
+  try {
+    return decodeURIComponent(path)
+  } catch {
+    return path
+  }
+}

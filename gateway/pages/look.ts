@@ -1,0 +1,84 @@
+// In charge of the files that pages use: stylesheet and icon, and those of the operator's own look. Read once, at the start;
+// each has a hash in its name, and its compressed forms ready.
+import { createHash } from 'node:crypto'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { basename, extname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { brotliCompressSync, gzipSync } from 'node:zlib'
+import type { Failure } from '../problem.js'
+
+export interface StaticFile {
+  readonly contentType: string
+  readonly bytes: Buffer
+  /** Undefined where compressing does not help. */
+  readonly coded: { readonly br: Buffer; readonly gzip: Buffer } | undefined
+}
+
+export interface Look {
+  /** Changes with the pages and their files: a part of the entity-tags of pages. */
+  readonly id: string
+  /** By name, with the hash in it. */
+  readonly files: ReadonlyMap<string, StaticFile>
+  /** The names of the stylesheets, in order. */
+  readonly styles: readonly string[]
+  readonly icon: string
+  readonly logo: string
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  '.css': 'text/css;charset=UTF-8',
+  '.svg': 'image/svg+xml',
+  '.png': 'image/png',
+}
+
+/** Below the sources: nothing copies them when the code is compiled. */
+const OWN = fileURLToPath(new URL('../../../gateway/pages/static/', import.meta.url))
+/** The compiled pages. */
+const CODE = fileURLToPath(new URL('.', import.meta.url))
+
+const hashOf = (...parts: readonly (Buffer | string)[]): string => {
+  const hash = createHash('sha256')
+  for (const part of parts) hash.update(part)
+  return hash
+    .digest('base64url')
+    .replace(/[^A-Za-z0-9]/g, '')
+    .slice(0, 12)
+}
+
+const namedByContent = (path: string): readonly [name: string, file: StaticFile] => {
+  const bytes = readFileSync(path)
+  const end = extname(path)
+  const isText = end !== '.png'
+  const coded = isText ? { br: brotliCompressSync(bytes), gzip: gzipSync(bytes) } : undefined
+  return [`${basename(path, end)}.${hashOf(bytes)}${end}`, { contentType: TYPES[end]!, bytes, coded }]
+}
+
+/** @param folder of the operator's own look: `style.css`, and `logo.svg` or `logo.png` */
+export function readLook(folder?: string): Look | Failure<'look.unusable'> {
+  const own = (...names: readonly string[]): string | undefined =>
+    folder === undefined ? undefined : names.map((name) => join(folder, name)).find((path) => existsSync(path))
+  const [ownStyle, ownLogo] = [own('style.css'), own('logo.svg', 'logo.png')]
+  if (folder !== undefined && ownStyle === undefined && ownLogo === undefined) {
+    const detail = `--look: ${folder} has neither style.css nor logo.svg nor logo.png. Give a folder with one of them.`
+    return { failure: 'look.unusable', detail }
+  }
+  try {
+    const [style, icon] = ['style.css', 'icon.svg'].map((name) => namedByContent(join(OWN, name)))
+    const more = ownStyle === undefined ? undefined : namedByContent(ownStyle)
+    const logo = ownLogo === undefined ? undefined : namedByContent(ownLogo)
+    const files = new Map([style!, icon!, ...(more ? [more] : []), ...(logo ? [logo] : [])])
+    const code = readdirSync(CODE).sort()
+    return {
+      id: hashOf(
+        ...code.filter((name) => name.endsWith('.js')).map((name) => readFileSync(join(CODE, name))),
+        ...files.keys(),
+      ),
+      files,
+      styles: more ? [style![0], more[0]] : [style![0]],
+      icon: icon![0],
+      logo: (logo ?? icon)![0],
+    }
+  } catch (error) {
+    return { failure: 'look.unusable', detail: `the files of the pages cannot be read: ${(error as Error).message}.` }
+  }
+}

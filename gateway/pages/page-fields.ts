@@ -1,0 +1,19 @@
+// In charge of HTML as a format: its media type, and the fields that every page has.
+import type { Field } from '../http/exchange.js'
+
+/** No inline script or style, nothing from elsewhere, and no page of others around this one (CSP 3). */
+const POLICY = [
+  "default-src 'none'",
+  "style-src 'self'",
+  "img-src 'self'",
+  "form-action 'self'",
+  "base-uri 'none'",
+  "frame-ancestors 'none'",
+].join('; ')
+
+/** Forms need an Origin field, which `no-referrer` would make `null` (Fetch §3.1). */
+export const PAGE_FIELDS: readonly Field[] = [
+  ['Content-Security-Policy', POLICY],
+  ['Referrer-Policy', 'same-origin'],
+  ['Content-Language', 'en'],
+]

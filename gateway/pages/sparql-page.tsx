@@ -1,0 +1,156 @@
+// In charge of the page of the SPARQL endpoint: a query, its result as a table, and the result in other formats.
+import type { Term } from '../rdf/graph.js'
+import type { DescribedSubject } from './described.js'
+import { Subjects } from './document-page.js'
+import { pageOf, type Frame } from './frame.js'
+import { Plain, Value } from './term.js'
+import { TEXTS } from './texts.js'
+
+export interface SparqlView {
+  readonly frame: Frame
+  readonly query: string
+  readonly outcome?: Outcome | undefined
+}
+
+export type Outcome =
+  | { readonly kind: 'error'; readonly status: number; readonly detail: string }
+  | ({ readonly kind: 'table'; readonly variables: readonly string[]; readonly rows: readonly Row[] } & Measured)
+  | ({ readonly kind: 'boolean'; readonly value: boolean } & Measured)
+  | ({ readonly kind: 'graph'; readonly subjects: readonly DescribedSubject[] } & Measured)
+
+type Row = readonly (Term | undefined)[]
+
+interface Measured {
+  readonly ms: number
+  readonly isCached: boolean
+  /** Rows or triples in all: more than are shown. */
+  readonly count: number
+  readonly isCut: boolean
+}
+
+export function sparqlPage({ frame, query, outcome }: SparqlView): string {
+  return pageOf(
+    frame,
+    TEXTS.query,
+    <>
+      <h1>{TEXTS.query}</h1>
+      <form method="get" action={`${frame.site.base}sparql`}>
+        <label for="query">{TEXTS.queryLabel}</label>
+        <p class="hint" id="help">
+          {TEXTS.queryHelp}
+        </p>
+        <textarea
+          class="code"
+          id="query"
+          name="query"
+          rows={Math.min(30, Math.max(10, query.split('\n').length + 1))}
+          spellcheck={false}
+          autocapitalize="off"
+          aria-describedby="help"
+          {...(outcome?.kind === 'error' && { 'aria-invalid': 'true' })}
+        >
+          {`\n${query}`}
+        </textarea>
+        <div class="actions">
+          <button class="main">{TEXTS.run}</button>
+        </div>
+      </form>
+      {outcome ? <Result outcome={outcome} query={query} frame={frame} /> : null}
+    </>,
+  )
+}
+
+interface ResultProps {
+  readonly outcome: Outcome
+  readonly query: string
+  readonly frame: Frame
+}
+
+function Result({ outcome, query, frame }: ResultProps) {
+  const { base } = frame.site
+  if (outcome.kind === 'error') {
+    return (
+      <div class="box notice" role="alert">
+        <p>
+          <strong>{TEXTS.errorTitle(outcome.status)}</strong> <Plain text={outcome.detail} />
+        </p>
+      </div>
+    )
+  }
+  return (
+    <section aria-labelledby="result">
+      <h2 id="result">{TEXTS.result}</h2>
+      <p class="hint">
+        {outcome.kind === 'boolean' ? '' : `${TEXTS.rows(outcome.count, outcome.kind === 'graph')}, `}
+        {TEXTS.took(outcome.ms)}, {outcome.isCached ? TEXTS.fromCache : TEXTS.fromStore}.{' '}
+        {outcome.isCut ? TEXTS.resultCut : ''}
+      </p>
+      <Shown outcome={outcome} base={base} />
+      <p>
+        {TEXTS.download}: <Downloads isGraph={outcome.kind === 'graph'} query={query} base={base} />
+      </p>
+      <p>
+        <a href={`${base}sparql?query=${encodeURIComponent(query)}`}>{TEXTS.share}</a>
+      </p>
+    </section>
+  )
+}
+
+function Shown({ outcome, base }: { readonly outcome: Exclude<Outcome, { kind: 'error' }>; readonly base: string }) {
+  if (outcome.kind === 'boolean') return <p class="box">{outcome.value ? TEXTS.yes : TEXTS.no}</p>
+  if (outcome.kind === 'graph') return <Subjects described={outcome} document="" base={base} isWhole />
+  return (
+    <div class="card scroll" tabindex={0} role="region" aria-label={TEXTS.table}>
+      <table>
+        <thead>
+          <tr>
+            {outcome.variables.map((name) => (
+              <th scope="col">{name}</th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {outcome.rows.map((row) => (
+            <tr>
+              {row.map((term) => (
+                <td>{term ? <Value term={term} base={base} /> : null}</td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  )
+}
+
+const TABLES = [
+  ['CSV', 'csv'],
+  ['TSV', 'tsv'],
+  ['JSON', 'json'],
+  ['XML', 'xml'],
+] as const
+const GRAPHS = [
+  ['Turtle', 'turtle'],
+  ['N-Triples', 'nt'],
+  ['JSON-LD', 'jsonld'],
+  ['RDF/XML', 'rdf'],
+] as const
+
+const Downloads = ({
+  isGraph,
+  query,
+  base,
+}: {
+  readonly isGraph: boolean
+  readonly query: string
+  readonly base: string
+}) => (
+  <>
+    {(isGraph ? GRAPHS : TABLES).map(([name, format], i) => (
+      <>
+        {i === 0 ? '' : ' · '}
+        <a href={`${base}sparql?query=${encodeURIComponent(query)}&format=${format}`}>{name}</a>
+      </>
+    ))}
+  </>
+)

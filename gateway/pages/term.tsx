@@ -1,0 +1,113 @@
+// In charge of showing terms: links for IRIs of a few schemes, text for everything else, and nothing that a term holds as
+// markup. Characters that would change the order of the text around them are made visible.
+import type { Child } from 'hono/jsx'
+import { directionOf, type Term } from '../rdf/graph.js'
+import { RDF, XSD } from '../rdf/vocabulary.js'
+import { labelOf, prefixed, shortIri } from './labels.js'
+import { TEXTS } from './texts.js'
+
+/** Other schemes could run code or open other programs: their IRIs are text. */
+const LINKED = /^(?:https?:\/\/|mailto:|tel:)/i
+
+export const isLinked = (iri: string): boolean => LINKED.test(iri)
+
+/** In UTF-16 units of a literal or IRI that is shown. */
+const LONGEST = 2000
+
+// Unicode Bidirectional Algorithm (UAX 9) §2, and control characters, which no markup may hold.
+const CONTROLS =
+  /([\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff\ufffe\uffff])/
+
+/** Text of others. */
+export function Plain({ text, most = LONGEST }: { readonly text: string; readonly most?: number }) {
+  const cut = text.length > most ? text.slice(0, most).toWellFormed() : text
+  const parts: Child[] = CONTROLS.test(cut)
+    ? cut.split(CONTROLS).map((part, i) => (i % 2 === 0 ? part : mark(part)))
+    : [cut]
+  if (cut !== text) parts.push(<span class="tag">{TEXTS.cut(text.length)}</span>)
+  return <>{parts}</>
+}
+
+const mark = (character: string): Child => {
+  const code = `U+${character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}`
+  return <span class="control">{code}</span>
+}
+
+export function Iri({
+  iri,
+  base,
+  name,
+}: {
+  readonly iri: string
+  readonly base: string
+  readonly name?: string | undefined
+}) {
+  const text = name ?? shortIri(iri, base)
+  if (!isLinked(iri))
+    return (
+      <code class="iri">
+        <Plain text={text} />
+      </code>
+    )
+  return (
+    <a class="iri" href={iri} {...(text === iri ? {} : { title: iri })}>
+      <bdi>
+        <Plain text={text} />
+      </bdi>
+    </a>
+  )
+}
+
+/** A property or class by its label. */
+export const Named = ({ iri }: { readonly iri: string }) =>
+  isLinked(iri) ? (
+    <a href={iri} title={prefixed(iri) ?? iri}>
+      <Plain text={labelOf(iri)} />
+    </a>
+  ) : (
+    <Plain text={iri} />
+  )
+
+/** Datatypes that need no mention. */
+const USUAL: ReadonlySet<string> = new Set([XSD('string'), RDF('langString'), RDF('dirLangString')])
+
+export function Value({ term, base }: { readonly term: Term; readonly base: string }) {
+  if (term.termType === 'NamedNode') return <Iri iri={term.value} base={base} />
+  if (term.termType === 'BlankNode') return <code>_:{term.value}</code>
+  if (term.termType === 'Quad') {
+    return (
+      <>
+        {'⟨ '}
+        <Value term={term.subject} base={base} /> <Named iri={term.predicate.value} />{' '}
+        <Value term={term.object} base={base} />
+        {' ⟩'}
+      </>
+    )
+  }
+  if (term.termType !== 'Literal') return null
+  const { value, language, datatype } = term
+  if (datatype.value === XSD('dateTime')) return <Time value={value} />
+  const direction = directionOf(term)
+  return (
+    <>
+      <span class="text" dir={direction ?? 'auto'} {...(language && { lang: language })}>
+        <Plain text={value} />
+      </span>
+      {language ? <span class="tag">{language}</span> : null}
+      {USUAL.has(datatype.value) ? null : (
+        <span class="tag">{prefixed(datatype.value) ?? <Plain text={datatype.value} />}</span>
+      )}
+    </>
+  )
+}
+
+/** `2026-11-22 14:05 UTC`; a date in another form as it is. */
+export function Time({ value }: { readonly value: string }) {
+  const [, day, time] = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d)(?::\d\d(?:\.\d+)?)?Z$/.exec(value) ?? []
+  if (day === undefined) return <Plain text={value} />
+  return (
+    <time dateTime={value} title={value}>
+      {day} {time} UTC
+    </time>
+  )
+}

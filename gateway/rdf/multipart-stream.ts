@@ -1,0 +1,110 @@
+// In charge of content in several parts while it arrives (RFC 7578, RFC 2046 §5.1): each part is passed on piece by piece, so that
+// a part may be of any size. It reads what `partsOf` of read-multipart.ts reads. Pure.
+import { CRLF, flaw, headOf, LONGEST_HEAD, NO_HEAD, type PartHead } from './read-multipart.js'
+import { isFailure, type Problem } from '../problem.js'
+import type { Awaitable } from '../steps.js'
+
+/** Is given the parts, one after the other. A problem ends the reading. */
+export interface TakeParts {
+  begin(head: PartHead): Awaitable<undefined | Problem>
+  data(piece: Buffer): Awaitable<undefined | Problem>
+  end(): Awaitable<undefined | Problem>
+}
+
+export interface PartsReader {
+  /** Call it for one piece after the other. */
+  write(piece: Buffer): Promise<undefined | Problem>
+  /** After the last piece: why the content is not whole. */
+  finish(): undefined | Problem
+}
+
+/** A form has a part for each of its fields. */
+const MOST_PARTS = 10_000
+
+export function makePartsReader(boundary: string, take: TakeParts): PartsReader {
+  const begin = Buffer.from(`${CRLF}--${boundary}`)
+  let place: 'before' | 'head' | 'start' | 'body' | 'after' = 'before'
+  let parts = 0
+  // RFC 2046 §5.1.1: the line break before a delimiter belongs to it; before the first there may be none.
+  let rest: Buffer = Buffer.from(CRLF)
+
+  /** What is left of the piece waits for the next one: it may be the begin of a delimiter. */
+  async function step(): Promise<'more' | 'on' | Problem> {
+    if (place === 'head') return readHead()
+    const found = delimiterIn(rest, begin)
+    if (isFailure(found)) return found
+    if (place === 'start') {
+      // The line break after the fields is no part of a delimiter.
+      if (found.before === 0) return found.kind === 'none' ? 'more' : flaw(NO_HEAD)
+      rest = rest.subarray(CRLF.length)
+      place = 'body'
+      return 'on'
+    }
+    if (place === 'body' && found.before > 0) {
+      const failed = await take.data(rest.subarray(0, found.before))
+      if (failed) return failed
+    }
+    rest = rest.subarray(found.kind === 'none' ? found.before : found.end)
+    if (found.kind === 'none') return 'more'
+    const failed = place === 'body' ? await take.end() : undefined
+    if (failed) return failed
+    place = found.kind === 'last' ? 'after' : 'head'
+    return 'on'
+  }
+
+  async function readHead(): Promise<'more' | 'on' | Problem> {
+    const ended = rest.indexOf(CRLF + CRLF)
+    if (ended > LONGEST_HEAD || (ended < 0 && rest.length > LONGEST_HEAD + 2 * CRLF.length)) return flaw(NO_HEAD)
+    if (ended < 0) return 'more'
+    const head = headOf(rest.subarray(0, ended))
+    if (isFailure(head)) return head
+    if (++parts > MOST_PARTS) return flaw(`it has more than ${MOST_PARTS} parts`)
+    rest = rest.subarray(ended + CRLF.length)
+    place = 'start'
+    return (await take.begin(head)) ?? 'on'
+  }
+
+  return {
+    async write(piece) {
+      if (place === 'after') return undefined
+      rest = rest.length === 0 ? piece : Buffer.concat([rest, piece])
+      for (;;) {
+        const done = await step()
+        if (isFailure(done)) return done
+        if (done === 'more' || (place as string) === 'after') return undefined
+      }
+    },
+    finish() {
+      if (place !== 'after') return flaw(place === 'before' ? 'its boundary is nowhere' : 'its last part has no end')
+      return parts > 0 ? undefined : flaw('it has no part')
+    },
+  }
+}
+
+/** `before`: how many bytes are certainly before it; `end`: after its line. */
+type Found =
+  | { readonly kind: 'none'; readonly before: number }
+  | { readonly kind: 'next' | 'last'; readonly before: number; readonly end: number }
+
+/** The next line that is a delimiter, from its line break on: a longer line only begins like one. */
+function delimiterIn(content: Buffer, begin: Buffer): Found | Problem {
+  for (let start = content.indexOf(begin); start >= 0; start = content.indexOf(begin, start + 1)) {
+    const after = start + begin.length
+    const next = content.toString('latin1', after, after + 2)
+    if (next === '--') return { kind: 'last', before: start, end: after + 2 }
+    let end = after
+    while (content[end] === 0x20 || content[end] === 0x09) end++
+    if (end - after > LONGEST_HEAD) return flaw('the line of a delimiter is too long')
+    if (content.length < after + 2 || content.length < end + 2) {
+      // Whether it is a delimiter, the next piece says.
+      const rest = content.toString('latin1', end)
+      if (rest === '' || rest === '\r' || (rest === '-' && end === after)) return { kind: 'none', before: start }
+    } else if (content[end] === 0x0d && content[end + 1] === 0x0a) return { kind: 'next', before: start, end: end + 2 }
+  }
+  // The begin of a delimiter may stand at the end.
+  for (let length = Math.min(begin.length - 1, content.length); length > 0; length--) {
+    if (content.subarray(-length).equals(begin.subarray(0, length)))
+      return { kind: 'none', before: content.length - length }
+  }
+  return { kind: 'none', before: content.length }
+}

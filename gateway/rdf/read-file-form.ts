@@ -1,0 +1,98 @@
+// In charge of RDF/POST forms with files (LinkedDataHub 3.3): the resource with the name of a file becomes the file, by the URL
+// of its digest. Pure.
+import { flawOf, iri, namedNode, quad, text, type Quad, type Term } from './graph.js'
+import { triplesOfPairs, type Pair } from './read-form.js'
+import { makeTerms, syntaxProblem } from './terms.js'
+import { DCT, FOAF, MEDIA_TYPE, NFO, RDF } from './vocabulary.js'
+import { parseMediaType } from '../http/media-type.js'
+import { isFailure, type Problem } from '../problem.js'
+
+export interface FormFile {
+  /** Where its field stands in the form: the value of that pair is not used. */
+  readonly at: number
+  /** The name as the client gives it: it becomes a literal, and never a path. */
+  readonly name: string
+  readonly contentType: string | undefined
+  readonly url: string
+  readonly sha1: string
+}
+
+/** @param base the document's URI */
+export function readFileForm(pairs: readonly Pair[], files: readonly FormFile[], base: string): Quad[] | Problem {
+  const mark = (at: number): string => `a file ${at} of this form ${base}`
+  const places = new Map(files.map((file) => [file.at, file]))
+  const marked = pairs.map(([key, value], at): Pair => [key, places.has(at) ? mark(at) : value])
+  const terms = makeTerms()
+  const read = triplesOfPairs(marked, base, terms.factory)
+  if (isFailure(read)) return syntaxProblem('RDF/POST', read.detail, terms)
+  const renamed = new Map<string, FormFile>()
+  const names = new Map<string, string>()
+  for (const file of files) {
+    const naming = read.find(({ object }) => object.value === mark(file.at))
+    if (
+      naming?.predicate.value !== NFO('fileName') ||
+      naming.subject.value === base ||
+      renamed.has(keyOf(naming.subject))
+    )
+      return syntaxProblem(
+        'RDF/POST',
+        `the file ${JSON.stringify(file.name)} has to be the nfo:fileName of a resource of its own`,
+      )
+    renamed.set(keyOf(naming.subject), file)
+    names.set(mark(file.at), file.name)
+  }
+  const triples = [...read.map((triple) => withFiles(triple, renamed, names)), ...files.flatMap(aboutFile)]
+  const formats = new Set(
+    read.filter(({ predicate }) => predicate.value === DCT('format')).map(({ subject }) => keyOf(subject)),
+  )
+  for (const [key, { url, contentType }] of renamed) {
+    const format = formats.has(key) ? undefined : mediaTypeIri(contentType ?? 'application/octet-stream')
+    if (format !== undefined) triples.push(quad(iri(url), iri(DCT('format')), iri(format)))
+  }
+  const flaw = triples.map((triple) => flawOf(triple)).find((one) => one !== undefined)
+  return flaw === undefined ? triples : syntaxProblem('RDF/POST', flaw)
+}
+
+const keyOf = ({ termType, value }: Term): string => `${termType} ${value}`
+
+const aboutFile = ({ url, sha1 }: FormFile): Quad[] => [
+  quad(iri(url), iri(RDF('type')), iri(NFO('FileDataObject'))),
+  quad(iri(url), iri(FOAF('sha1')), text(sha1)),
+]
+
+function withFiles(triple: Quad, renamed: ReadonlyMap<string, FormFile>, names: ReadonlyMap<string, string>): Quad {
+  const { predicate } = triple
+  const fileOf = (term: Term): FormFile | undefined => renamed.get(keyOf(term))
+  const own = fileOf(triple.subject)
+  const subject = own ? namedNode(own.url) : triple.subject
+  const { object } = triple
+  const other = object.termType === 'Literal' ? undefined : fileOf(object)
+  const name = object.termType === 'Literal' ? names.get(object.value) : undefined
+  // LinkedDataHub 3.4: the media type may be written as text.
+  const format =
+    own && predicate.value === DCT('format') && object.termType === 'Literal' ? mediaTypeIri(object.value) : undefined
+  return quad(
+    subject,
+    predicate,
+    other ? iri(other.url) : name !== undefined ? text(name) : format ? iri(format) : object,
+  )
+}
+
+export function mediaTypeIri(text: string): string | undefined {
+  const type = parseMediaType(text)?.type
+  return type === undefined ? undefined : MEDIA_TYPE(type)
+}
+
+/** RFC 7578 §4.2: a name without folders; without characters that would break lines. @param written as the field has it */
+export function fileNameOf(written: string): string {
+  // HTML §4.10.21.8: how browsers write these three characters.
+  const decoded = written.replace(/%(22|0D|0A)/gi, (_, code: string) => String.fromCharCode(parseInt(code, 16)))
+  const last = decoded.slice(Math.max(decoded.lastIndexOf('/'), decoded.lastIndexOf('\\')) + 1)
+  const name = last
+    .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ')
+    .trim()
+    .slice(0, LONGEST_NAME)
+    .toWellFormed()
+  return /^\.*$/.test(name) ? 'file' : name
+}
+const LONGEST_NAME = 255

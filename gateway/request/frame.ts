@@ -1,0 +1,47 @@
+// In charge of what every page is told of the gateway and the client, and of the answers that are pages but no documents.
+import type { Field, Response } from '../http/exchange.js'
+import type { Gateway, Member } from '../gateway.js'
+import { HTML, negotiate, rdfFormatsFor } from '../http/media-type.js'
+import type { Frame, Site } from '../pages/frame.js'
+import { PAGE_FIELDS } from '../pages/page-fields.js'
+import type { Context } from './context.js'
+import { response } from './respond.js'
+
+export function siteOf({ application, dataspace }: Member, { look }: Pick<Gateway, 'look'>): Site {
+  const { base } = application
+  const { endUser, admin } = dataspace
+  const files = `${new URL(base).pathname}static/`
+  return {
+    base,
+    home: endUser.base,
+    admin: admin.base,
+    title: new URL(endUser.base).host,
+    styles: look.styles.map((name) => files + name),
+    icon: files + look.icon,
+    logo: files + look.logo,
+  }
+}
+
+export const frameOf = (context: Context, document?: string): Frame => ({
+  site: siteOf(context, context.gateway),
+  document,
+  isIdentified: context.agent.webId !== undefined,
+})
+
+/** Whether a page is what the client prefers (design 3: HTML only where it is ranked first). */
+export const prefersPage = (accept: string | undefined): boolean =>
+  accept !== undefined && accept.includes('html') && negotiate(accept, [...rdfFormatsFor(accept), HTML]) === HTML
+
+/** A page that is made for this request. */
+export const pageAnswer = (status: number, page: string, fields: readonly Field[] = []): Response =>
+  response(
+    status,
+    [
+      ['Content-Type', HTML.contentType],
+      ['Cache-Control', 'private, no-cache'],
+      ['Vary', 'Accept'],
+      ...PAGE_FIELDS,
+      ...fields,
+    ],
+    Buffer.from(page),
+  )

@@ -1,0 +1,70 @@
+// In charge of the rights of an agent on the graphs of an application's store, as one value for queries and updates
+// (design 4).
+import { graphRights, type GraphRights, type GraphsQuestion } from '../../policies/authorizations/graph-rights.js'
+import type { Mode } from '../../policies/authorizations/authorization.js'
+import { isDocumentName, type Reach } from '../../policies/authorizations/reach.js'
+import type { OtherGraph } from '../../policies/decide.js'
+import { DEFAULT_GRAPH } from '../../policies/vocabulary.js'
+import { membersOf, sharersOf, type Gateway, type Member } from '../gateway.js'
+import { isFailure, type Problem } from '../problem.js'
+import { keyOf } from './access.js'
+import { graphRightsWithin } from './token-limits.js'
+import type { Context } from './context.js'
+
+const REMEMBERED = 1000
+
+/** The graphs on which the agent of the request has the mode. Without rules there are no rights, but a 503. */
+export function rightsOnGraphs(
+  { application, dataspace, agent, gateway }: Pick<Context, 'application' | 'dataspace' | 'agent' | 'gateway'>,
+  mode: Mode,
+): GraphRights | Problem {
+  const { access } = dataspace
+  const index = access.current()
+  if (isFailure(index)) return index
+  const version = access.version()
+  const remembered = application.cache.graphRights
+  const key = `${mode} ${keyOf(agent)}`
+  const known = remembered.get(key)
+  if (known?.version === version) return known.rights
+  const reach = reachOf({ application, dataspace }, gateway)
+  const { webId, memberships } = agent
+  const question = { reach, agent: webId, memberships, mode, open: openness(application, gateway, mode) }
+  const rights = graphRightsWithin(graphRights(index, question), mode, agent.token)
+  if (remembered.size >= REMEMBERED) remembered.clear()
+  remembered.set(key, { version, rights })
+  return rights
+}
+
+/** `--enforce=false`: what the rules hide is shown, except in the admin application; and lapp:allowRead. */
+function openness(
+  { allowRead, kind }: Member['application'],
+  { settings }: Pick<Gateway, 'settings'>,
+  mode: Mode,
+): GraphsQuestion['open'] {
+  if (!settings.enforce && kind !== 'admin') return 'everything'
+  return allowRead && mode === 'Read' ? 'documents' : undefined
+}
+
+/** The graphs of its store that belong to an application. */
+export function reachOf({ application, dataspace }: Member, gateway: Pick<Gateway, 'dataspaces' | 'targetOf'>): Reach {
+  const { base, kind, store } = application
+  const bases = membersOf(gateway.dataspaces).map((member) => member.application.base)
+  return {
+    application: kind,
+    base,
+    below: bases.filter((other) => other.length > base.length && other.startsWith(base)).sort(),
+    alone: sharersOf(store, gateway).every((member) => member.dataspace === dataspace),
+    isEndpoint(iri) {
+      if (!iri.startsWith(base)) return false
+      const { pathname, host } = new URL(iri)
+      const target = gateway.targetOf(pathname, host)
+      return !isFailure(target) && target.kind === 'endpoint' && target.iri === iri
+    },
+  }
+}
+
+/** A graph of the store, as a decision sees it; undefined for one that is judged as a document. */
+export function otherGraph(iri: string, reach: Reach): OtherGraph | undefined {
+  if (iri === DEFAULT_GRAPH) return { kind: 'default-graph', iri, reach }
+  return isDocumentName(reach, iri) ? undefined : { kind: 'graph', iri, reach }
+}

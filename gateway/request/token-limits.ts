@@ -1,0 +1,26 @@
+// In charge of what an access token leaves of the rights of its agent, at the one place where decisions are made: never more than
+// the rules give, and less where the token is limited to reading, or to a document and what is below it. Pure.
+import type { Mode } from '../../policies/authorizations/authorization.js'
+import { narrowed, NO_GRAPHS, type GraphRights } from '../../policies/authorizations/graph-rights.js'
+import type { Decision } from '../../policies/decide.js'
+import type { TokenLimits } from '../identity/access-tokens.js'
+
+export const isLimited = ({ readOnly, only }: TokenLimits): boolean => readOnly || only !== undefined
+
+/** @param iri of the target, which a PUT may create: a decision on a creation is about the parent */
+export function withinToken(decision: Decision, token: TokenLimits | undefined, iri: string): Decision {
+  if (!token || !isLimited(token)) return decision
+  const modes = decision.modes.filter((mode) => leaves(token, iri, mode))
+  if (leaves(token, iri, decision.required)) return { ...decision, modes }
+  return { ...decision, modes, allowed: false, absent: false, reason: 'token-limited', via: [] }
+}
+
+/** The same for the graphs that an agent reaches by SPARQL. */
+export function graphRightsWithin(rights: GraphRights, mode: Mode, token: TokenLimits | undefined): GraphRights {
+  if (!token || !isLimited(token)) return rights
+  if (token.readOnly && mode !== 'Read') return narrowed(rights, NO_GRAPHS)
+  return token.only === undefined ? rights : narrowed(rights, token.only)
+}
+
+const leaves = ({ readOnly, only }: TokenLimits, iri: string, mode: Mode): boolean =>
+  (only === undefined || iri.startsWith(only)) && (!readOnly || mode === 'Read')

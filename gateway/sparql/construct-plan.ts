@@ -1,0 +1,22 @@
+// In charge of what a CONSTRUCT is as a plan (construct.ts): threads that run one need no parser. Pure.
+import type { TemplateTriple } from './patch.js'
+
+/** The triples of one graph of the template: a `?variable`, an IRI in N-Triples, or '' for the graph that the caller chooses. */
+export interface TemplateGraph {
+  readonly graph: string
+  readonly triples: readonly TemplateTriple[]
+}
+
+export interface Construct {
+  /** The SELECT over the default graph. */
+  readonly query: string
+  /** The same over many graphs at once, each by itself, whose name is the value of ROW; undefined where that could differ. */
+  readonly batched?: string
+  readonly template: readonly TemplateGraph[]
+  /** It has a function that gives another value each time: NOW, RAND, UUID, STRUUID. */
+  readonly volatile: boolean
+}
+
+export const ROW = 'triplegateRow'
+/** The most solutions of one evaluation. */
+export const MOST_SOLUTIONS = 200_000

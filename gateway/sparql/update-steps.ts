@@ -1,0 +1,254 @@
+// In charge of an update as steps that the gateway can carry out itself, one after the other, on the graphs that they touch
+// (design 3, 4). Pure. What is checked is what is carried out: both come from these steps.
+import { isFailure } from '../problem.js'
+import { DEFAULT_GRAPH } from './graph-sets.js'
+import type { Parsed, Values } from './parse.js'
+import { SOLUTION_LIMIT } from './patch.js'
+import { plainStatements } from './plain-data.js'
+import { graphName, isOwnName, quadsOfStatement, templateOf, type QuadTemplate } from './quad-templates.js'
+import { readsOfOperation, type Reads } from './reads.js'
+import { sparqlOf, type Token } from './tokens.js'
+import { datasetIn, findingsIn, isIri, isVariable, nodesOf, operationsIn, type Node } from './tree.js'
+
+/** What WHERE says: the solutions that fill the templates. */
+export interface Pattern {
+  /** BASE, where functions resolve against it, and the group of WHERE. */
+  readonly base: string
+  readonly group: string
+  /** The variables of the templates. */
+  readonly variables: readonly string[]
+  /** Whether each solution counts: the templates create blank nodes. */
+  readonly each: boolean
+  /** The dataset of USING or WITH; undefined where the text does not say. */
+  readonly default: readonly string[] | undefined
+  readonly named: readonly string[] | undefined
+  /** The graph of WITH, where triples outside GRAPH are read from it. */
+  readonly with: string | undefined
+  readonly reads: Reads
+  /** The variables of triple patterns: their values are terms of the graphs. */
+  readonly matched: readonly string[]
+}
+
+export type Step =
+  | {
+      readonly kind: 'change'
+      /** Undefined for data. */
+      readonly pattern: Pattern | undefined
+      readonly remove: readonly QuadTemplate[]
+      readonly add: readonly QuadTemplate[]
+    }
+  | { readonly kind: 'clear' | 'create'; readonly graph: string }
+  | {
+      readonly kind: 'copy' | 'move' | 'add'
+      readonly source: string
+      readonly destination: string
+      readonly silent: boolean
+    }
+
+/** The steps; undefined where only the store can carry the update out. `whole`: with all data, which can be long. */
+export function stepsOf(parsed: Parsed, whole?: 'whole'): readonly Step[] | undefined {
+  const { tree, tokens, values } = parsed
+  const operations = operationsIn(tree)
+  const texts = textsOf(tokens)
+  if (texts.length !== operations.length) return undefined
+  const steps: Step[] = []
+  for (const [i, operation] of operations.entries()) {
+    const step = stepOf(operation, texts[i]!, values, whole)
+    if (!step) return undefined
+    steps.push(step)
+  }
+  return steps
+}
+
+function stepOf(
+  operation: Node,
+  tokens: readonly Token[],
+  values: Values,
+  whole: 'whole' | undefined,
+): Step | undefined {
+  switch (operation['subType']) {
+    case 'insertdata':
+    case 'deletedata':
+      return dataStep(operation, tokens, values, whole)
+    case 'modify':
+    case 'deletewhere':
+      return patternStep(operation, tokens, values)
+    case 'clear':
+    case 'drop':
+    case 'create': {
+      const graph = graphOfReference(operation['destination'], values)
+      const kind = operation['subType'] === 'create' ? 'create' : 'clear'
+      return graph === undefined ? undefined : { kind, graph }
+    }
+    case 'copy':
+    case 'move':
+    case 'add': {
+      const [source, destination] = [operation['source'], operation['destination']].map((graph) =>
+        graphOfReference(graph, values),
+      )
+      if (source === undefined || destination === undefined) return undefined
+      return { kind: operation['subType'], source, destination, silent: operation['silent'] === true }
+    }
+    default:
+      return undefined
+  }
+}
+
+/** The tokens of each operation, without the semicolons between them. */
+function textsOf(tokens: readonly Token[]): readonly (readonly Token[])[] {
+  const texts: Token[][] = [[]]
+  let depth = 0
+  for (const token of tokens) {
+    if (token.text === '{') depth++
+    if (token.text === '}') depth--
+    if (token.text === ';' && depth === 0) texts.push([])
+    else texts.at(-1)!.push(token)
+  }
+  return texts.filter((text) => text.length > 0)
+}
+
+function graphOfReference(reference: unknown, values: Values): string | undefined {
+  const { subType, graph } = reference as Node
+  if (subType === 'default') return DEFAULT_GRAPH
+  return subType === 'specific' && isIri(graph) ? graphName(graph, values) : undefined
+}
+
+function dataStep(
+  operation: Node,
+  tokens: readonly Token[],
+  values: Values,
+  whole: 'whole' | undefined,
+): Step | undefined {
+  const parsed = templateOf(operation['data'], undefined, values)
+  if (!parsed) return undefined
+  const quads = whole ? [...parsed, ...plainStatements(tokens).flatMap(quadsOfStatement)] : parsed
+  const isInsert = operation['subType'] === 'insertdata'
+  return { kind: 'change', pattern: undefined, remove: isInsert ? [] : quads, add: isInsert ? quads : [] }
+}
+
+function patternStep(operation: Node, tokens: readonly Token[], values: Values): Step | undefined {
+  const isModify = operation['subType'] === 'modify'
+  const { graph, from } = operation
+  const withGraph = graph ? graphName(graph as Node, values) : DEFAULT_GRAPH
+  if (withGraph === undefined) return undefined
+  const remove = templateOf(isModify ? operation['delete'] : operation['data'], withGraph, values)
+  const add = isModify ? templateOf(operation['insert'], withGraph, values) : []
+  if (!remove || !add) return undefined
+  const using = from ? datasetIn(from, values.iriOf) : { default: [], named: [] }
+  const where = isModify ? operation['where'] : operation['data']
+  const findings = findingsIn({ pattern: where }, values.iriOf)
+  if (isFailure(findings)) return undefined
+  const hasUsing = using.default.length + using.named.length > 0
+  const terms = [...remove, ...add].flatMap(({ graph, terms }) => [graph, ...terms])
+  const base = tokens[0]?.text === 'BASE' ? `BASE ${tokens[1]!.text}\n` : ''
+  const pattern: Pattern = {
+    base,
+    group: sparqlOf(lastGroup(tokens)),
+    variables: [...new Set(terms.filter((term) => term.startsWith('?')))],
+    each: terms.some((term) => term.startsWith('_:')),
+    // SPARQL 1.1 Update §3.1.3: USING takes the place of WITH, which names the default graph only.
+    default: hasUsing ? using.default : graph ? [withGraph] : undefined,
+    named: hasUsing ? using.named : undefined,
+    with: graph && !hasUsing && findings.readsDefault ? withGraph : undefined,
+    reads: readsOfOperation(operation, values.iriOf),
+    matched: [...matchedIn(where)],
+  }
+  return { kind: 'change', pattern, remove, add }
+}
+
+/** The SELECT whose solutions fill the templates, at most SOLUTION_LIMIT + 1 of them. */
+export function queryOf({ base, group, variables, each }: Pattern): string {
+  const projection = variables.length === 0 ? '*' : `${each ? '' : 'DISTINCT '}${variables.join(' ')}`
+  const limit = variables.length === 0 && !each ? 1 : SOLUTION_LIMIT + 1
+  return `${base}SELECT ${projection} WHERE ${group} LIMIT ${limit}`
+}
+
+/** The last outermost group `{ … }`: the pattern of every form that has one. */
+function lastGroup(tokens: readonly Token[]): readonly Token[] {
+  let depth = 0
+  let [start, end] = [0, 0]
+  tokens.forEach(({ text }, at) => {
+    if (text === '{' && depth++ === 0) start = at
+    if (text === '}' && --depth === 0) end = at + 1
+  })
+  return tokens.slice(start, end)
+}
+
+function matchedIn(pattern: unknown): Set<string> {
+  const matched = new Set<string>()
+  for (const { type, subject, predicate, object } of nodesOf(pattern)) {
+    if (type !== 'triple') continue
+    for (const term of [subject, predicate, object]) if (isVariable(term)) matched.add(`?${String(term['value'])}`)
+  }
+  return matched
+}
+
+/** A graph that the steps name, and what they do to it. */
+export interface Touch {
+  readonly graph: string
+  readonly mode: 'Append' | 'Write'
+  /** Whether it may get triples. */
+  readonly isFilled: boolean
+}
+
+/** What has to be known before the steps are carried out. */
+export interface UpdatePlan {
+  /** The graphs that the steps write by name: to insert needs Append, all else Write (design 4). */
+  readonly touches: readonly Touch[]
+  /** The graphs that the steps read by name. */
+  readonly reads: readonly string[]
+  /** Of a first step that reads or writes graphs that it does not name: what the store is asked for it. */
+  readonly open?: OpenStep
+}
+
+export interface OpenStep {
+  readonly pattern: Pattern
+  readonly remove: readonly QuadTemplate[]
+  readonly add: readonly QuadTemplate[]
+}
+
+/** Undefined where a later step reads or writes graphs that it does not name: it could see what the ones before it have done. */
+export function planOf(parsed: Parsed): UpdatePlan | undefined {
+  const steps = stepsOf(parsed)
+  if (!steps) return undefined
+  const [first] = steps
+  const isOpen = first?.kind === 'change' && first.pattern !== undefined && !isNamed(first)
+  const named = isOpen ? steps.slice(1) : steps
+  if (!named.every(isNamed)) return undefined
+  const plan = { touches: touchesOf(steps), reads: readsOf(named) }
+  return isOpen ? { ...plan, open: { ...first, pattern: first.pattern! } } : plan
+}
+
+function isNamed(step: Step): boolean {
+  if (step.kind !== 'change') return !('source' in step) || step.source !== DEFAULT_GRAPH
+  const { reads } = step.pattern ?? {}
+  if (reads && (reads.default || reads.any || !reads.graphs.every(isOwnName))) return false
+  return [...step.remove, ...step.add].every(({ graph }) => !graph.startsWith('?'))
+}
+
+function touchesOf(steps: readonly Step[]): readonly Touch[] {
+  const touches = new Map<string, Touch>()
+  const touch = (graph: string, mode: Touch['mode'], isFilled = false): void => {
+    if (graph.startsWith('?')) return
+    const before = touches.get(graph)
+    const strongest = before?.mode === 'Write' ? 'Write' : mode
+    touches.set(graph, { graph, mode: strongest, isFilled: isFilled || before?.isFilled === true })
+  }
+  for (const step of steps) {
+    if (step.kind === 'change') {
+      for (const { graph } of step.add) touch(graph, 'Append', true)
+      for (const { graph } of step.remove) touch(graph, 'Write')
+    } else if ('source' in step) {
+      touch(step.destination, 'Write', true)
+      if (step.kind === 'move') touch(step.source, 'Write')
+    } else touch(step.graph, 'Write')
+  }
+  return [...touches.values()]
+}
+
+function readsOf(steps: readonly Step[]): readonly string[] {
+  const graphs = steps.flatMap((step) =>
+    'source' in step ? [step.source] : 'pattern' in step ? (step.pattern?.reads.graphs ?? []) : [],
+  )
+  return [...new Set(graphs)]
+}

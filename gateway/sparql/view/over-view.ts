@@ -1,0 +1,217 @@
+// In charge of answering a query over the dataset that an agent may read: the query to send in its place, by the cheapest exact
+// way, or why there is none (design 4). Pure.
+import type { GraphRights } from '../../../policies/authorizations/graph-rights.js'
+import { isFailure, problem, type Problem } from '../../problem.js'
+import type { GraphSet } from '../graph-sets.js'
+import { asItIs, bagOf, empty, mergeOf, unionOf } from './default-graph.js'
+import { constructOf } from './describe.js'
+import { graphPredicate, isNameOfStores, listedGraphs, type GraphPredicate } from './predicate.js'
+import { queryText } from './print.js'
+import {
+  Refused,
+  restrictModifiers,
+  restrictPatterns,
+  restrictSelect,
+  startWork,
+  type Unanswerable,
+  type View,
+  type Work,
+} from './restrict.js'
+import {
+  filter,
+  iri,
+  variable,
+  type Construct,
+  type Ask,
+  type Dataset,
+  type Expression,
+  type Pattern,
+  type Query,
+  type Select,
+} from './syntax.js'
+import { freshNames } from './variables.js'
+
+/** Stands in FROM for the merge of all named graphs (Solid's draft of access-controlled SPARQL); no graph has the name. */
+export const MERGED_GRAPHS = 'http://www.w3.org/ns/solid/sparql#union-default-graph'
+
+/** How a store answers, as probes of it have shown (probe-store.ts). */
+export interface StoreTraits {
+  /** Its default graph: its own, the union of its named graphs, or this with a triple as often as graphs have it. */
+  readonly defaultGraph: 'own' | 'union' | 'bag'
+  /** Whether `<x> <p>* ?y` leads from a term that no triple has to itself. */
+  readonly stays: boolean
+  /** `View.asQuads`. */
+  readonly asQuads: boolean
+  /** Whether FROM and FROM NAMED say what the dataset is. */
+  readonly honoursFrom: boolean
+  /** False while the store has no named graph, so that its default graph may be another one later. */
+  readonly isSettled: boolean
+}
+
+export interface Sight {
+  readonly rights: GraphRights
+  readonly store: StoreTraits
+  /** The decision on a graph of which `dependsOn` says that its name does not decide. */
+  readonly mayRead: (graph: string) => boolean
+  /** The name of no graph. */
+  readonly nothing: string
+}
+
+export interface Overviewed {
+  readonly text: string
+  readonly readSet: GraphSet
+  /** `constants`: the query names each graph that it reads; `predicate`: it matches any graph of which a condition is true. */
+  readonly strategy: 'constants' | 'predicate'
+}
+
+/** The graphs that the query names, and whose names do not decide whether they may be read. */
+export function dependsOn({ body, dataset }: Query, rights: GraphRights): readonly string[] {
+  const { byName } = graphPredicate(rights, '')
+  const named = new Set([...(dataset?.default ?? []), ...(dataset?.named ?? [])])
+  const visit = (part: unknown): void => {
+    if (typeof part !== 'object' || part === null) return
+    const { kind, name } = part as { kind?: string; name?: unknown }
+    if (kind === 'graph' && (name as { kind: string }).kind === 'iri') named.add((name as { value: string }).value)
+    if (kind !== 'service') Object.values(part).forEach(visit)
+  }
+  visit(body)
+  return [...named].filter((graph) => byName(graph) === 'depends')
+}
+
+export function overView(query: Query, sight: Sight): Overviewed | Problem {
+  if (!sight.rights.everything && readsIndexes(query.body)) return UNREAD
+  const name = freshNames([query.body])
+  const fresh = () => variable(name())
+  const seen = datasetOver(query.dataset, sight)
+  if (isFailure(seen)) return seen
+  const { view, dataset, guard, reads } = seen
+  const body = query.body.form === 'DESCRIBE' ? constructOf(query.body, fresh) : query.body
+  const work = startWork(view, fresh)
+  try {
+    const restricted = guarded(restrictBody(work, body), guard)
+    const text = queryText({ base: query.base, dataset, body: restricted })
+    const isWhole = reads === undefined && work.readsDataset
+    const readSet = isWhole ? 'dataset' : [...new Set([...work.graphs, ...(reads ?? [])])].sort()
+    return { text, readSet, strategy: isWhole ? 'predicate' : 'constants' }
+  } catch (error) {
+    if (error instanceof Refused) return REFUSALS[error.reason]
+    throw error
+  }
+}
+
+// Property functions that are no SPARQL extensions by their names (tree.ts): they may read an index over all graphs.
+const INDEXES =
+  /^(?:http:\/\/www\.opengis\.net\/ont\/geosparql#(?:sf|eh|rcc8)|http:\/\/www\.openrdf\.org\/contrib\/lucenesail#|http:\/\/franz\.com\/ns\/|http:\/\/www\.openlinksw\.com\/|http:\/\/marklogic\.com\/|http:\/\/qlever\.)/i
+
+/** Whether a predicate may be such a function. */
+function readsIndexes(part: unknown): boolean {
+  if (typeof part !== 'object' || part === null) return false
+  const { kind, value } = part as { kind?: string; value?: unknown }
+  if (kind === 'iri') return INDEXES.test(value as string)
+  return Object.values(part).some(readsIndexes)
+}
+
+function restrictBody(work: Work, body: Select | Construct | Ask): Select | Construct | Ask {
+  if (body.form === 'SELECT') return restrictSelect(work, body)
+  return {
+    ...body,
+    where: restrictPatterns(work, body.where),
+    modifiers: restrictModifiers(work, body.modifiers),
+  }
+}
+
+/** With the condition that the graphs of FROM may still be read when the store answers. */
+const guarded = <Body extends { readonly where: readonly Pattern[] }>(
+  body: Body,
+  guard: readonly Expression[],
+): Body => ({
+  ...body,
+  where: [...body.where, ...guard.map(filter)],
+})
+
+interface Seen {
+  readonly view: View
+  /** To be sent. */
+  readonly dataset: Dataset | undefined
+  readonly guard: readonly Expression[]
+  /** All that can be read; undefined: what the patterns say. */
+  readonly reads: readonly string[] | undefined
+}
+
+function datasetOver(stated: Dataset | undefined, { rights, store, mayRead, nothing }: Sight): Seen | Problem {
+  const readable = graphPredicate(rights, nothing)
+  const view = (defaultGraph: View['defaultGraph'], named: GraphPredicate): View => ({
+    ...{ defaultGraph, named, mayRead, nothing, asQuads: store.asQuads },
+  })
+  const none = empty(store.stays)
+  if (!stated) {
+    const own = rights.everything || rights.defaultGraph ? asItIs : none
+    const union = store.defaultGraph === 'union' ? unionOf(readable) : bagOf(readable)
+    // Design 4: of a store that dataspaces share, the default graph belongs to none of them.
+    const shared = readable.isNothing ? none : mergeOf(readable)
+    const ofOwn = rights.reach.alone ? own : shared
+    const defaultGraph = store.defaultGraph === 'own' ? ofOwn : readable.isNothing ? none : union
+    return { view: view(defaultGraph, readable), dataset: undefined, guard: [], reads: undefined }
+  }
+  const isSeen = (graph: string): boolean => {
+    const known = readable.byName(graph)
+    return known === 'depends' ? mayRead(graph) : known
+  }
+  const named = stated.named.filter(isSeen)
+  if (stated.default.includes(MERGED_GRAPHS)) {
+    const merged = store.defaultGraph === 'union' ? unionOf(readable) : mergeOf(readable)
+    const listed = both(listedGraphs(named, nothing), readable)
+    return { view: view(readable.isNothing ? none : merged, listed), dataset: undefined, guard: [], reads: undefined }
+  }
+  if (!store.honoursFrom) return REFUSALS.from
+  if (!rights.everything && [...stated.default, ...stated.named].some(isNameOfStores)) return REFUSALS['store-name']
+  const graphs = stated.default.filter(isSeen)
+  const reads = [...new Set([...graphs, ...named])]
+  const depending = reads.filter((graph) => readable.byName(graph) === 'depends')
+  const guard = depending.flatMap((graph) => readable.test(iri(graph)) ?? [])
+  const listed = listedGraphs(named, nothing)
+  const added = depending.filter((graph) => !named.includes(graph))
+  // Some stores take a dataset without FROM for one with their own default graph.
+  const dataset = { default: graphs.length > 0 ? graphs : [nothing], named: [...named, ...added] }
+  const range = added.length > 0 ? listed : { ...listed, test: () => undefined }
+  return { view: view(asItIs, range), dataset, guard, reads }
+}
+
+/** Graphs of which both are true. */
+const both = (listed: GraphPredicate, readable: GraphPredicate): GraphPredicate => ({
+  byName: (graph) => listed.byName(graph) && readable.byName(graph),
+  test: (graph) => (graph.kind === 'iri' ? readable.test(graph) : listed.test(graph)),
+  isNothing: listed.isNothing || readable.isNothing,
+})
+
+const HINT = 'Write the pattern in GRAPH <…> { }, or name the graphs with FROM or default-graph-uri.'
+
+/** The same for everyone who may not read everything. */
+const REFUSALS: Readonly<Record<Unanswerable | 'unread' | 'from', Problem>> = {
+  closure: problem(
+    'access.graphs',
+    `A path with *, + or ? leads through several graphs here: only agents who may read every graph can follow it. ${HINT}`,
+  ),
+  'store-name': problem(
+    'access.graphs',
+    'The query names a graph by which stores mean several graphs, or the default graph: only agents who may read every graph can use it.',
+  ),
+  'no-variables': problem(
+    'access.graphs',
+    'The query selects * where there is no variable: only agents who may read every graph can send it. Write ASK.',
+  ),
+  from: problem(
+    'access.graphs',
+    'The triplestore does not take FROM for the dataset: only agents who may read every graph can use it here. Write GRAPH <…> { }.',
+  ),
+  unread: problem(
+    'access.graphs',
+    'The query has a part that only agents who may read every graph can use: a function or a syntax of the triplestore.',
+  ),
+}
+
+/** A path over several graphs: it can be answered where these are few and named. */
+export const CLOSURE = REFUSALS.closure
+
+/** Of a query that is no SPARQL 1.2, or uses more of the store than this. */
+export const UNREAD = REFUSALS.unread

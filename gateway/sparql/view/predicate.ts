@@ -1,0 +1,135 @@
+// In charge of an agent's rights on graphs as a condition of SPARQL, which a store can evaluate for every graph: the condition
+// says of each what `GraphRights` says (design 4). It grows with the rules and not with the graphs. Pure.
+import { hasOthers, isDocumentName } from '../../../policies/authorizations/reach.js'
+import type { GraphRights } from '../../../policies/authorizations/graph-rights.js'
+import { ACL, DH, RDF } from '../../rdf/vocabulary.js'
+import { exists, iri, operation, text, triples, type Expression, type Iri, type Variable } from './syntax.js'
+
+/** Which graphs a pattern may match. */
+export interface GraphPredicate {
+  /** What the name of the graph says alone. */
+  byName(graph: string): boolean | 'depends'
+  /** True for those graphs; undefined where it is true of every graph. Of a constant: what its name does not say. */
+  test(graph: Iri | Variable): Expression | undefined
+  /** It is true of no graph. */
+  readonly isNothing: boolean
+}
+
+// The beginnings of names that stores take for other graphs than those of these names: unions, the default graph, explicit
+// statements (Jena, GraphDB, RDF4J, Stardog, Blazegraph); and of names that are no graph's.
+const OF_STORES = [
+  'urn:x-arq:',
+  'http://www.ontotext.com/',
+  'http://www.openrdf.org/schema/sesame#',
+  'http://rdf4j.org/schema/rdf4j#',
+  'tag:stardog:',
+  'http://www.bigdata.com/rdf#',
+  'http://www.w3.org/ns/solid/sparql#',
+  'urn:triplegate:',
+]
+
+/** Whether a store may take the name for other graphs than the one of this name. */
+export const isNameOfStores = (graph: string): boolean =>
+  OF_STORES.some((start) => graph.toLowerCase().startsWith(start))
+
+/** @param nothing the name of no graph */
+export function graphPredicate(rights: GraphRights, nothing: string): GraphPredicate {
+  const { everything, graphs } = rights
+  const named = new Set(graphs)
+  return {
+    byName: (graph) => everything || byName(rights, named, graph),
+    test: (graph) =>
+      everything ? undefined : graph.kind === 'iri' ? ofState(rights, graph) : ofAny(rights, graph, nothing),
+    isNothing: !everything && alternatives(rights, iri('urn:any')).length === 0,
+  }
+}
+
+/** Only these graphs, whatever else there is. */
+export function listedGraphs(graphs: readonly string[], nothing: string): GraphPredicate {
+  const listed = new Set(graphs)
+  return {
+    byName: (graph) => listed.has(graph),
+    test: (graph) => (graph.kind === 'iri' ? undefined : isOneOf(graph, graphs.length > 0 ? graphs : [nothing])),
+    isNothing: graphs.length === 0,
+  }
+}
+
+function byName(rights: GraphRights, named: ReadonlySet<string>, graph: string): boolean | 'depends' {
+  const { reach, documents, others, prefixes, otherPrefixes, items, containers, classes, owner } = rights
+  if (isNameOfStores(graph)) return false
+  const isBelow = (prefix: string): boolean => graph.startsWith(prefix) && graph !== prefix
+  if (named.has(graph)) return true
+  if (!isDocumentName(reach, graph)) {
+    return others || (hasOthers(reach) && (prefixes.some(isBelow) || otherPrefixes.some(isBelow)))
+  }
+  const isRoot = graph === reach.base
+  if (documents || prefixes.some(isBelow) || (items && containers && !isRoot)) return true
+  return classes.length > 0 || owner !== undefined || (!isRoot && (items || containers)) ? 'depends' : false
+}
+
+const all = (conditions: readonly Expression[]): Expression => conditions.reduce((a, b) => operation('&&', a, b))
+const any = (conditions: readonly Expression[]): Expression => conditions.reduce((a, b) => operation('||', a, b))
+const not = (condition: Expression): Expression => operation('!', condition)
+const begins = (graph: Iri | Variable, start: string): Expression =>
+  operation('strstarts', operation('str', graph), text(start))
+const isOneOf = (graph: Iri | Variable, graphs: readonly string[]): Expression =>
+  operation('in', graph, ...graphs.map(iri))
+
+/** `isDocumentName`. */
+function isDocument({ reach: { base, below } }: GraphRights, graph: Iri | Variable): Expression {
+  const slash = operation('strends', operation('str', graph), text('/'))
+  return all([begins(graph, base), slash, ...below.map((other) => not(begins(graph, other)))])
+}
+
+/** The condition on a graph of any name: `mayTouch`. */
+function ofAny(rights: GraphRights, graph: Variable, nothing: string): Expression {
+  const found = alternatives(rights, graph)
+  return found.length > 0 ? any(found) : isOneOf(graph, [nothing])
+}
+
+function alternatives(rights: GraphRights, graph: Iri | Variable): Expression[] {
+  const { reach, documents, others, graphs, prefixes, otherPrefixes, items, containers } = rights
+  const document = isDocument(rights, graph)
+  const isOther = [operation('isiri', graph), not(document)]
+  const below = (prefix: string): Expression[] => [begins(graph, prefix), operation('!=', graph, iri(prefix))]
+  const found: Expression[] = []
+  if (graphs.length > 0) found.push(isOneOf(graph, graphs))
+  if (documents) found.push(document)
+  for (const prefix of prefixes) found.push(all(hasOthers(reach) ? below(prefix) : [...below(prefix), document]))
+  if (others) found.push(all([...isOther, ...notOfStores(graph)]))
+  for (const prefix of otherPrefixes) found.push(all([...below(prefix), ...isOther]))
+  if (items && containers) found.push(all([document, operation('!=', graph, iri(reach.base))]))
+  const state = stateConditions(rights, graph, items && containers)
+  if (state.length > 0) found.push(all([document, any(state)]))
+  return found
+}
+
+/** A graph's name may be computed, and stores have names for unions. */
+const notOfStores = (graph: Iri | Variable): Expression[] => OF_STORES.map((start) => not(begins(graph, start)))
+
+/** The condition on a constant whose name says that it depends. */
+function ofState(rights: GraphRights, graph: Iri): Expression | undefined {
+  const state = stateConditions(rights, graph, false)
+  return state.length > 0 ? any(state) : undefined
+}
+
+/** What the graph has to say about itself: its types and owners. */
+function stateConditions(rights: GraphRights, graph: Iri | Variable, isKindKnown: boolean): Expression[] {
+  const { reach, items, containers, classes, owner } = rights
+  const says = (property: string, value: string): Expression =>
+    exists({
+      kind: 'graph',
+      name: graph,
+      patterns: [triples({ subject: graph, predicate: iri(property), object: iri(value) })],
+    })
+  const isNoRoot = operation('!=', graph, iri(reach.base))
+  const found: Expression[] = []
+  if (containers && !isKindKnown) found.push(all([isNoRoot, says(TYPE, DH('Container'))]))
+  if (items && !isKindKnown) {
+    found.push(all([isNoRoot, any([says(TYPE, DH('Item')), not(says(TYPE, DH('Container')))])]))
+  }
+  for (const type of classes) found.push(says(TYPE, type))
+  if (owner !== undefined) found.push(says(ACL('owner'), owner))
+  return found
+}
+const TYPE = RDF('type')

@@ -1,0 +1,130 @@
+// In charge of SPARQL as a tree of our own: everything that a query can say, and nothing else. What it cannot hold is not sent
+// for agents who may not read everything. Pure.
+
+export type Iri = { readonly kind: 'iri'; readonly value: string }
+export type Variable = { readonly kind: 'variable'; readonly value: string }
+export type Literal = {
+  readonly kind: 'literal'
+  readonly value: string
+  /** With the base direction, `en--ltr`. */
+  readonly language?: string | undefined
+  readonly datatype?: string | undefined
+}
+export type Blank = { readonly kind: 'blank'; readonly value: string }
+export type TripleTerm = {
+  readonly kind: 'triple'
+  readonly subject: Term
+  readonly predicate: Term
+  readonly object: Term
+}
+export type Term = Iri | Variable | Literal | Blank | TripleTerm
+
+export type PathOperator = '/' | '|' | '^' | '!' | '*' | '+' | '?'
+export type Path = Iri | { readonly kind: 'path'; readonly operator: PathOperator; readonly items: readonly Path[] }
+
+export type Triple = { readonly subject: Term; readonly predicate: Term | Path; readonly object: Term }
+
+export type Expression =
+  | Term
+  /** An operator or a function of SPARQL, in lower case. */
+  | { readonly kind: 'operation'; readonly operator: string; readonly args: readonly Expression[] }
+  | { readonly kind: 'call'; readonly name: string; readonly distinct: boolean; readonly args: readonly Expression[] }
+  | { readonly kind: 'exists'; readonly negated: boolean; readonly patterns: readonly Pattern[] }
+  | {
+      readonly kind: 'aggregate'
+      readonly name: string
+      readonly distinct: boolean
+      readonly of: Expression | '*'
+      readonly separator: string | undefined
+    }
+
+export type Bound = { readonly kind: 'bind'; readonly expression: Expression; readonly variable: Variable }
+export type Values = {
+  readonly kind: 'values'
+  readonly variables: readonly Variable[]
+  /** A value for each variable; undefined is UNDEF. */
+  readonly rows: readonly (readonly (Term | undefined)[])[]
+}
+
+export type Pattern =
+  | { readonly kind: 'triples'; readonly triples: readonly Triple[] }
+  | { readonly kind: 'group' | 'optional' | 'minus'; readonly patterns: readonly Pattern[] }
+  | { readonly kind: 'union'; readonly branches: readonly (readonly Pattern[])[] }
+  | { readonly kind: 'graph'; readonly name: Iri | Variable; readonly patterns: readonly Pattern[] }
+  | {
+      readonly kind: 'service'
+      readonly name: Iri | Variable
+      readonly silent: boolean
+      readonly patterns: readonly Pattern[]
+    }
+  | { readonly kind: 'filter'; readonly expression: Expression }
+  | Bound
+  | Values
+  | { readonly kind: 'select'; readonly query: Select }
+
+export interface Modifiers {
+  readonly group: readonly (Expression | Bound)[]
+  readonly having: readonly Expression[]
+  readonly order: readonly { readonly expression: Expression; readonly descending: boolean }[]
+  readonly limit: number | undefined
+  readonly offset: number | undefined
+  readonly values: Values | undefined
+}
+
+interface Body {
+  readonly where: readonly Pattern[]
+  readonly modifiers: Modifiers
+}
+
+export interface Select extends Body {
+  readonly form: 'SELECT'
+  readonly duplicates: 'DISTINCT' | 'REDUCED' | undefined
+  readonly projection: readonly (Variable | Bound)[] | '*'
+}
+export interface Construct extends Body {
+  readonly form: 'CONSTRUCT'
+  readonly template: readonly Triple[]
+}
+export interface Describe extends Body {
+  readonly form: 'DESCRIBE'
+  readonly described: readonly (Variable | Iri)[] | '*'
+}
+export interface Ask extends Body {
+  readonly form: 'ASK'
+}
+
+/** The graphs of FROM, or of USING, as they are written. */
+export interface Dataset {
+  readonly default: readonly string[]
+  readonly named: readonly string[]
+}
+
+/** A query with its prologue: functions may resolve IRIs against `base`. */
+export interface Query {
+  readonly base: string | undefined
+  /** Undefined without any clause. */
+  readonly dataset: Dataset | undefined
+  readonly body: Select | Construct | Describe | Ask
+}
+
+export const iri = (value: string): Iri => ({ kind: 'iri', value })
+export const variable = (value: string): Variable => ({ kind: 'variable', value })
+export const text = (value: string): Literal => ({ kind: 'literal', value })
+export const operation = (operator: string, ...args: readonly Expression[]): Expression => ({
+  kind: 'operation',
+  operator,
+  args,
+})
+export const filter = (expression: Expression): Pattern => ({ kind: 'filter', expression })
+export const exists = (...patterns: readonly Pattern[]): Expression => ({ kind: 'exists', negated: false, patterns })
+export const triples = (...all: readonly Triple[]): Pattern => ({ kind: 'triples', triples: all })
+export const NO_MODIFIERS: Modifiers = {
+  group: [],
+  having: [],
+  order: [],
+  limit: undefined,
+  offset: undefined,
+  values: undefined,
+}
+
+export const isPath = (predicate: Term | Path): predicate is Path & { kind: 'path' } => predicate.kind === 'path'

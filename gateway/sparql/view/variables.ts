@@ -1,0 +1,74 @@
+// In charge of the variables of our own tree (syntax.ts): those that are in scope (SPARQL 1.1 §18.2.1), and names that no
+// variable of a query has. Pure.
+import type { Expression, Modifiers, Path, Pattern, Query, Select, Term, Triple } from './syntax.js'
+
+/** The variables in scope after these patterns, in the order in which they appear. */
+export function inScope(patterns: readonly Pattern[]): ReadonlySet<string> {
+  const found = new Set<string>()
+  const visit = (pattern: Pattern): void => {
+    switch (pattern.kind) {
+      case 'triples':
+        for (const triple of pattern.triples) for (const name of variablesIn(triple)) found.add(name)
+        return
+      case 'graph':
+      case 'service':
+        if (pattern.name.kind === 'variable') found.add(pattern.name.value)
+        return pattern.patterns.forEach(visit)
+      case 'group':
+      case 'optional':
+        return pattern.patterns.forEach(visit)
+      case 'union':
+        return pattern.branches.forEach((branch) => branch.forEach(visit))
+      case 'bind':
+        return void found.add(pattern.variable.value)
+      case 'values':
+        for (const { value } of pattern.variables) found.add(value)
+        return
+      case 'select':
+        for (const name of projected(pattern.query)) found.add(name)
+        return
+      case 'minus':
+      case 'filter':
+    }
+  }
+  patterns.forEach(visit)
+  return found
+}
+
+function projected({ projection, where }: Select): Iterable<string> {
+  if (projection === '*') return inScope(where)
+  return projection.map((each) => (each.kind === 'bind' ? each.variable.value : each.value))
+}
+
+/** The variables of a triple. */
+export const variablesIn = ({ subject, predicate, object }: Triple): readonly string[] =>
+  [subject, predicate, object].flatMap((part) => (part.kind === 'path' ? [] : variablesOf(part)))
+
+export function variablesOf(term: Term): readonly string[] {
+  if (term.kind === 'variable') return [term.value]
+  return term.kind === 'triple' ? [term.subject, term.predicate, term.object].flatMap(variablesOf) : []
+}
+
+/** Makes names that are no variable of these parts: `view1`, `view2` … */
+export function freshNames(parts: readonly unknown[]): () => string {
+  let prefix = 'view'
+  const used = allVariables(parts)
+  while (used.some((name) => name.startsWith(prefix))) prefix += '_'
+  let count = 0
+  return () => `${prefix}${++count}`
+}
+
+type Part = Query | Pattern | Expression | Modifiers | Term | Path
+
+/** Every variable, wherever it stands. */
+function allVariables(parts: readonly unknown[]): string[] {
+  const found: string[] = []
+  const visit = (part: unknown): void => {
+    if (typeof part !== 'object' || part === null) return
+    if (!Array.isArray(part) && (part as Part & { kind?: string }).kind === 'variable') {
+      found.push((part as { value: string }).value)
+    } else Object.values(part).forEach(visit)
+  }
+  parts.forEach(visit)
+  return found
+}

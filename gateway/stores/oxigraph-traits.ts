@@ -1,0 +1,10 @@
+// In charge of how the embedded store answers queries: what probes of it say (traits.ts).
+import type { StoreTraits } from '../sparql/view/over-view.js'
+
+export const OXIGRAPH: StoreTraits = {
+  defaultGraph: 'own',
+  stays: false,
+  asQuads: true,
+  honoursFrom: true,
+  isSettled: true,
+}

@@ -1,0 +1,152 @@
+// In charge of who comes next of those that wait: networks take turns, and the agents of each, so that no client makes the others
+// wait, however many agents it has made (design 7).
+
+/** For whom the gateway works: an agent and the network that it comes from; or the network alone, of anonymous clients. */
+export type Asker = string | { readonly agent: string; readonly network: string }
+
+export interface Waiting {
+  /** Of those in whose turns it waits; none once it has been taken or has left. */
+  shares: readonly Share[]
+  /** Whose turn it was taken in. */
+  holder?: Share
+}
+
+/** Whose share an entry counts for. */
+interface Share {
+  /** The agent; of anonymous clients the network. */
+  readonly who: string
+  readonly network: string
+}
+
+const shareOf = (asker: Asker): Share =>
+  typeof asker === 'string' ? { who: asker, network: asker } : { who: asker.agent, network: asker.network }
+
+export interface RoundsBounds {
+  /** How many entries may wait: of one agent, of one network, and of all. */
+  readonly each: number
+  readonly network: number
+  readonly all: number
+  /** How many entries that were taken one agent may hold. */
+  readonly held: number
+  /** The same of one network. */
+  readonly heldOfNetwork?: number
+}
+
+export interface Rounds<Entry> {
+  /** In the turn of this asker; false where too many wait. */
+  enter(entry: Entry, asker: Asker): boolean
+  /** Takes an entry that does not wait, at once; false where its asker holds as many as it may. */
+  hold(entry: Entry, asker: Asker): boolean
+  /** False where it does not wait. */
+  leave(entry: Entry): boolean
+  /** The next entry: it no longer waits, and the agent in whose turn it is taken holds it until `release`. */
+  next(): Entry | undefined
+  release(entry: Entry): void
+  all(): ReadonlySet<Entry>
+}
+
+/** The waiting entries of one network by agent, in the order of their turns. */
+type Turns<Entry> = Map<string, Set<Entry>>
+
+/** Networks take turns; the agents of each take turns; and the oldest entry of an agent comes first. */
+export function makeRounds<Entry extends Waiting>(bounds: RoundsBounds): Rounds<Entry> {
+  const { held, heldOfNetwork = Infinity } = bounds
+  const { networks, waiting, enter, leave } = makeWaitingEntries<Entry>(bounds)
+  /** The numbers of entries that are held. */
+  const [holds, holdsOfNetwork] = [makeCounts(), makeCounts()]
+  const mayHold = ({ who, network }: Share): boolean =>
+    holds.of(who) < held && holdsOfNetwork.of(network) < heldOfNetwork
+  const hold = (entry: Entry, share: Share): void => {
+    entry.holder = share
+    holds.add(share.who, 1)
+    holdsOfNetwork.add(share.network, 1)
+  }
+  return {
+    enter: (entry, asker) => enter(entry, shareOf(asker)),
+    hold(entry, asker) {
+      const share = shareOf(asker)
+      if (!mayHold(share)) return false
+      hold(entry, share)
+      return true
+    },
+    leave,
+    next() {
+      for (const [network, turns] of networks) {
+        for (const [who, own] of turns) {
+          if (!mayHold({ who, network })) continue
+          const [entry] = own
+          leave(entry!)
+          hold(entry!, { who, network })
+          toEnd(turns, who)
+          toEnd(networks, network)
+          return entry
+        }
+      }
+      return undefined
+    },
+    release({ holder }) {
+      if (!holder) return
+      holds.add(holder.who, -1)
+      holdsOfNetwork.add(holder.network, -1)
+    },
+    all: () => waiting,
+  }
+}
+
+function makeWaitingEntries<Entry extends Waiting>(bounds: RoundsBounds) {
+  const networks = new Map<string, Turns<Entry>>()
+  const waiting = new Set<Entry>()
+  /** The numbers of entries that wait. */
+  const [agents, places] = [makeCounts(), makeCounts()]
+  return {
+    networks,
+    waiting,
+    enter(entry: Entry, share: Share): boolean {
+      const { who, network } = share
+      if (agents.of(who) >= bounds.each || places.of(network) >= bounds.network) return false
+      if (!waiting.has(entry) && waiting.size >= bounds.all) return false
+      const turns: Turns<Entry> = networks.get(network) ?? new Map<string, Set<Entry>>()
+      const own = turns.get(who) ?? new Set<Entry>()
+      if (own.has(entry)) return true
+      networks.set(network, turns.set(who, own.add(entry)))
+      agents.add(who, 1)
+      places.add(network, 1)
+      entry.shares = [...entry.shares, share]
+      waiting.add(entry)
+      return true
+    },
+    leave(entry: Entry): boolean {
+      for (const { who, network } of entry.shares) {
+        const turns = networks.get(network)!
+        const own = turns.get(who)!
+        own.delete(entry)
+        if (own.size === 0) turns.delete(who)
+        if (turns.size === 0) networks.delete(network)
+        agents.add(who, -1)
+        places.add(network, -1)
+      }
+      entry.shares = []
+      return waiting.delete(entry)
+    },
+  }
+}
+
+/** The next turn of this network, or of this agent within it, comes after those of all who wait now. */
+function toEnd<Value>(turns: Map<string, Value>, who: string): void {
+  const value = turns.get(who)
+  if (value !== undefined && turns.delete(who)) turns.set(who, value)
+}
+
+/** Numbers by name; a name that has none takes no memory. */
+function makeCounts() {
+  const counts = new Map<string, number>()
+  const of = (name: string): number => counts.get(name) ?? 0
+  return {
+    of,
+    add(name: string, count: number): void {
+      const sum = of(name) + count
+      if (sum > 0) counts.set(name, sum)
+      else counts.delete(name)
+    },
+  }
+}

@@ -1,0 +1,200 @@
+// In charge of the graphs of a dataset on which an agent has a mode, as one value: a predicate made of the rules, and not of
+// the graphs, that says what `decide` says about each of them (design 4). Pure.
+import { createHash } from 'node:crypto'
+import { CONTAINER, DEFAULT_GRAPH, ITEM, OTHER_GRAPH, ROOT } from '../vocabulary.js'
+import { bitsOf, type Mode } from './authorization.js'
+import type { AuthorizationIndex } from './authorization-index.js'
+import { hasOthers, isContainerName, isDocumentName, isOtherName, isPrefix, type Reach } from './reach.js'
+
+/**
+ * A graph is a document where `isDocumentName` says so (reach.ts), else it is another one. What a wider field says, the others
+ * leave out: with `documents` there is no document in `graphs`, no class, and no owner.
+ */
+export interface GraphRights {
+  readonly reach: Reach
+  /** On every graph, and on the default graph: nothing is hidden. No other field says more then. */
+  readonly everything: boolean
+  /** All documents. */
+  readonly documents: boolean
+  /** All named graphs that are no documents. */
+  readonly others: boolean
+  /** The default graph, where it is not the union of the named ones. */
+  readonly defaultGraph: boolean
+  /** Graphs by name, documents and others; sorted. */
+  readonly graphs: readonly string[]
+  /** Every graph whose name begins with one of these and is longer; sorted, none within another. Others only if `reach.alone`. */
+  readonly prefixes: readonly string[]
+  /** The same for graphs that are no documents: documents have these names too, but no such container. */
+  readonly otherPrefixes: readonly string[]
+  /** Documents that are no containers: those of the type dh:Item, and those without dh:Container; never the root. */
+  readonly items: boolean
+  /** Documents of the type dh:Container; never the root. */
+  readonly containers: boolean
+  /** Documents whose own graph has `<g> a <class>`, subclasses included; sorted. Neither dh:Item, dh:Container nor def:Root. */
+  readonly classes: readonly string[]
+  /** Documents whose own graph has `<g> acl:owner <agent>`; undefined for none. */
+  readonly owner: string | undefined
+  /** Equal for two agents exactly when all fields above are. */
+  readonly fingerprint: string
+}
+
+export interface GraphsQuestion {
+  readonly reach: Reach
+  /** The WebID of the agent; undefined for an anonymous client. */
+  readonly agent: string | undefined
+  readonly memberships?: readonly string[] | undefined
+  readonly mode: Mode
+  /** On these the agent has the mode without an authorization. */
+  readonly open?: 'documents' | 'everything' | undefined
+}
+
+/** A graph as its rights see it: `types` and `owners` are what its own graph says of its own IRI. */
+export interface GraphFacts {
+  readonly iri: string
+  readonly types: readonly string[]
+  readonly owners: readonly string[]
+}
+
+/** Of these the gateway says itself which document has them: classes of documents by their own words are the others. */
+const KINDS: ReadonlySet<string> = new Set([ITEM, CONTAINER, ROOT, OTHER_GRAPH])
+
+/** In time proportional to the authorizations that include the agent. */
+export function graphRights(index: AuthorizationIndex, question: GraphsQuestion): GraphRights {
+  const { reach, agent, mode, open } = question
+  const { names, defaults, classes, isControlled } = grantedTo(index, question)
+  if (classes.has(ROOT)) names.add(reach.base)
+  const [items, containers] = [classes.has(ITEM), classes.has(CONTAINER)]
+  const isWhole = names.has(reach.base) && (defaults.has(reach.base) || (items && containers))
+  const documents = open !== undefined || isWhole || (isControlled && reach.application === 'admin')
+  const isAdministrator = (isControlled || open === 'everything') && reach.alone
+  const others = isAdministrator || (hasOthers(reach) && classes.has(OTHER_GRAPH))
+  const defaultGraph = isAdministrator || (hasOthers(reach) && names.has(DEFAULT_GRAPH))
+  const wide = { everything: documents && others && defaultGraph, documents, others, defaultGraph }
+  const prefixes = prefixesIn(reach, defaults, wide)
+  const isNarrow = (iri: string): boolean =>
+    iri !== DEFAULT_GRAPH &&
+    (isDocumentName(reach, iri) ? !documents : isOtherName(reach, iri)) &&
+    !mayTouch({ ...NOTHING, reach, ...wide, ...prefixes }, { iri, types: [], owners: [] })
+  const fields = {
+    ...wide,
+    graphs: [...names].filter(isNarrow).sort(),
+    ...prefixes,
+    items: items && !documents,
+    containers: containers && !documents,
+    classes: documents ? [] : [...classes].filter((type) => !KINDS.has(type) && !type.startsWith('_:')).sort(),
+    // LinkedDataHub 5.2: never Control.
+    owner: documents || mode === 'Control' ? undefined : agent,
+  }
+  const fingerprint = createHash('sha256').update(JSON.stringify(fields)).digest('base64url')
+  return { reach, ...fields, fingerprint }
+}
+
+/** No graph has this name, nor one that begins with it. */
+export const NO_GRAPHS = ''
+
+/**
+ * What is left of rights for a document and the documents below it. Rights by class and by owner are left out: they cannot be
+ * said of a part of the documents.
+ */
+export function narrowed({ reach, documents, graphs, prefixes }: GraphRights, document: string): GraphRights {
+  const isWhole = document !== NO_GRAPHS && (documents || beginsWithOne(document, prefixes))
+  const isIn = (iri: string): boolean => document !== NO_GRAPHS && iri.startsWith(document)
+  const fields = {
+    ...{ everything: false, documents: false, others: false, defaultGraph: false },
+    graphs: isWhole ? [document] : graphs.filter(isIn),
+    prefixes: isWhole || prefixes.includes(document) ? [document] : prefixes.filter(isIn),
+    ...{ otherPrefixes: [], items: false, containers: false, classes: [], owner: undefined },
+  }
+  const fingerprint = createHash('sha256')
+    .update(`narrowed ${JSON.stringify(fields)}`)
+    .digest('base64url')
+  return { reach: { ...reach, alone: false }, ...fields, fingerprint }
+}
+
+const NOTHING = { graphs: [], items: false, containers: false, classes: [], owner: undefined, fingerprint: '' }
+
+/** Whether the agent has the mode on this graph, which exists: what `decide` says of it. */
+export function mayTouch(rights: GraphRights, { iri, types, owners }: GraphFacts): boolean {
+  const { reach, graphs, prefixes, otherPrefixes, items, containers, classes, owner } = rights
+  if (graphs[placeIn(graphs, iri)] === iri) return true
+  if (!isDocumentName(reach, iri)) {
+    return rights.others || (hasOthers(reach) && (beginsWithOne(iri, prefixes) || beginsWithOne(iri, otherPrefixes)))
+  }
+  if (rights.documents || beginsWithOne(iri, prefixes)) return true
+  if (owner !== undefined && owners.includes(owner)) return true
+  if (types.some((type) => classes[placeIn(classes, type)] === type)) return true
+  if (iri === reach.base) return false
+  // Design 3: a document without a type of the hierarchy is an item.
+  return types.includes(CONTAINER) ? containers || (items && types.includes(ITEM)) : items
+}
+
+/** Where a text stands among sorted ones, or would stand. */
+function placeIn(sorted: readonly string[], text: string): number {
+  let [from, to] = [0, sorted.length]
+  while (from < to) {
+    const middle = (from + to) >> 1
+    if (sorted[middle]! < text) from = middle + 1
+    else to = middle
+  }
+  return from
+}
+
+/** Between a prefix and what begins with it, in this order, stands only what begins with it too: none of `outermost`. */
+const beginsWithOne = (text: string, outermost: readonly string[]): boolean => {
+  const before = outermost[placeIn(outermost, text) - 1]
+  return before !== undefined && text.startsWith(before)
+}
+
+interface Granted {
+  /** What `acl:accessTo` and `acl:default` name. */
+  readonly names: Set<string>
+  readonly defaults: Set<string>
+  /** With all subclasses. */
+  readonly classes: Set<string>
+  /** Whether an authorization for the agent or its group lists Control beside the mode (LinkedDataHub 5.3). */
+  readonly isControlled: boolean
+}
+
+function grantedTo(index: AuthorizationIndex, { reach, agent, memberships, mode }: GraphsQuestion): Granted {
+  const [required, control] = [bitsOf(mode), bitsOf('Control')]
+  const [names, defaults, types] = [new Set<string>(), new Set<string>(), new Set<string>()]
+  let isControlled = false
+  for (const { authorization, isNamed } of index.including(agent, memberships)) {
+    if (!(authorization.bits & required)) continue
+    if (isNamed && authorization.bits & control) isControlled = true
+    for (const iri of authorization.accessTo) names.add(iri)
+    for (const iri of authorization.default) defaults.add(iri)
+    for (const type of authorization.accessToClass) types.add(type)
+  }
+  // LinkedDataHub 5.3: rights on classes do not reach into the admin application.
+  const reaching = reach.application === 'admin' ? [] : [...types]
+  return { names, defaults, classes: new Set(reaching.flatMap((type) => index.subclasses(type))), isControlled }
+}
+
+/** Those of `acl:default` that say more than the rest. */
+function prefixesIn(
+  reach: Reach,
+  defaults: ReadonlySet<string>,
+  { documents, others }: Pick<GraphRights, 'documents' | 'others'>,
+): Pick<GraphRights, 'prefixes' | 'otherPrefixes'> {
+  const [all, ofOthers]: [string[], string[]] = [[], []]
+  for (const iri of defaults) {
+    const isContainer = !documents && isContainerName(reach, iri)
+    const isOfOthers = !others && isPrefix(reach, iri)
+    if (isContainer || (isOfOthers && (documents || !mayBeginDocument(reach, iri)))) all.push(iri)
+    else if (isOfOthers) ofOthers.push(iri)
+  }
+  const prefixes = outermost(all)
+  return { prefixes, otherPrefixes: outermost(ofOthers).filter((iri) => !beginsWithOne(iri, prefixes)) }
+}
+
+const mayBeginDocument = ({ base }: Reach, prefix: string): boolean =>
+  base.startsWith(prefix) || prefix.startsWith(base)
+
+/** Sorted, without those that begin with another. */
+function outermost(prefixes: readonly string[]): string[] {
+  const kept: string[] = []
+  // What begins with a prefix follows it in this order, with nothing else between.
+  for (const prefix of [...prefixes].sort()) if (!kept.length || !prefix.startsWith(kept.at(-1)!)) kept.push(prefix)
+  return kept
+}

@@ -1,0 +1,25 @@
+// An import that is killed continues at its row: nothing twice, nothing lost. With TRIPLEGATE_IMPORT_KILLS=50 it is killed fifty
+// times, in 20,000 rows.
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import t from 'tap'
+import { rowsOf } from '../support/stores.js'
+import { killImport } from './import-kills.js'
+import { makeRandom } from './random.js'
+
+void t.test('an import that is killed at random moments', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'triplegate-import-'))
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }))
+  const wanted = Number(process.env['TRIPLEGATE_IMPORT_KILLS'] ?? 2)
+  const size = wanted > 2 ? { rows: 20_000, documents: 2_000 } : { rows: 3_000, documents: 300 }
+  await rowsOf(t, 'embedded')('leaves what an undisturbed one leaves, with one version of each document', async (t) => {
+    const random = makeRandom(Date.now())
+    const left = await killImport(folder, { ...size, kills: wanted, random: () => random.between(0, 1) })
+    t.match(left.state, /#Done>/)
+    t.comment(`killed ${left.killed} times`)
+    t.equal(left.found.length, size.rows)
+    t.same(left.found, left.expected)
+    t.same(left.otherVersions, [])
+  })
+})

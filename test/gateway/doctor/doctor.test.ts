@@ -1,0 +1,143 @@
+// The doctor finds what is wrong with what the gateway rests on, each planted here, and nothing on a set-up as recommended.
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { networkInterfaces, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import t from 'tap'
+import { makeServerCertificate } from '../../../gateway/agents/make-certificate.js'
+import { runCommand } from '../../../gateway/commands/run-command.js'
+import { fusekiEndpoints, openHttpStore } from '../../../gateway/stores/http-store.js'
+import { freePort } from '../../support/ports.js'
+import { freshDataset, reasonWithoutFuseki } from '../../support/stores.js'
+
+const folder = mkdtempSync(join(tmpdir(), 'triplegate-doctor-'))
+t.teardown(() => rmSync(folder, { recursive: true, force: true }))
+
+/** Exit code, and the lines of findings. Node.js may be old here. */
+async function findings(
+  args: readonly string[],
+  now = Date.now,
+): Promise<{ code: number; out: string; found: string[] }> {
+  let out = ''
+  const terminal = {
+    out: (text: string | Buffer) => void (out += String(text)),
+    error: (text: string) => void (out += text),
+    waiting: () => undefined,
+    interactive: false,
+    now,
+  }
+  const code = await runCommand(['doctor', ...args], {}, terminal)
+  const lines = out.split('\n').filter((line) => line.startsWith('FINDING') && !line.includes('Node.js'))
+  return { code, out, found: lines.map((line) => line.slice('FINDING  '.length)) }
+}
+
+const freshFolder = (mode = 0o700): string => {
+  const fresh = mkdtempSync(join(folder, 'data-'))
+  chmodSync(fresh, mode)
+  return fresh
+}
+
+void t.test('a set-up as recommended has no findings', async (t) => {
+  const [data, https, management] = [freshFolder(), await freePort(), await freePort()]
+  const args = ['--data', data, '--https', String(https), '--management', String(management)]
+  const gateway = spawn(process.execPath, ['dist/gateway/main.js', 'serve', ...args], {
+    env: { PATH: process.env['PATH'] },
+  })
+  t.teardown(() => gateway.kill('SIGTERM'))
+  await once(gateway.stdout, 'data')
+  const own = await findings(args)
+  t.same(own.found, [], own.out)
+  t.match(own.out, /^ok +base https:\/\/localhost:\d+\/: the gateway answers there/m)
+  t.match(own.out, /^ok +running gateway: ready/m)
+
+  const other = ['--data', data, '--management', String(management), '--https', String(await freePort())]
+  t.match((await findings(other)).found, [/^base .*nothing answers/, /^base .*nothing answers/])
+  const stranger = createServer((_, response) => void response.end()).listen(0, '127.0.0.1')
+  await once(stranger, 'listening')
+  t.teardown(() => stranger.close())
+  const base = `http://127.0.0.1:${(stranger.address() as AddressInfo).port}/`
+  t.match((await findings([...args, '--base', base])).found, [/^base .*no link to this base/, /^base .*no link/])
+})
+
+void t.test('this machine', async (t) => {
+  const [old, young] = [makeServerCertificate(['localhost'], 0), makeServerCertificate(['localhost'], Date.now())]
+  const [expired, valid, other] = ['expired', 'valid', 'other'].map((name) => join(folder, `${name}.pem`)) as [
+    string,
+    string,
+    string,
+  ]
+  writeFileSync(expired, await old, { mode: 0o600 })
+  writeFileSync(valid, await young, { mode: 0o600 })
+  writeFileSync(other, await makeServerCertificate(['localhost'], Date.now()), { mode: 0o600 })
+  const open = freshFolder()
+  mkdirSync(join(open, 'certs'))
+  writeFileSync(join(open, 'certs/owner.pem'), 'no certificate', { mode: 0o600 })
+  const readable = join(folder, 'readable.pem')
+  writeFileSync(readable, await young, { mode: 0o644 })
+  // prettier-ignore
+  const rows: readonly (readonly [fault: string, args: readonly string[], found: RegExp])[] = [
+    ['a data folder that others may use', ['--data', freshFolder(0o755)], /^data folder: other accounts may use/],
+    ['a data folder that cannot be', ['--data', '/dev/null/data'], /^data folder: .* cannot be written/],
+    ['a certificate that has expired', ['--tls-cert', expired, '--tls-key', expired], /^server certificate: .*expired/],
+    ['a key of another certificate', ['--tls-cert', valid, '--tls-key', other], /^server certificate: .*does not belong/],
+    ['a certificate that is not there', ['--tls-cert', join(folder, 'none.pem'), '--tls-key', valid], /^server certificate: .*cannot be read/],
+    ['a key that others may read', ['--tls-cert', readable, '--tls-key', readable], /^server certificate: .*other accounts may read/],
+    ['an owner certificate that is none', ['--data', open], /^owner certificate: .*no certificate in PEM/],
+    ['a base whose name has no address', ['--base', 'https://no-such-name.invalid/'], /^base .*has no address/],
+    ['a base without TLS', ['--base', 'http://192.0.2.1/'], /^base .*without TLS/],
+    ['plain HTTP without a proxy', ['--http', '8081', '--https', 'off'], /^proxy in front: plain HTTP is on/],
+    ['rules that are not enforced', ['--enforce=false'], /^rules: observed only/],
+  ]
+  for (const [fault, args, found] of rows) {
+    const management = ['--management', String(await freePort())]
+    const data = args.includes('--data') ? [] : ['--data', freshFolder()]
+    const seen = await findings([...args, ...management, ...data])
+    t.match(seen.found.join('\n'), new RegExp(found.source, 'm'), fault)
+    t.equal(seen.code, 1, fault)
+  }
+  t.equal((await findings(['--nonsense'])).code, 2)
+})
+
+void t.test('the stores', { skip: await reasonWithoutFuseki() }, async (t) => {
+  const [dataset, admin] = [await freshDataset(t), await freshDataset(t)]
+  const base = 'https://localhost:8443/'
+  const common = ['--data', freshFolder(), '--management', String(await freePort())]
+  const both = ['--backend', dataset, '--admin-backend', admin]
+  t.same((await findings([...common, ...both])).found, [])
+  const guarded = createServer((_, response) => void response.writeHead(401).end()).listen(0, '0.0.0.0')
+  await once(guarded, 'listening')
+  t.teardown(() => guarded.close())
+  const { port } = guarded.address() as AddressInfo
+  const alone = (backend: string): string[] => ['--backend', backend]
+  // prettier-ignore
+  const rows: readonly (readonly [fault: string, args: readonly string[], found: RegExp])[] = [
+    ['no store there', alone(`http://127.0.0.1:${await freePort()}/ds`), /^store of the end-user application: .*cannot be reached/i],
+    ['no such dataset', alone(`${dataset}-none`), /^store of the end-user application: .*40[45]/],
+    ['wrong credentials', alone(`http://127.0.0.1:${port}/ds`), /^store of the end-user application: .*credentials/],
+    ['another update endpoint', [...both, '--update-endpoint', `${dataset}/none`], /updates: /],
+  ]
+  for (const [fault, args, found] of rows) {
+    const seen = await findings([...common, ...args])
+    t.match(seen.found.join('\n'), new RegExp(found.source, 'mi'), fault)
+  }
+  if (Object.values(networkInterfaces()).some((all) => all?.some(({ internal }) => !internal))) {
+    const seen = await findings([...common, ...alone(`http://127.0.0.1:${port}/ds`)])
+    t.match(seen.found.join('\n'), /^port of the store .*other machines reach it/m, 'a store that listens everywhere')
+  }
+  const late = await findings([...common, ...both], () => Date.now() + 60_000)
+  t.match(late.found, [/clock: differs .* by 60 s/, /clock: differs/], 'clocks that differ')
+
+  const store = openHttpStore(fusekiEndpoints(dataset))
+  t.teardown(store.close)
+  await store.replace('urn:other', '<urn:a> <urn:b> <urn:c> .\n')
+  await store.replace(`${base}admin/acl/x/`, '<urn:a> <urn:b> <urn:c> .\n')
+  const elsewhere = await findings([...common, ...both, '--graph-store-endpoint', `${dataset}/none`])
+  t.match(elsewhere.found.join('\n'), /graphs: .*not there by the Graph Store Protocol/)
+  const { found } = await findings([...common, ...both])
+  t.match(found.join('\n'), /content: graphs of the admin application among the documents: <[^>]*admin\/acl\/x\/>/)
+  t.match(found.join('\n'), /content: of 2 graphs 1 are no documents: <urn:other>/)
+  t.equal(await store.read('urn:triplegate:doctor'), undefined, 'nothing is left')
+})

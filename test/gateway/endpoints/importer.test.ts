@@ -1,0 +1,312 @@
+// The endpoint `importer` (spec 4.3, LinkedDataHub 2.8): documents in bulk, and imports of CSV and RDF in the background.
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { setTimeout as sleep } from 'node:timers/promises'
+import t from 'tap'
+import { runImportCommand } from '../../../gateway/commands/import.js'
+import type { Answer, Send } from '../../support/client.js'
+import { forEachStore, rowsOf } from '../../support/stores.js'
+import { accept, makeWorld, ttl, turtle } from '../../support/world.js'
+
+const TGI = 'urn:triplegate:import#'
+const encoded = encodeURIComponent
+const csv = (body: string | Buffer): Send => ({ fields: { 'Content-Type': 'text/csv' }, body })
+const quads = (body: string | Buffer, type = 'application/n-quads'): Send => ({ fields: { 'Content-Type': type, Accept: 'application/n-triples' }, body }) // prettier-ignore
+
+void t.test('importer', async (t) => {
+  await forEachStore(t, 'importer', async (t, makeStores, kind) => {
+    const { endUser, admin } = await makeStores()
+    const flags = ['--history', 'local', '--max-import', '3000000']
+    const world = await makeWorld(t, { endUser, admin }, { flags })
+    const row = rowsOf(t, kind)
+    const { base } = world
+    const owner = world.as('owner')
+    const writer = world.as('writer')
+    const textOf = async (path: string): Promise<string> =>
+      (await owner('GET', new URL(path, base).pathname, accept('application/n-triples'))).text
+    const numberOf = (text: string, property: string): number =>
+      Number(new RegExp(`<${TGI}${property}> "(\\d+)"`).exec(text)?.[1])
+    const versionsOf = async (path: string): Promise<number> =>
+      (await owner('GET', `${path}?timemap`, accept('application/link-format'))).text.match(/rel="[^"]*memento/g)
+        ?.length ?? 0
+    /** The state of a background import once it has ended. */
+    const endOf = async (answer: Answer): Promise<string> => {
+      const { pathname } = new URL(answer.fields.location!)
+      for (;;) {
+        const text = await textOf(pathname)
+        if (!/#(?:Waiting|Running)>/.test(text)) return text
+        await sleep(20)
+      }
+    }
+    const container = async (): Promise<string> => {
+      const path = world.freshPath()
+      await writer('PUT', path, ttl(`<> a <https://www.w3.org/ns/ldt/document-hierarchy#Container> ; <http://purl.org/dc/terms/title> "C" .`)) // prettier-ignore
+      return path
+    }
+    const inside = (path: string, name: string): string => new URL(`${path.slice(1)}${name}`, base).href
+
+    await row('bulk: documents are made, parents before their children, and replaced', async (t) => {
+      const path = await container()
+      const [parent, child] = [inside(path, 'z/'), inside(path, 'z/a/')]
+      const body = `<urn:s> <urn:p> "child" <${child}> .\n<${parent}> <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <https://www.w3.org/ns/ldt/document-hierarchy#Container> <${parent}> .\n_:b <urn:p> "node" <${child}> .\n`
+      const first = await writer('POST', '/importer', quads(body))
+      t.equal(first.status, 200)
+      t.same(
+        ['documents', 'written', 'refused'].map((one) => numberOf(first.text, one)),
+        [2, 2, 0],
+      )
+      const content = await textOf(child)
+      t.ok(content.includes('<urn:s> <urn:p> "child"'))
+      t.match(content, new RegExp(`<${child}#id[0-9a-f]{32}> <urn:p> "node"`))
+      t.ok(content.includes(`<http://purl.org/dc/terms/creator> <${world.webIdOf('writer')}>`))
+      const second = await writer('POST', '/importer', quads(body))
+      t.same(
+        ['written', 'unchanged'].map((one) => numberOf(second.text, one)),
+        [0, 2],
+      )
+      t.equal(await versionsOf(new URL(child).pathname), 1, 'a second run changes nothing')
+      const third = await writer('POST', '/importer', quads(`GRAPH <${child}> { <urn:s> <urn:p> "other" }`, 'application/trig')) // prettier-ignore
+      t.equal(numberOf(third.text, 'written'), 1)
+      t.notOk((await textOf(child)).includes('"child"'))
+      const packed = quads(gzipSync(`<urn:s> <urn:p> "packed" <${child}> .`))
+      const fourth = await writer('POST', '/importer', {
+        ...packed,
+        fields: { ...packed.fields, 'Content-Encoding': 'gzip' },
+      })
+      t.equal(numberOf(fourth.text, 'written'), 1)
+    })
+    await row('bulk: a document that is refused does not stop the others, unless asked', async (t) => {
+      const path = await container()
+      const body = (name: string): string => `<urn:s> <urn:p> 1 <${inside(path, `missing/${name}/`)}> .\n<urn:s> <urn:p> "x" <${inside(path, `${name}/`)}> .\n<urn:s> <urn:p> "x" <https://elsewhere.test/x/> .\n<urn:s> <urn:p> "x" <${world.ownerWebId.replace('#this', '')}> .\n` // prettier-ignore
+      const one = await writer('POST', '/importer', quads(body('a').replace(' 1 ', ' "1" ')))
+      t.same(
+        ['written', 'refused'].map((name) => numberOf(one.text, name)),
+        [1, 3],
+      )
+      t.ok(one.text.includes(`<${TGI}document> "https://elsewhere.test/x/"`))
+      const two = await writer('POST', '/importer?stop', quads(body('b').replace(' 1 ', ' "1" ')))
+      t.ok(two.text.includes(`<${TGI}state> <${TGI}Failed>`))
+    })
+    const refused: [name: string, agent: string, query: string, send: Send, status: number][] = [
+      ['by an anonymous client', 'anonymous', '', quads(''), 403],
+      ['by a reader', 'reader', '', quads(''), 403],
+      ['of malformed N-Quads', 'writer', '', quads('<urn:s> <urn:p> .'), 400],
+      ['of a graph without a name', 'writer', '', quads('GRAPH _:g { <urn:s> <urn:p> 1 }', 'application/trig'), 400],
+      ['of a relative graph', 'writer', '', quads('<urn:s> <urn:p> <urn:o> <x/> .'), 400],
+      ['of more than --max-import', 'writer', '', quads('#'.repeat(3_100_000)), 413],
+      [
+        'of a small file that stands for a huge one',
+        'writer',
+        '',
+        quads(gzipSync(Buffer.alloc(40_000_000, 0x23))),
+        413,
+      ],
+      ['of broken gzip', 'writer', '', quads(gzipSync('x'.repeat(1000)).subarray(0, 20)), 400],
+      ['of an image', 'writer', '?into=x', { fields: { 'Content-Type': 'image/png' }, body: 'x' }, 415],
+      ['of an unknown coding', 'writer', '', { fields: { 'Content-Type': 'application/n-quads', 'Content-Encoding': 'br' }, body: 'x' }, 415], // prettier-ignore
+      ['of a CSV without a target', 'writer', '', csv('a\n1\n'), 400],
+      ['of a CSV to a container elsewhere', 'writer', '?into=https://elsewhere.test/', csv('a\n1\n'), 400],
+      ['with a delimiter of two characters', 'writer', `?into=${base}&delimiter=ab`, csv('a\n1\n'), 400],
+      ['with an unknown encoding', 'writer', `?into=${base}&encoding=klingon`, csv('a\n1\n'), 400],
+      ['with a SELECT', 'writer', `?query=${encoded('SELECT * {}')}`, csv('a\n1\n'), 400],
+      ['with SERVICE', 'writer', `?query=${encoded('CONSTRUCT { GRAPH <urn:g> { ?s ?p ?o } } WHERE { SERVICE <http://localhost/> { ?s ?p ?o } }')}`, csv('a\n1\n'), 400], // prettier-ignore
+      ['with FROM', 'writer', `?query=${encoded('CONSTRUCT { GRAPH <urn:g> { ?s ?p ?o } } FROM <urn:x> WHERE { ?s ?p ?o }')}`, csv('a\n1\n'), 400], // prettier-ignore
+      ['with a random name', 'writer', `?query=${encoded('CONSTRUCT { GRAPH ?g { ?s ?p ?o } } WHERE { ?s ?p ?o BIND(UUID() AS ?g) }')}`, csv('a\n1\n'), 400], // prettier-ignore
+      ['without a description', 'writer', '', ttl(turtle('"x"')), 400],
+    ]
+    for (const [name, agent, query, send, status] of refused) {
+      await row(`importer ${name} → ${status}`, async (t) => {
+        t.equal((await world.as(agent)('POST', `/importer${query}`, send)).status, status)
+      })
+    }
+
+    const NAMES = `PREFIX dct: <http://purl.org/dc/terms/> CONSTRUCT { GRAPH ?g { ?g dct:title ?name ; <urn:of> ?row ; <urn:node> [ <urn:city> ?city ] } }
+      WHERE { ?row <#name> ?name OPTIONAL { ?row <#the%20city> ?city } BIND(IRI(CONCAT(STR(?base), "PATH", ENCODE_FOR_URI(?name), "/")) AS ?g) }` // prettier-ignore
+    const queryFor = (path: string, query = NAMES): string => encoded(query.replace('PATH', path.slice(1)))
+    await row('CSV by a query: a document for each graph, and a second run changes nothing', async (t) => {
+      const path = await container()
+      const body = 'name,the city\nAnn,Oslo\n"Bo, b","New\nYork"\nCy,\n'
+      const started = await writer('POST', `/importer?query=${queryFor(path)}`, csv(body))
+      t.equal(started.status, 201)
+      const state = await endOf(started)
+      t.match(state, /#Done>/)
+      t.same(
+        ['rows', 'documents', 'written', 'refused', 'problems'].map((one) => numberOf(state, one)),
+        [3, 3, 3, 0, 0],
+      )
+      t.match(state, /linkeddatahub#CSVImport>/)
+      const ann = await textOf(`${path}Ann/`)
+      t.match(ann, /title> "Ann"/)
+      t.match(ann, /<urn:of> <[^>]*\/uploads\/[0-9a-f]{40}#row=2>/)
+      t.match(ann, /#id[0-9a-f]{32}> <urn:city> "Oslo"/)
+      t.ok((await textOf(`${path}Bo%2C%20b/`)).includes('New\\nYork'))
+      const again = await endOf(await writer('POST', `/importer?query=${queryFor(path)}`, csv(body)))
+      t.same(
+        ['written', 'unchanged'].map((one) => numberOf(again, one)),
+        [0, 3],
+      )
+      t.equal(await versionsOf(`${path}Ann/`), 1)
+    })
+    await row('a query whose rows may not share an evaluation gives the same as one for each row', async (t) => {
+      const path = await container()
+      const counted = `CONSTRUCT { GRAPH ?g { ?g <http://purl.org/dc/terms/title> ?name ; <urn:cells> ?count } } WHERE { { SELECT ?name (COUNT(?cell) AS ?count) WHERE { ?row ?p ?cell ; <#name> ?name } GROUP BY ?name } BIND(IRI(CONCAT(STR(?base), "PATH", ?name, "/")) AS ?g) }` // prettier-ignore
+      const state = await endOf(
+        await writer('POST', `/importer?query=${queryFor(path, counted)}`, csv('name,x\nA,1\nA,2\nB,\n')),
+      )
+      t.match(state, /#Done>/)
+      t.match(await textOf(`${path}A/`), /<urn:cells> "2"/)
+      t.match(await textOf(`${path}B/`), /<urn:cells> "1"/)
+    })
+    await row('CSV without a query: an item for each row, with datatypes', async (t) => {
+      const path = await container()
+      const body =
+        'Name;n;price;day;url;;Name\nAnn;1;1.5;2026-01-02;http://x.test/;e;d\nBo;x;2;2026-01-03;http://y.test/;;\n;;;;;;;more\n'
+      const state = await endOf(await writer('POST', `/importer?into=${base}${path.slice(1)}`, csv(`\ufeff${body}`)))
+      t.match(state, /#Done>/)
+      t.same(
+        ['rows', 'written', 'problems'].map((one) => numberOf(state, one)),
+        [3, 2, 3],
+      )
+      const listed = await owner('GET', `/sparql?query=${encoded(`SELECT ?d ?t WHERE { GRAPH ?d { ?t <${base}ns#Name> "Ann" } }`)}`, accept('text/csv')) // prettier-ignore
+      const document = /^([^,\s]+-2\/),/m.exec(listed.text)![1]!
+      const ann = await textOf(document)
+      for (const part of [
+        `ns#n> "1"`,
+        `ns#price> "1.5"^^<http://www.w3.org/2001/XMLSchema#decimal>`,
+        `ns#day> "2026-01-02"^^<http://www.w3.org/2001/XMLSchema#date>`,
+        'ns#url> <http://x.test/>',
+        'ns#column-6> "e"',
+        'ns#Name-2> "d"',
+      ])
+        // prettier-ignore
+        t.ok(ann.includes(part), part)
+    })
+    const encodings: [name: string, body: Buffer, query: string][] = [
+      ['UTF-16 with a byte order mark', Buffer.from('\ufeffname\nZoë\n', 'utf16le'), ''],
+      ['windows-1252', Buffer.from('name\nZoë\n', 'latin1'), '&encoding=windows-1252'],
+      ['CR only', Buffer.from('name\rZoë\r'), ''],
+      ['tabs', Buffer.from('name\tx\nZoë\t1\n'), ''],
+      ['gzip', gzipSync('name\nZoë\n'), ''],
+    ]
+    for (const [name, body, query] of encodings) {
+      await row(`CSV in ${name}`, async (t) => {
+        const { status, text } = await writer('POST', `/importer?into=${base}&dry-run${query}`, csv(body))
+        t.equal(status, 200)
+        t.match(text, /ns#name> "Zoë"/)
+      })
+    }
+    const broken: [name: string, body: string | Buffer, reason: RegExp][] = [
+      ['no row at all', '', /no header/],
+      ['another encoding', Buffer.from('name\nZo\xeb\n', 'latin1'), /encoding/],
+      ['a quotation mark that is not closed', `a,b\n"x,1\n${'y,2\n'.repeat(50)}`, /quotation mark is not closed/],
+      ['a quotation mark within a cell', 'a,b\nx"y,1\n', /line 2: a quotation mark/],
+      ['a cell that is too long', `a\n${'x'.repeat(1_200_000)}\n`, /more than 1048576 characters/],
+      ['too many columns', `${'a,'.repeat(20_000)}\n`, /more than 16384 columns/],
+    ]
+    for (const [name, body, reason] of broken) {
+      await row(`CSV with ${name}: nothing is written, and the reason is said`, async (t) => {
+        const path = await container()
+        const state = await endOf(await writer('POST', `/importer?into=${base}${path.slice(1)}`, csv(body)))
+        t.match(state, /#Failed>/)
+        t.match(state, reason)
+        t.equal(numberOf(state, 'written'), 0)
+      })
+    }
+    await row('CSV with 10,000 columns', async (t) => {
+      const path = await container()
+      const header = Array.from({ length: 10_000 }, (_, i) => `c${i}`).join()
+      const state = await endOf(await writer('POST', `/importer?into=${base}${path.slice(1)}`, csv(`${header}\n${'1,'.repeat(9_999)}1\n`))) // prettier-ignore
+      t.match(state, /#Done>/)
+      t.equal(numberOf(state, 'written'), 1)
+    })
+    await row('preview: ten rows as N-Quads with the problems, and nothing is written', async (t) => {
+      const path = await container()
+      const rows = Array.from({ length: 50 }, (_, i) => `n${i},x`).join('\n')
+      const { status, text, fields } = await writer(
+        'POST',
+        `/importer?dry-run&query=${queryFor(path)}`,
+        csv(`name,,name\n${rows}`),
+      )
+      t.equal(status, 200)
+      t.match(fields['content-type'], /n-quads/)
+      t.equal(numberOf(text, 'documents'), 10)
+      t.equal(numberOf(text, 'problems'), 2)
+      t.ok(text.includes(`<${base}${path.slice(1)}n9/> .`))
+      t.equal((await owner('GET', `${path}n0/`)).status, 404)
+    })
+    await row(
+      'an import as LinkedDataHub describes it, from a source of this gateway; RDF into one document',
+      async (t) => {
+        const path = await container()
+        await writer('PUT', `${path}data/`, ttl('<#a> <urn:p> "of the source" .'))
+        await writer('PUT', `${path}target/`, ttl(turtle('"T"')))
+        const LDH = 'https://w3id.org/atomgraph/linkeddatahub#'
+        const described = `[] a <${LDH}RDFImport> ; <${LDH}file> <${inside(path, 'data/')}> ; <http://www.w3.org/ns/sparql-service-description#name> <${inside(path, 'target/')}> .`
+        t.equal((await world.as('reader')('POST', '/importer', ttl(described))).status, 403)
+        const state = await endOf(await writer('POST', '/importer', ttl(described)))
+        t.match(state, /#Done>/)
+        t.ok((await textOf(`${path}target/`)).includes('"of the source"'))
+        t.ok((await textOf(`${path}target/`)).includes('"T"'), 'it adds')
+        const forbidden = described.replace(inside(path, 'data/'), `${base}admin/acl/groups/owners/`)
+        t.equal((await writer('POST', '/importer', ttl(forbidden))).status, 403)
+      },
+    )
+    await row('RDF into a container: documents of some hundred triples', async (t) => {
+      const path = await container()
+      const body = Array.from({ length: 1200 }, (_, i) => `<urn:s${i}> <urn:p> "${i}" .\n`).join('')
+      const sent = { fields: { 'Content-Type': 'application/n-triples' }, body }
+      const state = await endOf(await writer('POST', `/importer?into=${base}${path.slice(1)}`, sent))
+      t.match(state, /#Done>/)
+      t.same(
+        ['rows', 'written'].map((one) => numberOf(state, one)),
+        [1200, 3],
+      )
+    })
+    await row('triplegate import: files and folders, a second run, a preview, mistakes', async (t) => {
+      const path = await container()
+      const folder = join(world.folder, `files-${kind}`)
+      mkdirSync(join(folder, 'more'), { recursive: true })
+      writeFileSync(join(folder, 'a.csv'), 'name;x\nAnn;1\nBo;2\n')
+      writeFileSync(join(folder, 'more/b.nq.gz'), gzipSync(`<urn:s> <urn:p> "b" <${inside(path, 'b/')}> .\n`))
+      writeFileSync(join(folder, 'query.rq'), NAMES.replace('PATH', path.slice(1)))
+      const run = async (...more: string[]): Promise<{ code: number; out: string; error: string }> => {
+        let [out, error] = ['', '']
+        const terminal = { out: (text: string | Buffer) => void (out += String(text)), error: (text: string) => void (error += text), waiting: () => undefined, interactive: false, now: Date.now } // prettier-ignore
+        const code = await runImportCommand([...more, '--data', world.folder], {}, terminal)
+        return { code, out, error }
+      }
+      const into = ['--into', `${base}${path.slice(1)}`]
+      const first = await run(folder, ...into)
+      t.equal(first.code, 0, first.error)
+      t.match(first.out, /a\.csv: done: 2 rows; 2 documents written, 0 unchanged/)
+      t.match(first.out, /b\.nq\.gz: done: 1 rows; 1 documents written/)
+      t.match((await run(folder, ...into)).out, /a\.csv: done: 2 rows; 0 documents written, 2 unchanged/)
+      const query = ['--query', join(folder, 'query.rq')]
+      const preview = await run(join(folder, 'a.csv'), ...into, ...query, '--dry-run')
+      t.match(preview.out, /title> "Ann"/)
+      t.equal((await owner('GET', `${path}Ann/`)).status, 404)
+      t.equal((await run(join(folder, 'a.csv'), ...into, ...query)).code, 0)
+      t.equal((await owner('GET', `${path}Ann/`)).status, 200)
+      t.equal((await run(join(folder, 'none.csv'), ...into)).code, 2)
+      t.equal((await run(join(folder, 'a.csv'))).code, 2)
+      t.not((await run(join(folder, 'query.rq'), ...into)).code, 0)
+    })
+    await row('a query that never ends is ended; the state says so', async (t) => {
+      const path = await container()
+      const many = ['a', 'b', 'c', 'd', 'e', 'f', 'g'].map((name) => `{ ?row ?${name} ?v${name} }`).join(' ')
+      const never = `CONSTRUCT { GRAPH <${inside(path, 'x/')}> { <urn:x> <urn:p> ?va } } WHERE { { SELECT * WHERE { ${many} FILTER(CONCAT(?va, ?vb, ?vc, ?vd, ?ve, ?vf, ?vg) = "x") } } }`
+      const cells = Array.from({ length: 60 }, (_, i) => `c${i}`).join()
+      const started = await writer('POST', `/importer?query=${encoded(never)}`, csv(`${cells}\n${cells}\n`))
+      const url = started.fields.location!
+      const listed = await writer('GET', `/importer?import=${encoded(url)}`, accept('application/n-triples'))
+      t.match(listed.text, /#(?:Waiting|Running)>/)
+      t.equal((await world.as('owner')('GET', `/importer?import=${encoded(url)}`)).status, 404, 'of its agent only')
+      t.equal((await world.as('owner')('DELETE', `/importer?import=${encoded(url)}`)).status, 404)
+      const before = Date.now()
+      t.equal((await writer('DELETE', `/importer?import=${encoded(url)}`)).status, 204)
+      t.ok(Date.now() - before < 2_500, 'cancelling takes a second')
+      t.match(await textOf(new URL(url).pathname), /#Cancelled>/)
+    })
+  })
+})

@@ -1,0 +1,103 @@
+// Constraints of SPIN and of SHACL-SPARQL on writes (LinkedDataHub 6.7, spec 4.1).
+import t from 'tap'
+import { forEachStore, rowsOf } from '../../support/stores.js'
+import { accept, makeWorld, ttl, turtle, update } from '../../support/world.js'
+
+const PREFIXES = `@prefix spin: <http://spinrdf.org/spin#> . @prefix sp: <http://spinrdf.org/sp#> . @prefix sh: <http://www.w3.org/ns/shacl#> .
+  @prefix ldh: <https://w3id.org/atomgraph/linkeddatahub#> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> . @prefix rdf: <http://www.w3.org/1999/02/22-rdf-syntax-ns#> .
+  @prefix owl: <http://www.w3.org/2002/07/owl#> . @prefix xsd: <http://www.w3.org/2001/XMLSchema#> . `
+const of = (constraint: string): string =>
+  `<urn:C> spin:constraint [ ${constraint} ; rdfs:label "Not so" ] . <urn:Sub> rdfs:subClassOf <urn:C> .`
+const MISSING = of('a ldh:MissingPropertyValue ; sp:arg1 <urn:p>')
+const ONE = of('a ldh:PropertyCardinality ; sp:arg1 <urn:p>')
+const TWO = of('a ldh:PropertyCardinality ; sp:arg1 <urn:p> ; sp:arg2 2')
+const BLOCKS = of('a ldh:InvalidContentBlockType')
+const ask = (text: string): string => of(`a sp:Ask ; sp:text """${text}"""`)
+const sparql = (text: string, more = ''): string =>
+  `<urn:S> sh:targetClass <urn:C> ; sh:sparql [ sh:message "Not so" ; sh:select """${text}""" ${more} ] . <urn:Sub> rdfs:subClassOf <urn:C> .`
+const LONGER = sparql('SELECT $this ?value WHERE { $this <urn:from> ?a ; <urn:to> ?value FILTER(?value < ?a) }')
+
+void forEachStore(t, 'constraints', async (t, makeStores, kind) => {
+  const world = await makeWorld(t, await makeStores(), { flags: ['--patch-timeout', '2000'] })
+  const row = rowsOf(t, kind)
+  const owner = world.as('owner')
+  const limit = (text: string) => owner('PUT', '/admin/ontologies/limits/', ttl(PREFIXES + text))
+
+  await row('what they refuse, and what they let pass', async (t) => {
+    // prettier-ignore
+    const rows: readonly (readonly [name: string, constraint: string, document: string, status: number])[] = [
+      ['a value is missing',                        MISSING, '<#x> a <urn:C> .',                                        422],
+      ['of a subclass',                             MISSING, '<#x> a <urn:Sub> .',                                      422],
+      ['the value is there',                        MISSING, '<#x> a <urn:C> ; <urn:p> 1 .',                            201],
+      ['of another class',                          MISSING, '<#x> a <urn:D> .',                                        201],
+      ['no value where one is wanted',              ONE,     '<#x> a <urn:C> .',                                        422],
+      ['two values where one is wanted',            ONE,     '<#x> a <urn:C> ; <urn:p> 1, 2 .',                         422],
+      ['one value',                                 ONE,     '<#x> a <urn:C> ; <urn:p> 1 .',                            201],
+      ['two values where two are wanted',           TWO,     '<#x> a <urn:C> ; <urn:p> 1, 2 .',                         201],
+      ['a block of another type',                   BLOCKS,  '<#x> a <urn:C> ; rdf:_1 <#y> . <#y> a <urn:D> .',         422],
+      ['a block with a right type',                 BLOCKS,  '<#x> a <urn:C> ; rdf:_1 <#y> . <#y> a ldh:Object .',      201],
+      ['a block without a type',                    BLOCKS,  '<#x> a <urn:C> ; rdf:_1 <#y> .',                          201],
+      ['ASK is true',                               ask('ASK { ?this <urn:p> ?v FILTER(?v > 5) }'), '<#x> a <urn:C> ; <urn:p> 6 .', 422],
+      ['ASK is false',                              ask('ASK { ?this <urn:p> ?v FILTER(?v > 5) }'), '<#x> a <urn:C> ; <urn:p> 5 .', 201],
+      ['ASK is about the node alone',               ask('ASK { ?this <urn:p> 1 }'), '<#x> a <urn:C> . <#y> <urn:p> 1 .', 201],
+      ['a filter in a group of its own',            ask('ASK { { FILTER NOT EXISTS { ?this <urn:p> ?v } } }'), '<#x> a <urn:C> .', 422],
+      ['a SELECT of SHACL gives a solution',        LONGER,  '<#x> a <urn:C> ; <urn:from> 5 ; <urn:to> 4 .',            422],
+      ['of a subclass, SHACL',                      LONGER,  '<#x> a <urn:Sub> ; <urn:from> 5 ; <urn:to> 4 .',          422],
+      ['a SELECT of SHACL gives none',              LONGER,  '<#x> a <urn:C> ; <urn:from> 4 ; <urn:to> 5 .',            201],
+      ['its prefixes',                              `${sparql('SELECT $this WHERE { $this e:p 1 }', '; sh:prefixes <urn:o>')} <urn:o> sh:declare [ sh:prefix "e" ; sh:namespace "urn:"^^xsd:anyURI ] .`, '<#x> a <urn:C> ; <urn:p> 1 .', 422],
+      ['one that is deactivated',                   sparql('SELECT $this WHERE { $this ?p ?o }', '; sh:deactivated true'), '<#x> a <urn:C> .', 201],
+      ['beside SHACL Core',                         `${MISSING} <urn:S> sh:targetClass <urn:C> ; sh:property [ sh:path <urn:q> ; sh:minCount 1 ] .`, '<#x> a <urn:C> ; <urn:q> 1 .', 422],
+      ['both are met',                              `${MISSING} <urn:S> sh:targetClass <urn:C> ; sh:property [ sh:path <urn:q> ; sh:minCount 1 ] .`, '<#x> a <urn:C> ; <urn:q> 1 ; <urn:p> 1 .', 201],
+      ['GRAPH',                                     sparql('SELECT $this WHERE { GRAPH ?g { $this ?p ?o } }'), '<#x> a <urn:C> .', 500],
+      ['FROM',                                      ask('ASK FROM <urn:g> { ?this ?p ?o }'), '<#x> a <urn:C> .',       500],
+      ['SERVICE',                                   ask('ASK { SERVICE <http://127.0.0.1/> { ?this ?p ?o } }'), '<#x> a <urn:C> .', 500],
+      ['no SPARQL',                                 ask('ASK {'), '<#x> a <urn:C> .',                                   500],
+      ['a constraint of no known kind',             of('a <urn:Unknown>'), '<#x> a <urn:C> .',                          500],
+      ['where no node has the class',               of('a <urn:Unknown>'), '<#x> a <urn:D> .',                          201],
+    ]
+    for (const [name, constraint, document, status] of rows) {
+      const limited = await limit(constraint)
+      if (limited.status > 201) t.fail(`${name}: ${limited.text}`)
+      const answered = await owner('PUT', world.freshPath(), ttl(PREFIXES + document))
+      t.equal(answered.status, status, `${name}: ${answered.text}`)
+    }
+  })
+
+  await row('a 422 describes what violates, and nothing else', async (t) => {
+    await limit(`${MISSING} ${LONGER}`)
+    const path = world.freshPath()
+    const document = `<#x> a <urn:C> ; <urn:from> 5 ; <urn:to> 4 . <#secret> <urn:other> "secret" .`
+    const { status, text } = await owner('PUT', path, {
+      ...ttl(document),
+      fields: { 'Content-Type': 'text/turtle', ...accept('application/n-triples').fields },
+    })
+    t.equal(status, 422)
+    t.match(text, /<http:\/\/spinrdf\.org\/spin#violationRoot> <[^>]*#x>/)
+    t.match(text, '<http://spinrdf.org/spin#violationPath> <urn:p>')
+    t.match(
+      text,
+      '<http://www.w3.org/ns/shacl#sourceConstraintComponent> <http://www.w3.org/ns/shacl#SPARQLConstraintComponent>',
+    )
+    t.match(text, /"Not so"/)
+    t.notMatch(text, 'secret')
+    t.notMatch(text, 'spin#constraint>')
+  })
+
+  await row('every way to write is checked, and a query that never ends is stopped', async (t) => {
+    await limit(MISSING)
+    const path = world.freshPath()
+    t.equal((await owner('PUT', path, ttl('<#x> a <urn:C> ; <urn:p> 1 .'))).status, 201)
+    t.equal((await owner('POST', path, ttl('<#y> a <urn:C> .'))).status, 422)
+    t.equal((await owner('PATCH', path, update('DELETE WHERE { ?s <urn:p> ?o }'))).status, 422)
+    t.equal((await owner('PUT', path, ttl(turtle('"T"')))).status, 200)
+    const many = Array.from({ length: 150 }, (_, i) => `<#x> <urn:q> ${i} .`).join(' ')
+    await limit(
+      ask(
+        'ASK { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l . FILTER(CONCAT(STR(?c), STR(?f), STR(?i), STR(?l)) = "never") }',
+      ),
+    )
+    t.equal((await owner('PUT', path, ttl(`<#x> a <urn:C> . ${many}`))).status, 413)
+    await limit('<urn:C> rdfs:label "free" .')
+    t.equal((await owner('PUT', path, ttl(`<#x> a <urn:C> . ${many}`))).status, 200)
+  })
+})

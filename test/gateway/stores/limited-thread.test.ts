@@ -1,0 +1,41 @@
+// A thread that is limited in time: by the clock, or by its own time on a processor, which a busy machine does not use up.
+import { isDeepStrictEqual } from 'node:util'
+import t from 'tap'
+import { problem } from '../../../gateway/problem.js'
+import { thisThread } from '../../../gateway/stores/processor-time.js'
+import { startThread } from '../../../gateway/stores/limited-thread.js'
+
+/** It waits, or works, for so many ms. */
+const SCRIPT = `
+import { readlinkSync } from 'node:fs'
+import { parentPort } from 'node:worker_threads'
+parentPort.on('message', ([act, ms]) => {
+  if (act === 'waits') Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
+  else for (const end = performance.now() + ms; performance.now() < end;);
+  parentPort.postMessage({ reply: 'done' })
+})
+parentPort.postMessage({ ready: true, thread: readlinkSync('/proc/thread-self') })`
+
+const [tooLong, busy, broken] = [problem('update.time', ''), problem('server.overloaded', ''), problem('internal', '')]
+
+// prettier-ignore
+const ROWS: readonly [name: string, job: readonly ['waits' | 'works', number], isByProcessor: boolean, outcomes: readonly unknown[]][] = [
+  ['a job that waits for a processor may take longer than its limit', ['waits', 400], true, [['done']]],
+  ['a job that waits six times as long is given up: the machine is too busy', ['waits', 60_000], true, [busy]],
+  // Where others take most of the processors, it gets no share of its own in time.
+  ['a job that works longer than its limit', ['works', 60_000], true, [tooLong, busy]],
+  ['by the clock: a job that waits longer than its limit', ['waits', 60_000], false, [tooLong]],
+]
+
+void t.test('limits of time', { skip: thisThread() === undefined && 'no /proc' }, async (t) => {
+  const script = new URL(`data:text/javascript,${encodeURIComponent(SCRIPT)}`)
+  for (const [name, job, isByProcessor, outcomes] of ROWS) {
+    const thread = await startThread({ script, data: undefined, memory: 2 ** 26, broken: () => broken })
+    const answered = await thread.do(job, { time: 200, tooLong, ...(isByProcessor && { busy }) })
+    t.ok(
+      outcomes.some((outcome) => isDeepStrictEqual(answered, outcome)),
+      `${name}: ${JSON.stringify(answered)}`,
+    )
+    await thread.end(broken)
+  }
+})

@@ -1,0 +1,155 @@
+// The template for nginx: it caches files and what pages need, and nothing that is private (spec 4.6). With the real nginx.
+import { spawn, spawnSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { connect } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createHash } from 'node:crypto'
+import t, { type Test } from 'tap'
+import { openEmbeddedStore } from '../../gateway/stores/embedded-store.js'
+import { makeClient, type Answer, type Client } from '../support/client.js'
+import { freePort, releasePort } from '../support/ports.js'
+import { rowsOf } from '../support/stores.js'
+import { makeWorld, ttl, type World } from '../support/world.js'
+
+const isMissing = spawnSync('nginx', ['-v']).error !== undefined
+
+async function ports(t: Test, count: number): Promise<number[]> {
+  const taken: number[] = []
+  for (let i = 0; i < count; i++) taken.push(await freePort())
+  t.teardown(() => taken.forEach(releasePort))
+  return taken
+}
+
+/** The template as it is, but for ports and folders. */
+async function startNginx(t: Test, { folder }: World, [tls, plain, gateway]: readonly number[]): Promise<void> {
+  const home = mkdtempSync(join(tmpdir(), 'triplegate-nginx-'))
+  mkdirSync(join(home, 'cache'))
+  const pem = join(folder, 'certs/server.pem')
+  const filled = readFileSync('nginx/triplegate.conf.template', 'utf8')
+    .replaceAll('${SERVER_NAME}', 'localhost')
+    .replaceAll(/\$\{CERTIFICATE(?:_KEY)?\}/g, pem)
+    .replaceAll('${GATEWAY}', `127.0.0.1:${gateway}`)
+    .replace('listen 443 ssl', `listen 127.0.0.1:${tls} ssl`)
+    .replace('listen 80', `listen 127.0.0.1:${plain}`)
+    .replace('/var/cache/nginx/triplegate', join(home, 'cache'))
+  const user = process.getuid?.() === 0 ? 'user root;' : ''
+  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
+    (name) => `${name}_temp_path ${home}/${name};`,
+  )
+  writeFileSync(
+    join(home, 'nginx.conf'),
+    `${user} daemon off; pid ${home}/pid; error_log ${home}/errors; events {} http { access_log off; ${temporary.join(' ')} ${filled} }`,
+  )
+  const server = spawn('nginx', ['-p', home, '-c', join(home, 'nginx.conf'), '-e', join(home, 'errors')], {
+    stdio: 'ignore',
+  })
+  const ended = new Promise((done) => server.on('exit', done))
+  t.teardown(async () => {
+    server.kill('SIGQUIT')
+    await ended
+    rmSync(home, { recursive: true, force: true })
+  })
+  for (let tries = 0; tries < 200; tries++) {
+    if (await listens(tls!)) return
+    await new Promise((done) => setTimeout(done, 25))
+  }
+  throw new Error(readFileSync(join(home, 'errors'), 'utf8'))
+}
+
+const listens = (port: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1', () => {
+      socket.destroy()
+      resolve(true)
+    })
+    socket.on('error', () => resolve(false))
+  })
+
+const upload = (content: string) => {
+  const part = (key: string, value: string, more = ''): string =>
+    `--b\r\nContent-Disposition: form-data; name="${key}"${more}\r\n\r\n${value}\r\n`
+  const parts = [
+    part('rdf', ''),
+    part('sb', 'f'),
+    part('pu', 'http://www.semanticdesktop.org/ontologies/2007/03/22/nfo#fileName'),
+    part('ol', content, '; filename="a.txt"\r\nContent-Type: text/plain'),
+  ]
+  return { fields: { 'Content-Type': 'multipart/form-data; boundary=b' }, body: `${parts.join('')}--b--\r\n` }
+}
+
+const pathOf = (content: string): string => `/uploads/${createHash('sha1').update(content).digest('hex')}`
+
+void t.test('nginx', { skip: isMissing && 'nginx is not installed' }, async (t) => {
+  const [gateway, tls, plain] = (await ports(t, 3)) as [number, number, number]
+  const stores = { endUser: await openEmbeddedStore('end-user'), admin: await openEmbeddedStore('admin') }
+  t.teardown(() => Promise.all([stores.endUser.close(), stores.admin.close()]))
+  const world = await makeWorld(t, stores, {
+    flags: ['--http', String(gateway), '--host', 'localhost', '--trusted-proxy', '127.0.0.1/32'],
+  })
+  await startNginx(t, world, [tls, plain, gateway])
+  const row = rowsOf(t, 'embedded')
+  const clients = new Map<string, Client>()
+  t.teardown(() => clients.forEach((client) => client.close()))
+  const through = (agent: string, target: string, fields = {}): Promise<Answer> => {
+    const pem = agent === 'anonymous' ? {} : { pem: world.pemOf(agent) }
+    const client = clients.get(agent) ?? makeClient({ port: tls, host: new URL(world.base).host, ca: world.ca, ...pem })
+    clients.set(agent, client)
+    return client('GET', target, { fields })
+  }
+  const cacheOf = async (agent: string, target: string, fields = {}): Promise<string> => {
+    const { status, fields: got } = await through(agent, target, fields)
+    return `${status} ${String(got['cache-status']).replace('nginx; detail=', '')}`
+  }
+  const owner = world.as('owner')
+  const item = world.freshPath()
+  const everyone = '/admin/acl/authorizations/everyone/'
+  await owner('PUT', item, ttl('<> <http://purl.org/dc/terms/title> "Files" .'))
+
+  await row('a private file is never stored', async (t) => {
+    t.equal((await owner('POST', item, upload('private'))).status, 204)
+    for (let i = 0; i < 2; i++) {
+      t.equal(await cacheOf('owner', pathOf('private')), '200 MISS')
+      t.equal(await cacheOf('stranger', pathOf('private')), '403 MISS')
+      t.equal(await cacheOf('anonymous', pathOf('private')), '403 MISS')
+    }
+    t.equal((await through('reader', pathOf('private'))).text, 'private')
+  })
+
+  await row('a public file is stored, whoever asks first, and no longer than it is public', async (t) => {
+    const rule = `<#this> a <http://www.w3.org/ns/auth/acl#Authorization> ; <http://www.w3.org/ns/auth/acl#mode> <http://www.w3.org/ns/auth/acl#Read> ;
+      <http://www.w3.org/ns/auth/acl#accessTo> <${world.origin}${item}> ; <http://www.w3.org/ns/auth/acl#agentClass> <http://xmlns.com/foaf/0.1/Agent> .`
+    t.equal((await owner('PUT', everyone, ttl(rule))).status, 201)
+    t.equal(await cacheOf('owner', pathOf('private')), '200 MISS')
+    t.equal(await cacheOf('anonymous', pathOf('private')), '200 HIT')
+    const { fields, text } = await through('stranger', pathOf('private'))
+    t.equal(text, 'private')
+    t.match(fields, {
+      'cache-control': 'public, max-age=604800, s-maxage=60, immutable',
+      'repr-digest': /^sha-256=:/,
+      link: undefined,
+    })
+    t.match(await through('anonymous', pathOf('private'), { Range: 'bytes=0-2' }), {
+      status: 206,
+      text: 'pri',
+      fields: { 'content-range': 'bytes 0-2/7' },
+    })
+    t.equal(await cacheOf('anonymous', `${pathOf('private')}?x=1`), '200 BYPASS')
+    t.equal((await through('anonymous', pathOf('private'), { 'If-None-Match': fields.etag })).status, 304)
+  })
+
+  await row('documents are not stored, not below uploads/ either', async (t) => {
+    for (const target of [item, '/uploads/', '/uploads/x/']) {
+      t.equal((await through('anonymous', target)).fields['cache-status'], undefined, target)
+    }
+  })
+
+  await row('what pages need is stored', async (t) => {
+    const page = await through('anonymous', item, { Accept: 'text/html' })
+    const [, style] = /href="([^"]*\/static\/[^"]+\.css)"/.exec(page.text) ?? []
+    t.ok(style, 'a page names its style')
+    const { pathname } = new URL(style!, world.base)
+    t.equal(await cacheOf('stranger', pathname), '200 MISS')
+    t.equal(await cacheOf('anonymous', pathname), '200 HIT')
+  })
+})

@@ -1,0 +1,95 @@
+// In charge of a real browser in tests: Debian's Chromium, where it is installed, with an agent's client certificate.
+import { existsSync, mkdirSync, readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { chromium, type Browser, type BrowserContext, type BrowserContextOptions, type Page } from 'playwright-core'
+import type { Test } from 'tap'
+import type { World } from './world.js'
+
+const PATHS = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
+/** Of every page, for whoever changes one to look at; ignored by Git. */
+const PICTURES = '.cache/pictures'
+
+export interface Visitor {
+  readonly page: Page
+  /** What the browser reports of the policy of a page, and other errors. */
+  readonly reports: string[]
+  /** The bytes and the number of responses since the last call. */
+  traffic(): Promise<{ readonly requests: number; readonly bytes: number }>
+  close(): Promise<void>
+}
+
+export interface TestBrowser {
+  /** `name`: an agent of the world; without scripts unless they are asked for. */
+  visitor(world: World, name: string, options?: BrowserContextOptions): Promise<Visitor>
+}
+
+/** Undefined where there is no browser: never in continuous integration. */
+export async function openBrowser(t: Test): Promise<TestBrowser | undefined> {
+  const executablePath = PATHS.find((path) => existsSync(path))
+  if (!executablePath) {
+    if (process.env.CI === 'true') throw new Error('Continuous integration needs a browser: install chromium.')
+    return undefined
+  }
+  const browser: Browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] })
+  t.teardown(() => browser.close())
+  return { visitor: (world, name, options) => visit(browser, world, name, options) }
+}
+
+async function visit(
+  browser: Browser,
+  { origin, pemOf }: World,
+  name: string,
+  options: BrowserContextOptions = {},
+): Promise<Visitor> {
+  const pem = name === 'anonymous' ? undefined : Buffer.from(pemOf(name))
+  const context: BrowserContext = await browser.newContext({
+    ignoreHTTPSErrors: true,
+    javaScriptEnabled: false,
+    viewport: { width: 1180, height: 900 },
+    ...(pem && { clientCertificates: [{ origin, cert: pem, key: pem }] }),
+    ...options,
+  })
+  const page = await context.newPage()
+  page.setDefaultTimeout(10_000)
+  const reports: string[] = []
+  page.on('console', (message) => {
+    if (/Content Security Policy|Refused to/.test(message.text())) reports.push(message.text())
+  })
+  page.on('pageerror', (error) => reports.push(error.message))
+  let sizes: Promise<number>[] = []
+  page.on('requestfinished', (request) => {
+    sizes.push(
+      request.sizes().then(
+        ({ responseBodySize }) => responseBodySize,
+        () => 0,
+      ),
+    )
+  })
+  return {
+    page,
+    reports,
+    async traffic() {
+      const all = await Promise.all(sizes)
+      sizes = []
+      return { requests: all.length, bytes: all.reduce((sum, size) => sum + size, 0) }
+    },
+    close: () => context.close(),
+  }
+}
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+
+/** The violations of WCAG 2.2 AA that axe finds; the page needs scripts. */
+export async function violationsOn(page: Page): Promise<string[]> {
+  await page.evaluate(AXE)
+  const found = await page.evaluate(
+    `axe.run({ runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] }).then(({ violations }) =>
+      violations.flatMap(({ id, nodes }) => nodes.map(({ html, failureSummary }) => id + ': ' + html.slice(0, 200) + ' ' + failureSummary)))`,
+  )
+  return found as string[]
+}
+
+export async function picture(page: Page, name: string): Promise<void> {
+  mkdirSync(PICTURES, { recursive: true })
+  await page.screenshot({ path: `${PICTURES}/${name}.png`, fullPage: true })
+}
