@@ -17,7 +17,7 @@ export const writingKey = ({ iri }: Document, { code }: Format): string => `${ir
 /** In characters of N-Triples: longer ones are written off the main thread, which may take some 50 ms for a request. */
 const QUICKLY_WRITTEN = 128 * 1024
 
-const representationOfBytes = (bytes: Buffer): Representation => ({
+export const representationOfBytes = (bytes: Buffer): Representation => ({
   bytes,
   ...(bytes.length <= ONE_PIECE && { text: bytes.toString('latin1') }),
 })

@@ -8,6 +8,7 @@ import type { Page } from '../caches.js'
 import { childrenOf, inOrder, type Child } from '../documents/children.js'
 import { isLarge, isWhole, type Representation } from '../documents/document.js'
 import { isContainer } from '../documents/hierarchy.js'
+import { representationOfBytes } from '../documents/representation.js'
 import { codedOnce } from '../http/content-coding.js'
 import type { Response } from '../http/exchange.js'
 import type { Shown } from '../http/target.js'
@@ -19,26 +20,27 @@ import { keyOf, mayReadState, type Facts } from '../request/access.js'
 import type { Context } from '../request/context.js'
 import { frameOf } from '../request/frame.js'
 import { shownTo } from '../request/shown.js'
+import type { Awaitable } from '../steps.js'
 import { answerPage, type Asked } from './read.js'
 import { readLarge } from './read-large.js'
 
 const FIRST: Shown = { page: 1, order: 'name', part: 1 }
 
-/** Documents that are too large for memory, and pages. */
-export async function readOtherwise(
+/** Documents that are too large for memory, and pages: at once where the page is cached. */
+export function readOtherwise(
   context: Context,
   decision: Decision,
   facts: Facts,
   shown: Shown = FIRST,
-): Promise<Response | Problem> {
+): Awaitable<Response | Problem> {
   const stored = facts.kind === 'document' ? facts.document : undefined
   if (facts.kind !== 'document' || !stored || isLarge(stored) || !isWhole(stored))
     return readLarge(context, decision, facts)
-  const document = shownTo(context, stored)
-  const children = isContainer(stored.types) ? await childrenShown(context, stored.iri, shown) : undefined
-  if (isFailure(children)) return children
-  const asked = { context, decision, document, answeredAt: facts.answeredAt }
-  return pageOf(asked, shown, children)
+  const asked = { context, decision, document: shownTo(context, stored), answeredAt: facts.answeredAt }
+  if (!isContainer(stored.types)) return answerWith(asked, shown, undefined)
+  return childrenShown(context, stored.iri, shown).then((children) =>
+    isFailure(children) ? children : answerWith(asked, shown, children),
+  )
 }
 
 const BITS: Readonly<Record<Mode, number>> = { Read: 1, Write: 2, Append: 4, Control: 8 }
@@ -47,26 +49,29 @@ const BITS: Readonly<Record<Mode, number>> = { Read: 1, Write: 2, Append: 4, Con
 const usableModes = ({ context: { dataspace }, decision: { modes }, document }: Asked): readonly Mode[] =>
   dataspace.protectedDocuments.has(document.iri) ? modes.filter((mode) => mode === 'Read' || mode === 'Control') : modes
 
-async function pageOf(asked: Asked, shown: Shown, children: Children | undefined): Promise<Response | Problem> {
+function answerWith(asked: Asked, shown: Shown, children: Children | undefined): Awaitable<Response | Problem> {
   const { context, document } = asked
   const { gateway, application, agent } = context
   const modes = usableModes(asked)
-  const flags = [agent.webId !== undefined, application.history !== undefined]
-  const bits = modes.reduce((sum, mode) => sum + BITS[mode], 0) + (flags[0] ? 16 : 0) + (flags[1] ? 32 : 0)
+  const rights = modes.reduce((sum, mode) => sum + BITS[mode], 0)
+  const bits = rights + (agent.webId === undefined ? 0 : 16) + (application.history ? 32 : 0)
   const part = shown.part === 1 ? '' : `p${shown.part}`
   const list = children ? `c${children.digest}` : ''
   const name = `html${bits.toString(36)}${gateway.look.id}${part}${list}`
   const key = `${document.iri} ${document.digest} ${name}`
   const { pages } = gateway.caches
-  const page = pages.get(key) ?? made(asked, shown, modes, children)
-  pages.set(key, page)
-  const coded = codedOnce<Representation>
-  return answerPage(asked, page.plain, name, (codedName, coding) =>
-    coded(page.coded, codedName, {
-      bytes: page.plain.bytes,
+  let page = pages.get(key)
+  if (!page) {
+    page = made(asked, shown, modes, children)
+    pages.set(key, page)
+  }
+  const { plain, coded } = page
+  return answerPage(asked, plain, name, (codedName, coding) =>
+    codedOnce<Representation>(coded, codedName, {
+      bytes: plain.bytes,
       coding,
       isKept: () => pages.get(key) === page,
-      keep: (bytes) => ({ bytes }),
+      keep: representationOfBytes,
     }),
   )
 }
@@ -82,7 +87,7 @@ function made(asked: Asked, { part }: Shown, modes: readonly Mode[], children: C
     described: describedIn(document.iri, document.nTriples, part),
     children,
   })
-  return { plain: { bytes: Buffer.from(page) }, coded: new Map() }
+  return { plain: representationOfBytes(Buffer.from(page)), coded: new Map() }
 }
 
 /** The children that an agent may read, in an order: for each list of all children. */

@@ -20,8 +20,8 @@ export interface RightsSetting {
   documents(): number
   /** Adds documents, up to this number. */
   grow(documents: number): Promise<void>
-  /** With or without a cache; the one before is stopped. */
-  startGateway(flags: readonly string[]): Promise<void>
+  /** The one before is stopped. */
+  startGateway(): Promise<void>
   /** The result of a query, as text. Throws where it is refused. */
   ask(name: AgentName, query: string): Promise<string>
   close(): Promise<void>
@@ -76,12 +76,12 @@ export async function makeRightsSetting(): Promise<RightsSetting | { readonly mi
         documents = next
       }
     },
-    async startGateway(flags) {
+    async startGateway() {
       await gateway?.end()
       gateway = start(process.execPath, [
         ...[resolve('dist/gateway/main.js'), 'serve', '--base', base, '--https', String(https), '--http', String(http)],
         ...['--backend', url('ds'), '--admin-backend', url('admin'), '--data', join(folder, 'data')],
-        ...['--trusted-proxy', '127.0.0.1/32', '--management', 'off', '--log-level', 'warn', ...flags],
+        ...['--trusted-proxy', '127.0.0.1/32', '--management', 'off', '--log-level', 'warn'],
       ])
       await untilListening('the gateway', gateway, http)
     },

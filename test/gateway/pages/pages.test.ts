@@ -21,6 +21,7 @@ void t.test('pages in a browser', { skip: browser ? false : 'there is no chromiu
   await past(t, world, visitor)
   await rights(t, world, browser!, visitor)
   await queries(t, world, visitor)
+  await firstVisit(t, world, browser!)
   await hostile(t, world, browser!)
   await everyPage(t, world, browser!)
   t.same(visitor.reports, [], 'no report of the policy')
@@ -232,6 +233,18 @@ async function queries(t: Test, world: World, { page }: Visitor): Promise<void> 
     await run('SELECT ?s {\n  nonsense\n}')
     t.match(await page.getByRole('alert').innerText(), /line/i)
     t.match(await page.getByLabel('SPARQL query').inputValue(), /nonsense/)
+  })
+}
+
+async function firstVisit(t: Test, world: World, browser: TestBrowser): Promise<void> {
+  await rowsOf(t, 'embedded')('a first visit takes three requests and 20 kB at most', async (t) => {
+    const { page, traffic, close } = await browser.visitor(world, 'owner', { javaScriptEnabled: true })
+    await page.goto(`${world.base}notes/n7/`)
+    const { requests, bytes } = await traffic()
+    t.comment(`${requests} requests, ${bytes} bytes`)
+    t.ok(requests > 1 && requests <= 3, `${requests} requests`)
+    t.ok(bytes > 1000 && bytes <= 20_000, `${bytes} bytes`)
+    await close()
   })
 }
 
