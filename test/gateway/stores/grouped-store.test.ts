@@ -5,7 +5,8 @@ import fc from 'fast-check'
 import t, { type Test } from 'tap'
 import { hadNoEffect } from '../../../gateway/mirror/write-failures.js'
 import { isFailure, type Problem } from '../../../gateway/problem.js'
-import { canonicalNTriples } from '../../../gateway/documents/stored-state.js'
+import { canonicalLines } from '../../../gateway/rdf/canonical.js'
+import { nTriplesOf } from '../../../gateway/rdf/graph.js'
 import { groupCalls, type GroupSettings } from '../../../gateway/stores/grouped-calls.js'
 import { groupedStore } from '../../../gateway/stores/grouped-store.js'
 import { fusekiEndpoints, openHttpStore } from '../../../gateway/stores/http-store.js'
@@ -13,6 +14,9 @@ import { answersIn, isSparql } from '../../../gateway/stores/several-graphs.js'
 import type { GraphStore } from '../../../gateway/stores/store.js'
 import { startProxy, type Fault, type Recorded, type StoreProxy } from '../../support/proxy.js'
 import { freshDataset, reasonWithoutFuseki, rowsOf } from '../../support/stores.js'
+
+/** Undefined for an empty graph. */
+const canonicalNTriples = (text: string): string | undefined => nTriplesOf({ lines: canonicalLines(text)! }) || undefined
 
 const fusekiRow = rowsOf(t, 'fuseki')
 const rowWithoutStore = rowsOf(t, 'none')
@@ -54,9 +58,8 @@ const write = (store: GraphStore, graph: string, text: string | undefined): Prom
   text === undefined ? store.remove(graph) : store.replace(graph, text, { canonical: true })
 const contentOf = async (store: GraphStore, graph: string): Promise<string | undefined> => {
   const text = await store.read(graph)
-  const canonical = text === undefined || isFailure(text) ? text : canonicalNTriples(text)
-  if (isFailure(canonical)) throw new Error(canonical.detail)
-  return canonical
+  if (isFailure(text)) throw new Error(text.detail)
+  return text && canonicalNTriples(text)
 }
 const contents = (store: GraphStore): Promise<(string | undefined)[]> =>
   Promise.all(GRAPHS.map((graph) => contentOf(store, graph)))
