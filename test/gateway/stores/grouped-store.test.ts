@@ -16,7 +16,8 @@ import { startProxy, type Fault, type Recorded, type StoreProxy } from '../../su
 import { freshDataset, reasonWithoutFuseki, rowsOf } from '../../support/stores.js'
 
 /** Undefined for an empty graph. */
-const canonicalNTriples = (text: string): string | undefined => nTriplesOf({ lines: canonicalLines(text)! }) || undefined
+const canonicalNTriples = (text: string): string | undefined =>
+  nTriplesOf({ lines: canonicalLines(text)! }) || undefined
 
 const fusekiRow = rowsOf(t, 'fuseki')
 const rowWithoutStore = rowsOf(t, 'none')
