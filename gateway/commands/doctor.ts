@@ -20,7 +20,7 @@ const DESCRIPTION: CommandDescription = {
   notes: ['It takes the settings of triplegate serve, and changes nothing.'],
   options: [],
   settings: SETTINGS,
-  exits: ['done', 'findings', 'usage'],
+  exits: ['done', 'findings', 'usage', 'failed'],
 }
 
 export const DOCTOR_COMMAND: Command = { description: DESCRIPTION, run: runDoctor }

@@ -20,6 +20,8 @@ type Run = (client: GatewayClient, given: HistoryArguments, terminal: Terminal) 
 
 const RUNS: Readonly<Record<HistoryCommand, Run>> = { history, show, diff, restore }
 const WAITING_MS = 1_000
+/** Errors are read as Turtle. */
+const JSON_ACCEPT = 'application/json, text/turtle;q=0.1'
 
 export const HISTORY_COMMANDS: readonly Command[] = (['history', 'show', 'diff', 'restore'] as const).map(
   (command) => ({
@@ -57,7 +59,7 @@ async function history(
   { json }: HistoryArguments,
   { out }: Terminal,
 ): Promise<undefined | CommandFailure> {
-  const answer = await read(client, '?timemap', 'application/json')
+  const answer = await read(client, '?timemap', JSON_ACCEPT)
   if (isFailure(answer)) return answer
   out(json ? answer.body : printable(versionsText(JSON.parse(answer.body.toString()) as TimeMapJson)))
   return undefined
@@ -82,14 +84,14 @@ async function diff(
   const { versions, json, patch } = given
   const [from, to = await newest(client)] = versions
   if (isFailure(to)) return to
-  const answer = await read(client, `?version=${to}&diff=${from}`, json ? 'application/json' : 'application/rdf-patch')
+  const answer = await read(client, `?version=${to}&diff=${from}`, json ? JSON_ACCEPT : 'application/rdf-patch')
   if (isFailure(answer)) return answer
   out(json || patch ? answer.body : printable(differenceText(readRdfPatch(answer.body.toString()))))
   return undefined
 }
 
 async function newest(client: GatewayClient): Promise<string | CommandFailure> {
-  const answer = await read(client, '?timemap', 'application/json')
+  const answer = await read(client, '?timemap', JSON_ACCEPT)
   if (isFailure(answer)) return answer
   return (JSON.parse(answer.body.toString()) as TimeMapJson).versions.at(-1)!.version
 }

@@ -7,6 +7,7 @@ import { isNear, nearest } from '../configuration/near-names.js'
 import type { Environment } from '../configuration/settings.js'
 import { EXIT, exitCodesText } from './exit-codes.js'
 import { HISTORY_COMMANDS } from './history.js'
+import { INIT_COMMAND } from './init.js'
 import { IMPORT_COMMAND } from './import.js'
 import { MIRROR_COMMAND } from './mirror.js'
 import { SERVE_COMMAND } from './serve.js'
@@ -16,6 +17,7 @@ import { version } from './version.js'
 
 export const COMMANDS: readonly Command[] = [
   SERVE_COMMAND,
+  INIT_COMMAND,
   ...HISTORY_COMMANDS,
   MIRROR_COMMAND,
   ACCESS_COMMAND,

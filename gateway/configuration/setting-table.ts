@@ -156,7 +156,7 @@ const LIMITS = [
   row(
     'reading-timeout',
     of('MS', milliseconds),
-    'Processor time that reading RDF, a query or an update, or writing a large document may take, in milliseconds.',
+    'Processor time for reading RDF or SPARQL, or writing a large document, in milliseconds.',
     { default: '5000' },
   ),
 ] as const

@@ -8,6 +8,7 @@ import { isFailure, problem, type Problem } from '../problem.js'
 import type { Context } from '../request/context.js'
 import { DEFAULT_GRAPH } from '../sparql/graph-sets.js'
 import type { Touch } from '../sparql/update-steps.js'
+import { isNameOfStores } from '../sparql/view/predicate.js'
 import {
   accessTo,
   isRefusedOther,
@@ -189,6 +190,8 @@ async function findOther(finding: Finding, named: Named): Promise<CopiedGraph | 
 /** Whether the agent may read a graph that is no document; a problem where its touch is refused. */
 async function otherFound({ context, rights }: Finding, { graph, touch }: Named): Promise<boolean | Problem> {
   if (rights.isFree) return true
+  // A store may take the name for its default graph, or for several graphs.
+  if (graph !== DEFAULT_GRAPH && isNameOfStores(graph)) return touch ? REFUSED : false
   const { base } = context.application
   // A graph may have the name of a document that no URL leads to: then its rights are those of documents.
   const found = graph.startsWith(base) && graph.endsWith('/') ? await factsOf(context, graph, true) : undefined

@@ -12,7 +12,7 @@ import { describedOrder, orderOf, planOf, type ImportOrder, type Received } from
 import { CSV, mediaTypeOf, N_QUADS, TRIG, TSV } from '../imports/media-types.js'
 import type { Plan, ReadProgress } from '../imports/plan.js'
 import { ask, CANCELLED, report, runImport, startImportThread } from '../imports/run-import.js'
-import { containerOf, runsFolder, startRun } from '../imports/runs.js'
+import { containerOf, mayStart, runsFolder, startRun } from '../imports/runs.js'
 import { bringUrl } from '../imports/sources.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { graphOf, nTriplesOf } from '../rdf/graph.js'
@@ -31,7 +31,11 @@ export function importer({ context, target }: Asked<EndpointTarget>): Promise<Re
   return method === 'DELETE' ? cancel(context, target) : list(context, target)
 }
 
-const own = ({ gateway, agent }: Context) => [...gateway.importing.runs].filter(([, run]) => run.agent === agent.webId)
+/** Those of this application: an agent of another dataspace may have the same name, or none. */
+const own = ({ gateway, agent, application }: Context) =>
+  [...gateway.importing.runs].filter(
+    ([document, run]) => run.agent === agent.webId && document.startsWith(containerOf(application)),
+  )
 
 function list(context: Context, { query }: EndpointTarget): Response | Problem {
   const asked = query.get('import')
@@ -205,6 +209,10 @@ async function bulk(context: Context, plan: Plan, { stopsAtRefusal }: ImportOrde
   return graphAnswer(accept, graphOf(triples), [linkField(application, agent.webId, undefined)])
 }
 
+const MANY = problem('server.overloaded', 'Too many imports run or wait. Retry when one has ended.', {
+  fields: [['Retry-After', '60']],
+})
+
 async function start(
   context: Context,
   plan: Plan,
@@ -212,6 +220,7 @@ async function start(
   how: 'PUT' | 'add',
 ): Promise<Response | Problem> {
   const { gateway, application, agent, request } = context
+  if (!mayStart(gateway, agent.webId)) return MANY
   const kept = { ...plan, tagKey: undefined }
   const document = `${containerOf(application)}${gateway.uuid()}/`
   const record = {
@@ -219,6 +228,7 @@ async function start(
       base: application.base,
       document,
       agent: agent.webId,
+      ...(agent.token && { token: { readOnly: agent.token.readOnly, only: agent.token.only } }),
       network: request.network(),
       plan: kept,
       how,

@@ -65,6 +65,8 @@ async function installed(context: Context, uri: string): Promise<undefined | Pro
   if (isFailure(content)) return content
   const rule = ruleIn(content, context)
   if (rule) return unusable(`its ontology says who may do what (<${rule.subject.value}> <${rule.predicate.value}>)`)
+  const own = ownImportIn(content, context)
+  if (own) return unusable(`its ontology imports <${own.object.value}>, of this dataspace`)
   const failed =
     (ontology === undefined ? undefined : await addOntology(context, ontology, content)) ??
     (await put(context, documentOf(context, uri), 'PUT', () => aboutPackage(context, found)))
@@ -106,6 +108,13 @@ function ruleIn(content: readonly Quad[], { dataspace: { admin } }: Context): Qu
   )
 }
 const RULES = [ACL(''), LACL(''), CERT('')]
+
+/** Its document would be an ontology document, which may import any document here; its author may read none. */
+const ownImportIn = (content: readonly Quad[], { dataspace: { admin, endUser } }: Context): Quad | undefined =>
+  content.find(
+    ({ predicate, object }) =>
+      predicate.value === OWL('imports') && [admin, endUser].some(({ base }) => object.value.startsWith(base)),
+  )
 
 async function uninstalled(context: Context, uri: string): Promise<undefined | Problem> {
   const found = await packageIn(context, uri)

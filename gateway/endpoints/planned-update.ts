@@ -46,8 +46,9 @@ export async function carryOutPlan(
       // The graphs that the variables stand for are pinned: others may have come meanwhile, which are not locked.
       const now = open && (await solve(context, rights, open))
       if (isFailure(now) || isForStore(now)) return now
-      const pinned = new Set(named.flatMap(({ touch }) => (touch ? [touch.graph] : [])))
-      if (now && !touchesOf(open!, now).every(({ graph }) => pinned.has(graph))) return { again: now }
+      const pinned = new Map(named.flatMap(({ touch }) => (touch ? [[touch.graph, touch] as const] : [])))
+      if (now && !touchesOf(open!, now).every((touch) => isWithin(pinned.get(touch.graph), touch)))
+        return { again: now }
       return carryOutLocked({ context, text, rights, named }, now)
     })
     if (!isAgain(outcome)) return outcome
@@ -55,6 +56,10 @@ export async function carryOutPlan(
   }
   return UNSTEADY
 }
+
+/** Whether the rights that the pinned touch needs, which are decided on, are enough for this one. */
+const isWithin = (pinned: Touch | undefined, { mode, isFilled }: Touch): boolean =>
+  pinned !== undefined && (pinned.mode === 'Write' || mode === 'Append') && (pinned.isFilled || !isFilled)
 
 interface Again {
   readonly again: Solutions

@@ -17,6 +17,8 @@ export type Solutions = readonly ReadonlyMap<string, string>[]
 
 const MOST_CHARACTERS = 16 * 1024 * 1024
 const MOST_ROWS = 20_000
+/** Ways of filling quads, times solutions: more take the event loop longer than 200 ms. */
+const MOST_FILLED = 1_000_000
 
 /** The SELECT for the store: over its dataset, or the graphs of USING or WITH. Its variables are `columnsOf`. */
 function storeQueryOf(pattern: Pattern): string {
@@ -37,7 +39,7 @@ const columnsOf = ({ variables }: Pattern): readonly string[] =>
 export async function solve(
   context: Context,
   rights: UpdateRights,
-  { pattern }: OpenStep,
+  { pattern, remove, add }: OpenStep,
 ): Promise<Solutions | ForStore | Problem> {
   const { application, trace } = context
   const lost = pattern.with === undefined ? undefined : await absentWith(context, rights, pattern.with)
@@ -49,6 +51,7 @@ export async function solve(
   const columns = columnsOf(pattern)
   const batches = await trace.store(selectBatches(application.store, seen.text, columns))
   if (isFailure(batches)) return batches
+  const graphs = new Set([...remove, ...add].map(({ graph }) => graph))
   const solutions: ReadonlyMap<string, string>[] = []
   let characters = 0
   try {
@@ -59,6 +62,7 @@ export async function solve(
           if (!term || pattern.variables.length === 0) continue
           if (hasBlankNode(term)) return BLANK
           const written = nTriplesTerm(term)
+          if (graphs.has(`?${columns[i]!}`) && written.startsWith('<') && written.includes('\\')) return ODD_NAME
           characters += written.length
           solution.set(`?${columns[i]!}`, written)
         }
@@ -71,7 +75,7 @@ export async function solve(
     if (error instanceof StoreBreak) return { reason: error.problem }
     throw error
   }
-  return solutions
+  return waysOf({ remove, add }).length * solutions.length > MOST_FILLED ? TOO_MANY : solutions
 }
 
 /** Outside GRAPH the pattern reads the graph of WITH: in one that does not exist, stores find other things than nothing. */
@@ -89,7 +93,7 @@ const ABSENT_WITH = problem(
 const TOO_MANY: ForStore = {
   reason: problem(
     'content.too-large',
-    `The pattern of the update has more than ${MOST_ROWS} solutions. Send it in parts.`,
+    `The pattern of the update has more than ${MOST_ROWS} solutions, or its templates too many triples for them. Send it in parts.`,
   ),
 }
 
@@ -101,25 +105,45 @@ const BLANK: ForStore = {
   ),
 }
 
+/** Functions may make it: to a store that decodes escapes first, the name would end early, and SPARQL follow (SPARQL 1.1 §19.2). */
+const ODD_NAME: ForStore = {
+  reason: problem('update.form', 'A variable stands for a graph whose name has characters that no IRI has.'),
+}
+
 const hasBlankNode = (term: Term): boolean =>
   term.termType === 'BlankNode' ||
   (term.termType === 'Quad' && [term.subject, term.predicate, term.object].some(hasBlankNode))
 
-/** The graphs that variables of the templates stand for. */
-export function touchesOf({ remove, add }: OpenStep, solutions: Solutions): readonly Touch[] {
-  const touches: Touch[] = []
+interface Way extends Omit<Touch, 'graph'> {
+  /** Variables: of the graph, and of the terms. */
+  readonly graph: string
+  readonly needed: readonly string[]
+}
+
+/** How solutions fill the quads whose graph is a variable: those that need the same variables are filled by the same ones. */
+function waysOf({ remove, add }: Pick<OpenStep, 'remove' | 'add'>): readonly Way[] {
+  const ways = new Map<string, Way>()
   const collect = (quads: OpenStep['remove'], mode: Touch['mode'], isFilled: boolean): void => {
-    for (const { graph, terms } of quads.filter((quad) => quad.graph.startsWith('?'))) {
-      const graphs = new Set<string>()
+    for (const { graph, terms } of quads) {
+      if (!graph.startsWith('?')) continue
       const needed = terms.filter((term) => term.startsWith('?'))
-      for (const solution of solutions) {
-        const name = solution.get(graph)
-        if (name?.startsWith('<') && needed.every((term) => solution.has(term))) graphs.add(name.slice(1, -1))
-      }
-      for (const one of graphs) touches.push({ graph: one, mode, isFilled })
+      ways.set(`${mode} ${graph} ${needed.join(' ')}`, { graph, needed, mode, isFilled })
     }
   }
   collect(remove, 'Write', false)
   collect(add, 'Append', true)
-  return touches
+  return [...ways.values()]
+}
+
+/** The graphs that variables of the templates stand for: each once for what is deleted and once for what is inserted. */
+export function touchesOf(step: Pick<OpenStep, 'remove' | 'add'>, solutions: Solutions): readonly Touch[] {
+  const touches = new Map<string, Touch>()
+  for (const { graph, needed, mode, isFilled } of waysOf(step)) {
+    for (const solution of solutions) {
+      const name = solution.get(graph)
+      if (!name?.startsWith('<') || !needed.every((term) => solution.has(term))) continue
+      touches.set(`${mode} ${name}`, { graph: name.slice(1, -1), mode, isFilled })
+    }
+  }
+  return [...touches.values()]
 }

@@ -17,7 +17,7 @@ export async function uploads({
   target: { iri, endpoint },
 }: Asked<EndpointTarget>): Promise<Response | Problem> {
   const sha1 = iri.slice(context.application.base.length + endpoint.length)
-  const found = isSha1(sha1) ? await readable(context, sha1) : REFUSED
+  const found = isSha1(sha1) ? await readable(context, sha1) : ABSENT
   context.trace.continues()
   if (isFailure(found)) return found
   return answer(context, found)

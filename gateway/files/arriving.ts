@@ -7,7 +7,7 @@ import { problem, type Problem } from '../problem.js'
 export interface Arriving {
   readonly path: string
   write(piece: Uint8Array): Promise<undefined | Problem>
-  /** Flushes what was written: nothing more can be. */
+  /** Flushes and closes what was written: nothing more can be, and thousands may wait. Once more does nothing. */
   finish(): Promise<undefined | Problem>
   /** Of all that was written; once, after `finish`. */
   digests(): { readonly sha1: string; readonly sha256: string }
@@ -38,6 +38,7 @@ export async function openArriving(folder: string): Promise<Arriving | Problem> 
       }
     },
     async finish() {
+      if (!isOpen) return undefined
       try {
         await file.sync()
         await close()

@@ -55,13 +55,15 @@ export function makeFiles(folder: string, now: () => number): Files {
   const place = { folder, now }
   const arriving = join(folder, 'arriving')
   const inTurn = makeTurns()
-  let swept = false
+  let sweeping: Promise<unknown> | undefined
+  /** What a process that was killed has left; nothing of this one, however many files come first. */
+  const sweepArriving = async (): Promise<void> => {
+    for (const name of await namesIn(arriving)) await rm(join(arriving, name), { force: true })
+  }
   return {
     async receive() {
       await mkdir(arriving, { recursive: true, mode: 0o700 })
-      // What a process that was killed has left.
-      if (!swept) for (const name of await namesIn(arriving)) await rm(join(arriving, name), { force: true })
-      swept = true
+      await (sweeping ??= sweepArriving())
       return openArriving(arriving)
     },
     async keep(arrived) {
@@ -71,8 +73,9 @@ export function makeFiles(folder: string, now: () => number): Files {
       return kept
     },
     find: (sha1) => find(place, sha1),
-    async *read({ sha1, sha256 }, start, end) {
-      yield* createReadStream(join(folderOf(place, sha1), sha256), { start, end }) as AsyncIterable<Uint8Array>
+    async *read({ sha1, sha256, size }, start, end) {
+      if (size > 0)
+        yield* createReadStream(join(folderOf(place, sha1), sha256), { start, end }) as AsyncIterable<Uint8Array>
     },
     async documentsOf(sha1) {
       const text = await readFile(join(folderOf(place, sha1), DOCUMENTS), 'utf8').catch(() => '')

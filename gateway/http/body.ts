@@ -92,10 +92,14 @@ export async function* streamBody(
   let waited = 0
   try {
     for (;;) {
-      const next = await inTime(pieces.next(), () => isSlow(size, (waited += TICK)))
+      const since = performance.now()
+      const next = await inTime(pieces.next(), () => isSlow(size, waited + performance.now() - since))
       if (next.done) return
+      // Also short waits count: a client may send an octet just before each tick.
+      waited += performance.now() - since
       const piece = next.value as Buffer
       size += piece.length
+      if (isSlow(size, waited)) throw new BodyBreak(LATE)
       if (size > limit) throw new BodyBreak(tooLarge(limit))
       yield piece
     }

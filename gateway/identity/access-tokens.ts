@@ -34,7 +34,7 @@ export interface AccessToken extends NewAccessToken {
 export interface AccessTokens {
   /** Stored when it resolves. `text` is known to nobody else from then on. 'full' where there are too many. */
   create(token: NewAccessToken): Promise<{ readonly text: string; readonly token: AccessToken } | 'full' | 'failed'>
-  /** Those of a dataspace, the newest first. */
+  /** Those of a dataspace, the newest first; one whose revocation is not stored is still among them, to be revoked again. */
   list(admin: string): readonly AccessToken[]
   /** It proves nothing from the call on, and after a restart when this resolves. */
   revoke(id: string): Promise<undefined | 'failed'>
@@ -42,7 +42,7 @@ export interface AccessTokens {
   find(text: string, admin: string): AccessToken | undefined
 }
 
-/** Tokens of one agent, and of all. */
+/** Tokens of one agent in a dataspace, and of all. */
 const EACH = 50
 const ALL = 10_000
 const HOUR = 3_600_000
@@ -93,7 +93,7 @@ function accessTokensIn(
   return {
     async create(given) {
       for (const [id, { token }] of stored) if (token.expires <= now()) stored.delete(id)
-      const own = valid().filter(({ agent }) => agent === given.agent)
+      const own = valid().filter(({ agent, admin }) => agent === given.agent && admin === given.admin)
       if (own.length >= EACH || stored.size >= ALL) return 'full'
       const [id, secret] = [randomBytes(8).toString('hex'), randomBytes(32).toString('base64url')]
       const token = { ...given, id, created: now() }
@@ -105,8 +105,9 @@ function accessTokensIn(
       return { text: `${PREFIX}${id}_${secret}`, token }
     },
     list: (admin) =>
-      valid()
-        .filter((token) => token.admin === admin)
+      [...stored.values()]
+        .map(({ token }) => token)
+        .filter((token) => token.admin === admin && token.expires > now())
         .sort((a, b) => b.created - a.created),
     async revoke(id) {
       const entry = stored.get(id)

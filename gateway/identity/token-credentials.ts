@@ -37,6 +37,8 @@ export function makeTokenCheck(tokens: AccessTokens, log: Log): CheckToken {
     const token = tokens.find(presented.text, admin)
     if (token) return token
     trace.cause = 'access token: unknown, expired or revoked'
+    // It could never be one: no guess.
+    if (!presented.text.startsWith(PREFIX)) return refusalOf(presented)
     const guesses = wrong.get(network) ?? { count: 0 }
     if (++guesses.count === 1) wrong.set(network, guesses)
     if (guesses.count <= WRONG.most) return refusalOf(presented)

@@ -2,6 +2,7 @@
 // killed continues, and a document with its state. So many run at once; the others wait.
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import type { TokenLimits } from '../identity/access-tokens.js'
 import type { Gateway, ImportProgress, ImportRun, Member } from '../gateway.js'
 import { membersOf } from '../gateway.js'
 import { makeTrace } from '../log.js'
@@ -23,6 +24,8 @@ export interface RunRecord {
   readonly document: string
   readonly title: string
   readonly agent: string | undefined
+  /** Of an agent that an access token proved: what that leaves of its rights. */
+  readonly token?: TokenLimits | undefined
   readonly network: string
   readonly plan: Omit<Plan, 'tagKey'> & { readonly tagKey: undefined }
   /** Documents are replaced, or created and added to. */
@@ -98,6 +101,14 @@ function keep(kept: Kept): void {
 
 const isUnderWay = ({ progress: { state } }: ImportRun): boolean => state === 'running'
 
+/** Imports that run or wait: each keeps its source on disk. */
+const MOST = { each: 16, all: 64 } as const
+
+export function mayStart({ importing: { runs } }: Pick<Gateway, 'importing'>, agent: string | undefined): boolean {
+  const all = [...runs.values()].filter((run) => isUnderWay(run) || run.progress.state === 'waiting')
+  return all.length < MOST.all && all.filter((run) => run.agent === agent).length < MOST.each
+}
+
 function enqueue(gateway: Gateway, member: Member, record: RunRecord, progress: ImportProgress, written: number): void {
   const { runs } = gateway.importing
   const [abort, stop] = [new AbortController(), new AbortController()]
@@ -156,10 +167,14 @@ async function run(
 }
 
 /** As a request of the agent. Claims of its token ended with the request that started the import. */
-const backgroundContext = (gateway: Gateway, member: Member, { agent, network, document }: RunRecord): Context => ({
+const backgroundContext = (
+  gateway: Gateway,
+  member: Member,
+  { agent, token, network, document }: RunRecord,
+): Context => ({
   gateway,
   ...member,
-  agent: agent === undefined ? {} : { webId: agent },
+  agent: agent === undefined ? {} : { webId: agent, ...(token && { token }) },
   accept: undefined,
   trace: makeTrace(),
   request: placeless(gateway, document, network),

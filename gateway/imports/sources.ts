@@ -11,7 +11,7 @@ import { isFailure, problem, type Problem, type ProblemCode } from '../problem.j
 import { READABLE_ACCEPT } from '../rdf/read.js'
 import { decideOn, lookUpDocument } from '../request/access.js'
 import { MEDIA_TYPE } from '../rdf/vocabulary.js'
-import type { Context } from '../request/context.js'
+import type { Agent, Context } from '../request/context.js'
 import { describedFile, readingOf } from '../request/file-access.js'
 import { refusalOf } from '../request/refusal.js'
 import { hidesMailboxes, shownTo } from '../request/shown.js'
@@ -93,11 +93,12 @@ const CODE_OF: Readonly<Record<FetchFailure['failure'], ProblemCode>> = {
 }
 
 async function bringOwn(
-  context: Context,
+  outer: Context,
   target: Target<Member>,
   file: FileHandle,
   path: string,
 ): Promise<Source | Problem> {
+  const context = { ...outer, agent: agentAt(outer, target) }
   if (target.kind === 'endpoint' && target.endpoint === 'uploads/') return bringFile(context, target, file, path)
   if (target.kind !== 'document') {
     return problem('proxy.refused', 'A source of this gateway has to be a document or a file.')
@@ -110,6 +111,13 @@ async function bringOwn(
   } else await file.writeFile(document.nTriples)
   return { path, size: (await stat(path)).size, url: target.document, mediaType: 'application/n-triples' }
 }
+
+/**
+ * Who has which account in a dataspace, its owner says, and access tokens are its own: in another one they prove nothing. There the
+ * client is anonymous, as through the proxy (design 3).
+ */
+const agentAt = ({ agent, dataspace }: Context, target: Member): Agent =>
+  target.dataspace.admin.base === dataspace.admin.base ? agent : {}
 
 /** A file that the agent may read (LinkedDataHub 2.7). */
 async function bringFile(

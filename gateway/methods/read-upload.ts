@@ -105,9 +105,7 @@ function makeForm({ application, request, gateway }: Context): Form {
         if (kind === 'form') whole = []
       }
       if (kind === 'whole') return undefined
-      key = head.name
-      text = []
-      file = undefined
+      ;[key, text, file] = [head.name, [], undefined]
       if (head.file === undefined) return undefined
       const arriving = await application.files.receive()
       if (isFailure(arriving)) return arriving
@@ -121,8 +119,10 @@ function makeForm({ application, request, gateway }: Context): Form {
       fileBytes += piece.length
       return fileBytes > maxUpload ? tooLarge(maxUpload) : file.write(piece)
     },
-    end() {
+    async end() {
       if (kind === 'whole') return undefined
+      const failed = await file?.finish()
+      if (failed) return failed
       const value = file ? '' : decodeText(Buffer.concat(text))
       if (value === undefined) return flaw(`the part ${JSON.stringify(key.slice(0, 100))} is not UTF-8`)
       pairs.push([key, value])

@@ -27,8 +27,10 @@ export function readFileForm(pairs: readonly Pair[], files: readonly FormFile[],
   if (isFailure(read)) return syntaxProblem('RDF/POST', read.detail, terms)
   const renamed = new Map<string, FormFile>()
   const names = new Map<string, string>()
+  // Reversed: the first one counts.
+  const namings = new Map(read.toReversed().map((triple) => [triple.object.value, triple]))
   for (const file of files) {
-    const naming = read.find(({ object }) => object.value === mark(file.at))
+    const naming = namings.get(mark(file.at))
     if (
       naming?.predicate.value !== NFO('fileName') ||
       naming.subject.value === base ||

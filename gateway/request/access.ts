@@ -117,6 +117,7 @@ export function decideOn(context: Context, facts: Facts, required: Mode): Decisi
       enforced(context, facts, decideBy(index, application, agent, facts, required, creates(context, facts, required))),
       agent.token,
       facts.iri,
+      context,
     )
   if (facts.kind !== 'document' || !facts.document) return decideAnew()
   // A decision is a function of the rules, the agent, the mode and the state of the document: it is cached with that state.
@@ -152,7 +153,8 @@ export function judge(
 ): Decision | Problem {
   const index = dataspace.access.current()
   if (isFailure(index)) return index
-  return withinToken(decideBy(index, application, agent, facts, required, creates), agent.token, facts.iri)
+  const decision = decideBy(index, application, agent, facts, required, creates)
+  return withinToken(decision, agent.token, facts.iri, { application, dataspace })
 }
 
 /** What the rules grant an agent on a document that was looked up. */
@@ -170,7 +172,7 @@ export function judgeState(
   const state = { iri, exists: true, types, owners, ancestors: ancestorsOf(iri, application.base) }
   const target = { kind: 'document', ...state } as const
   const question = { application: application.kind, agent: webId, memberships, required: 'Read', target } as const
-  return withinToken(decide(index, { ...question, creates: false }), token, iri)
+  return withinToken(decide(index, { ...question, creates: false }), token, iri, { application, dataspace })
 }
 
 /** Whether the agent could read the document in this state now. */

@@ -3,24 +3,38 @@
 import type { Mode } from '../../policies/authorizations/authorization.js'
 import { narrowed, NO_GRAPHS, type GraphRights } from '../../policies/authorizations/graph-rights.js'
 import type { Decision } from '../../policies/decide.js'
+import type { Member } from '../gateway.js'
 import type { TokenLimits } from '../identity/access-tokens.js'
 
 export const isLimited = ({ readOnly, only }: TokenLimits): boolean => readOnly || only !== undefined
 
 /** @param iri of the target, which a PUT may create: a decision on a creation is about the parent */
-export function withinToken(decision: Decision, token: TokenLimits | undefined, iri: string): Decision {
+export function withinToken(
+  decision: Decision,
+  token: TokenLimits | undefined,
+  iri: string,
+  { application, dataspace }: Member,
+): Decision {
   if (!token || !isLimited(token)) return decision
-  const modes = decision.modes.filter((mode) => leaves(token, iri, mode))
-  if (leaves(token, iri, decision.required)) return { ...decision, modes }
+  const isHere = isOf(token, application.kind === 'admin', dataspace.admin.base)
+  const allows = (mode: Mode): boolean => isHere && leaves(token, iri, mode)
+  const modes = decision.modes.filter(allows)
+  if (allows(decision.required)) return { ...decision, modes }
   return { ...decision, modes, allowed: false, absent: false, reason: 'token-limited', via: [] }
 }
 
 /** The same for the graphs that an agent reaches by SPARQL. */
 export function graphRightsWithin(rights: GraphRights, mode: Mode, token: TokenLimits | undefined): GraphRights {
   if (!token || !isLimited(token)) return rights
-  if (token.readOnly && mode !== 'Read') return narrowed(rights, NO_GRAPHS)
+  const { application, base } = rights.reach
+  const isHere = application !== 'admin' || isOf(token, true, base)
+  if (!isHere || (token.readOnly && mode !== 'Read')) return narrowed(rights, NO_GRAPHS)
   return token.only === undefined ? rights : narrowed(rights, token.only)
 }
+
+/** A document of the end-user application says nothing about the rules, though they may be below it. */
+const isOf = ({ only }: TokenLimits, isAdmin: boolean, adminBase: string): boolean =>
+  only === undefined || only.startsWith(adminBase) === isAdmin
 
 const leaves = ({ readOnly, only }: TokenLimits, iri: string, mode: Mode): boolean =>
   (only === undefined || iri.startsWith(only)) && (!readOnly || mode === 'Read')

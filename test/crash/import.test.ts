@@ -17,7 +17,7 @@ void t.test('an import that is killed at random moments', async (t) => {
     const random = makeRandom(Date.now())
     const left = await killImport(folder, { ...size, kills: wanted, random: () => random.between(0, 1) })
     t.match(left.state, /#Done>/)
-    t.comment(`killed ${left.killed} times`)
+    t.ok(left.killed > 0, 'it was killed')
     t.equal(left.found.length, size.rows)
     t.same(left.found, left.expected)
     t.same(left.otherVersions, [])

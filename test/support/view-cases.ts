@@ -26,13 +26,15 @@ export interface Case {
   readonly countsOnly: boolean
 }
 
-export function randomCase(seed: number): Case {
+export const randomCase = (seed: number): Case => randomCases(seed, 1)[0]!
+
+/** Cases with the same dataset and rights. */
+export function randomCases(seed: number, queries: number): readonly Case[] {
   const random = makeRandom(seed)
   for (let i = 0; i < 5; i++) random.chance(0.5)
   const quads = randomQuads(random)
   const rights = randomRights(random)
-  const { query, countsOnly } = makeQuery(random)
-  return { quads, rights, query, countsOnly }
+  return Array.from({ length: queries }, () => ({ quads, rights, ...makeQuery(random) }))
 }
 
 function randomQuads(random: Random): Case['quads'] {
@@ -107,8 +109,15 @@ export function factsOf({ quads }: Pick<Case, 'quads'>, graph: string): GraphFac
 }
 
 /** The part of the dataset that the agent may read. Where the default graph is a union, the store's own does not count. */
-export const visible = (of: Case): Case['quads'] =>
-  of.quads.filter(([, graph]) => (graph === '' ? of.rights.defaultGraph : mayTouch(of.rights, factsOf(of, graph))))
+export function visible(of: Case): Case['quads'] {
+  const seen = of.quads.filter(([, graph]) =>
+    graph === '' ? of.rights.defaultGraph : mayTouch(of.rights, factsOf(of, graph)),
+  )
+  // Of a store that dataspaces share, the default graph is the union of what belongs to one.
+  if (of.rights.reach.alone) return seen
+  const named = seen.filter(([, graph]) => graph !== '')
+  return [...named, ...[...new Set(named.map(([triple]) => triple))].map((triple) => [triple, ''] as const)]
+}
 
 interface Making {
   readonly random: Random
@@ -153,7 +162,7 @@ function makeSelect({ random }: Making, from: string, where: string): string {
     return `SELECT ?${a} (SUM(?o) AS ?n) (MIN(STR(?x)) AS ?m) ${from} ${where} GROUP BY ?${a} HAVING (COUNT(*) > 1)`
   }
   if (form < 6)
-    return `SELECT ?k (COUNT(*) AS ?n) ${from} ${where} GROUP BY (STR(?${c}) AS ?k) HAVING (EXISTS { ?s ?p ?k } || COUNT(*) >= 1)`
+    return `SELECT ?k (COUNT(*) AS ?n) ${from} ${where} GROUP BY (STR(?${c}) AS ?k) HAVING (COUNT(*) > 1 || EXISTS { ?s ?p ?k })`
   if (form < 7) return `SELECT (IF(EXISTS { ?${a} ?pp ?oo }, 1, 0) AS ?n) ?${b} ${from} ${where}`
   return `SELECT ?${a} ?${b} ${from} ${where} VALUES ?${a} { <urn:e:1> 1 UNDEF }`
 }
@@ -191,8 +200,9 @@ function makePart(making: Making, position: number): string {
   if (roll < 13.7)
     return `VALUES ${random.one(['?x', '?g', '?y'])} { <${random.one(SUBJECTS)}> <${random.one(GRAPHS)}> }`
   if (roll < 14.3)
-    return `BIND(${random.one(['STR(?x)', 'IRI("urn:g:1")', '<urn:e:1>', '?y'])} AS ?b${depth}${position})`
+    return `BIND(${random.one(['STR(?x)', 'IRI("urn:g:1")', '<urn:e:1>', '?y'])} AS ?${random.chance(0.9) ? `b${depth}${position}` : random.one(['g', 'h'])})`
   if (roll < 15) return `{ ${makeSubSelect(random, group())} }`
+  if (roll < 15.4) return `GRAPH ?g { ${makeSubSelect(random, random.chance(0.5) ? group() : '{ }')} }`
   return group()
 }
 
@@ -202,6 +212,7 @@ const makeSubSelect = (random: Random, group: string): string =>
     `SELECT DISTINCT ?x ?y ${group}`,
     `SELECT ?x (COUNT(*) AS ?c) ${group} GROUP BY ?x`,
     `SELECT (COUNT(DISTINCT *) AS ?c) ${group}`,
+    `SELECT (COUNT(*) AS ?c) ${group}`,
   ])
 
 const makeName = (random: Random): string =>

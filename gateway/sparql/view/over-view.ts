@@ -187,7 +187,7 @@ const both = (listed: GraphPredicate, readable: GraphPredicate): GraphPredicate 
 const HINT = 'Write the pattern in GRAPH <…> { }, or name the graphs with FROM or default-graph-uri.'
 
 /** The same for everyone who may not read everything. */
-const REFUSALS: Readonly<Record<Unanswerable | 'unread' | 'from', Problem>> = {
+const REFUSALS: Readonly<Record<Unanswerable | 'from', Problem>> = {
   closure: problem(
     'access.graphs',
     `A path with *, + or ? leads through several graphs here: only agents who may read every graph can follow it. ${HINT}`,

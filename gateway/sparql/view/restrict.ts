@@ -1,12 +1,12 @@
 // In charge of restricting patterns to the graphs that an agent may read: what they match is what they would match in a dataset
 // of those graphs only (design 4). Pure. A filter stands beside each GRAPH that it restricts, in the same group: that GRAPH
 // binds the name in each of the group's solutions, so the place in the group does not matter.
+import { assigns, assignsName, bindsName, isEmpty, startsEmpty } from './groups.js'
 import { isNameOfStores, type GraphPredicate } from './predicate.js'
 import {
   filter,
   iri,
   NO_MODIFIERS,
-  operation,
   variable,
   type Expression,
   type Modifiers,
@@ -37,7 +37,7 @@ export interface View {
 type Place = 'default' | 'graph' | Variable
 
 /** The reason why a query cannot be restricted: nothing of it depends on what the dataset has. */
-export type Unanswerable = 'closure' | 'store-name' | 'no-variables'
+export type Unanswerable = 'closure' | 'store-name' | 'no-variables' | 'unread'
 
 /** Thrown by the functions of this file and the ones that it calls. */
 export class Refused extends Error {
@@ -76,11 +76,24 @@ export function freshInScope(work: Work): Variable {
   return work.fresh()
 }
 
-export const restrictPatterns = (
+export function restrictPatterns(
   work: Work,
   patterns: readonly Pattern[],
   place: Place = 'default',
-): readonly Pattern[] => patterns.flatMap((pattern) => restrictPattern(work, pattern, place))
+): readonly Pattern[] {
+  if (assignsName(patterns)) throw new Refused('unread')
+  const within = (each: readonly Pattern[]): readonly Pattern[] =>
+    each.flatMap((pattern) => restrictPattern(work, pattern, place))
+  if (typeof place === 'string') return within(patterns)
+  const rest = patterns.filter((pattern) => !isEmpty(pattern))
+  return [...(startsEmpty(rest) ? inGraph(work, place, []) : []), ...within(rest)]
+}
+
+/** Patterns of which each solution has the name of its graph, even where ?g of `GRAPH ?g` is not in scope. */
+function inGraph(work: Work, name: Variable, patterns: readonly Pattern[]): readonly Pattern[] {
+  work.showsFresh = true
+  return tested({ kind: 'graph', name, patterns }, work.view.named.test(name))
+}
 
 function restrictPattern(work: Work, pattern: Pattern, place: Place): readonly Pattern[] {
   const within = (patterns: readonly Pattern[]): readonly Pattern[] => restrictPatterns(work, patterns, place)
@@ -88,7 +101,7 @@ function restrictPattern(work: Work, pattern: Pattern, place: Place): readonly P
     case 'triples':
       if (place === 'graph' || pattern.triples.length === 0) return [pattern]
       if (place === 'default') return work.view.defaultGraph(pattern.triples, work)
-      return tested({ kind: 'graph', name: place, patterns: [pattern] }, work.view.named.test(place))
+      return inGraph(work, place, [pattern])
     case 'group':
     case 'optional':
       return [{ ...pattern, patterns: within(pattern.patterns) }]
@@ -135,37 +148,13 @@ function restrictAnyGraph(work: Work, { patterns }: Graph, name: Variable): read
   const { named, asQuads } = work.view
   work.readsDataset = true
   const test = named.test(name)
+  // A store may let it take the place of the graph's name, which would then be tested in vain.
+  if (test && assigns(patterns, name)) throw new Refused('unread')
   if (!test || !asQuads || bindsName(patterns)) {
     return tested({ kind: 'graph', name, patterns: restrictPatterns(work, patterns, 'graph') }, test)
   }
-  const inside = restrictPatterns(work, patterns, name)
-  const isUnbound = operation('!', operation('bound', name))
-  return tested({ kind: 'graph', name, patterns: inside }, operation('||', isUnbound, test))
-}
-
-/** Whether its triples bind the name of the graph in every solution, before anything else looks at graphs. */
-const bindsName = (patterns: readonly Pattern[]): boolean =>
-  patterns.some((each) => each.kind === 'triples' && each.triples.length > 0) && patterns.every(looksAtNoOther)
-
-function looksAtNoOther(pattern: Pattern): boolean {
-  switch (pattern.kind) {
-    case 'triples':
-    case 'values':
-      return true
-    case 'optional':
-      return pattern.patterns.every(looksAtNoOther)
-    case 'filter':
-    case 'bind':
-      return !hasExists(pattern.expression)
-    default:
-      return false
-  }
-}
-
-function hasExists(expression: Expression): boolean {
-  if (expression.kind === 'exists') return true
-  if (expression.kind === 'aggregate') return expression.of !== '*' && hasExists(expression.of)
-  return (expression.kind === 'operation' || expression.kind === 'call') && expression.args.some(hasExists)
+  // Without GRAPH around it, so that nothing in it is matched in a graph without a test.
+  return [{ kind: 'group', patterns: apart(work, () => restrictPatterns(work, patterns, name)).made }]
 }
 
 /** Does work on what shows none of its variables outside. */

@@ -13,6 +13,7 @@ import { fusekiEndpoints, openHttpStore } from '../../../gateway/stores/http-sto
 import { freePort } from '../../support/ports.js'
 import { freshDataset, reasonWithoutFuseki } from '../../support/stores.js'
 
+const skip = await reasonWithoutFuseki()
 const folder = mkdtempSync(join(tmpdir(), 'triplegate-doctor-'))
 t.teardown(() => rmSync(folder, { recursive: true, force: true }))
 
@@ -101,7 +102,7 @@ void t.test('this machine', async (t) => {
   t.equal((await findings(['--nonsense'])).code, 2)
 })
 
-void t.test('the stores', { skip: await reasonWithoutFuseki() }, async (t) => {
+void t.test('the stores', { skip }, async (t) => {
   const [dataset, admin] = [await freshDataset(t), await freshDataset(t)]
   const base = 'https://localhost:8443/'
   const common = ['--data', freshFolder(), '--management', String(await freePort())]

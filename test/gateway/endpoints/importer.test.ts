@@ -4,6 +4,8 @@ import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
+import type { Gateway, ImportRun } from '../../../gateway/gateway.js'
+import { mayStart } from '../../../gateway/imports/runs.js'
 import { runImportCommand } from '../../../gateway/commands/import.js'
 import type { Answer, Send } from '../../support/client.js'
 import { forEachStore, rowsOf } from '../../support/stores.js'
@@ -13,6 +15,25 @@ const TGI = 'urn:triplegate:import#'
 const encoded = encodeURIComponent
 const csv = (body: string | Buffer): Send => ({ fields: { 'Content-Type': 'text/csv' }, body })
 const quads = (body: string | Buffer, type = 'application/n-quads'): Send => ({ fields: { 'Content-Type': type, Accept: 'application/n-triples' }, body }) // prettier-ignore
+
+void t.test('so many imports run or wait: of one agent, and of all; those that have ended do not count', (t) => {
+  const rows: [name: string, state: 'waiting' | 'running' | 'done', ofAgent: number, ofOthers: number, may: boolean][] =
+    [
+      ['none', 'waiting', 0, 0, true],
+      ['15 of the agent', 'waiting', 15, 10, true],
+      ['16 of the agent', 'waiting', 16, 0, false],
+      ['16 that run', 'running', 16, 0, false],
+      ['64 of all', 'waiting', 0, 64, false],
+      ['many that have ended', 'done', 50, 50, true],
+    ]
+  for (const [name, state, ofAgent, ofOthers, may] of rows) {
+    const run = (agent: string) => ({ agent, progress: { state } }) as ImportRun
+    const agents = [...Array<string>(ofAgent).fill('urn:a'), ...Array.from({ length: ofOthers }, (_, i) => `urn:b${i}`)]
+    const runs = new Map(agents.map((agent, i) => [`${i}`, run(agent)]))
+    t.equal(mayStart({ importing: { runs } as Gateway['importing'] }, 'urn:a'), may, name)
+  }
+  t.end()
+})
 
 void t.test('importer', async (t) => {
   await forEachStore(t, 'importer', async (t, makeStores, kind) => {

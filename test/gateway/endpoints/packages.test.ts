@@ -104,6 +104,7 @@ void forEachStore(t, 'packages and settings', async (t, makeStores, kind) => {
       `<> a <${OWL}Ontology> . <${world.base}admin/acl/groups/owners/#this> <http://xmlns.com/foaf/0.1/member> <urn:evil> .`,
     )
     page('/importing', `<> a <${OWL}Ontology> ; <${OWL}imports> <${remote.url}/nowhere> .`)
+    page('/reading', `<> a <${OWL}Ontology> ; <${OWL}imports> <${world.base}admin/acl/groups/owners/> .`)
     page('/mine', `<> a <${OWL}Ontology> .`)
     t.equal(
       (await owner('PUT', '/admin/ontologies/mine/', ttl(`<${remote.url}/mine> a <${OWL}Ontology> .`))).status,
@@ -124,6 +125,7 @@ void forEachStore(t, 'packages and settings', async (t, makeStores, kind) => {
       ['an ontology with an authorization',         names('/rules'),                         'owner',     422],
       ['an ontology with a member of a group',      names('/groups'),                        'owner',     422],
       ['an ontology whose import is not there',     names('/importing'),                     'owner',     422],
+      ['an ontology that imports a document here',  names('/reading'),                       'owner',     422],
       ['an ontology that a document describes',     names('/mine'),                          'owner',     422],
       ['by a writer',                               pack,                                    'writer',    403],
       ['by a reader',                               pack,                                    'reader',    403],

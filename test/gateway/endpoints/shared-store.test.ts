@@ -288,6 +288,14 @@ void t.test('two dataspaces on one admin store', async (t) => {
     t.equal((await owner('GET', `/admin/?uri=${here.endUser.base}`)).status, 403, 'nor is the own document public')
     t.equal((await change(`DROP GRAPH <${graph}>`)).status, 200)
   })
+  await rowsOf(t, 'none')('a source of the other dataspace: read as by an anonymous client', async (t) => {
+    const asked = `[] <http://purl.org/dc/terms/source> <${endUser.base}> ; <http://www.w3.org/ns/sparql-service-description#name> <${here.endUser.base}> .`
+    t.equal((await ownerThere('GET', '/')).status, 200)
+    t.equal((await owner('POST', '/add', ttl(asked))).status, 403)
+    t.equal((await change(`INSERT DATA { GRAPH <${graph}> { ${rule} } }`)).status, 200)
+    t.equal((await owner('POST', '/add', ttl(asked))).status, 204)
+    t.equal((await change(`DROP GRAPH <${graph}>`)).status, 200)
+  })
   await cachedRowsOf(t, 'none')('rules written behind the gateway, noticed by the probe', async (t) => {
     const probe = startProbe(running.dataspaces, running.gateway, 1_000_000)
     t.teardown(probe.close)

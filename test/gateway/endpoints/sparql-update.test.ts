@@ -2,6 +2,8 @@
 // of them or none; on both stores.
 import t, { type Test } from 'tap'
 import type { Answer } from '../../support/client.js'
+import { touchesOf } from '../../../gateway/endpoints/update-solutions.js'
+import type { GraphStore } from '../../../gateway/stores/store.js'
 import { forEachStore, rowsOf, type Row, type Stores } from '../../support/stores.js'
 import { accept, makeWorld, ttl, update, type World } from '../../support/world.js'
 
@@ -25,8 +27,28 @@ interface Setting {
   stored(graph: string): Promise<readonly string[] | undefined>
 }
 
+void t.test('the graphs of many quads and many solutions are found once for each graph', (t) => {
+  const quads = Array.from({ length: 100 }, (_, i) => ({ graph: '?g', terms: ['?s', `<urn:p${i}>`, '?o'] as const }))
+  const solutions = Array.from(
+    { length: 100 },
+    (_, i) => new Map(['?g', '?s', '?o'].map((name) => [name, `<urn:${i}>`])),
+  )
+  t.equal(touchesOf({ remove: quads, add: quads }, solutions).length, 200)
+  const unbound = [{ graph: '?g', terms: ['?s', '?p', '?o'] as const }]
+  t.same(touchesOf({ remove: unbound, add: [] }, solutions), [], 'a quad that no solution fills touches nothing')
+  t.end()
+})
+
 void forEachStore(t, 'SPARQL updates', async (t, makeStores, kind) => {
-  const stores = await makeStores()
+  const made = await makeStores()
+  const endUser: GraphStore = {
+    ...made.endUser,
+    async query(text, ...more) {
+      await beforeQuery.run(text)
+      return made.endUser.query(text, ...more)
+    },
+  }
+  const stores = { ...made, endUser }
   const world = await makeWorld(t, stores)
   const setting = settingOf(t, world, stores)
   await keeping(setting)
@@ -36,6 +58,10 @@ void forEachStore(t, 'SPARQL updates', async (t, makeStores, kind) => {
   await rights(setting)
   t.comment(kind)
 })
+
+const NOTHING = (): Promise<unknown> => Promise.resolve()
+/** What happens before the store gets a query. */
+const beforeQuery: { run(text: string): Promise<unknown> } = { run: NOTHING }
 
 function settingOf(t: Test, world: World, stores: Stores): Setting {
   const owner = world.as('owner')
@@ -369,6 +395,35 @@ async function rights({ world, stores, row, make, send, stored }: Setting): Prom
       t.notMatch(answer.text, graph)
     }
     t.equal(new Set(texts).size, 1, texts.join('\n'))
+  })
+  await row('a graph that a variable stands for needs the right for what is done to it in the end', async (t) => {
+    const says = (removed: string): string =>
+      `<urn:s> <urn:removes> <${removed}> .\n<urn:s> <urn:adds> <${g.readAppend!}> .\n`
+    await stores.endUser.replace(g.readOther!, says(g.readWrite!))
+    const before = await stored(g.readAppend!)
+    let asked = 0
+    // What the variable stands for changes between the decision and the locks.
+    beforeQuery.run = async (text) => {
+      if (text.includes('urn:removes') && ++asked === 2) await stores.endUser.replace(g.readOther!, says(g.readAppend!))
+    }
+    const answer = await send(
+      `DELETE { GRAPH ?g { ?s ex:p ?o } } INSERT { GRAPH ?h { ex:s ex:p 1 } }
+       WHERE { GRAPH <${g.readOther}> { <urn:s> <urn:removes> ?g ; <urn:adds> ?h } GRAPH ?g { ?s ex:p ?o } }`,
+      'stranger',
+    ).finally(() => (beforeQuery.run = NOTHING))
+    t.equal(answer.status, 403, answer.text)
+    t.same(await stored(g.readAppend!), before)
+  })
+  await row('a variable that stands for a name by which stores mean other graphs, or for no IRI', async (t) => {
+    await grant(['Read', 'Write', 'Append'], 'acl:accessToClass <urn:triplegate:access#OtherGraph>')
+    const into = (name: string): Promise<Answer> =>
+      send(`INSERT { GRAPH ?g { ex:s ex:p "into" } } WHERE { BIND(IRI(${name}) AS ?g) }`, 'stranger')
+    t.equal((await into('"http://example.org/updates/any"')).status, 200)
+    t.equal((await into('"urn:x-arq:DefaultGraph"')).status, 403)
+    const odd = await into('"http://example.org/a> { } } ; INSERT DATA { ex:s ex:p 1 } #"')
+    // Some stores make no such IRI.
+    t.ok(odd.status === 422 || odd.status === 200, odd.text)
+    t.equal(await stored('http://example.org/a'), undefined)
   })
   await row('a right that is taken away counts at once', async (t) => {
     t.equal((await send(insert(g.readWrite!, 'before'), 'stranger')).status, 200)

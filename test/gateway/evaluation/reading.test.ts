@@ -193,7 +193,8 @@ void t.test('limits and fair shares', async (t) => {
   }
   t.ok(ended < 4, 'while the slow jobs of one asker wait for each other')
   for (const answer of await Promise.all(jobs))
-    t.match(answer, { failure: 'content.too-large', detail: /limit of 1.5 s/ })
+    // On a machine that is too busy, the answer is to retry.
+    t.match(answer, { failure: /^(?:content\.too-large|server\.overloaded)$/, detail: /limit of 1.5 s|too busy/ })
   const write = await reading.writeRdf('slow', '<http://e/s> <http://e/p> "x" .\n', TURTLE)
   t.equal(
     isFailure(write) ? write.detail : Buffer.from(write).toString(),

@@ -74,6 +74,14 @@ void forEachStore(t, 'files', async (t, makeStores, kind) => {
   const row = rowsOf(t, kind)
   const owner = world.as('owner')
 
+  await row('an empty file is a source without triples', async (t) => {
+    const item = await itemOf(world)
+    t.equal((await owner('POST', item, form('', { name: 'empty.ttl', type: 'text/turtle' }))).status, 204)
+    const asked = `[] <${DCT}source> <${world.origin}${pathOf('')}> ; <http://www.w3.org/ns/sparql-service-description#name> <${world.origin}${item}> .`
+    const { status, text } = await owner('POST', '/add', ttl(asked))
+    t.equal(status, 204, text)
+  })
+
   await row('a form with a file describes it in the document, and its URL gives the bytes', async (t) => {
     const item = await itemOf(world)
     const sent = await owner('POST', item, form('Hello', { title: 'Greeting' }))

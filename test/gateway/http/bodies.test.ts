@@ -269,8 +269,14 @@ void t.test(
     }
     const before = outcomes.length
     await exchange(`/ ${chunked}`, ['x'], false)
-    await until(() => outcomes.length > before, 9_000)
-    t.equal(outcomes.at(-1), 'content.time', 'one that stops')
+    const socket = connect(listener.port, '127.0.0.1')
+    open.add(socket)
+    socket.on('error', () => undefined).resume()
+    socket.write(`POST / ${chunked}`)
+    const dripping = setInterval(() => socket.write('1\r\nx\r\n'), 300)
+    t.teardown(() => clearInterval(dripping))
+    await until(() => outcomes.length > before + 1, 9_000)
+    t.same(outcomes.slice(before), ['content.time', 'content.time'], 'one that stops, one that sends octets singly')
   },
 )
 

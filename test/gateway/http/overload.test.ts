@@ -5,8 +5,10 @@ import { once } from 'node:events'
 import { connect as connectTls } from 'node:tls'
 import t, { type Test } from 'tap'
 import { handle } from '../../../gateway/handle.js'
-import type { Request } from '../../../gateway/http/exchange.js'
+import type { Request, Response } from '../../../gateway/http/exchange.js'
+import { OTHER_RDF_NAMES, RDF_FORMATS } from '../../../gateway/http/media-type.js'
 import { linkField } from '../../../gateway/request/respond.js'
+import type { Awaitable } from '../../../gateway/steps.js'
 import { openEmbeddedStore } from '../../../gateway/stores/embedded-store.js'
 import { fusekiEndpoints, openHttpStore } from '../../../gateway/stores/http-store.js'
 import type { GraphStore } from '../../../gateway/stores/store.js'
@@ -74,7 +76,7 @@ void t.test(
     await endUser.replace(`${world.origin}/other/`, '<http://e/s> <http://e/p> "not cached" .\n')
     const certificate = new X509Certificate(world.pemOf('owner')).raw
     const { gateway } = world.running
-    const ask = async (method: string, requestTarget: string, fields: Record<string, string> = {}): Promise<number> => {
+    const send = (method: string, requestTarget: string, fields: Record<string, string> = {}): Awaitable<Response> => {
       const request: Request = {
         id: 'x',
         method,
@@ -89,13 +91,14 @@ void t.test(
         network: () => '192.0.2.1',
         readBody: () => Promise.resolve(Buffer.from('')),
         hold: () => true,
-        // eslint-disable-next-line @typescript-eslint/require-await
+
         async *streamBody() {
           yield Buffer.from('')
         },
       }
-      return (await handle(request, gateway)).status
+      return handle(request, gateway)
     }
+    const ask = async (...request: Parameters<typeof send>): Promise<number> => (await send(...request)).status
     t.equal((await owner('GET', '/cached/')).status, 200)
     const rows: [method: string, target: string, status: number, fields?: Record<string, string>][] = [
       ['GET', '/cached/', 200],
@@ -111,6 +114,23 @@ void t.test(
     for (const [method, target, status, fields] of rows)
       t.equal(await ask(method, target, fields), status, `${method} ${target}`)
     t.equal((await owner('GET', '/cached/')).status, 200, 'nothing was changed')
+
+    await owner('PUT', '/long/', ttl(`<> <http://e/p> "${'long '.repeat(1000)}" .`))
+    const codingOf = async (): Promise<string | undefined> => {
+      const { ready, fields } = await send('GET', '/long/', { 'accept-encoding': 'gzip' })
+      return (ready?.head.fields ?? fields).find(([name]) => name === 'Content-Encoding')?.[1]
+    }
+    t.equal((await owner('GET', '/long/')).status, 200)
+    t.equal(await codingOf(), undefined, 'no compression is begun')
+    t.equal((await owner('GET', '/long/', { fields: { 'Accept-Encoding': 'gzip' } })).status, 200)
+    t.equal(await codingOf(), 'gzip', 'one that has been made is sent')
+
+    for (const { mediaType } of [...RDF_FORMATS, ...OTHER_RDF_NAMES])
+      t.equal((await owner('GET', '/long/', { fields: { Accept: mediaType, 'Accept-Encoding': 'gzip' } })).status, 200)
+    const { documents } = gateway.dataspaces[0]!.endUser.cache
+    const decisions = documents.cached(`${world.origin}/long/`, gateway.now())!.value!.decisions.Read
+    const heads = [...decisions.values()].map((decision) => decision.heads[200].size)
+    t.ok(heads.length > 0 && Math.max(...heads) <= 4, `header sections are bounded for each agent: ${heads.join()}`)
   },
 )
 

@@ -1,5 +1,5 @@
 // Access tokens: who may create, list and revoke them, what they prove, what limits leave, and that nothing tells them to others.
-import { readFileSync, statSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { makeLog } from '../../../gateway/log.js'
@@ -47,6 +47,7 @@ void t.test('access tokens', async (t) => {
     readOnly: await create('owner', readOnly),
     only: await create('owner', only),
     onlyRead: await create('owner', readOnly + only),
+    root: await create('owner', `; <${TGA}only> <${base}>`),
     forStranger: await create('owner', `; <${ACL}agent> <${webIdOf('stranger')}>`),
   }
 
@@ -111,6 +112,10 @@ void t.test('access tokens', async (t) => {
       ['only: a new document elsewhere', tokens.only, 'PUT', '/out/c/', 403, put],
       ['only: versions elsewhere', tokens.only, 'GET', '/out/a/?timemap', 403],
       ['only: rules', tokens.only, 'GET', '/admin/', 403],
+      ['only the root: writes below it', tokens.root, 'PUT', '/out/a/', 200, put],
+      ['only the root: the rules below it', tokens.root, 'GET', '/admin/', 403],
+      ['only the root: writes no rule', tokens.root, 'PUT', '/admin/acl/authorizations/by-token/', 403, put],
+      ['only the root: a query of the rules', tokens.root, 'POST', '/admin/sparql', 403, ask],
       ['only: tokens', tokens.only, 'GET', TOKENS, 403],
       ['both: reads there', tokens.onlyRead, 'GET', '/in/a/', 200],
       ['both: writes there', tokens.onlyRead, 'PUT', '/in/a/', 403, put],
@@ -193,6 +198,16 @@ void t.test('access tokens', async (t) => {
     const later = await openAccessTokens(file, { ...options, now: () => Date.now() + 91 * DAY })
     t.equal(later?.find(tokens.owner, `${base}admin/`), undefined, 'nor what has expired')
     t.same(later?.list(`${base}admin/`), [])
+    const broken = await openAccessTokens(file, options)
+    const { id } = broken!.find(tokens.owner, `${base}admin/`)!
+    mkdirSync(`${file}.new`)
+    t.equal(await broken!.revoke(id), 'failed')
+    t.equal(broken!.find(tokens.owner, `${base}admin/`), undefined, 'it proves nothing at once')
+    t.ok(
+      broken!.list(`${base}admin/`).some((token) => token.id === id),
+      'and can be revoked again',
+    )
+    rmdirSync(`${file}.new`)
   })
 
   await t.test('triplegate token', async (t) => {

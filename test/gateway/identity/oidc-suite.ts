@@ -11,6 +11,8 @@ import { readProviders } from '../../../gateway/configuration/identity-providers
 import { parseSettings } from '../../../gateway/configuration/settings.js'
 import { makeOidcClient } from '../../../gateway/identity/provider-client.js'
 import { openSessionKeys } from '../../../gateway/identity/session-keys.js'
+import { mayReadState } from '../../../gateway/request/access.js'
+import type { Context } from '../../../gateway/request/context.js'
 import { openIdentities } from '../../../gateway/start/open-identities.js'
 import { makeGuardedFetch } from '../../../policies/fetch/guarded-fetch.js'
 import type { ReadProfile } from '../../../policies/identity/webid.js'
@@ -754,6 +756,13 @@ void t.test('identity providers', { timeout: 120_000 }, async (t) => {
         t.equal((await anonymous('GET', path, { fields })).status, status, `${what}, again`)
       }
       t.equal((await read(session, path)).status, 200, 'a session has what its log-in said')
+      // The last state of an earlier life, which only the owner may see by itself.
+      const state = { iri: world.origin + path, types: [], owners: [] }
+      const { gateway, dataspaces } = world.running
+      const context = { gateway, application: dataspaces[0]!.endUser, dataspace: dataspaces[0]! } as unknown as Context
+      const claimed = said('group', 'staff').slice(1, -1)
+      for (const memberships of [[], [claimed]])
+        t.equal(mayReadState(context, { webId: 'https://x.example/#me', memberships }, state), memberships.length > 0)
       people.set('heidi', { email: mail.email, email_verified: false })
       t.equal((await read((await logIn('heidi')).session, path)).status, 403, 'the next log-in has not')
       t.equal(

@@ -141,7 +141,7 @@ function requestOf({ method, path, fields, certificate }: Asked, certificates: C
     network: () => '192.0.2.1',
     readBody: () => Promise.resolve(Buffer.from('no RDF')),
     hold: () => true,
-    // eslint-disable-next-line require-yield, @typescript-eslint/require-await
+
     async *streamBody() {
       throw new Error('not read')
     },

@@ -684,6 +684,16 @@ async function setbacks(world: World, row: Row, { path, versions }: Past): Promi
       t.equal((await getAndHead(t, world, `${fresh}?version=${version!.version}`)).status, 503)
     })
   })
+  await row('a version that cannot be read restores nothing: its PUT is an ordinary one', async (t) => {
+    const fresh = world.freshPath()
+    await world.as('owner')('PUT', fresh, ttl(turtle('"one"')))
+    const [version] = await versionsOf(world, fresh)
+    const fields = { 'Content-Type': 'text/turtle', 'Content-Location': version!.uri! }
+    await withHistory({ content: async () => 'no N-Triples' }, async () => {
+      t.equal((await world.as('owner')('PUT', fresh, { fields, body: turtle('"two"') })).status, 200)
+    })
+    t.equal((await versionsOf(world, fresh)).at(-1)!.restores, undefined)
+  })
   await row('a difference is computed once, and the versions are read once for it', async (t) => {
     let reads = 0
     const content: History['content'] = (...asked) => {

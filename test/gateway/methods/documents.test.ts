@@ -448,7 +448,7 @@ async function managed(world: World, row: Row, make: Make): Promise<void> {
       t.equal((await owner('GET', path)).status, 404, 'a large change that leaves nothing is a deletion')
     },
   )
-  await row('blank nodes that an update has stored in a large document become IRIs with the next write', async (t) => {
+  await row('blank nodes that an update puts into a large document become IRIs', async (t) => {
     const path = await make()
     const stored = `${many(150_000, (i) => `<urn:${i}> <http://e/n> "${i}" .\n`)} _:b <http://e/q> "1"`
     for (const [method, send] of [
@@ -457,7 +457,7 @@ async function managed(world: World, row: Row, make: Make): Promise<void> {
     ] as const) {
       const inserted = update(`INSERT DATA { GRAPH <${world.origin}${path}> { ${stored} } }`)
       t.equal((await owner('POST', '/sparql', inserted)).status, 200)
-      t.match((await owner('GET', path, { fields: NT })).text, '_:', 'a blank node')
+      t.notMatch((await owner('GET', path, { fields: NT })).text, '_:', 'by the update')
       t.equal((await owner(method, path, send)).status, 204)
       t.notMatch((await owner('GET', path, { fields: NT })).text, '_:', method)
     }

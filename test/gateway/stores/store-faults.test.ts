@@ -7,7 +7,7 @@ import { createServer as createTcpServer, type AddressInfo, type Server as TcpSe
 import t, { type Test } from 'tap'
 import { fusekiEndpoints, openHttpStore, type HttpStoreSettings } from '../../../gateway/stores/http-store.js'
 import { makeServerCertificate } from '../../../gateway/agents/make-certificate.js'
-import { isFailure, type Problem } from '../../../gateway/problem.js'
+import { isFailure, STATUS_OF, type Problem } from '../../../gateway/problem.js'
 import { StoreBreak, type GraphStore } from '../../../gateway/stores/store.js'
 import { fetchFuseki, freePort, startFuseki } from '../../support/fuseki.js'
 import { startProxy, type Fault, type StoreProxy } from '../../support/proxy.js'
@@ -316,6 +316,23 @@ await row('a waiting call whose client leaves is not sent, and frees its place',
   const methods = proxy.requests.map(({ method }) => method)
   t.strictSame(methods, ['GET', 'GET'])
 })
+
+await row(
+  'a store without RDF 1.2: triples of RDF 1.2 are 422, others that it refuses are its failure',
+  async ({ t, proxy, store }) => {
+    const rows: [nTriples: string, status: number][] = [
+      [`<${DOCUMENT}> <urn:p> <<( <urn:s> <urn:p> "o" )>> .\n`, 422],
+      [`<${DOCUMENT}> <urn:p> "left"@en--ltr .\n`, 422],
+      [OTHER, 502],
+    ]
+    for (const [nTriples, status] of rows) {
+      proxy.fault(answer(400))
+      const failed = await store.replace(DOCUMENT, nTriples)
+      t.equal(failed && STATUS_OF[failed.failure], status, nTriples)
+      isDiscreet(t, failed)
+    }
+  },
+)
 
 await row('the requests to the store', async ({ t, proxy, open }) => {
   const graph = 'https://data.example/?q=1&graph=x#é%2F/'

@@ -1,0 +1,220 @@
+// In charge of `triplegate init URL`: asks the store what it is and has, says it, and writes the configuration to start with. The
+// store is not changed.
+import { writeFile } from 'node:fs/promises'
+import { createInterface } from 'node:readline/promises'
+import { readConfiguration } from '../configuration/configuration.js'
+import type { DescribedApplication, ServiceDescription } from '../configuration/dataspace.js'
+import { settingsOf, SETTINGS, type Environment, type Settings } from '../configuration/settings.js'
+import { storeFindings } from '../doctor/stores.js'
+import { KIND_TEXTS, surveyOf, type GraphKind, type Survey } from '../doctor/survey.js'
+import { isFailure } from '../problem.js'
+import { makeStores } from '../start/open-stores.js'
+import { argumentsOf, HELP_OPTION, textOf, wrongArguments, type Command, type CommandDescription } from './arguments.js'
+import { EXIT, type CommandFailure } from './exit-codes.js'
+import { fail, printable, type Terminal } from './terminal.js'
+
+const DESCRIPTION: CommandDescription = {
+  name: 'init',
+  forms: [['init URL [settings]', 'look at the dataset at this URL, and write a configuration to start with']],
+  notes: [
+    'URL is a dataset of Fuseki, such as http://localhost:3030/ds. The rules need another: --admin-backend URL.',
+    'Takes the settings of triplegate serve about stores and addresses. It does not change the store.',
+  ],
+  options: [
+    { name: 'out', value: 'FILE', help: 'the file to write (default: system.trig)' },
+    { name: 'yes', value: '', bare: true, help: 'write it without asking' },
+    HELP_OPTION,
+  ],
+  settings: SETTINGS.filter(({ name }) => name !== 'help'),
+  exits: ['done', 'findings', 'usage', 'failed'],
+}
+
+export const INIT_COMMAND: Command = { description: DESCRIPTION, run: runInit }
+
+/** Returns the exit code. */
+async function runInit(argv: readonly string[], env: Environment, terminal: Terminal): Promise<number> {
+  const given = argumentsOf(argv, DESCRIPTION)
+  if ('help' in given) {
+    terminal.out(given.help)
+    return EXIT.done
+  }
+  const [url, ...more] = given.positionals
+  if (url === undefined || more.length > 0) {
+    return fail(terminal, wrongArguments('write triplegate init URL, such as http://localhost:3030/ds.'))
+  }
+  const settings = settingsOf({ values: new Map([...given.values, ['backend', [url]]]), faults: given.faults }, env)
+  if (isFailure(settings)) return fail(terminal, settings)
+  const applications = await applicationsOf(settings)
+  if (isFailure(applications)) return fail(terminal, applications)
+  const isFine = await report(settings, applications, terminal)
+  if (!isFine) return EXIT.findings
+  const file = textOf(given, 'out') ?? 'system.trig'
+  const isWanted = given.values.has('yes') || (terminal.interactive && (await confirmed(file)))
+  if (!isWanted) {
+    terminal.out(`Nothing is written. With --yes, triplegate init writes ${file}.\n`)
+    return EXIT.done
+  }
+  return write(file, applications, settings, terminal)
+}
+
+interface Applications {
+  readonly endUser: DescribedApplication
+  readonly admin: DescribedApplication
+}
+
+async function applicationsOf(settings: Settings): Promise<Applications | CommandFailure> {
+  const dataspaces = await readConfiguration(settings)
+  if (isFailure(dataspaces)) return dataspaces
+  const { endUser, admin } = dataspaces[0]!
+  if (!admin.service.embedded) return { endUser, admin }
+  const { origin } = new URL(endUser.service.query!)
+  return wrongArguments(
+    '--admin-backend: is missing. The rules need a dataset of their own. In Fuseki, this creates one:',
+    `  curl -X POST '${origin}/$/datasets' --data 'dbName=admin&dbType=tdb2'`,
+    `Then add --admin-backend ${origin}/admin`,
+  )
+}
+
+/** False where a store cannot be used. */
+async function report(
+  settings: Settings,
+  { endUser, admin }: Applications,
+  { out, now, waiting }: Terminal,
+): Promise<boolean> {
+  const stores = makeStores(settings)
+  try {
+    waiting('asking the stores …')
+    const dataspace = { iri: '', endUser, admin }
+    const opened = await Promise.all(
+      [endUser, admin].map(async (application) => ({ application, store: await stores.open(application) })),
+    )
+    const findings = await storeFindings(opened, [dataspace], now)
+    const bad = findings.filter(
+      ({ state, what }) => state === 'finding' && /^store of/.test(what) && !/content/.test(what),
+    )
+    const survey = bad.length > 0 ? undefined : await surveyOf(opened[0]!.store, endUser.base)
+    waiting(undefined)
+    for (const { what, evidence, fix } of bad) out(printable(`FINDING  ${what}: ${evidence}\n         ${fix ?? ''}\n`))
+    if (survey === undefined) return false
+    if (isFailure(survey)) {
+      out(printable(`FINDING  the graphs cannot be listed: ${survey.detail}\n`))
+      return false
+    }
+    for (const { what, evidence, fix } of findings.filter(({ what }) => what.startsWith('port')))
+      out(printable(`${what}: ${evidence}. ${fix ?? ''}\n`))
+    out(printable(surveyText(survey, endUser.base)))
+    return true
+  } finally {
+    await stores.close()
+  }
+}
+
+export function surveyText({ kinds, missingContainers }: Survey, base: string): string {
+  const lines = [...kinds].flatMap(
+    ([kind, { count, examples }]: readonly [GraphKind, { count: number; examples: readonly string[] }]) =>
+      count === 0
+        ? []
+        : [`${String(count).padStart(8)} graphs ${KIND_TEXTS[kind]}`, ...examples.map((one) => `           <${one}>`)],
+  )
+  const { count, examples } = missingContainers
+  return [
+    `Under the base ${base}:`,
+    ...(lines.length > 0 ? lines : ['         no graph yet']),
+    ...(count > 0
+      ? [
+          `${String(count).padStart(8)} containers above documents do not exist; nothing can be created in them until they do`,
+          ...examples.map((one) => `           <${one}>`),
+        ]
+      : []),
+    '',
+  ].join('\n')
+}
+
+async function confirmed(file: string): Promise<boolean> {
+  const asking = createInterface({ input: process.stdin, output: process.stderr })
+  const answer = await asking.question(`Write ${file}? [y/N] `)
+  asking.close()
+  return /^y(?:es)?$/i.test(answer.trim())
+}
+
+/** Never over a file that exists. */
+async function write(
+  file: string,
+  applications: Applications,
+  settings: Settings,
+  terminal: Terminal,
+): Promise<number> {
+  const secrets = secretsOf(applications)
+  try {
+    await writeFile(file, systemOf(applications), { flag: 'wx' })
+    if (secrets !== undefined) await writeFile('credentials.trig', secrets, { flag: 'wx', mode: 0o600 })
+  } catch (error) {
+    const { code, path } = error as NodeJS.ErrnoException
+    const detail =
+      code === 'EEXIST'
+        ? `${path} exists already: move it away, or give another name with --out.`
+        : `${path ?? file} cannot be written (${code}).`
+    return fail(terminal, { failure: 'start.failed', detail })
+  }
+  const credentials = secrets === undefined ? '' : ' --credentials credentials.trig'
+  terminal.out(
+    [
+      `${file} is written${secrets === undefined ? '' : ', and credentials.trig'}. Next:`,
+      `  triplegate serve --config ${file}${credentials} --enforce=false --log-format json 2>triplegate.log`,
+      '    watches your clients, and refuses nothing yet; the first start makes certificates and seeds the rules;',
+      '  triplegate access observed triplegate.log',
+      '    says who would have been refused, with authorizations for it;',
+      `  triplegate serve --config ${file}${credentials}`,
+      `    enforces the rules. Close the port of the store, and look with: triplegate doctor --config ${file}${credentials}`,
+      `The data folder is ${settings.data}.`,
+      '',
+    ].join('\n'),
+  )
+  return EXIT.done
+}
+
+function systemOf({ endUser, admin }: Applications): string {
+  const service = ({ query, update, graphStore }: ServiceDescription, name: string): string => {
+    const own = `<urn:services/${name}> a sd:Service ;\n    sd:endpoint <${query}> ; a:graphStore <${graphStore}> .\n`
+    return isUsual({ query, update })
+      ? own
+      : `${own}<urn:services/${name}-updates> a sd:Service ; sd:supportedLanguage sd:SPARQL11Update ;\n    sd:endpoint <${update}> .\n`
+  }
+  const services = ({ query, update }: ServiceDescription, name: string): string =>
+    isUsual({ query, update }) ? `<urn:services/${name}>` : `<urn:services/${name}>, <urn:services/${name}-updates>`
+  return `PREFIX lds: <https://w3id.org/atomgraph/linkeddatahub/dataspaces#>
+PREFIX a: <https://w3id.org/atomgraph/core#>
+PREFIX sd: <http://www.w3.org/ns/sparql-service-description#>
+
+<urn:apps/end-user> a lds:EndUserDataspace ; lds:origin <${endUser.base}> ;
+    lds:service ${services(endUser.service, 'end-user')} .
+<urn:apps/admin> a lds:AdminDataspace ; lds:origin <${admin.base}> ;
+    lds:service ${services(admin.service, 'admin')} .
+
+${service(endUser.service, 'end-user')}${service(admin.service, 'admin')}
+# A history of every write: add "PREFIX doap: <http://usefulinc.com/ns/doap#>", and for each application
+#   <urn:apps/end-user> lds:versioningRepository <urn:repo> .
+#   <urn:repo> a doap:GitRepository ; doap:location <file:///var/lib/triplegate/documents.git> .
+`
+}
+
+/** Whether the gateway finds the update endpoint by that for queries (service-description.ts). */
+const isUsual = ({ query, update }: Pick<ServiceDescription, 'query' | 'update'>): boolean =>
+  update === query!.replace(/\/(?:query|sparql)$/, '/update')
+
+/** Undefined where the stores ask for none. */
+function secretsOf({ endUser, admin }: Applications): string | undefined {
+  const lines = [
+    ['end-user', endUser.service.credentials] as const,
+    ['admin', admin.service.credentials] as const,
+  ].flatMap(([name, credentials]) =>
+    !credentials
+      ? []
+      : 'token' in credentials
+        ? [`<urn:services/${name}> a:authToken ${JSON.stringify(credentials.token)} .`]
+        : [
+            `<urn:services/${name}> a:authUser ${JSON.stringify(credentials.user)} ; a:authPwd ${JSON.stringify(credentials.password)} .`,
+          ],
+  )
+  return lines.length === 0 ? undefined : `PREFIX a: <https://w3id.org/atomgraph/core#>\n\n${lines.join('\n')}\n`
+}

@@ -1,0 +1,170 @@
+// Queries are answered over the graphs that their agent may read (design 4): a row for each way into another graph, and nothing
+// of an answer tells what happens there; on both stores.
+import t from 'tap'
+import { MERGED_GRAPHS } from '../../../gateway/sparql/view/over-view.js'
+import type { Answer } from '../../support/client.js'
+import { forEachStore, rowsOf } from '../../support/stores.js'
+import { makeWorld, ttl, type World } from '../../support/world.js'
+
+const [VALUE, NEXT, CLASS] = ['urn:value', 'urn:next', 'urn:class']
+const any = `?s <${VALUE}> ?v`
+const step = (from: number): string => `<urn:n${from}> <${NEXT}> <urn:n${from + 1}>`
+const get = (query: string, parameters: readonly (readonly [string, string])[] = []): string =>
+  `/sparql?${new URLSearchParams([['query', query], ...parameters.map(([name, value]) => [name, value] as [string, string])])}`
+const CSV = { fields: { Accept: 'text/csv, application/n-triples, application/sparql-results+json;q=0.1' } }
+
+void forEachStore(t, 'rights on SPARQL', async (t, makeStores, kind) => {
+  const stores = await makeStores()
+  const world = await makeWorld(t, stores)
+  const row = rowsOf(t, kind)
+  const { base } = world
+  const [open, hidden, typed] = ['open', 'hidden', 'typed'].map((name) => `${base}${name}/`) as [string, string, string] // prettier-ignore
+  const [owner, agent] = [world.as('owner'), world.as('stranger')]
+  const put = async (path: string, body: string): Promise<void> =>
+    void t.match((await owner('PUT', path, ttl(body))).status, /20[014]/, path)
+  await put('/open/', `<> <${VALUE}> "open" . <urn:thing> <${VALUE}> "open" . ${step(1)} .`)
+  await put('/hidden/', `<> <${VALUE}> "hidden" . <urn:thing> <${VALUE}> "hidden" . ${step(2)} .`)
+  await put('/typed/', `<> a <${CLASS}> ; <${VALUE}> "typed" . ${step(3)} .`)
+  await put('/owned/', `<> <${VALUE}> "owned" .`)
+  const owning = `DATA { GRAPH <${base}owned/> { <${base}owned/> <http://www.w3.org/ns/auth/acl#owner> <${world.webIdOf('stranger')}> } }`
+  const behind = async (text: string): Promise<void> => {
+    await stores.endUser.update(text)
+    world.running.dataspaces[0]!.endUser.cache.versions.everythingChanged()
+  }
+  await behind(`INSERT ${owning}`)
+  const insert = `INSERT DATA { GRAPH <urn:other> { <urn:s> <${VALUE}> "other" } <urn:s> <${VALUE}> "default" }`
+  t.equal((await owner('POST', '/sparql', { fields: { 'Content-Type': 'application/sparql-update' }, body: insert })).status, 200) // prettier-ignore
+  await grant(world, put)
+
+  // prettier-ignore
+  const QUERIES: [name: string, query: string, expected: 400 | 403 | readonly (string | RegExp)[], parameters?: [string, string][]][] = [
+    ['GRAPH ?g: by name, by class, by ownership', `SELECT ?v { GRAPH ?g { ${any} } FILTER(?s != <urn:thing>) }`, ['open', 'owned', 'typed']],
+    ['GRAPH <readable>', `SELECT ?v { GRAPH <${open}> { ${any} } }`, ['open', 'open']],
+    ['GRAPH <readable by its class>', `SELECT ?v { GRAPH <${typed}> { ${any} } }`, ['typed']],
+    ['GRAPH <hidden>', `SELECT ?v { GRAPH <${hidden}> { ${any} } }`, []],
+    ['GRAPH <absent>', `SELECT ?v { GRAPH <${base}absent/> { ${any} } }`, []],
+    ['GRAPH <hidden>, with other escapes', `SELECT ?v { \\u0047RAPH <${hidden.replace('hidden', '\\u0068idden')}> { ${any} } }`, []],
+    ['GRAPH of a graph that is no document', `SELECT ?v { GRAPH <urn:other> { ${any} } }`, []],
+    ['FROM <readable>', `SELECT ?v FROM <${open}> { ${any} }`, ['open', 'open']],
+    ['FROM <readable by its class>', `SELECT ?v FROM <${typed}> { ${any} }`, ['typed']],
+    ['FROM <hidden>', `SELECT ?v FROM <${hidden}> { ${any} }`, []],
+    ['FROM <hidden> and GRAPH ?g', `SELECT ?v FROM <${hidden}> { { ${any} } UNION { GRAPH ?g { ${any} } } }`, []],
+    ['FROM NAMED <hidden>', `SELECT ?v FROM NAMED <${hidden}> { GRAPH ?g { ${any} } }`, []],
+    ['FROM NAMED <hidden> and <readable>', `SELECT ?v FROM NAMED <${hidden}> FROM NAMED <${typed}> { GRAPH ?g { ${any} } }`, ['typed']],
+    ['default-graph-uri: hidden', `SELECT ?v { ${any} }`, [], [['default-graph-uri', hidden]]],
+    ['default-graph-uri: hidden and readable', `SELECT ?v { ${any} }`, ['typed'], [['default-graph-uri', hidden], ['default-graph-uri', typed]]],
+    ['named-graph-uri: hidden', `SELECT ?v { GRAPH ?g { ${any} } }`, [], [['named-graph-uri', hidden]]],
+    ['the default graph, which is the store\'s own', `SELECT ?v { ${any} }`, []],
+    ['the merge of all graphs', `SELECT ?v FROM <${MERGED_GRAPHS}> { ?s <${VALUE}> ?v FILTER(?s != <urn:thing>) }`, ['open', 'owned', 'typed']],
+    ['the merge of all graphs, as a parameter', `SELECT ?v { ?s <${VALUE}> ?v FILTER(?s != <urn:thing>) }`, ['open', 'owned', 'typed'], [['default-graph-uri', MERGED_GRAPHS]]],
+    ['the merge of all graphs: no graph has the name', `SELECT ?v { GRAPH <${MERGED_GRAPHS}> { ${any} } }`, 403],
+    ['a join in the merge', `SELECT ?v FROM <${MERGED_GRAPHS}> { <urn:n1> <${NEXT}> ?x . ?x <${NEXT}> ?v }`, []],
+    ['a path in the merge', `SELECT ?v FROM <${MERGED_GRAPHS}> { <urn:n1> <${NEXT}>/<${NEXT}> ?v }`, []],
+    ['OPTIONAL', `SELECT ?v { VALUES ?s { <urn:thing> } OPTIONAL { GRAPH ?g { ${any} } } }`, ['open']],
+    ['EXISTS', `SELECT ?v { VALUES ?v { "open" "hidden" "other" "default" } FILTER EXISTS { GRAPH ?g { ${any} } } }`, ['open']],
+    ['NOT EXISTS', `SELECT ?v { VALUES ?v { "open" "hidden" } FILTER NOT EXISTS { GRAPH ?g { ${any} } } }`, ['hidden']],
+    ['MINUS', `SELECT ?v { VALUES ?v { "open" "hidden" } MINUS { GRAPH ?g { ${any} } } }`, ['hidden']],
+    ['a sub-query', `SELECT ?v { { SELECT ?v { GRAPH ?g { <${hidden}> ?p ?v } } } }`, []],
+    ['a sub-query in GRAPH ?g counts no hidden graph', `SELECT ?v { GRAPH ?g { { SELECT (COUNT(*) AS ?v) { ?x <${VALUE}> "hidden" } } <urn:thing> <${VALUE}> "open" } }`, ['0']],
+    ['OPTIONAL alone in GRAPH ?g', `SELECT ?v { GRAPH ?g { OPTIONAL { ?x <${VALUE}> "hidden" } } GRAPH ?g { <${typed}> <${VALUE}> ?v } }`, ['typed']],
+    ['EXISTS alone in GRAPH ?g', `SELECT ?v { GRAPH ?g { { FILTER EXISTS { ?x <${VALUE}> "hidden" } } ${any} } }`, []],
+    ['a path in GRAPH ?g', `SELECT ?v { GRAPH ?g { <urn:n1> <${NEXT}>+ ?v } }`, ['urn:n2']],
+    ['a path through FROM', `SELECT ?v FROM <${open}> FROM <${hidden}> FROM <${typed}> { <urn:n1> <${NEXT}>+ ?v }`, ['urn:n2']],
+    ['COUNT', `SELECT (COUNT(*) AS ?v) { GRAPH ?g { ?s <${VALUE}> ?x } }`, ['4']],
+    ['COUNT of graphs', `SELECT (COUNT(DISTINCT ?g) AS ?v) { GRAPH ?g { ?s <${VALUE}> ?x } }`, ['3']],
+    ['names of graphs', `SELECT ?v { GRAPH ?v {} FILTER(?v IN (<${open}>, <${hidden}>, <urn:other>)) }`, [open]],
+    ['LIMIT', `SELECT ?v { GRAPH ?g { <urn:thing> <${VALUE}> ?v } } LIMIT 1`, ['open']],
+    ['ORDER BY and HAVING', `SELECT (COUNT(?x) AS ?v) { GRAPH ?g { ?s <${VALUE}> ?x } } GROUP BY ?s HAVING (EXISTS { GRAPH <${hidden}> { ?s ?p ?o } })`, []],
+    ['a name of a union, bound by VALUES', `SELECT ?v { VALUES ?g { <urn:x-arq:UnionGraph> <urn:x-arq:DefaultGraph> } GRAPH ?g { ${any} } }`, []],
+    ['a name of a union, bound by FILTER', `SELECT ?v { GRAPH ?g { ${any} } FILTER(?g IN (<urn:x-arq:UnionGraph>)) }`, []],
+    ['a name of a union, bound by BIND', `SELECT ?v { BIND(IRI(CONCAT("urn:x-arq:", "UnionGraph")) AS ?g) GRAPH ?g { ${any} } }`, []],
+    ['GRAPH <urn:x-arq:UnionGraph>', `SELECT ?v { GRAPH <urn:x-arq:UnionGraph> { ${any} } }`, 403],
+    ['FROM <urn:x-arq:UnionGraph>', `SELECT ?v FROM <urn:x-arq:UnionGraph> { ${any} }`, 403],
+    ['GRAPH <urn:x-arq:DefaultGraph>', `SELECT ?v { GRAPH <urn:x-arq:DefaultGraph> { ${any} } }`, 403],
+    ['a property function that reads an index', `SELECT ?v { ?v <http://jena.apache.org/text#query> "hidden" }`, 400],
+    ['a property function by an unknown name', `SELECT ?v { GRAPH ?g { ?v <http://www.opengis.net/ont/geosparql#sfWithin> ?o } }`, 403],
+    ['DESCRIBE of what a hidden graph describes too', 'DESCRIBE <urn:thing>', ['open']],
+    ['DESCRIBE of a hidden document', `DESCRIBE <${hidden}>`, []],
+    ['DESCRIBE of what a pattern finds', `DESCRIBE ?s { GRAPH ?g { ?s <${VALUE}> "typed" } }`, ['typed']],
+    ['CONSTRUCT', `CONSTRUCT { <urn:s> <${VALUE}> ?v } { GRAPH ?g { <urn:thing> ?p ?v } }`, ['open']],
+    ['ASK', `ASK { GRAPH ?g { ?s ?p "hidden" } }`, ['false']],
+    ['no graph at all', 'SELECT ?v { VALUES ?v { "1" } }', ['1']],
+    ['a query that only the store can read', `SELECT ?v { LATERAL { GRAPH ?g { ${any} } } }`, 400],
+  ]
+  for (const [name, query, expected, parameters] of QUERIES) {
+    await row(
+      `${name}: ${Array.isArray(expected) ? expected.join(', ') || 'nothing' : String(expected)}`,
+      async (t) => {
+        const answer = await agent('GET', get(query, parameters), CSV)
+        t.equal(answer.status, typeof expected === 'number' ? expected : 200, answer.text)
+        if (typeof expected !== 'number') t.same(valuesIn(answer.text), expected)
+        if (!query.includes('hidden')) t.notMatch(answer.text, /hidden/)
+      },
+    )
+  }
+
+  await row('the owner sees everything, and the log has the way of each query', async (t) => {
+    const query = `SELECT ?v { GRAPH ?g { <urn:thing> <${VALUE}> ?v } }`
+    t.same(valuesIn((await owner('GET', get(query), CSV)).text), ['hidden', 'open'])
+    const views = world.log.flatMap(({ path, view }) => (path === '/sparql' ? [view] : []))
+    for (const view of ['constants', 'predicate', 'refused', undefined]) t.ok(views.includes(view), String(view))
+  })
+  await row('the service description names no graph', async (t) => {
+    const { status, text } = await agent('GET', '/sparql', { fields: { Accept: 'application/n-triples' } })
+    t.equal(status, 200)
+    t.notMatch(text, /hidden|open|typed/)
+  })
+  await row('nothing of an answer tells what is done to hidden graphs', async (t) => {
+    const targets = QUERIES.map(([, query, , parameters]) => get(query, parameters))
+    const ask = async (): Promise<unknown[]> => {
+      const answers: unknown[] = []
+      for (const target of targets) for (let i = 0; i < 2; i++) answers.push(shown(await agent('GET', target, CSV)))
+      return answers
+    }
+    const before = await ask()
+    await put('/hidden/', `<> <${VALUE}> "hidden" , "more" . <urn:thing> <${VALUE}> "open" . ${step(1)} . ${step(2)} .`)
+    await put('/hidden-too/', `<> <${VALUE}> "hidden" . <urn:thing> <${NEXT}> <urn:n1> .`)
+    await stores.endUser.update(`INSERT DATA { GRAPH <urn:other> { <urn:thing> <${VALUE}> "open" } <urn:a> <urn:b> 1 }`)
+    t.same(await ask(), before)
+    t.equal((await owner('DELETE', '/hidden/')).status, 204)
+    t.same(await ask(), before)
+  })
+  await row('a right that was taken away shows in the next answer', async (t) => {
+    const query = get(`SELECT ?v { GRAPH ?g { ${any} } FILTER(?s != <urn:thing>) }`)
+    t.same(valuesIn((await agent('GET', query, CSV)).text), ['open', 'owned', 'typed'])
+    await put('/admin/acl/authorizations/classes/', '<> <http://purl.org/dc/terms/title> "none" .')
+    t.same(valuesIn((await agent('GET', query, CSV)).text), ['open', 'owned'])
+    await behind(`DELETE ${owning}`)
+    t.same(valuesIn((await agent('GET', query, CSV)).text), ['open'])
+    t.equal((await owner('DELETE', '/admin/acl/authorizations/names/')).status, 204)
+    // The seed lets every identified agent use the endpoint.
+    const last = await agent('GET', query, CSV)
+    t.same([last.status, valuesIn(last.text)], [200, []])
+  })
+})
+
+async function grant({ base, webIdOf }: World, put: (path: string, body: string) => Promise<void>): Promise<void> {
+  const about = `a <http://www.w3.org/ns/auth/acl#Authorization> ; acl:mode acl:Read ; acl:agent <${webIdOf('stranger')}>`
+  const prefix = '@prefix acl: <http://www.w3.org/ns/auth/acl#> .'
+  await put(
+    '/admin/acl/authorizations/names/',
+    `${prefix} <#this> ${about} ; acl:accessTo <${base}sparql> , <${base}open/> .`,
+  )
+  await put('/admin/acl/authorizations/classes/', `${prefix} <#this> ${about} ; acl:accessToClass <${CLASS}> .`)
+}
+
+/** The fields, but for the date, and a number of the request in an error. */
+function shown({ status, fields, text }: Answer): unknown {
+  const others = Object.fromEntries(Object.entries(fields).filter(([name]) => !/^date$|^age$|request|id$/.test(name)))
+  return { status, fields: { ...others, hasAge: 'age' in fields }, text: status === 200 ? text : undefined }
+}
+
+/** The plain values in CSV, N-Triples or a boolean, sorted. */
+const valuesIn = (text: string): string[] =>
+  /"boolean"/.test(text)
+    ? [/"boolean"\s*:\s*(true|false)/.exec(text)![1]!]
+    : text
+        .split(/\r?\n/)
+        .flatMap((line) => (line.startsWith('<') ? [/"(.*?)"/.exec(line)?.[1] ?? ''] : line === '' ? [] : [line]))
+        .filter((value) => !['v', '_askResult', ''].includes(value) && !/^\d{4}-/.test(value))
+        .sort()
