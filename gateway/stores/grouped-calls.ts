@@ -3,7 +3,9 @@
 
 export interface GroupSettings<Asked, Answer> {
   /** So many calls go alone at the same time. Others wait for one of these, and while a group is at work all do. */
-  readonly lanes: number
+  lanes(): number
+  /** After so many ms a group goes though nothing is over: a call that hangs must not hold up the others. */
+  readonly patience: number
   /** Of the calls that share a request, all that ask for the same share an answer; else the second waits for the next group. */
   readonly isShared: boolean
   keyOf(asked: Asked): string
@@ -26,13 +28,11 @@ interface Waiting<Asked, Answer> {
   reject(error: unknown): void
 }
 
-/** After so many ms a group goes though nothing is over: a call that hangs must not hold up the others. */
-const PATIENCE_MS = 250
 /** As many as wait for a connection (http-store.ts): what comes then goes alone, and is refused there. */
 const MOST_WAITING = 1000
 
 export function groupCalls<Asked, Answer>(settings: GroupSettings<Asked, Answer>): (asked: Asked) => Promise<Answer> {
-  const { lanes, keyOf, mayWait, alone } = settings
+  const { lanes, patience, keyOf, mayWait, alone } = settings
   const waiting: Waiting<Asked, Answer>[] = []
   let atWork = 0
   let groups = 0
@@ -49,7 +49,7 @@ export function groupCalls<Asked, Answer>(settings: GroupSettings<Asked, Answer>
       if (isGroup && groups > 0) groups--
       over()
     })
-    if (waiting.length > 0) timer = setTimeout(outOfPatience, PATIENCE_MS)
+    if (waiting.length > 0) timer = setTimeout(outOfPatience, patience)
   }
 
   /** The groups at work do not count any longer. */
@@ -64,14 +64,14 @@ export function groupCalls<Asked, Answer>(settings: GroupSettings<Asked, Answer>
   }
 
   return (asked) => {
-    if (atWork < lanes && groups === 0) {
+    if (atWork < lanes() && groups === 0) {
       atWork++
       return alone(asked).finally(over)
     }
     if (waiting.length >= MOST_WAITING || !mayWait(asked)) return alone(asked)
     return new Promise((resolve, reject) => {
       waiting.push({ asked, key: keyOf(asked), resolve, reject })
-      timer ??= setTimeout(outOfPatience, PATIENCE_MS)
+      timer ??= setTimeout(outOfPatience, patience)
     })
   }
 }

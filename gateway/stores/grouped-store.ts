@@ -12,12 +12,18 @@ import {
   type Question,
   type Replacement,
 } from './several-graphs.js'
-import type { GraphStore, Together } from './store.js'
+import type { Call, GraphStore, Together } from './store.js'
 
 /** Single requests at work at the same time: the first few calls do not wait. */
 const READS_AT_WORK = 4
+const READ_PATIENCE = 50
 /** Stores write one after the other. */
 const WRITES_AT_WORK = 2
+const WRITE_PATIENCE = 250
+/** In ms: above it the store waits for a disk. In memory groups gain nothing. */
+const SLOW_WRITE = 4
+/** Of so many writes the quickest counts: a busy machine delays some. */
+const TIMED_WRITES = 8
 const MOST_GRAPHS = 64
 /** Of N-Triples in one update, in characters; a graph that is larger than the latter goes alone. */
 const MOST_WRITTEN = 256 * 1024
@@ -25,15 +31,20 @@ const LARGE = 32 * 1024
 /** How many large graphs are remembered. */
 const MOST_LARGE = 1000
 
-/** The same store, whose calls share requests where it has several of them at once and can do them together. */
-export function groupedStore(store: GraphStore): GraphStore {
+/**
+ * The same store, whose calls share requests where it has several of them at once and can do them together: writes only where
+ * one takes it longer than `slowWrite` ms.
+ */
+export function groupedStore(store: GraphStore, slowWrite = SLOW_WRITE): GraphStore {
   const { together } = store
   if (!together) return store
-  const ask = groupedReads(store, together)
-  const write = groupedWrites(store, together)
+  const large = makeLarge()
+  const ask = groupedReads(store, together, large)
+  const write = groupedWrites(store, together, slowWrite)
   return {
     ...store,
-    read: (graph, call) => (call?.signal ? store.read(graph, call) : ask({ graph, isOfFacts: false })),
+    read: (graph, call) =>
+      call?.signal || large.has(graph) ? readNoted(store, large, graph, call) : ask({ graph, isOfFacts: false }),
     excerpt: (graph, kind, call) =>
       kind !== 'facts' || call?.signal ? store.excerpt(graph, kind, call) : ask({ graph, isOfFacts: true }),
     replace: (graph, nTriples, call) =>
@@ -47,23 +58,22 @@ type Text = string | undefined | Problem
 /** Failures of a request for several graphs after which each of them is asked for alone. */
 const PASSING = new Set<string | undefined>(['store.too-large', 'store.failed'])
 
-function groupedReads(store: GraphStore, { select }: Together): (question: Question) => Promise<Text> {
-  const large = makeLarge()
+function groupedReads(
+  store: GraphStore,
+  { select, isKnown }: Together,
+  large: Large,
+): (question: Question) => Promise<Text> {
   let most = MOST_GRAPHS
   let isUnderstood = true
   return groupCalls<Question, Text>({
-    lanes: READS_AT_WORK,
+    lanes: () => READS_AT_WORK,
+    patience: READ_PATIENCE,
     isShared: true,
     keyOf: ({ graph, isOfFacts }) => `${isOfFacts} ${graph}`,
-    mayWait: ({ graph, isOfFacts }) => isUnderstood && (isOfFacts || !large.has(graph)) && isName(graph),
+    mayWait: ({ graph }) => isUnderstood && isKnown() && isName(graph),
     most: () => ({ count: isUnderstood ? most : 1, size: Infinity }),
     sizeOf: () => 0,
-    async alone({ graph, isOfFacts }) {
-      if (isOfFacts) return store.excerpt(graph, 'facts')
-      const text = await store.read(graph)
-      large.note(graph, typeof text === 'string' ? text.length : 0)
-      return text
-    },
+    alone: ({ graph, isOfFacts }) => (isOfFacts ? store.excerpt(graph, 'facts') : readNoted(store, large, graph)),
     async together(questions) {
       const tsv = await select(graphsQuery(questions))
       const failure = isFailure(tsv) ? tsv.failure : undefined
@@ -78,7 +88,15 @@ function groupedReads(store: GraphStore, { select }: Together): (question: Quest
   })
 }
 
-/** The graphs that were large when they were read last. */
+async function readNoted(store: GraphStore, large: Large, graph: string, call?: Call): Promise<Text> {
+  const text = await store.read(graph, call)
+  if (!isFailure(text)) large.note(graph, text?.length ?? 0)
+  return text
+}
+
+type Large = ReturnType<typeof makeLarge>
+
+/** The graphs that were large when they were read last: they go alone, and hold up no others. */
 function makeLarge() {
   const names = new Set<string>()
   return {
@@ -93,17 +111,22 @@ function makeLarge() {
 
 function groupedWrites(
   store: GraphStore,
-  { update, isTransactional }: Together,
+  { update, isKnown }: Together,
+  slowWrite: number,
 ): (write: Replacement) => Promise<undefined | Problem> {
   let isTaken = true
+  const pace = makePace(slowWrite)
   const alone = ({ graph, nTriples }: Replacement): Promise<undefined | Problem> =>
-    nTriples === undefined ? store.remove(graph) : store.replace(graph, nTriples, { canonical: true })
+    pace.timed(() =>
+      nTriples === undefined ? store.remove(graph) : store.replace(graph, nTriples, { canonical: true }),
+    )
   return groupCalls<Replacement, undefined | Problem>({
-    lanes: WRITES_AT_WORK,
+    lanes: () => (pace.isSlow() ? WRITES_AT_WORK : Infinity),
+    patience: WRITE_PATIENCE,
     isShared: false,
     keyOf: ({ graph }) => graph,
     mayWait: ({ graph, nTriples = '' }) =>
-      isTaken && isTransactional() && nTriples.length <= LARGE && isName(graph) && isSparql(nTriples),
+      isTaken && isKnown() && nTriples.length <= LARGE && isName(graph) && isSparql(nTriples),
     most: () => ({ count: isTaken ? MOST_GRAPHS : 1, size: MOST_WRITTEN }),
     sizeOf: ({ nTriples = '' }) => nTriples.length,
     alone,
@@ -119,6 +142,26 @@ function groupedWrites(
     },
     betweenAnswers: eventLoopTurn,
   })
+}
+
+/** How long the store takes for a write, from the last few that it did alone: those before it are waited for too. */
+function makePace(slowWrite: number) {
+  const times: number[] = []
+  let atWork = 0
+  return {
+    isSlow: (): boolean => slowWrite === 0 || (times.length > 0 && Math.min(...times) > slowWrite),
+    async timed(write: () => Promise<undefined | Problem>): Promise<undefined | Problem> {
+      const position = ++atWork
+      const from = performance.now()
+      try {
+        const failed = await write()
+        if (!failed && times.push((performance.now() - from) / position) > TIMED_WRITES) times.shift()
+        return failed
+      } finally {
+        atWork--
+      }
+    },
+  }
 }
 
 const IN_PART = problem('store.failed', 'The triplestore did not do the write as a whole.')

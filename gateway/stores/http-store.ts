@@ -129,7 +129,7 @@ const togetherOf = (store: HttpStore): Together => ({
     return refusedText(response, 'query.syntax') ?? textOfSuccess(response, RESULTS_TSV, MOST_TOGETHER)
   },
   update: (sparql) => runUpdate(store, sparql, undefined, store.documents),
-  isTransactional: () => store.isFuseki,
+  isKnown: () => store.isFuseki,
 })
 
 const exchangeOf = (store: HttpStore, { method }: Sent): Exchange =>

@@ -71,7 +71,10 @@ const isUnchanged = (iri: string): boolean => UNCHANGED.test(iri) && !DOT_SEGMEN
 /** Whether SPARQL names the graph as it is. */
 export const isName = (graph: string): boolean => isPlain(`<${graph}> <urn:x> "" .`) && isUnchanged(graph)
 
-/** Whether SPARQL says the same with this text of canonical N-Triples. SPARQL 1.1 §19.2 reads `\\u0041` as `\A`. */
+/**
+ * Whether SPARQL says the same with this text of canonical N-Triples. A store that decodes escapes before it parses (SPARQL 1.1
+ * §19.2) reads `\\u0022` as `\"`, which could end the update early.
+ */
 export const isSparql = (nTriples: string): boolean =>
   !/\\u/i.test(nTriples) &&
   linesOf(nTriples).every((line) => isPlain(line) && !hasBlankNode(line) && irisIn(line).every(isUnchanged))

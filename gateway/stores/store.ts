@@ -82,8 +82,8 @@ export interface Together {
   /** The answer to a SELECT as TSV; `store.too-large` above MOST_TOGETHER. */
   select(query: string): Promise<string | undefined | Problem>
   update(update: string): Promise<undefined | Problem>
-  /** Whether the store is known to run an update as one transaction. */
-  isTransactional(): boolean
+  /** Whether the store is known to say terms in TSV as they are stored, and to run an update as one transaction. */
+  isKnown(): boolean
 }
 
 /** The largest answer about several graphs, in bytes. */
