@@ -42,7 +42,7 @@ export interface GraphStore {
   /** For log lines and messages: never holds credentials. */
   readonly name: string
   /**
-   * The graph as N-Triples; undefined when the store has no triple in it. Never half a graph. `store.too-large` where it is
+   * The graph, or DEFAULT_GRAPH (sparql/graph-sets.ts), as N-Triples; undefined when the store has no triple in it. Never half a graph. `store.too-large` where it is
    * too large for memory.
    */
   read(graph: string, call?: Call): Promise<string | undefined | Problem>

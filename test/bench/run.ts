@@ -8,7 +8,9 @@ import { benchTier, TIER } from './tier.js'
 import { benchVersioning } from './versioning.js'
 
 /** Those with a table of their own. */
-const ALONE: Readonly<Record<string, Part & { readonly measure: () => Promise<BenchTable> }>> = {
+const ALONE: Readonly<
+  Record<string, Part & { readonly measure: (progress: (what: string) => void) => Promise<BenchTable> }>
+> = {
   access: { about: 'one access decision, from 100 to 1,000,000 authorizations', seconds: 25, measure: benchAccess },
   commits: {
     about: 'commits per second to a local repository, beside git fast-import',
@@ -17,7 +19,7 @@ const ALONE: Readonly<Record<string, Part & { readonly measure: () => Promise<Be
   },
   rights: {
     about: 'queries of agents who may read a part of the documents, beside one who may read all',
-    seconds: 300,
+    seconds: 180,
     onRequest: true,
     measure: benchRights,
   },
@@ -67,7 +69,7 @@ async function run(names: readonly string[]): Promise<void> {
     const alone = ALONE[name]
     if (!alone) continue
     progress(name)
-    process.stdout.write(textOf(await alone.measure().catch(failed(name))))
+    process.stdout.write(textOf(await alone.measure(progress).catch(failed(name))))
   }
   const tier = names.filter((name) => name in TIER)
   if (tier.length > 0) process.stdout.write(textOf(await benchTier(tier, progress)))
