@@ -68,8 +68,9 @@ const UNCHANGED = /^(?:https?:\/\/|urn:|mailto:)/
 const DOT_SEGMENT = /[:/]\.\.?(?:[/?#]|$)/
 const isUnchanged = (iri: string): boolean => UNCHANGED.test(iri) && !DOT_SEGMENT.test(iri)
 
-/** Whether SPARQL names the graph as it is. */
-export const isName = (graph: string): boolean => isPlain(`<${graph}> <urn:x> "" .`) && isUnchanged(graph)
+/** Whether SPARQL names the graph as it is. Fuseki has names for graphs that it makes: the default graph, the union of all. */
+export const isName = (graph: string): boolean =>
+  isPlain(`<${graph}> <urn:x> "" .`) && isUnchanged(graph) && !graph.startsWith('urn:x-arq:')
 
 /**
  * Whether SPARQL says the same with this text of canonical N-Triples. A store that decodes escapes before it parses (SPARQL 1.1
