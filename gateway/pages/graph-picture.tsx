@@ -79,6 +79,8 @@ function move(places: readonly Place[], edges: readonly Edge[], ideal: number, m
     force[at]!.y += y
   }
   for (let i = 0; i < places.length; i++) {
+    // Towards the middle: parts without a connection would leave one another for ever.
+    add(i, (0.5 - places[i]!.x) * 2, (0.5 - places[i]!.y) * 2)
     for (let j = i + 1; j < places.length; j++) {
       const [x, y] = [places[i]!.x - places[j]!.x, places[i]!.y - places[j]!.y]
       const push = ideal ** 2 / Math.max(x * x + y * y, 1e-6)
