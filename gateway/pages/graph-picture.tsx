@@ -49,7 +49,7 @@ const nameOf = (term: Term): string =>
 const WIDTH = 720
 const HEIGHT = 480
 /** Pairs of nodes that are looked at in all: some 30 ms. */
-const MOST_STEPS = 3_000_000
+const MOST_STEPS = 2_000_000
 
 interface Place {
   x: number
