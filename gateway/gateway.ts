@@ -31,6 +31,7 @@ import type { Identities } from './identity/identities.js'
 import type { NamespaceStore } from './ontologies/namespace-store.js'
 import type { Ontologies } from './ontologies/ontologies.js'
 import type { Problem } from './problem.js'
+import type { Recent } from './recent.js'
 import type { GraphStore } from './stores/store.js'
 import type { Traits } from './stores/traits.js'
 import type { Turns } from './stores/turns.js'
@@ -42,9 +43,8 @@ export interface Application extends DescribedApplication {
   readonly store: GraphStore
   readonly traits: Traits
   readonly cache: ApplicationCache
-  /** Absent where the application is not versioned. */
+  /** Both are absent where the application is not versioned. */
   readonly history?: History
-  /** Absent with the history. */
   readonly mirrored?: Mirrored
   /** Absent with the history, and where the store is filled from it. */
   readonly alignment?: Alignment
@@ -53,8 +53,9 @@ export interface Application extends DescribedApplication {
   readonly own: OwnDescription
   /** Every change of a document goes through it. */
   readonly journalled: JournalledStore
-  /** Whether a graph is a document of this application. */
+  /** Whether a graph is a document of this application; and whether writes of a graph become versions of it. */
   isDocument(graph: string): boolean
+  isRecorded(graph: string): boolean
 }
 
 /** The caches of an application. Applications that share a store share `versions`. */
@@ -221,12 +222,12 @@ export interface Gateway {
   /** For receiving files (methods/read-upload.ts). */
   readonly takeUpload: TakePlace
   readonly caches: GatewayCaches
-  /** The files of the pages. */
   readonly look: Look
   /** Absent where no mail server is configured. */
   readonly mail?: Mail
   /** The number of answered requests by status. */
   readonly answered: Map<number, number>
+  readonly recent: Recent
   readonly settings: {
     readonly maxBody: number
     readonly maxImport: number

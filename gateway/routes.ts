@@ -2,11 +2,15 @@
 // the right it needs, and what answers it.
 import type { Mode } from '../policies/authorizations/authorization.js'
 import { requiredMode } from '../policies/decide.js'
-import { FORM_ACCEPTS, formCouldNeed, neededByForm, readForm } from './endpoints/form-request.js'
+import { FORM_ACCEPTS, formCouldNeed, neededByForm, readForm, seeOther } from './endpoints/form-request.js'
 import { answerForm } from './endpoints/forms.js'
 import { access } from './endpoints/access.js'
 import { add, transform } from './endpoints/add.js'
 import { accessRequest } from './endpoints/access-request.js'
+import { answerDataset, couldNeedOfDataset, DATASET_ACCEPTS, QUADS_ACCEPTS, readDataset } from './endpoints/dataset.js'
+import { queryDataset, updateDataset } from './endpoints/dataset-sparql.js'
+import { graphHistory } from './endpoints/graph-history.js'
+import { graphStore } from './endpoints/graph-store.js'
 import { importer, IMPORTER_ACCEPTS, IMPORTER_METHODS } from './endpoints/importer.js'
 import { accessToken, accessTokens } from './endpoints/access-tokens.js'
 import { clear } from './endpoints/clear.js'
@@ -31,8 +35,10 @@ import { isFailure, problem, type Problem } from './problem.js'
 import { proxied } from './proxy/linked-data-proxy.js'
 import { ACCEPT_POST } from './rdf/read.js'
 import { EVERY_METHOD, hasParts } from './request/admission.js'
-import { allowedOn, DOCUMENT_ACCEPTS } from './request/document-methods.js'
+import { allowedOn, DOCUMENT_ACCEPTS, GRAPH_ACCEPTS, GRAPH_METHODS } from './request/document-methods.js'
 import { DOCUMENT_METHODS, READ_METHODS } from './request/respond.js'
+import type { Context } from './request/context.js'
+import { prefersPage } from './request/frame.js'
 import type { Asked, Decided, Endpoint, EndpointTarget, Route } from './request/route.js'
 import type { Awaitable } from './steps.js'
 
@@ -42,6 +48,7 @@ const byMethod = (method: string): Mode => requiredMode(method)!
 const reads = (): Mode => 'Read'
 const FORM_METHODS = 'GET, HEAD, POST, OPTIONS'
 const appends = (): Mode => 'Append'
+const writes = (): Mode => 'Write'
 const everyContent = (): boolean => true
 const FORMS = [['Accept-Post', 'application/x-www-form-urlencoded']] as const
 const PATCHED = [['Accept-Patch', 'application/sparql-update']] as const
@@ -59,6 +66,8 @@ const KINDS: { readonly [Kind in Exclude<Target['kind'], 'endpoint'>]: Route<Of<
   timemap:  history,
   timegate: history,
   form:     { methods: FORM_METHODS, accepts: FORM_ACCEPTS, couldNeed: formCouldNeed, read: readForm, needs: neededByForm, answer: answerForm } as Route<Of<'form'>>,
+  graph:    { methods: GRAPH_METHODS, allow: ({ isReadOnly }) => (isReadOnly ? READ_METHODS : GRAPH_METHODS), accepts: GRAPH_ACCEPTS, needs: 'open', answer: graphStore },
+  'graph-history': { methods: READ_METHODS, needs: 'open', answer: graphHistory },
   proxied:  { methods: EVERY_METHOD, allow: () => PROXIED_METHODS, accepts: DOCUMENT_ACCEPTS, needs: 'open', answer: proxied },
 }
 
@@ -86,6 +95,13 @@ const ENDPOINTS = {
   settings:             { methods: 'GET, HEAD, PATCH, OPTIONS', accepts: PATCHED, needs: 'open', answer: settings },
   'uploads/':           { methods: 'GET, HEAD, OPTIONS',       needs: 'open',  answer: uploads },
   'static/':            { methods: READ_METHODS, needs: 'open', answer: staticFile },
+  // The store's own URLs (http/dataset-target.ts).
+  '/':                  { methods: SPARQL_METHODS, accepts: DATASET_ACCEPTS, couldNeed: couldNeedOfDataset, read: readDataset, needs: neededFor, answer: answerDataset },
+  '/sparql':            { methods: SPARQL_METHODS,             accepts: SPARQL_ACCEPTS, couldNeed: () => ['Read'], read: readSparqlRequest, needs: reads, answer: queryDataset },
+  '/query':             { methods: SPARQL_METHODS,             accepts: SPARQL_ACCEPTS, couldNeed: () => ['Read'], read: readSparqlRequest, needs: reads, answer: queryDataset },
+  '/update':            { methods: 'POST, OPTIONS',            accepts: SPARQL_ACCEPTS, couldNeed: () => ['Write'], read: readSparqlRequest, needs: writes, answer: updateDataset },
+  '/data':              { methods: 'GET, HEAD, POST, OPTIONS', accepts: QUADS_ACCEPTS, couldNeed: couldNeedOfDataset, read: readDataset, needs: neededFor, answer: answerDataset },
+  '/get':               { methods: READ_METHODS, couldNeed: couldNeedOfDataset, read: readDataset, needs: reads, answer: answerDataset },
   'robots.txt':         reserved,
   'favicon.ico':        reserved,
 } as const satisfies Readonly<Record<string, Endpoint | Route<EndpointTarget, never>>>
@@ -98,7 +114,9 @@ const END_USER_ONLY = ['settings']
 
 /** Paths under the base of an application that are no documents. */
 export const endpointsOf = ({ application }: { readonly application: Pick<Application, 'kind'> }): readonly string[] =>
-  Object.keys(ENDPOINTS).filter((name) => !(application.kind === 'admin' ? END_USER_ONLY : ADMIN_ONLY).includes(name))
+  Object.keys(ENDPOINTS).filter(
+    (name) => !name.startsWith('/') && !(application.kind === 'admin' ? END_USER_ONLY : ADMIN_ONLY).includes(name),
+  )
 
 export function routeOf(target: Target<Member>): Route {
   if (target.kind !== 'endpoint') return KINDS[target.kind] as Route
@@ -112,8 +130,19 @@ export function takesFiles(request: Request, { targetOf }: Pick<Gateway, 'target
 }
 
 function answerDocument({ context, target, facts, decision }: Decided<Of<'document'>>): Awaitable<Response | Problem> {
-  if (decision.required !== 'Read') return write(context, target.document, facts)
+  if (decision.required !== 'Read') return written(context, target.document, write(context, target.document, facts))
   return read(context, decision, facts) ?? readOtherwise(context, decision, facts, target.shown)
+}
+
+/** The form of a page that uploads a file: the browser goes to the document then. */
+async function written(
+  { accept, request }: Context,
+  document: string,
+  writing: Promise<Response | Problem>,
+): Promise<Response | Problem> {
+  const done = await writing
+  const isForm = request.method === 'POST' && hasParts(request) && prefersPage(accept)
+  return isForm && !isFailure(done) ? seeOther(document) : done
 }
 
 function answerAbsent({ target }: Asked<EndpointTarget>): Problem {

@@ -1,5 +1,6 @@
 // In charge of finding the command that the command line names and running it, and of the page that lists all commands.
 import { ACCESS_COMMAND } from './access.js'
+import { ADOPT_COMMAND } from './adopt.js'
 import type { Command } from './arguments.js'
 import { DOCTOR_COMMAND } from './doctor.js'
 import { helpLine } from '../configuration/flags.js'
@@ -18,6 +19,7 @@ import { version } from './version.js'
 export const COMMANDS: readonly Command[] = [
   SERVE_COMMAND,
   INIT_COMMAND,
+  ADOPT_COMMAND,
   ...HISTORY_COMMANDS,
   MIRROR_COMMAND,
   ACCESS_COMMAND,

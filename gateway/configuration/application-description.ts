@@ -2,7 +2,7 @@
 // `lapp:` and `ldt:` terms. Pure.
 import type { DescribedApplication } from './dataspace.js'
 import type { DescribedResources } from './described-resources.js'
-import { repositoryOf, serviceOf } from './service-description.js'
+import { datasetPathOf, repositoryOf, serviceOf } from './service-description.js'
 import { baseUrl, webId, withoutUserInfo } from './setting-values.js'
 import { AC, DCT, FOAF, LAPP, LDS, LDT, RDFS } from '../rdf/vocabulary.js'
 import { isFailure } from '../problem.js'
@@ -86,6 +86,7 @@ function describedApplication(
       // A relative IRI names a file of LinkedDataHub itself.
       ...(stylesheet && /^https?:/.test(stylesheet) && { stylesheet }),
       allowRead,
+      ...(service && datasetPathOf(kind, service)),
       service: service ?? { iri: `${iri} (service)`, embedded: false },
       ...(owner !== undefined && { owner }),
       ...(versioning && { versioning }),

@@ -13,6 +13,8 @@ export interface DescribedApplication {
   /** Reading needs no authorization in this application. */
   readonly allowRead: boolean
   readonly service: ServiceDescription
+  /** Where the gateway answers as the store does (http/dataset-target.ts); without a slash at its end. */
+  readonly datasetPath?: string
   /** The WebID that `foaf:maker` or `--owner-webid` names. */
   readonly owner?: string
   /** Absent: the history of an embedded store is in the data folder; another store has none. 'off': no history. */

@@ -1,7 +1,7 @@
 // In charge of reading the services and repositories of a configuration, with their credentials (spec 2.3). Pure.
-import type { ServiceDescription, VersioningRepository } from './dataspace.js'
+import type { DescribedApplication, ServiceDescription, VersioningRepository } from './dataspace.js'
 import type { DescribedResources } from './described-resources.js'
-import { apiUrl, repositoryUrl, storeUrl, withoutUserInfo } from './setting-values.js'
+import { apiUrl, pathOfDataset, repositoryUrl, storeUrl, withoutUserInfo } from './setting-values.js'
 import { A, DOAP, GITHUB, LDS, LDT, SD } from '../rdf/vocabulary.js'
 import { isFailure } from '../problem.js'
 
@@ -44,6 +44,21 @@ export function serviceOf(
   const known = credentialsOf(iri, credentials)
   if (query === undefined || graphStore === undefined || update === undefined) return undefined
   return { iri, query, update, graphStore, ...(known && { credentials: known }), embedded: false }
+}
+
+/**
+ * Where the gateway answers as the store does: at the path of the store's dataset, as its Graph Store endpoint has it in Fuseki.
+ * @param wanted in its place
+ */
+export function datasetPathOf(
+  kind: DescribedApplication['kind'],
+  { graphStore }: Pick<ServiceDescription, 'graphStore'>,
+  wanted?: string,
+): Pick<DescribedApplication, 'datasetPath'> {
+  if (kind === 'admin' || wanted === 'off') return {}
+  const own = graphStore === undefined ? undefined : new URL(graphStore).pathname.replace(/\/data$/, '')
+  const path = wanted ?? (graphStore?.endsWith('/data') ? own : undefined)
+  return path === undefined || isFailure(pathOfDataset(path)) ? {} : { datasetPath: path }
 }
 
 function endpointOf(service: string, property: string, config: DescribedResources): string | undefined {

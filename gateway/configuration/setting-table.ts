@@ -4,34 +4,12 @@ import { addresses, anyText, baseUrl, milliseconds, storeUrl, yesOrNo } from './
 import type { InvalidValue } from './setting-values.js'
 import { CLIENTS, MAIL } from './client-settings.js'
 import { LISTENERS, LOG } from './listener-settings.js'
+import { STORES } from './store-settings.js'
 import { of, row, type Detail, type SettingRow } from './setting-row.js'
 
 const secret = { secret: true } as const
 const repeatable = { repeatable: true } as const
 const output = { flagOnly: true, default: 'false' } as const
-
-const STORES = [
-  row('backend', of('URL', storeUrl), 'Fuseki dataset of the documents.', { otherwise: 'embedded store' }),
-  row('admin-backend', of('URL', storeUrl), 'Fuseki dataset of the access control.', { otherwise: 'embedded store' }),
-  row('query-endpoint', of('URL', storeUrl), 'SPARQL query endpoint.', { otherwise: '{backend}/query' }),
-  row('update-endpoint', of('URL', storeUrl), 'SPARQL update endpoint.', { otherwise: '{backend}/update' }),
-  row('graph-store-endpoint', of('URL', storeUrl), 'Graph Store Protocol endpoint.', { otherwise: '{backend}/data' }),
-  row('admin-query-endpoint', of('URL', storeUrl), 'SPARQL query endpoint of the admin store.', {
-    otherwise: '{admin-backend}/query',
-  }),
-  row('admin-update-endpoint', of('URL', storeUrl), 'SPARQL update endpoint of the admin store.', {
-    otherwise: '{admin-backend}/update',
-  }),
-  row('admin-graph-store-endpoint', of('URL', storeUrl), 'Graph Store Protocol endpoint of the admin store.', {
-    otherwise: '{admin-backend}/data',
-  }),
-  row('backend-user', of('NAME', anyText), 'User name for the backend (HTTP Basic).'),
-  row('backend-password', of('PASSWORD', anyText), 'Password for the backend.', secret),
-  row('backend-token', of('TOKEN', anyText), 'Bearer token for the backend.', secret),
-  row('admin-backend-user', of('NAME', anyText), 'User name for the admin backend (HTTP Basic).'),
-  row('admin-backend-password', of('PASSWORD', anyText), 'Password for the admin backend.', secret),
-  row('admin-backend-token', of('TOKEN', anyText), 'Bearer token for the admin backend.', secret),
-] as const
 
 const HISTORY = [
   row('history', of('PLACE', values.historyPlace), "Repository of the documents' history: local, a URL, or off.", {

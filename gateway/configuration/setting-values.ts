@@ -133,6 +133,12 @@ export function baseUrl(value: string, relativeTo?: string): string | InvalidVal
   return url.href.replace(/\/?$/, '/')
 }
 
+/** The path of a dataset, without a slash at its end: of plain characters, as in `baseUrl`. */
+export const pathOfDataset = (value: string): string | InvalidValue =>
+  /^(?:\/(?!\.{1,2}(?:\/|$))[A-Za-z0-9\-._~!$&'()*+,;=:@]+)+$/.test(value)
+    ? value
+    : invalid('is no path of a dataset', 'Give one such as /ds, or off.')
+
 /** A WebID, unchanged: WebIDs are compared as strings. */
 export const webId = (value: string): string | InvalidValue =>
   httpUrl(value) && !/[<>"{}|^`]/.test(value)

@@ -3,22 +3,27 @@ import { defaultOntology } from './application-description.js'
 import { conflictsOf } from './conflicts.js'
 import type { DescribedApplication, DescribedDataspace, ServiceDescription } from './dataspace.js'
 import { wrongConfiguration, type Fault, type WrongConfiguration } from './faults.js'
+import { datasetPathOf } from './service-description.js'
 import type { Settings } from './settings.js'
 
 /** The dataspace of the settings. An application without a backend gets an embedded store. */
 export function dataspacesOfSettings(settings: Settings): readonly DescribedDataspace[] | WrongConfiguration {
   const faults: Fault[] = []
-  const application = (kind: DescribedApplication['kind'], base: string): DescribedApplication => ({
-    iri: `urn:triplegate:apps/${kind}`,
-    kind,
-    base,
-    origin: new URL(base).origin,
-    ontology: defaultOntology(kind, base),
-    allowRead: false,
-    service: serviceOfSettings(kind, settings, faults),
-    ...(settings.ownerWebid !== undefined && { owner: settings.ownerWebid }),
-    ...versioningOfSettings(kind, settings, faults),
-  })
+  const application = (kind: DescribedApplication['kind'], base: string): DescribedApplication => {
+    const service = serviceOfSettings(kind, settings, faults)
+    return {
+      iri: `urn:triplegate:apps/${kind}`,
+      kind,
+      base,
+      origin: new URL(base).origin,
+      ontology: defaultOntology(kind, base),
+      allowRead: false,
+      service,
+      ...datasetPathOf(kind, service, settings.datasetPath),
+      ...(settings.ownerWebid !== undefined && { owner: settings.ownerWebid }),
+      ...versioningOfSettings(kind, settings, faults),
+    }
+  }
   const endUser = application('end-user', settings.base)
   const dataspace = { iri: endUser.iri, endUser, admin: application('admin', settings.adminBase) }
   for (const { subject, property, problem, fix } of conflictsOf([dataspace])) {

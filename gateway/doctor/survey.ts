@@ -1,16 +1,28 @@
 // In charge of what the graphs of a store are, by their names: documents already, almost documents, or something else.
 import { isDocumentUri } from '../http/target.js'
 import { ancestorsOf } from '../documents/hierarchy.js'
+import { hasDefaultGraph } from '../mirror/other-graphs.js'
 import { isFailure, type Problem } from '../problem.js'
-import { selectBatches } from '../stores/select.js'
-import { StoreBreak, type GraphStore } from '../stores/store.js'
+import { DH } from '../rdf/vocabulary.js'
+import { select, selectEach } from '../stores/select.js'
+import type { GraphStore } from '../stores/store.js'
 
 export type GraphKind = 'documents' | 'without-slash' | 'other-scheme' | 'other-names' | 'elsewhere'
 
+/** `examples`: the first of them. */
+export interface Counted {
+  readonly count: number
+  readonly examples: readonly string[]
+}
+
 export interface Survey {
-  readonly kinds: ReadonlyMap<GraphKind, { readonly count: number; readonly examples: readonly string[] }>
+  readonly kinds: ReadonlyMap<GraphKind, Counted>
   /** Containers above documents that no graph has. The root is not among them: the gateway makes it. */
-  readonly missingContainers: { readonly count: number; readonly examples: readonly string[] }
+  readonly missingContainers: Counted
+  /** Documents that are neither container nor item by their type. */
+  readonly untyped: Counted
+  /** Triples of the default graph; 0 where it only unites the others. */
+  readonly defaultTriples: number
 }
 
 /** What each kind means for an operator, in the order of the report. */
@@ -34,6 +46,8 @@ export function kindOf(graph: string, base: string): GraphKind {
 
 const EXAMPLES = 3
 const NAMES = 'SELECT DISTINCT ?g WHERE { GRAPH ?g { ?s ?p ?o } }'
+const TYPED = `SELECT DISTINCT ?g WHERE { VALUES ?type { <${DH('Container')}> <${DH('Item')}> } GRAPH ?g { ?g a ?type } }`
+const DEFAULT_TRIPLES = 'SELECT (COUNT(*) AS ?n) WHERE { ?s ?p ?o }'
 
 /** Takes the names of all graphs; each is kept while it is asked for, since containers may come after what is in them. */
 export async function surveyOf(
@@ -41,27 +55,40 @@ export async function surveyOf(
   base: string,
   signal?: AbortSignal,
 ): Promise<Survey | Problem> {
+  const call = signal ? { signal } : {}
   const kinds = new Map(
     Object.keys(KIND_TEXTS).map((kind) => [kind as GraphKind, { count: 0, examples: [] as string[] }]),
   )
   const documents = new Set<string>()
-  try {
-    const batches = await selectBatches(store, NAMES, ['g'], signal ? { signal } : {})
-    if (isFailure(batches)) return batches
-    for await (const batch of batches) {
-      for (const [graph] of batch) {
-        if (!graph) continue
-        const kind = kindOf(graph.value, base)
-        const known = kinds.get(kind)!
-        if (known.count++ < EXAMPLES) known.examples.push(graph.value)
-        if (kind === 'documents') documents.add(graph.value)
-      }
-    }
-  } catch (error) {
-    if (error instanceof StoreBreak) return error.problem
-    throw error
-  }
+  const untyped = new Set<string>()
+  const failed =
+    (await selectEach(store, NAMES, ['g'], call, ([graph]) => {
+      if (!graph) return
+      const kind = kindOf(graph.value, base)
+      const known = kinds.get(kind)!
+      if (known.count++ < EXAMPLES) known.examples.push(graph.value)
+      if (kind === 'documents') documents.add(graph.value)
+      if (kind === 'documents' && graph.value !== base) untyped.add(graph.value)
+    })) ?? (await selectEach(store, TYPED, ['g'], call, ([graph]) => graph && untyped.delete(graph.value)))
+  if (failed) return failed
+  const defaultTriples = await defaultTriplesOf(store, call)
+  if (isFailure(defaultTriples)) return defaultTriples
   const above = new Set([...documents].flatMap((document) => ancestorsOf(document, base)))
-  const missing = [...above].filter((container) => container !== base && !documents.has(container)).sort()
-  return { kinds, missingContainers: { count: missing.length, examples: missing.slice(0, EXAMPLES) } }
+  const missing = [...above].filter((container) => container !== base && !documents.has(container))
+  return { kinds, missingContainers: countedOf(missing), untyped: countedOf([...untyped]), defaultTriples }
+}
+
+const countedOf = (names: readonly string[]): Counted => ({
+  count: names.length,
+  examples: [...names].sort().slice(0, EXAMPLES),
+})
+
+async function defaultTriplesOf(
+  store: Pick<GraphStore, 'query'>,
+  call: { readonly signal?: AbortSignal },
+): Promise<number | Problem> {
+  const isThere = await hasDefaultGraph(store, call)
+  if (typeof isThere !== 'boolean') return isThere
+  const rows = isThere ? await select(store, DEFAULT_TRIPLES, ['n'], call) : []
+  return isFailure(rows) ? rows : Number(rows[0]?.[0]?.value ?? 0)
 }

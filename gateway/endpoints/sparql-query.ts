@@ -38,9 +38,32 @@ async function answerIn(
   decision: Decision,
   format: ResultFormat,
 ): Promise<Response | Problem> {
+  const { application, trace } = context
+  const send: Ask<Problem> = async (signal) => {
+    const pieces = await trace.store(
+      application.store.query(query.text, format.source.mediaType, { signal, asker: askerOf(context) }),
+    )
+    return isFailure(pieces) ? { failure: pieces } : { pieces: inFormat(pieces, query.form, format) }
+  }
+  return answerResult(context, { ...query, format, decision }, send)
+}
+
+/** Of a query, or of several that make one answer. */
+export interface AskedResult extends Pick<QueryAnalysis, 'key' | 'readSet' | 'volatile' | 'isAgeless'> {
+  readonly format: Format
+  readonly decision: Decision
+}
+
+/** The stored result with its validators, or what `send` gives. */
+export async function answerResult(
+  context: Context,
+  asked: AskedResult,
+  send: Ask<Problem>,
+): Promise<Response | Problem> {
+  const { format, decision } = asked
   let answer: ResultAnswer<Problem>
   try {
-    answer = await ask(context, query, format)
+    answer = await ask(context, asked, send)
   } catch (error) {
     if (!(error instanceof StoreBreak)) throw error
     return error.problem
@@ -51,25 +74,22 @@ async function answerIn(
     case 'streamed':
       return stream(context, answer.pieces, [['Content-Type', format.contentType], ...commonFields(context, decision)])
     case 'stored':
-      return stored(context, keyOf(query, format), answer.result, { format, decision, isAgeless: query.isAgeless })
+      return stored(context, keyOf(asked), answer.result, asked)
   }
 }
 
-const keyOf = ({ key }: QueryAnalysis, { mediaType }: ResultFormat): string => `${mediaType} ${key}`
+const keyOf = ({ key, format: { mediaType } }: AskedResult): string => `${mediaType} ${key}`
 
-async function ask(context: Context, query: QueryAnalysis, format: ResultFormat): Promise<ResultAnswer<Problem>> {
-  const { application, request, trace } = context
-  const send: Ask<Problem> = async (signal) => {
-    const pieces = await trace.store(
-      application.store.query(query.text, format.source.mediaType, { signal, asker: askerOf(context) }),
-    )
-    return isFailure(pieces) ? { failure: pieces } : { pieces: inFormat(pieces, query.form, format) }
-  }
-  if (!query.volatile) {
+async function ask(
+  { application, request }: Context,
+  asked: AskedResult,
+  send: Ask<Problem>,
+): Promise<ResultAnswer<Problem>> {
+  if (!asked.volatile) {
     const question = {
-      key: keyOf(query, format),
-      readSet: query.readSet,
-      formatCode: format.code,
+      key: keyOf(asked),
+      readSet: asked.readSet,
+      formatCode: asked.format.code,
       // A cached result needs none.
       get signal() {
         return request.signal()
@@ -77,9 +97,9 @@ async function ask(context: Context, query: QueryAnalysis, format: ResultFormat)
     }
     return application.cache.results.get(question, send)
   }
-  const asked = await send(request.signal())
-  if ('failure' in asked) return { kind: 'failed', failure: asked.failure }
-  return { kind: 'streamed', pieces: await begun(asked.pieces) }
+  const sent = await send(request.signal())
+  if ('failure' in sent) return { kind: 'failed', failure: sent.failure }
+  return { kind: 'streamed', pieces: await begun(sent.pieces) }
 }
 
 /** Waits for the first piece: a query that fails at once is answered with an error, and not with a broken stream. */
@@ -104,17 +124,11 @@ const commonFields = ({ application, agent }: Context, decision: Decision, vary 
   linkField(application, agent.webId, decision),
 ]
 
-interface Answered {
-  readonly format: ResultFormat
-  readonly decision: Decision
-  readonly isAgeless: QueryAnalysis['isAgeless']
-}
-
 async function stored(
   context: Context,
   key: string,
   result: StoredResult,
-  { format, decision, isAgeless }: Answered,
+  { format, decision, isAgeless }: AskedResult,
 ): Promise<Response | Problem> {
   const { request, gateway } = context
   const isCodable = result.bytes.length >= LEAST_CODED && gateway.settings.compress

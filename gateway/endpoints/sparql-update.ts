@@ -1,19 +1,22 @@
 // In charge of SPARQL updates through the endpoint: the locks, the update, and the caches and rules that depend on it.
-import type { Decision } from '../../policies/decide.js'
 import { LATEST_WRITE_MS } from '../stores/store.js'
 import type { Response } from '../http/exchange.js'
 import { sharersOf } from '../gateway.js'
 import type { Context } from '../request/context.js'
 import { hadNoEffect, hasNoLaterEffect } from '../mirror/write-failures.js'
-import { everyWrite, underLocks, type Lock } from '../documents/locks.js'
+import { everyUpdate, everyWrite, underLocks, type Lock } from '../documents/locks.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { linkField, response } from '../request/respond.js'
+import type { Decided, EndpointTarget } from '../request/route.js'
 import type { UpdateAnalysis } from '../sparql/analysis.js'
+import { DEFAULT_GRAPH } from '../sparql/graph-sets.js'
 import { graphsChanged } from './changed-graphs.js'
 import { isForStore } from './found-graphs.js'
 import { carryOutPlan } from './planned-update.js'
 import { keepingRoots } from './root-guard.js'
 import { updateRights } from './update-rights.js'
+
+type DecidedHere = Pick<Decided<EndpointTarget>, 'facts' | 'decision'>
 
 /** The most documents that an update locks one by one. */
 const MOST_LOCKS = 64
@@ -21,20 +24,21 @@ const MOST_LOCKS = 64
 export async function answerUpdate(
   context: Context,
   update: UpdateAnalysis,
-  decision: Decision,
+  decided: DecidedHere,
 ): Promise<Response | Problem> {
   const { application, agent } = context
-  const rights = updateRights(context)
+  const { facts, decision } = decided
+  const rights = updateRights(context, facts)
   if (isFailure(rights)) return rights
   const { plan } = update
   const isPlanned =
     plan && (!rights.isFree || plan.open || plan.touches.some(({ graph }) => application.isDocument(graph)))
   if (isPlanned) {
-    const outcome = await carryOutPlan(context, update, plan, rights)
+    const outcome = await carryOutPlan(context, update, plan, facts)
     if (!isForStore(outcome)) return outcome ?? response(200, [linkField(application, agent.webId, decision)])
     if (!rights.isFree) return outcome.reason
   }
-  return rights.isFree ? sendToStore(context, update, decision) : FOR_STORE_ALONE
+  return rights.isFree ? sendToStore(context, update, decided) : FOR_STORE_ALONE
 }
 
 const FOR_STORE_ALONE = problem(
@@ -44,21 +48,32 @@ const FOR_STORE_ALONE = problem(
 )
 
 /** The store performs the update as it is. */
-async function sendToStore(context: Context, update: UpdateAnalysis, decision: Decision): Promise<Response | Problem> {
+async function sendToStore(
+  context: Context,
+  update: UpdateAnalysis,
+  { facts, decision }: DecidedHere,
+): Promise<Response | Problem> {
   const { application, agent, gateway, trace, request } = context
   const { writeSet } = update
   const sharers = sharersOf(application.store, gateway).map((member) => member.application)
-  const written = writeSet === 'dataset' ? [] : writeSet.filter((graph) => sharers.some((one) => one.isDocument(graph)))
+  // Whether the default graph is recorded depends on it.
+  if (writeSet !== 'dataset' && writeSet.includes(DEFAULT_GRAPH)) await application.traits.current()
+  const written = writeSet === 'dataset' ? [] : writeSet.filter((graph) => sharers.some((one) => one.isRecorded(graph)))
   // An update that may change any document, or too many, makes all other writes wait.
   const isWide = writeSet === 'dataset' || written.length > MOST_LOCKS
   const parts = sharers.flatMap((sharer) => {
-    const documents = isWide ? undefined : written.filter((graph) => sharer.isDocument(graph))
+    const documents = isWide ? undefined : written.filter((graph) => sharer.isRecorded(graph))
     return documents?.length === 0 && sharer !== application ? [] : [{ sharer, documents }]
   })
-  const locks: Lock[] = parts.map(({ sharer }) => everyWrite(sharer, isWide ? 'exclusive' : 'shared'))
+  const locks: Lock[] = parts.flatMap(({ sharer }) =>
+    isWide ? [everyWrite(sharer, 'exclusive')] : [everyWrite(sharer, 'shared'), everyUpdate(sharer, 'shared')],
+  )
   // Graphs that are no documents too: updates that the gateway carries out itself rest on what it has read of them.
   if (!isWide) for (const graph of writeSet.length <= MOST_LOCKS ? writeSet : written) locks.push([graph, 'exclusive'])
   return underLocks(gateway, locks, async () => {
+    const rights = updateRights(context, facts)
+    if (isFailure(rights)) return rights
+    if (!rights.isFree) return FOR_STORE_ALONE
     // Not aborted when the client leaves: the store may perform the update all the same.
     const own = parts.find(({ sharer }) => sharer === application)!
     const others = parts.filter((part) => part !== own)

@@ -1,8 +1,8 @@
 // In charge of what an agent's query is answered over: the graphs that the agent may read, and no others (design 4). Read on the
 // endpoint lets the agent in.
-import { randomUUID } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import { mayTouch, type GraphRights } from '../../policies/authorizations/graph-rights.js'
-import type { KnownView } from '../caches.js'
+import type { ByteCache, KnownView } from '../caches.js'
 import { readFacts } from '../documents/document.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import type { Context } from '../request/context.js'
@@ -19,9 +19,7 @@ import {
   type StoreTraits,
 } from '../sparql/view/over-view.js'
 import { select } from '../stores/select.js'
-
-/** The name of no graph: nobody can know it. */
-const NOTHING = `urn:uuid:${randomUUID()}`
+import { NOTHING } from '../stores/traits.js'
 
 /** The query to be sent for the agent: as it is where nothing is hidden from the agent. */
 export async function queryOfView(context: Context, query: QueryAnalysis): Promise<QueryAnalysis | Problem> {
@@ -30,21 +28,41 @@ export async function queryOfView(context: Context, query: QueryAnalysis): Promi
   const { application, gateway, trace } = context
   if (rights.everything && !query.from.default.includes(MERGED_GRAPHS)) return query
   if (!query.tree || (!rights.everything && (query.functions.length > 0 || query.reads.magic))) return UNREAD
-  const store = await trace.store(application.traits.current(NOTHING))
+  const { traits } = application
+  const store = traits.known() ?? (await trace.store(traits.current()))
   if (isFailure(store)) return store
-  const key = JSON.stringify([application.base, rights.fingerprint, store, query.key])
-  const known = gateway.caches.views.get(key) ?? viewOf(query, rights)
-  gateway.caches.views.set(key, known)
-  const readable = await readableOf(context, known.depending, rights)
+  const known = knownView(gateway.caches.views, { base: application.base, rights, store, query })
+  const { depending } = known
+  const readable = depending.length > 0 ? await readableOf(context, depending, rights) : NONE
   if (isFailure(readable)) return readable
+  const mayRead = (graph: string): boolean => readable.has(graph)
   const variant = [...readable].join(' ')
-  const restricted =
-    known.queries.get(variant) ??
-    restrictedTo(query, { rights, store, nothing: NOTHING, mayRead: (graph) => readable.has(graph) })
-  if (known.queries.size >= REMEMBERED) known.queries.clear()
-  known.queries.set(variant, restricted)
+  let restricted = known.queries.get(variant)
+  if (!restricted) {
+    restricted = restrictedTo(query, { rights, store, nothing: NOTHING, mayRead })
+    if (known.queries.size >= REMEMBERED) known.queries.clear()
+    known.queries.set(variant, restricted)
+  }
   trace.view = isFailure(restricted) ? 'refused' : restricted.readSet === 'dataset' ? 'predicate' : 'constants'
   return restricted === CLOSURE ? overList(context, query, rights, store) : restricted
+}
+
+const NONE: ReadonlySet<string> = new Set()
+
+interface Viewing {
+  readonly base: string
+  readonly rights: GraphRights
+  readonly store: StoreTraits
+  readonly query: QueryAnalysis
+}
+
+function knownView(views: ByteCache<KnownView>, { base, rights, store, query }: Viewing): KnownView {
+  const key = `${base} ${rights.fingerprint} ${JSON.stringify(store)} ${query.key}`
+  const before = views.get(key)
+  if (before) return before
+  const view = { depending: dependsOn(query.tree!, rights), queries: new Map(), length: query.text.length }
+  views.set(key, view)
+  return view
 }
 
 /** Above that, a store takes long for a dataset of named graphs. */
@@ -77,12 +95,6 @@ async function overList(
 /** So many states of the graphs that a query names. */
 const REMEMBERED = 8
 
-const viewOf = (query: QueryAnalysis, rights: GraphRights): KnownView => ({
-  depending: dependsOn(query.tree!, rights),
-  queries: new Map(),
-  length: query.text.length,
-})
-
 function restrictedTo(query: QueryAnalysis, sight: Sight): QueryAnalysis | Problem {
   const found = overView(query.tree!, sight)
   if (isFailure(found)) return found
@@ -92,7 +104,7 @@ function restrictedTo(query: QueryAnalysis, sight: Sight): QueryAnalysis | Probl
     text,
     readSet,
     // Agents with the same rights share results, others never do.
-    key: `${sight.rights.fingerprint} ${text}`,
+    key: `${sight.rights.fingerprint} ${createHash('sha256').update(text).digest('base64url')}`,
     ...(readSet === 'dataset' && !sight.rights.everything && { isAgeless: true }),
   }
 }

@@ -1,10 +1,12 @@
 // In charge of the meaning of a request URI: it is parsed and normalised once, into the one value that is authorised and sent on.
 // A URI with two readings is refused, not cleaned (design 1).
 import { isFailure, problem, type Problem } from '../problem.js'
+import { serviceTarget, servicesOf, type GraphPast, type Service } from './dataset-target.js'
+import { normalisedPath } from './normal-path.js'
 
 /** The owner of a target, as far as the parser is concerned: `base` ends with a slash. The rest goes into the target unread. */
 export interface Based {
-  readonly application: { readonly base: string }
+  readonly application: { readonly base: string; readonly datasetPath?: string }
 }
 
 /** Which part of a document its page shows: of its children, and of its triples. */
@@ -38,6 +40,9 @@ export type Target<Owner extends Based = Based> = Owner &
         readonly url?: string
         readonly query: URLSearchParams
       }
+    /** A graph of the store, by its name, at one of the store's own URLs (`url`); `document` may be none. */
+    | { readonly kind: 'graph'; readonly document: string; readonly url: string; readonly isReadOnly: boolean }
+    | ({ readonly document: string } & GraphPast)
     | { readonly kind: 'proxied'; readonly uri: string; readonly path: string }
   )
 
@@ -73,7 +78,8 @@ export function parseTarget<Owner extends Based>(
   const [rawPath, ...queries] = rest.split('?')
   const path = normalisedPath(rawPath!)
   if (typeof path !== 'string') return path
-  const place = site.places.get(authority?.toLowerCase() ?? '')?.find(({ pathname }) => path.startsWith(pathname))
+  const places = site.places.get(authority?.toLowerCase() ?? '')
+  const place = places?.find(({ pathname, services }) => (services ? services.has(path) : path.startsWith(pathname)))
   if (!place) {
     return problem('target.unknown-origin', `No application of this gateway answers at ${authority ?? 'that host'}.`)
   }
@@ -83,7 +89,10 @@ export function parseTarget<Owner extends Based>(
   }
   const query = parseQuery(rawQuery)
   if (isFailure(query)) return query
-  return targetOf(place, path, rawQuery, query)
+  const service = place.services?.get(path)
+  if (service === undefined) return targetOf(place, path, rawQuery, query)
+  const found = serviceTarget(service, { base: place.owner.application.base, url: place.origin + path, query })
+  return isFailure(found) ? found : { ...place.owner, ...found }
 }
 
 function targetOf<Owner extends Based>(
@@ -162,36 +171,6 @@ export function isDocumentUri(iri: string, base: string): boolean {
   return path.endsWith('/') && normalisedPath(path) === path
 }
 
-/** The longest path, in characters, and the deepest: rights are looked up for each container above a document. */
-const LONGEST = 2048
-const DEEPEST = 100
-
-/** The path in the normal form of RFC 3986 §6.2.2, or the reason why it is refused. */
-function normalisedPath(raw: string): string | Problem {
-  const refused = (why: string): Problem => problem('target.malformed', `Malformed document URI: ${why}.`)
-  if (!raw.startsWith('/')) return refused('its path does not start with a slash')
-  // RFC 9110 §15.5.15
-  if (raw.length > LONGEST)
-    return problem('target.too-long', `The path of a URL has at most ${LONGEST} characters here.`)
-  if (raw.split('/', DEEPEST + 3).length > DEEPEST + 2) return refused(`its path has more than ${DEEPEST} segments`)
-  // RFC 3986 §3.3: pchar and "/", nothing else, control characters and backslashes included.
-  if (!/^[A-Za-z0-9\-._~!$&'()*+,;=:@/%]*$/.test(raw)) return refused('it has a character that a URI may not hold')
-  if (/%(?![0-9A-Fa-f]{2})/.test(raw)) return refused('an incomplete percent-encoding')
-  if (/%(?:2f|5c|7f|[01][0-9a-f])/i.test(raw)) return refused('an encoded slash, backslash or control character')
-  const path = raw.replace(/%[0-9A-Fa-f]{2}/g, (triplet) => {
-    const character = String.fromCharCode(parseInt(triplet.slice(1), 16))
-    return /[A-Za-z0-9\-._~]/.test(character) ? character : triplet.toUpperCase()
-  })
-  try {
-    decodeURIComponent(path)
-  } catch {
-    return refused('percent-encoded bytes that are not UTF-8')
-  }
-  if (path.includes('//')) return refused('an empty path segment')
-  if (/\/\.{1,2}(?:\/|$)/.test(path)) return refused('a dot segment')
-  return path
-}
-
 function parseQuery(raw: string): URLSearchParams | Problem {
   // The split removed the first question mark: one at the start of `raw` is part of a name.
   const query = new URLSearchParams(`?${raw}`)
@@ -202,6 +181,7 @@ function parseQuery(raw: string): URLSearchParams | Problem {
 }
 
 const REMEMBERED = 10_000
+const CACHED: ReadonlySet<Target['kind']> = new Set(['document', 'endpoint', 'graph'])
 
 /** `parseTarget` with a cache of the targets that most requests have, by host and request-target. */
 export function makeTargetParser<Owner extends Based>(
@@ -213,7 +193,7 @@ export function makeTargetParser<Owner extends Based>(
     const known = remembered.get(key)
     if (known) return known
     const target = parseTarget(requestTarget, host, site)
-    if (!isFailure(target) && (target.kind === 'document' || target.kind === 'endpoint') && key.length < 1024) {
+    if (!isFailure(target) && CACHED.has(target.kind) && key.length < 1024) {
       if (remembered.size >= REMEMBERED) remembered.clear()
       remembered.set(key, target)
     }
@@ -227,6 +207,8 @@ interface Place<Owner> {
   readonly pathname: string
   /** Paths under the base of the application that are no documents (spec 4.2, 4.3); those that end with `/` have others below. */
   readonly endpoints: readonly string[]
+  /** The store's own URLs, by their paths: then there are no others here. */
+  readonly services?: ReadonlyMap<string, Service>
 }
 
 export interface Site<Owner extends Based> {
@@ -252,5 +234,22 @@ export function siteOf<Owner extends Based>(
       )
     }
   }
+  for (const [authority, own] of places) {
+    const datasets = own.flatMap((place) => {
+      const services = servicesOf(place.owner.application.datasetPath, (path) => isFree(own, place, path))
+      return services ? [{ ...place, services }] : []
+    })
+    places.set(authority, [...datasets, ...own])
+  }
   return { places }
+}
+
+/** Endpoints of the gateway, and the paths of other applications, go before the store's own URLs; of two stores, neither has them. */
+function isFree<Owner extends Based>(all: readonly Place<Owner>[], own: Place<Owner>, path: string): boolean {
+  const { datasetPath } = own.owner.application
+  if (all.some((other) => other !== own && other.owner.application.datasetPath === datasetPath)) return false
+  const place = all.find(({ pathname }) => path.startsWith(pathname))
+  if (!place) return true
+  const relative = path.slice(place.pathname.length)
+  return place.owner === own.owner && endpointAt(relative, place.endpoints) === undefined
 }

@@ -203,10 +203,10 @@ function* claimsIn(
   return flaw ? tokenRefused(trace, `proof: ${flaw.detail}`) : claims
 }
 
-/** RFC 9449 §4.2: the URL of the request without its query. */
+/** RFC 9449 §4.2: the URL without its query. */
 function urlOf(target: Target<HasIdentities>): string {
-  if (target.kind === 'endpoint') return target.iri
-  return target.kind === 'proxied' ? target.path : target.document
+  if (target.kind === 'endpoint') return target.url ?? target.iri
+  return target.kind === 'proxied' ? target.path : 'url' in target ? target.url : target.document
 }
 
 /** The agent of the session in a Cookie field; undefined without a session, 'ended' when it is over or the account is gone. */

@@ -1,8 +1,8 @@
-// In charge of the graphs of a store that are no documents: no URL leads to them, and no history has them, so that nothing
-// brings them back when the store is lost.
+// In charge of the graphs of a store that are no documents: they have no URLs of their own, and no history as long as nobody has
+// written them through the gateway, so that nothing brings them back when the store is lost.
 import { isFailure, type Problem } from '../problem.js'
 import { select, selectBatches } from '../stores/select.js'
-import { StoreBreak, type GraphStore } from '../stores/store.js'
+import { StoreBreak, type Call, type GraphStore } from '../stores/store.js'
 
 export interface OtherGraphs {
   readonly count: number
@@ -24,6 +24,12 @@ const NAMES = 'SELECT DISTINCT ?g WHERE { GRAPH ?g { ?s ?p ?o } }'
 const HAS_DEFAULT = `SELECT ?s WHERE { { SELECT ?s ?p ?o WHERE { ?s ?p ?o } LIMIT 100 }
   FILTER NOT EXISTS { GRAPH ?g { ?s ?p ?o } } } LIMIT 1`
 
+/** Whether it has triples of its own. */
+export async function hasDefaultGraph(store: Pick<GraphStore, 'query'>, call: Call): Promise<boolean | Problem> {
+  const rows = await select(store, HAS_DEFAULT, ['s'], call)
+  return isFailure(rows) ? rows : rows.length > 0
+}
+
 /**
  * Undefined where there are none.
  * @param isDocument of any application that has this store
@@ -38,9 +44,9 @@ export async function otherGraphsIn(
   const call = signal ? { signal } : {}
   const [under, elsewhere]: [string[], string[]] = [[], []]
   let [count, unreachable] = [0, 0]
-  const rows = await select(store, HAS_DEFAULT, ['s'], call)
-  if (isFailure(rows)) return rows
-  if (rows.length > 0) count = elsewhere.push('the default graph')
+  const hasDefault = await hasDefaultGraph(store, call)
+  if (isFailure(hasDefault)) return hasDefault
+  if (hasDefault) count = elsewhere.push('the default graph')
   try {
     const batches = await selectBatches(store, NAMES, ['g'], call)
     if (isFailure(batches)) return batches
@@ -62,8 +68,9 @@ export async function otherGraphsIn(
 }
 
 export const otherGraphsText = ({ count, unreachable }: OtherGraphs): string =>
-  `Graphs of the store that are no documents: ${count}. No URL leads to them, and no history has them.` +
+  `Graphs of the store that are no documents: ${count}. They have no URLs of their own, and only those that were written through the gateway have a history.` +
   (unreachable === 0
     ? ''
     : ` Under the base: ${unreachable}. Their names are no URLs of documents, which are normalised and percent-encoded, end ` +
-      'with a slash, and lead to no endpoint and to no other application. Rename these graphs in the store.')
+      'with a slash, and lead to no endpoint and to no other application. triplegate adopt --names --dry-run says which of them ' +
+      'it would rename, with the references to them.')

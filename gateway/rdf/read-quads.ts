@@ -1,7 +1,7 @@
 // In charge of reading N-Quads, TriG, N-Triples and Turtle piece by piece, of any length: what one piece says is given before the
 // next one is read.
 import { BoundedParser, placed } from './bounded-parser.js'
-import { flawOf, nTriplesTerm, quad, withNodes, type NamedNode, type Quad } from './graph.js'
+import { flawOf, nTriplesTerm, quad, withNodes, type BlankNode, type NamedNode, type Quad } from './graph.js'
 import { makeTerms } from './terms.js'
 import type { Failure } from '../problem.js'
 
@@ -28,11 +28,11 @@ export class SyntaxBreak extends Error {
   }
 }
 
-/** @param nameNode the IRI of a blank node, by its label and its graph */
+/** @param nameNode what stands for a blank node, by its label and its graph */
 export function makeQuadReader(
   format: (typeof STREAMED)[keyof typeof STREAMED],
   base: string,
-  nameNode: (label: string, graph: string) => NamedNode,
+  nameNode: (label: string, graph: string) => NamedNode | BlankNode,
   take: TakeQuad,
 ): QuadReader {
   const { factory } = makeTerms(Number.MAX_SAFE_INTEGER)

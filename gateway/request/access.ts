@@ -14,7 +14,10 @@ import type { Target } from '../http/target.js'
 import { withinToken } from './token-limits.js'
 
 /** A target of this gateway, on which its rules decide. */
-export type OwnTarget = Exclude<Target<Member>, { readonly kind: 'proxied' }>
+export type OwnTarget = Exclude<Target<Member>, { readonly kind: 'proxied' | 'graph' | 'graph-history' }>
+
+/** Of a graph that is no document, with its state where that is known: the decision is cached with it. */
+export type OtherFacts = OtherGraph & { readonly document?: DocumentFacts }
 
 /** The look-up of a target. A PUT to a document that does not exist looks up the parent container too. */
 export type Facts =
@@ -28,7 +31,7 @@ export type Facts =
       readonly answeredAt: number
     }
   | { readonly kind: 'endpoint'; readonly iri: string }
-  | OtherGraph
+  | OtherFacts
 
 /**
  * What the decision needs. The document itself is read too where `required` is Read and it is the target, for agents who may
@@ -119,7 +122,7 @@ export function decideOn(context: Context, facts: Facts, required: Mode): Decisi
       facts.iri,
       context,
     )
-  if (facts.kind !== 'document' || !facts.document) return decideAnew()
+  if (facts.kind === 'endpoint' || !facts.document) return decideAnew()
   // A decision is a function of the rules, the agent, the mode and the state of the document: it is cached with that state.
   const decisions = facts.document.decisions[required]
   const key = keyOf(agent)

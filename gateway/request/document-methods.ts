@@ -11,6 +11,10 @@ export function allowedOn({ application, dataspace }: Member, document: string):
   return document === application.base ? DOCUMENT_METHODS.replace(', DELETE', '') : DOCUMENT_METHODS
 }
 
+/** Of a graph of the store that is no document (SPARQL 1.1 Graph Store HTTP Protocol). */
+export const GRAPH_METHODS = 'GET, HEAD, POST, PUT, DELETE, OPTIONS'
+export const GRAPH_ACCEPTS: readonly Field[] = [['Accept-Post', ACCEPT_POST]]
+
 /** LDP §7.1 and RFC 5789 §3.1. */
 export const DOCUMENT_ACCEPTS: readonly Field[] = [
   ['Accept-Post', ACCEPT_POST],

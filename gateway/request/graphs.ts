@@ -5,7 +5,7 @@ import type { Mode } from '../../policies/authorizations/authorization.js'
 import { isDocumentName, type Reach } from '../../policies/authorizations/reach.js'
 import type { OtherGraph } from '../../policies/decide.js'
 import { DEFAULT_GRAPH } from '../../policies/vocabulary.js'
-import { membersOf, sharersOf, type Gateway, type Member } from '../gateway.js'
+import { membersOf, sharersOf, type Application, type Gateway, type Member } from '../gateway.js'
 import { isFailure, type Problem } from '../problem.js'
 import { keyOf } from './access.js'
 import { graphRightsWithin } from './token-limits.js'
@@ -45,8 +45,16 @@ function openness(
   return allowRead && mode === 'Read' ? 'documents' : undefined
 }
 
+const REACHES = new WeakMap<Application, Reach>()
+
 /** The graphs of its store that belong to an application. */
-export function reachOf({ application, dataspace }: Member, gateway: Pick<Gateway, 'dataspaces' | 'targetOf'>): Reach {
+export function reachOf(member: Member, gateway: Pick<Gateway, 'dataspaces' | 'targetOf'>): Reach {
+  const known = REACHES.get(member.application) ?? reachIn(member, gateway)
+  REACHES.set(member.application, known)
+  return known
+}
+
+function reachIn({ application, dataspace }: Member, gateway: Pick<Gateway, 'dataspaces' | 'targetOf'>): Reach {
   const { base, kind, store } = application
   const bases = membersOf(gateway.dataspaces).map((member) => member.application.base)
   return {
@@ -62,6 +70,10 @@ export function reachOf({ application, dataspace }: Member, gateway: Pick<Gatewa
     },
   }
 }
+
+/** The URL of a graph that has none of its own, where it has a history. */
+export const graphUrl = ({ origin, datasetPath = '' }: Application, graph: string): string =>
+  `${origin}${datasetPath}/data?${graph === DEFAULT_GRAPH ? 'default' : `graph=${encodeURIComponent(graph)}`}`
 
 /** A graph of the store, as a decision sees it; undefined for one that is judged as a document. */
 export function otherGraph(iri: string, reach: Reach): OtherGraph | undefined {

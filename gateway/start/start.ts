@@ -95,8 +95,8 @@ async function startOn(taken: TakenPorts, seeded: Seeded, options: StartOptions,
   closers.push(() => stopRuns(gateway))
   const leaving = new AbortController()
   closers.push(() => leaving.abort())
-  void reportOtherGraphs(dataspaces, gateway, settings.data, leaving.signal).catch((error: unknown) =>
-    log.error({ err: error }, 'the graphs of the stores could not be reported'),
+  void exploreStores(gateway, settings.data, leaving.signal).catch((error: unknown) =>
+    log.error({ err: error }, 'the stores could not be explored'),
   )
   return {
     gateway,
@@ -109,6 +109,15 @@ async function startOn(taken: TakenPorts, seeded: Seeded, options: StartOptions,
       await closeAll(closers)
     },
   }
+}
+
+/** No start waits for it. */
+async function exploreStores(gateway: Gateway, data: string, signal: AbortSignal): Promise<void> {
+  const { dataspaces } = gateway
+  for (const { endUser, admin } of dataspaces) {
+    for (const { traits } of [endUser, admin]) await traits.current(signal)
+  }
+  await reportOtherGraphs(dataspaces, gateway, data, signal)
 }
 
 /** Closes in the reverse order of opening: histories and rules before the stores that they use. */

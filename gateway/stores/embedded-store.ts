@@ -2,6 +2,7 @@
 // thread for queries and updates. Reads and writes of documents never wait for a query; the replica can always be filled
 // again from the graphs.
 import { namedNode } from 'oxigraph'
+import { DEFAULT_GRAPH } from '../sparql/graph-sets.js'
 import { makeReplica, type Effects, type Replica } from './embedded-replica.js'
 import type { GraphText, Work } from './embedded-worker.js'
 import { editText } from './edit-text.js'
@@ -70,7 +71,7 @@ export async function openEmbeddedStore(name: string, settings: EmbeddedStoreSet
     name,
     async read(graph, { signal }: Call = {}) {
       if (signal?.aborted) return givenUp(signal)
-      const text = graphs.get(graph)
+      const text = graphs.get(graph === DEFAULT_GRAPH ? '' : graph)
       return state.closed ? CLOSED : text && text.length > maxGraphLength ? TOO_LARGE : text
     },
     async excerpt(graph, kind, { signal }: Call = {}) {

@@ -7,7 +7,7 @@ import { StoreBreak } from './store.js'
 import { DISCARD_BYTES, type WholeResponse } from './whole-response.js'
 import { textOf } from './whole-text.js'
 
-type Head = Pick<WholeResponse, 'statusCode' | 'headers'>
+export type Head = Pick<WholeResponse, 'statusCode' | 'headers'>
 
 /** Reads a body to its end, or as far as is cheap, so that its connection can be used again. */
 export function dropBody({ body }: Pick<StoreResponse, 'body'>): undefined {
@@ -40,6 +40,12 @@ function failureOf(response: Head, mediaType: string): undefined | Problem {
 
 const mediaTypeOf = (field: string | string[] | undefined): string | undefined =>
   typeof field === 'string' ? field.split(';')[0]!.trim().toLowerCase() : undefined
+
+const IRI_BEYOND_ASCII = /^(?=.*[^\0-\x7f])[^\0-\x20<>"{}|^`\\]*$/
+
+/** Fuseki answers 500 about a graph that does not exist, where its name has characters beyond ASCII: SPARQL has to say. */
+export const mayMeanAbsent = ({ statusCode }: Head, graph: string): boolean =>
+  statusCode === 500 && IRI_BEYOND_ASCII.test(graph)
 
 /** The problem of a response that is no success. */
 export function refusalOf({ statusCode: status, headers }: Head): Problem {

@@ -1,12 +1,14 @@
 // In charge of a triplestore behind HTTP: SPARQL 1.1 Protocol and SPARQL 1.1 Graph Store HTTP Protocol as a GraphStore.
 import { isFailure, problem, type Problem } from '../problem.js'
-import { dropBody, piecesOf, refusalOf, refusedText, successOf, textOfSuccess, unwritable } from './http-response.js'
+import { dropBody, mayMeanAbsent, piecesOf, refusalOf, refusedText, successOf, textOfSuccess, unwritable, type Head } from './http-response.js' // prettier-ignore
 import { openExchange, type Exchange, type ExchangeLimits, type StoreResponse } from './http-exchange.js'
-import { RESULTS_JSON, RESULTS_TSV, RESULTS_XML } from '../rdf/sparql-results.js'
+import { RESULTS_JSON, RESULTS_TSV } from '../rdf/sparql-results.js'
 import { editText } from './edit-text.js'
+import { endpointOf, fieldsOf, graphUrl, timedQueryUrl, type Credentials } from './http-endpoints.js'
 import { excerptQuery, MAX_EXCERPT } from './excerpt.js'
+import { additionsOf } from './additions.js'
 import { mayBeRdf12 } from './n-triples-lines.js'
-import { MAX_GRAPH_BYTES, type Call, type GraphStore } from './store.js'
+import { MAX_GRAPH_BYTES, MOST_TOGETHER, type Call, type GraphEdit, type GraphStore, type Together } from './store.js'
 import { DISCARD_BYTES, type Sent, type WholeResponse } from './whole-response.js'
 
 export interface Endpoints {
@@ -15,7 +17,7 @@ export interface Endpoints {
   readonly graphStore: string
 }
 
-export type Credentials = { readonly user: string; readonly password: string } | { readonly token: string }
+export type { Credentials }
 
 export interface HttpStoreSettings extends Endpoints, Partial<ExchangeLimits> {
   readonly name?: string
@@ -36,6 +38,7 @@ const LIMITS: ExchangeLimits = {
 const MOST_WAITING = 256
 const MAX_READINESS_BYTES = 64 * 1024
 const N_TRIPLES = 'application/n-triples'
+type Done = Promise<undefined | Problem>
 
 /** The endpoints of a Fuseki dataset, with the names of its default configuration. */
 export const fusekiEndpoints = (datasetUrl: string): Endpoints => ({
@@ -55,6 +58,8 @@ interface HttpStore {
   readonly patience: number
   /** Known from its first answer. */
   isFuseki: boolean
+  /** Whether it has refused N-Quads. */
+  refusesQuads: boolean
 }
 
 /**
@@ -74,13 +79,16 @@ export function openHttpStore(settings: HttpStoreSettings): GraphStore {
     sparql: openExchange({ ...limits, queue: Math.min(limits.queue, MOST_WAITING) }),
     patience: Math.ceil(limits.headersTimeout / 1000) + 1,
     isFuseki: false,
+    refusesQuads: false,
   }
   return {
     name,
     async read(graph, call) {
       const response = await collect(store, getOf(store, graph), maxGraphBytes, call)
       if (isFailure(response)) return response
-      return response.statusCode === 404 ? undefined : textOfSuccess(response, N_TRIPLES, maxGraphBytes)
+      const isNone = await isAbsent(store, graph, response, call)
+      if (isNone) return isFailure(isNone) ? isNone : undefined
+      return textOfSuccess(response, N_TRIPLES, maxGraphBytes)
     },
     async excerpt(graph, kind, call) {
       const sent = queryOf(store, excerptQuery(graph, kind), N_TRIPLES)
@@ -91,8 +99,9 @@ export function openHttpStore(settings: HttpStoreSettings): GraphStore {
     async stream(graph, call) {
       const response = await send(store, getOf(store, graph), call)
       if (isFailure(response)) return response
-      const found = response.statusCode === 404 ? dropBody(response) : successOf(response, N_TRIPLES)
-      return !found || isFailure(found) ? found : piecesOf(found)
+      const isNone = await isAbsent(store, graph, response, call)
+      if (isNone) return isFailure(isNone) ? isNone : dropBody(response)
+      return piecesOrProblem(successOf(response, N_TRIPLES))
     },
     replace: (graph, nTriples, call) => put(store, graph, nTriples, call),
     remove: (graph, call) => remove(store, graph, call),
@@ -101,14 +110,11 @@ export function openHttpStore(settings: HttpStoreSettings): GraphStore {
       if (isFailure(response)) return response
       const refused = refusedText(response, 'query.syntax') ?? unwritable(response, accept)
       if (refused) dropBody(response)
-      const found = refused ?? successOf(response, accept)
-      return isFailure(found) ? found : piecesOf(found)
+      return piecesOrProblem(refused ?? successOf(response, accept))
     },
     update: (sparql, call) => runUpdate(store, sparql, call),
-    async edit(edits, call) {
-      const text = editText(edits)
-      return isFailure(text) ? text : runUpdate(store, text, call)
-    },
+    together: togetherOf(store),
+    edit: (edits, call) => edit(store, edits, call),
     async ready(call) {
       const response = await collect(store, queryOf(store, 'ASK {}', RESULTS_JSON), MAX_READINESS_BYTES, call)
       if (isFailure(response)) return response
@@ -118,6 +124,19 @@ export function openHttpStore(settings: HttpStoreSettings): GraphStore {
     close: async () => void (await Promise.all([store.documents.close(), store.sparql.close()])),
   }
 }
+
+const togetherOf = (store: HttpStore): Together => ({
+  async select(sparql) {
+    const sent = queryOf(store, sparql, RESULTS_TSV)
+    const response = await collect(store, sent, MOST_TOGETHER, undefined, store.documents)
+    if (isFailure(response)) return response
+    return refusedText(response, 'query.syntax') ?? textOfSuccess(response, RESULTS_TSV, MOST_TOGETHER)
+  },
+  update: (sparql) => runUpdate(store, sparql, undefined, store.documents),
+  isKnown: () => store.isFuseki,
+})
+
+const piecesOrProblem = (found: StoreResponse | Problem) => (isFailure(found) ? found : piecesOf(found))
 
 const exchangeOf = (store: HttpStore, { method }: Sent): Exchange =>
   method === 'POST' ? store.sparql : store.documents
@@ -149,21 +168,6 @@ function noted<Response extends WholeResponse | StoreResponse>(
   return response
 }
 
-/**
- * Fuseki's parameter `timeout`, in seconds: a little more than the gateway waits for an answer, so that its own limit counts.
- * Other stores have other units for it, or refuse the form.
- */
-function queryUrl({ endpoints: { query }, patience, isFuseki }: HttpStore, accept: string): URL {
-  if (!isFuseki) return query
-  const url = new URL(query)
-  url.searchParams.set('timeout', RESULTS.has(accept) ? `${patience},${UNLIMITED}` : String(patience))
-  return url
-}
-
-// Fuseki sends the first result when it has it. A limit on the rest would end the answer where it stands, as if it were whole.
-const RESULTS = new Set([RESULTS_JSON, RESULTS_XML, RESULTS_TSV, 'text/csv'])
-const UNLIMITED = 10_000_000
-
 /** SPARQL 1.1 Graph Store HTTP Protocol §5.2 */
 const getOf = ({ endpoints }: HttpStore, graph: string): Sent => ({
   method: 'GET',
@@ -172,8 +176,15 @@ const getOf = ({ endpoints }: HttpStore, graph: string): Sent => ({
   safe: true,
 })
 
+async function isAbsent(store: HttpStore, graph: string, head: Head, call?: Call): Promise<boolean | Problem> {
+  if (!mayMeanAbsent(head, graph)) return head.statusCode === 404
+  const response = await collect(store, queryOf(store, excerptQuery(graph, 'fewFacts'), N_TRIPLES), MAX_EXCERPT, call)
+  const text = isFailure(response) ? response : textOfSuccess(response, N_TRIPLES, MAX_EXCERPT)
+  return isFailure(text) ? text : text === undefined
+}
+
 /** SPARQL 1.1 Graph Store HTTP Protocol §5.3 */
-async function put(store: HttpStore, graph: string, body: string, call?: Call): Promise<undefined | Problem> {
+async function put(store: HttpStore, graph: string, body: string, call?: Call): Done {
   const url = graphUrl(store.endpoints.graphStore, graph)
   const fields = { 'content-type': N_TRIPLES }
   const sent: Sent = { method: 'PUT', url, fields, body, safe: false }
@@ -187,29 +198,47 @@ const NOT_RDF_12 = problem(
   'The triplestore does not take RDF 1.2: write no triple terms, annotations or base directions (@en--ltr).',
 )
 
+async function edit(store: HttpStore, edits: readonly GraphEdit[], call?: Call): Promise<undefined | Problem> {
+  const added = store.isFuseki && !store.refusesQuads ? additionsOf(edits) : undefined
+  const done = added === undefined ? REFUSED : await addQuads(store, added, call)
+  if (done?.failure !== 'store.refused') return done
+  const text = editText(edits)
+  return isFailure(text) ? text : runUpdate(store, text, call)
+}
+
+const REFUSED = problem('store.refused', 'The triplestore takes no N-Quads.')
+
+/** Fuseki reads N-Quads in a half of the time of SPARQL, as one transaction. */
+async function addQuads(store: HttpStore, body: string, call?: Call): Promise<undefined | Problem> {
+  const fields = { 'content-type': 'application/n-quads' }
+  const sent: Sent = { method: 'POST', url: store.endpoints.graphStore, fields, body, safe: false }
+  const done = doneOf(await collect(store, sent, DISCARD_BYTES, call), [200, 201, 204])
+  store.refusesQuads ||= done?.failure === 'store.refused'
+  return done
+}
+
 /** SPARQL 1.1 Graph Store HTTP Protocol §5.4 */
 async function remove(store: HttpStore, graph: string, call?: Call): Promise<undefined | Problem> {
   const url = graphUrl(store.endpoints.graphStore, graph)
-  return doneOf(
-    await collect(store, { method: 'DELETE', url, fields: {}, safe: false }, DISCARD_BYTES, call),
-    [200, 204, 404],
-  )
+  const response = await collect(store, { method: 'DELETE', url, fields: {}, safe: false }, DISCARD_BYTES, call)
+  const isNone = !isFailure(response) && (await isAbsent(store, graph, response, call))
+  return isNone === true ? undefined : doneOf(response, [200, 204])
 }
 
 /** SPARQL 1.1 Protocol §2.1.3: query via POST directly. */
 const queryOf = (store: HttpStore, body: string, accept: string): Sent => ({
   method: 'POST',
-  url: queryUrl(store, accept),
+  url: store.isFuseki ? timedQueryUrl(store.endpoints.query, accept, store.patience) : store.endpoints.query,
   fields: { accept, 'content-type': 'application/sparql-query' },
   body,
   safe: true,
 })
 
 /** SPARQL 1.1 Protocol §2.2.2: update via POST directly. */
-async function runUpdate(store: HttpStore, body: string, call?: Call): Promise<undefined | Problem> {
+async function runUpdate(store: HttpStore, body: string, call?: Call, exchange = store.sparql): Done {
   const fields = { 'content-type': 'application/sparql-update' }
   const sent: Sent = { method: 'POST', url: store.endpoints.update, fields, body, safe: false }
-  const response = await collect(store, sent, DISCARD_BYTES, call)
+  const response = await collect(store, sent, DISCARD_BYTES, call, exchange)
   const refused = isFailure(response) ? response : refusedText(response, 'update.syntax')
   return refused ?? doneOf(response, [200, 204])
 }
@@ -220,27 +249,5 @@ function doneOf(response: WholeResponse | Problem, statuses: readonly number[]):
   return statuses.includes(response.statusCode) ? undefined : refusalOf(response)
 }
 
-function endpointOf(text: string): URL {
-  const url = new URL(text)
-  if (!/^https?:$/.test(url.protocol)) throw new TypeError('the URL of a store must be an http or https URL')
-  if (url.username || url.password) throw new TypeError('credentials do not belong into the URL of a store')
-  return url
-}
-
 const definedOf = (settings: HttpStoreSettings): Partial<ExchangeLimits> =>
   Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined))
-
-function fieldsOf(credentials: Credentials | undefined): Record<string, string> {
-  if (!credentials) return {}
-  if ('token' in credentials) return { authorization: `Bearer ${credentials.token}` }
-  // RFC 7617 §2: user-id, colon, password; UTF-8 (§2.1).
-  const pair = Buffer.from(`${credentials.user}:${credentials.password}`)
-  return { authorization: `Basic ${pair.toString('base64')}` }
-}
-
-// SPARQL 1.1 Graph Store HTTP Protocol §4.2: indirect identification.
-function graphUrl(graphStore: URL, graph: string): URL {
-  const url = new URL(graphStore)
-  url.search = `${url.search ? `${url.search}&` : '?'}graph=${encodeURIComponent(graph)}`
-  return url
-}

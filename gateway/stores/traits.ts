@@ -1,46 +1,65 @@
 // In charge of how a store answers queries, as far as restricting them relies on it (design 4): found out by queries, which
 // change nothing, and known for the embedded store.
+import { randomUUID } from 'node:crypto'
+import { setMaxListeners } from 'node:events'
 import type { Log } from '../log.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import type { StoreTraits } from '../sparql/view/over-view.js'
 import { select } from './select.js'
 import type { GraphStore } from './store.js'
 
+/** The name of no graph: nobody can know it. */
+export const NOTHING = `urn:uuid:${randomUUID()}`
+
 export interface Traits {
-  /** `nothing`: the name of no graph. A problem while they cannot be found out. */
-  current(nothing: string): Promise<StoreTraits | Problem>
+  /** A problem while they cannot be found out. The signal ends the first question to the store. */
+  current(signal?: AbortSignal): Promise<StoreTraits | Problem>
+  /** Undefined until they are found out. */
+  known(): StoreTraits | undefined
 }
 
 /** Asks the store once it has named graphs to ask about; until then it has nothing to hide. */
 export function makeTraits(store: GraphStore, log: Log): Traits {
-  let known: Promise<StoreTraits | Problem> | undefined
-  async function find(nothing: string): Promise<StoreTraits | Problem> {
-    const found = await probe(store, nothing)
-    const isKnown = !isFailure(found) && found.isSettled
-    if (!isKnown) known = undefined
+  let known = store.traits
+  let asked: Promise<StoreTraits | Problem> | undefined
+  async function find(signal: AbortSignal | undefined): Promise<StoreTraits | Problem> {
+    const found = await probe(store, signal)
+    if (!isFailure(found) && found.isSettled) known = found
+    asked = undefined
+    if (signal?.aborted) return found
     const details = isFailure(found) ? { problem: found.detail } : found
     log[isFailure(found) ? 'warn' : 'info']({ store: store.name, ...details }, 'how the triplestore answers queries')
     return found
   }
-  return { current: async (nothing) => store.traits ?? (known ??= find(nothing)) }
+  return { current: async (signal) => known ?? (asked ??= find(signal)), known: () => known }
 }
 
-const LIMIT = { maxBytes: 64 * 1024 }
+const MAX_BYTES = 64 * 1024
 /** A store that has so many triples of named graphs in its default graph has all of them there. */
 const SAMPLE = 100
 
-async function probe(store: GraphStore, nothing: string): Promise<StoreTraits | Problem> {
-  const none = `<${nothing}>`
+/** How often the default graph has a triple that two graphs of a sample have. */
+const SHARED = `SELECT ?x { { SELECT ?s ?p ?o (COUNT(*) AS ?x) { { SELECT DISTINCT ?s ?p ?o {
+  { SELECT ?s ?p ?o ?g { GRAPH ?g { ?s ?p ?o } } LIMIT ${SAMPLE} } GRAPH ?h { ?s ?p ?o } FILTER(?h != ?g) } LIMIT 1 }
+  ?s ?p ?o } GROUP BY ?s ?p ?o } }`
+
+async function probe(store: GraphStore, signal: AbortSignal | undefined): Promise<StoreTraits | Problem> {
+  const none = `<${NOTHING}>`
+  // Each question listens to it.
+  if (signal) setMaxListeners(0, signal)
   const values = async (query: string): Promise<readonly (string | undefined)[] | Problem> => {
-    const rows = await select(store, query, ['x'], LIMIT)
+    const rows = await select(store, query, ['x'], { maxBytes: MAX_BYTES, signal })
     return isFailure(rows) ? rows : rows.map(([term]) => term?.value)
   }
   const answers = await Promise.all([
     values(
       `SELECT ?x { { SELECT ?s ?p ?o { GRAPH ?g { ?s ?p ?o } } LIMIT ${SAMPLE} } BIND(EXISTS { ?s ?p ?o } AS ?x) }`,
     ),
+    values(SHARED),
+    values('SELECT ?x { GRAPH <urn:x-arq:UnionGraph> { ?x ?p ?o } } LIMIT 1'),
     values(`SELECT ?x FROM ${none} { ${none} ${none}* ?x }`),
     values('SELECT ?x { GRAPH ?g { VALUES ?x { 1 } } FILTER(!BOUND(?g)) }'),
+    values(`SELECT ?x { GRAPH ?x { OPTIONAL { ?s ${none} ?o } } } LIMIT 1`),
     values(`SELECT ?x FROM ${none} { { ?x ?p ?o } UNION { GRAPH ?g { ?x ?p ?o } } } LIMIT 1`),
     values(`SELECT ?x FROM ${none} FROM NAMED ${none} { GRAPH ?g { ?x ?p ?o } } LIMIT 1`),
     values(`SELECT ?x { { SELECT ?x { GRAPH ?x { ?s ?p ?o } } LIMIT 1 } FILTER EXISTS { GRAPH ?x { ?a ?b ?c } } }`),
@@ -51,16 +70,23 @@ async function probe(store: GraphStore, nothing: string): Promise<StoreTraits | 
   ])
   const failed = answers.find((answer) => isFailure(answer))
   if (failed) return failed as Problem
-  const [inDefault, stays, unbound, beside, besideNamed, correlated, invented, unfiltered] =
-    answers as unknown as readonly string[][]
+  const [inDefault, shared, ofJena, stays, unbound, listed, beside, besideNamed, correlated, invented, unfiltered] =
+    answers as unknown as readonly (readonly (string | undefined)[])[]
   const isSettled = inDefault!.length > 0
   if (invented!.length > 0 || unfiltered!.length > 0 || (isSettled && correlated!.length === 0)) return UNUSABLE
   const isUnion = isSettled && inDefault!.every((value) => value === 'true')
   return {
-    // Oxigraph counts a triple of its union for each graph, and lets no path stay at a term that no triple has.
-    defaultGraph: !isUnion ? 'own' : stays!.length > 0 ? 'union' : 'bag',
+    // Oxigraph and RDF4J count a triple of the union for each graph, Jena once. Oxigraph lets no path stay at a term of no triple.
+    defaultGraph: !isUnion
+      ? 'own'
+      : stays!.length === 0 || Number(shared![0]) > 1
+        ? 'bag'
+        : Number(shared![0]) === 1 || ofJena!.length > 0
+          ? 'union'
+          : 'unclear',
     stays: stays!.length > 0,
     asQuads: unbound!.length > 0,
+    listsGraphs: listed![0] !== undefined,
     honoursFrom: beside!.length + besideNamed!.length === 0,
     isSettled,
   }

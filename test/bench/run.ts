@@ -4,11 +4,14 @@ import { textOf, type BenchTable, type Part } from './bench-table.js'
 import { benchCommits } from './commits.js'
 import { benchRights } from './rights.js'
 import { benchImports } from './imports.js'
+import { benchPages } from './pages.js'
 import { benchTier, TIER } from './tier.js'
 import { benchVersioning } from './versioning.js'
 
 /** Those with a table of their own. */
-const ALONE: Readonly<Record<string, Part & { readonly measure: () => Promise<BenchTable> }>> = {
+const ALONE: Readonly<
+  Record<string, Part & { readonly measure: (progress: (what: string) => void) => Promise<BenchTable> }>
+> = {
   access: { about: 'one access decision, from 100 to 1,000,000 authorizations', seconds: 25, measure: benchAccess },
   commits: {
     about: 'commits per second to a local repository, beside git fast-import',
@@ -17,7 +20,7 @@ const ALONE: Readonly<Record<string, Part & { readonly measure: () => Promise<Be
   },
   rights: {
     about: 'queries of agents who may read a part of the documents, beside one who may read all',
-    seconds: 300,
+    seconds: 180,
     onRequest: true,
     measure: benchRights,
   },
@@ -26,6 +29,12 @@ const ALONE: Readonly<Record<string, Part & { readonly measure: () => Promise<Be
     seconds: 90,
     onRequest: true,
     measure: benchImports,
+  },
+  pages: {
+    about: 'cached pages beside Turtle, containers with 5,000 children, a first visit',
+    seconds: 50,
+    onRequest: true,
+    measure: benchPages,
   },
   versioning: {
     about: 'PUT with and without versioning, calls to GitHub, time maps and versions from 100,000 commits',
@@ -67,7 +76,7 @@ async function run(names: readonly string[]): Promise<void> {
     const alone = ALONE[name]
     if (!alone) continue
     progress(name)
-    process.stdout.write(textOf(await alone.measure().catch(failed(name))))
+    process.stdout.write(textOf(await alone.measure(progress).catch(failed(name))))
   }
   const tier = names.filter((name) => name in TIER)
   if (tier.length > 0) process.stdout.write(textOf(await benchTier(tier, progress)))

@@ -1,13 +1,14 @@
 // In charge of restricting triples that stand in no GRAPH: those of the default graph (design 4). Pure.
+import { ordered } from './order.js'
 import { unfolded, waysWithoutStep, type Unfolded } from './paths.js'
 import type { GraphPredicate } from './predicate.js'
-import { freshInScope, Refused, type View, type Work } from './restrict.js'
 import {
   exists,
   filter,
   iri,
   isPath,
   NO_MODIFIERS,
+  operation,
   triples,
   variable,
   type Pattern,
@@ -17,6 +18,7 @@ import {
   type Variable,
 } from './syntax.js'
 import { variablesIn } from './variables.js'
+import { freshInScope, Refused, type View, type Work } from './work.js'
 
 type DefaultGraph = View['defaultGraph']
 
@@ -38,22 +40,25 @@ export const empty =
 /** It is the union of all named graphs, of which these count: a triple is there once, however many graphs have it. */
 export const unionOf =
   (graphs: GraphPredicate): DefaultGraph =>
-  (all, work) =>
-    overGraphs(all, work, (found) => [
-      ...(found.length > 0 ? [triples(...found)] : []),
-      ...found.flatMap((triple): Pattern[] => {
-        const name = work.fresh()
-        const test = graphs.test(name)
-        if (!test) return []
-        return [filter(exists({ kind: 'graph', name, patterns: [triples(triple)] }, filter(test)))]
-      }),
-    ])
+  (all, work, isFirst) =>
+    overGraphs(all, work, isFirst, (found, isFirst) => {
+      if (isFirst && found.length <= MOST_JOINED && !isAnyTriple(found)) return joined(found, graphs, work)
+      return [
+        ...(found.length > 0 ? [triples(...found)] : []),
+        ...found.flatMap((triple): Pattern[] => {
+          const name = work.fresh()
+          const test = graphs.test(name)
+          if (!test) return []
+          return [filter(exists({ kind: 'graph', name, patterns: [triples(triple)] }, filter(test)))]
+        }),
+      ]
+    })
 
 /** The same where a triple is in the union as often as graphs have it. */
 export const bagOf =
   (graphs: GraphPredicate): DefaultGraph =>
-  (all, work) =>
-    overGraphs(all, work, (found) =>
+  (all, work, isFirst) =>
+    overGraphs(all, work, isFirst, (found) =>
       found.flatMap((triple) => {
         const name = freshInScope(work)
         const test = graphs.test(name)
@@ -64,43 +69,78 @@ export const bagOf =
 /** The union of these graphs, as a set, where the store's default graph is another one. */
 export const mergeOf =
   (graphs: GraphPredicate): DefaultGraph =>
-  (all, work) =>
-    overGraphs(all, work, (found) => found.map((triple) => inOneOf(triple, graphs, work)))
+  (all, work, isFirst) =>
+    overGraphs(all, work, isFirst, (found, isFirst) =>
+      isFirst && found.length <= MOST_JOINED
+        ? joined(found, graphs, work)
+        : found.flatMap((triple) => joined([triple], graphs, work)),
+    )
 
-function inOneOf(triple: Triple, graphs: GraphPredicate, work: Work): Pattern {
-  const name = work.fresh()
-  const test = graphs.test(name)
-  const where: Pattern[] = [{ kind: 'graph', name, patterns: [triples(triple)] }, ...(test ? [filter(test)] : [])]
-  const names = [...new Set(variablesIn(triple))].map(variable)
-  if (names.length === 0) return filter(exists(...where))
-  const query: Select = { form: 'SELECT', duplicates: 'DISTINCT', projection: names, where, modifiers: NO_MODIFIERS }
-  return { kind: 'group', patterns: [{ kind: 'select', query }] }
+/** To order more of them takes long. */
+const MOST_JOINED = 50
+
+/** All triples of the union: as a set they would fill the store's memory. */
+const isAnyTriple = (found: readonly Triple[]): boolean =>
+  found.length === 1 && new Set(variablesIn(found[0]!)).size >= 3
+
+/**
+ * Triples, each in any of these graphs, as a set. That is far cheaper than to ask of each triple of each solution whether one
+ * of the graphs has it, but where something before has given values to the variables, stores match the whole set beside it.
+ */
+function joined(all: readonly Triple[], graphs: GraphPredicate, work: Work): readonly Pattern[] {
+  if (all.length === 0) return []
+  const names: Variable[] = []
+  const where = ordered(all).flatMap((triple, i, inOrder): Pattern[] => {
+    const name = work.fresh()
+    names.push(name)
+    const test = graphs.test(name)
+    const graph: Pattern = { kind: 'graph', name, patterns: [triples(triple)] }
+    if (!test) return [graph]
+    // What belongs together is often in one graph: it is tested once then.
+    const known = names[nearest(inOrder, i)]
+    return [graph, filter(known ? operation('||', operation('sameterm', name, known), test) : test)]
+  })
+  const projection = [...new Set(all.flatMap(variablesIn))].map(variable)
+  if (projection.length === 0) return [filter(exists(...where))]
+  const query: Select = { form: 'SELECT', duplicates: 'DISTINCT', projection, where, modifiers: NO_MODIFIERS }
+  return [{ kind: 'group', patterns: [{ kind: 'select', query }] }]
+}
+
+/** The place of a triple before this one: the last with its subject, else the last; -1 for the first. */
+function nearest(inOrder: readonly Triple[], place: number): number {
+  const subject = JSON.stringify(inOrder[place]!.subject)
+  for (let i = place - 1; i >= 0; i--) if (JSON.stringify(inOrder[i]!.subject) === subject) return i
+  return place - 1
 }
 
 /** Paths become triples first: each may be in another graph. */
 function overGraphs(
   all: readonly Triple[],
   work: Work,
-  find: (triples: readonly Triple[]) => readonly Pattern[],
+  isFirst: boolean,
+  find: (triples: readonly Triple[], isFirst: boolean) => readonly Pattern[],
 ): readonly Pattern[] {
   work.readsDataset = true
-  const write = (steps: readonly Unfolded[]): readonly Pattern[] => [
-    ...find(steps.flatMap((step) => (step.kind === 'triple' ? [step.triple] : []))),
-    ...steps.flatMap((step): readonly Pattern[] => {
-      if (step.kind === 'triple') return []
-      if (step.kind === 'filter') return [filter(step.expression)]
-      return [{ kind: 'union', branches: step.branches.map(write) }]
-    }),
-  ]
-  return write(
-    all.flatMap((triple): readonly Unfolded[] => {
-      const { subject, predicate, object } = withoutBlanks(triple, work)
-      if (!isPath(predicate)) return [{ kind: 'triple', triple: { subject, predicate, object } }]
-      const found = unfolded(subject, predicate, object, () => freshInScope(work))
-      if (!found) throw new Refused('closure')
-      return found
-    }),
-  )
+  const write = (steps: readonly Unfolded[], isFirst: boolean): readonly Pattern[] => {
+    const found = steps.flatMap((step) => (step.kind === 'triple' ? [step.triple] : []))
+    const others = steps.filter((step) => step.kind !== 'triple')
+    return [
+      ...find(found, isFirst),
+      ...others.map((step, i): Pattern => {
+        if (step.kind === 'filter') return filter(step.expression)
+        const branches = step.branches.map((branch) => write(branch, isFirst && found.length === 0 && i === 0))
+        return { kind: 'union', branches }
+      }),
+    ]
+  }
+  const steps = all.flatMap((triple): readonly Unfolded[] => {
+    const { subject, predicate, object } = withoutBlanks(triple, work)
+    if (!isPath(predicate)) return [{ kind: 'triple', triple: { subject, predicate, object } }]
+    const found = unfolded(subject, predicate, object, () => freshInScope(work))
+    if (!found) throw new Refused('closure')
+    return found
+  })
+  return write(steps, isFirst)
 }
 
 const withoutBlanks = ({ subject, predicate, object }: Triple, work: Work): Triple => ({

@@ -2,7 +2,7 @@
 // of those graphs only (design 4). Pure. A filter stands beside each GRAPH that it restricts, in the same group: that GRAPH
 // binds the name in each of the group's solutions, so the place in the group does not matter.
 import { assigns, assignsName, bindsName, isEmpty, startsEmpty } from './groups.js'
-import { isNameOfStores, type GraphPredicate } from './predicate.js'
+import { isNameOfStores } from './predicate.js'
 import {
   filter,
   iri,
@@ -12,87 +12,48 @@ import {
   type Modifiers,
   type Pattern,
   type Select,
-  type Triple,
   type Variable,
 } from './syntax.js'
 import { inScope } from './variables.js'
+import { apart, placed, Refused, type Work } from './work.js'
 
-export interface View {
-  /** Restricts triples that stand in no GRAPH. */
-  readonly defaultGraph: (triples: readonly Triple[], work: Work) => readonly Pattern[]
-  /** For GRAPH. */
-  readonly named: GraphPredicate
-  /** Whether a graph may be read for which `named.byName` says that it depends. */
-  readonly mayRead: (graph: string) => boolean
-  /** The name of no graph. */
-  readonly nothing: string
-  /**
-   * Whether the store evaluates `GRAPH ?g` by putting ?g into each triple in it, as TDB2 and Oxigraph do: then a part of it in
-   * which ?g is not in scope, such as a sub-query, matches any graph.
-   */
-  readonly asQuads: boolean
-}
+/**
+ * Where patterns stand: in no GRAPH, where nothing is known before them, or after others, or in EXISTS; in a GRAPH that is
+ * restricted as a whole; in one whose every triple is restricted.
+ */
+type Place = 'first' | 'later' | 'exists' | 'graph' | Variable
 
-/** Where patterns stand: in no GRAPH; in one that is restricted as a whole; in one whose every triple is restricted. */
-type Place = 'default' | 'graph' | Variable
+const isInGraph = (place: Place): place is 'graph' | Variable => place === 'graph' || typeof place === 'object'
 
-/** The reason why a query cannot be restricted: nothing of it depends on what the dataset has. */
-export type Unanswerable = 'closure' | 'store-name' | 'no-variables' | 'unread'
-
-/** Thrown by the functions of this file and the ones that it calls. */
-export class Refused extends Error {
-  constructor(readonly reason: Unanswerable) {
-    super(reason)
-  }
-}
-
-/** One restriction of one text. */
-export interface Work {
-  readonly view: View
-  /** A variable that nothing has. */
-  readonly fresh: () => Variable
-  /** The variables that stand for blank nodes. */
-  readonly blanks: Map<string, Variable>
-  /** The named graphs that are read by name. */
-  readonly graphs: Set<string>
-  /** Others may be read too. */
-  readsDataset: boolean
-  /** Variables of ours are in scope. */
-  showsFresh: boolean
-}
-
-export const startWork = (view: View, fresh: () => Variable): Work => ({
-  view,
-  fresh,
-  blanks: new Map(),
-  graphs: new Set(),
-  readsDataset: false,
-  showsFresh: false,
-})
-
-/** A variable that is in scope where it stands. */
-export function freshInScope(work: Work): Variable {
-  work.showsFresh = true
-  return work.fresh()
-}
-
-export function restrictPatterns(
-  work: Work,
-  patterns: readonly Pattern[],
-  place: Place = 'default',
-): readonly Pattern[] {
+export function restrictPatterns(work: Work, patterns: readonly Pattern[], place: Place = 'first'): readonly Pattern[] {
   if (assignsName(patterns)) throw new Refused('unread')
+  if (place === 'first') return restrictFirst(work, patterns)
   const within = (each: readonly Pattern[]): readonly Pattern[] =>
     each.flatMap((pattern) => restrictPattern(work, pattern, place))
   if (typeof place === 'string') return within(patterns)
   const rest = patterns.filter((pattern) => !isEmpty(pattern))
-  return [...(startsEmpty(rest) ? inGraph(work, place, []) : []), ...within(rest)]
+  const listed = startsEmpty(rest) && work.view.listsGraphs ? inGraph(work, place, []) : []
+  return [...listed, ...within(rest)]
+}
+
+/** The patterns of a group with nothing before it. FILTER ends no basic graph pattern (SPARQL 1.1 §18.2.2.5). */
+function restrictFirst(work: Work, patterns: readonly Pattern[]): readonly Pattern[] {
+  const isFilter = ({ kind }: Pattern): boolean => kind === 'filter'
+  const end = patterns.findIndex(({ kind }) => kind !== 'triples' && kind !== 'filter')
+  const leading = end < 0 ? patterns : patterns.slice(0, end)
+  const all = leading.flatMap((each) => (each.kind === 'triples' ? each.triples : []))
+  const rest = [...leading.filter(isFilter), ...patterns.slice(leading.length)]
+  const begins = all.length > 0 ? undefined : rest.find((each) => !isFilter(each))
+  return [
+    ...(all.length > 0 ? work.view.defaultGraph(all, work, true) : []),
+    ...rest.flatMap((each) => restrictPattern(work, each, each === begins ? 'first' : 'later')),
+  ]
 }
 
 /** Patterns of which each solution has the name of its graph, even where ?g of `GRAPH ?g` is not in scope. */
 function inGraph(work: Work, name: Variable, patterns: readonly Pattern[]): readonly Pattern[] {
   work.showsFresh = true
-  return tested({ kind: 'graph', name, patterns }, work.view.named.test(name))
+  return tested({ kind: 'graph', name, patterns }, work.view.named.test(name, work.place))
 }
 
 function restrictPattern(work: Work, pattern: Pattern, place: Place): readonly Pattern[] {
@@ -100,13 +61,20 @@ function restrictPattern(work: Work, pattern: Pattern, place: Place): readonly P
   switch (pattern.kind) {
     case 'triples':
       if (place === 'graph' || pattern.triples.length === 0) return [pattern]
-      if (place === 'default') return work.view.defaultGraph(pattern.triples, work)
+      if (!isInGraph(place)) return work.view.defaultGraph(pattern.triples, work, false)
       return inGraph(work, place, [pattern])
     case 'group':
-    case 'optional':
       return [{ ...pattern, patterns: within(pattern.patterns) }]
-    case 'minus':
-      return [{ ...pattern, patterns: apart(work, () => within(pattern.patterns)).made }]
+    case 'optional': {
+      const inside = { fresh: work.fresh, isInExists: work.place?.isInExists === true }
+      const make = (): readonly Pattern[] =>
+        restrictPatterns(work, pattern.patterns, place === 'first' ? 'later' : place)
+      return [{ ...pattern, patterns: placed(work, inside, make) }]
+    }
+    case 'minus': {
+      const made = apart(work, () => restrictPatterns(work, pattern.patterns, alone(place))).made
+      return [{ ...pattern, patterns: made }]
+    }
     case 'union':
       return [{ ...pattern, branches: pattern.branches.map(within) }]
     case 'graph':
@@ -115,13 +83,16 @@ function restrictPattern(work: Work, pattern: Pattern, place: Place): readonly P
     case 'bind':
       return [{ ...pattern, expression: restrictExpression(work, pattern.expression, place) }]
     case 'select':
-      return [{ ...pattern, query: restrictSelect(work, pattern.query, place) }]
+      return [{ ...pattern, query: restrictSelect(work, pattern.query, alone(place)) }]
     // Another server answers it.
     case 'service':
     case 'values':
       return [pattern]
   }
 }
+
+/** Of what is matched without regard to what is before it. */
+const alone = (place: Place): Place => (place === 'later' ? 'first' : place)
 
 const tested = (pattern: Pattern, test: Expression | undefined): readonly Pattern[] =>
   test ? [pattern, filter(test)] : [pattern]
@@ -140,34 +111,25 @@ function restrictGraph(work: Work, pattern: Graph): readonly Pattern[] {
     return [{ kind: 'graph', name: iri(view.nothing), patterns }]
   }
   graphs.add(graph)
-  // It may change before the store answers.
-  return tested({ kind: 'graph', name, patterns }, known === 'depends' ? view.named.test(name) : undefined)
+  const test = known === 'depends' ? view.named.test(name) : undefined
+  // It may change before the store answers. In a group of its own, the store tests it once.
+  return [...(test ? [{ kind: 'group', patterns: [filter(test)] } as const] : []), { kind: 'graph', name, patterns }]
 }
 
 function restrictAnyGraph(work: Work, { patterns }: Graph, name: Variable): readonly Pattern[] {
   const { named, asQuads } = work.view
   work.readsDataset = true
-  const test = named.test(name)
+  const test = named.test(name, work.place)
   // A store may let it take the place of the graph's name, which would then be tested in vain.
   if (test && assigns(patterns, name)) throw new Refused('unread')
-  if (!test || !asQuads || bindsName(patterns)) {
+  if (!test || !asQuads || bindsName(patterns) || patterns.every(isEmpty)) {
     return tested({ kind: 'graph', name, patterns: restrictPatterns(work, patterns, 'graph') }, test)
   }
   // Without GRAPH around it, so that nothing in it is matched in a graph without a test.
   return [{ kind: 'group', patterns: apart(work, () => restrictPatterns(work, patterns, name)).made }]
 }
 
-/** Does work on what shows none of its variables outside. */
-function apart<T>(work: Work, make: () => T): { readonly made: T; readonly showsFresh: boolean } {
-  const before = work.showsFresh
-  work.showsFresh = false
-  const made = make()
-  const { showsFresh } = work
-  work.showsFresh = before
-  return { made, showsFresh }
-}
-
-export function restrictSelect(work: Work, query: Select, place: Place = 'default'): Select {
+export function restrictSelect(work: Work, query: Select, place: Place = 'first'): Select {
   const { made: where, showsFresh } = apart(work, () => restrictPatterns(work, query.where, place))
   const { projection } = query
   const restricted: Select = {
@@ -192,7 +154,7 @@ export function restrictSelect(work: Work, query: Select, place: Place = 'defaul
 export function restrictModifiers(
   work: Work,
   { group, having, order, ...rest }: Modifiers,
-  place: Place = 'default',
+  place: Place = 'exists',
 ): Modifiers {
   const within = (expression: Expression): Expression => restrictExpression(work, expression, place)
   return {
@@ -211,8 +173,12 @@ function restrictExpression(work: Work, expression: Expression, place: Place): E
     case 'operation':
     case 'call':
       return { ...expression, args: expression.args.map(within) }
-    case 'exists':
-      return { ...expression, patterns: apart(work, () => restrictPatterns(work, expression.patterns, place)).made }
+    case 'exists': {
+      const inExists = work.place && { ...work.place, isInExists: true }
+      const make = (): readonly Pattern[] =>
+        restrictPatterns(work, expression.patterns, isInGraph(place) ? place : 'exists')
+      return { ...expression, patterns: apart(work, () => placed(work, inExists, make)).made }
+    }
     case 'aggregate':
       return expression.of === '*' ? expression : { ...expression, of: within(expression.of) }
     default:

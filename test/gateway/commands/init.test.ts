@@ -1,4 +1,4 @@
-// triplegate init: what a store has, and a configuration that the gateway starts with.
+// triplegate init and adopt: what a store has, a configuration that the gateway starts with, and graphs that become documents.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -6,6 +6,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
 import { runCommand } from '../../../gateway/commands/run-command.js'
+import { renamesOf, ruleOf, rulesForNames } from '../../../gateway/adoption/renames.js'
+import { isDocumentOf } from '../../../gateway/documents/document.js'
 import { kindOf } from '../../../gateway/doctor/survey.js'
 import { fusekiEndpoints, openHttpStore } from '../../../gateway/stores/http-store.js'
 import { freePort } from '../../support/ports.js'
@@ -39,7 +41,50 @@ void t.test('what a graph is, by its name', async (t) => {
   for (const [graph, kind] of rows) t.equal(kindOf(graph, base), kind, graph)
 })
 
-void t.test('init', { skip }, async (t) => {
+void t.test('adopt: the URL that a graph gets', async (t) => {
+  const base = 'https://data.example.org/'
+  const isDocument = (graph: string): boolean => isDocumentOf({ base, kind: 'end-user' }, `${base}admin/`, graph)
+  const given = ['http://old.example/ds/*=https://data.example.org/old/*', `urn:x=${base}x/`, `urn:a=b=${base}c/`]
+  const rules = given.map((text) => ruleOf(text, isDocument))
+  for (const rule of rules) t.notOk('failure' in rule, JSON.stringify(rule))
+  const renames = renamesOf([...(rules as Exclude<(typeof rules)[number], { failure: string }>[]), ...rulesForNames(base)], base, isDocument) // prettier-ignore
+  // prettier-ignore
+  const rows = [
+    [`${base}a`, `${base}a/`],
+    [`${base}a/`, undefined],
+    [base, undefined],
+    ['http://data.example.org/a', `${base}a/`],
+    ['http://data.example.org/', base],
+    [`${base}Straße/`, `${base}Stra%C3%9Fe/`],
+    [`${base}Stra%c3%9fe`, `${base}Stra%C3%9Fe/`],
+    [`${base}%7ea/`, `${base}~a/`],
+    [`${base}50%/`, `${base}50%25/`],
+    [`${base}a#b`, undefined],
+    [`${base}a?b`, undefined],
+    [`${base}a//b/`, undefined],
+    [`${base}a/../b/`, undefined],
+    [`${base}admin/a`, undefined],
+    ['http://old.example/ds/a/b', `${base}old/a/b/`],
+    ['http://old.example/ds/', `${base}old/`],
+    ['http://old.example/', undefined],
+    ['urn:x', `${base}x/`],
+    ['urn:xy', undefined],
+    ['urn:a=b', `${base}c/`],
+  ] as const
+  for (const [graph, name] of rows) t.equal(renames.nameAfter(graph), name, graph)
+  for (const text of [
+    'urn:x',
+    `urn:x=${base}x`,
+    `urn:x*=${base}x/`,
+    `urn:x=${base}*`,
+    `urn:x=${base}admin/x/`,
+    'urn:x=http://other.example/x/',
+  ])
+    // prettier-ignore
+    t.match(ruleOf(text, isDocument), { failure: 'rule.wrong' }, text)
+})
+
+void t.test('init and adopt', { skip }, async (t) => {
   const [dataset, admin] = [await freshDataset(t), await freshDataset(t)]
   const [https, management] = [await freePort(), await freePort()]
   const base = `https://localhost:${https}/`
@@ -54,7 +99,9 @@ void t.test('init', { skip }, async (t) => {
     'urn:x',
     'urn:y',
   ]
-  for (const name of names) await store.replace(name, '<urn:a> <urn:b> <urn:c> .\n')
+  for (const name of names)
+    await store.replace(name, `_:b <urn:b> <${base}slash#this> .\n<${name}> <urn:of> <urn:x> .\n`)
+  await store.replace(base, `<${base}> <urn:of> <${base}slash> .\n`)
   const file = join(folder, 'system.trig')
   const given = ['init', dataset, '--base', base, '--out', file]
 
@@ -65,12 +112,13 @@ void t.test('init', { skip }, async (t) => {
   const asked = await command(...given, '--admin-backend', admin)
   t.equal(asked.code, 0, asked.out)
   for (const line of [
-    /^ +2 graphs are documents/m,
-    /^ +1 graphs would be documents with a slash/m,
+    /^ +3 graphs are documents/m,
+    /^ +1 graphs would be documents with a slash.*\(adopt --names\)/m,
     /^ +1 graphs would be documents if .* scheme/m,
     /^ +1 graphs are under the base, but/m,
     /^ +2 graphs have names elsewhere/m,
     /^ +1 containers above documents do not exist/m,
+    /^ +2 documents have no type/m,
     /With --yes/,
   ])
     t.match(asked.out, line)
@@ -78,7 +126,7 @@ void t.test('init', { skip }, async (t) => {
   const written = await command(...given, '--admin-backend', admin, '--yes')
   t.match(written, { code: 0, out: /--enforce=false/ })
   t.match(await command(...given, '--admin-backend', admin, '--yes'), { code: 3, out: /exists already/ })
-  t.equal((await store.read(base)) ?? '', '', 'the store is not changed')
+  t.match(await store.read(base), /^<\S+> <urn:of> <\S+slash> \.\n$/, 'the store is not changed')
 
   const args = ['serve', '--config', file, '--data', join(folder, 'data'), '--https', String(https)]
   const gateway = spawn(process.execPath, ['dist/gateway/main.js', ...args, '--management', String(management)], {
@@ -87,4 +135,25 @@ void t.test('init', { skip }, async (t) => {
   t.teardown(() => gateway.kill('SIGTERM'))
   const [banner] = (await once(gateway.stdout, 'data')) as [Buffer]
   t.match(String(banner), `Documents   ${base}`, readFileSync(file, 'utf8'))
+
+  const adopt = (...more: string[]) => command('adopt', base, '--data', join(folder, 'data'), ...more)
+  t.match(await adopt(), { code: 0, out: /^ +1 graphs are under the base, but.*\(adopt --names\)/m })
+  const all = ['--names', '--rename', `urn:x=${base}moved/x/`, '--containers', '--types']
+  const planned = await adopt(...all, '--dry-run')
+  t.match(planned, { code: 0, out: /^ +4 graphs get other names.*^ +3 containers are made/ms })
+  t.match(await adopt(...all), { code: 0, out: /With --yes/ })
+  t.match(await store.read('urn:x'), /urn:of/, 'nothing is written')
+  const done = await adopt(...all, '--yes')
+  t.match(done, { code: 0, out: /^Done: 4 graphs renamed, references changed in \d+ graphs/m })
+  t.match(await adopt(...all, '--yes'), { code: 0, out: /^Nothing to do/m }, 'a second run')
+  t.match(await store.read(`${base}moved/x/`), `<${base}moved/x/> <urn:of> <${base}moved/x/>`)
+  t.match(await store.read(`${base}moved/x/`), `sioc/ns#has_container> <${base}moved/>`, 'with its managed triples')
+  t.match(await store.read(`${base}%C3%9C/`), `<urn:b> <${base}slash/#this>`)
+  t.match(
+    await store.read('urn:y'),
+    new RegExp(`_:\\S+ <urn:b> <${base}slash/#this>`),
+    'graphs that are no documents too',
+  )
+  for (const name of [`${base}slash`, `http://localhost:${https}/old/`, `${base}Ü/`, 'urn:x'])
+    t.equal((await store.read(name)) ?? '', '', `${name} is gone`)
 })

@@ -452,6 +452,12 @@ void t.test('the dataspace of the settings alone', async (t) => {
     ['credentials in the URL', userInUrl, store({ credentials: { user: 'u', password: 'p@ss' } })],
     ['the URL without them', userInUrl, store({ query: 'http://s/ds/query' })],
     ['credentials beside it', '--backend http://s/ds --backend-token t', store({ credentials: { token: 't' } })],
+    ['the path of the dataset', oneFuseki, { endUser: { datasetPath: '/ds' }, admin: { datasetPath: undefined } }],
+    ['another path', `${oneFuseki} --dataset-path /a/b`, { endUser: { datasetPath: '/a/b' } }],
+    ['no path', `${oneFuseki} --dataset-path off`, { endUser: { datasetPath: undefined } }],
+    ['no path of an embedded store', '', { endUser: { datasetPath: undefined } }],
+    ['a path for an embedded store', '--dataset-path /ds', { endUser: { datasetPath: '/ds' } }],
+    ['no path where the store has other URLs', noDataset, { endUser: { datasetPath: undefined } }],
     ['an external owner', '--owner-webid https://me.example/#i', { endUser: { owner: 'https://me.example/#i' } }],
   ]
   for (const [what, line, expected] of rows) t.match(dataspacesOfSettings(settingsOf(line)), [expected], what)

@@ -1,5 +1,6 @@
 // SPARQL updates, as a client meets them (spec 2.1, 4.2; design 3, 4): documents keep what every write of a document keeps, all
 // of them or none; on both stores.
+import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import type { Answer } from '../../support/client.js'
 import { touchesOf } from '../../../gateway/endpoints/update-solutions.js'
@@ -55,6 +56,7 @@ void forEachStore(t, 'SPARQL updates', async (t, makeStores, kind) => {
   await together(setting)
   await operations(setting)
   await variables(setting)
+  await oneAfterTheOther(setting)
   await rights(setting)
   t.comment(kind)
 })
@@ -90,7 +92,7 @@ const objects = (lines: readonly string[] | undefined, iri: string, property: st
     .map((line) => line.slice(`<${iri}> <${property}> `.length, -2))
 
 /** Spec 2.1, design 3: what every write keeps. */
-async function keeping({ world, row, make, send, stored }: Setting): Promise<void> {
+async function keeping({ world, stores, row, make, send, stored }: Setting): Promise<void> {
   const path = (iri: string): string => new URL(iri).pathname
   const managed = async (iri: string): Promise<Record<string, readonly string[]>> => {
     const lines = await stored(iri)
@@ -161,6 +163,24 @@ async function keeping({ world, row, make, send, stored }: Setting): Promise<voi
     t.equal((await send(`DELETE WHERE { GRAPH <${world.base}> { ?s ?p ?o } }`)).status, 400)
     t.equal((await world.as('owner')('GET', '/')).status, 200)
   })
+  await row(
+    'the root that an update empties gets back only terms that no store reads otherwise (SPARQL 1.1 §19.2)',
+    async (t) => {
+      if (stores.endUser.announces) return t.pass('the update is refused')
+      const root = (await stored(world.base))!
+      for (const odd of ['"\\\\u0022 } } ; DROP ALL #"', '"\\u0007"', '<file:x>', '_:b']) {
+        const lines = [...root, `<${world.base}> <${DCT}creator> ${odd} .`]
+        t.equal(await stores.endUser.replace(world.base, `${lines.join('\n')}\n`), undefined, odd)
+        const body = `DELETE { GRAPH ?g { ?s ?p ?o } } WHERE { GRAPH ?g { ?s ?p ?o } FILTER(?g = <${world.base}>) }`
+        const answer = await send(`INSERT DATA { ex:s ex:p 1 } ; ${body}`)
+        t.equal(answer.status, 200, answer.text)
+        const kept = (await stored(world.base))!
+        t.match(kept.join('\n'), `${DCT}created`)
+        t.notMatch(kept.join('\n'), `creator> ${odd}`)
+      }
+      t.equal(await stores.endUser.replace(world.base, `${root.join('\n')}\n`), undefined)
+    },
+  )
   await row('a document can only be created in a container, which the same update may create', async (t) => {
     const item = await make()
     const inItem = `${item}below/`
@@ -293,6 +313,61 @@ async function variables({ world, row, make, send, stored }: Setting): Promise<v
   })
 }
 
+/** Design 3: updates are as if they came one after the other. */
+async function oneAfterTheOther({ world, stores, row, make, send, stored }: Setting): Promise<void> {
+  await row(
+    'two updates, each of which reads by a variable what the other writes: one of them sees the other',
+    async (t) => {
+      const [one, two] = [await make(), await make()]
+      const take = (iri: string): string =>
+        `INSERT { GRAPH <${iri}> { <${iri}> ex:takes "it" } } WHERE { FILTER NOT EXISTS { GRAPH ?g { ?s ex:takes "it" } } }`
+      // Each asks the store before its locks and under them: nobody writes before both have asked twice, where they can.
+      let asked = 0
+      const both = new Promise<void>((resolve) => {
+        beforeQuery.run = (text) => {
+          if (!text.includes('/takes')) return Promise.resolve()
+          if (++asked === 4) resolve()
+          return asked > 2 ? Promise.race([both, delay(200)]) : Promise.resolve()
+        }
+      })
+      const answers = await Promise.all([send(take(one)), send(take(two))]).finally(() => (beforeQuery.run = NOTHING))
+      t.same(
+        answers.map(({ status }) => status),
+        [200, 200],
+      )
+      const taken = (await Promise.all([stored(one), stored(two)])).filter((lines) => /takes/.test(String(lines)))
+      t.equal(taken.length, 1)
+    },
+  )
+  await row('a right that is taken away while the update waits', async (t) => {
+    const other = 'http://example.org/updates/waiting'
+    const rule = '/admin/acl/authorizations/updates-waiting/'
+    await make(
+      `<#this> a acl:Authorization ; acl:mode acl:Write ; acl:agent <${world.webIdOf('stranger')}> ; acl:accessTo <${other}> .
+       <#that> a acl:Authorization ; acl:mode acl:Write ; acl:agent <${world.webIdOf('stranger')}> ; acl:accessTo <${world.base}sparql> .`,
+      rule,
+    )
+    let go: (value?: unknown) => void = () => undefined
+    const held = new Promise((resolve) => (go = resolve))
+    let asked = 0
+    beforeQuery.run = (text) => (text.includes('/holds') && ++asked === 2 ? held : Promise.resolve())
+    const holding = send(
+      `INSERT { GRAPH <${other}> { ex:s ex:p 1 } } WHERE { FILTER NOT EXISTS { GRAPH ?g { ?s ex:holds ?o } } }`,
+    )
+    while (asked < 2) await world.as('owner')('GET', '/')
+    const waiting = send(`INSERT DATA { GRAPH <${other}> { ex:s ex:p "waited" } }`, 'stranger')
+    for (let i = 0; i < 3; i++) await world.as('owner')('GET', '/')
+    t.equal((await world.as('owner')('DELETE', rule)).status, 204)
+    go()
+    beforeQuery.run = NOTHING
+    t.same([(await holding).status, (await waiting).status], [200, 403])
+    t.same(await stored(other), [
+      `<http://example.org/s> <http://example.org/p> "1"^^<http://www.w3.org/2001/XMLSchema#integer> .`,
+    ])
+    await stores.endUser.remove(other)
+  })
+}
+
 /** Design 4: an agent updates exactly what it may write, over what it may read. */
 async function rights({ world, stores, row, make, send, stored }: Setting): Promise<void> {
   const owner = world.as('owner')
@@ -395,6 +470,15 @@ async function rights({ world, stores, row, make, send, stored }: Setting): Prom
       t.notMatch(answer.text, graph)
     }
     t.equal(new Set(texts).size, 1, texts.join('\n'))
+  })
+  await row('using-graph-uri of a hidden graph: as of an absent one', async (t) => {
+    const before = await states()
+    for (const graph of [g.none!, g.noneOther!, 'http://example.org/updates/absent']) {
+      const body = `INSERT { GRAPH <${g.readWrite}> { ?s ex:parameter ?o } } WHERE { ?s ex:p ?o }`
+      const target = `/sparql?using-graph-uri=${encodeURIComponent(graph)}`
+      t.equal((await world.as('stranger')('POST', target, update(PREFIXES + body))).status, 200)
+    }
+    t.same(await states(), before)
   })
   await row('a graph that a variable stands for needs the right for what is done to it in the end', async (t) => {
     const says = (removed: string): string =>

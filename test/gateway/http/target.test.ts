@@ -14,7 +14,11 @@ const BASES = [
 ]
 const site = siteOf(
   BASES.map((base) => ({
-    application: { base, kind: /admin/.test(base) ? ('admin' as const) : ('end-user' as const) },
+    application: {
+      base,
+      kind: /admin/.test(base) ? ('admin' as const) : ('end-user' as const),
+      ...(!/admin/.test(base) && { datasetPath: base.startsWith('http:') ? '/sparql' : '/ds' }),
+    },
   })),
   endpointsOf,
 )
@@ -56,6 +60,18 @@ void t.test('targets', async (t) => {
     ['/tokens/', 'document', 'https://data.example.org/tokens/'],
     ['/?uri=https://example.com/', 'proxied', 'https://example.com/'],
     ['/a?uri=https://example.com/', 'proxied', 'https://example.com/'],
+    ['/ds', 'endpoint', 'https://data.example.org/sparql'],
+    ['/ds/query?query=x', 'endpoint', 'https://data.example.org/sparql'],
+    ['/%64s/update', 'endpoint', 'https://data.example.org/sparql'],
+    ['/ds/data', 'endpoint', 'https://data.example.org/sparql'],
+    ['/ds/data?graph=urn:g', 'graph', 'urn:g'],
+    ['/ds?graph=default', 'graph', 'urn:triplegate:default-graph'],
+    ['/ds/get?default', 'graph', 'urn:triplegate:default-graph'],
+    ['/ds/', 'document', 'https://data.example.org/ds/'],
+    ['/ds/data/', 'document', 'https://data.example.org/ds/data/'],
+    ['http://localhost:8080/sparql', 'endpoint', 'http://localhost:8080/sparql'],
+    ['http://localhost:8080/sparql/query', 'endpoint', 'http://localhost:8080/sparql'],
+    ['https://other.example.org:8443/ds/data?graph=urn:g', 'graph', 'urn:g'],
   ]
   for (const [target, kind, expected, base] of rows) {
     const parsed = parse(target)

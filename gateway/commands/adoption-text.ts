@@ -1,0 +1,87 @@
+// In charge of what the commands that adopt a store print about its graphs, and of what they ask a person.
+import { createInterface } from 'node:readline/promises'
+import type { CarriedOut } from '../adoption/carry-out.js'
+import type { Plan, Refused } from '../adoption/plan.js'
+import { KIND_TEXTS, type Counted, type GraphKind, type Survey } from '../doctor/survey.js'
+
+const WIDTH = 8
+const counted = (count: number, what: string): string => `${String(count).padStart(WIDTH)} ${what}`
+const examplesOf = (examples: readonly string[]): string[] => examples.map((one) => `${' '.repeat(WIDTH + 3)}<${one}>`)
+
+/** The option of `triplegate adopt` that does something about it. */
+const REMEDIES: Partial<Record<GraphKind, string>> = {
+  'without-slash': '--names',
+  'other-scheme': '--names',
+  'other-names': '--names',
+  elsewhere: '--rename FROM=TO',
+}
+
+/** Ends with a line end. */
+export function surveyText(survey: Survey, base: string): string {
+  const { kinds, missingContainers, untyped, defaultTriples } = survey
+  const section = ({ count, examples }: Counted, what: string, remedy?: string): string[] =>
+    count === 0 ? [] : [counted(count, what) + (remedy ? ` (adopt ${remedy})` : ''), ...examplesOf(examples)]
+  const graphs = [...kinds].flatMap(([kind, found]) => section(found, `graphs ${KIND_TEXTS[kind]}`, REMEDIES[kind]))
+  return [
+    `Under the base ${base}:`,
+    ...(graphs.length > 0 ? graphs : [`${' '.repeat(WIDTH + 1)}no graph yet`]),
+    ...section(
+      missingContainers,
+      'containers above documents do not exist; nothing can be created in them until they do',
+      '--containers',
+    ),
+    ...section(untyped, 'documents have no type: they count as items', '--types'),
+    ...(defaultTriples > 0 ? [counted(defaultTriples, 'triples in the default graph: SPARQL reaches them')] : []),
+    '',
+  ].join('\n')
+}
+
+const FIRST = 5
+
+/** What would be done. Ends with a line end. */
+export function planText({ moves, typed, refused }: Plan): string {
+  const first = [...moves.values()].slice(0, FIRST).map(({ from, to }) => `<${from}> → <${to}>`)
+  const containers = typed.filter(({ isContainer }) => isContainer)
+  const items = typed.filter(({ isContainer }) => !isContainer)
+  const lines = [
+    ...(moves.size > 0 ? [counted(moves.size, 'graphs get other names, and so do the references to them')] : []),
+    ...first.map((line) => `${' '.repeat(WIDTH + 3)}${line}`),
+    ...(containers.length > 0 ? [counted(containers.length, 'containers are made')] : []),
+    ...examplesOf(containers.slice(0, FIRST).map(({ document }) => document)),
+    ...(items.length > 0 ? [counted(items.length, 'documents get the type of an item')] : []),
+    ...examplesOf(items.slice(0, FIRST).map(({ document }) => document)),
+  ]
+  return `${(lines.length > 0 ? lines : ['Nothing to do.']).join('\n')}\n${refusedText(refused)}`
+}
+
+/** What was done. Ends with a line end. */
+export function outcomeText({ counts, refused }: CarriedOut): string {
+  const { names, references, containers, types } = counts
+  return `Done: ${names} graphs renamed, references changed in ${references} graphs, ${containers} containers made, ${types} types given.\n${refusedText(refused)}`
+}
+
+const MOST = 20
+
+function refusedText(refused: readonly Refused[]): string {
+  if (refused.length === 0) return ''
+  const lines = refused.slice(0, MOST).map(({ graph, why }) => `  <${graph}>: ${why}`)
+  return `Not done: ${refused.length}.\n${lines.join('\n')}\n${refused.length > MOST ? '  …\n' : ''}`
+}
+
+/** Asks the person at the terminal. */
+export async function confirmed(question: string): Promise<boolean> {
+  const asking = createInterface({ input: process.stdin, output: process.stderr })
+  const answer = await asking.question(`${question} [y/N] `)
+  asking.close()
+  return /^y(?:es)?$/i.test(answer.trim())
+}
+
+/** Asks until the answer is one of these; none is the usual one. */
+export async function answered(question: string, answers: ReadonlySet<string>, usual: string): Promise<string> {
+  const asking = createInterface({ input: process.stdin, output: process.stderr })
+  let answer: string
+  do answer = (await asking.question(`${question} [${usual}] `)).trim().toLowerCase() || usual
+  while (!answers.has(answer))
+  asking.close()
+  return answer
+}

@@ -1,0 +1,36 @@
+// In charge of the settings of stores, and of the store's own URLs.
+import { of, row } from './setting-row.js'
+import { anyText, orOff, pathOfDataset, storeUrl } from './setting-values.js'
+
+const secret = { secret: true } as const
+
+export const STORES = [
+  row('backend', of('URL', storeUrl), 'Fuseki dataset of the documents.', { otherwise: 'embedded store' }),
+  row('admin-backend', of('URL', storeUrl), 'Fuseki dataset of the access control.', { otherwise: 'embedded store' }),
+  row('query-endpoint', of('URL', storeUrl), 'SPARQL query endpoint.', { otherwise: '{backend}/query' }),
+  row('update-endpoint', of('URL', storeUrl), 'SPARQL update endpoint.', { otherwise: '{backend}/update' }),
+  row('graph-store-endpoint', of('URL', storeUrl), 'Graph Store Protocol endpoint.', { otherwise: '{backend}/data' }),
+  row('admin-query-endpoint', of('URL', storeUrl), 'SPARQL query endpoint of the admin store.', {
+    otherwise: '{admin-backend}/query',
+  }),
+  row('admin-update-endpoint', of('URL', storeUrl), 'SPARQL update endpoint of the admin store.', {
+    otherwise: '{admin-backend}/update',
+  }),
+  row('admin-graph-store-endpoint', of('URL', storeUrl), 'Graph Store Protocol endpoint of the admin store.', {
+    otherwise: '{admin-backend}/data',
+  }),
+  row(
+    'dataset-path',
+    of('PATH', orOff(pathOfDataset)),
+    'Path at which the gateway answers as the store does, or off.',
+    {
+      otherwise: 'path of {backend}',
+    },
+  ),
+  row('backend-user', of('NAME', anyText), 'User name for the backend (HTTP Basic).'),
+  row('backend-password', of('PASSWORD', anyText), 'Password for the backend.', secret),
+  row('backend-token', of('TOKEN', anyText), 'Bearer token for the backend.', secret),
+  row('admin-backend-user', of('NAME', anyText), 'User name for the admin backend (HTTP Basic).'),
+  row('admin-backend-password', of('PASSWORD', anyText), 'Password for the admin backend.', secret),
+  row('admin-backend-token', of('TOKEN', anyText), 'Bearer token for the admin backend.', secret),
+] as const

@@ -1,0 +1,104 @@
+// In charge of PUT, POST and DELETE of a graph that is no document: its triples stay as they are sent, blank nodes too. The same locks,
+// caches and rules as for an update that names it.
+import { DEFAULT_GRAPH } from '../../policies/vocabulary.js'
+import { isLarge, readDocumentNow, readFactsNow, type Document } from '../documents/document.js'
+import { everyWrite, underLocks } from '../documents/locks.js'
+import type { Response } from '../http/exchange.js'
+import { tooLargeToWrite } from '../methods/write.js'
+import { isConditional, preconditions } from '../methods/write-conditions.js'
+import { isLargeContent, readWriteRequest, type WriteRequest } from '../methods/write-request.js'
+import { notRecorded } from '../mirror/journalled-update.js'
+import { hadNoEffect, hasNoLaterEffect } from '../mirror/write-failures.js'
+import { isFailure, problem, type Problem } from '../problem.js'
+import { graphOf, nTriplesOf } from '../rdf/graph.js'
+import { decideOn, type OtherFacts } from '../request/access.js'
+import { hasParts } from '../request/admission.js'
+import type { Context } from '../request/context.js'
+import { refusalOf } from '../request/refusal.js'
+import { linkField, response } from '../request/respond.js'
+import { linesOf } from '../stores/n-triples-lines.js'
+import { LATEST_WRITE_MS, type GraphStore } from '../stores/store.js'
+import { requiredMode } from '../../policies/decide.js'
+import { graphsChanged } from './changed-graphs.js'
+
+/** @param url of the request: what triples of the default graph are relative to */
+export async function writeGraph(context: Context, other: OtherFacts, url: string): Promise<Response | Problem> {
+  const graph = other.iri
+  if (hasParts(context.request)) return NO_PARTS
+  const asked = await readWriteRequest(context, graph === DEFAULT_GRAPH ? url : graph)
+  if (isFailure(asked)) return asked
+  const locks = [everyWrite(context.application, 'shared'), [graph, 'exclusive'] as const]
+  return underLocks(context.gateway, locks, () => writeLocked(context, other, asked))
+}
+
+const NO_PARTS = problem('content.unsupported', 'Files belong to documents: send the triples alone.')
+
+async function writeLocked(context: Context, other: OtherFacts, asked: WriteRequest): Promise<Response | Problem> {
+  const { application, agent, gateway, request, trace } = context
+  const graph = other.iri
+  const decision = decideOn(context, other, requiredMode(request.method)!)
+  if (isFailure(decision)) return decision
+  if (!decision.allowed) return refusalOf(decision, context, graph)
+  const before = await stateBefore(context, graph)
+  if (isFailure(before)) return before
+  const mayRead = decideOn(context, other, 'Read')
+  if (isFailure(mayRead)) return mayRead
+  const failed = preconditions(context, before.state, mayRead.allowed)
+  if (failed) return failed
+  if (!before.exists && asked.method === 'DELETE') return problem('document.absent', 'There is no such graph.')
+  const text = contentOf(asked)
+  const recorded = application.isRecorded(graph) ? [graph] : []
+  // It would be lost with the process.
+  if (recorded.length === 0 && application.history && application.store.announces)
+    return notRecorded(graph, application.base)
+  const author = { method: asked.method, agent: agent.webId, time: request.receivedAt }
+  const conclude = await application.journalled.prepare({ documents: recorded, ...author })
+  if (isFailure(conclude)) return conclude
+  const refused = await trace.store(carryOut(application.store, graph, asked.method, text))
+  await conclude(refused)
+  const isOver = !refused || hasNoLaterEffect(refused)
+  if (!isOver && hadNoEffect(refused)) return refused
+  await graphsChanged(context, [graph], isOver ? undefined : gateway.now() + LATEST_WRITE_MS)
+  const status = before.exists || asked.method === 'DELETE' ? 204 : 201
+  return refused ?? response(status, [linkField(application, agent.webId, decision)])
+}
+
+interface Before {
+  readonly exists: boolean
+  /** Where conditions are about it. */
+  readonly state: Document | undefined
+}
+
+async function stateBefore(context: Context, graph: string): Promise<Before | Problem> {
+  const { application, trace, request, gateway } = context
+  if (!isConditional(request.fields) && !gateway.settings.requirePreconditions) {
+    const found = graph === DEFAULT_GRAPH ? undefined : await readFactsNow(application, graph, trace)
+    return isFailure(found) ? found : { exists: !found || found.value !== undefined, state: undefined }
+  }
+  const found = await readDocumentNow(application, graph, trace, context)
+  if (isFailure(found)) return found
+  const { value } = found
+  if (value && isLarge(value)) return value.unreadable?.problem ?? tooLargeToWrite()
+  return { exists: value !== undefined || graph === DEFAULT_GRAPH, state: value }
+}
+
+/** N-Triples with their blank nodes. */
+function contentOf(asked: WriteRequest): string {
+  if (!('content' in asked)) return ''
+  const { content } = asked
+  return isLargeContent(content) ? (content.labelled ?? content.nTriples) : nTriplesOf(graphOf(content))
+}
+
+/** A graph without triples does not exist. */
+async function carryOut(
+  store: GraphStore,
+  graph: string,
+  method: WriteRequest['method'],
+  text: string,
+): Promise<undefined | Problem> {
+  const isAdded = method === 'POST'
+  if (isAdded && text === '') return undefined
+  if (isAdded || graph === DEFAULT_GRAPH)
+    return store.edit([{ graph, isCleared: !isAdded, removed: [], added: linesOf(text) }])
+  return text === '' ? store.remove(graph) : store.replace(graph, text)
+}

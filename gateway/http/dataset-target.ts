@@ -1,0 +1,66 @@
+// In charge of the store's own URLs, as Fuseki has them below the path of a dataset: which of them a path is, and what it means.
+import { DEFAULT_GRAPH } from '../../policies/vocabulary.js'
+import { problem, type Problem } from '../problem.js'
+
+/** By the path below that of the dataset; `/` for the dataset itself. */
+export const SERVICES = ['/', '/sparql', '/query', '/update', '/data', '/get'] as const
+export type Service = (typeof SERVICES)[number]
+
+/** Those that take graphs by their names (SPARQL 1.1 Graph Store HTTP Protocol §4.2). */
+const OF_GRAPHS: readonly Service[] = ['/', '/data', '/get']
+
+/** The services of a dataset by their paths. No URL of a document is one of these, since it ends with a slash. */
+export function servicesOf(
+  datasetPath: string | undefined,
+  isFree: (path: string) => boolean,
+): ReadonlyMap<string, Service> | undefined {
+  if (datasetPath === undefined) return undefined
+  const paths = SERVICES.map((service) => [service === '/' ? datasetPath : datasetPath + service, service] as const)
+  return new Map(paths.filter(([path]) => isFree(path)))
+}
+
+interface AskedService {
+  /** Of the application. */
+  readonly base: string
+  readonly url: string
+  readonly query: URLSearchParams
+}
+
+/** The right that a service needs is the right on the SPARQL endpoint; that of a graph is the right on the graph. */
+export function serviceTarget(service: Service, { base, url, query }: AskedService) {
+  const [graph, isDefault] = [query.get('graph'), query.has('default')]
+  if (!OF_GRAPHS.includes(service) || (graph === null && !isDefault))
+    return { kind: 'endpoint', endpoint: service, iri: `${base}sparql`, url, query } as const
+  if (graph !== null && isDefault) return BOTH
+  const document = graph === null || graph === 'default' ? DEFAULT_GRAPH : graph
+  if (PAST.some((name) => query.has(name))) return pastOf(document, url, query)
+  return { kind: 'graph', document, url, isReadOnly: service === '/get' } as const
+}
+
+const PAST = ['version', 'timemap', 'timegate', 'diff'] as const
+
+export interface GraphPast {
+  readonly kind: 'graph-history'
+  readonly url: string
+  readonly past:
+    | { readonly kind: 'timemap' | 'timegate' }
+    | { readonly kind: 'version'; readonly version: string }
+    | { readonly kind: 'diff'; readonly version: string; readonly diff: string }
+}
+
+/** The history of a graph: `past` is what is asked for, as of a document (target.ts). */
+function pastOf(document: string, url: string, query: URLSearchParams) {
+  const [kind, another] = PAST.filter((name) => name !== 'diff' && query.has(name))
+  if (another) return problem('target.malformed', `Ask for one of ?${kind} and ?${another}.`)
+  const [version, diff] = [query.get('version')?.toLowerCase(), query.get('diff')?.toLowerCase()]
+  const of = { kind: 'graph-history', document, url } as const
+  if (version === undefined) {
+    if (diff !== undefined)
+      return problem('target.malformed', 'A difference is between two versions: ?version=B&diff=A.')
+    return { ...of, past: { kind: kind as 'timemap' | 'timegate' } } as const
+  }
+  if (diff === undefined) return { ...of, past: { kind: 'version', version } } as const
+  return { ...of, past: { kind: 'diff', version, diff } } as const
+}
+
+const BOTH: Problem = problem('target.malformed', 'Ask for ?graph=IRI or for ?default, not for both.')

@@ -1,0 +1,29 @@
+// In charge of adding triples to a document that does not exist (SPARQL 1.1 Graph Store HTTP Protocol §5.5: a POST creates the
+// graph): it is created as by a PUT, under the same rights.
+import type { Response } from '../http/exchange.js'
+import { isFailure, problem, type Problem } from '../problem.js'
+import { decideOn, lookUpDocument } from '../request/access.js'
+import type { Context } from '../request/context.js'
+import { refusalOf } from '../request/refusal.js'
+import { writeContent } from './write.js'
+import { isConditional } from './write-conditions.js'
+import { readWriteRequest } from './write-request.js'
+
+/** @param context of a POST */
+export async function createDocument(context: Context, iri: string): Promise<Response | Problem> {
+  const { fields } = context.request
+  const conditions = isConditional(fields) ? {} : { 'if-none-match': '*' }
+  const putting = { ...context, request: { ...context.request, method: 'PUT', fields: { ...fields, ...conditions } } }
+  const facts = await lookUpDocument(putting, iri)
+  const decision = isFailure(facts) ? facts : decideOn(putting, facts, 'Write')
+  if (isFailure(decision)) return decision
+  context.trace.decision = decision
+  if (!decision.allowed) return refusalOf(decision, putting, iri)
+  const asked = await readWriteRequest(context, iri)
+  if (isFailure(asked)) return asked
+  if (asked.method !== 'POST') return problem('internal', 'The request is no POST.')
+  const created = await writeContent(putting, iri, { ...asked, method: 'PUT' })
+  // Somebody else has created it meanwhile.
+  const isThere = isFailure(created) && created.failure === 'precondition.failed' && !isConditional(fields)
+  return isThere ? writeContent(context, iri, asked) : created
+}

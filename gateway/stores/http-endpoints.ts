@@ -1,0 +1,42 @@
+// In charge of the URLs of a triplestore's endpoints, and of the fields with its credentials. Pure.
+import { RESULTS_JSON, RESULTS_TSV, RESULTS_XML } from '../rdf/sparql-results.js'
+import { DEFAULT_GRAPH } from '../sparql/graph-sets.js'
+
+export type Credentials = { readonly user: string; readonly password: string } | { readonly token: string }
+
+export function endpointOf(text: string): URL {
+  const url = new URL(text)
+  if (!/^https?:$/.test(url.protocol)) throw new TypeError('the URL of a store must be an http or https URL')
+  if (url.username || url.password) throw new TypeError('credentials do not belong into the URL of a store')
+  return url
+}
+
+export function fieldsOf(credentials: Credentials | undefined): Record<string, string> {
+  if (!credentials) return {}
+  if ('token' in credentials) return { authorization: `Bearer ${credentials.token}` }
+  // RFC 7617 §2: user-id, colon, password; UTF-8 (§2.1).
+  const pair = Buffer.from(`${credentials.user}:${credentials.password}`)
+  return { authorization: `Basic ${pair.toString('base64')}` }
+}
+
+// SPARQL 1.1 Graph Store HTTP Protocol §4.2: indirect identification.
+export function graphUrl(graphStore: URL, graph: string): URL {
+  const url = new URL(graphStore)
+  const name = graph === DEFAULT_GRAPH ? 'default' : `graph=${encodeURIComponent(graph)}`
+  url.search = `${url.search ? `${url.search}&` : '?'}${name}`
+  return url
+}
+
+/**
+ * Fuseki's parameter `timeout`, in seconds: a little more than the gateway waits for an answer, so that its own limit counts.
+ * Other stores have other units for it, or refuse the form.
+ */
+export function timedQueryUrl(query: URL, accept: string, patience: number): URL {
+  const url = new URL(query)
+  url.searchParams.set('timeout', RESULTS.has(accept) ? `${patience},${UNLIMITED}` : String(patience))
+  return url
+}
+
+// Fuseki sends the first result when it has it. A limit on the rest would end the answer where it stands, as if it were whole.
+const RESULTS = new Set([RESULTS_JSON, RESULTS_XML, RESULTS_TSV, 'text/csv'])
+const UNLIMITED = 10_000_000
