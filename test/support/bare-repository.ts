@@ -87,11 +87,7 @@ export function filesAt(folder: string, commit: string): Map<string, string> {
     .map((entry) => /^\d+ \w+ (\w+)\t(.*)$/s.exec(entry)!)
   // One process for all: each content stands after a line with its size in bytes, and before a line break.
   let rest = Buffer.from(
-    git(
-      folder,
-      ['cat-file', '--batch=%(objectsize)'],
-      entries.map(([, blob]) => `${blob}\n`).join(''),
-    ),
+    git(folder, ['cat-file', '--batch=%(objectsize)'], entries.map(([, blob]) => `${blob}\n`).join('')),
   )
   return new Map(
     entries.map(([, , path]) => {

@@ -99,7 +99,7 @@ export function operationsOn({
   ): Promise<Answer> {
     const branch = String(body.branch ?? defaultBranch)
     const head = await git.resolve(`refs/heads/${branch}`)
-    if (!head && !(git.isEmpty())) return refuse(404, `Branch ${branch} not found`)
+    if (!head && !git.isEmpty()) return refuse(404, `Branch ${branch} not found`)
     const file = path.path!
     if (file.length > 4096 || /(^|\/)(\.{0,2}|\.git)(\/|$)/i.test(file))
       return refuse(422, 'path contains a malformed path component')
