@@ -141,6 +141,8 @@ export interface Importing {
 
 export interface ImportRun {
   readonly agent: string | undefined
+  /** That its client comes from. */
+  readonly network: string
   readonly plan: ImportedSource
   /** ms since the epoch. */
   readonly startedAt: number
