@@ -8,6 +8,7 @@ import { isFailure, problem, type Problem } from '../problem.js'
 import type { Facts } from '../request/access.js'
 import { askerOf, type Context } from '../request/context.js'
 import type { UpdateAnalysis } from '../sparql/analysis.js'
+import { DEFAULT_GRAPH } from '../sparql/graph-sets.js'
 import type { Touch, UpdatePlan } from '../sparql/update-steps.js'
 import { LATEST_WRITE_MS, type GraphEdit } from '../stores/store.js'
 import { graphsChanged } from './changed-graphs.js'
@@ -103,6 +104,8 @@ async function carryOutLocked(
     const before = graphs.others.get(edit.graph)
     return [before === undefined ? edit : { ...edit, after: afterEdit(before, edit) }]
   })
+  // Whether the default graph is recorded depends on it.
+  if (others.some(({ graph }) => graph === DEFAULT_GRAPH)) await application.traits.current()
   const failed = await editDocuments(context, graphs.documents, edits, others)
   await othersChanged(context, others, failed)
   return failed
