@@ -26,7 +26,7 @@ export interface HttpStoreSettings extends Endpoints, Partial<ExchangeLimits> {
   readonly maxGraphBytes?: number
 }
 
-const LIMITS: ExchangeLimits = {
+export const LIMITS: ExchangeLimits = {
   connections: 32,
   queue: 1000,
   connectTimeout: 5_000,
