@@ -141,7 +141,6 @@ export interface Importing {
 
 export interface ImportRun {
   readonly agent: string | undefined
-  /** That its client comes from. */
   readonly network: string
   readonly plan: ImportedSource
   /** ms since the epoch. */
@@ -186,7 +185,6 @@ export interface ImportProgress {
   /** The first ones, and how many there are. */
   readonly findings: Finding[]
   found: number
-  /** Why it failed. */
   reason?: string
 }
 

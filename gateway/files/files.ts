@@ -83,15 +83,7 @@ export function makeFiles(folder: string, now: () => number): Files {
       await arrived.drop()
       return kept
     },
-    release: (sha1, refused) =>
-      inTurn(async () => {
-        const left = (underWay.get(sha1) ?? 1) - 1
-        if (left > 0) return void underWay.set(sha1, left)
-        underWay.delete(sha1)
-        const described = await refused?.([sha1])
-        if (!described || isFailure(described) || described.has(sha1)) return
-        await rm(folderOf(place, sha1), { recursive: true, force: true })
-      }),
+    release: (sha1, refused) => inTurn(() => release(place, sha1, refused, underWay)),
     find: (sha1) => find(place, sha1),
     async *read({ sha1, sha256, size }, start, end) {
       if (size > 0)
@@ -163,6 +155,20 @@ async function keepFor(
   if (failed) return failed
   underWay.set(kept.sha1, (underWay.get(kept.sha1) ?? 0) + 1)
   return kept
+}
+
+async function release(
+  place: Place,
+  sha1: string,
+  refused: Parameters<Files['release']>[1],
+  underWay: Map<string, number>,
+): Promise<void> {
+  const left = (underWay.get(sha1) ?? 1) - 1
+  if (left > 0) return void underWay.set(sha1, left)
+  underWay.delete(sha1)
+  const described = await refused?.([sha1])
+  if (!described || isFailure(described) || described.has(sha1)) return
+  await rm(folderOf(place, sha1), { recursive: true, force: true })
 }
 
 /** By the clock of the gateway. */

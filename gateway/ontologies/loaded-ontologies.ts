@@ -31,7 +31,7 @@ export interface LoadedOntologies {
   /** Reads all of it, but for these imports, and takes the time that it needs; `put` makes it current. */
   load(known: Closure['imported']): Promise<Loaded | Problem>
   /** What could not be read a short time ago. */
-  failures(): Closure['failures'] | undefined
+  failures(): Closure['failures']
   put(fresh: Loaded): void
   /** The ontology documents are read again. */
   renew(): void
@@ -54,6 +54,22 @@ async function read(
   return { version, ontologies, closure: await closureOf(root, ontologies, known, imports, patience) }
 }
 
+/** Each is tried again in the background, and when it is cleared: no write waits for the same server twice. */
+function makeRecentFailures(now: () => number) {
+  let [failures, at]: [Closure['failures'], number] = [new Map(), -Infinity]
+  const recent = (): Closure['failures'] => (now() - at < 2 * RETRY_MS ? failures : new Map())
+  const renew = (fresh: Closure['failures']): void => void ([failures, at] = [fresh, now()])
+  return {
+    recent,
+    renew,
+    /** Of a load that did not try those again which are remembered. */
+    note(fresh: Closure['failures']): void {
+      if (recent().size > 0) failures = fresh
+      else renew(fresh)
+    },
+  }
+}
+
 export function makeLoadedOntologies(settings: OntologySettings): LoadedOntologies {
   const { now, log } = settings
   let version = 0
@@ -61,10 +77,7 @@ export function makeLoadedOntologies(settings: OntologySettings): LoadedOntologi
   let imported: Closure['imported'] = new Map()
   let loading: Promise<Loaded | Problem> | undefined
 
-  /** Each is tried again in the background, and when it is cleared: no write waits for the same server twice. */
-  let failed: { readonly failures: Closure['failures']; readonly at: number } | undefined
-  const failures = (): Closure['failures'] | undefined =>
-    failed && now() - failed.at < 2 * RETRY_MS ? failed.failures : undefined
+  const failed = makeRecentFailures(now)
 
   const load = (known: Closure['imported']): Promise<Loaded | Problem> =>
     read(settings, { imported: known }, version, LONGEST_MS)
@@ -74,10 +87,7 @@ export function makeLoadedOntologies(settings: OntologySettings): LoadedOntologi
     if (isFailure(loaded) || loading !== asked) return
     const { closure } = loaded
     imported = closure.imported
-    failed =
-      closure.failures.size > 0
-        ? { failures: closure.failures, at: failed && failures() ? failed.at : now() }
-        : undefined
+    failed.note(closure.failures)
     retryAt = closure.failures.size > 0 ? now() + RETRY_MS : Infinity
     for (const [ontology, { detail }] of closure.failures) {
       log.warn({ ontology, problem: detail }, 'an imported ontology cannot be read: what it says does not count')
@@ -89,7 +99,7 @@ export function makeLoadedOntologies(settings: OntologySettings): LoadedOntologi
     const fresh = await load(imported)
     if (isFailure(fresh)) return
     if (fresh.closure.failures.size === 0) put(fresh)
-    else failed = { failures: fresh.closure.failures, at: now() }
+    else failed.renew(fresh.closure.failures)
   }
 
   function put(fresh: Loaded): void {
@@ -97,7 +107,7 @@ export function makeLoadedOntologies(settings: OntologySettings): LoadedOntologi
     renew()
     if (isCurrent) loading = Promise.resolve({ ...fresh, version })
     imported = fresh.closure.imported
-    failed = undefined
+    failed.renew(new Map())
     retryAt = Infinity
   }
 
@@ -113,13 +123,12 @@ export function makeLoadedOntologies(settings: OntologySettings): LoadedOntologi
         void retry()
       }
       if (loading) return loading
-      const again = failures()
-      loading = read(settings, { imported, ...(again && { failures: again }) }, version)
+      loading = read(settings, { imported, failures: failed.recent() }, version)
       void follow(loading)
       return loading
     },
     imported: () => imported,
-    failures,
+    failures: failed.recent,
     load,
     put,
     renew,

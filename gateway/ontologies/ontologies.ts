@@ -7,7 +7,7 @@ import { graphOf, nTriplesOf, type Quad } from '../rdf/graph.js'
 import { readStored } from '../rdf/read.js'
 import type { GraphStore } from '../stores/store.js'
 import { wholeText } from '../stores/whole-text.js'
-import { closureOf, ontologyKey, type Closure, type Known } from './closure.js'
+import { closureOf, ontologyKey, type Closure } from './closure.js'
 import {
   folderOf,
   makeLoadedOntologies,
@@ -81,7 +81,8 @@ export function makeOntologies(settings: OntologySettings): Ontologies {
       const loaded = await current()
       if (isFailure(loaded)) return loaded
       const { ontologies, version } = loaded
-      const closure = of === root ? loaded.closure : await closureOf(of, ontologies, knownIn(memory), imports)
+      const known = { imported: memory.imported(), failures: memory.failures() }
+      const closure = of === root ? loaded.closure : await closureOf(of, ontologies, known, imports)
       const document = ontologies.get(ontologyKey(of))?.document
       return { version, document, failures: closure.failures, triples: () => triplesOf(store, closure) }
     },
@@ -100,11 +101,6 @@ export function makeOntologies(settings: OntologySettings): Ontologies {
       memory.renew()
     },
   }
-}
-
-function knownIn(memory: LoadedOntologies): Known {
-  const failures = memory.failures()
-  return { imported: memory.imported(), ...(failures && { failures }) }
 }
 
 async function cleared(memory: LoadedOntologies, iri: string): Promise<undefined | Problem> {
