@@ -54,6 +54,11 @@ async function read(
   return { version, ontologies, closure: await closureOf(root, ontologies, known, imports, patience) }
 }
 
+function warnOf({ failures }: Closure, log: Log): void {
+  for (const [ontology, { detail }] of failures)
+    log.warn({ ontology, problem: detail }, 'an imported ontology cannot be read: what it says does not count')
+}
+
 /** Each is tried again in the background, and when it is cleared: no write waits for the same server twice. */
 function makeRecentFailures(now: () => number) {
   let [failures, at]: [Closure['failures'], number] = [new Map(), -Infinity]
@@ -76,9 +81,7 @@ export function makeLoadedOntologies(settings: OntologySettings): LoadedOntologi
   let retryAt = Infinity
   let imported: Closure['imported'] = new Map()
   let loading: Promise<Loaded | Problem> | undefined
-
   const failed = makeRecentFailures(now)
-
   const load = (known: Closure['imported']): Promise<Loaded | Problem> =>
     read(settings, { imported: known }, version, LONGEST_MS)
 
@@ -89,9 +92,7 @@ export function makeLoadedOntologies(settings: OntologySettings): LoadedOntologi
     imported = closure.imported
     failed.note(closure.failures)
     retryAt = closure.failures.size > 0 ? now() + RETRY_MS : Infinity
-    for (const [ontology, { detail }] of closure.failures) {
-      log.warn({ ontology, problem: detail }, 'an imported ontology cannot be read: what it says does not count')
-    }
+    warnOf(closure, log)
   }
 
   /** What could be read counts meanwhile. */
