@@ -218,6 +218,8 @@ export interface Gateway {
   readonly accessRequests: OpenDoor
   /** For deleting a subtree (methods/cascade.ts). */
   readonly takeCascade: TakePlace
+  /** For evaluating a query on a copy (endpoints/sparql-copy.ts). */
+  readonly takeCopy: TakePlace
   /** For receiving files (methods/read-upload.ts). */
   readonly takeUpload: TakePlace
   readonly caches: GatewayCaches

@@ -8,7 +8,7 @@ import { isFailure, problem, type Problem } from '../problem.js'
 import { decideOn, judge, type Facts } from '../request/access.js'
 import type { Context } from '../request/context.js'
 import { rightsOnGraphs } from '../request/graphs.js'
-import type { Touch } from '../sparql/update-steps.js'
+import type { Touch } from '../sparql/update-plan.js'
 
 export type DocumentFound = Facts & { readonly kind: 'document' }
 
