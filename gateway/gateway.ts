@@ -31,6 +31,7 @@ import type { Identities } from './identity/identities.js'
 import type { NamespaceStore } from './ontologies/namespace-store.js'
 import type { Ontologies } from './ontologies/ontologies.js'
 import type { Problem } from './problem.js'
+import type { Recent } from './recent.js'
 import type { GraphStore } from './stores/store.js'
 import type { Traits } from './stores/traits.js'
 import type { Turns } from './stores/turns.js'
@@ -223,12 +224,12 @@ export interface Gateway {
   /** For receiving files (methods/read-upload.ts). */
   readonly takeUpload: TakePlace
   readonly caches: GatewayCaches
-  /** The files of the pages. */
   readonly look: Look
   /** Absent where no mail server is configured. */
   readonly mail?: Mail
   /** The number of answered requests by status. */
   readonly answered: Map<number, number>
+  readonly recent: Recent
   readonly settings: {
     readonly maxBody: number
     readonly maxImport: number

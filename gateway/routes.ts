@@ -2,7 +2,7 @@
 // the right it needs, and what answers it.
 import type { Mode } from '../policies/authorizations/authorization.js'
 import { requiredMode } from '../policies/decide.js'
-import { FORM_ACCEPTS, formCouldNeed, neededByForm, readForm } from './endpoints/form-request.js'
+import { FORM_ACCEPTS, formCouldNeed, neededByForm, readForm, seeOther } from './endpoints/form-request.js'
 import { answerForm } from './endpoints/forms.js'
 import { access } from './endpoints/access.js'
 import { add, transform } from './endpoints/add.js'
@@ -36,6 +36,8 @@ import { ACCEPT_POST } from './rdf/read.js'
 import { EVERY_METHOD, hasParts } from './request/admission.js'
 import { allowedOn, DOCUMENT_ACCEPTS, GRAPH_ACCEPTS, GRAPH_METHODS } from './request/document-methods.js'
 import { DOCUMENT_METHODS, READ_METHODS } from './request/respond.js'
+import type { Context } from './request/context.js'
+import { prefersPage } from './request/frame.js'
 import type { Asked, Decided, Endpoint, EndpointTarget, Route } from './request/route.js'
 import type { Awaitable } from './steps.js'
 
@@ -126,8 +128,19 @@ export function takesFiles(request: Request, { targetOf }: Pick<Gateway, 'target
 }
 
 function answerDocument({ context, target, facts, decision }: Decided<Of<'document'>>): Awaitable<Response | Problem> {
-  if (decision.required !== 'Read') return write(context, target.document, facts)
+  if (decision.required !== 'Read') return written(context, target.document, write(context, target.document, facts))
   return read(context, decision, facts) ?? readOtherwise(context, decision, facts, target.shown)
+}
+
+/** The form of a page that uploads a file: the browser goes to the document then. */
+async function written(
+  { accept, request }: Context,
+  document: string,
+  writing: Promise<Response | Problem>,
+): Promise<Response | Problem> {
+  const done = await writing
+  const isForm = request.method === 'POST' && hasParts(request) && prefersPage(accept)
+  return isForm && !isFailure(done) ? seeOther(document) : done
 }
 
 function answerAbsent({ target }: Asked<EndpointTarget>): Problem {

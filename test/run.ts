@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createDataset, fetchFuseki, startFuseki, type Fuseki } from './support/fuseki.js'
+import { OVER_FUSEKI } from './support/fuseki-kinds.js'
 import { runTestFile, type FileOutcome } from './support/run-test-file.js'
 import type { RowCount } from './support/stores.js'
 import { allTestFiles, filesNamed, READ_THROUGH_THE_CACHE } from './support/test-files.js'
@@ -25,7 +26,7 @@ async function openFuseki(): Promise<{ url: string; own?: Fuseki } | { missing: 
   if (given) return { url: given }
   const found = fetchFuseki()
   if ('missing' in found) return without(found)
-  const own = await startFuseki({ jar: found.jar, datasets: [] })
+  const own = await startFuseki({ jar: found.jar, datasets: [], configuration: OVER_FUSEKI })
   const refused = await createDataset(own.base, 'probe')
   if (!refused) return { url: own.base, own }
   await own.stop()

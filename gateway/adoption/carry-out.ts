@@ -4,7 +4,16 @@ import { inParallel } from '../mirror/mirrored.js'
 import { isFailure, type Failure } from '../problem.js'
 import type { GraphStore } from '../stores/store.js'
 import type { Move, Plan, Refused, Typed } from './plan.js'
-import { graphsWithReferences, referencesIn, updateOfType, updatesInPlace, updatesOfMove } from './references.js'
+import {
+  graphsWithReferences,
+  inParts,
+  referencesIn,
+  toOthers,
+  updateOfType,
+  updatesInPlace,
+  updatesOfMove,
+  type Pair,
+} from './references.js'
 
 /** Of one request: why the gateway refuses it, or a failure that ends all. */
 export type Outcome = undefined | { readonly refusal: string } | Failure<string>
@@ -31,7 +40,7 @@ type Kind = 'references' | 'containers' | 'types' | 'names'
 interface Step {
   readonly graph: string
   readonly kind: Kind
-  act(): Promise<Outcome | 'unchanged'>
+  act(): Promise<Outcome>
 }
 
 interface Means {
@@ -52,45 +61,54 @@ export async function carryOut(plan: Plan, means: Means): Promise<CarriedOut | F
       means.report(step.kind, ++done, steps.length)
       if (isFailure(outcome)) return outcome
       if (outcome === undefined) counts[step.kind]++
-      else if (outcome !== 'unchanged') refused.push({ graph: step.graph, why: outcome.refusal })
+      else refused.push({ graph: step.graph, why: outcome.refusal })
     }
     return undefined
   }
   for (const member of plan.moves.size > 0 ? means.members : []) {
-    const graphs = await graphsWithReferences(member.store, means.beginnings, plan.moves)
-    const failed = isFailure(graphs)
-      ? graphs
-      : await perform(graphs.map((graph) => referencesStep(graph, member, plan, means)))
-    if (failed) return failed
+    const graphs = await graphsWithReferences(member.store, means.beginnings)
+    if (isFailure(graphs)) return graphs
+    for (const part of inParts(graphs, LOOKED_AT)) {
+      const pairs = await referencesIn(member.store, part, means.beginnings, plan.moves)
+      if (isFailure(pairs)) return pairs
+      const failed = await perform(
+        [...pairs].flatMap(([graph, own]) => referencesSteps(graph, own, member.base, means)),
+      )
+      if (failed) return failed
+    }
   }
   // A document needs its container: those nearer to the root come first.
-  for (const level of levelsOf(plan)) {
-    const failed = await perform(
-      level.map((one) => ('from' in one ? moveStep(one, plan, means) : typeStep(one, means))),
-    )
+  for (const { moves, typed } of levelsOf(plan)) {
+    const failed = (await perform(typed.map((one) => typeStep(one, means)))) ?? (await moveAll(moves))
     if (failed) return failed
   }
   return { counts, refused }
+
+  async function moveAll(moves: readonly Move[]): Promise<undefined | Failure<string>> {
+    for (const part of inParts(moves, LOOKED_AT)) {
+      const froms = part.map(({ from }) => from)
+      const pairs = await referencesIn(means.members[0].store, froms, means.beginnings, plan.moves)
+      if (isFailure(pairs)) return pairs
+      const failed = await perform(part.map((move) => moveStep(move, pairs.get(move.from) ?? [], means)))
+      if (failed) return failed
+    }
+    return undefined
+  }
 }
 
-const referencesStep = (graph: string, { base, store }: Member, { moves }: Plan, means: Means): Step => ({
-  graph,
-  kind: 'references',
-  async act() {
-    const pairs = await referencesIn(store, graph, means.beginnings, moves)
-    if (isFailure(pairs)) return pairs
-    return pairs.length === 0 ? 'unchanged' : inTurn(base, updatesInPlace(graph, pairs), means)
-  },
-})
+/** Graphs whose references are looked up at once. */
+const LOOKED_AT = 100
 
-const moveStep = (move: Move, { moves }: Plan, means: Means): Step => ({
+/** In graphs that move too, before any graph moves: a later run would not know the old names of those that have moved. */
+function referencesSteps(graph: string, pairs: readonly Pair[], base: string, means: Means): readonly Step[] {
+  const updates = updatesInPlace(graph, toOthers(graph, pairs))
+  return updates.length === 0 ? [] : [{ graph, kind: 'references', act: () => inTurn(base, updates, means) }]
+}
+
+const moveStep = (move: Move, pairs: readonly Pair[], means: Means): Step => ({
   graph: move.from,
   kind: 'names',
-  async act() {
-    const { base, store } = means.members[0]
-    const pairs = await referencesIn(store, move.from, means.beginnings, moves)
-    return isFailure(pairs) ? pairs : inTurn(base, updatesOfMove(move, pairs), means)
-  },
+  act: () => inTurn(means.members[0].base, updatesOfMove(move, pairs), means),
 })
 
 const typeStep = ({ document, exists, isContainer }: Typed, { members, writing }: Means): Step => ({
@@ -108,14 +126,16 @@ async function inTurn(base: string, texts: readonly string[], { writing }: Means
   return undefined
 }
 
+interface Level {
+  readonly moves: Move[]
+  readonly typed: Typed[]
+}
+
 /** By the depth of the documents. */
-function levelsOf({ moves, typed }: Plan): readonly (readonly (Move | Typed)[])[] {
-  const levels = new Map<number, (Move | Typed)[]>()
-  for (const one of [...typed, ...moves.values()]) {
-    const depth = ('from' in one ? one.to : one.document).split('/').length
-    const level = levels.get(depth)
-    if (level) level.push(one)
-    else levels.set(depth, [one])
-  }
-  return [...levels].sort(([a], [b]) => a - b).map(([, level]) => level)
+function levelsOf({ moves, typed }: Plan): readonly Level[] {
+  const levels: Level[] = []
+  const levelOf = (document: string): Level => (levels[document.split('/').length] ??= { moves: [], typed: [] })
+  for (const one of typed) levelOf(one.document).typed.push(one)
+  for (const move of moves.values()) levelOf(move.to).moves.push(move)
+  return levels.filter((level) => level !== undefined)
 }

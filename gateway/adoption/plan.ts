@@ -5,7 +5,7 @@ import type { Problem } from '../problem.js'
 import { DH } from '../rdf/vocabulary.js'
 import { selectEach } from '../stores/select.js'
 import type { GraphStore } from '../stores/store.js'
-import type { Renames } from './renames.js'
+import { isNameable, type Renames } from './renames.js'
 
 /** An application, as far as names are concerned. */
 export interface Adopting {
@@ -92,9 +92,6 @@ const eachName = (
 ): Promise<undefined | Problem> =>
   selectEach(store, query, ['g'], {}, ([graph]) => graph?.termType === 'NamedNode' && take(graph.value))
 
-/** What no text of SPARQL can name. */
-const NOT_IN_SPARQL = /[\0-\x20<>"{}|^`\\]/
-
 function movesOf(
   wished: readonly (readonly [from: string, to: string])[],
   documents: ReadonlySet<string>,
@@ -104,7 +101,7 @@ function movesOf(
   for (const [, to] of wished) times.set(to, (times.get(to) ?? 0) + 1)
   const moves = new Map<string, string>()
   for (const [graph, to] of wished) {
-    const why = NOT_IN_SPARQL.test(graph)
+    const why = !isNameable(graph)
       ? 'its name has characters that no IRI has: load it again with another name'
       : documents.has(to)
         ? `<${to}> exists already: bring the two together yourself`

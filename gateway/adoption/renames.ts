@@ -61,3 +61,6 @@ function documentNameOf(name: string, base: string): string | undefined {
   const normal = normalisedPath(path.endsWith('/') ? path : `${path}/`)
   return isFailure(normal) ? undefined : base.slice(0, -1) + normal
 }
+
+/** Whether a text of SPARQL can name it. */
+export const isNameable = (iri: string): boolean => !/[\0-\x20<>"{}|^`\\]/.test(iri)

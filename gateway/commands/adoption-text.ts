@@ -57,7 +57,7 @@ export function planText({ moves, typed, refused }: Plan): string {
 /** What was done. Ends with a line end. */
 export function outcomeText({ counts, refused }: CarriedOut): string {
   const { names, references, containers, types } = counts
-  return `Done: ${names} graphs renamed, references changed in ${references} other graphs, ${containers} containers made, ${types} types given.\n${refusedText(refused)}`
+  return `Done: ${names} graphs renamed, references changed in ${references} graphs, ${containers} containers made, ${types} types given.\n${refusedText(refused)}`
 }
 
 const MOST = 20
@@ -74,4 +74,14 @@ export async function confirmed(question: string): Promise<boolean> {
   const answer = await asking.question(`${question} [y/N] `)
   asking.close()
   return /^y(?:es)?$/i.test(answer.trim())
+}
+
+/** Asks until the answer is one of these; none is the usual one. */
+export async function answered(question: string, answers: ReadonlySet<string>, usual: string): Promise<string> {
+  const asking = createInterface({ input: process.stdin, output: process.stderr })
+  let answer: string
+  do answer = (await asking.question(`${question} [${usual}] `)).trim().toLowerCase() || usual
+  while (!answers.has(answer))
+  asking.close()
+  return answer
 }

@@ -8,7 +8,7 @@ import { storeFindings } from '../doctor/stores.js'
 import { surveyOf } from '../doctor/survey.js'
 import { isFailure } from '../problem.js'
 import { makeStores } from '../start/open-stores.js'
-import { confirmed, surveyText } from './adoption-text.js'
+import { answered, confirmed, surveyText } from './adoption-text.js'
 import { argumentsOf, HELP_OPTION, textOf, wrongArguments, type Command, type CommandDescription } from './arguments.js'
 import { EXIT, type CommandFailure } from './exit-codes.js'
 import { fail, printable, type Terminal } from './terminal.js'
@@ -22,6 +22,11 @@ const DESCRIPTION: CommandDescription = {
   ],
   options: [
     { name: 'out', value: 'FILE', help: 'the file to write (default: system.trig)' },
+    {
+      name: 'policy',
+      value: 'WHO',
+      help: 'who reads the documents from the start on: owner (default), or everyone',
+    },
     { name: 'yes', value: '', bare: true, help: 'write it without asking' },
     HELP_OPTION,
   ],
@@ -42,6 +47,8 @@ async function runInit(argv: readonly string[], env: Environment, terminal: Term
   if (url === undefined || more.length > 0) {
     return fail(terminal, wrongArguments('write triplegate init URL, such as http://localhost:3030/ds.'))
   }
+  const written = textOf(given, 'policy')
+  if (written !== undefined && !POLICIES.has(written)) return fail(terminal, wrongArguments(WHICH_POLICY))
   const settings = settingsOf({ values: new Map([...given.values, ['backend', [url]]]), faults: given.faults }, env)
   if (isFailure(settings)) return fail(terminal, settings)
   const applications = await applicationsOf(settings)
@@ -49,13 +56,21 @@ async function runInit(argv: readonly string[], env: Environment, terminal: Term
   const isFine = await report(settings, applications, terminal)
   if (!isFine) return EXIT.findings
   const file = textOf(given, 'out') ?? 'system.trig'
-  const isWanted = given.values.has('yes') || (terminal.interactive && (await confirmed(`Write ${file}?`)))
+  const isAsking = !given.values.has('yes') && terminal.interactive
+  const policy = written ?? (isAsking ? await answered(WHO_READS, POLICIES, 'owner') : 'owner')
+  const isWanted = given.values.has('yes') || (isAsking && (await confirmed(`Write ${file}?`)))
   if (!isWanted) {
     terminal.out(`Nothing is written. With --yes, triplegate init writes ${file}.\n`)
     return EXIT.done
   }
-  return write(file, applications, settings, terminal)
+  return write({ file, applications, isOpen: policy === 'everyone' }, settings, terminal)
 }
+
+/** The rules at first: the owner's alone, or those with `lds:allowRead`. */
+const POLICIES: ReadonlySet<string> = new Set(['owner', 'everyone'])
+const WHICH_POLICY = '--policy: give owner or everyone.'
+const WHO_READS =
+  'Who reads the documents from the start on: owner, or everyone? Authorizations can open and close them later.'
 
 interface Applications {
   readonly endUser: DescribedApplication
@@ -109,16 +124,18 @@ async function report(
   }
 }
 
+interface Written {
+  readonly file: string
+  readonly applications: Applications
+  /** Everyone reads. */
+  readonly isOpen: boolean
+}
+
 /** Never over a file that exists. */
-async function write(
-  file: string,
-  applications: Applications,
-  settings: Settings,
-  terminal: Terminal,
-): Promise<number> {
+async function write({ file, applications, isOpen }: Written, settings: Settings, terminal: Terminal): Promise<number> {
   const secrets = secretsOf(applications)
   try {
-    await writeFile(file, systemOf(applications), { flag: 'wx' })
+    await writeFile(file, systemOf(applications, isOpen), { flag: 'wx' })
     if (secrets !== undefined) await writeFile('credentials.trig', secrets, { flag: 'wx', mode: 0o600 })
   } catch (error) {
     const { code, path } = error as NodeJS.ErrnoException
@@ -134,6 +151,8 @@ async function write(
       `${file} is written${secrets === undefined ? '' : ', and credentials.trig'}. Next:`,
       `  triplegate serve --config ${file}${credentials} --enforce=false --log-format json 2>triplegate.log`,
       '    watches your clients, and refuses nothing yet; the first start makes certificates and seeds the rules;',
+      `  triplegate adopt ${applications.endUser.base} --names --containers --dry-run`,
+      '    says which other graphs would become documents; without --dry-run they do;',
       '  triplegate access observed triplegate.log',
       '    says who would have been refused, with authorizations for it;',
       `  triplegate serve --config ${file}${credentials}`,
@@ -145,7 +164,7 @@ async function write(
   return EXIT.done
 }
 
-function systemOf({ endUser, admin }: Applications): string {
+function systemOf({ endUser, admin }: Applications, isOpen: boolean): string {
   const service = ({ query, update, graphStore }: ServiceDescription, name: string): string => {
     const own = `<urn:services/${name}> a sd:Service ;\n    sd:endpoint <${query}> ; a:graphStore <${graphStore}> .\n`
     return isUsual({ query, update })
@@ -159,6 +178,7 @@ PREFIX a: <https://w3id.org/atomgraph/core#>
 PREFIX sd: <http://www.w3.org/ns/sparql-service-description#>
 
 <urn:apps/end-user> a lds:EndUserDataspace ; lds:origin <${endUser.base}> ;
+    lds:allowRead ${isOpen} ; # true: everyone reads all documents; false: as the authorizations say
     lds:service ${services(endUser.service, 'end-user')} .
 <urn:apps/admin> a lds:AdminDataspace ; lds:origin <${admin.base}> ;
     lds:service ${services(admin.service, 'admin')} .

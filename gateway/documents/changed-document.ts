@@ -53,7 +53,7 @@ export function documentAfter(change: Omit<Change, 'removed' | 'added'>, left: C
 /** The document after a PUT of a large content. */
 export function replacedDocument(
   write: Omit<Write, 'content'> & { readonly tagKey: string },
-  content: Canonical,
+  content: Omit<Canonical, 'sum'> & Partial<Canonical>,
 ): Document {
   const { document, base, current, now } = write
   const kind = kindOf('PUT', [], (type) => hasLine(content.nTriples, typeLine(document, type)))
@@ -63,14 +63,15 @@ export function replacedDocument(
 
 function withManaged(
   { document, base, tagKey }: Pick<Change, 'document' | 'base' | 'tagKey'>,
-  { nTriples, sum }: Canonical,
+  { nTriples, sum }: Omit<Canonical, 'sum'> & Partial<Canonical>,
   managed: readonly Quad[],
 ): Document {
   const wanted = new Set(managed.map(nTriplesLine))
   const removed = managedLines(nTriples, document).filter((line) => !wanted.has(line))
   const added = [...wanted].filter((line) => !hasLine(nTriples, line))
   const text = changedLines(nTriples, removed, added)
-  return documentOfText(document, base, { nTriples: text, sum: changedSum(sum, { added, removed }, tagKey) }, tagKey)
+  const summed = sum === undefined ? {} : { sum: changedSum(sum, { added, removed }, tagKey) }
+  return documentOfText(document, base, { nTriples: text, ...summed }, tagKey)
 }
 
 const typeLine = (document: string, type: string): string => `<${document}> <${RDF('type')}> <${type}> .`

@@ -28,6 +28,12 @@ export interface Locks {
  */
 export const everyWrite = ({ base }: { readonly base: string }, mode: Mode): Lock => [`* ${base}`, mode]
 
+/**
+ * The SPARQL updates of an application share this lock; one that reads graphs by variables, and so cannot lock each of them, holds
+ * it alone: no other update changes what it has read, so that updates are as if they came one after the other (design 3).
+ */
+export const everyUpdate = ({ base }: { readonly base: string }, mode: Mode): Lock => [`* ${base} updates`, mode]
+
 /** The locks of a write to one document; a write that may create the document keeps its parent from being deleted. */
 export const locksOf = (application: { readonly base: string }, document: string, creates: boolean): Lock[] => [
   everyWrite(application, 'shared'),

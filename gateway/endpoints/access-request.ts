@@ -1,25 +1,25 @@
 // In charge of the endpoint `access/request` (spec 4.3, LinkedDataHub 2.3): requests for access are stored for the owner, who
-// grants one by `POST access/request?grant=<its URL>`. Granting replaces the request with an authorization.
+// grants one by `POST access/request?grant=<its URL>`, or refuses it by `?refuse=`. Granting replaces it with an authorization.
 import { about } from '../agents/agent-documents.js'
 import { bySubject, instancesOf, objectsOf, readContent, violated, type Described, type Violation } from './content.js'
 import type { Asked, EndpointTarget } from '../request/route.js'
-import { controlRefused } from './explain.js'
 import { withinShares } from './open-door.js'
 import type { Response } from '../http/exchange.js'
 import type { Application, Dataspace } from '../gateway.js'
 import { graphAnswer } from '../request/graph-answer.js'
-import { graphOf, iri, irisOf, text, triple, type Graph, type Quad, type Term } from '../rdf/graph.js'
-import { askerOf, type Context } from '../request/context.js'
-import { isLarge, readDocumentNow } from '../documents/document.js'
+import { graphOf, iri, text, triple, type Quad, type Term } from '../rdf/graph.js'
+import { type Context } from '../request/context.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { underLocks } from '../documents/locks.js'
-import { putDocument, type Writing } from '../methods/put-document.js'
+import { putDocument } from '../methods/put-document.js'
 import { donePage } from '../pages/account-page.js'
 import { TEXTS } from '../pages/texts.js'
 import { frameOf, pageAnswer, prefersPage } from '../request/frame.js'
-import { linkField, response } from '../request/respond.js'
+import { grant, PROPERTIES, refuse, writingOf } from './access-grant.js'
+import { requestsContainer } from './waiting-requests.js'
+import { linkField } from '../request/respond.js'
 import { select } from '../stores/select.js'
-import { ACL, LACL, PROV, RDF, RDFS } from '../rdf/vocabulary.js'
+import { ACL, LACL, RDF, RDFS } from '../rdf/vocabulary.js'
 
 /** The most waiting requests of one agent. */
 const WAITING = 20
@@ -31,17 +31,9 @@ const MAX_WAITING_BYTES = 4 * 1024 * 1024
 const LONGEST_URL = 2048
 
 export function accessRequest({ context, target }: Asked<EndpointTarget>): Promise<Response | Problem> {
-  const granted = target.query.get('grant')
-  return granted === null ? ask(context, target.iri) : grant(context, granted)
-}
-
-const containerOf = ({ base }: Pick<Application, 'base'>): string => `${base}acl/authorization-requests/`
-
-/** The secretary owns requests and authorizations: an agent who owned a request could change it before it is granted. */
-const writingOf = (context: Context, method: 'PUT' | 'DELETE'): Writing => {
-  const { gateway, dataspace, trace, request } = context
-  const { admin: application, secretary: agent } = dataspace
-  return { gateway, application, dataspace, trace, method, agent, asker: askerOf(context), time: request.receivedAt }
+  const [granted, refused] = [target.query.get('grant'), target.query.get('refuse')]
+  if (granted === null && refused === null) return ask(context, target.iri)
+  return granted === null ? refuse(context, refused!) : grant(context, granted)
 }
 
 async function ask(context: Context, endpoint: string): Promise<Response | Problem> {
@@ -51,7 +43,7 @@ async function ask(context: Context, endpoint: string): Promise<Response | Probl
   if (isFailure(content)) return content
   const wanted = readRequests(content, webId, context.dataspace)
   if (isFailure(wanted)) return wanted
-  const container = containerOf(context.dataspace.admin)
+  const container = requestsContainer(context.dataspace.admin)
   const lock = [`${container} ${webId}`, 'exclusive'] as const
   const { accessRequests } = context.gateway
   return withinShares(context, accessRequests, wanted.length, () =>
@@ -72,7 +64,7 @@ async function store(context: Context, webId: string, wanted: readonly Requested
   if (waiting.own + wanted.length > WAITING) {
     return violated([[LACL('requestAgent'), `An agent can have no more than ${WAITING} waiting requests.`]])
   }
-  const documents = wanted.map((one) => requestDocument(`${containerOf(admin)}${gateway.uuid()}/`, one))
+  const documents = wanted.map((one) => requestDocument(`${requestsContainer(admin)}${gateway.uuid()}/`, one))
   for (const [i, [document, content]] of documents.entries()) {
     const stored = await putDocument(writingOf(context, 'PUT'), document, () => content)
     if (!isFailure(stored)) continue
@@ -112,22 +104,13 @@ function notify({ gateway, dataspace, request: { id } }: Context, webId: string,
 async function waitingOf(admin: Application, webId: string): Promise<{ own: number; all: number } | Problem> {
   const query = `SELECT ?agent WHERE {
     GRAPH ?g { ?request <${LACL('requestAgent')}> ?agent }
-    FILTER(STRSTARTS(STR(?g), ${JSON.stringify(containerOf(admin))}))
+    FILTER(STRSTARTS(STR(?g), ${JSON.stringify(requestsContainer(admin))}))
   } LIMIT ${ALL_WAITING}`
   const rows = await select(admin.store, query, ['agent'], { maxBytes: MAX_WAITING_BYTES })
   if (isFailure(rows)) return rows
   const agents = rows.filter(([agent]) => agent?.termType === 'NamedNode')
   return { own: agents.filter(([agent]) => agent!.value === webId).length, all: agents.length }
 }
-
-/** For each property of an authorization, the property that a request has instead. */
-const PROPERTIES: ReadonlyMap<string, string> = new Map([
-  [ACL('mode'), LACL('requestMode')],
-  [ACL('agent'), LACL('requestAgent')],
-  [ACL('agentGroup'), LACL('requestAgentGroup')],
-  [ACL('accessTo'), LACL('requestAccessTo')],
-  [ACL('accessToClass'), LACL('requestAccessToClass')],
-])
 
 /** The values of a request, by the property of the authorization that it would become. */
 type RequestedAccess = ReadonlyMap<string, readonly string[]>
@@ -198,48 +181,6 @@ function requestDocument(
     triple(topic, RDFS('label'), text(label)),
     ...[...PROPERTIES].flatMap(([property, asked]) =>
       wanted.get(property)!.map((value) => triple(topic, asked, iri(value))),
-    ),
-  ])
-}
-
-/**
- * The authorization has the UUID of the request, and is stored before the request is deleted: when that fails, the request
- * can be granted again, with the same result.
- */
-async function grant(context: Context, given: string): Promise<Response | Problem> {
-  const refused = controlRefused(context)
-  if (refused) return refused
-  const { application, agent, trace, dataspace } = context
-  const { admin } = dataspace
-  const uuid = given.startsWith(containerOf(admin)) ? given.slice(containerOf(admin).length) : ''
-  if (!/^[0-9a-f-]{36}\/$/.test(uuid) || !admin.isDocument(given)) {
-    return problem('request.malformed', `?grant= takes the URL of a document in ${containerOf(admin)}.`)
-  }
-  const found = await readDocumentNow(admin, given, trace)
-  if (isFailure(found)) return found
-  if (!found.value || isLarge(found.value)) return problem('document.absent', 'There is no such request.')
-  const [document, content] = authorizationOf(`${admin.base}acl/authorizations/${uuid}`, given, found.value.graph())
-  const failed =
-    failureOf(await putDocument(writingOf(context, 'PUT'), document, () => content)) ??
-    failureOf(await putDocument(writingOf(context, 'DELETE'), given, () => undefined))
-  return failed ?? response(201, [['Location', document], linkField(application, agent.webId, undefined)])
-}
-
-const failureOf = (outcome: unknown): Problem | undefined => (isFailure(outcome) ? outcome : undefined)
-
-function authorizationOf(
-  document: string,
-  request: string,
-  graph: Graph,
-): readonly [document: string, content: readonly Quad[]] {
-  const topic = `${document}#this`
-  const label = `Granted to ${irisOf(graph, `${request}#this`, LACL('requestAgent')).join(', ')}`
-  return about(document, label, topic, [
-    triple(topic, RDF('type'), iri(ACL('Authorization'))),
-    triple(topic, RDFS('label'), text(label)),
-    triple(topic, PROV('wasDerivedFrom'), iri(`${request}#this`)),
-    ...[...PROPERTIES].flatMap(([property, asked]) =>
-      irisOf(graph, `${request}#this`, asked).map((value) => triple(topic, property, iri(value))),
     ),
   ])
 }

@@ -9,42 +9,79 @@ import { isLimited } from '../request/token-limits.js'
 import type { Response } from '../http/exchange.js'
 import type { AccessToken } from '../identity/access-tokens.js'
 import { isFailure, problem, type Problem } from '../problem.js'
-import { graphOf, text, triple } from '../rdf/graph.js'
+import { graphOf, text, triple, type Quad } from '../rdf/graph.js'
 import { TGA } from '../rdf/vocabulary.js'
 import { readContent } from './content.js'
 import { controlRefused } from './explain.js'
+import { refusedAnswer, tokensAnswer } from './access-token-page.js'
+import { foreignForm, seeOther } from './form-request.js'
+import { prefersPage } from '../request/frame.js'
 import { askedToken, tokenTriples } from './access-token-content.js'
 
-export function accessTokens({ context, target }: Asked<EndpointTarget>): Promise<Response | Problem> {
-  return context.request.method === 'POST' ? create(context, target.iri) : list(context)
+export async function accessTokens({ context, target }: Asked<EndpointTarget>): Promise<Response | Problem> {
+  const { accept, request } = context
+  const isPage = prefersPage(accept)
+  if (request.method === 'POST' && target.query.has('revoke'))
+    return revokedByForm(context, target.query.get('revoke')!)
+  if (request.method === 'POST') return create(context, target.iri, isPage)
+  const shown = shownTo(context)
+  if (isFailure(shown)) return shown
+  return isPage ? tokensAnswer(context, shown, 200) : answer(context, shown)
+}
+
+/** A form cannot send DELETE. */
+async function revokedByForm(context: Context, id: string): Promise<Response | Problem> {
+  const failed = foreignForm(context) ?? (await revoke(context, id))
+  return failed ?? seeOther(`${context.dataspace.admin.base}tokens`)
+}
+
+async function revoke(context: Context, id: string): Promise<undefined | Problem> {
+  const shown = shownTo(context)
+  if (isFailure(shown)) return shown
+  if (!shown.some((token) => token.id === id)) return UNKNOWN
+  if (context.agent.token && isLimited(context.agent.token)) return LIMITED
+  return (await context.gateway.accessTokens.revoke(id)) ? NOT_STORED : undefined
 }
 
 export async function accessToken({ context, target }: Asked<EndpointTarget>): Promise<Response | Problem> {
-  const { gateway } = context
   const shown = shownTo(context)
   if (isFailure(shown)) return shown
   const found = shown.find(({ id }) => target.iri === iriOf(context, id))
-  if (!found) return problem('document.absent', 'There is no such access token, or it is not yours.')
+  if (!found) return UNKNOWN
   if (context.request.method !== 'DELETE') return answer(context, [found])
-  if (context.agent.token && isLimited(context.agent.token)) return LIMITED
-  if (await gateway.accessTokens.revoke(found.id)) return NOT_STORED
+  const failed = await revoke(context, found.id)
+  if (failed) return failed
   return response(204, [linkField(context.application, context.agent.webId, undefined)])
 }
 
 const NOT_STORED = problem('tokens.failed', 'The access token cannot be stored now; the log of the gateway says why.', {
   fields: [['Retry-After', '5']],
 })
+const UNKNOWN = problem('document.absent', 'There is no such access token, or it is not yours.')
 const FULL = problem('constraint.violated', 'There are too many access tokens: revoke some.')
 const LIMITED = problem('access.denied', 'A limited access token manages no access tokens.')
 
 const iriOf = ({ dataspace }: Context, id: string): string => `${dataspace.admin.base}tokens/${id}`
 
-async function create(context: Context, endpoint: string): Promise<Response | Problem> {
-  const { agent, dataspace, gateway, accept, application } = context
+async function create(context: Context, endpoint: string, isPage: boolean): Promise<Response | Problem> {
   const refused = creationRefused(context, endpoint)
   if (refused) return refused
   const content = await readContent(context, endpoint)
   if (isFailure(content)) return content
+  const made = await createAsked(context, content)
+  const shown = isPage ? shownTo(context) : []
+  if (isFailure(shown)) return shown
+  if (isFailure(made)) return isPage ? refusedAnswer(context, shown, made, content) : made
+  return isPage ? tokensAnswer(context, shown, 201, { made: made.text }) : createdAnswer(context, made)
+}
+
+interface Created {
+  readonly token: AccessToken
+  readonly text: string
+}
+
+async function createAsked(context: Context, content: readonly Quad[]): Promise<Created | Problem> {
+  const { agent, dataspace, gateway } = context
   const asked = askedToken(context, content)
   if (isFailure(asked)) return asked
   const forAnother = asked.agent !== undefined && asked.agent !== agent.webId
@@ -54,13 +91,15 @@ async function create(context: Context, endpoint: string): Promise<Response | Pr
   const made = await gateway.accessTokens.create(wanted)
   if (made === 'full') return FULL
   if (made === 'failed') return NOT_STORED
-  const { token } = made
+  const { id, name } = made.token
+  gateway.log.info({ id, agent: made.token.agent, by: agent.webId, name }, 'an access token was created')
+  return made
+}
+
+function createdAnswer(context: Context, { token, text: secret }: Created): Response | Problem {
+  const { application, accept, agent } = context
   const iri = iriOf(context, token.id)
-  gateway.log.info(
-    { id: token.id, agent: token.agent, by: agent.webId, name: token.name },
-    'an access token was created',
-  )
-  const graph = graphOf([...tokenTriples(iri, token), triple(iri, TGA('token'), text(made.text))])
+  const graph = graphOf([...tokenTriples(iri, token), triple(iri, TGA('token'), text(secret))])
   const answered = graphAnswer(accept, graph, [])
   if (isFailure(answered)) return answered
   const own = answered.fields.filter(([name]) => name === 'Content-Type')
@@ -95,11 +134,6 @@ function shownTo(context: Context): readonly AccessToken[] | Problem {
   if (agent.token?.only !== undefined) return LIMITED
   const all = gateway.accessTokens.list(dataspace.admin.base)
   return controlRefused(context) ? all.filter((token) => token.agent === agent.webId) : all
-}
-
-async function list(context: Context): Promise<Response | Problem> {
-  const shown = shownTo(context)
-  return isFailure(shown) ? shown : answer(context, shown)
 }
 
 function answer(context: Context, tokens: readonly AccessToken[]): Response | Problem {

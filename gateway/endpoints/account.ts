@@ -1,15 +1,26 @@
 // In charge of the pages about the client: who it is, how to log in, and the form of a sign-up.
 import type { Field, Response } from '../http/exchange.js'
 import { cookieOf } from '../identity/cookies.js'
-import { accountPage, donePage, signUpPage, type AccountView } from '../pages/account-page.js'
+import { accountPage, donePage, type AccountView } from '../pages/account-page.js'
+import { signUpPage, type SignUpView } from '../pages/sign-up-page.js'
 import { TEXTS } from '../pages/texts.js'
-import { isFailure, problem, type Problem } from '../problem.js'
+import { controlRefused } from './explain.js'
+import { waitingRequests } from './waiting-requests.js'
+import { isFailure, problem, STATUS_OF, type Problem } from '../problem.js'
+import type { Quad } from '../rdf/graph.js'
+import { messagesAbout } from './form-fields.js'
 import type { Context } from '../request/context.js'
 import { frameOf, pageAnswer, prefersPage } from '../request/frame.js'
 
-export function accountAnswer(context: Context, returnTo: string | undefined | Problem): Response | Problem {
+export async function accountAnswer(
+  context: Context,
+  returnTo: string | undefined | Problem,
+): Promise<Response | Problem> {
   if (isFailure(returnTo)) return returnTo
   const { gateway, agent, dataspace } = context
+  const isOwner = agent.webId !== undefined && controlRefused(context) === undefined
+  const waiting = isOwner ? await waitingRequests(dataspace, undefined) : []
+  if (isFailure(waiting)) return waiting
   const canSignUp = gateway.signUps.who !== 'off'
   const page = accountPage({
     frame: frameOf(context),
@@ -18,6 +29,7 @@ export function accountAnswer(context: Context, returnTo: string | undefined | P
     signUp: canSignUp ? `${dataspace.admin.base}sign%20up` : undefined,
     providers: gateway.identities.providers,
     returnTo,
+    waiting,
   })
   return pageAnswer(200, page, [['Cache-Control', 'no-store']])
 }
@@ -30,14 +42,33 @@ function identifiedBy({ request, agent, application }: Context): AccountView['by
 
 /** The form for people; programs send POST. */
 export function signUpForm(context: Context, endpoint: string): Response | Problem {
-  const { signUps, mail } = context.gateway
+  const { signUps } = context.gateway
   if (!prefersPage(context.accept)) {
     return problem('negotiation.not-acceptable', 'There is only a page with a form here. Programs send POST.')
   }
   if (signUps.who === 'off') return problem('access.denied', 'Nobody can sign up here. Ask the owner for access.')
+  return pageAnswer(200, signUpPage(viewOf(context, endpoint)))
+}
+
+function viewOf(context: Context, endpoint: string): SignUpView {
+  const { signUps, mail } = context.gateway
   const isDownload = signUps.who === 'everyone' && !mail
-  const action = isDownload ? `${endpoint}?download` : endpoint
-  return pageAnswer(200, signUpPage({ frame: frameOf(context), action, isDownload }))
+  return { frame: frameOf(context), action: isDownload ? `${endpoint}?download` : endpoint, isDownload }
+}
+
+/** The form again, with what was typed except the password: no page holds one. */
+export function signUpRefused(
+  context: Context,
+  endpoint: string,
+  { failure, detail, report, fields }: Problem,
+  content: readonly Quad[],
+): Response {
+  const status = STATUS_OF[failure]
+  const messages = messagesAbout(report)
+  const typed = (property: string): string =>
+    content.find(({ predicate }) => predicate.value === property)?.object.value ?? ''
+  const page = signUpPage({ ...viewOf(context, endpoint), refusal: { status, detail }, typed, messages })
+  return pageAnswer(status, page, [...fields, ['Cache-Control', 'no-store']])
 }
 
 export const signedUp = (context: Context, fields: readonly Field[]): Response => {

@@ -12,6 +12,7 @@ import { nTriplesOf, graphOf } from '../rdf/graph.js'
 import { readNTriples } from '../rdf/read.js'
 import { DCT, HTTP, RDF } from '../rdf/vocabulary.js'
 import type { Document } from '../documents/document.js'
+import type { Refusal } from '../pages/form-page.js'
 import type { Context } from '../request/context.js'
 import { response } from '../request/respond.js'
 
@@ -77,6 +78,8 @@ export interface AskedForm {
   readonly document: Document
   readonly values: URLSearchParams
   readonly isSent: boolean
+  /** What the agent may do with the document. */
+  readonly modes: readonly Mode[]
 }
 
 /** After a write: the page that shows what came of it. */
@@ -103,6 +106,11 @@ export interface Done {
   /** Of a violation: canonical N-Triples. */
   readonly report?: string
 }
+
+export const refusalOf = ({ status, detail, report }: Done): Refusal => ({ status, detail, report })
+
+/** RFC 9110 §15.5.13: the state that the person began with has changed. */
+export const isConflict = ({ status }: Done): boolean => status === 412
 
 /** Fields that say who asks, and from where. */
 const KEPT = ['host', 'cookie', 'authorization', 'origin', 'sec-fetch-site', 'x-forwarded-for'] as const

@@ -5,28 +5,28 @@ import type { Response } from '../http/exchange.js'
 import { TURTLE } from '../http/media-type.js'
 import { describedIn } from '../pages/described.js'
 import { titleOf } from '../pages/document-page.js'
-import { deletePage, editPage, newPage, type Refusal } from '../pages/form-page.js'
-import { TEXTS } from '../pages/texts.js'
+import { deletePage, editPage, type About, type EditView, type Refusal } from '../pages/form-page.js'
 import { isFailure, problem, type Problem } from '../problem.js'
-import { nTriplesTerm, text } from '../rdf/graph.js'
-import { DCT, DH } from '../rdf/vocabulary.js'
 import { lookUpDocument } from '../request/access.js'
 import { frameOf, pageAnswer } from '../request/frame.js'
 import type { Decided } from '../request/route.js'
 import { shownTo } from '../request/shown.js'
 import { answerConflict } from './conflict.js'
 import { differenceOf, editableTurtle, ownTriples, tooLargeToEdit, typedTriples } from './editable.js'
+import { dividedForm, FLAWED, sectionsAfter, typedForm } from './form-fields.js'
 import {
   carryOut,
   foreignForm,
+  isConflict,
+  refusalOf,
   seeOther,
   textOf,
   type AskedForm,
-  type Done,
   type FormTarget,
   type SentForm,
 } from './form-request.js'
 import { answerGrant } from './grant-form.js'
+import { answerNew } from './new-form.js'
 import { answerRestore } from './restore-form.js'
 
 type AnswerForm = (asked: AskedForm) => Promise<Response | Problem>
@@ -54,37 +54,57 @@ export async function answerForm(decided: Decided<FormTarget, SentForm>): Promis
   const stored = facts.kind === 'document' ? facts.document : undefined
   if (!stored) return problem('document.absent', 'There is no such document.')
   if (isLarge(stored) || !isWhole(stored)) return tooLargeToEdit
-  return answer({ context, document: shownTo(context, stored), values, isSent })
+  const { modes } = decided.decision
+  return answer({
+    context,
+    document: shownTo(context, stored),
+    values: isSent ? values : chosen(target),
+    isSent,
+    modes,
+  })
 }
 
-const refusalOf = ({ status, detail, report }: Done): Refusal => ({ status, detail, report })
-
-/** RFC 9110 §15.5.13: the state that the person began with has changed. */
-const isConflict = ({ status }: Done): boolean => status === 412
+/** Of the URL of a form only the type counts: a link of another site fills in nothing. */
+const chosen = ({ query }: FormTarget): URLSearchParams => new URLSearchParams({ type: query.get('type') ?? '' })
 
 async function answerEdit(asked: AskedForm): Promise<Response | Problem> {
   const { context, document, values, isSent } = asked
   const { iri } = document
+  const divided = await dividedForm(asked)
   const about = { frame: frameOf(context, iri), document: iri, form: 'edit' } as const
   if (!isSent) {
-    const text = await editableTurtle(iri, ownTriples(document))
+    const started = await editableTurtle(iri, ownTriples(document))
+    const text = divided ? await editableTurtle(iri, divided.rest) : started
     if (isFailure(text)) return text
-    return pageAnswer(200, editPage({ ...about, text, started: text, entityTag: entityTagOf(document, TURTLE) }))
+    if (isFailure(started)) return started
+    const entityTag = entityTagOf(document, TURTLE)
+    return pageAnswer(200, editPage({ ...about, text, started, entityTag, sections: divided?.sections }))
   }
-  const typed = textOf(values, 'content')
-  const sent = { ...about, text: typed, started: textOf(values, 'started'), entityTag: values.get('if-match') ?? '' }
+  const { text, whole, flaws } = typedForm(values, iri)
+  const shown = (refusal?: Refusal): Pick<EditView, 'sections'> & About => ({
+    ...about,
+    refusal,
+    sections: sectionsAfter(values, iri, divided?.sections ?? [], { flaws, report: refusal?.report }),
+  })
+  const sent = {
+    text,
+    started: textOf(values, 'started'),
+    entityTag: values.get('if-match') ?? '',
+    form: 'edit',
+  } as const
+  if (flaws.size > 0) return pageAnswer(422, editPage({ ...sent, ...shown(FLAWED) }))
   if (values.get('do') === 'preview') {
-    const mine = await typedTriples(context, iri, typed)
-    if (isFailure(mine)) return pageAnswer(400, editPage({ ...sent, refusal: { status: 400, detail: mine.detail } }))
-    return pageAnswer(200, editPage({ ...sent, preview: differenceOf(ownTriples(document), mine) }))
+    const mine = await typedTriples(context, iri, whole)
+    if (isFailure(mine)) return pageAnswer(400, editPage({ ...sent, ...shown({ status: 400, detail: mine.detail }) }))
+    return pageAnswer(200, editPage({ ...sent, ...shown(), preview: differenceOf(ownTriples(document), mine) }))
   }
   const done = await carryOut(context, {
-    ...{ method: 'PUT', url: iri, turtle: typed },
+    ...{ method: 'PUT', url: iri, turtle: whole },
     fields: { 'if-match': sent.entityTag },
   })
   if (done.status < 400) return seeOther(iri)
-  if (isConflict(done)) return answerConflict(asked, sent)
-  return pageAnswer(done.status, editPage({ ...sent, refusal: refusalOf(done) }))
+  if (isConflict(done)) return answerConflict(asked, { text: whole, started: sent.started })
+  return pageAnswer(done.status, editPage({ ...sent, ...shown(refusalOf(done)) }))
 }
 
 async function answerAdd({ context, document, values, isSent }: AskedForm): Promise<Response | Problem> {
@@ -101,36 +121,6 @@ async function answerAdd({ context, document, values, isSent }: AskedForm): Prom
   const done = await carryOut(context, { method: 'POST', url: iri, turtle: text })
   if (done.status < 400) return seeOther(iri)
   return pageAnswer(done.status, editPage({ ...view, refusal: refusalOf(done) }))
-}
-
-/** A name as a segment of a path; of the title where there is none. */
-function segmentOf(name: string, title: string, uuid: string): string {
-  const own = name.trim().split('/').filter(Boolean).join('-')
-  const words = title
-    .normalize('NFC')
-    .toLowerCase()
-    .match(/[\p{L}\p{N}]+/gu)
-  return encodeURIComponent((own || words?.slice(0, 12).join('-') || uuid).slice(0, 200).toWellFormed())
-}
-
-async function answerNew({ context, document, values, isSent }: AskedForm): Promise<Response | Problem> {
-  const { iri } = document
-  const field = (name: string): string => textOf(values, name)
-  const [name, title, typed] = [field('name'), field('title'), field('content')]
-  const container = values.get('kind') === 'container'
-  const view = { frame: frameOf(context, iri), document: iri, name, title, isContainer: container, text: typed }
-  if (!isSent) return pageAnswer(200, newPage(view))
-  const url = `${iri}${segmentOf(name, title, context.gateway.uuid())}/`
-  const own = [
-    ...(container ? [`<${url}> a <${DH('Container')}> .`] : []),
-    ...(title.trim() === '' ? [] : [`<${url}> <${DCT('title')}> ${nTriplesTerm(text(title.trim().toWellFormed()))} .`]),
-  ]
-  // Behind what was typed, so that an error names the line that the person sees.
-  const turtle = [typed, ...own].join('\n')
-  const done = await carryOut(context, { method: 'PUT', url, turtle, fields: { 'if-none-match': '*' } })
-  if (done.status < 400) return seeOther(done.location ?? url)
-  const detail = isConflict(done) ? TEXTS.nameTaken : done.detail
-  return pageAnswer(done.status, newPage({ ...view, refusal: { ...refusalOf(done), detail } }))
 }
 
 async function answerDelete({ context, document, values, isSent }: AskedForm): Promise<Response | Problem> {

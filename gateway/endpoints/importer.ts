@@ -221,7 +221,6 @@ async function start(
 ): Promise<Response | Problem> {
   const { gateway, application, agent, request } = context
   if (!mayStart(gateway, agent.webId)) return MANY
-  const kept = { ...plan, tagKey: undefined }
   const document = `${containerOf(application)}${gateway.uuid()}/`
   const record = {
     ...{
@@ -230,7 +229,7 @@ async function start(
       agent: agent.webId,
       ...(agent.token && { token: { readOnly: agent.token.readOnly, only: agent.token.only } }),
       network: request.network(),
-      plan: kept,
+      plan,
       how,
       stopsAtRefusal,
     },

@@ -1,10 +1,11 @@
 // In charge of SPARQL updates that the gateway carries out itself, on what it finds in the graphs that they read and write, under
 // the locks of these: so each document keeps what every write keeps, and each agent changes what it may (design 3, 4).
 import { isRoot, parentOf } from '../documents/hierarchy.js'
-import { everyWrite, underLocks, type Lock } from '../documents/locks.js'
+import { everyUpdate, everyWrite, underLocks, type Lock } from '../documents/locks.js'
 import { afterEdit, editDocuments } from '../methods/edit-documents.js'
 import { hadNoEffect, hasNoLaterEffect } from '../mirror/write-failures.js'
 import { isFailure, problem, type Problem } from '../problem.js'
+import type { Facts } from '../request/access.js'
 import { askerOf, type Context } from '../request/context.js'
 import type { UpdateAnalysis } from '../sparql/analysis.js'
 import { DEFAULT_GRAPH } from '../sparql/graph-sets.js'
@@ -21,7 +22,7 @@ import {
   type Named,
 } from './found-graphs.js'
 import { solve, touchesOf, type Solutions } from './update-solutions.js'
-import type { UpdateRights } from './update-rights.js'
+import { updateRights, type UpdateRights } from './update-rights.js'
 
 type Outcome = undefined | ForStore | Problem
 
@@ -33,17 +34,22 @@ export async function carryOutPlan(
   context: Context,
   { text }: Pick<UpdateAnalysis, 'text'>,
   plan: UpdatePlan,
-  rights: UpdateRights,
+  endpoint: Facts,
 ): Promise<Outcome> {
   const { open } = plan
-  let first = open && (await solve(context, rights, open))
+  const early = updateRights(context, endpoint)
+  if (isFailure(early)) return early
+  let first = open && (await solve(context, early, open))
   for (let round = 0; round < MOST_ROUNDS; round++) {
     if (isFailure(first) || isForStore(first)) return first
-    const named = namedIn(plan, first, rights)
+    const named = namedIn(plan, first, early)
     if (named.length > MOST_GRAPHS) return TOO_MUCH
-    const refused = await refusedTouch(context, rights, named)
+    const refused = await refusedTouch(context, early, named)
     if (refused) return refused
-    const outcome = await underLocks(context.gateway, locksOf(context, named), async () => {
+    const outcome = await underLocks(context.gateway, locksOf(context, named, open !== undefined), async () => {
+      // Rules may have changed while it waited.
+      const rights = updateRights(context, endpoint)
+      if (isFailure(rights)) return rights
       // The graphs that the variables stand for are pinned: others may have come meanwhile, which are not locked.
       const now = open && (await solve(context, rights, open))
       if (isFailure(now) || isForStore(now)) return now
@@ -138,8 +144,8 @@ function namedIn(
 
 const CLEARED_DEFAULT: Touch = { graph: DEFAULT_GRAPH, mode: 'Write', isFilled: false }
 
-/** What is written exclusively; what is read, and the parents of documents that may be created, against changes. */
-function locksOf({ application }: Context, named: readonly Named[]): readonly Lock[] {
+/** What is written exclusively; what is read by name, and the parents of documents that may be created, against changes. */
+function locksOf({ application }: Context, named: readonly Named[], isOpen: boolean): readonly Lock[] {
   const shared = named.flatMap(({ graph, touch }) =>
     touch === undefined
       ? [graph]
@@ -151,6 +157,7 @@ function locksOf({ application }: Context, named: readonly Named[]): readonly Lo
   const others = [...new Set(shared)].filter((graph) => !exclusive.has(graph))
   return [
     everyWrite(application, 'shared'),
+    everyUpdate(application, isOpen ? 'exclusive' : 'shared'),
     ...[...exclusive].map((graph) => [graph, 'exclusive'] as const),
     ...others.map((graph) => [graph, 'shared'] as const),
   ]

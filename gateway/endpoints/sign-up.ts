@@ -7,7 +7,7 @@ import { agentDocuments, agentWebId, describeAgent, type DescribedDocument } fro
 import { readContent } from './content.js'
 import type { Asked, EndpointTarget } from '../request/route.js'
 import type { Response } from '../http/exchange.js'
-import { iri, text, triple } from '../rdf/graph.js'
+import { iri, text, triple, type Quad } from '../rdf/graph.js'
 import { askerOf, type Context } from '../request/context.js'
 import { isInvited, mailboxHolder, mailboxLock, UNPROVEN } from '../agents/mailbox.js'
 import { isFailure, problem, type Problem } from '../problem.js'
@@ -15,20 +15,26 @@ import { underLocks } from '../documents/locks.js'
 import { putDocument, type Writing } from '../methods/put-document.js'
 import { linkField, response } from '../request/respond.js'
 import { prefersPage } from '../request/frame.js'
-import { signedUp, signUpForm } from './account.js'
+import { signedUp, signUpForm, signUpRefused } from './account.js'
 import { withinShares } from './open-door.js'
 import { readApplicant, type Applicant } from './sign-up-form.js'
 import { ACL, FOAF, RDF } from '../rdf/vocabulary.js'
 
 export async function signUp(asked: Asked<EndpointTarget>): Promise<Response | Problem> {
   const { context, target } = asked
-  const { signUps } = context.gateway
   const download = target.query.has('download')
   if (context.request.method !== 'POST') return signUpForm(context, target.iri)
   const closed = closedTo(context, download)
   if (closed) return closed
   const content = await readContent(context, target.iri)
   if (isFailure(content)) return content
+  const outcome = await outcomeFor(context, content, download)
+  const isShown = isFailure(outcome) && prefersPage(context.accept)
+  return isShown ? signUpRefused(context, target.iri, outcome, content) : outcome
+}
+
+async function outcomeFor(context: Context, content: readonly Quad[], download: boolean): Promise<Response | Problem> {
+  const { signUps } = context.gateway
   const applicant = readApplicant(content)
   if (isFailure(applicant)) return applicant
   let began: number | undefined

@@ -1,13 +1,13 @@
 // In charge of SPARQL updates through the endpoint: the locks, the update, and the caches and rules that depend on it.
-import type { Decision } from '../../policies/decide.js'
 import { LATEST_WRITE_MS } from '../stores/store.js'
 import type { Response } from '../http/exchange.js'
 import { sharersOf } from '../gateway.js'
 import type { Context } from '../request/context.js'
 import { hadNoEffect, hasNoLaterEffect } from '../mirror/write-failures.js'
-import { everyWrite, underLocks, type Lock } from '../documents/locks.js'
+import { everyUpdate, everyWrite, underLocks, type Lock } from '../documents/locks.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { linkField, response } from '../request/respond.js'
+import type { Decided, EndpointTarget } from '../request/route.js'
 import type { UpdateAnalysis } from '../sparql/analysis.js'
 import { graphsChanged } from './changed-graphs.js'
 import { isForStore } from './found-graphs.js'
@@ -15,16 +15,19 @@ import { carryOutPlan } from './planned-update.js'
 import { keepingRoots } from './root-guard.js'
 import { updateRights } from './update-rights.js'
 
+type DecidedHere = Pick<Decided<EndpointTarget>, 'facts' | 'decision'>
+
 /** The most documents that an update locks one by one. */
 const MOST_LOCKS = 64
 
 export async function answerUpdate(
   context: Context,
   update: UpdateAnalysis,
-  decision: Decision,
+  decided: DecidedHere,
 ): Promise<Response | Problem> {
   const { application, agent } = context
-  const rights = updateRights(context)
+  const { facts, decision } = decided
+  const rights = updateRights(context, facts)
   if (isFailure(rights)) return rights
   const { plan } = update
   const isPlanned =
@@ -32,11 +35,11 @@ export async function answerUpdate(
     (!rights.isFree ||
       (!plan.open?.clears && (plan.open || plan.touches.some(({ graph }) => application.isDocument(graph)))))
   if (isPlanned) {
-    const outcome = await carryOutPlan(context, update, plan, rights)
+    const outcome = await carryOutPlan(context, update, plan, facts)
     if (!isForStore(outcome)) return outcome ?? response(200, [linkField(application, agent.webId, decision)])
     if (!rights.isFree) return outcome.reason
   }
-  return rights.isFree ? sendToStore(context, update, decision) : FOR_STORE_ALONE
+  return rights.isFree ? sendToStore(context, update, decided) : FOR_STORE_ALONE
 }
 
 const FOR_STORE_ALONE = problem(
@@ -46,7 +49,11 @@ const FOR_STORE_ALONE = problem(
 )
 
 /** The store performs the update as it is. */
-async function sendToStore(context: Context, update: UpdateAnalysis, decision: Decision): Promise<Response | Problem> {
+async function sendToStore(
+  context: Context,
+  update: UpdateAnalysis,
+  { facts, decision }: DecidedHere,
+): Promise<Response | Problem> {
   const { application, agent, gateway, trace, request } = context
   const { writeSet } = update
   const sharers = sharersOf(application.store, gateway).map((member) => member.application)
@@ -57,10 +64,15 @@ async function sendToStore(context: Context, update: UpdateAnalysis, decision: D
     const documents = isWide ? undefined : written.filter((graph) => sharer.isDocument(graph))
     return documents?.length === 0 && sharer !== application ? [] : [{ sharer, documents }]
   })
-  const locks: Lock[] = parts.map(({ sharer }) => everyWrite(sharer, isWide ? 'exclusive' : 'shared'))
+  const locks: Lock[] = parts.flatMap(({ sharer }) =>
+    isWide ? [everyWrite(sharer, 'exclusive')] : [everyWrite(sharer, 'shared'), everyUpdate(sharer, 'shared')],
+  )
   // Graphs that are no documents too: updates that the gateway carries out itself rest on what it has read of them.
   if (!isWide) for (const graph of writeSet.length <= MOST_LOCKS ? writeSet : written) locks.push([graph, 'exclusive'])
   return underLocks(gateway, locks, async () => {
+    const rights = updateRights(context, facts)
+    if (isFailure(rights)) return rights
+    if (!rights.isFree) return FOR_STORE_ALONE
     // Not aborted when the client leaves: the store may perform the update all the same.
     const own = parts.find(({ sharer }) => sharer === application)!
     const others = parts.filter((part) => part !== own)

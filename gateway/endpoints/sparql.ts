@@ -21,6 +21,7 @@ export async function sparql({
   context,
   target: { iri: endpoint },
   content: asked,
+  facts,
   decision,
 }: Decided<EndpointTarget, SparqlContent>): Promise<Response | Problem> {
   if (isFailure(asked)) return asked
@@ -40,7 +41,7 @@ export async function sparql({
     strangeFunction(update, settings.allowFunction) ??
     foreignUpdate(context, update) ??
     protection(update, context)
-  return refused ?? answerUpdate(context, update, decision)
+  return refused ?? answerUpdate(context, update, { facts, decision })
 }
 
 /** The query, unless it would reach or call what the operator does not allow. @param endpoint its IRI */

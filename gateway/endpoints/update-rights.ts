@@ -8,6 +8,7 @@ import { isFailure, problem, type Problem } from '../problem.js'
 import { decideOn, judge, type Facts } from '../request/access.js'
 import type { Context } from '../request/context.js'
 import { rightsOnGraphs } from '../request/graphs.js'
+import { refusalOf } from '../request/refusal.js'
 import type { Touch } from '../sparql/update-plan.js'
 
 export type DocumentFound = Facts & { readonly kind: 'document' }
@@ -20,7 +21,11 @@ export interface UpdateRights {
   readonly Write: GraphRights
 }
 
-export function updateRights(context: Context): UpdateRights | Problem {
+/** Decided when the update arrives, and again under its locks. @param endpoint the facts of the endpoint, which needs Write */
+export function updateRights(context: Context, endpoint: Facts): UpdateRights | Problem {
+  const decision = decideOn(context, endpoint, 'Write')
+  if (isFailure(decision)) return decision
+  if (!decision.allowed) return refusalOf(decision, context, endpoint.iri)
   const [Read, Append, Write] = (['Read', 'Append', 'Write'] as const).map((mode) => rightsOnGraphs(context, mode)) as [
     GraphRights | Problem,
     GraphRights | Problem,

@@ -5,8 +5,8 @@ import { createHash } from 'node:crypto'
 import { flawOf, iri, nTriplesTerm, quad, type Term } from '../rdf/graph.js'
 import { readOwnSolutions } from '../rdf/read-sparql-results.js'
 import { RESULTS_JSON, type Solution } from '../rdf/sparql-results.js'
-import { MOST_SOLUTIONS, ROW, type Construct, type TemplateGraph } from '../sparql/construct-plan.js'
-import { problem, type Problem } from '../problem.js'
+import { MOST_SOLUTIONS, ROW, type Construct, type RowPattern, type TemplateGraph } from '../sparql/construct-plan.js'
+import { isFailure, problem, type Problem } from '../problem.js'
 import type { Oxigraph } from '../stores/bounded-oxigraph.js'
 
 /** A triple in N-Triples, without its point, and the IRI of its graph: '' for the one that the caller chooses. */
@@ -48,6 +48,63 @@ export function constructFrom(
 
 /** On each of these rows by itself. */
 export function constructRows(
+  oxigraph: Oxigraph,
+  construct: Construct,
+  rows: readonly Row[],
+  seeded: { readonly seed: string; readonly target: string },
+): readonly Constructed[] | Problem {
+  const { ofRow, template } = construct
+  const { seed, target } = seeded
+  // The escapes of SPARQL begin like those of a literal (SPARQL 1.1 §19.2).
+  if (!ofRow || rows.some(({ cells }) => cells.some(([, value]) => ESCAPES.test(value))))
+    return constructFromGraphs(oxigraph, construct, rows, seeded)
+  const found = solutionsOfRows(oxigraph, ofRow, rows)
+  if (isFailure(found)) return found
+  return [...found].flatMap(([i, solution]) =>
+    filled(template, [solution], makeNodes(`${seed} ${rows[i]!.name}`, target)),
+  )
+}
+
+const ESCAPES = /\\u/i
+
+/** By the number of the row; what a cell says as N-Triples. */
+function solutionsOfRows(
+  { Store }: Oxigraph,
+  { row, columns, rest }: RowPattern,
+  rows: readonly Row[],
+): ReadonlyMap<number, Values> | Problem {
+  const found = new Map<number, Map<string, Term | string>>()
+  for (const [i, { name, cells }] of rows.entries()) {
+    const values = new Map<string, Term | string>([[row, iri(name)]])
+    const isWhole = columns.every(({ property, variable, isOptional }) => {
+      const cell = cells.find(([own]) => own === property)
+      if (cell) values.set(variable, cell[1])
+      return cell !== undefined || isOptional
+    })
+    if (isWhole) found.set(i, values)
+  }
+  if (!rest || found.size === 0) return found
+  const { needs, query } = rest
+  const written = (value: Term | string | undefined): string =>
+    value === undefined ? 'UNDEF' : typeof value === 'string' ? value : nTriplesTerm(value)
+  const table = [...found].map(([i, values]) => `(${i} ${needs.map((name) => written(values.get(name))).join(' ')})\n`)
+  const json = withStore(
+    Store,
+    (store) => store.query(query.join(table.join('')), { results_format: RESULTS_JSON }) as string,
+  )
+  if (json.length > RESULT_LIMIT) return tooLarge()
+  const passed = new Map<number, Values>()
+  for (const solution of readOwnSolutions(json)) {
+    const i = Number(solution.get(ROW)!.value)
+    const values = found.get(i)!
+    for (const [name, term] of solution) values.set(name, term)
+    passed.set(i, values)
+  }
+  // In the order of the rows.
+  return new Map([...passed].sort(([a], [b]) => a - b))
+}
+
+function constructFromGraphs(
   { Store }: Oxigraph,
   { query, batched, template }: Construct,
   rows: readonly Row[],
@@ -86,6 +143,11 @@ const solutionsOf = (store: Store, query: string, name: string): readonly Soluti
 /** The IRI of a node without a name: below the document that it stands in first. */
 type NameNode = (key: string, graph: string) => string
 
+/** The values of variables: a literal may be N-Triples already. */
+interface Values {
+  get(variable: string): Term | string | undefined
+}
+
 function makeNodes(seed: string, target: string): NameNode {
   const names = new Map<string, string>()
   return (key, graph) => {
@@ -98,7 +160,7 @@ function makeNodes(seed: string, target: string): NameNode {
   }
 }
 
-function filled(template: readonly TemplateGraph[], solutions: readonly Solution[], nameOf: NameNode): Constructed[] {
+function filled(template: readonly TemplateGraph[], solutions: readonly Values[], nameOf: NameNode): Constructed[] {
   const made: Constructed[] = []
   for (const [at, solution] of solutions.entries()) {
     for (const { graph, triples } of template) {
@@ -120,10 +182,11 @@ function filled(template: readonly TemplateGraph[], solutions: readonly Solution
   return made
 }
 
-const iriIn = (term: Term | undefined): string | undefined => (term?.termType === 'NamedNode' ? term.value : undefined)
+const iriIn = (term: Term | string | undefined): string | undefined =>
+  typeof term === 'object' && term.termType === 'NamedNode' ? term.value : undefined
 
-function written(term: Term | undefined, nameOf: NameNode, graph: string): string | undefined {
-  if (!term) return undefined
+function written(term: Term | string | undefined, nameOf: NameNode, graph: string): string | undefined {
+  if (!term || typeof term === 'string') return term
   if (term.termType === 'BlankNode') return nameOf(`value ${term.value}`, graph)
   return flawOf(quad(ANY, ANY, term as never)) === undefined ? nTriplesTerm(term) : undefined
 }

@@ -96,7 +96,6 @@ export async function planOf(
     name: order.name,
     into: order.into,
     namespace: `${application.base}ns#`,
-    tagKey: application.cache.tagKey,
     maxBytes: gateway.settings.maxImport,
   }
 }

@@ -68,7 +68,7 @@ async function doJob(job: ImportJob): Promise<ImportReply> {
   }
   if (!begun) return problem('internal', 'The import has not begun.')
   if (job.kind === 'read') return read(begun, job.rows, job.time)
-  return job.kind === 'quads' ? { quads: begun.spool.quads() } : begun.spool.read(job.from, job.most, begun.plan.tagKey)
+  return job.kind === 'quads' ? { quads: begun.spool.quads() } : begun.spool.read(job.from, job.most)
 }
 
 async function tried(job: ImportJob): Promise<ImportReply> {

@@ -31,8 +31,6 @@ export interface Plan {
   readonly namespace: string
   /** Where the thread keeps what it has made: a file, with its progress beside it. */
   readonly spool: string
-  /** The secret of the entity-tags (cache/entity-tag.ts). */
-  readonly tagKey: string
   /** The most bytes of the source when it is unpacked. */
   readonly maxBytes: number
 }
@@ -47,9 +45,9 @@ export interface ReadProgress {
   readonly done: boolean
 }
 
-/** A document to write: its canonical N-Triples, with their sum; or why there is none. */
+/** A document to write: its canonical N-Triples; or why there is none. */
 export type Made = { readonly document: string; readonly level: number } & (
-  { readonly nTriples: string; readonly sum: string } | { readonly refused: string }
+  { readonly nTriples: string } | { readonly refused: string }
 )
 
 export type ImportJob =

@@ -2,11 +2,13 @@
 // their children, many at once, so that they share flushes of the journal and requests to the store.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Finding, ImportProgress } from '../gateway.js'
+import type { Outcomes } from '../methods/create-together.js'
 import { isFailure, problem, type Problem, type ProblemCode } from '../problem.js'
 import type { Context } from '../request/context.js'
 import { startThread, type LimitedThread } from '../stores/limited-thread.js'
 import type { ImportJob, ImportReply, Made, Plan, ReadProgress } from './plan.js'
-import { importAs, placeOf } from './write-as.js'
+import { makeFairShare } from './fair-share.js'
+import { createAs, importAs, placeOf } from './write-as.js'
 
 export interface Running {
   readonly context: Context
@@ -26,8 +28,9 @@ const MEMORY = 384 * 2 ** 20
 /** ms for a step of the thread, which is to take a hundredth of it. */
 const STEP_MS = 10_000
 const STEP = { rows: 5_000, time: 100 } as const
-/** Documents that are written at once; more would make the writes of others wait. */
+/** Documents that are written alone at once; more would make the writes of others wait. */
 const AT_ONCE = 16
+/** Documents that are created together at most. */
 const BATCH = 128
 const MOST_FINDINGS = 100
 
@@ -91,6 +94,7 @@ const batchFrom = (thread: Thread, from: number): Promise<readonly Made[] | Prob
 
 async function writeAll(running: Running, thread: Thread): Promise<undefined | Problem> {
   const { signal, kept } = running
+  const rest = makeFairShare(signal)
   let from = running.from
   let batch = await batchFrom(thread, from)
   while (!isFailure(batch) && batch.length > 0) {
@@ -101,6 +105,7 @@ async function writeAll(running: Running, thread: Thread): Promise<undefined | P
     if (failed) return failed
     from += batch.length
     kept(from)
+    await rest()
     if (signal.aborted) return CANCELLED
     batch = await next
   }
@@ -118,7 +123,8 @@ function byLevel(batch: readonly Made[]): Made[][] {
 
 async function writeLevel(running: Running, documents: readonly Made[]): Promise<undefined | Problem> {
   const { signal, progress, stopsAtRefusal } = running
-  const waiting = documents.values()
+  const created = stopsAtRefusal ? new Map<string, never>() : await createLevel(running, documents)
+  const waiting = documents.filter(({ document }) => !created.has(document)).values()
   let failed: Problem | undefined
   const work = async (): Promise<void> => {
     for (const one of waiting) {
@@ -138,6 +144,20 @@ async function writeLevel(running: Running, documents: readonly Made[]): Promise
   return failed ?? (signal.aborted ? CANCELLED : undefined)
 }
 
+/** Most documents of an import do not exist yet. Gives those that are done with. */
+async function createLevel({ context, progress }: Running, documents: readonly Made[]): Promise<Outcomes> {
+  const contents = documents.flatMap((made) =>
+    'refused' in made ? [] : [[made.document, { nTriples: made.nTriples, isRewritable: false }] as const],
+  )
+  const outcomes = await createAs(context, contents, context.gateway.now())
+  const over = [...outcomes].filter(([, outcome]) => !isFailure(outcome) || !PASSING.has(outcome.failure))
+  for (const [document, outcome] of over) {
+    if (isFailure(outcome)) report(progress, { document, detail: outcome.detail })
+    progress[isFailure(outcome) ? 'refused' : outcome]++
+  }
+  return new Map(over)
+}
+
 /** Of problems that pass. */
 const PASSING: ReadonlySet<ProblemCode> = new Set<ProblemCode>([
   'server.overloaded',
@@ -155,9 +175,9 @@ async function writeOne(running: Running, made: Made): Promise<'written' | 'unch
   const { context, how, signal } = running
   const place = placeOf(context, made.document)
   if (isFailure(place)) return place
-  const { nTriples, sum } = made
+  const { nTriples } = made
   for (let tries = 1; ; tries++) {
-    const content = { nTriples, sum, isRewritable: false }
+    const content = { nTriples, isRewritable: false }
     const answered = await importAs(context, place, content, { how, now: context.gateway.now() })
     if (!isFailure(answered)) return answered
     if (!PASSING.has(answered.failure) || tries === TRIES) return answered

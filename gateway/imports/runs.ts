@@ -27,7 +27,7 @@ export interface RunRecord {
   /** Of an agent that an access token proved: what that leaves of its rights. */
   readonly token?: TokenLimits | undefined
   readonly network: string
-  readonly plan: Omit<Plan, 'tagKey'> & { readonly tagKey: undefined }
+  readonly plan: Plan
   /** Documents are replaced, or created and added to. */
   readonly how: 'PUT' | 'add'
   readonly stopsAtRefusal: boolean
@@ -138,14 +138,13 @@ async function run(
   signal: AbortSignal,
   stopped: AbortSignal,
 ): Promise<void> {
-  const { application } = member
   progress.state = 'running'
   const context = backgroundContext(gateway, member, record)
   await storeState(gateway, member, record, progress)
   let kept = { at: -Infinity, written }
   const failed = await runImport({
     context,
-    plan: { ...record.plan, tagKey: application.cache.tagKey },
+    plan: record.plan,
     how: record.how,
     ...{ stopsAtRefusal: record.stopsAtRefusal, progress, from: written, signal },
     kept(now) {

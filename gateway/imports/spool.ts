@@ -1,8 +1,7 @@
 // In charge of what an import has made, on disk, until it is written: the triples in the order in which they were made, and for each
 // document where they are. A spool continues after a crash where it was complete last. For the thread of an import only.
 import { closeSync, ftruncateSync, openSync, readSync, writeSync } from 'node:fs'
-import { sumOf } from '../../cache/entity-tag.js'
-import { compareAsBytes } from '../rdf/graph.js'
+import { compareAsBytes, sortedAsBytes } from '../rdf/graph.js'
 import type { Made } from './plan.js'
 
 export interface Spool {
@@ -12,7 +11,7 @@ export interface Spool {
   flush(): number
   documents(): number
   /** So many documents from this one on: parents before their children, names in the order of their characters. */
-  read(from: number, most: number, tagKey: string): Made[]
+  read(from: number, most: number): Made[]
   /** Everything, as N-Quads. */
   quads(): string
   close(): void
@@ -26,7 +25,8 @@ const LARGEST = 128 * 1024 * 1024
 const MOST_DOCUMENTS = 1_000_000
 /** Stretches of triples of one document. Each takes some bytes of memory. */
 const MOST_STRETCHES = 4_000_000
-const BATCH_BYTES = 4 * 1024 * 1024
+/** Of one batch, which the store gets at once: others write after it. */
+const BATCH_BYTES = 1024 * 1024
 
 /** @param bytes what of the file is complete; the rest is dropped */
 export function openSpool(path: string, bytes: number): Spool {
@@ -52,13 +52,13 @@ export function openSpool(path: string, bytes: number): Spool {
   }
 
   const textOf = (number: number): string => readStretches(file, index.stretchesOf(number))
-  const made = (number: number, tagKey: string): Made => {
+  const made = (number: number): Made => {
     const document = index.nameOf(number)
     const about = { document, level: levelOf(document) }
     const length = index.stretchesOf(number).reduce((sum, [, one]) => sum + one, 0)
     if (length > LARGEST) return { ...about, refused: 'The document would be too large.' }
-    const lines = [...new Set(textOf(number).split('\n').slice(0, -1))].sort(compareAsBytes)
-    return { ...about, nTriples: `${lines.join('\n')}\n`, sum: sumOf(lines, tagKey) }
+    const lines = sortedAsBytes(textOf(number).split('\n').slice(0, -1))
+    return { ...about, nTriples: `${lines.join('\n')}\n` }
   }
   return {
     add(document, triple) {
@@ -68,11 +68,11 @@ export function openSpool(path: string, bytes: number): Spool {
     },
     flush,
     documents: index.count,
-    read(from, most, tagKey) {
+    read(from, most) {
       const order = index.inOrder()
       const read: Made[] = []
       for (let i = from, taken = 0; i < order.length && read.length < most && taken < BATCH_BYTES; i++) {
-        const one = made(order[i]!, tagKey)
+        const one = made(order[i]!)
         taken += 'nTriples' in one ? one.nTriples.length : 0
         read.push(one)
       }

@@ -3,6 +3,7 @@
 import type { Gateway, Member } from '../gateway.js'
 import { BodyBreak } from '../http/body.js'
 import type { Request, Response } from '../http/exchange.js'
+import { createTogether, type Outcomes } from '../methods/create-together.js'
 import { UNCHANGED, writeContent } from '../methods/write.js'
 import type { WrittenContent } from '../methods/write-request.js'
 import { isFailure, problem, type Problem } from '../problem.js'
@@ -87,6 +88,21 @@ function innerContext(
   const settings = { ...gateway.settings, requirePreconditions: false }
   const inner = { ...innerRequest(request, method, document, fields), receivedAt: now }
   return { ...context, gateway: { ...gateway, settings }, application, dataspace, request: inner }
+}
+
+/** Creates those of these documents of one level that do not exist, together; the others are left to `importAs`. */
+export function createAs(
+  context: Context,
+  documents: readonly (readonly [document: string, content: WrittenContent])[],
+  now: number,
+): Promise<Outcomes> {
+  const wanted = documents.flatMap(([iri, content]) => {
+    const place = placeOf(context, iri)
+    // A document of the rules is written alone: the next one may rest on it.
+    if (isFailure(place) || place.application.kind === 'admin') return []
+    return [{ context: innerContext(context, place, 'PUT', now), iri, content }]
+  })
+  return createTogether(wanted)
 }
 
 /** As by a POST of the agent. */

@@ -21,10 +21,11 @@ export type WriteRequest =
   | { readonly method: 'PATCH'; readonly update: string | Problem }
   | { readonly method: 'DELETE' }
 
-/** The triples of a short content, with their blank nodes; a large one as a text. */
-export type WrittenContent = readonly Quad[] | LargeContent
+/** The triples of a short content, with their blank nodes; a large one as a text, whose sum may be computed when it is needed. */
+export type WrittenContent = readonly Quad[] | WrittenText
+type WrittenText = Omit<LargeContent, 'sum'> & Partial<LargeContent>
 
-export const isLargeContent = (content: WrittenContent): content is LargeContent => 'nTriples' in content
+export const isLargeContent = (content: WrittenContent): content is WrittenText => 'nTriples' in content
 
 /** The types of the document itself in the content. */
 export const typesIn = (content: WrittenContent, iri: string): string[] => {

@@ -36,7 +36,7 @@ export const writeContent = (context: Context, iri: string, asked: WriteRequest)
   )
 
 /** The refusals that need no body: 404, then 405, then the root (design 3, order). */
-function earlyRefusal(
+export function earlyRefusal(
   { application, dataspace, request: { method, fields } }: Context,
   iri: string,
   facts: Facts,

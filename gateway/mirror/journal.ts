@@ -47,7 +47,7 @@ export async function carryOut(
 ): Promise<undefined | Problem> {
   const { history, settlement } = application
   if (changes.length === 0) return act()
-  for (const change of changes) await keepBefore(application, change)
+  await Promise.all(changes.map((change) => keepBefore(application, change)))
   const entries = await begin(application, changes)
   if (isFailure(entries)) return entries
   const failed = await act()

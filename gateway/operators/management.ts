@@ -4,6 +4,7 @@ import type { Application, Dataspace, Gateway } from '../gateway.js'
 import type { History } from '../../versioning/history.js'
 import { makeMetrics } from './metrics.js'
 import { makeMirrorEndpoints } from './mirror-endpoints.js'
+import { fileOf, operatorsAnswer } from './operators-answer.js'
 import { isFailure } from '../problem.js'
 
 const json = (status: number, value: unknown, fields: Response['fields'] = []): Response =>
@@ -36,13 +37,18 @@ export function makeManagement(
     const answer = endpoints[name](query, request.signal())
     return isFailure(answer) ? json(REFUSAL_STATUS[answer.failure], { error: answer.detail }) : answer
   }
+  const page = async (query: URLSearchParams): Promise<Response> => {
+    const checks = await Promise.all(dataspaces.flatMap(checksOf))
+    return operatorsAnswer({ dataspaces, gateway, checks, query })
+  }
   const paths: Readonly<
     Record<string, readonly [methods: string, answer: (query: URLSearchParams, request: Request) => Promise<Response>]>
   > = {
+    '/': ['GET, HEAD', page],
     '/health/live': ['GET, HEAD', () => Promise.resolve(json(200, { status: 'live' }))],
     '/health/ready': ['GET, HEAD', ready],
     '/metrics': ['GET, HEAD', async () => answerOf(200, metrics.contentType, await metrics.text())],
-    '/purge': ['POST', (query) => purge(query, dataspaces, gateway)],
+    '/purge': ['POST', (query, request) => purged(query, request, (asked) => purge(asked, dataspaces, gateway))],
     '/mirror/verify': ['POST', async (query, request) => mirror('verify', query, request)],
     '/mirror/sweep': ['POST', async (query, request) => mirror('sweep', query, request)],
   }
@@ -51,6 +57,8 @@ export function makeManagement(
     const refused = refusalOf(request)
     if (refused) return refused
     const [path, query] = requestTarget.split('?', 2)
+    const file = fileOf(path!, gateway)
+    if (file && method === 'GET') return file
     const known = Object.hasOwn(paths, path!) ? paths[path!] : undefined
     if (!known)
       return json(404, { error: `There is nothing at this path. Use one of ${Object.keys(paths).join(', ')}.` })
@@ -59,7 +67,8 @@ export function makeManagement(
       return json(405, { error: `The method is not allowed here. Use ${methods.replace(', ', ' or ')}.` }, [
         ['Allow', methods],
       ])
-    if (methods === 'POST' && request.fields[WRITE_FIELD] === undefined) return json(403, { error: NO_WRITE_FIELD })
+    if (methods === 'POST' && request.fields[WRITE_FIELD] === undefined && !(path === '/purge' && isOwnForm(request)))
+      return json(403, { error: NO_WRITE_FIELD })
     const { status, fields, body } = await answer(new URLSearchParams(query), request)
     return { status, fields, ...(method !== 'HEAD' && body && { body }) }
   }
@@ -119,6 +128,25 @@ function historyCheck(base: string, history: History, misaligned: string | undef
   const warning = warnings.length > 0 && { warning: warnings.join(' ') }
   return { what: `history of ${base} (${repository})`, journal, ...warning }
 }
+
+/** A page of this listener itself says so by both fields, which no page of another origin can set (Fetch Metadata, Fetch §3.2). */
+const isOwnForm = ({ fields: { host = '', origin, 'sec-fetch-site': site } }: Request): boolean =>
+  site === 'same-origin' && origin?.toLowerCase() === `http://${host.toLowerCase()}`
+
+/** The form of the operators' page: the browser goes back to it. */
+async function purged(
+  query: URLSearchParams,
+  request: Request,
+  purge: (query: URLSearchParams) => Promise<Response>,
+): Promise<Response> {
+  if (request.fields[WRITE_FIELD] !== undefined || !isOwnForm(request)) return purge(query)
+  const body = await request.readBody(LONGEST_FORM)
+  if (isFailure(body)) return json(413, { error: body.detail })
+  const graph = new URLSearchParams(body.toString()).get('graph')?.trim() ?? ''
+  const done = await purge(new URLSearchParams(graph === '' ? {} : { graph }))
+  return done.status === 200 ? answerOf(303, 'text/plain', '', [['Location', '/?purged']]) : done
+}
+const LONGEST_FORM = 16 * 1024
 
 /** Clears the caches: of everything, of `?dataspace=BASE`, or of `?graph=IRI`. */
 async function purge(query: URLSearchParams, dataspaces: readonly Dataspace[], gateway: Gateway): Promise<Response> {

@@ -7,6 +7,7 @@ import { ACL, RDF } from '../rdf/vocabulary.js'
 import { Choice } from './form-page.js'
 import { Crumbs, pageOf, type Frame } from './frame.js'
 import { Iri } from './term.js'
+import { WaitingList, type WaitingRequest } from './waiting-list.js'
 import { TEXTS } from './texts.js'
 
 export interface AccessView {
@@ -19,6 +20,7 @@ export interface AccessView {
   readonly audit?: { readonly authorizations: readonly Audited[]; readonly owners: readonly string[] } | undefined
   /** What the agent has asked about another. */
   readonly question?: Question | undefined
+  readonly waiting: readonly WaitingRequest[]
 }
 
 export interface Question {
@@ -31,7 +33,7 @@ export interface Question {
 export const MODES: readonly Mode[] = ['Read', 'Append', 'Write', 'Control']
 
 export function accessPage(view: AccessView): string {
-  const { frame, document, agent, decisions, audit, question } = view
+  const { frame, document, agent, decisions, audit, question, waiting } = view
   const { base } = frame.site
   const missing = MODES.filter(
     (mode) => mode !== 'Control' && !decisions.some((one) => one.required === mode && one.allowed),
@@ -64,6 +66,7 @@ export function accessPage(view: AccessView): string {
       {agent !== undefined && missing.length > 0 && audit === undefined ? (
         <AskForAccess base={base} document={document} missing={missing} />
       ) : null}
+      <WaitingList requests={waiting} base={base} admin={frame.site.admin} />
       {audit ? <Audit audit={audit} base={base} /> : null}
       {question ? <Ask question={question} document={document} base={base} /> : null}
       {audit ? <Grant admin={frame.site.admin} document={document} /> : null}

@@ -9,6 +9,7 @@ import { ACL, DCT, FOAF, RDF, RDFS } from '../rdf/vocabulary.js'
 import { ChildrenList, type Children } from './children-list.js'
 import type { Described, DescribedProperty, DescribedSubject } from './described.js'
 import { Crumbs, pageOf, type Frame } from './frame.js'
+import { StartHere, Upload } from './start-here.js'
 import { decoded, localName } from './labels.js'
 import { Iri, Named, Time, Value } from './term.js'
 import { TEXTS } from './texts.js'
@@ -37,7 +38,11 @@ export function documentPage(view: DocumentView): string {
       <h1>{title}</h1>
       <Types types={view.types} />
       <Actions view={view} />
+      {children?.all === 0 && isRoot(document, base) && view.modes.includes('Write') && document === frame.site.home ? (
+        <StartHere base={base} admin={frame.site.admin} />
+      ) : null}
       {children ? <ChildrenList children={children} document={document} base={base} /> : null}
+      {children && view.modes.some((mode) => mode === 'Append' || mode === 'Write') ? <Upload /> : null}
       <Subjects described={described} document={document} base={base} />
       <Parts described={described} />
       <About about={about} base={base} />

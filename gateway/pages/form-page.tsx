@@ -4,6 +4,7 @@ import type { Child } from 'hono/jsx'
 import { Changes, type Changed } from './changes.js'
 import { Violations } from './error-page.js'
 import { Crumbs, pageOf, type Frame } from './frame.js'
+import { FormSections, type FormSection } from './shape-form.js'
 import { Plain, Time } from './term.js'
 import { TEXTS } from './texts.js'
 
@@ -27,10 +28,12 @@ export interface EditView extends About {
   readonly started: string
   readonly entityTag: string
   readonly preview?: Changed | undefined
+  /** Beside the text. */
+  readonly sections?: readonly FormSection[] | undefined
 }
 
 export function editPage(view: EditView): string {
-  const { frame, document, form, text, started, entityTag, preview, refusal } = view
+  const { frame, document, form, text, started, entityTag, preview, refusal, sections = [] } = view
   const title = form === 'edit' ? TEXTS.editTitle : TEXTS.addTitle
   return shell(
     view,
@@ -45,7 +48,8 @@ export function editPage(view: EditView): string {
       <form method="post" action={`?form=${form}`}>
         <input type="hidden" name="if-match" value={entityTag} />
         <input type="hidden" name="started" value={started} />
-        <label for="content">{TEXTS.turtle}</label>
+        <FieldsShown sections={sections} />
+        <label for="content">{sections.length > 0 ? TEXTS.turtleRest : TEXTS.turtle}</label>
         <p class="hint" id="help">
           {form === 'edit' ? TEXTS.editHelp : TEXTS.addHelp}
         </p>
@@ -66,6 +70,15 @@ export function editPage(view: EditView): string {
     </>,
   )
 }
+
+/** The hidden field says that the form has them, also where they are empty. */
+export const FieldsShown = ({ sections }: { readonly sections: readonly FormSection[] }) =>
+  sections.length === 0 ? null : (
+    <>
+      <input type="hidden" name="fields" value="" />
+      <FormSections sections={sections} />
+    </>
+  )
 
 export function shell({ frame, document, refusal }: About, title: string, content: Child): string {
   return pageOf(
@@ -112,7 +125,7 @@ export const Area = ({
 )
 
 /** The line that a syntax error names, with the lines around it. */
-function Place({ text, refusal }: { readonly text: string; readonly refusal: Refusal | undefined }) {
+export function Place({ text, refusal }: { readonly text: string; readonly refusal: Refusal | undefined }) {
   const [, found] = /\bline (\d+)/.exec(refusal?.detail ?? '') ?? []
   if (found === undefined) return <p id="place" class="hint" />
   const wrong = Number(found)
@@ -133,45 +146,6 @@ function Place({ text, refusal }: { readonly text: string; readonly refusal: Ref
     </pre>
   )
 }
-
-export interface NewView extends About {
-  readonly name: string
-  readonly title: string
-  readonly isContainer: boolean
-  readonly text: string
-}
-
-export const newPage = (view: NewView): string =>
-  shell(
-    view,
-    TEXTS.newDocument,
-    <form method="post" action="?form=new">
-      <label for="title">{TEXTS.titleField}</label>
-      <input id="title" name="title" value={view.title} autocomplete="off" />
-      <label for="name">{TEXTS.nameField}</label>
-      <p class="hint" id="name-help">
-        {TEXTS.nameHelp(view.document)}
-      </p>
-      <input id="name" name="name" value={view.name} autocomplete="off" aria-describedby="name-help" />
-      <fieldset>
-        <legend>{TEXTS.kind}</legend>
-        <Choice name="kind" value="item" label={TEXTS.itemHelp} isChosen={!view.isContainer} />
-        <Choice name="kind" value="container" label={TEXTS.containerHelp} isChosen={view.isContainer} />
-      </fieldset>
-      <label for="content">{TEXTS.turtleOptional}</label>
-      <p class="hint" id="help">
-        {TEXTS.newHelp}
-      </p>
-      <Area name="content" text={view.text} isWrong={view.refusal !== undefined} />
-      <Place text={view.text} refusal={view.refusal} />
-      <div class="actions">
-        <button class="main">{TEXTS.create}</button>
-        <a class="button" href={view.document}>
-          {TEXTS.cancel}
-        </a>
-      </div>
-    </form>,
-  )
 
 interface ChoiceProps {
   readonly name: string

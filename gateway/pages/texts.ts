@@ -1,11 +1,13 @@
 // In charge of the texts of the pages, in English. Another language is another table with the same names.
-import { ERROR_ADVICE, ERROR_TITLES, MODE_TEXTS, REASONS, SUBJECTS, TARGETS } from './texts-by-code.js'
+import { ERROR_ADVICE, ERROR_TITLES } from './texts-by-code.js'
+import { ACCESS_TEXTS } from './texts-of-access.js'
 
 const number = (count: number): string => count.toLocaleString('en')
 const counted = (count: number, one: string, several: string): string =>
   `${number(count)} ${count === 1 ? one : several}`
 
 export const TEXTS = {
+  ...ACCESS_TEXTS,
   skip: 'Go to the content',
   navigation: 'Site',
   path: 'Path',
@@ -56,6 +58,21 @@ export const TEXTS = {
   tooManyChildren: (most: number) =>
     `There are more than ${number(most)} documents here: the first ones are listed. A query finds the others.`,
 
+  upload: 'Upload a file',
+  file: 'File',
+  uploadHelp: 'The file gets an address by its content. Whoever may read this container may read it.',
+  uploadNow: 'Upload',
+  startTitle: 'Nothing is here yet: begin',
+  startHelp:
+    'Triplegate makes each named graph of a triplestore a document: with an address, with rights for each agent, and with its history. You may write here. Three things to do first:',
+  startDocument: '1. Make a document',
+  startAccess: '2. Let somebody read',
+  startQuery: '3. Ask a question',
+  startHere: 'On a page',
+  startShell: 'or in a shell, in the folder in which the gateway was started:',
+  startMore:
+    'The documentation comes with the program: README.md has a tour, docs/reference.md every request, docs/settings.md every setting. npx triplegate help lists the commands.',
+
   // Errors.
   errorTitle: (status: number): string => ERROR_TITLES[status] ?? 'Something went wrong',
   errorAdvice: (status: number): string | undefined => ERROR_ADVICE[status],
@@ -71,6 +88,7 @@ export const TEXTS = {
   editTitle: 'Edit',
   addTitle: 'Add data',
   turtle: 'The document as Turtle',
+  turtleRest: 'Everything else, as Turtle',
   turtleOptional: 'More, as Turtle (optional)',
   editHelp:
     'IRIs are relative to the document: <> is the document itself. Dates, creator and owner are kept by the gateway.',
@@ -100,6 +118,28 @@ export const TEXTS = {
   restoreQuestion: 'Make the document again as it was on',
   restoreHelp: 'This is a new version: all later versions stay in the history.',
   restoreNow: 'Restore it',
+
+  // Fields of shapes.
+  typeField: 'What it is about',
+  typeHelp: 'Choose first: the form gets the fields that go with it.',
+  choose: 'Choose',
+  nothingChosen: '–',
+  required: 'Required.',
+  valuesAtMost: (most: number) => (most === Infinity ? 'Several are possible.' : `At most ${number(most)}.`),
+  valuesWanted: (least: number, most: number) =>
+    most === Infinity
+      ? `${number(least)} or more.`
+      : least === most
+        ? `Exactly ${number(least)}.`
+        : `${number(least)} to ${number(most)}.`,
+  asIri: 'A whole address, such as https://example.org/thing.',
+  asDateTime: 'Such as 2026-11-22T14:05:00Z.',
+  asDate: 'Such as 2026-11-22.',
+  another: (label: string, at: number) => `${label}, ${number(at)}`,
+  flawed: 'Some fields have values that cannot be saved.',
+  noIri: (value: string) => `“${value.slice(0, 100)}” is no whole address. Begin it with https://.`,
+  noValue: (why: string) => `This cannot be saved: it is ${why}.`,
+  notChosen: 'Choose one of the values.',
 
   // Two who edit at once.
   conflict:
@@ -146,66 +186,6 @@ export const TEXTS = {
   restoreFrom: 'Restore “From”',
   restoreTo: 'Restore “To”',
   unchanged: (count: number) => `${counted(count, 'triple', 'triples')} that did not change`,
-
-  // Access.
-  accessTo: 'About',
-  everyoneMay: 'What everybody may do here',
-  youMay: 'What you may do here',
-  yes: 'Yes',
-  no: 'No',
-  reason: (reason: string): string => REASONS[reason] ?? reason,
-  mode: (mode: string): string => MODE_TEXTS[mode] ?? mode,
-  subject: (kind: string): string => SUBJECTS[kind] ?? kind,
-  target: (kind: string): string => TARGETS[kind] ?? kind,
-  askTitle: 'Ask for access',
-  askFor: 'I would like to',
-  ask: 'Ask the owner',
-  asked: 'Your request waits for the owner, who decides on it.',
-  backToDocument: 'Go on',
-  auditTitle: 'Who may do what',
-  who: 'Who',
-  may: 'May',
-  because: 'Because of',
-  takeAway: 'Take away',
-  takeAwayOf: (graph: string) => `Take away the right that ${graph} gives`,
-  questionTitle: 'May somebody do something?',
-  questionAgent: 'WebID of the agent (empty: anybody)',
-  questionMode: 'Mode',
-  questionAsk: 'Tell me',
-  grantTitle: 'Give a right',
-  grantTo: 'To whom',
-  grantAgent: 'An agent, by its WebID',
-  grantGroup: 'A group, by its IRI',
-  grantWho: 'WebID or IRI',
-  grantOn: 'On what',
-  grantDocument: 'This document alone',
-  grantBelow: 'This document and everything below it',
-  grant: 'Give the right',
-
-  // Who I am.
-  anonymous: 'The gateway does not know who you are.',
-  identifiedBy: 'Known by',
-  identification: { certificate: 'a client certificate', session: 'a log-in', token: 'a token' },
-  logOut: 'Log out',
-  logInWith: (name: string) => `Log in with ${name}`,
-  noProvider: 'No identity provider is configured here: a client certificate says who you are.',
-  certificateTitle: 'Client certificates',
-  certificateHelp:
-    'A client certificate is a file that ends with .p12. Import it once, with its password, and open this page again: the browser asks which certificate to use.',
-  certificateSteps: [
-    'Firefox: Settings, Privacy & Security, View Certificates, Your Certificates, Import.',
-    'Chrome and Edge on Linux: Settings, Privacy and security, Security, Manage certificates, Import.',
-    'Chrome, Edge and Safari on macOS and Windows: open the file, and let the system import it.',
-  ],
-  givenName: 'Given name',
-  familyName: 'Family name',
-  mailbox: 'E-mail address',
-  country: 'Country',
-  password: 'Password for the certificate (6 characters or more)',
-  passwordAgain: 'The password again',
-  signUpDownload: 'You get a WebID, and a client certificate for it at once.',
-  signUpMail: 'You get a WebID, and a client certificate for it by e-mail.',
-  signedUp: 'Look into your mailbox: the e-mail says how to go on.',
 
   // Queries.
   queryLabel: 'SPARQL query',

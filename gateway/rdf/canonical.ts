@@ -1,6 +1,6 @@
 // In charge of canonical N-Triples from text (RDF 1.2 N-Triples §4): most lines of a store are canonical already, and only the
 // others are parsed, which takes ten times as long. Pure.
-import { compareAsBytes, nTriplesLine } from './graph.js'
+import { nTriplesLine, sortedAsBytes } from './graph.js'
 import { readNTriples } from './n-triples.js'
 
 // The terms that flawOf (graph.ts) finds no flaw in and that nTriplesTerm writes as they are here, some rare ones excepted.
@@ -31,5 +31,5 @@ export function canonicalLines(nTriples: string): string[] | undefined {
     if (!triples) return undefined
     for (const triple of triples) lines.add(nTriplesLine(triple))
   }
-  return [...lines].sort(compareAsBytes)
+  return sortedAsBytes(lines)
 }

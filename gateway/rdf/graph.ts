@@ -128,6 +128,13 @@ export const nTriplesLine = (triple: Quad): string =>
   LINES.get(triple) ??
   `${nTriplesTerm(triple.subject)} ${nTriplesTerm(triple.predicate)} ${nTriplesTerm(triple.object)} .`
 
+/** Each once, in the order of UTF-8 bytes: that of the language, which is far faster, where no character makes a difference. */
+export const sortedAsBytes = (lines: Iterable<string>): string[] => {
+  const sorted = [...new Set(lines)]
+  return sorted.some((line) => SURROGATES.test(line)) ? sorted.sort(compareAsBytes) : sorted.sort()
+}
+const SURROGATES = /[\ud800-\uffff]/
+
 /** Order of UTF-8 bytes (`LC_ALL=C sort`), which UTF-16 keeps except between surrogates and U+E000 to U+FFFF. */
 export function compareAsBytes(a: string, b: string): number {
   if (a === b) return 0

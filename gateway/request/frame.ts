@@ -38,7 +38,7 @@ export const pageAnswer = (status: number, page: string, fields: readonly Field[
     status,
     [
       ['Content-Type', HTML.contentType],
-      ['Cache-Control', 'private, no-cache'],
+      ...(fields.some(([name]) => name === 'Cache-Control') ? [] : [['Cache-Control', 'private, no-cache'] as const]),
       ['Vary', 'Accept'],
       ...PAGE_FIELDS,
       ...fields,

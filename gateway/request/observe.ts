@@ -3,19 +3,21 @@ import type { Decision } from '../../policies/decide.js'
 import type { Request, Response } from '../http/exchange.js'
 import type { Gateway } from '../gateway.js'
 import { logRequest, member, type Trace } from '../log.js'
+import { remember, SLOW_MS } from '../recent.js'
 
 /** One line for a request; a second one, as a warning, where a refusal was let pass (--enforce=false). */
 export function observe(request: Request, answer: Response, gateway: Gateway, trace: Trace): void {
   const { dataspace, agent, delegate, decision, view, problem, cause, storeMs } = trace
   const { status } = answer
   gateway.answered.set(status, (gateway.answered.get(status) ?? 0) + 1)
+  const time = gateway.now()
+  observeRecent(request, status, time, { gateway, trace })
   if (decision?.unenforced) {
     const { id, method, requestTarget } = request
     const path = requestTarget.split('?', 1)[0]
     gateway.log.warn({ id, method, path, agent, decision: evidence(decision) }, 'would have been refused')
   }
   if (!gateway.log.isLevelEnabled('info')) return
-  const time = gateway.now()
   logRequest(gateway.log, {
     time,
     id: request.id,
@@ -35,6 +37,25 @@ export function observe(request: Request, answer: Response, gateway: Gateway, tr
     ms: time - request.receivedAt,
   })
 }
+
+function observeRecent(
+  { id, method, requestTarget, receivedAt }: Request,
+  status: number,
+  time: number,
+  { gateway: { recent }, trace }: { readonly gateway: Gateway; readonly trace: Trace },
+): void {
+  recent.answers++
+  if (trace.storeMs === 0) recent.withoutStore++
+  const ms = time - receivedAt
+  if (status < 400 && ms < SLOW_MS) return
+  const { agent, cause, problem, storeMs } = trace
+  const path = requestTarget.split('?', 1)[0]!.slice(0, LONGEST_PATH)
+  const seen = { time, id, method, path, status, agent, ms, storeMs, reason: cause ?? problem }
+  // Robots ask for what is not there, and conditions are there to fail.
+  if (status >= 400 && status !== 404 && status !== 412) remember(recent.refused, seen)
+  if (ms >= SLOW_MS) remember(recent.slow, seen)
+}
+const LONGEST_PATH = 500
 
 /** The bytes of the content; undefined where it streams. */
 function sizeOf({ ready, body }: Response): number | undefined {

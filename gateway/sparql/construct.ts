@@ -5,6 +5,7 @@ import { isFailure, problem, type Problem } from '../problem.js'
 import { parseSparql, type Parsed } from './parse.js'
 import { MOST_SOLUTIONS, ROW, type Construct, type TemplateGraph } from './construct-plan.js'
 import { templateOf, templateTerm } from './patch.js'
+import { rowPatternOf } from './row-pattern.js'
 import { sparqlOf, type Token } from './tokens.js'
 import { isVariable, nameOf, nodesOf, operationsIn, type Node } from './tree.js'
 
@@ -93,9 +94,10 @@ function closingAfter(tokens: readonly Token[], open: number): number {
 
 function planOf(
   operation: Node,
-  { base, values, findings }: Parsed,
+  parsed: Parsed,
   { pattern, solutions }: Pick<Parts, 'pattern' | 'solutions'>,
 ): Construct | Problem {
+  const { base, values, findings } = parsed
   const template: TemplateGraph[] = []
   for (const block of operation['insert'] as readonly Node[]) {
     const graph = block['type'] === 'graph' ? templateTerm(nameOf(block) as Node, values) : ''
@@ -110,11 +112,13 @@ function planOf(
   const limit = ` LIMIT ${MOST_SOLUTIONS + 1}`
   const head = `BASE <${base}>\nSELECT ${projection} `
   const isPlain = solutions === pattern && isBatchable(operation['where'])
+  const ofRow = isPlain ? rowPatternOf(operation['where'], parsed, pattern, variables) : undefined
   return {
     query: `${head}WHERE ${sparqlOf(group(solutions))}${limit}`,
     ...(isPlain && {
       batched: `BASE <${base}>\nSELECT ?${ROW} ${variables.join(' ')} WHERE { GRAPH ?${ROW} ${sparqlOf(pattern)} }${limit}`,
     }),
+    ...(ofRow && { ofRow }),
     template,
     volatile: findings.volatile,
   }

@@ -33,6 +33,7 @@ import { openImporting } from '../imports/importing.js'
 import { makeLoadContext } from '../rdf/json-ld-contexts.js'
 import { makeReadProfile, REMOTE_PROFILES } from '../request/identify.js'
 import { endpointsOf } from '../routes.js'
+import { makeRecent } from '../recent.js'
 import { startWatchdog } from '../watchdog.js'
 
 export interface Parts {
@@ -86,6 +87,7 @@ export async function makeGateway(parts: Parts, closers: Closer[]): Promise<Gate
     caches: makeGatewayCaches(settings.cache === 'off' ? 0 : settings.cache / 4),
     ...(mail && { mail }),
     answered: new Map(),
+    recent: makeRecent(),
     settings: {
       maxBody: settings.maxBody,
       maxImport: settings.maxImport,

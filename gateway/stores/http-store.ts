@@ -3,11 +3,12 @@ import { isFailure, problem, type Problem } from '../problem.js'
 import { dropBody, mayMeanAbsent, piecesOf, refusalOf, refusedText, successOf, textOfSuccess, unwritable, type Head } from './http-response.js' // prettier-ignore
 import { openExchange, type Exchange, type ExchangeLimits, type StoreResponse } from './http-exchange.js'
 import { RESULTS_JSON, RESULTS_TSV, RESULTS_XML } from '../rdf/sparql-results.js'
-import { DEFAULT_GRAPH } from '../sparql/graph-sets.js'
 import { editText } from './edit-text.js'
+import { endpointOf, fieldsOf, graphUrl, type Credentials } from './http-endpoints.js'
 import { excerptQuery, MAX_EXCERPT } from './excerpt.js'
+import { additionsOf } from './additions.js'
 import { mayBeRdf12 } from './n-triples-lines.js'
-import { MAX_GRAPH_BYTES, type Call, type GraphStore } from './store.js'
+import { MAX_GRAPH_BYTES, type Call, type GraphEdit, type GraphStore } from './store.js'
 import { DISCARD_BYTES, type Sent, type WholeResponse } from './whole-response.js'
 
 export interface Endpoints {
@@ -16,7 +17,7 @@ export interface Endpoints {
   readonly graphStore: string
 }
 
-export type Credentials = { readonly user: string; readonly password: string } | { readonly token: string }
+export type { Credentials }
 
 export interface HttpStoreSettings extends Endpoints, Partial<ExchangeLimits> {
   readonly name?: string
@@ -56,6 +57,8 @@ interface HttpStore {
   readonly patience: number
   /** Known from its first answer. */
   isFuseki: boolean
+  /** Whether it has refused N-Quads. */
+  refusesQuads: boolean
 }
 
 /**
@@ -75,6 +78,7 @@ export function openHttpStore(settings: HttpStoreSettings): GraphStore {
     sparql: openExchange({ ...limits, queue: Math.min(limits.queue, MOST_WAITING) }),
     patience: Math.ceil(limits.headersTimeout / 1000) + 1,
     isFuseki: false,
+    refusesQuads: false,
   }
   return {
     name,
@@ -108,10 +112,7 @@ export function openHttpStore(settings: HttpStoreSettings): GraphStore {
       return piecesOrProblem(refused ?? successOf(response, accept))
     },
     update: (sparql, call) => runUpdate(store, sparql, call),
-    async edit(edits, call) {
-      const text = editText(edits)
-      return isFailure(text) ? text : runUpdate(store, text, call)
-    },
+    edit: (edits, call) => edit(store, edits, call),
     async ready(call) {
       const response = await collect(store, queryOf(store, 'ASK {}', RESULTS_JSON), MAX_READINESS_BYTES, call)
       if (isFailure(response)) return response
@@ -199,6 +200,25 @@ const NOT_RDF_12 = problem(
   'The triplestore does not take RDF 1.2: write no triple terms, annotations or base directions (@en--ltr).',
 )
 
+async function edit(store: HttpStore, edits: readonly GraphEdit[], call?: Call): Promise<undefined | Problem> {
+  const added = store.isFuseki && !store.refusesQuads ? additionsOf(edits) : undefined
+  const done = added === undefined ? REFUSED : await addQuads(store, added, call)
+  if (done?.failure !== 'store.refused') return done
+  const text = editText(edits)
+  return isFailure(text) ? text : runUpdate(store, text, call)
+}
+
+const REFUSED = problem('store.refused', 'The triplestore takes no N-Quads.')
+
+/** Fuseki reads N-Quads in a half of the time of SPARQL, as one transaction. */
+async function addQuads(store: HttpStore, body: string, call?: Call): Promise<undefined | Problem> {
+  const fields = { 'content-type': 'application/n-quads' }
+  const sent: Sent = { method: 'POST', url: store.endpoints.graphStore, fields, body, safe: false }
+  const done = doneOf(await collect(store, sent, DISCARD_BYTES, call), [200, 201, 204])
+  store.refusesQuads ||= done?.failure === 'store.refused'
+  return done
+}
+
 /** SPARQL 1.1 Graph Store HTTP Protocol §5.4 */
 async function remove(store: HttpStore, graph: string, call?: Call): Promise<undefined | Problem> {
   const url = graphUrl(store.endpoints.graphStore, graph)
@@ -231,28 +251,5 @@ function doneOf(response: WholeResponse | Problem, statuses: readonly number[]):
   return statuses.includes(response.statusCode) ? undefined : refusalOf(response)
 }
 
-function endpointOf(text: string): URL {
-  const url = new URL(text)
-  if (!/^https?:$/.test(url.protocol)) throw new TypeError('the URL of a store must be an http or https URL')
-  if (url.username || url.password) throw new TypeError('credentials do not belong into the URL of a store')
-  return url
-}
-
 const definedOf = (settings: HttpStoreSettings): Partial<ExchangeLimits> =>
   Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined))
-
-function fieldsOf(credentials: Credentials | undefined): Record<string, string> {
-  if (!credentials) return {}
-  if ('token' in credentials) return { authorization: `Bearer ${credentials.token}` }
-  // RFC 7617 §2: user-id, colon, password; UTF-8 (§2.1).
-  const pair = Buffer.from(`${credentials.user}:${credentials.password}`)
-  return { authorization: `Basic ${pair.toString('base64')}` }
-}
-
-// SPARQL 1.1 Graph Store HTTP Protocol §4.2: indirect identification.
-function graphUrl(graphStore: URL, graph: string): URL {
-  const url = new URL(graphStore)
-  const name = graph === DEFAULT_GRAPH ? 'default' : `graph=${encodeURIComponent(graph)}`
-  url.search = `${url.search ? `${url.search}&` : '?'}${name}`
-  return url
-}

@@ -5,6 +5,7 @@ export const OXIGRAPH: StoreTraits = {
   defaultGraph: 'own',
   stays: false,
   asQuads: true,
+  listsGraphs: true,
   honoursFrom: true,
   isSettled: true,
 }

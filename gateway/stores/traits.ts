@@ -37,6 +37,11 @@ const MAX_BYTES = 64 * 1024
 /** A store that has so many triples of named graphs in its default graph has all of them there. */
 const SAMPLE = 100
 
+/** How often the default graph has a triple that two graphs of a sample have. */
+const SHARED = `SELECT ?x { { SELECT ?s ?p ?o (COUNT(*) AS ?x) { { SELECT DISTINCT ?s ?p ?o {
+  { SELECT ?s ?p ?o ?g { GRAPH ?g { ?s ?p ?o } } LIMIT ${SAMPLE} } GRAPH ?h { ?s ?p ?o } FILTER(?h != ?g) } LIMIT 1 }
+  ?s ?p ?o } GROUP BY ?s ?p ?o } }`
+
 async function probe(store: GraphStore, signal: AbortSignal | undefined): Promise<StoreTraits | Problem> {
   const none = `<${NOTHING}>`
   const values = async (query: string): Promise<readonly (string | undefined)[] | Problem> => {
@@ -47,8 +52,11 @@ async function probe(store: GraphStore, signal: AbortSignal | undefined): Promis
     values(
       `SELECT ?x { { SELECT ?s ?p ?o { GRAPH ?g { ?s ?p ?o } } LIMIT ${SAMPLE} } BIND(EXISTS { ?s ?p ?o } AS ?x) }`,
     ),
+    values(SHARED),
+    values('SELECT ?x { GRAPH <urn:x-arq:UnionGraph> { ?x ?p ?o } } LIMIT 1'),
     values(`SELECT ?x FROM ${none} { ${none} ${none}* ?x }`),
     values('SELECT ?x { GRAPH ?g { VALUES ?x { 1 } } FILTER(!BOUND(?g)) }'),
+    values(`SELECT ?x { GRAPH ?x { OPTIONAL { ?s ${none} ?o } } } LIMIT 1`),
     values(`SELECT ?x FROM ${none} { { ?x ?p ?o } UNION { GRAPH ?g { ?x ?p ?o } } } LIMIT 1`),
     values(`SELECT ?x FROM ${none} FROM NAMED ${none} { GRAPH ?g { ?x ?p ?o } } LIMIT 1`),
     values(`SELECT ?x { { SELECT ?x { GRAPH ?x { ?s ?p ?o } } LIMIT 1 } FILTER EXISTS { GRAPH ?x { ?a ?b ?c } } }`),
@@ -59,16 +67,23 @@ async function probe(store: GraphStore, signal: AbortSignal | undefined): Promis
   ])
   const failed = answers.find((answer) => isFailure(answer))
   if (failed) return failed as Problem
-  const [inDefault, stays, unbound, beside, besideNamed, correlated, invented, unfiltered] =
-    answers as unknown as readonly string[][]
+  const [inDefault, shared, ofJena, stays, unbound, listed, beside, besideNamed, correlated, invented, unfiltered] =
+    answers as unknown as readonly (readonly (string | undefined)[])[]
   const isSettled = inDefault!.length > 0
   if (invented!.length > 0 || unfiltered!.length > 0 || (isSettled && correlated!.length === 0)) return UNUSABLE
   const isUnion = isSettled && inDefault!.every((value) => value === 'true')
   return {
-    // Oxigraph counts a triple of its union for each graph, and lets no path stay at a term that no triple has.
-    defaultGraph: !isUnion ? 'own' : stays!.length > 0 ? 'union' : 'bag',
+    // Oxigraph and RDF4J count a triple of the union for each graph, Jena once. Oxigraph lets no path stay at a term of no triple.
+    defaultGraph: !isUnion
+      ? 'own'
+      : stays!.length === 0 || Number(shared![0]) > 1
+        ? 'bag'
+        : Number(shared![0]) === 1 || ofJena!.length > 0
+          ? 'union'
+          : 'unclear',
     stays: stays!.length > 0,
     asQuads: unbound!.length > 0,
+    listsGraphs: listed![0] !== undefined,
     honoursFrom: beside!.length + besideNamed!.length === 0,
     isSettled,
   }

@@ -106,7 +106,14 @@ function rewriting(): string[][] {
 }
 
 const BASE = 'https://bench.example/'
-const UNION: StoreTraits = { defaultGraph: 'union', stays: true, asQuads: true, honoursFrom: true, isSettled: true }
+const UNION: StoreTraits = {
+  defaultGraph: 'union',
+  stays: true,
+  asQuads: true,
+  listsGraphs: false,
+  honoursFrom: true,
+  isSettled: true,
+}
 
 /** By class, by container and by ownership. */
 const sampleRights = (): GraphRights => ({

@@ -45,7 +45,7 @@ async function visit(
   const context: BrowserContext = await browser.newContext({
     ignoreHTTPSErrors: true,
     javaScriptEnabled: false,
-    viewport: { width: 1180, height: 900 },
+    viewport: { width: 1180, height: 1400 },
     ...(pem && { clientCertificates: [{ origin, cert: pem, key: pem }] }),
     ...options,
   })
@@ -79,17 +79,21 @@ async function visit(
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
-/** The violations of WCAG 2.2 AA that axe finds; the page needs scripts. */
-export async function violationsOn(page: Page): Promise<string[]> {
-  await page.evaluate(AXE)
+const WCAG = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
+
+/** The violations of WCAG 2.2 AA that axe finds, or of some rules; the page needs scripts. */
+export async function violationsOn(page: Page, rules?: readonly string[]): Promise<string[]> {
+  if (await page.evaluate('typeof axe === "undefined"')) await page.evaluate(AXE)
+  const runOnly = JSON.stringify(rules ? { type: 'rule', values: rules } : { type: 'tag', values: WCAG })
   const found = await page.evaluate(
-    `axe.run({ runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] }).then(({ violations }) =>
+    `axe.run({ runOnly: ${runOnly}, resultTypes: ['violations'], preload: false, iframes: false }).then(({ violations }) =>
       violations.flatMap(({ id, nodes }) => nodes.map(({ html, failureSummary }) => id + ': ' + html.slice(0, 200) + ' ' + failureSummary)))`,
   )
   return found as string[]
 }
 
+/** What a tall window shows. */
 export async function picture(page: Page, name: string): Promise<void> {
   mkdirSync(PICTURES, { recursive: true })
-  await page.screenshot({ path: `${PICTURES}/${name}.png`, fullPage: true })
+  await page.screenshot({ path: `${PICTURES}/${name}.png` })
 }

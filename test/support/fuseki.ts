@@ -104,6 +104,8 @@ export async function startFuseki(options: {
   jar: string
   datasets: readonly string[]
   port?: number
+  /** In place of the datasets: a configuration, in Turtle. */
+  configuration?: string
   /** For benchmarks: it runs as fast as it can. */
   isMeasured?: boolean
 }): Promise<Fuseki> {
@@ -111,8 +113,8 @@ export async function startFuseki(options: {
   const base = `http://127.0.0.1:${port}`
   const folder = mkdtempSync(join(tmpdir(), 'triplegate-fuseki-'))
   const config = join(folder, 'config.ttl')
-  writeFileSync(config, configurationOf(options.datasets))
-  const serving = options.datasets.length > 0 ? [`--config=${config}`] : []
+  writeFileSync(config, options.configuration ?? configurationOf(options.datasets))
+  const serving = options.configuration || options.datasets.length > 0 ? [`--config=${config}`] : []
   // Tests run a Fuseki for minutes: compiling its code further takes more processor time than it saves.
   const brief = options.isMeasured ? [] : ['-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC', quiet(folder)]
   const java = ['java', '-Xmx4g', ...brief, '-jar', options.jar, `--port=${port}`, '--localhost', ...serving]

@@ -35,7 +35,7 @@ export interface IdentityProvider {
 
 /** Its certificate is the one that this process trusts in addition (NODE_EXTRA_CA_CERTS). */
 export async function makeIdentityProvider(t: Test, scheme: 'https' | 'http' = 'https'): Promise<IdentityProvider> {
-  const pem = readFileSync(process.env.TRIPLEGATE_TEST_PROVIDER!, 'utf8')
+  const pem = scheme === 'https' ? readFileSync(process.env.TRIPLEGATE_TEST_PROVIDER!, 'utf8') : ''
   let listener: RequestListener = (_request, response) => void response.writeHead(503).end()
   let keysAsked = 0
   const answer: RequestListener = (request, response) => {

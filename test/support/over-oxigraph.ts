@@ -1,27 +1,31 @@
-// In charge of the two Oxigraph stores in memory that random queries are compared on.
+// In charge of Oxigraph stores in memory that random queries are compared on.
 import oxigraph from 'oxigraph'
 import { OXIGRAPH } from '../../gateway/stores/oxigraph-traits.js'
 import type { ComparedStores, Rows } from './over-views.js'
 import { nQuads, type Case } from './view-cases.js'
 
-export function overOxigraph(): ComparedStores {
+/** @param second what a store of another kind answers that holds only these quads */
+export function overOxigraph(second?: (visible: Case['quads'], query: string) => Promise<Rows>): ComparedStores {
   let stores = { all: new oxigraph.Store(), visible: new oxigraph.Store() }
+  let seen: Case['quads'] = []
   return {
-    traits: OXIGRAPH,
-    load(all, visible) {
+    traits: () => Promise.resolve(OXIGRAPH),
+    async load(all, visible) {
+      seen = visible
       stores = { all: storeOf(all), visible: storeOf(visible) }
     },
-    ask: (of, query) => ask(stores[of], query),
+    ask: async (of, query) => askOxigraph(stores[of], query),
+    ...(second && { second: (query: string) => second(seen, query) }),
   }
 }
 
-function storeOf(quads: Case['quads']): oxigraph.Store {
+export function storeOf(quads: Case['quads']): oxigraph.Store {
   const store = new oxigraph.Store()
   store.load(nQuads(quads), { format: 'application/n-quads' })
   return store
 }
 
-function ask(store: oxigraph.Store, query: string): Rows {
+export function askOxigraph(store: oxigraph.Store, query: string): Rows {
   let result: ReturnType<oxigraph.Store['query']>
   try {
     result = store.query(query)
@@ -32,7 +36,7 @@ function ask(store: oxigraph.Store, query: string): Rows {
   return result.map((row) =>
     row instanceof Map
       ? [...row]
-          .map(([name, value]) => `${name}=${value.toString()}`)
+          .map(([name, value]) => `${name}=${value.toString().replace(/_:\w+/g, '_:')}`)
           .sort()
           .join(' ')
       : row.toString().replace(/_:\w+/g, '_:'),

@@ -11,6 +11,7 @@ export const FLOORS: Readonly<Record<string, readonly string[]>> = {
     'places.ts',
     'log-lines.ts',
     'log.ts',
+    'recent.ts',
     'watchdog.ts',
     'http',
     'rdf',

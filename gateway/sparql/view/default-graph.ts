@@ -2,7 +2,6 @@
 import { ordered } from './order.js'
 import { unfolded, waysWithoutStep, type Unfolded } from './paths.js'
 import type { GraphPredicate } from './predicate.js'
-import { freshInScope, Refused, type View, type Work } from './restrict.js'
 import {
   exists,
   filter,
@@ -19,6 +18,7 @@ import {
   type Variable,
 } from './syntax.js'
 import { variablesIn } from './variables.js'
+import { freshInScope, Refused, type View, type Work } from './work.js'
 
 type DefaultGraph = View['defaultGraph']
 

@@ -7,16 +7,7 @@ import { asItIs, bagOf, empty, mergeOf, unionOf } from './default-graph.js'
 import { constructOf } from './describe.js'
 import { graphPredicate, isNameOfStores, listedGraphs, type GraphPredicate } from './predicate.js'
 import { queryText } from './print.js'
-import {
-  Refused,
-  restrictModifiers,
-  restrictPatterns,
-  restrictSelect,
-  startWork,
-  type Unanswerable,
-  type View,
-  type Work,
-} from './restrict.js'
+import { restrictModifiers, restrictPatterns, restrictSelect } from './restrict.js'
 import {
   filter,
   iri,
@@ -30,18 +21,24 @@ import {
   type Select,
 } from './syntax.js'
 import { freshNames } from './variables.js'
+import { Refused, startWork, type Unanswerable, type View, type Work } from './work.js'
 
 /** Stands in FROM for the merge of all named graphs (Solid's draft of access-controlled SPARQL); no graph has the name. */
 export const MERGED_GRAPHS = 'http://www.w3.org/ns/solid/sparql#union-default-graph'
 
 /** How a store answers, as probes of it have shown (probe-store.ts). */
 export interface StoreTraits {
-  /** Its default graph: its own, the union of its named graphs, or this with a triple as often as graphs have it. */
-  readonly defaultGraph: 'own' | 'union' | 'bag'
+  /**
+   * Its default graph: its own, the union of its named graphs, or this with a triple as often as graphs have it; `unclear`:
+   * one of these two.
+   */
+  readonly defaultGraph: 'own' | 'union' | 'bag' | 'unclear'
   /** Whether `<x> <p>* ?y` leads from a term that no triple has to itself. */
   readonly stays: boolean
   /** `View.asQuads`. */
   readonly asQuads: boolean
+  /** `View.listsGraphs`. */
+  readonly listsGraphs: boolean
   /** Whether FROM and FROM NAMED say what the dataset is. */
   readonly honoursFrom: boolean
   /** False while the store has no named graph, so that its default graph may be another one later. */
@@ -141,12 +138,12 @@ interface Seen {
 function datasetOver(stated: Dataset | undefined, { rights, store, mayRead, nothing }: Sight): Seen | Problem {
   const readable = graphPredicate(rights, nothing)
   const view = (defaultGraph: View['defaultGraph'], named: GraphPredicate): View => ({
-    ...{ defaultGraph, named, mayRead, nothing, asQuads: store.asQuads },
+    ...{ defaultGraph, named, mayRead, nothing, asQuads: store.asQuads, listsGraphs: store.listsGraphs },
   })
   const none = empty(store.stays)
   if (!stated) {
     const own = rights.everything || rights.defaultGraph ? asItIs : none
-    const union = store.defaultGraph === 'union' ? unionOf(readable) : bagOf(readable)
+    const union = { union: unionOf, bag: bagOf, unclear: mergeOf, own: mergeOf }[store.defaultGraph](readable)
     // Design 4: of a store that dataspaces share, the default graph belongs to none of them.
     const shared = readable.isNothing ? none : mergeOf(readable)
     const ofOwn = rights.reach.alone ? own : shared
@@ -180,7 +177,7 @@ function datasetOver(stated: Dataset | undefined, { rights, store, mayRead, noth
 /** Graphs of which both are true. */
 const both = (listed: GraphPredicate, readable: GraphPredicate): GraphPredicate => ({
   byName: (graph) => listed.byName(graph) && readable.byName(graph),
-  test: (graph) => (graph.kind === 'iri' ? readable.test(graph) : listed.test(graph)),
+  test: (graph, place) => (graph.kind === 'iri' ? readable.test(graph) : listed.test(graph, place)),
   isNothing: listed.isNothing || readable.isNothing,
 })
 

@@ -3,14 +3,23 @@
 import { hasOthers, isDocumentName } from '../../../policies/authorizations/reach.js'
 import type { GraphRights } from '../../../policies/authorizations/graph-rights.js'
 import { ACL, DH, RDF } from '../../rdf/vocabulary.js'
-import { exists, iri, operation, text, triples, type Expression, type Iri, type Variable } from './syntax.js'
+import { exists, filter, iri, operation, text, triples, type Expression, type Iri, type Variable } from './syntax.js'
+
+/**
+ * A condition in OPTIONAL. Jena puts the values of the variables around OPTIONAL into what is in it, and fails where that gives
+ * the name of the graph a value of its own: where the name stands in its GRAPH too, and, within EXISTS, beside constants.
+ */
+export interface TestPlace {
+  readonly fresh: () => Variable
+  readonly isInExists: boolean
+}
 
 /** Which graphs a pattern may match. */
 export interface GraphPredicate {
   /** What the name of the graph says alone. */
   byName(graph: string): boolean | 'depends'
   /** True for those graphs; undefined where it is true of every graph. Of a constant: what its name does not say. */
-  test(graph: Iri | Variable): Expression | undefined
+  test(graph: Iri | Variable, place?: TestPlace): Expression | undefined
   /** It is true of no graph. */
   readonly isNothing: boolean
 }
@@ -38,8 +47,8 @@ export function graphPredicate(rights: GraphRights, nothing: string): GraphPredi
   const named = new Set(graphs)
   return {
     byName: (graph) => everything || byName(rights, named, graph),
-    test: (graph) =>
-      everything ? undefined : graph.kind === 'iri' ? ofState(rights, graph) : ofAny(rights, graph, nothing),
+    test: (graph, place) =>
+      everything ? undefined : graph.kind === 'iri' ? ofState(rights, graph) : ofAny(rights, graph, nothing, place),
     isNothing: !everything && alternatives(rights, iri('urn:any')).length === 0,
   }
 }
@@ -49,7 +58,8 @@ export function listedGraphs(graphs: readonly string[], nothing: string): GraphP
   const listed = new Set(graphs)
   return {
     byName: (graph) => listed.has(graph),
-    test: (graph) => (graph.kind === 'iri' ? undefined : isOneOf(graph, graphs.length > 0 ? graphs : [nothing])),
+    test: (graph, place) =>
+      graph.kind === 'iri' ? undefined : isOneOf(graph, graphs.length > 0 ? graphs : [nothing], place),
     isNothing: graphs.length === 0,
   }
 }
@@ -72,8 +82,10 @@ const any = (conditions: readonly Expression[]): Expression => conditions.reduce
 const not = (condition: Expression): Expression => operation('!', condition)
 const begins = (graph: Iri | Variable, start: string): Expression =>
   operation('strstarts', operation('str', graph), text(start))
-const isOneOf = (graph: Iri | Variable, graphs: readonly string[]): Expression =>
-  operation('in', graph, ...graphs.map(iri))
+const isOneOf = (graph: Iri | Variable, graphs: readonly string[], place?: TestPlace): Expression =>
+  place?.isInExists
+    ? operation('in', operation('str', graph), ...graphs.map(text))
+    : operation('in', graph, ...graphs.map(iri))
 
 /** `isDocumentName`. */
 function isDocument({ reach: { base, below } }: GraphRights, graph: Iri | Variable): Expression {
@@ -82,24 +94,24 @@ function isDocument({ reach: { base, below } }: GraphRights, graph: Iri | Variab
 }
 
 /** The condition on a graph of any name: `mayTouch`. */
-function ofAny(rights: GraphRights, graph: Variable, nothing: string): Expression {
-  const found = alternatives(rights, graph)
-  return found.length > 0 ? any(found) : isOneOf(graph, [nothing])
+function ofAny(rights: GraphRights, graph: Variable, nothing: string, place: TestPlace | undefined): Expression {
+  const found = alternatives(rights, graph, place)
+  return found.length > 0 ? any(found) : isOneOf(graph, [nothing], place)
 }
 
-function alternatives(rights: GraphRights, graph: Iri | Variable): Expression[] {
+function alternatives(rights: GraphRights, graph: Iri | Variable, place?: TestPlace): Expression[] {
   const { reach, documents, others, graphs, prefixes, otherPrefixes, items, containers } = rights
   const document = isDocument(rights, graph)
   const isOther = [operation('isiri', graph), not(document)]
   const below = (prefix: string): Expression[] => [begins(graph, prefix), operation('!=', graph, iri(prefix))]
   const found: Expression[] = []
-  if (graphs.length > 0) found.push(isOneOf(graph, graphs))
+  if (graphs.length > 0) found.push(isOneOf(graph, graphs, place))
   if (documents) found.push(document)
   for (const prefix of prefixes) found.push(all(hasOthers(reach) ? below(prefix) : [...below(prefix), document]))
   if (others) found.push(all([...isOther, ...notOfStores(graph)]))
   for (const prefix of otherPrefixes) found.push(all([...below(prefix), ...isOther]))
   if (items && containers) found.push(all([document, operation('!=', graph, iri(reach.base))]))
-  const state = stateConditions(rights, graph, items && containers)
+  const state = stateConditions(rights, graph, items && containers, place)
   if (state.length > 0) found.push(all([document, any(state)]))
   return found
 }
@@ -114,14 +126,19 @@ function ofState(rights: GraphRights, graph: Iri): Expression | undefined {
 }
 
 /** What the graph has to say about itself: its types and owners. */
-function stateConditions(rights: GraphRights, graph: Iri | Variable, isKindKnown: boolean): Expression[] {
+function stateConditions(
+  rights: GraphRights,
+  graph: Iri | Variable,
+  isKindKnown: boolean,
+  place?: TestPlace,
+): Expression[] {
   const { reach, items, containers, classes, owner } = rights
-  const says = (property: string, value: string): Expression =>
-    exists({
-      kind: 'graph',
-      name: graph,
-      patterns: [triples({ subject: graph, predicate: iri(property), object: iri(value) })],
-    })
+  const says = (property: string, value: string): Expression => {
+    const subject = place ? place.fresh() : graph
+    const said = triples({ subject, predicate: iri(property), object: iri(value) })
+    const isItself = operation('=', operation('str', subject), operation('str', graph))
+    return exists({ kind: 'graph', name: graph, patterns: [said] }, ...(place ? [filter(isItself)] : []))
+  }
   const isNoRoot = operation('!=', graph, iri(reach.base))
   const found: Expression[] = []
   if (containers && !isKindKnown) found.push(all([isNoRoot, says(TYPE, DH('Container'))]))

@@ -2,7 +2,7 @@
 // of those graphs only (design 4). Pure. A filter stands beside each GRAPH that it restricts, in the same group: that GRAPH
 // binds the name in each of the group's solutions, so the place in the group does not matter.
 import { assigns, assignsName, bindsName, isEmpty, startsEmpty } from './groups.js'
-import { isNameOfStores, type GraphPredicate } from './predicate.js'
+import { isNameOfStores } from './predicate.js'
 import {
   filter,
   iri,
@@ -12,26 +12,10 @@ import {
   type Modifiers,
   type Pattern,
   type Select,
-  type Triple,
   type Variable,
 } from './syntax.js'
 import { inScope } from './variables.js'
-
-export interface View {
-  /** Restricts triples that stand in no GRAPH. `isFirst`: nothing before them gives values to their variables. */
-  readonly defaultGraph: (triples: readonly Triple[], work: Work, isFirst: boolean) => readonly Pattern[]
-  /** For GRAPH. */
-  readonly named: GraphPredicate
-  /** Whether a graph may be read for which `named.byName` says that it depends. */
-  readonly mayRead: (graph: string) => boolean
-  /** The name of no graph. */
-  readonly nothing: string
-  /**
-   * Whether the store evaluates `GRAPH ?g` by putting ?g into each triple in it, as TDB2 and Oxigraph do: then a part of it in
-   * which ?g is not in scope, such as a sub-query, matches any graph.
-   */
-  readonly asQuads: boolean
-}
+import { apart, placed, Refused, type Work } from './work.js'
 
 /**
  * Where patterns stand: in no GRAPH, where nothing is known before them, or after others, or in EXISTS; in a GRAPH that is
@@ -41,46 +25,6 @@ type Place = 'first' | 'later' | 'exists' | 'graph' | Variable
 
 const isInGraph = (place: Place): place is 'graph' | Variable => place === 'graph' || typeof place === 'object'
 
-/** The reason why a query cannot be restricted: nothing of it depends on what the dataset has. */
-export type Unanswerable = 'closure' | 'store-name' | 'no-variables' | 'unread'
-
-/** Thrown by the functions of this file and the ones that it calls. */
-export class Refused extends Error {
-  constructor(readonly reason: Unanswerable) {
-    super(reason)
-  }
-}
-
-/** One restriction of one text. */
-export interface Work {
-  readonly view: View
-  /** A variable that nothing has. */
-  readonly fresh: () => Variable
-  /** The variables that stand for blank nodes. */
-  readonly blanks: Map<string, Variable>
-  /** The named graphs that are read by name. */
-  readonly graphs: Set<string>
-  /** Others may be read too. */
-  readsDataset: boolean
-  /** Variables of ours are in scope. */
-  showsFresh: boolean
-}
-
-export const startWork = (view: View, fresh: () => Variable): Work => ({
-  view,
-  fresh,
-  blanks: new Map(),
-  graphs: new Set(),
-  readsDataset: false,
-  showsFresh: false,
-})
-
-/** A variable that is in scope where it stands. */
-export function freshInScope(work: Work): Variable {
-  work.showsFresh = true
-  return work.fresh()
-}
-
 export function restrictPatterns(work: Work, patterns: readonly Pattern[], place: Place = 'first'): readonly Pattern[] {
   if (assignsName(patterns)) throw new Refused('unread')
   if (place === 'first') return restrictFirst(work, patterns)
@@ -88,7 +32,8 @@ export function restrictPatterns(work: Work, patterns: readonly Pattern[], place
     each.flatMap((pattern) => restrictPattern(work, pattern, place))
   if (typeof place === 'string') return within(patterns)
   const rest = patterns.filter((pattern) => !isEmpty(pattern))
-  return [...(startsEmpty(rest) ? inGraph(work, place, []) : []), ...within(rest)]
+  const listed = startsEmpty(rest) && work.view.listsGraphs ? inGraph(work, place, []) : []
+  return [...listed, ...within(rest)]
 }
 
 /** The patterns of a group with nothing before it. FILTER ends no basic graph pattern (SPARQL 1.1 §18.2.2.5). */
@@ -108,7 +53,7 @@ function restrictFirst(work: Work, patterns: readonly Pattern[]): readonly Patte
 /** Patterns of which each solution has the name of its graph, even where ?g of `GRAPH ?g` is not in scope. */
 function inGraph(work: Work, name: Variable, patterns: readonly Pattern[]): readonly Pattern[] {
   work.showsFresh = true
-  return tested({ kind: 'graph', name, patterns }, work.view.named.test(name))
+  return tested({ kind: 'graph', name, patterns }, work.view.named.test(name, work.place))
 }
 
 function restrictPattern(work: Work, pattern: Pattern, place: Place): readonly Pattern[] {
@@ -120,8 +65,12 @@ function restrictPattern(work: Work, pattern: Pattern, place: Place): readonly P
       return inGraph(work, place, [pattern])
     case 'group':
       return [{ ...pattern, patterns: within(pattern.patterns) }]
-    case 'optional':
-      return [{ ...pattern, patterns: restrictPatterns(work, pattern.patterns, place === 'first' ? 'later' : place) }]
+    case 'optional': {
+      const inside = { fresh: work.fresh, isInExists: work.place?.isInExists === true }
+      const make = (): readonly Pattern[] =>
+        restrictPatterns(work, pattern.patterns, place === 'first' ? 'later' : place)
+      return [{ ...pattern, patterns: placed(work, inside, make) }]
+    }
     case 'minus': {
       const made = apart(work, () => restrictPatterns(work, pattern.patterns, alone(place))).made
       return [{ ...pattern, patterns: made }]
@@ -170,24 +119,14 @@ function restrictGraph(work: Work, pattern: Graph): readonly Pattern[] {
 function restrictAnyGraph(work: Work, { patterns }: Graph, name: Variable): readonly Pattern[] {
   const { named, asQuads } = work.view
   work.readsDataset = true
-  const test = named.test(name)
+  const test = named.test(name, work.place)
   // A store may let it take the place of the graph's name, which would then be tested in vain.
   if (test && assigns(patterns, name)) throw new Refused('unread')
-  if (!test || !asQuads || bindsName(patterns)) {
+  if (!test || !asQuads || bindsName(patterns) || patterns.every(isEmpty)) {
     return tested({ kind: 'graph', name, patterns: restrictPatterns(work, patterns, 'graph') }, test)
   }
   // Without GRAPH around it, so that nothing in it is matched in a graph without a test.
   return [{ kind: 'group', patterns: apart(work, () => restrictPatterns(work, patterns, name)).made }]
-}
-
-/** Does work on what shows none of its variables outside. */
-function apart<T>(work: Work, make: () => T): { readonly made: T; readonly showsFresh: boolean } {
-  const before = work.showsFresh
-  work.showsFresh = false
-  const made = make()
-  const { showsFresh } = work
-  work.showsFresh = before
-  return { made, showsFresh }
 }
 
 export function restrictSelect(work: Work, query: Select, place: Place = 'first'): Select {
@@ -234,12 +173,12 @@ function restrictExpression(work: Work, expression: Expression, place: Place): E
     case 'operation':
     case 'call':
       return { ...expression, args: expression.args.map(within) }
-    case 'exists':
-      return {
-        ...expression,
-        patterns: apart(work, () => restrictPatterns(work, expression.patterns, isInGraph(place) ? place : 'exists'))
-          .made,
-      }
+    case 'exists': {
+      const inExists = work.place && { ...work.place, isInExists: true }
+      const make = (): readonly Pattern[] =>
+        restrictPatterns(work, expression.patterns, isInGraph(place) ? place : 'exists')
+      return { ...expression, patterns: apart(work, () => placed(work, inExists, make)).made }
+    }
     case 'aggregate':
       return expression.of === '*' ? expression : { ...expression, of: within(expression.of) }
     default:

@@ -1,5 +1,6 @@
 // SPARQL updates, as a client meets them (spec 2.1, 4.2; design 3, 4): documents keep what every write of a document keeps, all
 // of them or none; on both stores.
+import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import type { Answer } from '../../support/client.js'
 import { touchesOf } from '../../../gateway/endpoints/update-solutions.js'
@@ -55,6 +56,7 @@ void forEachStore(t, 'SPARQL updates', async (t, makeStores, kind) => {
   await together(setting)
   await operations(setting)
   await variables(setting)
+  await oneAfterTheOther(setting)
   await rights(setting)
   t.comment(kind)
 })
@@ -290,6 +292,61 @@ async function variables({ world, row, make, send, stored }: Setting): Promise<v
     const own = `WITH <${target}> DELETE { ?s ex:got ?v } WHERE { ?s ex:got ?v . GRAPH ?g { <${source}> ex:v ?v } }`
     t.equal((await send(own)).status, 200)
     t.match(objects(await stored(target), target, 'http://example.org/got'), [/"3"/])
+  })
+}
+
+/** Design 3: updates are as if they came one after the other. */
+async function oneAfterTheOther({ world, stores, row, make, send, stored }: Setting): Promise<void> {
+  await row(
+    'two updates, each of which reads by a variable what the other writes: one of them sees the other',
+    async (t) => {
+      const [one, two] = [await make(), await make()]
+      const take = (iri: string): string =>
+        `INSERT { GRAPH <${iri}> { <${iri}> ex:takes "it" } } WHERE { FILTER NOT EXISTS { GRAPH ?g { ?s ex:takes "it" } } }`
+      // Each asks the store before its locks and under them: nobody writes before both have asked twice, where they can.
+      let asked = 0
+      const both = new Promise<void>((resolve) => {
+        beforeQuery.run = (text) => {
+          if (!text.includes('/takes')) return Promise.resolve()
+          if (++asked === 4) resolve()
+          return asked > 2 ? Promise.race([both, delay(200)]) : Promise.resolve()
+        }
+      })
+      const answers = await Promise.all([send(take(one)), send(take(two))]).finally(() => (beforeQuery.run = NOTHING))
+      t.same(
+        answers.map(({ status }) => status),
+        [200, 200],
+      )
+      const taken = (await Promise.all([stored(one), stored(two)])).filter((lines) => /takes/.test(String(lines)))
+      t.equal(taken.length, 1)
+    },
+  )
+  await row('a right that is taken away while the update waits', async (t) => {
+    const other = 'http://example.org/updates/waiting'
+    const rule = '/admin/acl/authorizations/updates-waiting/'
+    await make(
+      `<#this> a acl:Authorization ; acl:mode acl:Write ; acl:agent <${world.webIdOf('stranger')}> ; acl:accessTo <${other}> .
+       <#that> a acl:Authorization ; acl:mode acl:Write ; acl:agent <${world.webIdOf('stranger')}> ; acl:accessTo <${world.base}sparql> .`,
+      rule,
+    )
+    let go: (value?: unknown) => void = () => undefined
+    const held = new Promise((resolve) => (go = resolve))
+    let asked = 0
+    beforeQuery.run = (text) => (text.includes('/holds') && ++asked === 2 ? held : Promise.resolve())
+    const holding = send(
+      `INSERT { GRAPH <${other}> { ex:s ex:p 1 } } WHERE { FILTER NOT EXISTS { GRAPH ?g { ?s ex:holds ?o } } }`,
+    )
+    while (asked < 2) await world.as('owner')('GET', '/')
+    const waiting = send(`INSERT DATA { GRAPH <${other}> { ex:s ex:p "waited" } }`, 'stranger')
+    for (let i = 0; i < 3; i++) await world.as('owner')('GET', '/')
+    t.equal((await world.as('owner')('DELETE', rule)).status, 204)
+    go()
+    beforeQuery.run = NOTHING
+    t.same([(await holding).status, (await waiting).status], [200, 403])
+    t.same(await stored(other), [
+      `<http://example.org/s> <http://example.org/p> "1"^^<http://www.w3.org/2001/XMLSchema#integer> .`,
+    ])
+    await stores.endUser.remove(other)
   })
 }
 

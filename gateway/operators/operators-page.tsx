@@ -1,0 +1,193 @@
+// In charge of the operators' page on the management listener: the state of the gateway at one look. It asks for itself again.
+import { STATUS_CODES } from 'node:http'
+import type { Child } from 'hono/jsx'
+import type { HistoryStatus } from '../../versioning/history.js'
+import { Plain } from '../pages/term.js'
+import type { Recent, SeenRequest } from '../recent.js'
+import { OPERATOR_TEXTS as TEXTS } from './operators-texts.js'
+
+export interface OperatorsView {
+  readonly styles: readonly string[]
+  readonly at: number
+  readonly isReady: boolean
+  readonly checks: readonly { readonly what: string; readonly problem?: string; readonly warning?: string }[]
+  readonly histories: readonly { readonly base: string; readonly status: HistoryStatus }[]
+  readonly caches: readonly (readonly [name: string, bytes: number])[]
+  readonly holds: { readonly longest: number; readonly lastMinute: number; readonly count: number }
+  readonly recent: Recent
+  /** Whether the page stays as it is. */
+  readonly isStill: boolean
+  readonly hasPurged: boolean
+}
+
+export function operatorsPage(view: OperatorsView): string {
+  const { isReady, checks, isStill, hasPurged, at } = view
+  const page = (
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <title>{`${isReady ? TEXTS.ready : TEXTS.notReady} · ${TEXTS.title}`}</title>
+        {view.styles.map((name) => (
+          <link rel="stylesheet" href={`/static/${name}`} />
+        ))}
+      </head>
+      <body>
+        <main class="wide">
+          <h1>{TEXTS.title}</h1>
+          <p>
+            {TEXTS.at(dateOf(at))} {isStill ? <a href="/">{TEXTS.again}</a> : <a href="/?still">{TEXTS.still}</a>}
+          </p>
+          {hasPurged ? (
+            <p class="box good" role="status">
+              {TEXTS.purged}
+            </p>
+          ) : null}
+          <Section name="health" title={TEXTS.health}>
+            <p class={isReady ? 'box good' : 'box notice'}>{isReady ? TEXTS.ready : TEXTS.notReady}</p>
+            <Table heads={[TEXTS.part, TEXTS.state]}>
+              {checks.map(({ what, problem, warning }) => (
+                <tr>
+                  <th scope="row">{what}</th>
+                  <td>
+                    <Plain text={problem ?? warning ?? TEXTS.good} />
+                  </td>
+                </tr>
+              ))}
+            </Table>
+          </Section>
+          <Histories view={view} />
+          <Figures view={view} />
+          <Requests name="refused" title={TEXTS.refused} empty={TEXTS.noneRefused} seen={view.recent.refused} />
+          <Requests name="slow" title={TEXTS.slow} empty={TEXTS.noneSlow} seen={view.recent.slow} />
+          <Purge />
+        </main>
+      </body>
+    </html>
+  )
+  return `<!doctype html>\n${page.toString() as string}\n`
+}
+
+const Section = ({
+  name,
+  title,
+  children,
+}: {
+  readonly name: string
+  readonly title: string
+  readonly children?: Child
+}) => (
+  <section aria-labelledby={name}>
+    <h2 id={name}>{title}</h2>
+    {children}
+  </section>
+)
+
+const Table = ({ heads, children }: { readonly heads: readonly string[]; readonly children?: Child }) => (
+  <div class="card scroll">
+    <table>
+      <thead>
+        <tr>
+          {heads.map((head) => (
+            <th scope="col">{head}</th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>{children}</tbody>
+    </table>
+  </div>
+)
+
+const Histories = ({ view: { histories, at } }: { readonly view: OperatorsView }) => (
+  <Section name="journal" title={TEXTS.journal}>
+    {histories.length === 0 ? (
+      <p>{TEXTS.noHistory}</p>
+    ) : (
+      <Table heads={[TEXTS.application, TEXTS.commits, TEXTS.waiting, TEXTS.doubt, TEXTS.lag]}>
+        {histories.map(({ base, status: { commits, depth, inDoubt, oldest } }) => (
+          <tr>
+            <th scope="row">{base}</th>
+            <td class="number">{count(commits)}</td>
+            <td class="number">{count(depth)}</td>
+            <td class="number">{count(inDoubt)}</td>
+            <td class="number">{TEXTS.seconds(oldest === undefined ? 0 : Math.max(0, at - oldest) / 1000)}</td>
+          </tr>
+        ))}
+      </Table>
+    )}
+  </Section>
+)
+
+const Figures = ({ view: { recent, caches, holds } }: { readonly view: OperatorsView }) => (
+  <Section name="cache" title={TEXTS.cache}>
+    <dl class="about box">
+      <dt>{TEXTS.answers}</dt>
+      <dd>{count(recent.answers)}</dd>
+      <dt>{TEXTS.hitRate}</dt>
+      <dd>{recent.answers === 0 ? '–' : `${((100 * recent.withoutStore) / recent.answers).toFixed(1)} %`}</dd>
+      {caches.map(([name, bytes]) => (
+        <>
+          <dt>{TEXTS.cacheOf(name)}</dt>
+          <dd>{TEXTS.megabytes(bytes / 1e6)}</dd>
+        </>
+      ))}
+      <dt>{TEXTS.holds}</dt>
+      <dd>{TEXTS.held(holds.longest, holds.lastMinute, holds.count)}</dd>
+    </dl>
+  </Section>
+)
+
+interface RequestsProps {
+  readonly name: string
+  readonly title: string
+  readonly empty: string
+  readonly seen: readonly SeenRequest[]
+}
+
+const Requests = ({ name, title, empty, seen }: RequestsProps) => (
+  <Section name={name} title={title}>
+    {seen.length === 0 ? (
+      <p>{empty}</p>
+    ) : (
+      <Table heads={[TEXTS.time, TEXTS.request, TEXTS.answer, TEXTS.agent, TEXTS.took]}>
+        {seen.toReversed().map(({ time, id, method, path, status, agent, ms, storeMs, reason }) => (
+          <tr>
+            <td class="date">{dateOf(time)}</td>
+            <td>
+              <code>
+                {method} <Plain text={path} most={300} />
+              </code>{' '}
+              <span class="tag">{id}</span>
+            </td>
+            <td>
+              {status} {STATUS_CODES[status] ?? ''}
+              {reason === undefined ? '' : `: ${reason}`}
+            </td>
+            <td class="iri">{agent ?? TEXTS.anonymous}</td>
+            <td class="number">{TEXTS.ms(ms, storeMs)}</td>
+          </tr>
+        ))}
+      </Table>
+    )}
+  </Section>
+)
+
+const Purge = () => (
+  <Section name="purge" title={TEXTS.purge}>
+    <p>{TEXTS.purgeHelp}</p>
+    <form method="post" action="/purge">
+      <label for="graph">{TEXTS.purgeGraph}</label>
+      <input id="graph" name="graph" autocomplete="off" inputmode="url" />
+      <div class="actions">
+        <button class="grave">{TEXTS.purgeNow}</button>
+      </div>
+    </form>
+  </Section>
+)
+
+const count = (number: number): string => number.toLocaleString('en')
+const dateOf = (time: number): string =>
+  new Date(time)
+    .toISOString()
+    .replace('T', ' ')
+    .replace(/\.\d+Z$/, ' UTC')

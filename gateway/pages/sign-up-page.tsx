@@ -1,0 +1,117 @@
+// In charge of the page with the form of a sign-up.
+import { CERT, FOAF, LACL, RDF } from '../rdf/vocabulary.js'
+import { Certificates } from './account-page.js'
+import type { Refusal } from './form-page.js'
+import { pageOf, type Frame } from './frame.js'
+import { Plain } from './term.js'
+import { TEXTS } from './texts.js'
+
+/** Regions by their names in English, of which DBpedia has a resource. */
+function countries(): readonly (readonly [name: string, iri: string])[] {
+  const names = new Intl.DisplayNames('en', { type: 'region', fallback: 'none' })
+  const letters = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ']
+  const codes = letters
+    .flatMap((first) => letters.map((second) => first + second))
+    .filter((code) => !NO_COUNTRY.test(code))
+  const found = new Set(codes.flatMap((code) => names.of(code) ?? []))
+  return [...found]
+    .sort((a, b) => a.localeCompare(b, 'en'))
+    .map((name) => [name, `http://dbpedia.org/resource/${encodeURIComponent(name.replaceAll(' ', '_'))}`])
+}
+/** ISO 3166: for users, and what CLDR has beside. */
+const NO_COUNTRY = /^(?:Q[M-Z]|X[A-Z]|AA|ZZ|EU|EZ|UN)$/
+
+export interface SignUpView {
+  readonly frame: Frame
+  readonly action: string
+  /** Whether the certificate comes at once, or by e-mail. */
+  readonly isDownload: boolean
+  /** Of a form that was refused: what was typed, and what is wrong with it, by property. */
+  readonly refusal?: Refusal
+  readonly typed?: (property: string) => string
+  readonly messages?: (property: string) => readonly string[]
+}
+
+/** RDF/POST (LinkedDataHub 2.4, 3.1), as programs send it. */
+export function signUpPage({ frame, action, isDownload, refusal, ...sent }: SignUpView): string {
+  const country = sent.typed?.(FOAF('based_near'))
+  return pageOf(
+    frame,
+    TEXTS.signUp,
+    <>
+      <h1>{TEXTS.signUp}</h1>
+      {refusal ? (
+        <div class="box notice" role="alert">
+          <p>
+            <strong>{TEXTS.errorTitle(refusal.status)}</strong> <Plain text={refusal.detail} />
+          </p>
+        </div>
+      ) : null}
+      <p>{isDownload ? TEXTS.signUpDownload : TEXTS.signUpMail}</p>
+      <form method="post" action={action}>
+        <input type="hidden" name="rdf" value="" />
+        <input type="hidden" name="sb" value="agent" />
+        <input type="hidden" name="pu" value={RDF('type')} />
+        <input type="hidden" name="ou" value={FOAF('Person')} />
+        <Text id="given" property={FOAF('givenName')} label={TEXTS.givenName} complete="given-name" sent={sent} />
+        <Text id="family" property={FOAF('familyName')} label={TEXTS.familyName} complete="family-name" sent={sent} />
+        <Text id="mailbox" property={FOAF('mbox')} label={TEXTS.mailbox} complete="email" type="email" sent={sent} />
+        <input type="hidden" name="pu" value={FOAF('based_near')} />
+        <label for="country">{TEXTS.country}</label>
+        <select id="country" name="ou">
+          {countries().map(([name, iri]) => (
+            <option value={iri} selected={iri === country}>
+              {name}
+            </option>
+          ))}
+        </select>
+        <input type="hidden" name="pu" value={CERT('key')} />
+        <input type="hidden" name="ob" value="key" />
+        <input type="hidden" name="sb" value="key" />
+        <Text
+          id="password"
+          property={LACL('password')}
+          label={TEXTS.password}
+          complete="new-password"
+          type="password"
+          sent={sent}
+        />
+        <label for="again">{TEXTS.passwordAgain}</label>
+        <input id="again" name="ol" type="password" autocomplete="new-password" required />
+        <div class="actions">
+          <button class="main">{TEXTS.signUp}</button>
+        </div>
+      </form>
+      <Certificates />
+    </>,
+  )
+}
+
+interface TextProps {
+  readonly id: string
+  readonly property: string
+  readonly label: string
+  readonly complete: string
+  readonly type?: string
+  readonly sent: Pick<SignUpView, 'typed' | 'messages'>
+}
+
+function Text({ id, property, label, complete, type = 'text', sent }: TextProps) {
+  const errors = sent.messages?.(property) ?? []
+  const typed = type === 'password' ? '' : (sent.typed?.(property).replace(/^mailto:/i, '') ?? '')
+  return (
+    <>
+      <input type="hidden" name="pu" value={property} />
+      <label for={id}>{label}</label>
+      {errors.length > 0 ? (
+        <p class="error" id={`${id}-errors`}>
+          <Plain text={errors.join(' ')} />
+        </p>
+      ) : null}
+      <input
+        {...{ id, name: 'ol', type, value: typed, autocomplete: complete, required: true }}
+        {...(errors.length > 0 && { 'aria-invalid': 'true', 'aria-describedby': `${id}-errors` })}
+      />
+    </>
+  )
+}

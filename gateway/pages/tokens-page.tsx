@@ -1,0 +1,139 @@
+// In charge of the page about access tokens: one's own, a form for another, and the text of a new one, once.
+import type { Refusal } from './form-page.js'
+import { ACL, DCT, RDF, TGA, XSD } from '../rdf/vocabulary.js'
+import { Choice } from './form-page.js'
+import { pageOf, type Frame } from './frame.js'
+import { Iri, Plain, Time } from './term.js'
+import { TEXTS } from './texts.js'
+
+export interface ShownToken {
+  readonly id: string
+  readonly name: string
+  readonly agent: string
+  readonly readOnly: boolean
+  readonly only?: string | undefined
+  /** xsd:dateTime. */
+  readonly expires: string
+  readonly lastUsed: string | undefined
+}
+
+export interface TokensView {
+  readonly frame: Frame
+  readonly tokens: readonly ShownToken[]
+  /** Of a form that was refused. */
+  readonly name: string
+  readonly refusal?: Refusal | undefined
+  /** The text of the token that was just made. */
+  readonly made?: string | undefined
+  /** The days until a token may expire, with the xsd:dateTime of each. */
+  readonly terms: readonly (readonly [days: number, time: string])[]
+}
+
+export function tokensPage({ frame, tokens, name, refusal, made, terms }: TokensView): string {
+  const { base, admin } = frame.site
+  return pageOf(
+    frame,
+    TEXTS.tokensTitle,
+    <>
+      <h1>{TEXTS.tokensTitle}</h1>
+      <p>{TEXTS.tokensHelp}</p>
+      {made === undefined ? null : (
+        <div class="box good" role="status">
+          <p>{TEXTS.tokenMade}</p>
+          <pre tabindex={0}>{made}</pre>
+          <p>{TEXTS.tokenUse}</p>
+          <pre tabindex={0}>{`curl -H 'Authorization: Bearer ${made}' ${base}`}</pre>
+        </div>
+      )}
+      {refusal ? (
+        <div class="box notice" role="alert">
+          <p>
+            <strong>{TEXTS.errorTitle(refusal.status)}</strong> <Plain text={refusal.detail} />
+          </p>
+        </div>
+      ) : null}
+      {tokens.length === 0 ? <p class="soft">{TEXTS.noTokens}</p> : <List tokens={tokens} admin={admin} base={base} />}
+      <h2>{TEXTS.newToken}</h2>
+      <form method="post" action={`${admin}tokens`}>
+        <input type="hidden" name="rdf" value="" />
+        <input type="hidden" name="sb" value="token" />
+        <input type="hidden" name="pu" value={RDF('type')} />
+        <input type="hidden" name="ou" value={TGA('AccessToken')} />
+        <input type="hidden" name="pu" value={DCT('title')} />
+        <label for="name">{TEXTS.tokenName}</label>
+        <input id="name" name="ol" value={name} autocomplete="off" required />
+        <input type="hidden" name="pu" value={TGA('expires')} />
+        <label for="expires">{TEXTS.tokenExpires}</label>
+        <select id="expires" name="ol">
+          {terms.map(([days, time], i) => (
+            <option value={time} selected={i === 1}>
+              {TEXTS.days(days)}
+            </option>
+          ))}
+        </select>
+        <input type="hidden" name="lt" value={XSD('dateTime')} />
+        <input type="hidden" name="pu" value={ACL('mode')} />
+        <Choice type="checkbox" name="ou" value={ACL('Read')} label={TEXTS.tokenReads} isChosen />
+        <div class="actions">
+          <button class="main">{TEXTS.makeToken}</button>
+        </div>
+      </form>
+    </>,
+  )
+}
+
+interface ListProps {
+  readonly tokens: readonly ShownToken[]
+  readonly admin: string
+  readonly base: string
+}
+
+const List = ({ tokens, admin, base }: ListProps) => (
+  <div class="card scroll" tabindex={0} role="region" aria-label={TEXTS.tokensTitle}>
+    <table>
+      <thead>
+        <tr>
+          <th scope="col">{TEXTS.name}</th>
+          <th scope="col">{TEXTS.who}</th>
+          <th scope="col">{TEXTS.may}</th>
+          <th scope="col">{TEXTS.tokenExpires}</th>
+          <th scope="col">{TEXTS.lastUsed}</th>
+          <th scope="col">
+            <span class="hidden">{TEXTS.actions}</span>
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {tokens.map(({ id, name, agent, readOnly, only, expires, lastUsed }) => (
+          <tr>
+            <th scope="row">
+              <Plain text={name} />
+            </th>
+            <td>
+              <Iri iri={agent} base={base} />
+            </td>
+            <td>
+              {readOnly ? TEXTS.mode('Read') : TEXTS.allOfYours}
+              {only === undefined ? null : (
+                <div>
+                  <Iri iri={only} base={base} />
+                </div>
+              )}
+            </td>
+            <td class="date">
+              <Time value={expires} />
+            </td>
+            <td class="date">{lastUsed === undefined ? TEXTS.never : <Time value={lastUsed} />}</td>
+            <td>
+              <form class="inline" method="post" action={`${admin}tokens?revoke=${encodeURIComponent(id)}`}>
+                <button class="grave" aria-label={TEXTS.revokeOf(name)}>
+                  {TEXTS.revoke}
+                </button>
+              </form>
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  </div>
+)

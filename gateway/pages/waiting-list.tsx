@@ -1,0 +1,73 @@
+// In charge of the list of requests for access that wait, with a button to grant and one to refuse each.
+import { Iri } from './term.js'
+import { TEXTS } from './texts.js'
+
+export interface WaitingRequest {
+  readonly document: string
+  readonly agents: readonly string[]
+  readonly modes: readonly string[]
+  readonly on: readonly string[]
+}
+
+interface Props {
+  readonly requests: readonly WaitingRequest[]
+  readonly base: string
+  readonly admin: string
+}
+
+export const WaitingList = ({ requests, base, admin }: Props) =>
+  requests.length === 0 ? null : (
+    <section aria-labelledby="waiting">
+      <h2 id="waiting">{TEXTS.waitingTitle}</h2>
+      <div class="card scroll">
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">{TEXTS.who}</th>
+              <th scope="col">{TEXTS.wants}</th>
+              <th scope="col">{TEXTS.on}</th>
+              <th scope="col">
+                <span class="hidden">{TEXTS.actions}</span>
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {requests.map(({ document, agents, modes, on }) => (
+              <tr>
+                <Iris iris={agents} base={base} />
+                <td>{modes.join(', ')}</td>
+                <Iris iris={on} base={base} />
+                <td>
+                  <Decide admin={admin} document={document} kind="grant" label={TEXTS.grantRequest} />{' '}
+                  <Decide admin={admin} document={document} kind="refuse" label={TEXTS.refuseRequest} />
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </section>
+  )
+
+const Iris = ({ iris, base }: { readonly iris: readonly string[]; readonly base: string }) => (
+  <td>
+    {iris.map((iri) => (
+      <div>
+        <Iri iri={iri} base={base} />
+      </div>
+    ))}
+  </td>
+)
+
+interface DecideProps {
+  readonly admin: string
+  readonly document: string
+  readonly kind: 'grant' | 'refuse'
+  readonly label: string
+}
+
+const Decide = ({ admin, document, kind, label }: DecideProps) => (
+  <form class="inline" method="post" action={`${admin}access/request?${kind}=${encodeURIComponent(document)}`}>
+    <button class={kind === 'grant' ? 'main' : 'grave'}>{label}</button>
+  </form>
+)

@@ -1,0 +1,83 @@
+// In charge of the state of one restriction: the view that it is for, and what is known where it stands. Pure.
+import type { GraphPredicate, TestPlace } from './predicate.js'
+import type { Pattern, Triple, Variable } from './syntax.js'
+
+export interface View {
+  /** Restricts triples that stand in no GRAPH. `isFirst`: nothing before them gives values to their variables. */
+  readonly defaultGraph: (triples: readonly Triple[], work: Work, isFirst: boolean) => readonly Pattern[]
+  /** For GRAPH. */
+  readonly named: GraphPredicate
+  /** Whether a graph may be read for which `named.byName` says that it depends. */
+  readonly mayRead: (graph: string) => boolean
+  /** The name of no graph. */
+  readonly nothing: string
+  /**
+   * Whether the store evaluates `GRAPH ?g` by putting ?g into each triple in it, as TDB2 and Oxigraph do: then a part of it in
+   * which ?g is not in scope, such as a sub-query, matches any graph.
+   */
+  readonly asQuads: boolean
+  /** Whether an empty group among others in `GRAPH ?g` matches each graph, as SPARQL 1.1 §18.2.2 says: with TDB2 only one alone does. */
+  readonly listsGraphs: boolean
+}
+
+/** The reason why a query cannot be restricted: nothing of it depends on what the dataset has. */
+export type Unanswerable = 'closure' | 'store-name' | 'no-variables' | 'unread'
+
+/** Thrown by the functions that restrict. */
+export class Refused extends Error {
+  constructor(readonly reason: Unanswerable) {
+    super(reason)
+  }
+}
+
+/** One restriction of one text. */
+export interface Work {
+  readonly view: View
+  /** A variable that nothing has. */
+  readonly fresh: () => Variable
+  /** The variables that stand for blank nodes. */
+  readonly blanks: Map<string, Variable>
+  /** The named graphs that are read by name. */
+  readonly graphs: Set<string>
+  /** Others may be read too. */
+  readsDataset: boolean
+  /** Variables of ours are in scope. */
+  showsFresh: boolean
+  /** What is restricted stands in OPTIONAL. */
+  place: TestPlace | undefined
+}
+
+export const startWork = (view: View, fresh: () => Variable): Work => ({
+  view,
+  fresh,
+  blanks: new Map(),
+  graphs: new Set(),
+  readsDataset: false,
+  showsFresh: false,
+  place: undefined,
+})
+
+/** A variable that is in scope where it stands. */
+export function freshInScope(work: Work): Variable {
+  work.showsFresh = true
+  return work.fresh()
+}
+
+/** Does work on what stands in OPTIONAL. */
+export function placed<T>(work: Work, place: TestPlace | undefined, make: () => T): T {
+  const before = work.place
+  work.place = place
+  const made = make()
+  work.place = before
+  return made
+}
+
+/** Does work on what shows none of its variables outside. */
+export function apart<T>(work: Work, make: () => T): { readonly made: T; readonly showsFresh: boolean } {
+  const before = work.showsFresh
+  work.showsFresh = false
+  const made = make()
+  const { showsFresh } = work
+  work.showsFresh = before
+  return { made, showsFresh }
+}

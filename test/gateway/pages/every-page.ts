@@ -1,0 +1,114 @@
+// The rows about every page: a first visit, a hostile document, accessibility, narrow screens.
+import type { Test } from 'tap'
+import { picture, violationsOn, type TestBrowser, type Visitor } from '../../support/browser.js'
+import { rowsOf } from '../../support/stores.js'
+import { ttl, type World } from '../../support/world.js'
+
+export async function firstVisit(t: Test, world: World, browser: TestBrowser): Promise<void> {
+  await rowsOf(t, 'embedded')('a first visit takes three requests and 20 kB at most', async (t) => {
+    const { page, traffic, close } = await browser.visitor(world, 'owner', { javaScriptEnabled: true })
+    await page.goto(`${world.base}notes/n7/`)
+    const { requests, bytes } = await traffic()
+    t.comment(`${requests} requests, ${bytes} bytes`)
+    t.ok(requests > 1 && requests <= 3, `${requests} requests`)
+    t.ok(bytes > 1000 && bytes <= 20_000, `${bytes} bytes`)
+    await close()
+  })
+}
+
+export async function hostile(t: Test, world: World, browser: TestBrowser): Promise<void> {
+  await rowsOf(t, 'embedded')('a hostile document: shown as text, no link that runs code, no report', async (t) => {
+    const many = Array.from({ length: 10_000 }, (_, i) => `<#s${i % 500}> <http://ex.org/p${i % 7}> "v${i}" .`).join(
+      '\n',
+    )
+    const text = `<> <http://purl.org/dc/terms/title> "</title><script>alert(1)</script>" .
+      <#a> <http://ex.org/html> "<img src=x onerror=alert(1)>"^^<http://www.w3.org/1999/02/22-rdf-syntax-ns#HTML> ;
+        <http://ex.org/link> <javascript:alert(1)>, <data:text/html,x>, <mailto:a@ex.org> ;
+        <javascript:alert(2)> "x" ; <http://ex.org/bidi> "a\\u202Eb", """${'long '.repeat(20_000)}""" .
+      ${many}`
+    const put = await world.as('owner')('PUT', '/hostile/', ttl(text))
+    t.equal(put.status, 201, put.text)
+    const { page, reports, close } = await browser.visitor(world, 'owner', { javaScriptEnabled: true })
+    const alerts: string[] = []
+    page.on('dialog', (dialog) => {
+      alerts.push(dialog.message())
+      void dialog.dismiss()
+    })
+    await page.goto(`${world.base}hostile/`)
+    await picture(page, 'hostile')
+    for (const scheme of ['javascript', 'data']) t.equal(await page.locator(`a[href^="${scheme}:"]`).count(), 0)
+    t.equal(await page.locator('main script, main img').count(), 0)
+    t.match(await page.locator('.control').allInnerTexts(), ['U+202E'])
+    await page.getByRole('link', { name: 'Next part' }).click()
+    t.match(page.url(), /part=2/)
+    t.same([alerts, reports], [[], []])
+    await close()
+  })
+}
+
+/** Pages by name, with whom they are shown to. */
+const PAGES: readonly (readonly [name: string, path: string, agent?: string])[] = [
+  ['root', '/'],
+  ['container', '/notes/'],
+  ['document', '/notes/n2/'],
+  ['edit', '/notes/n2/?form=edit'],
+  ['edit-fields', '/books/emma/?form=edit'],
+  ['new', '/notes/?form=new'],
+  ['new-fields', '/notes/?form=new&type=http%3A%2F%2Fe%2FBook'],
+  ['delete', '/notes/n2/?form=delete'],
+  ['history', '/notes/n2/?timemap'],
+  ['access', '/access?this=%BASE%notes/n7/'],
+  ['access-of-others', '/access?this=%BASE%notes/n2/', 'stranger'],
+  ['account', '/access'],
+  ['tokens', '/admin/tokens'],
+  ['log-in', '/oauth2/login', 'anonymous'],
+  ['sign-up', '/admin/sign%20up', 'anonymous'],
+  ['query', '/sparql'],
+  ['query-result', `/sparql?query=${encodeURIComponent('SELECT * { GRAPH ?g { ?s ?p ?o } } LIMIT 20')}`],
+  ['query-chart', `/sparql?query=${encodeURIComponent('SELECT ?n (?n * ?n AS ?square) { VALUES ?n { 1 2 3 4 5 } }')}`],
+  ['query-graph', `/sparql?query=${encodeURIComponent('CONSTRUCT { ?s a ?o } { GRAPH ?g { ?s a ?o } } LIMIT 12')}`],
+  [
+    'query-map',
+    `/sparql?query=${encodeURIComponent('SELECT ?name ?lat ?long { VALUES (?name ?lat ?long) { ("Oslo" 59.9 10.7) ("Rome" 41.9 12.5) } }')}`,
+  ],
+  ['query-error', '/sparql?query=SELECT+nothing'],
+  ['not-found', '/nothing/'],
+  ['refused', '/notes/', 'anonymous'],
+  ['refused-identified', '/notes/', 'stranger'],
+  ['admin', '/admin/'],
+  ['operators', 'MANAGEMENT', 'anonymous'],
+]
+
+/** 360 CSS pixels, and what a window of 1180 leaves of itself at 200 %. */
+const NARROW = [590, 360]
+
+/** A page is loaded once: axe checks all of it in light, and what colours can change in dark. */
+export async function everyPage(t: Test, world: World, browser: TestBrowser, management: string): Promise<void> {
+  const visitors = new Map<string, Visitor>()
+  for (const [name, path, agent = 'owner'] of PAGES) {
+    await rowsOf(t, 'embedded')(
+      `${name}: axe finds nothing, light and dark, and it fits on a narrow screen and at 200 %`,
+      async (t) => {
+        const visitor = visitors.get(agent) ?? (await browser.visitor(world, agent, { javaScriptEnabled: true }))
+        visitors.set(agent, visitor)
+        const { page, reports } = visitor
+        await page.goto(path === 'MANAGEMENT' ? management : world.base + path.slice(1).replace('%BASE%', world.base))
+        for (const colorScheme of ['light', 'dark'] as const) {
+          await page.emulateMedia({ colorScheme })
+          await picture(page, `${name}-${colorScheme}`)
+          t.same(await violationsOn(page, colorScheme === 'dark' ? ['color-contrast'] : undefined), [], colorScheme)
+        }
+        for (const width of NARROW) {
+          await page.setViewportSize({ width, height: 700 })
+          const beside = await page.evaluate(
+            'document.documentElement.scrollWidth - document.documentElement.clientWidth',
+          )
+          t.equal(beside, 0, `no scrolling to the side at ${width}`)
+        }
+        await page.setViewportSize({ width: 1180, height: 1400 })
+        t.same(reports, [])
+      },
+    )
+  }
+  for (const visitor of visitors.values()) await visitor.close()
+}

@@ -1,0 +1,80 @@
+// In charge of the datasets of a Fuseki that random queries are compared on: two of each kind, and one that asks for a second opinion.
+import { fusekiEndpoints } from '../../gateway/stores/http-store.js'
+import { askHttp, overHttp, type ClosableStores, type ComparedDataset } from './over-http.js'
+import { askOxigraph, storeOf } from './over-oxigraph.js'
+import type { Rows } from './over-views.js'
+import { nQuads, type Case } from './view-cases.js'
+
+export type FusekiKind = 'fuseki' | 'fuseki-union' | 'tdb2'
+
+const DATASETS: Readonly<Record<FusekiKind, string>> = {
+  fuseki: 'ja:MemoryDataset',
+  'fuseki-union': 'tdb2:DatasetTDB2 ; tdb2:location "--mem--" ; tdb2:unionDefaultGraph true',
+  tdb2: 'tdb2:DatasetTDB2 ; tdb2:location "--mem--"',
+}
+export const FUSEKI_KINDS = Object.keys(DATASETS) as readonly FusekiKind[]
+
+/** In memory, Fuseki evaluates as SPARQL 1.1 §18 says; TDB2 does not where a group in GRAPH begins with nothing. */
+const SECOND = 'over-second'
+const services = [
+  ...FUSEKI_KINDS.flatMap((kind) =>
+    ['all', 'visible'].map((part) => [`over-${kind}-${part}`, DATASETS[kind]] as const),
+  ),
+  [SECOND, DATASETS.fuseki] as const,
+]
+
+export const OVER_FUSEKI = `PREFIX fuseki: <http://jena.apache.org/fuseki#>
+PREFIX ja: <http://jena.hpl.hp.com/2005/11/Assembler#>
+PREFIX tdb2: <http://jena.apache.org/2016/tdb#>
+[] a fuseki:Server .
+${services
+  .map(
+    ([name, dataset]) => `[] a fuseki:Service ; fuseki:name "${name}" ; fuseki:dataset [ a ${dataset} ] ;
+  fuseki:endpoint [ fuseki:operation fuseki:query ; fuseki:name "query" ] ,
+    [ fuseki:operation fuseki:update ; fuseki:name "update" ] , [ fuseki:operation fuseki:gsp-rw ; fuseki:name "data" ] .`,
+  )
+  .join('\n')}
+`
+
+/** The datasets of this kind, of a Fuseki with `OVER_FUSEKI`. */
+export function overFuseki(base: string, kind: FusekiKind): ClosableStores {
+  const [all, visible] = ['all', 'visible'].map((part) => dataset(`${base}/over-${kind}-${part}`))
+  const second = fusekiSecond(base)
+  return overHttp(all!, visible!, async (seen, query) => {
+    if (kind === 'fuseki') return askOxigraph(storeOf(seen), query)
+    return second(kind === 'fuseki-union' ? merged(seen) : seen, query)
+  })
+}
+
+/** What this Fuseki answers that holds only these quads. */
+export function fusekiSecond(base: string): (quads: Case['quads'], query: string) => Promise<Rows> {
+  const { load, endpoints } = dataset(`${base}/${SECOND}`)
+  let last: Promise<unknown> = Promise.resolve()
+  return (quads, query) => {
+    const asked = last.then(async () => {
+      await load(nQuads(quads))
+      return askHttp(endpoints.query, query)
+    })
+    last = asked.catch(() => undefined)
+    return asked
+  }
+}
+
+/** The named graphs, with a default graph that has their triples. */
+function merged(quads: Case['quads']): Case['quads'] {
+  const named = quads.filter(([, graph]) => graph !== '')
+  return [...named, ...[...new Set(named.map(([triple]) => triple))].map((triple) => [triple, ''] as const)]
+}
+
+const dataset = (url: string): ComparedDataset => ({
+  endpoints: fusekiEndpoints(url),
+  async load(body) {
+    const headers = { 'Content-Type': 'application/n-quads' }
+    const loaded = await fetch(`${url}/data`, { method: 'PUT', headers, body })
+    if (!loaded.ok) throw new Error(`not loaded: ${loaded.status} ${await loaded.text()}`)
+  },
+})
+
+/** Whether this Fuseki has these datasets. */
+export const hasKinds = async (base: string): Promise<boolean> =>
+  (await fetch(`${base}/over-tdb2-all/query?query=ASK%7B%7D`)).ok

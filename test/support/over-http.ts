@@ -1,0 +1,89 @@
+// In charge of pairs of datasets behind HTTP that random queries are compared on: one with everything, one with what an agent
+// may read.
+import { makeLog } from '../../gateway/log.js'
+import { isFailure } from '../../gateway/problem.js'
+import { openHttpStore, type Endpoints } from '../../gateway/stores/http-store.js'
+import { makeTraits } from '../../gateway/stores/traits.js'
+import { XSD } from '../../gateway/rdf/vocabulary.js'
+import type { ComparedStores, Rows } from './over-views.js'
+import { nQuads, type Case } from './view-cases.js'
+
+export interface ComparedDataset {
+  readonly endpoints: Endpoints
+  /** Replaces everything in it. */
+  load(nQuads: string): Promise<void>
+}
+
+export interface ClosableStores extends ComparedStores {
+  close(): Promise<void>
+}
+
+/** @param second what a store of another kind answers that holds only these quads */
+export function overHttp(
+  all: ComparedDataset,
+  visible: ComparedDataset,
+  second: (visible: Case['quads'], query: string) => Promise<Rows>,
+): ClosableStores {
+  const store = openHttpStore(all.endpoints)
+  const traits = makeTraits(store, makeLog('silent'))
+  let seen: Case['quads'] = []
+  return {
+    async traits() {
+      const found = await traits.current()
+      if (isFailure(found)) throw new Error(found.detail)
+      return found
+    },
+    async load(quads: Case['quads'], seenQuads: Case['quads']) {
+      seen = seenQuads
+      await Promise.all([all.load(nQuads(quads)), visible.load(nQuads(seen))])
+    },
+    ask: (of, query) => askHttp((of === 'all' ? all : visible).endpoints.query, query),
+    second: (query) => second(seen, query),
+    close: () => store.close(),
+  }
+}
+
+const ACCEPT = 'application/sparql-results+json, application/n-triples'
+
+/** Jena 5.6 closes a hash join that it has not begun: whether it has depends on what is left of the rows. */
+const DEFECTS = /Cannot invoke "org\.apache\.jena\.sparql\.engine\.join\.MultiHashProbeTable/
+
+interface Term {
+  readonly type: 'uri' | 'bnode' | 'literal' | 'triple'
+  readonly value: string & { readonly subject: Term; readonly predicate: Term; readonly object: Term }
+  readonly 'xml:lang'?: string
+  readonly datatype?: string
+}
+
+export async function askHttp(endpoint: string, query: string): Promise<Rows> {
+  const headers = { 'Content-Type': 'application/sparql-query', Accept: ACCEPT }
+  const answer = await fetch(endpoint, { method: 'POST', headers, body: query })
+  const text = await answer.text()
+  if (DEFECTS.test(text)) return 'broken'
+  if (!answer.ok) return 'refused'
+  if (!answer.headers.get('content-type')!.includes('json')) {
+    return text.split('\n').flatMap((line) => (line ? [line.replace(/_:\w+/g, '_:').replace(/ \.$/, '')] : []))
+  }
+  let results: { boolean?: boolean; results?: { bindings: Record<string, Term>[] } }
+  try {
+    results = JSON.parse(text) as typeof results
+  } catch {
+    // The store has failed while streaming.
+    return 'refused'
+  }
+  if (results.boolean !== undefined) return [String(results.boolean)]
+  return results.results!.bindings.map((row) =>
+    Object.entries(row)
+      .map(([name, term]) => `${name}=${termText(term)}`)
+      .sort()
+      .join(' '),
+  )
+}
+
+function termText({ type, value, datatype, 'xml:lang': language }: Term): string {
+  if (type === 'uri') return `<${value}>`
+  if (type === 'bnode') return '_:'
+  if (type === 'triple') return `<<( ${[value.subject, value.predicate, value.object].map(termText).join(' ')} )>>`
+  if (language) return `"${value}"@${language}`
+  return `"${value}"${datatype && datatype !== XSD('string') ? `^^<${datatype}>` : ''}`
+}

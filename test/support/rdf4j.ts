@@ -1,0 +1,96 @@
+// In charge of a real RDF4J server for tests, a store that is neither Fuseki nor Oxigraph: fetches it with a Jetty from Maven
+// Central, starts it, and creates repositories in memory.
+import { spawn, spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs'
+import { once } from 'node:events'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Endpoints } from '../../gateway/stores/http-store.js'
+import { endWithThisProcess } from './fuseki.js'
+import { freePort } from './ports.js'
+
+const FOLDER = resolve('.cache/rdf4j')
+const COPY = 'org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy'
+const [SERVER, JETTY] = [
+  'org.eclipse.rdf4j:rdf4j-http-server:4.1.3:war',
+  'org.eclipse.jetty:jetty-runner:9.4.57.v20241219',
+]
+const FETCH_TIMEOUT = 300_000
+const START_TIMEOUT = 60_000
+
+export interface Rdf4j {
+  readonly base: string
+  /** An empty repository in memory. */
+  create(name: string): Promise<Endpoints>
+  stop(): Promise<void>
+}
+
+/** The files of server and Jetty; undefined where they cannot be had. */
+export function fetchRdf4j(): { readonly war: string; readonly jetty: string } | undefined {
+  const [war, jetty] = [fetched(SERVER), fetched(JETTY)]
+  return war && jetty ? { war, jetty } : undefined
+}
+
+function fetched(artifact: string): string | undefined {
+  const [, name] = artifact.split(':') as [string, string]
+  const known = existsSync(FOLDER) ? readdirSync(FOLDER).find((file) => file.startsWith(name)) : undefined
+  if (known) return join(FOLDER, known)
+  mkdirSync(FOLDER, { recursive: true })
+  const folder = mkdtempSync(join(FOLDER, 'fetch-'))
+  try {
+    spawnSync('mvn', ['-q', '-B', COPY, `-Dartifact=${artifact}`, `-DoutputDirectory=${folder}`], {
+      timeout: FETCH_TIMEOUT,
+    })
+    const [file] = readdirSync(folder)
+    if (file === undefined) return undefined
+    renameSync(join(folder, file), join(FOLDER, file))
+    return join(FOLDER, file)
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+/** Throws where it does not start. */
+export async function startRdf4j({ war, jetty }: { readonly war: string; readonly jetty: string }): Promise<Rdf4j> {
+  const port = await freePort()
+  const base = `http://127.0.0.1:${port}`
+  const folder = mkdtempSync(join(tmpdir(), 'triplegate-rdf4j-'))
+  const brief = ['-Xmx512m', '-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC']
+  const data = `-Dorg.eclipse.rdf4j.appdata.basedir=${folder}`
+  const args = [...brief, data, '-jar', jetty, '--host', '127.0.0.1', '--port', String(port), '--path', '/', war]
+  const child = spawn('java', args, { cwd: folder, stdio: 'ignore' })
+  const forget = endWithThisProcess(child)
+  const stop = async (): Promise<void> => {
+    if (child.exitCode === null && child.signalCode === null) {
+      child.kill('SIGTERM')
+      await once(child, 'exit')
+    }
+    forget()
+    rmSync(folder, { recursive: true, force: true })
+  }
+  const limit = AbortSignal.timeout(START_TIMEOUT)
+  const answers = (): Promise<boolean> =>
+    fetch(`${base}/protocol`).then(
+      ({ ok }) => ok,
+      () => false,
+    )
+  while (!(await answers())) {
+    if (limit.aborted || child.exitCode !== null) {
+      await stop()
+      throw new Error('RDF4J did not start')
+    }
+    await sleep(200)
+  }
+  return { base, create: (name) => createRepository(base, name), stop }
+}
+
+async function createRepository(base: string, name: string): Promise<Endpoints> {
+  const body = `@prefix rep: <http://www.openrdf.org/config/repository#> . @prefix sr: <http://www.openrdf.org/config/repository/sail#> .
+    @prefix sail: <http://www.openrdf.org/config/sail#> . [] a rep:Repository ; rep:repositoryID "${name}" ; rep:repositoryImpl
+    [ rep:repositoryType "openrdf:SailRepository" ; sr:sailImpl [ sail:sailType "openrdf:MemoryStore" ] ] .`
+  const url = `${base}/repositories/${name}`
+  const created = await fetch(url, { method: 'PUT', headers: { 'Content-Type': 'text/turtle' }, body })
+  if (!created.ok) throw new Error(`not created: ${created.status} ${await created.text()}`)
+  return { query: url, update: `${url}/statements`, graphStore: `${url}/rdf-graphs/service` }
+}
