@@ -43,9 +43,8 @@ export interface Application extends DescribedApplication {
   readonly store: GraphStore
   readonly traits: Traits
   readonly cache: ApplicationCache
-  /** Absent where the application is not versioned. */
+  /** Both are absent where the application is not versioned. */
   readonly history?: History
-  /** Absent with the history. */
   readonly mirrored?: Mirrored
   /** Absent with the history, and where the store is filled from it. */
   readonly alignment?: Alignment
@@ -54,8 +53,9 @@ export interface Application extends DescribedApplication {
   readonly own: OwnDescription
   /** Every change of a document goes through it. */
   readonly journalled: JournalledStore
-  /** Whether a graph is a document of this application. */
+  /** Whether a graph is a document of this application; and whether writes of a graph become versions of it. */
   isDocument(graph: string): boolean
+  isRecorded(graph: string): boolean
 }
 
 /** The caches of an application. Applications that share a store share `versions`. */

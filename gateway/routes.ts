@@ -9,6 +9,7 @@ import { add, transform } from './endpoints/add.js'
 import { accessRequest } from './endpoints/access-request.js'
 import { answerDataset, couldNeedOfDataset, DATASET_ACCEPTS, QUADS_ACCEPTS, readDataset } from './endpoints/dataset.js'
 import { queryDataset, updateDataset } from './endpoints/dataset-sparql.js'
+import { graphHistory } from './endpoints/graph-history.js'
 import { graphStore } from './endpoints/graph-store.js'
 import { importer, IMPORTER_ACCEPTS, IMPORTER_METHODS } from './endpoints/importer.js'
 import { accessToken, accessTokens } from './endpoints/access-tokens.js'
@@ -66,6 +67,7 @@ const KINDS: { readonly [Kind in Exclude<Target['kind'], 'endpoint'>]: Route<Of<
   timegate: history,
   form:     { methods: FORM_METHODS, accepts: FORM_ACCEPTS, couldNeed: formCouldNeed, read: readForm, needs: neededByForm, answer: answerForm } as Route<Of<'form'>>,
   graph:    { methods: GRAPH_METHODS, allow: ({ isReadOnly }) => (isReadOnly ? READ_METHODS : GRAPH_METHODS), accepts: GRAPH_ACCEPTS, needs: 'open', answer: graphStore },
+  'graph-history': { methods: READ_METHODS, needs: 'open', answer: graphHistory },
   proxied:  { methods: EVERY_METHOD, allow: () => PROXIED_METHODS, accepts: DOCUMENT_ACCEPTS, needs: 'open', answer: proxied },
 }
 

@@ -2,7 +2,7 @@
 // and the repository.
 import type { Version } from './change.js'
 import { caughtSetback, isFailure, type Setback } from './failure.js'
-import { documentOfPath, documentPath, LONGEST_PATH } from './git/document-path.js'
+import { documentOfPath, documentPath, graphOfPath, graphPath, LONGEST_PATH } from './git/document-path.js'
 import { blobId } from './git/fast-import.js'
 import type { History, NewChange, OpenEntry, OperatorLog } from './history.js'
 import { openDatabase, type Database } from './journal/database.js'
@@ -21,6 +21,8 @@ export interface HistoryOptions {
   readonly base: string
   /** Folders in the repository, without slashes at the ends; may be empty. */
   readonly prefix: string
+  /** Whether it has graphs with any name, and not documents of this base only: then none tells that the folder is another's. */
+  readonly takesOthers?: boolean
   /** ms since the epoch. */
   readonly now: () => number
   readonly log: OperatorLog
@@ -53,15 +55,16 @@ interface HistoryParts {
 
 /** A Setback where the folder cannot be used. An unusable repository shows in `status`: changes wait for it. */
 export async function openHistory(options: HistoryOptions): Promise<History | Setback> {
-  const { folder, repository, base, prefix, now, log, durableDone = false, excerptOf } = options
+  const { folder, repository, base, prefix, takesOthers, now, log, durableDone = false, excerptOf } = options
   const database = await openDatabase(folder, log)
   if (isFailure(database)) return database
-  const pathOf = (document: string): string => documentPath(document, base, prefix)
+  const pathOf = (document: string): string => (takesOthers ? graphPath : documentPath)(document, base, prefix)
   try {
     const limits = { ...LIMITS, ...options.limits }
     const journal = await openJournal({ database, pathOf, now, limits, durableDone, excerptOf })
     const index = await openVersionIndex(database, JSON.stringify([1, repository.name, base, prefix]))
-    const isDocument = (path: string): boolean => documentOfPath(path, base, prefix) !== undefined
+    const isDocument = (path: string): boolean =>
+      (takesOthers ? graphOfPath : documentOfPath)(path, base, prefix) !== undefined
     const pauses = { ...PAUSES, ...options.pauses }
     const relay = startRelay({ repository, journal, index, base, isDocument, log }, now, pauses)
     const close = async (): Promise<void> => {

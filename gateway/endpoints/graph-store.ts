@@ -37,11 +37,19 @@ export function graphStore({ context: given, target }: Asked<GraphTarget>): Awai
   const { document: graph, isReadOnly } = target
   const { method } = given.request
   if (isReadOnly && method !== 'GET' && method !== 'HEAD') return methodNotAllowed(method, READ_METHODS)
-  if (!ABSOLUTE_IRI.test(graph) || hasDotSegment(graph)) return NO_NAME
-  const context = prefersPage(given.accept) ? { ...given, accept: TURTLE.mediaType } : given
+  const flaw = flawOfName(graph)
+  if (flaw) return flaw
+  const context = withoutPages(given)
   if (context.application.isDocument(graph)) return answerDocument(context, target)
-  if (graph === DEFAULT_GRAPH) return answerDefault(context, target)
-  return isNameOfStores(graph) ? OF_STORES : answerOther(context, target)
+  return graph === DEFAULT_GRAPH ? answerDefault(context, target) : answerOther(context, target)
+}
+
+export const withoutPages = (context: Context): Context =>
+  prefersPage(context.accept) ? { ...context, accept: TURTLE.mediaType } : context
+
+export function flawOfName(graph: string): Problem | undefined {
+  if (!ABSOLUTE_IRI.test(graph) || hasDotSegment(graph)) return NO_NAME
+  return graph !== DEFAULT_GRAPH && isNameOfStores(graph) ? OF_STORES : undefined
 }
 
 const NO_NAME = problem('target.malformed', 'Name the graph by an absolute IRI without dot segments: ?graph=IRI.')
@@ -74,7 +82,7 @@ const answerRead = (context: Context, decision: Decision, facts: Facts): Awaitab
   read(context, decision, facts) ?? readLarge(context, decision, facts)
 
 /** What the right on the graph rests on. */
-function factsOf(context: Context, graph: string): OtherFacts | Problem {
+export function factsOf(context: Context, graph: string): OtherFacts | Problem {
   const reach = reachOf(context, context.gateway)
   if (!reach.alone) return SHARED
   return otherGraph(graph, reach) ?? NO_URL

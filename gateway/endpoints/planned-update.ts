@@ -104,6 +104,8 @@ async function carryOutLocked(
     const before = graphs.others.get(edit.graph)
     return [before === undefined ? edit : { ...edit, after: afterEdit(before, edit) }]
   })
+  // Whether the default graph is recorded depends on it.
+  if (others.some(({ graph }) => graph === DEFAULT_GRAPH)) await application.traits.current()
   const failed = await editDocuments(context, graphs.documents, edits, others)
   await othersChanged(context, others, failed)
   return failed

@@ -9,6 +9,7 @@ import { isFailure, problem, type Problem } from '../problem.js'
 import { linkField, response } from '../request/respond.js'
 import type { Decided, EndpointTarget } from '../request/route.js'
 import type { UpdateAnalysis } from '../sparql/analysis.js'
+import { DEFAULT_GRAPH } from '../sparql/graph-sets.js'
 import { graphsChanged } from './changed-graphs.js'
 import { isForStore } from './found-graphs.js'
 import { carryOutPlan } from './planned-update.js'
@@ -57,11 +58,13 @@ async function sendToStore(
   const { application, agent, gateway, trace, request } = context
   const { writeSet } = update
   const sharers = sharersOf(application.store, gateway).map((member) => member.application)
-  const written = writeSet === 'dataset' ? [] : writeSet.filter((graph) => sharers.some((one) => one.isDocument(graph)))
+  // Whether the default graph is recorded depends on it.
+  if (writeSet !== 'dataset' && writeSet.includes(DEFAULT_GRAPH)) await application.traits.current()
+  const written = writeSet === 'dataset' ? [] : writeSet.filter((graph) => sharers.some((one) => one.isRecorded(graph)))
   // An update that may change any document, or too many, makes all other writes wait.
   const isWide = writeSet === 'dataset' || written.length > MOST_LOCKS
   const parts = sharers.flatMap((sharer) => {
-    const documents = isWide ? undefined : written.filter((graph) => sharer.isDocument(graph))
+    const documents = isWide ? undefined : written.filter((graph) => sharer.isRecorded(graph))
     return documents?.length === 0 && sharer !== application ? [] : [{ sharer, documents }]
   })
   const locks: Lock[] = parts.flatMap(({ sharer }) =>

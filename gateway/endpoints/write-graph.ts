@@ -7,6 +7,7 @@ import type { Response } from '../http/exchange.js'
 import { tooLargeToWrite } from '../methods/write.js'
 import { isConditional, preconditions } from '../methods/write-conditions.js'
 import { isLargeContent, readWriteRequest, type WriteRequest } from '../methods/write-request.js'
+import { notRecorded } from '../mirror/journalled-update.js'
 import { hadNoEffect, hasNoLaterEffect } from '../mirror/write-failures.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { graphOf, nTriplesOf } from '../rdf/graph.js'
@@ -46,7 +47,15 @@ async function writeLocked(context: Context, other: OtherFacts, asked: WriteRequ
   if (failed) return failed
   if (!before.exists && asked.method === 'DELETE') return problem('document.absent', 'There is no such graph.')
   const text = contentOf(asked)
+  const recorded = application.isRecorded(graph) ? [graph] : []
+  // It would be lost with the process.
+  if (recorded.length === 0 && application.history && application.store.announces)
+    return notRecorded(graph, application.base)
+  const author = { method: asked.method, agent: agent.webId, time: request.receivedAt }
+  const conclude = await application.journalled.prepare({ documents: recorded, ...author })
+  if (isFailure(conclude)) return conclude
   const refused = await trace.store(carryOut(application.store, graph, asked.method, text))
+  await conclude(refused)
   const isOver = !refused || hasNoLaterEffect(refused)
   if (!isOver && hadNoEffect(refused)) return refused
   await graphsChanged(context, [graph], isOver ? undefined : gateway.now() + LATEST_WRITE_MS)

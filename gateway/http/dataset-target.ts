@@ -33,7 +33,34 @@ export function serviceTarget(service: Service, { base, url, query }: AskedServi
     return { kind: 'endpoint', endpoint: service, iri: `${base}sparql`, url, query } as const
   if (graph !== null && isDefault) return BOTH
   const document = graph === null || graph === 'default' ? DEFAULT_GRAPH : graph
+  if (PAST.some((name) => query.has(name))) return pastOf(document, url, query)
   return { kind: 'graph', document, url, isReadOnly: service === '/get' } as const
+}
+
+const PAST = ['version', 'timemap', 'timegate', 'diff'] as const
+
+export interface GraphPast {
+  readonly kind: 'graph-history'
+  readonly url: string
+  readonly past:
+    | { readonly kind: 'timemap' | 'timegate' }
+    | { readonly kind: 'version'; readonly version: string }
+    | { readonly kind: 'diff'; readonly version: string; readonly diff: string }
+}
+
+/** The history of a graph: `past` is what is asked for, as of a document (target.ts). */
+function pastOf(document: string, url: string, query: URLSearchParams) {
+  const [kind, another] = PAST.filter((name) => name !== 'diff' && query.has(name))
+  if (another) return problem('target.malformed', `Ask for one of ?${kind} and ?${another}.`)
+  const [version, diff] = [query.get('version')?.toLowerCase(), query.get('diff')?.toLowerCase()]
+  const of = { kind: 'graph-history', document, url } as const
+  if (version === undefined) {
+    if (diff !== undefined)
+      return problem('target.malformed', 'A difference is between two versions: ?version=B&diff=A.')
+    return { ...of, past: { kind: kind as 'timemap' | 'timegate' } } as const
+  }
+  if (diff === undefined) return { ...of, past: { kind: 'version', version } } as const
+  return { ...of, past: { kind: 'diff', version, diff } } as const
 }
 
 const BOTH: Problem = problem('target.malformed', 'Ask for ?graph=IRI or for ?default, not for both.')

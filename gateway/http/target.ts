@@ -1,7 +1,7 @@
 // In charge of the meaning of a request URI: it is parsed and normalised once, into the one value that is authorised and sent on.
 // A URI with two readings is refused, not cleaned (design 1).
 import { isFailure, problem, type Problem } from '../problem.js'
-import { serviceTarget, servicesOf, type Service } from './dataset-target.js'
+import { serviceTarget, servicesOf, type GraphPast, type Service } from './dataset-target.js'
 import { normalisedPath } from './normal-path.js'
 
 /** The owner of a target, as far as the parser is concerned: `base` ends with a slash. The rest goes into the target unread. */
@@ -42,6 +42,7 @@ export type Target<Owner extends Based = Based> = Owner &
       }
     /** A graph of the store, by its name, at one of the store's own URLs (`url`); `document` may be none. */
     | { readonly kind: 'graph'; readonly document: string; readonly url: string; readonly isReadOnly: boolean }
+    | ({ readonly document: string } & GraphPast)
     | { readonly kind: 'proxied'; readonly uri: string; readonly path: string }
   )
 

@@ -206,7 +206,7 @@ function* claimsIn(
 /** RFC 9449 §4.2: the URL without its query. */
 function urlOf(target: Target<HasIdentities>): string {
   if (target.kind === 'endpoint') return target.url ?? target.iri
-  return target.kind === 'proxied' ? target.path : target.kind === 'graph' ? target.url : target.document
+  return target.kind === 'proxied' ? target.path : 'url' in target ? target.url : target.document
 }
 
 /** The agent of the session in a Cookie field; undefined without a session, 'ended' when it is over or the account is gone. */

@@ -9,9 +9,10 @@ import { answerDifference } from './difference.js'
 import { factsOf, type DocumentState } from '../documents/facts.js'
 import { hashedNTriples } from '../documents/mailboxes.js'
 import type { Response } from '../http/exchange.js'
-import type { Member } from '../gateway.js'
+import type { Application, Member } from '../gateway.js'
 import { graphOf } from '../rdf/graph.js'
 import type { Context } from '../request/context.js'
+import { graphUrl } from '../request/graphs.js'
 import { answerMemento, mementoFields } from './memento.js'
 import { parseAccept } from '../http/media-type.js'
 import {
@@ -74,8 +75,9 @@ export async function historyRequestOf(
   // The time of a refusal must not tell whether the document exists or existed.
   const leastTime = decision.allowed ? undefined : sleep(REFUSAL_MS)
   const { agent, application } = context
-  const { history = NO_HISTORY } = application
-  const document = facts.iri
+  const history = historyFor(application, facts)
+  const isOther = facts.kind !== 'document'
+  const document = isOther ? graphUrl(application, facts.iri) : facts.iri
   const state = await lastState(context, facts, patience)
   if (isFailure(state) && (decision.allowed || decision.absent)) return state
   const onState = isFailure(state) || state === facts ? decision : decideOn(context, state, 'Read')
@@ -96,7 +98,10 @@ export async function historyRequestOf(
         : decideOn({ ...context, agent: {} }, state, 'Read')
   const isPublic = forEveryone !== undefined && !isFailure(forEveryone) && mayBeShared(forEveryone)
   if (!onState.allowed) return { context, history: NO_HISTORY, document, isPublic, isHashed }
-  const { history: visible, isSeenByEveryone } = visibleHistory(history, opennessOf(context, history, document))
+  const { history: visible, isSeenByEveryone } = visibleHistory(
+    history,
+    isOther ? openIfReadable(context, facts) : opennessOf(context, history, document),
+  )
   return {
     context,
     history: isHashed ? hashedHistory(visible) : visible,
@@ -108,6 +113,26 @@ export async function historyRequestOf(
     isHashed,
   }
 }
+
+/** By the name of the graph, where its URL is another. */
+function historyFor({ history }: Application, { kind, iri }: Facts): ReadHistory {
+  if (!history) return NO_HISTORY
+  if (kind === 'document') return history
+  return {
+    versions: (_, patience) => history.versions(iri, patience),
+    resolve: (_, commit, patience) => history.resolve(iri, commit, patience),
+    content: (_, version) => history.content(iri, version),
+  }
+}
+
+/** Rights on a graph that is no document do not depend on its state. */
+const openIfReadable =
+  (context: Context, facts: Facts): IsOpen =>
+  () => {
+    const [agent, everyone] = [decideOn(context, facts, 'Read'), decideOn({ ...context, agent: {} }, facts, 'Read')]
+    const isOpen = (decision: Decision | Problem): boolean => !isFailure(decision) && decision.allowed
+    return Promise.resolve({ agent: isOpen(agent), everyone: isOpen(everyone) })
+  }
 
 /** Whether the document could be read as it was in its last version before a deletion, by the rules that there are now. */
 const opennessOf =

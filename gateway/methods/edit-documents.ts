@@ -131,7 +131,12 @@ async function carryOut(
     return { document: iri, method, agent, time, before: current?.nTriples, content: next?.document.nTriples }
   })
   const edits = await Promise.all(journalled.map(editOf))
+  const recorded = others.map(({ graph }) => graph).filter((graph) => application.isRecorded(graph))
+  const conclude =
+    recorded.length > 0 ? await application.journalled.prepare({ documents: recorded, method, agent, time }) : undefined
+  if (isFailure(conclude)) return conclude
   const failed = await trace.store(application.journalled.edit(journalled, [...edits, ...others]))
+  await conclude?.(failed)
   for (const [i, { found, next }] of changes.entries()) {
     const { iri, current } = found
     if (failed) {

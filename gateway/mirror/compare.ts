@@ -42,7 +42,7 @@ export async function sweepDocument(
   document: string,
   author: Author,
 ): Promise<Mismatch | undefined | Problem> {
-  if (!mirrored.isDocument(document)) return undefined
+  if (!mirrored.isRecorded(document)) return undefined
   const found = await compare(mirrored, document)
   if (found === undefined || isFailure(found)) return found
   const { mismatch, ...states } = found

@@ -74,8 +74,8 @@ const unversioned = ({ store, base }: Pick<JournalledStoreSettings, 'store' | 'b
 function versioned(settings: Omit<Journalled, 'settlement'>): JournalledStore {
   const settlement = makeSettlement(settings)
   const application: Journalled = { ...settings, settlement }
-  const prepare: JournalledStore['prepare'] = ({ documents, agent, time }) => {
-    const author = { method: 'UPDATE', agent, time }
+  const prepare: JournalledStore['prepare'] = ({ documents, agent, time, method = 'UPDATE' }) => {
+    const author = { method, agent, time }
     return documents ? prepareDocuments(application, documents, author) : prepareDataset(application, author)
   }
   return {

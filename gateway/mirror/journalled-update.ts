@@ -13,6 +13,8 @@ import { hadNoEffect, hasNoLaterEffect } from './write-failures.js'
 
 /** An update that is about to be sent to the store. */
 export interface AnnouncedUpdate extends Pick<Change, 'agent' | 'time'> {
+  /** As the commit records it; `UPDATE` where it is absent. */
+  readonly method?: string
   /** The documents that it may change, under their locks; undefined: any document, and no other write is under way. */
   readonly documents: readonly string[] | undefined
 }

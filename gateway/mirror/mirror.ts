@@ -3,7 +3,7 @@ import type { Locks } from '../documents/locks.js'
 import { isFailure, problem, type Problem, type ProblemCode } from '../problem.js'
 import { compare, sweepDocument } from './compare.js'
 import { importDocuments } from './import.js'
-import { namesIn, whyBehind, type DocumentNames, type Mirrored } from './mirrored.js'
+import { blobsIn, namesIn, whyBehind, type DocumentNames, type Mirrored } from './mirrored.js'
 import { orphansIn } from './orphans.js'
 import { otherGraphsIn } from './other-graphs.js'
 import type { MirrorOutcome, Mismatch, Report } from './report.js'
@@ -37,7 +37,10 @@ export async function verify(mirrored: Mirrored, options: MirrorOptions): Promis
   const orphans = await orphansIn(mirrored)
   if (isFailure(orphans)) return orphans
   const { store, sharers } = mirrored
-  const others = await otherGraphsIn(store, sharers.isDocument, sharers.bases, options.signal)
+  const blobs = await blobsIn(mirrored)
+  if (isFailure(blobs)) return blobs
+  const isKnown = (graph: string): boolean => sharers.isDocument(graph) || blobs.has(graph)
+  const others = await otherGraphsIn(store, isKnown, sharers.bases, options.signal)
   if (isFailure(others)) return others
   return { ...outcome, ...(orphans && { orphans }), ...(others && { others }), ...(behind !== undefined && { behind }) }
 }

@@ -21,6 +21,8 @@ export interface Mirrored {
   documentOf(path: string): string | undefined
   /** Whether a graph is a document of this application. */
   isDocument(graph: string): boolean
+  /** Whether writes of a graph become versions of it: other graphs have a history from their first write here. */
+  isRecorded(graph: string): boolean
   /** The applications that have the store: their bases, and whether a graph is a document of any of them. */
   readonly sharers: { readonly bases: readonly string[]; isDocument(graph: string): boolean }
   /** Settles the writes in doubt to a document (settlement.ts). To be called under its lock. */
@@ -41,17 +43,17 @@ export async function documentsIn({ store, base, isDocument }: Mirrored): Promis
   return failed ?? names
 }
 
-/** Git's ids of the documents at the head of the branch. */
+/** Git's ids of the documents at the head of the branch, and of other graphs there. */
 export async function blobsIn({
   repository,
   documentOf,
-  isDocument,
+  isRecorded,
 }: Mirrored): Promise<Map<string, string> | Problem> {
   const blobs = new Map<string, string>()
   return orProblem(async () => {
     for await (const { path, blob } of repository.files()) {
       const document = documentOf(path)
-      if (document !== undefined && isDocument(document)) blobs.set(document, blob)
+      if (document !== undefined && isRecorded(document)) blobs.set(document, blob)
     }
     return blobs
   })
@@ -80,9 +82,9 @@ export async function namesIn(mirrored: Mirrored): Promise<DocumentNames | Probl
     return blobsIn(mirrored)
   })
   if (isFailure(blobs)) return blobs
-  const recorded = new Set(blobs.keys())
+  const recorded = new Set([...blobs.keys()].filter(mirrored.isDocument))
   for (const [document, exists] of existsLater) {
-    if (exists) recorded.add(document)
+    if (exists && mirrored.isDocument(document)) recorded.add(document)
     else recorded.delete(document)
   }
   const [inStore, inDoubt] = [new Set(stored), new Set(history.open().map(({ document }) => document))]

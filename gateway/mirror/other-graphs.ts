@@ -1,5 +1,5 @@
-// In charge of the graphs of a store that are no documents: no URL leads to them, and no history has them, so that nothing
-// brings them back when the store is lost.
+// In charge of the graphs of a store that are no documents: they have no URLs of their own, and no history as long as nobody has
+// written them through the gateway, so that nothing brings them back when the store is lost.
 import { isFailure, type Problem } from '../problem.js'
 import { select, selectBatches } from '../stores/select.js'
 import { StoreBreak, type Call, type GraphStore } from '../stores/store.js'
@@ -68,7 +68,7 @@ export async function otherGraphsIn(
 }
 
 export const otherGraphsText = ({ count, unreachable }: OtherGraphs): string =>
-  `Graphs of the store that are no documents: ${count}. No URL leads to them, and no history has them.` +
+  `Graphs of the store that are no documents: ${count}. They have no URLs of their own, and only those that were written through the gateway have a history.` +
   (unreachable === 0
     ? ''
     : ` Under the base: ${unreachable}. Their names are no URLs of documents, which are normalised and percent-encoded, end ` +

@@ -79,10 +79,10 @@ interface State {
   readonly content: string | undefined
 }
 
-async function* committed({ repository, documentOf, isDocument }: Mirrored): AsyncGenerator<State> {
+async function* committed({ repository, documentOf, isRecorded }: Mirrored): AsyncGenerator<State> {
   for await (const { path, content } of repository.contents()) {
     const document = documentOf(path)
-    if (document !== undefined && isDocument(document)) yield { document, content }
+    if (document !== undefined && isRecorded(document)) yield { document, content }
   }
 }
 

@@ -14,7 +14,7 @@ import type { Target } from '../http/target.js'
 import { withinToken } from './token-limits.js'
 
 /** A target of this gateway, on which its rules decide. */
-export type OwnTarget = Exclude<Target<Member>, { readonly kind: 'proxied' | 'graph' }>
+export type OwnTarget = Exclude<Target<Member>, { readonly kind: 'proxied' | 'graph' | 'graph-history' }>
 
 /** Of a graph that is no document, with its state where that is known: the decision is cached with it. */
 export type OtherFacts = OtherGraph & { readonly document?: DocumentFacts }

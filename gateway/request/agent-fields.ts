@@ -3,6 +3,8 @@ import type { Decision } from '../../policies/decide.js'
 import { documentLinks } from '../../versioning/memento/time-map.js'
 import type { DocumentFacts } from '../documents/facts.js'
 import { judgeDocument } from './access.js'
+import { graphUrl } from './graphs.js'
+import type { Application } from '../gateway.js'
 import type { Field } from '../http/exchange.js'
 import type { Context } from './context.js'
 import { allowedOn, GRAPH_ACCEPTS, GRAPH_METHODS, SHOWN_ACCEPTS } from './document-methods.js'
@@ -12,7 +14,7 @@ import { isPublic, lastModifiedField, linkField } from './respond.js'
 export function agentFields(context: Context, decision: Decision, document: DocumentFacts, vary = 'Accept'): Field[] {
   const { application, agent } = context
   const { iri, lastModified } = document
-  if (!application.isDocument(iri)) return otherFields(context, decision, vary)
+  if (!application.isDocument(iri)) return otherFields(context, decision, iri, vary)
   return [
     ['Cache-Control', isPublic(agent, decision) ? 'public, no-cache' : 'private, no-cache'],
     ['Vary', vary],
@@ -25,13 +27,18 @@ export function agentFields(context: Context, decision: Decision, document: Docu
 }
 
 /** Of a graph that is no document. */
-const otherFields = ({ application, agent }: Context, decision: Decision, vary: string): Field[] => [
+const otherFields = ({ application, agent }: Context, decision: Decision, graph: string, vary: string): Field[] => [
   ['Cache-Control', isPublic(agent, decision) ? 'public, no-cache' : 'private, no-cache'],
   ['Vary', vary],
   ['Allow', GRAPH_METHODS],
   ...GRAPH_ACCEPTS,
-  linkField(application, agent.webId, decision),
+  linkField(application, agent.webId, decision, linksTo(application, graph)),
 ]
+
+const linksTo = (application: Application, graph: string): readonly string[] =>
+  application.isRecorded(graph) && application.datasetPath !== undefined
+    ? documentLinks(graphUrl(application, graph))
+    : []
 
 /** Solid WAC §6.1: the modes of this agent, and those of everyone. */
 function wacAllow(context: Context, { modes }: Decision, document: DocumentFacts): Field {

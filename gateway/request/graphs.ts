@@ -71,6 +71,10 @@ function reachIn({ application, dataspace }: Member, gateway: Pick<Gateway, 'dat
   }
 }
 
+/** The URL of a graph that has none of its own, where it has a history. */
+export const graphUrl = ({ origin, datasetPath = '' }: Application, graph: string): string =>
+  `${origin}${datasetPath}/data?${graph === DEFAULT_GRAPH ? 'default' : `graph=${encodeURIComponent(graph)}`}`
+
 /** A graph of the store, as a decision sees it; undefined for one that is judged as a document. */
 export function otherGraph(iri: string, reach: Reach): OtherGraph | undefined {
   if (iri === DEFAULT_GRAPH) return { kind: 'default-graph', iri, reach }

@@ -24,7 +24,6 @@ import { untilReady, type Stores } from './open-stores.js'
 import type { SeedAgent } from './seed.js'
 import type { Settings } from '../configuration/settings.js'
 import type { GraphStore } from '../stores/store.js'
-import { makeTraits } from '../stores/traits.js'
 
 export type CacheOf = (application: DescribedApplication, store: GraphStore) => ApplicationCache
 
@@ -168,7 +167,12 @@ async function openApplication(
   configured: DescribedDataspace,
   surroundings: Surroundings,
 ): Promise<OpenApplication> {
-  const { mirrored, journalled, isDocument, close } = await openVersioned(described, configured, store, surroundings)
+  const { mirrored, journalled, traits, isDocument, isRecorded, close } = await openVersioned(
+    described,
+    configured,
+    store,
+    surroundings,
+  )
   // An embedded store is filled from its history.
   const alignment = mirrored && !described.service.embedded && makeAlignment(mirrored, surroundings.log)
   const { settings, now } = surroundings
@@ -185,12 +189,13 @@ async function openApplication(
     },
     own,
     store,
-    traits: makeTraits(store, surroundings.log),
+    traits,
     files,
     ...(mirrored && { history: mirrored.history, mirrored }),
     ...(alignment && { alignment }),
     journalled,
     isDocument,
+    isRecorded,
     cache: surroundings.cacheOf(described, store),
   }
   return {

@@ -1,7 +1,7 @@
 // In charge of opening an application's history: its repository, and the state of its store before the first request.
 import { existsSync } from 'node:fs'
 import { caughtSetback, type Setback } from '../../versioning/failure.js'
-import { documentOfPath, documentPath } from '../../versioning/git/document-path.js'
+import { graphOfPath, graphPath } from '../../versioning/git/document-path.js'
 import { openGitHubRepository } from '../../versioning/github/github-repository.js'
 import { openLocalRepository } from '../../versioning/git/local-repository.js'
 import { openHistory } from '../../versioning/open-history.js'
@@ -23,13 +23,18 @@ import { StartFailure } from '../configuration/start-failure.js'
 import { isFailure, type Problem } from '../problem.js'
 import type { Settings } from '../configuration/settings.js'
 import { excerptOf } from '../stores/excerpt.js'
+import { DEFAULT_GRAPH } from '../sparql/graph-sets.js'
+import { isNameOfStores } from '../sparql/view/predicate.js'
 import type { GraphStore } from '../stores/store.js'
+import { makeTraits, type Traits } from '../stores/traits.js'
 
 export interface OpenVersioned {
   /** Absent where the application is not versioned. */
   readonly mirrored?: Mirrored
   readonly journalled: JournalledStore
+  readonly traits: Traits
   isDocument(graph: string): boolean
+  isRecorded(graph: string): boolean
   close(): Promise<void>
 }
 
@@ -55,10 +60,18 @@ export async function openVersioned(
   const { base, service } = application
   const states = openStates()
   const isDocument = documentsOf(application, dataspace)
-  const opened = await openHistoryOf(application, surroundings)
-  const settle = (document: string): Promise<undefined | Problem> => journalled.settle(document)
   const sharers = sharersOf(application, surroundings.dataspaces)
-  const mirrored = opened && { ...opened, base, store, isDocument, sharers, settle, states, now }
+  // A store in memory takes documents only.
+  const isAlone = sharers.bases.every((other) => other === base)
+  const takesOthers = isAlone && application.kind === 'end-user' && !store.announces
+  const opened = await openHistoryOf(application, surroundings, takesOthers)
+  const settle = (document: string): Promise<undefined | Problem> => journalled.settle(document)
+  const traits = makeTraits(store, log)
+  const recordsOthers = opened !== undefined && takesOthers
+  const isRecorded = (graph: string): boolean =>
+    isDocument(graph) ||
+    (recordsOthers && (graph === DEFAULT_GRAPH ? traits.known()?.defaultGraph === 'own' : !isNameOfStores(graph)))
+  const mirrored = opened && { ...opened, base, store, isDocument, isRecorded, sharers, settle, states, now }
   // Design 2: a store in memory is filled from Git and the journal, which are its durable copy.
   const filled = mirrored && service.embedded ? await fillStore(mirrored, logProgress(log)) : undefined
   if (isFailure(filled)) {
@@ -71,7 +84,7 @@ export async function openVersioned(
     store,
     history: opened?.history,
     base,
-    isDocument,
+    isDocument: isRecorded,
     sweep,
     locks,
     states,
@@ -80,7 +93,9 @@ export async function openVersioned(
   return {
     ...(mirrored && { mirrored }),
     journalled,
+    traits,
     isDocument,
+    isRecorded,
     async close() {
       journalled.close()
       await states.close()
@@ -132,6 +147,7 @@ interface OpenHistory extends Pick<Mirrored, 'history' | 'repository' | 'pathOf'
 async function openHistoryOf(
   application: DescribedApplication,
   { settings, log, now, existing }: Surroundings,
+  takesOthers: boolean,
 ): Promise<OpenHistory | undefined> {
   const { base, service } = application
   const place = historyPlaceOf(application, settings)
@@ -151,14 +167,14 @@ async function openHistoryOf(
   if (place.folder !== undefined) await reportShared(place.folder, log)
   const opened =
     (existing === 'documents' && !existsSync(place.journal) ? await whyNoDocuments(repository) : undefined) ??
-    (await openHistory({ folder: place.journal, repository, base, prefix, now, log, excerptOf: factsIn }))
+    (await openHistory({ folder: place.journal, repository, base, prefix, takesOthers, now, log, excerptOf: factsIn }))
   if (isFailure(opened)) await repository.close()
   const history = orStartFailure(opened, base)
   return {
     history,
     repository,
-    pathOf: (document) => documentPath(document, base, prefix),
-    documentOf: (path) => documentOfPath(path, base, prefix),
+    pathOf: (document) => graphPath(document, base, prefix),
+    documentOf: (path) => graphOfPath(path, base, prefix),
     close: () => history.close().then(repository.close),
   }
 }

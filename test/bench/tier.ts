@@ -2,6 +2,7 @@
 import type { BenchTable, Part } from './bench-table.js'
 import { cachedGet, loggedGet, put, tlsGet, uncachedGet, warmStore, type Rows } from './documents.js'
 import { besideOther } from './beside.js'
+import { dropIn } from './drop-in.js'
 import { footprint } from './footprint.js'
 import { identities } from './identity.js'
 import { CONNECTIONS, generator } from './load.js'
@@ -15,7 +16,7 @@ import { large, selects } from './sparql.js'
 import { besideTrifid } from './trifid.js'
 
 interface TierPart extends Part {
-  readonly measure: (setting: Setting) => Promise<Rows>
+  readonly measure: (setting: Setting, progress: (what: string) => void) => Promise<Rows>
 }
 
 const USUAL: Timing = { rounds: 5, seconds: 1, warmUp: 1 }
@@ -49,6 +50,12 @@ export const TIER: Readonly<Record<string, TierPart>> = {
     about: 'SELECT, cached and not, beside Fuseki',
     seconds: 30,
     measure: (setting) => selects(setting, USUAL),
+  },
+  'drop-in': {
+    about: "GET by ?graph= and SELECT at the store's own URLs, cached and not, beside Fuseki",
+    seconds: 80,
+    onRequest: true,
+    measure: (setting, progress) => dropIn(setting, USUAL, progress),
   },
   mix: {
     about: 'BSBM-like queries with 0, 1, 5 and 20 % updates beside Fuseki, and stale answers',
@@ -102,7 +109,7 @@ export async function benchTier(names: readonly string[], progress: (what: strin
     for (const name of names) {
       progress(name)
       try {
-        const measured = await TIER[name]!.measure(setting)
+        const measured = await TIER[name]!.measure(setting, progress)
         rows.push(...measured.rows)
         notes.push(...measured.notes)
       } catch (error) {

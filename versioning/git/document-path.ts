@@ -9,6 +9,8 @@
 //   %5F..      the byte .. of a character that no normalised URL has; %5F alone is an empty segment
 //   %2D        at the end of a folder's name: the name was too long, and continues inside
 // The root document has no segment: its file is `<prefix>/.nt`.
+//
+// Graphs with other names are in a folder that no document has: `<prefix>/%5Fgraphs/<name>.nt`, with the same escapes.
 
 const UNRESERVED = '2D|2E|3[0-9]|4[1-9A-F]|5[0-9AF]|6[1-9A-F]|7[0-9AE]'
 const AS_IT_IS = `(?:[!$&-.0-;=@-Z_a-z]|%(?!${UNRESERVED})[0-9A-F]{2})+`
@@ -19,6 +21,23 @@ const CONTINUES = '%2D'
 export const LONGEST_PATH = 4096
 const LONGEST_NAME = 255
 const NAME_PIECE = 240
+
+const OTHERS = '%5Fgraphs'
+const othersIn = (prefix: string): string => folderOf(prefix) + OTHERS
+
+/** The file of any graph: of a document, or of one with another name. */
+export const graphPath = (graph: string, base: string, prefix: string): string =>
+  graph.startsWith(base) && graph.endsWith('/')
+    ? documentPath(graph, base, prefix)
+    : documentPath(`${base}${graph}/`, base, othersIn(prefix))
+
+/** The graph of a file; undefined for any other file. */
+export function graphOfPath(path: string, base: string, prefix: string): string | undefined {
+  const document = documentOfPath(path, base, prefix)
+  if (document !== undefined) return document
+  const other = documentOfPath(path, base, othersIn(prefix))?.slice(base.length, -1)
+  return other !== undefined && graphPath(other, base, prefix) === path ? other : undefined
+}
 
 const folderOf = (prefix: string): string => (prefix === '' ? '' : `${prefix}/`)
 

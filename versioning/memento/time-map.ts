@@ -10,8 +10,12 @@ export const mementosOf = (versions: readonly Version[]): readonly Memento[] =>
   versions.filter((version): version is Memento => version.blob !== undefined)
 
 export const mementoUri = (document: string, { commit }: Pick<Version, 'commit'>): string =>
-  `${document}?version=${commit}`
-export const timeMapUri = (document: string): string => `${document}?timemap`
+  asked(document, `version=${commit}`)
+export const timeMapUri = (document: string): string => asked(document, 'timemap')
+
+/** The URL of a graph by its name has a query. */
+const asked = (document: string, parameter: string): string =>
+  `${document}${document.includes('?') ? '&' : '?'}${parameter}`
 
 /** RFC 8288 §3: one link-value. */
 const link = (uri: string, rel: string, attributes: Readonly<Record<string, string>> = {}): string =>
@@ -20,7 +24,7 @@ const link = (uri: string, rel: string, attributes: Readonly<Record<string, stri
 const TIME_MAP_TYPE = { type: 'application/link-format' }
 
 const originalLink = (document: string): string => link(document, 'original')
-const timeGateLink = (document: string): string => link(`${document}?timegate`, 'timegate')
+const timeGateLink = (document: string): string => link(asked(document, 'timegate'), 'timegate')
 
 /** RFC 7089 §2.2.4: the times that the TimeMap covers. */
 function rangeOf(mementos: readonly Memento[]): Record<string, string> {

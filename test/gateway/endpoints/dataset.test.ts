@@ -181,6 +181,108 @@ void forEachStore(t, "the store's own URLs", async (t, makeStores, kind) => {
   })
 })
 
+void forEachStore(t, 'every graph has a history', async (t, makeStores, kind) => {
+  const stores = await makeStores()
+  const world = await makeWorld(t, stores, { flags: ['--dataset-path', '/ds', '--history', 'local'] })
+  const row = rowsOf(t, kind)
+  const [owner, { base }] = [world.as('owner'), world]
+  await grant(world, ['urn:h', `${base}x/`])
+  const graph = (name: string, more = ''): string => `${at('/data', { graph: name })}${more}`
+  if (kind === 'embedded') {
+    await row('an embedded store takes documents only, since nothing else would last', async (t) => {
+      t.equal((await owner('PUT', graph('urn:h'), nt(triple('x')))).status, 422)
+      t.equal((await owner('PUT', graph(`${base}x/`), nt(triple('x')))).status, 201)
+    })
+    return
+  }
+  await stores.endUser.update(
+    `INSERT DATA { GRAPH <urn:h> { ${triple('behind')} } GRAPH <urn:quiet> { ${triple('behind')} } }`,
+  )
+  const update = (text: string): Send => sent('application/sparql-update', text)
+  const WRITES: [method: string, url: string, send: Send, status: number][] = [
+    ['PUT', graph('urn:h'), nt(triple('put')), 204],
+    ['POST', graph('urn:h'), nt(`${triple('posted')}_:a <${V}> _:a .\n`), 204],
+    [
+      'POST',
+      '/ds/update',
+      update(`INSERT DATA { GRAPH <urn:h> { ${triple('updated')} } ${triple('in default')} }`),
+      200,
+    ],
+    ['POST', '/ds/update', update(`DELETE { GRAPH ?g { ?s ?p "posted" } } WHERE { GRAPH ?g { ?s ?p "posted" } }`), 200],
+    ['DELETE', graph('urn:h'), {}, 204],
+    ['PUT', at('/data', { default: '' }), nt(triple('default')), 204],
+    ['PUT', graph(`${base}x/`), nt(triple('document')), 201],
+  ]
+  for (const [method, url, send, status] of WRITES)
+    t.equal((await owner(method, url, send)).status, status, `${method} ${url}`)
+  const listed = async (agent: string, url: string): Promise<{ version: string; uri?: string; method: string }[]> => {
+    const { text } = await world.as(agent)('GET', url, { fields: { Accept: 'application/json' } })
+    return (JSON.parse(text) as { versions: { version: string; uri?: string; method: string }[] }).versions
+  }
+  await row('a version for each write, and for the state before the first', async (t) => {
+    const versions = await listed('owner', graph('urn:h', '&timemap'))
+    t.same(
+      versions.map(({ method }) => method),
+      ['SWEEP', 'PUT', 'POST', 'UPDATE', 'UPDATE', 'DELETE'],
+    )
+    const texts: string[] = []
+    for (const { uri } of versions.slice(0, 5)) texts.push((await owner('GET', uri!, { fields: { Accept: NT } })).text)
+    for (const [i, value] of ['behind', 'put', 'posted', 'updated', 'updated'].entries())
+      t.match(texts[i], `"${value}"`)
+    t.match([texts[2], texts[4]], [/"posted"/, /_:\S+ <urn:value> _:/])
+    t.notMatch(texts[4], /"posted"/)
+  })
+  await row('the default graph has one', async (t) => {
+    const versions = await listed('owner', `${at('/data', { default: '' })}&timemap`)
+    t.same(
+      versions.map(({ method }) => method),
+      ['UPDATE', 'PUT'],
+    )
+    t.match((await owner('GET', versions[0]!.uri!, { fields: { Accept: NT } })).text, /"in default"/)
+  })
+  await row('a document has its own', async (t) => {
+    const [version] = await listed('owner', graph(`${base}x/`, '&timemap'))
+    t.equal(version!.uri, `${base}x/?version=${version!.version}`)
+  })
+  const [first, second] = (await listed('owner', graph('urn:h', '&timemap'))).map(({ version }) => version) as [
+    string,
+    string,
+  ]
+  // prettier-ignore
+  const ROWS: [name: string, agent: string, url: string, status: number, text?: RegExp][] = [
+    ['the TimeMap', 'stranger', graph('urn:h', '&timemap'), 200, /data\?graph=urn%3Ah&timegate>; rel="timegate"/],
+    ['the TimeMap without the right', 'anonymous', graph('urn:h', '&timemap'), 403],
+    ['a version', 'stranger', graph('urn:h', `&version=${first}`), 200, /"behind"/],
+    ['a version at the dataset', 'stranger', `/ds?graph=urn:h&version=${first.slice(0, 8)}`, 200, /"behind"/],
+    ['a version without the right', 'anonymous', graph('urn:h', `&version=${first}`), 403],
+    ['a difference', 'stranger', graph('urn:h', `&version=${second}&diff=${first}`), 200, /put/],
+    ['the TimeGate', 'stranger', graph('urn:h', '&timegate'), 302],
+    ['a version that is none', 'owner', graph('urn:h', '&version=0123456789'), 404],
+    ['two questions', 'owner', graph('urn:h', '&version=0123&timemap'), 400],
+    ['a graph that nobody has written here', 'owner', graph('urn:quiet', '&timemap'), 404],
+    ['another graph without the right', 'stranger', graph('urn:quiet', '&timemap'), 403],
+    ['a document', 'stranger', graph(`${base}x/`, '&timemap'), 200],
+    ['a document without the right', 'stranger', graph(base, '&timemap'), 403],
+  ]
+  for (const [name, agent, url, status, text] of ROWS) {
+    await row(`${agent}: ${name}: ${status}`, async (t) => {
+      const answer = await world.as(agent)('GET', url, {
+        fields: { Accept: 'application/link-format, application/n-triples' },
+      })
+      t.equal(answer.status, status, answer.text)
+      if (text) t.match(answer.text, text)
+    })
+  }
+  await row('the time gate and the graph link one another', async (t) => {
+    const gate = await owner('GET', graph('urn:h', '&timegate'), {
+      fields: { 'Accept-Datetime': 'Thu, 01 Jan 2015 00:00:00 GMT' },
+    })
+    t.match(gate.fields.location, /data\?graph=urn%3Ah&version=[0-9a-f]{40}$/)
+    t.equal((await owner('PUT', graph('urn:h'), nt(triple('again')))).status, 201)
+    t.match((await owner('GET', graph('urn:h'))).fields.link, /graph=urn%3Ah&timemap>; rel="timemap"/)
+  })
+})
+
 async function grant({ as, webIdOf }: World, graphs: readonly string[]): Promise<void> {
   const to = graphs.map((name) => `<${name}>`).join(' , ')
   const body = `@prefix acl: <http://www.w3.org/ns/auth/acl#> .

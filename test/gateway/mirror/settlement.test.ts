@@ -52,7 +52,7 @@ async function live(folder: string, store: GraphStore): Promise<Life> {
       repository,
       base: BASE,
       store,
-      isDocument,
+      ...{ isDocument, isRecorded: isDocument },
       sharers: { bases: [BASE], isDocument },
       states,
       now: Date.now,

@@ -2,7 +2,7 @@
 // system misreads.
 import fc from 'fast-check'
 import t from 'tap'
-import { documentOfPath, documentPath } from '../../../versioning/git/document-path.js'
+import { documentOfPath, documentPath, graphOfPath, graphPath } from '../../../versioning/git/document-path.js'
 
 const BASE = 'https://data.example/'
 
@@ -124,6 +124,34 @@ void t.test('one file for each document, and one document for each file', async 
         const path = `graphs/${parts.join('')}.nt`
         const document = documentOfPath(path, BASE, 'graphs')
         return document === undefined || documentPath(document, BASE, 'graphs') === path
+      }),
+      { numRuns: 3000 },
+    ),
+  )
+})
+
+void t.test('one file for each graph, whatever its name, and none that a document has', async (t) => {
+  // prettier-ignore
+  const rows: readonly (readonly [graph: string, file: string])[] = [
+    [`${BASE}a/`, 'graphs/a.nt'],
+    [`${BASE}a`, 'graphs/%5Fgraphs/https:/%5F/data.example/a.nt'],
+    ['http://example.org/', 'graphs/%5Fgraphs/http:/%5F/example.org/%5F.nt'],
+    ['urn:triplegate:default-graph', 'graphs/%5Fgraphs/urn:triplegate:default-graph.nt'],
+    ['http://example.org/?a=b#c', 'graphs/%5Fgraphs/http:/%5F/example.org/%5F3Fa=b%5F23c.nt'],
+  ]
+  for (const [graph, file] of rows) t.equal(graphPath(graph, BASE, 'graphs'), file, graph)
+  const name = fc.oneof(
+    document,
+    document.map((iri) => iri.slice(0, -1)),
+    document.map((iri) => iri.replace(BASE, 'urn:')),
+  )
+  t.doesNotThrow(() =>
+    fc.assert(
+      fc.property(name, (graph) => {
+        const path = graphPath(graph, BASE, 'graphs')
+        const isDocument = graph.startsWith(BASE) && graph.endsWith('/')
+        const isApart = isDocument || documentOfPath(path, BASE, 'graphs') === undefined
+        return graphOfPath(path, BASE, 'graphs') === graph && soundPath(path) && isApart
       }),
       { numRuns: 3000 },
     ),

@@ -1,0 +1,64 @@
+// In charge of the rows about the store's own URLs: a graph by its name, and queries, cached and not, beside the store itself.
+import { ACL, RDF } from '../../gateway/rdf/vocabulary.js'
+import { DIFFERENT, QUERIES, agentOf, bulkDocument } from './bench-data.js'
+import { answerTo } from './contestants.js'
+import { contestant, TURTLE, withGateway, type Rows } from './documents.js'
+import type { Load } from './load.js'
+import { compare, takeTurns, type Timing } from './series.js'
+import type { Setting } from './setting.js'
+import { queryLoad } from './sparql.js'
+
+const TRIPLES = 40
+const graphOf = (n: number): string => `urn:bench:graph:${n}`
+
+/** Graphs that are no documents, and the right to read them. */
+async function prepare({ load, admin }: Setting): Promise<void> {
+  const line = (n: number, i: number): string =>
+    `<urn:bench:${n}:${i}> <urn:bench:property:${i % 7}> "A value of about a hundred characters, so that the graph is like a document, number ${i}." <${graphOf(n)}> .\n`
+  const quads = Array.from({ length: DIFFERENT }, (_, n) =>
+    Array.from({ length: TRIPLES }, (_, i) => line(n, i)).join(''),
+  )
+  await load(quads.join(''))
+  const graph = `${admin}acl/authorizations/bench-graphs/`
+  const statements = [
+    `<${RDF('type')}> <${ACL('Authorization')}>`,
+    `<${ACL('mode')}> <${ACL('Read')}>`,
+    `<${ACL('agent')}> <${agentOf(admin)}>`,
+    `<${ACL('accessToClass')}> <urn:triplegate:access#OtherGraph>`,
+  ]
+  await load(statements.map((rest) => `<${graph}#this> ${rest} <${graph}> .\n`).join(''), 'admin')
+}
+
+type Targets = (setting: Setting) => readonly string[]
+const times = (target: (n: number) => string): readonly string[] =>
+  Array.from({ length: DIFFERENT }, (_, n) => target(n))
+
+// prettier-ignore
+const ROWS: readonly (readonly [row: string, targets: Targets, fields: Load['fields']])[] = [
+  ['GET of another graph', ({ graphStore }) => times((n) => graphStore(graphOf(n))), TURTLE],
+  ['GET of a document by its name', ({ graphStore, base }) => times((n) => graphStore(bulkDocument(base, n))), TURTLE],
+  ['SELECT at /ds/query', ({ store }) => times((n) => queryLoad({ query: '/ds/query', ask: store }, QUERIES.search(n)).targets[0]!), { Accept: 'application/sparql-results+json' }],
+]
+
+export async function dropIn(setting: Setting, timing: Timing, progress: (what: string) => void): Promise<Rows> {
+  await prepare(setting)
+  const rows: string[][] = []
+  for (const cached of [true, false]) {
+    await withGateway(setting, cached ? [] : ['--cache', 'off'], async (gateway) => {
+      setting.place(cached ? 'measured' : 'measuring')
+      for (const [name, targets, fields] of ROWS) {
+        const row = `${name}, ${cached ? 'cached' : 'not cached'}`
+        progress(row)
+        const own = { ...gateway.request('', fields), targets: targets(setting) }
+        const store = { ...setting.store('', fields), targets: targets(setting) }
+        if (cached) for (const one of own.targets) await answerTo({ ...own, targets: [one] })
+        const outcome = await takeTurns([contestant('gateway', own), contestant('Fuseki', store)], timing)
+        rows.push(compare(outcome, { row, of: 'gateway', to: 'Fuseki', target: cached ? 10 : 0.9 }))
+      }
+    })
+  }
+  return {
+    rows,
+    notes: [`The store's own URLs: ${DIFFERENT} graphs of ${TRIPLES} triples, documents or queries in turn.`],
+  }
+}
