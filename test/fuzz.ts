@@ -1,8 +1,9 @@
 // In charge of `npm run fuzz`: random queries over what an agent may read, as many as wanted. `npm run fuzz -- --cases N --seed S
-// --store embedded|fuseki|fuseki-union|tdb2`; each case that fails is printed with its number.
+// --store embedded|fuseki|fuseki-union|tdb2|rdf4j`; each case that fails is printed with its number.
 import { parseArgs } from 'node:util'
 import { FUSEKI_KINDS, fusekiSecond, overFuseki, OVER_FUSEKI } from './support/fuseki-kinds.js'
 import { fetchFuseki, startFuseki, type Fuseki } from './support/fuseki.js'
+import { fetchRdf4j, overRdf4j, startRdf4j } from './support/rdf4j.js'
 import { overOxigraph } from './support/over-oxigraph.js'
 import { compare, type ComparedStores } from './support/over-views.js'
 
@@ -31,7 +32,7 @@ async function rounds(stores: ComparedStores): Promise<number> {
 
 async function onFuseki(): Promise<number> {
   const kind = FUSEKI_KINDS.find((each) => each === values.store)
-  if (!kind) throw new Error(`--store is embedded, ${FUSEKI_KINDS.join(' or ')}`)
+  if (!kind) throw new Error(`--store is embedded, rdf4j, ${FUSEKI_KINDS.join(' or ')}`)
   const fuseki = await start()
   const stores = overFuseki(fuseki.base, kind)
   try {
@@ -60,6 +61,18 @@ async function onOxigraph(): Promise<number> {
   }
 }
 
-const failed = await (values.store === 'embedded' ? onOxigraph() : onFuseki())
+async function onRdf4j(): Promise<number> {
+  const found = fetchRdf4j()
+  if (!found) throw new Error('no RDF4J: Maven could not fetch it')
+  const rdf4j = await startRdf4j(found)
+  try {
+    return await rounds(await overRdf4j(rdf4j))
+  } finally {
+    await rdf4j.stop()
+  }
+}
+
+const on = values.store === 'embedded' ? onOxigraph : values.store === 'rdf4j' ? onRdf4j : onFuseki
+const failed = await on()
 print(failed === 0 ? 'no difference' : `${failed} differences`)
 process.exitCode = failed === 0 ? 0 : 1

@@ -1,6 +1,7 @@
 // In charge of how a store answers queries, as far as restricting them relies on it (design 4): found out by queries, which
 // change nothing, and known for the embedded store.
 import { randomUUID } from 'node:crypto'
+import { setMaxListeners } from 'node:events'
 import type { Log } from '../log.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import type { StoreTraits } from '../sparql/view/over-view.js'
@@ -44,6 +45,8 @@ const SHARED = `SELECT ?x { { SELECT ?s ?p ?o (COUNT(*) AS ?x) { { SELECT DISTIN
 
 async function probe(store: GraphStore, signal: AbortSignal | undefined): Promise<StoreTraits | Problem> {
   const none = `<${NOTHING}>`
+  // Each question listens to it.
+  if (signal) setMaxListeners(0, signal)
   const values = async (query: string): Promise<readonly (string | undefined)[] | Problem> => {
     const rows = await select(store, query, ['x'], { maxBytes: MAX_BYTES, signal })
     return isFailure(rows) ? rows : rows.map(([term]) => term?.value)

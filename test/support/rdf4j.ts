@@ -8,6 +8,7 @@ import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Endpoints } from '../../gateway/stores/http-store.js'
 import { endWithThisProcess } from './fuseki.js'
+import { overHttp, type ClosableStores, type ComparedDataset } from './over-http.js'
 import { freePort } from './ports.js'
 
 const FOLDER = resolve('.cache/rdf4j')
@@ -25,6 +26,9 @@ export interface Rdf4j {
   create(name: string): Promise<Endpoints>
   stop(): Promise<void>
 }
+
+/** Whether it has been fetched before. */
+export const isRdf4jHere = (): boolean => existsSync(FOLDER)
 
 /** The files of server and Jetty; undefined where they cannot be had. */
 export function fetchRdf4j(): { readonly war: string; readonly jetty: string } | undefined {
@@ -94,3 +98,27 @@ async function createRepository(base: string, name: string): Promise<Endpoints> 
   if (!created.ok) throw new Error(`not created: ${created.status} ${await created.text()}`)
   return { query: url, update: `${url}/statements`, graphStore: `${url}/rdf-graphs/service` }
 }
+
+/** Two repositories to compare queries on. */
+export async function overRdf4j(rdf4j: Rdf4j): Promise<ClosableStores> {
+  const [all, visible] = await Promise.all(['all', 'visible'].map(async (name) => dataset(await rdf4j.create(name))))
+  const stores = overHttp(all!, visible!, () => Promise.resolve('refused'))
+  // A triple that graphs share tells that its default graph is a bag.
+  await all!.load('<urn:s> <urn:p> <urn:o> <urn:g> .\n<urn:s> <urn:p> <urn:o> <urn:h> .\n')
+  await stores.traits()
+  return stores
+}
+
+const dataset = (endpoints: Endpoints): ComparedDataset => ({
+  endpoints,
+  async load(nQuads) {
+    // It reads no triple terms of RDF 1.2, and what stands in no graph would be in the union too.
+    const lines = nQuads.split('\n').filter(isQuad)
+    const headers = { 'Content-Type': 'application/n-quads' }
+    const loaded = await fetch(endpoints.update, { method: 'PUT', headers, body: lines.join('\n') })
+    if (!loaded.ok) throw new Error(`not loaded: ${loaded.status} ${await loaded.text()}`)
+  },
+})
+
+const isQuad = (line: string): boolean =>
+  /^<[^>]*> <[^>]*> (?:<[^>]*>|"[^"]*"(?:@\w+|\^\^<[^>]*>)?) <[^>]*> \.$/.test(line)

@@ -116,6 +116,33 @@ void forEachStore(t, 'rights on SPARQL', async (t, makeStores, kind) => {
     for (const view of ['constants', 'predicate', 'copy', 'refused', undefined])
       t.ok(views.includes(view), String(view))
   })
+  const uri = (graph: string): string => `default-graph-uri=${encodeURIComponent(graph)}`
+  const post = (target: string, type: string, body: string): Promise<Answer> =>
+    agent('POST', target, { fields: { ...CSV.fields, 'Content-Type': type }, body })
+  const [FORM, QUERY] = ['application/x-www-form-urlencoded', 'application/sparql-query']
+  const text = `SELECT ?v { ${any} }`
+  // prettier-ignore
+  for (const [name, asked, expected] of [
+    ['POST of a form, the graph in the form', () => post('/sparql', FORM, `query=${encodeURIComponent(text)}&${uri(hidden)}`), []],
+    ['POST of a form, a readable graph beside', () => post('/sparql', FORM, `query=${encodeURIComponent(text)}&${uri(hidden)}&${uri(typed)}`), ['typed']],
+    ['POST of a query, the graph in the query string', () => post(`/sparql?${uri(hidden)}`, QUERY, text), []],
+    ['POST of a query, a readable graph beside', () => post(`/sparql?${uri(typed)}&${uri(hidden)}`, QUERY, text), ['typed']],
+    ['POST of a query that names it', () => post('/sparql', QUERY, `SELECT ?v { GRAPH <${hidden}> { ${any} } }`), []],
+  ] as const) {
+    await row(`a hidden graph by each door, ${name}: ${expected.join(', ') || 'nothing'}`, async (t) => {
+      const answer = await asked()
+      t.equal(answer.status, 200, answer.text)
+      t.same(valuesIn(answer.text), expected)
+    })
+  }
+  await row('what is cached for who may read everything is nothing for others', async (t) => {
+    for (const [, query, expected, parameters] of QUERIES) {
+      if (!Array.isArray(expected)) continue
+      const target = get(query, parameters)
+      await owner('GET', target, CSV)
+      t.same(valuesIn((await agent('GET', target, CSV)).text), expected, query)
+    }
+  })
   await row('the service description names no graph', async (t) => {
     const { status, text } = await agent('GET', '/sparql', { fields: { Accept: 'application/n-triples' } })
     t.equal(status, 200)

@@ -476,6 +476,15 @@ async function rights({ world, stores, row, make, send, stored }: Setting): Prom
     }
     t.equal(new Set(texts).size, 1, texts.join('\n'))
   })
+  await row('using-graph-uri of a hidden graph: as of an absent one', async (t) => {
+    const before = await states()
+    for (const graph of [g.none!, g.noneOther!, 'http://example.org/updates/absent']) {
+      const body = `INSERT { GRAPH <${g.readWrite}> { ?s ex:parameter ?o } } WHERE { ?s ex:p ?o }`
+      const target = `/sparql?using-graph-uri=${encodeURIComponent(graph)}`
+      t.equal((await world.as('stranger')('POST', target, update(PREFIXES + body))).status, 200)
+    }
+    t.same(await states(), before)
+  })
   await row('a graph that a variable stands for needs the right for what is done to it in the end', async (t) => {
     const says = (removed: string): string =>
       `<urn:s> <urn:removes> <${removed}> .\n<urn:s> <urn:adds> <${g.readAppend!}> .\n`

@@ -13,6 +13,7 @@ import type { GraphRights } from '../../../../policies/authorizations/graph-righ
 import { FUSEKI_KINDS, hasKinds, overFuseki } from '../../../support/fuseki-kinds.js'
 import { overOxigraph } from '../../../support/over-oxigraph.js'
 import { compare, read, type Compared } from '../../../support/over-views.js'
+import { fetchRdf4j, isRdf4jHere, overRdf4j, startRdf4j } from '../../../support/rdf4j.js'
 import { FUSEKI } from '../../../support/stores.js'
 import { randomCase } from '../../../support/view-cases.js'
 
@@ -42,6 +43,20 @@ void t.test(`${CASES_OF_KIND} random queries on each kind of dataset of Fuseki`,
       judge(t, await compare(stores, 5000 + i * CASES_OF_KIND, CASES_OF_KIND), CASES_OF_KIND)
     })
   }
+})
+
+/** A store that is neither: its default graph is a bag of all that it has. Continuous integration fetches it, others have it or not. */
+void t.test('100 random queries on RDF4J', async (t) => {
+  const found = isRdf4jHere() || process.env.CI === 'true' ? fetchRdf4j() : undefined
+  if (!found) return void t.comment('no RDF4J: npm run fuzz -- --store rdf4j fetches it')
+  const rdf4j = await startRdf4j(found)
+  t.teardown(rdf4j.stop)
+  const stores = await overRdf4j(rdf4j)
+  t.teardown(stores.close)
+  t.equal((await stores.traits()).defaultGraph, 'bag')
+  const { leaks, different, filled } = await compare(stores, 7100, 100)
+  t.same([leaks, different], [[], []])
+  t.ok(filled > 15, String(filled))
 })
 
 /** Jena fails where the name of a graph gets a value in OPTIONAL, and what is hidden would decide whether it does. */

@@ -1,0 +1,169 @@
+// In charge of random SPARQL updates for the test that an update changes exactly what its agent may change, and of what each does
+// to a store that holds only what the agent may read. The same seed gives the same case.
+import oxigraph from 'oxigraph'
+import type { Random } from '../crash/random.js'
+
+export type Modes = readonly ('Read' | 'Append' | 'Write')[]
+
+/** A graph, '' for the default graph, and the modes on it. */
+export type GraphModes = ReadonlyMap<string, Modes>
+
+/** A triple as N-Triples without its dot, and its graph. */
+export type Quad = readonly [triple: string, graph: string]
+
+interface Operation {
+  readonly text: string
+  readonly touches: readonly (readonly [graph: string, mode: 'Append' | 'Write'])[]
+  /** What finds the graphs that `?g` stands for, with the variables that each of its quads needs. */
+  readonly open?: {
+    readonly select: string
+    readonly quads: readonly (readonly [needed: string[], mode: 'Append' | 'Write'])[]
+  }
+  readonly source?: string
+  readonly isSilent?: boolean
+  readonly with?: string
+}
+export type UpdateCase = readonly Operation[]
+
+export const textOf = (update: UpdateCase): string => update.map(({ text }) => text).join(' ;\n')
+
+const SUBJECTS = ['<urn:s:1>', '<urn:s:2>', '<urn:s:3>']
+const PREDICATES = ['<urn:p:1>', '<urn:p:2>']
+const OBJECTS = ['<urn:s:1>', '<urn:s:2>', '"a"', '"b"']
+const triple = (random: Random): string => `${random.one(SUBJECTS)} ${random.one(PREDICATES)} ${random.one(OBJECTS)}`
+
+export const randomQuads = (random: Random, graphs: readonly string[]): readonly Quad[] =>
+  graphs.flatMap((graph) =>
+    Array.from({ length: Math.floor(random.between(0, 4)) }, () => [triple(random), graph] as const),
+  )
+
+export function randomUpdate(random: Random, graphs: readonly string[]): UpdateCase {
+  const first = random.chance(0.6) ? modify(random, graphs) : named(random, graphs)
+  return random.chance(0.25) ? [first, named(random, graphs)] : [first]
+}
+
+const within = (graph: string, text: string): string => (graph === '' ? text : `GRAPH <${graph}> { ${text} }`)
+
+function named(random: Random, graphs: readonly string[]): Operation {
+  const graph = random.one(graphs)
+  const other = random.one(graphs.filter((each) => each !== ''))
+  const name = graph === '' ? 'DEFAULT' : `GRAPH <${graph}>`
+  const roll = random.between(0, 9)
+  if (roll < 3) return { text: `INSERT DATA { ${within(graph, triple(random))} }`, touches: [[graph, 'Append']] }
+  if (roll < 5) return { text: `DELETE DATA { ${within(graph, triple(random))} }`, touches: [[graph, 'Write']] }
+  if (roll < 6) return { text: `${random.one(['CLEAR', 'DROP'])} SILENT ${name}`, touches: [[graph, 'Write']] }
+  if (roll < 6.5) return { text: `CREATE SILENT GRAPH <${other}>`, touches: [[other, 'Write']] }
+  const keyword = random.one(['COPY', 'MOVE', 'ADD'])
+  const isSilent = random.chance(0.5)
+  return {
+    text: `${keyword} ${isSilent ? 'SILENT ' : ''}GRAPH <${other}> TO ${name}`,
+    touches: [[graph, 'Write'], ...(keyword === 'MOVE' ? [[other, 'Write'] as const] : [])],
+    source: other,
+    isSilent,
+  }
+}
+
+function modify(random: Random, graphs: readonly string[]): Operation {
+  const constant = (): string => random.one(graphs.filter((each) => each !== ''))
+  const p = (): string => random.one(PREDICATES)
+  const [withGraph, using] = random.chance(0.2)
+    ? [constant(), undefined]
+    : [undefined, random.chance(0.2) ? constant() : undefined]
+  const usingNamed = using !== undefined && random.chance(0.5) ? constant() : undefined
+  const where = [
+    random.one([
+      `GRAPH <${constant()}> { ?s ${p()} ?o }`,
+      `GRAPH ?g { ?s ${p()} ?o }`,
+      `GRAPH ?g { ?s ${p()} ?o }`,
+      `?s ${p()} ?o .`,
+    ]),
+    random.one(['', '', `FILTER NOT EXISTS { GRAPH ?h { ?s ${p()} "a" } }`, `OPTIONAL { GRAPH <${constant()}> { ?s ${p()} ?w } }`,
+      `MINUS { GRAPH <${constant()}> { ?s ${p()} ?o } }`, `FILTER EXISTS { GRAPH <${constant()}> { ?x ${p()} ?o } }`, `GRAPH ?g { ?s ${p()} ?w }`]), // prettier-ignore
+  ].join(' ')
+  const touches: (readonly [string, 'Append' | 'Write'])[] = []
+  const quads: (readonly [string[], 'Append' | 'Write'])[] = []
+  const quad = (mode: 'Append' | 'Write'): string => {
+    const text = random.one([
+      `?s ${p()} ?o`,
+      `?s ${p()} ?w`,
+      mode === 'Append' ? `_:b ${p()} ?o` : `?s ${p()} ?o`,
+      `<urn:s:3> ${p()} "n"`,
+    ])
+    if (random.chance(0.4)) {
+      quads.push([text.match(/\?\w/g) ?? [], mode])
+      return `GRAPH ?g { ${text} }`
+    }
+    const graph = random.chance(0.15) ? (withGraph ?? '') : constant()
+    touches.push([graph, mode])
+    return random.chance(0.5) && graph === (withGraph ?? '') ? text : within(graph, text)
+  }
+  const [removes, adds] = random.one([[true, true], [true, false], [false, true]] as const) // prettier-ignore
+  const clauses = `${removes ? `DELETE { ${quad('Write')} } ` : ''}${adds ? `INSERT { ${quad('Append')} } ` : ''}`
+  const dataset = `${using === undefined ? '' : `USING <${using}> `}${usingNamed === undefined ? '' : `USING NAMED <${usingNamed}> `}`
+  const everyNamed = graphs.flatMap((graph) => (graph === '' ? [] : [`FROM NAMED <${graph}>`])).join(' ')
+  const from = withGraph === undefined ? dataset.replaceAll('USING', 'FROM') : `FROM <${withGraph}> ${everyNamed}`
+  return {
+    text: `${withGraph === undefined ? '' : `WITH <${withGraph}> `}${clauses}${dataset}WHERE { ${where} }`,
+    touches,
+    open: { select: `SELECT * ${from} WHERE { ${where} }`, quads },
+    ...(withGraph !== undefined && { with: withGraph }),
+  }
+}
+
+export type Outcome = (
+  { readonly kind: 'done'; readonly quads: readonly Quad[] } | { readonly kind: 'refused' | 'no source' }
+) & {
+  /** The graph of WITH has nothing that the agent may read, which the gateway may report instead. */
+  readonly isUnclear: boolean
+}
+
+/** What the update makes of these quads, of which the agent may read some: design 4's table, on a store that has nothing else. */
+export function expectedOf(update: UpdateCase, quads: readonly Quad[], modes: GraphModes): Outcome {
+  const mayRead = (graph: string): boolean => modes.get(graph)?.includes('Read') === true
+  const seen = new oxigraph.Store()
+  seen.load(lines(quads.filter(([, graph]) => mayRead(graph))), { format: 'application/n-quads' })
+  let isUnclear = false
+  let outcome: 'done' | 'no source' = 'done'
+  for (const { text, touches, open, source, isSilent, with: withGraph } of update) {
+    if (withGraph !== undefined && sizeOf(seen, withGraph) === 0) isUnclear = true
+    const all = [...touches, ...(open ? boundIn(seen, open) : [])]
+    if (!all.every(([graph, mode]) => mayChange(modes.get(graph) ?? [], mode))) return { kind: 'refused', isUnclear }
+    if (source !== undefined && sizeOf(seen, source) === 0) {
+      if (!isSilent) outcome = 'no source'
+    } else seen.update(text)
+  }
+  if (outcome === 'no source') return { kind: outcome, isUnclear }
+  const unread = quads.filter(([, graph]) => !mayRead(graph))
+  return { kind: 'done', quads: [...quadsIn(seen), ...unread], isUnclear }
+}
+
+const mayChange = (modes: Modes, mode: 'Append' | 'Write'): boolean =>
+  modes.includes('Write') || (mode === 'Append' && modes.includes('Append'))
+
+const sizeOf = (store: oxigraph.Store, graph: string): number =>
+  store.match(null, null, null, oxigraph.namedNode(graph)).length
+
+function boundIn(
+  store: oxigraph.Store,
+  { select, quads }: NonNullable<Operation['open']>,
+): [string, 'Append' | 'Write'][] {
+  const rows = store.query(select) as ReadonlyMap<string, oxigraph.Term>[]
+  return rows.flatMap((row) =>
+    quads.flatMap(([needed, mode]): [string, 'Append' | 'Write'][] =>
+      row.has('g') && needed.every((name) => row.has(name.slice(1))) ? [[row.get('g')!.value, mode]] : [],
+    ),
+  )
+}
+
+export const lines = (quads: readonly Quad[]): string =>
+  quads.map(([triple, graph]) => `${triple}${graph === '' ? '' : ` <${graph}>`} .\n`).join('')
+
+const quadsIn = (store: oxigraph.Store): readonly Quad[] =>
+  store.match(null, null, null, null).map((quad) => {
+    const { subject, predicate, object, graph } = quad
+    return [[subject, predicate, object].map(String).join(' '), graph.value] as const
+  })
+
+/** The quads that a case is about, as a set, whatever its blank nodes are called. */
+export const comparable = (quads: readonly Quad[]): readonly string[] =>
+  [...new Set(quads.flatMap(([triple, graph]) => (triple.includes('<urn:p:') ? [`${triple.replace(/_:\w+/g, '_:')} ${graph}`] : [])))].sort() // prettier-ignore
