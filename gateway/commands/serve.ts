@@ -110,6 +110,10 @@ function banner({ gateway, dataspaces, certificates, ports }: Running, settings:
   if (ports.management !== undefined) {
     lines.push(bannerLine('Health', `http://127.0.0.1:${ports.management}/health/ready`))
   }
+  if (ports.storePages !== undefined) {
+    const { protocol, hostname } = new URL(dataspaces[0]!.endUser.base)
+    lines.push(bannerLine('Store pages', `${protocol}//${hostname}:${ports.storePages}/`))
+  }
   if (ports.https !== undefined && 'file' in owner) {
     const { base } = dataspaces[0]!.endUser
     const trusted = settings.tlsCert === undefined ? ` --cacert ${folder}/server.pem` : ''

@@ -1,6 +1,6 @@
 // In charge of the rows of settings about listeners and the log.
 import { of, row } from './setting-row.js'
-import { addresses, anyText, oneOf, port } from './setting-values.js'
+import { addresses, anyText, oneOf, port, yesOrNo } from './setting-values.js'
 
 export const LISTENERS = [
   row('https', of('PORT', port), 'Port for HTTPS with client certificates, or off.', { default: '8443' }),
@@ -15,6 +15,10 @@ export const LISTENERS = [
   row('trusted-proxy', of('CIDR', addresses), 'Proxies whose Client-Cert and X-Forwarded-For the gateway believes.', {
     repeatable: true,
   }),
+  row('store-pages', of('PORT', port), "Port for the store's own pages, for agents with Control, or off.", {
+    default: 'off',
+  }),
+  row('store-pages-write', of('', yesOrNo), 'Pass on what writes there too.', { default: 'false' }),
   row('management', of('PORT', port), 'Port for health, metrics and purge, on loopback only, or off.', {
     default: '9464',
   }),

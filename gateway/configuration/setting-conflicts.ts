@@ -66,6 +66,9 @@ function portConflicts(given: AllGiven, source: SourceOf): string[] {
     ['http', 'https'],
     ['management', 'https'],
     ['management', 'http'],
+    ['store-pages', 'https'],
+    ['store-pages', 'http'],
+    ['store-pages', 'management'],
   ] as const) {
     const port = portOf(name)
     if (port !== 'off' && port !== '0' && port === portOf(other)) {

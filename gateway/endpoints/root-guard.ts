@@ -4,9 +4,9 @@ import type { Application } from '../gateway.js'
 import { isLarge, readDocumentNow } from '../documents/document.js'
 import { managedTriples, nextState } from '../documents/next-state.js'
 import { isFailure, type Problem } from '../problem.js'
-import { isPlain } from '../rdf/canonical.js'
 import { rootKept } from '../mirror/journalled-update.js'
 import type { Context } from '../request/context.js'
+import { isSparql } from '../stores/several-graphs.js'
 import type { UpdateAnalysis } from '../sparql/analysis.js'
 import { isRemoved } from '../sparql/removed-graphs.js'
 
@@ -49,7 +49,6 @@ async function guardOf(
   const current = isLarge(root) ? undefined : managedTriples(root)
   const kept = { method: 'PUT', document: base, base, current, content: [], agent: undefined } as const
   const { lines } = nextState({ ...kept, now: request.receivedAt, uuid: gateway.uuid })
-  // An odd term could end the update early for a store that decodes escapes before it parses (SPARQL 1.1 §19.2).
-  const triples = lines.filter((line) => isPlain(line) && !line.includes('_:')).join('\n')
+  const triples = lines.filter(isSparql).join('\n')
   return `INSERT { GRAPH <${base}> {\n${triples}\n} } WHERE { FILTER NOT EXISTS { GRAPH <${base}> { ?s ?p ?o } } }`
 }

@@ -2,6 +2,7 @@
 import type { Response } from '../http/exchange.js'
 import { N_TRIPLES } from '../http/media-type.js'
 import { bySubject } from '../pages/described.js'
+import { withScript } from '../pages/page-fields.js'
 import { sparqlPage, type Outcome } from '../pages/sparql-page.js'
 import { isFailure, STATUS_OF, type Problem } from '../problem.js'
 import { readLegible } from '../rdf/read.js'
@@ -43,25 +44,27 @@ async function sparqlAnswer(
   run: (context: Context) => Promise<Response | Problem>,
 ): Promise<Response | Problem> {
   const frame = frameOf(context)
-  if (query === undefined) return pageAnswer(200, sparqlPage({ frame, query: EXAMPLE }))
+  const policy = withScript(`${context.application.base}static/`)
+  if (query === undefined) return pageAnswer(200, sparqlPage({ frame, query: EXAMPLE }), [policy])
   const began = performance.now()
+  const before = context.trace.storeMs
   const fields = { ...context.request.fields, 'if-none-match': undefined, 'accept-encoding': undefined }
   const request = { ...context.request, fields }
   const answer = await run({ ...context, request, accept: `${TSV}, ${N_TRIPLES.mediaType}` })
   if (isFailure(answer)) {
     const status = STATUS_OF[answer.failure]
     const outcome = { kind: 'error', status, detail: answer.detail } as const
-    return pageAnswer(status, sparqlPage({ frame, query, outcome }), answer.fields)
+    return pageAnswer(status, sparqlPage({ frame, query, outcome }), [...answer.fields, policy])
   }
   const read = await beginningOf(answer)
   if (isFailure(read)) return read
   const measured = {
     ms: Math.round(performance.now() - began),
-    isCached: Number(answer.fields.find(([name]) => name === 'Age')?.[1] ?? 0) > 0,
+    isCached: context.trace.storeMs === before,
   }
   const isTable = answer.fields.some(([name, value]) => name === 'Content-Type' && value.startsWith(TSV))
   const outcome = isTable ? tableIn(read, measured) : graphIn(read, measured)
-  return pageAnswer(200, sparqlPage({ frame, query, outcome }))
+  return pageAnswer(200, sparqlPage({ frame, query, outcome }), [policy])
 }
 
 interface Read {
@@ -106,6 +109,13 @@ function tableIn({ lines, isCut }: Read, measured: Measured): Outcome {
 }
 
 function graphIn({ lines, isCut }: Read, measured: Measured): Outcome {
-  const subjects = bySubject('', readLegible(lines.slice(0, SHOWN).join('\n')))
-  return { kind: 'graph', subjects, count: lines.length, isCut: isCut || lines.length > SHOWN, ...measured }
+  const triples = readLegible(lines.slice(0, SHOWN).join('\n'))
+  return {
+    kind: 'graph',
+    triples,
+    subjects: bySubject('', triples),
+    count: lines.length,
+    isCut: isCut || lines.length > SHOWN,
+    ...measured,
+  }
 }

@@ -92,6 +92,8 @@ function made(asked: Asked, { part }: Shown, modes: readonly Mode[], children: C
 
 /** The children that an agent may read, in an order: for each list of all children. */
 const readable = new WeakMap<readonly Child[], Map<string, readonly Child[]>>()
+/** Parts of these lists, by the page that was asked for. */
+const pagesOf = new WeakMap<readonly Child[], Map<number, Children>>()
 const REMEMBERED = 16
 const SLICE_MS = 10
 
@@ -100,12 +102,18 @@ async function childrenShown(context: Context, container: string, shown: Shown):
   const found = await childrenOf(application, container, request.signal())
   if (isFailure(found)) return found
   const mine = await readableOf(context, found.children, shown.order)
+  const known = pagesOf.get(mine)?.get(shown.page)
+  if (known) return known
   const pages = Math.max(1, Math.ceil(mine.length / CHILDREN_PER_PAGE))
   const page = Math.min(shown.page, pages)
   const list = mine.slice((page - 1) * CHILDREN_PER_PAGE, page * CHILDREN_PER_PAGE)
   const text = JSON.stringify([page, mine.length, shown.order, list])
   const digest = createHash('sha256').update(text).digest('hex').slice(0, 24)
-  return { shown: list, page, pages, all: mine.length, order: shown.order, digest }
+  const made = { shown: list, page, pages, all: mine.length, order: shown.order, digest }
+  const others = pagesOf.get(mine) ?? new Map<number, Children>()
+  if (others.size >= REMEMBERED) others.clear()
+  pagesOf.set(mine, others.set(shown.page, made))
+  return made
 }
 
 async function readableOf(

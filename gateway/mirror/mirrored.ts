@@ -1,4 +1,5 @@
 // In charge of all documents of an application at once: which its store has, and which its repository has.
+import { setImmediate as eventLoopTurn } from 'node:timers/promises'
 import type { History } from '../../versioning/history.js'
 import { caughtSetback } from '../../versioning/failure.js'
 import type { Repository } from '../../versioning/repository.js'
@@ -103,6 +104,21 @@ export async function orProblem<T>(task: () => Promise<T>): Promise<T | Problem>
   } catch (error) {
     return historyProblem(caughtSetback(error))
   }
+}
+
+/** Items that are looked at before other work is done. */
+const SLICE = 1_000
+
+/** Long lists, so that they do not hold up the event loop. */
+export async function* inSlices<T>(items: Iterable<T>): AsyncGenerator<readonly T[]> {
+  let slice: T[] = []
+  for (const item of items) {
+    if (slice.push(item) < SLICE) continue
+    yield slice
+    slice = []
+    await eventLoopTurn()
+  }
+  yield slice
 }
 
 /** How many documents are read or written at once. */

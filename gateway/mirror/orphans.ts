@@ -1,11 +1,10 @@
 // In charge of finding orphans: documents whose parent does not exist, or is no container (spec 3 lets a container be deleted
 // or replaced while it has documents below it). Making the container again heals them.
-import { setImmediate as eventLoopTurn } from 'node:timers/promises'
 import { parentOf } from '../documents/hierarchy.js'
 import { isFailure, type Problem } from '../problem.js'
 import { DH } from '../rdf/vocabulary.js'
 import { selectEach } from '../stores/select.js'
-import { documentsIn, type Mirrored } from './mirrored.js'
+import { documentsIn, inSlices, type Mirrored } from './mirrored.js'
 
 /** `documents`: the first of them. */
 export interface Orphans {
@@ -14,8 +13,6 @@ export interface Orphans {
 }
 
 const NAMED = 100
-/** Documents that are looked at before other work is done. */
-const SLICE = 10_000
 /** Bytes of the names of all containers. */
 const MAX_NAMES = 1024 * 1024 * 1024
 
@@ -29,13 +26,11 @@ export async function orphansIn(mirrored: Mirrored): Promise<Orphans | undefined
   const failed = await selectEach(store, query, ['g'], { maxBytes: MAX_NAMES }, ([graph]) => parents.add(graph?.value))
   if (failed) return failed
   if (names.includes(base)) parents.add(base)
-  const orphans: string[] = []
-  for (let at = 0; at < names.length; at += SLICE) {
-    for (const document of names.slice(at, at + SLICE)) {
-      if (document !== base && !parents.has(parentOf(document))) orphans.push(document)
-    }
-    await eventLoopTurn()
+  let [count, first]: [number, string[]] = [0, []]
+  for await (const slice of inSlices(names)) {
+    const orphans = slice.filter((document) => document !== base && !parents.has(parentOf(document)))
+    count += orphans.length
+    first = [...first, ...orphans].sort().slice(0, NAMED)
   }
-  orphans.sort()
-  return orphans.length === 0 ? undefined : { count: orphans.length, documents: orphans.slice(0, NAMED) }
+  return count === 0 ? undefined : { count, documents: first }
 }

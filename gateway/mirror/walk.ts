@@ -2,7 +2,7 @@
 // store and branch are examined, each under its lock.
 import { everyWrite, underLocks, type Lock, type Locks } from '../documents/locks.js'
 import { isFailure, type Problem } from '../problem.js'
-import { blobsIn, documentsIn, inParallel, type Mirrored } from './mirrored.js'
+import { blobsIn, documentsIn, inParallel, inSlices, type Mirrored } from './mirrored.js'
 import {
   ABORTED,
   makeMismatches,
@@ -39,9 +39,11 @@ export async function walk(
   if (isFailure(blobs)) return blobs
   const names = await documentsIn(mirrored)
   if (isFailure(names)) return names
-  const stored = new Set(names)
-  const known = new Set([...blobs.keys(), ...journalled])
-  const suspects = [...known].filter((document) => !stored.has(document))
+  const stored = new Set<string>()
+  for await (const slice of inSlices(names)) for (const document of slice) stored.add(document)
+  const suspects: string[] = []
+  for await (const slice of inSlices(blobs.keys())) suspects.push(...slice.filter((document) => !stored.has(document)))
+  suspects.push(...[...journalled].filter((document) => !stored.has(document) && !blobs.has(document)))
   const documents = names.length + suspects.length
   const progress = makeProgress(report, documents)
   const { store, states } = mirrored

@@ -124,9 +124,14 @@ export const Area = ({
   </textarea>
 )
 
-/** The line that a syntax error names, with the lines around it. */
-export function Place({ text, refusal }: { readonly text: string; readonly refusal: Refusal | undefined }) {
-  const [, found] = /\bline (\d+)/.exec(refusal?.detail ?? '') ?? []
+interface PlaceProps {
+  readonly text: string
+  readonly refusal: Pick<Refusal, 'detail'> | undefined
+}
+
+/** The line that a syntax error names, with the lines around it, and a mark at the column. */
+export function Place({ text, refusal }: PlaceProps) {
+  const [, found, column] = /\bline (\d+)(?:, column (\d+))?/.exec(refusal?.detail ?? '') ?? []
   if (found === undefined) return <p id="place" class="hint" />
   const wrong = Number(found)
   const from = Math.max(1, wrong - 2)
@@ -141,7 +146,14 @@ export function Place({ text, refusal }: { readonly text: string; readonly refus
             {'\n'}
           </>
         )
-        return number === wrong ? <mark class="minus">{shown}</mark> : shown
+        if (number !== wrong) return shown
+        const at = column === undefined ? '' : `${' '.repeat(Math.min(200, Number(column) + 4))}↑\n`
+        return (
+          <>
+            <mark class="minus">{shown}</mark>
+            {at}
+          </>
+        )
       })}
     </pre>
   )

@@ -15,6 +15,8 @@ export interface Site {
   readonly styles: readonly string[]
   readonly icon: string
   readonly logo: string
+  /** Of the page of queries. */
+  readonly script: string
 }
 
 export interface Frame {
@@ -23,6 +25,8 @@ export interface Frame {
   readonly document?: string | undefined
   /** Whether the client is identified. */
   readonly isIdentified: boolean
+  /** Path of a script: only comfort. */
+  readonly script?: string | undefined
 }
 
 /** The document under its title, without code of others: all text in it is escaped. */
@@ -38,6 +42,7 @@ export function pageOf(frame: Frame, title: string, content: Child): string {
           <link rel="stylesheet" href={path} />
         ))}
         <link rel="icon" href={site.icon} />
+        {frame.script === undefined ? null : <script type="module" src={frame.script}></script>}
       </head>
       <body>
         <a class="skip" href="#main">

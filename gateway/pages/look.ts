@@ -23,12 +23,15 @@ export interface Look {
   readonly styles: readonly string[]
   readonly icon: string
   readonly logo: string
+  /** Of the page of queries. */
+  readonly script: string
 }
 
 const TYPES: Readonly<Record<string, string>> = {
   '.css': 'text/css;charset=UTF-8',
   '.svg': 'image/svg+xml',
   '.png': 'image/png',
+  '.js': 'text/javascript;charset=UTF-8',
 }
 
 /** Below the sources: nothing copies them when the code is compiled. */
@@ -63,10 +66,10 @@ export function readLook(folder?: string): Look | Failure<'look.unusable'> {
     return { failure: 'look.unusable', detail }
   }
   try {
-    const [style, icon] = ['style.css', 'icon.svg'].map((name) => namedByContent(join(OWN, name)))
+    const [style, icon, script] = ['style.css', 'icon.svg', 'query.js'].map((name) => namedByContent(join(OWN, name)))
     const more = ownStyle === undefined ? undefined : namedByContent(ownStyle)
     const logo = ownLogo === undefined ? undefined : namedByContent(ownLogo)
-    const files = new Map([style!, icon!, ...(more ? [more] : []), ...(logo ? [logo] : [])])
+    const files = new Map([style!, icon!, script!, ...(more ? [more] : []), ...(logo ? [logo] : [])])
     const code = readdirSync(CODE).sort()
     return {
       id: hashOf(
@@ -77,6 +80,7 @@ export function readLook(folder?: string): Look | Failure<'look.unusable'> {
       styles: more ? [style![0], more[0]] : [style![0]],
       icon: icon![0],
       logo: (logo ?? icon)![0],
+      script: script![0],
     }
   } catch (error) {
     return { failure: 'look.unusable', detail: `the files of the pages cannot be read: ${(error as Error).message}.` }

@@ -2,18 +2,24 @@
 import type { Field } from '../http/exchange.js'
 
 /** No inline script or style, nothing from elsewhere, and no page of others around this one (CSP 3). */
-const POLICY = [
+const RULES = [
   "default-src 'none'",
   "style-src 'self'",
   "img-src 'self'",
   "form-action 'self'",
   "base-uri 'none'",
   "frame-ancestors 'none'",
-].join('; ')
+]
 
 /** Forms need an Origin field, which `no-referrer` would make `null` (Fetch §3.1). */
 export const PAGE_FIELDS: readonly Field[] = [
-  ['Content-Security-Policy', POLICY],
+  ['Content-Security-Policy', RULES.join('; ')],
   ['Referrer-Policy', 'same-origin'],
   ['Content-Language', 'en'],
+]
+
+/** Of a page with a script of ours. @param files the URL of the folder that it is in: what others have uploaded is in another */
+export const withScript = (files: string): Field => [
+  'Content-Security-Policy',
+  [...RULES, `script-src ${files}`].join('; '),
 ]

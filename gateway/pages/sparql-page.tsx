@@ -1,8 +1,12 @@
 // In charge of the page of the SPARQL endpoint: a query, its result as a table, and the result in other formats.
-import type { Term } from '../rdf/graph.js'
+import type { Quad, Term } from '../rdf/graph.js'
+import { Chart } from './chart.js'
 import type { DescribedSubject } from './described.js'
 import { Subjects } from './document-page.js'
+import { Place } from './form-page.js'
 import { pageOf, type Frame } from './frame.js'
+import { GraphPicture } from './graph-picture.js'
+import { PointMap } from './map.js'
 import { Plain, Value } from './term.js'
 import { TEXTS } from './texts.js'
 
@@ -16,7 +20,11 @@ export type Outcome =
   | { readonly kind: 'error'; readonly status: number; readonly detail: string }
   | ({ readonly kind: 'table'; readonly variables: readonly string[]; readonly rows: readonly Row[] } & Measured)
   | ({ readonly kind: 'boolean'; readonly value: boolean } & Measured)
-  | ({ readonly kind: 'graph'; readonly subjects: readonly DescribedSubject[] } & Measured)
+  | ({
+      readonly kind: 'graph'
+      readonly subjects: readonly DescribedSubject[]
+      readonly triples: readonly Quad[]
+    } & Measured)
 
 type Row = readonly (Term | undefined)[]
 
@@ -30,11 +38,17 @@ interface Measured {
 
 export function sparqlPage({ frame, query, outcome }: SparqlView): string {
   return pageOf(
-    frame,
+    { ...frame, script: frame.site.script },
     TEXTS.query,
     <>
       <h1>{TEXTS.query}</h1>
-      <form method="get" action={`${frame.site.base}sparql`}>
+      <form
+        method="get"
+        action={`${frame.site.base}sparql`}
+        data-earlier={TEXTS.earlierQueries}
+        data-forget={TEXTS.forgetQueries}
+        data-stop={TEXTS.stop}
+      >
         <label for="query">{TEXTS.queryLabel}</label>
         <p class="hint" id="help">
           {TEXTS.queryHelp}
@@ -74,6 +88,7 @@ function Result({ outcome, query, frame }: ResultProps) {
         <p>
           <strong>{TEXTS.errorTitle(outcome.status)}</strong> <Plain text={outcome.detail} />
         </p>
+        <Place text={query} refusal={outcome} />
       </div>
     )
   }
@@ -85,6 +100,8 @@ function Result({ outcome, query, frame }: ResultProps) {
         {TEXTS.took(outcome.ms)}, {outcome.isCached ? TEXTS.fromCache : TEXTS.fromStore}.{' '}
         {outcome.isCut ? TEXTS.resultCut : ''}
       </p>
+      {outcome.kind === 'table' ? <PointMap result={outcome} /> : null}
+      {outcome.kind === 'table' ? <Chart result={outcome} /> : null}
       <Shown outcome={outcome} base={base} />
       <p>
         {TEXTS.download}: <Downloads isGraph={outcome.kind === 'graph'} query={query} base={base} />
@@ -98,7 +115,14 @@ function Result({ outcome, query, frame }: ResultProps) {
 
 function Shown({ outcome, base }: { readonly outcome: Exclude<Outcome, { kind: 'error' }>; readonly base: string }) {
   if (outcome.kind === 'boolean') return <p class="box">{outcome.value ? TEXTS.yes : TEXTS.no}</p>
-  if (outcome.kind === 'graph') return <Subjects described={outcome} document="" base={base} isWhole />
+  if (outcome.kind === 'graph') {
+    return (
+      <>
+        <GraphPicture triples={outcome.triples} />
+        <Subjects described={outcome} document="" base={base} isWhole />
+      </>
+    )
+  }
   return (
     <div class="card scroll" tabindex={0} role="region" aria-label={TEXTS.table}>
       <table>

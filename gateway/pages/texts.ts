@@ -191,6 +191,15 @@ export const TEXTS = {
   queryLabel: 'SPARQL query',
   queryHelp: 'SELECT, ASK, CONSTRUCT or DESCRIBE. Each document is a named graph: GRAPH ?document { … }.',
   run: 'Run',
+  stop: 'Stop',
+  earlierQueries: 'Your earlier queries, in this browser',
+  forgetQueries: 'Forget them',
+  chartOf: (value: string, by: string) => `${value} by ${by}.`,
+  firstOf: (some: number, all: number) => `The first ${number(some)} of ${number(all)}.`,
+  row: 'row',
+  mapOf: (count: number) => `${counted(count, 'place', 'places')} by latitude and longitude.`,
+  graphOf: (nodes: number, edges: number) =>
+    `${counted(nodes, 'resource', 'resources')} and ${counted(edges, 'connection', 'connections')} between them.`,
   result: 'Result',
   table: 'Table of the result',
   rows: (count: number, isGraph: boolean) =>

@@ -19,6 +19,7 @@ export function siteOf({ application, dataspace }: Member, { look }: Pick<Gatewa
     styles: look.styles.map((name) => files + name),
     icon: files + look.icon,
     logo: files + look.logo,
+    script: files + look.script,
   }
 }
 
@@ -32,16 +33,14 @@ export const frameOf = (context: Context, document?: string): Frame => ({
 export const prefersPage = (accept: string | undefined): boolean =>
   accept !== undefined && accept.includes('html') && negotiate(accept, [...rdfFormatsFor(accept), HTML]) === HTML
 
-/** A page that is made for this request. */
-export const pageAnswer = (status: number, page: string, fields: readonly Field[] = []): Response =>
-  response(
-    status,
-    [
-      ['Content-Type', HTML.contentType],
-      ...(fields.some(([name]) => name === 'Cache-Control') ? [] : [['Cache-Control', 'private, no-cache'] as const]),
-      ['Vary', 'Accept'],
-      ...PAGE_FIELDS,
-      ...fields,
-    ],
-    Buffer.from(page),
-  )
+/** A page that is made for this request. @param fields in place of those with the same names, or beside them */
+export function pageAnswer(status: number, page: string, fields: readonly Field[] = []): Response {
+  const usual: readonly Field[] = [
+    ['Content-Type', HTML.contentType],
+    ['Cache-Control', 'private, no-cache'],
+    ['Vary', 'Accept'],
+    ...PAGE_FIELDS,
+  ]
+  const left = usual.filter(([name]) => fields.every(([other]) => other !== name))
+  return response(status, [...left, ...fields], Buffer.from(page))
+}

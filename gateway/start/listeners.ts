@@ -7,13 +7,16 @@ import type { Settings } from '../configuration/settings.js'
 import { StartFailure } from '../configuration/start-failure.js'
 import type { Gateway } from '../gateway.js'
 import { handle } from '../handle.js'
-import { listen, type Answer, type Listener } from '../http/listener.js'
+import { listen, type Answer, type Listener, type ListenerSettings } from '../http/listener.js'
 import { shared } from '../http/shares.js'
 import { takePort, type TakenPort } from '../http/taken-port.js'
 import { makeManagement } from '../operators/management.js'
+import { openStorePages } from '../operators/store-pages.js'
 import { problemResponse } from '../request/respond.js'
 
-type Name = 'https' | 'http' | 'management'
+type Name = 'https' | 'http' | 'management' | 'storePages'
+
+const FLAGS = { https: 'https', http: 'http', management: 'management', storePages: 'store-pages' } as const
 
 /** The ports that listen. A port that the system chooses is known here only. */
 export type Ports = Readonly<Partial<Record<Name, number>>>
@@ -30,7 +33,7 @@ export const closePorts = (taken: TakenPorts): Promise<unknown> =>
 export async function takePorts(settings: Settings, dataspaces: readonly DescribedDataspace[]): Promise<TakenPorts> {
   const host = settings.host ?? listenAddress(dataspaces)
   const taken = new Map<Name, TakenPort>()
-  for (const name of ['https', 'http', 'management'] as const) {
+  for (const name of Object.keys(FLAGS) as Name[]) {
     const port = settings[name]
     if (port === 'off') continue
     try {
@@ -63,13 +66,21 @@ export function openListeners(
     https: (port) => listen({ ...common, port, tls: server }, answer),
     http: (port) => listen({ ...common, port, isTrustedProxy }, answer),
     management: (port) => listen({ ...common, port }, operators),
+    storePages: (port) => listenForPages(gateway, settings, { ...common, port, ...(settings.https === 'off' ? { isTrustedProxy } : { tls: server }) }), // prettier-ignore
   }
   return Promise.all([...taken].map(([name, port]) => open[name](port)))
+}
+
+async function listenForPages(gateway: Gateway, settings: Settings, listening: ListenerSettings): Promise<Listener> {
+  const pages = openStorePages(gateway, { mayWrite: settings.storePagesWrite, maxBytes: settings.maxUpload })
+  if (!pages) throw new StartFailure('--store-pages: the store has no pages as Fuseki has. Remove it.')
+  const listener = await listen(listening, pages.answer)
+  return { ...listener, close: (grace) => listener.close(grace).then(pages.close) }
 }
 
 function portFailure(name: Name, port: number, error: unknown): string {
   const { code, message } = error as NodeJS.ErrnoException
   const why =
     code === 'EADDRINUSE' ? 'is in use' : code === 'EACCES' ? 'is not allowed for this account' : `failed: ${message}`
-  return `--${name}: port ${port} ${why}. Choose another port, or stop the process that uses it.`
+  return `--${FLAGS[name]}: port ${port} ${why}. Choose another port, or stop the process that uses it.`
 }

@@ -2,6 +2,7 @@
 import { StartFailure } from '../configuration/start-failure.js'
 import type { DescribedApplication, DescribedDataspace, ServiceDescription } from '../configuration/dataspace.js'
 import { openEmbeddedStore } from '../stores/embedded-store.js'
+import { groupedStore } from '../stores/grouped-store.js'
 import { openHttpStore } from '../stores/http-store.js'
 import type { Log } from '../log.js'
 import type { Problem } from '../problem.js'
@@ -42,13 +43,8 @@ async function openConfigured(
   { storeTimeout }: Settings,
 ): Promise<GraphStore> {
   if (embedded) return openEmbeddedStore(`embedded store, ${kind}`, { queryTimeout: storeTimeout })
-  return openHttpStore({
-    query: query!,
-    update: update!,
-    graphStore: graphStore!,
-    headersTimeout: storeTimeout,
-    ...(credentials && { credentials }),
-  })
+  const settings = { query: query!, update: update!, graphStore: graphStore!, headersTimeout: storeTimeout }
+  return groupedStore(openHttpStore({ ...settings, ...(credentials && { credentials }) }))
 }
 
 /** Waits until every store answers. Gives up at once if a store refuses, which waiting does not change. */

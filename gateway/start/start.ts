@@ -135,15 +135,15 @@ function refuseLostRules({ dataspaces, openStore }: StartOptions): void {
 }
 
 async function renew(listeners: readonly Listener[], wanted: CertificatesWanted, log: Log): Promise<void> {
-  const listener = listeners.find((one) => one.renew !== undefined)
-  if (!listener) return
+  const renewed = listeners.filter((one) => one.renew !== undefined)
+  if (renewed.length === 0) return
   const server = await readServerCertificate(wanted)
   if (isFailure(server)) {
     log.error({ faults: server.faults }, 'the server certificate cannot be renewed: the one before stays')
     return
   }
   for (const notice of server.notices) log.warn(notice)
-  listener.renew!({ cert: server.cert, key: server.key })
+  for (const listener of renewed) listener.renew!({ cert: server.cert, key: server.key })
   log.info('the server certificate was read again: it is for new connections')
 }
 

@@ -54,8 +54,12 @@ function writable(edit: GraphEdit): GraphEdit | Problem {
 /** SPARQL 1.1 Update §3.1.2: DELETE DATA has no blank nodes. A store may have a language tag in other letters. */
 const isRemovable = (line: string): boolean => !hasBlankNode(line) && !line.includes('"@') && isWritable(line)
 
+/** A backslash, and what looks like an escape with it. */
+const DECODED_EARLY = /\\\\(?:u[0-9a-f]{4}|U[0-9a-f]{8})/i
+
 /** An odd term could end the update early for a store that decodes escapes before it parses (SPARQL 1.1 §19.2). */
 function isWritable(line: string): boolean {
+  if (DECODED_EARLY.test(line)) return false
   if (isPlain(line)) return true
   const triples = readNTriples(line)
   return triples !== undefined && triples.every((triple) => flawOf(triple) === undefined)

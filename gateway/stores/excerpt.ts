@@ -21,7 +21,7 @@ const PROPERTIES: Readonly<Record<ExcerptKind, readonly string[]>> = {
 export const MAX_EXCERPT = 256 * 1024
 
 /** A graph that has none of the properties exists all the same: one more triple says so. */
-const EXISTS = '<urn:triplegate:exists>'
+export const EXISTS = '<urn:triplegate:exists>'
 
 export function excerptQuery(graph: string, kind: ExcerptKind): string {
   return `CONSTRUCT { ?s ?p ?o } WHERE {

@@ -1,4 +1,5 @@
 // In charge of the URLs of a triplestore's endpoints, and of the fields with its credentials. Pure.
+import { RESULTS_JSON, RESULTS_TSV, RESULTS_XML } from '../rdf/sparql-results.js'
 import { DEFAULT_GRAPH } from '../sparql/graph-sets.js'
 
 export type Credentials = { readonly user: string; readonly password: string } | { readonly token: string }
@@ -25,3 +26,17 @@ export function graphUrl(graphStore: URL, graph: string): URL {
   url.search = `${url.search ? `${url.search}&` : '?'}${name}`
   return url
 }
+
+/**
+ * Fuseki's parameter `timeout`, in seconds: a little more than the gateway waits for an answer, so that its own limit counts.
+ * Other stores have other units for it, or refuse the form.
+ */
+export function timedQueryUrl(query: URL, accept: string, patience: number): URL {
+  const url = new URL(query)
+  url.searchParams.set('timeout', RESULTS.has(accept) ? `${patience},${UNLIMITED}` : String(patience))
+  return url
+}
+
+// Fuseki sends the first result when it has it. A limit on the rest would end the answer where it stands, as if it were whole.
+const RESULTS = new Set([RESULTS_JSON, RESULTS_XML, RESULTS_TSV, 'text/csv'])
+const UNLIMITED = 10_000_000

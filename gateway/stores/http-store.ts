@@ -2,13 +2,13 @@
 import { isFailure, problem, type Problem } from '../problem.js'
 import { dropBody, mayMeanAbsent, piecesOf, refusalOf, refusedText, successOf, textOfSuccess, unwritable, type Head } from './http-response.js' // prettier-ignore
 import { openExchange, type Exchange, type ExchangeLimits, type StoreResponse } from './http-exchange.js'
-import { RESULTS_JSON, RESULTS_TSV, RESULTS_XML } from '../rdf/sparql-results.js'
+import { RESULTS_JSON, RESULTS_TSV } from '../rdf/sparql-results.js'
 import { editText } from './edit-text.js'
-import { endpointOf, fieldsOf, graphUrl, type Credentials } from './http-endpoints.js'
+import { endpointOf, fieldsOf, graphUrl, timedQueryUrl, type Credentials } from './http-endpoints.js'
 import { excerptQuery, MAX_EXCERPT } from './excerpt.js'
 import { additionsOf } from './additions.js'
 import { mayBeRdf12 } from './n-triples-lines.js'
-import { MAX_GRAPH_BYTES, type Call, type GraphEdit, type GraphStore } from './store.js'
+import { MAX_GRAPH_BYTES, MOST_TOGETHER, type Call, type GraphEdit, type GraphStore, type Together } from './store.js'
 import { DISCARD_BYTES, type Sent, type WholeResponse } from './whole-response.js'
 
 export interface Endpoints {
@@ -26,7 +26,7 @@ export interface HttpStoreSettings extends Endpoints, Partial<ExchangeLimits> {
   readonly maxGraphBytes?: number
 }
 
-const LIMITS: ExchangeLimits = {
+export const LIMITS: ExchangeLimits = {
   connections: 32,
   queue: 1000,
   connectTimeout: 5_000,
@@ -38,6 +38,7 @@ const LIMITS: ExchangeLimits = {
 const MOST_WAITING = 256
 const MAX_READINESS_BYTES = 64 * 1024
 const N_TRIPLES = 'application/n-triples'
+type Done = Promise<undefined | Problem>
 
 /** The endpoints of a Fuseki dataset, with the names of its default configuration. */
 export const fusekiEndpoints = (datasetUrl: string): Endpoints => ({
@@ -112,6 +113,7 @@ export function openHttpStore(settings: HttpStoreSettings): GraphStore {
       return piecesOrProblem(refused ?? successOf(response, accept))
     },
     update: (sparql, call) => runUpdate(store, sparql, call),
+    together: togetherOf(store),
     edit: (edits, call) => edit(store, edits, call),
     async ready(call) {
       const response = await collect(store, queryOf(store, 'ASK {}', RESULTS_JSON), MAX_READINESS_BYTES, call)
@@ -122,6 +124,17 @@ export function openHttpStore(settings: HttpStoreSettings): GraphStore {
     close: async () => void (await Promise.all([store.documents.close(), store.sparql.close()])),
   }
 }
+
+const togetherOf = (store: HttpStore): Together => ({
+  async select(sparql) {
+    const sent = queryOf(store, sparql, RESULTS_TSV)
+    const response = await collect(store, sent, MOST_TOGETHER, undefined, store.documents)
+    if (isFailure(response)) return response
+    return refusedText(response, 'query.syntax') ?? textOfSuccess(response, RESULTS_TSV, MOST_TOGETHER)
+  },
+  update: (sparql) => runUpdate(store, sparql, undefined, store.documents),
+  isKnown: () => store.isFuseki,
+})
 
 const piecesOrProblem = (found: StoreResponse | Problem) => (isFailure(found) ? found : piecesOf(found))
 
@@ -155,21 +168,6 @@ function noted<Response extends WholeResponse | StoreResponse>(
   return response
 }
 
-/**
- * Fuseki's parameter `timeout`, in seconds: a little more than the gateway waits for an answer, so that its own limit counts.
- * Other stores have other units for it, or refuse the form.
- */
-function queryUrl({ endpoints: { query }, patience, isFuseki }: HttpStore, accept: string): URL {
-  if (!isFuseki) return query
-  const url = new URL(query)
-  url.searchParams.set('timeout', RESULTS.has(accept) ? `${patience},${UNLIMITED}` : String(patience))
-  return url
-}
-
-// Fuseki sends the first result when it has it. A limit on the rest would end the answer where it stands, as if it were whole.
-const RESULTS = new Set([RESULTS_JSON, RESULTS_XML, RESULTS_TSV, 'text/csv'])
-const UNLIMITED = 10_000_000
-
 /** SPARQL 1.1 Graph Store HTTP Protocol §5.2 */
 const getOf = ({ endpoints }: HttpStore, graph: string): Sent => ({
   method: 'GET',
@@ -186,7 +184,7 @@ async function isAbsent(store: HttpStore, graph: string, head: Head, call?: Call
 }
 
 /** SPARQL 1.1 Graph Store HTTP Protocol §5.3 */
-async function put(store: HttpStore, graph: string, body: string, call?: Call): Promise<undefined | Problem> {
+async function put(store: HttpStore, graph: string, body: string, call?: Call): Done {
   const url = graphUrl(store.endpoints.graphStore, graph)
   const fields = { 'content-type': N_TRIPLES }
   const sent: Sent = { method: 'PUT', url, fields, body, safe: false }
@@ -230,17 +228,17 @@ async function remove(store: HttpStore, graph: string, call?: Call): Promise<und
 /** SPARQL 1.1 Protocol §2.1.3: query via POST directly. */
 const queryOf = (store: HttpStore, body: string, accept: string): Sent => ({
   method: 'POST',
-  url: queryUrl(store, accept),
+  url: store.isFuseki ? timedQueryUrl(store.endpoints.query, accept, store.patience) : store.endpoints.query,
   fields: { accept, 'content-type': 'application/sparql-query' },
   body,
   safe: true,
 })
 
 /** SPARQL 1.1 Protocol §2.2.2: update via POST directly. */
-async function runUpdate(store: HttpStore, body: string, call?: Call): Promise<undefined | Problem> {
+async function runUpdate(store: HttpStore, body: string, call?: Call, exchange = store.sparql): Done {
   const fields = { 'content-type': 'application/sparql-update' }
   const sent: Sent = { method: 'POST', url: store.endpoints.update, fields, body, safe: false }
-  const response = await collect(store, sent, DISCARD_BYTES, call)
+  const response = await collect(store, sent, DISCARD_BYTES, call, exchange)
   const refused = isFailure(response) ? response : refusedText(response, 'update.syntax')
   return refused ?? doneOf(response, [200, 204])
 }

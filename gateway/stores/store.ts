@@ -68,12 +68,26 @@ export interface GraphStore {
   readonly traits?: StoreTraits
   /** A SPARQL update over the dataset. */
   update(sparql: string, call?: UpdateCall): Promise<undefined | Problem>
+  /** Where calls on several graphs can share a request (grouped-store.ts). */
+  readonly together?: Together
   /** Makes all of these changes, as one update, or none: `update.form` where they have no form in SPARQL. `announce` is not called. */
   edit(edits: readonly GraphEdit[], call?: Call): Promise<undefined | Problem>
   /** Whether the store answers a query now. */
   ready(call?: Call): Promise<undefined | Problem>
   close(): Promise<void>
 }
+
+/** SPARQL by the gateway itself: slow queries and updates of clients do not hold it up. */
+export interface Together {
+  /** The answer to a SELECT as TSV; `store.too-large` above MOST_TOGETHER. */
+  select(query: string): Promise<string | undefined | Problem>
+  update(update: string): Promise<undefined | Problem>
+  /** Whether the store is known to say terms in TSV as they are stored, and to run an update as one transaction. */
+  isKnown(): boolean
+}
+
+/** The largest answer about several graphs, in bytes. */
+export const MOST_TOGETHER = 512 * 1024
 
 /** The largest graph that is read whole, in bytes. */
 export const MAX_GRAPH_BYTES = 64 * 1024 * 1024

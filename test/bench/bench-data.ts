@@ -14,6 +14,7 @@ export const LIVELY = 100
 /** The number of documents of 5 kB requested in turn: simultaneous requests for one document may share a read of the store. */
 export const DIFFERENT = 256
 export const LONG_VALUES = 1_600
+export const PUT_DOCUMENTS = 64
 
 const managed = (document: string, base: string): string[] => [
   `${node(document)} ${node(RDF('type'))} ${node(DH('Item'))}`,
@@ -102,14 +103,20 @@ const quads = (graph: string, triples: readonly string[]): string =>
 const numbered = (count: number, each: (n: number) => string): string =>
   Array.from({ length: count }, (_, n) => each(n)).join('')
 
+/** The documents that PUT replaces, and the one that every gateway is asked for when it starts. */
+export const putQuads = (base: string): string =>
+  quads(`${base}doc/`, documentTriples(`${base}doc/`, base)) +
+  containerQuads(putContainer(base)) +
+  numbered(PUT_DOCUMENTS, (n) => quads(putDocument(base, n), managed(putDocument(base, n), putContainer(base))))
+
+const containerQuads = (container: string): string =>
+  quads(container, [`${node(container)} ${node(RDF('type'))} ${node(DH('Container'))}`])
+
 /** Everything in the end-user dataset. */
 export const endUserQuads = (base: string): string =>
+  putQuads(base) +
+  [productContainer(base), bulkContainer(base)].map(containerQuads).join('') +
   bulkQuads(base, 0, DIFFERENT) +
-  quads(`${base}doc/`, documentTriples(`${base}doc/`, base)) +
-  [putContainer(base), productContainer(base), bulkContainer(base)]
-    .map((container) => quads(container, [`${node(container)} ${node(RDF('type'))} ${node(DH('Container'))}`]))
-    .join('') +
-  numbered(64, (n) => quads(putDocument(base, n), managed(putDocument(base, n), putContainer(base)))) +
   numbered(PRODUCTS, (n) => quads(productDocument(base, n), productTriples(productDocument(base, n), base, n))) +
   quads(
     valuesDocument(base),

@@ -4,9 +4,9 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { freePort } from '../support/ports.js'
-import { DIFFERENT, putDocument, QUERIES, TWENTY_TRIPLES } from './bench-data.js'
+import { DIFFERENT, QUERIES } from './bench-data.js'
 import { answerTo } from './contestants.js'
-import { bulkPaths, contestant, TURTLE, type Rows } from './documents.js'
+import { bulkPaths, contestant, datasetOnDisk, putLoad, putOnDisk, TURTLE, type Rows } from './documents.js'
 import type { Load } from './load.js'
 import { figureOf, takeTurns, written, type Outcome, type Timing } from './series.js'
 import type { BenchGateway, Setting } from './setting.js'
@@ -15,26 +15,21 @@ import { ofGateway, queryLoad } from './sparql.js'
 /** The folder of the other checkout, which is built. */
 const OTHER = process.env['BESIDE']
 
-/** A load for each row, once with the cache and once without. */
+/** A load for each row: with the cache, without it, and with a dataset on disk. */
 const LOADS: Readonly<
-  Record<'on' | 'off', Readonly<Record<string, (gateway: BenchGateway, setting: Setting) => Load>>>
+  Record<'on' | 'off' | 'disk', Readonly<Record<string, (gateway: BenchGateway, setting: Setting) => Load>>>
 > = {
   on: {
     'cached GET': (gateway, { path }) => gateway.request(path, TURTLE),
     'cached GET over TLS': (gateway, { path }) => gateway.tlsRequest(path, TURTLE),
     'cached SELECT': (gateway) => searches(gateway),
-    PUT: (gateway, setting) => ({
-      ...gateway.request('', { 'Content-Type': 'text/turtle' }),
-      method: 'PUT',
-      body: TWENTY_TRIPLES,
-      status: [200, 201, 204],
-      targets: Array.from({ length: 64 }, (_, n) => new URL(putDocument(setting.base, n)).pathname),
-    }),
+    PUT: putLoad,
   },
   off: {
     'uncached GET': (gateway, setting) => ({ ...gateway.request('', TURTLE), targets: bulkPaths(setting, DIFFERENT) }),
     'uncached SELECT': (gateway) => searches(gateway),
   },
+  disk: { 'PUT on disk (TDB2)': putLoad },
 }
 
 const searches = (gateway: BenchGateway): Load => ({
@@ -42,15 +37,28 @@ const searches = (gateway: BenchGateway): Load => ({
   targets: Array.from({ length: DIFFERENT }, (_, n) => queryLoad(ofGateway(gateway), QUERIES.search(n)).targets[0]!),
 })
 
-export async function besideOther(setting: Setting, timing: Timing): Promise<Rows> {
+export const besideOther = (setting: Setting, timing: Timing): Promise<Rows> =>
+  besideIn(setting, timing, [{ loads: 'on' }, { loads: 'off', flags: ['--cache', 'off'] }])
+
+/** PUT to a store on disk, beside the store itself, and beside the other checkout where there is one. */
+export async function putsOnDisk(setting: Setting, timing: Timing): Promise<Rows> {
+  const dataset = await datasetOnDisk(setting)
+  const own = await putOnDisk(setting, timing, dataset)
+  if (OTHER === undefined) return own
+  const beside = await besideIn(setting, timing, [{ loads: 'disk', dataset }])
+  return { rows: [...own.rows, ...beside.rows], notes: [...own.notes, ...beside.notes] }
+}
+
+async function besideIn(setting: Setting, timing: Timing, turns: readonly Omit<Pass, 'main'>[]): Promise<Rows> {
   if (OTHER === undefined) throw new Error('name the other checkout in the variable BESIDE')
   const main = resolve(OTHER, 'dist/gateway/main.js')
   if (!existsSync(main)) throw new Error(`there is no ${main}: build the other checkout`)
   setting.place('measuring')
   const rows: string[][] = []
-  for (const cache of ['on', 'off'] as const) {
-    const [one, two] = [await passOf(setting, timing, { cache, main }), await passOf(setting, timing, { cache, main, otherFirst: true })] // prettier-ignore
-    for (const row of Object.keys(LOADS[cache])) rows.push(combined(row, one.get(row)!, two.get(row)!))
+  for (const turn of turns) {
+    const one = await passOf(setting, timing, { ...turn, main })
+    const two = await passOf(setting, timing, { ...turn, main, otherFirst: true })
+    for (const row of Object.keys(LOADS[turn.loads])) rows.push(combined(row, one.get(row)!, two.get(row)!))
   }
   const order = 'The gateway that starts later is faster by some 10 %: each starts first in one of two passes.'
   return {
@@ -60,7 +68,9 @@ export async function besideOther(setting: Setting, timing: Timing): Promise<Row
 }
 
 interface Pass {
-  readonly cache: 'on' | 'off'
+  readonly loads: keyof typeof LOADS
+  readonly flags?: readonly string[]
+  readonly dataset?: string
   readonly main: string
   readonly otherFirst?: boolean
 }
@@ -68,17 +78,16 @@ interface Pass {
 async function passOf(
   setting: Setting,
   timing: Timing,
-  { cache, main, otherFirst = false }: Pass,
+  { loads: kind, flags = [], dataset = 'ds', main, otherFirst = false }: Pass,
 ): Promise<Map<string, Outcome>> {
-  const flags = cache === 'off' ? ['--cache', 'off'] : []
   const data = mkdtempSync(join(tmpdir(), 'triplegate-beside-'))
   const [https, http] = [await freePort(), await freePort()]
-  const first = await setting.startGateway(flags, otherFirst ? { main } : {})
-  const second = await setting.startGateway(flags, { ...(!otherFirst && { main }), data, https, http })
+  const first = await setting.startGateway(flags, { dataset, ...(otherFirst && { main }) })
+  const second = await setting.startGateway(flags, { dataset, ...(!otherFirst && { main }), data, https, http })
   const gateways = otherFirst ? { this: second, other: first } : { this: first, other: second }
   const outcomes = new Map<string, Outcome>()
   try {
-    for (const [row, load] of Object.entries(LOADS[cache])) {
+    for (const [row, load] of Object.entries(LOADS[kind])) {
       const loads = Object.entries(gateways).map(([name, gateway]) => [name, load(gateway, setting)] as const)
       // Every query once, so that the first rounds do not measure an empty cache.
       if (row === 'cached SELECT') {

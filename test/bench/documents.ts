@@ -1,6 +1,6 @@
 // In charge of the rows about documents: cached and not, 304, over TLS, PUT; beside Fastify, nginx and the store itself.
 import { answerTo, startBareRoute, startNginx, type Contender } from './contestants.js'
-import { bulkDocument, DIFFERENT, putDocument, TWENTY_TRIPLES } from './bench-data.js'
+import { bulkDocument, DIFFERENT, PUT_DOCUMENTS, putDocument, putQuads, TWENTY_TRIPLES } from './bench-data.js'
 import { perSecond, type Load } from './load.js'
 import { compare, takeTurns, type Contestant, type Timing } from './series.js'
 import type { BenchGateway, GatewayOptions, Setting } from './setting.js'
@@ -146,30 +146,56 @@ export const uncachedGet = (setting: Setting, timing: Timing): Promise<Rows> =>
     }
   })
 
+const WRITING = { method: 'PUT', body: TWENTY_TRIPLES, status: [200, 201, 204] }
+const WRITING_FIELDS = { 'Content-Type': 'text/turtle' }
+
+const putDocuments = ({ base }: Setting): string[] =>
+  Array.from({ length: PUT_DOCUMENTS }, (_, n) => putDocument(base, n))
+
+export const putLoad = (gateway: BenchGateway, setting: Setting): Load => ({
+  ...gateway.request('', WRITING_FIELDS),
+  ...WRITING,
+  targets: putDocuments(setting).map((document) => new URL(document).pathname),
+})
+
+const putOnto = (
+  setting: Setting,
+  timing: Timing,
+  { row, dataset, target }: { readonly row: string; readonly dataset: string; readonly target: number },
+): Promise<Rows> =>
+  withGateway(
+    setting,
+    [],
+    async (gateway) => {
+      setting.place('measuring')
+      const contestants = [
+        contestant('gateway', putLoad(gateway, setting)),
+        contestant('Fuseki GSP PUT', {
+          ...setting.store('', WRITING_FIELDS),
+          ...WRITING,
+          targets: putDocuments(setting).map((document) => setting.graphStore(document, dataset)),
+        }),
+      ]
+      const outcome = await takeTurns(contestants, timing)
+      return { rows: [compare(outcome, { row, of: 'gateway', to: 'Fuseki GSP PUT', target })], notes: [] }
+    },
+    { dataset },
+  )
+
 export const put = (setting: Setting, timing: Timing): Promise<Rows> =>
-  withGateway(setting, [], async (gateway) => {
-    setting.place('measuring')
-    const documents = Array.from({ length: 64 }, (_, n) => putDocument(setting.base, n))
-    const writing = { method: 'PUT', body: TWENTY_TRIPLES, status: [200, 201, 204] }
-    const fields = { 'Content-Type': 'text/turtle' }
-    const contestants = [
-      contestant('gateway', {
-        ...gateway.request('', fields),
-        ...writing,
-        targets: documents.map((document) => new URL(document).pathname),
-      }),
-      contestant('Fuseki GSP PUT', {
-        ...setting.store('', fields),
-        ...writing,
-        targets: documents.map(setting.graphStore),
-      }),
-    ]
-    const outcome = await takeTurns(contestants, timing)
-    return {
-      rows: [compare(outcome, { row: 'PUT of 20 triples', of: 'gateway', to: 'Fuseki GSP PUT', target: 0.6 })],
-      notes: [],
-    }
-  })
+  putOnto(setting, timing, { row: 'PUT of 20 triples', dataset: 'ds', target: 0.6 })
+
+/** The documents of PUT in a dataset on disk, which syncs each of its transactions. Gives its name. */
+export async function datasetOnDisk(setting: Setting): Promise<string> {
+  const made = await setting.makeDataset(DISK, 'tdb2')
+  if (typeof made !== 'string') throw new Error(made.missing)
+  await setting.load(putQuads(setting.base), DISK)
+  return DISK
+}
+const DISK = 'disk'
+
+export const putOnDisk = (setting: Setting, timing: Timing, dataset: string): Promise<Rows> =>
+  putOnto(setting, timing, { row: 'PUT on disk (TDB2)', dataset, target: 1 })
 
 /** The number of documents requested in turn for reads without the cache. */
 const BESIDE = 64

@@ -4,6 +4,7 @@ import { textOf, type BenchTable, type Part } from './bench-table.js'
 import { benchCommits } from './commits.js'
 import { benchRights } from './rights.js'
 import { benchImports } from './imports.js'
+import { benchPages } from './pages.js'
 import { benchTier, TIER } from './tier.js'
 import { benchVersioning } from './versioning.js'
 
@@ -28,6 +29,12 @@ const ALONE: Readonly<
     seconds: 90,
     onRequest: true,
     measure: benchImports,
+  },
+  pages: {
+    about: 'cached pages beside Turtle, containers with 5,000 children, a first visit',
+    seconds: 50,
+    onRequest: true,
+    measure: benchPages,
   },
   versioning: {
     about: 'PUT with and without versioning, calls to GitHub, time maps and versions from 100,000 commits',

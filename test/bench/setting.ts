@@ -28,11 +28,11 @@ export interface Setting {
   place(core: 'measured' | 'measuring' | 'both'): void
   /** A request to the store's end-user dataset. */
   store(target: string, fields?: Record<string, string>): Load
-  graphStore(document: string): string
+  graphStore(document: string, dataset?: string): string
   /** Into the end-user dataset, unless another is named. */
-  load(nQuads: string, dataset?: 'ds' | 'admin'): Promise<void>
+  load(nQuads: string, dataset?: string): Promise<void>
   /** Another, empty dataset: the URL for its queries and updates, or the reason why there is none. */
-  makeDataset(name: string): Promise<string | { readonly missing: string }>
+  makeDataset(name: string, type?: 'mem' | 'tdb2'): Promise<string | { readonly missing: string }>
   /** The number of queries so far on the store's end-user dataset. */
   queriesAsked(): Promise<number>
   startGateway(flags?: readonly string[], options?: GatewayOptions): Promise<BenchGateway>
@@ -45,6 +45,8 @@ export interface GatewayOptions {
   readonly env?: Readonly<Record<string, string>>
   /** The program of another checkout. */
   readonly main?: string
+  /** In place of the end-user dataset of the setting. */
+  readonly dataset?: string
   /** A data folder and ports of its own, for a gateway beside another. */
   readonly data?: string
   readonly https?: number
@@ -110,6 +112,7 @@ export async function makeSetting(): Promise<Setting | { readonly missing: strin
     {
       node = [],
       main = resolve('dist/gateway/main.js'),
+      dataset = 'ds',
       data = ownData,
       https = ports.https,
       http = ports.http,
@@ -124,7 +127,7 @@ export async function makeSetting(): Promise<Setting | { readonly missing: strin
         main,
         'serve',
         ...['--base', base, '--https', String(https), '--http', String(http), '--trusted-proxy', '127.0.0.1/32'],
-        ...['--backend', fuseki.url('ds'), '--admin-backend', fuseki.url('admin'), '--management', 'off'],
+        ...['--backend', fuseki.url(dataset), '--admin-backend', fuseki.url('admin'), '--management', 'off'],
         ...['--data', data, ...(flags.includes('--log-level') ? [] : ['--log-level', 'warn']), ...flags],
       ],
       options,
@@ -170,9 +173,9 @@ export async function makeSetting(): Promise<Setting | { readonly missing: strin
       fields: { Host: 'localhost', ...fields },
       status: [200],
     }),
-    graphStore: (document) => `/ds/data?graph=${encodeURIComponent(document)}`,
+    graphStore: (document, dataset = 'ds') => `/${dataset}/data?graph=${encodeURIComponent(document)}`,
     load,
-    makeDataset: async (name) => (await createDataset(fuseki.base, name)) ?? fuseki.url(name),
+    makeDataset: async (name, type) => (await createDataset(fuseki.base, name, type)) ?? fuseki.url(name),
     queriesAsked,
     startGateway,
     close,

@@ -1,7 +1,7 @@
 // In charge of the rows about the gateway as a whole: by name, in one table, on one setting.
 import type { BenchTable, Part } from './bench-table.js'
 import { cachedGet, loggedGet, put, tlsGet, uncachedGet, warmStore, type Rows } from './documents.js'
-import { besideOther } from './beside.js'
+import { besideOther, putsOnDisk } from './beside.js'
 import { dropIn } from './drop-in.js'
 import { footprint } from './footprint.js'
 import { identities } from './identity.js'
@@ -46,6 +46,11 @@ export const TIER: Readonly<Record<string, TierPart>> = {
   },
   uncached: { about: 'uncached GET beside Fuseki', seconds: 15, measure: (setting) => uncachedGet(setting, USUAL) },
   put: { about: 'PUT of 20 triples beside Fuseki', seconds: 15, measure: (setting) => put(setting, USUAL) },
+  disk: {
+    about: 'PUT of 20 triples to a store on disk (TDB2) beside Fuseki, and beside another checkout, BESIDE=FOLDER',
+    seconds: 40,
+    measure: (setting) => putsOnDisk(setting, { rounds: 4, seconds: 3, warmUp: 2 }),
+  },
   select: {
     about: 'SELECT, cached and not, beside Fuseki',
     seconds: 30,

@@ -43,13 +43,13 @@ export interface CrashReport {
   readonly others: number
   readonly writes: Readonly<Record<Write['outcome'], number>>
   readonly commits: number
+  /** Updates of the store by which several documents were written, where the place knows. */
+  readonly sharedUpdates: number | undefined
   readonly faults: readonly string[]
   /** With the data of the run; it stays if there are faults. */
   readonly folder: string
 }
 
-const AGENTS = 4
-const DOCUMENTS = 8
 /** The share of kills that come before the gateway serves. */
 const AT_START = 0.25
 
@@ -82,7 +82,7 @@ async function crashesIn(
   const writes: Write[] = []
   const faults: string[] = []
   const counts = { kills: 0, atStart: 0, others: 0 }
-  const documents = Array.from({ length: DOCUMENTS }, (_, n) => `${site.base}d${n}/`)
+  const documents = Array.from({ length: 2 * place.agents }, (_, n) => `${site.base}d${n}/`)
   let agents: Agents | undefined
   let startMs = 1500
   while (counts.kills < kills && Date.now() < deadline && faults.length === 0) {
@@ -96,7 +96,7 @@ async function crashesIn(
       if (failed !== undefined) faults.push(...failed)
       if (failed) continue
       startMs = Date.now() - began
-      agents ??= await inTime(makeAgents(site, AGENTS), 'the owner gets no responses in time')
+      agents ??= await inTime(makeAgents(site, place.agents), 'the owner gets no responses in time')
       counts.others += await serveUntilKilled({ gateway, site, place, random, agents, documents, writes })
     }
     await gateway.kill()
@@ -111,6 +111,7 @@ async function crashesIn(
     ...counts,
     writes: { done: count('done'), refused: count('refused'), unknown: count('unknown') },
     commits: commitsOf(join(historyFolder(site, site.base), 'repository.git')).length,
+    sharedUpdates: place.sharedUpdates?.(),
     faults,
     folder,
   }

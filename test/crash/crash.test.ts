@@ -36,6 +36,7 @@ void t.test(
         t.same(faults, [], faults.length > 0 ? evidence : 'the commits are those of the responses')
         t.equal(counts.kills, kills)
         t.ok(counts.writes.done > 0, 'something was written')
+        if (onFuseki) t.ok(counts.sharedUpdates! > 0, 'writes shared updates of the store')
       })
     }
   },

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client } from '../support/client.js'
 import { createDataset, fetchFuseki, freePort, removeDataset, startFuseki } from '../support/fuseki.js'
-import { startProxy, type Fault } from '../support/proxy.js'
+import { startProxy, type Fault, type Recorded } from '../support/proxy.js'
 import { startDurableFuseki } from './durable-fuseki.js'
 import type { ReadDocuments } from './evidence.js'
 import { gitsOf } from './gateway-process.js'
@@ -12,6 +12,10 @@ export interface Place {
   readonly flags: readonly string[]
   /** Whether the store may be down when a gateway starts. */
   readonly failing: boolean
+  /** So many write at the same time, to twice as many documents: behind HTTP many writes share an update of the store (design 5). */
+  readonly agents: number
+  /** How many updates of several documents the store has got, where the place knows. */
+  readonly sharedUpdates?: () => number
   /** How long a gateway serves before it is killed, ms. */
   readonly life: readonly [least: number, most: number]
   /** Makes parts fail until `over`, and repairs them then. Returns how many processes it has killed. */
@@ -35,6 +39,7 @@ export async function openPlace(kind: Kind, folder: string, shared?: string): Pr
 const EMBEDDED: Omit<Place, 'disturb'> = {
   flags: [],
   failing: false,
+  agents: 4,
   life: [50, 1500],
   documents: (owner) => async (base) => {
     const { pathname } = new URL(base)
@@ -84,6 +89,14 @@ const versioned = (endUser: string, admin: string): readonly string[] => [
   ...['--store-timeout', '1000'],
 ]
 
+const MANY_AGENTS = 12
+
+/** Writes take as long as on a disk: they share updates of the store then. */
+const AS_ON_DISK: Fault = {
+  ...{ kind: 'delay', milliseconds: 15 },
+  only: ({ method, path }) => method !== 'GET' && !path.includes('/query'),
+}
+
 /** Reads the documents from the two datasets of a Fuseki directly. */
 const documentsOf = (endUser: string, admin: string): Place['documents'] => {
   return () => async (base) => {
@@ -120,9 +133,13 @@ async function cutOff(shared: string | undefined): Promise<Place> {
   }
   const [endUser, admin] = names.map((name) => `${fuseki}/${name}`) as [string, string]
   const proxies = [await startProxy(endUser), await startProxy(admin)] as const
+  let sharedBefore = 0
+  proxies[0].fault(AS_ON_DISK)
   return {
     flags: versioned(proxies[0].url, proxies[1].url),
     failing: false,
+    agents: MANY_AGENTS,
+    sharedUpdates: () => sharedBefore + sharedIn(proxies[0].requests),
     life: [100, 3000],
     documents: documentsOf(endUser, admin),
     async disturb(_gateway, over, random) {
@@ -131,7 +148,8 @@ async function cutOff(shared: string | undefined): Promise<Place> {
         await sleep(random.between(200, 800))
         fault(cut(random))
         await sleep(random.between(5, 40))
-        fault(undefined)
+        fault(AS_ON_DISK)
+        sharedBefore += sharedIn(requests)
         requests.length = 0
       }
       return 0
@@ -143,6 +161,9 @@ async function cutOff(shared: string | undefined): Promise<Place> {
     },
   }
 }
+
+const sharedIn = (requests: readonly Recorded[]): number =>
+  requests.filter(({ path, body }) => path.endsWith('/update') && body.split('DROP SILENT GRAPH').length > 2).length
 
 const cut = (random: Random): Fault =>
   random.one<() => Fault>([
@@ -169,6 +190,7 @@ async function killedStore(folder: string): Promise<Place> {
   return {
     flags: versioned(endUser, admin),
     failing: true,
+    agents: MANY_AGENTS,
     // The store takes seconds to start.
     life: [100, 8000],
     documents: documentsOf(endUser, admin),

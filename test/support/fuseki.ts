@@ -212,9 +212,13 @@ export function endWithThisProcess(child: ChildProcess, by: NodeJS.Signals = 'SI
   return forget
 }
 
-/** Creates an empty dataset in memory (Fuseki's administration protocol). Returns the reason if this Fuseki cannot. */
-export async function createDataset(base: string, name: string): Promise<undefined | { readonly missing: string }> {
-  const body = new URLSearchParams({ dbName: `/${name}`, dbType: 'mem' })
+/** Creates an empty dataset, in memory or on disk (Fuseki's administration protocol). Returns the reason if this Fuseki cannot. */
+export async function createDataset(
+  base: string,
+  name: string,
+  dbType: 'mem' | 'tdb2' = 'mem',
+): Promise<undefined | { readonly missing: string }> {
+  const body = new URLSearchParams({ dbName: `/${name}`, dbType })
   const { ok, status } = await fetch(`${base}/$/datasets`, { method: 'POST', body })
   return ok ? undefined : { missing: `this Fuseki creates no datasets on demand (status ${status})` }
 }

@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import type { Test } from 'tap'
 import { openEmbeddedStore } from '../../gateway/stores/embedded-store.js'
+import { groupedStore } from '../../gateway/stores/grouped-store.js'
 import { fusekiEndpoints, openHttpStore } from '../../gateway/stores/http-store.js'
 import type { GraphStore } from '../../gateway/stores/store.js'
 import { createDataset, removeDataset } from './fuseki.js'
@@ -98,8 +99,8 @@ async function embeddedStores(t: Test): Promise<Stores> {
 
 async function fusekiStores(t: Test): Promise<Stores> {
   const datasets = { endUser: await freshDataset(t), admin: await freshDataset(t) }
-  const endUser = openHttpStore({ name: 'end-user', ...fusekiEndpoints(datasets.endUser) })
-  const admin = openHttpStore({ name: 'admin', ...fusekiEndpoints(datasets.admin) })
+  const endUser = groupedStore(openHttpStore({ name: 'end-user', ...fusekiEndpoints(datasets.endUser) }))
+  const admin = groupedStore(openHttpStore({ name: 'admin', ...fusekiEndpoints(datasets.admin) }))
   t.teardown(() => Promise.all([endUser.close(), admin.close()]))
   return { kind: 'fuseki', endUser, admin, datasets }
 }

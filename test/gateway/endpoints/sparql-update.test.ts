@@ -92,7 +92,7 @@ const objects = (lines: readonly string[] | undefined, iri: string, property: st
     .map((line) => line.slice(`<${iri}> <${property}> `.length, -2))
 
 /** Spec 2.1, design 3: what every write keeps. */
-async function keeping({ world, row, make, send, stored }: Setting): Promise<void> {
+async function keeping({ world, stores, row, make, send, stored }: Setting): Promise<void> {
   const path = (iri: string): string => new URL(iri).pathname
   const managed = async (iri: string): Promise<Record<string, readonly string[]>> => {
     const lines = await stored(iri)
@@ -163,6 +163,24 @@ async function keeping({ world, row, make, send, stored }: Setting): Promise<voi
     t.equal((await send(`DELETE WHERE { GRAPH <${world.base}> { ?s ?p ?o } }`)).status, 400)
     t.equal((await world.as('owner')('GET', '/')).status, 200)
   })
+  await row(
+    'the root that an update empties gets back only terms that no store reads otherwise (SPARQL 1.1 §19.2)',
+    async (t) => {
+      if (stores.endUser.announces) return t.pass('the update is refused')
+      const root = (await stored(world.base))!
+      for (const odd of ['"\\\\u0022 } } ; DROP ALL #"', '"\\u0007"', '<file:x>', '_:b']) {
+        const lines = [...root, `<${world.base}> <${DCT}creator> ${odd} .`]
+        t.equal(await stores.endUser.replace(world.base, `${lines.join('\n')}\n`), undefined, odd)
+        const body = `DELETE { GRAPH ?g { ?s ?p ?o } } WHERE { GRAPH ?g { ?s ?p ?o } FILTER(?g = <${world.base}>) }`
+        const answer = await send(`INSERT DATA { ex:s ex:p 1 } ; ${body}`)
+        t.equal(answer.status, 200, answer.text)
+        const kept = (await stored(world.base))!
+        t.match(kept.join('\n'), `${DCT}created`)
+        t.notMatch(kept.join('\n'), `creator> ${odd}`)
+      }
+      t.equal(await stores.endUser.replace(world.base, `${root.join('\n')}\n`), undefined)
+    },
+  )
   await row('a document can only be created in a container, which the same update may create', async (t) => {
     const item = await make()
     const inItem = `${item}below/`

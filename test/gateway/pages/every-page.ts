@@ -51,9 +51,7 @@ const PAGES: readonly (readonly [name: string, path: string, agent?: string])[] 
   ['root', '/'],
   ['container', '/notes/'],
   ['document', '/notes/n2/'],
-  ['edit', '/notes/n2/?form=edit'],
   ['edit-fields', '/books/emma/?form=edit'],
-  ['new', '/notes/?form=new'],
   ['new-fields', '/notes/?form=new&type=http%3A%2F%2Fe%2FBook'],
   ['delete', '/notes/n2/?form=delete'],
   ['history', '/notes/n2/?timemap'],
@@ -63,7 +61,6 @@ const PAGES: readonly (readonly [name: string, path: string, agent?: string])[] 
   ['tokens', '/admin/tokens'],
   ['log-in', '/oauth2/login', 'anonymous'],
   ['sign-up', '/admin/sign%20up', 'anonymous'],
-  ['query', '/sparql'],
   ['query-result', `/sparql?query=${encodeURIComponent('SELECT * { GRAPH ?g { ?s ?p ?o } } LIMIT 20')}`],
   ['query-chart', `/sparql?query=${encodeURIComponent('SELECT ?n (?n * ?n AS ?square) { VALUES ?n { 1 2 3 4 5 } }')}`],
   ['query-graph', `/sparql?query=${encodeURIComponent('CONSTRUCT { ?s a ?o } { GRAPH ?g { ?s a ?o } } LIMIT 12')}`],
@@ -73,9 +70,7 @@ const PAGES: readonly (readonly [name: string, path: string, agent?: string])[] 
   ],
   ['query-error', '/sparql?query=SELECT+nothing'],
   ['not-found', '/nothing/'],
-  ['refused', '/notes/', 'anonymous'],
   ['refused-identified', '/notes/', 'stranger'],
-  ['admin', '/admin/'],
   ['operators', 'MANAGEMENT', 'anonymous'],
 ]
 

@@ -36,6 +36,7 @@ void t.test('pages in a browser', { skip: browser ? false : 'there is no chromiu
   await past(t, world, visitor)
   await rights(t, world, browser!, visitor)
   await queries(t, world, visitor)
+  await withScripts(t, world, browser!)
   await fields(t, world, visitor)
   await files(t, world, visitor)
   await byKeyboard(t, world, visitor)
@@ -159,6 +160,26 @@ async function twoAtOnce(t: Test, world: World, browser: TestBrowser, one: Visit
   })
 }
 
+async function withScripts(t: Test, world: World, browser: TestBrowser): Promise<void> {
+  await rowsOf(t, 'embedded')('with scripts a query has colours, runs by Ctrl+Enter, and is there again', async (t) => {
+    const { page, reports, close } = await browser.visitor(world, 'owner', { javaScriptEnabled: true })
+    await page.goto(`${world.base}sparql`)
+    await page.getByLabel('SPARQL query').fill('ASK { ?s ?p "<b>" }')
+    t.same(await page.locator('.editor .keyword').allInnerTexts(), ['ASK'])
+    t.equal(await page.locator('.editor .string').innerText(), '"<b>"')
+    await page.keyboard.press('Control+Enter')
+    await page.getByText('No', { exact: true }).waitFor()
+    await page.goto(`${world.base}sparql`)
+    await page.getByText('Your earlier queries').click()
+    await page.getByRole('button', { name: 'ASK { ?s ?p' }).click()
+    t.equal(await page.getByLabel('SPARQL query').inputValue(), 'ASK { ?s ?p "<b>" }')
+    await page.getByRole('button', { name: 'Forget' }).click()
+    t.equal(await page.getByText('Your earlier queries').count(), 0)
+    t.same(reports, [])
+    await close()
+  })
+}
+
 async function past(t: Test, world: World, { page }: Visitor): Promise<void> {
   const row = rowsOf(t, 'embedded')
   const url = `${world.base}notes/n2/`
@@ -266,9 +287,36 @@ async function queries(t: Test, world: World, { page }: Visitor): Promise<void> 
     await run('CONSTRUCT { ?s a ?o } WHERE { GRAPH ?g { ?s a ?o } } LIMIT 3')
     t.match(await page.locator('main').innerText(), /3 triples/)
   })
+  // prettier-ignore
+  const pictures: readonly (readonly [name: string, query: string, figure: RegExp | undefined])[] = [
+    ['bars of a number',                     'SELECT ?t ?n { VALUES (?t ?n) { ("a" 3) ("b" -4) } }',                   /n by t/],
+    ['a line where both are numbers',        'SELECT ?n ?m { VALUES (?n ?m) { (1 2) (2 4) } }',                        /m by n/],
+    ['a point on the map',                   'SELECT ?t ?lat ?long { VALUES (?t ?lat ?long) { ("Oslo" 59.9 10.7) } }', /1 place by/],
+    ['a point of WKT',                       'SELECT ("POINT(10.7 59.9)"^^<http://www.opengis.net/ont/geosparql#wktLiteral> AS ?w) {}', /1 place by/],
+    ['a graph',                              'CONSTRUCT { <urn:a> <urn:p> <urn:b> . <urn:b> <urn:p> <urn:a> } {}',     /2 resources and 2 connections/],
+    ['a number that one row lacks: nothing', 'SELECT ?t ?n { VALUES (?t ?n) { ("a" 3) ("b" UNDEF) } }',                undefined],
+    ['texts alone: nothing',                 'SELECT ?t { VALUES ?t { "a" "b" } }',                                    undefined],
+    ['too many resources: nothing',          `CONSTRUCT { ?x <urn:p> <urn:b> } { VALUES ?x { ${Array.from({ length: 301 }, (_, i) => `<urn:x${i}>`).join(' ')} } }`, undefined],
+  ]
+  for (const [name, query, figure] of pictures) {
+    await row(`a result as a picture: ${name}`, async (t) => {
+      const url = `/sparql?query=${encodeURIComponent(query)}`
+      const { status, text } = await world.as('owner')('GET', url, { fields: { Accept: 'text/html' } })
+      t.equal(status, 200, text)
+      if (figure) t.match(text, new RegExp(`<svg class="chart"[^]*<figcaption[^>]*>${figure.source}`))
+      else t.notMatch(text, '<svg')
+    })
+  }
+  await row('the second time a result comes from the cache', async (t) => {
+    const query = 'SELECT ?g { GRAPH ?g { ?g a <http://e/Nothing> } }'
+    await run(query)
+    t.match(await page.locator('main').innerText(), /from the triplestore/)
+    await run(query)
+    t.match(await page.locator('main').innerText(), /from the cache/)
+  })
   await row('a mistake is reported with its line, and the query stays', async (t) => {
     await run('SELECT ?s {\n  nonsense\n}')
-    t.match(await page.getByRole('alert').innerText(), /line/i)
+    t.match(await page.getByRole('alert').innerText(), /line 2, column \d+[^]*nonsense\n +↑/)
     t.match(await page.getByLabel('SPARQL query').inputValue(), /nonsense/)
   })
 }

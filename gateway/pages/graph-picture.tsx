@@ -1,0 +1,148 @@
+// In charge of the picture of a graph: resources as nodes, properties between them as lines. Literals stand in the table only.
+import type { Quad, Term } from '../rdf/graph.js'
+import { clean, Figure, short } from './chart.js'
+import { labelOf, localName, prefixed } from './labels.js'
+import { TEXTS } from './texts.js'
+
+interface Edge {
+  readonly from: number
+  readonly to: number
+  readonly label: string
+}
+
+interface Drawn {
+  readonly nodes: readonly string[]
+  readonly edges: readonly Edge[]
+}
+
+const MOST_NODES = 300
+/** Labels beyond these would hide one another. */
+const LABELLED_NODES = 60
+const LABELLED_EDGES = 25
+
+/** Undefined where there are no edges, or too many nodes. */
+function drawnOf(triples: readonly Quad[]): Drawn | undefined {
+  const places = new Map<string, number>()
+  const names: string[] = []
+  const place = (term: Term): number => {
+    const key = `${term.termType} ${term.value}`
+    const known = places.get(key)
+    if (known !== undefined) return known
+    places.set(key, names.length)
+    names.push(nameOf(term))
+    return names.length - 1
+  }
+  const isNode = ({ termType }: Term): boolean => termType === 'NamedNode' || termType === 'BlankNode'
+  const edges = triples
+    .filter(({ subject, object }) => isNode(subject) && isNode(object))
+    .map(({ subject, predicate, object }) => ({
+      from: place(subject),
+      to: place(object),
+      label: labelOf(predicate.value),
+    }))
+  return edges.length === 0 || names.length > MOST_NODES ? undefined : { nodes: names, edges }
+}
+
+const nameOf = (term: Term): string =>
+  term.termType === 'BlankNode' ? `_:${term.value}` : (prefixed(term.value) ?? localName(term.value))
+
+const WIDTH = 720
+const HEIGHT = 480
+/** Pairs of nodes that are looked at in all: some 30 ms. */
+const MOST_STEPS = 2_000_000
+
+interface Place {
+  x: number
+  y: number
+}
+
+/** Nodes push one another away, and edges pull (Fruchterman and Reingold 1991): the same picture for the same graph. */
+function placesOf({ nodes, edges }: Drawn): readonly Place[] {
+  const places = nodes.map((_, i): Place => {
+    const angle = i * 2.399963
+    const radius = Math.sqrt((i + 0.5) / nodes.length) * 0.45
+    return { x: 0.5 + radius * Math.cos(angle), y: 0.5 + radius * Math.sin(angle) }
+  })
+  const ideal = 0.8 / Math.sqrt(nodes.length)
+  const rounds = Math.min(200, Math.floor(MOST_STEPS / nodes.length ** 2))
+  for (let round = 0; round < rounds; round++) {
+    const most = 0.1 * (1 - round / rounds)
+    move(places, edges, ideal, most)
+  }
+  return fitted(places)
+}
+
+function move(places: readonly Place[], edges: readonly Edge[], ideal: number, most: number): void {
+  const force = places.map(() => ({ x: 0, y: 0 }))
+  const add = (at: number, x: number, y: number): void => {
+    force[at]!.x += x
+    force[at]!.y += y
+  }
+  for (let i = 0; i < places.length; i++) {
+    // Towards the middle: parts without a connection would leave one another for ever.
+    add(i, (0.5 - places[i]!.x) * 2, (0.5 - places[i]!.y) * 2)
+    for (let j = i + 1; j < places.length; j++) {
+      const [x, y] = [places[i]!.x - places[j]!.x, places[i]!.y - places[j]!.y]
+      const push = ideal ** 2 / Math.max(x * x + y * y, 1e-6)
+      add(i, x * push, y * push)
+      add(j, -x * push, -y * push)
+    }
+  }
+  for (const { from, to } of edges) {
+    const [x, y] = [places[from]!.x - places[to]!.x, places[from]!.y - places[to]!.y]
+    const pull = Math.sqrt(x * x + y * y) / ideal
+    add(from, -x * pull, -y * pull)
+    add(to, x * pull, y * pull)
+  }
+  for (const [i, { x, y }] of force.entries()) {
+    const length = Math.sqrt(x * x + y * y) || 1
+    const step = Math.min(length, most) / length
+    places[i]!.x += x * step
+    places[i]!.y += y * step
+  }
+}
+
+function fitted(places: readonly Place[]): readonly Place[] {
+  const [xs, ys] = [places.map(({ x }) => x), places.map(({ y }) => y)]
+  const [left, top] = [Math.min(...xs), Math.min(...ys)]
+  const [wide, high] = [Math.max(...xs) - left || 1, Math.max(...ys) - top || 1]
+  return places.map(({ x, y }) => ({
+    x: 70 + ((x - left) / wide) * (WIDTH - 140),
+    y: 30 + ((y - top) / high) * (HEIGHT - 60),
+  }))
+}
+
+export function GraphPicture({ triples }: { readonly triples: readonly Quad[] }) {
+  const drawn = drawnOf(triples)
+  if (!drawn) return null
+  const { nodes, edges } = drawn
+  const places = placesOf(drawn)
+  const px = (value: number): string => value.toFixed(1)
+  return (
+    <Figure title={TEXTS.graphOf(nodes.length, edges.length)} width={WIDTH} height={HEIGHT}>
+      {edges.map(({ from, to, label }) => {
+        const [a, b] = [places[from]!, places[to]!]
+        return (
+          <g>
+            <line class="edge" x1={px(a.x)} y1={px(a.y)} x2={px(b.x)} y2={px(b.y)} />
+            {edges.length <= LABELLED_EDGES ? (
+              <text class="middle soft" x={px((a.x + b.x) / 2)} y={px((a.y + b.y) / 2 - 3)}>
+                {clean(short(label, 20))}
+              </text>
+            ) : null}
+          </g>
+        )
+      })}
+      {nodes.map((name, i) => (
+        <g>
+          <circle class="dot" cx={px(places[i]!.x)} cy={px(places[i]!.y)} r="5" />
+          {nodes.length <= LABELLED_NODES ? (
+            <text class="middle" x={px(places[i]!.x)} y={px(places[i]!.y + 18)}>
+              {clean(short(name, 22))}
+            </text>
+          ) : null}
+        </g>
+      ))}
+    </Figure>
+  )
+}

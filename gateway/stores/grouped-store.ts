@@ -1,0 +1,173 @@
+// In charge of calls that share requests to a store: documents that are read, and written, at the same time. Most of the work of
+// a store on a small graph is the request, and the transaction of a write.
+import { setImmediate as eventLoopTurn } from 'node:timers/promises'
+import { isFailure, problem, type Problem } from '../problem.js'
+import { groupCalls } from './grouped-calls.js'
+import {
+  answersIn,
+  graphsQuery,
+  isName,
+  isSparql,
+  replacementOf,
+  type Question,
+  type Replacement,
+} from './several-graphs.js'
+import type { Call, GraphStore, Together } from './store.js'
+
+/** Single requests at work at the same time: the first few calls do not wait. */
+const READS_AT_WORK = 4
+const READ_PATIENCE = 50
+/** Stores write one after the other. */
+const WRITES_AT_WORK = 2
+const WRITE_PATIENCE = 250
+/** In ms: above it the store waits for a disk. In memory groups gain nothing. */
+const SLOW_WRITE = 4
+/** Of so many writes the quickest counts: a busy machine delays some. */
+const TIMED_WRITES = 8
+const MOST_GRAPHS = 64
+/** Of N-Triples in one update, in characters; a graph that is larger than the latter goes alone. */
+const MOST_WRITTEN = 256 * 1024
+const LARGE = 32 * 1024
+/** How many large graphs are remembered. */
+const MOST_LARGE = 1000
+
+/**
+ * The same store, whose calls share requests where it has several of them at once and can do them together: writes only where
+ * one takes it longer than `slowWrite` ms.
+ */
+export function groupedStore(store: GraphStore, slowWrite = SLOW_WRITE): GraphStore {
+  const { together } = store
+  if (!together) return store
+  const large = makeLarge()
+  const ask = groupedReads(store, together, large)
+  const write = groupedWrites(store, together, slowWrite)
+  return {
+    ...store,
+    read: (graph, call) =>
+      call?.signal || large.has(graph) ? readNoted(store, large, graph, call) : ask({ graph, isOfFacts: false }),
+    excerpt: (graph, kind, call) =>
+      kind !== 'facts' || call?.signal ? store.excerpt(graph, kind, call) : ask({ graph, isOfFacts: true }),
+    replace: (graph, nTriples, call) =>
+      call?.signal || !call?.canonical ? store.replace(graph, nTriples, call) : write({ graph, nTriples }),
+    remove: (graph, call) => (call?.signal ? store.remove(graph, call) : write({ graph, nTriples: undefined })),
+  }
+}
+
+type Text = string | undefined | Problem
+
+/** Failures of a request for several graphs after which each of them is asked for alone. */
+const PASSING = new Set<string | undefined>(['store.too-large', 'store.failed'])
+
+function groupedReads(
+  store: GraphStore,
+  { select, isKnown }: Together,
+  large: Large,
+): (question: Question) => Promise<Text> {
+  let most = MOST_GRAPHS
+  let isUnderstood = true
+  return groupCalls<Question, Text>({
+    lanes: () => READS_AT_WORK,
+    patience: READ_PATIENCE,
+    isShared: true,
+    keyOf: ({ graph, isOfFacts }) => `${isOfFacts} ${graph}`,
+    mayWait: ({ graph }) => isUnderstood && isKnown() && isName(graph),
+    most: () => ({ count: isUnderstood ? most : 1, size: Infinity }),
+    sizeOf: () => 0,
+    alone: ({ graph, isOfFacts }) => (isOfFacts ? store.excerpt(graph, 'facts') : readNoted(store, large, graph)),
+    async together(questions) {
+      const tsv = await select(graphsQuery(questions))
+      const failure = isFailure(tsv) ? tsv.failure : undefined
+      most = failure === 'store.too-large' ? Math.ceil(most / 2) : Math.min(most + 1, MOST_GRAPHS)
+      if (isFailure(tsv) && !isRefused(tsv) && !PASSING.has(failure)) return forAll<Text>(questions, tsv)
+      const found = typeof tsv === 'string' ? answersIn(tsv, questions.length) : undefined
+      // A store that refuses such a query, or answers it otherwise, is not asked again.
+      if (!found && !PASSING.has(failure)) isUnderstood = false
+      return found ?? new Map<number, Text>()
+    },
+    betweenAnswers: eventLoopTurn,
+  })
+}
+
+async function readNoted(store: GraphStore, large: Large, graph: string, call?: Call): Promise<Text> {
+  const text = await store.read(graph, call)
+  if (!isFailure(text)) large.note(graph, text?.length ?? 0)
+  return text
+}
+
+type Large = ReturnType<typeof makeLarge>
+
+/** The graphs that were large when they were read last: they go alone, and hold up no others. */
+function makeLarge() {
+  const names = new Set<string>()
+  return {
+    has: (graph: string): boolean => names.has(graph),
+    note(graph: string, size: number): void {
+      if (size <= LARGE) names.delete(graph)
+      else if (names.size < MOST_LARGE) names.add(graph)
+      else names.clear()
+    },
+  }
+}
+
+function groupedWrites(
+  store: GraphStore,
+  { update, isKnown }: Together,
+  slowWrite: number,
+): (write: Replacement) => Promise<undefined | Problem> {
+  let isTaken = true
+  const pace = makePace(slowWrite)
+  const alone = ({ graph, nTriples }: Replacement): Promise<undefined | Problem> =>
+    pace.timed(() =>
+      nTriples === undefined ? store.remove(graph) : store.replace(graph, nTriples, { canonical: true }),
+    )
+  return groupCalls<Replacement, undefined | Problem>({
+    lanes: () => (pace.isSlow() ? WRITES_AT_WORK : Infinity),
+    patience: WRITE_PATIENCE,
+    isShared: false,
+    keyOf: ({ graph }) => graph,
+    mayWait: ({ graph, nTriples = '' }) =>
+      isTaken && isKnown() && nTriples.length <= LARGE && isName(graph) && isSparql(nTriples),
+    most: () => ({ count: isTaken ? MOST_GRAPHS : 1, size: MOST_WRITTEN }),
+    sizeOf: ({ nTriples = '' }) => nTriples.length,
+    alone,
+    async together(writes) {
+      const failed = await update(replacementOf(writes))
+      if (failed?.failure === 'store.refused') isTaken = false
+      if (!failed || !(isRefused(failed) || failed.failure === 'update.failed')) return forAll(writes, failed)
+      // One that the store refuses fails alone.
+      if (isRefused(failed)) return new Map()
+      // The store may have done a part: none of them can be said to have had no effect.
+      const outcomes = await Promise.all(writes.map(alone))
+      return new Map(outcomes.map((outcome, n) => [n, outcome && IN_PART]))
+    },
+    betweenAnswers: eventLoopTurn,
+  })
+}
+
+/** How long the store takes for a write, from the last few that it did alone: those before it are waited for too. */
+function makePace(slowWrite: number) {
+  const times: number[] = []
+  let atWork = 0
+  return {
+    isSlow: (): boolean => slowWrite === 0 || (times.length > 0 && Math.min(...times) > slowWrite),
+    async timed(write: () => Promise<undefined | Problem>): Promise<undefined | Problem> {
+      const position = ++atWork
+      const from = performance.now()
+      try {
+        const failed = await write()
+        if (!failed && times.push((performance.now() - from) / position) > TIMED_WRITES) times.shift()
+        return failed
+      } finally {
+        atWork--
+      }
+    },
+  }
+}
+
+const IN_PART = problem('store.failed', 'The triplestore did not do the write as a whole.')
+
+const isRefused = ({ failure }: Problem): boolean =>
+  failure === 'store.refused' || failure === 'query.syntax' || failure === 'update.syntax'
+
+const forAll = <Outcome>(asked: readonly unknown[], outcome: Outcome): Map<number, Outcome> =>
+  new Map(asked.map((_, n) => [n, outcome]))

@@ -1,0 +1,125 @@
+// In charge of questions about several graphs, and replacements of several, as one text of SPARQL 1.1 each (grouped-store.ts).
+// A store may say a term in SPARQL otherwise than in N-Triples: graphs with such terms go alone. Pure.
+import { isPlain } from '../rdf/canonical.js'
+import { nTriplesTerm } from '../rdf/graph.js'
+import { readTsvTerm } from '../rdf/read-sparql-results.js'
+import { EXISTS, FACTS } from './excerpt.js'
+import { hasBlankNode, irisIn, linesOf } from './n-triples-lines.js'
+
+const HEADER = '?n\t?s\t?p\t?o'
+/** The last row. Without it the store has ended the answer where a limit of its own was reached. */
+const END = '"end"\t\t\t'
+
+/** All triples of a graph, or those of `excerptQuery` for `facts`. */
+export interface Question {
+  readonly graph: string
+  readonly isOfFacts: boolean
+}
+
+/** The answers to these questions, each triple with the number of its question. */
+export function graphsQuery(questions: readonly Question[]): string {
+  const numbered = questions.map(({ graph, isOfFacts }, n) => ({ isOfFacts, row: `("${n}" <${graph}>)` }))
+  const valuesOf = (ofFacts: boolean): string[] => {
+    const rows = numbered.filter(({ isOfFacts }) => isOfFacts === ofFacts).map(({ row }) => row)
+    return rows.length > 0 ? [`VALUES (?n ?g) { ${rows.join(' ')} }`] : []
+  }
+  const properties = FACTS.map((property) => `<${property}>`).join(' ')
+  const parts = [
+    ...valuesOf(false).map((values) => `${values} GRAPH ?g { ?s ?p ?o }`),
+    ...valuesOf(true).flatMap((values) => [
+      `${values} VALUES ?p { ${properties} } GRAPH ?g { ?g ?p ?o } BIND(?g AS ?s)`,
+      `${values} FILTER EXISTS { GRAPH ?g { ?any ?thing ?else } } BIND(?g AS ?s) BIND(${EXISTS} AS ?p) BIND(true AS ?o)`,
+    ]),
+    'VALUES ?n { "end" }',
+  ]
+  return `SELECT ?n ?s ?p ?o {\n  { ${parts.join(' }\n  UNION { ')} }\n}`
+}
+
+/**
+ * The answers as N-Triples, by number; undefined where a graph has no triple. One that has a triple which may not be as it is
+ * stored is not among them: blank nodes, which have other labels in results, and what is no plain term. Undefined where the
+ * text is no answer to such a query.
+ */
+export function answersIn(tsv: string, questions: number): Map<number, string | undefined> | undefined {
+  const [header, ...lines] = tsv.split(/\r?\n/)
+  if (header !== HEADER || lines.pop() !== '' || lines.pop() !== END) return undefined
+  const texts = new Map<number, string | undefined>(Array.from({ length: questions }, (_, n) => [n, undefined]))
+  for (const line of lines) {
+    const [number = '', subject, predicate, object, ...more] = line.split('\t')
+    const n = /^"\d{1,4}"$/.test(number) ? Number(number.slice(1, -1)) : questions
+    if (n >= questions || object === undefined || more.length > 0) return undefined
+    if (!texts.has(n)) continue
+    const triple = `${subject} ${predicate} ${objectOf(object)} .`
+    if (isPlain(triple) && !hasBlankNode(triple)) texts.set(n, `${texts.get(n) ?? ''}${triple}\n`)
+    else texts.delete(n)
+  }
+  return texts
+}
+
+/** SPARQL 1.1 TSV §4: numbers and booleans may be abbreviated. */
+function objectOf(field: string): string {
+  if (field.startsWith('<') || field.startsWith('"')) return field
+  const term = readTsvTerm(field)
+  return term ? nTriplesTerm(term) : field
+}
+
+// A parser of SPARQL resolves IRIs, which removes dot segments; that of Fuseki completes file: too.
+const UNCHANGED = /^(?:https?:\/\/|urn:|mailto:)/
+const DOT_SEGMENT = /[:/]\.\.?(?:[/?#]|$)/
+const isUnchanged = (iri: string): boolean => UNCHANGED.test(iri) && !DOT_SEGMENT.test(iri)
+
+/** Whether SPARQL names the graph as it is. Fuseki has names for graphs that it makes: the default graph, the union of all. */
+export const isName = (graph: string): boolean =>
+  isPlain(`<${graph}> <urn:x> "" .`) && isUnchanged(graph) && !graph.startsWith('urn:x-arq:')
+
+/**
+ * Whether SPARQL says the same with this text of canonical N-Triples. A store that decodes escapes before it parses (SPARQL 1.1
+ * §19.2) reads `\\u0022` as `\"`, which could end the update early.
+ */
+export const isSparql = (nTriples: string): boolean =>
+  !/\\u/i.test(nTriples) &&
+  linesOf(nTriples).every((line) => isPlain(line) && !hasBlankNode(line) && irisIn(line).every(isUnchanged))
+
+/** What a graph becomes: canonical N-Triples for which `isSparql` is true, or undefined where it is removed. */
+export interface Replacement {
+  readonly graph: string
+  readonly nTriples: string | undefined
+}
+
+/** Prefixes make the text half as long, and a store takes most of its time to read it. */
+export function replacementOf(replacements: readonly Replacement[]): string {
+  const prefixes = new Map<string, string>()
+  const shortened = (term: string): string => {
+    const [, namespace, local] = /^<(.*[/#])([A-Za-z0-9_][A-Za-z0-9_-]*)>$/.exec(term) ?? []
+    if (namespace === undefined) return term
+    const prefix = prefixes.get(namespace) ?? `p${prefixes.size}`
+    prefixes.set(namespace, prefix)
+    return `${prefix}:${local}`
+  }
+  const contents = replacements
+    .filter(({ nTriples }) => nTriples !== undefined)
+    .map(({ graph, nTriples }) => `GRAPH <${graph}> {\n${statementsOf(nTriples!, shortened)} }\n`)
+  const drops = replacements.map(({ graph }) => `DROP SILENT GRAPH <${graph}>`)
+  const inserts = contents.length > 0 ? [`INSERT DATA {\n${contents.join('')}}`] : []
+  const declarations = [...prefixes].map(([namespace, prefix]) => `PREFIX ${prefix}: <${namespace}>\n`)
+  return declarations.join('') + [...drops, ...inserts].join(' ;\n')
+}
+
+function statementsOf(nTriples: string, shortened: (term: string) => string): string {
+  let known: string | undefined
+  return linesOf(nTriples)
+    .map((line) => {
+      const [subject, predicate] = line.split(' ', 2) as [string, string]
+      const object = line.slice(subject.length + predicate.length + 2, -' .'.length)
+      const begin = subject === known ? ' ; ' : `${known === undefined ? '' : ' .\n'}${shortened(subject)} `
+      known = subject
+      return `${begin}${shortened(predicate)} ${objectText(object, shortened)}`
+    })
+    .join('')
+}
+
+function objectText(object: string, shortened: (term: string) => string): string {
+  if (object.startsWith('<')) return shortened(object)
+  const datatypeAt = object.lastIndexOf('"^^<') + '"^^'.length
+  return object.endsWith('>') ? object.slice(0, datatypeAt) + shortened(object.slice(datatypeAt)) : object
+}

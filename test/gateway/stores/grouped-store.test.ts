@@ -1,0 +1,393 @@
+// Calls that share requests to a store have the outcomes, and leave the content, of the same calls one by one: on a real Fuseki,
+// with faults between.
+import { setTimeout as sleep } from 'node:timers/promises'
+import fc from 'fast-check'
+import t, { type Test } from 'tap'
+import { hadNoEffect } from '../../../gateway/mirror/write-failures.js'
+import { isFailure, type Problem } from '../../../gateway/problem.js'
+import { canonicalLines } from '../../../gateway/rdf/canonical.js'
+import { nTriplesOf } from '../../../gateway/rdf/graph.js'
+import { groupCalls, type GroupSettings } from '../../../gateway/stores/grouped-calls.js'
+import { groupedStore } from '../../../gateway/stores/grouped-store.js'
+import { fusekiEndpoints, openHttpStore } from '../../../gateway/stores/http-store.js'
+import { answersIn, isSparql } from '../../../gateway/stores/several-graphs.js'
+import type { GraphStore } from '../../../gateway/stores/store.js'
+import { startProxy, type Fault, type Recorded, type StoreProxy } from '../../support/proxy.js'
+import { freshDataset, reasonWithoutFuseki, rowsOf } from '../../support/stores.js'
+
+/** Undefined for an empty graph. */
+const canonicalNTriples = (text: string): string | undefined =>
+  nTriplesOf({ lines: canonicalLines(text)! }) || undefined
+
+const fusekiRow = rowsOf(t, 'fuseki')
+const rowWithoutStore = rowsOf(t, 'none')
+const missing = await reasonWithoutFuseki()
+const dataset = missing ? '' : await freshDataset(t)
+
+const turn = () => new Promise((resolve) => setImmediate(resolve))
+const graphOf = (n: number): string => `https://data.example/${n}/`
+const GRAPHS = Array.from({ length: 24 }, (_, n) => graphOf(n))
+const RDF_TYPE = '<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>'
+const lineOf = (graph: string, object: string): string => `<${graph}#it> <urn:p> ${object} .\n`
+
+interface Setting {
+  readonly t: Test
+  readonly proxy: StoreProxy
+  /** Its calls share requests, which go through the proxy. */
+  readonly grouped: GraphStore
+  /** Beside the proxy, one request for each call. */
+  readonly plain: GraphStore
+}
+
+const row = (name: string, run: (setting: Setting) => Promise<unknown>) =>
+  fusekiRow(name, async (t) => {
+    if (missing) return t.pass(name, { skip: missing })
+    const proxy = await startProxy(dataset)
+    const plain = openHttpStore(fusekiEndpoints(dataset))
+    const grouped = groupedStore(openHttpStore(fusekiEndpoints(proxy.url)), 0)
+    t.teardown(() => Promise.all([proxy.stop(), plain.close(), grouped.close()]))
+    // The first answer says that this is Fuseki.
+    await grouped.read('urn:none')
+    proxy.requests.length = 0
+    await run({ t, proxy, grouped, plain })
+  })
+
+const isUpdate = ({ path }: Recorded): boolean => path.endsWith('/update')
+const isQuery = ({ path }: Recorded): boolean => path.includes('/query')
+const write = (store: GraphStore, graph: string, text: string | undefined): Promise<undefined | Problem> =>
+  text === undefined ? store.remove(graph) : store.replace(graph, text, { canonical: true })
+const contentOf = async (store: GraphStore, graph: string): Promise<string | undefined> => {
+  const text = await store.read(graph)
+  if (isFailure(text)) throw new Error(text.detail)
+  return text && canonicalNTriples(text)
+}
+const contents = (store: GraphStore): Promise<(string | undefined)[]> =>
+  Promise.all(GRAPHS.map((graph) => contentOf(store, graph)))
+
+const XSD = 'http://www.w3.org/2001/XMLSchema#'
+/** How SPARQL and N-Triples may differ: each is stored as N-Triples has it. */
+const OBJECTS = [
+  '<https://data.example/b/?q=1&r=%C3%A9#this>',
+  '<https://data.example/日本/é>',
+  '<https://data.example/a/../b/>',
+  '<https://data.example/a/./b/..>',
+  '<urn:a/../b>',
+  '<urn:..>',
+  '<file:a/b>',
+  '<FILE:///a/b>',
+  '<HTTPS://Data.Example/%7Ea>',
+  '<https://data.example:abc/>',
+  '<https://data.example/ns#Local>',
+  '<https://data.example/ns#-a>',
+  '<https://data.example/ns/1.5>',
+  '<mailto:someone@data.example>',
+  '""',
+  '"<https://data.example/ns#Local> ; . } # @en"',
+  String.raw`"a \"b\" 'c' \\ \\u0041 \n\t\r\b\f"`,
+  String.raw`"\\"`,
+  '"é ñ 日本語 \u{1F600} \uFFFD \u00A0 \u2028"',
+  '"colour"@en-gb',
+  '"2026-11-20T19:13:48.100Z"^^<http://www.w3.org/2001/XMLSchema#dateTime>',
+  ...['42', '042', '+42', '-0', 'abc'].map((value) => `"${value}"^^<${XSD}integer>`),
+  ...['1.50', '.5', '5.', '1'].map((value) => `"${value}"^^<${XSD}decimal>`),
+  ...['1.0E0', '1e5', 'INF', '1'].map((value) => `"${value}"^^<${XSD}double>`),
+  ...['true', '1', 'TRUE'].map((value) => `"${value}"^^<${XSD}boolean>`),
+  '"x"^^<urn:example:datatype>',
+  '"x"@en--ltr',
+  '<<( <urn:a> <urn:b> "042" )>>',
+  '_:b',
+]
+
+await row('each term is stored, and read, as it is without a group', async ({ t, proxy, grouped, plain }) => {
+  const graphs = OBJECTS.map((_, n) => `https://data.example/term/${n}/`)
+  const texts = graphs.map((graph, n) => lineOf(graph, OBJECTS[n]!))
+  await Promise.all(graphs.map((graph, n) => write(plain, graph, texts[n])))
+  const unlabelled = (text: string | undefined) => text?.replace(/_:\w+/, '_:b')
+  const expected = await Promise.all(graphs.map(async (graph) => unlabelled(await contentOf(plain, graph))))
+  const read = await Promise.all(graphs.map(async (graph) => unlabelled(await contentOf(grouped, graph))))
+  t.strictSame(read, expected)
+  t.ok(proxy.requests.filter(isQuery).length > 0)
+  await Promise.all(graphs.map((graph) => plain.remove(graph)))
+  const failed = await Promise.all(graphs.map((graph, n) => write(grouped, graph, texts[n])))
+  t.ok(proxy.requests.filter(isUpdate).length > 0)
+  t.same(failed.filter(Boolean), [])
+  const stored = await Promise.all(graphs.map(async (graph) => unlabelled(await contentOf(plain, graph))))
+  t.strictSame(stored, expected)
+})
+
+const FAULTS: Readonly<Record<string, Fault | undefined>> = {
+  none: undefined,
+  'updates are refused': { kind: 'answer', status: 400, only: isUpdate },
+  'updates are forbidden': { kind: 'answer', status: 403, only: isUpdate },
+  'updates fail': { kind: 'answer', status: 500, only: isUpdate },
+  'the store is away': { kind: 'answer', status: 503 },
+  'updates get no answer': { kind: 'drop', when: 'after', only: isUpdate },
+  'updates are lost': { kind: 'drop', when: 'before', only: isUpdate },
+  'updates hang': { kind: 'silence', only: isUpdate },
+  'queries are refused': { kind: 'answer', status: 400, only: isQuery },
+  'queries fail': { kind: 'answer', status: 500, only: isQuery },
+  'queries break off': { kind: 'cut', after: 40, framing: 'chunked', only: isQuery },
+  'answers are nonsense': {
+    ...{ kind: 'answer', status: 200, body: '?x\n1\n', only: isQuery },
+    fields: { 'content-type': 'text/tab-separated-values', 'content-length': '5' },
+  },
+}
+
+const aText = fc
+  .uniqueArray(fc.constantFrom(...OBJECTS.filter((object) => !/^_:|^<<|--ltr/.test(object))), {
+    minLength: 1,
+    maxLength: 4,
+  })
+  .map(
+    (objects) => (graph: string) =>
+      canonicalNTriples(objects.map((object) => lineOf(graph, object)).join('')) as string,
+  )
+const aCall = fc.oneof(
+  { weight: 4, arbitrary: aText.map((text) => ({ kind: 'replace', text }) as const) },
+  { weight: 1, arbitrary: fc.constant({ kind: 'remove' } as const) },
+  { weight: 3, arbitrary: fc.constant({ kind: 'read' } as const) },
+)
+
+await row('at once or one by one: outcomes and content are the same, whatever fails', async ({ t, proxy, plain }) => {
+  const open = (fault: string): GraphStore => {
+    const headersTimeout = fault === 'updates hang' ? 300 : 30_000
+    return groupedStore(openHttpStore({ ...fusekiEndpoints(proxy.url), headersTimeout }), 0)
+  }
+  const aRound = fc.tuple(fc.constantFrom(...Object.keys(FAULTS)), fc.array(aCall, { minLength: 12, maxLength: 24 }))
+  let shared = 0
+  let before = await contents(plain)
+  await fc.assert(
+    fc.asyncProperty(aRound, async ([fault, calls]) => {
+      const store = open(fault)
+      await store.read('urn:none')
+      proxy.requests.length = 0
+      proxy.fault(FAULTS[fault])
+      const after = calls.map((call, n) => (call.kind === 'replace' ? call.text(GRAPHS[n]!) : undefined))
+      const outcomes = await Promise.all(
+        calls.map((call, n) =>
+          call.kind === 'read'
+            ? contentOf(store, GRAPHS[n]!).catch((error: Error) => error)
+            : write(store, GRAPHS[n]!, after[n]),
+        ),
+      )
+      proxy.fault(undefined)
+      shared += proxy.requests.filter(isUpdate).length
+      const [stored, former] = [await contents(plain), before]
+      before = stored
+      await store.close()
+      for (const [n, call] of calls.entries()) {
+        const outcome = outcomes[n]
+        const [old, now, next] = [former[n], stored[n], after[n]]
+        if (call.kind === 'read') {
+          if (now !== old || (!(outcome instanceof Error) && outcome !== old)) return false
+          if (outcome instanceof Error && fault !== 'the store is away') return false
+          continue
+        }
+        const failed = outcome as undefined | Problem
+        // What is refused as a group is done one by one.
+        const isDone = ['none', 'updates are refused', 'updates are forbidden', 'updates fail'].includes(fault)
+        if (
+          failed === undefined
+            ? now !== next
+            : isDone || (hadNoEffect(failed) ? now !== old : now !== old && now !== next)
+        )
+          return false
+      }
+      return true
+    }),
+    { numRuns: 14, examples: Object.keys(FAULTS).map((fault) => [[fault, Array.from({ length: 20 }, (_, n) => n % 3 ? { kind: 'replace', text: (graph: string) => lineOf(graph, `"${fault}"`) } : { kind: 'read' })]] as never) }, // prettier-ignore
+  )
+  t.ok(shared > 8, 'writes shared requests')
+})
+
+await row('one that the store refuses fails alone', async ({ t, proxy, grouped, plain }) => {
+  const graphs = GRAPHS.slice(0, 12)
+  proxy.fault({
+    ...{ kind: 'answer', status: 400 },
+    only: ({ body, method }) => method !== 'GET' && body.includes('poison'),
+  })
+  const outcomes = await Promise.all(
+    graphs.map((graph, n) => write(grouped, graph, lineOf(graph, n === 9 ? '"poison"' : `"${n}"`))),
+  )
+  t.match(outcomes[9], { failure: 'store.refused' })
+  t.same(outcomes.filter(Boolean).length, 1)
+  t.equal(await contentOf(plain, graphs[11]!), lineOf(graphs[11]!, '"11"'))
+})
+await row('after an update that failed, a write that cannot be repeated is in doubt', async ({ t, proxy, grouped }) => {
+  let away = false
+  proxy.fault({
+    ...{ kind: 'answer', status: 500 },
+    only: (request) => (isUpdate(request) ? (away = true) : away && request.method === 'PUT'),
+  })
+  const outcomes = await Promise.all(GRAPHS.map((graph) => write(grouped, graph, lineOf(graph, '"x"'))))
+  const failed = outcomes.filter((outcome) => outcome !== undefined)
+  t.ok(failed.length > 0 && failed.every((problem) => !hadNoEffect(problem)))
+})
+await row('a lonely call is a request of its own; many share a few', async ({ t, proxy, grouped }) => {
+  const methods = () => proxy.requests.splice(0).map(({ method, path }) => (method === 'POST' ? path.split(/[/?]/).at(2) : method)) // prettier-ignore
+  await write(grouped, GRAPHS[0]!, lineOf(GRAPHS[0]!, '"x"'))
+  await grouped.read(GRAPHS[0]!)
+  t.strictSame(methods(), ['PUT', 'GET'])
+  await Promise.all(GRAPHS.map((graph) => write(grouped, graph, lineOf(graph, '"y"'))))
+  t.strictSame(methods().sort(), ['PUT', 'PUT', 'update'])
+  await Promise.all(GRAPHS.map((graph) => grouped.read(graph)))
+  t.strictSame(methods().sort(), ['GET', 'GET', 'GET', 'GET', 'query'])
+  await turn()
+  await Promise.all(GRAPHS.map((graph) => grouped.excerpt(graph, 'facts')))
+  t.equal(methods().length, 5)
+  await turn()
+  await Promise.all(Array.from({ length: 20 }, () => grouped.excerpt(GRAPHS[0]!, 'facts')))
+  t.equal(methods().length, 5, 'calls for the same graph share an answer')
+})
+for (const { milliseconds, updates } of [
+  { milliseconds: 0, updates: 0 },
+  { milliseconds: 60, updates: 1 },
+])
+  await row(`writes that take a store ${milliseconds} ms share ${updates} update`, async ({ t, proxy }) => {
+    const store = groupedStore(openHttpStore(fusekiEndpoints(proxy.url)), 40)
+    proxy.fault({ kind: 'delay', milliseconds })
+    for (let n = 0; n < 2; n++) await write(store, GRAPHS[0]!, lineOf(GRAPHS[0]!, `"${n}"`))
+    await Promise.all(GRAPHS.map((graph) => write(store, graph, lineOf(graph, '"y"'))))
+    t.equal(proxy.requests.filter(isUpdate).length, updates)
+    await store.close()
+  })
+await row('facts are the same, and tell a graph without facts from none', async ({ t, grouped, plain }) => {
+  const facts = (graph: string) => `<${graph}> ${RDF_TYPE} <urn:T> .\n`
+  await Promise.all(GRAPHS.map((graph, n) => write(plain, graph, n % 3 ? lineOf(graph, '"x"') + (n % 3 === 1 ? facts(graph) : '') : undefined))) // prettier-ignore
+  const canonical = async (store: GraphStore, graph: string) => {
+    const text = await store.excerpt(graph, 'facts')
+    return typeof text === 'string' ? canonicalNTriples(text) : text
+  }
+  const expected = await Promise.all(GRAPHS.map((graph) => canonical(plain, graph)))
+  t.strictSame(await Promise.all(GRAPHS.map((graph) => canonical(grouped, graph))), expected)
+  t.equal(expected.filter((text) => text === undefined).length, 8)
+})
+await row('large graphs go alone, and spoil no group twice', async ({ t, proxy, grouped, plain }) => {
+  const large = Array.from({ length: 8_000 }, (_, i) => lineOf(GRAPHS[20]!, `"${i} of a large graph"`)).join('')
+  await write(plain, GRAPHS[20]!, large)
+  for (const queries of [1, 1]) {
+    await turn()
+    proxy.requests.length = 0
+    const texts = await Promise.all(GRAPHS.map((graph) => grouped.read(graph)))
+    t.equal((texts[20] as string).split('\n').length, 8_001)
+    t.equal(proxy.requests.filter(isQuery).length, queries)
+  }
+  t.equal(proxy.requests.filter(({ method }) => method === 'GET').length, 5, 'the four first, and the large one')
+})
+
+// prettier-ignore
+const ANSWERS: readonly [name: string, tsv: string, expected: object | undefined][] = [
+  ['the graphs', '?n\t?s\t?p\t?o\n"0"\t<urn:s>\t<urn:p>\t42\n"end"\t\t\t\n', [[0, '<urn:s> <urn:p> "42"^^<http://www.w3.org/2001/XMLSchema#integer> .\n'], [1, undefined]]],
+  ['line ends of CSV', '?n\t?s\t?p\t?o\r\n"1"\t<urn:s>\t<urn:p>\t"x"\r\n"end"\t\t\t\r\n', [[0, undefined], [1, '<urn:s> <urn:p> "x" .\n']]],
+  ['nothing', '?n\t?s\t?p\t?o\n"end"\t\t\t\n', [[0, undefined], [1, undefined]]],
+  ['a blank node: that graph goes alone', '?n\t?s\t?p\t?o\n"0"\t_:b0\t<urn:p>\t"x"\n"end"\t\t\t\n', [[1, undefined]]],
+  ['a term without brackets', '?n\t?s\t?p\t?o\n"0"\turn:s\t<urn:p>\t"x"\n"end"\t\t\t\n', [[1, undefined]]],
+  ['a literal with a line end that is not escaped', '?n\t?s\t?p\t?o\n"0"\t<urn:s>\t<urn:p>\t"x\ny"\n"end"\t\t\t\n', undefined],
+  ['another header', '?g\t?s\t?p\t?o\n"end"\t\t\t\n', undefined],
+  ['a graph that was not asked for', '?n\t?s\t?p\t?o\n"7"\t<urn:s>\t<urn:p>\t"x"\n"end"\t\t\t\n', undefined],
+  ['a row that is cut off', '?n\t?s\t?p\t?o\n"0"\t<urn:s>\t<urn:p>', undefined],
+  ['no end', '?n\t?s\t?p\t?o\n"0"\t<urn:s>\t<urn:p>\t"x"\n', undefined],
+  ['no line end', '?n\t?s\t?p\t?o\n"0"\t<urn:s>\t<urn:p>\t"x"\n"end"\t\t\t', undefined],
+]
+for (const [name, tsv, expected] of ANSWERS)
+  await rowWithoutStore(`an answer about several graphs: ${name}`, (t) => {
+    const found = answersIn(tsv, 2)
+    t.strictSame(found && [...found], expected)
+  })
+
+// prettier-ignore
+const SPARQL: readonly [object: string, expected: boolean][] = [
+  ['"x"', true], ['"x"@en', true], ['"a\\"b\\\\"', true], ['"é"', true], ['<https://a.example/b#c>', true], ['"\\\\u0041"', false],
+  ['<https://a.example/../b>', false], ['<urn:.>', false], ['<file:a>', false], ['"x"^^<file:a>', false], ['_:b', false], ['<<( <urn:a> <urn:b> "x" )>>', false],
+]
+for (const [object, expected] of SPARQL)
+  await rowWithoutStore(`SPARQL says the same: ${object}: ${expected}`, (t) =>
+    t.equal(isSparql(lineOf('https://data.example/', object)), expected),
+  )
+
+/** Calls that are over when the test says so. */
+function handMade(settings: Partial<GroupSettings<string, string>> = {}) {
+  const requests: { readonly asked: readonly string[]; end(): void }[] = []
+  const request = (asked: readonly string[]) =>
+    new Promise<void>((resolve) => requests.push({ asked, end: () => resolve() }))
+  const call = groupCalls<string, string>({
+    lanes: () => 2,
+    patience: 250,
+    isShared: false,
+    keyOf: (asked) => asked.slice(0, 1),
+    mayWait: (asked) => !asked.endsWith('!'),
+    most: () => ({ count: 3, size: 100 }),
+    sizeOf: (asked) => asked.length,
+    alone: async (asked) => (await request([asked]), `${asked} alone`),
+    together: async (asked) => (await request(asked), new Map(asked.flatMap((each, n) => each.endsWith('?') ? [] : [[n, `${each} together`]]))), // prettier-ignore
+    betweenAnswers: () => Promise.resolve(),
+    ...settings,
+  })
+  return { requests, call, asked: () => requests.map(({ asked }) => asked.join(' ')) }
+}
+await rowWithoutStore('calls wait while others are at work, and go together', async (t) => {
+  const { requests, call, asked } = handMade()
+  const answers = ['a', 'b', 'c', 'd?', 'e', 'f', 'g!'].map(call)
+  t.strictSame(asked(), ['a', 'b', 'g!'], 'one that may not wait goes at once')
+  requests[0]!.end()
+  await turn()
+  t.strictSame(asked().slice(3), ['c d? e'], 'not more than three')
+  requests[1]!.end()
+  const late = call('h')
+  await turn()
+  t.equal(requests.length, 4, 'while a group is at work, all others wait')
+  requests[3]!.end()
+  await turn()
+  t.strictSame(asked().slice(4), ['d?'], 'without an answer from the group: alone')
+  requests[4]!.end()
+  await turn()
+  t.strictSame(asked().slice(5), ['f h'])
+  for (const { end } of requests) end()
+  const expected = [
+    'a alone',
+    'b alone',
+    'c together',
+    'd? alone',
+    'e together',
+    'f together',
+    'g! alone',
+    'h together',
+  ]
+  t.strictSame(await Promise.all([...answers, late]), expected)
+})
+await rowWithoutStore('two writes of one graph are never in one group, and keep their order', async (t) => {
+  const { requests, call, asked } = handMade({ lanes: () => 1 })
+  const answers = ['x', 'a1', 'b1', 'a2', 'b2'].map(call)
+  for (let n = 0; n < 3; n++) {
+    requests[n]!.end()
+    await turn()
+  }
+  t.strictSame(asked(), ['x', 'a1 b1', 'a2 b2'])
+  await Promise.all(answers)
+})
+await rowWithoutStore('two reads of one graph share an answer; a size ends a group', async (t) => {
+  const { requests, call, asked } = handMade({ lanes: () => 1, isShared: true, most: () => ({ count: 9, size: 6 }) })
+  const answers = ['x', 'aaa', 'aaa', 'bbb', 'cc'].map(call)
+  for (let n = 0; n < 3; n++) {
+    requests[n]!.end()
+    await turn()
+  }
+  t.strictSame(asked(), ['x', 'aaa bbb', 'cc'])
+  t.strictSame((await Promise.all(answers)).slice(1, 3), ['aaa together', 'aaa together'])
+})
+await rowWithoutStore('a call that hangs holds up the others for a quarter of a second', async (t) => {
+  const { requests, call, asked } = handMade({ lanes: () => 1 })
+  const answers = ['a', 'b', 'c'].map(call)
+  await sleep(150)
+  t.equal(requests.length, 1)
+  await sleep(250)
+  t.strictSame(asked(), ['a', 'b c'])
+  for (const { end } of requests) end()
+  await Promise.all(answers)
+})
+await rowWithoutStore('a fault of the program reaches each caller', async (t) => {
+  const { requests, call } = handMade({ lanes: () => 1, together: () => Promise.reject(new Error('a bug')) })
+  const answers = ['a', 'b', 'c'].map((asked) => call(asked).catch((error: Error) => error.message))
+  requests[0]!.end()
+  t.strictSame(await Promise.all(answers), ['a alone', 'a bug', 'a bug'])
+})
