@@ -217,11 +217,9 @@ export interface Gateway {
   readonly importing: Importing
   readonly signUps: SignUps
   readonly accessRequests: OpenDoor
-  /** For deleting a subtree (methods/cascade.ts). */
+  /** For subtrees (methods/cascade.ts), queries on copies (endpoints/sparql-copy.ts), uploads (methods/read-upload.ts). */
   readonly takeCascade: TakePlace
-  /** For evaluating a query on a copy (endpoints/sparql-copy.ts). */
   readonly takeCopy: TakePlace
-  /** For receiving files (methods/read-upload.ts). */
   readonly takeUpload: TakePlace
   readonly caches: GatewayCaches
   readonly look: Look
