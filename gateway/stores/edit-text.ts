@@ -47,7 +47,7 @@ function writable(edit: GraphEdit): GraphEdit | Problem {
   if (lines?.every(isWritable)) return { graph, isCleared: true, removed: [], added: lines }
   return problem(
     'update.form',
-    `The update would change terms of <${graph}> that RDF does not allow. Change them with a PUT of the document alone.`,
+    `The update would change terms of <${graph}> that RDF does not allow, or that stores may read otherwise. Change them with a PUT of the graph alone.`,
   )
 }
 

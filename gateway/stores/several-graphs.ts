@@ -3,6 +3,7 @@
 import { isPlain } from '../rdf/canonical.js'
 import { nTriplesTerm } from '../rdf/graph.js'
 import { readTsvTerm } from '../rdf/read-sparql-results.js'
+import { DEFAULT_GRAPH } from '../sparql/graph-sets.js'
 import { EXISTS, FACTS } from './excerpt.js'
 import { hasBlankNode, irisIn, linesOf } from './n-triples-lines.js'
 
@@ -68,9 +69,9 @@ const UNCHANGED = /^(?:https?:\/\/|urn:|mailto:)/
 const DOT_SEGMENT = /[:/]\.\.?(?:[/?#]|$)/
 const isUnchanged = (iri: string): boolean => UNCHANGED.test(iri) && !DOT_SEGMENT.test(iri)
 
-/** Whether SPARQL names the graph as it is. Fuseki has names for graphs that it makes: the default graph, the union of all. */
+/** Whether SPARQL names the graph as it is: not the default graph, nor one that Fuseki makes, as the union of all. */
 export const isName = (graph: string): boolean =>
-  isPlain(`<${graph}> <urn:x> "" .`) && isUnchanged(graph) && !graph.startsWith('urn:x-arq:')
+  graph !== DEFAULT_GRAPH && isPlain(`<${graph}> <urn:x> "" .`) && isUnchanged(graph) && !/^urn:x-arq:/i.test(graph)
 
 /**
  * Whether SPARQL says the same with this text of canonical N-Triples. A store that decodes escapes before it parses (SPARQL 1.1

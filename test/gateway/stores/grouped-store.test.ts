@@ -7,10 +7,11 @@ import { hadNoEffect } from '../../../gateway/mirror/write-failures.js'
 import { isFailure, type Problem } from '../../../gateway/problem.js'
 import { canonicalLines } from '../../../gateway/rdf/canonical.js'
 import { nTriplesOf } from '../../../gateway/rdf/graph.js'
+import { DEFAULT_GRAPH } from '../../../gateway/sparql/graph-sets.js'
 import { groupCalls, type GroupSettings } from '../../../gateway/stores/grouped-calls.js'
 import { groupedStore } from '../../../gateway/stores/grouped-store.js'
 import { fusekiEndpoints, openHttpStore } from '../../../gateway/stores/http-store.js'
-import { answersIn, isSparql } from '../../../gateway/stores/several-graphs.js'
+import { answersIn, isName, isSparql } from '../../../gateway/stores/several-graphs.js'
 import type { GraphStore } from '../../../gateway/stores/store.js'
 import { startProxy, type Fault, type Recorded, type StoreProxy } from '../../support/proxy.js'
 import { freshDataset, reasonWithoutFuseki, rowsOf } from '../../support/stores.js'
@@ -262,6 +263,16 @@ await row('facts are the same, and tell a graph without facts from none', async 
   t.strictSame(await Promise.all(GRAPHS.map((graph) => canonical(grouped, graph))), expected)
   t.equal(expected.filter((text) => text === undefined).length, 8)
 })
+await row('the default graph is none of the named graphs', async ({ t, grouped, plain }) => {
+  const graphs = [...GRAPHS, DEFAULT_GRAPH]
+  await write(plain, DEFAULT_GRAPH, lineOf(DEFAULT_GRAPH, '"own"'))
+  await Promise.all(graphs.map((graph) => write(plain, graph, lineOf(graph, '"x"'))))
+  const read = await Promise.all(graphs.map((graph) => contentOf(grouped, graph)))
+  t.equal(read.at(-1), lineOf(DEFAULT_GRAPH, '"x"'))
+  await Promise.all(graphs.map((graph) => write(grouped, graph, lineOf(graph, '"y"'))))
+  t.equal(await contentOf(plain, DEFAULT_GRAPH), lineOf(DEFAULT_GRAPH, '"y"'))
+  await write(plain, DEFAULT_GRAPH, undefined)
+})
 await row('large graphs go alone, and spoil no group twice', async ({ t, proxy, grouped, plain }) => {
   const large = Array.from({ length: 8_000 }, (_, i) => lineOf(GRAPHS[20]!, `"${i} of a large graph"`)).join('')
   await write(plain, GRAPHS[20]!, large)
@@ -304,6 +315,15 @@ for (const [object, expected] of SPARQL)
   await rowWithoutStore(`SPARQL says the same: ${object}: ${expected}`, (t) =>
     t.equal(isSparql(lineOf('https://data.example/', object)), expected),
   )
+
+for (const name of [
+  DEFAULT_GRAPH,
+  'urn:x-arq:UnionGraph',
+  'urn:X-ARQ:DefaultGraph',
+  'https://data.example/a/../b/',
+  'file:x',
+])
+  await rowWithoutStore(`no name of a graph in a group: ${name}`, (t) => t.notOk(isName(name)))
 
 /** Calls that are over when the test says so. */
 function handMade(settings: Partial<GroupSettings<string, string>> = {}) {

@@ -83,6 +83,12 @@ void t.test('a condition in OPTIONAL', async (t) => {
       t.equal(got.length, 3, `${kind}: ${query}`)
       t.same([...got].sort(), [...(await stores.ask('visible', query))].sort())
     }
+    const inOptional = 'GRAPH ?k { ?a ?b ?c } FILTER NOT EXISTS { GRAPH ?k { ?a ?b ?d } BIND(<urn:x> AS ?g) }'
+    const spying = `SELECT * { GRAPH ?g { ?s <urn:p:1> ?o } OPTIONAL { ${inOptional} } }`
+    const sight = { rights: CLASS, store, nothing: 'urn:test:nothing', mayRead: (graph: string) => graph === READABLE }
+    const restricted = overView(read(spying)!, sight)
+    if (!isFailure(restricted))
+      t.same(await stores.ask('all', restricted.text), [], `${kind}: fails for nothing hidden`)
     await stores.close()
   }
 })
