@@ -217,9 +217,9 @@ export interface Gateway {
   readonly importing: Importing
   readonly signUps: SignUps
   readonly accessRequests: OpenDoor
-  /** For deleting a subtree (methods/cascade.ts). */
+  /** For subtrees (methods/cascade.ts), queries on copies (endpoints/sparql-copy.ts), uploads (methods/read-upload.ts). */
   readonly takeCascade: TakePlace
-  /** For receiving files (methods/read-upload.ts). */
+  readonly takeCopy: TakePlace
   readonly takeUpload: TakePlace
   readonly caches: GatewayCaches
   readonly look: Look

@@ -9,7 +9,6 @@ import type { Finding } from '../doctor/finding.js'
 import { machineFindings } from '../doctor/machine.js'
 import { storeFindings } from '../doctor/stores.js'
 import { isFailure } from '../problem.js'
-import { makeStores } from '../start/open-stores.js'
 import { helpOf, type Command, type CommandDescription } from './arguments.js'
 import { EXIT } from './exit-codes.js'
 import { fail, printable, type Terminal } from './terminal.js'
@@ -48,6 +47,7 @@ async function diagnose(
   now: () => number,
 ): Promise<Finding[]> {
   const applications = dataspaces.flatMap(({ endUser, admin }) => [endUser, admin])
+  const { makeStores } = await import('../start/open-stores.js')
   const stores = makeStores(settings)
   try {
     const opened = await Promise.all(

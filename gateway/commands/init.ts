@@ -7,7 +7,6 @@ import { settingsOf, SETTINGS, type Environment, type Settings } from '../config
 import { storeFindings } from '../doctor/stores.js'
 import { surveyOf } from '../doctor/survey.js'
 import { isFailure } from '../problem.js'
-import { makeStores } from '../start/open-stores.js'
 import { answered, confirmed, surveyText } from './adoption-text.js'
 import { argumentsOf, HELP_OPTION, textOf, wrongArguments, type Command, type CommandDescription } from './arguments.js'
 import { EXIT, type CommandFailure } from './exit-codes.js'
@@ -96,6 +95,7 @@ async function report(
   { endUser, admin }: Applications,
   { out, now, waiting }: Terminal,
 ): Promise<boolean> {
+  const { makeStores } = await import('../start/open-stores.js')
   const stores = makeStores(settings)
   try {
     waiting('asking the stores …')

@@ -3,38 +3,20 @@ import { existsSync } from 'node:fs'
 import type { Command } from './arguments.js'
 import { readConfiguration } from '../configuration/configuration.js'
 import type { DescribedApplication, DescribedDataspace } from '../configuration/dataspace.js'
-import { historyPlaceOf, repositoryName, type Existing } from '../configuration/history-place.js'
+import { historyPlaceOf, repositoryName } from '../configuration/history-place.js'
 import { SETTINGS, type Environment, type Settings } from '../configuration/settings.js'
-import { StartFailure } from '../configuration/start-failure.js'
-import { makeLocks } from '../documents/locks.js'
 import { EXIT, type CommandFailure } from './exit-codes.js'
-import { makeLog } from '../log.js'
-import {
-  MIRROR_DESCRIPTION,
-  parseMirrorArguments,
-  type MirrorAction,
-  type MirrorArguments,
-} from './mirror-arguments.js'
+import { MIRROR_DESCRIPTION, parseMirrorArguments, type MirrorArguments } from './mirror-arguments.js'
 import { askGateway, type MirrorRequest } from './mirror-client.js'
-import { sweep, verify, type SweepOptions } from '../mirror/mirror.js'
-import { whyBehind, type Mirrored } from '../mirror/mirrored.js'
-import { rebuild } from '../mirror/rebuild.js'
+import type { DescribedMember, Means } from './mirror-without-gateway.js'
 import type { MirrorEvent, MirrorOutcome, Report } from '../mirror/report.js'
 import { barText, mismatchText, outcomeText } from './mirror-text.js'
 import { isFailure, type Failure } from '../problem.js'
-import { knownOtherGraphs } from '../start/known-other-graphs.js'
-import { openMirrored } from '../start/open-history.js'
-import { makeStores, type OpenStore } from '../start/open-stores.js'
+import type { OpenStore } from '../start/open-stores.js'
 import { fail, printable, type Terminal } from './terminal.js'
 
 export const MIRROR_COMMAND: Command = { description: MIRROR_DESCRIPTION, run: runMirrorCommand }
 
-type DescribedMember = {
-  readonly application: DescribedApplication
-  readonly dataspace: DescribedDataspace
-  /** All of the configuration. */
-  readonly dataspaces: readonly DescribedDataspace[]
-}
 type Progress = Extract<MirrorEvent, { event: 'progress' }>
 type FoundDifference = Extract<MirrorEvent, { event: 'difference' }>
 type MirrorResult = { readonly application: string } & (MirrorOutcome | { readonly failure: string })
@@ -124,12 +106,6 @@ function membersMeant(
 const isFilledFromHistory = ({ service, versioning }: DescribedApplication): boolean =>
   service.embedded && versioning !== 'off'
 
-interface Means {
-  readonly report: Report
-  readonly now: () => number
-  readonly openStore?: OpenStore
-}
-
 async function outcomeOf(
   member: DescribedMember,
   given: MirrorArguments,
@@ -143,55 +119,11 @@ async function outcomeOf(
     if (outcome) return outcome
   }
   if (application.service.embedded && !means.openStore) {
-    return mirrorFailure(
-      `its store is embedded in the gateway, which does not answer at --management ${settings.management}. Start it.`,
-    )
+    const detail = `its store is embedded in the gateway, which does not answer at --management ${settings.management}. Start it.`
+    return { failure: 'mirror.failed', detail }
   }
-  const stores = makeStores(settings, means.openStore)
-  try {
-    return await withoutGateway(member, given, { ...means, stores })
-  } catch (error) {
-    if (error instanceof StartFailure) return mirrorFailure(error.message)
-    throw error
-  } finally {
-    await stores.close()
-  }
-}
-
-/** Opens store and history, mirrors, and closes them. Throws StartFailure. */
-async function withoutGateway(
-  { application, dataspace, dataspaces }: DescribedMember,
-  { action, settings, force }: MirrorArguments,
-  { report, now, stores }: Means & { readonly stores: ReturnType<typeof makeStores> },
-): Promise<MirrorOutcome | Failure> {
-  const locks = makeLocks()
-  const existing = EXISTING[action]
-  const surroundings = {
-    stores,
-    settings,
-    dataspaces,
-    locks,
-    log: makeLog('silent'),
-    now,
-    ...(existing && { existing }),
-  }
-  const opened = await openMirrored(application, dataspace, surroundings)
-  if (!opened) return mirrorFailure('it is not versioned.')
-  const { mirrored, close } = opened
-  try {
-    if (action === 'verify') return await verify(mirrored, { locks, report })
-    if (action === 'sweep') return await sweepAndWait(mirrored, { locks, report, force })
-    const outcome = await rebuild(mirrored, { locks, report, force })
-    if (isFailure(outcome)) return outcome
-    if (!('occupied' in outcome))
-      return { ...outcome, notRebuilt: knownOtherGraphs(settings.data, application.base) ?? null }
-    const { occupied } = outcome
-    return mirrorFailure(
-      `the store is not empty: it has ${occupied} documents. Empty it, or overwrite it with --force.`,
-    )
-  } finally {
-    await close()
-  }
+  const { mirrorWithoutGateway } = await import('./mirror-without-gateway.js')
+  return mirrorWithoutGateway(member, given, means)
 }
 
 const DEFAULT_DATA = SETTINGS.find(({ name }) => name === 'data')!.default
@@ -211,28 +143,6 @@ function namedIn(
     repository: isNamed ? repositoryName(place) : undefined,
   }
 }
-
-const EXISTING: Readonly<Record<MirrorAction, Existing | undefined>> = {
-  verify: 'journal',
-  // May create the repository.
-  sweep: undefined,
-  rebuild: 'documents',
-}
-
-/** Waits for the commits; those still missing when this process stops stay in the journal until a gateway starts. */
-async function sweepAndWait(mirrored: Mirrored, options: SweepOptions): Promise<MirrorOutcome | Failure> {
-  const outcome = await sweep(mirrored, options)
-  if (isFailure(outcome)) return outcome
-  let depth: number
-  do depth = mirrored.history.status().depth
-  while (!(await mirrored.history.settled(COMMITS_MS)) && mirrored.history.status().depth < depth)
-  const behind = await whyBehind(mirrored, 0)
-  return { ...outcome, ...(behind !== undefined && { behind }) }
-}
-
-const COMMITS_MS = 30_000
-
-const mirrorFailure = (detail: string): CommandFailure => ({ failure: 'mirror.failed', detail })
 
 function exitOf({ differences, behind }: MirrorOutcome, { action }: MirrorArguments): number {
   if (action === 'sweep') return differences.unreadable || differences['in doubt'] ? EXIT.failed : EXIT.done

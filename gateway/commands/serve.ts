@@ -16,7 +16,7 @@ import {
 import { StartFailure } from '../configuration/start-failure.js'
 import { makeLog } from '../log.js'
 import { isFailure } from '../problem.js'
-import { NOT_ENFORCED, startGateway, type Running } from '../start/start.js'
+import type { Running } from '../start/start.js'
 import { fail, type Terminal } from './terminal.js'
 import { version } from './version.js'
 
@@ -64,6 +64,8 @@ async function serve(settings: Settings, terminal: Terminal): Promise<number> {
   }
   const { logLevel, logFormat } = settings
   const log = makeLog(logLevel, logFormat === 'auto' ? terminal.interactive : logFormat === 'pretty')
+  // The gateway is most of the code: help, errors and other commands do without.
+  const { NOT_ENFORCED, startGateway } = await import('../start/start.js')
   let running: Running | undefined
   // From the start on: a signal for a file that was replaced, or a terminal that was closed, never ends the process.
   process.on('SIGHUP', () => void running?.renew())
@@ -74,7 +76,9 @@ async function serve(settings: Settings, terminal: Terminal): Promise<number> {
     throw error
   }
   const started = running
-  terminal.out(`${banner(started, settings)}\n${terminal.interactive ? NEXT : ''}`)
+  terminal.out(
+    `${banner(started, settings)}\n${started.gateway.settings.enforce ? '' : `\n*** ${NOT_ENFORCED}. ***\n`}${terminal.interactive ? NEXT : ''}`,
+  )
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.once(signal, () => {
       log.info({ signal }, 'stopping: taking no new requests, finishing those under way')
@@ -98,7 +102,7 @@ function printedConfig(settings: Settings, dataspaces: readonly DescribedDataspa
 
 const NEXT = 'README.md says what to do next. Ctrl-C stops the gateway.\n'
 
-function banner({ gateway, dataspaces, certificates, ports }: Running, settings: Settings): string {
+function banner({ dataspaces, certificates, ports }: Running, settings: Settings): string {
   const { folder, owner } = certificates
   const lines = dataspaces.flatMap(({ endUser, admin }) =>
     [endUser, admin].flatMap((application) => [
@@ -119,7 +123,6 @@ function banner({ gateway, dataspaces, certificates, ports }: Running, settings:
     const trusted = settings.tlsCert === undefined ? ` --cacert ${folder}/server.pem` : ''
     lines.push(`Try: curl${trusted} --cert ${owner.file} ${base}`)
   }
-  if (!gateway.settings.enforce) lines.push('', `*** ${NOT_ENFORCED}. ***`)
   return [`Triplegate ${version()} is ready.`, ...lines].join('\n')
 }
 

@@ -19,7 +19,6 @@ import { writeDifference, type Compared } from '../rdf/write-difference.js'
 import { writeGraph } from '../rdf/write.js'
 import { analyse, type SparqlText } from '../sparql/analyse.js'
 import type { QueryAnalysis, UpdateAnalysis } from '../sparql/analysis.js'
-import { prepareParser } from '../sparql/parse.js'
 import { ready, type ThreadMessage } from '../stores/limited-thread.js'
 
 /** The remote contexts by URL, as far as they have been asked for; null: not available. Undefined: none may be fetched. */
@@ -170,5 +169,4 @@ parentPort!.on('message', (job: ReadingJob) => {
     parentPort!.postMessage(message, buffersOf(reply))
   })
 })
-prepareParser()
 parentPort!.postMessage(ready())

@@ -12,7 +12,6 @@ import { readNTriples } from '../rdf/n-triples.js'
 import { readOwnSolutions } from '../rdf/read-sparql-results.js'
 import { RESULTS_JSON } from '../rdf/sparql-results.js'
 import { writeGraph } from '../rdf/write.js'
-import { analyseUpdate } from '../sparql/analysis.js'
 import { DEFAULT_GRAPH } from '../sparql/graph-sets.js'
 
 /** A graph's IRI ('' for the default graph) and its N-Triples ('' for none). */
@@ -43,7 +42,7 @@ const oxigraph = openOxigraph(workerData as number)
 const store = new oxigraph.Store()
 const texts = new Map<string, string>()
 
-function doJob(job: StoreJob): void {
+async function doJob(job: StoreJob): Promise<void> {
   for (const [graph, text] of job.changed) follow(graph, text)
   switch (job.kind) {
     case 'follow':
@@ -58,7 +57,7 @@ function doJob(job: StoreJob): void {
     case 'update':
       // Oxigraph runs an update as one transaction: one that fails has changed nothing.
       if (!unlessRefused(() => [store.update(job.sparql)])) return reply({ kind: 'failed' })
-      return replyChanges(graphsWritten(job.sparql) ?? new Set(['', ...texts.keys(), ...namesInStore()]))
+      return replyChanges((await graphsWritten(job.sparql)) ?? new Set(['', ...texts.keys(), ...namesInStore()]))
   }
 }
 
@@ -79,8 +78,10 @@ function unlessRefused<T>(work: () => T): T | undefined {
 const UNSURE = /\\|\bbase\b/i
 
 /** The graphs that the update can change ('' for the default graph); undefined where its text does not say. */
-function graphsWritten(update: string): readonly string[] | undefined {
+async function graphsWritten(update: string): Promise<readonly string[] | undefined> {
   if (UNSURE.test(update)) return undefined
+  // The parser takes longer to start than all else here, and most threads only answer queries.
+  const { analyseUpdate } = await import('../sparql/analysis.js')
   const analysis = analyseUpdate(update, 'urn:')
   if (isFailure(analysis) || analysis.writeSet === 'dataset') return undefined
   return analysis.writeSet.map((graph) => (graph === DEFAULT_GRAPH ? '' : graph))
@@ -209,5 +210,6 @@ function mustBeStorable(line: string): void {
 // Every object of the WebAssembly module has `free`, though its types do not say so.
 const free = (object: object): void => (object as { free(): void }).free()
 
-parentPort!.on('message', doJob)
+// One job after the other. What it throws ends the thread.
+parentPort!.on('message', (job: StoreJob) => void doJob(job))
 parentPort!.postMessage(ready())

@@ -1,6 +1,6 @@
 // In charge of reading a bare repository and committing to it with the git program, as another user would.
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Test } from 'tap'
@@ -21,8 +21,18 @@ export const git = (folder: string, args: readonly string[], input: string | Buf
     stdio: ['pipe', 'pipe', 'pipe'],
   })
 
-export const headOf = (folder: string, branch = 'main'): string | undefined =>
-  git(folder, ['for-each-ref', '--format=%(objectname)', `refs/heads/${branch}`]).trim() || undefined
+/** A branch as git keeps it: a file with the id of a commit, unless git has packed it. */
+export function headOf(folder: string, branch = 'main'): string | undefined {
+  const file = join(folder, 'refs/heads', branch)
+  if (existsSync(file)) return readFileSync(file, 'utf8').trim()
+  if (!existsSync(join(folder, 'packed-refs'))) return undefined
+  return git(folder, ['for-each-ref', '--format=%(objectname)', `refs/heads/${branch}`]).trim() || undefined
+}
+
+/** The repository has no branch and no tag. */
+export const isEmptyRepository = (folder: string): boolean =>
+  !existsSync(join(folder, 'packed-refs')) &&
+  readdirSync(join(folder, 'refs'), { recursive: true, withFileTypes: true }).every((entry) => entry.isDirectory())
 
 export interface Foreign {
   readonly branch?: string
@@ -71,11 +81,21 @@ export const logged = (folder: string, fields: string, branch = 'main'): string[
 
 /** Files at the head of a branch, with their contents. */
 export function filesAt(folder: string, commit: string): Map<string, string> {
-  const entries = git(folder, ['ls-tree', '-r', '-z', commit]).split('\0').slice(0, -1)
+  const entries = git(folder, ['ls-tree', '-r', '-z', commit])
+    .split('\0')
+    .slice(0, -1)
+    .map((entry) => /^\d+ \w+ (\w+)\t(.*)$/s.exec(entry)!)
+  // One process for all: each content stands after a line with its size in bytes, and before a line break.
+  let rest = Buffer.from(
+    git(folder, ['cat-file', '--batch=%(objectsize)'], entries.map(([, blob]) => `${blob}\n`).join('')),
+  )
   return new Map(
-    entries.map((entry) => {
-      const [, blob, path] = /^\d+ \w+ (\w+)\t(.*)$/s.exec(entry)!
-      return [path!, git(folder, ['cat-file', 'blob', blob!])]
+    entries.map(([, , path]) => {
+      const begin = rest.indexOf(10) + 1
+      const end = begin + Number(rest.subarray(0, begin))
+      const content = rest.subarray(begin, end).toString()
+      rest = rest.subarray(end + 1)
+      return [path!, content]
     }),
   )
 }

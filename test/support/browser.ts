@@ -45,7 +45,7 @@ async function visit(
   const context: BrowserContext = await browser.newContext({
     ignoreHTTPSErrors: true,
     javaScriptEnabled: false,
-    viewport: { width: 1180, height: 1400 },
+    viewport: { width: 1180, height: 1000 },
     ...(pem && { clientCertificates: [{ origin, cert: pem, key: pem }] }),
     ...options,
   })
@@ -92,7 +92,7 @@ export async function violationsOn(page: Page, rules?: readonly string[]): Promi
   return found as string[]
 }
 
-/** What a tall window shows. */
+/** What the window shows. */
 export async function picture(page: Page, name: string): Promise<void> {
   mkdirSync(PICTURES, { recursive: true })
   await page.screenshot({ path: `${PICTURES}/${name}.png` })

@@ -5,6 +5,7 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { deflateSync } from 'node:zlib'
+import { isEmptyRepository } from './bare-repository.js'
 
 export interface Ident {
   readonly name: string
@@ -184,7 +185,7 @@ export function makeGit() {
     /** Newest first. */
     log: async (...args: readonly string[]): Promise<string[]> =>
       (await git('rev-list', ...args)).split('\n').filter((sha) => sha !== ''),
-    isEmpty: async (): Promise<boolean> => (await git('for-each-ref', '--count=1')) === '',
+    isEmpty: (): boolean => isEmptyRepository(folder),
     /** Compare and swap: false if the branch is no longer at `old` (undefined: absent). */
     moveBranch: (branch: string, to: string, old: string | undefined): Promise<boolean> =>
       git('update-ref', `refs/heads/${branch}`, to, old ?? '0'.repeat(40)).then(

@@ -99,7 +99,7 @@ export function operationsOn({
   ): Promise<Answer> {
     const branch = String(body.branch ?? defaultBranch)
     const head = await git.resolve(`refs/heads/${branch}`)
-    if (!head && !(await git.isEmpty())) return refuse(404, `Branch ${branch} not found`)
+    if (!head && !git.isEmpty()) return refuse(404, `Branch ${branch} not found`)
     const file = path.path!
     if (file.length > 4096 || /(^|\/)(\.{0,2}|\.git)(\/|$)/i.test(file))
       return refuse(422, 'path contains a malformed path component')
@@ -148,7 +148,7 @@ export function operationsOn({
     }),
 
     'repos/get-content': async ({ path, query, raw }) => {
-      if (await git.isEmpty()) return refuse(404, 'This repository is empty.')
+      if (git.isEmpty()) return refuse(404, 'This repository is empty.')
       const commit = await shown(query.get('ref') ?? defaultBranch)
       if (!commit) return refuse(404, `No commit found for the ref ${query.get('ref')}`)
       const entry = await git.entryAt(commit, path.path!)
@@ -184,7 +184,7 @@ export function operationsOn({
       }),
 
     'repos/list-commits': async (call) => {
-      if (await git.isEmpty()) return EMPTY
+      if (git.isEmpty()) return EMPTY
       const commit = await shown(call.query.get('sha') ?? defaultBranch)
       if (!commit) return NOT_FOUND
       const path = call.query.get('path')
@@ -221,14 +221,14 @@ export function operationsOn({
     },
 
     'git/get-ref': async ({ path }) => {
-      if (await git.isEmpty()) return EMPTY
+      if (git.isEmpty()) return EMPTY
       const branch = path.ref!.replace(/^heads\//, '')
       const sha = await seen(branch)
       return sha ? { status: 200, body: refBody(branch, sha) } : NOT_FOUND
     },
 
     'git/create-ref': async ({ body }) => {
-      if (await git.isEmpty()) return EMPTY
+      if (git.isEmpty()) return EMPTY
       const branch = String(body.ref).replace(/^refs\/heads\//, '')
       const sha = await git.resolve(String(body.sha))
       if (!sha) return refuse(422, 'Object does not exist')
@@ -257,7 +257,7 @@ export function operationsOn({
     },
 
     'git/create-tree': async ({ body }) => {
-      if (await git.isEmpty()) return EMPTY
+      if (git.isEmpty()) return EMPTY
       const base = body.base_tree === undefined ? undefined : await git.resolve(String(body.base_tree), 'tree')
       if (body.base_tree !== undefined && !base) return refuse(422, 'base_tree is not a valid tree oid')
       const there = new Set((base ? await git.listTree(base, true) : []).map(({ path }) => path))
@@ -283,7 +283,7 @@ export function operationsOn({
     },
 
     'git/get-tree': async ({ path, query }) => {
-      if (await git.isEmpty()) return EMPTY
+      if (git.isEmpty()) return EMPTY
       const commit = await seen(path.tree_sha!)
       const sha = await git.resolve(commit ?? path.tree_sha!, 'tree')
       if (!sha) return NOT_FOUND
@@ -293,7 +293,7 @@ export function operationsOn({
     },
 
     'git/create-commit': async ({ body }) => {
-      if (await git.isEmpty()) return EMPTY
+      if (git.isEmpty()) return EMPTY
       const tree = await git.resolve(String(body.tree), 'tree')
       const parents = (body.parents ?? []) as string[]
       if (!tree) return refuse(422, 'Tree SHA does not exist')
@@ -304,7 +304,7 @@ export function operationsOn({
     },
 
     'git/get-commit': async ({ path }) => {
-      if (await git.isEmpty()) return EMPTY
+      if (git.isEmpty()) return EMPTY
       const sha = await git.resolve(path.commit_sha!)
       return sha ? { status: 200, body: gitCommitBody(await git.readCommit(sha)) } : NOT_FOUND
     },

@@ -8,7 +8,7 @@ const FACTOR = 2 ** DOUBLINGS
 /** As n log n grows, and then some, since machines are busy; the square grows by 64. */
 const MOST_GROWTH = 27
 /** A cost, in ms, at which the size grows no further. */
-const DEAR_MS = 50
+const DEAR_MS = 20
 /** Below this cost, in ms, nothing grows too fast. */
 const CHEAP_MS = 4
 const TRIES = 3

@@ -53,3 +53,40 @@ function hasExists(expression: Expression): boolean {
   if (expression.kind === 'aggregate') return expression.of !== '*' && hasExists(expression.of)
   return (expression.kind === 'operation' || expression.kind === 'call') && expression.args.some(hasExists)
 }
+
+/**
+ * Whether OPTIONAL has an EXISTS in it that gives variables values of its own. Jena puts the values of variables around OPTIONAL
+ * into it and fails on that: so what is hidden must not get there.
+ */
+export function mayFail(part: unknown): boolean {
+  if (typeof part !== 'object' || part === null) return false
+  const { kind } = part as { kind?: string }
+  if (kind === 'optional' && someNode(part, (each) => each.kind === 'exists' && someNode(each, givesValue))) return true
+  return Object.values(part).some(mayFail)
+}
+
+type Node = { readonly kind?: string; readonly operator?: string; readonly name?: { readonly kind?: string } }
+
+const givesValue = ({ kind, operator = '', name }: Node): boolean =>
+  kind === 'bind' ||
+  kind === 'select' ||
+  (kind === 'graph' && name?.kind === 'variable') ||
+  (kind === 'operation' && ['=', 'in', 'sameterm'].includes(operator))
+
+function someNode(part: unknown, test: (node: Node) => boolean): boolean {
+  if (typeof part !== 'object' || part === null) return false
+  return test(part) || Object.values(part).some((each) => someNode(each, test))
+}
+
+/** What stands before a pattern that may fail is a group of its own, which its conditions restrict before anything else is matched. */
+export function sheltered(patterns: readonly Pattern[]): readonly Pattern[] {
+  const isOther = ({ kind }: Pattern): boolean => kind !== 'filter'
+  const first = patterns.findIndex((each) => isOther(each) && mayFail(each))
+  const before = patterns.slice(0, Math.max(first, 0))
+  if (!before.some(isOther)) return patterns
+  return [
+    { kind: 'group', patterns: before.filter(isOther) },
+    ...patterns.slice(first),
+    ...before.filter((each) => !isOther(each)),
+  ]
+}

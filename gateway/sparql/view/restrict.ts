@@ -1,7 +1,7 @@
 // In charge of restricting patterns to the graphs that an agent may read: what they match is what they would match in a dataset
 // of those graphs only (design 4). Pure. A filter stands beside each GRAPH that it restricts, in the same group: that GRAPH
 // binds the name in each of the group's solutions, so the place in the group does not matter.
-import { assigns, assignsName, bindsName, isEmpty, startsEmpty } from './groups.js'
+import { assigns, assignsName, bindsName, isEmpty, mayFail, sheltered, startsEmpty } from './groups.js'
 import { isNameOfStores } from './predicate.js'
 import {
   filter,
@@ -25,8 +25,9 @@ type Place = 'first' | 'later' | 'exists' | 'graph' | Variable
 
 const isInGraph = (place: Place): place is 'graph' | Variable => place === 'graph' || typeof place === 'object'
 
-export function restrictPatterns(work: Work, patterns: readonly Pattern[], place: Place = 'first'): readonly Pattern[] {
-  if (assignsName(patterns)) throw new Refused('unread')
+export function restrictPatterns(work: Work, all: readonly Pattern[], place: Place = 'first'): readonly Pattern[] {
+  if (assignsName(all)) throw new Refused('unread')
+  const patterns = sheltered(all)
   if (place === 'first') return restrictFirst(work, patterns)
   const within = (each: readonly Pattern[]): readonly Pattern[] =>
     each.flatMap((pattern) => restrictPattern(work, pattern, place))
@@ -122,6 +123,8 @@ function restrictAnyGraph(work: Work, { patterns }: Graph, name: Variable): read
   const test = named.test(name, work.place)
   // A store may let it take the place of the graph's name, which would then be tested in vain.
   if (test && assigns(patterns, name)) throw new Refused('unread')
+  // The store tries each graph before the test.
+  if (test && !asQuads && mayFail(patterns)) throw new Refused('unread')
   if (!test || !asQuads || bindsName(patterns) || patterns.every(isEmpty)) {
     return tested({ kind: 'graph', name, patterns: restrictPatterns(work, patterns, 'graph') }, test)
   }

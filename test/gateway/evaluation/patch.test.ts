@@ -160,7 +160,7 @@ void t.test('GRAPH and SERVICE are found at any place, depth and spelling', asyn
       if (isFailure(accepted)) throw new Error(accepted.detail)
       return isFailure(refused) && refused.failure === 'update.form' && refused.detail.includes(keyword)
     }),
-    { numRuns: 1500 },
+    { numRuns: 400 },
   )
   for (const place of PLACES) {
     for (const [keyword, rest] of FORBIDDEN) {
@@ -304,7 +304,7 @@ void t.test('property: a PATCH of constants is exact for all literals', async (t
       for (const line of graphOf(inserted).lines) expected.add(line)
       t.same(sorted(await evaluation.patch('a', nTriplesOf(before), update, DOC)), [...expected].sort())
     }),
-    { numRuns: 150 },
+    { numRuns: 60 },
   )
 })
 
@@ -353,7 +353,7 @@ void t.test('the queue is bounded', async (t) => {
   )
   answers.forEach((answer, i) => t.match(answer, `"${i}"^^`, `answer ${i} belongs to request ${i}`))
 
-  const small = evaluationFor(t, { timeLimit: 3000, each: 1, patience: 1000 })
+  const small = evaluationFor(t, { timeLimit: 1500, each: 1, patience: 1000 })
   // The start of the thread counts for waiting jobs too.
   for (let tries = 0; tries < 20 && isFailure(await small.patch('a', '', SIMPLE, DOC)); tries++) continue
   const running = small.patch('a', many(500), ENDLESS, DOC)

@@ -4,19 +4,18 @@ import { picture, violationsOn, type TestBrowser, type Visitor } from '../../sup
 import { rowsOf } from '../../support/stores.js'
 import { ttl, type World } from '../../support/world.js'
 
-export async function firstVisit(t: Test, world: World, browser: TestBrowser): Promise<void> {
+/** @param visitor has seen no page */
+export async function firstVisit(t: Test, world: World, { page, traffic }: Visitor): Promise<void> {
   await rowsOf(t, 'embedded')('a first visit takes three requests and 20 kB at most', async (t) => {
-    const { page, traffic, close } = await browser.visitor(world, 'owner', { javaScriptEnabled: true })
     await page.goto(`${world.base}notes/n7/`)
     const { requests, bytes } = await traffic()
     t.comment(`${requests} requests, ${bytes} bytes`)
     t.ok(requests > 1 && requests <= 3, `${requests} requests`)
     t.ok(bytes > 1000 && bytes <= 20_000, `${bytes} bytes`)
-    await close()
   })
 }
 
-export async function hostile(t: Test, world: World, browser: TestBrowser): Promise<void> {
+export async function hostile(t: Test, world: World, { page, reports }: Visitor): Promise<void> {
   await rowsOf(t, 'embedded')('a hostile document: shown as text, no link that runs code, no report', async (t) => {
     const many = Array.from({ length: 10_000 }, (_, i) => `<#s${i % 500}> <http://ex.org/p${i % 7}> "v${i}" .`).join(
       '\n',
@@ -28,7 +27,6 @@ export async function hostile(t: Test, world: World, browser: TestBrowser): Prom
       ${many}`
     const put = await world.as('owner')('PUT', '/hostile/', ttl(text))
     t.equal(put.status, 201, put.text)
-    const { page, reports, close } = await browser.visitor(world, 'owner', { javaScriptEnabled: true })
     const alerts: string[] = []
     page.on('dialog', (dialog) => {
       alerts.push(dialog.message())
@@ -42,7 +40,6 @@ export async function hostile(t: Test, world: World, browser: TestBrowser): Prom
     await page.getByRole('link', { name: 'Next part' }).click()
     t.match(page.url(), /part=2/)
     t.same([alerts, reports], [[], []])
-    await close()
   })
 }
 
@@ -77,9 +74,20 @@ const PAGES: readonly (readonly [name: string, path: string, agent?: string])[] 
 /** 360 CSS pixels, and what a window of 1180 leaves of itself at 200 %. */
 const NARROW = [590, 360]
 
+interface Visitors {
+  readonly browser: TestBrowser
+  /** With scripts. */
+  readonly owner: Visitor
+}
+
 /** A page is loaded once: axe checks all of it in light, and what colours can change in dark. */
-export async function everyPage(t: Test, world: World, browser: TestBrowser, management: string): Promise<void> {
-  const visitors = new Map<string, Visitor>()
+export async function everyPage(
+  t: Test,
+  world: World,
+  { browser, owner }: Visitors,
+  management: string,
+): Promise<void> {
+  const visitors = new Map([['owner', owner]])
   for (const [name, path, agent = 'owner'] of PAGES) {
     await rowsOf(t, 'embedded')(
       `${name}: axe finds nothing, light and dark, and it fits on a narrow screen and at 200 %`,
@@ -100,7 +108,7 @@ export async function everyPage(t: Test, world: World, browser: TestBrowser, man
           )
           t.equal(beside, 0, `no scrolling to the side at ${width}`)
         }
-        await page.setViewportSize({ width: 1180, height: 1400 })
+        await page.setViewportSize({ width: 1180, height: 1000 })
         t.same(reports, [])
       },
     )

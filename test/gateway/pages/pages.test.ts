@@ -36,16 +36,18 @@ void t.test('pages in a browser', { skip: browser ? false : 'there is no chromiu
   await past(t, world, visitor)
   await rights(t, world, browser!, visitor)
   await queries(t, world, visitor)
-  await withScripts(t, world, browser!)
+  // Each visitor costs a process of the browser: one with scripts is enough.
+  const scripted = await browser!.visitor(world, 'owner', { javaScriptEnabled: true })
+  await firstVisit(t, world, scripted)
+  await withScripts(t, world, scripted)
   await fields(t, world, visitor)
   await files(t, world, visitor)
   await byKeyboard(t, world, visitor)
   await agents(t, world, browser!, visitor, provider)
-  await firstVisit(t, world, browser!)
-  await hostile(t, world, browser!)
+  await hostile(t, world, scripted)
   const management = `http://localhost:${port}/`
   await operators(t, visitor, management)
-  await everyPage(t, world, browser!, management)
+  await everyPage(t, world, { browser: browser!, owner: scripted }, management)
   t.same(visitor.reports, [], 'no report of the policy')
   const errors = world.log.filter(({ msg }) => msg === 'internal error')
   t.same(errors, [], 'no internal error')
@@ -160,9 +162,8 @@ async function twoAtOnce(t: Test, world: World, browser: TestBrowser, one: Visit
   })
 }
 
-async function withScripts(t: Test, world: World, browser: TestBrowser): Promise<void> {
+async function withScripts(t: Test, world: World, { page, reports }: Visitor): Promise<void> {
   await rowsOf(t, 'embedded')('with scripts a query has colours, runs by Ctrl+Enter, and is there again', async (t) => {
-    const { page, reports, close } = await browser.visitor(world, 'owner', { javaScriptEnabled: true })
     await page.goto(`${world.base}sparql`)
     await page.getByLabel('SPARQL query').fill('ASK { ?s ?p "<b>" }')
     t.same(await page.locator('.editor .keyword').allInnerTexts(), ['ASK'])
@@ -176,7 +177,6 @@ async function withScripts(t: Test, world: World, browser: TestBrowser): Promise
     await page.getByRole('button', { name: 'Forget' }).click()
     t.equal(await page.getByText('Your earlier queries').count(), 0)
     t.same(reports, [])
-    await close()
   })
 }
 

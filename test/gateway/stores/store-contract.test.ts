@@ -596,6 +596,6 @@ await embedded('property: an embedded store equals its model after any sequence 
       )
       assert.deepEqual(rows.trim().split('\r\n').slice(1).sort(), expected.sort())
     }),
-    { numRuns: 60 },
+    { numRuns: 30 },
   )
 })
