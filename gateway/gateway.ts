@@ -141,6 +141,7 @@ export interface Importing {
 
 export interface ImportRun {
   readonly agent: string | undefined
+  readonly network: string
   readonly plan: ImportedSource
   /** ms since the epoch. */
   readonly startedAt: number
@@ -184,7 +185,6 @@ export interface ImportProgress {
   /** The first ones, and how many there are. */
   readonly findings: Finding[]
   found: number
-  /** Why it failed. */
   reason?: string
 }
 
@@ -217,9 +217,9 @@ export interface Gateway {
   readonly importing: Importing
   readonly signUps: SignUps
   readonly accessRequests: OpenDoor
-  /** For deleting a subtree (methods/cascade.ts). */
+  /** For subtrees (methods/cascade.ts), queries on copies (endpoints/sparql-copy.ts), uploads (methods/read-upload.ts). */
   readonly takeCascade: TakePlace
-  /** For receiving files (methods/read-upload.ts). */
+  readonly takeCopy: TakePlace
   readonly takeUpload: TakePlace
   readonly caches: GatewayCaches
   readonly look: Look

@@ -67,7 +67,7 @@ export interface Trace {
   delegate?: string
   decision?: Decision
   /** How a query was restricted to what the agent may read; absent where nothing is hidden from the agent. */
-  view?: 'constants' | 'predicate' | 'list' | 'refused'
+  view?: 'constants' | 'predicate' | 'list' | 'copy' | 'refused'
   /** The code of the problem that answered the request. */
   problem?: string
   /** The reason for a refusal, where only the operator may read it. */

@@ -6,6 +6,7 @@ import { makeTrace, type Trace } from '../log.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { blankNode, graphOf, iri, quad, text, typed } from '../rdf/graph.js'
 import { ACL, RDF, TGA, XSD } from '../rdf/vocabulary.js'
+import { MOST_COPIED } from '../sparql/view/copy.js'
 import { judge } from '../request/access.js'
 import type { Context } from '../request/context.js'
 import { graphAnswer } from '../request/graph-answer.js'
@@ -13,7 +14,7 @@ import { rightsOnGraphs } from '../request/graphs.js'
 import { linkField } from '../request/respond.js'
 import { controlRefused } from './explain.js'
 import { readQuery } from './sparql.js'
-import { queryOfView } from './sparql-view.js'
+import { answerable } from './sparql-view.js'
 
 type Strategy = 'unchanged' | NonNullable<Trace['view']>
 
@@ -24,6 +25,7 @@ const REASONS: Readonly<Record<Exclude<Strategy, 'refused'>, string>> = {
   predicate:
     'The query reads graphs that it does not name. The store tests of each whether the agent may read it, by the rules.',
   list: 'No condition beside the patterns is exact here. The agent may read few graphs: the query is asked over a list of them.',
+  copy: `No condition beside the patterns is exact here. The query is evaluated on a copy of what it can match and the agent may read: at most ${MOST_COPIED} triples, else it is refused.`,
 }
 
 /** Answers `?query=` with `?agent=` (empty or left out: an anonymous client), about the endpoint of this application. */
@@ -41,7 +43,7 @@ export async function explainQuery(context: Context, query: URLSearchParams): Pr
   if (isFailure(read)) return read
   const rights = rightsOnGraphs(asking, 'Read')
   if (isFailure(rights)) return rights
-  const seen = await queryOfView(asking, read)
+  const seen = await answerable(asking, read)
   if (isFailure(seen) && seen.failure !== 'access.graphs') return seen
   const strategy = isFailure(seen) ? 'refused' : (asking.trace.view ?? 'unchanged')
   const reason = isFailure(seen) ? seen.detail : REASONS[strategy as keyof typeof REASONS]
@@ -54,7 +56,7 @@ export async function explainQuery(context: Context, query: URLSearchParams): Pr
     ...wordsOf(rights).map((words) => quad(node, iri(TGA('mayRead')), text(words))),
     quad(node, iri(TGA('strategy')), text(strategy)),
     quad(node, iri(TGA('reason')), text(reason)),
-    ...(isFailure(seen) ? [] : [quad(node, iri(TGA('sent')), text(seen.text))]),
+    ...(isFailure(seen) ? [] : [quad(node, iri(TGA('sent')), text(seen.copy?.collect ?? seen.text))]),
   ]
   return graphAnswer(context.accept, graphOf(triples), [linkField(application, context.agent.webId, undefined)])
 }

@@ -7,7 +7,7 @@ import { inParallel } from '../mirror/mirrored.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import type { Context } from '../request/context.js'
 import { DEFAULT_GRAPH } from '../sparql/graph-sets.js'
-import type { Touch } from '../sparql/update-steps.js'
+import type { Touch } from '../sparql/update-plan.js'
 import { isNameOfStores } from '../sparql/view/predicate.js'
 import {
   accessTo,

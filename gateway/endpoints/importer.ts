@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto'
 import { mkdir, open, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { readContent } from './content.js'
+import { isOfDisk, notStored } from '../files/arriving.js'
 import { BodyBreak } from '../http/body.js'
 import type { Response } from '../http/exchange.js'
 import { parseMediaType } from '../http/media-type.js'
@@ -11,6 +12,7 @@ import { newProgress, stateTriples } from '../imports/import-state.js'
 import { describedOrder, orderOf, planOf, type ImportOrder, type Received } from '../imports/import-order.js'
 import { CSV, mediaTypeOf, N_QUADS, TRIG, TSV } from '../imports/media-types.js'
 import type { Plan, ReadProgress } from '../imports/plan.js'
+import type { ImportRun } from '../gateway.js'
 import { ask, CANCELLED, report, runImport, startImportThread } from '../imports/run-import.js'
 import { containerOf, mayStart, runsFolder, startRun } from '../imports/runs.js'
 import { bringUrl } from '../imports/sources.js'
@@ -32,15 +34,24 @@ export function importer({ context, target }: Asked<EndpointTarget>): Promise<Re
 }
 
 /** Those of this application: an agent of another dataspace may have the same name, or none. */
-const own = ({ gateway, agent, application }: Context) =>
+const own = ({ gateway, agent, application, request }: Context, asked: string | undefined) =>
   [...gateway.importing.runs].filter(
-    ([document, run]) => run.agent === agent.webId && document.startsWith(containerOf(application)),
+    ([document, run]) =>
+      document.startsWith(containerOf(application)) &&
+      (agent.webId === undefined ? isOfClient(run, request.network(), document, asked) : run.agent === agent.webId) &&
+      (asked === undefined || document === asked),
   )
 
+/** Anonymous clients are one another's strangers: who knows the name of an import, and comes from the network of its client, has it. */
+const isOfClient = (run: ImportRun, network: string, document: string, asked: string | undefined): boolean =>
+  run.agent === undefined && run.network === network && document === asked
+
+const askedIn = (query: URLSearchParams): string | undefined => query.get('import')?.replace(/#.*/, '')
+
 function list(context: Context, { query }: EndpointTarget): Response | Problem {
-  const asked = query.get('import')
-  const runs = own(context).filter(([document]) => asked === null || document === asked.replace(/#.*/, ''))
-  if (asked !== null && runs.length === 0) return ABSENT
+  const asked = askedIn(query)
+  const runs = own(context, asked)
+  if (asked !== undefined && runs.length === 0) return ABSENT
   const triples = runs.flatMap(([document, { progress, plan, startedAt }]) =>
     stateTriples(`${document}#this`, { plan, startedAt }, progress),
   )
@@ -51,8 +62,8 @@ function list(context: Context, { query }: EndpointTarget): Response | Problem {
 const ABSENT = problem('document.absent', 'There is no such import under way.')
 
 async function cancel(context: Context, { query }: EndpointTarget): Promise<Response | Problem> {
-  const asked = query.get('import')?.replace(/#.*/, '')
-  const run = own(context).find(([document]) => document === asked)?.[1]
+  const asked = askedIn(query)
+  const run = asked === undefined ? undefined : own(context, asked)[0]?.[1]
   if (!run) return ABSENT
   run.cancel()
   await run.ended
@@ -79,6 +90,9 @@ async function receive(context: Context, target: EndpointTarget): Promise<Respon
     const started = await start(context, plan, order, isBulk ? 'PUT' : 'add')
     isKept = !isFailure(started)
     return started
+  } catch (error) {
+    if (isOfDisk(error)) return notStored(error)
+    throw error
   } finally {
     leave()
     if (!isKept) await rm(folder, { recursive: true, force: true })
@@ -153,6 +167,7 @@ async function bringBody(
     await file.sync()
   } catch (error) {
     if (error instanceof BodyBreak) return error.problem
+    if (isOfDisk(error)) return notStored(error)
     throw error
   } finally {
     await file.close()
@@ -227,7 +242,7 @@ async function start(
       base: application.base,
       document,
       agent: agent.webId,
-      ...(agent.token && { token: { readOnly: agent.token.readOnly, only: agent.token.only } }),
+      ...(agent.token && { token: { id: agent.token.id, readOnly: agent.token.readOnly, only: agent.token.only } }),
       network: request.network(),
       plan,
       how,

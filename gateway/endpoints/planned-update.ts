@@ -9,7 +9,7 @@ import type { Facts } from '../request/access.js'
 import { askerOf, type Context } from '../request/context.js'
 import type { UpdateAnalysis } from '../sparql/analysis.js'
 import { DEFAULT_GRAPH } from '../sparql/graph-sets.js'
-import type { Touch, UpdatePlan } from '../sparql/update-steps.js'
+import type { Touch, UpdatePlan } from '../sparql/update-plan.js'
 import { LATEST_WRITE_MS, type GraphEdit } from '../stores/store.js'
 import { graphsChanged } from './changed-graphs.js'
 import {
@@ -42,7 +42,7 @@ export async function carryOutPlan(
   let first = open && (await solve(context, early, open))
   for (let round = 0; round < MOST_ROUNDS; round++) {
     if (isFailure(first) || isForStore(first)) return first
-    const named = namedIn(plan, first)
+    const named = namedIn(plan, first, early)
     if (named.length > MOST_GRAPHS) return TOO_MUCH
     const refused = await refusedTouch(context, early, named)
     if (refused) return refused
@@ -125,9 +125,15 @@ async function othersChanged(
 /** Limits of the evaluation, and syntax that only the store has. */
 const FOR_STORE: ReadonlySet<Problem['failure']> = new Set(['content.too-large', 'update.time', 'update.syntax'])
 
-function namedIn({ touches, reads, open }: UpdatePlan, solutions: Solutions | undefined): readonly Named[] {
+function namedIn(
+  { touches, reads, open }: UpdatePlan,
+  solutions: Solutions | undefined,
+  { Read }: UpdateRights,
+): readonly Named[] {
   const written = new Map<string, Touch>()
-  for (const touch of [...touches, ...(open && solutions ? touchesOf(open, solutions) : [])]) {
+  const found = open && solutions ? touchesOf(open, solutions) : []
+  const cleared = open?.clears === 'all' && Read.defaultGraph ? [CLEARED_DEFAULT] : []
+  for (const touch of [...touches, ...found, ...cleared]) {
     const { graph, mode, isFilled } = touch
     const before = written.get(graph)
     const strongest = before?.mode === 'Write' ? 'Write' : mode
@@ -137,6 +143,8 @@ function namedIn({ touches, reads, open }: UpdatePlan, solutions: Solutions | un
     return { graph, touch: written.get(graph), isRead: reads.includes(graph) }
   })
 }
+
+const CLEARED_DEFAULT: Touch = { graph: DEFAULT_GRAPH, mode: 'Write', isFilled: false }
 
 /** What is written exclusively; what is read by name, and the parents of documents that may be created, against changes. */
 function locksOf({ application }: Context, named: readonly Named[], isOpen: boolean): readonly Lock[] {

@@ -11,6 +11,7 @@ import { isPublic, linkField, response } from '../request/respond.js'
 import type { QueryAnalysis } from '../sparql/analysis.js'
 import { StoreBreak } from '../stores/store.js'
 import { stream } from '../request/stream.js'
+import { storeOf } from './sparql-copy.js'
 import { formatFor, inFormat, type ResultFormat } from './sparql-formats.js'
 
 /** @param output the format that the request names, which takes the place of Accept */
@@ -38,10 +39,10 @@ async function answerIn(
   decision: Decision,
   format: ResultFormat,
 ): Promise<Response | Problem> {
-  const { application, trace } = context
+  const { trace } = context
   const send: Ask<Problem> = async (signal) => {
     const pieces = await trace.store(
-      application.store.query(query.text, format.source.mediaType, { signal, asker: askerOf(context) }),
+      storeOf(context, query).query(query.text, format.source.mediaType, { signal, asker: askerOf(context) }),
     )
     return isFailure(pieces) ? { failure: pieces } : { pieces: inFormat(pieces, query.form, format) }
   }

@@ -32,7 +32,9 @@ export async function answerUpdate(
   if (isFailure(rights)) return rights
   const { plan } = update
   const isPlanned =
-    plan && (!rights.isFree || plan.open || plan.touches.some(({ graph }) => application.isDocument(graph)))
+    plan &&
+    (!rights.isFree ||
+      (!plan.open?.clears && (plan.open || plan.touches.some(({ graph }) => application.isDocument(graph)))))
   if (isPlanned) {
     const outcome = await carryOutPlan(context, update, plan, facts)
     if (!isForStore(outcome)) return outcome ?? response(200, [linkField(application, agent.webId, decision)])
@@ -43,7 +45,7 @@ export async function answerUpdate(
 
 const FOR_STORE_ALONE = problem(
   'access.graphs',
-  'Only agents who may read and write every graph can send this update: it clears all graphs, loads, calls functions of the ' +
+  'Only agents who may read and write every graph can send this update: it loads, calls functions of the ' +
     'triplestore, or does not name its graphs after its first operation. Name them, or send each operation alone.',
 )
 

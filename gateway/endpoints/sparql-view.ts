@@ -9,6 +9,7 @@ import type { Context } from '../request/context.js'
 import { rightsOnGraphs } from '../request/graphs.js'
 import type { QueryAnalysis } from '../sparql/analysis.js'
 import { graphsQuery } from '../sparql/view/listing.js'
+import { overCopy } from '../sparql/view/copy.js'
 import {
   CLOSURE,
   dependsOn,
@@ -65,6 +66,23 @@ function knownView(views: ByteCache<KnownView>, { base, rights, store, query }: 
   return view
 }
 
+/** The same, over a copy of what the agent may read where no other way is exact. */
+export async function answerable(context: Context, query: QueryAnalysis): Promise<QueryAnalysis | Problem> {
+  const seen = await queryOfView(context, query)
+  const store = context.application.traits.known()
+  const rights = rightsOnGraphs(context, 'Read')
+  if (seen !== CLOSURE || !store || isFailure(rights)) return seen
+  const found = overCopy(query.tree!, { rights, store, nothing: NOTHING, mayRead: () => false })
+  if (!found) return CLOSURE
+  context.trace.view = 'copy'
+  const { plan, text } = found
+  return { ...query, text, copy: plan, readSet: 'dataset', key: keyOf(rights, plan.collect + text), isAgeless: true }
+}
+
+/** Agents with the same rights share results, others never do. */
+const keyOf = ({ fingerprint }: GraphRights, text: string): string =>
+  `${fingerprint} ${createHash('sha256').update(text).digest('base64url')}`
+
 /** Above that, a store takes long for a dataset of named graphs. */
 const MOST_LISTED = 100
 const LIST_BYTES = 1024 * 1024
@@ -103,8 +121,7 @@ function restrictedTo(query: QueryAnalysis, sight: Sight): QueryAnalysis | Probl
     ...query,
     text,
     readSet,
-    // Agents with the same rights share results, others never do.
-    key: `${sight.rights.fingerprint} ${createHash('sha256').update(text).digest('base64url')}`,
+    key: keyOf(sight.rights, text),
     ...(readSet === 'dataset' && !sight.rights.everything && { isAgeless: true }),
   }
 }

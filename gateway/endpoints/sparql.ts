@@ -12,7 +12,7 @@ import { answerQuery } from './sparql-query.js'
 import { serviceDescription } from './sparql-description.js'
 import type { SparqlRequest, SparqlContent } from './sparql-request.js'
 import { answerUpdate } from './sparql-update.js'
-import { queryOfView } from './sparql-view.js'
+import { answerable } from './sparql-view.js'
 import type { Decided, EndpointTarget } from '../request/route.js'
 import { hidesMailboxes } from '../request/shown.js'
 
@@ -31,7 +31,7 @@ export async function sparql({
   if (asked.kind === 'query') {
     const query = await readQuery(context, asked, endpoint)
     if (isFailure(query)) return query
-    const seen = await queryOfView(context, query)
+    const seen = await answerable(context, query)
     return isFailure(seen) ? seen : answerQuery(context, seen, decision, asked.output)
   }
   const update = await analysed(context, asked, endpoint, caches.updates)

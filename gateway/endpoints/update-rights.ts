@@ -9,7 +9,7 @@ import { decideOn, judge, type Facts } from '../request/access.js'
 import type { Context } from '../request/context.js'
 import { rightsOnGraphs } from '../request/graphs.js'
 import { refusalOf } from '../request/refusal.js'
-import type { Touch } from '../sparql/update-steps.js'
+import type { Touch } from '../sparql/update-plan.js'
 
 export type DocumentFound = Facts & { readonly kind: 'document' }
 

@@ -64,6 +64,10 @@ export function runUpdate(
   const room = { left: engine.growth }
   for (const [i, step] of steps.entries()) {
     const found = i === 0 ? solutions : undefined
+    if (step.kind === 'clearAll') {
+      clearAll(copies, step.graphs, found ?? [])
+      continue
+    }
     const failed = step.kind === 'change' ? change(engine, copies, { ...step, found }, room) : rearrange(copies, step)
     if (failed) return failed
   }
@@ -125,7 +129,7 @@ function clear(copy: Copy): void {
 type Copies = ReadonlyMap<string, Copy>
 
 /** SPARQL 1.1 Update §3.2. A source that its agent may not read is one that does not exist. */
-function rearrange(copies: Copies, step: Exclude<Step, { kind: 'change' }>): undefined | Problem {
+function rearrange(copies: Copies, step: Exclude<Step, { kind: 'change' | 'clearAll' }>): undefined | Problem {
   if ('graph' in step) {
     // The gateway records no empty graphs: CREATE changes nothing.
     if (step.kind === 'clear') clear(copies.get(step.graph)!)
@@ -140,6 +144,15 @@ function rearrange(copies: Copies, step: Exclude<Step, { kind: 'change' }>): und
   for (const line of lines) add(to, line)
   if (kind === 'move') clear(from)
   return undefined
+}
+
+/** `found`: the graphs that the agent may read. The default graph is among the copies where it is one of them. */
+function clearAll(copies: Copies, graphs: 'all' | 'named', found: readonly Values[]): void {
+  const names = found.map((solution) => solution.get('?graph')!.slice(1, -1))
+  for (const name of graphs === 'all' ? [...names, DEFAULT_GRAPH] : names) {
+    const copy = copies.get(name)
+    if (copy) clear(copy)
+  }
 }
 
 const NO_SOURCE = problem(

@@ -9,7 +9,7 @@ export interface Arriving {
   write(piece: Uint8Array): Promise<undefined | Problem>
   /** Flushes and closes what was written: nothing more can be, and thousands may wait. Once more does nothing. */
   finish(): Promise<undefined | Problem>
-  /** Of all that was written; once, after `finish`. */
+  /** Of all that was written, after `finish`. */
   digests(): { readonly sha1: string; readonly sha256: string }
   /** Closes and removes the temporary file. */
   drop(): Promise<void>
@@ -21,6 +21,7 @@ export async function openArriving(folder: string): Promise<Arriving | Problem> 
   const file = await open(path, 'wx', 0o600).catch(notStored)
   if (!('write' in file)) return file
   let isOpen = true
+  let made: ReturnType<Arriving['digests']> | undefined
   const close = async (): Promise<void> => {
     if (isOpen) await file.close()
     isOpen = false
@@ -47,7 +48,7 @@ export async function openArriving(folder: string): Promise<Arriving | Problem> 
         return notStored(error)
       }
     },
-    digests: () => ({ sha1: sha1.digest('hex'), sha256: sha256.digest('hex') }),
+    digests: () => (made ??= { sha1: sha1.digest('hex'), sha256: sha256.digest('hex') }),
     async drop() {
       await close()
       await rm(path, { force: true })
@@ -60,6 +61,10 @@ export const notStored = (error: unknown): Problem =>
   problem('files.failed', `The file cannot be stored (${(error as NodeJS.ErrnoException).code ?? 'unknown'}).`, {
     fields: [['Retry-After', '60']],
   })
+
+/** Whether it is one of a disk, which the system names by a code. */
+export const isOfDisk = (error: unknown): boolean =>
+  typeof (error as NodeJS.ErrnoException).code === 'string' && (error as NodeJS.ErrnoException).syscall !== undefined
 
 /** A renamed file is durable once its folder is. */
 export async function flushFolder(folder: string): Promise<void> {

@@ -19,8 +19,16 @@ export interface StoredFile {
 export interface Files {
   /** Begins to receive a file; `keep` or `drop` ends it. */
   receive(): Promise<Arriving | Problem>
-  /** Stores what has arrived. `files.other-content` where another file has the same SHA-1. */
-  keep(arrived: Arriving): Promise<StoredFile | Problem>
+  /**
+   * Stores what has arrived, for this document, as `addDocument` does. `files.other-content` where another file has the same SHA-1.
+   * A `release` follows in any case but after a problem.
+   */
+  keep(arrived: Arriving, document: string): Promise<StoredFile | Problem>
+  /**
+   * The write that brought the file is over. Where it was refused, nobody else brings the file, and no document describes it, the
+   * file goes: who may not write must not fill the disk.
+   */
+  release(sha1: string, refused?: (sha1s: readonly string[]) => Promise<ReadonlySet<string> | Problem>): Promise<void>
   find(sha1: string): Promise<StoredFile | undefined>
   /** The bytes from `start` to `end`, both included. Nothing is opened before the first piece is asked for. */
   read(file: StoredFile, start: number, end: number): AsyncIterable<Uint8Array>
@@ -55,6 +63,8 @@ export function makeFiles(folder: string, now: () => number): Files {
   const place = { folder, now }
   const arriving = join(folder, 'arriving')
   const inTurn = makeTurns()
+  /** How many writes bring a file now, by its SHA-1. */
+  const underWay = new Map<string, number>()
   let sweeping: Promise<unknown> | undefined
   /** What a process that was killed has left; nothing of this one, however many files come first. */
   const sweepArriving = async (): Promise<void> => {
@@ -62,16 +72,18 @@ export function makeFiles(folder: string, now: () => number): Files {
   }
   return {
     async receive() {
-      await mkdir(arriving, { recursive: true, mode: 0o700 })
+      const made = await mkdir(arriving, { recursive: true, mode: 0o700 }).catch(notStored)
+      if (typeof made === 'object') return made
       await (sweeping ??= sweepArriving())
       return openArriving(arriving)
     },
-    async keep(arrived) {
+    async keep(arrived, document) {
       const flushed = await arrived.finish()
-      const kept = flushed ?? (await inTurn(() => store(place, arrived)))
+      const kept = flushed ?? (await inTurn(() => keepFor(place, arrived, document, underWay)))
       await arrived.drop()
       return kept
     },
+    release: (sha1, refused) => inTurn(() => release(place, sha1, refused, underWay)),
     find: (sha1) => find(place, sha1),
     async *read({ sha1, sha256, size }, start, end) {
       if (size > 0)
@@ -131,6 +143,34 @@ async function store(place: Place, arrived: Arriving): Promise<StoredFile | Prob
   return (await find(place, sha1))!
 }
 
+async function keepFor(
+  place: Place,
+  arrived: Arriving,
+  document: string,
+  underWay: Map<string, number>,
+): Promise<StoredFile | Problem> {
+  const kept = await store(place, arrived)
+  if (isFailure(kept)) return kept
+  const failed = await addDocument(join(folderOf(place, kept.sha1), DOCUMENTS), document)
+  if (failed) return failed
+  underWay.set(kept.sha1, (underWay.get(kept.sha1) ?? 0) + 1)
+  return kept
+}
+
+async function release(
+  place: Place,
+  sha1: string,
+  refused: Parameters<Files['release']>[1],
+  underWay: Map<string, number>,
+): Promise<void> {
+  const left = (underWay.get(sha1) ?? 1) - 1
+  if (left > 0) return void underWay.set(sha1, left)
+  underWay.delete(sha1)
+  const described = await refused?.([sha1])
+  if (!described || isFailure(described) || described.has(sha1)) return
+  await rm(folderOf(place, sha1), { recursive: true, force: true })
+}
+
 /** By the clock of the gateway. */
 function setTime({ now }: Place, path: string): Promise<void> {
   const time = new Date(now())
@@ -173,14 +213,18 @@ async function addDocument(path: string, document: string): Promise<undefined | 
   if (known.length >= MOST_DOCUMENTS) {
     return problem('content.too-large', `A file is described by ${MOST_DOCUMENTS} documents at most.`)
   }
-  const file = await open(path, 'a', 0o600)
   try {
-    await file.write(text === '' || text.endsWith('\n') ? `${document}\n` : `\n${document}\n`)
-    await file.sync()
-  } finally {
-    await file.close()
+    const file = await open(path, 'a', 0o600)
+    try {
+      await file.write(text === '' || text.endsWith('\n') ? `${document}\n` : `\n${document}\n`)
+      await file.sync()
+    } finally {
+      await file.close()
+    }
+    return undefined
+  } catch (error) {
+    return notStored(error)
   }
-  return undefined
 }
 
 const namesIn = (folder: string): Promise<string[]> => readdir(folder).catch(() => [])

@@ -33,7 +33,10 @@ export async function sweepFiles(application: HasFiles, log: Log): Promise<void>
   }
 }
 
-async function describedAmong(application: HasFiles, sha1s: readonly string[]): Promise<ReadonlySet<string> | Problem> {
+export async function describedAmong(
+  application: HasFiles,
+  sha1s: readonly string[],
+): Promise<ReadonlySet<string> | Problem> {
   const uploads = uploadsOf(application)
   const files = sha1s.map((sha1) => `<${uploads}${sha1}>`).join(' ')
   const query = `SELECT ?f ?g WHERE { VALUES ?f { ${files} } GRAPH ?g { ?f a <${NFO('FileDataObject')}> } }`

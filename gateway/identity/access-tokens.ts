@@ -9,6 +9,8 @@ import { writePrivate } from './private-file.js'
 
 /** What a token leaves of the rights of its agent. */
 export interface TokenLimits {
+  /** Of the token, where it is to be asked for again. */
+  readonly id?: string
   readonly readOnly: boolean
   /** A document: with what is below it. */
   readonly only?: string | undefined

@@ -2,6 +2,7 @@
 // documents. One step for each job, so that a step that takes too long can be ended.
 import { existsSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
 import { parentPort, workerData } from 'node:worker_threads'
+import { isOfDisk, notStored } from '../files/arriving.js'
 import { openOxigraph, type Oxigraph } from '../stores/bounded-oxigraph.js'
 import { ready, type ThreadMessage } from '../stores/limited-thread.js'
 import { isFailure, problem, type Problem } from '../problem.js'
@@ -79,6 +80,7 @@ async function tried(job: ImportJob): Promise<ImportReply> {
     if (error instanceof SyntaxBreak)
       return problem('content.syntax', `The source cannot be read: ${error.failure.detail}.`)
     if (error instanceof TooMuch) return problem('content.too-large', error.message)
+    if (isOfDisk(error)) return notStored(error)
     const { name, message } = error as Error
     // Oxigraph's own errors are plain.
     if (name === 'Error')

@@ -20,6 +20,8 @@ export interface Running {
   /** Documents that were written before. */
   readonly from: number
   readonly signal: AbortSignal
+  /** Why it may not go on, where that is so: asked before each batch. */
+  ended?(): undefined | Problem
   /** After each step. @param written of the documents, in their order */
   kept(written: number): void
 }
@@ -70,7 +72,8 @@ export async function runImport(running: Running): Promise<undefined | Problem> 
 
 export const CANCELLED = problem('server.closing', 'The import was cancelled.')
 
-async function readAll({ plan, progress, signal, kept, from }: Running, thread: Thread): Promise<undefined | Problem> {
+async function readAll(running: Running, thread: Thread): Promise<undefined | Problem> {
+  const { plan, progress, signal, kept, from } = running
   let read = await ask<ReadProgress>(thread, { kind: 'open', plan })
   while (!isFailure(read)) {
     const { rows, bytes, documents, findings, done } = read
@@ -78,7 +81,8 @@ async function readAll({ plan, progress, signal, kept, from }: Running, thread: 
     for (const finding of findings) report(progress, finding)
     kept(from)
     if (done) return undefined
-    if (signal.aborted) return CANCELLED
+    const ended = signal.aborted ? CANCELLED : running.ended?.()
+    if (ended) return ended
     read = await ask<ReadProgress>(thread, { kind: 'read', ...STEP }, signal)
   }
   return signal.aborted ? CANCELLED : read
@@ -95,6 +99,8 @@ const batchFrom = (thread: Thread, from: number): Promise<readonly Made[] | Prob
 async function writeAll(running: Running, thread: Thread): Promise<undefined | Problem> {
   const { signal, kept } = running
   const rest = makeFairShare(signal)
+  const over = running.ended?.()
+  if (over) return over
   let from = running.from
   let batch = await batchFrom(thread, from)
   while (!isFailure(batch) && batch.length > 0) {
@@ -106,7 +112,8 @@ async function writeAll(running: Running, thread: Thread): Promise<undefined | P
     from += batch.length
     kept(from)
     await rest()
-    if (signal.aborted) return CANCELLED
+    const ended = signal.aborted ? CANCELLED : running.ended?.()
+    if (ended) return ended
     batch = await next
   }
   return isFailure(batch) ? batch : undefined

@@ -5,9 +5,12 @@ import { dirname, join } from 'node:path'
 import type { TokenLimits } from '../identity/access-tokens.js'
 import type { Gateway, ImportProgress, ImportRun, Member } from '../gateway.js'
 import { membersOf } from '../gateway.js'
+import { isOfDisk, notStored } from '../files/arriving.js'
+import { readFactsNow } from '../documents/document.js'
 import { makeTrace } from '../log.js'
 import { putDocument, type Writing } from '../methods/put-document.js'
-import { isFailure, type Problem } from '../problem.js'
+import { isFailure, problem, type Problem } from '../problem.js'
+import { decideOn } from '../request/access.js'
 import { iri, text, triple, type Quad } from '../rdf/graph.js'
 import { DCT, DH, FOAF, RDF } from '../rdf/vocabulary.js'
 import type { Context } from '../request/context.js'
@@ -63,9 +66,10 @@ export async function startRun(
       : [triple(container, RDF('type'), iri(DH('Container'))), triple(container, DCT('title'), text('Imports'))],
   )
   if (isFailure(made)) return made
+  // On disk first: a document that says that it waits has a run, also after a crash.
+  keep({ record, progress, written: 0 })
   const stored = await storeState(gateway, context, record, progress)
   if (isFailure(stored)) return stored
-  keep({ record, progress, written: 0 })
   enqueue(gateway, context, record, progress, 0)
   return undefined
 }
@@ -120,13 +124,20 @@ function enqueue(gateway: Gateway, member: Member, record: RunRecord, progress: 
   const ended = Promise.race([before, left]).then(async () => {
     if (!stop.signal.aborted) await run(gateway, member, { record, progress, written }, signal, stop.signal)
   })
-  ended.catch((error: unknown) => {
-    progress.state = 'failed'
-    gateway.log.error({ err: error, document: record.document }, 'an import broke off')
-  })
-  const { document, agent, plan, startedAt } = record
+  ended
+    .catch(async (error: unknown) => {
+      progress.state = 'failed'
+      progress.reason = isOfDisk(error) ? notStored(error).detail : 'The import broke off.'
+      gateway.log.error({ err: error, document: record.document }, 'an import broke off')
+      await storeState(gateway, member, record, progress, gateway.now())
+      rmSync(folderOf(record), { recursive: true, force: true })
+    })
+    .catch((error: unknown) =>
+      gateway.log.error({ err: error, document: record.document }, 'the state of an import cannot be stored'),
+    )
+  const { document, agent, network, plan, startedAt } = record
   const signals = { cancel: () => abort.abort(), stop: () => stop.abort() }
-  runs.set(document, { agent, plan, startedAt, progress, ...signals, ended: ended.catch(() => undefined) })
+  runs.set(document, { agent, network, plan, startedAt, progress, ...signals, ended: ended.catch(() => undefined) })
   for (const [old, one] of runs)
     if (runs.size > REMEMBERED && one.progress.state !== 'waiting' && !isUnderWay(one)) runs.delete(old)
 }
@@ -138,8 +149,12 @@ async function run(
   signal: AbortSignal,
   stopped: AbortSignal,
 ): Promise<void> {
+  const { application } = member
   progress.state = 'running'
   const context = backgroundContext(gateway, member, record)
+  const own = await readFactsNow(application, record.document, context.trace)
+  // It was killed before its document was created, so that nobody knows of it; or the document was deleted.
+  if (!isFailure(own) && !own.value) return void rmSync(folderOf(record), { recursive: true, force: true })
   await storeState(gateway, member, record, progress)
   let kept = { at: -Infinity, written }
   const failed = await runImport({
@@ -147,6 +162,7 @@ async function run(
     plan: record.plan,
     how: record.how,
     ...{ stopsAtRefusal: record.stopsAtRefusal, progress, from: written, signal },
+    ended: () => whyEnded(context),
     kept(now) {
       if (gateway.now() - kept.at < KEPT_EVERY_MS) return
       kept = { at: gateway.now(), written: now }
@@ -163,6 +179,22 @@ async function run(
     'an import has ended',
   )
   rmSync(folderOf(record), { recursive: true, force: true })
+}
+
+/** Its token may expire or be revoked meanwhile, and its agent may lose the right to import. */
+function whyEnded(context: Context): undefined | Problem {
+  const { gateway, application, dataspace, agent } = context
+  const { id } = agent.token ?? {}
+  if (id !== undefined && !gateway.accessTokens.list(dataspace.admin.base).some((token) => token.id === id))
+    return problem('access.denied', 'The access token of the import has expired, or was revoked.')
+  const now = { ...context, request: { ...context.request, receivedAt: gateway.now() } }
+  const decision = decideOn(now, { kind: 'endpoint', iri: `${application.base}importer` }, 'Append')
+  // Without rules each write waits for them.
+  if (isFailure(decision) || decision.allowed) return undefined
+  return problem(
+    'access.denied',
+    'The agent of the import may not import any longer: Append is required on the endpoint.',
+  )
 }
 
 /** As a request of the agent. Claims of its token ended with the request that started the import. */

@@ -41,7 +41,7 @@ export function openSpool(path: string, bytes: number): Spool {
     const pieces: Buffer[] = []
     for (const [document, triples] of batch) {
       const text = Buffer.from(`${triples.join(' .\n')} .\n`)
-      const head = Buffer.from(`${text.length} ${document}\n`)
+      const head = headOf(text.length, document)
       index.add(document, size + head.length, text.length)
       size += head.length + text.length
       pieces.push(head, text)
@@ -100,6 +100,12 @@ function readStretches(file: number, stretches: readonly Stretch[]): string {
   return Buffer.concat(parts).toString()
 }
 
+/** The bytes of the text, those of the name, and the name. */
+const headOf = (bytes: number, document: string): Buffer =>
+  Buffer.from(`${bytes} ${Buffer.byteLength(document)} ${document}\n`)
+
+const LONGEST_NUMBERS = 40
+
 const levelOf = (document: string): number => document.split('/').length
 
 function makeIndex() {
@@ -147,11 +153,11 @@ function indexStretch(
   at: number,
   add: (document: string, offset: number, length: number) => void,
 ): number {
-  const head = Buffer.allocUnsafe(8192)
-  const read = readSync(file, head, 0, head.length, at)
-  const end = head.indexOf(10)
-  const [, length, document] = /^(\d+) (.*)$/.exec(head.toString('utf8', 0, Math.min(end, read))) ?? []
-  if (length === undefined) throw new Error('the spool is broken')
-  add(document!, at + end + 1, Number(length))
-  return at + end + 1 + Number(length)
+  const numbers = readStretches(file, [[at, LONGEST_NUMBERS]])
+  const [begin, length, named] = /^(\d+) (\d+) /.exec(numbers) ?? []
+  if (begin === undefined) throw new Error('the spool is broken')
+  const nameAt = at + begin.length
+  const textAt = nameAt + Number(named) + 1
+  add(readStretches(file, [[nameAt, Number(named)]]), textAt, Number(length))
+  return textAt + Number(length)
 }

@@ -2,7 +2,7 @@
 // of RDF, which are held (rdf/read-multipart.ts).
 import { BodyBreak, decodeText, NO_ROOM, tooLarge } from '../http/body.js'
 import type { Arriving } from '../files/arriving.js'
-import { uploadsOf } from '../files/sweep-files.js'
+import { describedAmong, uploadsOf } from '../files/sweep-files.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import type { Quad } from '../rdf/graph.js'
 import { makePartsReader, type PartsReader, type TakeParts } from '../rdf/multipart-stream.js'
@@ -18,8 +18,14 @@ const BUSY = problem('server.overloaded', 'Too many uploads are under way. Retry
   fields: [['Retry-After', '5']],
 })
 
-/** The triples of a form, whose files are stored then; the whole content where it is no form. */
-export async function readUpload(context: Context, iri: string): Promise<readonly Quad[] | Buffer | Problem> {
+/** The triples of a form, and the SHA-1s of its files, which are stored then. */
+export interface Uploaded {
+  readonly content: readonly Quad[]
+  readonly files: readonly string[]
+}
+
+/** The form; the whole content where it is none. */
+export async function readUpload(context: Context, iri: string): Promise<Uploaded | Buffer | Problem> {
   const { request, gateway, agent } = context
   const boundary = boundaryOf(request.fields['content-type']!)
   if (isFailure(boundary)) return boundary
@@ -132,22 +138,37 @@ function makeForm({ application, request, gateway }: Context): Form {
   }
 }
 
-/** Stores the files. They are described before anybody may read them: by the document, once it is written. */
-async function storeForm(
-  { application, trace }: Context,
-  iri: string,
-  { pairs, files }: Form,
-): Promise<readonly Quad[] | Problem> {
-  const stored: FormFile[] = []
-  for (const { at, head, arriving } of files) {
-    const kept = await application.files.keep(arriving)
-    if (isFailure(kept)) return kept
-    const { sha1 } = kept
-    const recorded = await application.files.addDocument(sha1, iri)
-    if (recorded) return recorded
-    const { contentType } = head
-    stored.push({ at, name: fileNameOf(head.file!), contentType, sha1, url: uploadsOf(application) + sha1 })
+/**
+ * Stores the files, once the fields are well-formed. They are described before anybody may read them: by the document, once it is
+ * written.
+ */
+async function storeForm(context: Context, iri: string, { pairs, files }: Form): Promise<Uploaded | Problem> {
+  const { application, trace } = context
+  const described = files.map(({ at, head: { contentType, file }, arriving }): FormFile => {
+    const { sha1 } = arriving.digests()
+    return { at, name: fileNameOf(file!), contentType, sha1, url: uploadsOf(application) + sha1 }
+  })
+  const content = readFileForm(pairs, described, iri)
+  if (isFailure(content)) return content
+  const kept: string[] = []
+  for (const { arriving } of files) {
+    const stored = await application.files.keep(arriving, iri)
+    if (isFailure(stored)) {
+      await releaseFiles(context, kept, true)
+      return stored
+    }
+    kept.push(stored.sha1)
   }
   trace.continues()
-  return readFileForm(pairs, stored, iri)
+  return { content, files: kept }
+}
+
+/** To be called after the write. @param isRefused whether it had no effect */
+export async function releaseFiles(
+  { application }: Pick<Context, 'application'>,
+  files: readonly string[],
+  isRefused: boolean,
+): Promise<void> {
+  const described = isRefused ? (sha1s: readonly string[]) => describedAmong(application, sha1s) : undefined
+  for (const sha1 of files) await application.files.release(sha1, described)
 }

@@ -16,10 +16,17 @@ import { readUpload } from './read-upload.js'
  * triples already, nothing is written; and the answer has no entity-tag.
  */
 export type WriteRequest =
-  | { readonly method: 'PUT'; readonly content: WrittenContent; readonly byImport?: true }
-  | { readonly method: 'POST'; readonly content: WrittenContent; readonly byImport?: true }
+  | ({ readonly method: 'PUT' } & WrittenBody)
+  | ({ readonly method: 'POST' } & WrittenBody)
   | { readonly method: 'PATCH'; readonly update: string | Problem }
   | { readonly method: 'DELETE' }
+
+interface WrittenBody {
+  readonly content: WrittenContent
+  readonly byImport?: true
+  /** The SHA-1s of the files that it brings. */
+  readonly files?: readonly string[]
+}
 
 /** The triples of a short content, with their blank nodes; a large one as a text, whose sum may be computed when it is needed. */
 export type WrittenContent = readonly Quad[] | WrittenText
@@ -53,8 +60,8 @@ export async function readWriteRequest(context: Context, iri: string): Promise<W
       : unsupportedPatch('PATCH takes application/sparql-update.')
   }
   const uploaded = hasParts(request) ? await readUpload(context, iri) : undefined
-  if (Array.isArray(uploaded)) return { method: method as 'PUT' | 'POST', content: uploaded as readonly Quad[] }
-  const body = (uploaded as Buffer | Problem | undefined) ?? (await request.readBody(gateway.settings.maxBody))
+  if (uploaded && 'files' in uploaded) return { method: method as 'PUT' | 'POST', ...uploaded }
+  const body = uploaded ?? (await request.readBody(gateway.settings.maxBody))
   context.trace.continues()
   if (isFailure(body)) return body
   // Spec 4.1: the body of a PUT may be empty; a POST appends something.

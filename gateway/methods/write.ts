@@ -9,12 +9,13 @@ import { askerOf, type Context } from '../request/context.js'
 import { negotiate, RDF_FORMATS, rdfFormatsFor } from '../http/media-type.js'
 import { isKind, isRoot } from '../documents/hierarchy.js'
 import { locksOf, underLocks } from '../documents/locks.js'
-import { isFailure, problem, type Problem } from '../problem.js'
+import { isFailure, problem, STATUS_OF, type Problem } from '../problem.js'
 import { methodNotAllowed, refusalOf } from '../request/refusal.js'
 import { recordFiles } from './described-files.js'
 import { nextDocument, type Next } from './next-document.js'
 import { logOrphans } from './orphans.js'
 import { replaceDocument, type Writing } from './put-document.js'
+import { releaseFiles } from './read-upload.js'
 import { restoredVersion } from './restore.js'
 import { lastModifiedField, linkField, READ_METHODS, response } from '../request/respond.js'
 import { hidesMailboxes, shownTo } from '../request/shown.js'
@@ -26,7 +27,12 @@ export async function write(context: Context, iri: string, facts: Facts): Promis
   const early = earlyRefusal(context, iri, facts)
   if (early) return early
   const asked = await readWriteRequest(context, iri)
-  return isFailure(asked) ? asked : writeContent(context, iri, asked)
+  if (isFailure(asked)) return asked
+  const written = await writeContent(context, iri, asked)
+  // After a failure the write may have had an effect.
+  if ('files' in asked && asked.files)
+    await releaseFiles(context, asked.files, isFailure(written) && STATUS_OF[written.failure] < 500)
+  return written
 }
 
 /** From the locks on: access is decided under them, so that a caller need not have decided before. */

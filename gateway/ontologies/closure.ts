@@ -1,5 +1,6 @@
 // In charge of the closure of an ontology (spec 4.3): itself with all that it imports, from the ontology documents of the admin
 // application and from elsewhere. Circles end; what cannot be read is named, and the rest counts.
+import { setTimeout as sleep } from 'node:timers/promises'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { nTriplesLine, type Quad } from '../rdf/graph.js'
 import { DEF, DH, LACL, LDH, OWL, RDF } from '../rdf/vocabulary.js'
@@ -28,6 +29,8 @@ export interface LocalOntology {
 }
 
 const MOST_ONTOLOGIES = 100
+/** Ontologies that are read at once. */
+const AT_ONCE = 8
 const MOST_CHARACTERS = 32 * 1024 * 1024
 const MAX_BYTES = 4 * 1024 * 1024
 
@@ -61,19 +64,32 @@ export async function localOntologies(
   return found
 }
 
-/** @param known ontologies that were read before: they are not read again */
+/** What was read before: it is not read again. */
+export interface Known {
+  readonly imported: Closure['imported']
+  /** What could not be read a short time ago. */
+  readonly failures?: Closure['failures']
+}
+
+/** ms for all that is read for a closure: a write may wait for it. */
+export const PATIENCE_MS = 10_000
+
 export async function closureOf(
   root: string,
   ontologies: ReadonlyMap<string, LocalOntology>,
-  known: ReadonlyMap<string, readonly Quad[]>,
+  known: Known,
   imports: Imports,
+  patience = PATIENCE_MS,
 ): Promise<Closure> {
+  const reading = readAhead(known, imports, patience)
   const local = new Map<string, string>()
   const imported = new Map<string, readonly Quad[]>()
   const failures = new Map<string, Problem>()
   /** Whether an ontology document names it. A name that both give is followed as the trusted one. */
   const waiting = new Map<string, boolean>([[ontologyKey(root), true]])
   let characters = 0
+  const isLocal = (iri: string): boolean => ontologies.has(iri) || BUILT_IN.has(iri) || iri === ontologyKey(root)
+  const isReadable = (iri: string, isTrusted: boolean): boolean => isTrusted || !imports.isOwn(iri)
   for (const [iri, isTrusted] of waiting) {
     const own = ontologies.get(iri)
     if (own) {
@@ -81,12 +97,14 @@ export async function closureOf(
       for (const next of own.imports) waiting.set(ontologyKey(next), true)
       continue
     }
-    if (BUILT_IN.has(iri) || iri === ontologyKey(root)) continue
+    if (isLocal(iri)) continue
     if (local.size + imported.size + failures.size >= MOST_ONTOLOGIES) {
       failures.set(iri, problem('ontology.failed', `More than ${MOST_ONTOLOGIES} ontologies are imported.`))
       break
     }
-    const triples = !isTrusted && imports.isOwn(iri) ? NOT_YOURS : (known.get(iri) ?? (await imports.read(iri)))
+    if (!reading.isUnderWay(iri))
+      for (const [next, trusted] of waiting) if (!isLocal(next) && isReadable(next, trusted)) reading.begin(next)
+    const triples = isReadable(iri, isTrusted) ? await reading.of(iri) : NOT_YOURS
     if (isFailure(triples)) failures.set(iri, triples)
     else if ((characters += lengthOf(triples)) > MOST_CHARACTERS) failures.set(iri, TOO_MUCH)
     else {
@@ -96,6 +114,38 @@ export async function closureOf(
   }
   return { local, imported, failures }
 }
+
+type Read = readonly Quad[] | Problem
+
+/** Reads several at once, and all of them within one time. */
+function readAhead({ imported, failures }: Known, imports: Imports, patience: number) {
+  const under = new Map<string, Promise<Read>>()
+  const atWork = new Set<Promise<Read>>()
+  let deadline: Promise<Problem> | undefined
+  async function inTurn(iri: string): Promise<Read> {
+    while (atWork.size >= AT_ONCE) await Promise.race(atWork)
+    const read = imports.read(iri)
+    atWork.add(read)
+    return read.finally(() => atWork.delete(read))
+  }
+  const begin = (iri: string): void => {
+    if (under.has(iri) || under.size >= MOST_ONTOLOGIES) return
+    // What is here may have come meanwhile.
+    const known = imported.get(iri) ?? (imports.isOwn(iri) ? undefined : failures?.get(iri))
+    deadline ??= known ? undefined : sleep(patience, TOO_SLOW, { ref: false })
+    under.set(iri, known ? Promise.resolve(known) : Promise.race([inTurn(iri), deadline!]))
+  }
+  return {
+    isUnderWay: (iri: string): boolean => under.has(iri),
+    begin,
+    of(iri: string): Promise<Read> {
+      begin(iri)
+      return under.get(iri) ?? Promise.resolve(TOO_SLOW)
+    },
+  }
+}
+
+const TOO_SLOW = problem('ontology.failed', 'The ontology was not read in time.')
 
 /** Who writes an ontology elsewhere has no right to read here. */
 const NOT_YOURS = problem(

@@ -3,7 +3,7 @@
 import type { Log } from '../log.js'
 import { isFailure, type Problem } from '../problem.js'
 import type { GraphStore } from '../stores/store.js'
-import { closureOf, localOntologies, type Closure, type Imports, type LocalOntology } from './closure.js'
+import { closureOf, localOntologies, type Closure, type Imports, type Known, type LocalOntology } from './closure.js'
 
 export interface OntologySettings {
   readonly store: GraphStore
@@ -28,25 +28,51 @@ export interface LoadedOntologies {
   current(): Promise<Loaded | Problem>
   /** The imports in memory. */
   imported(): Closure['imported']
-  /** Reads all of it, but for these imports; `put` makes it current. */
+  /** Reads all of it, but for these imports, and takes the time that it needs; `put` makes it current. */
   load(known: Closure['imported']): Promise<Loaded | Problem>
+  /** What could not be read a short time ago. */
+  failures(): Closure['failures']
   put(fresh: Loaded): void
   /** The ontology documents are read again. */
   renew(): void
 }
 
 const RETRY_MS = 60_000
+/** For reading in the background, and for one who waits for it. */
+const LONGEST_MS = 60_000
 
 export const folderOf = (adminBase: string): string => `${adminBase}ontologies/`
 
 async function read(
   { store, adminBase, root, imports }: OntologySettings,
-  known: Closure['imported'],
+  known: Known,
   version: number,
+  patience?: number,
 ): Promise<Loaded | Problem> {
   const ontologies = await localOntologies(store, folderOf(adminBase))
   if (isFailure(ontologies)) return ontologies
-  return { version, ontologies, closure: await closureOf(root, ontologies, known, imports) }
+  return { version, ontologies, closure: await closureOf(root, ontologies, known, imports, patience) }
+}
+
+function warnOf({ failures }: Closure, log: Log): void {
+  for (const [ontology, { detail }] of failures)
+    log.warn({ ontology, problem: detail }, 'an imported ontology cannot be read: what it says does not count')
+}
+
+/** Each is tried again in the background, and when it is cleared: no write waits for the same server twice. */
+function makeRecentFailures(now: () => number) {
+  let [failures, at]: [Closure['failures'], number] = [new Map(), -Infinity]
+  const recent = (): Closure['failures'] => (now() - at < 2 * RETRY_MS ? failures : new Map())
+  const renew = (fresh: Closure['failures']): void => void ([failures, at] = [fresh, now()])
+  return {
+    recent,
+    renew,
+    /** Of a load that did not try those again which are remembered. */
+    note(fresh: Closure['failures']): void {
+      if (recent().size > 0) failures = fresh
+      else renew(fresh)
+    },
+  }
 }
 
 export function makeLoadedOntologies(settings: OntologySettings): LoadedOntologies {
@@ -55,24 +81,26 @@ export function makeLoadedOntologies(settings: OntologySettings): LoadedOntologi
   let retryAt = Infinity
   let imported: Closure['imported'] = new Map()
   let loading: Promise<Loaded | Problem> | undefined
-
-  const load = (known: Closure['imported']): Promise<Loaded | Problem> => read(settings, known, version)
+  const failed = makeRecentFailures(now)
+  const load = (known: Closure['imported']): Promise<Loaded | Problem> =>
+    read(settings, { imported: known }, version, LONGEST_MS)
 
   async function follow(asked: Promise<Loaded | Problem>): Promise<void> {
     const loaded = await asked
     if (isFailure(loaded) || loading !== asked) return
     const { closure } = loaded
     imported = closure.imported
+    failed.note(closure.failures)
     retryAt = closure.failures.size > 0 ? now() + RETRY_MS : Infinity
-    for (const [ontology, { detail }] of closure.failures) {
-      log.warn({ ontology, problem: detail }, 'an imported ontology cannot be read: what it says does not count')
-    }
+    warnOf(closure, log)
   }
 
   /** What could be read counts meanwhile. */
   async function retry(): Promise<void> {
     const fresh = await load(imported)
-    if (!isFailure(fresh) && fresh.closure.failures.size === 0) put(fresh)
+    if (isFailure(fresh)) return
+    if (fresh.closure.failures.size === 0) put(fresh)
+    else failed.renew(fresh.closure.failures)
   }
 
   function put(fresh: Loaded): void {
@@ -80,6 +108,7 @@ export function makeLoadedOntologies(settings: OntologySettings): LoadedOntologi
     renew()
     if (isCurrent) loading = Promise.resolve({ ...fresh, version })
     imported = fresh.closure.imported
+    failed.renew(new Map())
     retryAt = Infinity
   }
 
@@ -95,11 +124,12 @@ export function makeLoadedOntologies(settings: OntologySettings): LoadedOntologi
         void retry()
       }
       if (loading) return loading
-      loading = load(imported)
+      loading = read(settings, { imported, failures: failed.recent() }, version)
       void follow(loading)
       return loading
     },
     imported: () => imported,
+    failures: failed.recent,
     load,
     put,
     renew,

@@ -81,7 +81,8 @@ export function makeOntologies(settings: OntologySettings): Ontologies {
       const loaded = await current()
       if (isFailure(loaded)) return loaded
       const { ontologies, version } = loaded
-      const closure = of === root ? loaded.closure : await closureOf(of, ontologies, memory.imported(), imports)
+      const known = { imported: memory.imported(), failures: memory.failures() }
+      const closure = of === root ? loaded.closure : await closureOf(of, ontologies, known, imports)
       const document = ontologies.get(ontologyKey(of))?.document
       return { version, document, failures: closure.failures, triples: () => triplesOf(store, closure) }
     },

@@ -8,7 +8,8 @@ import { parseSparql, unreadable } from './parse.js'
 import { readsOfUpdate, readsOver, type Reads } from './reads.js'
 import type { Token } from './tokens.js'
 import { datasetIn, operationsIn, type Findings } from './tree.js'
-import { planOf, type UpdatePlan } from './update-steps.js'
+import { planOf, type UpdatePlan } from './update-plan.js'
+import type { CopyPlan } from './view/copy.js'
 import { makeTreeReader } from './view/read-tree.js'
 import type { Query } from './view/syntax.js'
 
@@ -37,6 +38,8 @@ export interface QueryAnalysis {
   readonly tree?: Query | undefined
   /** The age of a result would tell of changes to graphs that the agent may not read. */
   readonly isAgeless?: true
+  /** Where the text is for a copy of what the agent may read, and not for the store. */
+  readonly copy?: CopyPlan
 }
 
 export interface UpdateAnalysis {

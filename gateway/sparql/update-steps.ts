@@ -5,7 +5,7 @@ import { DEFAULT_GRAPH } from './graph-sets.js'
 import type { Parsed, Values } from './parse.js'
 import { SOLUTION_LIMIT } from './patch.js'
 import { plainStatements } from './plain-data.js'
-import { graphName, isOwnName, quadsOfStatement, templateOf, type QuadTemplate } from './quad-templates.js'
+import { graphName, quadsOfStatement, templateOf, type QuadTemplate } from './quad-templates.js'
 import { readsOfOperation, type Reads } from './reads.js'
 import { sparqlOf, type Token } from './tokens.js'
 import { datasetIn, findingsIn, isIri, isVariable, nodesOf, operationsIn, type Node } from './tree.js'
@@ -38,6 +38,8 @@ export type Step =
       readonly add: readonly QuadTemplate[]
     }
   | { readonly kind: 'clear' | 'create'; readonly graph: string }
+  /** All named graphs, and with 'all' the default graph. */
+  | { readonly kind: 'clearAll'; readonly graphs: 'all' | 'named' }
   | {
       readonly kind: 'copy' | 'move' | 'add'
       readonly source: string
@@ -76,6 +78,8 @@ function stepOf(
     case 'clear':
     case 'drop':
     case 'create': {
+      const { subType } = operation['destination'] as Node
+      if (subType === 'all' || subType === 'named') return { kind: 'clearAll', graphs: subType }
       const graph = graphOfReference(operation['destination'], values)
       const kind = operation['subType'] === 'create' ? 'create' : 'clear'
       return graph === undefined ? undefined : { kind, graph }
@@ -181,74 +185,4 @@ function matchedIn(pattern: unknown): Set<string> {
     for (const term of [subject, predicate, object]) if (isVariable(term)) matched.add(`?${String(term['value'])}`)
   }
   return matched
-}
-
-/** A graph that the steps name, and what they do to it. */
-export interface Touch {
-  readonly graph: string
-  readonly mode: 'Append' | 'Write'
-  /** Whether it may get triples. */
-  readonly isFilled: boolean
-}
-
-/** What has to be known before the steps are carried out. */
-export interface UpdatePlan {
-  /** The graphs that the steps write by name: to insert needs Append, all else Write (design 4). */
-  readonly touches: readonly Touch[]
-  /** The graphs that the steps read by name. */
-  readonly reads: readonly string[]
-  /** Of a first step that reads or writes graphs that it does not name: what the store is asked for it. */
-  readonly open?: OpenStep
-}
-
-export interface OpenStep {
-  readonly pattern: Pattern
-  readonly remove: readonly QuadTemplate[]
-  readonly add: readonly QuadTemplate[]
-}
-
-/** Undefined where a later step reads or writes graphs that it does not name: it could see what the ones before it have done. */
-export function planOf(parsed: Parsed): UpdatePlan | undefined {
-  const steps = stepsOf(parsed)
-  if (!steps) return undefined
-  const [first] = steps
-  const isOpen = first?.kind === 'change' && first.pattern !== undefined && !isNamed(first)
-  const named = isOpen ? steps.slice(1) : steps
-  if (!named.every(isNamed)) return undefined
-  const plan = { touches: touchesOf(steps), reads: readsOf(named) }
-  return isOpen ? { ...plan, open: { ...first, pattern: first.pattern! } } : plan
-}
-
-function isNamed(step: Step): boolean {
-  if (step.kind !== 'change') return !('source' in step) || step.source !== DEFAULT_GRAPH
-  const { reads } = step.pattern ?? {}
-  if (reads && (reads.default || reads.any || !reads.graphs.every(isOwnName))) return false
-  return [...step.remove, ...step.add].every(({ graph }) => !graph.startsWith('?'))
-}
-
-function touchesOf(steps: readonly Step[]): readonly Touch[] {
-  const touches = new Map<string, Touch>()
-  const touch = (graph: string, mode: Touch['mode'], isFilled = false): void => {
-    if (graph.startsWith('?')) return
-    const before = touches.get(graph)
-    const strongest = before?.mode === 'Write' ? 'Write' : mode
-    touches.set(graph, { graph, mode: strongest, isFilled: isFilled || before?.isFilled === true })
-  }
-  for (const step of steps) {
-    if (step.kind === 'change') {
-      for (const { graph } of step.add) touch(graph, 'Append', true)
-      for (const { graph } of step.remove) touch(graph, 'Write')
-    } else if ('source' in step) {
-      touch(step.destination, 'Write', true)
-      if (step.kind === 'move') touch(step.source, 'Write')
-    } else touch(step.graph, 'Write')
-  }
-  return [...touches.values()]
-}
-
-function readsOf(steps: readonly Step[]): readonly string[] {
-  const graphs = steps.flatMap((step) =>
-    'source' in step ? [step.source] : 'pattern' in step ? (step.pattern?.reads.graphs ?? []) : [],
-  )
-  return [...new Set(graphs)]
 }

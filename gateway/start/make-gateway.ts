@@ -23,6 +23,7 @@ import { openIdentities, openTokens } from './open-identities.js'
 import { backendsOf, makeStores, type OpenStore } from './open-stores.js'
 import { StartFailure } from '../configuration/start-failure.js'
 import { readOrMakeTagKey } from './tag-key.js'
+import { COPIES } from '../endpoints/sparql-copy.js'
 import { CASCADES } from '../methods/cascade.js'
 import { UPLOADS } from '../methods/read-upload.js'
 import { readLook, type Look } from '../pages/look.js'
@@ -80,6 +81,7 @@ export async function makeGateway(parts: Parts, closers: Closer[]): Promise<Gate
     signUps: makeSignUps(settings, now),
     accessRequests: makeOpenDoor(settings.dailyAccessRequests, now),
     takeCascade: makePlaces(CASCADES),
+    takeCopy: makePlaces(COPIES),
     takeUpload: makePlaces(UPLOADS),
     look: look(settings),
     caches: makeGatewayCaches(settings.cache === 'off' ? 0 : settings.cache / 4),

@@ -8,10 +8,13 @@ import { rowsOf } from '../support/stores.js'
 import { killImport } from './import-kills.js'
 import { makeRandom } from './random.js'
 
+const wanted = Number(process.env['TRIPLEGATE_IMPORT_KILLS'] ?? 2)
+// Fifty take longer than a test may.
+if (wanted > 2) t.setTimeout(wanted * 60_000)
+
 void t.test('an import that is killed at random moments', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'triplegate-import-'))
   t.teardown(() => rmSync(folder, { recursive: true, force: true }))
-  const wanted = Number(process.env['TRIPLEGATE_IMPORT_KILLS'] ?? 2)
   const size = wanted > 2 ? { rows: 20_000, documents: 2_000 } : { rows: 3_000, documents: 300 }
   await rowsOf(t, 'embedded')('leaves what an undisturbed one leaves, with one version of each document', async (t) => {
     const random = makeRandom(Date.now())

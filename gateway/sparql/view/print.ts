@@ -75,7 +75,12 @@ function modifierWords({ group, having, order, limit, offset, values }: Modifier
 
 const inBrackets = (expression: Expression): Words => ['(', ...expressionWords(expression), ')']
 
-export const groupWords = (patterns: readonly Pattern[]): Words => ['{', ...patterns.flatMap(patternWords), '}']
+export function groupWords(patterns: readonly Pattern[]): Words {
+  const words = ['{']
+  for (const pattern of patterns) for (const word of patternWords(pattern)) words.push(word)
+  words.push('}')
+  return words
+}
 
 function patternWords(pattern: Pattern): Words {
   switch (pattern.kind) {
@@ -209,5 +214,11 @@ function operationWords(operator: string, args: readonly Expression[]): Words {
   return [checked(operator, NAME).toUpperCase(), '(', ...separated(args), ')']
 }
 
-const separated = (args: readonly Expression[]): Words =>
-  args.flatMap((each, i) => (i > 0 ? [',', ...expressionWords(each)] : expressionWords(each)))
+function separated(args: readonly Expression[]): Words {
+  const words: string[] = []
+  for (const [i, each] of args.entries()) {
+    if (i > 0) words.push(',')
+    for (const word of expressionWords(each)) words.push(word)
+  }
+  return words
+}

@@ -273,6 +273,23 @@ void t.test('importer', async (t) => {
         t.equal((await writer('POST', '/importer', ttl(forbidden))).status, 403)
       },
     )
+    await row('an import whose access token is revoked ends', async (t) => {
+      const { accessTokens } = world.running.gateway
+      const limits = { readOnly: false, name: 'import', expires: world.running.gateway.now() + 3_600_000 }
+      const made = await accessTokens.create({ ...limits, admin: `${base}admin/`, agent: world.webIdOf('writer') })
+      if (typeof made === 'string') throw new Error(made)
+      const path = await container()
+      const { fields, body } = csv(`name\n${'x\n'.repeat(5_000)}`)
+      const Authorization = `Bearer ${made.text}`
+      const started = await world.as('anonymous')('POST', `/importer?into=${encoded(inside(path, ''))}`, { fields: { ...fields, Authorization }, body }) // prettier-ignore
+      t.equal(started.status, 201, started.text)
+      await accessTokens.revoke(made.token.id)
+      const state = await endOf(started)
+      t.match(state, /#Failed>/)
+      t.match(state, /was revoked/)
+      t.equal((await world.as('anonymous')('DELETE', '/importer')).status, 403)
+      t.equal((await writer('DELETE', '/importer')).status, 404, 'which one has to be said')
+    })
     await row('RDF into a container: documents of some hundred triples', async (t) => {
       const path = await container()
       const body = Array.from({ length: 1200 }, (_, i) => `<urn:s${i}> <urn:p> "${i}" .\n`).join('')

@@ -60,6 +60,12 @@ void forEachStore(t, 'rights on SPARQL', async (t, makeStores, kind) => {
     ['the merge of all graphs: no graph has the name', `SELECT ?v { GRAPH <${MERGED_GRAPHS}> { ${any} } }`, 403],
     ['a join in the merge', `SELECT ?v FROM <${MERGED_GRAPHS}> { <urn:n1> <${NEXT}> ?x . ?x <${NEXT}> ?v }`, []],
     ['a path in the merge', `SELECT ?v FROM <${MERGED_GRAPHS}> { <urn:n1> <${NEXT}>/<${NEXT}> ?v }`, []],
+    ['a path of any length in the merge', `SELECT ?v FROM <${MERGED_GRAPHS}> { <urn:n1> <${NEXT}>+ ?v }`, ['urn:n2']],
+    ['a path of any length in the merge, which stays', `SELECT ?v FROM <${MERGED_GRAPHS}> { <urn:n2> <${NEXT}>* ?v }`, ['urn:n2']],
+    ['a path of any length in the merge, which stays at a name that nothing has', `SELECT ?v FROM <${MERGED_GRAPHS}> { <urn:n9> <${NEXT}>* ?v }`, kind === 'embedded' ? [] : ['urn:n9']],
+    ['a path of any length in the merge, beside any property', `SELECT ?v FROM <${MERGED_GRAPHS}> { <urn:n3> <${NEXT}>* ?x . ?x ?p ?v }`, ['urn:n4']],
+    ['a path of any length in the merge, counted', `SELECT (COUNT(*) AS ?v) FROM <${MERGED_GRAPHS}> { ?s <${NEXT}>/<${NEXT}>* ?o }`, ['2']],
+    ['a path of any length in the merge, beside GRAPH', `SELECT ?v FROM <${MERGED_GRAPHS}> { <urn:n1> <${NEXT}>+ ?v GRAPH ?g { ?v ?p ?o } }`, 403],
     ['OPTIONAL', `SELECT ?v { VALUES ?s { <urn:thing> } OPTIONAL { GRAPH ?g { ${any} } } }`, ['open']],
     ['EXISTS', `SELECT ?v { VALUES ?v { "open" "hidden" "other" "default" } FILTER EXISTS { GRAPH ?g { ${any} } } }`, ['open']],
     ['NOT EXISTS', `SELECT ?v { VALUES ?v { "open" "hidden" } FILTER NOT EXISTS { GRAPH ?g { ${any} } } }`, ['hidden']],
@@ -107,7 +113,8 @@ void forEachStore(t, 'rights on SPARQL', async (t, makeStores, kind) => {
     const query = `SELECT ?v { GRAPH ?g { <urn:thing> <${VALUE}> ?v } }`
     t.same(valuesIn((await owner('GET', get(query), CSV)).text), ['hidden', 'open'])
     const views = world.log.flatMap(({ path, view }) => (path === '/sparql' ? [view] : []))
-    for (const view of ['constants', 'predicate', 'refused', undefined]) t.ok(views.includes(view), String(view))
+    for (const view of ['constants', 'predicate', 'copy', 'refused', undefined])
+      t.ok(views.includes(view), String(view))
   })
   const uri = (graph: string): string => `default-graph-uri=${encodeURIComponent(graph)}`
   const post = (target: string, type: string, body: string): Promise<Answer> =>

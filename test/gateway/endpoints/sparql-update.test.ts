@@ -461,6 +461,29 @@ async function rights({ world, stores, row, make, send, stored }: Setting): Prom
         ])
     })
   }
+  await row('CLEAR ALL and DROP NAMED clear what the agent may read, where it may write all of it', async (t) => {
+    const cleared = ['one', 'two'].map((name) => `http://example.org/cleared/${name}`)
+    const rule = '/admin/acl/authorizations/cleared/'
+    const of = `acl:agent <${world.webIdOf('reader')}>`
+    const group = '/admin/acl/groups/readers/'
+    const member = await owner('GET', group, accept('text/turtle'))
+    t.equal((await owner('DELETE', group)).status, 204)
+    const own = cleared.map((graph) => `<${graph}>`).join(', ')
+    await make(
+      `<#a> a acl:Authorization ; acl:mode acl:Read, acl:Write ; ${of} ; acl:accessTo <${world.base}sparql>, ${own} .`,
+      rule,
+    )
+    for (const form of ['CLEAR ALL', 'DROP SILENT NAMED', `CLEAR ALL ; ${insert(cleared[0]!, 'last')}`]) {
+      for (const graph of cleared) await stores.endUser.replace(graph, `<urn:s> <urn:p> "x" .\n`)
+      const before = await states()
+      const answer = await send(form, 'reader')
+      t.equal(answer.status, 200, `${form}: ${answer.text}`)
+      t.match(await stored(cleared[0]!), form.includes('INSERT') ? [/"last"/] : undefined, form)
+      t.equal(await stored(cleared[1]!), undefined, form)
+      t.same(await states(), before, 'what the agent may not read stays')
+    }
+    t.match((await owner('PUT', group, ttl(member.text))).status, /20[01]/)
+  })
   await row('a refusal is the same whether the graph exists or not, and names none', async (t) => {
     const texts: string[] = []
     const withoutId = ({ text, status }: Answer): string => `${status} ${text}`

@@ -102,7 +102,7 @@ void forEachStore(t, 'files', async (t, makeStores, kind) => {
       'accept-ranges': 'bytes',
       etag: `"${sha1Of('Hello')}"`,
       'repr-digest': `sha-256=:${sha256Of('Hello')}:`,
-      'cache-control': 'private, max-age=604800, immutable',
+      'cache-control': 'private, no-cache',
       'content-security-policy': "default-src 'none'; sandbox",
       'x-content-type-options': 'nosniff',
       'content-disposition': "inline; filename*=UTF-8''note.txt",
@@ -275,6 +275,14 @@ void forEachStore(t, 'files', async (t, makeStores, kind) => {
       t.equal(answered.status, status, `${name}: ${answered.text}`)
       t.notMatch(String(answered.fields['content-type']), 'undefined', name)
     }
+    const { files } = world.running.dataspaces[0]!.endUser
+    const unmet = form('unmet')
+    t.equal((await owner('POST', item, { ...unmet, fields: { ...unmet.fields, 'If-Match': '"x"' } })).status, 412)
+    t.notOk(await files.find(sha1Of('unmet')), 'the file of a refused write is gone')
+    t.equal((await owner('POST', item, form('described'))).status, 204)
+    const again = form('described')
+    t.equal((await owner('POST', item, { ...again, fields: { ...again.fields, 'If-Match': '"x"' } })).status, 412)
+    t.ok(await files.find(sha1Of('described')), 'one that a document describes stays')
     t.equal((await owner('GET', pathOf(large))).status, 404)
     t.strictSame(arrivingIn(world), [], 'nothing is left on its way')
   })
@@ -307,7 +315,8 @@ void forEachStore(t, 'files', async (t, makeStores, kind) => {
     const arriving = await files.receive()
     if (!('write' in arriving)) throw new Error(arriving.detail)
     await arriving.write(Buffer.from('other'))
-    const kept = await files.keep({ ...arriving, digests: () => ({ sha1: sha1Of('once'), sha256: 'f'.repeat(64) }) })
+    const digests = (): ReturnType<typeof arriving.digests> => ({ sha1: sha1Of('once'), sha256: 'f'.repeat(64) })
+    const kept = await files.keep({ ...arriving, digests }, 'urn:document')
     t.match(kept, { failure: 'files.other-content' })
     t.equal((await owner('GET', pathOf('once'))).text, 'once')
   })

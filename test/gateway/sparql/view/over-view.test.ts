@@ -4,6 +4,7 @@ import oxigraph from 'oxigraph'
 import t, { type Test } from 'tap'
 import { isFailure } from '../../../../gateway/problem.js'
 import { DH, RDF } from '../../../../gateway/rdf/vocabulary.js'
+import { overCopy } from '../../../../gateway/sparql/view/copy.js'
 import { overView } from '../../../../gateway/sparql/view/over-view.js'
 import { queryText } from '../../../../gateway/sparql/view/print.js'
 import type { Query } from '../../../../gateway/sparql/view/syntax.js'
@@ -154,6 +155,31 @@ for (const [name, query, rights, hidden, rows] of [
     const got = await stores.ask('all', restricted.text)
     t.equal(got.length, rows, restricted.text)
     t.same(got, await stores.ask('visible', query))
+  })
+}
+
+const [ONE, TWO] = ['urn:p:1', 'urn:p:2']
+// prettier-ignore
+for (const [name, query, part, stays] of [
+  ['of the properties that the query names', `SELECT * { ?x <${ONE}>+ ?y . ?y <${TWO}> ?z }`, [ONE, TWO], []],
+  ['of all: a variable in its place', `SELECT * { ?x <${ONE}>+ ?y . ?y ?p ?z }`, undefined, []],
+  ['of all: a negated set', `SELECT * { ?x <${ONE}>+/!<${TWO}> ?y }`, undefined, []],
+  ['of all: it may stay anywhere', `SELECT * { ?x <${ONE}>* ?y }`, undefined, []],
+  ['it may stay at a name', `SELECT * { <urn:e:1> <${ONE}>* ?y FILTER NOT EXISTS { ?y <${TWO}>? <urn:e:2> } }`, [ONE, TWO], ['urn:e:1', 'urn:e:2']],
+  ['a step before it', `SELECT * { ?x <${TWO}>/<${ONE}>* ?y }`, [TWO, ONE], []],
+  ['of any graph', `SELECT * { ?x <${ONE}>+ ?y GRAPH ?g { } }`, 'none', []],
+  ['it may stay at a literal', `SELECT * { ?x <${ONE}>* "a" }`, 'none', []],
+  ['a description', `DESCRIBE ?x { ?x <${ONE}>+ ?y }`, 'none', []],
+  ['named graphs', `SELECT * FROM <urn:g:1> { ?x <${ONE}>+ ?y }`, 'none', []],
+] as const) {
+  void t.test(`what is copied for a path: ${name}`, async (t) => {
+    const store = { ...OXIGRAPH, defaultGraph: 'union', stays: true } as const
+    const found = overCopy(read(query)!, { rights: RIGHTS, store, nothing: 'urn:test:nothing', mayRead: () => false })
+    if (!found) return void t.equal(part, 'none')
+    t.equal(found.plan.isPart, part !== undefined)
+    const properties = [...found.plan.collect.matchAll(/<(urn:p:\d)> AS/g)].map(([, property]) => property)
+    t.same(properties, part ?? [])
+    t.same(found.plan.stays, stays)
   })
 }
 

@@ -1,0 +1,95 @@
+// In charge of what has to be known before the steps of an update are carried out: the graphs that they touch and read (design 3,
+// 4). Pure.
+import { DEFAULT_GRAPH } from './graph-sets.js'
+import type { Parsed } from './parse.js'
+import { isOwnName, type QuadTemplate } from './quad-templates.js'
+import { stepsOf, type Pattern, type Step } from './update-steps.js'
+
+/** A graph that the steps name, and what they do to it. */
+export interface Touch {
+  readonly graph: string
+  readonly mode: 'Append' | 'Write'
+  /** Whether it may get triples. */
+  readonly isFilled: boolean
+}
+
+/** What has to be known before the steps are carried out. */
+export interface UpdatePlan {
+  /** The graphs that the steps write by name: to insert needs Append, all else Write (design 4). */
+  readonly touches: readonly Touch[]
+  /** The graphs that the steps read by name. */
+  readonly reads: readonly string[]
+  /** Of a first step that reads or writes graphs that it does not name: what the store is asked for it. */
+  readonly open?: OpenStep
+}
+
+export interface OpenStep {
+  readonly pattern: Pattern
+  readonly remove: readonly QuadTemplate[]
+  readonly add: readonly QuadTemplate[]
+  /** Instead of these it clears the graphs that ?graph stands for. */
+  readonly clears?: 'all' | 'named'
+}
+
+/** Undefined where a later step reads or writes graphs that it does not name: it could see what the ones before it have done. */
+export function planOf(parsed: Parsed): UpdatePlan | undefined {
+  const steps = stepsOf(parsed)
+  if (!steps) return undefined
+  const open = steps[0] && openOf(steps[0])
+  const named = open ? steps.slice(1) : steps
+  if (!named.every(isNamed)) return undefined
+  const plan = { touches: touchesOf(steps), reads: readsOf(named) }
+  return open ? { ...plan, open } : plan
+}
+
+function openOf(step: Step): OpenStep | undefined {
+  if (step.kind === 'clearAll') return { ...EVERY_GRAPH, clears: step.graphs }
+  return step.kind === 'change' && step.pattern && !isNamed(step) ? { ...step, pattern: step.pattern } : undefined
+}
+
+const EVERY_GRAPH: OpenStep = {
+  pattern: {
+    base: '',
+    group: '{ GRAPH ?graph { ?s ?p ?o } }',
+    variables: ['?graph'],
+    ...{ each: false, default: undefined, named: undefined, with: undefined, matched: [] },
+    reads: { graphs: [], default: false, any: true, magic: false },
+  },
+  remove: [{ graph: '?graph', terms: ['?graph', '?graph', '?graph'] }],
+  add: [],
+}
+
+function isNamed(step: Step): boolean {
+  if (step.kind === 'clearAll') return false
+  if (step.kind !== 'change') return !('source' in step) || step.source !== DEFAULT_GRAPH
+  const { reads } = step.pattern ?? {}
+  if (reads && (reads.default || reads.any || !reads.graphs.every(isOwnName))) return false
+  return [...step.remove, ...step.add].every(({ graph }) => !graph.startsWith('?'))
+}
+
+function touchesOf(steps: readonly Step[]): readonly Touch[] {
+  const touches = new Map<string, Touch>()
+  const touch = (graph: string, mode: Touch['mode'], isFilled = false): void => {
+    if (graph.startsWith('?')) return
+    const before = touches.get(graph)
+    const strongest = before?.mode === 'Write' ? 'Write' : mode
+    touches.set(graph, { graph, mode: strongest, isFilled: isFilled || before?.isFilled === true })
+  }
+  for (const step of steps) {
+    if (step.kind === 'change') {
+      for (const { graph } of step.add) touch(graph, 'Append', true)
+      for (const { graph } of step.remove) touch(graph, 'Write')
+    } else if ('source' in step) {
+      touch(step.destination, 'Write', true)
+      if (step.kind === 'move') touch(step.source, 'Write')
+    } else if (step.kind !== 'clearAll') touch(step.graph, 'Write')
+  }
+  return [...touches.values()]
+}
+
+function readsOf(steps: readonly Step[]): readonly string[] {
+  const graphs = steps.flatMap((step) =>
+    'source' in step ? [step.source] : 'pattern' in step ? (step.pattern?.reads.graphs ?? []) : [],
+  )
+  return [...new Set(graphs)]
+}

@@ -1,0 +1,115 @@
+// In charge of a query that no condition can restrict, such as a path of any length over several graphs: what to copy of the default
+// graph that the agent may read, and the query over that copy (design 4). Pure.
+import { isFailure } from '../../problem.js'
+import { MERGED_GRAPHS, overView, type Sight } from './over-view.js'
+import { waysWithoutStep } from './paths.js'
+import { queryText } from './print.js'
+import {
+  iri,
+  isPath,
+  NO_MODIFIERS,
+  triples,
+  variable,
+  type Path,
+  type Pattern,
+  type Query,
+  type Select,
+  type Triple,
+} from './syntax.js'
+import { variablesOf } from './variables.js'
+
+/** The one graph of a copy. */
+export const COPY = 'urn:triplegate:copy'
+/** More triples, or a longer text of them, are not copied. */
+export const MOST_COPIED = 100_000
+export const MOST_COPIED_BYTES = 16 * 1024 * 1024
+
+export interface CopyPlan {
+  /** The CONSTRUCT of what the query can match: one triple more than MOST_COPIED is too much. */
+  readonly collect: string
+  /** IRIs at which a path may stay without a step, whether the graph has them or not. */
+  readonly stays: readonly string[]
+  /** Whether only triples of some properties are copied: the query sees no others. */
+  readonly isPart: boolean
+}
+
+/** The plan, and the query over the copy; undefined where a copy of the default graph is not enough. */
+export function overCopy(query: Query, sight: Sight): { readonly plan: CopyPlan; readonly text: string } | undefined {
+  const { body, dataset } = query
+  const isMerge = dataset?.default.includes(MERGED_GRAPHS) === true
+  if (dataset ? !isMerge : sight.store.defaultGraph === 'bag') return undefined
+  const all = triplesOf(body.where, body.modifiers)
+  if (body.form === 'DESCRIBE' || !all) return undefined
+  const ends = all.flatMap(endsOf)
+  const stays = ends.flatMap((end) => (end?.kind === 'iri' ? [end.value] : []))
+  if (stays.length < ends.filter((end) => end !== undefined).length) return undefined
+  const isWhole = ends.includes(undefined) || (stays.length > 0 && !sight.store.stays)
+  const properties = isWhole ? undefined : propertiesOf(all)
+  const construct = {
+    form: 'CONSTRUCT',
+    template: [ANY],
+    where: collecting(properties),
+    modifiers: NO_MODIFIERS,
+  } as const
+  const collected = overView({ base: undefined, dataset: dataset && { ...dataset, named: [] }, body: construct }, sight)
+  if (isFailure(collected)) return undefined
+  return {
+    plan: {
+      collect: collected.text,
+      stays: sight.store.stays ? stays : [],
+      isPart: properties !== undefined,
+    },
+    text: queryText({ ...query, dataset: { default: [COPY], named: [] } }),
+  }
+}
+
+const [S, P, O] = [variable('s'), variable('p'), variable('o')]
+const ANY: Triple = { subject: S, predicate: P, object: O }
+
+/** At most one solution more than may be copied, each once. */
+function collecting(properties: readonly string[] | undefined): readonly Pattern[] {
+  const where: readonly Pattern[] = properties
+    ? [{ kind: 'union', branches: properties.map((property) => ofProperty(property)) }]
+    : [triples(ANY)]
+  const modifiers = { ...NO_MODIFIERS, limit: MOST_COPIED + 1 }
+  const query: Select = { form: 'SELECT', duplicates: 'DISTINCT', projection: [S, P, O], where, modifiers }
+  return [{ kind: 'group', patterns: [{ kind: 'select', query }] }]
+}
+
+const ofProperty = (property: string): readonly Pattern[] => [
+  triples({ subject: S, predicate: iri(property), object: O }),
+  { kind: 'bind', expression: iri(property), variable: P },
+]
+
+/** All triples that the patterns match; undefined where these read other graphs, or another server. */
+function triplesOf(...parts: readonly unknown[]): readonly Triple[] | undefined {
+  const found: Triple[] = []
+  const visit = (part: unknown): boolean => {
+    if (typeof part !== 'object' || part === null) return true
+    const { kind, triples } = part as { kind?: string; triples?: readonly Triple[] }
+    if (kind === 'graph' || kind === 'service') return false
+    if (kind === 'triples') found.push(...triples!)
+    return kind === 'triples' || Object.values(part).every(visit)
+  }
+  return parts.every(visit) ? found : undefined
+}
+
+/** The ends that name a term, of a path that can stay where it begins; undefined where it can stay at any term. */
+function endsOf({ subject, predicate, object }: Triple): readonly (Triple['subject'] | undefined)[] {
+  if (!isPath(predicate) || waysWithoutStep(predicate) === 0) return []
+  const named = [subject, object].filter((end) => end.kind !== 'blank' && variablesOf(end).length === 0)
+  return named.length > 0 ? named : [undefined]
+}
+
+/** The properties of all triples; undefined where there may be any. */
+function propertiesOf(all: readonly Triple[]): readonly string[] | undefined {
+  const found = new Set<string>()
+  const visit = (path: Path): boolean => {
+    if (path.kind === 'iri') found.add(path.value)
+    return path.kind === 'iri' || (path.operator !== '!' && path.items.every(visit))
+  }
+  const isKnown = all.every(
+    ({ predicate }) => (predicate.kind === 'iri' || predicate.kind === 'path') && visit(predicate),
+  )
+  return isKnown ? [...found] : undefined
+}

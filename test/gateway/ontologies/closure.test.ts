@@ -1,0 +1,46 @@
+// The closure of an ontology (gateway/ontologies/closure.ts): imports are read at the same time, and within one time.
+import { setTimeout as sleep } from 'node:timers/promises'
+import t from 'tap'
+import { closureOf, type Imports } from '../../../gateway/ontologies/closure.js'
+import { problem } from '../../../gateway/problem.js'
+import { iri, triple } from '../../../gateway/rdf/graph.js'
+import { OWL, RDF } from '../../../gateway/rdf/vocabulary.js'
+
+const ROOT = 'urn:root'
+const FAILED = problem('ontology.failed', 'It is away.')
+
+void t.test('what an ontology imports', async (t) => {
+  const asked: string[] = []
+  let [atWork, most] = [0, 0]
+  const imports: Imports = {
+    isOwn: (name) => name.startsWith('urn:own'),
+    async read(name) {
+      asked.push(name)
+      most = Math.max(most, ++atWork)
+      await sleep(name.includes('slow') ? 1_000 : 1)
+      atWork--
+      if (name.includes('failed')) return FAILED
+      const further = name.includes('deep') ? [triple(name, OWL('imports'), iri('urn:further'))] : []
+      return [triple(name, RDF('type'), iri(OWL('Ontology'))), ...further]
+    },
+  }
+  const many = Array.from({ length: 20 }, (_, i) => `urn:${i}`)
+  const rows: [name: string, imported: string[], remembered: string[], read: number, failures: string[]][] = [
+    ['many', many, [], 20, []],
+    ['several', ['urn:a', 'urn:b'], [], 2, []],
+    ['one that imports another', ['urn:deep', 'urn:b'], [], 3, []],
+    ['one that is slow', ['urn:slow', 'urn:b'], [], 2, ['urn:slow']],
+    ['one that fails', ['urn:failed', 'urn:b'], [], 2, ['urn:failed']],
+    ['one that failed a short time ago', ['urn:failed', 'urn:b'], ['urn:failed'], 1, ['urn:failed']],
+    ['one of this dataspace that was not there', ['urn:own', 'urn:b'], ['urn:own'], 2, []],
+  ]
+  for (const [name, imported, remembered, read, failures] of rows) {
+    asked.length = 0
+    const known = { imported: new Map(), failures: new Map(remembered.map((one) => [one, FAILED])) }
+    const local = new Map([[ROOT, { document: 'urn:document', imports: imported }]])
+    const closure = await closureOf(ROOT, local, known, imports, 200)
+    t.equal(asked.length, read, `${name}: read`)
+    t.same([...closure.failures.keys()], failures, `${name}: failed`)
+  }
+  t.equal(most, 8, 'so many at once')
+})
