@@ -117,7 +117,6 @@ export interface Proxying {
   readonly inside: (request: Request) => Awaitable<Response>
   /** RFC 9110 §7.6.3: a pseudonym in place of the host; the same on each instance of this gateway. */
   readonly pseudonym: string
-  /** Takes a place for an agent, or an anonymous client, from a network: gives the function that leaves it. */
   readonly takePlace: TakePlaceOf
 }
 

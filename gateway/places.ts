@@ -20,7 +20,7 @@ export function makePlaces({ each, all }: { readonly each: number; readonly all:
   }
 }
 
-/** The same for an agent and the network that it comes from. */
+/** The same for an agent, or an anonymous client, from a network. */
 export type TakePlaceOf = (who: string, network: string) => (() => void) | undefined
 
 /** An agent's place is one of its network too: one network may have made itself many agents. */

@@ -106,17 +106,6 @@ const tooManyWaiting = (): Problem =>
 export function makeLocks(limit = 256, patience = 30_000): Locks {
   const held = new Map<string, Held>()
 
-  const admit = (lock: Held): void => {
-    while (lock.queue.length > 0) {
-      const next = lock.queue[0]!
-      if (lock.holders > 0 && (next.exclusive || lock.exclusive)) return
-      lock.queue.shift()
-      lock.holders++
-      lock.exclusive = next.exclusive
-      next.enter()
-    }
-  }
-
   const release = (name: string, lock: Held): void => {
     lock.holders--
     admit(lock)
@@ -131,26 +120,6 @@ export function makeLocks(limit = 256, patience = 30_000): Locks {
       release(name, lock)
     }
   }
-
-  const inTurn = (name: string, lock: Held, exclusive: boolean, signal: AbortSignal | undefined) =>
-    new Promise<Release | undefined>((resolve) => {
-      if (signal?.aborted) return resolve(undefined)
-      const leave = (): void => {
-        lock.queue.splice(lock.queue.indexOf(waiting), 1)
-        // Those behind it may have waited for it alone.
-        admit(lock)
-        resolve(undefined)
-      }
-      const waiting: Waiting = {
-        exclusive,
-        enter() {
-          signal?.removeEventListener('abort', leave)
-          resolve(releaseOnce(name, lock))
-        },
-      }
-      signal?.addEventListener('abort', leave, { once: true })
-      lock.queue.push(waiting)
-    })
 
   return {
     patience,
@@ -167,7 +136,41 @@ export function makeLocks(limit = 256, patience = 30_000): Locks {
         return Promise.resolve(releaseOnce(name, lock))
       }
       if (lock.queue.length >= limit) return Promise.resolve(undefined)
-      return inTurn(name, lock, exclusive, signalOf?.())
+      return turnIn(lock, exclusive, signalOf?.()).then((entered) => (entered ? releaseOnce(name, lock) : undefined))
     },
   }
+}
+
+/** Lets those in who come next. */
+function admit(lock: Held): void {
+  while (lock.queue.length > 0) {
+    const next = lock.queue[0]!
+    if (lock.holders > 0 && (next.exclusive || lock.exclusive)) return
+    lock.queue.shift()
+    lock.holders++
+    lock.exclusive = next.exclusive
+    next.enter()
+  }
+}
+
+/** False where the signal aborts first. */
+function turnIn(lock: Held, exclusive: boolean, signal: AbortSignal | undefined): Promise<boolean> {
+  if (signal?.aborted) return Promise.resolve(false)
+  return new Promise((resolve) => {
+    const leave = (): void => {
+      lock.queue.splice(lock.queue.indexOf(waiting), 1)
+      // Those behind it may have waited for it alone.
+      admit(lock)
+      resolve(false)
+    }
+    const waiting: Waiting = {
+      exclusive,
+      enter() {
+        signal?.removeEventListener('abort', leave)
+        resolve(true)
+      },
+    }
+    signal?.addEventListener('abort', leave, { once: true })
+    lock.queue.push(waiting)
+  })
 }
