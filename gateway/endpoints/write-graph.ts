@@ -1,7 +1,7 @@
 // In charge of PUT, POST and DELETE of a graph that is no document: its triples stay as they are sent, blank nodes too. The same locks,
 // caches and rules as for an update that names it.
 import { DEFAULT_GRAPH } from '../../policies/vocabulary.js'
-import { isLarge, readDocumentNow, readFactsNow, type Document } from '../documents/document.js'
+import { isLarge, readDocumentNow, readFactsNow, tooLarge, type Document } from '../documents/document.js'
 import { everyWrite, underLocks } from '../documents/locks.js'
 import type { Response } from '../http/exchange.js'
 import { tooLargeToWrite } from '../methods/write.js'
@@ -47,6 +47,8 @@ async function writeLocked(context: Context, other: OtherFacts, asked: WriteRequ
   if (failed) return failed
   if (!before.exists && asked.method === 'DELETE') return problem('document.absent', 'There is no such graph.')
   const text = contentOf(asked)
+  const size = tooLarge({ iri: graph, nTriples: text })
+  if (size) return size
   const recorded = application.isRecorded(graph) ? [graph] : []
   // It would be lost with the process.
   if (recorded.length === 0 && application.history && application.store.announces)
