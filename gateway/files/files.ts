@@ -168,14 +168,8 @@ async function keepFor(
   return kept
 }
 
-interface Releasing {
-  readonly place: Place
-  readonly inTurn: ReturnType<typeof makeTurns>
-  readonly underWay: UnderWay
-}
-
 async function release(
-  { place, inTurn, underWay }: Releasing,
+  { place, inTurn, underWay }: { place: Place; inTurn: ReturnType<typeof makeTurns>; underWay: UnderWay },
   sha1: string,
   refused: Parameters<Files['release']>[1],
 ): Promise<void> {
@@ -188,8 +182,8 @@ async function release(
     bringing.writes--
     if (bringing.writes > 0) return
     underWay.delete(sha1)
-    if (!bringing.isNew || !described || isFailure(described) || described.has(sha1)) return
-    await rm(folderOf(place, sha1), { recursive: true, force: true })
+    const isUndescribed = described && !isFailure(described) && !described.has(sha1)
+    if (bringing.isNew && isUndescribed) await rm(folderOf(place, sha1), { recursive: true, force: true })
   })
 }
 
