@@ -26,7 +26,9 @@ import { areSame } from '../../gateway/rdf/same-graph.js'
 import { writeGraph } from '../../gateway/rdf/write.js'
 import { analyseQuery, analyseUpdate } from '../../gateway/sparql/analysis.js'
 import { analysePatch } from '../../gateway/sparql/patch.js'
+import { overView } from '../../gateway/sparql/view/over-view.js'
 import { irisIn, linesIn } from '../../gateway/stores/n-triples-lines.js'
+import { OXIGRAPH } from '../../gateway/stores/oxigraph-traits.js'
 import { makeConstraintCheck } from '../../policies/constraints/constraints.js'
 import { parseHttpUrl } from '../../policies/fetch/destination.js'
 import { makeTokenVerifier } from '../../policies/identity/bearer-token.js'
@@ -40,6 +42,8 @@ import { bySubject, documentDifference, rdfPatchOf, readRdfPatch } from '../../v
 import { parseMementoDatetime } from '../../versioning/memento/memento-datetime.js'
 import { closestMemento, historyLinks, timeMapText } from '../../versioning/memento/time-map.js'
 import { fill, growthRows, many, nested, type GrowthRow } from '../support/growth.js'
+import { read } from '../support/over-views.js'
+import { randomCase } from '../support/view-cases.js'
 
 t.setTimeout(600_000)
 
@@ -452,6 +456,50 @@ void t.test('SPARQL', async (t) => {
       ['DELETE WHERE', (n) => `DELETE WHERE { ${many(n, (i) => `<> <urn:p${i}> ?o${i} . `)} }`],
     ]),
   ])
+})
+
+const NOBODY = {
+  ...randomCase(0).rights,
+  ...{ everything: false, documents: false, others: false, defaultGraph: false, items: false, containers: false },
+  ...{ graphs: [DOC], prefixes: [], otherPrefixes: [], classes: ['urn:c'], owner: undefined },
+}
+
+/** A restricted query: its text is read before, within the depths that reading allows. */
+const restricted = (defaultGraph: 'own' | 'union', name: string, make: (size: number) => string): GrowthRow => ({
+  name: `a restricted query, ${defaultGraph}: ${name}`,
+  size: CONTENT,
+  work(size) {
+    const tree = read(where(make(size)))
+    if (!tree) throw new Error(`${name}: not read`)
+    const store = { ...OXIGRAPH, defaultGraph, stays: true }
+    return () => overView(tree, { rights: NOBODY, store, nothing: 'urn:nothing', mayRead: () => false })
+  },
+})
+
+/** Up to 90 levels, around what fills the rest. */
+const around = (size: number, open: string, middle: string): string => {
+  const depth = Math.min(90, Math.ceil(size / 1400))
+  return open.repeat(depth) + fill(middle, size - depth * (open.length + 2)) + ' }'.repeat(depth)
+}
+
+void t.test('restricted queries', async (t) => {
+  // prettier-ignore
+  const WHERES: readonly (readonly [string, (n: number) => string])[] = [
+    ['many triples', (n) => many(n, (i) => `?s${i} <urn:p> ${i} . `)],
+    ['steps that each may be left out', (n) => `<urn:a> ${fill('(<urn:p>?|<urn:q>?)/', n)}<urn:p>? ?x`],
+    ['alternatives that each may be left out', (n) => `<urn:a> <urn:p>?${fill('|<urn:q>?', n)} ?x`],
+    ['steps of alternatives', (n) => `<urn:a> ${fill('(<urn:p>|^<urn:q>)/', n)}<urn:p> ?x`],
+    ['unions', (n) => `{ ?s ?p ?o }${fill(' UNION { ?s ?p ?o }', n)}`],
+    ['nested optional groups', (n) => around(n, 'OPTIONAL { ?s ?p ?o ', 'FILTER EXISTS { ?s ?p 1 } ')],
+    ['nested graphs', (n) => around(n, 'GRAPH ?g { ', '?s ?p ?o . ')],
+    ['many graphs', (n) => fill('GRAPH ?g { ?s ?p ?o } ', n)],
+    ['many NOT EXISTS', (n) => fill('FILTER NOT EXISTS { ?s ?p ?o } ', n)],
+    ['chained operators', (n) => fill(`FILTER(1${'+1'.repeat(Math.min(300, n / 400))}) `, n)],
+  ]
+  await growthRows(
+    t,
+    (['own', 'union'] as const).flatMap((defaultGraph) => WHERES.map((row) => restricted(defaultGraph, ...row))),
+  )
 })
 
 const JSON_RESULTS = 'application/sparql-results+json'
