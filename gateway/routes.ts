@@ -7,7 +7,14 @@ import { answerForm } from './endpoints/forms.js'
 import { access } from './endpoints/access.js'
 import { add, transform } from './endpoints/add.js'
 import { accessRequest } from './endpoints/access-request.js'
-import { answerDataset, couldNeedOfDataset, DATASET_ACCEPTS, QUADS_ACCEPTS, readDataset } from './endpoints/dataset.js'
+import {
+  answerDataset,
+  couldNeedOfDataset,
+  DATASET_ACCEPTS,
+  neededOfDataset,
+  QUADS_ACCEPTS,
+  readDataset,
+} from './endpoints/dataset.js'
 import { queryDataset, updateDataset } from './endpoints/dataset-sparql.js'
 import { graphHistory } from './endpoints/graph-history.js'
 import { graphStore } from './endpoints/graph-store.js'
@@ -96,11 +103,11 @@ const ENDPOINTS = {
   'uploads/':           { methods: 'GET, HEAD, OPTIONS',       needs: 'open',  answer: uploads },
   'static/':            { methods: READ_METHODS, needs: 'open', answer: staticFile },
   // The store's own URLs (http/dataset-target.ts).
-  '/':                  { methods: SPARQL_METHODS, accepts: DATASET_ACCEPTS, couldNeed: couldNeedOfDataset, read: readDataset, needs: neededFor, answer: answerDataset },
+  '/':                  { methods: SPARQL_METHODS, accepts: DATASET_ACCEPTS, couldNeed: couldNeedOfDataset, read: readDataset, needs: neededOfDataset, answer: answerDataset },
   '/sparql':            { methods: SPARQL_METHODS,             accepts: SPARQL_ACCEPTS, couldNeed: () => ['Read'], read: readSparqlRequest, needs: reads, answer: queryDataset },
   '/query':             { methods: SPARQL_METHODS,             accepts: SPARQL_ACCEPTS, couldNeed: () => ['Read'], read: readSparqlRequest, needs: reads, answer: queryDataset },
   '/update':            { methods: 'POST, OPTIONS',            accepts: SPARQL_ACCEPTS, couldNeed: () => ['Write'], read: readSparqlRequest, needs: writes, answer: updateDataset },
-  '/data':              { methods: 'GET, HEAD, POST, OPTIONS', accepts: QUADS_ACCEPTS, couldNeed: couldNeedOfDataset, read: readDataset, needs: neededFor, answer: answerDataset },
+  '/data':              { methods: 'GET, HEAD, POST, OPTIONS', accepts: QUADS_ACCEPTS, couldNeed: couldNeedOfDataset, read: readDataset, needs: neededOfDataset, answer: answerDataset },
   '/get':               { methods: READ_METHODS, couldNeed: couldNeedOfDataset, read: readDataset, needs: reads, answer: answerDataset },
   'robots.txt':         reserved,
   'favicon.ico':        reserved,

@@ -3,7 +3,7 @@
 import { writeFile } from 'node:fs/promises'
 import { readConfiguration } from '../configuration/configuration.js'
 import type { DescribedApplication, ServiceDescription } from '../configuration/dataspace.js'
-import { settingsOf, SETTINGS, type Environment, type Settings } from '../configuration/settings.js'
+import { DEFAULT_DATA, settingsOf, SETTINGS, type Environment, type Settings } from '../configuration/settings.js'
 import { storeFindings } from '../doctor/stores.js'
 import { surveyOf } from '../doctor/survey.js'
 import { isFailure } from '../problem.js'
@@ -146,18 +146,19 @@ async function write({ file, applications, isOpen }: Written, settings: Settings
     return fail(terminal, { failure: 'start.failed', detail })
   }
   const credentials = secrets === undefined ? '' : ' --credentials credentials.trig'
+  const data = settings.data === DEFAULT_DATA ? '' : ` --data '${settings.data}'`
+  const given = `--config ${file}${credentials}${data}`
   terminal.out(
     [
-      `${file} is written${secrets === undefined ? '' : ', and credentials.trig'}. Next:`,
-      `  triplegate serve --config ${file}${credentials} --enforce=false --log-format json 2>triplegate.log`,
+      `${file} is written${secrets === undefined ? '' : ', and credentials.trig'}. Next (in a clone, with npx before each):`,
+      `  triplegate serve ${given} --enforce=false --log-format json 2>triplegate.log`,
       '    watches your clients, and refuses nothing yet; the first start makes certificates and seeds the rules;',
-      `  triplegate adopt ${applications.endUser.base} --names --containers --dry-run`,
+      `  triplegate adopt ${applications.endUser.base} --names --containers --dry-run${data}`,
       '    says which other graphs would become documents; without --dry-run they do;',
       '  triplegate access observed triplegate.log',
       '    says who would have been refused, with authorizations for it;',
-      `  triplegate serve --config ${file}${credentials}`,
-      `    enforces the rules. Close the port of the store, and look with: triplegate doctor --config ${file}${credentials}`,
-      `The data folder is ${settings.data}.`,
+      `  triplegate serve ${given}`,
+      `    enforces the rules. Close the port of the store, and look with: triplegate doctor ${given}`,
       '',
     ].join('\n'),
   )

@@ -4,7 +4,7 @@ import type { Command } from './arguments.js'
 import { readConfiguration } from '../configuration/configuration.js'
 import type { DescribedApplication, DescribedDataspace } from '../configuration/dataspace.js'
 import { historyPlaceOf, repositoryName } from '../configuration/history-place.js'
-import { SETTINGS, type Environment, type Settings } from '../configuration/settings.js'
+import { DEFAULT_DATA, type Environment, type Settings } from '../configuration/settings.js'
 import { EXIT, type CommandFailure } from './exit-codes.js'
 import { MIRROR_DESCRIPTION, parseMirrorArguments, type MirrorArguments } from './mirror-arguments.js'
 import { askGateway, type MirrorRequest } from './mirror-client.js'
@@ -125,8 +125,6 @@ async function outcomeOf(
   const { mirrorWithoutGateway } = await import('./mirror-without-gateway.js')
   return mirrorWithoutGateway(member, given, means)
 }
-
-const DEFAULT_DATA = SETTINGS.find(({ name }) => name === 'data')!.default
 
 /** The application, with store and repository only if the settings name them: else the gateway uses its own. */
 function namedIn(

@@ -45,8 +45,9 @@ function sharedHosts(dataspaces: readonly DescribedDataspace[]): Fault[] {
 
 /** Each application needs files of its own in a repository. */
 function sharedFiles(applications: readonly DescribedApplication[]): Fault[] {
-  const placeOf = ({ location, branch, pathPrefix }: VersioningRepository): string =>
-    [location.toLowerCase(), branch, pathPrefix].join('\n')
+  const placeOf = ({ location, branch }: VersioningRepository): string => [location.toLowerCase(), branch].join('\n')
+  // Files of one would be among those of the other where its folders begin with the other's.
+  const isAmong = (a: string, b: string): boolean => a === '' || `${b}/`.startsWith(`${a}/`)
   return applications.flatMap((application, i) =>
     applications.slice(0, i).flatMap((other) => {
       const [own, others] = [application.versioning, other.versioning]
@@ -63,7 +64,12 @@ function sharedFiles(applications: readonly DescribedApplication[]): Fault[] {
         return isShared ? fault('a repository on this disk', 'Give each a repository of its own.') : []
       }
       if (placeOf(own) !== placeOf(others)) return []
-      return fault('repository, branch and path prefix', 'Give each its own host:pathPrefix.')
+      const [prefix, otherPrefix] = [own.pathPrefix, others.pathPrefix]
+      if (!isAmong(prefix, otherPrefix) && !isAmong(otherPrefix, prefix)) return []
+      return fault(
+        'repository, branch and path prefix',
+        'Give each its own host:pathPrefix, of which none begins with another.',
+      )
     }),
   )
 }

@@ -18,7 +18,9 @@ export const LISTENERS = [
   row('store-pages', of('PORT', port), "Port for the store's own pages, for agents with Control, or off.", {
     default: 'off',
   }),
-  row('store-pages-write', of('', yesOrNo), 'Pass on what writes there too.', { default: 'false' }),
+  row('store-pages-write', of('', yesOrNo), "Pass requests that write on to the store's own pages too.", {
+    default: 'false',
+  }),
   row('management', of('PORT', port), 'Port for health, metrics and purge, on loopback only, or off.', {
     default: '9464',
   }),

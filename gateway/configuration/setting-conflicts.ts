@@ -51,6 +51,7 @@ const PARTNERS: readonly (readonly [name: string, needed: string, problem: strin
   ['smtp-url', 'smtp-from', 'is not enough to send e-mail'],
   ['smtp-from', 'smtp-url', 'is not enough to send e-mail'],
   ['smtp-to', 'smtp-url', 'is not enough to send e-mail'],
+  ['store-pages-write', 'store-pages', 'does nothing alone'],
 ]
 
 const missingPartners = (has: Has, source: SourceOf): string[] =>

@@ -8,6 +8,8 @@ import { camelCase, SETTINGS, type Setting, type Settings } from './setting-tabl
 import { isFailure } from '../problem.js'
 
 export { SETTINGS, type Settings } from './setting-table.js'
+/** The data folder where no setting names one. */
+export const DEFAULT_DATA = SETTINGS.find(({ name }) => name === 'data')!.default
 export { helpText, printConfig, settingsPage } from './settings-text.js'
 
 /** Each fault is a line with the name of the setting, the mistake and the fix. Never holds secrets. */

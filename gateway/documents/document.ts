@@ -128,7 +128,7 @@ export const MAX_DOCUMENT = 32 * 1024 * 1024
 const MAX_FACTS = MAX_EXCERPT - 16 * 1024
 
 /** Why a document is too large to be stored. */
-export function tooLarge({ iri, nTriples }: Document): Problem | undefined {
+export function tooLarge({ iri, nTriples }: Pick<Document, 'iri' | 'nTriples'>): Problem | undefined {
   if (Buffer.byteLength(nTriples) > MAX_DOCUMENT)
     return problem('content.too-large', `The document would be larger than ${MAX_DOCUMENT} bytes of N-Triples.`)
   return Buffer.byteLength(factLines(iri, nTriples).join('\n')) > MAX_FACTS

@@ -55,7 +55,7 @@ export function flawOfName(graph: string): Problem | undefined {
 const NO_NAME = problem('target.malformed', 'Name the graph by an absolute IRI without dot segments: ?graph=IRI.')
 const OF_STORES = problem(
   'access.graphs',
-  'Stores take this name for several graphs, so that no right on it can be decided.',
+  'Stores take this name for several graphs, so that no right on it can be decided. Name one graph, or send a query.',
 )
 
 function answerDocument(context: Context, { document, ...target }: GraphTarget): Awaitable<Response | Problem> {
@@ -91,7 +91,7 @@ export function factsOf(context: Context, graph: string): OtherFacts | Problem {
 const SHARED = problem('access.graphs', 'Several dataspaces share this store, so that only documents can be used here.')
 const NO_URL = problem(
   'document.absent',
-  'The graph has the name of a document, but no URL leads to it: names of documents are normalised URLs. Use SPARQL, and rename it.',
+  'The graph has the name of a document, but no URL leads to it: names of documents are normalised URLs. `triplegate adopt --names` renames it.',
 )
 
 function answerOther(context: Context, { document: graph, url }: GraphTarget): Awaitable<Response | Problem> {

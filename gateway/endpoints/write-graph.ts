@@ -1,7 +1,7 @@
 // In charge of PUT, POST and DELETE of a graph that is no document: its triples stay as they are sent, blank nodes too. The same locks,
 // caches and rules as for an update that names it.
 import { DEFAULT_GRAPH } from '../../policies/vocabulary.js'
-import { isLarge, readDocumentNow, readFactsNow, type Document } from '../documents/document.js'
+import { isLarge, readDocumentNow, readFactsNow, tooLarge, type Document } from '../documents/document.js'
 import { everyWrite, underLocks } from '../documents/locks.js'
 import type { Response } from '../http/exchange.js'
 import { tooLargeToWrite } from '../methods/write.js'
@@ -28,7 +28,7 @@ export async function writeGraph(context: Context, other: OtherFacts, url: strin
   const asked = await readWriteRequest(context, graph === DEFAULT_GRAPH ? url : graph)
   if (isFailure(asked)) return asked
   const locks = [everyWrite(context.application, 'shared'), [graph, 'exclusive'] as const]
-  return underLocks(context.gateway, locks, () => writeLocked(context, other, asked))
+  return underLocks(context.gateway, locks, () => writeLocked(context, other, asked), context.request.signal())
 }
 
 const NO_PARTS = problem('content.unsupported', 'Files belong to documents: send the triples alone.')
@@ -47,6 +47,8 @@ async function writeLocked(context: Context, other: OtherFacts, asked: WriteRequ
   if (failed) return failed
   if (!before.exists && asked.method === 'DELETE') return problem('document.absent', 'There is no such graph.')
   const text = contentOf(asked)
+  const size = tooLarge({ iri: graph, nTriples: text })
+  if (size) return size
   const recorded = application.isRecorded(graph) ? [graph] : []
   // It would be lost with the process.
   if (recorded.length === 0 && application.history && application.store.announces)

@@ -7,6 +7,7 @@ import { isFailure, type Problem } from '../problem.js'
 import { canonicalLines } from '../rdf/canonical.js'
 import { entailed } from '../rdf/entailment.js'
 import { convert, type ForeignContent } from '../rdf/convert.js'
+import { insertionOf, type SentQuads } from './insertion.js'
 import { changeLarge, largeContentOf, type Canonical, type LargeChange, type LargeContent } from './large-changes.js'
 import { lostType } from './lost-type.js'
 import { stateIn, type StateForm } from './state.js'
@@ -37,6 +38,7 @@ export type ReadingJob =
       readonly tagKey: string | undefined
     }
   | { readonly kind: 'change'; readonly change: LargeChange }
+  | { readonly kind: 'insertion'; readonly quads: SentQuads }
   /** `entailed` of rdf/entailment.ts: gives N-Triples. */
   | { readonly kind: 'entail'; readonly nTriples: string }
   | { readonly kind: 'compare'; readonly a: string; readonly b: string }
@@ -87,6 +89,8 @@ function doJob(job: ReadingJob): ReadingReply | Promise<ReadingReply> {
       return withContexts(job.contexts, (options) => read(job, options))
     case 'change':
       return changeLarge(job.change)
+    case 'insertion':
+      return insertionOf(job.quads)
     case 'entail': {
       const triples = entailed(readCanonical(job.nTriples))
       return isFailure(triples) ? triples : nTriplesOf(graphOf(triples))

@@ -3,6 +3,7 @@
 import { setImmediate } from 'node:timers/promises'
 import type { Version } from '../../versioning/change.js'
 import type { Asker } from './job-queue.js'
+import type { SentQuads } from './insertion.js'
 import { openThreads, type Threads, type ThreadsOptions } from './threads.js'
 import type { Canonical, LargeChange, LargeContent } from './large-changes.js'
 import type { Converted, KnownContexts, ReadingJob, ReadingReply } from './reading-worker.js'
@@ -47,6 +48,8 @@ export interface Reading {
   ): Promise<readonly Quad[] | LargeContent | Problem>
   /** `changeLarge` of large-changes.ts. */
   change(asker: Asker, change: LargeChange): Promise<LargeContent | 'unchanged' | Problem>
+  /** `insertionOf` of insertion.ts. */
+  insertion(asker: Asker, quads: SentQuads): Promise<string | Problem>
   /** `entailed` of rdf/entailment.ts, of canonical N-Triples. */
   entail(asker: Asker, nTriples: string): Promise<string | Problem>
   /** `areSame` of rdf/same-graph.ts. */
@@ -108,6 +111,7 @@ export function openReading(options: ThreadsOptions = {}): Reading {
       (readLong(threads, asker, content, { loadContext, tagKey }) as Promise<LargeContent | Problem>),
     change: (asker, change) =>
       threads.do(asker, { kind: 'change', change }) as Promise<LargeContent | 'unchanged' | Problem>,
+    insertion: (asker, quads) => threads.do(asker, { kind: 'insertion', quads }) as Promise<string | Problem>,
     entail: (asker, nTriples) => threads.do(asker, { kind: 'entail', nTriples }) as Promise<string | Problem>,
     async areSame(asker, a, b) {
       const compared = await threads.do(asker, { kind: 'compare', a, b })
@@ -134,7 +138,7 @@ export function openReading(options: ThreadsOptions = {}): Reading {
   }
 }
 
-const ABOUT_CONTENT: ReadonlySet<ReadingJob['kind']> = new Set(['read', 'convert', 'change', 'lostType'])
+const ABOUT_CONTENT: ReadonlySet<ReadingJob['kind']> = new Set(['read', 'convert', 'change', 'insertion', 'lostType'])
 
 function tooLong({ kind }: ReadingJob, timeLimit: number): Problem {
   const limit = `the limit of ${timeLimit / 1000} s (--reading-timeout), and was ended.`

@@ -115,9 +115,10 @@ export async function historyRequestOf(
 }
 
 /** By the name of the graph, where its URL is another. */
-function historyFor({ history }: Application, { kind, iri }: Facts): ReadHistory {
+function historyFor({ history, isRecorded }: Application, { kind, iri }: Facts): ReadHistory {
   if (!history) return NO_HISTORY
   if (kind === 'document') return history
+  if (!isRecorded(iri)) return NO_HISTORY
   return {
     versions: (_, patience) => history.versions(iri, patience),
     resolve: (_, commit, patience) => history.resolve(iri, commit, patience),

@@ -5,7 +5,7 @@ import { isFailure, problem, type Problem } from '../problem.js'
 import { decideOn, lookUpDocument } from '../request/access.js'
 import type { Context } from '../request/context.js'
 import { refusalOf } from '../request/refusal.js'
-import { writeContent } from './write.js'
+import { releasing, writeContent } from './write.js'
 import { isConditional } from './write-conditions.js'
 import { readWriteRequest } from './write-request.js'
 
@@ -18,12 +18,19 @@ export async function createDocument(context: Context, iri: string): Promise<Res
   const decision = isFailure(facts) ? facts : decideOn(putting, facts, 'Write')
   if (isFailure(decision)) return decision
   context.trace.decision = decision
-  if (!decision.allowed) return refusalOf(decision, putting, iri)
+  if (!decision.allowed) {
+    // As where the document exists: the refusal must not tell (design 3).
+    const asPost = isFailure(facts) ? facts : decideOn(context, facts, 'Append')
+    if (isFailure(asPost)) return asPost
+    return asPost.allowed || asPost.absent ? refusalOf(decision, putting, iri) : refusalOf(asPost, context, iri)
+  }
   const asked = await readWriteRequest(context, iri)
   if (isFailure(asked)) return asked
   if (asked.method !== 'POST') return problem('internal', 'The request is no POST.')
-  const created = await writeContent(putting, iri, { ...asked, method: 'PUT' })
-  // Somebody else has created it meanwhile.
-  const isThere = isFailure(created) && created.failure === 'precondition.failed' && !isConditional(fields)
-  return isThere ? writeContent(context, iri, asked) : created
+  return releasing(context, asked, async () => {
+    const created = await writeContent(putting, iri, { ...asked, method: 'PUT' })
+    // Somebody else has created it meanwhile.
+    const isThere = isFailure(created) && created.failure === 'precondition.failed' && !isConditional(fields)
+    return isThere ? writeContent(context, iri, asked) : created
+  })
 }

@@ -28,17 +28,33 @@ export async function write(context: Context, iri: string, facts: Facts): Promis
   if (early) return early
   const asked = await readWriteRequest(context, iri)
   if (isFailure(asked)) return asked
-  const written = await writeContent(context, iri, asked)
+  return releasing(context, asked, () => writeContent(context, iri, asked))
+}
+
+/** Performs the write, and lets go of the files that came with it: those of a refused one are removed. */
+export async function releasing(
+  context: Context,
+  asked: WriteRequest,
+  write: () => Promise<Response | Problem>,
+): Promise<Response | Problem> {
   // After a failure the write may have had an effect.
-  if ('files' in asked && asked.files)
-    await releaseFiles(context, asked.files, isFailure(written) && STATUS_OF[written.failure] < 500)
-  return written
+  let isRefused = false
+  try {
+    const written = await write()
+    isRefused = isFailure(written) && STATUS_OF[written.failure] < 500
+    return written
+  } finally {
+    if ('files' in asked && asked.files) await releaseFiles(context, asked.files, isRefused)
+  }
 }
 
 /** From the locks on: access is decided under them, so that a caller need not have decided before. */
 export const writeContent = (context: Context, iri: string, asked: WriteRequest): Promise<Response | Problem> =>
-  underLocks(context.gateway, locksOf(context.application, iri, asked.method === 'PUT'), () =>
-    writeLocked(context, iri, asked),
+  underLocks(
+    context.gateway,
+    locksOf(context.application, iri, asked.method === 'PUT'),
+    () => writeLocked(context, iri, asked),
+    context.request.signal(),
   )
 
 /** The refusals that need no body: 404, then 405, then the root (design 3, order). */

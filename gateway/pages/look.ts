@@ -52,8 +52,21 @@ const namedByContent = (path: string): readonly [name: string, file: StaticFile]
   const bytes = readFileSync(path)
   const end = extname(path)
   const isText = end !== '.png'
-  const coded = isText ? { br: brotliCompressSync(bytes), gzip: gzipSync(bytes) } : undefined
+  const coded = isText ? codedWhenAsked(bytes) : undefined
   return [`${basename(path, end)}.${hashOf(bytes)}${end}`, { contentType: TYPES[end]!, bytes, coded }]
+}
+
+/** Compressing takes longer than the rest of the start of pages: the first client that asks waits for it. */
+function codedWhenAsked(bytes: Buffer): NonNullable<StaticFile['coded']> {
+  let [br, gzip]: [Buffer?, Buffer?] = []
+  return {
+    get br() {
+      return (br ??= brotliCompressSync(bytes))
+    },
+    get gzip() {
+      return (gzip ??= gzipSync(bytes))
+    },
+  }
 }
 
 /** @param folder of the operator's own look: `style.css`, and `logo.svg` or `logo.png` */

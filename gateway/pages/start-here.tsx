@@ -63,4 +63,5 @@ export const StartHere = ({ base, admin }: Props) => (
 )
 
 /** In the folder in which the gateway was started. */
-const curl = (rest: string): string => `curl --cacert data/certs/server.pem --cert data/certs/owner.pem ${rest}`
+const CERTS = '"${TRIPLEGATE_DATA:-data}"/certs'
+const curl = (rest: string): string => `curl --cacert ${CERTS}/server.pem --cert ${CERTS}/owner.pem ${rest}`

@@ -20,7 +20,7 @@ export const malformed = (detail: string): SyntaxFailure => ({ failure: 'syntax'
 
 // A short text can stand for a huge graph, by prefixes, entities, contexts and repeated subjects. So the size of the graph
 // in N-Triples counts.
-const LIMIT_CHARACTERS = 32 * 1024 * 1024
+export const LIMIT_CHARACTERS = 32 * 1024 * 1024
 const QUAD_CHARACTERS = 16
 const MARK_BYTES = 8
 

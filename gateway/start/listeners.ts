@@ -73,7 +73,10 @@ export function openListeners(
 
 async function listenForPages(gateway: Gateway, settings: Settings, listening: ListenerSettings): Promise<Listener> {
   const pages = openStorePages(gateway, { mayWrite: settings.storePagesWrite, maxBytes: settings.maxUpload })
-  if (!pages) throw new StartFailure('--store-pages: the store has no pages as Fuseki has. Remove it.')
+  if (!pages)
+    throw new StartFailure(
+      "--store-pages: needs a Graph Store endpoint that ends with /data, as Fuseki's. Remove it, or give one.",
+    )
   const listener = await listen(listening, pages.answer)
   return { ...listener, close: (grace) => listener.close(grace).then(pages.close) }
 }

@@ -1,18 +1,30 @@
-// In charge of changes of several graphs as the text of one SPARQL update, which stores perform as one transaction. Pure.
+// In charge of changes of several graphs as the text of one SPARQL update, which stores perform as one transaction.
 import { isFailure, problem, type Problem } from '../problem.js'
 import { isPlain } from '../rdf/canonical.js'
 import { flawOf } from '../rdf/graph.js'
 import { readNTriples } from '../rdf/n-triples.js'
 import { DEFAULT_GRAPH } from '../sparql/graph-sets.js'
 import { hasBlankNode, linesOf } from './n-triples-lines.js'
+import { makeSlices } from './slices.js'
 import type { GraphEdit } from './store.js'
 
 /** `update.form` where a graph has terms that cannot stand in SPARQL. */
-export function editText(edits: readonly GraphEdit[]): string | Problem {
-  const parts = edits.map(writable)
-  const failed = parts.find((part) => isFailure(part))
-  if (failed) return failed
-  const all = parts as readonly GraphEdit[]
+export async function editText(edits: readonly GraphEdit[]): Promise<string | Problem> {
+  const slices = makeSlices()
+  const every: Every = async (lines, test) => {
+    for (const line of lines) {
+      if (!test(line)) return false
+      const turn = slices(line.length)
+      if (turn) await turn
+    }
+    return true
+  }
+  const all: GraphEdit[] = []
+  for (const edit of edits) {
+    const part = await writable(edit, every)
+    if (isFailure(part)) return part
+    all.push(part)
+  }
   const operations = [
     ...all.flatMap(({ graph, isCleared }) => (isCleared ? [clearing(graph)] : [])),
     ...data('DELETE DATA', all, ({ removed }) => removed),
@@ -20,6 +32,8 @@ export function editText(edits: readonly GraphEdit[]): string | Problem {
   ]
   return operations.join(' ;\n')
 }
+
+type Every = (lines: readonly string[], test: (line: string) => boolean) => Promise<boolean>
 
 const clearing = (graph: string): string => (graph === DEFAULT_GRAPH ? 'DROP DEFAULT' : `DROP SILENT GRAPH <${graph}>`)
 
@@ -38,13 +52,15 @@ function data(
 }
 
 /** The edit in a form that SPARQL has: where lines that change have none, the whole graph is written again. */
-function writable(edit: GraphEdit): GraphEdit | Problem {
+async function writable(edit: GraphEdit, every: Every): Promise<GraphEdit | Problem> {
   const { graph, removed, added, after } = edit
-  if (removed.every(isRemovable) && added.every(isWritable) && !added.some(hasBlankNode)) return edit
+  const isWhole = (await every(removed, isRemovable)) && (await every(added, isWritable))
+  if (isWhole && (await every(added, (line) => !hasBlankNode(line)))) return edit
   const lines = after === undefined ? undefined : linesOf(after)
   // Of a graph that was not read, blank nodes that are inserted are new ones, and tags are those of the client.
-  if (!lines && removed.every((line) => !hasBlankNode(line) && isWritable(line)) && added.every(isWritable)) return edit
-  if (lines?.every(isWritable)) return { graph, isCleared: true, removed: [], added: lines }
+  const isSent = !lines && (isWhole || ((await every(removed, isExact)) && (await every(added, isWritable))))
+  if (isSent) return edit
+  if (lines && (await every(lines, isWritable))) return { graph, isCleared: true, removed: [], added: lines }
   return problem(
     'update.form',
     `The update would change terms of <${graph}> that RDF does not allow, or that stores may read otherwise. Change them with a PUT of the graph alone.`,
@@ -53,6 +69,8 @@ function writable(edit: GraphEdit): GraphEdit | Problem {
 
 /** SPARQL 1.1 Update §3.1.2: DELETE DATA has no blank nodes. A store may have a language tag in other letters. */
 const isRemovable = (line: string): boolean => !hasBlankNode(line) && !line.includes('"@') && isWritable(line)
+
+const isExact = (line: string): boolean => !hasBlankNode(line) && isWritable(line)
 
 /** A backslash, and what looks like an escape with it. */
 const DECODED_EARLY = /\\\\(?:u[0-9a-f]{4}|U[0-9a-f]{8})/i

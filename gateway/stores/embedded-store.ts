@@ -150,7 +150,7 @@ async function edit(state: Embedded, edits: readonly GraphEdit[], call: Call): P
     else texts.push([graph, text])
   }
   if (unknown.length === 0) return write(state, texts, call.signal)
-  const sparql = editText(unknown)
+  const sparql = await editText(unknown)
   if (isFailure(sparql)) return sparql
   const work = { kind: 'update', sparql } as const
   const effects = await inTurn(state, work, { ...call, announce: () => Promise.resolve(putAll(state, texts)) })

@@ -9,7 +9,6 @@ import { JSON_LD, RDF_XML } from '../http/media-type.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { graphOf } from '../rdf/graph.js'
 import { readNTriples } from '../rdf/n-triples.js'
-import { readOwnSolutions } from '../rdf/read-sparql-results.js'
 import { RESULTS_JSON } from '../rdf/sparql-results.js'
 import { writeGraph } from '../rdf/write.js'
 import { DEFAULT_GRAPH } from '../sparql/graph-sets.js'
@@ -152,10 +151,10 @@ function replyChanges(candidates: Iterable<string>): void {
 /** The names of all named graphs. Throws where one is a blank node. */
 function namesInStore(): string[] {
   const json = store.query('SELECT ?g { GRAPH ?g {} }', { results_format: RESULTS_JSON }) as string
-  return readOwnSolutions(json).map((solution) => {
-    const graph = solution.get('g')!
-    if (graph.termType !== 'NamedNode') throw new TypeError('a graph without an IRI')
-    return graph.value
+  const { results } = JSON.parse(json) as { results: { bindings: { g: { type: string; value: string } }[] } }
+  return results.bindings.map(({ g: { type, value } }) => {
+    if (type !== 'uri') throw new TypeError('a graph without an IRI')
+    return value
   })
 }
 

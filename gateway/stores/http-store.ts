@@ -199,10 +199,10 @@ const NOT_RDF_12 = problem(
 )
 
 async function edit(store: HttpStore, edits: readonly GraphEdit[], call?: Call): Promise<undefined | Problem> {
-  const added = store.isFuseki && !store.refusesQuads ? additionsOf(edits) : undefined
+  const added = store.isFuseki && !store.refusesQuads ? await additionsOf(edits) : undefined
   const done = added === undefined ? REFUSED : await addQuads(store, added, call)
   if (done?.failure !== 'store.refused') return done
-  const text = editText(edits)
+  const text = await editText(edits)
   return isFailure(text) ? text : runUpdate(store, text, call)
 }
 

@@ -10,7 +10,9 @@ import { documentOf } from '../../gateway/documents/document.js'
 import { ancestorsOf } from '../../gateway/documents/hierarchy.js'
 import { nextState } from '../../gateway/documents/next-state.js'
 import { violated } from '../../gateway/endpoints/content.js'
+import { dividedBy } from '../../gateway/endpoints/form-fields.js'
 import { readApplicant } from '../../gateway/endpoints/sign-up-form.js'
+import { sectionsAfter, typedFields } from '../../gateway/endpoints/typed-fields.js'
 import { clientOf } from '../../gateway/http/client-network.js'
 import { fieldsOf } from '../../gateway/http/fields.js'
 import { negotiate, parseMediaType, RDF_FORMATS } from '../../gateway/http/media-type.js'
@@ -19,6 +21,7 @@ import { asksForNew } from '../../gateway/methods/write-request.js'
 import { acceptOverride, parseTarget, siteOf } from '../../gateway/http/target.js'
 import { cookieOf } from '../../gateway/identity/cookies.js'
 import { conditionsOf, plainTag, proxiedTag } from '../../gateway/proxy/validators.js'
+import { shapeFormsIn } from '../../gateway/pages/shape-fields.js'
 import { graphOf, nTriplesOf, type Quad } from '../../gateway/rdf/graph.js'
 import { readNTriples, readGraph, readTrig } from '../../gateway/rdf/read.js'
 import { readResults, readTsvTerm } from '../../gateway/rdf/read-sparql-results.js'
@@ -606,6 +609,40 @@ ${many(n, (i) => `<urn:s> <http://www.w3.org/ns/auth/cert#key> <urn:${i}> .\n`)}
 ${many(n, (i) => `<urn:s> <http://xmlns.com/foaf/0.1/mbox> <mailto:a@${i}.example> .\n`)}`],
     ]),
     ...rowsOnGraphs('violations', (triples) => violated(triples.map(({ object }) => ['urn:p', object.value])), GRAPHS.slice(0, 3)),
+  ])
+})
+
+const SHACL = 'http://www.w3.org/ns/shacl#'
+const shaped = (i: number): string => `<urn:${i}> <${SHACL}targetClass> <urn:C> .\n`
+const nodesOf = (n: number): string => {
+  const count = Math.sqrt(n / 50)
+  const each = Array.from({ length: Math.ceil(count) }, (_, i) => i)
+  return each.flatMap((i) => each.map((j) => `<urn:${i}> <${SHACL}node> <urn:${j}> .\n`)).join('')
+}
+
+void t.test('forms by shapes', async (t) => {
+  const sent = (text: string): unknown => {
+    const values = new URLSearchParams(text)
+    const { flaws } = typedFields(values, DOC)
+    return sectionsAfter(values, DOC, [], { flaws, report: undefined })
+  }
+  const shape = `${shaped(0)}<urn:0> <${SHACL}property> _:b .\n_:b <${SHACL}path> <urn:p> .\n`
+  // prettier-ignore
+  await growthRows(t, [
+    ...rowsAbout('a sent form', CONTENT, (text) => sent(text), [
+      ['many fields', (n) => `fields=&${many(n, (i) => `value++urn:p${i}+iri=urn:${i}&`)}`],
+      ['many values of one field', (n) => `fields=&${fill('value++urn:p+iri=urn:x&', n)}`],
+      ['many values that are wrong', (n) => `fields=&${fill('value++urn:p+iri=x&', n)}`],
+    ]),
+    ...rowsAbout('shapes', CONTENT, (text) => shapeFormsIn(text)?.fieldsOf('urn:x', ['urn:C'], []), [
+      ['many shapes', (n) => many(n, (i) => shaped(i))],
+      ['sh:node of each to each', (n) => shaped(0) + nodesOf(n)],
+      ['many superclasses', (n) => shaped(0) + many(n, (i) => `<urn:C> <http://www.w3.org/2000/01/rdf-schema#subClassOf> <urn:${i}> .\n`)],
+      ['many members of a choice', (n) => `${shape}_:b <${SHACL}in> _:l0 .\n${many(n, (i) => `_:l${i} <http://www.w3.org/1999/02/22-rdf-syntax-ns#rest> _:l${i + 1} .\n`)}`],
+    ]),
+    ...rowsAbout('fields of a document', CONTENT, (text) => dividedBy(shapeFormsIn(shape + text)!, DOC, [], text), [
+      ['many resources and as many shapes', (n) => many(n, (i) => `${shaped(i)}<urn:${i}> <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <urn:D${i}> .\n`)],
+    ]),
   ])
 })
 

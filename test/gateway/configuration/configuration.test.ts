@@ -357,6 +357,10 @@ const sharedFiles = withToken(located(GITHUB) + versionedX('urn:repo'))
 const SHARED_FILES = /^urn:x lds:versioningRepository: shares repository, branch and path prefix with urn:eu/
 const otherSpelling = `<urn:other> a doap:GitRepository ; host:branch "other" ; host:pathPrefix "other" ;
   doap:location <file:///var/lib/other/../triplegate/history.git/> . `
+const prefixed = (prefix: string): Given => [
+  `${located(GITHUB)}${versionedX('urn:other')}<urn:other> a doap:GitRepository ; host:pathPrefix "${prefix}" ; doap:location <${GITHUB}> . `,
+  '<urn:repo> a:authToken "hunter2" . <urn:other> a:authToken "hunter2" .',
+]
 const onDisk = withToken(located('file:///var/lib/triplegate/history.git') + versionedX('urn:other') + otherSpelling)
 const SHARED_DISK =
   /^urn:x lds:versioningRepository: shares a repository on this disk with urn:eu. Give each a repository of its own/
@@ -372,6 +376,7 @@ faultTest('repositories', [
   ['a branch that reads as an option', hosted('branch "--force"'), /^urn:repo host:branch/],
   ['a path prefix that climbs', hosted('pathPrefix "a/../.."'), /^urn:repo host:pathPrefix: is no relative path/],
   ['files shared in a repository', sharedFiles, SHARED_FILES],
+  ['files among those of another in a repository', prefixed('graphs/admin'), SHARED_FILES],
   ['a repository on this disk for two', onDisk, SHARED_DISK],
 ])
 

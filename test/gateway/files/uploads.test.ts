@@ -70,7 +70,7 @@ const publish = (world: World, path: string): Promise<Answer> =>
   )
 
 void forEachStore(t, 'files', async (t, makeStores, kind) => {
-  const world = await makeWorld(t, await makeStores(), { flags: ['--max-upload', '100000'] })
+  const world = await makeWorld(t, await makeStores(), { flags: ['--max-upload', '100000', '--dataset-path', '/ds'] })
   const row = rowsOf(t, kind)
   const owner = world.as('owner')
 
@@ -279,6 +279,12 @@ void forEachStore(t, 'files', async (t, makeStores, kind) => {
     const unmet = form('unmet')
     t.equal((await owner('POST', item, { ...unmet, fields: { ...unmet.fields, 'If-Match': '"x"' } })).status, 412)
     t.notOk(await files.find(sha1Of('unmet')), 'the file of a refused write is gone')
+    const unmade = form('unmade')
+    const made = `/ds/data?graph=${world.origin}${world.freshPath()}`
+    t.equal((await owner('POST', made, { ...unmade, fields: { ...unmade.fields, 'If-Match': '*' } })).status, 412)
+    t.notOk(await files.find(sha1Of('unmade')), 'the file of a refused creation is gone')
+    t.equal((await owner('POST', made, form('made'))).status, 201)
+    t.ok(await files.find(sha1Of('made')), 'the file of a creation stays')
     t.equal((await owner('POST', item, form('described'))).status, 204)
     const again = form('described')
     t.equal((await owner('POST', item, { ...again, fields: { ...again.fields, 'If-Match': '"x"' } })).status, 412)

@@ -1,0 +1,15 @@
+// In charge of work on many lines in slices: other requests have their turn between them (design 7).
+import { setImmediate as eventLoopTurn } from 'node:timers/promises'
+
+/** In characters: lines that have to be parsed take some 50 µs each. */
+const SLICE = 64 * 1024
+
+/** To be called with the length of each line: gives what to wait for where a slice is full. */
+export function makeSlices(): (characters: number) => undefined | Promise<void> {
+  let left = SLICE
+  return (characters) => {
+    if ((left -= characters) > 0) return undefined
+    left = SLICE
+    return eventLoopTurn()
+  }
+}
