@@ -17,7 +17,7 @@ import type { Reading } from './evaluation/reading.js'
 import type { JournalledStore } from './mirror/journalled-store.js'
 import type { GuardedFetch } from '../policies/fetch/guarded-fetch.js'
 import type { GatewayCaches } from './caches.js'
-import type { TakeOfDay, TakePlace } from './places.js'
+import type { TakeOfDay, TakePlace, TakePlaceOf } from './places.js'
 import type { LoadContext } from './rdf/read-json-ld.js'
 import type { Locks } from './documents/locks.js'
 import type { Log } from './log.js'
@@ -117,8 +117,7 @@ export interface Proxying {
   readonly inside: (request: Request) => Awaitable<Response>
   /** RFC 9110 §7.6.3: a pseudonym in place of the host; the same on each instance of this gateway. */
   readonly pseudonym: string
-  /** Takes a place for an agent, or an anonymous client, from a network: gives the function that leaves it. */
-  takePlace(who: string, network: string): (() => void) | undefined
+  readonly takePlace: TakePlaceOf
 }
 
 /** What clients without any right may ask for: how much of it at once and in a day, for one network and in all. */
@@ -217,10 +216,11 @@ export interface Gateway {
   readonly importing: Importing
   readonly signUps: SignUps
   readonly accessRequests: OpenDoor
-  /** For subtrees (methods/cascade.ts), queries on copies (endpoints/sparql-copy.ts), uploads (methods/read-upload.ts). */
+  /** For subtrees (methods/cascade.ts), queries on copies (endpoints/sparql-copy.ts), uploads (methods/read-upload.ts), updates. */
   readonly takeCascade: TakePlace
   readonly takeCopy: TakePlace
   readonly takeUpload: TakePlace
+  readonly takeOpenUpdate: TakePlaceOf
   readonly caches: GatewayCaches
   readonly look: Look
   /** Absent where no mail server is configured. */

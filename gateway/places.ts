@@ -20,6 +20,31 @@ export function makePlaces({ each, all }: { readonly each: number; readonly all:
   }
 }
 
+/** The same for an agent, or an anonymous client, from a network. */
+export type TakePlaceOf = (who: string, network: string) => (() => void) | undefined
+
+/** An agent's place is one of its network too: one network may have made itself many agents. */
+export function makeSharedPlaces(bounds: {
+  readonly each: number
+  readonly network: number
+  readonly all: number
+}): TakePlaceOf {
+  const { each, network: ofNetwork, all } = bounds
+  const [agents, networks] = [makePlaces({ each, all }), makePlaces({ each: ofNetwork, all })]
+  return (who, network) => {
+    const leaveNetwork = networks(network)
+    const leave = leaveNetwork && agents(who)
+    if (!leave) {
+      leaveNetwork?.()
+      return undefined
+    }
+    return () => {
+      leave()
+      leaveNetwork()
+    }
+  }
+}
+
 const DAY_MS = 24 * 60 * 60 * 1000
 
 /** Counts something for a day: gives the function that takes the count back, or the ms until the next day where it is too much. */

@@ -34,7 +34,6 @@ export async function accessAnswer(
   const question = refused ? undefined : await questionOf(context, asked, query)
   if (isFailure(question)) return question
   const waiting = refused ? [] : await waitingRequests(asked.dataspace, asked.document)
-  if (isFailure(waiting)) return waiting
   const view = { frame: frameOf({ ...context, application }, asked.document), document: asked.document }
   return pageAnswer(200, accessPage({ ...view, agent: context.agent.webId, decisions, audit, question, waiting }))
 }

@@ -25,10 +25,11 @@ import { ACL, LACL, RDF, RDFS } from '../rdf/vocabulary.js'
 const WAITING = 20
 /** The most waiting requests of all agents together: anyone can create another WebID. */
 const ALL_WAITING = 1000
-/** The most values of one property of a request. */
-const VALUES = 20
+/** The most values of one property of a request: the owner reads all of them before granting it. */
+const VALUES = 8
 const MAX_WAITING_BYTES = 4 * 1024 * 1024
-const LONGEST_URL = 2048
+/** In characters: as the values, what a person can read. */
+const LONGEST_URL = 512
 
 export function accessRequest({ context, target }: Asked<EndpointTarget>): Promise<Response | Problem> {
   const [granted, refused] = [target.query.get('grant'), target.query.get('refuse')]
@@ -163,9 +164,9 @@ function violationsIn(wanted: RequestedAccess, { endUser, admin }: Dataspace): V
   }
   const isOurs = (url: string): boolean => url.startsWith(endUser.base) && !url.startsWith(admin.base)
   const isUrl = (url: string): boolean => url.length <= LONGEST_URL && URL.canParse(url)
-  check(ACL('accessTo'), (url) => isUrl(url) && isOurs(url), `acl:accessTo names up to ${VALUES} URLs under ${endUser.base}, outside the admin application.`) // prettier-ignore
+  check(ACL('accessTo'), (url) => isUrl(url) && isOurs(url), `acl:accessTo names up to ${VALUES} URLs of ${LONGEST_URL} characters under ${endUser.base}, outside the admin application.`) // prettier-ignore
   for (const property of [ACL('accessToClass'), ACL('agentGroup')]) {
-    check(property, isUrl, `Give up to ${VALUES} absolute IRIs.`)
+    check(property, isUrl, `Give up to ${VALUES} absolute IRIs of ${LONGEST_URL} characters.`)
   }
   return violations
 }

@@ -8,7 +8,7 @@ import { controlRefused } from './explain.js'
 import { waitingRequests } from './waiting-requests.js'
 import { isFailure, problem, STATUS_OF, type Problem } from '../problem.js'
 import type { Quad } from '../rdf/graph.js'
-import { messagesAbout } from './form-fields.js'
+import { messagesAbout } from './typed-fields.js'
 import type { Context } from '../request/context.js'
 import { frameOf, pageAnswer, prefersPage } from '../request/frame.js'
 
@@ -20,7 +20,6 @@ export async function accountAnswer(
   const { gateway, agent, dataspace } = context
   const isOwner = agent.webId !== undefined && controlRefused(context) === undefined
   const waiting = isOwner ? await waitingRequests(dataspace, undefined) : []
-  if (isFailure(waiting)) return waiting
   const canSignUp = gateway.signUps.who !== 'off'
   const page = accountPage({
     frame: frameOf(context),

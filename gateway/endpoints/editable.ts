@@ -29,6 +29,9 @@ export function ownTriples({ iri: document, nTriples }: Pick<Document, 'iri' | '
   )
 }
 
+/** Before anything of the document is parsed. */
+export const isTooLargeToEdit = ({ nTriples }: Pick<Document, 'nTriples'>): boolean => nTriples.length > LARGEST
+
 export function editableTurtle(document: string, nTriples: string): Promise<string | Problem> | Problem {
   return nTriples.length > LARGEST ? tooLargeToEdit : relativeTurtle(document, nTriples)
 }

@@ -56,7 +56,22 @@ export async function readForm(request: Request, { form }: FormTarget, limit: nu
   const text = await readText(request, limit, (reason, detail) =>
     reason === 'unsupported' ? unsupported(detail) : problem('request.malformed', detail),
   )
-  return isFailure(text) ? text : { needs, values: new URLSearchParams(text) }
+  if (isFailure(text)) return text
+  return hasTooManyFields(text) ? tooManyFields : { needs, values: new URLSearchParams(text) }
+}
+
+/** More than a page of the gateway has (form-fields.ts); the form is read in one go (design 7). */
+const MOST_FIELDS = 2000
+
+const tooManyFields = problem(
+  'content.too-large',
+  `A form has no more than ${MOST_FIELDS} fields. Write what is left as Turtle into its text, or send PUT with a file.`,
+)
+
+function hasTooManyFields(text: string): boolean {
+  let fields = 1
+  for (let at = text.indexOf('&'); at >= 0 && fields <= MOST_FIELDS; at = text.indexOf('&', at + 1)) fields++
+  return fields > MOST_FIELDS
 }
 
 /** The text of an area: browsers send it with CRLF. */

@@ -12,8 +12,8 @@ import { frameOf, pageAnswer } from '../request/frame.js'
 import type { Decided } from '../request/route.js'
 import { shownTo } from '../request/shown.js'
 import { answerConflict } from './conflict.js'
-import { differenceOf, editableTurtle, ownTriples, tooLargeToEdit, typedTriples } from './editable.js'
-import { dividedForm, FLAWED, sectionsAfter, typedForm } from './form-fields.js'
+import { differenceOf, editableTurtle, isTooLargeToEdit, ownTriples, tooLargeToEdit, typedTriples } from './editable.js'
+import { dividedForm } from './form-fields.js'
 import {
   carryOut,
   foreignForm,
@@ -28,6 +28,7 @@ import {
 import { answerGrant } from './grant-form.js'
 import { answerNew } from './new-form.js'
 import { answerRestore } from './restore-form.js'
+import { FLAWED, sectionsAfter, typedForm } from './typed-fields.js'
 
 type AnswerForm = (asked: AskedForm) => Promise<Response | Problem>
 
@@ -69,6 +70,7 @@ const chosen = ({ query }: FormTarget): URLSearchParams => new URLSearchParams({
 
 async function answerEdit(asked: AskedForm): Promise<Response | Problem> {
   const { context, document, values, isSent } = asked
+  if (isTooLargeToEdit(document)) return tooLargeToEdit
   const { iri } = document
   const divided = await dividedForm(asked)
   const about = { frame: frameOf(context, iri), document: iri, form: 'edit' } as const

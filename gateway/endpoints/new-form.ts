@@ -9,8 +9,9 @@ import type { Problem } from '../problem.js'
 import { flawOf, iri, nTriplesLine, nTriplesTerm, text, triple } from '../rdf/graph.js'
 import { DCT, DEF, DH, FOAF, RDF } from '../rdf/vocabulary.js'
 import { frameOf, pageAnswer } from '../request/frame.js'
-import { emptySection, FLAWED, messagesIn, sectionsAfter, shapeFormsOf, typedForm } from './form-fields.js'
+import { emptySection, shapeFormsOf } from './form-fields.js'
 import { carryOut, isConflict, refusalOf, seeOther, textOf, type AskedForm } from './form-request.js'
+import { FLAWED, messagesIn, sectionsAfter, typedForm } from './typed-fields.js'
 
 /** A name as a segment of a path; of the title where there is none. */
 function segmentOf(name: string, title: string, uuid: string): string {

@@ -9,7 +9,7 @@ import type { Facts } from '../request/access.js'
 import { askerOf, type Context } from '../request/context.js'
 import type { UpdateAnalysis } from '../sparql/analysis.js'
 import { DEFAULT_GRAPH } from '../sparql/graph-sets.js'
-import type { Touch, UpdatePlan } from '../sparql/update-plan.js'
+import type { OpenStep, Touch, UpdatePlan } from '../sparql/update-plan.js'
 import { LATEST_WRITE_MS, type GraphEdit } from '../stores/store.js'
 import { graphsChanged } from './changed-graphs.js'
 import {
@@ -29,39 +29,89 @@ type Outcome = undefined | ForStore | Problem
 /** How often the graphs that the variables stand for are found again, where they change meanwhile. */
 const MOST_ROUNDS = 3
 
+/** Concurrent updates with graphs by variables, of one agent, one network, and all: while one is carried out, other updates wait. */
+export const OPEN_UPDATES = { each: 2, network: 4, all: 8 } as const
+
 /** Undefined when it is done. */
 export async function carryOutPlan(
+  context: Context,
+  update: Pick<UpdateAnalysis, 'text'>,
+  plan: UpdatePlan,
+  endpoint: Facts,
+): Promise<Outcome> {
+  if (!plan.open) return carryOutRounds(context, update, plan, endpoint)
+  const { agent, gateway } = context
+  const network = context.request.network()
+  const leave = gateway.takeOpenUpdate(agent.webId ?? network, network)
+  if (!leave) return BUSY
+  try {
+    return await carryOutRounds(context, update, plan, endpoint)
+  } finally {
+    leave()
+  }
+}
+
+const BUSY = problem(
+  'server.overloaded',
+  'Too many updates that do not name their graphs are under way. Name the graphs, or retry when one is done.',
+  { fields: [['Retry-After', '2']] },
+)
+
+async function carryOutRounds(
   context: Context,
   { text }: Pick<UpdateAnalysis, 'text'>,
   plan: UpdatePlan,
   endpoint: Facts,
 ): Promise<Outcome> {
   const { open } = plan
+  const left = context.request.signal()
   const early = updateRights(context, endpoint)
   if (isFailure(early)) return early
-  let first = open && (await solve(context, early, open))
+  let first = open && (await solve(context, early, open, { signal: left, asker: askerOf(context) }))
   for (let round = 0; round < MOST_ROUNDS; round++) {
     if (isFailure(first) || isForStore(first)) return first
-    const named = namedIn(plan, first, early)
+    const named = namedIn(plan, first)
     if (named.length > MOST_GRAPHS) return TOO_MUCH
     const refused = await refusedTouch(context, early, named)
     if (refused) return refused
-    const outcome = await underLocks(context.gateway, locksOf(context, named, open !== undefined), async () => {
+    // Nothing would change.
+    if (!named.some(({ touch }) => touch)) return undefined
+    const act = async (): Promise<Outcome | Again> => {
       // Rules may have changed while it waited.
       const rights = updateRights(context, endpoint)
       if (isFailure(rights)) return rights
       // The graphs that the variables stand for are pinned: others may have come meanwhile, which are not locked.
-      const now = open && (await solve(context, rights, open))
+      const now = open && (await solveSoon(context, rights, open))
       if (isFailure(now) || isForStore(now)) return now
       const pinned = new Map(named.flatMap(({ touch }) => (touch ? [[touch.graph, touch] as const] : [])))
       if (now && !touchesOf(open!, now).every((touch) => isWithin(pinned.get(touch.graph), touch)))
         return { again: now }
       return carryOutLocked({ context, text, rights, named }, now)
-    })
+    }
+    const outcome = await underLocks(context.gateway, locksOf(context, named, open !== undefined), act, left)
     if (!isAgain(outcome)) return outcome
     first = outcome.again
   }
   return UNSTEADY
+}
+
+/** ms that the store may take for the solutions while all other updates wait; agents who may change everything are trusted more. */
+const MOST_LOCKED_MS = 5000
+const MOST_LOCKED_MS_OF_FREE = 25_000
+
+/** Nothing has been written: until then an update can be given up. */
+async function solveSoon(context: Context, rights: UpdateRights, open: OpenStep): ReturnType<typeof solve> {
+  const ms = rights.isFree ? MOST_LOCKED_MS_OF_FREE : MOST_LOCKED_MS
+  const [left, enough] = [context.request.signal(), AbortSignal.timeout(ms)]
+  const found = await solve(context, rights, open, { signal: AbortSignal.any([left, enough]) })
+  return isFailure(found) && enough.aborted && !left.aborted ? SLOW : found
+}
+
+const SLOW: ForStore = {
+  reason: problem(
+    'update.time',
+    `Finding the graphs of the update takes longer than ${MOST_LOCKED_MS / 1000} seconds. Name the graphs that it reads and writes, or send it in parts.`,
+  ),
 }
 
 /** Whether the rights that the pinned touch needs, which are decided on, are enough for this one. */
@@ -125,15 +175,10 @@ async function othersChanged(
 /** Limits of the evaluation, and syntax that only the store has. */
 const FOR_STORE: ReadonlySet<Problem['failure']> = new Set(['content.too-large', 'update.time', 'update.syntax'])
 
-function namedIn(
-  { touches, reads, open }: UpdatePlan,
-  solutions: Solutions | undefined,
-  { Read }: UpdateRights,
-): readonly Named[] {
+function namedIn({ touches, reads, open }: UpdatePlan, solutions: Solutions | undefined): readonly Named[] {
   const written = new Map<string, Touch>()
   const found = open && solutions ? touchesOf(open, solutions) : []
-  const cleared = open?.clears === 'all' && Read.defaultGraph ? [CLEARED_DEFAULT] : []
-  for (const touch of [...touches, ...found, ...cleared]) {
+  for (const touch of [...touches, ...found]) {
     const { graph, mode, isFilled } = touch
     const before = written.get(graph)
     const strongest = before?.mode === 'Write' ? 'Write' : mode
@@ -143,8 +188,6 @@ function namedIn(
     return { graph, touch: written.get(graph), isRead: reads.includes(graph) }
   })
 }
-
-const CLEARED_DEFAULT: Touch = { graph: DEFAULT_GRAPH, mode: 'Write', isFilled: false }
 
 /** What is written exclusively; what is read by name, and the parents of documents that may be created, against changes. */
 function locksOf({ application }: Context, named: readonly Named[], isOpen: boolean): readonly Lock[] {
@@ -158,8 +201,8 @@ function locksOf({ application }: Context, named: readonly Named[], isOpen: bool
   const exclusive = new Set(named.flatMap(({ touch }) => (touch ? [touch.graph] : [])))
   const others = [...new Set(shared)].filter((graph) => !exclusive.has(graph))
   return [
-    everyWrite(application, 'shared'),
     everyUpdate(application, isOpen ? 'exclusive' : 'shared'),
+    everyWrite(application, 'shared'),
     ...[...exclusive].map((graph) => [graph, 'exclusive'] as const),
     ...others.map((graph) => [graph, 'shared'] as const),
   ]

@@ -72,7 +72,7 @@ async function sendToStore(
   )
   // Graphs that are no documents too: updates that the gateway carries out itself rest on what it has read of them.
   if (!isWide) for (const graph of writeSet.length <= MOST_LOCKS ? writeSet : written) locks.push([graph, 'exclusive'])
-  return underLocks(gateway, locks, async () => {
+  const act = async (): Promise<Response | Problem> => {
     const rights = updateRights(context, facts)
     if (isFailure(rights)) return rights
     if (!rights.isFree) return FOR_STORE_ALONE
@@ -88,5 +88,6 @@ async function sendToStore(
     if (!isOver && hadNoEffect(failed)) return failed
     await graphsChanged(context, writeSet, isOver ? undefined : gateway.now() + LATEST_WRITE_MS)
     return failed ?? response(200, [linkField(application, agent.webId, decision)])
-  })
+  }
+  return underLocks(gateway, locks, act, request.signal())
 }

@@ -5,10 +5,11 @@ import { nTriplesTerm, type Term } from '../rdf/graph.js'
 import { readFactsNow } from '../documents/document.js'
 import type { Context } from '../request/context.js'
 import { analyseQuery } from '../sparql/analysis.js'
+import { DEFAULT_GRAPH } from '../sparql/graph-sets.js'
 import type { OpenStep, Touch } from '../sparql/update-plan.js'
 import type { Pattern } from '../sparql/update-steps.js'
 import { selectBatches } from '../stores/select.js'
-import { StoreBreak } from '../stores/store.js'
+import { StoreBreak, type Call } from '../stores/store.js'
 import type { ForStore } from './found-graphs.js'
 import { queryOfView } from './sparql-view.js'
 import { mayReadOther, type UpdateRights } from './update-rights.js'
@@ -40,7 +41,8 @@ const columnsOf = ({ variables }: Pattern): readonly string[] =>
 export async function solve(
   context: Context,
   rights: UpdateRights,
-  { pattern, remove, add }: OpenStep,
+  { pattern, remove, add, clears }: OpenStep,
+  call: Call,
 ): Promise<Solutions | ForStore | Problem> {
   const { application, trace } = context
   const lost = pattern.with === undefined ? undefined : await absentWith(context, rights, pattern.with)
@@ -50,7 +52,7 @@ export async function solve(
   const seen = await queryOfView(context, asked)
   if (isFailure(seen)) return seen
   const columns = columnsOf(pattern)
-  const batches = await trace.store(selectBatches(application.store, seen.text, columns))
+  const batches = await trace.store(selectBatches(application.store, seen.text, columns, call))
   if (isFailure(batches)) return batches
   const graphs = new Set([...remove, ...add].map(({ graph }) => graph))
   const solutions: ReadonlyMap<string, string>[] = []
@@ -72,12 +74,18 @@ export async function solve(
       if (solutions.length > MOST_ROWS || characters > MOST_CHARACTERS) return TOO_MANY
     }
   } catch (error) {
+    if (error instanceof StoreBreak && call.signal?.aborted) return error.problem
     // It may have terms that only the store can write.
     if (error instanceof StoreBreak) return { reason: error.problem }
     throw error
   }
+  if (clears === 'all' && mayReadOther(rights, DEFAULT_FACTS)) {
+    solutions.push(new Map([['?graph', `<${DEFAULT_GRAPH}>`]]))
+  }
   return waysOf({ remove, add }).length * solutions.length > MOST_FILLED ? TOO_MANY : solutions
 }
+
+const DEFAULT_FACTS = { iri: DEFAULT_GRAPH, types: [], owners: [] }
 
 /** Outside GRAPH the pattern reads the graph of WITH: in one that does not exist, stores find other things than nothing. */
 async function absentWith(context: Context, rights: UpdateRights, graph: string): Promise<undefined | Problem> {

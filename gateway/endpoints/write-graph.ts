@@ -28,7 +28,7 @@ export async function writeGraph(context: Context, other: OtherFacts, url: strin
   const asked = await readWriteRequest(context, graph === DEFAULT_GRAPH ? url : graph)
   if (isFailure(asked)) return asked
   const locks = [everyWrite(context.application, 'shared'), [graph, 'exclusive'] as const]
-  return underLocks(context.gateway, locks, () => writeLocked(context, other, asked))
+  return underLocks(context.gateway, locks, () => writeLocked(context, other, asked), context.request.signal())
 }
 
 const NO_PARTS = problem('content.unsupported', 'Files belong to documents: send the triples alone.')

@@ -65,7 +65,7 @@ export function runUpdate(
   for (const [i, step] of steps.entries()) {
     const found = i === 0 ? solutions : undefined
     if (step.kind === 'clearAll') {
-      clearAll(copies, step.graphs, found ?? [])
+      clearAll(copies, found ?? [])
       continue
     }
     const failed = step.kind === 'change' ? change(engine, copies, { ...step, found }, room) : rearrange(copies, step)
@@ -146,11 +146,10 @@ function rearrange(copies: Copies, step: Exclude<Step, { kind: 'change' | 'clear
   return undefined
 }
 
-/** `found`: the graphs that the agent may read. The default graph is among the copies where it is one of them. */
-function clearAll(copies: Copies, graphs: 'all' | 'named', found: readonly Values[]): void {
-  const names = found.map((solution) => solution.get('?graph')!.slice(1, -1))
-  for (const name of graphs === 'all' ? [...names, DEFAULT_GRAPH] : names) {
-    const copy = copies.get(name)
+/** `found`: the graphs that were decided on for this, and no others: a copy may be here for what other steps do. */
+function clearAll(copies: Copies, found: readonly Values[]): void {
+  for (const solution of found) {
+    const copy = copies.get(solution.get('?graph')!.slice(1, -1))
     if (copy) clear(copy)
   }
 }

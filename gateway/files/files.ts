@@ -25,8 +25,8 @@ export interface Files {
    */
   keep(arrived: Arriving, document: string): Promise<StoredFile | Problem>
   /**
-   * The write that brought the file is over. Where it was refused, nobody else brings the file, and no document describes it, the
-   * file goes: who may not write must not fill the disk.
+   * The write that brought the file is over. Where it was refused, the file came with it, nobody else has brought it, and no
+   * document describes it, the file goes: who may not write must not fill the disk. Any other file has its day.
    */
   release(sha1: string, refused?: (sha1s: readonly string[]) => Promise<ReadonlySet<string> | Problem>): Promise<void>
   find(sha1: string): Promise<StoredFile | undefined>
@@ -63,8 +63,7 @@ export function makeFiles(folder: string, now: () => number): Files {
   const place = { folder, now }
   const arriving = join(folder, 'arriving')
   const inTurn = makeTurns()
-  /** How many writes bring a file now, by its SHA-1. */
-  const underWay = new Map<string, number>()
+  const underWay: UnderWay = new Map()
   let sweeping: Promise<unknown> | undefined
   /** What a process that was killed has left; nothing of this one, however many files come first. */
   const sweepArriving = async (): Promise<void> => {
@@ -83,7 +82,7 @@ export function makeFiles(folder: string, now: () => number): Files {
       await arrived.drop()
       return kept
     },
-    release: (sha1, refused) => inTurn(() => release(place, sha1, refused, underWay)),
+    release: (sha1, refused) => release({ place, inTurn, underWay }, sha1, refused),
     find: (sha1) => find(place, sha1),
     async *read({ sha1, sha256, size }, start, end) {
       if (size > 0)
@@ -94,7 +93,12 @@ export function makeFiles(folder: string, now: () => number): Files {
       // The line of a write that a crash has cut counts as none.
       return new Set(text.split('\n').slice(0, -1))
     },
-    addDocument: (sha1, document) => inTurn(() => addDocument(join(folderOf(place, sha1), DOCUMENTS), document)),
+    addDocument: (sha1, document) =>
+      inTurn(() => {
+        const bringing = underWay.get(sha1)
+        if (bringing) bringing.isNew = false
+        return addDocument(join(folderOf(place, sha1), DOCUMENTS), document)
+      }),
     async removeUndescribed(described) {
       let removed = 0
       const all = await allIn(folder)
@@ -143,32 +147,44 @@ async function store(place: Place, arrived: Arriving): Promise<StoredFile | Prob
   return (await find(place, sha1))!
 }
 
+/** The writes that bring a file now, by its SHA-1. `isNew`: it came with them, and only refused ones are over. */
+type UnderWay = Map<string, { writes: number; isNew: boolean }>
+
 async function keepFor(
   place: Place,
   arrived: Arriving,
   document: string,
-  underWay: Map<string, number>,
+  underWay: UnderWay,
 ): Promise<StoredFile | Problem> {
+  const { sha1 } = arrived.digests()
+  const isNew = !(await find(place, sha1))
   const kept = await store(place, arrived)
-  if (isFailure(kept)) return kept
-  const failed = await addDocument(join(folderOf(place, kept.sha1), DOCUMENTS), document)
+  const failed = isFailure(kept) ? kept : await addDocument(join(folderOf(place, sha1), DOCUMENTS), document)
+  if (failed && isNew) await rm(folderOf(place, sha1), { recursive: true, force: true })
   if (failed) return failed
-  underWay.set(kept.sha1, (underWay.get(kept.sha1) ?? 0) + 1)
+  const bringing = underWay.get(sha1)
+  if (bringing) bringing.writes++
+  else underWay.set(sha1, { writes: 1, isNew })
   return kept
 }
 
 async function release(
-  place: Place,
+  { place, inTurn, underWay }: { place: Place; inTurn: ReturnType<typeof makeTurns>; underWay: UnderWay },
   sha1: string,
   refused: Parameters<Files['release']>[1],
-  underWay: Map<string, number>,
 ): Promise<void> {
-  const left = (underWay.get(sha1) ?? 1) - 1
-  if (left > 0) return void underWay.set(sha1, left)
-  underWay.delete(sha1)
-  const described = await refused?.([sha1])
-  if (!described || isFailure(described) || described.has(sha1)) return
-  await rm(folderOf(place, sha1), { recursive: true, force: true })
+  const bringing = underWay.get(sha1)
+  if (!bringing) return
+  if (!refused) bringing.isNew = false
+  // Not in turn: other uploads do not wait for the store. Until it has answered, this write is one of those under way.
+  const described = bringing.isNew ? await refused!([sha1]) : undefined
+  await inTurn(async () => {
+    bringing.writes--
+    if (bringing.writes > 0) return
+    underWay.delete(sha1)
+    const isUndescribed = described && !isFailure(described) && !described.has(sha1)
+    if (bringing.isNew && isUndescribed) await rm(folderOf(place, sha1), { recursive: true, force: true })
+  })
 }
 
 /** By the clock of the gateway. */

@@ -69,7 +69,7 @@ async function doJob(job: ImportJob): Promise<ImportReply> {
   }
   if (!begun) return problem('internal', 'The import has not begun.')
   if (job.kind === 'read') return read(begun, job.rows, job.time)
-  return job.kind === 'quads' ? { quads: begun.spool.quads() } : begun.spool.read(job.from, job.most)
+  return job.kind === 'quads' ? { quads: begun.spool.quads() } : begun.spool.read(job.from, job.most, job.tagKey)
 }
 
 async function tried(job: ImportJob): Promise<ImportReply> {

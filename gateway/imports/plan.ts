@@ -45,17 +45,17 @@ export interface ReadProgress {
   readonly done: boolean
 }
 
-/** A document to write: its canonical N-Triples; or why there is none. */
+/** A document to write: its canonical N-Triples, with their sum where they are many; or why there is none. */
 export type Made = { readonly document: string; readonly level: number } & (
-  { readonly nTriples: string } | { readonly refused: string }
+  { readonly nTriples: string; readonly sum?: string } | { readonly refused: string }
 )
 
 export type ImportJob =
   | { readonly kind: 'open'; readonly plan: Plan }
   /** Reads on, for some rows or some time in ms. */
   | { readonly kind: 'read'; readonly rows: number; readonly time: number }
-  /** The documents from this one on, parents before their children. */
-  | { readonly kind: 'documents'; readonly from: number; readonly most: number }
+  /** The documents from this one on, parents before their children. `tagKey`: the secret of the entity-tags, which is not kept. */
+  | { readonly kind: 'documents'; readonly from: number; readonly most: number; readonly tagKey: string }
   /** All that was made, as N-Quads. */
   | { readonly kind: 'quads' }
 

@@ -1,8 +1,10 @@
 // In charge of carrying out an import: its thread makes documents of the source, and each is written as its agent, parents before
 // their children, many at once, so that they share flushes of the journal and requests to the store.
+import { setMaxListeners } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Finding, ImportProgress } from '../gateway.js'
 import type { Outcomes } from '../methods/create-together.js'
+import type { WrittenContent } from '../methods/write-request.js'
 import { isFailure, problem, type Problem, type ProblemCode } from '../problem.js'
 import type { Context } from '../request/context.js'
 import { startThread, type LimitedThread } from '../stores/limited-thread.js'
@@ -62,6 +64,8 @@ export async function ask<Reply extends ImportReply>(
 
 /** Undefined once everything was written or refused; else why it ended early. */
 export async function runImport(running: Running): Promise<undefined | Problem> {
+  // Each of the writes that wait for a busy store listens.
+  setMaxListeners(0, running.signal)
   const thread = await startImportThread()
   try {
     return (await readAll(running, thread)) ?? (await writeAll(running, thread))
@@ -93,8 +97,12 @@ export function report(progress: ImportProgress, finding: Finding): void {
   if (progress.findings.length < MOST_FINDINGS) progress.findings.push(finding)
 }
 
-const batchFrom = (thread: Thread, from: number): Promise<readonly Made[] | Problem> =>
-  ask<readonly Made[]>(thread, { kind: 'documents', from, most: BATCH })
+const batchFrom = (
+  { context: { application } }: Running,
+  thread: Thread,
+  from: number,
+): Promise<readonly Made[] | Problem> =>
+  ask<readonly Made[]>(thread, { kind: 'documents', from, most: BATCH, tagKey: application.cache.tagKey })
 
 async function writeAll(running: Running, thread: Thread): Promise<undefined | Problem> {
   const { signal, kept } = running
@@ -102,10 +110,10 @@ async function writeAll(running: Running, thread: Thread): Promise<undefined | P
   const over = running.ended?.()
   if (over) return over
   let from = running.from
-  let batch = await batchFrom(thread, from)
+  let batch = await batchFrom(running, thread, from)
   while (!isFailure(batch) && batch.length > 0) {
     // The thread makes the next ones meanwhile.
-    const next = batchFrom(thread, from + batch.length)
+    const next = batchFrom(running, thread, from + batch.length)
     let failed: Problem | undefined
     for (const one of byLevel(batch)) failed ??= await writeLevel(running, one)
     if (failed) return failed
@@ -151,11 +159,14 @@ async function writeLevel(running: Running, documents: readonly Made[]): Promise
   return failed ?? (signal.aborted ? CANCELLED : undefined)
 }
 
+const contentOf = ({ nTriples, sum }: Exclude<Made, { refused: string }>): WrittenContent => ({
+  ...{ nTriples, isRewritable: false },
+  ...(sum !== undefined && { sum }),
+})
+
 /** Most documents of an import do not exist yet. Gives those that are done with. */
 async function createLevel({ context, progress }: Running, documents: readonly Made[]): Promise<Outcomes> {
-  const contents = documents.flatMap((made) =>
-    'refused' in made ? [] : [[made.document, { nTriples: made.nTriples, isRewritable: false }] as const],
-  )
+  const contents = documents.flatMap((made) => ('refused' in made ? [] : [[made.document, contentOf(made)] as const]))
   const outcomes = await createAs(context, contents, context.gateway.now())
   const over = [...outcomes].filter(([, outcome]) => !isFailure(outcome) || !PASSING.has(outcome.failure))
   for (const [document, outcome] of over) {
@@ -182,9 +193,8 @@ async function writeOne(running: Running, made: Made): Promise<'written' | 'unch
   const { context, how, signal } = running
   const place = placeOf(context, made.document)
   if (isFailure(place)) return place
-  const { nTriples } = made
+  const content = contentOf(made)
   for (let tries = 1; ; tries++) {
-    const content = { nTriples, isRewritable: false }
     const answered = await importAs(context, place, content, { how, now: context.gateway.now() })
     if (!isFailure(answered)) return answered
     if (!PASSING.has(answered.failure) || tries === TRIES) return answered

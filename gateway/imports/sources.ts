@@ -4,6 +4,7 @@ import { open, rm, stat, type FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { FetchFailure } from '../../policies/fetch/fetch-failure.js'
 import { isLarge, type Document } from '../documents/document.js'
+import { isOfDisk, notStored } from '../files/arriving.js'
 import { uploadsOf } from '../files/sweep-files.js'
 import type { Member } from '../gateway.js'
 import type { Target } from '../http/target.js'
@@ -41,13 +42,26 @@ export async function withSource<T>(
   if (!leave) return BUSY
   const path = join(importing.folder, uuid())
   try {
-    const file = await open(path, 'wx', 0o600)
-    const source = await bring(context, file, path).finally(() => file.close())
+    const source = await broughtTo(path, context, bring)
     context.trace.continues()
     return isFailure(source) ? source : await act(source)
   } finally {
     leave()
     await rm(path, { force: true })
+  }
+}
+
+async function broughtTo(
+  path: string,
+  context: Context,
+  bring: Parameters<typeof withSource>[1],
+): Promise<Source | Problem> {
+  try {
+    const file = await open(path, 'wx', 0o600)
+    return await bring(context, file, path).finally(() => file.close())
+  } catch (error) {
+    if (isOfDisk(error)) return notStored(error)
+    throw error
   }
 }
 
@@ -67,8 +81,14 @@ export const bringUrl =
       const target = targetOf(url.pathname + url.search, url.host)
       return isFailure(target) ? target : bringOwn(context, target, file, path)
     }
-    const take = (piece: Buffer): Promise<unknown> => file.writeFile(piece)
+    const disk: { failed?: Problem } = {}
+    const take = (piece: Buffer): Promise<unknown> =>
+      file.writeFile(piece).catch((error: unknown) => {
+        disk.failed = notStored(error)
+        throw error
+      })
     const answer = await importing.fetcher.fetch(url.href, { accept: ACCEPT, take, signal: context.request.signal() })
+    if (disk.failed) return disk.failed
     if (isFailure(answer)) {
       context.trace.cause = answer.failure
       return problem(CODE_OF[answer.failure], `The source cannot be fetched. ${answer.detail}`)

@@ -1,6 +1,7 @@
 // In charge of what an import has made, on disk, until it is written: the triples in the order in which they were made, and for each
 // document where they are. A spool continues after a crash where it was complete last. For the thread of an import only.
 import { closeSync, ftruncateSync, openSync, readSync, writeSync } from 'node:fs'
+import { sumOf } from '../../cache/entity-tag.js'
 import { compareAsBytes, sortedAsBytes } from '../rdf/graph.js'
 import type { Made } from './plan.js'
 
@@ -10,8 +11,11 @@ export interface Spool {
   /** Writes what was added. The bytes that it has now. */
   flush(): number
   documents(): number
-  /** So many documents from this one on: parents before their children, names in the order of their characters. */
-  read(from: number, most: number): Made[]
+  /**
+   * So many documents from this one on: parents before their children, names in the order of their characters.
+   * @param tagKey the secret of the entity-tags (cache/entity-tag.ts)
+   */
+  read(from: number, most: number, tagKey: string): Made[]
   /** Everything, as N-Quads. */
   quads(): string
   close(): void
@@ -25,8 +29,10 @@ const LARGEST = 128 * 1024 * 1024
 const MOST_DOCUMENTS = 1_000_000
 /** Stretches of triples of one document. Each takes some bytes of memory. */
 const MOST_STRETCHES = 4_000_000
-/** Of one batch, which the store gets at once: others write after it. */
+/** Of one batch, which the store gets at once: others write after it. A larger document is one of its own. */
 const BATCH_BYTES = 1024 * 1024
+/** In characters: the sum of a longer text would hold up a request. */
+const QUICKLY_SUMMED = 128 * 1024
 
 /** @param bytes what of the file is complete; the rest is dropped */
 export function openSpool(path: string, bytes: number): Spool {
@@ -52,13 +58,14 @@ export function openSpool(path: string, bytes: number): Spool {
   }
 
   const textOf = (number: number): string => readStretches(file, index.stretchesOf(number))
-  const made = (number: number): Made => {
+  const lengthOf = (number: number): number => index.stretchesOf(number).reduce((sum, [, one]) => sum + one, 0)
+  const made = (number: number, tagKey: string): Made => {
     const document = index.nameOf(number)
     const about = { document, level: levelOf(document) }
-    const length = index.stretchesOf(number).reduce((sum, [, one]) => sum + one, 0)
-    if (length > LARGEST) return { ...about, refused: 'The document would be too large.' }
+    if (lengthOf(number) > LARGEST) return { ...about, refused: 'The document would be too large.' }
     const lines = sortedAsBytes(textOf(number).split('\n').slice(0, -1))
-    return { ...about, nTriples: `${lines.join('\n')}\n` }
+    const nTriples = `${lines.join('\n')}\n`
+    return { ...about, nTriples, ...(nTriples.length > QUICKLY_SUMMED && { sum: sumOf(lines, tagKey) }) }
   }
   return {
     add(document, triple) {
@@ -68,13 +75,13 @@ export function openSpool(path: string, bytes: number): Spool {
     },
     flush,
     documents: index.count,
-    read(from, most) {
+    read(from, most, tagKey) {
       const order = index.inOrder()
       const read: Made[] = []
-      for (let i = from, taken = 0; i < order.length && read.length < most && taken < BATCH_BYTES; i++) {
-        const one = made(order[i]!)
-        taken += 'nTriples' in one ? one.nTriples.length : 0
-        read.push(one)
+      for (let i = from, taken = 0; i < order.length && read.length < most; i++) {
+        taken += lengthOf(order[i]!)
+        if (taken > BATCH_BYTES && read.length > 0) break
+        read.push(made(order[i]!, tagKey))
       }
       return read
     },

@@ -41,14 +41,15 @@ export async function deleteSubtree({
     const refused = await refusedBelow(context, iri)
     if (refused) return refused
     // No other write may add documents, or change their rights, from here on.
-    return await underLocks(gateway, [everyWrite(application, 'exclusive')], async () => {
+    const act = async (): Promise<Response | Problem> => {
       const below = await listed(context, iri)
       if (isFailure(below)) return below
       const documents = [iri, ...below]
       // Writes in doubt are settled under the lock of their document alone.
       const locks = documents.map((document) => [document, 'exclusive'] as const)
       return underLocks(gateway, locks, () => deleteLocked(context, documents))
-    })
+    }
+    return await underLocks(gateway, [everyWrite(application, 'exclusive')], act, context.request.signal())
   } finally {
     leave()
   }

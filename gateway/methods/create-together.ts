@@ -1,6 +1,6 @@
 // In charge of creating many documents at once, as an import does: each is decided and checked like that of a PUT, and then they
-// share one flush of the journal and one request to the store. Those that exist, or that cannot be told so, are left to be written
-// alone; so are all where the request fails.
+// share one flush of the journal and one request to the store. Those that exist, or that cannot be told so, and large ones are left
+// to be written alone; so are all where the request fails.
 import { setImmediate as eventLoopTurn } from 'node:timers/promises'
 import { linesOf } from '../stores/n-triples-lines.js'
 import type { Document } from '../documents/document.js'
@@ -20,7 +20,7 @@ import { recordFiles } from './described-files.js'
 import { nextDocument } from './next-document.js'
 import { afterFailure, changed } from './put-document.js'
 import { earlyRefusal, writingOf } from './write.js'
-import type { WrittenContent } from './write-request.js'
+import { isLargeContent, type WrittenContent } from './write-request.js'
 
 export interface Wanted {
   /** Of a PUT of the document. */
@@ -33,11 +33,16 @@ export type Outcomes = ReadonlyMap<string, 'written' | Problem>
 
 /** Documents that are made and checked at once; then other requests have their turn. */
 const AT_ONCE = 16
+/** In characters: the lines of a longer one would hold up other requests. */
+const LARGEST = 256 * 1024
 const NONE: Outcomes = new Map()
 
 /** Documents of one application, none of which is the parent of another. What has no outcome is to be written alone. */
 export async function createTogether(wanted: readonly Wanted[]): Promise<Outcomes> {
-  const able = wanted.filter(({ iri }) => isPlain(`<${iri}> <urn:x> "" .`))
+  const able = wanted.filter(({ iri, content }) => {
+    const isLarge = isLargeContent(content) && content.nTriples.length > LARGEST
+    return !isLarge && isPlain(`<${iri}> <urn:x> "" .`)
+  })
   if (able.length < 2) return NONE
   const { gateway, application } = able[0]!.context
   const outcomes = await underLocks(gateway, locksOf(application, able), () => createLocked(able))

@@ -50,8 +50,11 @@ export async function releasing(
 
 /** From the locks on: access is decided under them, so that a caller need not have decided before. */
 export const writeContent = (context: Context, iri: string, asked: WriteRequest): Promise<Response | Problem> =>
-  underLocks(context.gateway, locksOf(context.application, iri, asked.method === 'PUT'), () =>
-    writeLocked(context, iri, asked),
+  underLocks(
+    context.gateway,
+    locksOf(context.application, iri, asked.method === 'PUT'),
+    () => writeLocked(context, iri, asked),
+    context.request.signal(),
   )
 
 /** The refusals that need no body: 404, then 405, then the root (design 3, order). */

@@ -7,7 +7,7 @@ import { ACL, RDF } from '../rdf/vocabulary.js'
 import { Choice } from './form-page.js'
 import { Crumbs, pageOf, type Frame } from './frame.js'
 import { Iri } from './term.js'
-import { WaitingList, type WaitingRequest } from './waiting-list.js'
+import { WaitingList, type WaitingRequests } from './waiting-list.js'
 import { TEXTS } from './texts.js'
 
 export interface AccessView {
@@ -20,7 +20,7 @@ export interface AccessView {
   readonly audit?: { readonly authorizations: readonly Audited[]; readonly owners: readonly string[] } | undefined
   /** What the agent has asked about another. */
   readonly question?: Question | undefined
-  readonly waiting: readonly WaitingRequest[]
+  readonly waiting: WaitingRequests
 }
 
 export interface Question {

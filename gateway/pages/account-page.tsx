@@ -1,7 +1,7 @@
 // In charge of the page about the client: who it is, logging in and out, what waits for it.
 import { pageOf, type Frame } from './frame.js'
 import { Iri } from './term.js'
-import { WaitingList, type WaitingRequest } from './waiting-list.js'
+import { WaitingList, type WaitingRequests } from './waiting-list.js'
 import { TEXTS } from './texts.js'
 
 export interface AccountView {
@@ -13,7 +13,7 @@ export interface AccountView {
   readonly providers: readonly { readonly name: string; readonly issuer: string }[]
   readonly returnTo: string | undefined
   /** For agents with Control. */
-  readonly waiting: readonly WaitingRequest[]
+  readonly waiting: WaitingRequests
 }
 
 export function accountPage({ frame, agent, by, signUp, providers, returnTo, waiting }: AccountView): string {

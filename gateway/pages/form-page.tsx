@@ -3,7 +3,7 @@
 import type { Child } from 'hono/jsx'
 import { Changes, type Changed } from './changes.js'
 import { Violations } from './error-page.js'
-import { Crumbs, pageOf, type Frame } from './frame.js'
+import { Crumbs, Notice, pageOf, type Frame } from './frame.js'
 import { FormSections, type FormSection } from './shape-form.js'
 import { Plain, Time } from './term.js'
 import { TEXTS } from './texts.js'
@@ -88,13 +88,10 @@ export function shell({ frame, document, refusal }: About, title: string, conten
       <Crumbs site={frame.site} document={document} />
       <h1>{title}</h1>
       {refusal ? (
-        <div class="box notice" role="alert">
-          <p>
-            <strong>{TEXTS.errorTitle(refusal.status)}</strong> <Plain text={refusal.detail} />
-          </p>
+        <Notice refusal={refusal}>
           <p>{TEXTS.nothingLost}</p>
           <Violations report={refusal.report} base={frame.site.base} />
-        </div>
+        </Notice>
       ) : null}
       {content}
     </>,

@@ -1,6 +1,7 @@
 // In charge of what every page has: head, navigation, the path to the document, and the foot.
 import type { Child } from 'hono/jsx'
 import { decoded } from './labels.js'
+import { Plain } from './term.js'
 import { TEXTS } from './texts.js'
 
 /** What a page needs to know of the gateway. It names no agent: pages of documents are the same for all with equal rights. */
@@ -91,6 +92,22 @@ function Top({ frame: { site, document, isIdentified } }: { readonly frame: Fram
 }
 
 /** The containers above a document, by its URL: their titles may be hidden from the reader. */
+/** Why a form was refused. */
+export const Notice = ({
+  refusal: { status, detail },
+  children,
+}: {
+  readonly refusal: { readonly status: number; readonly detail: string }
+  readonly children?: Child
+}) => (
+  <div class="box notice" role="alert">
+    <p>
+      <strong>{TEXTS.errorTitle(status)}</strong> <Plain text={detail} />
+    </p>
+    {children}
+  </div>
+)
+
 export function Crumbs({ site: { base, home }, document }: { readonly site: Site; readonly document: string }) {
   if (document === home) return null
   const root = document.startsWith(base) ? base : home

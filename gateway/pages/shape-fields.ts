@@ -26,14 +26,13 @@ export interface FieldShape {
 export interface ShapeForms {
   /** Classes that shapes are about, by label. */
   readonly classes: readonly { readonly iri: string; readonly label: string }[]
-  /** Of a resource with these types and properties. */
-  fieldsOf(resource: string, types: readonly string[], properties: readonly string[]): readonly FieldShape[]
+  /** Of a resource with these types and properties; undefined where no shape is about it. */
+  fieldsOf(resource: string, types: readonly string[], properties: readonly string[]): readonly FieldShape[] | undefined
 }
 
 /** In characters: shapes are read in one go (design 7). */
 const LARGEST = 4 * 1024 * 1024
 const LARGEST_RELEVANT = 512 * 1024
-const DEEPEST = 4
 
 const RELEVANT =
   / <http:\/\/www\.w3\.org\/(?:ns\/shacl#|2000\/01\/rdf-schema#(?:subClassOf|label)>|1999\/02\/22-rdf-syntax-ns#(?:type|first|rest)>)/
@@ -45,24 +44,39 @@ export function shapeFormsIn(nTriples: string): ShapeForms | undefined {
   const text = lines.join('\n')
   if (text.length > LARGEST_RELEVANT) return undefined
   const triples = readCanonical(text)
-  const known = new Map(bySubject('', triples).map((one) => [nTriplesTerm(one.subject), one]))
-  const shapes = [...known.values()].filter(isTargeted).filter((shape) => !isOff(shape))
+  const subjects = new Map(bySubject('', triples).map((one) => [nTriplesTerm(one.subject), one]))
+  const known: Known = {
+    get: (key) => subjects.get(key),
+    list: kept((head) => listAt(head, known)),
+  }
+  const shapes = [...subjects.values()].filter(isTargeted).filter((shape) => !isOff(shape))
   if (shapes.length === 0) return undefined
-  const above = superclassesIn(triples)
+  const applying = targetsOf(shapes, triples)
+  const field = kept((property: DescribedSubject) => fieldOf(property, known))
   return {
     classes: classesOf(shapes, known),
     fieldsOf(resource, types, properties) {
-      const own = new Set(types.flatMap((type) => [...above(type)]))
-      const applying = shapes.filter((shape) => appliesTo(shape, resource, own, properties))
+      const about = applying(resource, types, properties)
+      if (about.size === 0) return undefined
       const found = new Map<string, FieldShape>()
-      const ranked = applying.flatMap((shape) => propertiesOf(shape, known)).sort((a, b) => orderOf(a) - orderOf(b))
+      const ranked = propertiesOf(about, known).sort((a, b) => orderOf(a) - orderOf(b))
       for (const property of ranked) {
-        const field = fieldOf(property, known)
-        const other = field && found.get(field.path)
-        if (field) found.set(field.path, other ? narrowed(other, field) : field)
+        const one = field(property)
+        const other = one && found.get(one.path)
+        if (one) found.set(one.path, other ? narrowed(other, one) : one)
       }
       return [...found.values()]
     },
+  }
+}
+
+/** Works each out once: the keys are those of the shapes, so that their number is bounded. */
+function kept<K, V>(work: (key: K) => V): (key: K) => V {
+  const found = new Map<K, V>()
+  return (key) => {
+    const value = found.has(key) ? found.get(key)! : work(key)
+    found.set(key, value)
+    return value
   }
 }
 
@@ -92,32 +106,60 @@ const targetClasses = (shape: DescribedSubject): readonly string[] => [
   ...(isImplicit(shape) ? [shape.subject.value] : []),
 ]
 
-/** SHACL §2.1.3 */
-const appliesTo = (
-  shape: DescribedSubject,
+type Applying = (
   resource: string,
-  types: ReadonlySet<string>,
+  types: readonly string[],
   properties: readonly string[],
-): boolean =>
-  targetClasses(shape).some((type) => types.has(type)) ||
-  all(shape, SH('targetNode')).some(({ value }) => value === resource) ||
-  all(shape, SH('targetSubjectsOf')).some(({ value }) => properties.includes(value))
+) => ReadonlySet<DescribedSubject>
 
-/** The class itself, and all above it. */
-function superclassesIn(triples: readonly Quad[]): (type: string) => ReadonlySet<string> {
-  const direct = new Map<string, string[]>()
-  for (const { subject, predicate, object } of triples) {
-    if (predicate.value !== RDFS('subClassOf')) continue
-    direct.set(subject.value, [...(direct.get(subject.value) ?? []), object.value])
-  }
-  return (type) => {
-    const found = new Set([type])
-    for (const each of found) for (const above of direct.get(each) ?? []) found.add(above)
+/** SHACL §2.1.3: the shapes about a resource, by what they target. */
+function targetsOf(shapes: readonly DescribedSubject[], triples: readonly Quad[]): Applying {
+  const by = (targets: (shape: DescribedSubject) => readonly string[]): ReadonlyMap<string, DescribedSubject[]> => {
+    const found = new Map<string, DescribedSubject[]>()
+    for (const shape of shapes) for (const target of targets(shape)) push(found, target, shape)
     return found
   }
+  const values = (name: string) => by((shape) => all(shape, SH(name)).map(({ value }) => value))
+  const [classes, nodes, subjects] = [by(targetClasses), values('targetNode'), values('targetSubjectsOf')]
+  const superclasses = superclassesIn(triples)
+  const ofClass = kept((type: string) =>
+    [...classAndAbove(type, superclasses)].flatMap((each) => classes.get(each) ?? []),
+  )
+  return (resource, types, properties) =>
+    new Set([
+      ...types.filter((type) => classes.has(type) || superclasses.has(type)).flatMap(ofClass),
+      ...(nodes.get(resource) ?? []),
+      ...properties.flatMap((property) => subjects.get(property) ?? []),
+    ])
 }
 
-type Known = ReadonlyMap<string, DescribedSubject>
+function push<V>(lists: Map<string, V[]>, key: string, value: V): void {
+  const list = lists.get(key)
+  if (list) list.push(value)
+  else lists.set(key, [value])
+}
+
+/** The classes directly above each. */
+function superclassesIn(triples: readonly Quad[]): ReadonlyMap<string, readonly string[]> {
+  const direct = new Map<string, string[]>()
+  for (const { subject, predicate, object } of triples) {
+    if (predicate.value === RDFS('subClassOf')) push(direct, subject.value, object.value)
+  }
+  return direct
+}
+
+function classAndAbove(type: string, direct: ReadonlyMap<string, readonly string[]>): ReadonlySet<string> {
+  const found = new Set([type])
+  for (const each of found) for (const above of direct.get(each) ?? []) found.add(above)
+  return found
+}
+
+interface Known {
+  /** @param key the subject, as N-Triples */
+  readonly get: (key: string) => DescribedSubject | undefined
+  /** The members of a list. @param head as N-Triples */
+  readonly list: (head: string) => readonly Term[]
+}
 
 const labelIn = (subject: DescribedSubject | undefined, iri: string): string =>
   (subject && all(subject, RDFS('label'))[0]?.value) ?? labelOf(iri)
@@ -128,14 +170,16 @@ function classesOf(shapes: readonly DescribedSubject[], known: Known): ShapeForm
     .sort((a, b) => a.label.localeCompare(b.label, 'en'))
 }
 
-/** The property shapes of a shape, and of those that it names by `sh:node`. */
-function propertiesOf(shape: DescribedSubject, known: Known, depth = 0): readonly DescribedSubject[] {
-  if (depth > DEEPEST || isOff(shape)) return []
+/** The property shapes of these shapes, and of those that they name by `sh:node`, each once. */
+function propertiesOf(shapes: ReadonlySet<DescribedSubject>, known: Known): DescribedSubject[] {
+  const [nodes, found] = [new Set(shapes), new Set<DescribedSubject>()]
   const at = (term: Term): readonly DescribedSubject[] => [known.get(nTriplesTerm(term)) ?? []].flat()
-  return [
-    ...all(shape, SH('property')).flatMap(at),
-    ...all(shape, SH('node')).flatMap((node) => at(node).flatMap((other) => propertiesOf(other, known, depth + 1))),
-  ]
+  for (const node of nodes) {
+    if (isOff(node)) continue
+    for (const property of all(node, SH('property')).flatMap(at)) found.add(property)
+    for (const other of all(node, SH('node')).flatMap(at)) nodes.add(other)
+  }
+  return [...found]
 }
 
 const BOOLEANS = ['true', 'false'].map((value) => typed(value, XSD('boolean')))
@@ -166,7 +210,7 @@ function kindOf(shape: DescribedSubject, known: Known): FieldKind | undefined {
   const node = one(shape, 'nodeKind')?.value
   if (datatype === RDF('langString')) {
     const languages = one(shape, 'languageIn')
-    const first = languages && listAt(languages, known)[0]?.value
+    const first = languages && known.list(nTriplesTerm(languages))[0]?.value
     return `@${first !== undefined && /^[A-Za-z]{1,8}(?:-[A-Za-z0-9]{1,8})*$/.test(first) ? first : 'en'}`
   }
   if (datatype !== undefined) return datatype
@@ -180,18 +224,21 @@ const MOST_OPTIONS = 500
 function optionsOf(shape: DescribedSubject, known: Known): readonly Term[] | undefined {
   const list = one(shape, 'in')
   const options =
-    list && listAt(list, known).filter(({ termType }) => termType === 'NamedNode' || termType === 'Literal')
+    list && known.list(nTriplesTerm(list)).filter(({ termType }) => termType === 'NamedNode' || termType === 'Literal')
   return options && options.length > 0 ? options : undefined
 }
 
-function listAt(head: Term, known: Known): readonly Term[] {
-  const found: Term[] = []
-  let at: Term | undefined = head
-  while (at && at.value !== RDF('nil') && found.length < MOST_OPTIONS) {
-    const node: DescribedSubject | undefined = known.get(nTriplesTerm(at))
-    if (!node) break
-    found.push(...all(node, RDF('first')).slice(0, 1))
-    at = all(node, RDF('rest'))[0]
+/** A list that is a ring ends where it comes back. */
+function listAt(head: string, known: Known): readonly Term[] {
+  const [found, visited] = [[] as Term[], new Set<string>()]
+  let at = head
+  while (!visited.has(at) && found.length < MOST_OPTIONS) {
+    visited.add(at)
+    const node = known.get(at)
+    const next = node && all(node, RDF('rest'))[0]
+    if (node) found.push(...all(node, RDF('first')).slice(0, 1))
+    if (!next) break
+    at = nTriplesTerm(next)
   }
   return found
 }

@@ -62,10 +62,20 @@ const CHECKBOXES = 12
 /** Inputs of one field, at most. */
 const MOST_INPUTS = 100
 
+const isTicked = ({ options, max }: FieldShape): boolean =>
+  options !== undefined && options.length <= CHECKBOXES && max > 1
+/** Options of a choice that weigh as much as an input. */
+const OPTIONS_OF_AN_INPUT = 20
+
+/** How much of a page the field takes, in inputs. */
+export const weightOf = (field: FormField): number =>
+  isTicked(field.shape)
+    ? field.shape.options!.length
+    : inputsOf(field).length * (1 + Math.floor((field.shape.options?.length ?? 0) / OPTIONS_OF_AN_INPUT))
+
 function Field({ field, id }: Props) {
   const { shape, errors } = field
-  const isChosen = shape.options !== undefined && shape.options.length <= CHECKBOXES && shape.max > 1
-  return isChosen ? (
+  return isTicked(shape) ? (
     <fieldset class="field" id={id} {...(errors.length > 0 && { 'aria-describedby': `${id}-errors` })}>
       <legend>
         <Plain text={shape.label} />

@@ -2,7 +2,7 @@
 import { CERT, FOAF, LACL, RDF } from '../rdf/vocabulary.js'
 import { Certificates } from './account-page.js'
 import type { Refusal } from './form-page.js'
-import { pageOf, type Frame } from './frame.js'
+import { Notice, pageOf, type Frame } from './frame.js'
 import { Plain } from './term.js'
 import { TEXTS } from './texts.js'
 
@@ -40,13 +40,7 @@ export function signUpPage({ frame, action, isDownload, refusal, ...sent }: Sign
     TEXTS.signUp,
     <>
       <h1>{TEXTS.signUp}</h1>
-      {refusal ? (
-        <div class="box notice" role="alert">
-          <p>
-            <strong>{TEXTS.errorTitle(refusal.status)}</strong> <Plain text={refusal.detail} />
-          </p>
-        </div>
-      ) : null}
+      {refusal ? <Notice refusal={refusal} /> : null}
       <p>{isDownload ? TEXTS.signUpDownload : TEXTS.signUpMail}</p>
       <form method="post" action={action}>
         <input type="hidden" name="rdf" value="" />

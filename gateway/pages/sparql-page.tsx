@@ -4,10 +4,10 @@ import { Chart } from './chart.js'
 import type { DescribedSubject } from './described.js'
 import { Subjects } from './document-page.js'
 import { Place } from './form-page.js'
-import { pageOf, type Frame } from './frame.js'
+import { Notice, pageOf, type Frame } from './frame.js'
 import { GraphPicture } from './graph-picture.js'
 import { PointMap } from './map.js'
-import { Plain, Value } from './term.js'
+import { Value } from './term.js'
 import { TEXTS } from './texts.js'
 
 export interface SparqlView {
@@ -84,12 +84,9 @@ function Result({ outcome, query, frame }: ResultProps) {
   const { base } = frame.site
   if (outcome.kind === 'error') {
     return (
-      <div class="box notice" role="alert">
-        <p>
-          <strong>{TEXTS.errorTitle(outcome.status)}</strong> <Plain text={outcome.detail} />
-        </p>
+      <Notice refusal={outcome}>
         <Place text={query} refusal={outcome} />
-      </div>
+      </Notice>
     )
   }
   return (

@@ -2,7 +2,7 @@
 import type { Refusal } from './form-page.js'
 import { ACL, DCT, RDF, TGA, XSD } from '../rdf/vocabulary.js'
 import { Choice } from './form-page.js'
-import { pageOf, type Frame } from './frame.js'
+import { Notice, pageOf, type Frame } from './frame.js'
 import { Iri, Plain, Time } from './term.js'
 import { TEXTS } from './texts.js'
 
@@ -45,13 +45,7 @@ export function tokensPage({ frame, tokens, name, refusal, made, terms }: Tokens
           <pre tabindex={0}>{`curl -H 'Authorization: Bearer ${made}' ${base}`}</pre>
         </div>
       )}
-      {refusal ? (
-        <div class="box notice" role="alert">
-          <p>
-            <strong>{TEXTS.errorTitle(refusal.status)}</strong> <Plain text={refusal.detail} />
-          </p>
-        </div>
-      ) : null}
+      {refusal ? <Notice refusal={refusal} /> : null}
       {tokens.length === 0 ? <p class="soft">{TEXTS.noTokens}</p> : <List tokens={tokens} admin={admin} base={base} />}
       <h2>{TEXTS.newToken}</h2>
       <form method="post" action={`${admin}tokens`}>

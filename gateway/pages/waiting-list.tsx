@@ -9,14 +9,23 @@ export interface WaitingRequest {
   readonly on: readonly string[]
 }
 
+/** Undefined where they cannot be listed now. */
+export type WaitingRequests = readonly WaitingRequest[] | undefined
+
 interface Props {
-  readonly requests: readonly WaitingRequest[]
+  readonly requests: WaitingRequests
   readonly base: string
   readonly admin: string
 }
 
 export const WaitingList = ({ requests, base, admin }: Props) =>
-  requests.length === 0 ? null : (
+  requests === undefined ? (
+    <div class="box notice" role="alert">
+      <p>
+        {TEXTS.notListed} <a href={`${admin}acl/authorization-requests/`}>{TEXTS.waitingDocuments}</a>
+      </p>
+    </div>
+  ) : requests.length === 0 ? null : (
     <section aria-labelledby="waiting">
       <h2 id="waiting">{TEXTS.waitingTitle}</h2>
       <div class="card scroll">

@@ -6,7 +6,7 @@ import type { FetchFailure } from '../../policies/fetch/fetch-failure.js'
 import type { GuardedFetch, GuardedFetchSettings } from '../../policies/fetch/guarded-fetch.js'
 import type { Response } from '../http/exchange.js'
 import type { Member, Proxying } from '../gateway.js'
-import { makePlaces } from '../places.js'
+import { makeSharedPlaces } from '../places.js'
 import type { Context } from '../request/context.js'
 import type { Asked } from '../request/route.js'
 import type { Target } from '../http/target.js'
@@ -33,24 +33,6 @@ export const proxyLimits = (timeout: number): Partial<GuardedFetchSettings> => (
 /** Concurrent requests of one agent, of one network, and of all. Each may keep an answer and its conversion in memory. */
 const PLACES = { each: 8, network: 16, all: 32 } as const
 
-/** An agent's place is one of its network too: one network may have made itself many agents. */
-function makeProxyPlaces(): Proxying['takePlace'] {
-  const { each, network: ofNetwork, all } = PLACES
-  const [agents, networks] = [makePlaces({ each, all }), makePlaces({ each: ofNetwork, all })]
-  return (who, network) => {
-    const leaveNetwork = networks(network)
-    const leave = leaveNetwork && agents(who)
-    if (!leave) {
-      leaveNetwork?.()
-      return undefined
-    }
-    return () => {
-      leave()
-      leaveNetwork()
-    }
-  }
-}
-
 /** @param bases of all applications */
 export const makeProxying = (
   use: Proxying['use'],
@@ -63,7 +45,7 @@ export const makeProxying = (
   inside,
   isOwn: ownUrls(bases),
   pseudonym: `triplegate-${createHash('sha256').update(bases.join(' ')).digest('hex').slice(0, 12)}`,
-  takePlace: makeProxyPlaces(),
+  takePlace: makeSharedPlaces(PLACES),
 })
 
 export async function proxied({ context, target: { uri } }: Asked<ProxiedTarget>): Promise<Response | Problem> {

@@ -23,11 +23,12 @@ import { openIdentities, openTokens } from './open-identities.js'
 import { backendsOf, makeStores, type OpenStore } from './open-stores.js'
 import { StartFailure } from '../configuration/start-failure.js'
 import { readOrMakeTagKey } from './tag-key.js'
+import { OPEN_UPDATES } from '../endpoints/planned-update.js'
 import { COPIES } from '../endpoints/sparql-copy.js'
 import { CASCADES } from '../methods/cascade.js'
 import { UPLOADS } from '../methods/read-upload.js'
 import { readLook, type Look } from '../pages/look.js'
-import { makePlaces } from '../places.js'
+import { makePlaces, makeSharedPlaces } from '../places.js'
 import { makeProxying, ownUrls, proxyLimits } from '../proxy/linked-data-proxy.js'
 import { openImporting } from '../imports/importing.js'
 import { makeLoadContext } from '../rdf/json-ld-contexts.js'
@@ -83,6 +84,7 @@ export async function makeGateway(parts: Parts, closers: Closer[]): Promise<Gate
     takeCascade: makePlaces(CASCADES),
     takeCopy: makePlaces(COPIES),
     takeUpload: makePlaces(UPLOADS),
+    takeOpenUpdate: makeSharedPlaces(OPEN_UPDATES),
     look: look(settings),
     caches: makeGatewayCaches(settings.cache === 'off' ? 0 : settings.cache / 4),
     ...(mail && { mail }),

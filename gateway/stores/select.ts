@@ -49,9 +49,9 @@ export async function selectBatches(
   store: Pick<GraphStore, 'query'>,
   query: string,
   variables: readonly string[],
-  { maxBytes = Infinity, signal }: SelectOptions = {},
+  { maxBytes = Infinity, ...call }: SelectOptions = {},
 ): Promise<AsyncIterable<readonly Row[]> | Problem> {
-  const pieces = await store.query(query, RESULTS_TSV, { signal })
+  const pieces = await store.query(query, RESULTS_TSV, call)
   return isFailure(pieces) ? pieces : batchesOf(linesOf(pieces, maxBytes), variables)
 }
 

@@ -10,7 +10,9 @@ import { documentOf } from '../../gateway/documents/document.js'
 import { ancestorsOf } from '../../gateway/documents/hierarchy.js'
 import { nextState } from '../../gateway/documents/next-state.js'
 import { violated } from '../../gateway/endpoints/content.js'
+import { dividedBy } from '../../gateway/endpoints/form-fields.js'
 import { readApplicant } from '../../gateway/endpoints/sign-up-form.js'
+import { sectionsAfter, typedFields } from '../../gateway/endpoints/typed-fields.js'
 import { clientOf } from '../../gateway/http/client-network.js'
 import { fieldsOf } from '../../gateway/http/fields.js'
 import { negotiate, parseMediaType, RDF_FORMATS } from '../../gateway/http/media-type.js'
@@ -19,6 +21,7 @@ import { asksForNew } from '../../gateway/methods/write-request.js'
 import { acceptOverride, parseTarget, siteOf } from '../../gateway/http/target.js'
 import { cookieOf } from '../../gateway/identity/cookies.js'
 import { conditionsOf, plainTag, proxiedTag } from '../../gateway/proxy/validators.js'
+import { shapeFormsIn } from '../../gateway/pages/shape-fields.js'
 import { graphOf, nTriplesOf, type Quad } from '../../gateway/rdf/graph.js'
 import { readNTriples, readGraph, readTrig } from '../../gateway/rdf/read.js'
 import { readResults, readTsvTerm } from '../../gateway/rdf/read-sparql-results.js'
@@ -26,7 +29,9 @@ import { areSame } from '../../gateway/rdf/same-graph.js'
 import { writeGraph } from '../../gateway/rdf/write.js'
 import { analyseQuery, analyseUpdate } from '../../gateway/sparql/analysis.js'
 import { analysePatch } from '../../gateway/sparql/patch.js'
+import { overView } from '../../gateway/sparql/view/over-view.js'
 import { irisIn, linesIn } from '../../gateway/stores/n-triples-lines.js'
+import { OXIGRAPH } from '../../gateway/stores/oxigraph-traits.js'
 import { makeConstraintCheck } from '../../policies/constraints/constraints.js'
 import { parseHttpUrl } from '../../policies/fetch/destination.js'
 import { makeTokenVerifier } from '../../policies/identity/bearer-token.js'
@@ -40,6 +45,8 @@ import { bySubject, documentDifference, rdfPatchOf, readRdfPatch } from '../../v
 import { parseMementoDatetime } from '../../versioning/memento/memento-datetime.js'
 import { closestMemento, historyLinks, timeMapText } from '../../versioning/memento/time-map.js'
 import { fill, growthRows, many, nested, type GrowthRow } from '../support/growth.js'
+import { read } from '../support/over-views.js'
+import { randomCase } from '../support/view-cases.js'
 
 t.setTimeout(600_000)
 
@@ -454,6 +461,52 @@ void t.test('SPARQL', async (t) => {
   ])
 })
 
+const NOBODY = {
+  ...randomCase(0).rights,
+  ...{ everything: false, documents: false, others: false, defaultGraph: false, items: false, containers: false },
+  ...{ graphs: [DOC], prefixes: [], otherPrefixes: [], classes: ['urn:c'], owner: undefined },
+}
+
+/** A restricted query: its text is read before, within the depths that reading allows. */
+const restricted = (defaultGraph: 'own' | 'union', name: string, make: (size: number) => string): GrowthRow => ({
+  name: `a restricted query, ${defaultGraph}: ${name}`,
+  size: CONTENT,
+  work(size) {
+    const tree = read(where(make(size)))
+    if (!tree) throw new Error(`${name}: not read`)
+    const store = { ...OXIGRAPH, defaultGraph, stays: true }
+    return () => overView(tree, { rights: NOBODY, store, nothing: 'urn:nothing', mayRead: () => false })
+  },
+})
+
+/** Up to 90 levels, around what fills the rest. */
+const around = (size: number, open: string, middle: string): string => {
+  const depth = Math.min(90, Math.ceil(size / 1400))
+  return open.repeat(depth) + fill(middle, size - depth * (open.length + 2)) + ' }'.repeat(depth)
+}
+
+void t.test('restricted queries', async (t) => {
+  // prettier-ignore
+  const WHERES: readonly (readonly [string, (n: number) => string])[] = [
+    ['many triples', (n) => many(n, (i) => `?s${i} <urn:p> ${i} . `)],
+    ['steps of alternatives', (n) => `<urn:a> ${fill('(<urn:p>|^<urn:q>)/', n)}<urn:p> ?x`],
+    ['unions', (n) => `{ ?s ?p ?o }${fill(' UNION { ?s ?p ?o }', n)}`],
+    ['nested optional groups', (n) => around(n, 'OPTIONAL { ?s ?p ?o ', 'FILTER EXISTS { ?s ?p 1 } ')],
+    ['nested graphs', (n) => around(n, 'GRAPH ?g { ', '?s ?p ?o . ')],
+    ['many graphs', (n) => fill('GRAPH ?g { ?s ?p ?o } ', n)],
+    ['many NOT EXISTS', (n) => fill('FILTER NOT EXISTS { ?s ?p ?o } ', n)],
+    ['chained operators', (n) => fill(`FILTER(1${'+1'.repeat(Math.min(300, n / 400))}) `, n)],
+  ]
+  await growthRows(t, [
+    restricted(
+      'own',
+      'steps that each may be left out',
+      (n) => `<urn:a> ${fill('(<urn:p>?|<urn:q>?)/', n)}<urn:p>? ?x`,
+    ),
+    ...(['own', 'union'] as const).flatMap((of) => WHERES.map((row) => restricted(of, ...row))),
+  ])
+})
+
 const JSON_RESULTS = 'application/sparql-results+json'
 const XML_RESULTS = 'application/sparql-results+xml'
 const table = (variables: string, bindings: string): string =>
@@ -558,6 +611,40 @@ ${many(n, (i) => `<urn:s> <http://www.w3.org/ns/auth/cert#key> <urn:${i}> .\n`)}
 ${many(n, (i) => `<urn:s> <http://xmlns.com/foaf/0.1/mbox> <mailto:a@${i}.example> .\n`)}`],
     ]),
     ...rowsOnGraphs('violations', (triples) => violated(triples.map(({ object }) => ['urn:p', object.value])), GRAPHS.slice(0, 3)),
+  ])
+})
+
+const SHACL = 'http://www.w3.org/ns/shacl#'
+const shaped = (i: number): string => `<urn:${i}> <${SHACL}targetClass> <urn:C> .\n`
+const nodesOf = (n: number): string => {
+  const count = Math.sqrt(n / 50)
+  const each = Array.from({ length: Math.ceil(count) }, (_, i) => i)
+  return each.flatMap((i) => each.map((j) => `<urn:${i}> <${SHACL}node> <urn:${j}> .\n`)).join('')
+}
+
+void t.test('forms by shapes', async (t) => {
+  const sent = (text: string): unknown => {
+    const values = new URLSearchParams(text)
+    const { flaws } = typedFields(values, DOC)
+    return sectionsAfter(values, DOC, [], { flaws, report: undefined })
+  }
+  const shape = `${shaped(0)}<urn:0> <${SHACL}property> _:b .\n_:b <${SHACL}path> <urn:p> .\n`
+  // prettier-ignore
+  await growthRows(t, [
+    ...rowsAbout('a sent form', CONTENT, (text) => sent(text), [
+      ['many fields', (n) => `fields=&${many(n, (i) => `value++urn:p${i}+iri=urn:${i}&`)}`],
+      ['many values of one field', (n) => `fields=&${fill('value++urn:p+iri=urn:x&', n)}`],
+      ['many values that are wrong', (n) => `fields=&${fill('value++urn:p+iri=x&', n)}`],
+    ]),
+    ...rowsAbout('shapes', CONTENT, (text) => shapeFormsIn(text)?.fieldsOf('urn:x', ['urn:C'], []), [
+      ['many shapes', (n) => many(n, (i) => shaped(i))],
+      ['sh:node of each to each', (n) => shaped(0) + nodesOf(n)],
+      ['many superclasses', (n) => shaped(0) + many(n, (i) => `<urn:C> <http://www.w3.org/2000/01/rdf-schema#subClassOf> <urn:${i}> .\n`)],
+      ['many members of a choice', (n) => `${shape}_:b <${SHACL}in> _:l0 .\n${many(n, (i) => `_:l${i} <http://www.w3.org/1999/02/22-rdf-syntax-ns#rest> _:l${i + 1} .\n`)}`],
+    ]),
+    ...rowsAbout('fields of a document', CONTENT, (text) => dividedBy(shapeFormsIn(shape + text)!, DOC, [], text), [
+      ['many resources and as many shapes', (n) => many(n, (i) => `${shaped(i)}<urn:${i}> <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <urn:D${i}> .\n`)],
+    ]),
   ])
 })
 

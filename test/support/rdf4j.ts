@@ -28,7 +28,7 @@ export interface Rdf4j {
 }
 
 /** Whether it has been fetched before. */
-export const isRdf4jHere = (): boolean => existsSync(FOLDER)
+export const isRdf4jHere = (): boolean => [SERVER, JETTY].every((artifact) => knownFile(artifact) !== undefined)
 
 /** The files of server and Jetty; undefined where they cannot be had. */
 export function fetchRdf4j(): { readonly war: string; readonly jetty: string } | undefined {
@@ -36,10 +36,15 @@ export function fetchRdf4j(): { readonly war: string; readonly jetty: string } |
   return war && jetty ? { war, jetty } : undefined
 }
 
-function fetched(artifact: string): string | undefined {
+function knownFile(artifact: string): string | undefined {
   const [, name] = artifact.split(':') as [string, string]
   const known = existsSync(FOLDER) ? readdirSync(FOLDER).find((file) => file.startsWith(name)) : undefined
-  if (known) return join(FOLDER, known)
+  return known && join(FOLDER, known)
+}
+
+function fetched(artifact: string): string | undefined {
+  const known = knownFile(artifact)
+  if (known) return known
   mkdirSync(FOLDER, { recursive: true })
   const folder = mkdtempSync(join(FOLDER, 'fetch-'))
   try {

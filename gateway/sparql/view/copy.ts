@@ -21,8 +21,10 @@ import { variablesOf } from './variables.js'
 /** The one graph of a copy. */
 export const COPY = 'urn:triplegate:copy'
 /** More triples, or a longer text of them, are not copied. */
-export const MOST_COPIED = 100_000
-export const MOST_COPIED_BYTES = 16 * 1024 * 1024
+export const MOST_COPIED = 20_000
+export const MOST_COPIED_BYTES = 2 * 1024 * 1024
+/** At more IRIs no path may stay: the copy is searched for each. */
+const MOST_STAYS = 50
 
 export interface CopyPlan {
   /** The CONSTRUCT of what the query can match: one triple more than MOST_COPIED is too much. */
@@ -41,8 +43,9 @@ export function overCopy(query: Query, sight: Sight): { readonly plan: CopyPlan;
   const all = triplesOf(body.where, body.modifiers)
   if (body.form === 'DESCRIBE' || !all) return undefined
   const ends = all.flatMap(endsOf)
-  const stays = ends.flatMap((end) => (end?.kind === 'iri' ? [end.value] : []))
-  if (stays.length < ends.filter((end) => end !== undefined).length) return undefined
+  if (ends.some((end) => end !== undefined && end.kind !== 'iri')) return undefined
+  const stays = [...new Set(ends.flatMap((end) => (end?.kind === 'iri' ? [end.value] : [])))]
+  if (stays.length > MOST_STAYS) return undefined
   const isWhole = ends.includes(undefined) || (stays.length > 0 && !sight.store.stays)
   const properties = isWhole ? undefined : propertiesOf(all)
   const construct = {
@@ -88,7 +91,7 @@ function triplesOf(...parts: readonly unknown[]): readonly Triple[] | undefined 
     if (typeof part !== 'object' || part === null) return true
     const { kind, triples } = part as { kind?: string; triples?: readonly Triple[] }
     if (kind === 'graph' || kind === 'service') return false
-    if (kind === 'triples') found.push(...triples!)
+    if (kind === 'triples') for (const triple of triples!) found.push(triple)
     return kind === 'triples' || Object.values(part).every(visit)
   }
   return parts.every(visit) ? found : undefined

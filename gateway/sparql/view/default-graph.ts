@@ -1,6 +1,6 @@
 // In charge of restricting triples that stand in no GRAPH: those of the default graph (design 4). Pure.
 import { ordered } from './order.js'
-import { unfolded, waysWithoutStep, type Unfolded } from './paths.js'
+import { MOST_WAYS, unfolded, waysWithoutStep, type Unfolded } from './paths.js'
 import type { GraphPredicate } from './predicate.js'
 import {
   exists,
@@ -18,7 +18,7 @@ import {
   type Variable,
 } from './syntax.js'
 import { variablesIn } from './variables.js'
-import { freshInScope, Refused, type View, type Work } from './work.js'
+import { freshInScope, lengthOf, Refused, type View, type Work } from './work.js'
 
 type DefaultGraph = View['defaultGraph']
 
@@ -172,9 +172,10 @@ function withoutStep(triple: Triple, work: Work, stays: boolean): readonly Patte
   const ends = [subject, object].flatMap((term) => (isOpen(term) ? [term] : []))
   if (ways === 0 || ends.length === 2) return undefined
   if (ends.length === 0 && JSON.stringify(subject) !== JSON.stringify(object)) return undefined
-  if (ends.some((end) => end.kind === 'triple')) throw new Refused('closure')
+  if (ways > MOST_WAYS || ends.some((end) => end.kind === 'triple')) throw new Refused('closure')
   const end = ends.length > 0 ? withoutBlank(ends[0]!, work) : freshInScope(work)
   const value = isOpen(subject) ? object : subject
+  work.view.add(ways * lengthOf(value))
   return [{ kind: 'values', variables: [end as Variable], rows: Array.from({ length: ways }, () => [value]) }]
 }
 

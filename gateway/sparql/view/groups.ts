@@ -13,12 +13,7 @@ export function startsEmpty(patterns: readonly Pattern[]): boolean {
 }
 
 /** Whether AS gives the variable a value in any part. */
-export function assigns(part: unknown, name: Variable): boolean {
-  if (typeof part !== 'object' || part === null) return false
-  const { kind, variable: bound } = part as Partial<Bound>
-  if (kind === 'bind' && bound!.value === name.value) return true
-  return Object.values(part).some((each) => assigns(each, name))
-}
+export const assigns = (part: unknown, name: Variable): boolean => inside(part).names.has(name.value)
 
 /** Whether BIND gives a value to the name of a GRAPH before it: no SPARQL (SPARQL 1.1 §18.2.1), but a store may take it. */
 export function assignsName(patterns: readonly Pattern[]): boolean {
@@ -58,11 +53,48 @@ function hasExists(expression: Expression): boolean {
  * Whether OPTIONAL has an EXISTS in it that gives variables values of its own. Jena puts the values of variables around OPTIONAL
  * into it and fails on that: so what is hidden must not get there.
  */
-export function mayFail(part: unknown): boolean {
-  if (typeof part !== 'object' || part === null) return false
-  const { kind } = part as { kind?: string }
-  if (kind === 'optional' && someNode(part, (each) => each.kind === 'exists' && someNode(each, givesValue))) return true
-  return Object.values(part).some(mayFail)
+export const mayFail = (part: unknown): boolean => inside(part).fails
+
+interface Inside {
+  /** The variables to which AS gives values. */
+  readonly names: ReadonlySet<string>
+  readonly gives: boolean
+  /** An EXISTS gives values. */
+  readonly tests: boolean
+  readonly fails: boolean
+}
+const NO_NAMES: ReadonlySet<string> = new Set()
+const NOTHING: Inside = { names: NO_NAMES, gives: false, tests: false, fails: false }
+/** Of lists. Each level of a query asks for what is in it: it is searched once. */
+const searched = new WeakMap<object, Inside>()
+
+function inside(part: unknown): Inside {
+  if (typeof part !== 'object' || part === null) return NOTHING
+  const known = searched.get(part)
+  if (known) return known
+  const parts = Object.values(part)
+    .map(inside)
+    .filter((each) => each !== NOTHING)
+  const { kind } = part as Node
+  const gives = givesValue(part) || parts.some((each) => each.gives)
+  const tests = (kind === 'exists' && gives) || parts.some((each) => each.tests)
+  const found =
+    parts.length === 0 && !gives
+      ? NOTHING
+      : {
+          names: allOf([
+            ...parts.map(({ names }) => names),
+            ...(kind === 'bind' ? [new Set([(part as Bound).variable.value])] : []),
+          ]),
+          ...{ gives, tests, fails: (kind === 'optional' && tests) || parts.some((each) => each.fails) },
+        }
+  if (Array.isArray(part)) searched.set(part, found)
+  return found
+}
+
+function allOf(sets: readonly ReadonlySet<string>[]): ReadonlySet<string> {
+  const filled = sets.filter(({ size }) => size > 0)
+  return filled.length < 2 ? (filled[0] ?? NO_NAMES) : new Set(filled.flatMap((set) => [...set]))
 }
 
 type Node = { readonly kind?: string; readonly operator?: string; readonly name?: { readonly kind?: string } }
@@ -72,11 +104,6 @@ const givesValue = ({ kind, operator = '', name }: Node): boolean =>
   kind === 'select' ||
   (kind === 'graph' && name?.kind === 'variable') ||
   (kind === 'operation' && ['=', 'in', 'sameterm'].includes(operator))
-
-function someNode(part: unknown, test: (node: Node) => boolean): boolean {
-  if (typeof part !== 'object' || part === null) return false
-  return test(part) || Object.values(part).some((each) => someNode(each, test))
-}
 
 /** What stands before a pattern that may fail is a group of its own, which its conditions restrict before anything else is matched. */
 export function sheltered(patterns: readonly Pattern[]): readonly Pattern[] {

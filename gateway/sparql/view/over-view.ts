@@ -21,7 +21,7 @@ import {
   type Select,
 } from './syntax.js'
 import { freshNames } from './variables.js'
-import { Refused, startWork, type Unanswerable, type View, type Work } from './work.js'
+import { lengthOf, makeCount, Refused, startWork, type Unanswerable, type View, type Work } from './work.js'
 
 /** Stands in FROM for the merge of all named graphs (Solid's draft of access-controlled SPARQL); no graph has the name. */
 export const MERGED_GRAPHS = 'http://www.w3.org/ns/solid/sparql#union-default-graph'
@@ -79,12 +79,12 @@ export function overView(query: Query, sight: Sight): Overviewed | Problem {
   if (!sight.rights.everything && readsIndexes(query.body)) return UNREAD
   const name = freshNames([query.body])
   const fresh = () => variable(name())
-  const seen = datasetOver(query.dataset, sight)
-  if (isFailure(seen)) return seen
-  const { view, dataset, guard, reads } = seen
-  const body = query.body.form === 'DESCRIBE' ? constructOf(query.body, fresh) : query.body
-  const work = startWork(view, fresh)
   try {
+    const seen = datasetOver(query.dataset, sight)
+    if (isFailure(seen)) return seen
+    const { view, dataset, guard, reads } = seen
+    const body = query.body.form === 'DESCRIBE' ? constructOf(query.body, fresh) : query.body
+    const work = startWork(view, fresh)
     const restricted = guarded(restrictBody(work, body), guard)
     const text = queryText({ base: query.base, dataset, body: restricted })
     const isWhole = reads === undefined && work.readsDataset
@@ -136,9 +136,10 @@ interface Seen {
 }
 
 function datasetOver(stated: Dataset | undefined, { rights, store, mayRead, nothing }: Sight): Seen | Problem {
-  const readable = graphPredicate(rights, nothing)
+  const add = makeCount()
+  const readable = counted(graphPredicate(rights, nothing), add)
   const view = (defaultGraph: View['defaultGraph'], named: GraphPredicate): View => ({
-    ...{ defaultGraph, named, mayRead, nothing, asQuads: store.asQuads, listsGraphs: store.listsGraphs },
+    ...{ defaultGraph, named, mayRead, nothing, asQuads: store.asQuads, listsGraphs: store.listsGraphs, add },
   })
   const none = empty(store.stays)
   if (!stated) {
@@ -157,7 +158,7 @@ function datasetOver(stated: Dataset | undefined, { rights, store, mayRead, noth
   const named = stated.named.filter(isSeen)
   if (stated.default.includes(MERGED_GRAPHS)) {
     const merged = store.defaultGraph === 'union' ? unionOf(readable) : mergeOf(readable)
-    const listed = both(listedGraphs(named, nothing), readable)
+    const listed = both(counted(listedGraphs(named, nothing), add), readable)
     return { view: view(readable.isNothing ? none : merged, listed), dataset: undefined, guard: [], reads: undefined }
   }
   if (!store.honoursFrom) return REFUSALS.from
@@ -166,13 +167,23 @@ function datasetOver(stated: Dataset | undefined, { rights, store, mayRead, noth
   const reads = [...new Set([...graphs, ...named])]
   const depending = reads.filter((graph) => readable.byName(graph) === 'depends')
   const guard = depending.flatMap((graph) => readable.test(iri(graph)) ?? [])
-  const listed = listedGraphs(named, nothing)
+  const listed = counted(listedGraphs(named, nothing), add)
   const added = depending.filter((graph) => !named.includes(graph))
   // Some stores take a dataset without FROM for one with their own default graph.
   const dataset = { default: graphs.length > 0 ? graphs : [nothing], named: [...named, ...added] }
   const range = added.length > 0 ? listed : { ...listed, test: () => undefined }
   return { view: view(asItIs, range), dataset, guard, reads }
 }
+
+/** A condition stands beside each pattern: of many rules and many patterns they are too long together. */
+const counted = (graphs: GraphPredicate, add: View['add']): GraphPredicate => ({
+  ...graphs,
+  test: (graph, place) => {
+    const test = graphs.test(graph, place)
+    if (test) add(lengthOf(test))
+    return test
+  },
+})
 
 /** Graphs of which both are true. */
 const both = (listed: GraphPredicate, readable: GraphPredicate): GraphPredicate => ({
@@ -196,6 +207,10 @@ const REFUSALS: Readonly<Record<Unanswerable | 'from', Problem>> = {
   'no-variables': problem(
     'access.graphs',
     'The query selects * where there is no variable: only agents who may read every graph can send it. Write ASK.',
+  ),
+  'too-large': problem(
+    'access.graphs',
+    'With the rules on what its agent may read, the query is too large: only agents who may read every graph can send it. Write fewer patterns.',
   ),
   from: problem(
     'access.graphs',

@@ -63,7 +63,13 @@ function negated(subject: Term, path: Path, object: Term, fresh: () => Variable)
   return [{ kind: 'alternatives', branches: [other(subject, object, forwards), other(object, subject, backwards)] }]
 }
 
-/** In how many ways the path leads from a term to itself without a step (SPARQL 1.1 §18.4, over a graph without triples). */
+/** No path is counted further: `(<p>?|<q>?)/…` doubles the ways with each step. */
+export const MOST_WAYS = 1000
+
+/**
+ * In how many ways the path leads from a term to itself without a step (SPARQL 1.1 §18.4, over a graph without triples):
+ * one more than MOST_WAYS is as many, or more.
+ */
 export function waysWithoutStep(path: Path): number {
   if (path.kind === 'iri') return 0
   const ways = path.items.map(waysWithoutStep)
@@ -76,9 +82,9 @@ export function waysWithoutStep(path: Path): number {
     case '^':
       return ways[0]!
     case '/':
-      return ways.reduce((a, b) => a * b, 1)
+      return ways.reduce((a, b) => Math.min(a * b, MOST_WAYS + 1), 1)
     case '|':
-      return ways.reduce((a, b) => a + b, 0)
+      return ways.reduce((a, b) => Math.min(a + b, MOST_WAYS + 1), 0)
     case '!':
       return 0
   }

@@ -77,8 +77,15 @@ function byName(rights: GraphRights, named: ReadonlySet<string>, graph: string):
   return classes.length > 0 || owner !== undefined || (!isRoot && (items || containers)) ? 'depends' : false
 }
 
-const all = (conditions: readonly Expression[]): Expression => conditions.reduce((a, b) => operation('&&', a, b))
-const any = (conditions: readonly Expression[]): Expression => conditions.reduce((a, b) => operation('||', a, b))
+const all = (conditions: readonly Expression[]): Expression => chained('&&', conditions)
+const any = (conditions: readonly Expression[]): Expression => chained('||', conditions)
+
+/** In their order, and no deeper than has to be: stores run out of stack on deep ones. */
+function chained(operator: '&&' | '||', conditions: readonly Expression[]): Expression {
+  if (conditions.length === 1) return conditions[0]!
+  const half = Math.ceil(conditions.length / 2)
+  return operation(operator, chained(operator, conditions.slice(0, half)), chained(operator, conditions.slice(half)))
+}
 const not = (condition: Expression): Expression => operation('!', condition)
 const begins = (graph: Iri | Variable, start: string): Expression =>
   operation('strstarts', operation('str', graph), text(start))

@@ -4,7 +4,8 @@ import { stringToken } from '../escapes.js'
 import { sparqlOf } from '../tokens.js'
 import type { Bound, Expression, Modifiers, Path, Pattern, Query, Select, Term, Triple, Values } from './syntax.js'
 
-type Words = readonly string[]
+/** Words in words, as deep as the tree: so that each is written once, however deep it stands. */
+type Words = readonly (string | Words)[]
 
 const IRI_CHARS = /^[^\x00-\x20<>"{}|^`\\]*$/
 const VARIABLE = /^[^\s?$(){}<>"'.,;]+$/
@@ -15,12 +16,21 @@ function checked(value: string, shape: RegExp): string {
   return value
 }
 
-export const textOf = (words: Words): string => sparqlOf(words.map((word) => ({ text: word, at: 0 })))
+export function textOf(words: Words): string {
+  const found: { text: string; at: number }[] = []
+  const add = (part: string | Words): void => {
+    if (typeof part === 'string') found.push({ text: part, at: 0 })
+    else for (const each of part) add(each)
+  }
+  add(words)
+  return sparqlOf(found)
+}
 
 export function queryText({ base, dataset, body }: Query): string {
-  const from = (graphs: Words = [], keywords: Words): Words => graphs.flatMap((graph) => [...keywords, iriWord(graph)])
+  const from = (graphs: readonly string[] = [], keywords: Words): Words =>
+    graphs.flatMap((graph) => [...keywords, iriWord(graph)])
   const datasetWords = [...from(dataset?.default, ['FROM']), ...from(dataset?.named, ['FROM', 'NAMED'])]
-  return textOf([...(base === undefined ? [] : ['BASE', iriWord(base)]), ...head(body), ...datasetWords, ...tail(body)])
+  return textOf([...(base === undefined ? [] : ['BASE', iriWord(base)]), head(body), ...datasetWords, tail(body)])
 }
 
 function head(body: Query['body']): Words {
@@ -28,9 +38,9 @@ function head(body: Query['body']): Words {
     case 'SELECT':
       return selectHead(body)
     case 'CONSTRUCT':
-      return ['CONSTRUCT', '{', ...triplesWords(body.template), '}']
+      return ['CONSTRUCT', '{', triplesWords(body.template), '}']
     case 'DESCRIBE':
-      return ['DESCRIBE', ...(body.described === '*' ? ['*'] : body.described.flatMap(termWords))]
+      return ['DESCRIBE', ...(body.described === '*' ? ['*'] : body.described.map(termWords))]
     case 'ASK':
       return ['ASK']
   }
@@ -46,15 +56,15 @@ const selectHead = ({ duplicates, projection }: Select): Words => [
 
 const tail = ({ where, modifiers }: Pick<Select, 'where' | 'modifiers'>): Words => [
   'WHERE',
-  ...groupWords(where),
-  ...modifierWords(modifiers),
+  groupWords(where),
+  modifierWords(modifiers),
 ]
 
 const asWords = ({ expression, variable }: Bound): Words => [
   '(',
-  ...expressionWords(expression),
+  expressionWords(expression),
   'AS',
-  ...termWords(variable),
+  termWords(variable),
   ')',
 ]
 
@@ -62,10 +72,10 @@ function modifierWords({ group, having, order, limit, offset, values }: Modifier
   const grouping = (each: Expression | Bound): Words =>
     each.kind === 'bind' ? asWords(each) : each.kind === 'variable' ? termWords(each) : inBrackets(each)
   return [
-    ...(group.length > 0 ? ['GROUP', 'BY', ...group.flatMap(grouping)] : []),
-    ...(having.length > 0 ? ['HAVING', ...having.flatMap(inBrackets)] : []),
+    ...(group.length > 0 ? ['GROUP', 'BY', ...group.map(grouping)] : []),
+    ...(having.length > 0 ? ['HAVING', ...having.map(inBrackets)] : []),
     ...(order.length > 0
-      ? ['ORDER', 'BY', ...order.flatMap((by) => [by.descending ? 'DESC' : 'ASC', ...inBrackets(by.expression)])]
+      ? ['ORDER', 'BY', ...order.flatMap((by) => [by.descending ? 'DESC' : 'ASC', inBrackets(by.expression)])]
       : []),
     ...(limit === undefined ? [] : ['LIMIT', String(limit)]),
     ...(offset === undefined ? [] : ['OFFSET', String(offset)]),
@@ -73,13 +83,10 @@ function modifierWords({ group, having, order, limit, offset, values }: Modifier
   ]
 }
 
-const inBrackets = (expression: Expression): Words => ['(', ...expressionWords(expression), ')']
+const inBrackets = (expression: Expression): Words => ['(', expressionWords(expression), ')']
 
 export function groupWords(patterns: readonly Pattern[]): Words {
-  const words = ['{']
-  for (const pattern of patterns) for (const word of patternWords(pattern)) words.push(word)
-  words.push('}')
-  return words
+  return ['{', patterns.map(patternWords), '}']
 }
 
 function patternWords(pattern: Pattern): Words {
@@ -89,39 +96,39 @@ function patternWords(pattern: Pattern): Words {
     case 'group':
       return groupWords(pattern.patterns)
     case 'optional':
-      return ['OPTIONAL', ...groupWords(pattern.patterns)]
+      return ['OPTIONAL', groupWords(pattern.patterns)]
     case 'minus':
-      return ['MINUS', ...groupWords(pattern.patterns)]
+      return ['MINUS', groupWords(pattern.patterns)]
     case 'union':
-      return pattern.branches.flatMap((branch, i) => [...(i > 0 ? ['UNION'] : []), ...groupWords(branch)])
+      return pattern.branches.flatMap((branch, i) => [...(i > 0 ? ['UNION'] : []), groupWords(branch)])
     case 'graph':
-      return ['GRAPH', ...termWords(pattern.name), ...groupWords(pattern.patterns)]
+      return ['GRAPH', termWords(pattern.name), groupWords(pattern.patterns)]
     case 'service': {
       const silent = pattern.silent ? ['SILENT'] : []
-      return ['SERVICE', ...silent, ...termWords(pattern.name), ...groupWords(pattern.patterns)]
+      return ['SERVICE', ...silent, termWords(pattern.name), groupWords(pattern.patterns)]
     }
     case 'filter':
-      return ['FILTER', ...inBrackets(pattern.expression)]
+      return ['FILTER', inBrackets(pattern.expression)]
     case 'bind':
-      return ['BIND', ...asWords(pattern)]
+      return ['BIND', asWords(pattern)]
     case 'values':
       return valuesWords(pattern)
     case 'select':
-      return [...selectHead(pattern.query), ...tail(pattern.query)]
+      return [selectHead(pattern.query), tail(pattern.query)]
   }
 }
 
 const valuesWords = ({ variables, rows }: Values): Words => [
-  ...['VALUES', '(', ...variables.flatMap(termWords), ')', '{'],
+  ...['VALUES', '(', ...variables.map(termWords), ')', '{'],
   ...rows.flatMap((row) => ['(', ...row.flatMap((term) => (term ? termWords(term) : ['UNDEF'])), ')']),
   '}',
 ]
 
 export const triplesWords = (triples: readonly Triple[]): Words =>
   triples.flatMap(({ subject, predicate, object }) => [
-    ...termWords(subject),
+    termWords(subject),
     ...(predicate.kind === 'path' ? pathWords(predicate) : termWords(predicate)),
-    ...termWords(object),
+    termWords(object),
     '.',
   ])
 
@@ -131,21 +138,21 @@ function pathWords(path: Path): Words {
   switch (path.operator) {
     case '/':
     case '|':
-      return ['(', ...items.flatMap((item, i) => (i > 0 ? [path.operator, ...item] : item)), ')']
+      return ['(', ...items.map((item, i) => (i > 0 ? [path.operator, item] : item)), ')']
     case '^':
-      return ['(', '^', ...items[0]!, ')']
+      return ['(', '^', items[0]!, ')']
     case '!':
-      return ['(', '!', ...negatedWords(path.items[0]!), ')']
+      return ['(', '!', negatedWords(path.items[0]!), ')']
     default:
-      return ['(', ...items[0]!, path.operator, ')']
+      return ['(', items[0]!, path.operator, ')']
   }
 }
 
 /** SPARQL 1.1 §19.8 [95]: no brackets stand around its elements. */
 function negatedWords(path: Path): Words {
   const elements = path.kind === 'path' && path.operator === '|' ? path.items : [path]
-  const element = (each: Path): Words => (each.kind === 'iri' ? termWords(each) : ['^', ...pathWords(each.items[0]!)])
-  return ['(', ...elements.flatMap((each, i) => (i > 0 ? ['|', ...element(each)] : element(each))), ')']
+  const element = (each: Path): Words => (each.kind === 'iri' ? termWords(each) : ['^', pathWords(each.items[0]!)])
+  return ['(', ...elements.map((each, i) => (i > 0 ? ['|', element(each)] : element(each))), ')']
 }
 
 const iriWord = (iri: string): string => `<${checked(iri, IRI_CHARS)}>`
@@ -159,7 +166,7 @@ export function termWords(term: Term): Words {
     case 'blank':
       return [`_:${checked(term.value, VARIABLE)}`]
     case 'triple':
-      return ['<<(', ...[term.subject, term.predicate, term.object].flatMap(termWords), ')>>']
+      return ['<<(', ...[term.subject, term.predicate, term.object].map(termWords), ')>>']
     case 'literal': {
       const { value, language, datatype } = term
       if (language !== undefined) return [`${stringToken(value)}@${checked(language, /^[A-Za-z0-9-]+$/)}`]
@@ -186,10 +193,10 @@ function expressionWords(expression: Expression): Words {
       return operationWords(expression.operator, expression.args)
     case 'call': {
       const distinct = expression.distinct ? ['DISTINCT'] : []
-      return [iriWord(expression.name), '(', ...distinct, ...separated(expression.args), ')']
+      return [iriWord(expression.name), '(', ...distinct, separated(expression.args), ')']
     }
     case 'exists':
-      return [...(expression.negated ? ['NOT'] : []), 'EXISTS', ...groupWords(expression.patterns)]
+      return [...(expression.negated ? ['NOT'] : []), 'EXISTS', groupWords(expression.patterns)]
     case 'aggregate': {
       const { name, distinct, of, separator } = expression
       const parts = separator === undefined ? [] : [';', 'SEPARATOR', '=', stringToken(separator)]
@@ -204,21 +211,16 @@ function expressionWords(expression: Expression): Words {
 function operationWords(operator: string, args: readonly Expression[]): Words {
   const [first, second] = args
   const prefix = PREFIX.get(operator)
-  if (prefix !== undefined) return ['(', prefix, ...expressionWords(first!), ')']
+  if (prefix !== undefined) return ['(', prefix, expressionWords(first!), ')']
   if (INFIX.has(operator)) {
     if (args.length !== 2) throw new TypeError(`${operator} has ${args.length} operands`)
-    return ['(', ...expressionWords(first!), operator, ...expressionWords(second!), ')']
+    return ['(', expressionWords(first!), operator, expressionWords(second!), ')']
   }
   const list = LISTS.get(operator)
-  if (list) return ['(', ...expressionWords(first!), ...list, '(', ...separated(args.slice(1)), ')', ')']
-  return [checked(operator, NAME).toUpperCase(), '(', ...separated(args), ')']
+  if (list) return ['(', expressionWords(first!), ...list, '(', separated(args.slice(1)), ')', ')']
+  return [checked(operator, NAME).toUpperCase(), '(', separated(args), ')']
 }
 
 function separated(args: readonly Expression[]): Words {
-  const words: string[] = []
-  for (const [i, each] of args.entries()) {
-    if (i > 0) words.push(',')
-    for (const word of expressionWords(each)) words.push(word)
-  }
-  return words
+  return args.map((each, i) => (i > 0 ? [',', expressionWords(each)] : expressionWords(each)))
 }

@@ -2,7 +2,24 @@
 import type { GraphPredicate, TestPlace } from './predicate.js'
 import type { Pattern, Triple, Variable } from './syntax.js'
 
+/** So many characters of conditions and values are added to a query: it is too large for the rules of its agent. */
+const MOST_ADDED = 8 * 1024 * 1024
+
+/** About as long as the text of a part. */
+export const lengthOf = (part: object): number => JSON.stringify(part).length
+
+/** Counts what is added to one query. */
+export function makeCount(): View['add'] {
+  let count = 0
+  return (characters) => {
+    count += characters
+    if (count > MOST_ADDED) throw new Refused('too-large')
+  }
+}
+
 export interface View {
+  /** Counts what restricting adds to the query, before it is made where it may be much. */
+  readonly add: (characters: number) => void
   /** Restricts triples that stand in no GRAPH. `isFirst`: nothing before them gives values to their variables. */
   readonly defaultGraph: (triples: readonly Triple[], work: Work, isFirst: boolean) => readonly Pattern[]
   /** For GRAPH. */
@@ -21,7 +38,7 @@ export interface View {
 }
 
 /** The reason why a query cannot be restricted: nothing of it depends on what the dataset has. */
-export type Unanswerable = 'closure' | 'store-name' | 'no-variables' | 'unread'
+export type Unanswerable = 'closure' | 'store-name' | 'no-variables' | 'too-large' | 'unread'
 
 /** Thrown by the functions that restrict. */
 export class Refused extends Error {

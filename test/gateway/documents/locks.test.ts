@@ -1,7 +1,7 @@
 // The locks that requests hold while they write: exclusion, and no deadlock.
 import fc from 'fast-check'
 import t from 'tap'
-import { everyWrite, locksOf, makeLocks, underLocks, type Lock } from '../../../gateway/documents/locks.js'
+import { everyUpdate, everyWrite, locksOf, makeLocks, underLocks, type Lock } from '../../../gateway/documents/locks.js'
 
 const APPLICATION = { base: 'https://data.example.org/' }
 const DOCUMENT = `${APPLICATION.base}a/b/`
@@ -59,7 +59,7 @@ void t.test('the locks of a write', async (t) => {
       names.push(name)
       return () => undefined
     }
-    await underLocks({ locks: { acquire } }, wanted, async () => undefined)
+    await underLocks({ locks: { acquire, patience: 0 } }, wanted, async () => undefined)
     return names
   }
   const every = everyWrite(APPLICATION, 'shared')[0]
@@ -67,6 +67,12 @@ void t.test('the locks of a write', async (t) => {
   t.same(await taken(locksOf(APPLICATION, DOCUMENT, true)), [every, `${APPLICATION.base}a/`, DOCUMENT], 'of a new one')
   t.same(await taken(locksOf(APPLICATION, APPLICATION.base, true)), [every, APPLICATION.base], 'the root has no parent')
   t.same(await taken(locksOf(APPLICATION, DOCUMENT, true).reverse()), [every, `${APPLICATION.base}a/`, DOCUMENT])
+  const updates = everyUpdate(APPLICATION, 'exclusive')
+  t.same(
+    await taken([everyWrite(APPLICATION, 'shared'), updates]),
+    [updates[0], every],
+    'an update waits for others first',
+  )
   const locks = makeLocks(0)
   const release = await locks.acquire(every, 'exclusive')
   const refused = await underLocks({ locks }, [everyWrite(APPLICATION, 'shared')], async () => undefined)
@@ -74,4 +80,31 @@ void t.test('the locks of a write', async (t) => {
   release!()
   const done = await underLocks({ locks }, [everyWrite(APPLICATION, 'shared')], async () => 'done')
   t.equal(done, 'done', 'no lock is left held')
+})
+
+void t.test('who waits too long for a lock, or has left, gives up its place before it acts', async (t) => {
+  const READ: Lock = ['a', 'shared']
+  const WRITE: Lock = ['a', 'exclusive']
+  // prettier-ignore
+  const ROWS: [name: string, patience: number, left: () => AbortSignal | undefined][] = [
+    ['too long', 1, () => undefined],
+    ['the client has left', 60_000, () => AbortSignal.abort()],
+    ['the client leaves', 60_000, () => AbortSignal.timeout(1)],
+  ]
+  for (const [name, patience, left] of ROWS) {
+    const locks = makeLocks(256, patience)
+    const reading = await locks.acquire(...READ)
+    let acted = 0
+    const act = (): Promise<unknown> => Promise.resolve(acted++)
+    const writing = underLocks({ locks }, [['0', 'exclusive'], WRITE], act, left())
+    const behind = locks.acquire(...READ)
+    t.match(await writing, { failure: 'server.overloaded', fields: [['Retry-After', '1']] }, name)
+    const release = await behind
+    t.equal(acted, 0, name)
+    t.ok(release, 'who waited behind it waits no longer')
+    reading!()
+    release!()
+    await underLocks({ locks }, [['0', 'exclusive'], WRITE], act, left())
+    t.equal(acted, 1, 'no lock is left held, and one that is free needs no patience')
+  }
 })

@@ -173,6 +173,8 @@ void t.test('access', async (t) => {
       const authorization = await world.as('owner')('GET', new URL(granted.fields.location!).pathname, N_TRIPLES)
       t.ok(authorization.text.includes(`<http://www.w3.org/ns/prov#wasDerivedFrom> <${request}#this>`))
     })
+    const many = (n: number, of: (i: number) => string): string => Array.from({ length: n }, (_, i) => of(i)).join('')
+    // prettier-ignore
     const refused: [name: string, agent: string, body: string, status: number][] = [
       ['by an anonymous client', 'anonymous', asking(`${secret} ; ${read}`), 403],
       ['for another agent', 'stranger', asking(`${secret} ; ${read} ; <${ACL}agent> <${world.ownerWebId}>`), 403],
@@ -191,13 +193,22 @@ void t.test('access', async (t) => {
       ['for a class named by a text', 'stranger', asking(`<${ACL}accessToClass> "urn:x> . # " ; ${read}`), 422],
       ['with a mode named by a text', 'stranger', asking(`${secret} ; <${ACL}mode> "${ACL}Read"`), 422],
       ['malformed', 'stranger', '<', 400],
+      ['of more than a person reads', 'stranger', asking(`${read}${many(9, (i) => ` ; <${ACL}accessTo> <${base}d${i}/>`)}`), 422],
+      ['with a longer IRI than that', 'stranger', asking(`${secret} ; ${read} ; <${ACL}agentGroup> <urn:${'x'.repeat(512)}>`), 422],
     ]
     for (const [name, agent, body, status] of refused) {
       await row(`a request ${name} → ${status}`, async (t) => t.equal((await ask(agent, body)).status, status))
     }
     await row('an agent has no more than 20 requests waiting', async (t) => {
-      const many = Array.from({ length: 20 }, () => asking(`${secret} ; ${read}`)).join('\n')
-      t.equal((await ask('stranger', many)).status, 200)
+      t.equal(
+        (
+          await ask(
+            'stranger',
+            many(20, () => `${asking(`${secret} ; ${read}`)}\n`),
+          )
+        ).status,
+        200,
+      )
       t.equal((await ask('stranger', asking(`${secret} ; ${read}`))).status, 422)
     })
     await row('?grant= has to name a request', async (t) => {
@@ -209,6 +220,33 @@ void t.test('access', async (t) => {
         t.equal((await world.as('owner')('POST', `/access/request?grant=${encoded(url)}`)).status, 400)
       }
     })
+
+    await row(
+      'the owner sees each request whole; where one is too large, the pages stand, with a notice',
+      async (t) => {
+        const waiting = (i: number): string =>
+          `/admin/acl/authorization-requests/0000000${i}-0000-4000-8000-000000000000/`
+        const put = (i: number, values: string): Promise<Answer> =>
+          world.as('owner')('PUT', waiting(i), ttl(`<#this> a <${LACL}AuthorizationRequest>${values} .`))
+        const pages = (): Promise<Answer[]> =>
+        Promise.all(['/access', `/access?this=${encoded(`${base}secret/`)}`].map((path) => world.as('owner')('GET', path, accept('text/html')))) // prettier-ignore
+        const asked = ` ; <${LACL}requestAccessTo> <${base}secret/>`
+        t.equal(
+          (await put(0, asked + many(2100, (i) => ` ; <${LACL}requestAccessTo> <${base}whole/${i}/>`))).status,
+          201,
+        )
+        for (const { status, text } of await pages()) {
+          t.equal(status, 200)
+          t.ok(Array.from({ length: 2100 }, (_, i) => `${base}whole/${i}/`).every((url) => text.includes(url)))
+        }
+        t.equal((await put(1, `${asked} ; <${LACL}requestAgent> "${'x'.repeat(1_200_000)}"`)).status, 201)
+        for (const { status, text } of await pages()) {
+          t.equal(status, 200)
+          t.match(text, /requests for access cannot be listed now/)
+        }
+        for (const i of [0, 1]) await world.as('owner')('DELETE', waiting(i))
+      },
+    )
 
     await row('explain and audit are for those with Control', async (t) => {
       for (const more of ['&agent=', '&mode=Write', '&audit']) {

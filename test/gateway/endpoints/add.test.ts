@@ -1,5 +1,6 @@
 // The endpoints `add` and `transform` (spec 4.3, LinkedDataHub 2.3): data from a URL or a file into a document, under the rights of
 // the agent on both.
+import { mkdirSync, readdirSync, rmdirSync } from 'node:fs'
 import { gzipSync } from 'node:zlib'
 import t from 'tap'
 import { startServer, type Respond } from '../../policies/fetch/guarded-fetch-servers.js'
@@ -107,6 +108,18 @@ void t.test('add and transform', async (t) => {
       t.equal((await add('writer', `${base}admin/acl/authorizations/full-control/`, path)).status, 403)
       t.equal((await add('writer', `${base}missing/`, path)).status, 404)
       t.equal((await add('writer', `${base}sparql?query=ASK%7B%7D`, path)).status, 400)
+    })
+    await row('a disk that fails is 503, and nothing is left', async (t) => {
+      const { folder } = world.running.gateway.importing
+      const path = await target()
+      rmdirSync(folder)
+      const query = `spin:query <${base}queries/#names>`
+      const more = `dct:source <${here('/typed')}> ; sd:name <${new URL(path, base).href}>`
+      const form = [await add('writer', here('/typed'), path), await post('writer', '/transform', `${query} ; ${more}`)]
+      mkdirSync(folder)
+      for (const { status, text, fields } of form) t.match([status, fields['retry-after'], text], [503, '60', 'ENOENT'])
+      t.equal((await add('writer', here('/typed'), path)).status, 204)
+      t.same(readdirSync(folder), [])
     })
     const refused: [name: string, agent: string, source: string, status: number, target?: string][] = [
       ['by an anonymous client', 'anonymous', '/typed', 403],

@@ -45,7 +45,7 @@ void forEachStore(t, 'SPARQL updates', async (t, makeStores, kind) => {
   const endUser: GraphStore = {
     ...made.endUser,
     async query(text, ...more) {
-      await beforeQuery.run(text)
+      await beforeQuery.run(text, more[1]?.signal)
       return made.endUser.query(text, ...more)
     },
   }
@@ -63,7 +63,7 @@ void forEachStore(t, 'SPARQL updates', async (t, makeStores, kind) => {
 
 const NOTHING = (): Promise<unknown> => Promise.resolve()
 /** What happens before the store gets a query. */
-const beforeQuery: { run(text: string): Promise<unknown> } = { run: NOTHING }
+const beforeQuery: { run(text: string, signal?: AbortSignal): Promise<unknown> } = { run: NOTHING }
 
 function settingOf(t: Test, world: World, stores: Stores): Setting {
   const owner = world.as('owner')
@@ -339,6 +339,35 @@ async function oneAfterTheOther({ world, stores, row, make, send, stored }: Sett
       t.equal(taken.length, 1)
     },
   )
+  await row('an update that is slow under its locks is given up; what changes nothing waits for nothing', async (t) => {
+    // The time limit passes for real.
+    if (stores.kind === 'fuseki') return t.pass('the limit is that of the gateway, whatever the store')
+    const iri = await make()
+    const rule = '/admin/acl/authorizations/updates-slow/'
+    const of = `acl:mode acl:Read, acl:Write ; acl:agent <${world.webIdOf('stranger')}> ; acl:accessTo`
+    await make(`<#this> a acl:Authorization ; ${of} <${world.base}sparql>, <${iri}> .`, rule)
+    let asked = 0
+    beforeQuery.run = (text, signal) =>
+      text.includes('/slow') && ++asked === 2
+        ? new Promise((resolve) => signal!.addEventListener('abort', resolve, { once: true }))
+        : Promise.resolve()
+    const slow = `INSERT { GRAPH <${iri}> { ex:s ex:p 1 } } WHERE { FILTER NOT EXISTS { GRAPH ?g { ?s ex:slow ?o } } }`
+    let isHeld = true
+    const holding = send(slow, 'stranger').finally(() => (isHeld = false))
+    while (asked < 2) await world.as('owner')('GET', '/')
+    const waiting = send(slow, 'stranger')
+    while (asked < 3) await world.as('owner')('GET', '/')
+    const third = await send(slow, 'stranger')
+    t.equal(third.status, 503, 'an agent has two places')
+    t.equal(third.fields['retry-after'], '2')
+    const nothing = 'DELETE { GRAPH ?g { ?s ?p ?o } } WHERE { GRAPH ?g { ?s ex:none ?o . ?s ?p ?o } }'
+    t.equal((await send(nothing)).status, 200)
+    t.ok(isHeld, 'while the other holds its locks')
+    t.match(await holding, { status: 413, text: /5 seconds/ })
+    t.equal((await waiting).status, 200, 'the next one has its turn')
+    beforeQuery.run = NOTHING
+    t.equal((await world.as('owner')('DELETE', rule)).status, 204)
+  })
   await row('a right that is taken away while the update waits', async (t) => {
     const other = 'http://example.org/updates/waiting'
     const rule = '/admin/acl/authorizations/updates-waiting/'
@@ -482,6 +511,22 @@ async function rights({ world, stores, row, make, send, stored }: Setting): Prom
       t.equal(await stored(cleared[1]!), undefined, form)
       t.same(await states(), before, 'what the agent may not read stays')
     }
+    await send('DELETE WHERE { <urn:a> ?p ?o }')
+    const onDefault = (modes: string): Promise<string> =>
+      make(
+        `<#a> a acl:Authorization ; acl:mode ${modes} ; ${of} ; acl:accessTo <urn:triplegate:default-graph> .`,
+        `/admin/acl/authorizations/cleared-${modes.length}/`,
+      )
+    // prettier-ignore
+    for (const [modes, kept] of [['acl:Append', [/added/, /kept/]], ['acl:Write', [/added/, /kept/]], ['acl:Read', undefined], ['acl:Read, acl:Write', [/added/]]] as const) {
+      await send('DELETE WHERE { <urn:a> ?p ?o } ; INSERT DATA { <urn:a> <urn:kept> 1 }')
+      const own = await onDefault(modes)
+      const answer = await send('CLEAR ALL ; INSERT DATA { <urn:a> <urn:added> 1 }', 'reader')
+      t.equal(answer.status, kept ? 200 : 403, `${modes} on the default graph: ${answer.text}`)
+      t.match(await stored('urn:triplegate:default-graph'), kept ?? [/kept/], modes)
+      t.equal((await owner('DELETE', new URL(own).pathname)).status, 204)
+    }
+    await send('DELETE WHERE { <urn:a> ?p ?o }')
     t.match((await owner('PUT', group, ttl(member.text))).status, /20[01]/)
   })
   await row('a refusal is the same whether the graph exists or not, and names none', async (t) => {

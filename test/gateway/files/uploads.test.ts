@@ -289,8 +289,45 @@ void forEachStore(t, 'files', async (t, makeStores, kind) => {
     const again = form('described')
     t.equal((await owner('POST', item, { ...again, fields: { ...again.fields, 'If-Match': '"x"' } })).status, 412)
     t.ok(await files.find(sha1Of('described')), 'one that a document describes stays')
+    const removal = update(`DELETE { ?s ?p ?o } WHERE { ?s a <${NFO}FileDataObject> ; ?p ?o }`)
+    t.equal((await owner('PATCH', item, removal)).status, 204)
+    t.equal((await owner('POST', item, { ...again, fields: { ...again.fields, 'If-Match': '"x"' } })).status, 412)
+    t.ok(await files.find(sha1Of('described')), 'one that a document described until now has its day')
     t.equal((await owner('GET', pathOf(large))).status, 404)
     t.strictSame(arrivingIn(world), [], 'nothing is left on its way')
+  })
+
+  await row('what comes while the store is asked about the file of a refused write', async (t) => {
+    const { files } = world.running.dataspaces[0]!.endUser
+    const bring = async (text: string, document: string): Promise<string> => {
+      const arriving = await files.receive()
+      if (!('write' in arriving)) throw new Error(arriving.detail)
+      await arriving.write(Buffer.from(text))
+      const kept = await files.keep(arriving, document)
+      if ('failure' in kept) throw new Error(kept.detail)
+      return kept.sha1
+    }
+    const none = (): Promise<ReadonlySet<string>> => Promise.resolve(new Set())
+    const rows: readonly (readonly [name: string, meanwhile: (text: string) => Promise<unknown>, stays: boolean])[] = [
+      ['nothing', () => Promise.resolve(), false],
+      ['another file', (text) => bring(`not ${text}`, 'urn:b'), false],
+      ['another document describes it', (text) => files.addDocument(sha1Of(text), 'urn:b'), true],
+      ['another write brings it', async (text) => files.release(await bring(text, 'urn:b')), true],
+      ['another write brings it and is under way', (text) => bring(text, 'urn:b'), true],
+      [
+        'another write brings it and is refused',
+        async (text) => files.release(await bring(text, 'urn:b'), none),
+        false,
+      ],
+    ]
+    for (const [name, meanwhile, stays] of rows) {
+      const sha1 = await bring(name, 'urn:a')
+      await files.release(sha1, async () => {
+        await meanwhile(name)
+        return new Set()
+      })
+      t.equal((await files.find(sha1)) !== undefined, stays, name)
+    }
   })
 
   await row('a client that leaves, and one whose Content-Length is too large or too small', async (t) => {

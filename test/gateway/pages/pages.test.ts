@@ -132,6 +132,14 @@ async function documents(t: Test, world: World, { page }: Visitor): Promise<void
     const sent = { fields: { 'Content-Type': 'text/plain', Origin: world.origin }, body: 'do=save&content=' }
     t.equal((await world.as('owner')('POST', '/notes/n4/?form=edit', sent)).status, 415)
   })
+  await row('a form with more than 2,000 fields: 413, which says what to do', async (t) => {
+    const sent = { fields: { ...FORM, Origin: world.origin }, body: `do=preview&fields=${'&value++urn:p+iri=urn:x'.repeat(2000)}` } // prettier-ignore
+    for (const form of ['edit', 'new']) {
+      const got = await world.as('owner')('POST', `/notes/?form=${form}`, sent)
+      t.equal(got.status, 413)
+      t.match(got.text, /as Turtle into its text/)
+    }
+  })
   await row('nobody without Write gets a form carried out', async (t) => {
     const sent = { fields: { ...FORM, Origin: world.origin }, body: 'do=save&content=' }
     t.equal((await world.as('reader')('POST', '/notes/n4/?form=delete', sent)).status, 403)

@@ -158,6 +158,29 @@ for (const [name, query, rights, hidden, rows] of [
   })
 }
 
+const doubling = (steps: number): string => `SELECT * { <urn:e:1> ${'(<urn:p>?|<urn:q>?)/'.repeat(steps)}<urn:p>? ?x }`
+const MANY: GraphRights = { ...RIGHTS, graphs: Array.from({ length: 2000 }, (_, i) => `https://d.test/${i}/`) }
+// prettier-ignore
+for (const [name, query, rights, defaultGraph, length] of [
+  ['512 ways without a step', doubling(9), RIGHTS, 'own', 512 * 20],
+  ['more ways than 1000', doubling(10), RIGHTS, 'own', refused],
+  ['2^26 ways', doubling(26), RIGHTS, 'own', refused],
+  ['2^40 ways', doubling(40), RIGHTS, 'own', refused],
+  ['a thousand alternatives', `SELECT * { <urn:e:1> <urn:p>?${'|<urn:p>?'.repeat(1000)} ?x }`, RIGHTS, 'own', refused],
+  ['many paths, each of many ways', `SELECT * { ${`<urn:e:1> ${'(<urn:p>?|<urn:q>?)/'.repeat(9)}<urn:p>? ?x . `.repeat(1000)} }`, RIGHTS, 'own', refused],
+  ['20 patterns under 2000 rules', `SELECT * { ${'OPTIONAL { ?s <urn:p> ?o } '.repeat(20)} }`, MANY, 'union', 3_000_000],
+  ['400 patterns under 2000 rules', `SELECT * { ${'OPTIONAL { ?s <urn:p> ?o } '.repeat(400)} }`, MANY, 'union', refused],
+  ['400 graphs under 2000 rules', `SELECT * { ${'GRAPH ?g { ?s <urn:p> ?o } '.repeat(400)} }`, MANY, 'own', refused],
+] as const) {
+  void t.test(`how long a restricted query is at most: ${name}`, (t) => {
+    const store = { ...OXIGRAPH, defaultGraph, stays: true } as const
+    const found = overView(read(query)!, { rights, store, nothing: 'urn:test:nothing', mayRead: () => false })
+    if (isFailure(found)) t.equal(length, refused, found.detail)
+    else t.ok(length !== refused && found.text.length < length, String(found.text.length))
+    t.end()
+  })
+}
+
 const [ONE, TWO] = ['urn:p:1', 'urn:p:2']
 // prettier-ignore
 for (const [name, query, part, stays] of [
@@ -166,6 +189,8 @@ for (const [name, query, part, stays] of [
   ['of all: a negated set', `SELECT * { ?x <${ONE}>+/!<${TWO}> ?y }`, undefined, []],
   ['of all: it may stay anywhere', `SELECT * { ?x <${ONE}>* ?y }`, undefined, []],
   ['it may stay at a name', `SELECT * { <urn:e:1> <${ONE}>* ?y FILTER NOT EXISTS { ?y <${TWO}>? <urn:e:2> } }`, [ONE, TWO], ['urn:e:1', 'urn:e:2']],
+  ['it may stay at a name twice', `SELECT * { <urn:e:1> <${ONE}>* ?y . <urn:e:1> <${TWO}>* ?z }`, [ONE, TWO], ['urn:e:1']],
+  ['it may stay at 51 names', `SELECT * { ${Array.from({ length: 51 }, (_, i) => `<urn:e:${i}> <${ONE}>* ?y .`).join(' ')} }`, 'none', []],
   ['a step before it', `SELECT * { ?x <${TWO}>/<${ONE}>* ?y }`, [TWO, ONE], []],
   ['of any graph', `SELECT * { ?x <${ONE}>+ ?y GRAPH ?g { } }`, 'none', []],
   ['it may stay at a literal', `SELECT * { ?x <${ONE}>* "a" }`, 'none', []],
@@ -176,6 +201,7 @@ for (const [name, query, part, stays] of [
     const store = { ...OXIGRAPH, defaultGraph: 'union', stays: true } as const
     const found = overCopy(read(query)!, { rights: RIGHTS, store, nothing: 'urn:test:nothing', mayRead: () => false })
     if (!found) return void t.equal(part, 'none')
+    t.match(found.plan.collect, /LIMIT 20001\b/)
     t.equal(found.plan.isPart, part !== undefined)
     const properties = [...found.plan.collect.matchAll(/<(urn:p:\d)> AS/g)].map(([, property]) => property)
     t.same(properties, part ?? [])
