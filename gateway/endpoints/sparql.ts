@@ -58,6 +58,8 @@ export async function readQuery(
 
 /** Longer texts are analysed in a thread: each token takes the parser some 30 µs, and each may be one character. */
 const INLINE_CHARACTERS = 1024
+/** Longer texts are not remembered: to make a key of 32 MiB takes some 100 ms (design 7). */
+const MOST_REMEMBERED = 1024 * 1024
 
 async function analysed<Analysis extends object>(
   context: Context,
@@ -65,15 +67,15 @@ async function analysed<Analysis extends object>(
   base: string,
   known: ByteCache<Analysis>,
 ): Promise<Analysis | Problem> {
-  const key = JSON.stringify([base, dataset, text])
-  const before = known.get(key)
+  const key = text.length > MOST_REMEMBERED ? undefined : JSON.stringify([base, dataset, text])
+  const before = key === undefined ? undefined : known.get(key)
   if (before) return before
   const { reading, settings } = context.gateway
   const sparql = { kind, text, base, dataset, mayLoad: settings.allowService, syntax: settings.sparqlSyntax }
-  const isShort = key.length <= INLINE_CHARACTERS
+  const isShort = key !== undefined && key.length <= INLINE_CHARACTERS
   const analysis = (isShort ? analyse(sparql) : await reading.analyseSparql(askerOf(context), sparql)) as
     Analysis | Problem
-  if (!isFailure(analysis)) known.set(key, analysis)
+  if (key !== undefined && !isFailure(analysis)) known.set(key, analysis)
   return analysis
 }
 
