@@ -5,7 +5,6 @@ import { createRequire } from 'node:module'
 const [, , folder, dataset, ...agents] = process.argv
 const { QueryEngine } = createRequire(`${folder}/`)('@comunica/query-sparql')
 const QUERY = "SELECT ?v { GRAPH ?g { ?s <urn:value> ?v } FILTER(!STRSTARTS(STR(?g), 'urn:')) } ORDER BY ?v"
-const engine = new QueryEngine()
 
 async function step(agent, name, run) {
   const outcome = await run().then(
@@ -17,6 +16,8 @@ async function step(agent, name, run) {
 
 for (let at = 0; at < agents.length; at += 2) {
   const [agent, token] = agents.slice(at, at + 2)
+  // An engine remembers a source with the credential that it was first used with.
+  const engine = new QueryEngine()
   const own = `urn:comunica:${agent}`
   const context = (service) => {
     const endpoint = { type: 'sparql', value: `${dataset}/${service}` }

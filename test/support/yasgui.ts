@@ -21,13 +21,13 @@ const PAGE = `<!doctype html><meta charset="utf-8"><link rel="stylesheet" href="
 
 /** The values of `v` that its table shows; the status, where it shows no table. */
 export async function askByYasgui(page: Page, endpoint: string, token: string, text: string): Promise<string | number> {
+  // A page remembers the fields of earlier requests.
+  await page.reload()
   const headers = token === '' ? {} : { Authorization: `Bearer ${token}` }
   return page.evaluate(`new Promise((done) => {
-    localStorage.clear()
     const place = document.getElementById('yasgui')
-    place.replaceChildren()
     const requestConfig = { endpoint: ${JSON.stringify(endpoint)}, headers: ${JSON.stringify(headers)} }
-    const tab = new Yasgui(place, { requestConfig }).getTab()
+    const tab = new Yasgui(place, { requestConfig, persistenceId: null }).getTab()
     const shown = () => [...place.querySelectorAll('.yasr table.dataTable tbody td:nth-child(2)')].map((cell) => cell.innerText.trim()).join(' ')
     tab.getYasqe().setValue(${JSON.stringify(text)})
     tab.getYasqe().on('queryResponse', (_, { status }) => setTimeout(() => done(shown() || status), 100))

@@ -73,11 +73,12 @@ const COMUNICA_STEPS: Steps = {
   construct: ['1', '0', '403'],
   drop: WRITE,
 }
+/** The number of classes: the one that the document declares, and its type. */
 const OWL_STEPS: Steps = {
-  open: ['1', '1', '403'],
-  'open by its graph': ['1', '1', '403'],
-  hidden: ['1', '403', '403'],
-  'hidden by its graph': ['1', '403', '403'],
+  open: ['2', '2', '403'],
+  'open by its graph': ['2', '2', '403'],
+  hidden: ['2', '403', '403'],
+  'hidden by its graph': ['2', '403', '403'],
 }
 const AGENTS = ['owner', 'reader', 'anonymous']
 
