@@ -2,7 +2,7 @@
 // same as an update of the SPARQL endpoint: its right, rights on each graph, what every write of a document keeps, a commit for each.
 import type { Mode } from '../../policies/authorizations/authorization.js'
 import type { SentQuads } from '../evaluation/insertion.js'
-import { readText } from '../http/body.js'
+import { MAX_BODY, readText } from '../http/body.js'
 import type { Field, Request, Response } from '../http/exchange.js'
 import { parseMediaType } from '../http/media-type.js'
 import { isFailure, problem, type Problem } from '../problem.js'
@@ -10,7 +10,6 @@ import { STREAMED } from '../rdf/read-quads.js'
 import { askerOf } from '../request/context.js'
 import type { Decided, EndpointTarget } from '../request/route.js'
 import { answerQuads } from './dataset-quads.js'
-import { sparqlOfStore } from './dataset-sparql.js'
 import { sparql } from './sparql.js'
 import { couldNeed, neededFor, readSparqlRequest, SPARQL_ACCEPTS, type SparqlContent } from './sparql-request.js'
 
@@ -43,7 +42,7 @@ export async function readDataset(
 ): Promise<DatasetContent | Problem> {
   const syntax = request.method === 'POST' ? syntaxOf(request) : undefined
   if (syntax) {
-    const text = await readText(request, limit, unreadable)
+    const text = await readText(request, limit, unreadable, MAX_BODY)
     return isFailure(text) ? text : { kind: 'quads', text, syntax, base: target.url! }
   }
   if (target.endpoint === '/') return readSparqlRequest(request, target, limit)
@@ -62,7 +61,7 @@ export async function answerDataset(decided: DecidedDataset): Promise<Response |
   const { content, context, decision } = decided
   if (isFailure(content)) return content
   if (content.kind === 'description') return answerQuads(context, decision)
-  if (content.kind !== 'quads') return sparqlOfStore({ ...decided, content })
+  if (content.kind !== 'quads') return sparql({ ...decided, content })
   const { text, syntax, base } = content
   const update = await context.gateway.reading.insertion(askerOf(context), { text, syntax, base })
   if (isFailure(update)) return update
