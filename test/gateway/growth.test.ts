@@ -22,6 +22,7 @@ import { acceptOverride, parseTarget, siteOf } from '../../gateway/http/target.j
 import { cookieOf } from '../../gateway/identity/cookies.js'
 import { conditionsOf, plainTag, proxiedTag } from '../../gateway/proxy/validators.js'
 import { shapeFormsIn } from '../../gateway/pages/shape-fields.js'
+import { ENGLISH } from '../../gateway/pages/texts.js'
 import { graphOf, nTriplesOf, type Quad } from '../../gateway/rdf/graph.js'
 import { readNTriples, readGraph, readTrig } from '../../gateway/rdf/read.js'
 import { readResults, readTsvTerm } from '../../gateway/rdf/read-sparql-results.js'
@@ -621,7 +622,7 @@ const nodesOf = (n: number): string => {
 void t.test('forms by shapes', async (t) => {
   const sent = (text: string): unknown => {
     const values = new URLSearchParams(text)
-    const { flaws } = typedFields(values, DOC)
+    const { flaws } = typedFields(values, DOC, ENGLISH)
     return sectionsAfter(values, DOC, [], { flaws, report: undefined })
   }
   const shape = `${shaped(0)}<urn:0> <${SHACL}property> _:b .\n_:b <${SHACL}path> <urn:p> .\n`
