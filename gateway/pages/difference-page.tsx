@@ -38,7 +38,7 @@ export const differencePage = worded((view: DifferenceView): string => {
         {view.canWrite && to.blob !== undefined ? <Go href={restoreAt(to)} label={TEXTS.restoreTo} /> : null}
         <Go href="?timemap" label={TEXTS.history} />
       </ul>
-      <Changes changed={changed} document={document} base={base} />
+      <Changes changed={changed} document={document} base={base} level={2} />
       {same === '' ? null : (
         <details>
           <summary>{TEXTS.unchanged(same.split('\n').length - 1)}</summary>

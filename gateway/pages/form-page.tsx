@@ -217,7 +217,7 @@ export const restorePage = worded((view: RestoreView): string =>
       <p>
         {TEXTS.restoreQuestion} <Time value={view.time} />. {TEXTS.restoreHelp}
       </p>
-      <Changes changed={view.changed} document={view.document} base={view.frame.site.base} />
+      <Changes changed={view.changed} document={view.document} base={view.frame.site.base} level={2} />
       <form method="post" action={`?form=restore&of=${view.version}`}>
         <input type="hidden" name="if-match" value={view.entityTag ?? ''} />
         <div class="actions">

@@ -171,3 +171,25 @@ export async function declared(t: Test, world: World, { page }: Visitor): Promis
     },
   )
 }
+
+/** On the way from one page to another: their URLs name versions. */
+export async function versions(t: Test, world: World, { page }: Visitor): Promise<void> {
+  const row = rowsOf(t, 'embedded')
+  const looked = async (t: Test, name: string): Promise<void> => {
+    await picture(page, name)
+    t.same(await violationsOn(page), [])
+    await page.setViewportSize({ width: 360, height: 700 })
+    const beside = await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth')
+    t.equal(beside, 0, 'no scrolling to the side')
+    await page.setViewportSize({ width: 1180, height: 1000 })
+  }
+  await row('a difference, and the question before a restore: axe finds nothing, and they fit', async (t) => {
+    await page.goto(`${world.base}notes/n2/?timemap`)
+    await page.getByRole('button', { name: 'Compare From and To' }).click()
+    await page.waitForURL(/diff=/)
+    await looked(t, 'difference')
+    await page.getByRole('link', { name: 'Restore “From”' }).click()
+    await page.waitForURL(/form=restore/)
+    await looked(t, 'restore')
+  })
+}
