@@ -45,7 +45,7 @@ void t.test('pages in a browser', { skip: browser ? false : 'there is no chromiu
   await versions(t, world, scripted)
   await languages(t, world, scripted)
   await nothingLost(t, world, browser!)
-  await comfort(t, world, visitor)
+  await comfort(t, world, visitor, admin)
   await fields(t, world, visitor)
   await files(t, world, visitor)
   await byKeyboard(t, world, visitor)
