@@ -102,8 +102,11 @@ export interface Access {
   changed(graph: string, state: { readonly nTriples: string } | 'absent' | 'uncertain'): void
   /** Reads everything again. Where that fails, every decision is 503 until a retry succeeds. */
   reload(): Promise<undefined | Problem>
-  /** Present where nothing is cached: reads everything again, before a request is decided. */
-  readonly refresh?: () => Promise<unknown> | undefined
+  /**
+   * Present where nothing is cached: makes the index what the store says now, before a request is decided; `about`: as far as
+   * decisions on this agent and on anonymous clients need it.
+   */
+  readonly refresh?: (about?: { readonly webId?: string; readonly memberships?: readonly string[] }) => Promise<unknown>
   close(): void
 }
 

@@ -12,7 +12,7 @@ import { makeTrace, type Trace } from './log.js'
 import { linksOfRefused } from './memento/history.js'
 import { isFailure, problem, type Problem } from './problem.js'
 import { decideOn, lookUp, type Facts, type OwnTarget } from './request/access.js'
-import { CROSS_SITE, hasMethod, isCachedRead, isOfOtherSite, mayWrite } from './request/admission.js'
+import { CROSS_SITE, hasMethod, isCachedRead, isOfOtherSite, mayWrite, readRules } from './request/admission.js'
 import type { Context } from './request/context.js'
 import { answerTo } from './request/cors.js'
 import { identify } from './request/identify.js'
@@ -87,7 +87,7 @@ function* answer(request: Request, gateway: Gateway, accept: string | undefined,
   if (agent instanceof Promise) agent = yield* wait(agent)
   if (isFailure(agent)) return refuse(agent)
   // Without a cache, rules are read as documents are: for each request.
-  if (target.dataspace.access.refresh) yield* wait(target.dataspace.access.refresh())
+  if (target.dataspace.access.refresh) yield* wait(readRules(target, agent))
   const { application, dataspace } = target
   const context: Context = { gateway, request, application, dataspace, agent, accept, trace }
   const asked: Asked = { context, target, content: undefined }
