@@ -16,6 +16,7 @@ import type { EvaluationPool } from './evaluation/pool.js'
 import type { Reading } from './evaluation/reading.js'
 import type { JournalledStore } from './mirror/journalled-store.js'
 import type { GuardedFetch } from '../policies/fetch/guarded-fetch.js'
+import type { Proved } from '../policies/identity/memberships.js'
 import type { GatewayCaches } from './caches.js'
 import type { TakeOfDay, TakePlace, TakePlaceOf } from './places.js'
 import type { LoadContext } from './rdf/read-json-ld.js'
@@ -102,11 +103,8 @@ export interface Access {
   changed(graph: string, state: { readonly nTriples: string } | 'absent' | 'uncertain'): void
   /** Reads everything again. Where that fails, every decision is 503 until a retry succeeds. */
   reload(): Promise<undefined | Problem>
-  /**
-   * Present where nothing is cached: makes the index what the store says now, before a request is decided; `about`: as far as
-   * decisions on this agent and on anonymous clients need it.
-   */
-  readonly refresh?: (about?: { readonly webId?: string; readonly memberships?: readonly string[] }) => Promise<unknown>
+  /** Present where nothing is cached: reads the rules again, before a request is decided. `about`: only those on this agent. */
+  readonly refresh?: (about?: Partial<Proved>) => Promise<unknown>
   close(): void
 }
 
