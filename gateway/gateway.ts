@@ -16,7 +16,6 @@ import type { EvaluationPool } from './evaluation/pool.js'
 import type { Reading } from './evaluation/reading.js'
 import type { JournalledStore } from './mirror/journalled-store.js'
 import type { GuardedFetch } from '../policies/fetch/guarded-fetch.js'
-import type { Proved } from '../policies/identity/memberships.js'
 import type { GatewayCaches } from './caches.js'
 import type { TakeOfDay, TakePlace, TakePlaceOf } from './places.js'
 import type { LoadContext } from './rdf/read-json-ld.js'
@@ -104,7 +103,7 @@ export interface Access {
   /** Reads everything again. Where that fails, every decision is 503 until a retry succeeds. */
   reload(): Promise<undefined | Problem>
   /** Present where nothing is cached: reads the rules again, before a request is decided. `about`: only those on this agent. */
-  readonly refresh?: (about?: Partial<Proved>) => Promise<unknown>
+  readonly refresh?: (about?: { webId?: string; memberships?: readonly string[] }) => Promise<unknown>
   close(): void
 }
 
