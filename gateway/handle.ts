@@ -2,7 +2,7 @@
 // Nothing else knows what comes before what.
 import type { Decision } from '../policies/decide.js'
 import type { Gateway } from './gateway.js'
-import { tooLarge } from './http/body.js'
+import { MAX_BODY, tooLarge } from './http/body.js'
 import type { Request, Response } from './http/exchange.js'
 import { TOO_MANY_REQUESTS } from './http/listener.js'
 import { withoutBody } from './http/send.js'
@@ -65,7 +65,7 @@ function* answer(request: Request, gateway: Gateway, accept: string | undefined,
     return problemAnswer(reason, accept, { gateway, request, trace }, links)
   }
   const { maxBody } = gateway.settings
-  if (Number(request.fields['content-length'] ?? 0) > maxBody && !takesFiles(request, gateway)) return refuse(tooLarge(maxBody)) // prettier-ignore
+  if (Number(request.fields['content-length'] ?? 0) > maxBody && !takesFiles(request, gateway)) return refuse(tooLarge(maxBody, MAX_BODY)) // prettier-ignore
   // RFC 9112 §3.2: exactly one Host field, or 400.
   if (request.hosts !== 1) return refuse(problem('request.malformed', 'A request has exactly one Host field.'))
   // RFC 9110 §9.3.7: `OPTIONS *` asks about the server as a whole.
