@@ -130,7 +130,7 @@ export const ENGLISH = {
   // Queries.
   queryLabel: 'SPARQL query',
   queryHelp:
-    'SELECT, ASK, CONSTRUCT or DESCRIBE. Each document is a named graph: GRAPH\u00a0?document\u00a0{\u00a0…\u00a0}.',
+    'SELECT, ASK, CONSTRUCT or DESCRIBE. Each document is a named graph: GRAPH\u00a0?g { … }.',
   prefixes: 'Prefixes',
   prefixesHelp: 'A query names the prefixes that it uses in its first lines:',
   readable: 'Graphs that you may read',
