@@ -17,6 +17,7 @@ import type { LoadContext } from '../rdf/read-json-ld.js'
 import { isReadable, readCanonical, readGraph } from '../rdf/read.js'
 import type { SparqlText } from '../sparql/analyse.js'
 import type { QueryAnalysis, UpdateAnalysis } from '../sparql/analysis.js'
+import { analyseConstruct } from '../sparql/construct.js'
 import type { Construct } from '../sparql/construct-plan.js'
 import type { Viewed, ViewStep } from '../sparql/view/view-step.js'
 
@@ -154,8 +155,10 @@ export function openReading(options: ThreadsOptions = {}): Reading {
       const sent = { ...step, rights: { ...step.rights, reach } }
       return threads.do(asker, { kind: 'view', text, step: sent }) as Promise<Viewed>
     },
-    analyseConstruct: (asker, text, base, given) =>
-      threads.do(asker, { kind: 'construct', text, base, given }) as Promise<Construct | Problem>,
+    analyseConstruct: async (asker, text, base, given) =>
+      text.length <= SHORT_QUERY
+        ? analyseConstruct(text, base, given)
+        : (threads.do(asker, { kind: 'construct', text, base, given }) as Promise<Construct | Problem>),
     close: threads.close,
   }
 }
@@ -175,6 +178,7 @@ function tooLong({ kind }: ReadingJob, timeLimit: number): Problem {
 // Reading so much takes some milliseconds, whatever it says.
 const SHORT = 32 * 1024
 const SHORT_GRAPH = 1024 * 1024
+const SHORT_QUERY = 1024
 const PLAIN: ReadonlySet<string | undefined> = new Set([TURTLE.mediaType, N_TRIPLES.mediaType])
 
 const isShort = ({ body, contentType = '' }: Content): boolean =>

@@ -33,12 +33,12 @@ export const LONG_TEXTS: readonly Attack[] = [
     name: 'restricted-query', section: 'availability', wanted: 'restricted in a worker above a size, or refused', quick: true,
     run: async (place) => bounded([
       await query(place, fill(CONDITION, 7_000)),
-      await query(place, fill(CONDITION, 60_000)),
-      await query(place, fill('GRAPH ?g { ?s ?p ?o } ', 30_000)),
+      await query(place, fill(CONDITION, 20_000)),
+      await query(place, fill('GRAPH ?g { ?s ?p ?o } ', 10_000)),
     ]),
   },
   {
-    name: 'restricted-query-of-the-largest-size', section: 'availability', wanted: 'restricted in a worker, or refused',
+    name: 'restricted-query-of-the-largest-size', section: 'availability', wanted: 'restricted in a worker, or refused', limit: 60,
     run: async (place) => bounded([
       await query(place, fill('?s ?p 1 . ', 2_000_000)),
       await query(place, `VALUES ?x { ${fill('1 ', 1_000_000)} }`),
