@@ -116,11 +116,9 @@ export function openReading(options: ThreadsOptions = {}): Reading {
       const nTriples = await readLong(threads, asker, content, { loadContext, tagKey: undefined })
       return isFailure(nTriples) ? nTriples : triplesOf(nTriples as string)
     },
-    async readText(asker, content, loadContext) {
-      const short = await readShort(content)
-      if (short) return isFailure(short) ? short : nTriplesOf(graphOf(short))
-      return readLong(threads, asker, content, { loadContext, tagKey: undefined }) as Promise<string | Problem>
-    },
+    readText: async (asker, content, loadContext) =>
+      (await readShortText(content)) ??
+      (readLong(threads, asker, content, { loadContext, tagKey: undefined }) as Promise<string | Problem>),
     readContent: async (asker, content, loadContext, tagKey) =>
       (await readShort(content)) ??
       (readLong(threads, asker, content, { loadContext, tagKey }) as Promise<LargeContent | Problem>),
@@ -149,12 +147,7 @@ export function openReading(options: ThreadsOptions = {}): Reading {
       threads.do(asker, { kind: 'difference', compared, formats }) as Promise<Converted | Problem>,
     analyseSparql: (asker, sparql) =>
       threads.do(asker, { kind: 'analyse', sparql }) as Promise<QueryAnalysis | UpdateAnalysis | Problem>,
-    view(asker, text, step) {
-      // The names of graphs decide, and a function cannot be sent.
-      const reach = { ...step.rights.reach, isEndpoint: undefined } as unknown as Reach
-      const sent = { ...step, rights: { ...step.rights, reach } }
-      return threads.do(asker, { kind: 'view', text, step: sent }) as Promise<Viewed>
-    },
+    view: (asker, text, step) => threads.do(asker, viewJob(text, step)) as Promise<Viewed>,
     analyseConstruct: async (asker, text, base, given) =>
       text.length <= SHORT_QUERY
         ? analyseConstruct(text, base, given)
@@ -192,6 +185,17 @@ async function readShort(content: Content): Promise<readonly Quad[] | Problem | 
   if (contentType !== undefined && !isShort(content)) return undefined
   const read = await readGraph(body, contentType, base, { limit: SHORT_GRAPH })
   return isFailure(read) && read.failure === 'content.too-large' ? undefined : read
+}
+
+async function readShortText(content: Content): Promise<string | Problem | undefined> {
+  const short = await readShort(content)
+  return short && !isFailure(short) ? nTriplesOf(graphOf(short)) : short
+}
+
+/** The names of graphs decide, and a function cannot be sent. */
+function viewJob(text: string, { rights, ...step }: ViewStep): ReadingJob {
+  const reach = { ...rights.reach, isEndpoint: undefined } as unknown as Reach
+  return { kind: 'view', text, step: { ...step, rights: { ...rights, reach } } }
 }
 
 const readLong = (
