@@ -102,8 +102,8 @@ export interface Access {
   changed(graph: string, state: { readonly nTriples: string } | 'absent' | 'uncertain'): void
   /** Reads everything again. Where that fails, every decision is 503 until a retry succeeds. */
   reload(): Promise<undefined | Problem>
-  /** Present where nothing is cached: reads everything again, before a request is decided. */
-  readonly refresh?: () => Promise<unknown> | undefined
+  /** Present where nothing is cached: reads the rules again, before a request is decided. `about`: only those on this agent. */
+  readonly refresh?: (about?: { webId?: string; memberships?: readonly string[] }) => Promise<unknown>
   close(): void
 }
 

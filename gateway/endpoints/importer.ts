@@ -159,7 +159,7 @@ async function bringBody(
   const [sha1, sha256] = [createHash('sha1'), createHash('sha256')]
   const file = await open(path, 'wx', 0o600)
   try {
-    for await (const piece of request.streamBody(gateway.settings.maxImport)) {
+    for await (const piece of request.streamBody(gateway.settings.maxImport, '--max-import')) {
       sha1.update(piece)
       sha256.update(piece)
       await file.writeFile(piece)
