@@ -132,8 +132,8 @@ export interface Importing {
   readonly fetcher: GuardedFetch
   /** Where sources are on disk while they are read. */
   readonly folder: string
-  /** Sources that are read at once, for one agent and for all. */
-  readonly takePlace: TakePlace
+  /** Sources that are read at once, for one agent, one network and all. */
+  readonly takePlace: TakePlaceOf
   /** What runs in the background, by the URL of its document. */
   readonly runs: Map<string, ImportRun>
 }
@@ -217,9 +217,9 @@ export interface Gateway {
   readonly signUps: SignUps
   readonly accessRequests: OpenDoor
   /** For subtrees (methods/cascade.ts), queries on copies (endpoints/sparql-copy.ts), uploads (methods/read-upload.ts), updates. */
-  readonly takeCascade: TakePlace
-  readonly takeCopy: TakePlace
-  readonly takeUpload: TakePlace
+  readonly takeCascade: TakePlaceOf
+  readonly takeCopy: TakePlaceOf
+  readonly takeUpload: TakePlaceOf
   readonly takeOpenUpdate: TakePlaceOf
   readonly caches: GatewayCaches
   readonly look: Look

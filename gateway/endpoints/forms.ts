@@ -17,9 +17,14 @@ import {
   differenceOf,
   editableTurtle,
   isTooLargeToEdit,
+<<<<<<< HEAD
   ownTriples,
   prefixesOf,
   rememberPrefixes,
+=======
+  linesToAdd,
+  ownTriples,
+>>>>>>> main
   tooLargeToEdit,
   typedTriples,
 } from './editable.js'
@@ -131,8 +136,7 @@ async function answerAdd({ context, document, values, isSent }: AskedForm): Prom
   if (values.get('do') === 'preview') {
     const mine = await typedTriples(context, iri, text)
     if (isFailure(mine)) return pageAnswer(400, editPage({ ...view, refusal: { status: 400, detail: mine.detail } }))
-    const { added } = differenceOf(document.nTriples, mine)
-    return pageAnswer(200, editPage({ ...view, preview: { added, removed: [] } }))
+    return pageAnswer(200, editPage({ ...view, preview: { added: linesToAdd(document, mine), removed: [] } }))
   }
   const done = await carryOut(context, { method: 'POST', url: iri, turtle: text })
   if (done.status < 400) return seeOther(iri)

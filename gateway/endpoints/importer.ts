@@ -72,7 +72,7 @@ async function cancel(context: Context, { query }: EndpointTarget): Promise<Resp
 
 async function receive(context: Context, target: EndpointTarget): Promise<Response | Problem> {
   const { gateway, request, agent } = context
-  const leave = gateway.importing.takePlace(agent.webId ?? request.network())
+  const leave = gateway.importing.takePlace(agent.webId ?? request.network(), request.network())
   if (!leave) return BUSY
   const folder = join(runsFolder(gateway.importing), gateway.uuid())
   let isKept = false

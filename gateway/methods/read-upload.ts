@@ -12,7 +12,7 @@ import { boundaryOf, flaw, type PartHead } from '../rdf/read-multipart.js'
 import type { Context } from '../request/context.js'
 
 /** Uploads at once: of one agent, and of all. */
-export const UPLOADS = { each: 8, all: 64 } as const
+export const UPLOADS = { each: 8, network: 32, all: 64 } as const
 
 const BUSY = problem('server.overloaded', 'Too many uploads are under way. Retry shortly.', {
   fields: [['Retry-After', '5']],
@@ -29,7 +29,7 @@ export async function readUpload(context: Context, iri: string): Promise<Uploade
   const { request, gateway, agent } = context
   const boundary = boundaryOf(request.fields['content-type']!)
   if (isFailure(boundary)) return boundary
-  const leave = gateway.takeUpload(agent.webId ?? request.network())
+  const leave = gateway.takeUpload(agent.webId ?? request.network(), request.network())
   if (!leave) return BUSY
   const form = makeForm(context)
   try {

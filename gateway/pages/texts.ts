@@ -129,8 +129,7 @@ export const ENGLISH = {
 
   // Queries.
   queryLabel: 'SPARQL query',
-  queryHelp:
-    'SELECT, ASK, CONSTRUCT or DESCRIBE. Each document is a named graph: GRAPH\u00a0?g { … }.',
+  queryHelp: 'SELECT, ASK, CONSTRUCT or DESCRIBE. Each document is a named graph: GRAPH\u00a0?g { … }.',
   prefixes: 'Prefixes',
   prefixesHelp: 'A query names the prefixes that it uses in its first lines:',
   readable: 'Graphs that you may read',
