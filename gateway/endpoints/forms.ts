@@ -17,14 +17,10 @@ import {
   differenceOf,
   editableTurtle,
   isTooLargeToEdit,
-<<<<<<< HEAD
+  linesToAdd,
   ownTriples,
   prefixesOf,
   rememberPrefixes,
-=======
-  linesToAdd,
-  ownTriples,
->>>>>>> main
   tooLargeToEdit,
   typedTriples,
 } from './editable.js'
