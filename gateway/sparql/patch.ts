@@ -5,7 +5,7 @@ import { isFailure, problem, type Problem } from '../problem.js'
 import { NEW_TOKENS } from './keywords.js'
 import { parseSparql, unreadable, type Parsed, type Values } from './parse.js'
 import { rdfTerm } from './rdf-term.js'
-import { sparqlOf, type Token } from './tokens.js'
+import { lastGroup, sparqlOf, type Token } from './tokens.js'
 import { isVariable, nodesOf, operationsIn, type Node } from './tree.js'
 
 /** A position is a `?variable`, a `_:label` (a new blank node in every solution) or a term in canonical N-Triples. */
@@ -93,17 +93,6 @@ function planOf(update: string, operation: Node, { tokens, base, values }: Parse
     add,
     matched: [...matchedIn(isModify ? operation['where'] : operation['data'])],
   }
-}
-
-/** The last outermost group `{ … }`: the pattern of every form that PATCH takes. */
-function lastGroup(tokens: readonly Token[]): readonly Token[] {
-  let depth = 0
-  let [start, end] = [0, 0]
-  tokens.forEach(({ text }, at) => {
-    if (text === '{' && depth++ === 0) start = at
-    if (text === '}' && --depth === 0) end = at + 1
-  })
-  return tokens.slice(start, end)
 }
 
 /** The triples of a template: lists and bracketed nodes are triples too (SPARQL 1.1 §4.1.4, §4.2.3). */

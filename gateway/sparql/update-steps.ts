@@ -7,7 +7,7 @@ import { SOLUTION_LIMIT } from './patch.js'
 import { plainStatements } from './plain-data.js'
 import { graphName, quadsOfStatement, templateOf, type QuadTemplate } from './quad-templates.js'
 import { readsOfOperation, type Reads } from './reads.js'
-import { sparqlOf, type Token } from './tokens.js'
+import { lastGroup, sparqlOf, type Token } from './tokens.js'
 import { datasetIn, findingsIn, isIri, isVariable, nodesOf, operationsIn, type Node } from './tree.js'
 
 /** What WHERE says: the solutions that fill the templates. */
@@ -165,17 +165,6 @@ export function queryOf({ base, group, variables, each }: Pattern): string {
   const projection = variables.length === 0 ? '*' : `${each ? '' : 'DISTINCT '}${variables.join(' ')}`
   const limit = variables.length === 0 && !each ? 1 : SOLUTION_LIMIT + 1
   return `${base}SELECT ${projection} WHERE ${group} LIMIT ${limit}`
-}
-
-/** The last outermost group `{ … }`: the pattern of every form that has one. */
-function lastGroup(tokens: readonly Token[]): readonly Token[] {
-  let depth = 0
-  let [start, end] = [0, 0]
-  tokens.forEach(({ text }, at) => {
-    if (text === '{' && depth++ === 0) start = at
-    if (text === '}' && --depth === 0) end = at + 1
-  })
-  return tokens.slice(start, end)
 }
 
 function matchedIn(pattern: unknown): Set<string> {
