@@ -14,7 +14,7 @@ export interface GatewayCaches {
   readonly histories: ByteCache<Converted>
   /** Pages of documents, by document, state and variant. */
   readonly pages: ByteCache<Page>
-  /** What rights on a version rest on, by Git's id of the content and the document. */
+  /** The facts that rights on a version rest on, by Git's id of the content and the document. */
   readonly rights: ByteCache<DocumentState>
   /** The RDF format that an Accept field prefers. */
   readonly formats: ByteCache<Format>

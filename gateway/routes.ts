@@ -130,7 +130,7 @@ export function routeOf(target: Target<Member>): Route {
   return ENDPOINTS[target.endpoint as keyof typeof ENDPOINTS] as Route
 }
 
-/** Whether the content of the request may be larger than `--max-body`: then the answer bounds it while streaming. */
+/** True where the content of the request may be larger than `--max-body`: then the answer bounds it while streaming. */
 export function takesFiles(request: Request, { targetOf }: Pick<Gateway, 'targetOf'>): boolean {
   const target = targetOf(request.requestTarget, request.fields.host)
   return !isFailure(target) && (routeOf(target).takesFiles?.(request) ?? false)

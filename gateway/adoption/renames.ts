@@ -62,5 +62,5 @@ function documentNameOf(name: string, base: string): string | undefined {
   return isFailure(normal) ? undefined : base.slice(0, -1) + normal
 }
 
-/** Whether a text of SPARQL can name it. */
+/** True where a text of SPARQL can name it. */
 export const isNameable = (iri: string): boolean => !/[\0-\x20<>"{}|^`\\]/.test(iri)

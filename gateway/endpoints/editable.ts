@@ -54,7 +54,7 @@ export async function typedTriples(context: Context, document: string, turtle: s
 
 export const differenceOf = (before: string, after: string): DocumentDifference => documentDifference(before, after)
 
-/** What is there now, with the changes from `started` to `mine`. */
+/** The current state, with the changes from `started` to `mine`. */
 export function merged(started: string, mine: string, now: string): string {
   const { added, removed } = documentDifference(started, mine)
   return changedLines(now, removed, added)

@@ -81,7 +81,7 @@ function decided(context: Context, facts: Facts): Decision | Problem {
 const answerRead = (context: Context, decision: Decision, facts: Facts): Awaitable<Response | Problem> =>
   read(context, decision, facts) ?? readLarge(context, decision, facts)
 
-/** What the right on the graph rests on. */
+/** The facts that the right on the graph rests on. */
 export function factsOf(context: Context, graph: string): OtherFacts | Problem {
   const reach = reachOf(context, context.gateway)
   if (!reach.alone) return SHARED

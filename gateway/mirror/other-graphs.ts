@@ -20,11 +20,11 @@ export interface KnownOtherGraphs extends OtherGraphs {
 
 const NAMED = 100
 const NAMES = 'SELECT DISTINCT ?g WHERE { GRAPH ?g { ?s ?p ?o } }'
-/** Whether the default graph has triples of its own, by its first ones: it may be the union of all graphs. */
+/** True where the default graph has triples of its own, by its first ones: it may be the union of all graphs. */
 const HAS_DEFAULT = `SELECT ?s WHERE { { SELECT ?s ?p ?o WHERE { ?s ?p ?o } LIMIT 100 }
   FILTER NOT EXISTS { GRAPH ?g { ?s ?p ?o } } } LIMIT 1`
 
-/** Whether it has triples of its own. */
+/** True where it has triples of its own. */
 export async function hasDefaultGraph(store: Pick<GraphStore, 'query'>, call: Call): Promise<boolean | Problem> {
   const rows = await select(store, HAS_DEFAULT, ['s'], call)
   return isFailure(rows) ? rows : rows.length > 0

@@ -4,7 +4,7 @@ import { decoded } from './labels.js'
 import { Plain } from './term.js'
 import { TEXTS } from './texts.js'
 
-/** What a page needs to know of the gateway. It names no agent: pages of documents are the same for all with equal rights. */
+/** Facts about the gateway that a page needs. It names no agent: pages of documents are the same for all with equal rights. */
 export interface Site {
   /** Of the application. */
   readonly base: string
@@ -24,7 +24,7 @@ export interface Frame {
   readonly site: Site
   /** The document that the page is about, if there is one. */
   readonly document?: string | undefined
-  /** Whether the client is identified. */
+  /** True where the client is identified. */
   readonly isIdentified: boolean
   /** Path of a script: only comfort. */
   readonly script?: string | undefined

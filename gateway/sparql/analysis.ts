@@ -1,5 +1,5 @@
 // In charge of analysing a SPARQL query or update before a store gets it: what it reads, what it writes, what it would
-// reach outside the store. Pure. What is analysed is what is executed: send `text`, not the client's text.
+// reach outside the store. Pure. The analysed text is the executed one: send `text`, not the client's text.
 import { graphSetOf, writesOf, type GraphSet } from './graph-sets.js'
 import { flawOfInserted } from './inserted-terms.js'
 import { isFailure, problem, type Problem } from '../problem.js'

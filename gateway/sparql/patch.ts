@@ -1,5 +1,5 @@
 // In charge of reading a PATCH: whether a document takes its update (spec 3, 4.1, 7, 8), and the query and the templates that
-// run it. Pure. What is analysed is what run-patch.ts executes: both come from the same tokens.
+// run it. Pure. run-patch.ts executes the analysed text: both come from the same tokens.
 import { flawOf, iri, nTriplesTerm, quad } from '../rdf/graph.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { NEW_TOKENS } from './keywords.js'
@@ -38,7 +38,7 @@ export function analysePatch(update: string, base: string): Patch | Problem {
   if (isFailure(operation)) return operation
   const forbidden = withOrUsing(operation) ?? inTree(operation) ?? newIn(parsed.tokens)
   if (forbidden) return form(`${forbidden} is not allowed`)
-  // What follows could change the base that the pattern is read with.
+  // The rest could change the base that the pattern is read with.
   if (parsed.endsWithDeclaration) return form('nothing may follow the operation')
   return planOf(update, operation, parsed)
 }
@@ -70,7 +70,7 @@ function inTree(operation: Node): string | undefined {
   return undefined
 }
 
-/** What only SPARQL 1.2 has. */
+/** Syntax that only SPARQL 1.2 has. */
 const newIn = (tokens: readonly Token[]): string | undefined =>
   tokens.find(({ text }) => NEW_TOKENS.has(text) || (text.startsWith('@') && text.includes('--')))?.text
 

@@ -1,5 +1,5 @@
 // In charge of an update as steps that the gateway can carry out itself, one after the other, on the graphs that they touch
-// (design 3, 4). Pure. What is checked is what is carried out: both come from these steps.
+// (design 3, 4). Pure. The checked steps are carried out, and no others: both come from these steps.
 import { isFailure } from '../problem.js'
 import { DEFAULT_GRAPH } from './graph-sets.js'
 import type { Parsed, Values } from './parse.js'
@@ -10,14 +10,14 @@ import { readsOfOperation, type Reads } from './reads.js'
 import { lastGroup, sparqlOf, type Token } from './tokens.js'
 import { datasetIn, findingsIn, isIri, isVariable, nodesOf, operationsIn, type Node } from './tree.js'
 
-/** What WHERE says: the solutions that fill the templates. */
+/** The meaning of WHERE: the solutions that fill the templates. */
 export interface Pattern {
   /** BASE, where functions resolve against it, and the group of WHERE. */
   readonly base: string
   readonly group: string
   /** The variables of the templates. */
   readonly variables: readonly string[]
-  /** Whether each solution counts: the templates create blank nodes. */
+  /** True where each solution counts: the templates create blank nodes. */
   readonly each: boolean
   /** The dataset of USING or WITH; undefined where the text does not say. */
   readonly default: readonly string[] | undefined

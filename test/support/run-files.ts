@@ -19,7 +19,7 @@ const resources = openNow()
 
 for await (const source of createInterface({ input: process.stdin })) {
   await runTest(source, { timeout: TIMEOUT }, async (file: Test) => {
-    // What the file asks of the root test is asked of its own.
+    // Requests of the file to the root test go to its own.
     for (const name of ['test', 'teardown', 'setTimeout'] as const) {
       Object.defineProperty(t, name, { value: file[name].bind(file), configurable: true })
     }
@@ -29,7 +29,7 @@ for await (const source of createInterface({ input: process.stdin })) {
   t.pragma({ [FILE_OVER]: await isClean() })
 }
 
-/** What keeps this process from ending, with how many there are of it. */
+/** The resources that keep this process from ending: how many there are of each kind. */
 function openNow(): Map<string, number> {
   const counts = new Map<string, number>()
   for (const kind of process.getActiveResourcesInfo()) counts.set(kind, (counts.get(kind) ?? 0) + 1)
