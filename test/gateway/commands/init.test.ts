@@ -33,12 +33,18 @@ void t.test('what a graph is, by its name', async (t) => {
     [`${base}a`, 'without-slash'],
     ['http://data.example.org/a/', 'other-scheme'],
     ['http://data.example.org/a', 'other-scheme'],
-    [`${base}Straße/`, 'other-names'],
+    [`${base}Straße/`, 'other-spelling'],
+    [`${base}%61bc/`, 'other-spelling'],
+    [`${base}a?b/`, 'other-names'],
+    [`${base}a//b/`, 'other-names'],
+    [`${base}${'x'.repeat(2100)}/`, 'other-names'],
+    [`${base}admin/a/`, 'other-names'],
     [`${base}a#b`, 'other-names'],
     ['urn:a', 'elsewhere'],
     ['https://data.example.com/a/', 'elsewhere'],
   ] as const
-  for (const [graph, kind] of rows) t.equal(kindOf(graph, base), kind, graph)
+  const isDocument = (graph: string): boolean => isDocumentOf({ base, kind: 'end-user' }, `${base}admin/`, graph)
+  for (const [graph, kind] of rows) t.equal(kindOf(graph, { base, isDocument }), kind, graph)
 })
 
 void t.test('adopt: the URL that a graph gets', async (t) => {
