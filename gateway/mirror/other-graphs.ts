@@ -74,7 +74,7 @@ export async function otherGraphsIn(
   return count === 0 ? undefined : { count, unreachable, renamable, graphs }
 }
 
-/** What they are, and what helps, for each kind of name. */
+/** The kinds of names, each with its meaning and the advice. */
 export const otherGraphsText = ({ count, unreachable, renamable = 0 }: OtherGraphs): string =>
   `Graphs of the store that are no documents: ${count}. They have no URLs of their own, and only those that were written through the gateway have a history.` +
   (unreachable === 0 ? '' : ` Under the base: ${unreachable}.`) +
