@@ -12,11 +12,12 @@ import { makeClient, type Client, type Send } from '../../support/client.js'
 import { freshDataset, reasonWithoutFuseki, row } from '../../support/stores.js'
 import { makeWorld, ttl, turtle, type World } from '../../support/world.js'
 
-void t.test('the pages of the store', async (t) => {
+void (async () => {
   const missing = await reasonWithoutFuseki()
-  if (missing) return void t.skip(missing, () => undefined)
-  for (const mayWrite of [false, true]) await suite(t, mayWrite)
-})
+  await t.test('the pages of the store', { skip: missing ?? false }, async (t) => {
+    for (const mayWrite of [false, true]) await suite(t, mayWrite)
+  })
+})()
 
 async function suite(t: Test, mayWrite: boolean): Promise<void> {
   const dataset = await freshDataset(t)
@@ -106,7 +107,7 @@ async function suite(t: Test, mayWrite: boolean): Promise<void> {
   })
 }
 
-/** The requests to a server in the place of the store. */
+/** What a server gets that stands in the place of the store. */
 async function seen(t: Test, world: World): Promise<void> {
   const requests: { url: string | undefined; headers: IncomingHttpHeaders }[] = []
   const server = createServer(({ url, headers }, response) => {
