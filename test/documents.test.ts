@@ -66,18 +66,6 @@ void t.test('no comment cites a document that is not in the repository', async (
   }
 })
 
-void t.test(
-  'no comment begins a statement with What, Whoever or Whether (CONTRIBUTING.md, Plain English)',
-  async (t) => {
-    const faults = code.flatMap((file) =>
-      [
-        ...textOf(file).matchAll(/^.*(?:\/\/|\/\*\*|^ *\*)(?: | .*\. )(?:What|Whoever|Whatever|Whether) (?!.*\?).*$/gm),
-      ].map(([line]) => `${file}: ${line.trim()}`),
-    )
-    t.same(faults, [])
-  },
-)
-
 /** The anchor that Git hosting services give a heading. */
 const anchorOf = (heading: string): string =>
   heading
