@@ -297,7 +297,7 @@ void t.test('importer', async (t) => {
       t.ok((await textOf(`${path}by-post/`)).includes('"of the source"'))
       t.equal((await writer('PUT', `${path}absent/`, described('never/', 'nothing/'))).status, 201)
       const failed = await noted(`${path}absent/`)
-      t.match(failed, /#import-failure> <[^>]*description> "There is no document/)
+      t.match(failed, /#import-failure> <[^>]*description> "There is no such document/)
       t.notMatch(await noted(`${path}import/`), /import-failure/)
       t.equal((await owner('GET', `${path}never/`)).status, 404)
     })
