@@ -6,6 +6,7 @@ import type { Representation } from './documents/document.js'
 import type { Format } from './http/media-type.js'
 import type { Problem } from './problem.js'
 import type { QueryAnalysis, UpdateAnalysis } from './sparql/analysis.js'
+import type { Depending } from './sparql/view/view-step.js'
 
 export interface GatewayCaches {
   /** Mementos ready to be sent, by Git's id of the content and the format: neither changes. */
@@ -23,7 +24,7 @@ export interface GatewayCaches {
   /** Analysed queries and updates, by text, base and dataset. */
   readonly queries: ByteCache<QueryAnalysis>
   readonly updates: ByteCache<UpdateAnalysis>
-  /** Queries as they are restricted to what agents may read, by application, rights and query. */
+  /** Queries as they are restricted to what agents may read, by application, rights, query and the graphs on which it depends. */
   readonly views: ByteCache<KnownView>
 }
 
@@ -34,11 +35,9 @@ export interface Page {
 }
 
 export interface KnownView {
-  /** The graphs that the query names and whose names do not decide. */
-  readonly depending: readonly string[]
-  /** The restricted query, by those of them that may be read. */
-  readonly queries: Map<string, QueryAnalysis | Problem>
-  /** In characters. */
+  /** The restricted query, or the graphs on which it depends. */
+  readonly view: Depending | QueryAnalysis | Problem
+  /** Of its text, in characters. */
   readonly length: number
 }
 
@@ -66,7 +65,7 @@ export function makeGatewayCaches(maxBytes: number): GatewayCaches {
     // With its tree.
     queries: byteCache<QueryAnalysis>(maxBytes / 8, ({ text }) => 1024 + 40 * text.length),
     updates: byteCache<UpdateAnalysis>(maxBytes / 8, sizeOfAnalysis),
-    views: byteCache<KnownView>(maxBytes / 16, ({ length }) => 4096 + 32 * length),
+    views: byteCache<KnownView>(maxBytes / 16, ({ length }) => 4096 + 2 * length),
   }
 }
 

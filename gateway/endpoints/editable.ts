@@ -6,10 +6,11 @@ import type { Document } from '../documents/document.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { graphOf, iri, nTriplesLine, nTriplesOf, triple } from '../rdf/graph.js'
 import { readCanonical, readGraph } from '../rdf/read.js'
-import { changedLines } from '../rdf/sorted-lines.js'
+import { changedLines, hasLine } from '../rdf/sorted-lines.js'
 import { DH, RDF } from '../rdf/vocabulary.js'
 import { writeRelativeTurtle } from '../rdf/write.js'
 import { askerOf, contextsFor, type Context } from '../request/context.js'
+import { linesOf } from '../stores/n-triples-lines.js'
 
 /** In characters of N-Triples: parsed and written in one go (design 7). */
 const LARGEST = 256 * 1024
@@ -45,12 +46,21 @@ async function relativeTurtle(document: string, nTriples: string): Promise<strin
   return isSame ? text : nTriplesOf(graph)
 }
 
-/** Canonical N-Triples of a text that a person has typed. */
+/** Canonical N-Triples of a text that a person has typed: no more than a document that can be edited. */
 export async function typedTriples(context: Context, document: string, turtle: string): Promise<string | Problem> {
   const content = { body: Buffer.from(turtle), contentType: 'text/turtle', base: document }
-  const triples = await context.gateway.reading.readRdf(askerOf(context), content, contextsFor(context))
-  return isFailure(triples) ? triples : nTriplesOf(graphOf(triples))
+  const typed = await context.gateway.reading.readText(askerOf(context), content, contextsFor(context))
+  return !isFailure(typed) && typed.length > LARGEST ? TYPED_TOO_MUCH : typed
 }
+
+const TYPED_TOO_MUCH = problem(
+  'content.too-large',
+  `The text has more than ${LARGEST} characters as N-Triples: its changes cannot be shown. Save it without a preview, or send a file.`,
+)
+
+/** Those of these triples that are not there yet. The document may be large. */
+export const linesToAdd = ({ nTriples }: Pick<Document, 'nTriples'>, typed: string): string[] =>
+  linesOf(typed).filter((line) => !hasLine(nTriples, line))
 
 export const differenceOf = (before: string, after: string): DocumentDifference => documentDifference(before, after)
 

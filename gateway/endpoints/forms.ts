@@ -12,7 +12,15 @@ import { frameOf, pageAnswer } from '../request/frame.js'
 import type { Decided } from '../request/route.js'
 import { shownTo } from '../request/shown.js'
 import { answerConflict } from './conflict.js'
-import { differenceOf, editableTurtle, isTooLargeToEdit, ownTriples, tooLargeToEdit, typedTriples } from './editable.js'
+import {
+  differenceOf,
+  editableTurtle,
+  isTooLargeToEdit,
+  linesToAdd,
+  ownTriples,
+  tooLargeToEdit,
+  typedTriples,
+} from './editable.js'
 import { dividedForm } from './form-fields.js'
 import {
   carryOut,
@@ -117,8 +125,7 @@ async function answerAdd({ context, document, values, isSent }: AskedForm): Prom
   if (values.get('do') === 'preview') {
     const mine = await typedTriples(context, iri, text)
     if (isFailure(mine)) return pageAnswer(400, editPage({ ...view, refusal: { status: 400, detail: mine.detail } }))
-    const { added } = differenceOf(document.nTriples, mine)
-    return pageAnswer(200, editPage({ ...view, preview: { added, removed: [] } }))
+    return pageAnswer(200, editPage({ ...view, preview: { added: linesToAdd(document, mine), removed: [] } }))
   }
   const done = await carryOut(context, { method: 'POST', url: iri, turtle: text })
   if (done.status < 400) return seeOther(iri)
