@@ -120,7 +120,7 @@ async function startOne(
   const { gateway, agent, request } = context
   const order = describedOrder(described, subject, orderOf(new URLSearchParams()))
   if (isFailure(order)) return order
-  const leave = gateway.importing.takePlace(agent.webId ?? request.network())
+  const leave = gateway.importing.takePlace(agent.webId ?? request.network(), request.network())
   if (!leave) return BUSY
   const folder = join(runsFolder(gateway.importing), gateway.uuid())
   let isKept = false
