@@ -35,15 +35,14 @@ export const LONG_TEXTS: readonly Attack[] = [
     run: async (place) => bounded([
       // Nothing matches: the store has little to do.
       await query(place, NOTHING + fill(CONDITION, 7_000)),
-      await query(place, NOTHING + fill(CONDITION, 20_000)),
-      await query(place, NOTHING + fill('GRAPH ?g { ?s <urn:nothing> ?o } ', 10_000)),
+      await query(place, NOTHING + fill(CONDITION, 12_000)),
     ]),
   },
   {
-    name: 'restricted-query-of-the-largest-size', section: 'availability', wanted: 'restricted in a worker, or refused', limit: 60,
+    name: 'restricted-queries-of-a-megabyte', section: 'availability', wanted: 'restricted in a worker, or refused', limit: 60,
     run: async (place) => bounded([
-      await query(place, NOTHING + fill('?s <urn:nothing> 1 . ', 2_000_000)),
-      await query(place, `VALUES ?x { ${fill('1 ', 1_000_000)} }`),
+      await query(place, NOTHING + fill('?s <urn:nothing> 1 . ', 1_000_000)),
+      await query(place, `VALUES ?x { ${fill('1 ', 400_000)} }`),
     ]),
   },
   {
