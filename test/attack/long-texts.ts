@@ -31,7 +31,7 @@ const form = ({ base }: Place, values: Record<string, string>) => ({
 // prettier-ignore
 export const LONG_TEXTS: readonly Attack[] = [
   {
-    name: 'restricted-query', section: 'availability', wanted: 'restricted in a worker above a size, or refused', quick: true,
+    name: 'restricted-query', section: 'availability', wanted: 'restricted in a worker above a size, or refused',
     run: async (place) => bounded([
       // Nothing matches: the store has little to do.
       await query(place, NOTHING + fill(CONDITION, 7_000)),
