@@ -15,6 +15,8 @@ export interface GatewayCaches {
   readonly histories: ByteCache<Converted>
   /** Pages of documents, by document, state and variant. */
   readonly pages: ByteCache<Page>
+  /** The prefixes that a person has last declared in a document. */
+  readonly prefixes: ByteCache<{ readonly text: string }>
   /** What rights on a version rest on, by Git's id of the content and the document. */
   readonly rights: ByteCache<DocumentState>
   /** The RDF format that an Accept field prefers. */
@@ -56,6 +58,7 @@ export function makeGatewayCaches(maxBytes: number): GatewayCaches {
     mementos: byteCache<Buffer>(maxBytes / 4, ({ length }) => 128 + length),
     // Its coded forms are smaller than the page, all together.
     pages: byteCache<Page>(maxBytes / 8, ({ plain }) => 512 + 2 * plain.bytes.length),
+    prefixes: byteCache<{ text: string }>(Math.min(maxBytes / 8, 2 ** 20), ({ text }) => 64 + 2 * text.length),
     rights: byteCache<DocumentState>(
       Math.min(maxBytes / 8, 2 ** 20),
       ({ types, owners }) => 256 + 2 * [...types, ...owners].join('').length,

@@ -33,14 +33,42 @@ export function ownTriples({ iri: document, nTriples }: Pick<Document, 'iri' | '
 /** Before anything of the document is parsed. */
 export const isTooLargeToEdit = ({ nTriples }: Pick<Document, 'nTriples'>): boolean => nTriples.length > LARGEST
 
-export function editableTurtle(document: string, nTriples: string): Promise<string | Problem> | Problem {
-  return nTriples.length > LARGEST ? tooLargeToEdit : relativeTurtle(document, nTriples)
+/** @param typed Turtle of the person, whose prefixes are used again */
+export function editableTurtle(
+  document: string,
+  nTriples: string,
+  typed: string | undefined,
+): Promise<string | Problem> | Problem {
+  return nTriples.length > LARGEST ? tooLargeToEdit : relativeTurtle(document, nTriples, prefixesIn(typed ?? ''))
 }
 
+const DECLARATION = /^[ \t]*@?prefix[ \t]+((?:[a-z][\w-]{0,40})?):[ \t]*<(https?:\/\/[^<>"{}|^`\\\s]{1,200}[/#])>/gim
+const MOST_PREFIXES = 100
+
+const prefixesIn = (turtle: string): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    [...turtle.slice(0, LARGEST).matchAll(DECLARATION)]
+      .slice(0, MOST_PREFIXES)
+      .map(([, prefix, namespace]) => [prefix!, namespace!] as const),
+  )
+
+/** What a person has typed, for the next time that the document is edited. */
+export function rememberPrefixes({ gateway }: Context, document: string, turtle: string): void {
+  const declared = [...turtle.slice(0, LARGEST).matchAll(DECLARATION)].slice(0, MOST_PREFIXES).map(([text]) => text)
+  gateway.caches.prefixes.set(document, { text: declared.join('\n') })
+}
+
+export const prefixesOf = ({ gateway }: Context, document: string): string | undefined =>
+  gateway.caches.prefixes.get(document)?.text
+
 /** Relative IRIs only where they are read as the same triples again. */
-async function relativeTurtle(document: string, nTriples: string): Promise<string> {
+async function relativeTurtle(
+  document: string,
+  nTriples: string,
+  prefixes: Readonly<Record<string, string>>,
+): Promise<string> {
   const graph = graphOf(readCanonical(nTriples))
-  const text = writeRelativeTurtle(graph, document)
+  const text = writeRelativeTurtle(graph, document, prefixes)
   const again = await readGraph(Buffer.from(text), 'text/turtle', document, {})
   const isSame = !isFailure(again) && nTriplesOf(graphOf(again)) === nTriplesOf(graph)
   return isSame ? text : nTriplesOf(graph)

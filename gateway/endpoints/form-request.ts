@@ -15,6 +15,7 @@ import type { Document } from '../documents/document.js'
 import type { Refusal } from '../pages/form-page.js'
 import type { Context } from '../request/context.js'
 import { response } from '../request/respond.js'
+import { rememberForm } from '../request/sent-form.js'
 
 export type FormTarget = Target<Member> & { readonly kind: 'form' }
 
@@ -56,6 +57,7 @@ export async function readForm(request: Request, { form }: FormTarget, limit: nu
   const refused = (reason: string, detail: string): Problem =>
     reason === 'unsupported' ? unsupported(detail) : problem('request.malformed', detail)
   const text = await readText(request, limit, refused, MAX_BODY)
+  rememberForm(request, isFailure(text) ? undefined : text)
   if (isFailure(text)) return text
   return hasTooManyFields(text) ? tooManyFields : { needs, values: new URLSearchParams(text) }
 }

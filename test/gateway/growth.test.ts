@@ -28,6 +28,7 @@ import { headerOf, rowsOf as csvRows } from '../../gateway/imports/csv.js'
 import { SourceBreak } from '../../gateway/imports/text-of.js'
 import { conditionsOf, plainTag, proxiedTag } from '../../gateway/proxy/validators.js'
 import { shapeFormsIn } from '../../gateway/pages/shape-fields.js'
+import { ENGLISH } from '../../gateway/pages/texts.js'
 import { graphOf, nTriplesOf, type Quad } from '../../gateway/rdf/graph.js'
 import { makePartsReader } from '../../gateway/rdf/multipart-stream.js'
 import { fileNameOf } from '../../gateway/rdf/read-file-form.js'
@@ -721,7 +722,7 @@ const nodesOf = (n: number): string => {
 void t.test('forms by shapes', async (t) => {
   const sent = (text: string): unknown => {
     const values = new URLSearchParams(text)
-    const { flaws } = typedFields(values, DOC)
+    const { flaws } = typedFields(values, DOC, ENGLISH)
     return sectionsAfter(values, DOC, [], { flaws, report: undefined })
   }
   const shape = `${shaped(0)}<urn:0> <${SHACL}property> _:b .\n_:b <${SHACL}path> <urn:p> .\n`
