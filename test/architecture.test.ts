@@ -1,4 +1,6 @@
 // The shape of the code (design 1): which folder may know which, no cycles, and where the outside world is touched.
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import t from 'tap'
 import { floorOf, functionsOf, importsOf, localImportsOf, SOURCES } from './support/sources.js'
 
@@ -105,3 +107,14 @@ void t.test('files and functions stay small', async (t) => {
   })
   t.same(faults, [])
 })
+
+void t.test(
+  'a test file awaits all that begins tests later, since the next file may follow in its process',
+  async (t) => {
+    const files = readdirSync('test', { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.test.ts'))
+    t.same(
+      files.filter((name) => /^void (?!t\.test\(|forEachStore\()/m.test(readFileSync(join('test', name), 'utf8'))),
+      [],
+    )
+  },
+)
