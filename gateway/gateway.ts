@@ -237,6 +237,7 @@ export interface Gateway {
     readonly compress: boolean
     /** False: requests that the rules refuse are logged and let pass, except in admin applications. */
     readonly enforce: boolean
+    readonly sharedCache: boolean
     readonly allowService: readonly string[]
     /** Origins whose pages may send what a browser adds by itself (design 3). */
     readonly allowOrigin: readonly string[]
