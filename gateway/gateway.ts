@@ -102,8 +102,8 @@ export interface Access {
   changed(graph: string, state: { readonly nTriples: string } | 'absent' | 'uncertain'): void
   /** Reads everything again. Where that fails, every decision is 503 until a retry succeeds. */
   reload(): Promise<undefined | Problem>
-  /** Present where nothing is cached: reads everything again, before a request is decided. */
-  readonly refresh?: () => Promise<unknown> | undefined
+  /** Present where nothing is cached: reads the rules again, before a request is decided. `about`: only those on this agent. */
+  readonly refresh?: (about?: { webId?: string; memberships?: readonly string[] }) => Promise<unknown>
   close(): void
 }
 
@@ -132,8 +132,8 @@ export interface Importing {
   readonly fetcher: GuardedFetch
   /** Where sources are on disk while they are read. */
   readonly folder: string
-  /** Sources that are read at once, for one agent and for all. */
-  readonly takePlace: TakePlace
+  /** Sources that are read at once, for one agent, one network and all. */
+  readonly takePlace: TakePlaceOf
   /** What runs in the background, by the URL of its document. */
   readonly runs: Map<string, ImportRun>
 }
@@ -217,9 +217,9 @@ export interface Gateway {
   readonly signUps: SignUps
   readonly accessRequests: OpenDoor
   /** For subtrees (methods/cascade.ts), queries on copies (endpoints/sparql-copy.ts), uploads (methods/read-upload.ts), updates. */
-  readonly takeCascade: TakePlace
-  readonly takeCopy: TakePlace
-  readonly takeUpload: TakePlace
+  readonly takeCascade: TakePlaceOf
+  readonly takeCopy: TakePlaceOf
+  readonly takeUpload: TakePlaceOf
   readonly takeOpenUpdate: TakePlaceOf
   readonly caches: GatewayCaches
   readonly look: Look

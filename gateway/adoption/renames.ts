@@ -1,6 +1,6 @@
 // In charge of the new names of graphs that are to become documents: which rule has a graph, and the URL that it gives. Pure.
-import { normalisedPath } from '../http/normal-path.js'
-import { isFailure, type Failure } from '../problem.js'
+import { documentNameOf, withOtherScheme } from '../documents/almost-names.js'
+import type { Failure } from '../problem.js'
 
 /** `from` and `to`: whole names, or beginnings of names whose rest is carried over. */
 export interface Rule {
@@ -34,7 +34,7 @@ export function ruleOf(text: string, isDocument: (iri: string) => boolean): Rule
 /** The rules for graphs whose names are almost URLs of documents: under the base, and the same with the other scheme. */
 export const rulesForNames = (base: string): readonly Rule[] => [
   { from: base, to: base, isPrefix: true },
-  { from: base.startsWith('https:') ? `http${base.slice(5)}` : `https${base.slice(4)}`, to: base, isPrefix: true },
+  { from: withOtherScheme(base), to: base, isPrefix: true },
 ]
 
 /** The first rule that has a graph counts. */
@@ -49,17 +49,6 @@ export function renamesOf(rules: readonly Rule[], base: string, isDocument: (iri
       return to !== undefined && to !== graph && isDocument(to) ? to : undefined
     },
   }
-}
-
-/** The normal form of a name as the URL of a document; undefined where a part of it would get another meaning. */
-function documentNameOf(name: string, base: string): string | undefined {
-  if (!name.startsWith(base) || /[?#\\]/.test(name) || !name.isWellFormed()) return undefined
-  const path = name
-    .slice(base.length - 1)
-    .replace(/[^A-Za-z0-9\-._~!$&'()*+,;=:@/%]+/g, encodeURIComponent)
-    .replace(/%(?![0-9A-Fa-f]{2})/g, '%25')
-  const normal = normalisedPath(path.endsWith('/') ? path : `${path}/`)
-  return isFailure(normal) ? undefined : base.slice(0, -1) + normal
 }
 
 /** Whether a text of SPARQL can name it. */

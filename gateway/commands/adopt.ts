@@ -109,7 +109,7 @@ async function adopt(
   const { out, waiting, interactive } = terminal
   const own: Member = { base, store: storeThrough(client) }
   waiting('asking the gateway …')
-  const survey = await surveyOf(own.store, base)
+  const survey = await surveyOf(own.store, { base, isDocument })
   waiting(undefined)
   if (isFailure(survey)) return fail(terminal, asFailure(survey))
   out(printable(surveyText(survey, base)))

@@ -16,7 +16,8 @@ const examplesOf = (examples: readonly string[]): string[] => examples.map((one)
 const REMEDIES: Partial<Record<GraphKind, string>> = {
   'without-slash': '--names',
   'other-scheme': '--names',
-  'other-names': '--names',
+  'other-spelling': '--names',
+  'other-names': '--rename FROM=TO',
   elsewhere: '--rename FROM=TO',
 }
 

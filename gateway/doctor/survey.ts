@@ -1,5 +1,5 @@
 // In charge of what the graphs of a store are, by their names: documents already, almost documents, or something else.
-import { isDocumentUri } from '../http/target.js'
+import { documentMeant, isMeantFor } from '../documents/almost-names.js'
 import { ancestorsOf } from '../documents/hierarchy.js'
 import { hasDefaultGraph } from '../mirror/other-graphs.js'
 import { isFailure, type Problem } from '../problem.js'
@@ -7,7 +7,13 @@ import { DH } from '../rdf/vocabulary.js'
 import { select, selectEach } from '../stores/select.js'
 import type { GraphStore } from '../stores/store.js'
 
-export type GraphKind = 'documents' | 'without-slash' | 'other-scheme' | 'other-names' | 'elsewhere'
+export type GraphKind = 'documents' | 'without-slash' | 'other-scheme' | 'other-spelling' | 'other-names' | 'elsewhere'
+
+/** An application, as far as names are concerned. */
+export interface Surveyed {
+  readonly base: string
+  isDocument(graph: string): boolean
+}
 
 /** `examples`: the first of them. */
 export interface Counted {
@@ -39,6 +45,10 @@ export const KIND_TEXTS: Readonly<Record<GraphKind, readonly [one: string, sever
     'graph would be a document if its name and the base had the same scheme (http, https)',
     'graphs would be documents if their names and the base had the same scheme (http, https)',
   ],
+  'other-spelling': [
+    'graph would be a document if its name were percent-encoded and normalised',
+    'graphs would be documents if their names were percent-encoded and normalised',
+  ],
   'other-names': [
     'graph is under the base, but its name is no URL of a document',
     'graphs are under the base, but their names are no URLs of documents',
@@ -49,14 +59,12 @@ export const KIND_TEXTS: Readonly<Record<GraphKind, readonly [one: string, sever
   ],
 }
 
-export function kindOf(graph: string, base: string): GraphKind {
-  const isDocument = (name: string): boolean => name.startsWith(base) && isDocumentUri(name, base)
+export function kindOf(graph: string, { base, isDocument }: Surveyed): GraphKind {
   if (isDocument(graph)) return 'documents'
   if (isDocument(`${graph}/`)) return 'without-slash'
-  const [, scheme, rest] = /^(https?)(:.*)$/s.exec(graph) ?? []
-  const switched = scheme === undefined ? '' : (scheme === 'http' ? 'https' : 'http') + rest!
-  if (isDocument(switched) || isDocument(`${switched}/`)) return 'other-scheme'
-  return graph.startsWith(base) ? 'other-names' : 'elsewhere'
+  const isMeant = documentMeant(graph, base, isDocument) !== undefined
+  if (isMeant) return graph.startsWith(base) ? 'other-spelling' : 'other-scheme'
+  return isMeantFor(graph, base) ? 'other-names' : 'elsewhere'
 }
 
 const EXAMPLES = 3
@@ -67,9 +75,10 @@ const DEFAULT_TRIPLES = 'SELECT (COUNT(*) AS ?n) WHERE { ?s ?p ?o }'
 /** Takes the names of all graphs; each is kept while it is asked for, since containers may come after what is in them. */
 export async function surveyOf(
   store: Pick<GraphStore, 'query'>,
-  base: string,
+  application: Surveyed,
   signal?: AbortSignal,
 ): Promise<Survey | Problem> {
+  const { base } = application
   const call = signal ? { signal } : {}
   const kinds = new Map(
     Object.keys(KIND_TEXTS).map((kind) => [kind as GraphKind, { count: 0, examples: [] as string[] }]),
@@ -79,7 +88,7 @@ export async function surveyOf(
   const failed =
     (await selectEach(store, NAMES, ['g'], call, ([graph]) => {
       if (!graph) return
-      const kind = kindOf(graph.value, base)
+      const kind = kindOf(graph.value, application)
       const known = kinds.get(kind)!
       if (known.count++ < EXAMPLES) known.examples.push(graph.value)
       if (kind === 'documents') documents.add(graph.value)

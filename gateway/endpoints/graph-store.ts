@@ -60,10 +60,13 @@ const OF_STORES = problem(
 
 function answerDocument(context: Context, { document, ...target }: GraphTarget): Awaitable<Response | Problem> {
   const required = requiredMode(context.request.method)!
-  const found = lookUp(context, { ...target, document, kind: 'document' }, required)
+  // A POST may create the document, as a PUT: a refusal must not tell which of both it would have been (design 3).
+  const isPost = context.request.method === 'POST'
+  const asking = isPost ? { ...context, request: { ...context.request, method: 'PUT' } } : context
+  const found = lookUp(asking, { ...target, document, kind: 'document' }, required)
   return after(found, (facts) => {
     if (isFailure(facts)) return facts
-    if (context.request.method === 'POST' && !('document' in facts)) return createDocument(context, document)
+    if (isPost && !('document' in facts)) return createDocument(context, facts)
     const decision = decided(context, facts)
     if (isFailure(decision)) return decision
     return required === 'Read' ? answerRead(context, decision, facts) : write(context, document, facts)

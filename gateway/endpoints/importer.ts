@@ -72,7 +72,7 @@ async function cancel(context: Context, { query }: EndpointTarget): Promise<Resp
 
 async function receive(context: Context, target: EndpointTarget): Promise<Response | Problem> {
   const { gateway, request, agent } = context
-  const leave = gateway.importing.takePlace(agent.webId ?? request.network())
+  const leave = gateway.importing.takePlace(agent.webId ?? request.network(), request.network())
   if (!leave) return BUSY
   const folder = join(runsFolder(gateway.importing), gateway.uuid())
   let isKept = false
@@ -159,7 +159,7 @@ async function bringBody(
   const [sha1, sha256] = [createHash('sha1'), createHash('sha256')]
   const file = await open(path, 'wx', 0o600)
   try {
-    for await (const piece of request.streamBody(gateway.settings.maxImport)) {
+    for await (const piece of request.streamBody(gateway.settings.maxImport, '--max-import')) {
       sha1.update(piece)
       sha256.update(piece)
       await file.writeFile(piece)

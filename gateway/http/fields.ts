@@ -45,7 +45,8 @@ export function fieldsOf(rawHeaders: readonly string[]): Fields {
 export function fieldLines(rawHeaders: readonly string[], name: string): string[] {
   const values: string[] = []
   for (let i = 0; i < rawHeaders.length; i += 2) {
-    if (lowerCase(rawHeaders[i]!) === name) values.push(rawHeaders[i + 1]!)
+    const own = rawHeaders[i]!
+    if (own.length === name.length && lowerCase(own) === name) values.push(rawHeaders[i + 1]!)
   }
   return values
 }

@@ -4,8 +4,7 @@ import { parseMediaType } from '../http/media-type.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import type { Quad } from '../rdf/graph.js'
 import { LDH, RDF, SD, SPIN } from '../rdf/vocabulary.js'
-import type { Context } from '../request/context.js'
-import { analyseConstruct } from '../sparql/construct.js'
+import { askerOf, type Context } from '../request/context.js'
 import { CSV, TSV } from './media-types.js'
 import type { Mapping, Plan } from './plan.js'
 import { queryText, type NamedQuery } from './queries.js'
@@ -108,7 +107,8 @@ async function mappingOf(
   if (!query) return undefined
   const text = await queryText(context, query)
   if (isFailure(text)) return text
-  const construct = analyseConstruct(text, base, context.application.base)
+  const { application, gateway } = context
+  const construct = await gateway.reading.analyseConstruct(askerOf(context), text, base, application.base)
   if (isFailure(construct)) return construct
   return construct.volatile
     ? problem(

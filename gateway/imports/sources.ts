@@ -38,7 +38,8 @@ export async function withSource<T>(
   act: (source: Source) => Promise<T | Problem>,
 ): Promise<T | Problem> {
   const { importing, uuid } = context.gateway
-  const leave = importing.takePlace(context.agent.webId ?? context.request.network())
+  const network = context.request.network()
+  const leave = importing.takePlace(context.agent.webId ?? network, network)
   if (!leave) return BUSY
   const path = join(importing.folder, uuid())
   try {

@@ -1,14 +1,17 @@
 // In charge of the graphs of a store that are no documents: they have no URLs of their own, and no history as long as nobody has
 // written them through the gateway, so that nothing brings them back when the store is lost.
+import { documentMeant, isMeantFor } from '../documents/almost-names.js'
 import { isFailure, type Problem } from '../problem.js'
 import { select, selectBatches } from '../stores/select.js'
 import { StoreBreak, type Call, type GraphStore } from '../stores/store.js'
 
 export interface OtherGraphs {
   readonly count: number
-  /** How many of them are under a base: by their names they were meant to be documents. */
+  /** How many of them are under a base, or would be with the other scheme: they were meant to be documents. */
   readonly unreachable: number
-  /** The first of them, those under a base before others. */
+  /** How many of these `triplegate adopt --names` renames; undefined in what an earlier version has written. */
+  readonly renamable?: number
+  /** The first of them: those that can be renamed and the others under a base in turns, then those elsewhere. */
   readonly graphs: readonly string[]
 }
 
@@ -42,8 +45,8 @@ export async function otherGraphsIn(
   signal: AbortSignal | undefined,
 ): Promise<OtherGraphs | undefined | Problem> {
   const call = signal ? { signal } : {}
-  const [under, elsewhere]: [string[], string[]] = [[], []]
-  let [count, unreachable] = [0, 0]
+  const [almost, under, elsewhere]: [string[], string[], string[]] = [[], [], []]
+  let [count, unreachable, renamable] = [0, 0, 0]
   const hasDefault = await hasDefaultGraph(store, call)
   if (isFailure(hasDefault)) return hasDefault
   if (hasDefault) count = elsewhere.push('the default graph')
@@ -53,24 +56,34 @@ export async function otherGraphsIn(
     for await (const batch of batches) {
       for (const [graph] of batch) {
         if (!graph || isDocument(graph.value)) continue
-        const isUnder = bases.some((base) => graph.value.startsWith(base))
-        const list = isUnder ? under : elsewhere
+        const isUnder = bases.some((base) => isMeantFor(graph.value, base))
+        const isAlmost = isUnder && bases.some((base) => documentMeant(graph.value, base, isDocument) !== undefined)
+        const list = isAlmost ? almost : isUnder ? under : elsewhere
         if (list.length < NAMED) list.push(graph.value)
         count++
         if (isUnder) unreachable++
+        if (isAlmost) renamable++
       }
     }
   } catch (error) {
     if (error instanceof StoreBreak) return error.problem
     throw error
   }
-  return count === 0 ? undefined : { count, unreachable, graphs: [...under, ...elsewhere].slice(0, NAMED) }
+  const inTurns = Array.from({ length: NAMED }, (_, i) => [almost[i], under[i]]).flat()
+  const graphs = [...inTurns, ...elsewhere].filter((graph) => graph !== undefined).slice(0, NAMED)
+  return count === 0 ? undefined : { count, unreachable, renamable, graphs }
 }
 
-export const otherGraphsText = ({ count, unreachable }: OtherGraphs): string =>
+/** What they are, and what helps, for each kind of name. */
+export const otherGraphsText = ({ count, unreachable, renamable = 0 }: OtherGraphs): string =>
   `Graphs of the store that are no documents: ${count}. They have no URLs of their own, and only those that were written through the gateway have a history.` +
-  (unreachable === 0
+  (unreachable === 0 ? '' : ` Under the base: ${unreachable}.`) +
+  (renamable === 0
     ? ''
-    : ` Under the base: ${unreachable}. Their names are no URLs of documents, which are normalised and percent-encoded, end ` +
-      'with a slash, and lead to no endpoint and to no other application. triplegate adopt --names --dry-run says which of them ' +
-      'it would rename, with the references to them.')
+    : ` triplegate adopt --names renames ${renamable} of these, with the references to them: names without a slash at the end, not ` +
+      'percent-encoded (characters beyond ASCII), not normalised, or with http in place of https.') +
+  (unreachable === renamable
+    ? ''
+    : ` For ${unreachable - renamable} give new names with triplegate adopt --rename FROM=TO: they have a query, a fragment, dots or ` +
+      'nothing between slashes, are too long, or are under another application, such as admin/.') +
+  (unreachable === 0 ? '' : ' Add --dry-run to see what would change.')

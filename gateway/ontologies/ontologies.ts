@@ -150,9 +150,12 @@ async function triplesOf(store: GraphStore, { local, imported }: Closure): Promi
   return triples
 }
 
-export async function ontologyTriples(store: GraphStore, document: string): Promise<readonly Quad[] | Problem> {
+async function ontologyTriples(store: GraphStore, document: string): Promise<readonly Quad[] | Problem> {
   const text = await store.read(document)
-  if (isFailure(text)) return text
-  const read = readStored(text ?? '')
+  return isFailure(text) ? text : ontologyTriplesIn(text ?? '', document)
+}
+
+export function ontologyTriplesIn(text: string, document: string): readonly Quad[] | Problem {
+  const read = readStored(text)
   return isFailure(read) ? read : read.filter(({ subject }) => subject.value !== document)
 }

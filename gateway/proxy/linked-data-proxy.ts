@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto'
 import { parseHttpUrl } from '../../policies/fetch/destination.js'
 import type { FetchFailure } from '../../policies/fetch/fetch-failure.js'
 import type { GuardedFetch, GuardedFetchSettings } from '../../policies/fetch/guarded-fetch.js'
+import { MAX_BODY } from '../http/body.js'
 import type { Response } from '../http/exchange.js'
 import type { Member, Proxying } from '../gateway.js'
 import { makeSharedPlaces } from '../places.js'
@@ -58,7 +59,7 @@ export async function proxied({ context, target: { uri } }: Asked<ProxiedTarget>
   if (isFailure(url)) return url
   // Read before the place is taken: a slow body must not hold one.
   const isSafe = request.method === 'GET' || request.method === 'HEAD'
-  const body = isSafe ? Buffer.alloc(0) : await request.readBody(gateway.settings.maxBody)
+  const body = isSafe ? Buffer.alloc(0) : await request.readBody(gateway.settings.maxBody, MAX_BODY)
   if (isFailure(body)) return body
   const network = request.network()
   const leave = takePlace(agent.webId ?? network, network)

@@ -7,6 +7,7 @@ import { parseMediaType } from '../http/media-type.js'
 import type { Target } from '../http/target.js'
 import { problem } from '../problem.js'
 import { MULTIPART } from '../rdf/read-multipart.js'
+import type { Agent } from './context.js'
 import type { Route } from './route.js'
 
 /** A proof of possession counts once: it must not be spent on a refusal. */
@@ -51,4 +52,10 @@ export function mayWrite(request: Request, target: Target<Member>, route: Route)
   const modes = route.couldNeed?.(request, target)
   if (!modes) return route.needs(method, undefined) !== 'Read'
   return modes.length > 1 ? 'perhaps' : modes[0] !== 'Read'
+}
+
+/** Endpoints, but for queries and updates, may answer about the rights of others: these need all rules. */
+export async function readRules(target: Target<Member>, agent: Agent): Promise<unknown> {
+  const { refresh } = target.dataspace.access
+  return target.kind === 'endpoint' && target.endpoint !== 'sparql' ? refresh?.() : refresh?.(agent)
 }

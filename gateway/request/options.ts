@@ -9,7 +9,8 @@ import type { Route } from './route.js'
 
 /** A preflight carries no credentials, and asks which of these fields a page may send (Fetch §4.8). */
 const CORS_FIELDS =
-  'Accept, Accept-Datetime, Content-Type, If-Match, If-None-Match, If-Modified-Since, If-Unmodified-Since, Authorization, DPoP'
+  'Accept, Accept-Datetime, Content-Type, If-Match, If-None-Match, If-Modified-Since, If-Unmodified-Since, Authorization, ' +
+  'DPoP, On-Behalf-Of, Link, Slug, Prefer'
 
 /** The proxy passes OPTIONS on (spec 4.4), but a preflight carries no credentials: it asks this gateway. */
 export const isAboutTarget = ({ method, fields }: Request, { kind }: Target<Member>): boolean =>

@@ -36,6 +36,8 @@ export interface QueryAnalysis {
   readonly from: DatasetDescription
   /** The query as a tree, where it can be restricted to some graphs. */
   readonly tree?: Query | undefined
+  /** The text is long, and the tree was left in the thread that has read it: it is read there again. */
+  readonly isLong?: true
   /** The age of a result would tell of changes to graphs that the agent may not read. */
   readonly isAgeless?: true
   /** Where the text is for a copy of what the agent may read, and not for the store. */
@@ -173,14 +175,15 @@ function withUsing(tokens: readonly Token[], using: DatasetDescription): readonl
     }
     if (text === '{') {
       const end = closingAfter(tokens, i)
-      changed.push(...tokens.slice(i, end))
+      for (const token of tokens.slice(i, end)) changed.push(token)
       i = end
       continue
     }
     if (text === 'WHERE') {
       // SPARQL 1.1 Update §3.1.3.3: DELETE WHERE is short for the pattern as template and as pattern.
-      if (tokens[i - 1]?.text === 'DELETE') changed.push(...tokens.slice(i + 1, closingAfter(tokens, i + 1)))
-      changed.push(...clauses('USING', using))
+      const isShort = tokens[i - 1]?.text === 'DELETE'
+      if (isShort) for (const token of tokens.slice(i + 1, closingAfter(tokens, i + 1))) changed.push(token)
+      for (const token of clauses('USING', using)) changed.push(token)
     }
     changed.push({ text, at })
     i++

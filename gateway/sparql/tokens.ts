@@ -114,15 +114,19 @@ function withBases(tokens: readonly Token[], operations: readonly Operation[]): 
 
 const flaw = (detail: string, at: number): Flaw => ({ failure: 'syntax', detail, at })
 
-/** The tokens as SPARQL. () and [] are tokens of their own (§19.8), and Oxigraph wants BNODE() in one piece. */
-export const sparqlOf = (tokens: readonly Token[]): string =>
-  tokens.map(({ text }, i) => (joins(tokens[i - 1]?.text, text) ? text : ` ${text}`)).join('')
+/** Tokens, or their texts, as SPARQL. () and [] are tokens of their own (§19.8), and Oxigraph wants BNODE() in one piece. */
+export function sparqlOf(tokens: readonly (Token | string)[]): string {
+  let [written, before] = ['', '']
+  for (const token of tokens) {
+    const text = typeof token === 'string' ? token : token.text
+    written += before === '' || joins(before, text) ? text : ` ${text}`
+    before = text
+  }
+  return written
+}
 
-const joins = (before: string | undefined, token: string): boolean =>
-  before === undefined ||
-  (token === ')' && before === '(') ||
-  (token === ']' && before === '[') ||
-  (token === '(' && /^[A-Z]/.test(before))
+const joins = (before: string, token: string): boolean =>
+  (token === ')' && before === '(') || (token === ']' && before === '[') || (token === '(' && /^[A-Z]/.test(before))
 
 /** Where a token or a flaw of this text is, in words. Lines and columns count from 1; an escape counts as its character. */
 export function placeOf(source: string, at: number): string {

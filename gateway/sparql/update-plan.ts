@@ -31,11 +31,15 @@ export interface OpenStep {
   readonly clears?: 'all' | 'named'
 }
 
+/** Of quads in the templates of a step that does not name its graphs: the main thread takes them over (design 7). */
+const MOST_TEMPLATES = 10_000
+
 /** Undefined where a later step reads or writes graphs that it does not name: it could see what the ones before it have done. */
 export function planOf(parsed: Parsed): UpdatePlan | undefined {
   const steps = stepsOf(parsed)
   if (!steps) return undefined
   const open = steps[0] && openOf(steps[0])
+  if (open && open.remove.length + open.add.length > MOST_TEMPLATES) return undefined
   const named = open ? steps.slice(1) : steps
   if (!named.every(isNamed)) return undefined
   const plan = { touches: touchesOf(steps), reads: readsOf(named) }

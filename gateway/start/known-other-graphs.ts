@@ -10,6 +10,8 @@ import { writeWhole } from '../files/whole-file.js'
 
 const FILE = 'other-graphs.json'
 const NAMED = 10
+/** The number of characters of a name that the log has. */
+const LONGEST = 200
 
 /** Of the store of an application with this base; undefined where it is not known. */
 export function knownOtherGraphs(folder: string, base: string): KnownOtherGraphs | undefined {
@@ -64,8 +66,11 @@ async function reportOthersIn(
     writeWhole(join(folder, FILE), JSON.stringify(known, null, 2) + '\n')
   }
   if (!others) return undefined
-  const { count, unreachable, graphs } = others
+  const { count, unreachable } = others
+  const graphs = others.graphs
+    .slice(0, NAMED)
+    .map((graph) => (graph.length > LONGEST ? `${graph.slice(0, LONGEST)}…` : graph))
   const level = versioned.length > 0 || unreachable > 0 ? 'warn' : 'info'
-  log[level]({ bases, store: store.name, count, unreachable, graphs: graphs.slice(0, NAMED) }, otherGraphsText(others))
+  log[level]({ bases, store: store.name, count, unreachable, graphs }, otherGraphsText(others))
   return undefined
 }

@@ -132,7 +132,8 @@ const logProgress =
   (event) => {
     if (event.event === 'difference')
       log.error(event, 'a document of the history is not in the store: it cannot be read')
-    if (event.event !== 'progress' || (event.documents < event.of && event.documents % LOGGED_EVERY !== 0)) return
+    if (event.event !== 'progress' || event.of === 0) return
+    if (event.documents < event.of && event.documents % LOGGED_EVERY !== 0) return
     log.info({ documents: event.documents, of: event.of }, 'filling the embedded store from its history')
   }
 

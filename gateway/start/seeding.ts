@@ -18,7 +18,8 @@ export async function seedDataspace(
 ): Promise<undefined | Problem> {
   const { endUser, admin } = dataspace
   const seed = seedGraphs({ iri: endUser.iri, endUser, admin }, agents)
-  const seeding = { seeded, author: { agent: agents.owner.webId, time: agents.now }, log }
+  const added = new Set<string>()
+  const seeding = { seeded, author: { agent: agents.owner.webId, time: agents.now }, log, added }
   const wasMarked = seeded.of(admin.base) !== undefined
   for (const [application, graphs] of [
     [endUser, seed.endUser],
@@ -35,6 +36,7 @@ export async function seedDataspace(
       seeded.recordAgent(admin.base, webId)
     }
   }
+  if (added.size > 0) log.info({ base: endUser.base, documents: added.size }, 'seeded')
   return undefined
 }
 
@@ -44,6 +46,8 @@ interface Seeding {
   readonly seeded: Seeded
   readonly author: Author
   readonly log: Log
+  /** The documents that were missing: one line of the log counts them all. */
+  readonly added: Set<string>
 }
 
 /** Whether this was the application's first start, or its end. Without a mark, any document of the seed shows an earlier one. */
@@ -112,11 +116,10 @@ async function addAgent(
 }
 
 async function addMissing(
-  { base, store, journalled }: Application,
+  { store, journalled }: Application,
   graphs: SeedGraphs,
-  { author, log }: Seeding,
+  { author, added }: Seeding,
 ): Promise<undefined | Problem> {
-  let documents = 0
   for (const [graph, triples] of graphs) {
     const existing = await store.read(graph)
     if (isFailure(existing)) return existing
@@ -124,9 +127,8 @@ async function addMissing(
     const content = nTriplesOf(graphOf(triples))
     const failed = await journalled.carryOut({ document: graph, method: 'PUT', before: undefined, content, ...author })
     if (failed) return failed
-    documents++
+    added.add(graph)
   }
-  if (documents > 0) log.info({ base, documents }, 'seeded')
   return undefined
 }
 

@@ -105,7 +105,8 @@ function readsIndexes(part: unknown): boolean {
   if (typeof part !== 'object' || part === null) return false
   const { kind, value } = part as { kind?: string; value?: unknown }
   if (kind === 'iri') return INDEXES.test(value as string)
-  return Object.values(part).some(readsIndexes)
+  for (const key in part) if (readsIndexes(part[key as keyof typeof part])) return true
+  return false
 }
 
 function restrictBody(work: Work, body: Select | Construct | Ask): Select | Construct | Ask {
@@ -176,14 +177,18 @@ function datasetOver(stated: Dataset | undefined, { rights, store, mayRead, noth
 }
 
 /** A condition stands beside each pattern: of many rules and many patterns they are too long together. */
-const counted = (graphs: GraphPredicate, add: View['add']): GraphPredicate => ({
-  ...graphs,
-  test: (graph, place) => {
-    const test = graphs.test(graph, place)
-    if (test) add(lengthOf(test))
-    return test
-  },
-})
+function counted(graphs: GraphPredicate, add: View['add']): GraphPredicate {
+  // Conditions on variables differ in the names of these only.
+  let onVariable: number | undefined
+  return {
+    ...graphs,
+    test: (graph, place) => {
+      const test = graphs.test(graph, place)
+      if (test) add(graph.kind === 'variable' ? (onVariable ??= lengthOf(test)) : lengthOf(test))
+      return test
+    },
+  }
+}
 
 /** Graphs of which both are true. */
 const both = (listed: GraphPredicate, readable: GraphPredicate): GraphPredicate => ({

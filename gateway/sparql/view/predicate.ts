@@ -91,8 +91,8 @@ const begins = (graph: Iri | Variable, start: string): Expression =>
   operation('strstarts', operation('str', graph), text(start))
 const isOneOf = (graph: Iri | Variable, graphs: readonly string[], place?: TestPlace): Expression =>
   place?.isInExists
-    ? operation('in', operation('str', graph), ...graphs.map(text))
-    : operation('in', graph, ...graphs.map(iri))
+    ? { kind: 'operation', operator: 'in', args: [operation('str', graph), ...graphs.map(text)] }
+    : { kind: 'operation', operator: 'in', args: [graph, ...graphs.map(iri)] }
 
 /** `isDocumentName`. */
 function isDocument({ reach: { base, below } }: GraphRights, graph: Iri | Variable): Expression {

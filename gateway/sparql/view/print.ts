@@ -17,9 +17,9 @@ function checked(value: string, shape: RegExp): string {
 }
 
 export function textOf(words: Words): string {
-  const found: { text: string; at: number }[] = []
+  const found: string[] = []
   const add = (part: string | Words): void => {
-    if (typeof part === 'string') found.push({ text: part, at: 0 })
+    if (typeof part === 'string') found.push(part)
     else for (const each of part) add(each)
   }
   add(words)

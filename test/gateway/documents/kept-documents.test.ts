@@ -372,6 +372,10 @@ void t.test('the cache in front of a store', async (suite) => {
     for (let i = 0; i < 50 && !noticed(); i++) await sleep(200)
     t.ok(noticed(), 'it is logged')
     t.match((await owner('GET', path)).text, 'behind')
+    await endUser.update('INSERT DATA { <http://e/s> <http://e/p> "in the default graph" }')
+    const named = (): boolean => world.log.some(({ graphs }) => String(graphs).includes('the default graph'))
+    for (let i = 0; i < 50 && !named(); i++) await sleep(200)
+    t.ok(named(), 'a write to the default graph too')
   })
 })
 

@@ -90,6 +90,15 @@ void t.test('the cached read over plain sockets', async (t) => {
     })
   }
 
+  await row('GET and HEAD by turns have the same fields, and GET alone the content', async () => {
+    const answers = await exchange(http, ask(small) + ask(small, '', 'HEAD') + ask(small), 3)
+    const parsed = answers.split(/(?=HTTP\/1\.1 200)/).map(parse)
+    t.equal(parsed.length, 3)
+    t.same(parsed.map(without), [without(parsed[0]!), without(parsed[0]!), without(parsed[0]!)])
+    t.same([parsed[1]!.body, parsed[2]!.body], ['', parsed[0]!.body])
+    t.ok(parsed[0]!.body.length > 0)
+  })
+
   await row('pipelined requests are answered in their order', async () => {
     const absent = ask('/absent/')
     const answers = await exchange(http, ask(small) + absent + ask(large) + ask(small), 4)

@@ -9,6 +9,7 @@ import { openEmbeddedStore } from '../../../gateway/stores/embedded-store.js'
 import { areSame } from '../../../gateway/rdf/same-graph.js'
 import { makeLocks } from '../../../gateway/documents/locks.js'
 import { sweepsOf } from '../../../gateway/mirror/mirror.js'
+import { otherGraphsText } from '../../../gateway/mirror/other-graphs.js'
 import type { MirrorOutcome } from '../../../gateway/mirror/report.js'
 import { problem, type ProblemCode } from '../../../gateway/problem.js'
 import { stateIn } from '../../../gateway/evaluation/state.js'
@@ -145,15 +146,20 @@ void forEachStore(t, 'changes behind the gateway', async (t, makeStores, kind) =
       `${world.base}admin/acl/x/`,
       'https://elsewhere.example/',
       `${kept}#x`,
+      `${world.base.replace('https', 'http')}scheme/`,
     ]
     const graphs = others.map((graph) => (graph.includes(':') ? graph : world.origin + graph))
     for (const graph of graphs) await stores.endUser.replace(graph, triple(graph, 'other'))
     const { code, out } = await run('verify')
     t.equal(code, 0)
-    t.match(out, /: \d+ documents; equal; .*in no history, as no documents: 6 graphs: \S+, \S+, \S+ …\.\n$/)
+    t.match(out, /: \d+ documents; equal; .*in no history, as no documents: 7 graphs: \S+, \S+, \S+ …\.\n$/)
     const { applications } = JSON.parse((await run('verify', '--json')).out) as { applications: [MirrorOutcome] }
     const found = applications[0].others
-    t.match(found, { count: 6, unreachable: 5 })
+    t.match(found, { count: 7, unreachable: 6, renamable: 3 })
+    t.match(
+      otherGraphsText(found!),
+      /Under the base: 6\. .*--names renames 3 .*For 3 give new names .*--rename FROM=TO/,
+    )
     t.same([...found!.graphs].sort(), graphs.sort())
     for (const graph of graphs) await stores.endUser.remove(graph)
     t.notMatch(await run('verify'), { out: /in no history/ })
@@ -243,7 +249,9 @@ void forEachStore(t, 'documents that are older than the gateway', async (t, make
   await row('graphs beside them are reported', async (t) => {
     const reported = () =>
       world.log.find(({ msg }) =>
-        /^Graphs of the store that are no documents: 1\. .* Under the base: 1\./.test(String(msg)),
+        /^Graphs of the store that are no documents: 1\. .* Under the base: 1\. For 1 give .*--rename/.test(
+          String(msg),
+        ),
       )
     // After the start, when the store has listed them.
     for (let i = 0; i < 200 && !reported(); i++) await sleep(50)

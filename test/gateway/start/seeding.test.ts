@@ -75,7 +75,13 @@ void forEachStore(t, 'seeding', async (t, makeStores, kind) => {
   await row('another store with the same data folder is seeded', async (t) => {
     const { place, has } = await begin(t)
     const others = await makeStores()
-    await during(place, others, async ({ owner }) => t.equal((await owner('GET', '/')).status, 200))
+    await during(place, others, async ({ owner, log }) => {
+      t.equal((await owner('GET', '/')).status, 200)
+      const lines = log
+        .filter(({ msg }) => msg === 'seeded')
+        .map(({ base, documents }) => [base, Number(documents) > 30])
+      t.same(lines, [[place.base, true]], 'one line')
+    })
     t.equal(await has(others.admin, PUBLIC), true)
     t.match(String(await others.admin.read(`${place.base}admin/acl/groups/owners/`)), /member/)
   })
