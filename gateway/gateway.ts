@@ -12,6 +12,7 @@ import type { Documents } from './documents/document.js'
 import type { DocumentFacts } from './documents/facts.js'
 import type { Look } from './pages/look.js'
 import type { Files } from './files/files.js'
+import type { Settings } from './configuration/settings.js'
 import type { EvaluationPool } from './evaluation/pool.js'
 import type { Reading } from './evaluation/reading.js'
 import type { JournalledStore } from './mirror/journalled-store.js'
@@ -228,16 +229,12 @@ export interface Gateway {
   /** The number of answered requests by status. */
   readonly answered: Map<number, number>
   readonly recent: Recent
-  readonly settings: {
-    readonly maxBody: number
-    readonly maxImport: number
-    readonly maxUpload: number
+  readonly settings: Pick<Settings, 'maxBody' | 'maxImport' | 'maxUpload' | 'sharedCache'> & {
     readonly requirePreconditions: boolean
     /** Whether documents and results are compressed for clients that accept it. */
     readonly compress: boolean
     /** False: requests that the rules refuse are logged and let pass, except in admin applications. */
     readonly enforce: boolean
-    readonly sharedCache: boolean
     readonly allowService: readonly string[]
     /** Origins whose pages may send what a browser adds by itself (design 3). */
     readonly allowOrigin: readonly string[]
