@@ -6,6 +6,7 @@ import type { Representation } from './documents/document.js'
 import type { Format } from './http/media-type.js'
 import type { Problem } from './problem.js'
 import type { QueryAnalysis, UpdateAnalysis } from './sparql/analysis.js'
+import type { Depending } from './sparql/view/view-step.js'
 
 export interface GatewayCaches {
   /** Mementos ready to be sent, by Git's id of the content and the format: neither changes. */
@@ -14,7 +15,9 @@ export interface GatewayCaches {
   readonly histories: ByteCache<Converted>
   /** Pages of documents, by document, state and variant. */
   readonly pages: ByteCache<Page>
-  /** What rights on a version rest on, by Git's id of the content and the document. */
+  /** The prefixes that a person has last declared in a document. */
+  readonly prefixes: ByteCache<{ readonly text: string }>
+  /** The facts that rights on a version rest on, by Git's id of the content and the document. */
   readonly rights: ByteCache<DocumentState>
   /** The RDF format that an Accept field prefers. */
   readonly formats: ByteCache<Format>
@@ -23,7 +26,7 @@ export interface GatewayCaches {
   /** Analysed queries and updates, by text, base and dataset. */
   readonly queries: ByteCache<QueryAnalysis>
   readonly updates: ByteCache<UpdateAnalysis>
-  /** Queries as they are restricted to what agents may read, by application, rights and query. */
+  /** Queries as they are restricted to what agents may read, by application, rights, query and the graphs on which it depends. */
   readonly views: ByteCache<KnownView>
 }
 
@@ -34,11 +37,9 @@ export interface Page {
 }
 
 export interface KnownView {
-  /** The graphs that the query names and whose names do not decide. */
-  readonly depending: readonly string[]
-  /** The restricted query, by those of them that may be read. */
-  readonly queries: Map<string, QueryAnalysis | Problem>
-  /** In characters. */
+  /** The restricted query, or the graphs on which it depends. */
+  readonly view: Depending | QueryAnalysis | Problem
+  /** Of its text, in characters. */
   readonly length: number
 }
 
@@ -57,6 +58,7 @@ export function makeGatewayCaches(maxBytes: number): GatewayCaches {
     mementos: byteCache<Buffer>(maxBytes / 4, ({ length }) => 128 + length),
     // Its coded forms are smaller than the page, all together.
     pages: byteCache<Page>(maxBytes / 8, ({ plain }) => 512 + 2 * plain.bytes.length),
+    prefixes: byteCache<{ text: string }>(Math.min(maxBytes / 8, 2 ** 20), ({ text }) => 64 + 2 * text.length),
     rights: byteCache<DocumentState>(
       Math.min(maxBytes / 8, 2 ** 20),
       ({ types, owners }) => 256 + 2 * [...types, ...owners].join('').length,
@@ -66,7 +68,7 @@ export function makeGatewayCaches(maxBytes: number): GatewayCaches {
     // With its tree.
     queries: byteCache<QueryAnalysis>(maxBytes / 8, ({ text }) => 1024 + 40 * text.length),
     updates: byteCache<UpdateAnalysis>(maxBytes / 8, sizeOfAnalysis),
-    views: byteCache<KnownView>(maxBytes / 16, ({ length }) => 4096 + 32 * length),
+    views: byteCache<KnownView>(maxBytes / 16, ({ length }) => 4096 + 2 * length),
   }
 }
 

@@ -53,7 +53,7 @@ export interface Application extends DescribedApplication {
   readonly own: OwnDescription
   /** Every change of a document goes through it. */
   readonly journalled: JournalledStore
-  /** Whether a graph is a document of this application; and whether writes of a graph become versions of it. */
+  /** True where a graph is a document of this application; and where writes of a graph become versions of it. */
   isDocument(graph: string): boolean
   isRecorded(graph: string): boolean
 }
@@ -76,7 +76,7 @@ export interface Dataspace {
   readonly admin: Application
   readonly access: Access
   readonly ontologies: Ontologies
-  /** What queries on the namespace ontologies read (endpoints/ns.ts). */
+  /** The graphs that queries on the namespace ontologies read (endpoints/ns.ts). */
   readonly namespaces: NamespaceStore
   /** The WebID of the secretary: creator and owner of the documents that the gateway makes for agents. */
   readonly secretary: string
@@ -102,8 +102,8 @@ export interface Access {
   changed(graph: string, state: { readonly nTriples: string } | 'absent' | 'uncertain'): void
   /** Reads everything again. Where that fails, every decision is 503 until a retry succeeds. */
   reload(): Promise<undefined | Problem>
-  /** Present where nothing is cached: reads everything again, before a request is decided. */
-  readonly refresh?: () => Promise<unknown> | undefined
+  /** Present where nothing is cached: reads the rules again, before a request is decided. `about`: only those on this agent. */
+  readonly refresh?: (about?: { webId?: string; memberships?: readonly string[] }) => Promise<unknown>
   close(): void
 }
 
@@ -111,7 +111,7 @@ export interface Access {
 export interface Proxying {
   readonly use: 'identified' | 'everyone' | 'off'
   readonly fetcher: GuardedFetch
-  /** Whether a URL is one of this gateway. */
+  /** True where a URL is one of this gateway. */
   isOwn(url: URL): boolean
   /** Answers a request to such a URL, as one that has come from outside. */
   readonly inside: (request: Request) => Awaitable<Response>
@@ -120,7 +120,7 @@ export interface Proxying {
   readonly takePlace: TakePlaceOf
 }
 
-/** What clients without any right may ask for: how much of it at once and in a day, for one network and in all. */
+/** The limits of requests that need no right: how much of it at once and in a day, for one network and in all. */
 export interface OpenDoor {
   readonly takePlace: TakePlace
   readonly takeOfDay: TakeOfDay
@@ -132,9 +132,9 @@ export interface Importing {
   readonly fetcher: GuardedFetch
   /** Where sources are on disk while they are read. */
   readonly folder: string
-  /** Sources that are read at once, for one agent and for all. */
-  readonly takePlace: TakePlace
-  /** What runs in the background, by the URL of its document. */
+  /** Sources that are read at once, for one agent, one network and all. */
+  readonly takePlace: TakePlaceOf
+  /** Work in the background, by the URL of its document. */
   readonly runs: Map<string, ImportRun>
 }
 
@@ -217,9 +217,9 @@ export interface Gateway {
   readonly signUps: SignUps
   readonly accessRequests: OpenDoor
   /** For subtrees (methods/cascade.ts), queries on copies (endpoints/sparql-copy.ts), uploads (methods/read-upload.ts), updates. */
-  readonly takeCascade: TakePlace
-  readonly takeCopy: TakePlace
-  readonly takeUpload: TakePlace
+  readonly takeCascade: TakePlaceOf
+  readonly takeCopy: TakePlaceOf
+  readonly takeUpload: TakePlaceOf
   readonly takeOpenUpdate: TakePlaceOf
   readonly caches: GatewayCaches
   readonly look: Look
@@ -233,7 +233,7 @@ export interface Gateway {
     readonly maxImport: number
     readonly maxUpload: number
     readonly requirePreconditions: boolean
-    /** Whether documents and results are compressed for clients that accept it. */
+    /** True where documents and results are compressed for clients that accept it. */
     readonly compress: boolean
     /** False: requests that the rules refuse are logged and let pass, except in admin applications. */
     readonly enforce: boolean

@@ -1,8 +1,7 @@
 // In charge of the order of a request: parse → identify → look up → decide → (read | write | query | history | system) → respond.
 // Nothing else knows what comes before what.
-import type { Decision } from '../policies/decide.js'
 import type { Gateway } from './gateway.js'
-import { tooLarge } from './http/body.js'
+import { MAX_BODY, tooLarge } from './http/body.js'
 import type { Request, Response } from './http/exchange.js'
 import { TOO_MANY_REQUESTS } from './http/listener.js'
 import { withoutBody } from './http/send.js'
@@ -12,7 +11,7 @@ import { makeTrace, type Trace } from './log.js'
 import { linksOfRefused } from './memento/history.js'
 import { isFailure, problem, type Problem } from './problem.js'
 import { decideOn, lookUp, type Facts, type OwnTarget } from './request/access.js'
-import { CROSS_SITE, hasMethod, isCachedRead, isOfOtherSite, mayWrite } from './request/admission.js'
+import { CROSS_SITE, hasMethod, isCachedRead, isOfOtherSite, mayWrite, readRules } from './request/admission.js'
 import type { Context } from './request/context.js'
 import { answerTo } from './request/cors.js'
 import { identify } from './request/identify.js'
@@ -65,7 +64,7 @@ function* answer(request: Request, gateway: Gateway, accept: string | undefined,
     return problemAnswer(reason, accept, { gateway, request, trace }, links)
   }
   const { maxBody } = gateway.settings
-  if (Number(request.fields['content-length'] ?? 0) > maxBody && !takesFiles(request, gateway)) return refuse(tooLarge(maxBody)) // prettier-ignore
+  if (Number(request.fields['content-length'] ?? 0) > maxBody && !takesFiles(request, gateway)) return refuse(tooLarge(maxBody, MAX_BODY)) // prettier-ignore
   // RFC 9112 §3.2: exactly one Host field, or 400.
   if (request.hosts !== 1) return refuse(problem('request.malformed', 'A request has exactly one Host field.'))
   // RFC 9110 §9.3.7: `OPTIONS *` asks about the server as a whole.
@@ -87,7 +86,7 @@ function* answer(request: Request, gateway: Gateway, accept: string | undefined,
   if (agent instanceof Promise) agent = yield* wait(agent)
   if (isFailure(agent)) return refuse(agent)
   // Without a cache, rules are read as documents are: for each request.
-  if (target.dataspace.access.refresh) yield* wait(target.dataspace.access.refresh())
+  if (target.dataspace.access.refresh) yield* wait(readRules(target, agent))
   const { application, dataspace } = target
   const context: Context = { gateway, request, application, dataspace, agent, accept, trace }
   const asked: Asked = { context, target, content: undefined }
@@ -134,10 +133,7 @@ function answerOn(decided: Decided, route: DecidedRoute, refuse: Refuse): Awaita
   )
 }
 
-interface Refused {
-  readonly context: Context
-  readonly facts: Facts
-  readonly decision: Decision
+interface Refused extends Pick<Decided, 'context' | 'facts' | 'decision'> {
   readonly route: DecidedRoute
   readonly refuse: Refuse
 }

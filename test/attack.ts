@@ -1,12 +1,13 @@
 // In charge of `npm run attack`: every attack that the gateway has to withstand, by name, on a gateway that was started for it.
 import { parseArgs } from 'node:util'
 import { AVAILABILITY } from './attack/availability.js'
+import { LONG_TEXTS } from './attack/long-texts.js'
 import { openPlace, type Place } from './attack/place.js'
 import { RIGHTS } from './attack/rights.js'
 import { carryOut, type Attack, type Judgement } from './attack/run-row.js'
 import { fetchFuseki, startFuseki } from './support/fuseki.js'
 
-const ATTACKS: readonly Attack[] = [...AVAILABILITY, ...RIGHTS]
+const ATTACKS: readonly Attack[] = [...AVAILABILITY, ...LONG_TEXTS, ...RIGHTS]
 
 const HELP = `Usage: npm run attack [-- [--list] NAME…]
 

@@ -39,7 +39,7 @@ export function surveyText(survey: Survey, base: string): string {
 
 const FIRST = 5
 
-/** What would be done. Ends with a line end. */
+/** The work that would be done. Ends with a line end. */
 export function planText({ moves, typed, refused }: Plan): string {
   const first = [...moves.values()].slice(0, FIRST).map(({ from, to }) => `<${from}> → <${to}>`)
   const containers = typed.filter(({ isContainer }) => isContainer)
@@ -55,7 +55,7 @@ export function planText({ moves, typed, refused }: Plan): string {
   return `${(lines.length > 0 ? lines : ['Nothing to do.']).join('\n')}\n${refusedText(refused)}`
 }
 
-/** What was done. Ends with a line end. */
+/** The work that was done. Ends with a line end. */
 export function outcomeText({ counts, refused }: CarriedOut): string {
   const { names, references, containers, types } = counts
   return `Done: ${names} graphs renamed, references changed in ${references} graphs, ${containers} containers made, ${types} types given.\n${refusedText(refused)}`

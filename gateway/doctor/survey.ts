@@ -31,7 +31,7 @@ export interface Survey {
   readonly defaultTriples: number
 }
 
-/** What each kind means for an operator, in the order of the report. */
+/** The meaning of each kind for an operator, in the order of the report. */
 export const KIND_TEXTS: Readonly<Record<GraphKind, string>> = {
   documents: 'are documents: their names are URLs under the base that end with a slash',
   'without-slash': 'would be documents with a slash at the end of their names',

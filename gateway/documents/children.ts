@@ -35,14 +35,20 @@ const queryOf = (container: string): string => `SELECT ?g ?p ?o WHERE {
   FILTER(?p IN (${ABOUT.map((property) => `<${property}>`).join(', ')})) } LIMIT ${MOST_ROWS}`
 
 /** Children read from an answer, as long as it is cached. */
-const known = new WeakMap<StoredResult, readonly Child[]>()
+const known = new WeakMap<StoredResult, Listed>()
+
+interface Listed {
+  readonly children: readonly Child[]
+  /** True where there are more than are read. */
+  readonly isCut: boolean
+}
 
 /** In the order of their URLs. */
 export async function childrenOf(
   { store, cache: { results }, isDocument }: HasChildren,
   container: string,
   signal: AbortSignal,
-): Promise<{ readonly children: readonly Child[]; readonly answeredAt: number | undefined } | Problem> {
+): Promise<Listed | Problem> {
   const query = queryOf(container)
   const question = { key: `children ${container}`, readSet: 'dataset', formatCode: 'tsv', signal } as const
   const answer = await results.get<Problem>(question, async (aborted) => {
@@ -52,13 +58,14 @@ export async function childrenOf(
   if (answer.kind === 'failed') return answer.failure
   const result = answer.kind === 'stored' ? answer.result : undefined
   const before = result && known.get(result)
-  if (before) return { children: before, answeredAt: result.answeredAt }
+  if (before) return before
   const pieces = answer.kind === 'stored' ? inPieces(answer.result.bytes) : answer.pieces
   const rows = await rowsIn(pieces)
   if (isFailure(rows)) return rows
   const children = childrenIn(rows).filter(({ iri }) => isDocument(iri) && iri !== container)
-  if (result) known.set(result, children)
-  return { children, answeredAt: result?.answeredAt }
+  const listed = { children, isCut: rows.length >= MOST_ROWS }
+  if (result) known.set(result, listed)
+  return listed
 }
 
 const PIECE = 256 * 1024

@@ -8,7 +8,7 @@ import { isFailure, type Problem } from '../problem.js'
 import { judge, lookUp, targetOf, type Facts } from '../request/access.js'
 import type { Context } from '../request/context.js'
 import { frameOf, pageAnswer } from '../request/frame.js'
-import { waitingRequests } from './waiting-requests.js'
+import { NONE_WAITING, waitingRequests } from './waiting-requests.js'
 import { controlRefused, type AccessSubject } from './explain.js'
 
 type About = AccessSubject & { readonly kind: 'document' }
@@ -33,7 +33,7 @@ export async function accessAnswer(
   if (isFailure(audit)) return audit
   const question = refused ? undefined : await questionOf(context, asked, query)
   if (isFailure(question)) return question
-  const waiting = refused ? [] : await waitingRequests(asked.dataspace, asked.document)
+  const waiting = refused ? NONE_WAITING : await waitingRequests(asked.dataspace, asked.document)
   const view = { frame: frameOf({ ...context, application }, asked.document), document: asked.document }
   return pageAnswer(200, accessPage({ ...view, agent: context.agent.webId, decisions, audit, question, waiting }))
 }

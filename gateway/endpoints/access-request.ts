@@ -13,7 +13,6 @@ import { isFailure, problem, type Problem } from '../problem.js'
 import { underLocks } from '../documents/locks.js'
 import { putDocument } from '../methods/put-document.js'
 import { donePage } from '../pages/account-page.js'
-import { TEXTS } from '../pages/texts.js'
 import { frameOf, pageAnswer, prefersPage } from '../request/frame.js'
 import { grant, PROPERTIES, refuse, writingOf } from './access-grant.js'
 import { requestsContainer } from './waiting-requests.js'
@@ -79,8 +78,11 @@ async function store(context: Context, webId: string, wanted: readonly Requested
     documents.map(([document]) => document),
   )
   const next = wanted[0]?.get(ACL('accessTo'))?.[0] ?? context.dataspace.endUser.base
-  if (prefersPage(accept))
-    return pageAnswer(200, donePage(frameOf(context), TEXTS.askTitle, TEXTS.asked, [TEXTS.backToDocument, next]))
+  if (prefersPage(accept)) {
+    const frame = frameOf(context)
+    const { askTitle, asked, backToDocument } = frame.texts
+    return pageAnswer(200, donePage({ frame, title: askTitle, sentence: asked, next: [backToDocument, next] }))
+  }
   return graphAnswer(accept, graphOf(documents.flatMap(([, content]) => content)), [
     linkField(application, webId, undefined),
   ])

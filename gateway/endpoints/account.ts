@@ -3,9 +3,8 @@ import type { Field, Response } from '../http/exchange.js'
 import { cookieOf } from '../identity/cookies.js'
 import { accountPage, donePage, type AccountView } from '../pages/account-page.js'
 import { signUpPage, type SignUpView } from '../pages/sign-up-page.js'
-import { TEXTS } from '../pages/texts.js'
 import { controlRefused } from './explain.js'
-import { waitingRequests } from './waiting-requests.js'
+import { NONE_WAITING, waitingRequests } from './waiting-requests.js'
 import { isFailure, problem, STATUS_OF, type Problem } from '../problem.js'
 import type { Quad } from '../rdf/graph.js'
 import { messagesAbout } from './typed-fields.js'
@@ -19,7 +18,7 @@ export async function accountAnswer(
   if (isFailure(returnTo)) return returnTo
   const { gateway, agent, dataspace } = context
   const isOwner = agent.webId !== undefined && controlRefused(context) === undefined
-  const waiting = isOwner ? await waitingRequests(dataspace, undefined) : []
+  const waiting = isOwner ? await waitingRequests(dataspace, undefined) : NONE_WAITING
   const canSignUp = gateway.signUps.who !== 'off'
   const page = accountPage({
     frame: frameOf(context),
@@ -72,5 +71,7 @@ export function signUpRefused(
 
 export const signedUp = (context: Context, fields: readonly Field[]): Response => {
   const { base } = context.dataspace.endUser
-  return pageAnswer(201, donePage(frameOf(context), TEXTS.signUp, TEXTS.signedUp, [TEXTS.backHome, base]), fields)
+  const frame = frameOf(context)
+  const { signUp, signedUp, backHome } = frame.texts
+  return pageAnswer(201, donePage({ frame, title: signUp, sentence: signedUp, next: [backHome, base] }), fields)
 }

@@ -10,10 +10,8 @@ import { appendAs, mayWriteAs, placeOf, type Place } from '../imports/write-as.j
 import { unpacked } from '../imports/unpacked.js'
 import type { WrittenContent } from '../methods/write-request.js'
 import { isFailure, problem, type Problem } from '../problem.js'
-import { graphOf, nTriplesOf } from '../rdf/graph.js'
 import { askerOf, contextsFor, type Context } from '../request/context.js'
 import type { Asked, EndpointTarget } from '../request/route.js'
-import { analyseConstruct } from '../sparql/construct.js'
 
 /** A document of the gateway is no larger; a source in another syntax may take more. */
 const LARGEST = 64 * 1024 * 1024
@@ -30,7 +28,8 @@ export const transform = ({ context, target }: Asked<EndpointTarget>): Promise<R
     if (!query) return problem('request.malformed', 'The request has to name a query: spin:query, or sp:text.')
     const text = await queryText(context, query)
     if (isFailure(text)) return text
-    const construct = analyseConstruct(text, application.base, application.base)
+    const { base } = application
+    const construct = await gateway.reading.analyseConstruct(askerOf(context), text, base, base)
     if (isFailure(construct)) return construct
     if (construct.template.some(({ graph }) => graph !== '')) {
       return problem(
@@ -42,7 +41,7 @@ export const transform = ({ context, target }: Asked<EndpointTarget>): Promise<R
     if (isFailure(nTriples)) return nTriples
     const made = await gateway.evaluation.construct(askerOf(context), construct, nTriples, place.document)
     if (isFailure(made)) return made
-    const body = Buffer.from(made.map(([, triple]) => `${triple} .\n`).join(''))
+    const body = Buffer.from(made.nTriples)
     const sent = { body, contentType: 'application/n-triples', base: place.document }
     const content = await gateway.reading.readContent(askerOf(context), sent, undefined, place.application.cache.tagKey)
     return isFailure(content) ? content : appendAs(context, place, content, request.receivedAt)
@@ -81,8 +80,7 @@ async function readText(context: Context, source: Source): Promise<string | Prob
   const body = await rdfOf(source)
   if (isFailure(body)) return body
   const sent = { body, contentType: source.mediaType, base: source.url }
-  const triples = await context.gateway.reading.readRdf(askerOf(context), sent, contextsFor(context))
-  return isFailure(triples) ? triples : nTriplesOf(graphOf(triples))
+  return context.gateway.reading.readText(askerOf(context), sent, contextsFor(context))
 }
 
 async function rdfOf({ path, size, mediaType }: Source): Promise<Buffer | Problem> {

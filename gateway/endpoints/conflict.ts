@@ -26,7 +26,10 @@ export async function answerConflict(
   const [before, mine] = [await typedTriples(context, iri, started), await typedTriples(context, iri, text)]
   if (isFailure(before)) return before
   if (isFailure(mine)) return mine
-  const [there, both] = [await editableTurtle(iri, now), await editableTurtle(iri, merged(before, mine, now))]
+  const [there, both] = [
+    await editableTurtle(iri, now, text),
+    await editableTurtle(iri, merged(before, mine, now), text),
+  ]
   if (isFailure(there)) return there
   if (isFailure(both)) return both
   const page = conflictPage({

@@ -4,6 +4,7 @@ import { bySubject, objectsOf, readContent, type Described } from './content.js'
 import { MULTIPART, partsOf } from '../rdf/read-multipart.js'
 import { mediaTypeOf } from '../imports/media-types.js'
 import { DCT, NFO, SD, SP, SPIN } from '../rdf/vocabulary.js'
+import { MAX_BODY } from '../http/body.js'
 import { parseMediaType } from '../http/media-type.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import type { Term } from '../rdf/graph.js'
@@ -41,7 +42,7 @@ async function fromGraph(context: Context, endpoint: string): Promise<DataReques
 /** The fields of an RDF/POST form, one of which is a file (LinkedDataHub 2.3). */
 async function fromParts(context: Context, endpoint: string): Promise<DataRequest | Problem> {
   const { request, gateway, trace } = context
-  const body = await request.readBody(gateway.settings.maxBody)
+  const body = await request.readBody(gateway.settings.maxBody, MAX_BODY)
   trace.continues()
   if (isFailure(body)) return body
   const parts = partsOf(body, request.fields['content-type']!)

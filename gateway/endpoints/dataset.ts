@@ -2,7 +2,7 @@
 // same as an update of the SPARQL endpoint: its right, rights on each graph, what every write of a document keeps, a commit for each.
 import type { Mode } from '../../policies/authorizations/authorization.js'
 import type { SentQuads } from '../evaluation/insertion.js'
-import { readText } from '../http/body.js'
+import { MAX_BODY, readText } from '../http/body.js'
 import type { Field, Request, Response } from '../http/exchange.js'
 import { parseMediaType } from '../http/media-type.js'
 import { isFailure, problem, type Problem } from '../problem.js'
@@ -17,7 +17,7 @@ type DatasetContent = SparqlContent | ({ readonly kind: 'quads' } & SentQuads)
 type DecidedDataset = Decided<EndpointTarget, DatasetContent>
 
 const QUAD_TYPES = Object.keys(STREAMED).join(', ')
-/** What is posted to the dataset where it is no SPARQL. */
+/** Content that is posted to the dataset and is no SPARQL. */
 export const QUADS_ACCEPTS: readonly Field[] = [['Accept-Post', QUAD_TYPES]]
 export const DATASET_ACCEPTS: readonly Field[] = SPARQL_ACCEPTS.map(([name, types]) =>
   name === 'Accept-Post' ? [name, `${types}, ${QUAD_TYPES}`] : [name, types],
@@ -42,7 +42,7 @@ export async function readDataset(
 ): Promise<DatasetContent | Problem> {
   const syntax = request.method === 'POST' ? syntaxOf(request) : undefined
   if (syntax) {
-    const text = await readText(request, limit, unreadable)
+    const text = await readText(request, limit, unreadable, MAX_BODY)
     return isFailure(text) ? text : { kind: 'quads', text, syntax, base: target.url! }
   }
   if (target.endpoint === '/') return readSparqlRequest(request, target, limit)

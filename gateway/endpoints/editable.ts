@@ -6,10 +6,11 @@ import type { Document } from '../documents/document.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { graphOf, iri, nTriplesLine, nTriplesOf, triple } from '../rdf/graph.js'
 import { readCanonical, readGraph } from '../rdf/read.js'
-import { changedLines } from '../rdf/sorted-lines.js'
+import { changedLines, hasLine } from '../rdf/sorted-lines.js'
 import { DH, RDF } from '../rdf/vocabulary.js'
 import { writeRelativeTurtle } from '../rdf/write.js'
 import { askerOf, contextsFor, type Context } from '../request/context.js'
+import { linesOf } from '../stores/n-triples-lines.js'
 
 /** In characters of N-Triples: parsed and written in one go (design 7). */
 const LARGEST = 256 * 1024
@@ -32,29 +33,66 @@ export function ownTriples({ iri: document, nTriples }: Pick<Document, 'iri' | '
 /** Before anything of the document is parsed. */
 export const isTooLargeToEdit = ({ nTriples }: Pick<Document, 'nTriples'>): boolean => nTriples.length > LARGEST
 
-export function editableTurtle(document: string, nTriples: string): Promise<string | Problem> | Problem {
-  return nTriples.length > LARGEST ? tooLargeToEdit : relativeTurtle(document, nTriples)
+/** @param typed Turtle of the person, whose prefixes are used again */
+export function editableTurtle(
+  document: string,
+  nTriples: string,
+  typed: string | undefined,
+): Promise<string | Problem> | Problem {
+  return nTriples.length > LARGEST ? tooLargeToEdit : relativeTurtle(document, nTriples, prefixesIn(typed ?? ''))
 }
 
+const DECLARATION = /^[ \t]*@?prefix[ \t]+((?:[a-z][\w-]{0,40})?):[ \t]*<(https?:\/\/[^<>"{}|^`\\\s]{1,200}[/#])>/gim
+const MOST_PREFIXES = 100
+
+const prefixesIn = (turtle: string): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    [...turtle.slice(0, LARGEST).matchAll(DECLARATION)]
+      .slice(0, MOST_PREFIXES)
+      .map(([, prefix, namespace]) => [prefix!, namespace!] as const),
+  )
+
+/** The text that a person has typed, for the next time that the document is edited. */
+export function rememberPrefixes({ gateway }: Context, document: string, turtle: string): void {
+  const declared = [...turtle.slice(0, LARGEST).matchAll(DECLARATION)].slice(0, MOST_PREFIXES).map(([text]) => text)
+  gateway.caches.prefixes.set(document, { text: declared.join('\n') })
+}
+
+export const prefixesOf = ({ gateway }: Context, document: string): string | undefined =>
+  gateway.caches.prefixes.get(document)?.text
+
 /** Relative IRIs only where they are read as the same triples again. */
-async function relativeTurtle(document: string, nTriples: string): Promise<string> {
+async function relativeTurtle(
+  document: string,
+  nTriples: string,
+  prefixes: Readonly<Record<string, string>>,
+): Promise<string> {
   const graph = graphOf(readCanonical(nTriples))
-  const text = writeRelativeTurtle(graph, document)
+  const text = writeRelativeTurtle(graph, document, prefixes)
   const again = await readGraph(Buffer.from(text), 'text/turtle', document, {})
   const isSame = !isFailure(again) && nTriplesOf(graphOf(again)) === nTriplesOf(graph)
   return isSame ? text : nTriplesOf(graph)
 }
 
-/** Canonical N-Triples of a text that a person has typed. */
+/** Canonical N-Triples of a text that a person has typed: no more than a document that can be edited. */
 export async function typedTriples(context: Context, document: string, turtle: string): Promise<string | Problem> {
   const content = { body: Buffer.from(turtle), contentType: 'text/turtle', base: document }
-  const triples = await context.gateway.reading.readRdf(askerOf(context), content, contextsFor(context))
-  return isFailure(triples) ? triples : nTriplesOf(graphOf(triples))
+  const typed = await context.gateway.reading.readText(askerOf(context), content, contextsFor(context))
+  return !isFailure(typed) && typed.length > LARGEST ? TYPED_TOO_MUCH : typed
 }
+
+const TYPED_TOO_MUCH = problem(
+  'content.too-large',
+  `The text has more than ${LARGEST} characters as N-Triples: its changes cannot be shown. Save it without a preview, or send a file.`,
+)
+
+/** Those of these triples that are not there yet. The document may be large. */
+export const linesToAdd = ({ nTriples }: Pick<Document, 'nTriples'>, typed: string): string[] =>
+  linesOf(typed).filter((line) => !hasLine(nTriples, line))
 
 export const differenceOf = (before: string, after: string): DocumentDifference => documentDifference(before, after)
 
-/** What is there now, with the changes from `started` to `mine`. */
+/** The current state, with the changes from `started` to `mine`. */
 export function merged(started: string, mine: string, now: string): string {
   const { added, removed } = documentDifference(started, mine)
   return changedLines(now, removed, added)

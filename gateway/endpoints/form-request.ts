@@ -2,7 +2,7 @@
 // the request that it stands for, so that every right, condition and limit is that of the method.
 import { isOfOwnPage } from '../../policies/cross-site.js'
 import type { Mode } from '../../policies/authorizations/authorization.js'
-import { readText, tooLarge } from '../http/body.js'
+import { MAX_BODY, readText, tooLarge } from '../http/body.js'
 import type { Field, Request, Response } from '../http/exchange.js'
 import { N_TRIPLES, parseMediaType } from '../http/media-type.js'
 import type { Target } from '../http/target.js'
@@ -15,6 +15,7 @@ import type { Document } from '../documents/document.js'
 import type { Refusal } from '../pages/form-page.js'
 import type { Context } from '../request/context.js'
 import { response } from '../request/respond.js'
+import { rememberForm } from '../request/sent-form.js'
 
 export type FormTarget = Target<Member> & { readonly kind: 'form' }
 
@@ -53,9 +54,10 @@ export async function readForm(request: Request, { form }: FormTarget, limit: nu
   if (parseMediaType(request.fields['content-type'] ?? '')?.type !== FORM_TYPE) {
     return unsupported(`A form is sent as ${FORM_TYPE}. Programs send PUT, POST, PATCH or DELETE to the document.`)
   }
-  const text = await readText(request, limit, (reason, detail) =>
-    reason === 'unsupported' ? unsupported(detail) : problem('request.malformed', detail),
-  )
+  const refused = (reason: string, detail: string): Problem =>
+    reason === 'unsupported' ? unsupported(detail) : problem('request.malformed', detail)
+  const text = await readText(request, limit, refused, MAX_BODY)
+  rememberForm(request, isFailure(text) ? undefined : text)
   if (isFailure(text)) return text
   return hasTooManyFields(text) ? tooManyFields : { needs, values: new URLSearchParams(text) }
 }
@@ -93,7 +95,7 @@ export interface AskedForm {
   readonly document: Document
   readonly values: URLSearchParams
   readonly isSent: boolean
-  /** What the agent may do with the document. */
+  /** The actions that the agent may take on the document. */
   readonly modes: readonly Mode[]
 }
 
@@ -104,7 +106,7 @@ export const seeOther = (location: string): Response =>
     ['Cache-Control', 'no-store'],
   ])
 
-/** What a form asks for. */
+/** The action that a form asks for. */
 export interface Meant {
   readonly method: 'PUT' | 'POST' | 'DELETE'
   /** The URL of a document or an endpoint. */
@@ -145,7 +147,7 @@ export async function carryOut({ request, gateway }: Context, meant: Meant): Pro
       ...(method !== 'DELETE' && { 'content-type': 'text/turtle', 'content-length': String(content.length) }),
       ...fields,
     },
-    readBody: (limit) => Promise.resolve(content.length > limit ? tooLarge(limit) : content),
+    readBody: (limit, setting) => Promise.resolve(content.length > limit ? tooLarge(limit, setting) : content),
   }
   const done = outcomeOf(await gateway.proxying.inside(asked))
   gateway.watchdog.works(request)

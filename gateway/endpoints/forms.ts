@@ -6,13 +6,24 @@ import { TURTLE } from '../http/media-type.js'
 import { describedIn } from '../pages/described.js'
 import { titleOf } from '../pages/document-page.js'
 import { deletePage, editPage, type About, type EditView, type Refusal } from '../pages/form-page.js'
+import type { MadePage } from '../pages/texts.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { lookUpDocument } from '../request/access.js'
 import { frameOf, pageAnswer } from '../request/frame.js'
 import type { Decided } from '../request/route.js'
 import { shownTo } from '../request/shown.js'
 import { answerConflict } from './conflict.js'
-import { differenceOf, editableTurtle, isTooLargeToEdit, ownTriples, tooLargeToEdit, typedTriples } from './editable.js'
+import {
+  differenceOf,
+  editableTurtle,
+  isTooLargeToEdit,
+  linesToAdd,
+  ownTriples,
+  prefixesOf,
+  rememberPrefixes,
+  tooLargeToEdit,
+  typedTriples,
+} from './editable.js'
 import { dividedForm } from './form-fields.js'
 import {
   carryOut,
@@ -28,7 +39,7 @@ import {
 import { answerGrant } from './grant-form.js'
 import { answerNew } from './new-form.js'
 import { answerRestore } from './restore-form.js'
-import { FLAWED, sectionsAfter, typedForm } from './typed-fields.js'
+import { flawedIn, sectionsAfter, typedForm } from './typed-fields.js'
 
 type AnswerForm = (asked: AskedForm) => Promise<Response | Problem>
 
@@ -75,14 +86,15 @@ async function answerEdit(asked: AskedForm): Promise<Response | Problem> {
   const divided = await dividedForm(asked)
   const about = { frame: frameOf(context, iri), document: iri, form: 'edit' } as const
   if (!isSent) {
-    const started = await editableTurtle(iri, ownTriples(document))
-    const text = divided ? await editableTurtle(iri, divided.rest) : started
+    const typed = prefixesOf(context, iri)
+    const started = await editableTurtle(iri, ownTriples(document), typed)
+    const text = divided ? await editableTurtle(iri, divided.rest, typed) : started
     if (isFailure(text)) return text
     if (isFailure(started)) return started
     const entityTag = entityTagOf(document, TURTLE)
     return pageAnswer(200, editPage({ ...about, text, started, entityTag, sections: divided?.sections }))
   }
-  const { text, whole, flaws } = typedForm(values, iri)
+  const { text, whole, flaws } = typedForm(values, iri, about.frame.texts)
   const shown = (refusal?: Refusal): Pick<EditView, 'sections'> & About => ({
     ...about,
     refusal,
@@ -94,9 +106,11 @@ async function answerEdit(asked: AskedForm): Promise<Response | Problem> {
     entityTag: values.get('if-match') ?? '',
     form: 'edit',
   } as const
-  if (flaws.size > 0) return pageAnswer(422, editPage({ ...sent, ...shown(FLAWED) }))
+  if (flaws.size > 0) return pageAnswer(422, editPage({ ...sent, ...shown(flawedIn(about.frame.texts)) }))
   if (values.get('do') === 'preview') {
     const mine = await typedTriples(context, iri, whole)
+    // A page with the text again would take as long as its changes.
+    if (isFailure(mine) && mine.failure === 'content.too-large') return mine
     if (isFailure(mine)) return pageAnswer(400, editPage({ ...sent, ...shown({ status: 400, detail: mine.detail }) }))
     return pageAnswer(200, editPage({ ...sent, ...shown(), preview: differenceOf(ownTriples(document), mine) }))
   }
@@ -104,7 +118,10 @@ async function answerEdit(asked: AskedForm): Promise<Response | Problem> {
     ...{ method: 'PUT', url: iri, turtle: whole },
     fields: { 'if-match': sent.entityTag },
   })
-  if (done.status < 400) return seeOther(iri)
+  if (done.status < 400) {
+    rememberPrefixes(context, iri, text)
+    return seeOther(iri)
+  }
   if (isConflict(done)) return answerConflict(asked, { text: whole, started: sent.started })
   return pageAnswer(done.status, editPage({ ...sent, ...shown(refusalOf(done)) }))
 }
@@ -116,9 +133,10 @@ async function answerAdd({ context, document, values, isSent }: AskedForm): Prom
   if (!isSent) return pageAnswer(200, editPage(view))
   if (values.get('do') === 'preview') {
     const mine = await typedTriples(context, iri, text)
+    // A page with the text again would take as long as its changes.
+    if (isFailure(mine) && mine.failure === 'content.too-large') return mine
     if (isFailure(mine)) return pageAnswer(400, editPage({ ...view, refusal: { status: 400, detail: mine.detail } }))
-    const { added } = differenceOf(document.nTriples, mine)
-    return pageAnswer(200, editPage({ ...view, preview: { added, removed: [] } }))
+    return pageAnswer(200, editPage({ ...view, preview: { added: linesToAdd(document, mine), removed: [] } }))
   }
   const done = await carryOut(context, { method: 'POST', url: iri, turtle: text })
   if (done.status < 400) return seeOther(iri)
@@ -128,7 +146,7 @@ async function answerAdd({ context, document, values, isSent }: AskedForm): Prom
 async function answerDelete({ context, document, values, isSent }: AskedForm): Promise<Response | Problem> {
   const { iri } = document
   const { base, history } = context.application
-  const refuse = (refusal?: Refusal): string =>
+  const refuse = (refusal?: Refusal): MadePage =>
     deletePage({
       ...{ frame: frameOf(context, iri), document: iri, refusal },
       title: titleOf(iri, describedIn(iri, document.nTriples, 1).subjects),

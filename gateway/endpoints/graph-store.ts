@@ -12,6 +12,7 @@ import type { Target } from '../http/target.js'
 import { createDocument } from '../methods/create-document.js'
 import { readLarge } from '../methods/read-large.js'
 import { read } from '../methods/read.js'
+import { startDescribed } from '../imports/described-import.js'
 import { write } from '../methods/write.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { graphOf } from '../rdf/graph.js'
@@ -60,13 +61,16 @@ const OF_STORES = problem(
 
 function answerDocument(context: Context, { document, ...target }: GraphTarget): Awaitable<Response | Problem> {
   const required = requiredMode(context.request.method)!
-  const found = lookUp(context, { ...target, document, kind: 'document' }, required)
+  // A POST may create the document, as a PUT: a refusal must not tell which of both it would have been (design 3).
+  const isPost = context.request.method === 'POST'
+  const asking = isPost ? { ...context, request: { ...context.request, method: 'PUT' } } : context
+  const found = lookUp(asking, { ...target, document, kind: 'document' }, required)
   return after(found, (facts) => {
     if (isFailure(facts)) return facts
-    if (context.request.method === 'POST' && !('document' in facts)) return createDocument(context, document)
+    if (isPost && !('document' in facts)) return createDocument(context, facts)
     const decision = decided(context, facts)
     if (isFailure(decision)) return decision
-    return required === 'Read' ? answerRead(context, decision, facts) : write(context, document, facts)
+    return required === 'Read' ? answerRead(context, decision, facts) : write(context, document, facts, startDescribed)
   })
 }
 
@@ -81,7 +85,7 @@ function decided(context: Context, facts: Facts): Decision | Problem {
 const answerRead = (context: Context, decision: Decision, facts: Facts): Awaitable<Response | Problem> =>
   read(context, decision, facts) ?? readLarge(context, decision, facts)
 
-/** What the right on the graph rests on. */
+/** The facts that the right on the graph rests on. */
 export function factsOf(context: Context, graph: string): OtherFacts | Problem {
   const reach = reachOf(context, context.gateway)
   if (!reach.alone) return SHARED

@@ -1,11 +1,13 @@
 // In charge of the endpoint `ns` (spec 4.3, LinkedDataHub 2.3): the namespace ontology, and queries over its closure in memory.
-import type { Response } from '../http/exchange.js'
+import { changedSum } from '../../cache/entity-tag.js'
+import type { Field, Response } from '../http/exchange.js'
 import { NAMESPACE_GRAPH } from '../ontologies/namespace-store.js'
-import { ontologyTriples } from '../ontologies/ontologies.js'
+import { ontologyTriplesIn } from '../ontologies/ontologies.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { graphOf } from '../rdf/graph.js'
+import { changedLines, linesBeginning } from '../rdf/sorted-lines.js'
 import { askerOf, type Context } from '../request/context.js'
-import { graphAnswer, withConditions } from '../request/graph-answer.js'
+import { graphAnswer, longGraphAnswer, withConditions } from '../request/graph-answer.js'
 import { methodNotAllowed } from '../request/refusal.js'
 import { linkField } from '../request/respond.js'
 import type { Decided, EndpointTarget } from '../request/route.js'
@@ -41,16 +43,38 @@ const rootOf = ({ application: { ontology, base } }: Pick<Context, 'application'
 
 /** The ontology itself, without what it imports. */
 async function described(context: Context, decision: Decided['decision']): Promise<Response | Problem> {
-  const { application, dataspace, request, agent, accept } = context
+  const { application, dataspace, request, agent } = context
   if (application.kind === 'admin') return problem('request.malformed', 'Send a query, as ?query= or with POST.')
   const found = await dataspace.ontologies.namespace(rootOf(context))
   if (isFailure(found)) return found
   if (found.document === undefined) return problem('document.absent', `No document describes <${rootOf(context)}>.`)
-  const triples = await ontologyTriples(dataspace.admin.store, found.document)
+  const text = await dataspace.admin.store.read(found.document)
   context.trace.continues()
-  if (isFailure(triples)) return triples
-  const answered = graphAnswer(accept, graphOf(triples), [linkField(application, agent.webId, decision)])
+  if (isFailure(text)) return text
+  const fields = [linkField(application, agent.webId, decision)]
+  const answered = await answerText(context, found.document, text ?? '', fields)
   return withConditions(request, answered, 'The ontology is not the one that the request asks for.')
+}
+
+/** In characters of N-Triples: read and written at once. */
+const MOST_AT_ONCE = 64 * 1024
+
+async function answerText(
+  context: Context,
+  document: string,
+  text: string,
+  fields: readonly Field[],
+): Promise<Response | Problem> {
+  if (text.length <= MOST_AT_ONCE) {
+    const triples = ontologyTriplesIn(text, document)
+    return isFailure(triples) ? triples : graphAnswer(context.accept, graphOf(triples), fields)
+  }
+  const canonical = await context.gateway.reading.canonical(askerOf(context), text, '')
+  if (isFailure(canonical)) return canonical
+  const removed = linesBeginning(canonical.nTriples, `<${document}> `)
+  const nTriples = changedLines(canonical.nTriples, removed, [])
+  const sum = changedSum(canonical.sum, { removed, added: [] }, '')
+  return longGraphAnswer(context, { nTriples, sum }, fields)
 }
 
 /** The store has one graph: it takes the place of every dataset. */

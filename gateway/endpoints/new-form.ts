@@ -4,14 +4,14 @@ import type { Refusal } from '../pages/form-page.js'
 import { newPage } from '../pages/new-page.js'
 import type { FormSection } from '../pages/shape-form.js'
 import type { ShapeForms } from '../pages/shape-fields.js'
-import { TEXTS } from '../pages/texts.js'
 import type { Problem } from '../problem.js'
 import { flawOf, iri, nTriplesLine, nTriplesTerm, text, triple } from '../rdf/graph.js'
 import { DCT, DEF, DH, FOAF, RDF } from '../rdf/vocabulary.js'
 import { frameOf, pageAnswer } from '../request/frame.js'
+import { rememberPrefixes } from './editable.js'
 import { emptySection, shapeFormsOf } from './form-fields.js'
 import { carryOut, isConflict, refusalOf, seeOther, textOf, type AskedForm } from './form-request.js'
-import { FLAWED, messagesIn, sectionsAfter, typedForm } from './typed-fields.js'
+import { flawedIn, messagesIn, sectionsAfter, typedForm } from './typed-fields.js'
 
 /** A name as a segment of a path; of the title where there is none. */
 function segmentOf(name: string, title: string, uuid: string): string {
@@ -36,6 +36,7 @@ const sectionsOf = (forms: ShapeForms | undefined, type: string): readonly FormS
 
 export async function answerNew({ context, document, values, isSent, modes }: AskedForm): Promise<Response | Problem> {
   const container = document.iri
+  const frame = frameOf(context, container)
   const field = (name: string): string => textOf(values, name)
   const [name, title] = [field('name'), field('title')]
   const forms = modes.includes('Write') ? await shapeFormsOf(context) : undefined
@@ -43,10 +44,10 @@ export async function answerNew({ context, document, values, isSent, modes }: As
   const type = given !== '' && flawOf(triple(container, RDF('type'), iri(given))) === undefined ? given : ''
   const isContainer = values.get('kind') === 'container'
   const url = `${container}${segmentOf(name, title, context.gateway.uuid())}/`
-  const { text: typed, whole, flaws } = typedForm(values, url)
+  const { text: typed, whole, flaws } = typedForm(values, url, frame.texts)
   const shown = (refusal?: Refusal) => ({
     ...{
-      frame: frameOf(context, container),
+      frame,
       document: container,
       name,
       title,
@@ -60,7 +61,7 @@ export async function answerNew({ context, document, values, isSent, modes }: As
     titleErrors: messagesIn(refusal?.report, url)('', DCT('title')),
   })
   if (!isSent) return pageAnswer(200, newPage(shown()))
-  if (flaws.size > 0) return pageAnswer(422, newPage(shown(FLAWED)))
+  if (flaws.size > 0) return pageAnswer(422, newPage(shown(flawedIn(frame.texts))))
   const topic = `${url}#this`
   const own = [
     ...(isContainer ? [`<${url}> a <${DH('Container')}> .`] : []),
@@ -72,7 +73,10 @@ export async function answerNew({ context, document, values, isSent, modes }: As
   // Behind what was typed, so that an error names the line that the person sees.
   const turtle = [whole, ...own].join('\n')
   const done = await carryOut(context, { method: 'PUT', url, turtle, fields: { 'if-none-match': '*' } })
-  if (done.status < 400) return seeOther(done.location ?? url)
-  const detail = isConflict(done) ? TEXTS.nameTaken : done.detail
+  if (done.status < 400) {
+    rememberPrefixes(context, url, typed)
+    return seeOther(done.location ?? url)
+  }
+  const detail = isConflict(done) ? frame.texts.nameTaken : done.detail
   return pageAnswer(done.status, newPage(shown({ ...refusalOf(done), detail })))
 }

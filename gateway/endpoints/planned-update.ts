@@ -9,7 +9,7 @@ import type { Facts } from '../request/access.js'
 import { askerOf, type Context } from '../request/context.js'
 import type { UpdateAnalysis } from '../sparql/analysis.js'
 import { DEFAULT_GRAPH } from '../sparql/graph-sets.js'
-import type { OpenStep, Touch, UpdatePlan } from '../sparql/update-plan.js'
+import type { Touch, UpdatePlan } from '../sparql/update-plan.js'
 import { LATEST_WRITE_MS, type GraphEdit } from '../stores/store.js'
 import { graphsChanged } from './changed-graphs.js'
 import {
@@ -21,7 +21,7 @@ import {
   type ForStore,
   type Named,
 } from './found-graphs.js'
-import { solve, touchesOf, type Solutions } from './update-solutions.js'
+import { readPattern, solve, touchesOf, type Opened, type Solutions } from './update-solutions.js'
 import { updateRights, type UpdateRights } from './update-rights.js'
 
 type Outcome = undefined | ForStore | Problem
@@ -39,6 +39,7 @@ export async function carryOutPlan(
   plan: UpdatePlan,
   endpoint: Facts,
 ): Promise<Outcome> {
+  if (plan.touches.length > MOST_GRAPHS || plan.reads.length > MOST_GRAPHS) return TOO_MUCH
   if (!plan.open) return carryOutRounds(context, update, plan, endpoint)
   const { agent, gateway } = context
   const network = context.request.network()
@@ -67,7 +68,10 @@ async function carryOutRounds(
   const left = context.request.signal()
   const early = updateRights(context, endpoint)
   if (isFailure(early)) return early
-  let first = open && (await solve(context, early, open, { signal: left, asker: askerOf(context) }))
+  const asked = open && (await readPattern(context, open))
+  if (isFailure(asked)) return asked
+  const opened = open && asked && { open, asked }
+  let first = opened && (await solve(context, early, opened, { signal: left, asker: askerOf(context) }))
   for (let round = 0; round < MOST_ROUNDS; round++) {
     if (isFailure(first) || isForStore(first)) return first
     const named = namedIn(plan, first)
@@ -81,7 +85,7 @@ async function carryOutRounds(
       const rights = updateRights(context, endpoint)
       if (isFailure(rights)) return rights
       // The graphs that the variables stand for are pinned: others may have come meanwhile, which are not locked.
-      const now = open && (await solveSoon(context, rights, open))
+      const now = opened && (await solveSoon(context, rights, opened))
       if (isFailure(now) || isForStore(now)) return now
       const pinned = new Map(named.flatMap(({ touch }) => (touch ? [[touch.graph, touch] as const] : [])))
       if (now && !touchesOf(open!, now).every((touch) => isWithin(pinned.get(touch.graph), touch)))
@@ -100,10 +104,10 @@ const MOST_LOCKED_MS = 5000
 const MOST_LOCKED_MS_OF_FREE = 25_000
 
 /** Nothing has been written: until then an update can be given up. */
-async function solveSoon(context: Context, rights: UpdateRights, open: OpenStep): ReturnType<typeof solve> {
+async function solveSoon(context: Context, rights: UpdateRights, opened: Opened): ReturnType<typeof solve> {
   const ms = rights.isFree ? MOST_LOCKED_MS_OF_FREE : MOST_LOCKED_MS
   const [left, enough] = [context.request.signal(), AbortSignal.timeout(ms)]
-  const found = await solve(context, rights, open, { signal: AbortSignal.any([left, enough]) })
+  const found = await solve(context, rights, opened, { signal: AbortSignal.any([left, enough]) })
   return isFailure(found) && enough.aborted && !left.aborted ? SLOW : found
 }
 
@@ -114,7 +118,7 @@ const SLOW: ForStore = {
   ),
 }
 
-/** Whether the rights that the pinned touch needs, which are decided on, are enough for this one. */
+/** True where the rights that the pinned touch needs, which are decided on, are enough for this one. */
 const isWithin = (pinned: Touch | undefined, { mode, isFilled }: Touch): boolean =>
   pinned !== undefined && (pinned.mode === 'Write' || mode === 'Append') && (pinned.isFilled || !isFilled)
 
@@ -154,7 +158,7 @@ async function carryOutLocked(
     const before = graphs.others.get(edit.graph)
     return [before === undefined ? edit : { ...edit, after: afterEdit(before, edit) }]
   })
-  // Whether the default graph is recorded depends on it.
+  // It decides whether the default graph is recorded.
   if (others.some(({ graph }) => graph === DEFAULT_GRAPH)) await application.traits.current()
   const failed = await editDocuments(context, graphs.documents, edits, others)
   await othersChanged(context, others, failed)
@@ -177,6 +181,7 @@ const FOR_STORE: ReadonlySet<Problem['failure']> = new Set(['content.too-large',
 
 function namedIn({ touches, reads, open }: UpdatePlan, solutions: Solutions | undefined): readonly Named[] {
   const written = new Map<string, Touch>()
+  const isRead = new Set(reads)
   const found = open && solutions ? touchesOf(open, solutions) : []
   for (const touch of [...touches, ...found]) {
     const { graph, mode, isFilled } = touch
@@ -185,11 +190,11 @@ function namedIn({ touches, reads, open }: UpdatePlan, solutions: Solutions | un
     written.set(graph, { graph, mode: strongest, isFilled: isFilled || before?.isFilled === true })
   }
   return [...new Set([...written.keys(), ...reads])].map((graph) => {
-    return { graph, touch: written.get(graph), isRead: reads.includes(graph) }
+    return { graph, touch: written.get(graph), isRead: isRead.has(graph) }
   })
 }
 
-/** What is written exclusively; what is read by name, and the parents of documents that may be created, against changes. */
+/** Locks written graphs exclusively; graphs that are read by name, and the parents of documents that may be created, against changes. */
 function locksOf({ application }: Context, named: readonly Named[], isOpen: boolean): readonly Lock[] {
   const shared = named.flatMap(({ graph, touch }) =>
     touch === undefined

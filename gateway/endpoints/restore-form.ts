@@ -13,7 +13,7 @@ import { readNTriples } from '../rdf/read.js'
 import { lookUpDocument } from '../request/access.js'
 import { frameOf, pageAnswer } from '../request/frame.js'
 import type { Decided } from '../request/route.js'
-import { differenceOf, ownTriples, tooLargeToEdit } from './editable.js'
+import { differenceOf, isTooLargeToEdit, ownTriples, tooLargeToEdit } from './editable.js'
 import { carryOut, seeOther, type FormTarget, type SentForm } from './form-request.js'
 
 const LARGEST = 256 * 1024
@@ -37,7 +37,7 @@ export async function answerRestore(
   const current = await lookUpDocument(context, document)
   if (isFailure(current)) return current
   const stored = current.kind === 'document' ? current.document : undefined
-  if (stored && (isLarge(stored) || !isWhole(stored))) return tooLargeToEdit
+  if (stored && (isLarge(stored) || !isWhole(stored) || isTooLargeToEdit(stored))) return tooLargeToEdit
   const version = { iri: document, nTriples: nTriplesOf(graphOf(readNTriples(content) ?? [])) }
   const view = {
     ...{ frame: frameOf(context, document), document, version: memento.commit },

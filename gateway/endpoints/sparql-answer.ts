@@ -16,7 +16,7 @@ import type { SparqlContent } from './sparql-request.js'
 
 type DecidedSparql = Decided<EndpointTarget, SparqlContent>
 
-/** What the page shows of a result, in bytes and in rows or triples. */
+/** The most of a result that the page shows, in bytes and in rows or triples. */
 const SHOWN_BYTES = 1024 * 1024
 const SHOWN = 500
 

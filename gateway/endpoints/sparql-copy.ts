@@ -12,9 +12,10 @@ import { wholeText } from '../stores/whole-text.js'
 
 const MEMORY = 256 * 1024 * 1024
 const QUERY_MS = 10_000
-export const COPIES = { each: 1, all: 2 } as const
+/** At once, of one agent, one network, and all. */
+export const COPIES = { each: 1, network: 1, all: 2 } as const
 
-/** What the query is sent to: the store of the application, or a copy of a part of it. */
+/** The place that the query is sent to: the store of the application, or a copy of a part of it. */
 export const storeOf = (context: Context, { copy }: QueryAnalysis): Pick<GraphStore, 'query'> =>
   copy ? { query: (sparql, accept, call) => askCopy(context, copy, [sparql, accept], call) } : context.application.store
 
@@ -25,7 +26,8 @@ async function askCopy(
   call: Call = {},
 ): Promise<AsyncIterable<Uint8Array> | Problem> {
   const { application, gateway } = context
-  const leave = gateway.takeCopy(context.agent.webId ?? context.request.network())
+  const network = context.request.network()
+  const leave = gateway.takeCopy(context.agent.webId ?? network, network)
   if (!leave) return BUSY
   try {
     const asked = application.store.query(plan.collect, N_TRIPLES.mediaType, call)

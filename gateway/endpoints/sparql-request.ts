@@ -1,7 +1,7 @@
 // In charge of reading a request to the SPARQL endpoint: its query or update, and the dataset for it
 // (SPARQL 1.1 Protocol §2.1, §2.2; RFC 10008 for the method QUERY).
 import type { Field, Request } from '../http/exchange.js'
-import { readText } from '../http/body.js'
+import { MAX_BODY, readText } from '../http/body.js'
 import { parseMediaType } from '../http/media-type.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import type { Mode } from '../../policies/authorizations/authorization.js'
@@ -63,9 +63,9 @@ export async function readSparqlRequest(
   if (!isDirect && !(type === FORM_TYPE && method === 'POST')) {
     return unsupported(method, `Supported are: ${method === 'QUERY' ? QUERY_TYPE : POST_TYPES}.`)
   }
-  const text = await readText(request, limit, (reason, detail) =>
-    reason === 'unsupported' ? unsupported(method, detail) : malformed(detail),
-  )
+  const refused = (reason: string, detail: string): Problem =>
+    reason === 'unsupported' ? unsupported(method, detail) : malformed(detail)
+  const text = await readText(request, limit, refused, MAX_BODY)
   if (isFailure(text)) return text
   return isDirect ? directOf(url, type === QUERY_TYPE ? 'query' : 'update', text) : formOf(url, text)
 }

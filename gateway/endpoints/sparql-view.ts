@@ -2,23 +2,15 @@
 // endpoint lets the agent in.
 import { createHash } from 'node:crypto'
 import { mayTouch, type GraphRights } from '../../policies/authorizations/graph-rights.js'
-import type { ByteCache, KnownView } from '../caches.js'
 import { readFacts } from '../documents/document.js'
 import { isFailure, problem, type Problem } from '../problem.js'
-import type { Context } from '../request/context.js'
+import { askerOf, type Context } from '../request/context.js'
 import { rightsOnGraphs } from '../request/graphs.js'
 import type { QueryAnalysis } from '../sparql/analysis.js'
 import { graphsQuery } from '../sparql/view/listing.js'
-import { overCopy } from '../sparql/view/copy.js'
-import {
-  CLOSURE,
-  dependsOn,
-  MERGED_GRAPHS,
-  overView,
-  UNREAD,
-  type Sight,
-  type StoreTraits,
-} from '../sparql/view/over-view.js'
+import { CLOSURE, MERGED_GRAPHS, UNREAD, type StoreTraits } from '../sparql/view/over-view.js'
+import { takeViewStep, type Depending, type Viewed, type ViewStep } from '../sparql/view/view-step.js'
+import type { Awaitable } from '../steps.js'
 import { select } from '../stores/select.js'
 import { NOTHING } from '../stores/traits.js'
 
@@ -26,44 +18,91 @@ import { NOTHING } from '../stores/traits.js'
 export async function queryOfView(context: Context, query: QueryAnalysis): Promise<QueryAnalysis | Problem> {
   const rights = rightsOnGraphs(context, 'Read')
   if (isFailure(rights)) return rights
-  const { application, gateway, trace } = context
-  if (rights.everything && !query.from.default.includes(MERGED_GRAPHS)) return query
-  if (!query.tree || (!rights.everything && (query.functions.length > 0 || query.reads.magic))) return UNREAD
+  const { application, trace } = context
+  const { from } = query
+  if (rights.everything && !from.default.includes(MERGED_GRAPHS)) return query
+  const isUnread = !query.tree && !query.isLong
+  if (isUnread || (!rights.everything && (query.functions.length > 0 || query.reads.magic))) return UNREAD
   const { traits } = application
   const store = traits.known() ?? (await trace.store(traits.current()))
   if (isFailure(store)) return store
-  const known = knownView(gateway.caches.views, { base: application.base, rights, store, query })
-  const { depending } = known
-  const readable = depending.length > 0 ? await readableOf(context, depending, rights) : NONE
-  if (isFailure(readable)) return readable
-  const mayRead = (graph: string): boolean => readable.has(graph)
-  const variant = [...readable].join(' ')
-  let restricted = known.queries.get(variant)
-  if (!restricted) {
-    restricted = restrictedTo(query, { rights, store, nothing: NOTHING, mayRead })
-    if (known.queries.size >= REMEMBERED) known.queries.clear()
-    known.queries.set(variant, restricted)
-  }
+  const viewing = { query, rights, store }
+  const first = await viewed(context, viewing, undefined)
+  if (isFailure(first) && first.failure !== 'access.graphs') return first
+  let restricted: QueryAnalysis | Problem
+  if ('depending' in first) {
+    const readable = await readableOf(context, first.depending, rights)
+    if (isFailure(readable)) return readable
+    const second = await viewed(context, viewing, readable)
+    if ('depending' in second) throw new Error('A query whose graphs are known depends on them.')
+    restricted = second
+  } else restricted = first
   trace.view = isFailure(restricted) ? 'refused' : restricted.readSet === 'dataset' ? 'predicate' : 'constants'
-  return restricted === CLOSURE ? overList(context, query, rights, store) : restricted
+  return isClosure(restricted) && from.default.length + from.named.length === 0
+    ? overList(context, viewing, restricted)
+    : restricted
 }
 
-const NONE: ReadonlySet<string> = new Set()
+/** A problem may come from a thread. */
+const isClosure = (found: QueryAnalysis | Problem): found is Problem =>
+  isFailure(found) && found.detail === CLOSURE.detail
 
 interface Viewing {
-  readonly base: string
+  readonly query: QueryAnalysis
   readonly rights: GraphRights
   readonly store: StoreTraits
-  readonly query: QueryAnalysis
 }
 
-function knownView(views: ByteCache<KnownView>, { base, rights, store, query }: Viewing): KnownView {
-  const key = `${base} ${rights.fingerprint} ${JSON.stringify(store)} ${query.key}`
-  const before = views.get(key)
-  if (before) return before
-  const view = { depending: dependsOn(query.tree!, rights), queries: new Map(), length: query.text.length }
-  views.set(key, view)
+/** The query as it is restricted, from the cache where it can be. @param readable as of `ViewStep` */
+async function viewed(
+  context: Context,
+  viewing: Viewing,
+  readable: readonly string[] | undefined,
+): Promise<Depending | QueryAnalysis | Problem> {
+  const { query, rights, store } = viewing
+  const { views } = context.gateway.caches
+  const isRemembered = query.text.length <= MOST_REMEMBERED
+  const base = `${context.application.base} ${rights.fingerprint} ${JSON.stringify(store)}`
+  const key = isRemembered ? `${base} ${readable ? JSON.stringify(readable) : ''} ${query.key}` : ''
+  const known = isRemembered ? views.get(key) : undefined
+  if (known) return known.view
+  const view = restrictedBy(viewing, await takeStep(context, viewing, { readable }))
+  const isLasting = !isFailure(view) || view.failure === 'access.graphs'
+  if (isRemembered && isLasting)
+    views.set(key, { view, length: isFailure(view) || 'depending' in view ? 0 : view.text.length })
   return view
+}
+
+/** Longer texts are not remembered: a key of them takes long to make (design 7). */
+const MOST_REMEMBERED = 256 * 1024
+
+/** So many characters, and so many of them times conditions of the rights, are restricted at once: more take a thread (design 7). */
+const MOST_INLINE = 400_000
+
+function takeStep(
+  context: Context,
+  { query, rights, store }: Viewing,
+  step: Pick<ViewStep, 'readable' | 'listed' | 'isCopied'>,
+): Awaitable<Viewed> {
+  const { graphs, prefixes, otherPrefixes, classes } = rights
+  const conditions = graphs.length + prefixes.length + otherPrefixes.length + classes.length
+  const whole = { ...step, rights, store, nothing: NOTHING }
+  if (query.tree && query.text.length * conditions <= MOST_INLINE) return takeViewStep(query.tree, whole)
+  return context.gateway.reading.view(askerOf(context), query.text, whole)
+}
+
+function restrictedBy({ query, rights }: Viewing, found: Viewed): Depending | QueryAnalysis | Problem {
+  if (isFailure(found) || 'depending' in found) return found
+  if ('plan' in found) throw new Error('The query is over a copy.')
+  const { text, readSet } = found
+  return {
+    ...query,
+    tree: undefined,
+    text,
+    readSet,
+    key: keyOf(rights, text),
+    ...(readSet === 'dataset' && !rights.everything && { isAgeless: true }),
+  }
 }
 
 /** The same, over a copy of what the agent may read where no other way is exact. */
@@ -71,9 +110,10 @@ export async function answerable(context: Context, query: QueryAnalysis): Promis
   const seen = await queryOfView(context, query)
   const store = context.application.traits.known()
   const rights = rightsOnGraphs(context, 'Read')
-  if (seen !== CLOSURE || !store || isFailure(rights)) return seen
-  const found = overCopy(query.tree!, { rights, store, nothing: NOTHING, mayRead: () => false })
-  if (!found) return CLOSURE
+  if (!isClosure(seen) || !store || isFailure(rights)) return seen
+  const found = await takeStep(context, { query, rights, store }, { readable: [], isCopied: true })
+  if (isFailure(found)) return found
+  if (!('plan' in found)) throw new Error('The query is over no copy.')
   context.trace.view = 'copy'
   const { plan, text } = found
   return { ...query, text, copy: plan, readSet: 'dataset', key: keyOf(rights, plan.collect + text), isAgeless: true }
@@ -88,42 +128,18 @@ const MOST_LISTED = 100
 const LIST_BYTES = 1024 * 1024
 
 /** The query over the graphs by their names, where they are few. */
-async function overList(
-  { application, trace }: Context,
-  query: QueryAnalysis,
-  rights: GraphRights,
-  store: StoreTraits,
-): Promise<QueryAnalysis | Problem> {
-  if (query.tree!.dataset) return CLOSURE
-  const text = graphsQuery(rights, NOTHING, MOST_LISTED + 1)
+async function overList(context: Context, viewing: Viewing, closure: Problem): Promise<QueryAnalysis | Problem> {
+  const { application, trace } = context
+  const text = graphsQuery(viewing.rights, NOTHING, MOST_LISTED + 1)
   const rows = await trace.store(select(application.store, text, ['graph'], { maxBytes: LIST_BYTES }))
   if (isFailure(rows)) return rows
-  if (rows.length > MOST_LISTED) return CLOSURE
-  const graphs = rows.flatMap(([graph]) => (graph?.termType === 'NamedNode' ? [graph.value] : [])).sort()
-  const tree = { ...query.tree!, dataset: { default: graphs, named: graphs } }
-  const listed = new Set(graphs)
-  const sight = { rights, store, nothing: NOTHING, mayRead: (graph: string) => listed.has(graph) }
-  const found = restrictedTo({ ...query, tree }, sight)
-  if (isFailure(found)) return found
+  if (rows.length > MOST_LISTED) return closure
+  const listed = rows.flatMap(([graph]) => (graph?.termType === 'NamedNode' ? [graph.value] : [])).sort()
+  const found = restrictedBy(viewing, await takeStep(context, viewing, { readable: undefined, listed }))
+  if (isFailure(found) || 'depending' in found) return isFailure(found) ? found : closure
   trace.view = 'list'
   // Another graph may be one of them later.
   return { ...found, readSet: 'dataset', isAgeless: true }
-}
-
-/** So many states of the graphs that a query names. */
-const REMEMBERED = 8
-
-function restrictedTo(query: QueryAnalysis, sight: Sight): QueryAnalysis | Problem {
-  const found = overView(query.tree!, sight)
-  if (isFailure(found)) return found
-  const { text, readSet } = found
-  return {
-    ...query,
-    text,
-    readSet,
-    key: keyOf(sight.rights, text),
-    ...(readSet === 'dataset' && !sight.rights.everything && { isAgeless: true }),
-  }
 }
 
 const MOST_DEPENDING = 256
@@ -133,17 +149,15 @@ async function readableOf(
   { application, trace }: Context,
   graphs: readonly string[],
   rights: GraphRights,
-): Promise<ReadonlySet<string> | Problem> {
+): Promise<readonly string[] | Problem> {
   if (graphs.length > MOST_DEPENDING) return TOO_MANY
   const facts = await Promise.all(graphs.map(async (graph) => readFacts(application, graph, trace)))
   const failed = facts.find((found) => isFailure(found))
   if (failed) return failed as Problem
-  return new Set(
-    graphs.filter((_, i) => {
-      const found = facts[i]!
-      return !isFailure(found) && found.value !== undefined && mayTouch(rights, found.value)
-    }),
-  )
+  return graphs.filter((_, i) => {
+    const found = facts[i]!
+    return !isFailure(found) && found.value !== undefined && mayTouch(rights, found.value)
+  })
 }
 
 const TOO_MANY = problem(

@@ -3,7 +3,7 @@
 import { bySubject } from '../pages/described.js'
 import type { Refusal } from '../pages/form-page.js'
 import { FIELD, type FormField, type FormSection } from '../pages/shape-form.js'
-import { TEXTS } from '../pages/texts.js'
+import type { Texts } from '../pages/texts.js'
 import { flawOf, iri, literal, nTriplesLine, quad, typed, type Quad } from '../rdf/graph.js'
 import { readNTriples } from '../rdf/read.js'
 import { SH } from '../rdf/vocabulary.js'
@@ -15,11 +15,11 @@ const absolute = (document: string, resource: string): string =>
 interface TypedFields {
   /** N-Triples, to stand behind the text. */
   readonly lines: string
-  /** What is wrong with values, by the name of their field. */
+  /** The faults of values, by the name of their field. */
   readonly flaws: ReadonlyMap<string, readonly string[]>
 }
 
-export function typedFields(values: URLSearchParams, document: string): TypedFields {
+export function typedFields(values: URLSearchParams, document: string, texts: Texts): TypedFields {
   const lines: string[] = []
   const flaws = new Map<string, string[]>()
   for (const [name, sent] of values) {
@@ -30,9 +30,9 @@ export function typedFields(values: URLSearchParams, document: string): TypedFie
     if (value.trim() === '') continue
     const object = termOf(value, kind)
     const made = object && quad(iri(absolute(document, resource)), iri(path), object)
-    const flaw = made ? flawOf(made) : TEXTS.notChosen
+    const flaw = made ? flawOf(made) : texts.notChosen
     if (made && flaw === undefined) lines.push(nTriplesLine(made))
-    else push(flaws, name, kind === 'iri' ? TEXTS.noIri(value) : TEXTS.noValue(flaw!))
+    else push(flaws, name, kind === 'iri' ? texts.noIri(value.slice(0, 100)) : texts.noValue(flaw!))
   }
   return { lines: lines.join('\n'), flaws }
 }
@@ -93,13 +93,13 @@ interface TypedForm extends TypedFields {
   readonly whole: string
 }
 
-export function typedForm(values: URLSearchParams, document: string): TypedForm {
+export function typedForm(values: URLSearchParams, document: string, texts: Texts): TypedForm {
   const text = textOf(values, 'content')
-  const fields = typedFields(values, document)
+  const fields = typedFields(values, document, texts)
   return { ...fields, text, whole: fields.lines === '' ? text : `${text}\n${fields.lines}` }
 }
 
-export const FLAWED: Refusal = { status: 422, detail: TEXTS.flawed }
+export const flawedIn = ({ flawed }: Texts): Refusal => ({ status: 422, detail: flawed })
 
 /** The sections of a form that was sent: none where it had none, since its text has the values then. */
 export function sectionsAfter(

@@ -3,11 +3,12 @@
 import { isFailure, problem, type Problem } from '../problem.js'
 import { nTriplesTerm, type Term } from '../rdf/graph.js'
 import { readFactsNow } from '../documents/document.js'
-import type { Context } from '../request/context.js'
-import { analyseQuery } from '../sparql/analysis.js'
+import { askerOf, type Context } from '../request/context.js'
+import { analyseQuery, type QueryAnalysis } from '../sparql/analysis.js'
 import { DEFAULT_GRAPH } from '../sparql/graph-sets.js'
 import type { OpenStep, Touch } from '../sparql/update-plan.js'
 import type { Pattern } from '../sparql/update-steps.js'
+import type { Awaitable } from '../steps.js'
 import { selectBatches } from '../stores/select.js'
 import { StoreBreak, type Call } from '../stores/store.js'
 import type { ForStore } from './found-graphs.js'
@@ -38,17 +39,32 @@ function storeQueryOf(pattern: Pattern): string {
 const columnsOf = ({ variables }: Pattern): readonly string[] =>
   variables.length === 0 ? ['found'] : variables.map((name) => name.slice(1))
 
+/** A first step, and the query that finds its solutions. */
+export interface Opened {
+  readonly open: OpenStep
+  readonly asked: QueryAnalysis
+}
+
+/** In characters: longer ones are read in a thread, as the update itself was (design 7). */
+const MOST_AT_ONCE = 1024
+
+export function readPattern(context: Context, { pattern }: OpenStep): Awaitable<QueryAnalysis | Problem> {
+  const { application, gateway } = context
+  const [text, base] = [storeQueryOf(pattern), application.base]
+  if (text.length <= MOST_AT_ONCE) return analyseQuery(text, base)
+  const sparql = { kind: 'query', text, base, dataset: undefined, mayLoad: [], syntax: 'standard' } as const
+  return gateway.reading.analyseSparql(askerOf(context), sparql) as Promise<QueryAnalysis | Problem>
+}
+
 export async function solve(
   context: Context,
   rights: UpdateRights,
-  { pattern, remove, add, clears }: OpenStep,
+  { open: { pattern, remove, add, clears }, asked }: Opened,
   call: Call,
 ): Promise<Solutions | ForStore | Problem> {
   const { application, trace } = context
   const lost = pattern.with === undefined ? undefined : await absentWith(context, rights, pattern.with)
   if (lost) return lost
-  const asked = analyseQuery(storeQueryOf(pattern), application.base)
-  if (isFailure(asked)) return asked
   const seen = await queryOfView(context, asked)
   if (isFailure(seen)) return seen
   const columns = columnsOf(pattern)

@@ -1,5 +1,5 @@
 // In charge of the requests for access that wait for a decision: listed for agents with Control.
-import type { WaitingRequest } from '../pages/waiting-list.js'
+import type { WaitingRequests } from '../pages/waiting-list.js'
 import { isFailure } from '../problem.js'
 import { iri, nTriplesTerm } from '../rdf/graph.js'
 import { ACL, LACL } from '../rdf/vocabulary.js'
@@ -8,31 +8,30 @@ import { select } from '../stores/select.js'
 
 export const requestsContainer = ({ base }: { readonly base: string }): string => `${base}acl/authorization-requests/`
 
+export const NONE_WAITING: WaitingRequests = { shown: [], hasMore: false }
+
 const MOST = 100
 /** So many of the largest that can be sent (access-request.ts). */
 const MAX_BYTES = 8 * 1024 * 1024
 
 /**
- * Each request is whole, as granting one takes all of its values. Undefined where the store does not answer, or has larger ones.
+ * The first ones. Each is whole, as granting one takes all of its values. None where the store does not answer, or has larger ones.
  * @param about a document; undefined for the requests about every one
  */
-export async function waitingRequests(
-  { admin }: Dataspace,
-  about: string | undefined,
-): Promise<readonly WaitingRequest[] | undefined> {
+export async function waitingRequests({ admin }: Dataspace, about: string | undefined): Promise<WaitingRequests> {
   const wanted = ['requestAgent', 'requestMode', 'requestAccessTo', 'requestAccessToClass', 'requestAgentGroup']
   const query = `SELECT ?g ?p ?o WHERE {
     { SELECT DISTINCT ?g WHERE {
         GRAPH ?g { ?any a <${LACL('AuthorizationRequest')}> .
           ${about === undefined ? '' : `?any <${LACL('requestAccessTo')}> ${nTriplesTerm(iri(about))} .`} }
         FILTER(STRSTARTS(STR(?g), ${JSON.stringify(requestsContainer(admin))}))
-      } ORDER BY ?g LIMIT ${MOST} }
+      } ORDER BY ?g LIMIT ${MOST + 1} }
     GRAPH ?g { ?request ?p ?o }
     FILTER(STR(?request) = CONCAT(STR(?g), "#this"))
     FILTER(?p IN (${wanted.map((name) => `<${LACL(name)}>`).join(', ')}))
   }`
   const rows = await select(admin.store, query, ['g', 'p', 'o'], { maxBytes: MAX_BYTES })
-  if (isFailure(rows)) return undefined
+  if (isFailure(rows)) return { shown: undefined, hasMore: false }
   const found = new Map<string, Map<string, string[]>>()
   for (const [graph, property, value] of rows) {
     if (graph?.termType !== 'NamedNode' || property?.termType !== 'NamedNode' || value?.termType !== 'NamedNode')
@@ -42,7 +41,7 @@ export async function waitingRequests(
     values.push(value.value)
     found.set(graph.value, about.set(property.value, values))
   }
-  return [...found].map(([document, values]) => {
+  const shown = [...found].slice(0, MOST).map(([document, values]) => {
     const of = (name: string): readonly string[] => values.get(LACL(name)) ?? []
     return {
       document,
@@ -51,4 +50,5 @@ export async function waitingRequests(
       on: [...of('requestAccessTo'), ...of('requestAccessToClass')],
     }
   })
+  return { shown, hasMore: found.size > MOST }
 }

@@ -1,7 +1,7 @@
 // In charge of PUT, POST and DELETE of a graph that is no document: its triples stay as they are sent, blank nodes too. The same locks,
 // caches and rules as for an update that names it.
 import { DEFAULT_GRAPH } from '../../policies/vocabulary.js'
-import { isLarge, readDocumentNow, readFactsNow, tooLarge, type Document } from '../documents/document.js'
+import { isLarge, MAX_DOCUMENT, readDocumentNow, readFactsNow, tooLarge, type Document } from '../documents/document.js'
 import { everyWrite, underLocks } from '../documents/locks.js'
 import type { Response } from '../http/exchange.js'
 import { tooLargeToWrite } from '../methods/write.js'
@@ -39,7 +39,7 @@ async function writeLocked(context: Context, other: OtherFacts, asked: WriteRequ
   const decision = decideOn(context, other, requiredMode(request.method)!)
   if (isFailure(decision)) return decision
   if (!decision.allowed) return refusalOf(decision, context, graph)
-  const before = await stateBefore(context, graph)
+  const before = await stateBefore(context, graph, asked.method)
   if (isFailure(before)) return before
   const mayRead = decideOn(context, other, 'Read')
   if (isFailure(mayRead)) return mayRead
@@ -47,7 +47,9 @@ async function writeLocked(context: Context, other: OtherFacts, asked: WriteRequ
   if (failed) return failed
   if (!before.exists && asked.method === 'DELETE') return problem('document.absent', 'There is no such graph.')
   const text = contentOf(asked)
-  const size = tooLarge({ iri: graph, nTriples: text })
+  // Design 7: what is added is bounded together with what is there, as of a document.
+  const there = asked.method === 'POST' ? (before.state?.nTriples ?? '') : ''
+  const size = there.length + text.length > MAX_DOCUMENT ? GROWN : tooLarge({ iri: graph, nTriples: text })
   if (size) return size
   const recorded = application.isRecorded(graph) ? [graph] : []
   // It would be lost with the process.
@@ -65,15 +67,20 @@ async function writeLocked(context: Context, other: OtherFacts, asked: WriteRequ
   return refused ?? response(status, [linkField(application, agent.webId, decision)])
 }
 
+const GROWN = problem(
+  'content.too-large',
+  `The graph and what is added would have more than ${MAX_DOCUMENT} bytes of N-Triples together. Use several graphs, or send an update.`,
+)
+
 interface Before {
   readonly exists: boolean
-  /** Where conditions are about it. */
+  /** Where conditions are about it, or something is added to it. */
   readonly state: Document | undefined
 }
 
-async function stateBefore(context: Context, graph: string): Promise<Before | Problem> {
+async function stateBefore(context: Context, graph: string, method: WriteRequest['method']): Promise<Before | Problem> {
   const { application, trace, request, gateway } = context
-  if (!isConditional(request.fields) && !gateway.settings.requirePreconditions) {
+  if (method !== 'POST' && !isConditional(request.fields) && !gateway.settings.requirePreconditions) {
     const found = graph === DEFAULT_GRAPH ? undefined : await readFactsNow(application, graph, trace)
     return isFailure(found) ? found : { exists: !found || found.value !== undefined, state: undefined }
   }

@@ -3,7 +3,6 @@
 import type { Evaluated, EvaluationJob, Limits, Updated, Validation } from './worker.js'
 import type { Asker } from './job-queue.js'
 import { openThreads, type ThreadsOptions } from './threads.js'
-import type { Constructed } from './run-construct.js'
 import type { Patched } from './run-patch.js'
 import type { UpdateOnCopies } from './run-update.js'
 import type { Construct } from '../sparql/construct-plan.js'
@@ -20,22 +19,22 @@ export interface EvaluationPool {
   /** `analysePatch` with a time limit, off the main thread. */
   analyse(asker: Asker, update: string, base: string): Promise<Patch | Problem>
   /**
-   * What the update changes in the document (run-patch.ts). `nTriples` must be canonical. Any
+   * The changes of the update in the document (run-patch.ts). `nTriples` must be canonical. Any
    * problem of `analyse`, `update.syntax` where only the run finds it, `content.too-large` for too large a result.
    */
   patch(asker: Asker, nTriples: string, update: string, base: string): Promise<Patched | Problem>
-  /** What an update with a plan (sparql/update-steps.ts) does to the graphs that it names (run-update.ts). */
+  /** The changes of an update with a plan (sparql/update-steps.ts) in the graphs that it names (run-update.ts). */
   update(asker: Asker, update: UpdateOnCopies): Promise<Updated | Problem>
   /**
-   * What the CONSTRUCT gives on this graph (run-construct.ts), in N-Triples. `target`: the document in which new nodes get their
-   * names. `query.syntax` where only the run finds it, `content.too-large` for too large a result.
+   * The result of the CONSTRUCT on this graph (run-construct.ts), in N-Triples; its template names no graph. `target`: the document
+   * in which new nodes get their names. `query.syntax` where only the run finds it, `content.too-large` for too large a result.
    */
   construct(
     asker: Asker,
     construct: Construct,
     nTriples: string,
     target: string,
-  ): Promise<readonly Constructed[] | Problem>
+  ): Promise<{ readonly nTriples: string } | Problem>
   /**
    * SHACL. `shapes`: the ontologies as N-Triples, with a version that names exactly this text; `data`: the document.
    * `constraint.unusable` where the shapes cannot be evaluated: the document must not pass.
@@ -71,7 +70,7 @@ export function openPool(options: PoolOptions = {}): EvaluationPool {
     update: (asker, update) => threads.do(asker, { kind: 'update', ...update }) as Promise<Updated | Problem>,
     construct: (asker, construct, nTriples, target) =>
       threads.do(asker, { kind: 'construct', construct, nTriples, target }) as Promise<
-        readonly Constructed[] | Problem
+        { readonly nTriples: string } | Problem
       >,
     validate: (asker, input) => threads.do(asker, { kind: 'validate', ...input }) as Promise<Validation | Problem>,
     close: threads.close,

@@ -19,7 +19,11 @@ import { timeMapTriples } from '../rdf/time-map-triples.js'
 import { writeDifference, type Compared } from '../rdf/write-difference.js'
 import { writeGraph } from '../rdf/write.js'
 import { analyse, type SparqlText } from '../sparql/analyse.js'
-import type { QueryAnalysis, UpdateAnalysis } from '../sparql/analysis.js'
+import { analyseQuery, type QueryAnalysis, type UpdateAnalysis } from '../sparql/analysis.js'
+import { analyseConstruct } from '../sparql/construct.js'
+import type { Construct } from '../sparql/construct-plan.js'
+import { UNREAD } from '../sparql/view/over-view.js'
+import { takeViewStep, type Viewed, type ViewStep } from '../sparql/view/view-step.js'
 import { ready, type ThreadMessage } from '../stores/limited-thread.js'
 
 /** The remote contexts by URL, as far as they have been asked for; null: not available. Undefined: none may be fetched. */
@@ -27,6 +31,10 @@ export type KnownContexts = ReadonlyMap<string, string | null> | undefined
 
 export type ReadingJob =
   | { readonly kind: 'analyse'; readonly sparql: SparqlText }
+  /** `text`: of a QueryAnalysis. */
+  | { readonly kind: 'view'; readonly text: string; readonly step: ViewStep }
+  /** `analyseConstruct`. */
+  | { readonly kind: 'construct'; readonly text: string; readonly base: string; readonly given: string | undefined }
   | {
       readonly kind: 'read'
       readonly body: Uint8Array
@@ -79,12 +87,21 @@ export type ReadingReply =
   | MissingContexts
   | QueryAnalysis
   | UpdateAnalysis
+  | Viewed
+  | Construct
   | Problem
 
 function doJob(job: ReadingJob): ReadingReply | Promise<ReadingReply> {
   switch (job.kind) {
     case 'analyse':
-      return analyse(job.sparql)
+      return withoutTree(analyse(job.sparql))
+    case 'view': {
+      const query = analyseQuery(job.text, 'urn:')
+      if (isFailure(query)) return query
+      return query.tree ? takeViewStep(query.tree, job.step) : UNREAD
+    }
+    case 'construct':
+      return analyseConstruct(job.text, job.base, job.given)
     case 'read':
       return withContexts(job.contexts, (options) => read(job, options))
     case 'change':
@@ -120,6 +137,14 @@ function doJob(job: ReadingJob): ReadingReply | Promise<ReadingReply> {
     }
   }
 }
+
+/** The main thread takes over no tree that would hold it (design 7). */
+const LONGEST_TREE = 8 * 1024
+
+const withoutTree = (found: QueryAnalysis | UpdateAnalysis | Problem): QueryAnalysis | UpdateAnalysis | Problem =>
+  !isFailure(found) && 'tree' in found && found.tree && found.text.length > LONGEST_TREE
+    ? { ...found, tree: undefined, isLong: true }
+    : found
 
 async function read(
   { body, contentType, base, document = base, tagKey }: ReadingJob & { kind: 'read' },

@@ -1,6 +1,7 @@
 // In charge of reading and writing what may take long off the main thread, with limits on time and memory: RDF and SPARQL
 // that others sent, and large graphs in other formats (design 7). Short Turtle and N-Triples are read at once.
 import { setImmediate } from 'node:timers/promises'
+import type { Reach } from '../../policies/authorizations/reach.js'
 import type { Version } from '../../versioning/change.js'
 import type { Asker } from './job-queue.js'
 import type { SentQuads } from './insertion.js'
@@ -10,12 +11,15 @@ import type { Converted, KnownContexts, ReadingJob, ReadingReply } from './readi
 import { N_TRIPLES, parseMediaType, TURTLE, type Format } from '../http/media-type.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import type { ForeignContent } from '../rdf/convert.js'
-import type { Quad } from '../rdf/graph.js'
+import { graphOf, nTriplesOf, type Quad } from '../rdf/graph.js'
 import type { Compared } from '../rdf/write-difference.js'
 import type { LoadContext } from '../rdf/read-json-ld.js'
 import { isReadable, readCanonical, readGraph } from '../rdf/read.js'
 import type { SparqlText } from '../sparql/analyse.js'
 import type { QueryAnalysis, UpdateAnalysis } from '../sparql/analysis.js'
+import { analyseConstruct } from '../sparql/construct.js'
+import type { Construct } from '../sparql/construct-plan.js'
+import type { Viewed, ViewStep } from '../sparql/view/view-step.js'
 
 export type { Canonical, LargeContent } from './large-changes.js'
 export type { Converted } from './reading-worker.js'
@@ -36,6 +40,8 @@ export interface Content {
 export interface Reading {
   /** The triples of the content. `content.too-large` over a limit on time or memory, else problems as of `readGraph`. */
   readRdf(asker: Asker, content: Content, loadContext: LoadContext | undefined): Promise<readonly Quad[] | Problem>
+  /** The same as canonical N-Triples. */
+  readText(asker: Asker, content: Content, loadContext: LoadContext | undefined): Promise<string | Problem>
   /**
    * The same for content that is to be stored in the document `base`: the triples of a short one, with their blank nodes, else
    * a text. `tagKey`: the secret of the entity-tags.
@@ -80,6 +86,10 @@ export interface Reading {
   writeDifference(asker: Asker, compared: Compared, formats: readonly Format[]): Promise<Converted | Problem>
   /** `analyse` of sparql/analyse.ts; `content.too-large` over a limit. */
   analyseSparql(asker: Asker, sparql: SparqlText): Promise<QueryAnalysis | UpdateAnalysis | Problem>
+  /** `takeViewStep` of sparql/view/view-step.ts. `text`: of an analysis. */
+  view(asker: Asker, text: string, step: ViewStep): Promise<Viewed>
+  /** `analyseConstruct` of sparql/construct.ts. */
+  analyseConstruct(asker: Asker, text: string, base: string, given?: string): Promise<Construct | Problem>
   close(): Promise<void>
 }
 
@@ -106,6 +116,9 @@ export function openReading(options: ThreadsOptions = {}): Reading {
       const nTriples = await readLong(threads, asker, content, { loadContext, tagKey: undefined })
       return isFailure(nTriples) ? nTriples : triplesOf(nTriples as string)
     },
+    readText: async (asker, content, loadContext) =>
+      (await readShortText(content)) ??
+      (readLong(threads, asker, content, { loadContext, tagKey: undefined }) as Promise<string | Problem>),
     readContent: async (asker, content, loadContext, tagKey) =>
       (await readShort(content)) ??
       (readLong(threads, asker, content, { loadContext, tagKey }) as Promise<LargeContent | Problem>),
@@ -134,6 +147,11 @@ export function openReading(options: ThreadsOptions = {}): Reading {
       threads.do(asker, { kind: 'difference', compared, formats }) as Promise<Converted | Problem>,
     analyseSparql: (asker, sparql) =>
       threads.do(asker, { kind: 'analyse', sparql }) as Promise<QueryAnalysis | UpdateAnalysis | Problem>,
+    view: (asker, text, step) => threads.do(asker, viewJob(text, step)) as Promise<Viewed>,
+    analyseConstruct: async (asker, text, base, given) =>
+      text.length <= SHORT_QUERY
+        ? analyseConstruct(text, base, given)
+        : (threads.do(asker, { kind: 'construct', text, base, given }) as Promise<Construct | Problem>),
     close: threads.close,
   }
 }
@@ -142,7 +160,8 @@ const ABOUT_CONTENT: ReadonlySet<ReadingJob['kind']> = new Set(['read', 'convert
 
 function tooLong({ kind }: ReadingJob, timeLimit: number): Problem {
   const limit = `the limit of ${timeLimit / 1000} s (--reading-timeout), and was ended.`
-  if (kind === 'analyse') return problem('content.too-large', `Reading the query or update took longer than ${limit}`)
+  if (kind === 'analyse' || kind === 'view' || kind === 'construct')
+    return problem('content.too-large', `Reading the query or update took longer than ${limit}`)
   if (!ABOUT_CONTENT.has(kind)) {
     return problem('server.overloaded', `Reading or writing the document took longer than ${limit}`)
   }
@@ -152,6 +171,7 @@ function tooLong({ kind }: ReadingJob, timeLimit: number): Problem {
 // Reading so much takes some milliseconds, whatever it says.
 const SHORT = 32 * 1024
 const SHORT_GRAPH = 1024 * 1024
+const SHORT_QUERY = 1024
 const PLAIN: ReadonlySet<string | undefined> = new Set([TURTLE.mediaType, N_TRIPLES.mediaType])
 
 const isShort = ({ body, contentType = '' }: Content): boolean =>
@@ -165,6 +185,17 @@ async function readShort(content: Content): Promise<readonly Quad[] | Problem | 
   if (contentType !== undefined && !isShort(content)) return undefined
   const read = await readGraph(body, contentType, base, { limit: SHORT_GRAPH })
   return isFailure(read) && read.failure === 'content.too-large' ? undefined : read
+}
+
+async function readShortText(content: Content): Promise<string | Problem | undefined> {
+  const short = await readShort(content)
+  return short && !isFailure(short) ? nTriplesOf(graphOf(short)) : short
+}
+
+/** The names of graphs decide, and a function cannot be sent. */
+function viewJob(text: string, { rights, ...step }: ViewStep): ReadingJob {
+  const reach = { ...rights.reach, isEndpoint: undefined } as unknown as Reach
+  return { kind: 'view', text, step: { ...step, rights: { ...rights, reach } } }
 }
 
 const readLong = (

@@ -7,7 +7,7 @@ import { openOxigraph } from '../stores/bounded-oxigraph.js'
 import { ready, type ThreadMessage } from '../stores/limited-thread.js'
 import { blankNode, graphOf, nTriplesOf, withNodes, type Quad } from '../rdf/graph.js'
 import { readNTriples } from '../rdf/n-triples.js'
-import { constructFrom, type Constructed } from './run-construct.js'
+import { constructFrom } from './run-construct.js'
 import { makeRunQuery } from './constraint-queries.js'
 import { makeNewLabels, runPatch, type Patched } from './run-patch.js'
 import { runUpdate, type UpdateOnCopies } from './run-update.js'
@@ -39,7 +39,8 @@ export interface Updated {
 }
 
 /** The result of a job. */
-export type Evaluated = Patch | Patched | Updated | readonly Constructed[] | Validation | Problem
+/** `construct`: N-Triples, with the name of no graph. */
+export type Evaluated = Patch | Patched | Updated | { readonly nTriples: string } | Validation | Problem
 
 type Reply = Exclude<ThreadMessage<Evaluated>, { readonly ready: true }>
 
@@ -62,7 +63,10 @@ async function doJob(job: EvaluationJob): Promise<Reply> {
       })
     case 'construct': {
       const { construct, nTriples, target } = job
-      return tried('query', () => constructFrom(oxigraph, construct, nTriples, { seed: randomUUID(), target }))
+      return tried('query', () => {
+        const made = constructFrom(oxigraph, construct, nTriples, { seed: randomUUID(), target })
+        return isFailure(made) ? made : { nTriples: made.map(([, triple]) => `${triple} .\n`).join('') }
+      })
     }
     case 'validate':
       return validate(job)

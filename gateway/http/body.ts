@@ -7,8 +7,12 @@ import { isFailure, problem, type Problem } from '../problem.js'
 /** Requests whose client waits for 100 (Continue) before it sends the content (RFC 9110 §10.1.1). */
 export const awaitsContinue = new WeakSet<IncomingMessage>()
 
-export const tooLarge = (limit: number): Problem =>
-  problem('content.too-large', `The request body is larger than ${limit} bytes.`)
+/** The setting that most contents are bounded by. */
+export const MAX_BODY = '--max-body'
+
+/** @param setting that the limit is, if any: operators can change it. */
+export const tooLarge = (limit: number, setting?: string): Problem =>
+  problem('content.too-large', `The request body is larger than ${limit} bytes${setting ? ` (${setting})` : ''}.`)
 
 const BROKEN = problem('request.malformed', 'The request body broke off.')
 export const NO_ROOM = problem('server.overloaded', 'Too many request bodies are being read. Retry shortly.', {
@@ -26,13 +30,14 @@ const isSlow = (size: number, elapsed: number): boolean =>
 interface BodyBounds {
   /** Bytes. */
   readonly limit: number
+  readonly setting?: string | undefined
   /** Milliseconds. */
   readonly time: number
   /** Counts bytes that are held; false where there is no room for them. */
   readonly hold: (bytes: number) => boolean
 }
 
-export function readBody(raw: IncomingMessage, { limit, time, hold }: BodyBounds): Promise<Buffer | Problem> {
+export function readBody(raw: IncomingMessage, { limit, setting, time, hold }: BodyBounds): Promise<Buffer | Problem> {
   if (raw.destroyed) return Promise.resolve(BROKEN)
   return new Promise((resolve) => {
     let content: Buffer = Buffer.alloc(0)
@@ -47,7 +52,7 @@ export function readBody(raw: IncomingMessage, { limit, time, hold }: BodyBounds
     }
     // Counted while reading: a chunked body has no length in advance.
     const take = (chunk: Buffer): void => {
-      if (size + chunk.length > limit) settle(tooLarge(limit))
+      if (size + chunk.length > limit) settle(tooLarge(limit, setting))
       else if (!hold(chunk.length)) settle(NO_ROOM)
       else {
         content = size === 0 ? chunk : appended(content, size, chunk)
@@ -83,8 +88,9 @@ export async function* streamBody(
   raw: IncomingMessage,
   response: ServerResponse,
   limit: number,
+  setting?: string,
 ): AsyncGenerator<Buffer, void> {
-  if (Number(raw.headers['content-length'] ?? 0) > limit) throw new BodyBreak(tooLarge(limit))
+  if (Number(raw.headers['content-length'] ?? 0) > limit) throw new BodyBreak(tooLarge(limit, setting))
   if (raw.destroyed) throw new BodyBreak(BROKEN)
   if (awaitsContinue.delete(raw)) response.writeContinue()
   const pieces = raw.iterator({ destroyOnReturn: false })
@@ -100,7 +106,7 @@ export async function* streamBody(
       const piece = next.value as Buffer
       size += piece.length
       if (isSlow(size, waited)) throw new BodyBreak(LATE)
-      if (size > limit) throw new BodyBreak(tooLarge(limit))
+      if (size > limit) throw new BodyBreak(tooLarge(limit, setting))
       yield piece
     }
   } finally {
@@ -144,10 +150,11 @@ export async function readText(
   { fields, readBody }: Pick<Request, 'fields' | 'readBody'>,
   limit: number,
   refuse: (reason: 'unsupported' | 'malformed', detail: string) => Problem,
+  setting?: string,
 ): Promise<string | Problem> {
   const flaw = codingFlaw(fields) ?? charsetFlaw(fields['content-type'])
   if (flaw !== undefined) return refuse('unsupported', flaw)
-  const body = await readBody(limit)
+  const body = await readBody(limit, setting)
   if (isFailure(body)) return body
   return decodeText(body) ?? refuse('malformed', 'The content is not UTF-8.')
 }

@@ -25,7 +25,7 @@ export interface ListenerSettings {
   readonly host?: string
   /** PEM. Present on the TLS listener, which asks every client for a certificate of any issuer. */
   readonly tls?: { readonly cert: string; readonly key: string }
-  /** Whether this peer address may name the client's certificate in Client-Cert. Plain listener only. */
+  /** True where this peer address may name the client's certificate in Client-Cert. Plain listener only. */
   readonly isTrustedProxy?: (address: string) => boolean
   /** The number of requests that may wait, a quarter of them of one network; more are answered 503 at once. */
   readonly concurrency?: number
@@ -218,13 +218,13 @@ function requestOf(
       }
       return left.signal
     },
-    streamBody: (limit) => streamBody(raw, response, limit),
+    streamBody: (limit, setting) => streamBody(raw, response, limit, setting),
     hold,
-    async readBody(limit) {
+    async readBody(limit, flag) {
       const declared = Number(fields['content-length'] ?? 0)
-      if (declared > limit || !shares.hasRoom(raw, declared)) return declared > limit ? tooLarge(limit) : NO_ROOM
+      if (declared > limit || !shares.hasRoom(raw, declared)) return declared > limit ? tooLarge(limit, flag) : NO_ROOM
       if (awaitsContinue.delete(raw)) response.writeContinue()
-      return readBody(raw, { limit, time: settings.bodyTimeout ?? BODY_TIMEOUT_MS, hold })
+      return readBody(raw, { limit, setting: flag, time: settings.bodyTimeout ?? BODY_TIMEOUT_MS, hold })
     },
   }
 }

@@ -97,13 +97,17 @@ export interface Header {
 export function headerOf({ cells, line }: CsvRow): Header {
   const findings: Finding[] = []
   const known = new Set<string>()
+  /** By name: all numbers before it are taken. */
+  const next = new Map<string, number>()
   const names = cells.map((cell, i) => {
     const written = cell.trim()
     if (written === '')
       findings.push({ line, column: i + 1, detail: `Column ${i + 1} has no name: it is named column-${i + 1}.` })
     const name = written === '' ? `column-${i + 1}` : written
     let own = name
-    for (let another = 2; known.has(own); another++) own = `${name}-${another}`
+    let another = next.get(name) ?? 2
+    while (known.has(own)) own = `${name}-${another++}`
+    next.set(name, another)
     if (own !== name) {
       findings.push({ line, column: i + 1, detail: `Column ${i + 1} has the name ${JSON.stringify(name.slice(0, 100))} of another: it is named ${JSON.stringify(own.slice(0, 100))}.` }) // prettier-ignore
     }

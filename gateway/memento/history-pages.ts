@@ -8,7 +8,8 @@ import type { Field, Response } from '../http/exchange.js'
 import { HTML } from '../http/media-type.js'
 import { differencePage } from '../pages/difference-page.js'
 import { historyPage, versionPage, VERSIONS_PER_PAGE } from '../pages/history-page.js'
-import { PAGE_FIELDS } from '../pages/page-fields.js'
+import { PAGE_VARY, pageFields } from '../pages/page-fields.js'
+import type { MadePage } from '../pages/texts.js'
 import { isFailure, type Problem } from '../problem.js'
 import { graphOf } from '../rdf/graph.js'
 import { readCanonical } from '../rdf/read.js'
@@ -29,7 +30,7 @@ import {
 } from './history-request.js'
 import { nameOfList } from './visible-versions.js'
 
-/** What every page of the past is told. */
+/** Values for every page of the past. */
 const aboutOf = ({ context, document }: HistoryRequest) => ({
   frame: frameOf(context, document),
   document,
@@ -41,17 +42,17 @@ async function answer(
   asked: HistoryRequest,
   name: string,
   links: readonly string[],
-  make: () => Promise<string | Problem>,
+  make: () => Promise<MadePage | Problem>,
   more: readonly Field[] = [],
 ): Promise<Response> {
   const { context } = asked
   const { canWrite, frame } = aboutOf(asked)
   const bits = `${canWrite ? 'w' : 'r'}${frame.isIdentified ? 'i' : 'n'}`
-  const tag = entityTag(`${name}${variantOf(asked)}`, `${HTML.code}${bits}${context.gateway.look.id}`)
+  const tag = entityTag(`${name}${variantOf(asked)}`, `${HTML.code}${bits}${context.gateway.look.id}${frame.texts.tag}`)
   const fields: Field[] = [
     ['ETag', tag],
     cacheControl(asked, 'no-cache'),
-    ['Vary', 'Accept'],
+    ['Vary', PAGE_VARY],
     ...more,
     historyLinkField(asked, links),
   ]
@@ -60,7 +61,8 @@ async function answer(
   if (outcome !== 'proceed') return refuse(asked, outcome, links)
   const page = await make()
   if (isFailure(page)) return refuse(asked, page, links)
-  return response(200, [['Content-Type', HTML.contentType], ...PAGE_FIELDS, ...fields], Buffer.from(page))
+  const own: Field[] = [['Content-Type', HTML.contentType], ...pageFields(page.language)]
+  return response(200, [...own, ...fields], Buffer.from(page.html))
 }
 
 /** @param versions oldest first */
@@ -95,7 +97,7 @@ export function answerVersionPage(
   const at = mementos.findIndex(({ commit }) => commit === version.commit)
   const latest = mementos.at(-1) ?? version
   const name = `${version.commit}.${latest.commit}`
-  const make = async (): Promise<string | Problem> => {
+  const make = async (): Promise<MadePage | Problem> => {
     const nTriples = await contentOf(asked, memento ?? version)
     if (isFailure(nTriples)) return nTriples
     const lines = linesBeginning(nTriples, `<${document}> <${RDF('type')}> `)

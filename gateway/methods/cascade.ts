@@ -24,7 +24,7 @@ export const SUBTREE_METHODS = 'DELETE, OPTIONS'
 const MOST = 1000
 const MOST_CHARACTERS = 16 * 1024 * 1024
 /** Requests of one asker, and of all: while one deletes, every other write of the application waits. */
-export const CASCADES = { each: 1, all: 4 } as const
+export const CASCADES = { each: 1, network: 2, all: 4 } as const
 
 export async function deleteSubtree({
   context,
@@ -35,7 +35,8 @@ export async function deleteSubtree({
   if (isRoot(iri, application.base)) return problem('document.root', 'The root document cannot be deleted.')
   const early = forbidden(context, iri, facts)
   if (early) return early
-  const leave = gateway.takeCascade(context.agent.webId ?? context.request.network())
+  const network = context.request.network()
+  const leave = gateway.takeCascade(context.agent.webId ?? network, network)
   if (!leave) return BUSY
   try {
     const refused = await refusedBelow(context, iri)

@@ -2,25 +2,25 @@
 // graph): it is created as by a PUT, under the same rights.
 import type { Response } from '../http/exchange.js'
 import { isFailure, problem, type Problem } from '../problem.js'
-import { decideOn, lookUpDocument } from '../request/access.js'
+import { decideOn, type Facts } from '../request/access.js'
 import type { Context } from '../request/context.js'
 import { refusalOf } from '../request/refusal.js'
 import { releasing, writeContent } from './write.js'
 import { isConditional } from './write-conditions.js'
 import { readWriteRequest } from './write-request.js'
 
-/** @param context of a POST */
-export async function createDocument(context: Context, iri: string): Promise<Response | Problem> {
+/** @param context of a POST @param facts of the document, and of its parent */
+export async function createDocument(context: Context, facts: Facts): Promise<Response | Problem> {
+  const { iri } = facts
   const { fields } = context.request
   const conditions = isConditional(fields) ? {} : { 'if-none-match': '*' }
   const putting = { ...context, request: { ...context.request, method: 'PUT', fields: { ...fields, ...conditions } } }
-  const facts = await lookUpDocument(putting, iri)
-  const decision = isFailure(facts) ? facts : decideOn(putting, facts, 'Write')
+  const decision = decideOn(putting, facts, 'Write')
   if (isFailure(decision)) return decision
   context.trace.decision = decision
   if (!decision.allowed) {
     // As where the document exists: the refusal must not tell (design 3).
-    const asPost = isFailure(facts) ? facts : decideOn(context, facts, 'Append')
+    const asPost = decideOn(context, facts, 'Append')
     if (isFailure(asPost)) return asPost
     return asPost.allowed || asPost.absent ? refusalOf(decision, putting, iri) : refusalOf(asPost, context, iri)
   }

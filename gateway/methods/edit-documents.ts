@@ -2,19 +2,16 @@
 // what every write keeps, and all are journalled before the store gets one update.
 import { LONGEST_PATH } from '../../versioning/git/document-path.js'
 import { differenceInSlices } from '../../versioning/memento/difference.js'
-import { documentOf, tooLarge, type Document } from '../documents/document.js'
+import { tooLarge, type Document } from '../documents/document.js'
 import { isContainer, isKind, isRoot, parentOf } from '../documents/hierarchy.js'
-import { nextState } from '../documents/next-state.js'
 import { isFailure, problem, type Problem } from '../problem.js'
-import { mayBeRewritten } from '../rdf/graph.js'
-import { readNTriples } from '../rdf/read.js'
 import { linesOf } from '../stores/n-triples-lines.js'
 import type { GraphEdit } from '../stores/store.js'
 import type { Facts } from '../request/access.js'
 import type { Context } from '../request/context.js'
 import { rootKept } from '../mirror/journalled-update.js'
 import { checkConstraints } from './constraint-check.js'
-import { afterPatch, type Next } from './next-document.js'
+import { afterCreation, afterPatch, type Next } from './next-document.js'
 import { logOrphans } from './orphans.js'
 import { afterFailure, changed, type Writing } from './put-document.js'
 import { widening, type AccessBefore } from './widening.js'
@@ -60,20 +57,13 @@ export async function editDocuments(
   return carryOut(context, changes, others)
 }
 
-/** What the update leaves of a document. */
+/** The part of a document that the update leaves. */
 async function nextOf(
   context: Context,
   { iri, current }: FoundDocument,
   { removed, added }: GraphEdit,
 ): Promise<Next | 'absent' | 'unchanged' | Problem> {
-  if (current) return afterPatch(context, current, { removed, added })
-  const content = readNTriples(added.join('\n'))
-  if (!content) return problem('internal', 'The update gave triples that cannot be read.')
-  const { application, agent, request, gateway } = context
-  const { base, cache } = application
-  const common = { document: iri, base, current: undefined, agent: agent.webId, now: request.receivedAt }
-  const next = nextState({ ...common, content, uuid: gateway.uuid })
-  return { document: documentOf(iri, base, next, cache.tagKey), isRewritable: mayBeRewritten(next) }
+  return current ? afterPatch(context, current, { removed, added }) : afterCreation(context, iri, added)
 }
 
 function refusalOf(context: Context, { found, next }: Changed, all: readonly Changed[]): undefined | Problem {

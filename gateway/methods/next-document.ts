@@ -1,7 +1,9 @@
 // In charge of the state that a write request leaves: of the whole document, or from the lines that it changes.
+import { sumOf } from '../../cache/entity-tag.js'
 import { changedDocument, documentAfter, replacedDocument } from '../documents/changed-document.js'
 import { documentOf, type Document } from '../documents/document.js'
 import { managedTriples, nextState } from '../documents/next-state.js'
+import type { LargeContent } from '../evaluation/reading.js'
 import type { Patched } from '../evaluation/run-patch.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { mayBeRewritten, nTriplesLine } from '../rdf/graph.js'
@@ -53,7 +55,7 @@ const commonOf = ({ application: { base, cache }, request, gateway }: Context, d
 function afterPut(
   context: Context,
   iri: string,
-  { content }: WriteRequest & { readonly method: 'PUT' },
+  { content }: Pick<WriteRequest & { readonly method: 'PUT' }, 'content'>,
   replaced: Pick<Document, 'iri' | 'nTriples'> | undefined,
 ): Next {
   const { base, cache } = context.application
@@ -95,6 +97,25 @@ export async function afterPatch(context: Context, current: Document, { removed,
   const common = commonOf(context, current.iri)
   const document = changedDocument({ ...common, method: 'PATCH', current, removed, added: triples })
   return typeof document === 'string' ? document : { document, isRewritable: mayBeRewritten({ triples }) }
+}
+
+/** Of a document that an update of the SPARQL endpoint creates with these lines. */
+export async function afterCreation(context: Context, iri: string, added: readonly string[]): Promise<Next | Problem> {
+  const text = added.join('\n')
+  const content = text.length > QUICKLY_CHANGED ? await largeContent(context, iri, text) : readNTriples(text)
+  if (!content || content === 'unchanged') return problem('internal', 'The update gave triples that cannot be read.')
+  return isFailure(content) ? content : afterPut(context, iri, { content }, undefined)
+}
+
+function largeContent(
+  context: Context,
+  document: string,
+  added: string,
+): Promise<LargeContent | 'unchanged' | Problem> {
+  const { tagKey } = context.application.cache
+  const current = { nTriples: '', sum: sumOf([], tagKey) }
+  const change = { method: 'POST', current, removed: '', added, document, tagKey } as const
+  return context.gateway.reading.change(askerOf(context), change)
 }
 
 async function afterLarge(

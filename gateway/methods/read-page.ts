@@ -18,7 +18,7 @@ import { documentPage } from '../pages/document-page.js'
 import { isFailure, type Problem } from '../problem.js'
 import { keyOf, mayReadState, type Facts } from '../request/access.js'
 import type { Context } from '../request/context.js'
-import { frameOf } from '../request/frame.js'
+import { frameOf, textsOf } from '../request/frame.js'
 import { shownTo } from '../request/shown.js'
 import type { Awaitable } from '../steps.js'
 import { answerPage, type Asked } from './read.js'
@@ -45,7 +45,7 @@ export function readOtherwise(
 
 const BITS: Readonly<Record<Mode, number>> = { Read: 1, Write: 2, Append: 4, Control: 8 }
 
-/** What may be done with the document: the documents of owner and secretary are never changed (spec 4.1). */
+/** The actions that the document allows: the documents of owner and secretary are never changed (spec 4.1). */
 const usableModes = ({ context: { dataspace }, decision: { modes }, document }: Asked): readonly Mode[] =>
   dataspace.protectedDocuments.has(document.iri) ? modes.filter((mode) => mode === 'Read' || mode === 'Control') : modes
 
@@ -57,7 +57,8 @@ function answerWith(asked: Asked, shown: Shown, children: Children | undefined):
   const bits = rights + (agent.webId === undefined ? 0 : 16) + (application.history ? 32 : 0)
   const part = shown.part === 1 ? '' : `p${shown.part}`
   const list = children ? `c${children.digest}` : ''
-  const name = `html${bits.toString(36)}${gateway.look.id}${part}${list}`
+  const language = textsOf(context.request, gateway).tag
+  const name = `html${bits.toString(36)}${gateway.look.id}${language}${part}${list}`
   const key = `${document.iri} ${document.digest} ${name}`
   const { pages } = gateway.caches
   let page = pages.get(key)
@@ -66,7 +67,7 @@ function answerWith(asked: Asked, shown: Shown, children: Children | undefined):
     pages.set(key, page)
   }
   const { plain, coded } = page
-  return answerPage(asked, plain, name, (codedName, coding) =>
+  return answerPage(asked, plain, { name, language }, (codedName, coding) =>
     codedOnce<Representation>(coded, codedName, {
       bytes: plain.bytes,
       coding,
@@ -87,7 +88,7 @@ function made(asked: Asked, { part }: Shown, modes: readonly Mode[], children: C
     described: describedIn(document.iri, document.nTriples, part),
     children,
   })
-  return { plain: representationOfBytes(Buffer.from(page)), coded: new Map() }
+  return { plain: representationOfBytes(Buffer.from(page.html)), coded: new Map() }
 }
 
 /** The children that an agent may read, in an order: for each list of all children. */
@@ -107,9 +108,9 @@ async function childrenShown(context: Context, container: string, shown: Shown):
   const pages = Math.max(1, Math.ceil(mine.length / CHILDREN_PER_PAGE))
   const page = Math.min(shown.page, pages)
   const list = mine.slice((page - 1) * CHILDREN_PER_PAGE, page * CHILDREN_PER_PAGE)
-  const text = JSON.stringify([page, mine.length, shown.order, list])
+  const text = JSON.stringify([page, mine.length, shown.order, list, found.isCut])
   const digest = createHash('sha256').update(text).digest('hex').slice(0, 24)
-  const made = { shown: list, page, pages, all: mine.length, order: shown.order, digest }
+  const made = { shown: list, page, pages, all: mine.length, order: shown.order, isCut: found.isCut, digest }
   const others = pagesOf.get(mine) ?? new Map<number, Children>()
   if (others.size >= REMEMBERED) others.clear()
   pagesOf.set(mine, others.set(shown.page, made))

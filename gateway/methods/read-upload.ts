@@ -1,6 +1,6 @@
 // In charge of reading content in several parts: an RDF/POST form with files, which stream to disk (LinkedDataHub 3.3), or parts
 // of RDF, which are held (rdf/read-multipart.ts).
-import { BodyBreak, decodeText, NO_ROOM, tooLarge } from '../http/body.js'
+import { BodyBreak, decodeText, MAX_BODY, NO_ROOM, tooLarge } from '../http/body.js'
 import type { Arriving } from '../files/arriving.js'
 import { describedAmong, uploadsOf } from '../files/sweep-files.js'
 import { isFailure, problem, type Problem } from '../problem.js'
@@ -12,7 +12,7 @@ import { boundaryOf, flaw, type PartHead } from '../rdf/read-multipart.js'
 import type { Context } from '../request/context.js'
 
 /** Uploads at once: of one agent, and of all. */
-export const UPLOADS = { each: 8, all: 64 } as const
+export const UPLOADS = { each: 8, network: 32, all: 64 } as const
 
 const BUSY = problem('server.overloaded', 'Too many uploads are under way. Retry shortly.', {
   fields: [['Retry-After', '5']],
@@ -29,7 +29,7 @@ export async function readUpload(context: Context, iri: string): Promise<Uploade
   const { request, gateway, agent } = context
   const boundary = boundaryOf(request.fields['content-type']!)
   if (isFailure(boundary)) return boundary
-  const leave = gateway.takeUpload(agent.webId ?? request.network())
+  const leave = gateway.takeUpload(agent.webId ?? request.network(), request.network())
   if (!leave) return BUSY
   const form = makeForm(context)
   try {
@@ -48,10 +48,10 @@ export async function readUpload(context: Context, iri: string): Promise<Uploade
 async function readParts({ request, gateway }: Context, reader: PartsReader, form: Form): Promise<undefined | Problem> {
   const { maxBody, maxUpload } = gateway.settings
   try {
-    for await (const piece of request.streamBody(maxBody + maxUpload)) {
+    for await (const piece of request.streamBody(maxBody + maxUpload, '--max-upload')) {
       const held = form.keepWhole(piece)
       const failed = held === 'form' ? await reader.write(piece) : held
-      // What is wrong with parts of RDF, their own reader says.
+      // The reader of RDF reports the faults of its parts.
       if (failed && (held !== 'form' || !form.whole())) return failed
     }
     return undefined
@@ -91,7 +91,7 @@ function makeForm({ application, request, gateway }: Context): Form {
 
   const hold = (piece: Buffer, list: Buffer[]): undefined | Problem => {
     held += piece.length
-    if (held > maxBody) return tooLarge(maxBody)
+    if (held > maxBody) return tooLarge(maxBody, MAX_BODY)
     if (!request.hold(piece.length)) return NO_ROOM
     list.push(piece)
     return undefined
@@ -123,7 +123,7 @@ function makeForm({ application, request, gateway }: Context): Form {
       if (kind === 'whole') return undefined
       if (!file) return hold(Buffer.from(piece), text)
       fileBytes += piece.length
-      return fileBytes > maxUpload ? tooLarge(maxUpload) : file.write(piece)
+      return fileBytes > maxUpload ? tooLarge(maxUpload, '--max-upload') : file.write(piece)
     },
     async end() {
       if (kind === 'whole') return undefined

@@ -10,7 +10,7 @@ import { agentFields } from '../request/agent-fields.js'
 import { evaluateConditions, notAcceptable, NOT_CODED, rdfFormat } from '../request/conditions.js'
 import { askerOf, type Context } from '../request/context.js'
 import { HTML, inOrderOf, RDF_FORMATS, type Format } from '../http/media-type.js'
-import { PAGE_FIELDS } from '../pages/page-fields.js'
+import { PAGE_VARY, pageFields } from '../pages/page-fields.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { readyHead } from '../http/ready-head.js'
 import { marksOf, response } from '../request/respond.js'
@@ -68,31 +68,31 @@ async function readOther(
 
 /** In the content coding that the client prefers, where the document is large enough to be worth it. */
 const answer = (asked: Asked, format: Format, plain: Representation): Awaitable<Response | Problem> =>
-  answerCoded(asked, format, plain, format.code, (name, coding) =>
+  answerCoded(asked, format, plain, { name: format.code }, (name, coding) =>
     codedRepresentation(asked.context.application, asked.document, name, { bytes: plain.bytes, coding }),
   )
 
 type Code = (name: string, coding: Coding) => Awaitable<Representation> | undefined
 
-/** A page (read-page.ts): `variant` names it in its entity-tag, and `code` gives it in a content coding. */
+/** A page (read-page.ts): `name` is that in its entity-tag, and `code` gives it in a content coding. */
 export const answerPage = (
   asked: Asked,
   plain: Representation,
-  variant: string,
+  page: { readonly name: string; readonly language: string },
   code: Code,
-): Awaitable<Response | Problem> => answerCoded(asked, HTML, plain, variant, code)
+): Awaitable<Response | Problem> => answerCoded(asked, HTML, plain, page, code)
 
 function answerCoded(
   asked: Asked,
   format: Format,
   plain: Representation,
-  variant: string,
+  { name: variant, language }: Pick<Selected, 'name' | 'language'>,
   code: Code,
 ): Awaitable<Response | Problem> {
   const { request, gateway } = asked.context
   const field = request.fields['accept-encoding']
   const isCodable = plain.bytes.length >= LEAST_CODED && gateway.settings.compress
-  const whole = { made: plain, name: variant, isCodable }
+  const whole: Selected = { made: plain, name: variant, isCodable, ...(language !== undefined && { language }) }
   if (field === undefined || !isCodable) return answerWith(asked, format, whole, [])
   const accepted = acceptedCodings(field)
   const names = accepted.map((coding) => codedName(variant, coding))
@@ -104,7 +104,7 @@ function answerCoded(
   const isBegun = request.isAdmitted || asked.document.representations.has(name)
   const coded = isBegun ? code(name, coding) : undefined
   return coded
-    ? after(coded, (short) => answerWith(asked, format, { made: short, name, coding, isCodable }, names))
+    ? after(coded, (short) => answerWith(asked, format, { ...whole, made: short, name, coding }, names))
     : answerWith(asked, format, whole, names)
 }
 
@@ -114,8 +114,10 @@ interface Selected {
   /** Of format and coding, in the entity-tag. */
   readonly name: string
   readonly coding?: Coding
-  /** Whether Accept-Encoding can select another. */
+  /** True where Accept-Encoding can select another. */
   readonly isCodable: boolean
+  /** Of a page. */
+  readonly language?: string
 }
 
 /** @param others the names of all that the client accepts: it may have any of these (RFC 9110 §13.1.2) */
@@ -126,13 +128,12 @@ function answerWith(
   others: readonly string[],
 ): Response | Problem {
   const { request } = context
-  const { name, made } = selected
+  const { name, made, language } = selected
   const { bytes: body, text } = made
   const own = entityTag(document.digest, name)
   const entityTags = others.length === 0 ? [own] : [own, ...others.map((other) => entityTag(document.digest, other))]
   // The children in a page, and the rights, change without a date.
-  const isPage = name.startsWith(HTML.code)
-  const current = { entityTags, lastModified: isPage ? undefined : document.lastModified }
+  const current = { entityTags, lastModified: language === undefined ? document.lastModified : undefined }
   // RFC 9111 §5.1: the time since the store answered.
   const time = request.receivedAt
   const age = String(Math.max(0, Math.floor((time - answeredAt) / 1000)))
@@ -173,7 +174,7 @@ function headOf(
   context: Context,
   decision: Decision,
   document: Document,
-  { made, name, coding, isCodable }: Selected,
+  { made, name, coding, isCodable, language }: Selected,
   status: 200 | 304,
   format?: Format,
 ): ReadyHead {
@@ -181,12 +182,16 @@ function headOf(
   const heads = remembered?.decision === decision ? remembered.heads[status] : undefined
   const known = heads?.get(name)
   if (known) return known
-  const isPage = name.startsWith(HTML.code)
-  const shown = isPage ? { ...document, lastModified: undefined } : document
+  const shown = language !== undefined ? { ...document, lastModified: undefined } : document
   const shared: Field[] = [
     ['ETag', entityTag(document.digest, name)],
-    ...agentFields(context, decision, shown, isCodable ? 'Accept, Accept-Encoding' : 'Accept'),
-    ...(isPage ? PAGE_FIELDS : []),
+    ...agentFields(
+      context,
+      decision,
+      shown,
+      `${language === undefined ? 'Accept' : PAGE_VARY}${isCodable ? ', Accept-Encoding' : ''}`,
+    ),
+    ...(language === undefined ? [] : pageFields(language)),
   ]
   const encoding: Field[] = coding === undefined ? [] : [['Content-Encoding', coding]]
   const own: Field[] = format ? [['Content-Type', format.contentType], ...encoding, ...shared] : shared

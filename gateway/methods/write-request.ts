@@ -1,5 +1,5 @@
 // In charge of reading a write request: its content, parsed, or refused where it cannot be understood.
-import { codingFlaw, readText } from '../http/body.js'
+import { codingFlaw, MAX_BODY, readText } from '../http/body.js'
 import type { Request } from '../http/exchange.js'
 import type { LargeContent } from '../evaluation/reading.js'
 import { valuesOf, type Quad } from '../rdf/graph.js'
@@ -61,7 +61,7 @@ export async function readWriteRequest(context: Context, iri: string): Promise<W
   }
   const uploaded = hasParts(request) ? await readUpload(context, iri) : undefined
   if (uploaded && 'files' in uploaded) return { method: method as 'PUT' | 'POST', ...uploaded }
-  const body = uploaded ?? (await request.readBody(gateway.settings.maxBody))
+  const body = uploaded ?? (await request.readBody(gateway.settings.maxBody, MAX_BODY))
   context.trace.continues()
   if (isFailure(body)) return body
   // Spec 4.1: the body of a PUT may be empty; a POST appends something.
@@ -79,9 +79,9 @@ export async function readWriteRequest(context: Context, iri: string): Promise<W
 
 async function readUpdate(context: Context, iri: string): Promise<WriteRequest | Problem> {
   const { request, gateway } = context
-  const text = await readText(request, gateway.settings.maxBody, (reason, detail) =>
-    reason === 'unsupported' ? unsupportedPatch(detail) : problem('update.syntax', detail),
-  )
+  const refused = (reason: string, detail: string): Problem =>
+    reason === 'unsupported' ? unsupportedPatch(detail) : problem('update.syntax', detail)
+  const text = await readText(request, gateway.settings.maxBody, refused, MAX_BODY)
   if (isFailure(text)) return text
   const analysed = await gateway.evaluation.analyse(askerOf(context), text, iri)
   // A violation of the form is a 422, which comes after the preconditions (design 3, order).

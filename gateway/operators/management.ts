@@ -37,9 +37,9 @@ export function makeManagement(
     const answer = endpoints[name](query, request.signal())
     return isFailure(answer) ? json(REFUSAL_STATUS[answer.failure], { error: answer.detail }) : answer
   }
-  const page = async (query: URLSearchParams): Promise<Response> => {
+  const page = async (query: URLSearchParams, { fields }: Request): Promise<Response> => {
     const checks = await Promise.all(dataspaces.flatMap(checksOf))
-    return operatorsAnswer({ dataspaces, gateway, checks, query })
+    return operatorsAnswer({ dataspaces, gateway, checks, query, fields })
   }
   const paths: Readonly<
     Record<string, readonly [methods: string, answer: (query: URLSearchParams, request: Request) => Promise<Response>]>

@@ -1,7 +1,8 @@
 // In charge of the operators' page as an answer, and of the files that it needs.
 import { membersOf, type Dataspace, type Gateway } from '../gateway.js'
-import type { Response } from '../http/exchange.js'
-import { PAGE_FIELDS } from '../pages/page-fields.js'
+import type { Request, Response } from '../http/exchange.js'
+import { pageFields } from '../pages/page-fields.js'
+import { textsOf } from '../request/frame.js'
 import { operatorsPage, type OperatorsView } from './operators-page.js'
 
 interface Seen {
@@ -9,14 +10,16 @@ interface Seen {
   readonly gateway: Gateway
   readonly checks: OperatorsView['checks']
   readonly query: URLSearchParams
+  readonly fields: Request['fields']
 }
 
 const REFRESH_S = 10
 
-export function operatorsAnswer({ dataspaces, gateway, checks, query }: Seen): Response {
+export function operatorsAnswer({ dataspaces, gateway, checks, query, fields }: Seen): Response {
   const members = membersOf(dataspaces).map(({ application }) => application)
   const isStill = query.has('still')
-  const page = operatorsPage({
+  const { html, language } = operatorsPage({
+    frame: { texts: textsOf({ fields }, gateway) },
     styles: gateway.look.styles,
     at: gateway.now(),
     isReady: checks.every(({ problem }) => problem === undefined),
@@ -32,7 +35,7 @@ export function operatorsAnswer({ dataspaces, gateway, checks, query }: Seen): R
     isStill,
     hasPurged: query.has('purged'),
   })
-  const body = Buffer.from(page)
+  const body = Buffer.from(html)
   return {
     status: 200,
     fields: [
@@ -40,7 +43,8 @@ export function operatorsAnswer({ dataspaces, gateway, checks, query }: Seen): R
       ['Content-Length', String(body.length)],
       ['Cache-Control', 'no-store'],
       ['X-Content-Type-Options', 'nosniff'],
-      ...PAGE_FIELDS,
+      ['Vary', 'Accept-Language'],
+      ...pageFields(language),
       // A link on the page stops it (WCAG 2.2.1).
       ...(isStill ? [] : [['Refresh', `${REFRESH_S}; url=/`] as const]),
     ],

@@ -4,9 +4,10 @@ import type { Child } from 'hono/jsx'
 import type { HistoryStatus } from '../../versioning/history.js'
 import { Plain } from '../pages/term.js'
 import type { Recent, SeenRequest } from '../recent.js'
-import { OPERATOR_TEXTS as TEXTS } from './operators-texts.js'
+import { OPERATOR_TEXTS as TEXTS, TEXTS as SHARED, worded, type Texts } from '../pages/texts.js'
 
 export interface OperatorsView {
+  readonly frame: { readonly texts: Texts }
   readonly styles: readonly string[]
   readonly at: number
   readonly isReady: boolean
@@ -15,15 +16,15 @@ export interface OperatorsView {
   readonly caches: readonly (readonly [name: string, bytes: number])[]
   readonly holds: { readonly longest: number; readonly lastMinute: number; readonly count: number }
   readonly recent: Recent
-  /** Whether the page stays as it is. */
+  /** True where the page stays as it is. */
   readonly isStill: boolean
   readonly hasPurged: boolean
 }
 
-export function operatorsPage(view: OperatorsView): string {
+export const operatorsPage = worded((view: OperatorsView): string => {
   const { isReady, checks, isStill, hasPurged, at } = view
   const page = (
-    <html lang="en">
+    <html lang={SHARED.tag}>
       <head>
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
@@ -66,7 +67,7 @@ export function operatorsPage(view: OperatorsView): string {
     </html>
   )
   return `<!doctype html>\n${page.toString() as string}\n`
-}
+})
 
 const Section = ({
   name,
@@ -83,13 +84,22 @@ const Section = ({
   </section>
 )
 
-const Table = ({ heads, children }: { readonly heads: readonly string[]; readonly children?: Child }) => (
+interface TableProps {
+  readonly heads: readonly string[]
+  /** The first column of numbers. */
+  readonly numbers?: number
+  readonly children?: Child
+}
+
+const Table = ({ heads, numbers = Infinity, children }: TableProps) => (
   <div class="card scroll">
     <table>
       <thead>
         <tr>
-          {heads.map((head) => (
-            <th scope="col">{head}</th>
+          {heads.map((head, i) => (
+            <th scope="col" class={i >= numbers ? 'number' : undefined}>
+              {head}
+            </th>
           ))}
         </tr>
       </thead>
@@ -103,7 +113,7 @@ const Histories = ({ view: { histories, at } }: { readonly view: OperatorsView }
     {histories.length === 0 ? (
       <p>{TEXTS.noHistory}</p>
     ) : (
-      <Table heads={[TEXTS.application, TEXTS.commits, TEXTS.waiting, TEXTS.doubt, TEXTS.lag]}>
+      <Table numbers={1} heads={[TEXTS.application, TEXTS.commits, TEXTS.waiting, TEXTS.doubt, TEXTS.lag]}>
         {histories.map(({ base, status: { commits, depth, inDoubt, oldest } }) => (
           <tr>
             <th scope="row">{base}</th>
@@ -132,7 +142,7 @@ const Figures = ({ view: { recent, caches, holds } }: { readonly view: Operators
         </>
       ))}
       <dt>{TEXTS.holds}</dt>
-      <dd>{TEXTS.held(holds.longest, holds.lastMinute, holds.count)}</dd>
+      <dd>{TEXTS.held(holds.longest * 1000, holds.lastMinute * 1000, holds.count)}</dd>
     </dl>
   </Section>
 )
@@ -149,7 +159,7 @@ const Requests = ({ name, title, empty, seen }: RequestsProps) => (
     {seen.length === 0 ? (
       <p>{empty}</p>
     ) : (
-      <Table heads={[TEXTS.time, TEXTS.request, TEXTS.answer, TEXTS.agent, TEXTS.took]}>
+      <Table numbers={4} heads={[TEXTS.time, TEXTS.request, TEXTS.answer, TEXTS.agent, TEXTS.took]}>
         {seen.toReversed().map(({ time, id, method, path, status, agent, ms, storeMs, reason }) => (
           <tr>
             <td class="date">{dateOf(time)}</td>
@@ -185,7 +195,7 @@ const Purge = () => (
   </Section>
 )
 
-const count = (number: number): string => number.toLocaleString('en')
+const count = (number: number): string => number.toLocaleString(SHARED.tag)
 const dateOf = (time: number): string =>
   new Date(time)
     .toISOString()

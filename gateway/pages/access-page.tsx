@@ -8,7 +8,7 @@ import { Choice } from './form-page.js'
 import { Crumbs, pageOf, type Frame } from './frame.js'
 import { Iri } from './term.js'
 import { WaitingList, type WaitingRequests } from './waiting-list.js'
-import { TEXTS } from './texts.js'
+import { TEXTS, worded } from './texts.js'
 
 export interface AccessView {
   readonly frame: Frame
@@ -18,7 +18,7 @@ export interface AccessView {
   readonly decisions: readonly Decision[]
   /** For agents with Control. */
   readonly audit?: { readonly authorizations: readonly Audited[]; readonly owners: readonly string[] } | undefined
-  /** What the agent has asked about another. */
+  /** The question of the agent about another. */
   readonly question?: Question | undefined
   readonly waiting: WaitingRequests
 }
@@ -32,7 +32,7 @@ export interface Question {
 
 export const MODES: readonly Mode[] = ['Read', 'Append', 'Write', 'Control']
 
-export function accessPage(view: AccessView): string {
+export const accessPage = worded((view: AccessView): string => {
   const { frame, document, agent, decisions, audit, question, waiting } = view
   const { base } = frame.site
   const missing = MODES.filter(
@@ -72,7 +72,7 @@ export function accessPage(view: AccessView): string {
       {audit ? <Grant admin={frame.site.admin} document={document} /> : null}
     </>,
   )
-}
+})
 
 function Reason({ decision, base }: { readonly decision: Decision; readonly base: string }) {
   const { reason, via, allowed } = decision

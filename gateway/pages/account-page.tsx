@@ -2,7 +2,7 @@
 import { pageOf, type Frame } from './frame.js'
 import { Iri } from './term.js'
 import { WaitingList, type WaitingRequests } from './waiting-list.js'
-import { TEXTS } from './texts.js'
+import { TEXTS, worded } from './texts.js'
 
 export interface AccountView {
   readonly frame: Frame
@@ -16,7 +16,7 @@ export interface AccountView {
   readonly waiting: WaitingRequests
 }
 
-export function accountPage({ frame, agent, by, signUp, providers, returnTo, waiting }: AccountView): string {
+export const accountPage = worded(({ frame, agent, by, signUp, providers, returnTo, waiting }: AccountView): string => {
   const { site } = frame
   const title = agent === undefined ? TEXTS.logIn : TEXTS.account
   const back = returnTo === undefined ? '' : `&return=${encodeURIComponent(returnTo)}`
@@ -74,7 +74,7 @@ export function accountPage({ frame, agent, by, signUp, providers, returnTo, wai
       <Certificates />
     </>,
   )
-}
+})
 
 export const Certificates = () => (
   <section aria-labelledby="certificates">
@@ -88,13 +88,15 @@ export const Certificates = () => (
   </section>
 )
 
+interface DoneView {
+  readonly frame: Frame
+  readonly title: string
+  readonly sentence: string
+  readonly next: readonly [label: string, href: string]
+}
+
 /** Something was done: a sentence, and the way on. */
-export const donePage = (
-  frame: Frame,
-  title: string,
-  sentence: string,
-  next: readonly [label: string, href: string],
-): string =>
+export const donePage = worded(({ frame, title, sentence, next: [label, href] }: DoneView): string =>
   pageOf(
     frame,
     title,
@@ -105,10 +107,11 @@ export const donePage = (
       </div>
       <ul class="actions">
         <li>
-          <a class="button main" href={next[1]}>
-            {next[0]}
+          <a class="button main" href={href}>
+            {label}
           </a>
         </li>
       </ul>
     </>,
-  )
+  ),
+)

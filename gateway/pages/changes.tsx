@@ -46,9 +46,11 @@ interface Props {
   readonly changed: Changed
   readonly document: string
   readonly base: string
+  /** Of the headings: 3 below one of the page. */
+  readonly level?: 2 | 3
 }
 
-export function Changes({ changed, document, base }: Props) {
+export function Changes({ changed, document, base, level = 3 }: Props) {
   const { added, removed } = changed
   if (added.length + removed.length === 0) return <p class="box">{TEXTS.noDifference}</p>
   const bySubjects = new Map<string, Row[]>()
@@ -62,9 +64,9 @@ export function Changes({ changed, document, base }: Props) {
       <p>{TEXTS.changed(added.length, removed.length)}</p>
       {[...bySubjects.values()].map((rows) => (
         <section class="card subject">
-          <h3>
+          <Heading level={level}>
             {rows[0]!.subject.value === document ? TEXTS.theDocument : <Value term={rows[0]!.subject} base={base} />}
-          </h3>
+          </Heading>
           <table class="changes">
             <thead class="hidden">
               <tr>
@@ -81,6 +83,9 @@ export function Changes({ changed, document, base }: Props) {
     </>
   )
 }
+
+const Heading = ({ level, children }: { readonly level: 2 | 3; readonly children?: Child }) =>
+  level === 2 ? <h2>{children}</h2> : <h3>{children}</h3>
 
 function rowShown({ predicate, before, after }: Row, base: string): Child {
   const [old, now] = before && after ? within(before, after) : [undefined, undefined]

@@ -3,7 +3,7 @@
 import type { Child } from 'hono/jsx'
 import type { Term } from '../rdf/graph.js'
 import { XSD } from '../rdf/vocabulary.js'
-import { localName, prefixed } from './labels.js'
+import { decoded, localName, prefixed } from './labels.js'
 import { TEXTS } from './texts.js'
 
 export type ResultRow = readonly (Term | undefined)[]
@@ -62,12 +62,16 @@ export function Chart({ result }: { readonly result: Result }) {
 }
 
 const textOf = (term: Term | undefined): string =>
-  term === undefined ? '' : term.termType === 'NamedNode' ? (prefixed(term.value) ?? localName(term.value)) : term.value
+  term === undefined
+    ? ''
+    : term.termType === 'NamedNode'
+      ? (prefixed(term.value) ?? decoded(localName(term.value)))
+      : term.value
 
 export const short = (text: string, most: number): string =>
   [...text].length > most ? `${[...text].slice(0, most - 1).join('')}…` : text
 
-/** What XML cannot hold, and what would change the order of the text around it, is left out. */
+/** Leaves out characters that XML cannot hold, or that would change the order of the text around them. */
 export const clean = (text: string): string => text.replace(/[\p{Cc}\p{Cf}\p{Cs}\ufffe\uffff]+/gu, ' ')
 
 interface FigureProps {
@@ -96,7 +100,7 @@ export function ticksOf(least: number, most: number): readonly number[] {
   return Array.from({ length: Math.min(20, Math.max(1, to - from) + 1) }, (_, i) => (from + i) * step)
 }
 
-const shown = (value: number): string => value.toLocaleString('en', { maximumSignificantDigits: 6 })
+const shown = (value: number): string => value.toLocaleString(TEXTS.tag, { maximumSignificantDigits: 6 })
 const px = (value: number): string => value.toFixed(1)
 
 const WIDTH = 720

@@ -12,6 +12,8 @@ export interface Children {
   readonly pages: number
   readonly all: number
   readonly order: Order
+  /** True where the container has more than can be listed. */
+  readonly isCut: boolean
   /** Names what is shown. */
   readonly digest: string
 }
@@ -25,7 +27,7 @@ interface Props {
 }
 
 export function ChildrenList({ children }: Props) {
-  const { shown, order, all } = children
+  const { shown, order, all, isCut } = children
   return (
     <section aria-labelledby="children">
       <h2 id="children">{TEXTS.children}</h2>
@@ -51,6 +53,7 @@ export function ChildrenList({ children }: Props) {
             </table>
           </div>
           <Pager children={children} />
+          {isCut ? <p class="hint">{TEXTS.tooManyChildren(all)}</p> : null}
         </>
       )}
     </section>

@@ -3,7 +3,7 @@
 import { Changes, type Changed } from './changes.js'
 import { Area, shell, type About } from './form-page.js'
 import { Plain } from './term.js'
-import { TEXTS } from './texts.js'
+import { TEXTS, worded } from './texts.js'
 
 export interface ConflictView extends About {
   readonly started: string
@@ -16,7 +16,7 @@ export interface ConflictView extends About {
   readonly own: Changed
 }
 
-export const conflictPage = (view: ConflictView): string =>
+export const conflictPage = worded((view: ConflictView): string =>
   shell(
     { ...view, refusal: undefined },
     TEXTS.errorTitle(412),
@@ -65,7 +65,8 @@ export const conflictPage = (view: ConflictView): string =>
         </div>
       </form>
     </>,
-  )
+  ),
+)
 
 const Column = ({ title, text }: { readonly title: string; readonly text: string }) => (
   <section>

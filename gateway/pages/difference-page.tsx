@@ -5,7 +5,7 @@ import { describedIn } from './described.js'
 import { Subjects } from './document-page.js'
 import { at, Go, restoreAt, shell, timeOf, type About } from './history-page.js'
 import { Time } from './term.js'
-import { TEXTS } from './texts.js'
+import { TEXTS, worded } from './texts.js'
 
 export interface DifferenceView extends About {
   readonly from: Version
@@ -15,7 +15,7 @@ export interface DifferenceView extends About {
   readonly same: string
 }
 
-export function differencePage(view: DifferenceView): string {
+export const differencePage = worded((view: DifferenceView): string => {
   const { frame, document, from, to, changed, same } = view
   const { base } = frame.site
   return shell(
@@ -38,7 +38,7 @@ export function differencePage(view: DifferenceView): string {
         {view.canWrite && to.blob !== undefined ? <Go href={restoreAt(to)} label={TEXTS.restoreTo} /> : null}
         <Go href="?timemap" label={TEXTS.history} />
       </ul>
-      <Changes changed={changed} document={document} base={base} />
+      <Changes changed={changed} document={document} base={base} level={2} />
       {same === '' ? null : (
         <details>
           <summary>{TEXTS.unchanged(same.split('\n').length - 1)}</summary>
@@ -47,15 +47,15 @@ export function differencePage(view: DifferenceView): string {
       )}
     </>,
   )
-}
+})
 
 const VersionLink = ({ version }: { readonly version: Version }) =>
   version.blob === undefined ? (
     <>
-      <Time value={timeOf(version.time)} /> <span class="tag">{TEXTS.deleted}</span>
+      <Time value={timeOf(version.time)} isExact /> <span class="tag">{TEXTS.deleted}</span>
     </>
   ) : (
     <a href={at(version)}>
-      <Time value={timeOf(version.time)} />
+      <Time value={timeOf(version.time)} isExact />
     </a>
   )

@@ -12,20 +12,20 @@ import { Crumbs, pageOf, type Frame } from './frame.js'
 import { StartHere, Upload } from './start-here.js'
 import { decoded, localName } from './labels.js'
 import { Iri, Named, Time, Value } from './term.js'
-import { TEXTS } from './texts.js'
+import { TEXTS, worded } from './texts.js'
 
 export interface DocumentView {
   readonly frame: Frame
   readonly document: string
   readonly types: readonly string[]
-  /** What the agent may do with the document. */
+  /** The actions that the agent may take on the document. */
   readonly modes: readonly Mode[]
   readonly isVersioned: boolean
   readonly described: Described
   readonly children?: Children | undefined
 }
 
-export function documentPage(view: DocumentView): string {
+export const documentPage = worded((view: DocumentView): string => {
   const { frame, document, described, children } = view
   const { base } = frame.site
   const title = titleOf(document, described.subjects)
@@ -43,12 +43,12 @@ export function documentPage(view: DocumentView): string {
       ) : null}
       {children ? <ChildrenList children={children} document={document} base={base} /> : null}
       {children && view.modes.some((mode) => mode === 'Append' || mode === 'Write') ? <Upload /> : null}
-      <Subjects described={described} document={document} base={base} />
+      <Subjects described={described} document={document} base={base} empty={children ? undefined : TEXTS.noTriples} />
       <Parts described={described} />
       <About about={about} base={base} />
     </>,
   )
-}
+})
 
 /** `dct:title` and its like of the document, or of what it is about; else the last part of its path. */
 export function titleOf(document: string, subjects: readonly DescribedSubject[]): string {
@@ -66,10 +66,12 @@ export function titleOf(document: string, subjects: readonly DescribedSubject[])
 const valuesOf = ({ properties }: DescribedSubject, property: string): readonly Term[] =>
   properties.find(({ predicate }) => predicate === property)?.objects ?? []
 
-/** In English, where there are several languages. */
+/** In the language of the page, or in English, where there are several. */
 function valueOf(subject: DescribedSubject, property: string): Term | undefined {
   const values = valuesOf(subject, property)
-  return values.find((term) => term.termType === 'Literal' && /^en\b/.test(term.language)) ?? values[0]
+  const inLanguage = (tag: string): Term | undefined =>
+    values.find((term) => term.termType === 'Literal' && term.language.split('-')[0] === tag)
+  return inLanguage(TEXTS.tag) ?? inLanguage('en') ?? values[0]
 }
 
 export const Types = ({ types }: { readonly types: readonly string[] }) => (
@@ -107,7 +109,7 @@ function Actions({ view }: { readonly view: DocumentView }) {
   )
 }
 
-/** What stands elsewhere on the page. */
+/** Triples that stand elsewhere on the page. */
 const isShownElsewhere = (document: string, subject: Term, predicate: string): boolean =>
   subject.value === document && (MANAGED.has(predicate) || predicate === RDF('type') || predicate === DCT('title'))
 
@@ -115,15 +117,18 @@ interface SubjectsProps {
   readonly described: Pick<Described, 'subjects'>
   readonly document: string
   readonly base: string
-  /** What the page of a document shows elsewhere too. */
+  /** Properties that the page of a document shows elsewhere too. */
   readonly isWhole?: boolean
+  /** In place of nothing. */
+  readonly empty?: string | undefined
 }
 
-export function Subjects({ described: { subjects }, document, base, isWhole = false }: SubjectsProps) {
+export function Subjects({ described: { subjects }, document, base, isWhole = false, empty }: SubjectsProps) {
   const shown = subjects.flatMap(({ subject, properties }) => {
     const left = properties.filter(({ predicate }) => isWhole || !isShownElsewhere(document, subject, predicate))
     return left.length === 0 ? [] : [{ subject, properties: left }]
   })
+  if (shown.length === 0 && empty !== undefined) return <p class="soft">{empty}</p>
   return (
     <>
       {shown.map(({ subject, properties }) => (
@@ -197,19 +202,20 @@ function Parts({ described: { part, hasMore } }: { readonly described: Described
   )
 }
 
-const MANAGED_SHOWN = [
-  [TEXTS.created, DCT('created')],
-  [TEXTS.modified, DCT('modified')],
-  [TEXTS.creator, DCT('creator')],
-  [TEXTS.owner, ACL('owner')],
-] as const
+const managed = () =>
+  [
+    [TEXTS.created, DCT('created')],
+    [TEXTS.modified, DCT('modified')],
+    [TEXTS.creator, DCT('creator')],
+    [TEXTS.owner, ACL('owner')],
+  ] as const
 
 function About({ about, base }: { readonly about: DescribedSubject | undefined; readonly base: string }) {
   return (
     <section class="aside" aria-labelledby="about">
       <h2 id="about">{TEXTS.about}</h2>
       <dl>
-        {MANAGED_SHOWN.map(([label, property]) => {
+        {managed().map(([label, property]) => {
           const values = about ? valuesOf(about, property) : []
           if (values.length === 0) return null
           return (

@@ -1,10 +1,11 @@
 // In charge of the page of an error: the same status and sentence as in RDF (spec 2.2), and what the reader can do now.
 import { bySubject, type DescribedProperty } from './described.js'
-import { Crumbs, pageOf, type Frame } from './frame.js'
-import { TEXTS } from './texts.js'
+import { Crumbs, Detail, logInAt, pageOf, type Frame } from './frame.js'
+import { TEXTS, worded } from './texts.js'
+import { TypedAgain, type SentForm } from './typed-again.js'
 import { readNTriples } from '../rdf/read.js'
 import { RDF, SH } from '../rdf/vocabulary.js'
-import { Iri, Plain, Value } from './term.js'
+import { Named, Plain, Value } from './term.js'
 
 export interface ErrorView {
   readonly frame: Frame
@@ -14,9 +15,11 @@ export interface ErrorView {
   /** Canonical N-Triples of a validation report. */
   readonly report?: string | undefined
   readonly requestId: string
+  /** Of a form that was refused. */
+  readonly sent?: SentForm | undefined
 }
 
-export function errorPage({ frame, status, phrase, detail, report, requestId }: ErrorView): string {
+export const errorPage = worded(({ frame, status, phrase, detail, report, requestId, sent }: ErrorView): string => {
   const { document, site, isIdentified } = frame
   const title = TEXTS.errorTitle(status)
   const advice = TEXTS.errorAdvice(status)
@@ -28,11 +31,12 @@ export function errorPage({ frame, status, phrase, detail, report, requestId }: 
       <h1>{title}</h1>
       <div class="box notice">
         <p>
-          <Plain text={detail} />
+          <Detail text={detail} />
         </p>
         {advice === undefined ? null : <p>{advice}</p>}
       </div>
       <Violations report={report} base={site.base} />
+      {sent ? <TypedAgain sent={sent} frame={frame} /> : null}
       <ul class="actions">
         {status === 403 && !isIdentified ? <Action label={TEXTS.logIn} href={logInAt(frame)} isMain /> : null}
         {status === 403 && isIdentified && document !== undefined ? (
@@ -48,7 +52,7 @@ export function errorPage({ frame, status, phrase, detail, report, requestId }: 
       </p>
     </>,
   )
-}
+})
 
 const Action = ({
   label,
@@ -66,9 +70,6 @@ const Action = ({
   </li>
 )
 
-export const logInAt = ({ site, document }: Frame): string =>
-  `${site.base}oauth2/login${document === undefined ? '' : `?return=${encodeURIComponent(document)}`}`
-
 /** The results of a SHACL validation report: the property that each is about, and its message. */
 export function Violations({ report, base }: { readonly report: string | undefined; readonly base: string }) {
   const results = resultsIn(report)
@@ -82,7 +83,7 @@ export function Violations({ report, base }: { readonly report: string | undefin
           const [path, node, value, message] = [one('resultPath'), one('focusNode'), one('value'), one('resultMessage')]
           return (
             <li>
-              {path ? <Iri iri={path.value} base={base} /> : null}
+              {path ? <Named iri={path.value} /> : null}
               {path ? ': ' : null}
               {message ? <Plain text={message.value} /> : null} {value ? <Value term={value} base={base} /> : null}
               {node ? (

@@ -6,7 +6,7 @@ import { Violations } from './error-page.js'
 import { Crumbs, Notice, pageOf, type Frame } from './frame.js'
 import { FormSections, type FormSection } from './shape-form.js'
 import { Plain, Time } from './term.js'
-import { TEXTS } from './texts.js'
+import { TEXTS, worded } from './texts.js'
 
 /** Why a form was not carried out. */
 export interface Refusal {
@@ -32,7 +32,7 @@ export interface EditView extends About {
   readonly sections?: readonly FormSection[] | undefined
 }
 
-export function editPage(view: EditView): string {
+export const editPage = worded((view: EditView): string => {
   const { frame, document, form, text, started, entityTag, preview, refusal, sections = [] } = view
   const title = form === 'edit' ? TEXTS.editTitle : TEXTS.addTitle
   return shell(
@@ -69,7 +69,7 @@ export function editPage(view: EditView): string {
       </form>
     </>,
   )
-}
+})
 
 /** The hidden field says that the form has them, also where they are empty. */
 export const FieldsShown = ({ sections }: { readonly sections: readonly FormSection[] }) =>
@@ -178,7 +178,7 @@ export interface DeleteView extends About {
   readonly isVersioned: boolean
 }
 
-export const deletePage = (view: DeleteView): string =>
+export const deletePage = worded((view: DeleteView): string =>
   shell(
     view,
     TEXTS.deleteTitle,
@@ -198,7 +198,8 @@ export const deletePage = (view: DeleteView): string =>
         </a>
       </div>
     </form>,
-  )
+  ),
+)
 
 export interface RestoreView extends About {
   readonly version: string
@@ -208,7 +209,7 @@ export interface RestoreView extends About {
   readonly changed: Changed
 }
 
-export const restorePage = (view: RestoreView): string =>
+export const restorePage = worded((view: RestoreView): string =>
   shell(
     view,
     TEXTS.restoreTitle,
@@ -216,7 +217,7 @@ export const restorePage = (view: RestoreView): string =>
       <p>
         {TEXTS.restoreQuestion} <Time value={view.time} />. {TEXTS.restoreHelp}
       </p>
-      <Changes changed={view.changed} document={view.document} base={view.frame.site.base} />
+      <Changes changed={view.changed} document={view.document} base={view.frame.site.base} level={2} />
       <form method="post" action={`?form=restore&of=${view.version}`}>
         <input type="hidden" name="if-match" value={view.entityTag ?? ''} />
         <div class="actions">
@@ -227,4 +228,5 @@ export const restorePage = (view: RestoreView): string =>
         </div>
       </form>
     </>,
-  )
+  ),
+)

@@ -2,9 +2,9 @@
 import type { Child } from 'hono/jsx'
 import { decoded } from './labels.js'
 import { Plain } from './term.js'
-import { TEXTS } from './texts.js'
+import { TEXTS, type Texts } from './texts.js'
 
-/** What a page needs to know of the gateway. It names no agent: pages of documents are the same for all with equal rights. */
+/** Facts about the gateway that a page needs. It names no agent: pages of documents are the same for all with equal rights. */
 export interface Site {
   /** Of the application. */
   readonly base: string
@@ -22,9 +22,10 @@ export interface Site {
 
 export interface Frame {
   readonly site: Site
+  readonly texts: Texts
   /** The document that the page is about, if there is one. */
   readonly document?: string | undefined
-  /** Whether the client is identified. */
+  /** True where the client is identified. */
   readonly isIdentified: boolean
   /** Path of a script: only comfort. */
   readonly script?: string | undefined
@@ -34,7 +35,7 @@ export interface Frame {
 export function pageOf(frame: Frame, title: string, content: Child): string {
   const { site } = frame
   const page = (
-    <html lang="en">
+    <html lang={TEXTS.tag}>
       <head>
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
@@ -62,8 +63,8 @@ export function pageOf(frame: Frame, title: string, content: Child): string {
   return `<!doctype html>\n${page.toString() as string}\n`
 }
 
-function Top({ frame: { site, document, isIdentified } }: { readonly frame: Frame }) {
-  const back = document === undefined ? '' : `?return=${encodeURIComponent(document)}`
+function Top({ frame }: { readonly frame: Frame }) {
+  const { site, isIdentified } = frame
   return (
     <header class="top">
       <div class="wide">
@@ -80,7 +81,7 @@ function Top({ frame: { site, document, isIdentified } }: { readonly frame: Fram
               <a href={site.admin}>{TEXTS.administration}</a>
             </li>
             <li>
-              <a href={isIdentified ? `${site.base}access` : `${site.base}oauth2/login${back}`}>
+              <a href={isIdentified ? `${site.base}access` : logInAt(frame)}>
                 {isIdentified ? TEXTS.account : TEXTS.logIn}
               </a>
             </li>
@@ -91,7 +92,19 @@ function Top({ frame: { site, document, isIdentified } }: { readonly frame: Fram
   )
 }
 
-/** The containers above a document, by its URL: their titles may be hidden from the reader. */
+export const logInAt = ({ site, document }: Frame): string =>
+  `${site.base}oauth2/login${document === undefined ? '' : `?return=${encodeURIComponent(document)}`}`
+
+/** The fault as the gateway reports it: in English, as to programs (WCAG 3.1.2). */
+export const Detail = ({ text }: { readonly text: string }) =>
+  TEXTS.tag === 'en' ? (
+    <Plain text={text} />
+  ) : (
+    <span lang="en">
+      <Plain text={text} />
+    </span>
+  )
+
 /** Why a form was refused. */
 export const Notice = ({
   refusal: { status, detail },
@@ -102,12 +115,13 @@ export const Notice = ({
 }) => (
   <div class="box notice" role="alert">
     <p>
-      <strong>{TEXTS.errorTitle(status)}</strong> <Plain text={detail} />
+      <strong>{TEXTS.errorTitle(status)}</strong> <Detail text={detail} />
     </p>
     {children}
   </div>
 )
 
+/** The containers above a document, by its URL: their titles may be hidden from the reader. */
 export function Crumbs({ site: { base, home }, document }: { readonly site: Site; readonly document: string }) {
   if (document === home) return null
   const root = document.startsWith(base) ? base : home

@@ -1,7 +1,7 @@
 // In charge of the picture of a graph: resources as nodes, properties between them as lines. Literals stand in the table only.
 import type { Quad, Term } from '../rdf/graph.js'
 import { clean, Figure, short } from './chart.js'
-import { labelOf, localName, prefixed } from './labels.js'
+import { decoded, labelOf, localName, prefixed } from './labels.js'
 import { TEXTS } from './texts.js'
 
 interface Edge {
@@ -44,7 +44,7 @@ function drawnOf(triples: readonly Quad[]): Drawn | undefined {
 }
 
 const nameOf = (term: Term): string =>
-  term.termType === 'BlankNode' ? `_:${term.value}` : (prefixed(term.value) ?? localName(term.value))
+  term.termType === 'BlankNode' ? `_:${term.value}` : (prefixed(term.value) ?? decoded(localName(term.value)))
 
 const WIDTH = 720
 const HEIGHT = 480

@@ -5,12 +5,12 @@ import { describedIn } from './described.js'
 import { Formats, Subjects, titleOf, Types } from './document-page.js'
 import { Crumbs, pageOf, type Frame } from './frame.js'
 import { Iri, Time } from './term.js'
-import { TEXTS } from './texts.js'
+import { TEXTS, worded } from './texts.js'
 
 export interface About {
   readonly frame: Frame
   readonly document: string
-  /** Whether the agent may restore. */
+  /** True where the agent may restore. */
   readonly canWrite: boolean
 }
 
@@ -41,7 +41,7 @@ export const shell = ({ frame, document }: About, title: string, content: Child)
     </>,
   )
 
-export function historyPage(view: HistoryView): string {
+export const historyPage = worded((view: HistoryView): string => {
   const { versions, document, all, page, pages } = view
   return shell(
     view,
@@ -93,7 +93,7 @@ export function historyPage(view: HistoryView): string {
       ) : null}
     </>,
   )
-}
+})
 
 const PageLink = ({ to, label }: { readonly to: number; readonly label: string }) => (
   <li>
@@ -124,11 +124,11 @@ function Row({
       <td>
         {blob === undefined ? (
           <>
-            <Time value={when} /> <span class="tag">{TEXTS.deleted}</span>
+            <Time value={when} isExact /> <span class="tag">{TEXTS.deleted}</span>
           </>
         ) : (
           <a href={at(version)}>
-            <Time value={when} />
+            <Time value={when} isExact />
           </a>
         )}
       </td>
@@ -162,7 +162,7 @@ export interface VersionView extends About {
   readonly nTriples: string
 }
 
-export function versionPage(view: VersionView): string {
+export const versionPage = worded((view: VersionView): string => {
   const { frame, document, version, previous, next, nTriples } = view
   const { base } = frame.site
   const described = describedIn(document, nTriples, 1)
@@ -173,7 +173,7 @@ export function versionPage(view: VersionView): string {
     <>
       <div class="box notice" role="status">
         <p>
-          {TEXTS.asItWas} <Time value={timeOf(version.time)} />
+          {TEXTS.asItWas} <Time value={timeOf(version.time)} isExact />
           {version.agent === undefined ? null : (
             <>
               {TEXTS.by} <Iri iri={version.agent} base={base} />
@@ -199,7 +199,7 @@ export function versionPage(view: VersionView): string {
       </p>
     </>,
   )
-}
+})
 
 export const Go = ({ href, label }: { readonly href: string; readonly label: string }) => (
   <li>

@@ -1,39 +1,9 @@
-// In charge of names for IRIs: the labels of terms of known vocabularies, prefixed names, and short forms of other IRIs. Pure.
-import { ACL, CERT, CONFIGURATION_PREFIXES, DCT, DEF, DH, FOAF, RDF, RDFS, SIOC } from '../rdf/vocabulary.js'
-
-const LABELS: ReadonlyMap<string, string> = new Map([
-  [RDF('type'), 'Type'],
-  [RDFS('label'), 'Label'],
-  [RDFS('comment'), 'Comment'],
-  [RDFS('seeAlso'), 'See also'],
-  [RDFS('subClassOf'), 'Subclass of'],
-  [RDFS('isDefinedBy'), 'Defined by'],
-  [DCT('title'), 'Title'],
-  [DCT('description'), 'Description'],
-  [DCT('created'), 'Created'],
-  [DCT('modified'), 'Modified'],
-  [DCT('creator'), 'Creator'],
-  [ACL('owner'), 'Owner'],
-  [ACL('accessTo'), 'Access to'],
-  [ACL('accessToClass'), 'Access to all of type'],
-  [ACL('default'), 'Access to everything below'],
-  [ACL('agentClass'), 'For'],
-  [ACL('agentGroup'), 'Group'],
-  [SIOC('has_container'), 'In container'],
-  [SIOC('has_parent'), 'In container'],
-  [FOAF('mbox'), 'Mailbox'],
-  [FOAF('based_near'), 'Based near'],
-  [FOAF('primaryTopic'), 'About'],
-  [CERT('key'), 'Key'],
-  [DH('Item'), 'Item'],
-  [DH('Container'), 'Container'],
-  [DEF('Root'), 'Root container'],
-  [FOAF('Agent'), 'Agent'],
-  [FOAF('Person'), 'Person'],
-])
+// In charge of names for IRIs: the labels of terms of known vocabularies, prefixed names, and short forms of other IRIs.
+import { CONFIGURATION_PREFIXES, RDF } from '../rdf/vocabulary.js'
+import { TEXTS } from './texts.js'
 
 /** Also of vocabularies that the gateway does not use itself. */
-const PREFIXES: readonly (readonly [prefix: string, namespace: string])[] = [
+const KNOWN: readonly (readonly [prefix: string, namespace: string])[] = [
   ...Object.entries(CONFIGURATION_PREFIXES),
   ['skos', 'http://www.w3.org/2004/02/skos/core#'],
   ['schema', 'https://schema.org/'],
@@ -46,11 +16,16 @@ const PREFIXES: readonly (readonly [prefix: string, namespace: string])[] = [
   ['vcard', 'http://www.w3.org/2006/vcard/ns#'],
 ]
 
+/** For people who write queries: each prefix once. */
+export const NAMESPACES: readonly (readonly [prefix: string, namespace: string])[] = [
+  ...new Map(KNOWN.toReversed()),
+].sort(([a], [b]) => (a < b ? -1 : 1))
+
 const LOCAL = /^[A-Za-z_][\w.-]{0,80}$/
 
 /** `dct:title`; undefined where no known namespace has it. */
 export function prefixed(iri: string): string | undefined {
-  for (const [prefix, namespace] of PREFIXES) {
+  for (const [prefix, namespace] of KNOWN) {
     if (iri.startsWith(namespace) && LOCAL.test(iri.slice(namespace.length)))
       return `${prefix}:${iri.slice(namespace.length)}`
   }
@@ -75,8 +50,7 @@ function spelled(name: string): string {
 
 /** Of a property or a class. */
 export function labelOf(iri: string): string {
-  const known = LABELS.get(iri)
-  if (known !== undefined) return known
+  if (Object.hasOwn(TEXTS.labels, iri)) return TEXTS.labels[iri]!
   const name = localName(iri)
   if (iri.startsWith(RDF('_'))) return `Member ${name.slice(1)}`
   return LOCAL.test(name) ? spelled(name) : iri
@@ -88,7 +62,7 @@ export function shortIri(iri: string, base: string): string {
   return prefixed(iri) ?? iri
 }
 
-/** A path as people read it. What does not decode stays as it is. */
+/** A path as people read it. A path that does not decode stays as it is. */
 export function decoded(path: string): string {
   try {
     return decodeURIComponent(path)

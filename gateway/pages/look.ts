@@ -1,11 +1,13 @@
-// In charge of the files that pages use: stylesheet and icon, and those of the operator's own look. Read once, at the start;
-// each has a hash in its name, and its compressed forms ready.
+// In charge of the files that pages use: stylesheet and icon, those of the operator's own look, and languages. Read once, at the
+// start; those that browsers fetch have a hash in their name, and their compressed forms ready.
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { basename, extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
 import type { Failure } from '../problem.js'
+import { textsIn, type Languages, type Translated } from './languages.js'
+import { ENGLISH } from './texts.js'
 
 export interface StaticFile {
   readonly contentType: string
@@ -25,6 +27,8 @@ export interface Look {
   readonly logo: string
   /** Of the page of queries. */
   readonly script: string
+  /** By tag. */
+  readonly languages: Languages
 }
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -36,6 +40,7 @@ const TYPES: Readonly<Record<string, string>> = {
 
 /** Below the sources: nothing copies them when the code is compiled. */
 const OWN = fileURLToPath(new URL('../../../gateway/pages/static/', import.meta.url))
+const LANGUAGES = fileURLToPath(new URL('../../../gateway/pages/languages/', import.meta.url))
 /** The compiled pages. */
 const CODE = fileURLToPath(new URL('.', import.meta.url))
 
@@ -84,16 +89,22 @@ export function readLook(folder?: string): Look | Failure<'look.unusable'> {
     const logo = ownLogo === undefined ? undefined : namedByContent(ownLogo)
     const files = new Map([style!, icon!, script!, ...(more ? [more] : []), ...(logo ? [logo] : [])])
     const code = readdirSync(CODE).sort()
+    const languages = readdirSync(LANGUAGES).sort().map((name) => [basename(name, '.json'), readFileSync(join(LANGUAGES, name), 'utf8')] as const) // prettier-ignore
     return {
       id: hashOf(
         ...code.filter((name) => name.endsWith('.js')).map((name) => readFileSync(join(CODE, name))),
         ...files.keys(),
+        ...languages.flat(),
       ),
       files,
       styles: more ? [style![0], more[0]] : [style![0]],
       icon: icon![0],
       logo: (logo ?? icon)![0],
       script: script![0],
+      languages: new Map([
+        ['en', ENGLISH],
+        ...languages.map(([tag, text]) => [tag, textsIn(tag, JSON.parse(text) as Translated)] as const),
+      ]),
     }
   } catch (error) {
     return { failure: 'look.unusable', detail: `the files of the pages cannot be read: ${(error as Error).message}.` }

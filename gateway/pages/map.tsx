@@ -1,7 +1,7 @@
 // In charge of points on a plain grid of degrees: of results with columns for latitude and longitude, or with WKT points.
 import type { Term } from '../rdf/graph.js'
 import { clean, Figure, numberOf, short, ticksOf, type ResultRow } from './chart.js'
-import { localName } from './labels.js'
+import { decoded, localName } from './labels.js'
 import { TEXTS } from './texts.js'
 
 interface Result {
@@ -37,7 +37,7 @@ const wktOf = (term: Term | undefined): RegExpExecArray | null =>
 const degrees = (term: Term | undefined): number | undefined =>
   numberOf(term) ?? (term && /^-?\d+(?:\.\d+)?$/.test(term.value) ? Number(term.value) : undefined)
 
-const labelIn = (term: Term): string => (term.termType === 'NamedNode' ? localName(term.value) : term.value)
+const labelIn = (term: Term): string => (term.termType === 'NamedNode' ? decoded(localName(term.value)) : term.value)
 
 const WIDTH = 720
 const HEIGHT = 420

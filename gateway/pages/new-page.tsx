@@ -2,7 +2,7 @@
 import { Area, Choice, FieldsShown, Place, shell, type About } from './form-page.js'
 import type { FormSection } from './shape-form.js'
 import { Plain } from './term.js'
-import { TEXTS } from './texts.js'
+import { TEXTS, worded } from './texts.js'
 
 export interface NewView extends About {
   readonly name: string
@@ -16,7 +16,7 @@ export interface NewView extends About {
   readonly sections: readonly FormSection[]
 }
 
-export const newPage = (view: NewView): string =>
+export const newPage = worded((view: NewView): string =>
   shell(
     view,
     TEXTS.newDocument,
@@ -50,7 +50,8 @@ export const newPage = (view: NewView): string =>
         </div>
       </form>
     </>,
-  )
+  ),
+)
 
 /** The fields follow from the type: choosing one asks for the page again. */
 const TypeChoice = ({ view: { types, type } }: { readonly view: NewView }) => (

@@ -12,11 +12,16 @@ const RULES = [
 ]
 
 /** Forms need an Origin field, which `no-referrer` would make `null` (Fetch §3.1). */
-export const PAGE_FIELDS: readonly Field[] = [
+const PAGE_FIELDS: readonly Field[] = [
   ['Content-Security-Policy', RULES.join('; ')],
   ['Referrer-Policy', 'same-origin'],
-  ['Content-Language', 'en'],
 ]
+
+/** @param language of its texts (RFC 9110 §8.5) */
+export const pageFields = (language: string): readonly Field[] => [...PAGE_FIELDS, ['Content-Language', language]]
+
+/** A page is chosen by media type and language (RFC 9110 §12.5.5). */
+export const PAGE_VARY = 'Accept, Accept-Language'
 
 /** Of a page with a script of ours. @param files the URL of the folder that it is in: what others have uploaded is in another */
 export const withScript = (files: string): Field => [

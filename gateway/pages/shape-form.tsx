@@ -109,7 +109,7 @@ function Field({ field, id }: Props) {
   )
 }
 
-/** What is typed, and one more where there may be one more. */
+/** A field for each typed value, and one more where there may be one more. */
 function inputsOf({ shape: { min, max }, values }: FormField): readonly string[] {
   const wanted = Math.min(MOST_INPUTS, Math.max(1, values.length, Math.min(max, Math.max(min, values.length + 1))))
   return [...values, ...Array<string>(Math.max(0, wanted - values.length)).fill('')]
@@ -117,7 +117,7 @@ function inputsOf({ shape: { min, max }, values }: FormField): readonly string[]
 
 function Hints({ field: { shape, errors }, id }: Props) {
   const { description, min, max, kind } = shape
-  const hints = [description, countOf(min, max), FORMS[kind]].filter((hint) => hint !== undefined)
+  const hints = [description, countOf(min, max), formOf(kind)].filter((hint) => hint !== undefined)
   return (
     <>
       <p class="hint" id={`${id}-hint`}>
@@ -137,14 +137,17 @@ function Hints({ field: { shape, errors }, id }: Props) {
 }
 
 function countOf(min: number, max: number): string | undefined {
-  if (min === 0) return max === 1 ? undefined : TEXTS.valuesAtMost(max)
-  return min === 1 && max === 1 ? TEXTS.required : TEXTS.valuesWanted(min, max)
+  if (min === 0 && max === 1) return undefined
+  if (min === 0) return max === Infinity ? TEXTS.severalValues : TEXTS.valuesAtMost(max)
+  if (max === Infinity) return TEXTS.valuesFrom(min)
+  if (min !== max) return TEXTS.valuesBetween(min, max)
+  return min === 1 ? TEXTS.required : TEXTS.valuesExactly(min)
 }
 
-const FORMS: Readonly<Record<string, string>> = {
-  iri: TEXTS.asIri,
-  [XSD('dateTime')]: TEXTS.asDateTime,
-  [XSD('date')]: TEXTS.asDate,
+function formOf(kind: string): string | undefined {
+  if (kind === 'iri') return TEXTS.asIri
+  if (kind === XSD('dateTime')) return TEXTS.asDateTime
+  return kind === XSD('date') ? TEXTS.asDate : undefined
 }
 
 const optionText = (term: Term): string => (term.termType === 'NamedNode' ? labelOf(term.value) : term.value)

@@ -4,19 +4,27 @@ import { Certificates } from './account-page.js'
 import type { Refusal } from './form-page.js'
 import { Notice, pageOf, type Frame } from './frame.js'
 import { Plain } from './term.js'
-import { TEXTS } from './texts.js'
+import { TEXTS, worded } from './texts.js'
 
-/** Regions by their names in English, of which DBpedia has a resource. */
+/** Regions by their names, with the resource that DBpedia has of the name in English. */
 function countries(): readonly (readonly [name: string, iri: string])[] {
   const names = new Intl.DisplayNames('en', { type: 'region', fallback: 'none' })
   const letters = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ']
   const codes = letters
     .flatMap((first) => letters.map((second) => first + second))
     .filter((code) => !NO_COUNTRY.test(code))
-  const found = new Set(codes.flatMap((code) => names.of(code) ?? []))
+  const own = new Intl.DisplayNames(TEXTS.tag, { type: 'region' })
+  const found = new Map<string, string>()
+  for (const code of codes) {
+    const name = names.of(code)
+    if (name !== undefined) found.set(name, own.of(code) ?? name)
+  }
   return [...found]
-    .sort((a, b) => a.localeCompare(b, 'en'))
-    .map((name) => [name, `http://dbpedia.org/resource/${encodeURIComponent(name.replaceAll(' ', '_'))}`])
+    .map(
+      ([name, shown]) =>
+        [shown, `http://dbpedia.org/resource/${encodeURIComponent(name.replaceAll(' ', '_'))}`] as const,
+    )
+    .sort(([a], [b]) => a.localeCompare(b, TEXTS.tag))
 }
 /** ISO 3166: for users, and what CLDR has beside. */
 const NO_COUNTRY = /^(?:Q[M-Z]|X[A-Z]|AA|ZZ|EU|EZ|UN)$/
@@ -24,7 +32,7 @@ const NO_COUNTRY = /^(?:Q[M-Z]|X[A-Z]|AA|ZZ|EU|EZ|UN)$/
 export interface SignUpView {
   readonly frame: Frame
   readonly action: string
-  /** Whether the certificate comes at once, or by e-mail. */
+  /** True where the certificate comes at once, false where it comes by e-mail. */
   readonly isDownload: boolean
   /** Of a form that was refused: what was typed, and what is wrong with it, by property. */
   readonly refusal?: Refusal
@@ -33,7 +41,7 @@ export interface SignUpView {
 }
 
 /** RDF/POST (LinkedDataHub 2.4, 3.1), as programs send it. */
-export function signUpPage({ frame, action, isDownload, refusal, ...sent }: SignUpView): string {
+export const signUpPage = worded(({ frame, action, isDownload, refusal, ...sent }: SignUpView): string => {
   const country = sent.typed?.(FOAF('based_near'))
   return pageOf(
     frame,
@@ -79,7 +87,7 @@ export function signUpPage({ frame, action, isDownload, refusal, ...sent }: Sign
       <Certificates />
     </>,
   )
-}
+})
 
 interface TextProps {
   readonly id: string

@@ -6,9 +6,10 @@ import { Subjects } from './document-page.js'
 import { Place } from './form-page.js'
 import { Notice, pageOf, type Frame } from './frame.js'
 import { GraphPicture } from './graph-picture.js'
+import { NAMESPACES } from './labels.js'
 import { PointMap } from './map.js'
 import { Value } from './term.js'
-import { TEXTS } from './texts.js'
+import { TEXTS, worded } from './texts.js'
 
 export interface SparqlView {
   readonly frame: Frame
@@ -36,7 +37,7 @@ interface Measured {
   readonly isCut: boolean
 }
 
-export function sparqlPage({ frame, query, outcome }: SparqlView): string {
+export const sparqlPage = worded(({ frame, query, outcome }: SparqlView): string => {
   return pageOf(
     { ...frame, script: frame.site.script },
     TEXTS.query,
@@ -69,10 +70,11 @@ export function sparqlPage({ frame, query, outcome }: SparqlView): string {
           <button class="main">{TEXTS.run}</button>
         </div>
       </form>
+      <Beside base={frame.site.base} />
       {outcome ? <Result outcome={outcome} query={query} frame={frame} /> : null}
     </>,
   )
-}
+})
 
 interface ResultProps {
   readonly outcome: Outcome
@@ -93,7 +95,9 @@ function Result({ outcome, query, frame }: ResultProps) {
     <section aria-labelledby="result">
       <h2 id="result">{TEXTS.result}</h2>
       <p class="hint">
-        {outcome.kind === 'boolean' ? '' : `${TEXTS.rows(outcome.count, outcome.kind === 'graph')}, `}
+        {outcome.kind === 'boolean'
+          ? ''
+          : `${outcome.kind === 'graph' ? TEXTS.triples(outcome.count) : TEXTS.rows(outcome.count)}, `}
         {TEXTS.took(outcome.ms)}, {outcome.isCached ? TEXTS.fromCache : TEXTS.fromStore}.{' '}
         {outcome.isCut ? TEXTS.resultCut : ''}
       </p>
@@ -109,6 +113,33 @@ function Result({ outcome, query, frame }: ResultProps) {
     </section>
   )
 }
+
+/** Queries about what there is: each agent gets what it may read. */
+const ABOUT = [
+  ['readable', 'SELECT DISTINCT ?graph WHERE { GRAPH ?graph { ?s ?p ?o } } ORDER BY ?graph LIMIT 500'],
+  ['classes', 'SELECT ?class (COUNT(*) AS ?uses) WHERE { GRAPH ?graph { ?s a ?class } } GROUP BY ?class ORDER BY DESC(?uses) LIMIT 500'], // prettier-ignore
+  ['properties', 'SELECT ?property (COUNT(*) AS ?uses) WHERE { GRAPH ?graph { ?s ?property ?o } } GROUP BY ?property ORDER BY DESC(?uses) LIMIT 500'], // prettier-ignore
+] as const
+
+const Beside = ({ base }: { readonly base: string }) => (
+  <>
+    <p>
+      {ABOUT.map(([name, query], i) => (
+        <>
+          {i === 0 ? '' : ' · '}
+          <a href={`${base}sparql?query=${encodeURIComponent(query)}`}>{TEXTS[name]}</a>
+        </>
+      ))}
+    </p>
+    <details>
+      <summary>{TEXTS.prefixes}</summary>
+      <p class="hint">{TEXTS.prefixesHelp}</p>
+      <pre id="prefixes" tabindex={0}>
+        {NAMESPACES.map(([prefix, namespace]) => `PREFIX ${prefix}: <${namespace}>\n`).join('')}
+      </pre>
+    </details>
+  </>
+)
 
 function Shown({ outcome, base }: { readonly outcome: Exclude<Outcome, { kind: 'error' }>; readonly base: string }) {
   if (outcome.kind === 'boolean') return <p class="box">{outcome.value ? TEXTS.yes : TEXTS.no}</p>

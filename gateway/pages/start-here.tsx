@@ -46,7 +46,7 @@ export const StartHere = ({ base, admin }: Props) => (
     </p>
     <pre tabindex={0}>
       {curl(
-        `-X PUT -H 'Content-Type: text/turtle' \\\n  -d '@prefix acl: <http://www.w3.org/ns/auth/acl#> . <#this> a acl:Authorization ; acl:mode acl:Read ;\n    acl:agentClass <http://xmlns.com/foaf/0.1/Agent> ; acl:accessTo <${base}> ; acl:default <${base}> .' \\\n  ${admin}acl/authorizations/everybody-reads/`,
+        `-X PUT -H 'Content-Type: text/turtle' \\\n  -d '@prefix acl: <http://www.w3.org/ns/auth/acl#> . <#this> a acl:Authorization ; acl:mode acl:Read ;\n    acl:agentClass <http://xmlns.com/foaf/0.1/Agent> ; acl:accessTo <${base}> ;\n    acl:default <${base}> .' \\\n  ${admin}acl/authorizations/everybody-reads/`,
       )}
     </pre>
     <h3>{TEXTS.startQuery}</h3>
@@ -55,7 +55,7 @@ export const StartHere = ({ base, admin }: Props) => (
     </p>
     <pre tabindex={0}>
       {curl(
-        `-H 'Accept: text/csv' --data-urlencode 'query=SELECT ?d ?t { GRAPH ?d { ?d <http://purl.org/dc/terms/title> ?t } }' \\\n  ${base}sparql`,
+        `-H 'Accept: text/csv' \\\n  --data-urlencode 'query=SELECT ?d ?t { GRAPH ?d { ?d <http://purl.org/dc/terms/title> ?t } }' \\\n  ${base}sparql`,
       )}
     </pre>
     <p>{TEXTS.startMore}</p>
@@ -64,4 +64,4 @@ export const StartHere = ({ base, admin }: Props) => (
 
 /** In the folder in which the gateway was started. */
 const CERTS = '"${TRIPLEGATE_DATA:-data}"/certs'
-const curl = (rest: string): string => `curl --cacert ${CERTS}/server.pem --cert ${CERTS}/owner.pem ${rest}`
+const curl = (rest: string): string => `curl --cacert ${CERTS}/server.pem --cert ${CERTS}/owner.pem \\\n  ${rest}`

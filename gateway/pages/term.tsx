@@ -102,12 +102,13 @@ export function Value({ term, base }: { readonly term: Term; readonly base: stri
 }
 
 /** `2026-11-22 14:05 UTC`; a date in another form as it is. */
-export function Time({ value }: { readonly value: string }) {
-  const [, day, time] = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d)(?::\d\d(?:\.\d+)?)?Z$/.exec(value) ?? []
+export function Time({ value, isExact }: { readonly value: string; readonly isExact?: boolean }) {
+  const [, day, time, seconds = ''] = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d)(?:(:\d\d)(?:\.\d+)?)?Z$/.exec(value) ?? []
   if (day === undefined) return <Plain text={value} />
   return (
     <time dateTime={value} title={value}>
-      {day} {time} UTC
+      {day} {time}
+      {isExact ? seconds : ''} UTC
     </time>
   )
 }

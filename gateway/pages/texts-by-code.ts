@@ -1,4 +1,6 @@
-// In charge of the texts of the pages that stand for codes: statuses, modes, reasons of decisions.
+// In charge of the texts of the pages that stand for codes, in English: statuses, modes, reasons of decisions, terms of known
+// vocabularies.
+import { ACL, CERT, DCT, DEF, DH, FOAF, RDF, RDFS, SIOC } from '../rdf/vocabulary.js'
 
 export const REASONS: Readonly<Record<string, string>> = {
   public: 'everybody may',
@@ -63,4 +65,35 @@ export const ERROR_ADVICE: Readonly<Record<number, string>> = {
   502: 'Try again in a moment. If it stays so, report the request below.',
   503: 'Try again in a moment.',
   504: 'Try again, or ask for less.',
+}
+
+export const LABELS: Readonly<Record<string, string>> = {
+  [RDF('type')]: 'Type',
+  [RDFS('label')]: 'Label',
+  [RDFS('comment')]: 'Comment',
+  [RDFS('seeAlso')]: 'See also',
+  [RDFS('subClassOf')]: 'Subclass of',
+  [RDFS('isDefinedBy')]: 'Defined by',
+  [DCT('title')]: 'Title',
+  [DCT('description')]: 'Description',
+  [DCT('created')]: 'Created',
+  [DCT('modified')]: 'Modified',
+  [DCT('creator')]: 'Creator',
+  [ACL('owner')]: 'Owner',
+  [ACL('accessTo')]: 'Access to',
+  [ACL('accessToClass')]: 'Access to all of type',
+  [ACL('default')]: 'Access to everything below',
+  [ACL('agentClass')]: 'For',
+  [ACL('agentGroup')]: 'Group',
+  [SIOC('has_container')]: 'In container',
+  [SIOC('has_parent')]: 'In container',
+  [FOAF('mbox')]: 'Mailbox',
+  [FOAF('based_near')]: 'Based near',
+  [FOAF('primaryTopic')]: 'About',
+  [CERT('key')]: 'Key',
+  [DH('Item')]: 'Item',
+  [DH('Container')]: 'Container',
+  [DEF('Root')]: 'Root container',
+  [FOAF('Agent')]: 'Agent',
+  [FOAF('Person')]: 'Person',
 }

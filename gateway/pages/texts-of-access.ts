@@ -38,6 +38,8 @@ export const ACCESS_TEXTS = {
   grant: 'Give the right',
 
   waitingTitle: 'Requests for access that wait for you',
+  waitingFirst: (most: number): string =>
+    `These are the first ${most}. The next ones appear here when you have decided on these.`,
   notListed: 'The requests for access cannot be listed now. Open the page again later, or read them one by one:',
   waitingDocuments: 'the documents of the requests',
   wants: 'Would like to',

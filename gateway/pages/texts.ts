@@ -1,13 +1,21 @@
-// In charge of the texts of the pages, in English. Another language is another table with the same names.
-import { ERROR_ADVICE, ERROR_TITLES } from './texts-by-code.js'
+// In charge of the texts of the pages: the English ones, and those of the page that is being made. Another language is a file
+// in `languages/` (languages.ts).
+import { ERROR_ADVICE, ERROR_TITLES, LABELS } from './texts-by-code.js'
 import { ACCESS_TEXTS } from './texts-of-access.js'
+import { FORM_TEXTS } from './texts-of-forms.js'
+import { OPERATORS } from './texts-of-operators.js'
 
 const number = (count: number): string => count.toLocaleString('en')
 const counted = (count: number, one: string, several: string): string =>
   `${number(count)} ${count === 1 ? one : several}`
 
-export const TEXTS = {
+export const ENGLISH = {
+  tag: 'en',
   ...ACCESS_TEXTS,
+  ...FORM_TEXTS,
+  operators: OPERATORS,
+  /** Of terms of known vocabularies, by IRI. */
+  labels: LABELS,
   skip: 'Go to the content',
   navigation: 'Site',
   path: 'Path',
@@ -35,7 +43,7 @@ export const TEXTS = {
   modified: 'Modified',
   creator: 'Creator',
   owner: 'Owner',
-  noTriples: 'This document has nothing beside what is said about it below.',
+  noTriples: 'Nothing is said here beside what is below.',
   part: (part: number) => `Part ${number(part)}`,
   parts: 'Parts',
   nextPart: 'Next part',
@@ -48,7 +56,6 @@ export const TEXTS = {
   kind: 'Kind',
   container: 'Container',
   item: 'Item',
-  sorted: 'sorted by this',
   range: (from: number, to: number, all: number) => `${number(from)} to ${number(to)} of ${number(all)}`,
   pages: 'Pages',
   previous: 'Previous',
@@ -83,78 +90,11 @@ export const TEXTS = {
   signUp: 'Sign up',
   violations: 'What is wrong',
   retry: 'Try again',
-
-  // Forms.
-  editTitle: 'Edit',
-  addTitle: 'Add data',
-  turtle: 'The document as Turtle',
-  turtleRest: 'Everything else, as Turtle',
-  turtleOptional: 'More, as Turtle (optional)',
-  editHelp:
-    'IRIs are relative to the document: <> is the document itself. Dates, creator and owner are kept by the gateway.',
-  addHelp: 'These triples are added to the document. IRIs are relative to it: <> is the document itself.',
-  newHelp: '<> is the new document itself, and <#this> a thing that it is about.',
-  save: 'Save',
-  showChanges: 'Show the changes',
-  cancel: 'Cancel',
-  preview: 'What would change',
-  nothingLost: 'Nothing was saved, and nothing that you typed is lost.',
-  wrongLine: (line: number) => `Line ${number(line)} and the lines around it`,
-  titleField: 'Title',
-  nameField: 'Name in the address',
-  nameHelp: (container: string) =>
-    `The new document gets the address ${container}NAME/. Without a name it is made from the title.`,
-  itemHelp: 'Item: a document without others below it',
-  containerHelp: 'Container: a document with others below it',
-  create: 'Create',
-  nameTaken: 'There is a document with this name already. Give another name.',
-  deleteTitle: 'Delete',
-  deleteQuestion: 'Delete this document?',
-  deleteVersioned: 'Its history stays, and it can be restored from there.',
-  deleteForGood: 'It has no history: it cannot be brought back.',
-  deleteContainer: 'The documents in it stay. Nothing can be made beside them until the container is made again.',
-  deleteNow: 'Delete it',
-  restoreTitle: 'Restore',
-  restoreQuestion: 'Make the document again as it was on',
-  restoreHelp: 'This is a new version: all later versions stay in the history.',
-  restoreNow: 'Restore it',
-
-  // Fields of shapes.
-  typeField: 'What it is about',
-  typeHelp: 'Choose first: the form gets the fields that go with it.',
-  choose: 'Choose',
-  nothingChosen: '–',
-  required: 'Required.',
-  valuesAtMost: (most: number) => (most === Infinity ? 'Several are possible.' : `At most ${number(most)}.`),
-  valuesWanted: (least: number, most: number) =>
-    most === Infinity
-      ? `${number(least)} or more.`
-      : least === most
-        ? `Exactly ${number(least)}.`
-        : `${number(least)} to ${number(most)}.`,
-  asIri: 'A whole address, such as https://example.org/thing.',
-  asDateTime: 'Such as 2026-11-22T14:05:00Z.',
-  asDate: 'Such as 2026-11-22.',
-  another: (label: string, at: number) => `${label}, ${number(at)}`,
-  flawed: 'Some fields have values that cannot be saved.',
-  noIri: (value: string) => `“${value.slice(0, 100)}” is no whole address. Begin it with https://.`,
-  noValue: (why: string) => `This cannot be saved: it is ${why}.`,
-  notChosen: 'Choose one of the values.',
-
-  // Two who edit at once.
-  conflict:
-    'While you were editing, somebody else saved this document. Nothing of yours was saved yet. Below is what you started from, what is there now, and what you typed.',
-  started: 'You started from',
-  thereNow: 'There now',
-  yours: 'Yours',
-  theirChanges: 'What the others changed',
-  yourChanges: 'What you changed',
-  mergeTitle: 'Put both together',
-  merged: 'Both changes, put together',
-  mergeHelp: 'Look it over and correct it before you save it.',
-  saveMerged: 'Save both',
-  takeMine: 'Save mine in place of theirs',
-  takeTheirs: 'Give up mine',
+  typedTitle: 'What you typed',
+  typedHelp: 'Nothing was saved. What you typed is here: send it again as soon as it is possible, or copy it.',
+  typedBack: 'Nothing was saved. What you typed is still in the form: go back in the browser.',
+  sendAgain: 'Send it again',
+  logInBeside: 'Log in in a new window',
 
   // History.
   versionsOf: (count: number) => `This document has ${counted(count, 'version', 'versions')}.`,
@@ -189,7 +129,12 @@ export const TEXTS = {
 
   // Queries.
   queryLabel: 'SPARQL query',
-  queryHelp: 'SELECT, ASK, CONSTRUCT or DESCRIBE. Each document is a named graph: GRAPH ?document { … }.',
+  queryHelp: 'SELECT, ASK, CONSTRUCT or DESCRIBE. Each document is a named graph: GRAPH\u00a0?g { … }.',
+  prefixes: 'Prefixes',
+  prefixesHelp: 'A query names the prefixes that it uses in its first lines:',
+  readable: 'Graphs that you may read',
+  classes: 'Classes in them',
+  properties: 'Properties in them',
   run: 'Run',
   stop: 'Stop',
   earlierQueries: 'Your earlier queries, in this browser',
@@ -202,8 +147,8 @@ export const TEXTS = {
     `${counted(nodes, 'resource', 'resources')} and ${counted(edges, 'connection', 'connections')} between them.`,
   result: 'Result',
   table: 'Table of the result',
-  rows: (count: number, isGraph: boolean) =>
-    isGraph ? counted(count, 'triple', 'triples') : counted(count, 'row', 'rows'),
+  rows: (count: number) => counted(count, 'row', 'rows'),
+  triples: (count: number) => counted(count, 'triple', 'triples'),
   took: (ms: number) => `${number(ms)} ms`,
   fromCache: 'from the cache',
   fromStore: 'from the triplestore',
@@ -221,3 +166,34 @@ export const TEXTS = {
   removed: 'removed',
   moreChanges: (most: number) => `Only the first ${number(most)} of each kind are shown.`,
 } as const
+
+/** Any text where English has one. */
+type Worded<T> = T extends string
+  ? string
+  : T extends (...given: infer Given) => infer Text
+    ? (...given: Given) => Text
+    : { readonly [Name in keyof T]: Worded<T[Name]> }
+export type Texts = Worded<typeof ENGLISH>
+
+/** Of the page that is being made: a page is made in one go. English in between. */
+export let TEXTS: Texts = ENGLISH
+export let OPERATOR_TEXTS: Texts['operators'] = ENGLISH.operators
+
+export interface MadePage {
+  readonly html: string
+  /** The language tag of its texts. */
+  readonly language: string
+}
+
+/** A page in the language of its frame. */
+export const worded =
+  <View extends { readonly frame: { readonly texts: Texts } }>(make: (view: View) => string) =>
+  (view: View): MadePage => {
+    const { texts } = view.frame
+    try {
+      ;[TEXTS, OPERATOR_TEXTS] = [texts, texts.operators]
+      return { html: make(view), language: texts.tag }
+    } finally {
+      ;[TEXTS, OPERATOR_TEXTS] = [ENGLISH, ENGLISH.operators]
+    }
+  }

@@ -4,7 +4,7 @@ import { ACL, DCT, RDF, TGA, XSD } from '../rdf/vocabulary.js'
 import { Choice } from './form-page.js'
 import { Notice, pageOf, type Frame } from './frame.js'
 import { Iri, Plain, Time } from './term.js'
-import { TEXTS } from './texts.js'
+import { TEXTS, worded } from './texts.js'
 
 export interface ShownToken {
   readonly id: string
@@ -29,7 +29,7 @@ export interface TokensView {
   readonly terms: readonly (readonly [days: number, time: string])[]
 }
 
-export function tokensPage({ frame, tokens, name, refusal, made, terms }: TokensView): string {
+export const tokensPage = worded(({ frame, tokens, name, refusal, made, terms }: TokensView): string => {
   const { base, admin } = frame.site
   return pageOf(
     frame,
@@ -42,7 +42,7 @@ export function tokensPage({ frame, tokens, name, refusal, made, terms }: Tokens
           <p>{TEXTS.tokenMade}</p>
           <pre tabindex={0}>{made}</pre>
           <p>{TEXTS.tokenUse}</p>
-          <pre tabindex={0}>{`curl -H 'Authorization: Bearer ${made}' ${base}`}</pre>
+          <pre tabindex={0}>{`curl -H 'Authorization: Bearer ${made}' \\\n  ${base}`}</pre>
         </div>
       )}
       {refusal ? <Notice refusal={refusal} /> : null}
@@ -74,7 +74,7 @@ export function tokensPage({ frame, tokens, name, refusal, made, terms }: Tokens
       </form>
     </>,
   )
-}
+})
 
 interface ListProps {
   readonly tokens: readonly ShownToken[]

@@ -9,8 +9,12 @@ export interface WaitingRequest {
   readonly on: readonly string[]
 }
 
-/** Undefined where they cannot be listed now. */
-export type WaitingRequests = readonly WaitingRequest[] | undefined
+export interface WaitingRequests {
+  /** Undefined where they cannot be listed now. */
+  readonly shown: readonly WaitingRequest[] | undefined
+  /** True where there are others. */
+  readonly hasMore: boolean
+}
 
 interface Props {
   readonly requests: WaitingRequests
@@ -18,14 +22,14 @@ interface Props {
   readonly admin: string
 }
 
-export const WaitingList = ({ requests, base, admin }: Props) =>
-  requests === undefined ? (
+export const WaitingList = ({ requests: { shown, hasMore }, base, admin }: Props) =>
+  shown === undefined ? (
     <div class="box notice" role="alert">
       <p>
         {TEXTS.notListed} <a href={`${admin}acl/authorization-requests/`}>{TEXTS.waitingDocuments}</a>
       </p>
     </div>
-  ) : requests.length === 0 ? null : (
+  ) : shown.length === 0 ? null : (
     <section aria-labelledby="waiting">
       <h2 id="waiting">{TEXTS.waitingTitle}</h2>
       <div class="card scroll">
@@ -41,7 +45,7 @@ export const WaitingList = ({ requests, base, admin }: Props) =>
             </tr>
           </thead>
           <tbody>
-            {requests.map(({ document, agents, modes, on }) => (
+            {shown.map(({ document, agents, modes, on }) => (
               <tr>
                 <Iris iris={agents} base={base} />
                 <td>{modes.join(', ')}</td>
@@ -55,6 +59,7 @@ export const WaitingList = ({ requests, base, admin }: Props) =>
           </tbody>
         </table>
       </div>
+      {hasMore ? <p class="hint">{TEXTS.waitingFirst(shown.length)}</p> : null}
     </section>
   )
 

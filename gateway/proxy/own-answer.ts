@@ -54,10 +54,10 @@ function requestTo(url: URL, { method, fields, body }: InnerRequest, outer: Requ
     address: () => outer.address(),
     network: () => outer.network(),
     signal: () => outer.signal(),
-    readBody: async (limit) => (body.length > limit ? tooLarge(limit) : body),
+    readBody: async (limit, setting) => (body.length > limit ? tooLarge(limit, setting) : body),
     hold: () => true,
-    async *streamBody(limit) {
-      if (body.length > limit) throw new BodyBreak(tooLarge(limit))
+    async *streamBody(limit, setting) {
+      if (body.length > limit) throw new BodyBreak(tooLarge(limit, setting))
       yield body
     },
   }

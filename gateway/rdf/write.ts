@@ -52,12 +52,18 @@ function beyondRdf11({ triples, lines }: Graph, syntax: string): Problem | undef
 // N-Triples, which are Turtle (RDF 1.1 Turtle §6).
 const ESCAPED_IRI = /<[^<>"]*\\u/
 
-/** Turtle for a person to change: IRIs are relative to the document, which is the base where it is read again. */
-export const writeRelativeTurtle = (graph: Graph, document: string): string => writeTurtle(graph, document)
+/**
+ * Turtle for a person to change: IRIs are relative to the document, which is the base where it is read again.
+ * @param own prefixes, which go before the usual ones
+ */
+export const writeRelativeTurtle = (graph: Graph, document: string, own: Prefixes = {}): string =>
+  writeTurtle(graph, document, own)
 
-function writeTurtle({ triples, lines }: Graph, baseIRI?: string): string {
+type Prefixes = Readonly<Record<string, string>>
+
+function writeTurtle({ triples, lines }: Graph, baseIRI?: string, own: Prefixes = {}): string {
   const regular = triples.filter((_, i) => !ESCAPED_IRI.test(lines[i]!))
-  const writer = new Writer({ format: 'Turtle', prefixes: prefixesFor(regular), ...(baseIRI && { baseIRI }) })
+  const writer = new Writer({ format: 'Turtle', prefixes: prefixesFor(regular, own), ...(baseIRI && { baseIRI }) })
   writer.addQuads(regular)
   let text = ''
   writer.end((error, written) => {
@@ -86,11 +92,13 @@ const SCHEME = /^([^:/?#]+):(?!\/\/)/
  * The prefixes that the triples use. The writer would write an IRI such as <acl:Read> as a prefixed name, so no scheme of an
  * IRI is declared as a prefix.
  */
-function prefixesFor(triples: readonly Quad[]): Record<string, string> {
+function prefixesFor(triples: readonly Quad[], own: Prefixes = {}): Record<string, string> {
+  const declared = Object.entries(own).map(([prefix, namespace]) => [namespace, prefix] as const)
+  const prefixOf = declared.length === 0 ? PREFIX_OF : new Map([...PREFIX_OF, ...declared])
   const used = new Set<string>()
   const schemes = new Set<string>()
   const see = ({ value }: Term): void => {
-    const prefix = PREFIX_OF.get(NAMESPACE_AND_LOCAL.exec(value)?.[1] ?? '')
+    const prefix = prefixOf.get(NAMESPACE_AND_LOCAL.exec(value)?.[1] ?? '')
     if (prefix !== undefined) used.add(prefix)
     const scheme = SCHEME.exec(value)?.[1]
     if (scheme !== undefined) schemes.add(scheme)
@@ -104,5 +112,9 @@ function prefixesFor(triples: readonly Quad[]): Record<string, string> {
     for (const term of [subject, object]) if (term.termType === 'Quad') seeAll(term)
   }
   triples.forEach(seeAll)
-  return Object.fromEntries(Object.entries(PREFIXES).filter(([prefix]) => used.has(prefix) && !schemes.has(prefix)))
+  return Object.fromEntries(
+    Object.entries({ ...PREFIXES, ...own }).filter(
+      ([prefix, namespace]) => used.has(prefix) && prefixOf.get(namespace) === prefix && !schemes.has(prefix),
+    ),
+  )
 }

@@ -7,6 +7,7 @@ import { parseMediaType } from '../http/media-type.js'
 import type { Target } from '../http/target.js'
 import { problem } from '../problem.js'
 import { MULTIPART } from '../rdf/read-multipart.js'
+import type { Agent } from './context.js'
 import type { Route } from './route.js'
 
 /** A proof of possession counts once: it must not be spent on a refusal. */
@@ -31,7 +32,7 @@ export function hasMethod(methods: string, method: string): boolean {
   return (at === 0 || methods[at - 1] === ' ') && (end === methods.length || methods[end] === ',')
 }
 
-/** Whether a page of another site sends what a browser adds by itself (design 3): it adds no token, whoever sends one means it. */
+/** True where a page of another site sends what a browser adds by itself (design 3): it adds no token, so a client that sends one means it. */
 export const isOfOtherSite = (
   { fields }: Request,
   { origins }: Pick<Dataspace, 'origins'>,
@@ -43,7 +44,7 @@ export const isOfOtherSite = (
 
 export const CROSS_SITE = problem('access.cross-site', 'A page of another site may not write here.')
 
-/** Whether the request needs more than Read, as far as it can be said before its content is read. */
+/** True where the request needs more than Read, as far as it can be said before its content is read. */
 export function mayWrite(request: Request, target: Target<Member>, route: Route): boolean | 'perhaps' {
   const { method } = request
   // An identity provider sends the browser back to an open route by a link. RFC 9110 §9.2.1: GET and HEAD are safe.
@@ -51,4 +52,10 @@ export function mayWrite(request: Request, target: Target<Member>, route: Route)
   const modes = route.couldNeed?.(request, target)
   if (!modes) return route.needs(method, undefined) !== 'Read'
   return modes.length > 1 ? 'perhaps' : modes[0] !== 'Read'
+}
+
+/** Endpoints, but for queries and updates, may answer about the rights of others: these need all rules. */
+export async function readRules(target: Target<Member>, agent: Agent): Promise<unknown> {
+  const { refresh } = target.dataspace.access
+  return target.kind === 'endpoint' && target.endpoint !== 'sparql' ? refresh?.() : refresh?.(agent)
 }

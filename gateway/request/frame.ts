@@ -1,9 +1,11 @@
 // In charge of what every page is told of the gateway and the client, and of the answers that are pages but no documents.
-import type { Field, Response } from '../http/exchange.js'
+import type { Field, Request, Response } from '../http/exchange.js'
 import type { Gateway, Member } from '../gateway.js'
 import { HTML, negotiate, rdfFormatsFor } from '../http/media-type.js'
 import type { Frame, Site } from '../pages/frame.js'
-import { PAGE_FIELDS } from '../pages/page-fields.js'
+import { textsFor } from '../pages/languages.js'
+import { PAGE_VARY, pageFields } from '../pages/page-fields.js'
+import type { MadePage, Texts } from '../pages/texts.js'
 import type { Context } from './context.js'
 import { response } from './respond.js'
 
@@ -23,24 +25,30 @@ export function siteOf({ application, dataspace }: Member, { look }: Pick<Gatewa
   }
 }
 
+export const textsOf = (
+  { fields }: Pick<Request, 'fields'>,
+  { look }: { readonly look: Pick<Gateway['look'], 'languages'> },
+): Texts => textsFor(fields['accept-language'], look.languages)
+
 export const frameOf = (context: Context, document?: string): Frame => ({
   site: siteOf(context, context.gateway),
+  texts: textsOf(context.request, context.gateway),
   document,
   isIdentified: context.agent.webId !== undefined,
 })
 
-/** Whether a page is what the client prefers (design 3: HTML only where it is ranked first). */
+/** True where a page is what the client prefers (design 3: HTML only where it is ranked first). */
 export const prefersPage = (accept: string | undefined): boolean =>
   accept !== undefined && accept.includes('html') && negotiate(accept, [...rdfFormatsFor(accept), HTML]) === HTML
 
 /** A page that is made for this request. @param fields in place of those with the same names, or beside them */
-export function pageAnswer(status: number, page: string, fields: readonly Field[] = []): Response {
+export function pageAnswer(status: number, { html, language }: MadePage, fields: readonly Field[] = []): Response {
   const usual: readonly Field[] = [
     ['Content-Type', HTML.contentType],
     ['Cache-Control', 'private, no-cache'],
-    ['Vary', 'Accept'],
-    ...PAGE_FIELDS,
+    ['Vary', PAGE_VARY],
+    ...pageFields(language),
   ]
   const left = usual.filter(([name]) => fields.every(([other]) => other !== name))
-  return response(status, [...left, ...fields], Buffer.from(page))
+  return response(status, [...left, ...fields], Buffer.from(html))
 }

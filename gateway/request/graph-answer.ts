@@ -1,11 +1,13 @@
 // In charge of answers that are graphs but no documents: negotiated, with an entity-tag. It needs no key: only who gets the
 // graph gets it.
 import { digestOf, entityTag, sumOf } from '../../cache/entity-tag.js'
+import type { Canonical } from '../evaluation/reading.js'
 import type { Field, Request, Response } from '../http/exchange.js'
 import type { Graph } from '../rdf/graph.js'
 import { inOrderOf, rdfFormatsFor, type Format } from '../http/media-type.js'
 import { isFailure, type Problem } from '../problem.js'
 import { evaluateConditions, notAcceptable } from './conditions.js'
+import { askerOf, type Context } from './context.js'
 import { writeGraph } from '../rdf/write.js'
 import { response } from './respond.js'
 
@@ -15,20 +17,40 @@ export function graphAnswer(accept: string | undefined, graph: Graph, fields: re
   let problem: Problem | undefined
   for (const format of formats) {
     const written = writeGraph(graph, format)
-    if (!isFailure(written)) return answerOf(graph, format, written, fields)
+    if (!isFailure(written)) return answerOf(format, graphTag(graph, format), Buffer.from(written), fields)
     problem ??= written
   }
   return problem!
 }
 
-function answerOf(graph: Graph, format: Format, written: string, fields: readonly Field[]): Response {
+/** The same of a long text: a thread writes it (design 7). `sum`: without a key. */
+export async function longGraphAnswer(
+  context: Context,
+  { nTriples, sum }: Canonical,
+  fields: readonly Field[],
+): Promise<Response | Problem> {
+  const { accept, gateway } = context
+  const formats = inOrderOf(accept, rdfFormatsFor(accept))
+  if (formats.length === 0) return notAcceptable()
+  let problem: Problem | undefined
+  for (const format of formats) {
+    const written = await gateway.reading.writeRdf(askerOf(context), nTriples, format)
+    const tag = entityTag(digestOf(sum, ''), format.code)
+    if (!isFailure(written)) return answerOf(format, tag, Buffer.from(written), fields)
+    if (written.failure !== 'negotiation.not-acceptable') return written
+    problem ??= written
+  }
+  return problem!
+}
+
+function answerOf(format: Format, tag: string, body: Buffer, fields: readonly Field[]): Response {
   const own: Field[] = [
     ['Content-Type', format.contentType],
-    ['ETag', graphTag(graph, format)],
+    ['ETag', tag],
     ['Cache-Control', 'private, no-cache'],
     ['Vary', 'Accept'],
   ]
-  return response(200, [...own, ...fields], Buffer.from(written))
+  return response(200, [...own, ...fields], body)
 }
 
 export const graphTag = (graph: Graph, { code }: Format): string =>

@@ -5,10 +5,12 @@ import type { Field, Request, Response } from '../http/exchange.js'
 import { HTML } from '../http/media-type.js'
 import type { Trace } from '../log.js'
 import { errorPage } from '../pages/error-page.js'
-import { PAGE_FIELDS } from '../pages/page-fields.js'
+import { PAGE_VARY, pageFields } from '../pages/page-fields.js'
+import type { MadePage } from '../pages/texts.js'
 import { isFailure, STATUS_OF, type Problem } from '../problem.js'
-import { prefersPage, siteOf } from './frame.js'
-import { problemResponse, response } from './respond.js'
+import { prefersPage, siteOf, textsOf } from './frame.js'
+import { problemResponse, response, streamed } from './respond.js'
+import { isSentForm, sentForm } from './sent-form.js'
 
 interface Refused {
   readonly gateway: Gateway
@@ -27,14 +29,33 @@ export function problemAnswer(
   const own: Field[] = [
     ['Content-Type', HTML.contentType],
     ['Cache-Control', 'no-store'],
-    ['Vary', 'Accept'],
-    ...PAGE_FIELDS,
+    ['Vary', PAGE_VARY],
+    ...pageFields(page.language),
   ]
-  return response(STATUS_OF[reason.failure], [...own, ...links, ...reason.fields], Buffer.from(page))
+  const [status, fields] = [STATUS_OF[reason.failure], [...own, ...links, ...reason.fields]]
+  const { again } = page
+  return again
+    ? streamed(status, fields, withTyped(again, asked.request))
+    : response(status, fields, Buffer.from(page.html))
+}
+
+type WithTyped = (values: URLSearchParams | undefined) => MadePage
+
+/** The page is made when the form has been read. */
+async function* withTyped(make: WithTyped, request: Request): AsyncGenerator<Buffer, void> {
+  yield Buffer.from(make(await sentForm(request)).html)
+}
+
+interface ErrorPage extends MadePage {
+  /** For a form of a page of ours: with what was typed into it. */
+  readonly again?: WithTyped
 }
 
 /** Undefined for a host of which the gateway has no application. */
-function pageOfProblem({ failure, detail, report }: Problem, { gateway, request, trace }: Refused): string | undefined {
+function pageOfProblem(
+  { failure, detail, report }: Problem,
+  { gateway, request, trace }: Refused,
+): ErrorPage | undefined {
   const { host } = request.fields
   const target = gateway.targetOf(request.requestTarget, host)
   const member = isFailure(target) ? memberAt(host, gateway) : target
@@ -42,14 +63,18 @@ function pageOfProblem({ failure, detail, report }: Problem, { gateway, request,
   const status = STATUS_OF[failure]
   const site = siteOf(member, gateway)
   const document = isFailure(target) || !('document' in target) ? undefined : target.document
-  return errorPage({
-    frame: { site, document, isIdentified: trace.agent !== undefined },
+  const view = {
+    frame: { site, texts: textsOf(request, gateway), document, isIdentified: trace.agent !== undefined },
     status,
     phrase: STATUS_CODES[status] ?? '',
     detail,
     report,
     requestId: request.id,
-  })
+  }
+  const page = errorPage(view)
+  if (isFailure(target) || target.kind !== 'form' || !isSentForm(request, member.dataspace.origins)) return page
+  const action = `?form=${encodeURIComponent(target.form)}`
+  return { ...page, again: (values) => errorPage({ ...view, sent: { action, values } }) }
 }
 
 const memberAt = (host: string | undefined, { dataspaces }: Gateway) =>

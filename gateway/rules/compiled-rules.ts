@@ -6,8 +6,9 @@ import type { Log } from '../log.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { readNTriples } from '../rdf/read.js'
 import { LATEST_WRITE_MS, type GraphStore } from '../stores/store.js'
-import { digestOfAnswer, withDigest } from './answer-digest.js'
-import { authorizationsQuery, factsOf, loadAuthorizations, ruleLines } from './load-authorizations.js'
+import { withDigest } from './answer-digest.js'
+import { factsOf, loadAuthorizations, ruleLines } from './load-authorizations.js'
+import { refreshing } from './refreshing.js'
 
 const RETRY_MS = 1_000
 /** Reading old rules again takes at most one part in so many of the time. */
@@ -25,7 +26,7 @@ export interface RulesAge {
 interface Doubt {
   /** Until when the store may still carry out the write, ms since the epoch. */
   readonly until: number
-  /** Whether the graph has been read since: then there are rules to decide on. */
+  /** True where the graph has been read since: then there are rules to decide on. */
   readonly isRead: boolean
 }
 
@@ -105,7 +106,7 @@ export function makeAccess(
       readDoubtful(rules).catch(() => retry(rules))
     },
     reload: () => reload(rules),
-    ...(age.max === 0 && { refresh: refreshing(rules) }),
+    ...(age.max === 0 && { refresh: refreshing(rules, () => reload(rules)) }),
     close() {
       clearTimeout(rules.timer)
       clearTimeout(rules.renewing)
@@ -187,32 +188,6 @@ function renew(rules: Rules): void {
   reload(rules, true).catch((error: unknown) => {
     rules.log.error({ err: error }, 'the authorizations could not be read')
     renewAfter(rules, RETRY_MS)
-  })
-}
-
-/** One call at a time: callers share the next one. The call under way may have begun before what they ask about. */
-function oneAfterAnother<T>(call: () => Promise<T>): () => Promise<T> {
-  let underWay: Promise<unknown> = Promise.resolve()
-  let next: Promise<T> | undefined
-  return () => {
-    next ??= underWay.then(() => {
-      next = undefined
-      const called = call()
-      underWay = called.catch(() => undefined)
-      return called
-    })
-    return next
-  }
-}
-
-/** Design 7: work before a decision is tiny. Rules that the store has answered the same way again are not read again. */
-function refreshing(rules: Rules): () => Promise<unknown> {
-  const { store, adminBase } = rules
-  const question = authorizationsQuery(adminBase)
-  return oneAfterAnother(async () => {
-    const isCurrent = rules.effective >= rules.needed && rules.answer !== undefined
-    if (isCurrent && (await digestOfAnswer(store, question)) === rules.answer) return
-    await reload(rules)
   })
 }
 

@@ -15,15 +15,23 @@ const GRAPHS_PER_TURN = 500
  * Reads all authorizations of a dataspace again and makes them effective at once, with the changes that the index has taken
  * meanwhile. Where the response fails, breaks off or cannot be understood, the index stays as it was.
  */
-export async function loadAuthorizations(
+export const loadAuthorizations = (
   store: Pick<GraphStore, 'query'>,
   adminBase: string,
+  index: AuthorizationIndex,
+  call?: Call,
+): Promise<undefined | Problem> => loadAnswer(store, authorizationsQuery(adminBase), index, call)
+
+/** The same with the answer to another question for such statements, `?g ?s ?p ?o`. */
+export async function loadAnswer(
+  store: Pick<GraphStore, 'query'>,
+  question: string,
   index: AuthorizationIndex,
   call?: Call,
 ): Promise<undefined | Problem> {
   const rebuild = index.rebuild()
   try {
-    const batches = await selectBatches(store, authorizationsQuery(adminBase), ['g', 's', 'p', 'o'], call)
+    const batches = await selectBatches(store, question, ['g', 's', 'p', 'o'], call)
     if (isFailure(batches)) return batches
     const graphs = await collect(batches)
     let count = 0

@@ -1,12 +1,12 @@
 // In charge of analysing a SPARQL query or update before a store gets it: what it reads, what it writes, what it would
-// reach outside the store. Pure. What is analysed is what is executed: send `text`, not the client's text.
+// reach outside the store. Pure. The analysed text is the executed one: send `text`, not the client's text.
 import { graphSetOf, writesOf, type GraphSet } from './graph-sets.js'
 import { flawOfInserted } from './inserted-terms.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { removedGraphs, type RemovedGraphs } from './removed-graphs.js'
 import { parseSparql, unreadable } from './parse.js'
 import { readsOfUpdate, readsOver, type Reads } from './reads.js'
-import type { Token } from './tokens.js'
+import { closingAfter, type Token } from './tokens.js'
 import { datasetIn, operationsIn, type Findings } from './tree.js'
 import { planOf, type UpdatePlan } from './update-plan.js'
 import type { CopyPlan } from './view/copy.js'
@@ -36,6 +36,8 @@ export interface QueryAnalysis {
   readonly from: DatasetDescription
   /** The query as a tree, where it can be restricted to some graphs. */
   readonly tree?: Query | undefined
+  /** The text is long, and the tree was left in the thread that has read it: it is read there again. */
+  readonly isLong?: true
   /** The age of a result would tell of changes to graphs that the agent may not read. */
   readonly isAgeless?: true
   /** Where the text is for a copy of what the agent may read, and not for the store. */
@@ -132,16 +134,6 @@ const clauses = (keyword: string, { default: graphs, named }: DatasetDescription
     .flat()
     .map((text) => ({ text, at: 0 }))
 
-/** The index after the bracket that closes the one at `open`. */
-function closingAfter(tokens: readonly Token[], open: number): number {
-  let depth = 0
-  for (let i = open; i < tokens.length; i++) {
-    if (tokens[i]!.text === '{') depth++
-    else if (tokens[i]!.text === '}' && --depth === 0) return i + 1
-  }
-  return tokens.length
-}
-
 const AFTER_DATASET = new Set(['FROM', 'WHERE', '{', 'GROUP', 'HAVING', 'ORDER', 'LIMIT', 'OFFSET', 'VALUES'])
 
 /** SPARQL 1.1 Protocol §2.1.4: the dataset of the request takes the place of that of the query. */
@@ -173,14 +165,15 @@ function withUsing(tokens: readonly Token[], using: DatasetDescription): readonl
     }
     if (text === '{') {
       const end = closingAfter(tokens, i)
-      changed.push(...tokens.slice(i, end))
+      for (const token of tokens.slice(i, end)) changed.push(token)
       i = end
       continue
     }
     if (text === 'WHERE') {
       // SPARQL 1.1 Update §3.1.3.3: DELETE WHERE is short for the pattern as template and as pattern.
-      if (tokens[i - 1]?.text === 'DELETE') changed.push(...tokens.slice(i + 1, closingAfter(tokens, i + 1)))
-      changed.push(...clauses('USING', using))
+      const isShort = tokens[i - 1]?.text === 'DELETE'
+      if (isShort) for (const token of tokens.slice(i + 1, closingAfter(tokens, i + 1))) changed.push(token)
+      for (const token of clauses('USING', using)) changed.push(token)
     }
     changed.push({ text, at })
     i++

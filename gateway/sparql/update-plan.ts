@@ -9,11 +9,11 @@ import { stepsOf, type Pattern, type Step } from './update-steps.js'
 export interface Touch {
   readonly graph: string
   readonly mode: 'Append' | 'Write'
-  /** Whether it may get triples. */
+  /** True where it may get triples. */
   readonly isFilled: boolean
 }
 
-/** What has to be known before the steps are carried out. */
+/** The facts that have to be known before the steps are carried out. */
 export interface UpdatePlan {
   /** The graphs that the steps write by name: to insert needs Append, all else Write (design 4). */
   readonly touches: readonly Touch[]
@@ -31,11 +31,15 @@ export interface OpenStep {
   readonly clears?: 'all' | 'named'
 }
 
+/** Of quads in the templates of a step that does not name its graphs: the main thread takes them over (design 7). */
+const MOST_TEMPLATES = 10_000
+
 /** Undefined where a later step reads or writes graphs that it does not name: it could see what the ones before it have done. */
 export function planOf(parsed: Parsed): UpdatePlan | undefined {
   const steps = stepsOf(parsed)
   if (!steps) return undefined
   const open = steps[0] && openOf(steps[0])
+  if (open && open.remove.length + open.add.length > MOST_TEMPLATES) return undefined
   const named = open ? steps.slice(1) : steps
   if (!named.every(isNamed)) return undefined
   const plan = { touches: touchesOf(steps), reads: readsOf(named) }

@@ -16,6 +16,9 @@ const SIZES = { few: 50, many: 5_000 } as const
 /** As a browser sends it. */
 const HTML = { Accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8' }
 
+/** The media types that every browser accepts. */
+const CODED = { 'Accept-Encoding': 'gzip, deflate, br' }
+
 const quad = (graph: string, property: string, object: string): string =>
   `<${graph}> <${property}> ${object} <${graph}> .\n`
 
@@ -98,6 +101,10 @@ async function measured(
       await beside('cached page', 0.8, [
         ['page', page],
         ['its Turtle', turtle],
+      ]),
+      await beside('cached page, compressed', 0.8, [
+        ['page', gateway.request(setting.path, { ...HTML, ...CODED })],
+        ['its Turtle', gateway.request(setting.path, { ...TURTLE, ...CODED })],
       ]),
       await beside('first page of 5,000 children', 0.7, [
         ['5,000 children', many],

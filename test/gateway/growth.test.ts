@@ -1,6 +1,7 @@
 // No cost grows faster than n log n: a row for each parser and field, and for each dimension of its input (design 7).
 import { IncomingMessage } from 'node:http'
 import { Socket } from 'node:net'
+import { Readable } from 'node:stream'
 import t from 'tap'
 import { sumOf, parseEntityTags } from '../../cache/entity-tag.js'
 import { parseHttpDate } from '../../cache/http-date.js'
@@ -10,9 +11,11 @@ import { documentOf } from '../../gateway/documents/document.js'
 import { ancestorsOf } from '../../gateway/documents/hierarchy.js'
 import { nextState } from '../../gateway/documents/next-state.js'
 import { violated } from '../../gateway/endpoints/content.js'
+import { rangeOf } from '../../gateway/endpoints/file-range.js'
 import { dividedBy } from '../../gateway/endpoints/form-fields.js'
 import { readApplicant } from '../../gateway/endpoints/sign-up-form.js'
 import { sectionsAfter, typedFields } from '../../gateway/endpoints/typed-fields.js'
+import { insertionOf, type SentQuads } from '../../gateway/evaluation/insertion.js'
 import { clientOf } from '../../gateway/http/client-network.js'
 import { fieldsOf } from '../../gateway/http/fields.js'
 import { negotiate, parseMediaType, RDF_FORMATS } from '../../gateway/http/media-type.js'
@@ -20,14 +23,21 @@ import { acceptedCodings } from '../../gateway/http/content-coding.js'
 import { asksForNew } from '../../gateway/methods/write-request.js'
 import { acceptOverride, parseTarget, siteOf } from '../../gateway/http/target.js'
 import { cookieOf } from '../../gateway/identity/cookies.js'
+import { accessTokenIn } from '../../gateway/identity/token-credentials.js'
+import { headerOf, rowsOf as csvRows } from '../../gateway/imports/csv.js'
+import { SourceBreak } from '../../gateway/imports/text-of.js'
 import { conditionsOf, plainTag, proxiedTag } from '../../gateway/proxy/validators.js'
 import { shapeFormsIn } from '../../gateway/pages/shape-fields.js'
+import { ENGLISH } from '../../gateway/pages/texts.js'
 import { graphOf, nTriplesOf, type Quad } from '../../gateway/rdf/graph.js'
+import { makePartsReader } from '../../gateway/rdf/multipart-stream.js'
+import { fileNameOf } from '../../gateway/rdf/read-file-form.js'
 import { readNTriples, readGraph, readTrig } from '../../gateway/rdf/read.js'
 import { readResults, readTsvTerm } from '../../gateway/rdf/read-sparql-results.js'
 import { areSame } from '../../gateway/rdf/same-graph.js'
 import { writeGraph } from '../../gateway/rdf/write.js'
 import { analyseQuery, analyseUpdate } from '../../gateway/sparql/analysis.js'
+import { analyseConstruct } from '../../gateway/sparql/construct.js'
 import { analysePatch } from '../../gateway/sparql/patch.js'
 import { overView } from '../../gateway/sparql/view/over-view.js'
 import { irisIn, linesIn } from '../../gateway/stores/n-triples-lines.js'
@@ -88,6 +98,8 @@ const forwarded = (text: string): string => {
 }
 const conditions = (text: string, isSafe: boolean): unknown =>
   evaluatePreconditions({ 'if-match': text, 'if-none-match': text }, { entityTags: ['"x"'] }, isSafe, now)
+
+const FILE = { sha1: 'a', size: 100, storedAt: 0 }
 
 const ENTITY_TAGS: readonly (readonly [string, (n: number) => string])[] = [
   ['a tag, and blanks', (n) => `"a",${fill(' ', n)}`],
@@ -153,6 +165,28 @@ void t.test('fields', async (t) => {
       ['a deep header', (n) => jwt(`{"alg":"ES256","a":${nested(n, '[', '1', ']')}}`, `{"iss":"${ISSUER}"}`)],
       ['many audiences', (n) => jwt('{"alg":"ES256"}', `{"iss":"${ISSUER}","aud":["a"${fill(',"b"', n)}]}`)],
       ['dots', (n) => fill('.', n)],
+    ]),
+    ...rowsAbout('Authorization: an access token', FIELD, accessTokenIn, [
+      ['blanks', (n) => `Bearer${fill(' ', n)}a b`],
+      ['a long token', (n) => `Bearer tgt_${fill('a', n)} b`],
+      ['a long user', (n) => `Basic ${base64(fill('a', n))}`],
+      ['colons and line ends', (n) => `Basic ${base64(fill(':\n', n))}`],
+    ]),
+    ...rowsAbout('Range', FIELD, (range) => rangeOf({ method: 'GET', fields: { range } }, FILE), [
+      ['blanks', (n) => `bytes=${fill(' ', n)}x`],
+      ['blanks at the end', (n) => `bytes=0-1${fill(' ', n)}x`],
+      ['digits', (n) => `bytes=${fill('1', n)}-`],
+      ['many ranges', (n) => `bytes=0-1${fill(',2-3', n)}`],
+    ]),
+    ...rowsAbout('If-Range', FIELD, (text) => rangeOf({ method: 'GET', fields: { 'if-range': text } }, FILE), [
+      ['a long tag', (n) => `"${fill('a', n)}`],
+    ]),
+    ...rowsAbout('the name of a file', FIELD, fileNameOf, [
+      ['folders', (n) => fill('a/', n)],
+      ['escapes', (n) => fill('%22', n)],
+      ['control characters', (n) => fill('\u0001a', n)],
+      ['blanks', (n) => `a${fill(' ', n)}a`],
+      ['dots', (n) => `${fill('.', n)}a`],
     ]),
     ...rowsAbout('DPoP', FIELD,
       (proof) => proofs({ proof, token: 't', boundTo: 'b', method: 'GET', url: DOC }), [
@@ -382,6 +416,73 @@ void t.test('RDF', async (t) => {
       ['literals with qualifiers', (n) => `rdf=&su=urn:s&pu=urn:p${fill('&ol=a&lt=', n)}`],
       ['separators', (n) => `rdf=${fill('&', n)}`],
       ['plus signs', (n) => `rdf=&su=urn:s&pu=urn:p&ol=${fill('+', n)}`],
+    ]),
+  ])
+})
+
+/** In pieces, as they arrive. */
+const piecesOf = (text: string, size = 1024): string[] =>
+  Array.from({ length: Math.ceil(text.length / size) }, (_, i) => text.slice(i * size, (i + 1) * size))
+
+async function partsIn(text: string): Promise<void> {
+  const none = (): undefined => undefined
+  const reader = makePartsReader('b', { begin: none, data: none, end: none })
+  for (const piece of piecesOf(text)) if (await reader.write(Buffer.from(piece))) return
+  reader.finish()
+}
+
+async function csvRowsIn(text: string): Promise<void> {
+  let isHeader = true
+  try {
+    for await (const row of csvRows(Readable.from(piecesOf(text)), undefined)) {
+      if (isHeader) headerOf(row)
+      isHeader = false
+    }
+  } catch (error) {
+    if (!(error instanceof SourceBreak)) throw error
+  }
+}
+
+const insertion = (syntax: SentQuads['syntax']) => (text: string) => insertionOf({ text, syntax, base: DOC })
+
+void t.test('sources and uploads', async (t) => {
+  const construct = (text: string): unknown => analyseConstruct(text, DOC, BASE)
+  const head = '--b\r\nContent-Disposition: form-data; name=a; filename=a.ttl\r\n\r\n'
+  // prettier-ignore
+  await growthRows(t, [
+    ...rowsAbout('parts as they arrive', CONTENT, partsIn, [
+      ['a long part', (n) => `${head}${fill('#\r\n-', n)}\r\n--b--`],
+      ['parts', (n) => `--b${fill('\r\nContent-Disposition: form-data; name=a\r\n\r\n\r\n--b', n)}--`],
+      ['boundaries, nearly', (n) => `${head}${fill('\r\n--', n)}\r\n--b--`],
+      ['blanks after a boundary', (n) => `--b${fill(' ', n)}x`],
+      ['a preamble', (n) => fill('\r\n-', n)],
+    ]),
+    ...rowsAbout('CSV', CONTENT, csvRowsIn, [
+      ['many rows', (n) => `a,b\n${many(n, (i) => `${i},${i}\n`)}`],
+      ['many columns', (n) => many(n, (i) => `c${i},`)],
+      ['columns of one name', (n) => fill('a,', n)],
+      ['a quotation that nothing closes', (n) => `a\n"${fill('a\n', n)}`],
+      ['quotation marks', (n) => `a\n${fill('""', n)}`],
+      ['empty lines', (n) => `a\n${fill('\r\n', n)}`],
+      ['delimiters', (n) => fill(';\t|,', n)],
+    ]),
+    ...rowsAbout('quads as they arrive', CONTENT, insertion('N-Quads'), [
+      ['many quads', (n) => many(n, (i) => `<urn:${i}> <urn:p> "${i}" <${DOC}> .\n`)],
+      ['many graphs', (n) => many(n, (i) => `<urn:s> <urn:p> 1 <urn:${i}> .\n`)],
+      ['a literal without an end', (n) => `<urn:s> <urn:p> "${fill('a\\', n)}`],
+    ]),
+    ...rowsAbout('TriG as it arrives', CONTENT, insertion('TriG'), [
+      ['many graphs', (n) => many(n, (i) => `<urn:${i}> { <urn:s> <urn:p> 1 . } `)],
+      ['nested lists', (n) => `{ <> <urn:p> ${nested(n, '( ', '1', ' )')} . }`],
+      ['a base of dot segments, and relative IRIs', (n) => `@base <${DOTS}${fill('a/../', n / 2)}> . ${fill('<b> <c> <d> . ', n / 2)}`],
+    ]),
+    ...rowsAbout('a CONSTRUCT', CONTENT, construct, [
+      ['a template', (n) => `CONSTRUCT { ${many(n, (i) => `?s <urn:p${i}> ?o . `)} } WHERE { ?s ?p ?o }`],
+      ['many graphs of a template', (n) => `CONSTRUCT { ${many(n, (i) => `GRAPH <urn:${i}> { ?s ?p ?o } `)} } WHERE { ?s ?p ?o }`],
+      ['many variables', (n) => `CONSTRUCT WHERE { ${many(n, (i) => `?s <urn:p${i}> ?o${i} . `)} }`],
+      ['columns of a row', (n) => `CONSTRUCT { ?s <urn:p> ?o } WHERE { ${many(n, (i) => `?r <urn:c${i}> ?v${i} . `)} }`],
+      ['BIND', (n) => `CONSTRUCT { ?s <urn:p> ?o } WHERE { ?r <urn:c> ?v . ${many(n, (i) => `BIND(STR(?v) AS ?b${i}) `)} }`],
+      ['brackets that nothing closes', (n) => `CONSTRUCT ${fill('{ ', n)}`],
     ]),
   ])
 })
@@ -621,7 +722,7 @@ const nodesOf = (n: number): string => {
 void t.test('forms by shapes', async (t) => {
   const sent = (text: string): unknown => {
     const values = new URLSearchParams(text)
-    const { flaws } = typedFields(values, DOC)
+    const { flaws } = typedFields(values, DOC, ENGLISH)
     return sectionsAfter(values, DOC, [], { flaws, report: undefined })
   }
   const shape = `${shaped(0)}<urn:0> <${SHACL}property> _:b .\n_:b <${SHACL}path> <urn:p> .\n`

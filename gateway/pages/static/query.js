@@ -39,6 +39,21 @@ function colours() {
   return draw
 }
 
+/** The declarations of known prefixes that the query uses and lacks go before it, when it is left or run. */
+function declare(draw) {
+  const text = area.value
+  if (text.length > LONGEST) return
+  const plain = text.replace(TOKEN, (token, comment, string, iri) => (comment || string || iri ? ' ' : token))
+  const lines = document.getElementById('prefixes').textContent.split('\n')
+  const missing = lines.filter((line) => {
+    const name = /^PREFIX (\w+:)/.exec(line)?.[1]
+    return name && new RegExp(`(?<![\\w.-])${name}`).test(plain) && !new RegExp(`PREFIX\\s+${name}`, 'i').test(plain)
+  })
+  if (missing.length === 0) return
+  area.value = `${missing.join('\n')}\n${text}`
+  draw()
+}
+
 const KEY = 'triplegate-queries'
 const MOST = 20
 
@@ -87,7 +102,7 @@ function earlier(draw) {
   form.after(box)
 }
 
-function running() {
+function running(draw) {
   const run = form.querySelector('button')
   const stop = element('button', 'grave', form.dataset.stop)
   stop.type = 'button'
@@ -97,7 +112,9 @@ function running() {
     rest()
     area.focus()
   })
+  area.addEventListener('change', () => declare(draw))
   form.addEventListener('submit', () => {
+    declare(draw)
     const query = area.value
     if (query.length <= LONGEST) store([query, ...stored().filter((one) => one !== query)])
     run.after(stop)
@@ -109,6 +126,7 @@ function running() {
 }
 
 if (form && area) {
-  earlier(colours())
-  running()
+  const draw = colours()
+  earlier(draw)
+  running(draw)
 }

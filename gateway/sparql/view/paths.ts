@@ -1,8 +1,8 @@
 // In charge of property paths: as triples, alternatives and fresh variables (SPARQL 1.1 §18.4), and over a graph without any
 // triple. Pure.
-import { iri, operation, type Expression, type Path, type Term, type Triple, type Variable } from './syntax.js'
+import { iri, type Expression, type Path, type Term, type Triple, type Variable } from './syntax.js'
 
-/** What a path stands for between two terms. */
+/** The meaning of a path between two terms. */
 export type Unfolded =
   | { readonly kind: 'triple'; readonly triple: Triple }
   | { readonly kind: 'filter'; readonly expression: Expression }
@@ -55,7 +55,10 @@ function negated(subject: Term, path: Path, object: Term, fresh: () => Variable)
     const predicate = fresh()
     return [
       { kind: 'triple', triple: { subject: from, predicate, object: to } },
-      { kind: 'filter', expression: operation('notin', predicate, ...properties.map(iri)) },
+      {
+        kind: 'filter',
+        expression: { kind: 'operation', operator: 'notin', args: [predicate, ...properties.map(iri)] },
+      },
     ]
   }
   if (backwards.length === 0) return other(subject, object, forwards)

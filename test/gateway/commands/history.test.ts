@@ -130,7 +130,10 @@ void t.test('the history on the command line', async (t) => {
     const { versions } = JSON.parse((await run('history', world.origin + long, '--json')).out) as TimeMapJson
     const { code, err } = await run('restore', world.origin + long, versions[0]!.version)
     t.equal(code, 3)
-    t.match(err, /larger than 2097152 bytes\. Start the gateway with a larger --max-body, and try again\.\n$/)
+    t.match(
+      err,
+      /larger than 2097152 bytes \(--max-body\)\. Start the gateway with a larger --max-body, and try again\.\n$/,
+    )
   })
   await row('restore never overwrites a newer state', async (t) => {
     const behind = await interloper(t, world, () => owner('PUT', path, ttl(turtle('"meanwhile"'))))

@@ -2,6 +2,7 @@
 // reader of a part, and as an anonymous client; on both stores.
 import t from 'tap'
 import { forEachStore, rowsOf } from '../../support/stores.js'
+import type { GraphStore } from '../../../gateway/stores/store.js'
 import { makeWorld, ttl, type World } from '../../support/world.js'
 import type { Answer, Send } from '../../support/client.js'
 
@@ -19,9 +20,18 @@ const at = (service: string, parameters: Record<string, string> = {}): string =>
 
 type Row = [name: string, agent: string, method: string, url: string, send: Send, status: number, text?: RegExp]
 
+/** The store, with the number of questions about single graphs. */
+function counting(store: GraphStore): { readonly store: GraphStore; readonly asked: () => number } {
+  let count = 0
+  const excerpt: GraphStore['excerpt'] = (...asked) => (count++, store.excerpt(...asked))
+  const read: GraphStore['read'] = (...asked) => (count++, store.read(...asked))
+  return { store: new Proxy(store, { get: (of, name) => ({ excerpt, read })[String(name)] ?? Reflect.get(of, name) }), asked: () => count } // prettier-ignore
+}
+
 void forEachStore(t, "the store's own URLs", async (t, makeStores, kind) => {
-  const stores = await makeStores()
-  const world = await makeWorld(t, stores, { flags: ['--dataset-path', '/ds'] })
+  const { endUser, ...stores } = await makeStores()
+  const counted = counting(endUser)
+  const world = await makeWorld(t, { ...stores, endUser: counted.store }, { flags: ['--dataset-path', '/ds'] })
   const row = rowsOf(t, kind)
   const { base } = world
   const [open, hidden, made, new1] = ['open', 'hidden', 'made', 'new'].map((name) => `${base}${name}/`) as [string, string, string, string] // prettier-ignore
@@ -164,6 +174,27 @@ void forEachStore(t, "the store's own URLs", async (t, makeStores, kind) => {
       for (const answer of absent) t.same(answer, there, agent)
     }
   })
+  await row('a refused POST asks the store as often whether the document exists or not', async (t) => {
+    await endUser.replace(`${base}behind/there/`, `<${base}behind/there/> <${V}> "hidden" .\n`)
+    const asked: number[] = []
+    for (const name of ['behind/there/', 'nothing/there/']) {
+      const before = counted.asked()
+      t.equal((await world.as('stranger')('POST', graph(base + name), nt(triple('x')))).status, 403)
+      asked.push(counted.asked() - before)
+    }
+    t.equal(asked[0], asked[1])
+    t.ok(asked[0]! > 0)
+  })
+  if (kind === 'embedded')
+    await row('a graph that is no document grows no larger than one', async (t) => {
+      const of = (characters: number): string => triple('a'.repeat(characters), 'urn:grows')
+      await endUser.replace('urn:grows', of(32 * 1024 * 1024 - 100_000))
+      const statuses: number[] = []
+      for (const more of [50_000, 200_000])
+        statuses.push((await owner('POST', graph('urn:grows'), nt(of(more)))).status)
+      t.same(statuses, [204, 413])
+      await endUser.remove('urn:grows')
+    })
   await row('OPTIONS says which methods there are', async (t) => {
     for (const [url, methods] of [
       [graph(open), 'GET, HEAD, POST, PUT, DELETE, OPTIONS'],

@@ -161,6 +161,13 @@ async function table(world: World, row: Row, make: Make): Promise<void> {
       if (status === 405) t.match(answer.fields.allow, /GET/, 'RFC 9110 §15.5.6: Allow')
     })
   }
+  await row('spec 7: 413 names the setting, for contents of a declared length and for others', async (t) => {
+    const body = `# ${'x'.repeat(2_097_153)}`
+    for (const sent of [{ body }, { body, chunked: true }]) {
+      const answer = await world.as('owner')('PUT', world.freshPath(), { fields: TTL, ...sent })
+      t.match(errorOf(answer).title, 'larger than 2097152 bytes (--max-body)')
+    }
+  })
   await row('308 names the document, with the query', async (t) => {
     const answer = await world.as('owner')('GET', '/a/b?x=1')
     t.equal(answer.fields.location, `${world.base}a/b/?x=1`)

@@ -75,6 +75,21 @@ void forEachStore(t, 'the namespace ontology', async (t, makeStores, kind) => {
     },
   )
 
+  await row('is given in the same way where it is large', async (t) => {
+    const classes = Array.from({ length: 700 }, (_, i) => `<${ns}Class${i}> a <${OWL}Class> .`).join('\n')
+    t.equal((await put(classes)).status, 200)
+    for (const type of ['application/n-triples', 'text/turtle']) {
+      const { status, text, fields } = await world.as('anonymous')('GET', '/ns', accept(type))
+      t.match({ status, text }, { status: 200, text: /Class699/ })
+      t.notMatch(text, world.ownerWebId)
+      const again = await world.as('anonymous')('GET', '/ns', {
+        fields: { Accept: type, 'If-None-Match': fields.etag! },
+      })
+      t.equal(again.status, 304)
+    }
+    t.equal((await put(`<${ns}Bill> a <${OWL}Class> .`)).status, 200)
+  })
+
   await row('queries', async (t) => {
     t.equal(
       (

@@ -7,6 +7,7 @@ import { makeWorld, ttl, turtle, type World } from '../../support/world.js'
 import { freePort } from '../../support/ports.js'
 import { makeIdentityProvider } from '../../support/identity-provider.js'
 import { agents } from './agents.js'
+import { comfort, declared, languages, nothingLost, versions } from './answers.js'
 import { everyPage, firstVisit, hostile } from './every-page.js'
 import { byKeyboard, fields, files, operators, start } from './tasks.js'
 
@@ -40,6 +41,11 @@ void t.test('pages in a browser', { skip: browser ? false : 'there is no chromiu
   const scripted = await browser!.visitor(world, 'owner', { javaScriptEnabled: true })
   await firstVisit(t, world, scripted)
   await withScripts(t, world, scripted)
+  await declared(t, world, scripted)
+  await versions(t, world, scripted)
+  await languages(t, world, scripted)
+  await nothingLost(t, world, browser!)
+  await comfort(t, world, visitor, admin)
   await fields(t, world, visitor)
   await files(t, world, visitor)
   await byKeyboard(t, world, visitor)

@@ -141,7 +141,7 @@ export async function operators(t: Test, { page, reports }: Visitor, url: string
       await page.goto(url)
       const text = await page.locator('main').innerText()
       t.match(text, /Ready[^]*Commits[^]*Of these without the store/)
-      t.match(text, /\/notes\/n6\/[^]*403 Forbidden: no-authorization/)
+      t.match(text, /\/notes\/n9\/[^]*403 Forbidden: no-authorization/)
       await page.getByRole('button', { name: 'Purge' }).click()
       t.match(await page.getByRole('status').innerText(), /caches are empty/)
       await page.getByRole('link', { name: 'Stop asking' }).click()

@@ -4,6 +4,7 @@ import oxigraph from 'oxigraph'
 import t, { type Test } from 'tap'
 import { isFailure } from '../../../../gateway/problem.js'
 import { DH, RDF } from '../../../../gateway/rdf/vocabulary.js'
+import { analyseQuery } from '../../../../gateway/sparql/analysis.js'
 import { overCopy } from '../../../../gateway/sparql/view/copy.js'
 import { overView } from '../../../../gateway/sparql/view/over-view.js'
 import { queryText } from '../../../../gateway/sparql/view/print.js'
@@ -15,7 +16,7 @@ import { overOxigraph } from '../../../support/over-oxigraph.js'
 import { compare, read, type Compared } from '../../../support/over-views.js'
 import { fetchRdf4j, isRdf4jHere, overRdf4j, startRdf4j } from '../../../support/rdf4j.js'
 import { FUSEKI } from '../../../support/stores.js'
-import { randomCase } from '../../../support/view-cases.js'
+import { randomCase, randomCases } from '../../../support/view-cases.js'
 
 const CASES = 1000
 const CASES_OF_KIND = 340
@@ -34,6 +35,21 @@ function judge(t: Test, { leaks, different, ...counts }: Compared, count: number
   t.ok(counts.refused + counts.invalid < count / 20, told)
   t.ok(counts.ofStore + counts.broken < count / 30, told)
 }
+
+void t.test('a thread restricts the text of an analysis as the main thread its tree', (t) => {
+  let restricted = 0
+  for (const { query, rights } of randomCases(7, 200)) {
+    const analysis = analyseQuery(query, 'https://d.test/sparql')
+    if (isFailure(analysis) || !analysis.tree) continue
+    const again = analyseQuery(analysis.text, 'urn:')
+    if (isFailure(again) || !again.tree) return t.fail(analysis.text)
+    const sight = { rights, store: OXIGRAPH, nothing: 'urn:nothing', mayRead: () => true }
+    t.same(overView(again.tree, sight), overView(analysis.tree, sight))
+    restricted++
+  }
+  t.ok(restricted > 100)
+  t.end()
+})
 
 void t.test(`${CASES} random queries on Oxigraph`, async (t) =>
   judge(t, await compare(overOxigraph(), 0, CASES), CASES),

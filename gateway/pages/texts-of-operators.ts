@@ -1,8 +1,8 @@
-// In charge of the texts of the operators' page.
+// In charge of the texts of the operators' page, in English.
 
 const number = (value: number): string => value.toLocaleString('en', { maximumFractionDigits: 1 })
 
-export const OPERATOR_TEXTS = {
+export const OPERATORS = {
   title: 'Triplegate for operators',
   ready: 'Ready',
   notReady: 'Not ready',
@@ -28,8 +28,8 @@ export const OPERATOR_TEXTS = {
   cacheOf: (name: string) => `Cache: ${name}`,
   megabytes: (value: number) => `${number(value)} MB`,
   holds: 'Event loop',
-  held: (longest: number, minute: number, holds: number) =>
-    `held for ${number(longest * 1000)} ms at most, in the last minute ${number(minute * 1000)} ms; ${holds} times for more than 200 ms`,
+  held: (longestMs: number, minuteMs: number, holds: number) =>
+    `held for ${number(longestMs)} ms at most, in the last minute ${number(minuteMs)} ms; ${holds} times for more than 200 ms`,
   refused: 'The last requests that were refused or failed',
   noneRefused: 'None since the start.',
   slow: 'The last slow requests',

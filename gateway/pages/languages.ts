@@ -1,0 +1,93 @@
+// In charge of the languages of the pages: which one a client prefers, and the texts of a language from its file. A text of a file
+// has its arguments as `{0}`, and as `{0|row|rows}` the form of a word that goes with a number: those of the language's plural
+// categories (CLDR), in the order zero, one, two, few, many, other. English has what a file lacks.
+import { ENGLISH, type Texts } from './texts.js'
+
+export type Translated = string | readonly string[] | { readonly [name: string]: Translated }
+
+/** @param given of a file */
+export const textsIn = (tag: string, given: Translated): Texts => ({ ...(inWords(ENGLISH, given, tag) as Texts), tag })
+
+type Make = (...given: readonly (string | number)[]) => unknown
+
+function inWords(english: unknown, given: Translated | undefined, tag: string): unknown {
+  if (given === undefined) return english
+  if (typeof english === 'function') {
+    if (typeof given === 'string') return (...values: readonly (string | number)[]) => filled(given, values, tag)
+    // A text for each code.
+    return (code: string | number) => (Object.hasOwn(given, code) ? given[code as never] : (english as Make)(code))
+  }
+  if (typeof english === 'string' || Array.isArray(english)) return given
+  const own = given as Readonly<Record<string, Translated>>
+  return Object.fromEntries(
+    Object.entries(english as object).map(([name, one]) => [
+      name,
+      inWords(one, Object.hasOwn(own, name) ? own[name] : undefined, tag),
+    ]),
+  )
+}
+
+const PLACE = /\{(\d)(?:\|([^{}]*))?\}/g
+
+function filled(text: string, values: readonly (string | number)[], tag: string): string {
+  return text.replace(PLACE, (_, place: string, forms: string | undefined) => {
+    const value = values[Number(place)] ?? ''
+    if (forms !== undefined) return formOf(forms.split('|'), Number(value), tag)
+    return typeof value === 'number' ? value.toLocaleString(tag, { maximumFractionDigits: 1 }) : value
+  })
+}
+
+const PLURALS = ['zero', 'one', 'two', 'few', 'many', 'other'] as const
+
+function formOf(forms: readonly string[], count: number, tag: string): string {
+  const rules = new Intl.PluralRules(tag)
+  const has = new Set(rules.resolvedOptions().pluralCategories)
+  const at = PLURALS.filter((one) => has.has(one)).indexOf(rules.select(count))
+  return forms[at] ?? forms.at(-1)!
+}
+
+export type Languages = ReadonlyMap<string, Texts>
+
+/** Clients send few values, and each may be asked for on the hot path of pages. */
+const known = new WeakMap<Languages, Map<string, Texts>>()
+
+/** The texts that an Accept-Language field prefers; English where it names no language that there is (RFC 9110 §12.5.4). */
+export function textsFor(field: string | undefined, languages: Languages): Texts {
+  if (field === undefined) return ENGLISH
+  const before = known.get(languages) ?? new Map<string, Texts>()
+  known.set(languages, before)
+  const remembered = before.get(field)
+  if (remembered) return remembered
+  const texts = preferred(field, languages)
+  if (before.size >= 1000) before.clear()
+  if (field.length < 256) before.set(field, texts)
+  return texts
+}
+
+// RFC 9110 §12.5.4, §12.4.2.
+const MEMBER = /^(\*|[a-z\d-]{1,35})(?:\s*;\s*q=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?))?$/
+
+function preferred(field: string, languages: Languages): Texts {
+  const ranges = field
+    .toLowerCase()
+    .split(',', 100)
+    .flatMap((member) => {
+      const [, range, weight = '1'] = MEMBER.exec(member.trim()) ?? []
+      return range === undefined ? [] : [{ range, weight: Number(weight) }]
+    })
+  const refused = new Set(ranges.filter(({ weight }) => weight === 0).map(({ range }) => range))
+  const wanted = ranges.filter(({ weight }) => weight > 0).toSorted((a, b) => b.weight - a.weight)
+  for (const { range } of wanted) {
+    const tag = range === '*' ? [...languages.keys()].find((one) => !refused.has(one)) : lookedUp(range, languages)
+    if (tag !== undefined) return languages.get(tag)!
+  }
+  return ENGLISH
+}
+
+/** RFC 4647 §3.4: `de-ch` is answered by `de`. */
+function lookedUp(range: string, languages: Languages): string | undefined {
+  for (let tag = range; tag !== ''; tag = tag.slice(0, Math.max(0, tag.lastIndexOf('-')))) {
+    if (languages.has(tag)) return tag
+  }
+  return undefined
+}

@@ -1,0 +1,75 @@
+// In charge of the texts of forms about documents, in English: what is typed, the fields of shapes, two who edit at once.
+
+const number = (count: number): string => count.toLocaleString('en')
+
+export const FORM_TEXTS = {
+  // Forms.
+  editTitle: 'Edit',
+  addTitle: 'Add data',
+  turtle: 'The document as Turtle',
+  turtleRest: 'Everything else, as Turtle',
+  turtleOptional: 'More, as Turtle (optional)',
+  editHelp:
+    'IRIs are relative to the document: <> is the document itself. Dates, creator and owner are kept by the gateway.',
+  addHelp: 'These triples are added to the document. IRIs are relative to it: <> is the document itself.',
+  newHelp: '<> is the new document itself, and <#this> a thing that it is about.',
+  save: 'Save',
+  showChanges: 'Show the changes',
+  cancel: 'Cancel',
+  preview: 'What would change',
+  nothingLost: 'Nothing was saved, and nothing that you typed is lost.',
+  wrongLine: (line: number) => `Line ${number(line)} and the lines around it`,
+  titleField: 'Title',
+  nameField: 'Name in the address',
+  nameHelp: (container: string) =>
+    `The new document gets the address ${container}NAME/. Without a name it is made from the title.`,
+  itemHelp: 'Item: a document without others below it',
+  containerHelp: 'Container: a document with others below it',
+  create: 'Create',
+  nameTaken: 'There is a document with this name already. Give another name.',
+  deleteTitle: 'Delete',
+  deleteQuestion: 'Delete this document?',
+  deleteVersioned: 'Its history stays, and it can be restored from there.',
+  deleteForGood: 'It has no history: it cannot be brought back.',
+  deleteContainer: 'The documents in it stay. Nothing can be made beside them until the container is made again.',
+  deleteNow: 'Delete it',
+  restoreTitle: 'Restore',
+  restoreQuestion: 'Make the document again as it was on',
+  restoreHelp: 'This is a new version: all later versions stay in the history.',
+  restoreNow: 'Restore it',
+
+  // Fields of shapes.
+  typeField: 'What it is about',
+  typeHelp: 'Choose first: the form gets the fields that go with it.',
+  choose: 'Choose',
+  nothingChosen: '–',
+  required: 'Required.',
+  severalValues: 'Several are possible.',
+  valuesAtMost: (most: number) => `At most ${number(most)}.`,
+  valuesFrom: (least: number) => `${number(least)} or more.`,
+  valuesExactly: (count: number) => `Exactly ${number(count)}.`,
+  valuesBetween: (least: number, most: number) => `${number(least)} to ${number(most)}.`,
+  asIri: 'A whole address, such as https://example.org/thing.',
+  asDateTime: 'Such as 2026-11-22T14:05:00Z.',
+  asDate: 'Such as 2026-11-22.',
+  another: (label: string, at: number) => `${label}, ${number(at)}`,
+  flawed: 'Some fields have values that cannot be saved.',
+  noIri: (value: string) => `“${value}” is no whole address. Begin it with https://.`,
+  noValue: (why: string) => `This cannot be saved: it is ${why}.`,
+  notChosen: 'Choose one of the values.',
+
+  // Two who edit at once.
+  conflict:
+    'While you were editing, somebody else saved this document. Nothing of yours was saved yet. Below is what you started from, what is there now, and what you typed.',
+  started: 'You started from',
+  thereNow: 'There now',
+  yours: 'Yours',
+  theirChanges: 'What the others changed',
+  yourChanges: 'What you changed',
+  mergeTitle: 'Put both together',
+  merged: 'Both changes, put together',
+  mergeHelp: 'Look it over and correct it before you save it.',
+  saveMerged: 'Save both',
+  takeMine: 'Save mine in place of theirs',
+  takeTheirs: 'Give up mine',
+} as const

@@ -1,0 +1,74 @@
+// In charge of what was typed into a form that was refused before it was looked at: on the page of the error, to be sent again.
+import { labelOf } from './labels.js'
+import { logInAt, type Frame } from './frame.js'
+import { TEXTS } from './texts.js'
+
+export interface SentForm {
+  /** Relative to the document. */
+  readonly action: string
+  /** Undefined where it was not read. */
+  readonly values: URLSearchParams | undefined
+}
+
+/** Fields that the page made, and no person typed. */
+const MADE: ReadonlySet<string> = new Set(['if-match', 'started', 'do', 'fields', 'type', 'kind', 'document', 'to', 'on', 'mode']) // prettier-ignore
+const MOST_TYPED = 100
+
+interface Props {
+  readonly sent: SentForm
+  readonly frame: Frame
+}
+
+export function TypedAgain({ sent: { action, values }, frame }: Props) {
+  const all = values ? [...values] : []
+  const typed = all.filter(([name, value]) => !MADE.has(name) && value.trim() !== '')
+  if (values && typed.length === 0) return null
+  if (!values || typed.length > MOST_TYPED) return <p>{TEXTS.typedBack}</p>
+  return (
+    <section aria-labelledby="typed">
+      <h2 id="typed">{TEXTS.typedTitle}</h2>
+      <p>{TEXTS.typedHelp}</p>
+      <form method="post" action={action}>
+        {all
+          .filter(([name]) => MADE.has(name))
+          .map(([name, value]) => (
+            <input type="hidden" name={name} value={value} />
+          ))}
+        {typed.map(([name, value], i) => (
+          <>
+            <label for={`typed-${i}`}>{labelled(name)}</label>
+            <textarea
+              class={name === 'content' ? 'code' : undefined}
+              {...{
+                id: `typed-${i}`,
+                name,
+                rows: Math.min(30, value.split('\n').length + (name === 'content' ? 2 : 0)),
+              }}
+              spellcheck={false}
+            >
+              {`\n${value}`}
+            </textarea>
+          </>
+        ))}
+        <div class="actions">
+          <button class="main">{TEXTS.sendAgain}</button>
+          {frame.isIdentified ? null : (
+            <a class="button" href={logInAt(frame)} target="_blank" rel="noopener">
+              {TEXTS.logInBeside}
+            </a>
+          )}
+        </div>
+      </form>
+    </section>
+  )
+}
+
+/** A field of a shape is named by its property (shape-form.tsx). */
+function labelled(name: string): string {
+  if (name === 'content') return TEXTS.turtle
+  if (name === 'title') return TEXTS.titleField
+  if (name === 'name') return TEXTS.nameField
+  if (name === 'who') return TEXTS.grantWho
+  const [, , path = name] = name.split(' ')
+  return labelOf(path)
+}

@@ -1,0 +1,82 @@
+// In charge of the attacks by long texts that cost little to send: queries, updates, forms and quads, one a row.
+import { fill, many } from '../support/growth.js'
+import { ttl, turtle, update } from '../support/world.js'
+import type { Answer } from '../support/client.js'
+import { largeDocument } from './large.js'
+import { expected, type Place } from './place.js'
+import type { Attack, Outcome } from './run-row.js'
+
+/** Wrong where the gateway gives another answer than a success, a refusal or 503. */
+function bounded(answers: readonly Answer[]): Outcome {
+  const statuses = answers.map(({ status }) => status)
+  const wrong = statuses.find((status) => status >= 500 && status !== 503)
+  return { statuses, wrong: wrong === undefined ? undefined : `${wrong}, which is a fault of the gateway` }
+}
+
+const NOTHING = '?s <urn:nothing> ?o . '
+const CONDITION = 'FILTER NOT EXISTS { ?s ?p ?o } '
+const query = (place: Place, where: string): Promise<Answer> =>
+  place.as('reader')('POST', '/sparql', { fields: { 'Content-Type': 'application/sparql-query' }, body: `SELECT * { ${where} }` }) // prettier-ignore
+
+/** Of a page of this gateway. */
+const form = ({ base }: Place, values: Record<string, string>) => ({
+  fields: {
+    'Content-Type': 'application/x-www-form-urlencoded',
+    Origin: base.slice(0, -1),
+    'Sec-Fetch-Site': 'same-origin',
+  },
+  body: new URLSearchParams(values).toString(),
+})
+
+// prettier-ignore
+export const LONG_TEXTS: readonly Attack[] = [
+  {
+    name: 'restricted-query', section: 'availability', wanted: 'restricted in a worker above a size, or refused',
+    run: async (place) => bounded([
+      // Nothing matches: the store has little to do.
+      await query(place, NOTHING + fill(CONDITION, 7_000)),
+      await query(place, NOTHING + fill(CONDITION, 12_000)),
+    ]),
+  },
+  {
+    name: 'restricted-queries-of-a-megabyte', section: 'availability', wanted: 'restricted in a worker, or refused', limit: 60,
+    run: async (place) => bounded([
+      await query(place, NOTHING + fill('?s <urn:nothing> 1 . ', 1_000_000)),
+      await query(place, `VALUES ?x { ${fill('1 ', 400_000)} }`),
+    ]),
+  },
+  {
+    name: 'update-by-a-long-pattern', section: 'availability', wanted: 'its pattern is read in a worker', quick: true,
+    run: async (place) => bounded([await place.as('writer')('POST', '/sparql', update(`INSERT { GRAPH ?g { ?s ?p 1 } } WHERE { GRAPH ?g { ?s <urn:nothing> ?p ${fill(CONDITION, 60_000)} } }`))]),
+  },
+  {
+    name: 'document-by-a-long-update', section: 'availability', wanted: 'its state is made in a worker', quick: true,
+    run: async (place) => bounded([await place.as('writer')('POST', '/sparql', update(`INSERT DATA { GRAPH <${place.base}${place.path().slice(1)}> { ${many(400_000, (i) => `<urn:${i}> <urn:p> ${i} . `)} } }`))]),
+  },
+  {
+    name: 'document-by-the-longest-update', section: 'availability', wanted: 'its state is made in a worker',
+    run: async (place) => bounded([await place.as('writer')('POST', '/sparql', update(`INSERT DATA { GRAPH <${place.base}${place.path().slice(1)}> { ${many(2_000_000, (i) => `<urn:${i}> <urn:p> ${i} . `)} } }`))]),
+  },
+  {
+    name: 'many-quads', section: 'availability', wanted: 'read in a worker, bounded', own: { flags: ['--dataset-path', '/ds', '--max-body', '20000000'] }, limit: 120,
+    run: async (place) => bounded([await place.as('owner')('POST', '/ds', { fields: { 'Content-Type': 'application/n-quads' }, body: many(11_000_000, (i) => `<urn:s${i}> <urn:property> "${i}" <urn:g> .\n`) })]),
+  },
+  {
+    name: 'long-query-of-a-transform', section: 'availability', wanted: 'read in a worker', quick: true,
+    run: async (place) => {
+      const path = place.path()
+      await expected(place.as('writer')('PUT', path, ttl(turtle('"x"'))), 201)
+      const text = `CONSTRUCT { ?s ?p ?o } WHERE { ?s ?p ?o ${fill(CONDITION, 50_000)} }`
+      return bounded([await place.as('writer')('POST', '/transform', ttl(`PREFIX sd: <http://www.w3.org/ns/sparql-service-description#> PREFIX sp: <http://spinrdf.org/sp#>
+        <#a> <http://purl.org/dc/terms/source> <${place.base}cached/> ; sd:name <${place.base}${path.slice(1)}> ; sp:text """${text}""" .`))])
+    },
+  },
+  {
+    name: 'preview-beside-a-large-document', section: 'availability', wanted: 'only what is sent is compared',
+    prepare: largeDocument,
+    run: async (place, path) => bounded([
+      await place.as('owner')('POST', `${path}?form=add`, form(place, { do: 'preview', content: '<#a> <urn:b> <urn:c> .' })),
+      await place.as('owner')('POST', `${path}?form=add`, form(place, { do: 'preview', content: many(1_000_000, (i) => `<#${i}> <urn:b> <urn:c> .\n`) })),
+    ]),
+  },
+]

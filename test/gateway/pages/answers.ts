@@ -1,0 +1,195 @@
+// The rows about pages as answers: their languages, what was typed into a form that is refused, prefixes, long lists.
+import type { Test } from 'tap'
+import { isFailure } from '../../../gateway/problem.js'
+import type { GraphStore } from '../../../gateway/stores/store.js'
+import { picture, violationsOn, type TestBrowser, type Visitor } from '../../support/browser.js'
+import { rowsOf } from '../../support/stores.js'
+import { ttl, type World } from '../../support/world.js'
+
+const HTML = { Accept: 'text/html' }
+const FORM = { 'Content-Type': 'application/x-www-form-urlencoded' }
+
+export async function languages(t: Test, world: World, { page }: Visitor): Promise<void> {
+  const row = rowsOf(t, 'embedded')
+  const get = (path: string, fields: Record<string, string>) => world.as('owner')('GET', path, { fields })
+  const german = { ...HTML, 'Accept-Language': 'de-CH, de;q=0.9, en;q=0.8' }
+  const paths = ['/notes/n7/', '/notes/', '/notes/n7/?timemap', '/notes/n7/?form=edit', '/access', '/sparql', '/nothing/', '/sparql?query=x'] // prettier-ignore
+  for (const path of paths) {
+    await row(`the page ${path} in German, and in English`, async (t) => {
+      for (const [tag, fields] of [
+        ['de', german],
+        ['en', HTML],
+      ] as const) {
+        const got = await get(path, fields)
+        t.equal(got.fields['content-language'], tag)
+        t.match(got.fields.vary, /^Accept, Accept-Language(?:, Accept-Encoding)?$/)
+        t.match(got.text, `<html lang="${tag}">`)
+        t.match(got.text, tag === 'de' ? 'Zum Inhalt' : 'Go to the content')
+      }
+    })
+  }
+  await row('each language has its entity-tag', async (t) => {
+    for (const path of ['/notes/n7/', '/notes/n7/?timemap']) {
+      const tags = [(await get(path, german)).fields.etag!, (await get(path, HTML)).fields.etag!]
+      t.not(tags[0], tags[1])
+      t.equal((await get(path, { ...german, 'If-None-Match': tags[0]! })).status, 304)
+      t.equal((await get(path, { ...german, 'If-None-Match': tags[1]! })).status, 200)
+    }
+  })
+  await row('RDF has no language', async (t) => {
+    const [one, other] = [await get('/notes/n7/', { 'Accept-Language': 'de' }), await get('/notes/n7/', {})]
+    t.equal(one.fields.etag, other.fields.etag)
+    t.notMatch(one.fields.vary, /Language/)
+    t.equal(one.fields['content-language'], undefined)
+  })
+  await row('a page in German, with what the gateway says in English marked as such: axe finds nothing', async (t) => {
+    await page.setExtraHTTPHeaders({ 'Accept-Language': 'de' })
+    for (const [name, path] of [
+      ['container', 'notes/'],
+      ['refused', 'nothing/'],
+    ] as const) {
+      await page.goto(world.base + path)
+      await picture(page, `${name}-german`)
+      t.same(await violationsOn(page), [])
+    }
+    t.equal(await page.locator('.notice span[lang=en]').count(), 1)
+    await page.setExtraHTTPHeaders({})
+  })
+}
+
+const encoded = (values: Record<string, string>): string => new URLSearchParams(values).toString()
+
+export async function nothingLost(t: Test, world: World, browser: TestBrowser): Promise<void> {
+  const row = rowsOf(t, 'embedded')
+  const own = { ...HTML, ...FORM, 'Sec-Fetch-Site': 'same-origin' }
+  const body = encoded({ do: 'save', 'if-match': '"x"', content: '<> <http://e/p> "typed <b>" .' })
+  // prettier-ignore
+  const rows: readonly (readonly [name: string, agent: string, fields: Record<string, string>, body: string, status: number, text: RegExp])[] = [
+    ['without the right',           'reader',    own,                                               body, 403, /textarea[^]*typed &lt;b&gt;[^]*Send it again/],
+    ['whose certificate is gone',   'anonymous', own,                                               body, 403, /typed &lt;b&gt;[^]*Log in in a new window/],
+    ['whose session has ended',     'anonymous', { ...own, Cookie: '__Host-triplegate=ended' },      body, 400, /typed &lt;b&gt;[^]*Log in in a new window/],
+    ['with too much',               'owner',     own, encoded({ content: 'x'.repeat(3 * 1024 * 1024) }), 413, /still in the form: go back/],
+    ['with more than can be shown', 'reader',    own, encoded({ content: 'x'.repeat(300 * 1024) }), 403, /still in the form: go back/],
+    ['in which nothing was typed',  'reader',    own, encoded({ do: 'save', 'if-match': '"x"' }),        403, /^(?![^]*(?:What you typed|go back))/],
+    ['of another site',             'owner',     { ...own, 'Sec-Fetch-Site': 'cross-site' },        body, 403, /^(?![^]*typed)/],
+  ]
+  for (const [name, agent, fields, sent, status, text] of rows) {
+    await row(`a form ${name}: ${status}`, async (t) => {
+      const got = await world.as(agent)('POST', '/notes/n7/?form=edit', { fields, body: sent })
+      t.equal(got.status, status)
+      t.match(got.text, text)
+    })
+  }
+  await row('a right that ends while somebody types: the page has the text, and sends it again', async (t) => {
+    const right = `<#this> a <http://www.w3.org/ns/auth/acl#Authorization> ; <http://www.w3.org/ns/auth/acl#agent> <${world.webIdOf('stranger')}> ;
+      <http://www.w3.org/ns/auth/acl#mode> <http://www.w3.org/ns/auth/acl#Read>, <http://www.w3.org/ns/auth/acl#Write> ;
+      <http://www.w3.org/ns/auth/acl#accessTo> <${world.base}notes/n10/> .`
+    const owner = world.as('owner')
+    const give = () => owner('PUT', '/admin/acl/authorizations/typing/', ttl(right))
+    await give()
+    const { page, close } = await browser.visitor(world, 'stranger')
+    const url = `${world.base}notes/n10/`
+    await page.goto(`${url}?form=edit`)
+    await page.locator('textarea').fill('<> <http://purl.org/dc/terms/title> "Kept" .')
+    await owner('DELETE', '/admin/acl/authorizations/typing/')
+    await page.getByRole('button', { name: 'Save' }).click()
+    t.equal(await page.locator('h1').innerText(), 'You may not do this')
+    await picture(page, 'typed-again')
+    t.match(await page.getByLabel('The document as Turtle').inputValue(), 'Kept')
+    await give()
+    await page.getByRole('button', { name: 'Send it again' }).click()
+    t.equal(page.url(), url)
+    t.equal(await page.locator('h1').innerText(), 'Kept')
+    await page.goto(`${url}?form=edit`)
+    await page.locator('textarea').fill('<> nonsense')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.goBack()
+    t.equal(await page.locator('textarea').inputValue(), '<> nonsense', 'the back button leads to what was typed')
+    await close()
+    await owner('DELETE', '/admin/acl/authorizations/typing/')
+  })
+}
+
+export async function comfort(t: Test, world: World, { page }: Visitor, admin: GraphStore): Promise<void> {
+  const row = rowsOf(t, 'embedded')
+  await row('the prefixes that a person has typed are there at the next edit', async (t) => {
+    const area = page.locator('textarea')
+    await page.goto(`${world.base}notes/n11/?form=edit`)
+    await area.fill(`@prefix my: <http://my.org/ns#> .\nPREFIX dcterms: <http://purl.org/dc/terms/>\n<> dcterms:title "Mine" ; my:own my:Thing .`) // prettier-ignore
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByRole('link', { name: 'Edit' }).click()
+    const text = await area.inputValue()
+    for (const part of ['@prefix my: <http://my.org/ns#>', 'dcterms:title "Mine"', 'my:own my:Thing'])
+      t.match(text, part)
+  })
+  await row('the page of queries names prefixes, and the graphs that the agent may read', async (t) => {
+    const owned = await world.as('owner')('GET', '/sparql', { fields: HTML })
+    t.match(owned.text, 'PREFIX foaf: &lt;http://xmlns.com/foaf/0.1/&gt;')
+    const href = /<a href="([^"]+)">Graphs that you may read/.exec(owned.text)![1]!.replaceAll('&amp;', '&')
+    const listed = (name: string) => world.as(name)('GET', href.slice(world.origin.length), { fields: HTML })
+    t.match((await listed('owner')).text, '/notes/n7/')
+    t.notMatch((await listed('stranger')).text, '/notes/n7/')
+  })
+  await row('a container lists no child that the agent may not read', async (t) => {
+    const right = `<#this> a <http://www.w3.org/ns/auth/acl#Authorization> ; <http://www.w3.org/ns/auth/acl#agent> <${world.webIdOf('stranger')}> ;
+      <http://www.w3.org/ns/auth/acl#mode> <http://www.w3.org/ns/auth/acl#Read> ; <http://www.w3.org/ns/auth/acl#accessTo> <${world.base}notes/>, <${world.base}notes/n12/> .`
+    await world.as('owner')('PUT', '/admin/acl/authorizations/two/', ttl(right))
+    const got = await world.as('stranger')('GET', '/notes/', { fields: HTML })
+    // The owner has granted the other one.
+    t.same(got.text.match(/\/notes\/n\d+\//g), ['/notes/n8/', '/notes/n12/'])
+    t.match(got.text, '1 to 2 of 2')
+    await world.as('owner')('DELETE', '/admin/acl/authorizations/two/')
+  })
+  await row('of more than 100 requests for access the page lists the first, and says so', async (t) => {
+    const container = `${world.base}admin/acl/authorization-requests/`
+    const lacl = 'https://w3id.org/atomgraph/linkeddatahub/admin/acl#'
+    const names = Array.from({ length: 101 }, (_, i) => `${container}${1000 + i}/`)
+    const requests = names.map(
+      (name) => `GRAPH <${name}> { <${name}#this> a <${lacl}AuthorizationRequest> ; <${lacl}requestAgent> <urn:agent> ;
+        <${lacl}requestMode> <http://www.w3.org/ns/auth/acl#Read> ; <${lacl}requestAccessTo> <${world.base}notes/> }`,
+    )
+    t.notOk(isFailure(await admin.update(`INSERT DATA { ${requests.join('\n')} }`)))
+    const { text } = await world.as('owner')('GET', '/access', { fields: HTML })
+    t.equal(text.match(/>Refuse</g)?.length, 100)
+    t.match(text, 'These are the first 100')
+    await admin.update(names.map((name) => `DROP GRAPH <${name}>`).join(' ; '))
+  })
+}
+
+export async function declared(t: Test, world: World, { page }: Visitor): Promise<void> {
+  await rowsOf(t, 'embedded')(
+    'with scripts a query gets the declarations of the known prefixes that it uses',
+    async (t) => {
+      await page.goto(`${world.base}sparql`)
+      const area = page.getByLabel('SPARQL query')
+      await area.fill('ASK { ?s foaf:name "dct:title" ; my:own ?o }')
+      await area.blur()
+      t.equal(
+        await area.inputValue(),
+        'PREFIX foaf: <http://xmlns.com/foaf/0.1/>\nASK { ?s foaf:name "dct:title" ; my:own ?o }',
+      )
+    },
+  )
+}
+
+/** On the way from one page to another: their URLs name versions. */
+export async function versions(t: Test, world: World, { page }: Visitor): Promise<void> {
+  const row = rowsOf(t, 'embedded')
+  const looked = async (t: Test, name: string): Promise<void> => {
+    await picture(page, name)
+    t.same(await violationsOn(page), [])
+    await page.setViewportSize({ width: 360, height: 700 })
+    const beside = await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth')
+    t.equal(beside, 0, 'no scrolling to the side')
+    await page.setViewportSize({ width: 1180, height: 1000 })
+  }
+  await row('a difference, and the question before a restore: axe finds nothing, and they fit', async (t) => {
+    await page.goto(`${world.base}notes/n2/?timemap`)
+    await page.getByRole('button', { name: 'Compare From and To' }).click()
+    await page.waitForURL(/diff=/)
+    await looked(t, 'difference')
+    await page.getByRole('link', { name: 'Restore “From”' }).click()
+    await page.waitForURL(/form=restore/)
+    await looked(t, 'restore')
+  })
+}
