@@ -1,6 +1,5 @@
 // In charge of the order of a request: parse → identify → look up → decide → (read | write | query | history | system) → respond.
 // Nothing else knows what comes before what.
-import type { Decision } from '../policies/decide.js'
 import type { Gateway } from './gateway.js'
 import { MAX_BODY, tooLarge } from './http/body.js'
 import type { Request, Response } from './http/exchange.js'
@@ -134,10 +133,7 @@ function answerOn(decided: Decided, route: DecidedRoute, refuse: Refuse): Awaita
   )
 }
 
-interface Refused {
-  readonly context: Context
-  readonly facts: Facts
-  readonly decision: Decision
+interface Refused extends Pick<Decided, 'context' | 'facts' | 'decision'> {
   readonly route: DecidedRoute
   readonly refuse: Refuse
 }

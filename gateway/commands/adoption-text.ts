@@ -61,7 +61,7 @@ const MOVED: Texts = [
 const MADE: Texts = ['container is made', 'containers are made']
 const TYPED: Texts = ['document gets the type of an item', 'documents get the type of an item']
 
-/** What would be done. Ends with a line end. */
+/** The work that would be done. Ends with a line end. */
 export function planText({ moves, typed, refused }: Plan): string {
   const first = [...moves.values()].slice(0, FIRST).map(({ from, to }) => `<${from}> → <${to}>`)
   const containers = typed.filter(({ isContainer }) => isContainer)
@@ -77,7 +77,7 @@ export function planText({ moves, typed, refused }: Plan): string {
   return `${(lines.length > 0 ? lines : ['Nothing to do.']).join('\n')}\n${refusedText(refused)}`
 }
 
-/** What was done. Ends with a line end. */
+/** The work that was done. Ends with a line end. */
 export function outcomeText({ counts, refused }: CarriedOut): string {
   const { names, references, containers, types } = counts
   return `Done: ${graphsText(names)} renamed, references changed in ${graphsText(references)}, ${containers} ${textFor(containers, ['container', 'containers'])} made, ${types} ${textFor(types, ['type', 'types'])} given.\n${refusedText(refused)}`

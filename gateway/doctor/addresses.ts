@@ -1,23 +1,24 @@
 // In charge of the doctor's look at addresses: the base as clients see it, its name, proxies, and the gateway that runs.
 import { lookup } from 'node:dns/promises'
-import { request as httpRequest } from 'node:http'
-import { request as httpsRequest } from 'node:https'
 import { isLoopbackUrl, type DescribedDataspace } from '../configuration/dataspace.js'
 import type { Settings } from '../configuration/settings.js'
 import { LDT } from '../rdf/vocabulary.js'
+import { ask } from './ask.js'
+import { canaryFindings } from './canaries.js'
 import { fine, finding, unknown, type Finding } from './finding.js'
-
-const ASKING_MS = 5_000
+import type { OpenedStore } from './stores.js'
 
 export async function addressFindings(
   settings: Settings,
   dataspaces: readonly DescribedDataspace[],
+  stores: readonly OpenedStore[],
 ): Promise<Finding[]> {
   const running = await runningFindings(settings)
   const isRunning = running.some(({ state }) => state !== 'unknown')
-  const bases = [...new Set(dataspaces.flatMap(({ endUser, admin }) => [endUser.base, admin.base]))]
-  const seen = await Promise.all(bases.map((base) => baseFindings(base, isRunning)))
-  return [...seen.flat(), ...proxyFindings(settings), ...enforcementFindings(settings), ...running]
+  const applications = dataspaces.flatMap(({ endUser, admin }) => [endUser, admin])
+  const seen = await Promise.all(applications.map(({ base }) => baseFindings(base, isRunning)))
+  const canaries = isRunning ? await canaryFindings(applications, stores) : []
+  return [...seen.flat(), ...canaries, ...proxyFindings(settings), ...enforcementFindings(settings), ...running]
 }
 
 async function baseFindings(base: string, isRunning: boolean): Promise<Finding[]> {
@@ -48,35 +49,6 @@ async function baseFindings(base: string, isRunning: boolean): Promise<Finding[]
   ]
 }
 
-const LONGEST = 1024 * 1024
-
-interface Answer {
-  readonly status: number
-  readonly links: string
-  readonly text: string
-}
-
-/** The reason why there is no answer. The certificate is looked at elsewhere (machine.ts): here any will do. */
-function ask(url: string, method: 'GET' | 'HEAD'): Promise<Answer | string> {
-  return new Promise((resolve) => {
-    const signal = AbortSignal.timeout(ASKING_MS)
-    const failed = (error: Error): void =>
-      resolve(signal.aborted ? `no answer in ${ASKING_MS / 1000} s` : `nothing answers: ${error.message}`)
-    const request = url.startsWith('https:') ? httpsRequest : httpRequest
-    request(url, { method, signal, rejectUnauthorized: false }, (answer) => {
-      const links = String(answer.headers.link ?? '')
-      let text = ''
-      answer.setEncoding('utf8').on('error', failed)
-      answer.on('data', (piece: string) => {
-        if ((text += piece).length > LONGEST) answer.destroy(new Error('the answer is too long'))
-      })
-      answer.on('end', () => resolve({ status: answer.statusCode!, links, text }))
-    })
-      .on('error', failed)
-      .end()
-  })
-}
-
 function proxyFindings({ https, http, trustedProxy }: Settings): Finding[] {
   const what = 'proxy in front'
   if (http === 'off') return []
@@ -96,7 +68,7 @@ const enforcementFindings = ({ enforce }: Settings): Finding[] =>
     ? [fine('rules', 'enforced')]
     : [finding('rules', 'observed only (--enforce=false)', 'Read triplegate access observed, then leave the flag out.')]
 
-/** What the gateway that runs says of itself: stores, journals, histories. */
+/** The report of the running gateway about itself: stores, journals, histories. */
 async function runningFindings({ management }: Settings): Promise<Finding[]> {
   const what = 'running gateway'
   if (management === 'off') return [unknown(what, 'its management listener is off')]
@@ -104,16 +76,23 @@ async function runningFindings({ management }: Settings): Promise<Finding[]> {
   const answer = await ask(url, 'GET')
   const health = typeof answer === 'string' ? undefined : healthIn(answer.text)
   if (!health) return [unknown(what, `none answers at ${url}`)]
-  const failing = health.checks.filter(({ problem }) => problem !== undefined)
-  return failing.length === 0
-    ? [fine(what, `ready: ${health.checks.map(({ what }) => what).join('; ')}`)]
-    : failing.map(({ what: checked, problem }) =>
-        finding(checked, problem!, 'See docs/operating.md, "Health, metrics, purge, logs".'),
-      )
+  const failing = health.checks.flatMap(({ what: checked, problem, warning, journal }) => {
+    const evidence = problem ?? warning ?? journal?.lastError
+    return evidence ? [finding(checked, evidence, 'See docs/operating.md, "Health, metrics, purge, logs".')] : []
+  })
+  const checked = health.checks.map(({ what }) => what).join('; ')
+  return failing.length === 0 ? [fine(what, `ready: ${checked}`)] : failing
 }
 
 interface Health {
-  readonly checks: readonly { readonly what: string; readonly problem?: string }[]
+  readonly checks: readonly {
+    readonly what: string
+    readonly problem?: string
+    /** Of a history that is not in step with its store. */
+    readonly warning?: string
+    /** `lastError`: why commits wait. */
+    readonly journal?: { readonly lastError?: string | null }
+  }[]
 }
 
 function healthIn(text: string): Health | undefined {

@@ -5,7 +5,7 @@ import { networkInterfaces } from 'node:os'
 import { isLoopbackUrl, type DescribedApplication, type DescribedDataspace } from '../configuration/dataspace.js'
 import { isDocumentUri } from '../http/target.js'
 import { isFailure } from '../problem.js'
-import { select } from '../stores/select.js'
+import { select, selectEach } from '../stores/select.js'
 import type { GraphStore } from '../stores/store.js'
 import { fine, finding, unknown, type Finding } from './finding.js'
 
@@ -57,6 +57,7 @@ async function findingsOf(
         )
       : fine(`${name}: updates`, `takes updates at ${service.update}`),
     await graphStoreFinding({ application, store }, name),
+    await limitFinding(store, name),
     ...(await clockFinding(store, name, now)),
     ...(await contentFindings({ application, store }, name, dataspaces)),
   ]
@@ -75,6 +76,28 @@ async function graphStoreFinding({ application: { service }, store }: OpenedStor
   return pieces
     ? fine(what, `gives graphs at ${at}`)
     : finding(what, `<${graph}> is not there by the Graph Store Protocol`, `Check its endpoint: ${at}`)
+}
+
+/** More rows than stores give that cut results: 11 * 10 * 10 * 10. */
+const MANY_ROWS = 11_000
+const MANY = `SELECT ?a { VALUES ?a { 0 1 2 3 4 5 6 7 8 9 10 } ${['?b', '?c', '?d'].map((name) => `VALUES ${name} { 0 1 2 3 4 5 6 7 8 9 }`).join(' ')} }`
+
+/** A result that the store cuts looks like a whole one. */
+async function limitFinding(store: GraphStore, name: string): Promise<Finding> {
+  const what = `${name}: limits`
+  let rows = 0
+  const failed = await selectEach(store, MANY, ['a'], { signal: AbortSignal.timeout(ASKING_MS) }, () => void rows++)
+  if (failed) return finding(what, `a result of ${MANY_ROWS} rows fails: ${failed.detail}`, 'Raise its limits.')
+  if (rows !== MANY_ROWS) {
+    const fix = 'Take away its limit on whole results: clients cannot tell a part from the whole.'
+    return finding(what, `it gives ${rows} of ${MANY_ROWS} rows as if they were all`, fix)
+  }
+  return store.together?.isKnown()
+    ? fine(what, 'it ends each query at the limit that the gateway sends along (--store-timeout)')
+    : unknown(
+        what,
+        'whether it ends queries that take too long cannot be seen from here: set a limit in its configuration',
+      )
 }
 
 /** Sessions, tokens and dates of documents rest on clocks. */

@@ -31,7 +31,7 @@ export interface Survey {
   readonly defaultTriples: number
 }
 
-/** What each kind means for an operator, of one graph and of several, in the order of the report. */
+/** The meaning of each kind for an operator, of one graph and of several, in the order of the report. */
 export const KIND_TEXTS: Readonly<Record<GraphKind, readonly [one: string, several: string]>> = {
   documents: [
     'graph is a document: its name is a URL under the base that ends with a slash',

@@ -25,7 +25,7 @@ export interface ListenerSettings {
   readonly host?: string
   /** PEM. Present on the TLS listener, which asks every client for a certificate of any issuer. */
   readonly tls?: { readonly cert: string; readonly key: string }
-  /** Whether this peer address may name the client's certificate in Client-Cert. Plain listener only. */
+  /** True where this peer address may name the client's certificate in Client-Cert. Plain listener only. */
   readonly isTrustedProxy?: (address: string) => boolean
   /** The number of requests that may wait, a quarter of them of one network; more are answered 503 at once. */
   readonly concurrency?: number

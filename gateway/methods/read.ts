@@ -115,7 +115,7 @@ interface Selected {
   /** Of format and coding, in the entity-tag. */
   readonly name: string
   readonly coding?: Coding
-  /** Whether Accept-Encoding can select another. */
+  /** True where Accept-Encoding can select another. */
   readonly isCodable: boolean
   /** Of a page. */
   readonly language?: string

@@ -28,7 +28,8 @@ const RELEASES = [
 ] as const
 
 const FOLDER = resolve('.cache/fuseki')
-const COPY = 'org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy'
+/** This release of the plugin takes the jar without reading its POM, whose parent is not always there. */
+const COPY = 'org.apache.maven.plugins:maven-dependency-plugin:2.10:copy'
 const START_TIMEOUT = 60_000
 const FETCH_TIMEOUT = 600_000
 
@@ -40,12 +41,18 @@ export function fetchFuseki(): FusekiJar {
   if (java === undefined) return { missing: 'there is no Java' }
   const releases = RELEASES.filter((release) => java >= release.java)
   if (releases.length === 0) return { missing: `Java ${java} is too old (11 or later is needed)` }
-  mkdirSync(FOLDER, { recursive: true })
   for (const { version } of releases) {
-    const jar = join(FOLDER, `jena-fuseki-server-${version}.jar`)
-    if (isWhole(jar) || fetchTo(jar, version)) return { jar, version }
+    const jar = fetchFusekiRelease(version)
+    if (jar) return { jar, version }
   }
   return { missing: 'Maven (mvn) is not installed, or could not fetch it' }
+}
+
+/** The jar of a release, from .cache/fuseki/ or Maven Central. */
+export function fetchFusekiRelease(version: string): string | undefined {
+  mkdirSync(FOLDER, { recursive: true })
+  const jar = join(FOLDER, `jena-fuseki-server-${version}.jar`)
+  return isWhole(jar) || fetchTo(jar, version) ? jar : undefined
 }
 
 /** Fetches a release into a folder beside its place, and moves it to its place when it is complete. */
@@ -102,6 +109,8 @@ export interface Fuseki {
  */
 export async function startFuseki(options: {
   jar: string
+  /** The command; `java` where it is left out. */
+  java?: string
   datasets: readonly string[]
   port?: number
   /** In place of the datasets: a configuration, in Turtle. */
@@ -117,7 +126,16 @@ export async function startFuseki(options: {
   const serving = options.configuration || options.datasets.length > 0 ? [`--config=${config}`] : []
   // Tests run a Fuseki for minutes: compiling its code further takes more processor time than it saves.
   const brief = options.isMeasured ? [] : ['-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC', quiet(folder)]
-  const java = ['java', '-Xmx4g', ...brief, '-jar', options.jar, `--port=${port}`, '--localhost', ...serving]
+  const java = [
+    options.java ?? 'java',
+    '-Xmx4g',
+    ...brief,
+    '-jar',
+    options.jar,
+    `--port=${port}`,
+    '--localhost',
+    ...serving,
+  ]
   // If this process is killed by a signal that it cannot handle, the kernel kills Fuseki (Linux).
   const bound = spawnSync('setpriv', ['--pdeathsig', 'KILL', 'true']).status === 0
   const [command, ...args] = bound ? ['setpriv', '--pdeathsig', 'KILL', ...java] : java

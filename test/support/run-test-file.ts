@@ -16,7 +16,7 @@ export interface FileOutcome {
   readonly source: string
   readonly passed: number
   readonly skipped: number
-  /** What failed, each with its names and the details that tap gives. */
+  /** The failed points, each with its names and the details that tap gives. */
   readonly failed: readonly string[]
   readonly ms: number
 }

@@ -37,6 +37,7 @@ export interface RowCount {
  * It is behind HTTP, as Fuseki is. For test/gateway/stores/store-contract.test.ts; docs/operating.md says what holds where.
  */
 const OTHER = process.env.TRIPLEGATE_TEST_STORE?.split(' ')
+export const isOnOtherStore = OTHER !== undefined
 
 /** The second pass, without the cache (test/run.ts). */
 const isWithoutCache = process.env.TRIPLEGATE_TEST_CACHE === 'off'

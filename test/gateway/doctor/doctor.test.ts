@@ -1,14 +1,19 @@
-// The doctor finds what is wrong with what the gateway rests on, each planted here, and nothing on a set-up as recommended.
+// The doctor finds what is wrong with what the gateway rests on, more than twenty faults planted here, and nothing on a set-up as
+// recommended.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:http'
+import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { networkInterfaces, tmpdir } from 'node:os'
 import { join } from 'node:path'
-import t from 'tap'
+import { text } from 'node:stream/consumers'
+import t, { type Test } from 'tap'
 import { makeServerCertificate } from '../../../gateway/agents/make-certificate.js'
 import { runCommand } from '../../../gateway/commands/run-command.js'
+import { parseSettings } from '../../../gateway/configuration/settings.js'
+import { machineFindings } from '../../../gateway/doctor/machine.js'
+import { isFailure } from '../../../gateway/problem.js'
 import { fusekiEndpoints, openHttpStore } from '../../../gateway/stores/http-store.js'
 import { freePort } from '../../support/ports.js'
 import { freshDataset, reasonWithoutFuseki } from '../../support/stores.js'
@@ -35,6 +40,17 @@ async function findings(
   return { code, out, found: lines.map((line) => line.slice('FINDING  '.length)) }
 }
 
+/** The URL of a server that answers so. */
+async function served(t: Test, answer: RequestListener): Promise<URL> {
+  const server = createServer(answer).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => server.close())
+  return new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`)
+}
+
+/** The faults that were found, each planted by itself. */
+const planted = new Set<string>()
+
 const freshFolder = (mode = 0o700): string => {
   const fresh = mkdtempSync(join(folder, 'data-'))
   chmodSync(fresh, mode)
@@ -56,11 +72,37 @@ void t.test('a set-up as recommended has no findings', async (t) => {
 
   const other = ['--data', data, '--management', String(management), '--https', String(await freePort())]
   t.match((await findings(other)).found, [/^base .*nothing answers/, /^base .*nothing answers/])
-  const stranger = createServer((_, response) => void response.end()).listen(0, '127.0.0.1')
-  await once(stranger, 'listening')
-  t.teardown(() => stranger.close())
-  const base = `http://127.0.0.1:${(stranger.address() as AddressInfo).port}/`
+  planted.add('a gateway that does not answer at its base')
+  const base = (await served(t, (_, response) => void response.end())).href
   t.match((await findings([...args, '--base', base])).found, [/^base .*no link to this base/, /^base .*no link/])
+  planted.add('a program that is not the gateway')
+  t.match(own.out, /^ok +rights on SPARQL at https:\/\/localhost:\d+\/: .*\(1 asked for\)/m)
+  t.match(own.out, /^ok +rights on SPARQL at https:\/\/localhost:\d+\/admin\/: .*\(1 asked for\)/m)
+})
+
+void t.test('what the gateway that runs says', async (t) => {
+  let leaks = false
+  const base = await served(t, ({ url, headers: { host } }, response) => {
+    const links = ['', 'admin/'].map((path) => `<http://${host}/${path}>; rel="https://www.w3.org/ns/ldt#base"`)
+    if (url!.includes('sparql?')) response.end(`{"boolean": ${leaks}}`)
+    else response.writeHead(403, { Link: links }).end()
+  })
+  let check: object = {}
+  const management = await served(t, (_, response) => void response.end(JSON.stringify({ checks: [check] })))
+  const seen = () => findings(['--data', freshFolder(), '--base', base.href, '--management', management.port])
+  const rows: readonly (readonly [fault: string, check: object, leaks: boolean, found: readonly RegExp[]])[] = [
+    ['none', { what: 'history', journal: { lastError: null } }, false, []],
+    ['a store that fails', { what: 'store', problem: 'gone' }, false, [/^store: gone/]],
+    ['a history out of step', { what: 'history', warning: 'lost' }, false, [/^history: lost/]],
+    ['commits that wait', { what: 'history', journal: { lastError: 'full' } }, false, [/^history: full/]],
+    ['SPARQL that shows more than documents', { what: 'store' }, true, [/^rights on SPARQL /, /^rights on SPARQL /]],
+  ]
+  for (const [fault, said, isLeak, found] of rows) {
+    ;[check, leaks] = [said, isLeak]
+    t.match((await seen()).found, found, fault)
+    t.equal((await seen()).found.length, found.length, fault)
+    if (found.length > 0) planted.add(fault)
+  }
 })
 
 void t.test('this machine', async (t) => {
@@ -91,6 +133,8 @@ void t.test('this machine', async (t) => {
     ['a base without TLS', ['--base', 'http://192.0.2.1/'], /^base .*without TLS/],
     ['plain HTTP without a proxy', ['--http', '8081', '--https', 'off'], /^proxy in front: plain HTTP is on/],
     ['rules that are not enforced', ['--enforce=false'], /^rules: observed only/],
+    // Nothing can be written there, whatever an account may do.
+    ['a disk without room', ['--data', '/proc/triplegate'], /^disk: 0 MiB free|^data folder: .*cannot be written/],
   ]
   for (const [fault, args, found] of rows) {
     const management = ['--management', String(await freePort())]
@@ -98,8 +142,20 @@ void t.test('this machine', async (t) => {
     const seen = await findings([...args, ...management, ...data])
     t.match(seen.found.join('\n'), new RegExp(found.source, 'm'), fault)
     t.equal(seen.code, 1, fault)
+    planted.add(fault)
   }
   t.equal((await findings(['--nonsense'])).code, 2)
+
+  const path = process.env['PATH']
+  process.env['PATH'] = freshFolder()
+  t.match((await findings(['--data', freshFolder()])).found, [/^git: /], 'no git')
+  process.env['PATH'] = path
+  planted.add('no git')
+  const settings = parseSettings(['--data', freshFolder()], {})
+  if (isFailure(settings)) throw new Error(settings.detail)
+  const [node] = await machineFindings({ settings, dataspaces: [], now: Date.now(), node: '20.20.2' })
+  t.match(node, { what: 'Node.js', state: 'finding' })
+  planted.add('an old Node.js')
 })
 
 void t.test('the stores', { skip }, async (t) => {
@@ -108,28 +164,46 @@ void t.test('the stores', { skip }, async (t) => {
   const common = ['--data', freshFolder(), '--management', String(await freePort())]
   const both = ['--backend', dataset, '--admin-backend', admin]
   t.same((await findings([...common, ...both])).found, [])
+  t.match(
+    (await findings([...common, ...both])).out,
+    /^ok +store of the end-user application: limits: it ends each query/m,
+  )
   const guarded = createServer((_, response) => void response.writeHead(401).end()).listen(0, '0.0.0.0')
   await once(guarded, 'listening')
   t.teardown(() => guarded.close())
   const { port } = guarded.address() as AddressInfo
+  const cutting = await served(t, (request, response) => {
+    void (async () => {
+      const { 'content-type': type = '', accept = '' } = request.headers
+      const fields = { 'Content-Type': type, Accept: accept }
+      const answer = await fetch(`${dataset}/query`, { method: 'POST', headers: fields, body: await text(request) })
+      const lines = (await answer.text()).split('\n').slice(0, 10_001)
+      response.writeHead(answer.status, { 'Content-Type': answer.headers.get('content-type')! })
+      response.end(`${lines.join('\n')}\n`)
+    })()
+  })
   const alone = (backend: string): string[] => ['--backend', backend]
   // prettier-ignore
   const rows: readonly (readonly [fault: string, args: readonly string[], found: RegExp])[] = [
     ['no store there', alone(`http://127.0.0.1:${await freePort()}/ds`), /^store of the end-user application: .*cannot be reached/i],
     ['no such dataset', alone(`${dataset}-none`), /^store of the end-user application: .*40[45]/],
     ['wrong credentials', alone(`http://127.0.0.1:${port}/ds`), /^store of the end-user application: .*credentials/],
+    ['a store that cuts results', [...both, '--query-endpoint', `${cutting.href}query`], /limits: it gives 10000 of 11000 rows/],
     ['another update endpoint', [...both, '--update-endpoint', `${dataset}/none`], /updates: /],
   ]
   for (const [fault, args, found] of rows) {
     const seen = await findings([...common, ...args])
     t.match(seen.found.join('\n'), new RegExp(found.source, 'mi'), fault)
+    planted.add(fault)
   }
   if (Object.values(networkInterfaces()).some((all) => all?.some(({ internal }) => !internal))) {
     const seen = await findings([...common, ...alone(`http://127.0.0.1:${port}/ds`)])
     t.match(seen.found.join('\n'), /^port of the store .*other machines reach it/m, 'a store that listens everywhere')
+    planted.add('a store that listens everywhere')
   }
   const late = await findings([...common, ...both], () => Date.now() + 60_000)
   t.match(late.found, [/clock: differs .* by 60 s/, /clock: differs/], 'clocks that differ')
+  planted.add('clocks that differ')
 
   const store = openHttpStore(fusekiEndpoints(dataset))
   t.teardown(store.close)
@@ -141,4 +215,7 @@ void t.test('the stores', { skip }, async (t) => {
   t.match(found.join('\n'), /content: graphs of the admin application among the documents: <[^>]*admin\/acl\/x\/>/)
   t.match(found.join('\n'), /content: of 2 graphs 1 are no documents: <urn:other>/)
   t.equal(await store.read('urn:triplegate:doctor'), undefined, 'nothing is left')
+  for (const fault of ['another Graph Store endpoint', 'rules among the documents', 'graphs that are no documents'])
+    planted.add(fault)
+  t.ok(planted.size >= 20, `${planted.size} planted faults were found`)
 })

@@ -107,7 +107,7 @@ async function suite(t: Test, mayWrite: boolean): Promise<void> {
   })
 }
 
-/** What a server gets that stands in the place of the store. */
+/** The requests to a server in the place of the store. */
 async function seen(t: Test, world: World): Promise<void> {
   const requests: { url: string | undefined; headers: IncomingHttpHeaders }[] = []
   const server = createServer(({ url, headers }, response) => {

@@ -1,0 +1,33 @@
+// In charge of the doctor's requests to the gateway, as an anonymous client.
+import { request as httpRequest } from 'node:http'
+import { request as httpsRequest } from 'node:https'
+
+export const ASKING_MS = 5_000
+const LONGEST = 1024 * 1024
+
+export interface Answer {
+  readonly status: number
+  readonly links: string
+  readonly text: string
+}
+
+/** The reason why there is no answer. The certificate is looked at elsewhere (machine.ts): here any will do. */
+export function ask(url: string, method: 'GET' | 'HEAD'): Promise<Answer | string> {
+  return new Promise((resolve) => {
+    const signal = AbortSignal.timeout(ASKING_MS)
+    const failed = (error: Error): void =>
+      resolve(signal.aborted ? `no answer in ${ASKING_MS / 1000} s` : `nothing answers: ${error.message}`)
+    const request = url.startsWith('https:') ? httpsRequest : httpRequest
+    request(url, { method, signal, rejectUnauthorized: false }, (answer) => {
+      const links = String(answer.headers.link ?? '')
+      let text = ''
+      answer.setEncoding('utf8').on('error', failed)
+      answer.on('data', (piece: string) => {
+        if ((text += piece).length > LONGEST) answer.destroy(new Error('the answer is too long'))
+      })
+      answer.on('end', () => resolve({ status: answer.statusCode!, links, text }))
+    })
+      .on('error', failed)
+      .end()
+  })
+}
