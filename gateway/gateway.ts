@@ -12,6 +12,7 @@ import type { Documents } from './documents/document.js'
 import type { DocumentFacts } from './documents/facts.js'
 import type { Look } from './pages/look.js'
 import type { Files } from './files/files.js'
+import type { Settings } from './configuration/settings.js'
 import type { EvaluationPool } from './evaluation/pool.js'
 import type { Reading } from './evaluation/reading.js'
 import type { JournalledStore } from './mirror/journalled-store.js'
@@ -228,10 +229,7 @@ export interface Gateway {
   /** The number of answered requests by status. */
   readonly answered: Map<number, number>
   readonly recent: Recent
-  readonly settings: {
-    readonly maxBody: number
-    readonly maxImport: number
-    readonly maxUpload: number
+  readonly settings: Pick<Settings, 'maxBody' | 'maxImport' | 'maxUpload' | 'sharedCache'> & {
     readonly requirePreconditions: boolean
     /** True where documents and results are compressed for clients that accept it. */
     readonly compress: boolean

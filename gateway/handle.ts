@@ -20,7 +20,7 @@ import { isAboutTarget, options, targetOf } from './request/options.js'
 import { readByRight } from './request/read-by-right.js'
 import { methodNotAllowed, refusalOf } from './request/refusal.js'
 import { problemAnswer } from './request/problem-answer.js'
-import { DOCUMENT_METHODS, idFields, linkField, marksOf, problemResponse, response } from './request/respond.js'
+import { answerMarks, DOCUMENT_METHODS, linkField, problemResponse, response } from './request/respond.js'
 import type { Asked, Decided, DecidedRoute } from './request/route.js'
 import { routeOf, takesFiles } from './routes.js'
 import { after, run, wait, type Awaitable, type Steps } from './steps.js'
@@ -51,8 +51,8 @@ function finish(answered: Response, request: Request, gateway: Gateway, trace: T
   const ended = trace.endedSession === undefined ? answered : endingSession(answered, trace.endedSession)
   observe(request, ended, gateway, trace)
   // Fields that were made ready have this one already.
-  const marks = ended.ready ? [] : [...marksOf(gateway), ...idFields(request, ended)]
-  const marked = marks.length === 0 ? ended : { ...ended, fields: [...ended.fields, ...marks] }
+  const marks = ended.ready ? [] : answerMarks(request, ended, trace.storeMs === 0, gateway)
+  const marked = marks.length === 0 ? ended : { ...ended, fields: [...marks, ...ended.fields] }
   gateway.watchdog.rests()
   const readable = answerTo(request, marked, gateway)
   return request.method === 'HEAD' ? withoutBody(readable) : readable

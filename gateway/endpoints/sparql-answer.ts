@@ -62,7 +62,9 @@ async function sparqlAnswer(
     ms: Math.round(performance.now() - began),
     isCached: context.trace.storeMs === before,
   }
-  const isTable = answer.fields.some(([name, value]) => name === 'Content-Type' && value.startsWith(TSV))
+  const isTable = [...(answer.ready?.head.fields ?? []), ...answer.fields].some(
+    ([name, value]) => name === 'Content-Type' && value.startsWith(TSV),
+  )
   const outcome = isTable ? tableIn(read, measured) : graphIn(read, measured)
   return pageAnswer(200, sparqlPage({ frame, query, outcome }), [policy])
 }

@@ -68,7 +68,7 @@ export const LONG_TEXTS: readonly Attack[] = [
       await expected(place.as('writer')('PUT', path, ttl(turtle('"x"'))), 201)
       const text = `CONSTRUCT { ?s ?p ?o } WHERE { ?s ?p ?o ${fill(CONDITION, 50_000)} }`
       return bounded([await place.as('writer')('POST', '/transform', ttl(`PREFIX sd: <http://www.w3.org/ns/sparql-service-description#> PREFIX sp: <http://spinrdf.org/sp#>
-        <#a> <http://purl.org/dc/terms/source> <${place.base}cached/> ; sd:name <${place.base}${path.slice(1)}> ; <http://spinrdf.org/spin#query> [ sp:text """${text}""" ] .`))])
+        <#a> <http://purl.org/dc/terms/source> <${place.base}cached/> ; sd:name <${place.base}${path.slice(1)}> ; sp:text """${text}""" .`))])
     },
   },
   {
