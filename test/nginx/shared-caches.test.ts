@@ -108,7 +108,7 @@ void t.test('behind nginx and Varnish', { skip }, async (t) => {
     }
     t.strictSame(wrong, [])
     t.ok(counts.allowed > STEPS / 4 && counts.refused > STEPS / 20, JSON.stringify(counts))
-    t.ok(counts.revalidated.nginx > 10 && counts.revalidated.Varnish > 10, JSON.stringify(counts))
+    t.ok(counts.revalidated.nginx > 2 && counts.revalidated.Varnish > 2, JSON.stringify(counts))
   })
 
   await row('nothing that is private is stored, and what is public is', async (t) => {
