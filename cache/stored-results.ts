@@ -44,7 +44,7 @@ export type Ask<Failure> = (
 export interface StoredResults {
   /** The cached and valid result, else the answer of the store; one query at a time per key, however many clients wait. */
   get<Failure>(question: ResultQuestion, ask: Ask<Failure>): Promise<ResultAnswer<Failure>>
-  /** Whether the result is cached. */
+  /** True where the result is cached. */
   holds(key: string, result: StoredResult): boolean
   /** Adds bytes to the size of the result, as for a coded form of it. */
   grown(key: string, result: StoredResult, bytes: number): void

@@ -17,7 +17,7 @@ export interface GatewayCaches {
   readonly pages: ByteCache<Page>
   /** The prefixes that a person has last declared in a document. */
   readonly prefixes: ByteCache<{ readonly text: string }>
-  /** What rights on a version rest on, by Git's id of the content and the document. */
+  /** The facts that rights on a version rest on, by Git's id of the content and the document. */
   readonly rights: ByteCache<DocumentState>
   /** The RDF format that an Accept field prefers. */
   readonly formats: ByteCache<Format>

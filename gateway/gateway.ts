@@ -12,6 +12,7 @@ import type { Documents } from './documents/document.js'
 import type { DocumentFacts } from './documents/facts.js'
 import type { Look } from './pages/look.js'
 import type { Files } from './files/files.js'
+import type { Settings } from './configuration/settings.js'
 import type { EvaluationPool } from './evaluation/pool.js'
 import type { Reading } from './evaluation/reading.js'
 import type { JournalledStore } from './mirror/journalled-store.js'
@@ -53,7 +54,7 @@ export interface Application extends DescribedApplication {
   readonly own: OwnDescription
   /** Every change of a document goes through it. */
   readonly journalled: JournalledStore
-  /** Whether a graph is a document of this application; and whether writes of a graph become versions of it. */
+  /** True where a graph is a document of this application; and where writes of a graph become versions of it. */
   isDocument(graph: string): boolean
   isRecorded(graph: string): boolean
 }
@@ -76,7 +77,7 @@ export interface Dataspace {
   readonly admin: Application
   readonly access: Access
   readonly ontologies: Ontologies
-  /** What queries on the namespace ontologies read (endpoints/ns.ts). */
+  /** The graphs that queries on the namespace ontologies read (endpoints/ns.ts). */
   readonly namespaces: NamespaceStore
   /** The WebID of the secretary: creator and owner of the documents that the gateway makes for agents. */
   readonly secretary: string
@@ -111,7 +112,7 @@ export interface Access {
 export interface Proxying {
   readonly use: 'identified' | 'everyone' | 'off'
   readonly fetcher: GuardedFetch
-  /** Whether a URL is one of this gateway. */
+  /** True where a URL is one of this gateway. */
   isOwn(url: URL): boolean
   /** Answers a request to such a URL, as one that has come from outside. */
   readonly inside: (request: Request) => Awaitable<Response>
@@ -120,7 +121,7 @@ export interface Proxying {
   readonly takePlace: TakePlaceOf
 }
 
-/** What clients without any right may ask for: how much of it at once and in a day, for one network and in all. */
+/** The limits of requests that need no right: how much of it at once and in a day, for one network and in all. */
 export interface OpenDoor {
   readonly takePlace: TakePlace
   readonly takeOfDay: TakeOfDay
@@ -134,7 +135,7 @@ export interface Importing {
   readonly folder: string
   /** Sources that are read at once, for one agent, one network and all. */
   readonly takePlace: TakePlaceOf
-  /** What runs in the background, by the URL of its document. */
+  /** Work in the background, by the URL of its document. */
   readonly runs: Map<string, ImportRun>
 }
 
@@ -228,12 +229,9 @@ export interface Gateway {
   /** The number of answered requests by status. */
   readonly answered: Map<number, number>
   readonly recent: Recent
-  readonly settings: {
-    readonly maxBody: number
-    readonly maxImport: number
-    readonly maxUpload: number
+  readonly settings: Pick<Settings, 'maxBody' | 'maxImport' | 'maxUpload' | 'sharedCache'> & {
     readonly requirePreconditions: boolean
-    /** Whether documents and results are compressed for clients that accept it. */
+    /** True where documents and results are compressed for clients that accept it. */
     readonly compress: boolean
     /** False: requests that the rules refuse are logged and let pass, except in admin applications. */
     readonly enforce: boolean

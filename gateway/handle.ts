@@ -1,6 +1,5 @@
 // In charge of the order of a request: parse → identify → look up → decide → (read | write | query | history | system) → respond.
 // Nothing else knows what comes before what.
-import type { Decision } from '../policies/decide.js'
 import type { Gateway } from './gateway.js'
 import { MAX_BODY, tooLarge } from './http/body.js'
 import type { Request, Response } from './http/exchange.js'
@@ -21,7 +20,7 @@ import { isAboutTarget, options, targetOf } from './request/options.js'
 import { readByRight } from './request/read-by-right.js'
 import { methodNotAllowed, refusalOf } from './request/refusal.js'
 import { problemAnswer } from './request/problem-answer.js'
-import { DOCUMENT_METHODS, idFields, linkField, marksOf, problemResponse, response } from './request/respond.js'
+import { answerMarks, DOCUMENT_METHODS, linkField, problemResponse, response } from './request/respond.js'
 import type { Asked, Decided, DecidedRoute } from './request/route.js'
 import { routeOf, takesFiles } from './routes.js'
 import { after, run, wait, type Awaitable, type Steps } from './steps.js'
@@ -52,8 +51,8 @@ function finish(answered: Response, request: Request, gateway: Gateway, trace: T
   const ended = trace.endedSession === undefined ? answered : endingSession(answered, trace.endedSession)
   observe(request, ended, gateway, trace)
   // Fields that were made ready have this one already.
-  const marks = ended.ready ? [] : [...marksOf(gateway), ...idFields(request, ended)]
-  const marked = marks.length === 0 ? ended : { ...ended, fields: [...ended.fields, ...marks] }
+  const marks = ended.ready ? [] : answerMarks(request, ended, trace.storeMs === 0, gateway)
+  const marked = marks.length === 0 ? ended : { ...ended, fields: [...marks, ...ended.fields] }
   gateway.watchdog.rests()
   const readable = answerTo(request, marked, gateway)
   return request.method === 'HEAD' ? withoutBody(readable) : readable
@@ -134,10 +133,7 @@ function answerOn(decided: Decided, route: DecidedRoute, refuse: Refuse): Awaita
   )
 }
 
-interface Refused {
-  readonly context: Context
-  readonly facts: Facts
-  readonly decision: Decision
+interface Refused extends Pick<Decided, 'context' | 'facts' | 'decision'> {
   readonly route: DecidedRoute
   readonly refuse: Refuse
 }

@@ -77,7 +77,7 @@ export interface Trace {
   storeMs: number
   /** Adds the time until the store has answered to `storeMs`. */
   store<T>(answer: Promise<T>): Promise<T>
-  /** What the request has waited for is here: its work continues. */
+  /** The answer that the request has waited for is here: its work continues. */
   continues(): void
 }
 

@@ -18,7 +18,8 @@ import {
 import { queryDataset, updateDataset } from './endpoints/dataset-sparql.js'
 import { graphHistory } from './endpoints/graph-history.js'
 import { graphStore } from './endpoints/graph-store.js'
-import { importer, IMPORTER_ACCEPTS, IMPORTER_METHODS } from './endpoints/importer.js'
+import { importer, IMPORTER_METHODS } from './endpoints/importer.js'
+import { IMPORTER_ACCEPTS, startDescribed } from './imports/described-import.js'
 import { accessToken, accessTokens } from './endpoints/access-tokens.js'
 import { clear } from './endpoints/clear.js'
 import { authorize, login } from './endpoints/log-in.js'
@@ -130,14 +131,15 @@ export function routeOf(target: Target<Member>): Route {
   return ENDPOINTS[target.endpoint as keyof typeof ENDPOINTS] as Route
 }
 
-/** Whether the content of the request may be larger than `--max-body`: then the answer bounds it while streaming. */
+/** True where the content of the request may be larger than `--max-body`: then the answer bounds it while streaming. */
 export function takesFiles(request: Request, { targetOf }: Pick<Gateway, 'targetOf'>): boolean {
   const target = targetOf(request.requestTarget, request.fields.host)
   return !isFailure(target) && (routeOf(target).takesFiles?.(request) ?? false)
 }
 
 function answerDocument({ context, target, facts, decision }: Decided<Of<'document'>>): Awaitable<Response | Problem> {
-  if (decision.required !== 'Read') return written(context, target.document, write(context, target.document, facts))
+  if (decision.required !== 'Read')
+    return written(context, target.document, write(context, target.document, facts, startDescribed))
   return read(context, decision, facts) ?? readOtherwise(context, decision, facts, target.shown)
 }
 

@@ -38,7 +38,7 @@ async function rowsOn({ datasets }: OtherStore): Promise<RowCount[]> {
   }
 }
 
-/** Whether the rows that fail are those that are known to. */
+/** True where the rows that fail are those that are known to. */
 async function isAsDocumented(name: string): Promise<boolean> {
   const opened = await OTHER_STORES[name]!()
   if ('missing' in opened) {

@@ -4,12 +4,12 @@ import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createDataset, fetchFuseki, startFuseki, type Fuseki } from './support/fuseki.js'
 import { OVER_FUSEKI } from './support/fuseki-kinds.js'
-import { runTestFile, type FileOutcome } from './support/run-test-file.js'
+import { runTestFile, startSharedProcess, type FileOutcome, type SharedProcess } from './support/run-test-file.js'
 import type { RowCount } from './support/stores.js'
-import { allTestFiles, filesNamed, READ_THROUGH_THE_CACHE } from './support/test-files.js'
+import { allTestFiles, filesNamed, isAlone, READ_THROUGH_THE_CACHE } from './support/test-files.js'
 
 /** Files that run at the same time: tests wait for stores, timers and processes about as long as they compute. */
-const JOBS = Math.min(availableParallelism() + 1, 6)
+const JOBS = Math.min(2 * availableParallelism(), 6)
 
 const HELP = `Usage: npm test [-- FILE…]
 Runs the test files named, or all. FILE is a source (test/gateway/http/target.test.ts), its compiled file or a folder.
@@ -42,7 +42,13 @@ function without(reason: { missing: string }): { missing: string } {
 /** Test files that run with the same environment, and the Fuseki that serves only them. */
 interface Pass {
   readonly files: readonly string[]
-  run(file: string): Promise<FileOutcome>
+  /** In a process of its own, or in one that `job` has or gets. */
+  run(file: string, job: Job): Promise<FileOutcome>
+}
+
+/** One of the files that run at the same time, with the process in which it runs one after the other. */
+interface Job {
+  shared?: { readonly pass: Pass; readonly process: SharedProcess }
 }
 
 function report(title: string, { source, passed, skipped, failed, ms }: FileOutcome): void {
@@ -55,34 +61,43 @@ function report(title: string, { source, passed, skipped, failed, ms }: FileOutc
 function passOf(files: readonly string[], title: string, env: NodeJS.ProcessEnv): Pass {
   let left = files.length
   let opened: ReturnType<typeof openFuseki> | undefined
-  return {
+  const pass: Pass = {
     files,
-    async run(file) {
+    async run(file, job) {
       const fuseki = await (opened ??= openFuseki())
-      const outcome = await runTestFile(file, {
-        ...env,
-        ...('url' in fuseki && { TRIPLEGATE_TEST_FUSEKI: fuseki.url }),
-      })
+      const variables = { ...env, ...('url' in fuseki && { TRIPLEGATE_TEST_FUSEKI: fuseki.url }) }
+      const outcome = await (isAlone(file) ? runTestFile(file, variables) : processOf(job, pass, variables).run(file))
       report(title, outcome)
       if (--left === 0 && 'own' in fuseki) await fuseki.own?.stop()
       return outcome
     },
   }
+  return pass
+}
+
+function processOf(job: Job, pass: Pass, variables: NodeJS.ProcessEnv): SharedProcess {
+  if (job.shared?.pass !== pass) job.shared?.process.end()
+  if (job.shared?.pass !== pass || !job.shared.process.isUsable()) {
+    job.shared = { pass, process: startSharedProcess(variables) }
+  }
+  return job.shared.process
 }
 
 /** The files that take longest run first: one that begins last would leave the other jobs idle. */
-const LONG = ['gateway/growth', 'test/attack', 'mirror/mirror', 'github/github-repository', 'commands/command-line', 'sparql-streams', 'crash/crash', 'local-repository', 'sign-up', 'rights-on-writes', 'journalled-store', 'github-faults'] // prettier-ignore
+const LONG = ['gateway/growth', 'test/attack', 'pages/pages', 'endpoints/importer', 'mirror/mirror', 'github/github-repository', 'commands/command-line', 'sparql-streams', 'crash/crash', 'local-repository', 'sign-up', 'rights-on-writes', 'journalled-store', 'github-faults'] // prettier-ignore
 const isLong = (file: string): boolean => LONG.some((name) => file.includes(`${name}.test`))
 
 /** One queue, so that the second pass begins while the last files of the first are still running. */
 async function runAll(passes: readonly Pass[]): Promise<FileOutcome[]> {
   const waiting = passes
-    .flatMap((pass) => pass.files.map((file) => ({ file, run: () => pass.run(file) })))
+    .flatMap((pass) => pass.files.map((file) => ({ file, run: (job: Job) => pass.run(file, job) })))
     .sort((a, b) => Number(isLong(b.file)) - Number(isLong(a.file)))
     .map(({ run }) => run)
   const outcomes: FileOutcome[] = []
   const work = async (): Promise<void> => {
-    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) outcomes.push(await next())
+    const job: Job = {}
+    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) outcomes.push(await next(job))
+    job.shared?.process.end()
   }
   await Promise.all(Array.from({ length: JOBS }, work))
   return outcomes

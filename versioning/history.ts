@@ -58,7 +58,7 @@ export interface History {
    * exist. Waits up to `patience` ms while the branch has not been read.
    */
   latest(document: string, patience: number): Promise<string | undefined | Setback>
-  /** Whether `latest` is this text; undefined while the branch has not been read. Does not wait. */
+  /** True where `latest` is this text; undefined while the branch has not been read. Does not wait. */
   isLatest(document: string, nTriples: string | undefined): Promise<boolean | undefined>
   /**
    * The document's versions, oldest first, deletions included. Waits up to `patience` ms for its pending commits;
@@ -66,7 +66,7 @@ export interface History {
    */
   versions(document: string, patience: number): Promise<{ versions: readonly Version[]; pending: boolean } | Setback>
   /**
-   * What is remembered (`excerptOf`) of the content that a deleted document had last: without reading that content, where the
+   * The part that is remembered (`excerptOf`) of the content that a deleted document had last: without reading that content, where the
    * gateway deleted it. Undefined: it never had any. Waits and `pending` as in `versions`.
    */
   lastExcerpt(
@@ -84,7 +84,7 @@ export interface History {
   /** Reads the new commits on the branch: call it after others, or `commitFiles`, have committed. */
   refresh(): void
   status(): HistoryStatus
-  /** Whether all that is done is committed, after `patience` ms at most. */
+  /** True where all that is done is committed, after `patience` ms at most. */
   settled(patience: number): Promise<boolean>
   /** Takes a few seconds at most; uncommitted changes stay in the journal. The repository is left open. */
   close(): Promise<void>

@@ -21,14 +21,14 @@ export interface HistoryOptions {
   readonly base: string
   /** Folders in the repository, without slashes at the ends; may be empty. */
   readonly prefix: string
-  /** Whether it has graphs with any name, and not documents of this base only: then none tells that the folder is another's. */
+  /** True where it has graphs with any name, and not documents of this base only: then none tells that the folder is another's. */
   readonly takesOthers?: boolean
   /** ms since the epoch. */
   readonly now: () => number
   readonly log: OperatorLog
   readonly limits?: Partial<JournalLimits>
   /**
-   * Whether `done` resolves only when the entries are on the disk. Without it a crash may leave the last change of a
+   * True where `done` resolves only when the entries are on the disk. Without it a crash may leave the last change of a
    * document open, to be compared with the store again.
    */
   readonly durableDone?: boolean
@@ -139,7 +139,7 @@ async function begin(
 const isPending = ({ journal, relay }: HistoryParts, document?: string): boolean =>
   !relay.isCurrent() || journal.doneCount(document) > 0
 
-/** Whether nothing is pending. Returns at once where nothing can happen within `patience`. */
+/** True where nothing is pending. Returns at once where nothing can happen within `patience`. */
 async function settled(parts: HistoryParts, patience: number, document?: string): Promise<boolean> {
   const { relay } = parts
   const until = performance.now() + patience

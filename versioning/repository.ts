@@ -89,7 +89,7 @@ export interface Repository {
 }
 
 /**
- * Whether a commit with a change's Journal-Id that touches these files may be the commit of that change: anyone can
+ * True where a commit with a change's Journal-Id that touches these files may be the commit of that change: anyone can
  * write such a message. A commit that touches no file may be: the content was on the branch already.
  */
 export const mayBeOf = (files: LoggedCommit['files'], path: string): boolean =>

@@ -51,5 +51,5 @@ export function renamesOf(rules: readonly Rule[], base: string, isDocument: (iri
   }
 }
 
-/** Whether a text of SPARQL can name it. */
+/** True where a text of SPARQL can name it. */
 export const isNameable = (iri: string): boolean => !/[\0-\x20<>"{}|^`\\]/.test(iri)

@@ -30,7 +30,7 @@ export const mailboxHolder = (place: Place, mailbox: string): Promise<string | u
     FILTER NOT EXISTS { GRAPH ?g { ?found <${UNPROVEN}> ?mbox } }`,
   )
 
-/** Whether the owner has invited this mailbox: `<…> tga:invites <mailto:…>` in a document at or below `acl/invitations/`. */
+/** True where the owner has invited this mailbox: `<…> tga:invites <mailto:…>` in a document at or below `acl/invitations/`. */
 export async function isInvited(place: Place, mailbox: string): Promise<boolean | Problem> {
   const found = await namedWith(
     place,

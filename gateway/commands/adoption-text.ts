@@ -5,7 +5,11 @@ import type { Plan, Refused } from '../adoption/plan.js'
 import { KIND_TEXTS, type Counted, type GraphKind, type Survey } from '../doctor/survey.js'
 
 const WIDTH = 8
-const counted = (count: number, what: string): string => `${String(count).padStart(WIDTH)} ${what}`
+/** Of one, and of several. */
+type Texts = readonly [one: string, several: string]
+const textFor = (count: number, [one, several]: Texts): string => (count === 1 ? one : several)
+const counted = (count: number, what: Texts): string => `${String(count).padStart(WIDTH)} ${textFor(count, what)}`
+const graphsText = (count: number): string => `${count} ${textFor(count, ['graph', 'graphs'])}`
 const examplesOf = (examples: readonly string[]): string[] => examples.map((one) => `${' '.repeat(WIDTH + 3)}<${one}>`)
 
 /** The option of `triplegate adopt` that does something about it. */
@@ -20,45 +24,63 @@ const REMEDIES: Partial<Record<GraphKind, string>> = {
 /** Ends with a line end. */
 export function surveyText(survey: Survey, base: string): string {
   const { kinds, missingContainers, untyped, defaultTriples } = survey
-  const section = ({ count, examples }: Counted, what: string, remedy?: string): string[] =>
+  const section = ({ count, examples }: Counted, what: Texts, remedy?: string): string[] =>
     count === 0 ? [] : [counted(count, what) + (remedy ? ` (adopt ${remedy})` : ''), ...examplesOf(examples)]
-  const graphs = [...kinds].flatMap(([kind, found]) => section(found, `graphs ${KIND_TEXTS[kind]}`, REMEDIES[kind]))
+  const graphs = [...kinds].flatMap(([kind, found]) => section(found, KIND_TEXTS[kind], REMEDIES[kind]))
   return [
     `Under the base ${base}:`,
     ...(graphs.length > 0 ? graphs : [`${' '.repeat(WIDTH + 1)}no graph yet`]),
     ...section(
       missingContainers,
-      'containers above documents do not exist; nothing can be created in them until they do',
+      [
+        'container above documents does not exist; nothing can be created in it until it does',
+        'containers above documents do not exist; nothing can be created in them until they do',
+      ],
       '--containers',
     ),
-    ...section(untyped, 'documents have no type: they count as items', '--types'),
-    ...(defaultTriples > 0 ? [counted(defaultTriples, 'triples in the default graph: SPARQL reaches them')] : []),
+    ...section(
+      untyped,
+      ['document has no type: it counts as an item', 'documents have no type: they count as items'],
+      '--types',
+    ),
+    ...(defaultTriples > 0 ? [counted(defaultTriples, IN_DEFAULT)] : []),
     '',
   ].join('\n')
 }
 
-const FIRST = 5
+const IN_DEFAULT: Texts = [
+  'triple in the default graph: SPARQL reaches it',
+  'triples in the default graph: SPARQL reaches them',
+]
 
-/** What would be done. Ends with a line end. */
+const FIRST = 5
+const MOVED: Texts = [
+  'graph gets another name, and so do the references to it',
+  'graphs get other names, and so do the references to them',
+]
+const MADE: Texts = ['container is made', 'containers are made']
+const TYPED: Texts = ['document gets the type of an item', 'documents get the type of an item']
+
+/** The work that would be done. Ends with a line end. */
 export function planText({ moves, typed, refused }: Plan): string {
   const first = [...moves.values()].slice(0, FIRST).map(({ from, to }) => `<${from}> → <${to}>`)
   const containers = typed.filter(({ isContainer }) => isContainer)
   const items = typed.filter(({ isContainer }) => !isContainer)
   const lines = [
-    ...(moves.size > 0 ? [counted(moves.size, 'graphs get other names, and so do the references to them')] : []),
+    ...(moves.size > 0 ? [counted(moves.size, MOVED)] : []),
     ...first.map((line) => `${' '.repeat(WIDTH + 3)}${line}`),
-    ...(containers.length > 0 ? [counted(containers.length, 'containers are made')] : []),
+    ...(containers.length > 0 ? [counted(containers.length, MADE)] : []),
     ...examplesOf(containers.slice(0, FIRST).map(({ document }) => document)),
-    ...(items.length > 0 ? [counted(items.length, 'documents get the type of an item')] : []),
+    ...(items.length > 0 ? [counted(items.length, TYPED)] : []),
     ...examplesOf(items.slice(0, FIRST).map(({ document }) => document)),
   ]
   return `${(lines.length > 0 ? lines : ['Nothing to do.']).join('\n')}\n${refusedText(refused)}`
 }
 
-/** What was done. Ends with a line end. */
+/** The work that was done. Ends with a line end. */
 export function outcomeText({ counts, refused }: CarriedOut): string {
   const { names, references, containers, types } = counts
-  return `Done: ${names} graphs renamed, references changed in ${references} graphs, ${containers} containers made, ${types} types given.\n${refusedText(refused)}`
+  return `Done: ${graphsText(names)} renamed, references changed in ${graphsText(references)}, ${containers} ${textFor(containers, ['container', 'containers'])} made, ${types} ${textFor(types, ['type', 'types'])} given.\n${refusedText(refused)}`
 }
 
 const MOST = 20

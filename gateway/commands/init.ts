@@ -193,7 +193,7 @@ ${service(endUser.service, 'end-user')}${service(admin.service, 'admin')}
 `
 }
 
-/** Whether the gateway finds the update endpoint by that for queries (service-description.ts). */
+/** True where the gateway finds the update endpoint by that for queries (service-description.ts). */
 const isUsual = ({ query, update }: Pick<ServiceDescription, 'query' | 'update'>): boolean =>
   update === query!.replace(/\/(?:query|sparql)$/, '/update')
 

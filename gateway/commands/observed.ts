@@ -122,7 +122,7 @@ function observedText(observed: readonly Observed[]): string {
   return `${table.map((row) => line(row).trimEnd()).join('\n')}\n`
 }
 
-/** What an agent needs on one target. */
+/** The modes that an agent needs on one target. */
 interface Need {
   readonly agent: string | undefined
   readonly on: string

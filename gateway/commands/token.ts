@@ -175,7 +175,7 @@ async function run(
   return undefined
 }
 
-/** What is asked for, as N-Triples. */
+/** The requested token, as N-Triples. */
 function wanted({ name, agent, expires, readOnly, only }: TokenArguments): string {
   const token = 'urn:triplegate:new-token'
   return nTriplesOf(

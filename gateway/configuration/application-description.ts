@@ -34,9 +34,10 @@ const PARTNER = ['adminDataspace', 'adminApplication', 'endUserDataspace', 'endU
 export function describedApplications(
   config: DescribedResources,
   credentials: DescribedResources,
+  datasetPath?: string,
 ): { readonly applications: readonly ApplicationDescription[]; readonly complete: boolean } {
   const subjects = config.subjects.filter((iri) => config.types(iri).some((type) => TYPES.includes(type)))
-  const applications = subjects.flatMap((iri) => describedApplication(iri, config, credentials) ?? [])
+  const applications = subjects.flatMap((iri) => describedApplication(iri, config, credentials, datasetPath) ?? [])
   return { applications, complete: applications.length === subjects.length }
 }
 
@@ -60,6 +61,7 @@ function describedApplication(
   iri: string,
   config: DescribedResources,
   credentials: DescribedResources,
+  datasetPath: string | undefined,
 ): ApplicationDescription | undefined {
   const kind = kindOf(iri, config)
   if (!kind) return undefined
@@ -86,7 +88,7 @@ function describedApplication(
       // A relative IRI names a file of LinkedDataHub itself.
       ...(stylesheet && /^https?:/.test(stylesheet) && { stylesheet }),
       allowRead,
-      ...(service && datasetPathOf(kind, service)),
+      ...(service && datasetPathOf(kind, service, datasetPath)),
       service: service ?? { iri: `${iri} (service)`, embedded: false },
       ...(owner !== undefined && { owner }),
       ...(versioning && { versioning }),

@@ -27,7 +27,7 @@ export async function readConfiguration(
   const credentials = settings.credentials === undefined ? [] : await readQuads(settings.credentials, faults, true)
   // Without one file, everything in it would be reported as missing from the others.
   if (faults.length > 0) return wrongConfiguration(faults)
-  const dataspaces = dataspacesOf(config, credentials)
+  const dataspaces = dataspacesOf(config, credentials, settings.datasetPath)
   return isFailure(dataspaces) ? dataspaces : dataspaces.map((dataspace) => ownedBy(dataspace, settings.ownerWebid))
 }
 
@@ -58,10 +58,14 @@ export async function readQuads(file: string, faults: Fault[], secret = false): 
 
 const SECRETS = [A('authUser'), A('authPwd'), A('authToken')]
 
-/** The dataspaces that these quads describe, or every fault in them. Secrets are read from the credentials only. */
+/**
+ * The dataspaces that these quads describe, or every fault in them. Secrets are read from the credentials only.
+ * @param datasetPath of the store's own URLs, in place of the paths of the datasets
+ */
 export function dataspacesOf(
   config: readonly Quad[],
   credentials: readonly Quad[],
+  datasetPath?: string,
 ): readonly DescribedDataspace[] | WrongConfiguration {
   const faults: Fault[] = []
   const described = describe(config, faults)
@@ -76,7 +80,7 @@ export function dataspacesOf(
     secrets.fault(subject, '', 'has credentials but no description', 'Use the IRI of a service or repository.')
   }
   for (const descriptions of [described, secrets]) reportMisspelt(descriptions)
-  const { applications, complete } = describedApplications(described, secrets)
+  const { applications, complete } = describedApplications(described, secrets, datasetPath)
   const unpaired: Fault[] = []
   const dataspaces = pairedDataspaces(applications, unpaired)
   // An application that could not be read may be the missing partner.

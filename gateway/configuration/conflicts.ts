@@ -118,7 +118,7 @@ function sharingsOf(
   )
 }
 
-/** What to say at the start about datasets that dataspaces share (design 4). */
+/** The notices at the start about datasets that dataspaces share (design 4). */
 export const sharedStores = (dataspaces: readonly DescribedDataspace[]): Fault[] =>
   sharingsOf(dataspaces).map(({ base, service, others }) => ({
     subject: service.iri,

@@ -152,6 +152,12 @@ const CACHE = [
   row('stale-if-error', of('MS', values.orOff(milliseconds)), 'Extra age of a cached answer while the store is down.', {
     default: 'off',
   }),
+  row(
+    'shared-cache',
+    of('', yesOrNo),
+    'Tell shared caches in front of the gateway what they may store and what to purge; nginx and Varnish, with the files here.',
+    { default: 'false' },
+  ),
   row('probe', of('MS', values.orOff(milliseconds)), 'Interval of looking for writes behind the gateway, or off.', {
     default: 'off',
   }),
@@ -203,10 +209,10 @@ export const SETTINGS: readonly Setting[] = Object.entries<readonly SettingRow<s
   })),
 )
 
-/** The names of the settings that describe the applications; configuration files replace them. */
-export const APPLICATIONS: readonly string[] = SETTINGS.filter(({ group }) => DESCRIBED_BY_FILES.includes(group)).map(
-  ({ name }) => name,
-)
+/** The names of the settings that describe the applications; configuration files replace them. None has a dataset-path. */
+export const APPLICATIONS: readonly string[] = SETTINGS.filter(
+  ({ group, name }) => DESCRIBED_BY_FILES.includes(group) && name !== 'dataset-path',
+).map(({ name }) => name)
 
 type Camel<Name extends string> = Name extends `${infer Head}-${infer Tail}`
   ? `${Head}${Capitalize<Camel<Tail>>}`

@@ -68,7 +68,7 @@ const enforcementFindings = ({ enforce }: Settings): Finding[] =>
     ? [fine('rules', 'enforced')]
     : [finding('rules', 'observed only (--enforce=false)', 'Read triplegate access observed, then leave the flag out.')]
 
-/** What the gateway that runs says of itself: stores, journals, histories. */
+/** The report of the running gateway about itself: stores, journals, histories. */
 async function runningFindings({ management }: Settings): Promise<Finding[]> {
   const what = 'running gateway'
   if (management === 'off') return [unknown(what, 'its management listener is off')]

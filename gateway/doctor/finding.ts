@@ -4,9 +4,9 @@ export interface Finding {
   /** The thing that was looked at. */
   readonly what: string
   readonly state: 'fine' | 'finding' | 'unknown'
-  /** What was seen. */
+  /** The observation. */
   readonly evidence: string
-  /** What to do; only of a finding. */
+  /** The next step; only of a finding. */
   readonly fix?: string
 }
 

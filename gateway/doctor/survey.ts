@@ -31,14 +31,32 @@ export interface Survey {
   readonly defaultTriples: number
 }
 
-/** What each kind means for an operator, in the order of the report. */
-export const KIND_TEXTS: Readonly<Record<GraphKind, string>> = {
-  documents: 'are documents: their names are URLs under the base that end with a slash',
-  'without-slash': 'would be documents with a slash at the end of their names',
-  'other-scheme': 'would be documents if their names and the base had the same scheme (http, https)',
-  'other-spelling': 'would be documents if their names were percent-encoded and normalised',
-  'other-names': 'are under the base, but their names are no URLs of documents',
-  elsewhere: 'have names elsewhere: SPARQL reaches them, with rights of their own',
+/** The meaning of each kind for an operator, of one graph and of several, in the order of the report. */
+export const KIND_TEXTS: Readonly<Record<GraphKind, readonly [one: string, several: string]>> = {
+  documents: [
+    'graph is a document: its name is a URL under the base that ends with a slash',
+    'graphs are documents: their names are URLs under the base that end with a slash',
+  ],
+  'without-slash': [
+    'graph would be a document with a slash at the end of its name',
+    'graphs would be documents with a slash at the end of their names',
+  ],
+  'other-scheme': [
+    'graph would be a document if its name and the base had the same scheme (http, https)',
+    'graphs would be documents if their names and the base had the same scheme (http, https)',
+  ],
+  'other-spelling': [
+    'graph would be a document if its name were percent-encoded and normalised',
+    'graphs would be documents if their names were percent-encoded and normalised',
+  ],
+  'other-names': [
+    'graph is under the base, but its name is no URL of a document',
+    'graphs are under the base, but their names are no URLs of documents',
+  ],
+  elsewhere: [
+    'graph has a name elsewhere: SPARQL reaches it, with rights of its own',
+    'graphs have names elsewhere: SPARQL reaches them, with rights of their own',
+  ],
 }
 
 export function kindOf(graph: string, { base, isDocument }: Surveyed): GraphKind {

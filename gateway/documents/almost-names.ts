@@ -6,7 +6,7 @@ import { isFailure } from '../problem.js'
 export const withOtherScheme = (base: string): string =>
   base.startsWith('https:') ? `http${base.slice(5)}` : `https${base.slice(4)}`
 
-/** Whether a name is under the base, or would be with the other scheme. */
+/** True where a name is under the base, or would be with the other scheme. */
 export const isMeantFor = (graph: string, base: string): boolean =>
   graph.startsWith(base) || graph.startsWith(withOtherScheme(base))
 

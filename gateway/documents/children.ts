@@ -39,7 +39,7 @@ const known = new WeakMap<StoredResult, Listed>()
 
 interface Listed {
   readonly children: readonly Child[]
-  /** Whether there are more than are read. */
+  /** True where there are more than are read. */
   readonly isCut: boolean
 }
 

@@ -53,7 +53,7 @@ export interface LargeDocument extends DocumentFacts {
 
 export const isLarge = (document: DocumentFacts): document is LargeDocument => 'version' in document
 
-/** Whether the content is here, and not the facts alone. */
+/** True where the content is here, and not the facts alone. */
 export const isWhole = (document: DocumentFacts): document is Document => 'nTriples' in document
 
 /** The documents of an application: from the cache, or from the store. */
@@ -164,7 +164,7 @@ export const readFactsNow = (
 ): Promise<Stored<DocumentFacts> | Problem> => trace.store(cache.facts.fetch(iri))
 
 /**
- * What the document says of agents as a profile: all that is read of it for a client who is not identified yet, whoever may
+ * The statements of the document about agents, as a profile: all that is read of it for a client who is not identified yet, whoever may
  * read it. The cached document will do while the store fails.
  */
 export async function readProfile(
@@ -188,7 +188,7 @@ export function readDocumentNow(
   return trace.store(cache.documents.fetch(iri, client))
 }
 
-/** Whether the graph is a document of this application: no URL of the admin application below it leads there. */
+/** True where the graph is a document of this application: no URL of the admin application below it leads there. */
 export const isDocumentOf = (
   { base, kind }: Pick<DescribedApplication, 'base' | 'kind'>,
   adminBase: string,

@@ -12,7 +12,7 @@ import type { GraphStore } from '../stores/store.js'
 import { isRoot, typesOf } from './hierarchy.js'
 import { lastModifiedOf } from './next-state.js'
 
-/** What rights on a document rest on, beside the rules. */
+/** The facts that rights on a document rest on, beside the rules. */
 export interface DocumentState {
   readonly iri: string
   readonly types: readonly string[]

@@ -20,7 +20,7 @@ export function ancestorsOf(document: string, base: string): string[] {
 
 /** The types that the gateway manages itself. */
 export const KINDS: ReadonlySet<string> = new Set([DH('Item'), DH('Container'), DEF('Root')])
-/** Whether the gateway manages this type of a document itself. */
+/** True where the gateway manages this type of a document itself. */
 export const isKind = (type: string): boolean => KINDS.has(type)
 
 /**

@@ -18,7 +18,7 @@ type DatasetContent = SparqlContent | ({ readonly kind: 'quads' } & SentQuads)
 type DecidedDataset = Decided<EndpointTarget, DatasetContent>
 
 const QUAD_TYPES = Object.keys(STREAMED).join(', ')
-/** What is posted to the dataset where it is no SPARQL. */
+/** Content that is posted to the dataset and is no SPARQL. */
 export const QUADS_ACCEPTS: readonly Field[] = [['Accept-Post', QUAD_TYPES]]
 export const DATASET_ACCEPTS: readonly Field[] = SPARQL_ACCEPTS.map(([name, types]) =>
   name === 'Accept-Post' ? [name, `${types}, ${QUAD_TYPES}`] : [name, types],

@@ -52,7 +52,7 @@ const prefixesIn = (turtle: string): Readonly<Record<string, string>> =>
       .map(([, prefix, namespace]) => [prefix!, namespace!] as const),
   )
 
-/** What a person has typed, for the next time that the document is edited. */
+/** The text that a person has typed, for the next time that the document is edited. */
 export function rememberPrefixes({ gateway }: Context, document: string, turtle: string): void {
   const declared = [...turtle.slice(0, LARGEST).matchAll(DECLARATION)].slice(0, MOST_PREFIXES).map(([text]) => text)
   gateway.caches.prefixes.set(document, { text: declared.join('\n') })
@@ -92,7 +92,7 @@ export const linesToAdd = ({ nTriples }: Pick<Document, 'nTriples'>, typed: stri
 
 export const differenceOf = (before: string, after: string): DocumentDifference => documentDifference(before, after)
 
-/** What is there now, with the changes from `started` to `mine`. */
+/** The current state, with the changes from `started` to `mine`. */
 export function merged(started: string, mine: string, now: string): string {
   const { added, removed } = documentDifference(started, mine)
   return changedLines(now, removed, added)

@@ -1,4 +1,4 @@
-// In charge of forms by shapes (design 8): which fields a document has, with their values. What no field holds stays in the text
+// In charge of forms by shapes (design 8): which fields a document has, with their values. Triples that no field holds stay in the text
 // beside them.
 import { MANAGED } from '../documents/next-state.js'
 import type { Shapes } from '../ontologies/ontologies.js'
@@ -30,7 +30,7 @@ export async function shapeFormsOf({ application, dataspace }: Context): Promise
 
 /** Resources of one document that shapes are about. */
 const MOST_SECTIONS = 20
-/** What one form shows, as `weightOf` counts it: less than a sent form may have. */
+/** The size of one form, as `weightOf` counts it: less than a sent form may have. */
 const MOST_SHOWN = 1000
 
 /** The fields for which a form still has room. */
@@ -116,7 +116,7 @@ const fieldsOf = (
 const relativeTo = (document: string, resource: string): string =>
   resource === document ? '' : resource.startsWith(`${document}#`) ? resource.slice(document.length) : resource
 
-/** Whether a field can hold the value without changing it. */
+/** True where a field can hold the value without changing it. */
 function fits(term: Term, { kind, options }: FieldShape): boolean {
   if (kind === 'term') return options!.some((option) => option.equals(term))
   if (kind === 'iri') return term.termType === 'NamedNode'

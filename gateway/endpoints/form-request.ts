@@ -95,7 +95,7 @@ export interface AskedForm {
   readonly document: Document
   readonly values: URLSearchParams
   readonly isSent: boolean
-  /** What the agent may do with the document. */
+  /** The actions that the agent may take on the document. */
   readonly modes: readonly Mode[]
 }
 
@@ -106,7 +106,7 @@ export const seeOther = (location: string): Response =>
     ['Cache-Control', 'no-store'],
   ])
 
-/** What a form asks for. */
+/** The action that a form asks for. */
 export interface Meant {
   readonly method: 'PUT' | 'POST' | 'DELETE'
   /** The URL of a document or an endpoint. */

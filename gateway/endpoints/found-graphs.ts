@@ -187,7 +187,7 @@ async function findOther(finding: Finding, named: Named): Promise<CopiedGraph | 
   return value && isLarge(value) ? TOO_MUCH : { graph, nTriples: value?.nTriples ?? '', isVisible }
 }
 
-/** Whether the agent may read a graph that is no document; a problem where its touch is refused. */
+/** True where the agent may read a graph that is no document; a problem where its touch is refused. */
 async function otherFound({ context, rights }: Finding, { graph, touch }: Named): Promise<boolean | Problem> {
   if (rights.isFree) return true
   // A store may take the name for its default graph, or for several graphs.

@@ -12,6 +12,7 @@ import type { Target } from '../http/target.js'
 import { createDocument } from '../methods/create-document.js'
 import { readLarge } from '../methods/read-large.js'
 import { read } from '../methods/read.js'
+import { startDescribed } from '../imports/described-import.js'
 import { write } from '../methods/write.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { graphOf } from '../rdf/graph.js'
@@ -69,7 +70,7 @@ function answerDocument(context: Context, { document, ...target }: GraphTarget):
     if (isPost && !('document' in facts)) return createDocument(context, facts)
     const decision = decided(context, facts)
     if (isFailure(decision)) return decision
-    return required === 'Read' ? answerRead(context, decision, facts) : write(context, document, facts)
+    return required === 'Read' ? answerRead(context, decision, facts) : write(context, document, facts, startDescribed)
   })
 }
 
@@ -84,7 +85,7 @@ function decided(context: Context, facts: Facts): Decision | Problem {
 const answerRead = (context: Context, decision: Decision, facts: Facts): Awaitable<Response | Problem> =>
   read(context, decision, facts) ?? readLarge(context, decision, facts)
 
-/** What the right on the graph rests on. */
+/** The facts that the right on the graph rests on. */
 export function factsOf(context: Context, graph: string): OtherFacts | Problem {
   const reach = reachOf(context, context.gateway)
   if (!reach.alone) return SHARED

@@ -9,23 +9,28 @@ import { BodyBreak } from '../http/body.js'
 import type { Response } from '../http/exchange.js'
 import { parseMediaType } from '../http/media-type.js'
 import { newProgress, stateTriples } from '../imports/import-state.js'
-import { describedOrder, orderOf, planOf, type ImportOrder, type Received } from '../imports/import-order.js'
+import {
+  bringDescribed,
+  BUSY,
+  isImportable,
+  startImport,
+  unsupported,
+  type Brought,
+} from '../imports/described-import.js'
+import { onlyOrder, orderOf, planOf, type ImportOrder } from '../imports/import-order.js'
 import { CSV, mediaTypeOf, N_QUADS, TRIG, TSV } from '../imports/media-types.js'
 import type { Plan, ReadProgress } from '../imports/plan.js'
 import type { ImportRun } from '../gateway.js'
 import { ask, CANCELLED, report, runImport, startImportThread } from '../imports/run-import.js'
-import { containerOf, mayStart, runsFolder, startRun } from '../imports/runs.js'
-import { bringUrl } from '../imports/sources.js'
+import { containerOf, runsFolder } from '../imports/runs.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { graphOf, nTriplesOf } from '../rdf/graph.js'
-import { ACCEPT_POST, isReadable } from '../rdf/read.js'
 import type { Context } from '../request/context.js'
 import { graphAnswer } from '../request/graph-answer.js'
 import { linkField, response } from '../request/respond.js'
 import type { Asked, EndpointTarget } from '../request/route.js'
 
 export const IMPORTER_METHODS = 'GET, HEAD, POST, DELETE, OPTIONS'
-export const IMPORTER_ACCEPTS = [['Accept-Post', `${ACCEPT_POST}, ${CSV}, ${TSV}`]] as const
 
 export function importer({ context, target }: Asked<EndpointTarget>): Promise<Response | Problem> | Response | Problem {
   const { method } = context.request
@@ -87,9 +92,10 @@ async function receive(context: Context, target: EndpointTarget): Promise<Respon
     if (target.query.has('dry-run')) return await preview(plan)
     const isBulk = plan.kind === 'rdf' && !plan.mapping && !plan.name && !plan.into
     if (isBulk && !/\brespond-async\b/.test(request.fields.prefer ?? '')) return await bulk(context, plan, order)
-    const started = await start(context, plan, order, isBulk ? 'PUT' : 'add')
-    isKept = !isFailure(started)
-    return started
+    const started = await startImport(context, plan, order, isBulk ? 'PUT' : 'add')
+    if (isFailure(started)) return started
+    isKept = true
+    return response(201, [['Location', started], linkField(context.application, agent.webId, undefined)])
   } catch (error) {
     if (isOfDisk(error)) return notStored(error)
     throw error
@@ -97,15 +103,6 @@ async function receive(context: Context, target: EndpointTarget): Promise<Respon
     leave()
     if (!isKept) await rm(folder, { recursive: true, force: true })
   }
-}
-
-const BUSY = problem('server.overloaded', 'Too many sources are being read. Retry shortly.', {
-  fields: [['Retry-After', '2']],
-})
-
-interface Brought {
-  readonly order: ImportOrder
-  readonly received: Received
 }
 
 async function bring(
@@ -121,25 +118,9 @@ async function bring(
   if (brings) return bringBody(context, order, query, path)
   const content = await readContent(context, endpoint)
   if (isFailure(content)) return content
-  const described = describedOrder(content, order)
-  if (isFailure(described)) return described
-  const file = await open(path, 'wx', 0o600)
-  const source = await bringUrl(described.source!)(context, file, path).finally(() => file.close())
-  if (isFailure(source)) return source
-  const digest = createHash('sha256')
-  const read = await open(path)
-  for await (const piece of read.createReadStream()) digest.update(piece as Buffer)
-  const { size, url, mediaType } = source
-  if (!isImportable(mediaType)) return unsupported(mediaType)
-  return { order: described, received: { path, size, mediaType: mediaType!, base: url, digest: digest.digest('hex') } }
+  const described = onlyOrder(content, order)
+  return isFailure(described) ? described : bringDescribed(context, described, path)
 }
-
-const isImportable = (mediaType: string | undefined): boolean =>
-  isReadable(mediaType) || [CSV, TSV].includes(parseMediaType(mediaType ?? '')?.type ?? '')
-const unsupported = (mediaType: string | undefined): Problem =>
-  problem('content.unsupported', `The source is neither CSV nor RDF: its media type is ${mediaType ?? 'unknown'}.`, {
-    fields: IMPORTER_ACCEPTS,
-  })
 
 async function bringBody(
   context: Context,
@@ -222,36 +203,4 @@ async function bulk(context: Context, plan: Plan, { stopsAtRefusal }: ImportOrde
   const times = { startedAt: request.receivedAt, endedAt: gateway.now() }
   const triples = stateTriples('urn:triplegate:bulk', { plan, ...times }, progress)
   return graphAnswer(accept, graphOf(triples), [linkField(application, agent.webId, undefined)])
-}
-
-const MANY = problem('server.overloaded', 'Too many imports run or wait. Retry when one has ended.', {
-  fields: [['Retry-After', '60']],
-})
-
-async function start(
-  context: Context,
-  plan: Plan,
-  { stopsAtRefusal }: ImportOrder,
-  how: 'PUT' | 'add',
-): Promise<Response | Problem> {
-  const { gateway, application, agent, request } = context
-  if (!mayStart(gateway, agent.webId)) return MANY
-  const document = `${containerOf(application)}${gateway.uuid()}/`
-  const record = {
-    ...{
-      base: application.base,
-      document,
-      agent: agent.webId,
-      ...(agent.token && { token: { id: agent.token.id, readOnly: agent.token.readOnly, only: agent.token.only } }),
-      network: request.network(),
-      plan,
-      how,
-      stopsAtRefusal,
-    },
-    title: `Import of ${new URL(plan.base).pathname.split('/').at(-1) || plan.base}`,
-    startedAt: request.receivedAt,
-  }
-  const failed = await startRun(context, record, newProgress(plan.size))
-  if (failed) return failed
-  return response(201, [['Location', document], linkField(application, agent.webId, undefined)])
 }

@@ -118,7 +118,7 @@ const SLOW: ForStore = {
   ),
 }
 
-/** Whether the rights that the pinned touch needs, which are decided on, are enough for this one. */
+/** True where the rights that the pinned touch needs, which are decided on, are enough for this one. */
 const isWithin = (pinned: Touch | undefined, { mode, isFilled }: Touch): boolean =>
   pinned !== undefined && (pinned.mode === 'Write' || mode === 'Append') && (pinned.isFilled || !isFilled)
 
@@ -158,7 +158,7 @@ async function carryOutLocked(
     const before = graphs.others.get(edit.graph)
     return [before === undefined ? edit : { ...edit, after: afterEdit(before, edit) }]
   })
-  // Whether the default graph is recorded depends on it.
+  // It decides whether the default graph is recorded.
   if (others.some(({ graph }) => graph === DEFAULT_GRAPH)) await application.traits.current()
   const failed = await editDocuments(context, graphs.documents, edits, others)
   await othersChanged(context, others, failed)
@@ -194,7 +194,7 @@ function namedIn({ touches, reads, open }: UpdatePlan, solutions: Solutions | un
   })
 }
 
-/** What is written exclusively; what is read by name, and the parents of documents that may be created, against changes. */
+/** Locks written graphs exclusively; graphs that are read by name, and the parents of documents that may be created, against changes. */
 function locksOf({ application }: Context, named: readonly Named[], isOpen: boolean): readonly Lock[] {
   const shared = named.flatMap(({ graph, touch }) =>
     touch === undefined

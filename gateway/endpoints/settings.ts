@@ -67,7 +67,7 @@ async function change(context: Context, iri: string, update: string): Promise<Re
   if (!('allowRead' in next)) return violated(next)
   const failed = application.own.put(next)
   if (failed) return failed
-  // What was decided before is decided again.
+  // The gateway decides again.
   const unread = await dataspace.access.reload()
   if (unread) return unread
   gateway.log.info({ id: request.id, base: application.base, agent: agent.webId }, 'the settings have changed')

@@ -16,7 +16,7 @@ import type { SparqlContent } from './sparql-request.js'
 
 type DecidedSparql = Decided<EndpointTarget, SparqlContent>
 
-/** What the page shows of a result, in bytes and in rows or triples. */
+/** The most of a result that the page shows, in bytes and in rows or triples. */
 const SHOWN_BYTES = 1024 * 1024
 const SHOWN = 500
 
@@ -62,7 +62,9 @@ async function sparqlAnswer(
     ms: Math.round(performance.now() - began),
     isCached: context.trace.storeMs === before,
   }
-  const isTable = answer.fields.some(([name, value]) => name === 'Content-Type' && value.startsWith(TSV))
+  const isTable = [...(answer.ready?.head.fields ?? []), ...answer.fields].some(
+    ([name, value]) => name === 'Content-Type' && value.startsWith(TSV),
+  )
   const outcome = isTable ? tableIn(read, measured) : graphIn(read, measured)
   return pageAnswer(200, sparqlPage({ frame, query, outcome }), [policy])
 }

@@ -15,7 +15,7 @@ const QUERY_MS = 10_000
 /** At once, of one agent, one network, and all. */
 export const COPIES = { each: 1, network: 1, all: 2 } as const
 
-/** What the query is sent to: the store of the application, or a copy of a part of it. */
+/** The place that the query is sent to: the store of the application, or a copy of a part of it. */
 export const storeOf = (context: Context, { copy }: QueryAnalysis): Pick<GraphStore, 'query'> =>
   copy ? { query: (sparql, accept, call) => askCopy(context, copy, [sparql, accept], call) } : context.application.store
 

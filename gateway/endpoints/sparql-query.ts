@@ -1,13 +1,15 @@
 // In charge of answering SPARQL queries: negotiation, stored results and their validators, and streamed results.
 import type { Ask, ResultAnswer, StoredResult } from '../../cache/stored-results.js'
 import type { Decision } from '../../policies/decide.js'
-import type { Field, Response } from '../http/exchange.js'
+import { representationOfBytes } from '../documents/representation.js'
+import type { Field, ReadyHead, Response } from '../http/exchange.js'
 import { acceptedCodings, codedName, codedOnce, LEAST_CODED } from '../http/content-coding.js'
 import { evaluateConditions, NOT_CODED } from '../request/conditions.js'
 import { askerOf, type Context } from '../request/context.js'
 import type { Format } from '../http/media-type.js'
+import { readyHead } from '../http/ready-head.js'
 import { isFailure, type Problem } from '../problem.js'
-import { isPublic, linkField, response } from '../request/respond.js'
+import { isPublic, linkField, marksOf, response } from '../request/respond.js'
 import type { QueryAnalysis } from '../sparql/analysis.js'
 import { StoreBreak } from '../stores/store.js'
 import { stream } from '../request/stream.js'
@@ -145,22 +147,51 @@ async function stored(
   const outcome = evaluateConditions({ fields: conditions, receivedAt: request.receivedAt }, current, true, unmet)
   // RFC 9110 §15.4.5: the tag says which of its results the client may go on using.
   const held = outcome === 'not-modified' && tags.slice(1).find((tag) => request.fields['if-none-match']?.includes(tag))
+  const time = gateway.now()
+  // RFC 9111 §5.1: the time since the store answered.
+  const age = String(Math.max(0, Math.floor((time - result.answeredAt) / 1000)))
+  const ages: Field[] = isAgeless ? [] : [['Age', age]]
   const fields: Field[] = [
     ['ETag', held || tags[0]!],
-    ...(isAgeless ? [] : [ageOf(result, gateway.now())]),
     ...commonFields(context, decision, isCodable ? 'Accept, Accept-Encoding' : 'Accept'),
   ]
-  if (outcome === 'not-modified') return response(304, fields)
+  if (outcome === 'not-modified') return response(304, [...fields, ...ages])
   if (outcome !== 'proceed') return outcome
   const encoding: Field[] = coding === 'identity' ? [] : [['Content-Encoding', coding]]
-  return response(200, [['Content-Type', format.contentType], ...encoding, ...fields], bytes)
+  const own: Field[] = [['Content-Type', format.contentType], ...encoding, ...fields]
+  if (isAgeless) return response(200, own, bytes)
+  const { head, text } = readyOf(context, key, result, own, bytes)
+  return { status: 200, fields: [], ready: { head, age, time, ...(text !== undefined && { text }) }, body: bytes }
 }
 
-/** RFC 9111 §5.1: the time since the store answered. */
-const ageOf = ({ answeredAt }: StoredResult, now: number): Field => [
-  'Age',
-  String(Math.max(0, Math.floor((now - answeredAt) / 1000))),
-]
+/** A result as it was sent last. */
+interface Ready {
+  /** The fields that depend on the request. */
+  readonly own: string
+  readonly head: ReadyHead
+  readonly text: string | undefined
+}
+
+const READY = new WeakMap<StoredResult, Ready>()
+
+/** The fields serialised, and the bytes as text: of the last answer with this result, where that had the same fields. */
+function readyOf(
+  { application, gateway }: Context,
+  key: string,
+  result: StoredResult,
+  fields: readonly Field[],
+  bytes: Buffer,
+): Ready {
+  const own = fields.join('\n')
+  const known = READY.get(result)
+  if (known?.own === own) return known
+  const head = readyHead(200, [...response(200, fields, bytes).fields, ...marksOf(gateway)])
+  const ready = { own, head, text: representationOfBytes(bytes).text }
+  // Counted once: those of another request take the place of these.
+  if (!known) application.cache.results.grown(key, result, 3 * head.section.length + (ready.text?.length ?? 0))
+  READY.set(result, ready)
+  return ready
+}
 
 const PLAIN = ['identity'] as const
 type Accepted = ReturnType<typeof acceptedCodings>

@@ -58,7 +58,7 @@ async function sendToStore(
   const { application, agent, gateway, trace, request } = context
   const { writeSet } = update
   const sharers = sharersOf(application.store, gateway).map((member) => member.application)
-  // Whether the default graph is recorded depends on it.
+  // It decides whether the default graph is recorded.
   if (writeSet !== 'dataset' && writeSet.includes(DEFAULT_GRAPH)) await application.traits.current()
   const written = writeSet === 'dataset' ? [] : writeSet.filter((graph) => sharers.some((one) => one.isRecorded(graph)))
   // An update that may change any document, or too many, makes all other writes wait.

@@ -15,7 +15,7 @@ const absolute = (document: string, resource: string): string =>
 interface TypedFields {
   /** N-Triples, to stand behind the text. */
   readonly lines: string
-  /** What is wrong with values, by the name of their field. */
+  /** The faults of values, by the name of their field. */
   readonly flaws: ReadonlyMap<string, readonly string[]>
 }
 

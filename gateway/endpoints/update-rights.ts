@@ -76,7 +76,7 @@ function mayCreate(context: Context, facts: DocumentFound, { isFilled }: Touch):
   return isUnenforced && facts.parent && isContainer(facts.parent.types) ? CREATOR : REFUSED
 }
 
-/** Whether the touch of a graph that is no document is refused. */
+/** True where the touch of a graph that is no document is refused. */
 export const isRefusedOther = (rights: UpdateRights, graph: GraphFacts, { mode }: Touch): boolean =>
   !mayOn(rights.Write, graph) && !(mode === 'Append' && mayOn(rights.Append, graph))
 

@@ -58,7 +58,7 @@ function answer({ application, request }: Context, { file, description, isPublic
   const validators: Field[] = [
     ['ETag', tag],
     ['Last-Modified', formatHttpDate(storedAt)],
-    // The content of a URL never changes. Shared caches ask again after a minute: the right to read it may end. What is not for
+    // The content of a URL never changes. Shared caches ask again after a minute: the right to read it may end. Content that is not for
     // everyone, the next user of the browser must not get from its cache.
     ['Cache-Control', isPublic ? 'public, max-age=604800, s-maxage=60, immutable' : 'private, no-cache'],
   ]
@@ -95,7 +95,7 @@ function typeOf({ format }: Description): string {
   return /^[a-z]+\/[a-z0-9][a-z0-9!#$&^_.+-]*$/.test(type) ? type : UNKNOWN_TYPE
 }
 
-/** What a browser shows and does not run. Everything else is downloaded. */
+/** Media types that a browser shows and does not run. Everything else is downloaded. */
 const PASSIVE =
   /^(?:text\/(?:plain|csv|turtle|tab-separated-values)|image\/(?:png|jpeg|gif|webp|avif|bmp|tiff)|(?:audio|video)\/[a-z0-9.+-]+|application\/(?:json|ld\+json|n-triples|pdf))$/
 

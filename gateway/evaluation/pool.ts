@@ -19,14 +19,14 @@ export interface EvaluationPool {
   /** `analysePatch` with a time limit, off the main thread. */
   analyse(asker: Asker, update: string, base: string): Promise<Patch | Problem>
   /**
-   * What the update changes in the document (run-patch.ts). `nTriples` must be canonical. Any
+   * The changes of the update in the document (run-patch.ts). `nTriples` must be canonical. Any
    * problem of `analyse`, `update.syntax` where only the run finds it, `content.too-large` for too large a result.
    */
   patch(asker: Asker, nTriples: string, update: string, base: string): Promise<Patched | Problem>
-  /** What an update with a plan (sparql/update-steps.ts) does to the graphs that it names (run-update.ts). */
+  /** The changes of an update with a plan (sparql/update-steps.ts) in the graphs that it names (run-update.ts). */
   update(asker: Asker, update: UpdateOnCopies): Promise<Updated | Problem>
   /**
-   * What the CONSTRUCT gives on this graph (run-construct.ts), in N-Triples; its template names no graph. `target`: the document
+   * The result of the CONSTRUCT on this graph (run-construct.ts), in N-Triples; its template names no graph. `target`: the document
    * in which new nodes get their names. `query.syntax` where only the run finds it, `content.too-large` for too large a result.
    */
   construct(

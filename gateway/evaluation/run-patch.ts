@@ -44,7 +44,7 @@ export interface Patched {
 }
 
 /**
- * What the PATCH changes in the document. `nTriples` must be canonical (nTriplesOf); its blank nodes keep their labels. `content.too-large` beyond SOLUTION_LIMIT solutions, or where the document would grow
+ * The changes of the PATCH in the document. `nTriples` must be canonical (nTriplesOf); its blank nodes keep their labels. `content.too-large` beyond SOLUTION_LIMIT solutions, or where the document would grow
  * by more than `growth` characters.
  */
 export function runPatch(engine: PatchEngine, nTriples: string, patch: Patch): Patched | Problem {
@@ -147,7 +147,7 @@ export const solutionsIn = (json: string): Values[] =>
 /** The literals of the graph with this value, which Oxigraph has written; undefined where there is none. */
 export type Written = (variable: string, value: string) => readonly string[] | undefined
 
-/** Whether a term is a literal of a datatype of XML Schema. No IRI contains a quotation mark. */
+/** True where a term is a literal of a datatype of XML Schema. No IRI contains a quotation mark. */
 const isTyped = (term: string): boolean => term.startsWith(`"^^<${XSD('')}`, term.lastIndexOf('"'))
 
 export function makeWritten(engine: Oxigraph, lines: Iterable<string>, { matched }: Pick<Patch, 'matched'>): Written {

@@ -1,5 +1,5 @@
 // In charge of carrying an update out on copies of the graphs that it names: Oxigraph finds the solutions, and the copies change
-// as sets of N-Triples lines, as with a PATCH (run-patch.ts). What WHERE reads are the visible graphs alone (design 4).
+// as sets of N-Triples lines, as with a PATCH (run-patch.ts). WHERE reads the visible graphs alone (design 4).
 import { isFailure, problem, type Problem } from '../problem.js'
 import { canonicalLines } from '../rdf/canonical.js'
 import { blankNode, nTriplesLine, withNodes } from '../rdf/graph.js'
@@ -29,7 +29,7 @@ export interface CopiedGraph {
   readonly graph: string
   /** Canonical; '' where there is no such graph, undefined where its content is not needed. */
   readonly nTriples: string | undefined
-  /** Whether WHERE may read it. */
+  /** True where WHERE may read it. */
   readonly isVisible: boolean
 }
 

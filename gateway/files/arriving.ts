@@ -62,7 +62,7 @@ export const notStored = (error: unknown): Problem =>
     fields: [['Retry-After', '60']],
   })
 
-/** Whether it is one of a disk, which the system names by a code. */
+/** True where it is one of a disk, which the system names by a code. */
 export const isOfDisk = (error: unknown): boolean =>
   typeof (error as NodeJS.ErrnoException).code === 'string' && (error as NodeJS.ErrnoException).syscall !== undefined
 

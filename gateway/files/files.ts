@@ -65,7 +65,7 @@ export function makeFiles(folder: string, now: () => number): Files {
   const inTurn = makeTurns()
   const underWay: UnderWay = new Map()
   let sweeping: Promise<unknown> | undefined
-  /** What a process that was killed has left; nothing of this one, however many files come first. */
+  /** The files that a killed process has left; none of this one, however many files come first. */
   const sweepArriving = async (): Promise<void> => {
     for (const name of await namesIn(arriving)) await rm(join(arriving, name), { force: true })
   }

@@ -80,7 +80,7 @@ function compressed(bytes: Buffer, coding: Coding): Promise<Buffer> | undefined 
 interface Compressing<Form> {
   readonly bytes: Buffer
   readonly coding: Coding
-  /** Whether what is made will be found again. */
+  /** True where what is made will be found again. */
   isKept(): boolean
   /** Called with what was made. */
   keep(short: Buffer): Form

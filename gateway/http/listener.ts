@@ -25,7 +25,7 @@ export interface ListenerSettings {
   readonly host?: string
   /** PEM. Present on the TLS listener, which asks every client for a certificate of any issuer. */
   readonly tls?: { readonly cert: string; readonly key: string }
-  /** Whether this peer address may name the client's certificate in Client-Cert. Plain listener only. */
+  /** True where this peer address may name the client's certificate in Client-Cert. Plain listener only. */
   readonly isTrustedProxy?: (address: string) => boolean
   /** The number of requests that may wait, a quarter of them of one network; more are answered 503 at once. */
   readonly concurrency?: number
@@ -33,8 +33,9 @@ export interface ListenerSettings {
   readonly bodyRoom?: Room
   /** Milliseconds for reading a content; later the answer is 408. */
   readonly bodyTimeout?: number
-  /** A problem as a response, in the form of every other error. */
+  /** A problem as a response, in the form of every other error; `refuse`: for a request that was read, a page too. */
   readonly problemResponse: (reason: Problem, accept: string | undefined, status?: number) => Response
+  readonly refuse?: (reason: Problem, request: Request) => Response
   readonly now: () => number
   readonly nextId: () => string
 }
@@ -137,8 +138,8 @@ const RETRY = { fields: [['Retry-After', '1']] } as const
 const CLOSING = problem('server.closing', 'The gateway is stopping.', RETRY)
 export const TOO_MANY_REQUESTS = problem('server.overloaded', 'Too many requests at once.', RETRY)
 
-function refusal(request: Request, reason: Problem, { problemResponse }: ListenerSettings): Response {
-  const response = problemResponse(reason, request.fields.accept)
+function refusal(request: Request, reason: Problem, { problemResponse, refuse }: ListenerSettings): Response {
+  const response = refuse?.(reason, request) ?? problemResponse(reason, request.fields.accept)
   return request.method === 'HEAD' ? withoutBody(response) : response
 }
 

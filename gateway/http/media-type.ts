@@ -159,7 +159,7 @@ function weightOf({ mediaType, profile }: Format, ranges: readonly MediaRange[])
   return weight
 }
 
-/** Whether only the other profile of JSON-LD is asked for. One that is not given, such as flattened, asks for neither. */
+/** True where only the other profile of JSON-LD is asked for. One that is not given, such as flattened, asks for neither. */
 const isOfOther = (own: string | undefined, asked: string | undefined): boolean => {
   const known =
     own && asked?.split(' ').filter((one) => [JSON_LD, EXPANDED_JSON_LD].some((form) => form.profile === one))

@@ -12,13 +12,13 @@ export interface Room {
 export const shared = (all: number): Room => ({ each: Math.ceil(all / 4), all })
 
 export interface Shares {
-  /** Whether a request of this network would find no place. */
+  /** True where a request of this network would find no place. */
   isFull(network: () => string): boolean
   /** Takes a place for the request: gives the function that leaves it, once, or undefined where none is free. */
   enter(raw: IncomingMessage, network: string): (() => void) | undefined
   /** Counts further bytes of the content, until the request leaves its place. False where there is no room for them. */
   hold(raw: IncomingMessage, bytes: number): boolean
-  /** Whether so many bytes would find room now. */
+  /** True where so many bytes would find room now. */
   hasRoom(raw: IncomingMessage, bytes: number): boolean
 }
 

@@ -7,7 +7,7 @@ import { makeQueue } from '../../versioning/queue.js'
 import type { Log } from '../log.js'
 import { writePrivate } from './private-file.js'
 
-/** What a token leaves of the rights of its agent. */
+/** The rights that a token leaves of those of its agent. */
 export interface TokenLimits {
   /** Of the token, where it is to be asked for again. */
   readonly id?: string

@@ -47,7 +47,7 @@ export interface Identities {
   readonly statements: ProfileStatements
   /** By the whole Cookie or Authorization field that they came in, which is not taken apart again. */
   readonly seen: { readonly sessions: SeenTexts<Session>; readonly claims: SeenTexts<Claims> }
-  /** Whether service accounts are agents before anybody has made an account for them. */
+  /** True where service accounts are agents before anybody has made an account for them. */
   readonly opensToServices: boolean
   readonly now: () => number
   /** Forgets whatever rests on this document. */

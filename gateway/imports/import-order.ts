@@ -38,29 +38,41 @@ export function orderOf(query: URLSearchParams): ImportOrder {
   }
 }
 
+export const IMPORT_TYPES = [LDH('CSVImport'), LDH('RDFImport')]
+
+/** Where the content says that something is an import. */
+export const typingsIn = (content: readonly Quad[]): readonly Quad[] =>
+  content.filter(({ predicate, object }) => predicate.value === RDF('type') && IMPORT_TYPES.includes(object.value))
+
 /** The one import that this content describes. */
-export function describedOrder(content: readonly Quad[], order: ImportOrder): ImportOrder | Problem {
-  const types = [LDH('CSVImport'), LDH('RDFImport')]
-  const subjects = content.filter(
-    ({ predicate, object }) => predicate.value === RDF('type') && types.includes(object.value),
-  )
-  const [typing] = subjects
-  if (!typing || subjects.length > 1) {
+export function onlyOrder(content: readonly Quad[], order: ImportOrder): ImportOrder | Problem {
+  const typings = typingsIn(content)
+  const [typing] = typings
+  if (!typing || typings.length > 1) {
     return problem(
       'request.malformed',
       'Send data with ?into= or ?name=, or describe one ldh:CSVImport or ldh:RDFImport.',
     )
   }
+  return describedOrder(content, typing.subject, order)
+}
+
+/** The import of this name in the content. */
+export function describedOrder(
+  content: readonly Quad[],
+  name: Quad['subject'],
+  order: ImportOrder,
+): ImportOrder | Problem {
   const valueOf = (property: string): Quad['object'] | undefined =>
-    content.find(({ subject, predicate }) => predicate.value === property && subject.equals(typing.subject))?.object
-  const [file, query, delimiter, name] = [LDH('file'), SPIN('query'), LDH('delimiter'), SD('name')].map(valueOf)
+    content.find(({ subject, predicate }) => predicate.value === property && subject.equals(name))?.object
+  const [file, query, delimiter, target] = [LDH('file'), SPIN('query'), LDH('delimiter'), SD('name')].map(valueOf)
   if (file?.termType !== 'NamedNode') return problem('request.malformed', 'The import has to name its ldh:file.')
   return {
     ...order,
     source: file.value,
     ...(query && { query: query.termType === 'NamedNode' ? { iri: query.value } : { text: query.value } }),
     ...(delimiter && { delimiter: delimiter.value }),
-    ...(name && { name: name.value }),
+    ...(target && { name: target.value }),
   }
 }
 

@@ -23,7 +23,7 @@ interface Begun {
 }
 let begun: Begun | undefined
 
-/** What a thread before this one has done. */
+/** The work of the threads before this one. */
 interface Done {
   readonly rows: number
   readonly spooled: number

@@ -8,7 +8,7 @@ import { makeSharedPlaces } from '../places.js'
 /** Each source takes room on disk while it is read. */
 const PLACES = { each: 4, network: 8, all: 16 } as const
 
-/** What an earlier process has left is removed. */
+/** Removes everything that an earlier process has left. */
 export function openImporting({ data }: { readonly data: string }, fetcher: GuardedFetch): Importing {
   const folder = join(data, 'imports', 'arriving')
   rmSync(folder, { recursive: true, force: true })

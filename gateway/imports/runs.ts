@@ -12,8 +12,9 @@ import { putDocument, type Writing } from '../methods/put-document.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { decideOn } from '../request/access.js'
 import { iri, text, triple, type Quad } from '../rdf/graph.js'
-import { DCT, DH, FOAF, RDF } from '../rdf/vocabulary.js'
+import { DCT, DH, FOAF, PROV, RDF } from '../rdf/vocabulary.js'
 import type { Context } from '../request/context.js'
+import { noteRun, type DescribedBy } from './import-notes.js'
 import { stateTriples } from './import-state.js'
 import type { Plan } from './plan.js'
 import { runImport } from './run-import.js'
@@ -35,6 +36,8 @@ export interface RunRecord {
   readonly how: 'PUT' | 'add'
   readonly stopsAtRefusal: boolean
   readonly startedAt: number
+  /** Where the import stands in a document. */
+  readonly describedBy?: DescribedBy | undefined
 }
 
 interface Kept {
@@ -172,8 +175,13 @@ async function run(
   if (stopped.aborted) return
   progress.state = signal.aborted ? 'cancelled' : failed ? 'failed' : 'done'
   if (failed && !signal.aborted) progress.reason = failed.detail
-  const stored = await storeState(gateway, member, record, progress, gateway.now())
-  const { document, agent } = record
+  const endedAt = gateway.now()
+  const stored = await storeState(gateway, member, record, progress, endedAt)
+  const { document, agent, describedBy, startedAt } = record
+  if (describedBy) {
+    const noted = { startedAt, endedAt, failure: progress.reason }
+    await noteRun(writingOf(member, gateway, agent), describedBy, noted)
+  }
   gateway.log.info(
     { document, agent, state: progress.state, ...(isFailure(stored) && { problem: stored }) },
     'an import has ended',
@@ -211,7 +219,11 @@ const backgroundContext = (
   request: placeless(gateway, document, network),
 })
 
-const writingOf = ({ application, dataspace }: Member, gateway: Gateway, agent: string | undefined): Writing => ({
+export const writingOf = (
+  { application, dataspace }: Member,
+  gateway: Gateway,
+  agent: string | undefined,
+): Writing => ({
   ...{ gateway, application, dataspace, trace: makeTrace(), method: 'PUT', agent },
   asker: agent ?? 'imports',
   time: gateway.now(),
@@ -220,7 +232,7 @@ const writingOf = ({ application, dataspace }: Member, gateway: Gateway, agent: 
 function storeState(
   gateway: Gateway,
   member: Member,
-  { document, title, agent, plan, startedAt }: RunRecord,
+  { document, title, agent, plan, startedAt, describedBy }: RunRecord,
   progress: ImportProgress,
   endedAt?: number,
 ): Promise<unknown> {
@@ -228,6 +240,7 @@ function storeState(
   const about: Quad[] = [
     triple(document, DCT('title'), text(title)),
     triple(document, FOAF('primaryTopic'), iri(topic)),
+    ...(describedBy ? [triple(topic, PROV('used'), iri(describedBy.subject))] : []),
   ]
   const run = { plan, startedAt, ...(endedAt !== undefined && { endedAt }) }
   return putDocument(writingOf(member, gateway, agent), document, () => [

@@ -2,13 +2,13 @@
 // read under the agent's own rights, inside this process; everything else goes through the guarded fetcher (design 4).
 import { open, rm, stat, type FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { FetchFailure } from '../../policies/fetch/fetch-failure.js'
 import { isLarge, type Document } from '../documents/document.js'
 import { isOfDisk, notStored } from '../files/arriving.js'
 import { uploadsOf } from '../files/sweep-files.js'
 import type { Member } from '../gateway.js'
 import type { Target } from '../http/target.js'
-import { isFailure, problem, type Problem, type ProblemCode } from '../problem.js'
+import { isFailure, problem, type Problem } from '../problem.js'
+import { FETCH_PROBLEMS } from '../request/fetch-problems.js'
 import { READABLE_ACCEPT } from '../rdf/read.js'
 import { decideOn, lookUpDocument } from '../request/access.js'
 import { MEDIA_TYPE } from '../rdf/vocabulary.js'
@@ -92,26 +92,15 @@ export const bringUrl =
     if (disk.failed) return disk.failed
     if (isFailure(answer)) {
       context.trace.cause = answer.failure
-      return problem(CODE_OF[answer.failure], `The source cannot be fetched. ${answer.detail}`)
+      return problem(PROBLEMS[answer.failure], `The source cannot be fetched. ${answer.detail}`)
     }
     if (answer.status > 299) return problem('proxy.failed', `The server of the source answered ${answer.status}.`)
     const mediaType = mediaTypeOf(answer.fields['content-type'], answer.url)
     return { path, size: (await stat(path)).size, url: answer.url, mediaType }
   }
 
-const CODE_OF: Readonly<Record<FetchFailure['failure'], ProblemCode>> = {
-  'refused-address': 'proxy.refused',
-  'refused-scheme': 'proxy.refused',
-  'refused-port': 'proxy.refused',
-  malformed: 'proxy.refused',
-  unresolvable: 'proxy.failed',
-  unreachable: 'proxy.failed',
-  'too-large': 'content.too-large',
-  redirects: 'proxy.failed',
-  encoding: 'proxy.failed',
-  time: 'proxy.time',
-  aborted: 'server.closing',
-}
+/** A source that is too large is content that is too large. */
+const PROBLEMS = { ...FETCH_PROBLEMS, 'too-large': 'content.too-large' } as const
 
 async function bringOwn(
   outer: Context,

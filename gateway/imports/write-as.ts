@@ -11,7 +11,7 @@ import { decideOn, lookUp } from '../request/access.js'
 import type { Context } from '../request/context.js'
 import { refusalOf } from '../request/refusal.js'
 
-/** What the target of a write is: a document of either application of the dataspace. */
+/** The target of a write: a document of either application of the dataspace. */
 export interface Place extends Member {
   readonly document: string
 }

@@ -30,7 +30,7 @@ import {
 } from './history-request.js'
 import { nameOfList } from './visible-versions.js'
 
-/** What every page of the past is told. */
+/** Values for every page of the past. */
 const aboutOf = ({ context, document }: HistoryRequest) => ({
   frame: frameOf(context, document),
   document,

@@ -135,7 +135,7 @@ export const cacheControl = ({ isPublic }: HistoryRequest, directives: string): 
 export const immutable = (asked: HistoryRequest): Field =>
   cacheControl(asked, asked.isHashed ? 'no-cache' : 'max-age=31536000, immutable')
 
-/** What the names of representations with hashes in place of mailboxes end with. */
+/** The end of the names of representations with hashes in place of mailboxes. */
 export const variantOf = ({ isHashed }: HistoryRequest): string => (isHashed ? '.anonymous' : '')
 
 /** Spec 9.3: Read is the only mode of a version. A response that shared caches may store names no agent. */

@@ -135,7 +135,7 @@ const openIfReadable =
     return Promise.resolve({ agent: isOpen(agent), everyone: isOpen(everyone) })
   }
 
-/** Whether the document could be read as it was in its last version before a deletion, by the rules that there are now. */
+/** True where the document could be read as it was in its last version before a deletion, by the rules that there are now. */
 const opennessOf =
   (context: Context, history: ReadHistory, document: string): IsOpen =>
   async (last) => {

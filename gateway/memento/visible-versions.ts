@@ -26,7 +26,7 @@ export function livesOf(versions: readonly Version[]): readonly (readonly Versio
   return lives
 }
 
-/** What rights rest on, from the text of a version. Where that is no N-Triples, or too much, only the rights to the URL count. */
+/** The facts that rights rest on, from the text of a version. Where that is no N-Triples, or too much, only the rights to the URL count. */
 export function stateIn(document: string, base: string, nTriples: string): DocumentState {
   const excerpt = excerptOf(nTriples, document, 'facts')
   const facts = excerpt.length > MAX_EXCERPT ? undefined : readNTriples(excerpt)
@@ -55,7 +55,7 @@ interface Openness {
   readonly everyone: boolean
 }
 
-/** Whether a life whose last content is that of this version is open to the agent, and to everyone. */
+/** True where a life whose last content is that of this version is open to the agent, and to everyone. */
 export type IsOpen = (last: Version) => Promise<Openness | Setback>
 
 /** Each life that has ended costs the reading of a version: older lives than these are hidden. */

@@ -37,7 +37,7 @@ const AT_ONCE = 16
 const LARGEST = 256 * 1024
 const NONE: Outcomes = new Map()
 
-/** Documents of one application, none of which is the parent of another. What has no outcome is to be written alone. */
+/** Documents of one application, none of which is the parent of another. A document without an outcome is to be written alone. */
 export async function createTogether(wanted: readonly Wanted[]): Promise<Outcomes> {
   const able = wanted.filter(({ iri, content }) => {
     const isLarge = isLargeContent(content) && content.nTriples.length > LARGEST

@@ -57,7 +57,7 @@ export async function editDocuments(
   return carryOut(context, changes, others)
 }
 
-/** What the update leaves of a document. */
+/** The part of a document that the update leaves. */
 async function nextOf(
   context: Context,
   { iri, current }: FoundDocument,

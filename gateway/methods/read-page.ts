@@ -45,7 +45,7 @@ export function readOtherwise(
 
 const BITS: Readonly<Record<Mode, number>> = { Read: 1, Write: 2, Append: 4, Control: 8 }
 
-/** What may be done with the document: the documents of owner and secretary are never changed (spec 4.1). */
+/** The actions that the document allows: the documents of owner and secretary are never changed (spec 4.1). */
 const usableModes = ({ context: { dataspace }, decision: { modes }, document }: Asked): readonly Mode[] =>
   dataspace.protectedDocuments.has(document.iri) ? modes.filter((mode) => mode === 'Read' || mode === 'Control') : modes
 

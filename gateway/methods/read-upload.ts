@@ -51,7 +51,7 @@ async function readParts({ request, gateway }: Context, reader: PartsReader, for
     for await (const piece of request.streamBody(maxBody + maxUpload, '--max-upload')) {
       const held = form.keepWhole(piece)
       const failed = held === 'form' ? await reader.write(piece) : held
-      // What is wrong with parts of RDF, their own reader says.
+      // The reader of RDF reports the faults of its parts.
       if (failed && (held !== 'form' || !form.whole())) return failed
     }
     return undefined

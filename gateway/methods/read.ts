@@ -14,6 +14,7 @@ import { PAGE_VARY, pageFields } from '../pages/page-fields.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { readyHead } from '../http/ready-head.js'
 import { marksOf, response } from '../request/respond.js'
+import { sharedCacheFields } from '../request/shared-caches.js'
 import { shownTo } from '../request/shown.js'
 import { after, type Awaitable } from '../steps.js'
 
@@ -114,7 +115,7 @@ interface Selected {
   /** Of format and coding, in the entity-tag. */
   readonly name: string
   readonly coding?: Coding
-  /** Whether Accept-Encoding can select another. */
+  /** True where Accept-Encoding can select another. */
   readonly isCodable: boolean
   /** Of a page. */
   readonly language?: string
@@ -196,7 +197,12 @@ function headOf(
   const encoding: Field[] = coding === undefined ? [] : [['Content-Encoding', coding]]
   const own: Field[] = format ? [['Content-Type', format.contentType], ...encoding, ...shared] : shared
   const body = format && made.bytes
-  const head = readyHead(status, [...exposed(response(status, own, body).fields), ...marksOf(context.gateway)])
+  const fields = [...exposed(response(status, own, body).fields), ...marksOf(context.gateway)]
+  const isCached = context.trace.storeMs === 0
+  const marks = sharedCacheFields(context.request, { status, fields }, isCached, context.gateway)
+  const head = readyHead(status, [...marks, ...fields])
+  // A cached read says so, where the first one did not.
+  if (marks.length > 0 && !isCached) return head
   if (heads && heads.size >= REMEMBERED_HEADS) heads.clear()
   heads?.set(name, head)
   return head

@@ -23,12 +23,20 @@ import { accessTo, widening } from './widening.js'
 import { isConditional, preconditions } from './write-conditions.js'
 import { readWriteRequest, typesIn, type WriteRequest, type WrittenContent } from './write-request.js'
 
-export async function write(context: Context, iri: string, facts: Facts): Promise<Response | Problem> {
+/** @param then acts on what was put or appended, before the answer */
+export async function write(
+  context: Context,
+  iri: string,
+  facts: Facts,
+  then: (context: Context, iri: string, content: WrittenContent) => Promise<void>,
+): Promise<Response | Problem> {
   const early = earlyRefusal(context, iri, facts)
   if (early) return early
   const asked = await readWriteRequest(context, iri)
   if (isFailure(asked)) return asked
-  return releasing(context, asked, () => writeContent(context, iri, asked))
+  const written = await releasing(context, asked, () => writeContent(context, iri, asked))
+  if (!isFailure(written) && 'content' in asked) await then(context, iri, asked.content)
+  return written
 }
 
 /** Performs the write, and lets go of the files that came with it: those of a refused one are removed. */

@@ -104,7 +104,7 @@ async function announcedChanges(
 /** Stands for the content of a document that cannot be read. */
 const UNREADABLE = '# unreadable'
 
-/** Whether the store has the document, but the gateway cannot read it: it is too large, or no N-Triples. */
+/** True where the store has the document, but the gateway cannot read it: it is too large, or no N-Triples. */
 const isUnreadable = ({ failure }: Problem): boolean => failure === 'store.too-large' || failure === 'store.unreadable'
 
 /** Journals that an update of these documents is about to be sent; its effects are read when it is done. */

@@ -20,9 +20,9 @@ export interface Mirrored {
   pathOf(document: string): string
   /** The document of a file; undefined for a file that is not a document's. */
   documentOf(path: string): string | undefined
-  /** Whether a graph is a document of this application. */
+  /** True where a graph is a document of this application. */
   isDocument(graph: string): boolean
-  /** Whether writes of a graph become versions of it: other graphs have a history from their first write here. */
+  /** True where writes of a graph become versions of it: other graphs have a history from their first write here. */
   isRecorded(graph: string): boolean
   /** The applications that have the store: their bases, and whether a graph is a document of any of them. */
   readonly sharers: { readonly bases: readonly string[]; isDocument(graph: string): boolean }

@@ -23,11 +23,11 @@ export interface KnownOtherGraphs extends OtherGraphs {
 
 const NAMED = 100
 const NAMES = 'SELECT DISTINCT ?g WHERE { GRAPH ?g { ?s ?p ?o } }'
-/** Whether the default graph has triples of its own, by its first ones: it may be the union of all graphs. */
+/** True where the default graph has triples of its own, by its first ones: it may be the union of all graphs. */
 const HAS_DEFAULT = `SELECT ?s WHERE { { SELECT ?s ?p ?o WHERE { ?s ?p ?o } LIMIT 100 }
   FILTER NOT EXISTS { GRAPH ?g { ?s ?p ?o } } } LIMIT 1`
 
-/** Whether it has triples of its own. */
+/** True where it has triples of its own. */
 export async function hasDefaultGraph(store: Pick<GraphStore, 'query'>, call: Call): Promise<boolean | Problem> {
   const rows = await select(store, HAS_DEFAULT, ['s'], call)
   return isFailure(rows) ? rows : rows.length > 0
@@ -74,7 +74,7 @@ export async function otherGraphsIn(
   return count === 0 ? undefined : { count, unreachable, renamable, graphs }
 }
 
-/** What they are, and what helps, for each kind of name. */
+/** The kinds of names, each with its meaning and the advice. */
 export const otherGraphsText = ({ count, unreachable, renamable = 0 }: OtherGraphs): string =>
   `Graphs of the store that are no documents: ${count}. They have no URLs of their own, and only those that were written through the gateway have a history.` +
   (unreachable === 0 ? '' : ` Under the base: ${unreachable}.`) +

@@ -101,7 +101,7 @@ async function write(
   return 'unreadable'
 }
 
-/** Whether the store refuses this very text: it still accepts others. */
+/** True where the store refuses this very text: it still accepts others. */
 async function isUnreadable(
   { store, states }: Mirrored,
   content: string | undefined,

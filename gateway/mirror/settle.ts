@@ -77,7 +77,7 @@ async function settleEntry(doubts: Doubts, entry: OpenEntry): Promise<undefined 
 
 const FENCE = 'DELETE WHERE { GRAPH <urn:triplegate:fence> { ?s ?p ?o } }'
 
-/** Whether the store can no longer do the write, if it has not done it yet. */
+/** True where the store can no longer do the write, if it has not done it yet. */
 async function isOver({ store, since, opened }: Doubts, { id }: OpenEntry): Promise<boolean | Problem> {
   if (performance.now() - (since.get(id) ?? opened) < DOUBT_MS) return false
   // Stores write one after the other: once they have done this update, they have done all earlier ones that they will do.
@@ -92,7 +92,7 @@ export async function settleEach(doubts: Doubts): Promise<void> {
   for (const id of since.keys()) if (!open.some((entry) => entry.id === id)) since.delete(id)
   const inDoubt = open.filter(({ id, unread }) => since.has(id) && unread !== 'dataset')
   for (const document of new Set(inDoubt.map((entry) => entry.document))) {
-    // What fails here, or finds too many waiting for the lock, is tried again in the next run.
+    // An entry that fails here, or finds too many waiting for the lock, is tried again in the next run.
     await underLocks({ locks }, [[document, 'exclusive']], () => settleDocument(doubts, document))
   }
   for (const entry of unswept) {

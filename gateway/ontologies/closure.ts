@@ -9,7 +9,7 @@ import type { GraphStore } from '../stores/store.js'
 
 /** How ontologies are read that no ontology document describes. */
 export interface Imports {
-  /** Whether it is a document or file of this dataspace: only ontology documents, whose writers have Control, may import it. */
+  /** True where it is a document or file of this dataspace: only ontology documents, whose writers have Control, may import it. */
   isOwn(iri: string): boolean
   read(iri: string): Promise<readonly Quad[] | Problem>
 }
@@ -64,10 +64,10 @@ export async function localOntologies(
   return found
 }
 
-/** What was read before: it is not read again. */
+/** Ontologies that were read before: they are not read again. */
 export interface Known {
   readonly imported: Closure['imported']
-  /** What could not be read a short time ago. */
+  /** Ontologies that could not be read a short time ago. */
   readonly failures?: Closure['failures']
 }
 
@@ -85,7 +85,7 @@ export async function closureOf(
   const local = new Map<string, string>()
   const imported = new Map<string, readonly Quad[]>()
   const failures = new Map<string, Problem>()
-  /** Whether an ontology document names it. A name that both give is followed as the trusted one. */
+  /** True where an ontology document names it. A name that both give is followed as the trusted one. */
   const waiting = new Map<string, boolean>([[ontologyKey(root), true]])
   let characters = 0
   const isLocal = (iri: string): boolean => ontologies.has(iri) || BUILT_IN.has(iri) || iri === ontologyKey(root)
@@ -130,7 +130,7 @@ function readAhead({ imported, failures }: Known, imports: Imports, patience: nu
   }
   const begin = (iri: string): void => {
     if (under.has(iri) || under.size >= MOST_ONTOLOGIES) return
-    // What is here may have come meanwhile.
+    // A document here may have come meanwhile.
     const known = imported.get(iri) ?? (imports.isOwn(iri) ? undefined : failures?.get(iri))
     deadline ??= known ? undefined : sleep(patience, TOO_SLOW, { ref: false })
     under.set(iri, known ? Promise.resolve(known) : Promise.race([inTurn(iri), deadline!]))

@@ -30,7 +30,7 @@ export interface LoadedOntologies {
   imported(): Closure['imported']
   /** Reads all of it, but for these imports, and takes the time that it needs; `put` makes it current. */
   load(known: Closure['imported']): Promise<Loaded | Problem>
-  /** What could not be read a short time ago. */
+  /** Ontologies that could not be read a short time ago. */
   failures(): Closure['failures']
   put(fresh: Loaded): void
   /** The ontology documents are read again. */
@@ -95,7 +95,7 @@ export function makeLoadedOntologies(settings: OntologySettings): LoadedOntologi
     warnOf(closure, log)
   }
 
-  /** What could be read counts meanwhile. */
+  /** The ontologies that could be read count meanwhile. */
   async function retry(): Promise<void> {
     const fresh = await load(imported)
     if (isFailure(fresh)) return

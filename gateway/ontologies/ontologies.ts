@@ -28,7 +28,7 @@ export interface Namespace {
   readonly version: number
   /** The document that describes the ontology. */
   readonly document: string | undefined
-  /** What of the closure cannot be read. */
+  /** The parts of the closure that cannot be read. */
   readonly failures: ReadonlyMap<string, Problem>
   /** The triples of the closure. */
   triples(): Promise<readonly Quad[] | Problem>
@@ -139,7 +139,7 @@ async function shapesOf(store: GraphStore, folder: string, loaded: Loaded): Prom
     : undefined
 }
 
-/** What ontology documents say of themselves, such as their owners, is not for who may only read the ontology. */
+/** Statements of ontology documents about themselves, such as their owners, are not for agents who may only read the ontology. */
 async function triplesOf(store: GraphStore, { local, imported }: Closure): Promise<readonly Quad[] | Problem> {
   const triples = [...imported.values()].flat()
   for (const document of new Set(local.values())) {

@@ -16,7 +16,7 @@ export interface OperatorsView {
   readonly caches: readonly (readonly [name: string, bytes: number])[]
   readonly holds: { readonly longest: number; readonly lastMinute: number; readonly count: number }
   readonly recent: Recent
-  /** Whether the page stays as it is. */
+  /** True where the page stays as it is. */
   readonly isStill: boolean
   readonly hasPurged: boolean
 }

@@ -113,7 +113,7 @@ async function lookAt(
   // These may be in the store or not at the time of this look: they count as written at the next one too.
   const late = versions.since(version)
   const raised = new Set<number>()
-  // What was cached before the first look may have changed before it.
+  // Everything that was cached before the first look may have changed before it.
   if (!before || changed.length > 0) {
     const forgotten = [...new Set(sharers.map(({ dataspace }) => dataspace))].map((dataspace) =>
       forget(dataspace, undefined, gateway),

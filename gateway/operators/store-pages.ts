@@ -1,5 +1,5 @@
 // In charge of the store's own pages and administration at a port of their own (--store-pages): for agents with Control only, to be
-// read only unless the operator says otherwise. What a page of the store does there is no page of the gateway's origin.
+// read only unless the operator says otherwise. A page of the store is of another origin there than the gateway's.
 import { Readable } from 'node:stream'
 import { isCrossSite } from '../../policies/cross-site.js'
 import type { Gateway, Member } from '../gateway.js'
@@ -32,7 +32,7 @@ interface StorePages {
   readonly root: URL
   /** The fields with the credentials of the store. */
   readonly identity: Readonly<Record<string, string>>
-  /** Whether requests that write are passed on. */
+  /** True where requests that write are passed on. */
   readonly mayWrite: boolean
   readonly maxBytes: number
 }
@@ -196,7 +196,7 @@ function answerOf(response: StoreResponse, root: URL): Response {
   return { status, fields: [...fields, ...there, ...OWN], ...(!isEmpty && { body: piecesOf(response) }) }
 }
 
-/** What passed here went around the write path: nothing that was cached counts, and the mirror commits the differences. */
+/** Requests that passed here went around the write path: nothing that was cached counts, and the mirror commits the differences. */
 async function written(gateway: Gateway, isInDoubt: boolean, sweeps: () => void): Promise<void> {
   for (const dataspace of gateway.dataspaces) {
     if (isInDoubt)

@@ -18,7 +18,7 @@ export interface AccessView {
   readonly decisions: readonly Decision[]
   /** For agents with Control. */
   readonly audit?: { readonly authorizations: readonly Audited[]; readonly owners: readonly string[] } | undefined
-  /** What the agent has asked about another. */
+  /** The question of the agent about another. */
   readonly question?: Question | undefined
   readonly waiting: WaitingRequests
 }

@@ -71,7 +71,7 @@ const textOf = (term: Term | undefined): string =>
 export const short = (text: string, most: number): string =>
   [...text].length > most ? `${[...text].slice(0, most - 1).join('')}…` : text
 
-/** What XML cannot hold, and what would change the order of the text around it, is left out. */
+/** Leaves out characters that XML cannot hold, or that would change the order of the text around them. */
 export const clean = (text: string): string => text.replace(/[\p{Cc}\p{Cf}\p{Cs}\ufffe\uffff]+/gu, ' ')
 
 interface FigureProps {

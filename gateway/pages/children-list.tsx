@@ -12,7 +12,7 @@ export interface Children {
   readonly pages: number
   readonly all: number
   readonly order: Order
-  /** Whether the container has more than can be listed. */
+  /** True where the container has more than can be listed. */
   readonly isCut: boolean
   /** Names what is shown. */
   readonly digest: string

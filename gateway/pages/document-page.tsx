@@ -18,7 +18,7 @@ export interface DocumentView {
   readonly frame: Frame
   readonly document: string
   readonly types: readonly string[]
-  /** What the agent may do with the document. */
+  /** The actions that the agent may take on the document. */
   readonly modes: readonly Mode[]
   readonly isVersioned: boolean
   readonly described: Described
@@ -109,7 +109,7 @@ function Actions({ view }: { readonly view: DocumentView }) {
   )
 }
 
-/** What stands elsewhere on the page. */
+/** Triples that stand elsewhere on the page. */
 const isShownElsewhere = (document: string, subject: Term, predicate: string): boolean =>
   subject.value === document && (MANAGED.has(predicate) || predicate === RDF('type') || predicate === DCT('title'))
 
@@ -117,7 +117,7 @@ interface SubjectsProps {
   readonly described: Pick<Described, 'subjects'>
   readonly document: string
   readonly base: string
-  /** What the page of a document shows elsewhere too. */
+  /** Properties that the page of a document shows elsewhere too. */
   readonly isWhole?: boolean
   /** In place of nothing. */
   readonly empty?: string | undefined

@@ -4,7 +4,7 @@ import { decoded } from './labels.js'
 import { Plain } from './term.js'
 import { TEXTS, type Texts } from './texts.js'
 
-/** What a page needs to know of the gateway. It names no agent: pages of documents are the same for all with equal rights. */
+/** Facts about the gateway that a page needs. It names no agent: pages of documents are the same for all with equal rights. */
 export interface Site {
   /** Of the application. */
   readonly base: string
@@ -25,7 +25,7 @@ export interface Frame {
   readonly texts: Texts
   /** The document that the page is about, if there is one. */
   readonly document?: string | undefined
-  /** Whether the client is identified. */
+  /** True where the client is identified. */
   readonly isIdentified: boolean
   /** Path of a script: only comfort. */
   readonly script?: string | undefined
@@ -95,7 +95,7 @@ function Top({ frame }: { readonly frame: Frame }) {
 export const logInAt = ({ site, document }: Frame): string =>
   `${site.base}oauth2/login${document === undefined ? '' : `?return=${encodeURIComponent(document)}`}`
 
-/** What the gateway says is wrong: in English, as to programs (WCAG 3.1.2). */
+/** The fault as the gateway reports it: in English, as to programs (WCAG 3.1.2). */
 export const Detail = ({ text }: { readonly text: string }) =>
   TEXTS.tag === 'en' ? (
     <Plain text={text} />

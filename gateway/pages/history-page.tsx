@@ -10,7 +10,7 @@ import { TEXTS, worded } from './texts.js'
 export interface About {
   readonly frame: Frame
   readonly document: string
-  /** Whether the agent may restore. */
+  /** True where the agent may restore. */
   readonly canWrite: boolean
 }
 

@@ -62,7 +62,7 @@ export function shortIri(iri: string, base: string): string {
   return prefixed(iri) ?? iri
 }
 
-/** A path as people read it. What does not decode stays as it is. */
+/** A path as people read it. A path that does not decode stays as it is. */
 export function decoded(path: string): string {
   try {
     return decodeURIComponent(path)

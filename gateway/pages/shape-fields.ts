@@ -1,5 +1,5 @@
-// In charge of the fields that SHACL shapes ask for: of which property, of what kind, how many values. Pure. What a field of a
-// form cannot hold (paths of several steps, choices between kinds) has none: it is written as Turtle.
+// In charge of the fields that SHACL shapes ask for: of which property, of what kind, how many values. Pure. Properties that
+// a field cannot hold (paths of several steps, choices between kinds) have none: they are written as Turtle.
 import { bySubject, type DescribedSubject } from './described.js'
 import { nTriplesTerm, typed, type Quad, type Term } from '../rdf/graph.js'
 import { readCanonical } from '../rdf/read.js'
@@ -19,7 +19,7 @@ export interface FieldShape {
   readonly max: number
   /** Of `sh:in`, and of booleans. */
   readonly options: readonly Term[] | undefined
-  /** Whether a text may have several lines. */
+  /** True where a text may have several lines. */
   readonly isLong: boolean
 }
 
@@ -183,7 +183,7 @@ function propertiesOf(shapes: ReadonlySet<DescribedSubject>, known: Known): Desc
 }
 
 const BOOLEANS = ['true', 'false'].map((value) => typed(value, XSD('boolean')))
-/** What makes a value more than one field can ask for. */
+/** Properties of a shape that make a value more than one field can ask for. */
 const BEYOND = ['or', 'xone', 'not', 'node', 'qualifiedValueShape']
 
 function fieldOf(shape: DescribedSubject, known: Known): FieldShape | undefined {

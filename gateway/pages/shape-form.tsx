@@ -109,7 +109,7 @@ function Field({ field, id }: Props) {
   )
 }
 
-/** What is typed, and one more where there may be one more. */
+/** A field for each typed value, and one more where there may be one more. */
 function inputsOf({ shape: { min, max }, values }: FormField): readonly string[] {
   const wanted = Math.min(MOST_INPUTS, Math.max(1, values.length, Math.min(max, Math.max(min, values.length + 1))))
   return [...values, ...Array<string>(Math.max(0, wanted - values.length)).fill('')]

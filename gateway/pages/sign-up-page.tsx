@@ -32,7 +32,7 @@ const NO_COUNTRY = /^(?:Q[M-Z]|X[A-Z]|AA|ZZ|EU|EZ|UN)$/
 export interface SignUpView {
   readonly frame: Frame
   readonly action: string
-  /** Whether the certificate comes at once, or by e-mail. */
+  /** True where the certificate comes at once, false where it comes by e-mail. */
   readonly isDownload: boolean
   /** Of a form that was refused: what was typed, and what is wrong with it, by property. */
   readonly refusal?: Refusal

@@ -10,7 +10,7 @@ export interface SentForm {
   readonly values: URLSearchParams | undefined
 }
 
-/** What the page made, and nobody typed. */
+/** Fields that the page made, and no person typed. */
 const MADE: ReadonlySet<string> = new Set(['if-match', 'started', 'do', 'fields', 'type', 'kind', 'document', 'to', 'on', 'mode']) // prettier-ignore
 const MOST_TYPED = 100
 

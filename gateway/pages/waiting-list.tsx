@@ -12,7 +12,7 @@ export interface WaitingRequest {
 export interface WaitingRequests {
   /** Undefined where they cannot be listed now. */
   readonly shown: readonly WaitingRequest[] | undefined
-  /** Whether there are others. */
+  /** True where there are others. */
   readonly hasMore: boolean
 }
 

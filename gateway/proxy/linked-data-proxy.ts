@@ -2,7 +2,6 @@
 // anonymous request with the fields that are listed here. Nothing is cached.
 import { createHash } from 'node:crypto'
 import { parseHttpUrl } from '../../policies/fetch/destination.js'
-import type { FetchFailure } from '../../policies/fetch/fetch-failure.js'
 import type { GuardedFetch, GuardedFetchSettings } from '../../policies/fetch/guarded-fetch.js'
 import { MAX_BODY } from '../http/body.js'
 import type { Response } from '../http/exchange.js'
@@ -11,7 +10,8 @@ import { makeSharedPlaces } from '../places.js'
 import type { Context } from '../request/context.js'
 import type { Asked } from '../request/route.js'
 import type { Target } from '../http/target.js'
-import { isFailure, problem, type Problem, type ProblemCode } from '../problem.js'
+import { isFailure, problem, type Problem } from '../problem.js'
+import { FETCH_PROBLEMS } from '../request/fetch-problems.js'
 import { acceptOf, formatsFor } from './representations.js'
 import { responseFrom, SENT_FIELDS } from './response.js'
 import { answerInside } from './own-answer.js'
@@ -102,7 +102,7 @@ async function exchange(context: Context, url: URL, body: Buffer): Promise<Respo
   trace.continues()
   if (!isFailure(answer)) return responseFrom(context, answer, conditions)
   trace.cause = answer.failure
-  return problem(CODE_OF[answer.failure], answer.detail)
+  return problem(FETCH_PROBLEMS[answer.failure], answer.detail)
 }
 
 /** Values of `Sec-Fetch-Dest` (Fetch §2.2.5) for content that runs in a page or changes it; images and frames do neither. */
@@ -153,17 +153,3 @@ const sentFields = (fields: Fields, hasContent: boolean): Record<string, string>
   )
 
 const viaOf = ({ via }: Fields, pseudonym: string): string => [via, `1.1 ${pseudonym}`].filter(Boolean).join(', ')
-
-const CODE_OF: Readonly<Record<FetchFailure['failure'], ProblemCode>> = {
-  'refused-address': 'proxy.refused',
-  'refused-scheme': 'proxy.refused',
-  'refused-port': 'proxy.refused',
-  malformed: 'proxy.refused',
-  unresolvable: 'proxy.failed',
-  unreachable: 'proxy.failed',
-  'too-large': 'proxy.failed',
-  redirects: 'proxy.failed',
-  encoding: 'proxy.failed',
-  time: 'proxy.time',
-  aborted: 'server.closing',
-}

@@ -7,7 +7,7 @@ export const LONGEST_BASE = 2048
 
 export const TOO_LONG = `a base or a namespace is longer than ${LONGEST_BASE} characters`
 
-/** Whether a base that a text declares is too long. It may be as long as the URL of the document. */
+/** True where a base that a text declares is too long. It may be as long as the URL of the document. */
 export const isTooLong = (base: string, document = ''): boolean => base.length > Math.max(LONGEST_BASE, document.length)
 
 /** The base without dot segments before its last slash; what follows that never becomes part of another IRI (§5.2.3). */
@@ -19,7 +19,7 @@ export function normalBase(base: string): string {
   return resolve(base.slice(0, slash + 1), '') + base.slice(slash + 1)
 }
 
-/** Whether an IRI reference has dot segments that resolving it removes. */
+/** True where an IRI reference has dot segments that resolving it removes. */
 export const hasDotSegment = (reference: string): boolean => DOT_SEGMENT.test(reference)
 
 const DOT_SEGMENT = /(?:^|\/)\.\.?(?:$|[/?#])/

@@ -14,7 +14,7 @@ const IN_LITERAL = '[^"\\\\\\x00-\\x1f\\x7f]*'
 const LITERAL = `"${IN_LITERAL}(?:\\\\[tbnrf"\\\\]${IN_LITERAL})*"(?:${LANGUAGE}|${DATATYPE})?`
 const CANONICAL = new RegExp(`^(?:${IRI}|${BLANK_NODE}) ${IRI} (?:${IRI}|${BLANK_NODE}|${LITERAL}) \\.$`)
 
-/** Whether a canonical line is a triple of RDF 1.1 for sure: its terms have no flaw (graph.ts). False for some that are. */
+/** True where a canonical line is a triple of RDF 1.1 for sure: its terms have no flaw (graph.ts). False for some that are. */
 export const isPlain = (line: string): boolean => CANONICAL.test(line)
 
 /** The distinct lines in canonical form, sorted as UTF-8 bytes; undefined where the text is malformed. */

@@ -74,7 +74,7 @@ function flawOfTag(language: string, direction: string | undefined): string | un
 /** The base direction of a literal (RDF 1.2 Concepts §3.4). */
 export const directionOf = (term: Literal): string | undefined => term.direction || undefined
 
-/** Whether the term is one of RDF 1.2 that RDF 1.1 does not have. */
+/** True where the term is one of RDF 1.2 that RDF 1.1 does not have. */
 export const isOfRdf12 = (term: Term): boolean =>
   term.termType === 'Quad' || (term.termType === 'Literal' && directionOf(term) !== undefined)
 
@@ -182,7 +182,7 @@ const BY_VALUE =
   /^(?:(?:non)?(?:positive|negative)?integer|(?:unsigned)?(?:long|int|short|byte)|decimal|double|float|boolean|dateTime(?:Stamp)?|date|time|g\w+|\w*[dD]uration)$/i
 const CANONICAL = /^(?:0|-?[1-9]\d{0,14}|true|false|\d{4}-\d\d-\d\d(?:T\d\d:\d\d:\d\d(?:\.\d*[1-9])?Z)?)$/
 
-/** Whether a store may return a literal of this graph in another spelling. */
+/** True where a store may return a literal of this graph in another spelling. */
 export const mayBeRewritten = ({ triples }: Pick<Graph, 'triples'>): boolean =>
   triples.some(
     ({ object }) =>

@@ -28,7 +28,7 @@ export function makePartsReader(boundary: string, take: TakeParts): PartsReader 
   // RFC 2046 §5.1.1: the line break before a delimiter belongs to it; before the first there may be none.
   let rest: Buffer = Buffer.from(CRLF)
 
-  /** What is left of the piece waits for the next one: it may be the begin of a delimiter. */
+  /** The rest of the piece waits for the next one: it may be the begin of a delimiter. */
   async function step(): Promise<'more' | 'on' | Problem> {
     if (place === 'head') return readHead()
     const found = delimiterIn(rest, begin)
@@ -96,7 +96,7 @@ function delimiterIn(content: Buffer, begin: Buffer): Found | Problem {
     while (content[end] === 0x20 || content[end] === 0x09) end++
     if (end - after > LONGEST_HEAD) return flaw('the line of a delimiter is too long')
     if (content.length < after + 2 || content.length < end + 2) {
-      // Whether it is a delimiter, the next piece says.
+      // The next piece says whether it is a delimiter.
       const rest = content.toString('latin1', end)
       if (rest === '' || rest === '\r' || (rest === '-' && end === after)) return { kind: 'none', before: start }
     } else if (content[end] === 0x0d && content[end + 1] === 0x0a) return { kind: 'next', before: start, end: end + 2 }

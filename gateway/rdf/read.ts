@@ -1,4 +1,4 @@
-// In charge of reading RDF: content by its media type, the store's answers, and configuration files. What others send may be
+// In charge of reading RDF: content by its media type, the store's answers, and configuration files. Content from others may be
 // slow to read: evaluation/reading.ts reads it off the main thread.
 import { BoundedParser, placed, type N3Error } from './bounded-parser.js'
 import { flawOf, quad, type Quad } from './graph.js'
@@ -44,7 +44,7 @@ export const ACCEPT_POST = [...READERS.keys()].join(', ')
 export const READABLE_ACCEPT =
   'text/turtle, application/n-triples, application/ld+json;q=0.9, application/rdf+xml;q=0.8, text/html;q=0.2'
 
-/** Whether `readGraph` reads content of this Content-Type. */
+/** True where `readGraph` reads content of this Content-Type. */
 export function isReadable(contentType: string | undefined): boolean {
   const type = contentType === undefined ? undefined : parseMediaType(contentType)?.type
   return type !== undefined && (type === MULTIPART || READERS.has(type))

@@ -6,7 +6,7 @@ import { readNTriples } from './n-triples.js'
 import { XSD } from './vocabulary.js'
 
 /**
- * Whether two graphs, in N-Triples, are isomorphic, with literals compared by value; undefined is a document that does not
+ * True where two graphs, in N-Triples, are isomorphic, with literals compared by value; undefined is a document that does not
  * exist. Isomorphic graphs are always the same. Others differ, except some that differ only in the links between blank
  * nodes that look alike: such a change shows with the next one.
  */

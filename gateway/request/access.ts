@@ -34,7 +34,7 @@ export type Facts =
   | OtherFacts
 
 /**
- * What the decision needs. The document itself is read too where `required` is Read and it is the target, for agents who may
+ * The facts that the decision needs. The document itself is read too where `required` is Read and it is the target, for agents who may
  * read it: nothing of a document is read for others (design 4).
  */
 export function lookUp(context: Context, target: OwnTarget, required?: Mode): Awaitable<Facts | Problem> {
@@ -160,11 +160,11 @@ export function judge(
   return withinToken(decision, agent.token, facts.iri, { application, dataspace })
 }
 
-/** What the rules grant an agent on a document that was looked up. */
+/** The rights that the rules grant an agent on a document that was looked up. */
 export const judgeDocument = (member: Member, agent: Agent, document: DocumentFacts): Decision | Problem =>
   judge(member, agent, { kind: 'document', iri: document.iri, document, answeredAt: 0 } as Facts, 'Read')
 
-/** What the rules say about an agent and a document in a state that the store does not have: an earlier or a next one. */
+/** The decision of the rules about an agent and a document in a state that the store does not have: an earlier or a next one. */
 export function judgeState(
   { application, dataspace }: Member,
   { webId, memberships, token }: Agent,
@@ -178,7 +178,7 @@ export function judgeState(
   return withinToken(decide(index, { ...question, creates: false }), token, iri, { application, dataspace })
 }
 
-/** Whether the agent could read the document in this state now. */
+/** True where the agent could read the document in this state now. */
 export function mayReadState(context: Context, agent: Agent, state: DocumentState): boolean {
   const { application, gateway } = context
   const isUnenforced = !gateway.settings.enforce && application.kind !== 'admin'

@@ -32,7 +32,7 @@ export function hasMethod(methods: string, method: string): boolean {
   return (at === 0 || methods[at - 1] === ' ') && (end === methods.length || methods[end] === ',')
 }
 
-/** Whether a page of another site sends what a browser adds by itself (design 3): it adds no token, whoever sends one means it. */
+/** True where a page of another site sends what a browser adds by itself (design 3): it adds no token, so a client that sends one means it. */
 export const isOfOtherSite = (
   { fields }: Request,
   { origins }: Pick<Dataspace, 'origins'>,
@@ -44,7 +44,7 @@ export const isOfOtherSite = (
 
 export const CROSS_SITE = problem('access.cross-site', 'A page of another site may not write here.')
 
-/** Whether the request needs more than Read, as far as it can be said before its content is read. */
+/** True where the request needs more than Read, as far as it can be said before its content is read. */
 export function mayWrite(request: Request, target: Target<Member>, route: Route): boolean | 'perhaps' {
   const { method } = request
   // An identity provider sends the browser back to an open route by a link. RFC 9110 §9.2.1: GET and HEAD are safe.

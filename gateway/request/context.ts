@@ -11,7 +11,7 @@ export { askerOf } from '../evaluation/job-queue.js'
 export interface Agent {
   /** Undefined for an anonymous client. */
   readonly webId?: string
-  /** What the issuer of its token or session says about it: a decision takes these for members too (design 4). */
+  /** Statements of the issuer of its token or session about it: a decision takes these for members too (design 4). */
   readonly memberships?: readonly string[]
   /** Of an agent that is proved by an access token: what that leaves of its rights. */
   readonly token?: TokenLimits

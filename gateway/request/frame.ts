@@ -37,7 +37,7 @@ export const frameOf = (context: Context, document?: string): Frame => ({
   isIdentified: context.agent.webId !== undefined,
 })
 
-/** Whether a page is what the client prefers (design 3: HTML only where it is ranked first). */
+/** True where a page is what the client prefers (design 3: HTML only where it is ranked first). */
 export const prefersPage = (accept: string | undefined): boolean =>
   accept !== undefined && accept.includes('html') && negotiate(accept, [...rdfFormatsFor(accept), HTML]) === HTML
 

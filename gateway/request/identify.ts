@@ -49,7 +49,7 @@ export function identify(
 interface Identifying {
   readonly gateway: Gateway
   readonly trace: Trace
-  /** Whether the request may need more than Read. */
+  /** True where the request may need more than Read. */
   readonly writes: boolean
 }
 

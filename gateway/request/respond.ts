@@ -10,6 +10,7 @@ import { negotiate, RDF_FORMATS, rdfFormatsFor } from '../http/media-type.js'
 import { isFailure, STATUS_OF, type Problem } from '../problem.js'
 import { originMarks } from './cors.js'
 import { readNTriples } from '../rdf/read.js'
+import { sharedCacheFields } from './shared-caches.js'
 import { writeGraph } from '../rdf/write.js'
 
 /** Fields that every response carries: CORS as LinkedDataHub has it, and no guessing at media types. */
@@ -85,13 +86,20 @@ export const marksOf = ({ settings }: Pick<Gateway, 'settings'>): Field[] => [
 ]
 
 /** An error names its request as the log does, and pages of other origins may read that name. */
-export const idFields = ({ id }: Pick<Request, 'id'>, { status }: Pick<Response, 'status'>): Field[] =>
+const idFields = ({ id }: Pick<Request, 'id'>, { status }: Pick<Response, 'status'>): Field[] =>
   status < 400
     ? []
     : [
         ['X-Request-ID', id],
         ['Access-Control-Expose-Headers', 'X-Request-ID'],
       ]
+
+/** The fields of an answer that depend on settings and on the request as a whole. @param isFromMemory whether no store was asked */
+export const answerMarks = (request: Request, answered: Response, isFromMemory: boolean, gateway: Gateway): Field[] => [
+  ...sharedCacheFields(request, answered, isFromMemory && answered.fields.some(([name]) => name === 'Age'), gateway),
+  ...marksOf(gateway),
+  ...idFields(request, answered),
+]
 
 export const lastModifiedField = (time: number | undefined): Field[] =>
   time === undefined ? [] : [['Last-Modified', formatHttpDate(time)]]

@@ -27,7 +27,7 @@ interface Row<Of extends Target<Member>> {
   readonly methods: string
   /** The methods of one target, where it has fewer than its kind. */
   allow?(target: Of): string
-  /** Whether it takes this content as a stream (`Request.streamBody`), a larger one than `--max-body`. */
+  /** True where it takes this content as a stream (`Request.streamBody`), a larger one than `--max-body`. */
   takesFiles?(request: Request): boolean
   /** The fields with the accepted media types, for OPTIONS. */
   readonly accepts?: readonly Field[]

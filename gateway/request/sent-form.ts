@@ -12,7 +12,7 @@ const LARGEST = 256 * 1024
 const contents = new WeakMap<Request, string | undefined>()
 export const rememberForm = (request: Request, content: string | undefined): void => void contents.set(request, content)
 
-/** Whether a page of ours sent it. */
+/** True where a page of ours sent it. */
 export const isSentForm = ({ method, fields }: Request, origins: readonly string[]): boolean =>
   method === 'POST' && (fields['content-type'] ?? '').startsWith(FORM_TYPE) && isOfOwnPage(fields, origins)
 

@@ -10,7 +10,7 @@ export interface RuledAgent {
   readonly memberships?: readonly string[]
 }
 
-/** What authorizations say beside the agents that they include. */
+/** The content of authorizations beside the agents that they include. */
 const CONTENT = [V.RDF_TYPE, V.MODE, V.ACCESS_TO, V.ACCESS_TO_CLASS, V.DEFAULT, V.AGENT_CLASS]
 
 /** Every statement on which a decision on the agent rests; undefined where SPARQL may not name it as it is. */

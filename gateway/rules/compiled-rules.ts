@@ -26,7 +26,7 @@ export interface RulesAge {
 interface Doubt {
   /** Until when the store may still carry out the write, ms since the epoch. */
   readonly until: number
-  /** Whether the graph has been read since: then there are rules to decide on. */
+  /** True where the graph has been read since: then there are rules to decide on. */
   readonly isRead: boolean
 }
 

@@ -17,7 +17,7 @@ export interface SparqlText {
   readonly base: string
   /** The parameters of the request; undefined without any. */
   readonly dataset: DatasetDescription | undefined
-  /** What `LOAD SILENT` may load. */
+  /** The sources that `LOAD SILENT` may load. */
   readonly mayLoad: readonly string[]
   /** `store`: a text that only the store can read is passed on, where its tokens allow it (unparsed.ts). */
   readonly syntax: 'standard' | 'store'

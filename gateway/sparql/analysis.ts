@@ -1,12 +1,12 @@
 // In charge of analysing a SPARQL query or update before a store gets it: what it reads, what it writes, what it would
-// reach outside the store. Pure. What is analysed is what is executed: send `text`, not the client's text.
+// reach outside the store. Pure. The analysed text is the executed one: send `text`, not the client's text.
 import { graphSetOf, writesOf, type GraphSet } from './graph-sets.js'
 import { flawOfInserted } from './inserted-terms.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { removedGraphs, type RemovedGraphs } from './removed-graphs.js'
 import { parseSparql, unreadable } from './parse.js'
 import { readsOfUpdate, readsOver, type Reads } from './reads.js'
-import type { Token } from './tokens.js'
+import { closingAfter, type Token } from './tokens.js'
 import { datasetIn, operationsIn, type Findings } from './tree.js'
 import { planOf, type UpdatePlan } from './update-plan.js'
 import type { CopyPlan } from './view/copy.js'
@@ -133,16 +133,6 @@ const clauses = (keyword: string, { default: graphs, named }: DatasetDescription
   [...graphs.map((graph) => [keyword, `<${graph}>`]), ...named.map((graph) => [keyword, 'NAMED', `<${graph}>`])]
     .flat()
     .map((text) => ({ text, at: 0 }))
-
-/** The index after the bracket that closes the one at `open`. */
-function closingAfter(tokens: readonly Token[], open: number): number {
-  let depth = 0
-  for (let i = open; i < tokens.length; i++) {
-    if (tokens[i]!.text === '{') depth++
-    else if (tokens[i]!.text === '}' && --depth === 0) return i + 1
-  }
-  return tokens.length
-}
 
 const AFTER_DATASET = new Set(['FROM', 'WHERE', '{', 'GROUP', 'HAVING', 'ORDER', 'LIMIT', 'OFFSET', 'VALUES'])
 

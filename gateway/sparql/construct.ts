@@ -6,7 +6,7 @@ import { parseSparql, type Parsed } from './parse.js'
 import { MOST_SOLUTIONS, ROW, type Construct, type TemplateGraph } from './construct-plan.js'
 import { templateOf, templateTerm } from './patch.js'
 import { rowPatternOf } from './row-pattern.js'
-import { sparqlOf, type Token } from './tokens.js'
+import { closingAfter, sparqlOf, type Token } from './tokens.js'
 import { isVariable, nameOf, nodesOf, operationsIn, type Node } from './tree.js'
 
 /**
@@ -81,16 +81,6 @@ function partsOf(tokens: readonly Token[]): Parts | Problem {
 }
 
 const isName = (text: string): boolean => text.startsWith('?') && text.length > 1
-
-/** The index after the bracket that closes the one at `open`. */
-function closingAfter(tokens: readonly Token[], open: number): number {
-  let depth = 0
-  for (let i = open; i < tokens.length; i++) {
-    if (tokens[i]!.text === '{') depth++
-    else if (tokens[i]!.text === '}' && --depth === 0) return i + 1
-  }
-  return tokens.length
-}
 
 function planOf(
   operation: Node,

@@ -9,7 +9,7 @@ const ANY = iri('urn:any')
 /** Why the operations would insert what no document may have, or create such a graph; undefined where they do not. */
 export function flawOfInserted(operations: readonly Node[], values: Values): string | undefined {
   for (const { subType, graph, data, insert, destination } of operations) {
-    // What such a graph has may be removed.
+    // The triples of such a graph may be removed.
     if (subType === 'drop' || subType === 'clear') continue
     const inserted = subType === 'insertdata' ? data : insert
     const nodes = [{ graph }, { graph: (destination as Node | undefined)?.['graph'] }, ...nodesOf(inserted)]

@@ -17,7 +17,7 @@ export interface Parsed extends Tokens {
   readonly values: Values
 }
 
-/** What the numbers in the tree stand for. */
+/** The meaning of the numbers in the tree. */
 export interface Values {
   /** The IRI of a named node of the tree. */
   iriOf(term: Node): string

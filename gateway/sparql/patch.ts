@@ -1,11 +1,11 @@
 // In charge of reading a PATCH: whether a document takes its update (spec 3, 4.1, 7, 8), and the query and the templates that
-// run it. Pure. What is analysed is what run-patch.ts executes: both come from the same tokens.
+// run it. Pure. run-patch.ts executes the analysed text: both come from the same tokens.
 import { flawOf, iri, nTriplesTerm, quad } from '../rdf/graph.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { NEW_TOKENS } from './keywords.js'
 import { parseSparql, unreadable, type Parsed, type Values } from './parse.js'
 import { rdfTerm } from './rdf-term.js'
-import { sparqlOf, type Token } from './tokens.js'
+import { lastGroup, sparqlOf, type Token } from './tokens.js'
 import { isVariable, nodesOf, operationsIn, type Node } from './tree.js'
 
 /** A position is a `?variable`, a `_:label` (a new blank node in every solution) or a term in canonical N-Triples. */
@@ -38,7 +38,7 @@ export function analysePatch(update: string, base: string): Patch | Problem {
   if (isFailure(operation)) return operation
   const forbidden = withOrUsing(operation) ?? inTree(operation) ?? newIn(parsed.tokens)
   if (forbidden) return form(`${forbidden} is not allowed`)
-  // What follows could change the base that the pattern is read with.
+  // The rest could change the base that the pattern is read with.
   if (parsed.endsWithDeclaration) return form('nothing may follow the operation')
   return planOf(update, operation, parsed)
 }
@@ -70,7 +70,7 @@ function inTree(operation: Node): string | undefined {
   return undefined
 }
 
-/** What only SPARQL 1.2 has. */
+/** Syntax that only SPARQL 1.2 has. */
 const newIn = (tokens: readonly Token[]): string | undefined =>
   tokens.find(({ text }) => NEW_TOKENS.has(text) || (text.startsWith('@') && text.includes('--')))?.text
 
@@ -93,17 +93,6 @@ function planOf(update: string, operation: Node, { tokens, base, values }: Parse
     add,
     matched: [...matchedIn(isModify ? operation['where'] : operation['data'])],
   }
-}
-
-/** The last outermost group `{ … }`: the pattern of every form that PATCH takes. */
-function lastGroup(tokens: readonly Token[]): readonly Token[] {
-  let depth = 0
-  let [start, end] = [0, 0]
-  tokens.forEach(({ text }, at) => {
-    if (text === '{' && depth++ === 0) start = at
-    if (text === '}' && --depth === 0) end = at + 1
-  })
-  return tokens.slice(start, end)
 }
 
 /** The triples of a template: lists and bracketed nodes are triples too (SPARQL 1.1 §4.1.4, §4.2.3). */

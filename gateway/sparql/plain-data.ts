@@ -19,7 +19,7 @@ export function withoutPlainTriples(tokens: readonly Token[]): readonly Token[] 
 /** The statements that `withoutPlainTriples` leaves out. */
 export const plainStatements = (tokens: readonly Token[]): readonly PlainStatement[] => divided(tokens).statements
 
-/** What stays of the tokens, and the statements that do not. */
+/** The tokens that stay, and the statements that do not. */
 interface Divided {
   readonly kept: Token[]
   readonly statements: PlainStatement[]
@@ -127,7 +127,7 @@ function plainObject(tokens: readonly Token[], at: number, isPlainIri: IsPlainIr
 
 const ANY = iri('urn:any')
 
-/** Whether the token is an IRI without a flaw. Many triples have the same ones. */
+/** True where the token is an IRI without a flaw. Many triples have the same ones. */
 function makeIsPlainIri(): IsPlainIri {
   const known = new Map<string, boolean>()
   return (text) => {

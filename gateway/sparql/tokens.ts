@@ -128,6 +128,27 @@ export function sparqlOf(tokens: readonly (Token | string)[]): string {
 const joins = (before: string, token: string): boolean =>
   (token === ')' && before === '(') || (token === ']' && before === '[') || (token === '(' && /^[A-Z]/.test(before))
 
+/** The index after the bracket that closes the one at `open`. */
+export function closingAfter(tokens: readonly Token[], open: number): number {
+  let depth = 0
+  for (let i = open; i < tokens.length; i++) {
+    if (tokens[i]!.text === '{') depth++
+    else if (tokens[i]!.text === '}' && --depth === 0) return i + 1
+  }
+  return tokens.length
+}
+
+/** The last outermost group `{ … }`: the pattern of every form that has one. */
+export function lastGroup(tokens: readonly Token[]): readonly Token[] {
+  let depth = 0
+  let [start, end] = [0, 0]
+  tokens.forEach(({ text }, at) => {
+    if (text === '{' && depth++ === 0) start = at
+    if (text === '}' && --depth === 0) end = at + 1
+  })
+  return tokens.slice(start, end)
+}
+
 /** Where a token or a flaw of this text is, in words. Lines and columns count from 1; an escape counts as its character. */
 export function placeOf(source: string, at: number): string {
   const lines = withoutEscapes(source)

@@ -78,7 +78,7 @@ function reasonAgainstUpdate(tokens: readonly Token[]): string | undefined {
     : 'it has an operation of an unknown form'
 }
 
-/** What the brackets separate; nothing follows the last semicolon. */
+/** The parts that the brackets separate; nothing follows the last semicolon. */
 function operationsIn(tokens: readonly Token[]): readonly (readonly Token[])[] {
   const operations: Token[][] = [[]]
   let depth = 0

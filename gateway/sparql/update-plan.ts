@@ -9,11 +9,11 @@ import { stepsOf, type Pattern, type Step } from './update-steps.js'
 export interface Touch {
   readonly graph: string
   readonly mode: 'Append' | 'Write'
-  /** Whether it may get triples. */
+  /** True where it may get triples. */
   readonly isFilled: boolean
 }
 
-/** What has to be known before the steps are carried out. */
+/** The facts that have to be known before the steps are carried out. */
 export interface UpdatePlan {
   /** The graphs that the steps write by name: to insert needs Append, all else Write (design 4). */
   readonly touches: readonly Touch[]

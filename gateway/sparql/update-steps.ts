@@ -1,5 +1,5 @@
 // In charge of an update as steps that the gateway can carry out itself, one after the other, on the graphs that they touch
-// (design 3, 4). Pure. What is checked is what is carried out: both come from these steps.
+// (design 3, 4). Pure. The checked steps are carried out, and no others: both come from these steps.
 import { isFailure } from '../problem.js'
 import { DEFAULT_GRAPH } from './graph-sets.js'
 import type { Parsed, Values } from './parse.js'
@@ -7,17 +7,17 @@ import { SOLUTION_LIMIT } from './patch.js'
 import { plainStatements } from './plain-data.js'
 import { graphName, quadsOfStatement, templateOf, type QuadTemplate } from './quad-templates.js'
 import { readsOfOperation, type Reads } from './reads.js'
-import { sparqlOf, type Token } from './tokens.js'
+import { lastGroup, sparqlOf, type Token } from './tokens.js'
 import { datasetIn, findingsIn, isIri, isVariable, nodesOf, operationsIn, type Node } from './tree.js'
 
-/** What WHERE says: the solutions that fill the templates. */
+/** The meaning of WHERE: the solutions that fill the templates. */
 export interface Pattern {
   /** BASE, where functions resolve against it, and the group of WHERE. */
   readonly base: string
   readonly group: string
   /** The variables of the templates. */
   readonly variables: readonly string[]
-  /** Whether each solution counts: the templates create blank nodes. */
+  /** True where each solution counts: the templates create blank nodes. */
   readonly each: boolean
   /** The dataset of USING or WITH; undefined where the text does not say. */
   readonly default: readonly string[] | undefined
@@ -165,17 +165,6 @@ export function queryOf({ base, group, variables, each }: Pattern): string {
   const projection = variables.length === 0 ? '*' : `${each ? '' : 'DISTINCT '}${variables.join(' ')}`
   const limit = variables.length === 0 && !each ? 1 : SOLUTION_LIMIT + 1
   return `${base}SELECT ${projection} WHERE ${group} LIMIT ${limit}`
-}
-
-/** The last outermost group `{ … }`: the pattern of every form that has one. */
-function lastGroup(tokens: readonly Token[]): readonly Token[] {
-  let depth = 0
-  let [start, end] = [0, 0]
-  tokens.forEach(({ text }, at) => {
-    if (text === '{' && depth++ === 0) start = at
-    if (text === '}' && --depth === 0) end = at + 1
-  })
-  return tokens.slice(start, end)
 }
 
 function matchedIn(pattern: unknown): Set<string> {

@@ -12,6 +12,7 @@ import { shared } from '../http/shares.js'
 import { takePort, type TakenPort } from '../http/taken-port.js'
 import { makeManagement } from '../operators/management.js'
 import { openStorePages } from '../operators/store-pages.js'
+import { problemAnswer } from '../request/problem-answer.js'
 import { problemResponse } from '../request/respond.js'
 
 type Name = 'https' | 'http' | 'management' | 'storePages'
@@ -61,10 +62,12 @@ export function openListeners(
   const bodyRoom = { each: Math.max(each, maxBody), all }
   const nextId = (): string => `${started}-${++count}`
   const common = { now: gateway.now, nextId, problemResponse, bodyTimeout, bodyRoom }
+  const refuse: ListenerSettings['refuse'] = (reason, request) =>
+    problemAnswer(reason, request.fields.accept, { gateway, request, trace: {} })
   const isTrustedProxy = matcherOf(settings.trustedProxy).matches
   const open: Readonly<Record<Name, (port: TakenPort) => Promise<Listener>>> = {
-    https: (port) => listen({ ...common, port, tls: server }, answer),
-    http: (port) => listen({ ...common, port, isTrustedProxy }, answer),
+    https: (port) => listen({ ...common, port, tls: server, refuse }, answer),
+    http: (port) => listen({ ...common, port, isTrustedProxy, refuse }, answer),
     management: (port) => listen({ ...common, port }, operators),
     storePages: (port) => listenForPages(gateway, settings, { ...common, port, ...(settings.https === 'off' ? { isTrustedProxy } : { tls: server }) }), // prettier-ignore
   }

@@ -99,6 +99,7 @@ export async function makeGateway(parts: Parts, closers: Closer[]): Promise<Gate
       enforce: settings.enforce,
       allowService: settings.allowService,
       allowOrigin: settings.allowOrigin,
+      sharedCache: settings.sharedCache,
       allowFunction: settings.allowFunction,
       sparqlSyntax: settings.sparqlSyntax,
     },

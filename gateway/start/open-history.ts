@@ -45,7 +45,7 @@ interface Surroundings {
   readonly locks: Locks
   readonly log: Log
   readonly now: () => number
-  /** What must exist already. */
+  /** The parts that must exist already. */
   readonly existing?: Existing
 }
 
@@ -104,7 +104,7 @@ export async function openVersioned(
   }
 }
 
-/** Whether a graph is a document of this application. */
+/** True where a graph is a document of this application. */
 const documentsOf =
   (application: DescribedApplication, { admin }: Pick<DescribedDataspace, 'admin'>) =>
   (graph: string): boolean =>

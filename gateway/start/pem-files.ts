@@ -13,7 +13,7 @@ export interface Pem {
   readonly leaf: X509Certificate
   /** Warnings for the operator. */
   readonly notices: readonly string[]
-  /** What to do where the certificate is no good. */
+  /** The advice where the certificate is no good. */
   readonly fix: string
 }
 

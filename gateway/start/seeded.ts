@@ -11,7 +11,7 @@ export interface Seeded {
   /** `begun`: a start was interrupted. Undefined in a new data folder, and in one of a version that had no marks. */
   of(base: string): 'begun' | 'done' | undefined
   record(base: string, state: 'begun' | 'done'): void
-  /** Whether this agent has had its documents and its membership from here. */
+  /** True where this agent has had its documents and its membership from here. */
   hasAgent(base: string, webId: string): boolean
   recordAgent(base: string, webId: string): void
   /** The application that has this base. */

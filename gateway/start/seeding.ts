@@ -50,7 +50,7 @@ interface Seeding {
   readonly added: Set<string>
 }
 
-/** Whether this was the application's first start, or its end. Without a mark, any document of the seed shows an earlier one. */
+/** True where this was the application's first start, or its end. Without a mark, any document of the seed shows an earlier one. */
 async function seedOnce(application: Application, graphs: SeedGraphs, seeding: Seeding): Promise<boolean | Problem> {
   const { base, store } = application
   const { seeded, log } = seeding
@@ -72,7 +72,7 @@ async function seedOnce(application: Application, graphs: SeedGraphs, seeding: S
   return true
 }
 
-/** Whether a store without the root was never seeded: one that has been, and has no document at all, is another store. */
+/** True where a store without the root was never seeded: one that has been, and has no document at all, is another store. */
 async function isFirstStart(
   { store, base }: Application,
   graphs: SeedGraphs,
@@ -90,7 +90,7 @@ async function isFirstStart(
   return isFailure(found) ? found : found.length === 0
 }
 
-/** Whether the agent has a document here: it was seeded by a version that had no marks. */
+/** True where the agent has a document here: it was seeded by a version that had no marks. */
 async function hasDocument({ store, base }: Application, webId: string): Promise<boolean | Problem> {
   const documents = agentDocuments(base, webId)
   const existing = documents && (await store.read(documents.agent))

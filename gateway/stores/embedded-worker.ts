@@ -209,6 +209,6 @@ function mustBeStorable(line: string): void {
 // Every object of the WebAssembly module has `free`, though its types do not say so.
 const free = (object: object): void => (object as { free(): void }).free()
 
-// One job after the other. What it throws ends the thread.
+// One job after the other. An error in it ends the thread.
 parentPort!.on('message', (job: StoreJob) => void doJob(job))
 parentPort!.postMessage(ready())

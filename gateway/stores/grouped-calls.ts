@@ -9,7 +9,7 @@ export interface GroupSettings<Asked, Answer> {
   /** Of the calls that share a request, all that ask for the same share an answer; else the second waits for the next group. */
   readonly isShared: boolean
   keyOf(asked: Asked): string
-  /** Whether a call may wait to go with others. */
+  /** True where a call may wait to go with others. */
   mayWait(asked: Asked): boolean
   /** How many calls of different keys go together now, and of which size in all. */
   most(): { readonly count: number; readonly size: number }

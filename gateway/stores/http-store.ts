@@ -58,7 +58,7 @@ interface HttpStore {
   readonly patience: number
   /** Known from its first answer. */
   isFuseki: boolean
-  /** Whether it has refused N-Quads. */
+  /** True where it has refused N-Quads. */
   refusesQuads: boolean
 }
 

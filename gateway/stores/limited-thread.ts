@@ -4,7 +4,7 @@ import type { Problem } from '../problem.js'
 import { processorTimeOf, thisThread } from './processor-time.js'
 import { givenUp } from './turns.js'
 
-/** What the thread sends once it can work, and then in reply to each job: one part or several. */
+/** A message of the thread: once it can work, and then in reply to each job: one part or several. */
 export type ThreadMessage<Reply> =
   | Ready
   | {

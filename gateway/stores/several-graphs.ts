@@ -69,19 +69,19 @@ const UNCHANGED = /^(?:https?:\/\/|urn:|mailto:)/
 const DOT_SEGMENT = /[:/]\.\.?(?:[/?#]|$)/
 const isUnchanged = (iri: string): boolean => UNCHANGED.test(iri) && !DOT_SEGMENT.test(iri)
 
-/** Whether SPARQL names the graph as it is: not the default graph, nor one that Fuseki makes, as the union of all. */
+/** True where SPARQL names the graph as it is: not the default graph, nor one that Fuseki makes, as the union of all. */
 export const isName = (graph: string): boolean =>
   graph !== DEFAULT_GRAPH && isPlain(`<${graph}> <urn:x> "" .`) && isUnchanged(graph) && !/^urn:x-arq:/i.test(graph)
 
 /**
- * Whether SPARQL says the same with this text of canonical N-Triples. A store that decodes escapes before it parses (SPARQL 1.1
+ * True where SPARQL says the same with this text of canonical N-Triples. A store that decodes escapes before it parses (SPARQL 1.1
  * §19.2) reads `\\u0022` as `\"`, which could end the update early.
  */
 export const isSparql = (nTriples: string): boolean =>
   !/\\u/i.test(nTriples) &&
   linesOf(nTriples).every((line) => isPlain(line) && !hasBlankNode(line) && irisIn(line).every(isUnchanged))
 
-/** What a graph becomes: canonical N-Triples for which `isSparql` is true, or undefined where it is removed. */
+/** The next content of a graph: canonical N-Triples for which `isSparql` is true, or undefined where it is removed. */
 export interface Replacement {
   readonly graph: string
   readonly nTriples: string | undefined

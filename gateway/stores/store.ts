@@ -25,7 +25,7 @@ export interface UpdateCall extends Call {
   readonly announce?: (changes: readonly GraphChange[]) => Promise<undefined | Problem>
 }
 
-/** What changes in a graph, in canonical lines. */
+/** The changes of a graph, in canonical lines. */
 export interface GraphEdit {
   /** An IRI, or DEFAULT_GRAPH (sparql/graph-sets.ts). */
   readonly graph: string
@@ -72,7 +72,7 @@ export interface GraphStore {
   readonly together?: Together
   /** Makes all of these changes, as one update, or none: `update.form` where they have no form in SPARQL. `announce` is not called. */
   edit(edits: readonly GraphEdit[], call?: Call): Promise<undefined | Problem>
-  /** Whether the store answers a query now. */
+  /** Asks whether the store answers a query now. */
   ready(call?: Call): Promise<undefined | Problem>
   close(): Promise<void>
 }
@@ -82,7 +82,7 @@ export interface Together {
   /** The answer to a SELECT as TSV; `store.too-large` above MOST_TOGETHER. */
   select(query: string): Promise<string | undefined | Problem>
   update(update: string): Promise<undefined | Problem>
-  /** Whether the store is known to say terms in TSV as they are stored, and to run an update as one transaction. */
+  /** True where the store is known to say terms in TSV as they are stored, and to run an update as one transaction. */
   isKnown(): boolean
 }
 

@@ -86,7 +86,7 @@ function makeLine(places: number, waitingLimit: number) {
   const own = new Set<Waiter>()
   let isOwnTurn = true
   return {
-    /** Whether it need not wait where a place is free. */
+    /** True where it need not wait where a place is free. */
     mayPass: (waiter: Waiter, asker: Asker | undefined): boolean => asker === undefined || rounds.hold(waiter, asker),
     /** False where too many wait. */
     enter(waiter: Waiter, asker: Asker | undefined): boolean {

@@ -36,7 +36,7 @@ interface Collecting {
   readonly most: number
   readonly ms: number
   readonly signal?: AbortSignal
-  /** Whether a kept-alive connection turned out to be closed. */
+  /** True where a kept-alive connection turned out to be closed. */
   isStale(error: unknown): boolean
   /** The connection is free again. */
   done(): void

@@ -7,8 +7,8 @@ import type { AuthorizationIndex } from './authorization-index.js'
 import { hasOthers, isContainerName, isDocumentName, isOtherName, isPrefix, type Reach } from './reach.js'
 
 /**
- * A graph is a document where `isDocumentName` says so (reach.ts), else it is another one. What a wider field says, the others
- * leave out: with `documents` there is no document in `graphs`, no class, and no owner.
+ * A graph is a document where `isDocumentName` says so (reach.ts), else it is another one. The others leave out
+ * what a wider field says: with `documents` there is no document in `graphs`, no class, and no owner.
  */
 export interface GraphRights {
   readonly reach: Reach
@@ -93,7 +93,7 @@ export function graphRights(index: AuthorizationIndex, question: GraphsQuestion)
 export const NO_GRAPHS = ''
 
 /**
- * What is left of rights for a document and the documents below it. Rights by class and by owner are left out: they cannot be
+ * The rights that are left for a document and the documents below it. Rights by class and by owner are left out: they cannot be
  * said of a part of the documents.
  */
 export function narrowed({ reach, documents, graphs, prefixes }: GraphRights, document: string): GraphRights {
@@ -113,7 +113,7 @@ export function narrowed({ reach, documents, graphs, prefixes }: GraphRights, do
 
 const NOTHING = { graphs: [], items: false, containers: false, classes: [], owner: undefined, fingerprint: '' }
 
-/** Whether the agent has the mode on this graph, which exists: what `decide` says of it. */
+/** True where the agent has the mode on this graph, which exists: what `decide` says of it. */
 export function mayTouch(rights: GraphRights, { iri, types, owners }: GraphFacts): boolean {
   const { reach, graphs, prefixes, otherPrefixes, items, containers, classes, owner } = rights
   if (graphs[placeIn(graphs, iri)] === iri) return true
@@ -146,12 +146,12 @@ const beginsWithOne = (text: string, outermost: readonly string[]): boolean => {
 }
 
 interface Granted {
-  /** What `acl:accessTo` and `acl:default` name. */
+  /** The IRIs that `acl:accessTo` and `acl:default` name. */
   readonly names: Set<string>
   readonly defaults: Set<string>
   /** With all subclasses. */
   readonly classes: Set<string>
-  /** Whether an authorization for the agent or its group lists Control beside the mode (LinkedDataHub 5.3). */
+  /** True where an authorization for the agent or its group lists Control beside the mode (LinkedDataHub 5.3). */
   readonly isControlled: boolean
 }
 
@@ -194,7 +194,7 @@ const mayBeginDocument = ({ base }: Reach, prefix: string): boolean =>
 /** Sorted, without those that begin with another. */
 function outermost(prefixes: readonly string[]): string[] {
   const kept: string[] = []
-  // What begins with a prefix follows it in this order, with nothing else between.
+  // Names that begin with a prefix follow it in this order, with nothing else between.
   for (const prefix of [...prefixes].sort()) if (!kept.length || !prefix.startsWith(kept.at(-1)!)) kept.push(prefix)
   return kept
 }

@@ -7,33 +7,33 @@ export interface Reach {
   readonly base: string
   /** The bases of other applications below it, sorted: what is under these is no document of this application. */
   readonly below: readonly string[]
-  /** Whether no other dataspace uses the dataset. Only then do graphs that are no documents, and the default graph, belong to it. */
+  /** True where no other dataspace uses the dataset. Only then do graphs that are no documents, and the default graph, belong to it. */
   readonly alone: boolean
-  /** Whether an IRI is that of an endpoint: an authorization that names it means no graph. */
+  /** True where an IRI is that of an endpoint: an authorization that names it means no graph. */
   isEndpoint(iri: string): boolean
 }
 
 const isUnder = (bases: readonly string[], iri: string): boolean => bases.some((base) => iri.startsWith(base))
 
-/** Whether rights on this graph are those on a document. */
+/** True where rights on this graph are those on a document. */
 export const isDocumentName = ({ base, below }: Reach, graph: string): boolean =>
   graph.startsWith(base) && graph.endsWith('/') && !isUnder(below, graph)
 
-/** Whether `acl:accessTo` this IRI names a graph that is no document. In the admin application only Control reaches these. */
+/** True where `acl:accessTo` this IRI names a graph that is no document. In the admin application only Control reaches these. */
 export const isOtherName = (reach: Reach, iri: string): boolean =>
   hasOthers(reach) && !isDocumentName(reach, iri) && !isUnder(reach.below, iri) && !reach.isEndpoint(iri)
 
-/** Whether rights of authorizations that do not list Control reach graphs that are no documents. */
+/** True where rights of authorizations that do not list Control reach graphs that are no documents. */
 export const hasOthers = ({ application, alone }: Reach): boolean => alone && application === 'end-user'
 
 /** Of what `acl:default` names, in characters. */
 const LONGEST_PREFIX = 4096
 
-/** Whether `acl:default` this IRI reaches the documents whose names begin with it: it names a container. */
+/** True where `acl:default` this IRI reaches the documents whose names begin with it: it names a container. */
 export const isContainerName = (reach: Reach, iri: string): boolean =>
   iri.length <= LONGEST_PREFIX && isDocumentName(reach, iri)
 
-/** Whether `acl:default` this IRI reaches the graphs that are no documents and whose names begin with it. */
+/** True where `acl:default` this IRI reaches the graphs that are no documents and whose names begin with it. */
 export const isPrefix = (reach: Reach, iri: string): boolean =>
   hasOthers(reach) && iri.length <= LONGEST_PREFIX && isHttp(iri) && !isUnder(reach.below, iri)
 

@@ -19,7 +19,7 @@ export interface QueryViolation {
   readonly source: Term
 }
 
-/** What these ontologies constrain: the violations of the nodes that a document describes. */
+/** The constraints of these ontologies: the violations of the nodes that a document describes. */
 export type QueryCheck = (document: readonly Quad[], run: RunQuery) => readonly QueryViolation[] | Failure<'unusable'>
 
 type Superclasses = (type: Term) => ReadonlyMap<string, Term>

@@ -22,7 +22,7 @@ export interface Claims {
   readonly subject: string
   /** The `webid` claim (Solid-OIDC §5.1), which the profile has to confirm. */
   readonly webId?: string
-  /** What the issuer says about the account (memberships.ts). */
+  /** The issuer's statements about the account (memberships.ts). */
   readonly memberships: readonly string[]
   /** The thumbprint of the key that the token is bound to (RFC 9449 §6.1). */
   readonly boundTo?: string

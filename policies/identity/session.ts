@@ -10,7 +10,7 @@ export interface Session {
   readonly subject: string
   /** The claim of the ID token; it counts where the WebID's profile names the issuer. */
   readonly webId?: string
-  /** What the issuer said about the account at the log-in (memberships.ts). */
+  /** The issuer's statements about the account at the log-in (memberships.ts). */
   readonly memberships: readonly string[]
   /** The admin base of the dataspace that the session is for. */
   readonly dataspace: string

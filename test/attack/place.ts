@@ -1,5 +1,6 @@
 // In charge of the place of attacks: a gateway as a process of its own on fresh stores, its agents, and a server of others.
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
 import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -111,7 +112,7 @@ export async function openPlace(fuseki: string | undefined, { flags = [], second
       for (const each of clients) each.close()
       await gateway.kill()
       // Its git processes may be writing still.
-      rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 })
+      await rm(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 })
     },
   }
   for (const [name, group] of Object.entries(GROUPS)) {

@@ -41,7 +41,7 @@ const operate = ({ site }: Place, path: string, headers: Record<string, string>)
     sent.end()
   })
 
-/** What `mirror verify` says of the end-user application. */
+/** The report of `mirror verify` on the end-user application. */
 async function verify({ base, site }: Place): Promise<string> {
   const url = `http://127.0.0.1:${site.management}/mirror/verify?application=${encodeURIComponent(base)}`
   return (await fetch(url, { method: 'POST', headers: { 'Triplegate-Management': '1' } })).text()

@@ -22,7 +22,7 @@ export interface Attack {
   readonly restarts?: boolean
   /** s, where the store works longer than 30. */
   readonly limit?: number
-  /** What has to be there before the attack: it is not measured, since the store may be slow. Gives what `run` needs to know. */
+  /** Prepares the attack: this is not measured, since the store may be slow. Gives what `run` needs to know. */
   readonly prepare?: (place: Place) => Promise<string>
   readonly run: (place: Place, prepared: string) => Promise<Outcome>
 }
@@ -30,7 +30,7 @@ export interface Attack {
 export interface Outcome {
   /** The statuses of the attack's requests, or other results in words. */
   readonly statuses: readonly (number | string)[]
-  /** What is not as wanted. */
+  /** The result that is not as wanted. */
   readonly wrong?: string | undefined
 }
 

@@ -16,7 +16,7 @@ const SIZES = { few: 50, many: 5_000 } as const
 /** As a browser sends it. */
 const HTML = { Accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8' }
 
-/** What every browser accepts. */
+/** The media types that every browser accepts. */
 const CODED = { 'Accept-Encoding': 'gzip, deflate, br' }
 
 const quad = (graph: string, property: string, object: string): string =>

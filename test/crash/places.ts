@@ -10,7 +10,7 @@ import type { Random } from './random.js'
 
 export interface Place {
   readonly flags: readonly string[]
-  /** Whether the store may be down when a gateway starts. */
+  /** True where the store may be down when a gateway starts. */
   readonly failing: boolean
   /** So many write at the same time, to twice as many documents: behind HTTP many writes share an update of the store (design 5). */
   readonly agents: number

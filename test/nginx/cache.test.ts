@@ -1,70 +1,12 @@
 // The template for nginx: it caches files and what pages need, and nothing that is private (spec 4.6). With the real nginx.
-import { spawn, spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { connect } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { createHash } from 'node:crypto'
-import t, { type Test } from 'tap'
+import { join } from 'node:path'
+import t from 'tap'
 import { openEmbeddedStore } from '../../gateway/stores/embedded-store.js'
 import { makeClient, type Answer, type Client } from '../support/client.js'
-import { freePort, releasePort } from '../support/ports.js'
+import { missing, ports, startNginx } from '../support/shared-caches.js'
 import { rowsOf } from '../support/stores.js'
-import { makeWorld, ttl, type World } from '../support/world.js'
-
-const isMissing = spawnSync('nginx', ['-v']).error !== undefined
-
-async function ports(t: Test, count: number): Promise<number[]> {
-  const taken: number[] = []
-  for (let i = 0; i < count; i++) taken.push(await freePort())
-  t.teardown(() => taken.forEach(releasePort))
-  return taken
-}
-
-/** The template as it is, but for ports and folders. */
-async function startNginx(t: Test, { folder }: World, [tls, plain, gateway]: readonly number[]): Promise<void> {
-  const home = mkdtempSync(join(tmpdir(), 'triplegate-nginx-'))
-  mkdirSync(join(home, 'cache'))
-  const pem = join(folder, 'certs/server.pem')
-  const filled = readFileSync('nginx/triplegate.conf.template', 'utf8')
-    .replaceAll('${SERVER_NAME}', 'localhost')
-    .replaceAll(/\$\{CERTIFICATE(?:_KEY)?\}/g, pem)
-    .replaceAll('${GATEWAY}', `127.0.0.1:${gateway}`)
-    .replace('listen 443 ssl', `listen 127.0.0.1:${tls} ssl`)
-    .replace('listen 80', `listen 127.0.0.1:${plain}`)
-    .replace('/var/cache/nginx/triplegate', join(home, 'cache'))
-  const user = process.getuid?.() === 0 ? 'user root;' : ''
-  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
-    (name) => `${name}_temp_path ${home}/${name};`,
-  )
-  writeFileSync(
-    join(home, 'nginx.conf'),
-    `${user} daemon off; pid ${home}/pid; error_log ${home}/errors; events {} http { access_log off; ${temporary.join(' ')} ${filled} }`,
-  )
-  const server = spawn('nginx', ['-p', home, '-c', join(home, 'nginx.conf'), '-e', join(home, 'errors')], {
-    stdio: 'ignore',
-  })
-  const ended = new Promise((done) => server.on('exit', done))
-  t.teardown(async () => {
-    server.kill('SIGQUIT')
-    await ended
-    rmSync(home, { recursive: true, force: true })
-  })
-  for (let tries = 0; tries < 200; tries++) {
-    if (await listens(tls!)) return
-    await new Promise((done) => setTimeout(done, 25))
-  }
-  throw new Error(readFileSync(join(home, 'errors'), 'utf8'))
-}
-
-const listens = (port: number): Promise<boolean> =>
-  new Promise((resolve) => {
-    const socket = connect(port, '127.0.0.1', () => {
-      socket.destroy()
-      resolve(true)
-    })
-    socket.on('error', () => resolve(false))
-  })
+import { makeWorld, ttl } from '../support/world.js'
 
 const upload = (content: string) => {
   const part = (key: string, value: string, more = ''): string =>
@@ -80,14 +22,14 @@ const upload = (content: string) => {
 
 const pathOf = (content: string): string => `/uploads/${createHash('sha1').update(content).digest('hex')}`
 
-void t.test('nginx', { skip: isMissing && 'nginx is not installed' }, async (t) => {
+void t.test('nginx', { skip: missing('nginx', '-v') ?? false }, async (t) => {
   const [gateway, tls, plain] = (await ports(t, 3)) as [number, number, number]
   const stores = { endUser: await openEmbeddedStore('end-user'), admin: await openEmbeddedStore('admin') }
   t.teardown(() => Promise.all([stores.endUser.close(), stores.admin.close()]))
   const world = await makeWorld(t, stores, {
     flags: ['--http', String(gateway), '--host', 'localhost', '--trusted-proxy', '127.0.0.1/32'],
   })
-  await startNginx(t, world, [tls, plain, gateway])
+  await startNginx(t, join(world.folder, 'certs/server.pem'), [tls, plain, gateway])
   const row = rowsOf(t, 'embedded')
   const clients = new Map<string, Client>()
   t.teardown(() => clients.forEach((client) => client.close()))
@@ -99,7 +41,7 @@ void t.test('nginx', { skip: isMissing && 'nginx is not installed' }, async (t) 
   }
   const cacheOf = async (agent: string, target: string, fields = {}): Promise<string> => {
     const { status, fields: got } = await through(agent, target, fields)
-    return `${status} ${String(got['cache-status']).replace('nginx; detail=', '')}`
+    return `${status} ${String(got['cache-status']).replace('nginx; ', '')}`
   }
   const owner = world.as('owner')
   const item = world.freshPath()
@@ -109,9 +51,9 @@ void t.test('nginx', { skip: isMissing && 'nginx is not installed' }, async (t) 
   await row('a private file is never stored', async (t) => {
     t.equal((await owner('POST', item, upload('private'))).status, 204)
     for (let i = 0; i < 2; i++) {
-      t.equal(await cacheOf('owner', pathOf('private')), '200 MISS')
-      t.equal(await cacheOf('stranger', pathOf('private')), '403 MISS')
-      t.equal(await cacheOf('anonymous', pathOf('private')), '403 MISS')
+      t.equal(await cacheOf('owner', pathOf('private')), '200 fwd=uri-miss; detail=MISS')
+      t.equal(await cacheOf('stranger', pathOf('private')), '403 fwd=uri-miss; detail=MISS')
+      t.equal(await cacheOf('anonymous', pathOf('private')), '403 fwd=uri-miss; detail=MISS')
     }
     t.equal((await through('reader', pathOf('private'))).text, 'private')
   })
@@ -120,8 +62,8 @@ void t.test('nginx', { skip: isMissing && 'nginx is not installed' }, async (t) 
     const rule = `<#this> a <http://www.w3.org/ns/auth/acl#Authorization> ; <http://www.w3.org/ns/auth/acl#mode> <http://www.w3.org/ns/auth/acl#Read> ;
       <http://www.w3.org/ns/auth/acl#accessTo> <${world.origin}${item}> ; <http://www.w3.org/ns/auth/acl#agentClass> <http://xmlns.com/foaf/0.1/Agent> .`
     t.equal((await owner('PUT', everyone, ttl(rule))).status, 201)
-    t.equal(await cacheOf('owner', pathOf('private')), '200 MISS')
-    t.equal(await cacheOf('anonymous', pathOf('private')), '200 HIT')
+    t.equal(await cacheOf('owner', pathOf('private')), '200 fwd=uri-miss; detail=MISS')
+    t.equal(await cacheOf('anonymous', pathOf('private')), '200 hit')
     const { fields, text } = await through('stranger', pathOf('private'))
     t.equal(text, 'private')
     t.match(fields, {
@@ -134,13 +76,15 @@ void t.test('nginx', { skip: isMissing && 'nginx is not installed' }, async (t) 
       text: 'pri',
       fields: { 'content-range': 'bytes 0-2/7' },
     })
-    t.equal(await cacheOf('anonymous', `${pathOf('private')}?x=1`), '200 BYPASS')
+    t.equal(await cacheOf('anonymous', `${pathOf('private')}?x=1`), '200 fwd=bypass; detail=BYPASS')
     t.equal((await through('anonymous', pathOf('private'), { 'If-None-Match': fields.etag })).status, 304)
   })
 
-  await row('documents are not stored, not below uploads/ either', async (t) => {
+  await row('without --shared-cache documents are not stored, not below uploads/ either', async (t) => {
     for (const target of [item, '/uploads/', '/uploads/x/']) {
-      t.equal((await through('anonymous', target)).fields['cache-status'], undefined, target)
+      t.match(await cacheOf('anonymous', target), / fwd=uri-miss; detail=MISS$/, target)
+      t.match(await cacheOf('anonymous', target), / fwd=uri-miss; detail=MISS$/, target)
+      t.equal((await through('owner', target)).fields['cache-status'], undefined, target)
     }
   })
 
@@ -149,7 +93,7 @@ void t.test('nginx', { skip: isMissing && 'nginx is not installed' }, async (t) 
     const [, style] = /href="([^"]*\/static\/[^"]+\.css)"/.exec(page.text) ?? []
     t.ok(style, 'a page names its style')
     const { pathname } = new URL(style!, world.base)
-    t.equal(await cacheOf('stranger', pathname), '200 MISS')
-    t.equal(await cacheOf('anonymous', pathname), '200 HIT')
+    t.equal(await cacheOf('stranger', pathname), '200 fwd=uri-miss; detail=MISS')
+    t.equal(await cacheOf('anonymous', pathname), '200 hit')
   })
 })

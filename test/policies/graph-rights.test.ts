@@ -81,7 +81,7 @@ const world: fc.Arbitrary<World> = fc.record({
 function indexOf({ rules, members, subclasses }: Pick<World, 'rules' | 'members' | 'subclasses'>): AuthorizationIndex {
   const index = makeAuthorizationIndex(ADMIN)
   const facts = (one: Statements, n: number): Fact[] => authorization(`${RULES}${n}/#this`, one)
-  // What was there before leaves nothing behind.
+  // The state before leaves nothing behind.
   const wide = { agentClass: EVERYONE, accessToClass: ['urn:A', OTHER_GRAPH], mode: ALL_MODES }
   index.replaceGraph(`${RULES}0/`, [...facts(wide, 0), fact('urn:B', SUB_CLASS_OF, 'urn:A')])
   index.removeGraph(`${RULES}0/`)

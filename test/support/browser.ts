@@ -11,7 +11,7 @@ const PICTURES = '.cache/pictures'
 
 export interface Visitor {
   readonly page: Page
-  /** What the browser reports of the policy of a page, and other errors. */
+  /** The browser's reports of the policy of a page, and other errors. */
   readonly reports: string[]
   /** The bytes and the number of responses since the last call. */
   traffic(): Promise<{ readonly requests: number; readonly bytes: number }>
@@ -92,7 +92,7 @@ export async function violationsOn(page: Page, rules?: readonly string[]): Promi
   return found as string[]
 }
 
-/** What the window shows. */
+/** The content of the window. */
 export async function picture(page: Page, name: string): Promise<void> {
   mkdirSync(PICTURES, { recursive: true })
   await page.screenshot({ path: `${PICTURES}/${name}.png` })

@@ -46,7 +46,7 @@ export function overFuseki(base: string, kind: FusekiKind): ClosableStores {
   })
 }
 
-/** What this Fuseki answers that holds only these quads. */
+/** The answer of this Fuseki where it holds only these quads. */
 export function fusekiSecond(base: string): (quads: Case['quads'], query: string) => Promise<Rows> {
   const { load, endpoints } = dataset(`${base}/${SECOND}`)
   let last: Promise<unknown> = Promise.resolve()
@@ -75,6 +75,6 @@ const dataset = (url: string): ComparedDataset => ({
   },
 })
 
-/** Whether this Fuseki has these datasets. */
+/** True where this Fuseki has these datasets. */
 export const hasKinds = async (base: string): Promise<boolean> =>
   (await fetch(`${base}/over-tdb2-all/query?query=ASK%7B%7D`)).ok

@@ -36,7 +36,7 @@ const description = JSON.parse(text, (_key, value: unknown) => asJsonSchema(valu
 }
 
 /**
- * What OpenAPI 3.0 writes its own way, and alternatives that exclude one another as it says but not as they are: a plain
+ * Schemas that OpenAPI 3.0 writes its own way, and alternatives that exclude one another as it says but not as they are: a plain
  * error is also one of a rule that it does not name.
  */
 function asJsonSchema(value: unknown): unknown {

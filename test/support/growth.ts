@@ -39,7 +39,7 @@ async function costOf(work: () => unknown, enough = 0): Promise<number> {
   return least
 }
 
-/** What grows too fast, in words; undefined where nothing does. */
+/** The work that grows too fast, in words; undefined where nothing does. */
 async function growthOf({ size, work }: GrowthRow): Promise<string | undefined> {
   let doublings = 0
   while (doublings < DOUBLINGS && (await costOf(work(size * 2 ** doublings), DEAR_MS)) < DEAR_MS) doublings++

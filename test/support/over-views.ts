@@ -22,7 +22,7 @@ export interface ComparedStores {
   traits(): Promise<StoreTraits>
   load(all: Case['quads'], visible: Case['quads']): Promise<void>
   ask(of: 'all' | 'visible', query: string): Promise<Rows>
-  /** What a store of another kind answers that holds the visible quads only. */
+  /** The answer of a store of another kind that holds the visible quads only. */
   second?(query: string): Promise<Rows>
 }
 
@@ -40,7 +40,7 @@ export interface Compared {
   invalid: number
   /** The store reads the query in its own way: with only the visible quads, another kind of store answers as the restricted query. */
   ofStore: number
-  /** What the agent may not read changes the answer. */
+  /** Data that the agent may not read changes the answer. */
   readonly leaks: string[]
   /** The query says another thing over what the agent may read than its author's. */
   readonly different: string[]

@@ -27,7 +27,7 @@ export interface Rdf4j {
   stop(): Promise<void>
 }
 
-/** Whether it has been fetched before. */
+/** True where it has been fetched before. */
 export const isRdf4jHere = (): boolean => [SERVER, JETTY].every((artifact) => knownFile(artifact) !== undefined)
 
 /** The files of server and Jetty; undefined where they cannot be had. */

@@ -46,19 +46,22 @@ const isWithoutCache = process.env.TRIPLEGATE_TEST_CACHE === 'off'
  * Runs the suite on the embedded store and on Fuseki, as a test each; without a Fuseki that one is skipped. The pass without the
  * cache runs on the embedded store alone: the cache knows nothing of the kind of store.
  */
-export async function forEachStore(
+export function forEachStore(
   t: Test,
   name: string,
   suite: (t: Test, makeStores: MakeStores, kind: StoreKind) => Promise<void>,
-): Promise<void> {
-  if (OTHER) return void (await t.test(`${name} (other)`, (t) => suite(t, () => otherStores(t, OTHER), 'fuseki')))
-  await t.test(`${name} (embedded)`, (t) => suite(t, () => embeddedStores(t), 'embedded'))
-  if (isWithoutCache) return
-  const missing = await reasonWithoutFuseki()
-  if (missing) {
+): Promise<unknown> {
+  if (OTHER) return t.test(`${name} (other)`, (t) => suite(t, () => otherStores(t, OTHER), 'fuseki'))
+  const embedded = t.test(`${name} (embedded)`, (t) => suite(t, () => embeddedStores(t), 'embedded'))
+  if (isWithoutCache) return embedded
+  // Both wait in the queue of `t` from now on: a test that begins later could come after the end of its file.
+  const fuseki = t.test(`${name} (fuseki)`, async (t) => {
+    const missing = await reasonWithoutFuseki()
+    if (!missing) return suite(t, () => fusekiStores(t), 'fuseki')
     count({ kind: 'fuseki', name, outcome: 'skipped' })
-    await t.test(`${name} (fuseki)`, { skip: missing }, () => undefined)
-  } else await t.test(`${name} (fuseki)`, (t) => suite(t, () => fusekiStores(t), 'fuseki'))
+    void t.skip(missing, () => undefined)
+  })
+  return Promise.all([embedded, fuseki])
 }
 
 /** Runs one row as a test and counts it for `npm test`. Kind `none`: a row that needs no store. */

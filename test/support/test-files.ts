@@ -28,6 +28,27 @@ export const READ_THROUGH_THE_CACHE = [
   'test/gateway/request/access.test.ts',
 ] as const
 
+/**
+ * The test files that have a process of their own: they measure its time or memory, change its environment, or bring a process
+ * that prints test points itself. All others share some processes, one file after the other.
+ */
+const ALONE = [
+  'test/attack.test.ts',
+  'test/gateway/growth.test.ts',
+  'test/gateway/identity/oidc.test.ts',
+  'test/gateway/request/bounded-work.test.ts',
+  'test/gateway/start/private-folder.test.ts',
+  'test/gateway/watchdog.test.ts',
+  'test/policies/authorizations/authorizations.test.ts',
+  'test/policies/fetch/guarded-fetch.test.ts',
+  'test/versioning/git/local-repository.test.ts',
+] as const
+
+export const isAlone = (file: string): boolean => (ALONE as readonly string[]).includes(file)
+
+/** The pragma (TAP 14) that a process of several files prints when one is over: on where the file has left nothing behind. */
+export const FILE_OVER = 'file-over'
+
 export interface NamedFiles {
   readonly files: readonly string[]
   /** Names that match no test file, each with names like it. */

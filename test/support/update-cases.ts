@@ -14,7 +14,7 @@ export type Quad = readonly [triple: string, graph: string]
 interface Operation {
   readonly text: string
   readonly touches: readonly (readonly [graph: string, mode: 'Append' | 'Write'])[]
-  /** What finds the graphs that `?g` stands for, with the variables that each of its quads needs. */
+  /** The pattern that finds the graphs that `?g` stands for, with the variables that each of its quads needs. */
   readonly open?: {
     readonly select: string
     readonly quads: readonly (readonly [needed: string[], mode: 'Append' | 'Write'])[]
@@ -117,7 +117,7 @@ export type Outcome = (
   readonly isUnclear: boolean
 }
 
-/** What the update makes of these quads, of which the agent may read some: design 4's table, on a store that has nothing else. */
+/** The result of the update on these quads, of which the agent may read some: design 4's table, on a store that has nothing else. */
 export function expectedOf(update: UpdateCase, quads: readonly Quad[], modes: GraphModes): Outcome {
   const mayRead = (graph: string): boolean => modes.get(graph)?.includes('Read') === true
   const seen = new oxigraph.Store()

@@ -22,7 +22,7 @@ export interface Case {
   readonly quads: readonly (readonly [triple: string, graph: string])[]
   readonly rights: GraphRights
   readonly query: string
-  /** Whether the rows of the result are in no certain number of ways: only their number counts. */
+  /** True where the rows of the result are in no certain number of ways: only their number counts. */
   readonly countsOnly: boolean
 }
 

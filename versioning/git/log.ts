@@ -40,7 +40,7 @@ function timeOf(seconds: string): number {
   return time <= LATEST_TIME ? time : 0
 }
 
-/** Whether the branch exists, even if it points to a damaged commit. */
+/** True where the branch exists, even if it points to a damaged commit. */
 async function hasBranch(folder: string, branch: string): Promise<boolean> {
   const loose = await stat(join(folder, 'refs', 'heads', branch)).catch(() => undefined)
   if (loose?.isFile()) return true

@@ -14,7 +14,7 @@ interface LogOptions {
   readonly api: GitHubApi
   readonly branch: GitHubBranch
   readonly filesOf: GitHubReading['filesOf']
-  /** Whether the commit was put at the head so recently that GitHub may not show it everywhere. */
+  /** True where the commit was put at the head so recently that GitHub may not show it everywhere. */
   readonly isFresh: (commit: string) => boolean
 }
 

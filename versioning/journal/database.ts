@@ -55,7 +55,7 @@ interface DatabaseState {
   leftover: DatabaseOperation[]
   writing: Promise<void> | undefined
   riding: NodeJS.Timeout | undefined
-  /** Whether the queue is to be written now. */
+  /** True where the queue is to be written now. */
   due: boolean
   broken: Setback | undefined
   closed: boolean

@@ -36,7 +36,7 @@ export interface JournalOptions {
   readonly now: () => number
   readonly limits: JournalLimits
   /**
-   * Whether `done` resolves only when the entries are on the disk; otherwise they are soon, and before any later
+   * True where `done` resolves only when the entries are on the disk; otherwise they are soon, and before any later
    * change.
    */
   readonly durableDone: boolean

@@ -29,7 +29,7 @@ export interface Relay {
   wake(): void
   /** The branch may have commits that the index does not have. */
   refresh(): void
-  /** Whether the index has all that is known to be on the branch. */
+  /** True where the index has all that is known to be on the branch. */
   isCurrent(): boolean
   /** Commits without gathering while `wait` is under way. */
   hurry<T>(wait: Promise<T>): Promise<T>

@@ -31,7 +31,7 @@ export interface CopyPlan {
   readonly collect: string
   /** IRIs at which a path may stay without a step, whether the graph has them or not. */
   readonly stays: readonly string[]
-  /** Whether only triples of some properties are copied: the query sees no others. */
+  /** True where only triples of some properties are copied: the query sees no others. */
   readonly isPart: boolean
 }
 

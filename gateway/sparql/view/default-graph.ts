@@ -22,7 +22,7 @@ import { freshInScope, lengthOf, Refused, type View, type Work } from './work.js
 
 type DefaultGraph = View['defaultGraph']
 
-/** What it is in the dataset that the store gets. */
+/** Its name in the dataset that the store gets. */
 export const asItIs: DefaultGraph = (all, work) => {
   work.readsDataset = true
   return [triples(...all)]
@@ -96,7 +96,7 @@ function joined(all: readonly Triple[], graphs: GraphPredicate, work: Work): rea
     const test = graphs.test(name)
     const graph: Pattern = { kind: 'graph', name, patterns: [triples(triple)] }
     if (!test) return [graph]
-    // What belongs together is often in one graph: it is tested once then.
+    // Data that belongs together is often in one graph: it is tested once then.
     const known = names[nearest(inOrder, i)]
     return [graph, filter(known ? operation('||', operation('sameterm', name, known), test) : test)]
   })

@@ -6,16 +6,16 @@ export const isEmpty = (pattern: Pattern): boolean =>
   (pattern.kind === 'triples' && pattern.triples.length === 0) ||
   (pattern.kind === 'group' && pattern.patterns.every(isEmpty))
 
-/** Whether the algebra of a group has an empty group in it (SPARQL 1.1 §18.2.2): in GRAPH ?g this matches each graph. */
+/** True where the algebra of a group has an empty group in it (SPARQL 1.1 §18.2.2): in GRAPH ?g this matches each graph. */
 export function startsEmpty(patterns: readonly Pattern[]): boolean {
   const first = patterns.find(({ kind }) => kind !== 'filter')
   return first === undefined || ['bind', 'optional', 'minus'].includes(first.kind)
 }
 
-/** Whether AS gives the variable a value in any part. */
+/** True where AS gives the variable a value in any part. */
 export const assigns = (part: unknown, name: Variable): boolean => inside(part).names.has(name.value)
 
-/** Whether BIND gives a value to the name of a GRAPH before it: no SPARQL (SPARQL 1.1 §18.2.1), but a store may take it. */
+/** True where BIND gives a value to the name of a GRAPH before it: no SPARQL (SPARQL 1.1 §18.2.1), but a store may take it. */
 export function assignsName(patterns: readonly Pattern[]): boolean {
   const names = new Set<string>()
   return patterns.some((each) => {
@@ -24,7 +24,7 @@ export function assignsName(patterns: readonly Pattern[]): boolean {
   })
 }
 
-/** Whether its triples bind the name of the graph in every solution, before anything else looks at graphs. */
+/** True where its triples bind the name of the graph in every solution, before anything else looks at graphs. */
 export const bindsName = (patterns: readonly Pattern[]): boolean =>
   patterns.some((each) => each.kind === 'triples' && each.triples.length > 0) && patterns.every(looksAtNoOther)
 
@@ -50,7 +50,7 @@ function hasExists(expression: Expression): boolean {
 }
 
 /**
- * Whether OPTIONAL has an EXISTS in it that gives variables values of its own. Jena puts the values of variables around OPTIONAL
+ * True where OPTIONAL has an EXISTS in it that gives variables values of its own. Jena puts the values of variables around OPTIONAL
  * into it and fails on that: so what is hidden must not get there.
  */
 export const mayFail = (part: unknown): boolean => inside(part).fails
@@ -105,7 +105,7 @@ const givesValue = ({ kind, operator = '', name }: Node): boolean =>
   (kind === 'graph' && name?.kind === 'variable') ||
   (kind === 'operation' && ['=', 'in', 'sameterm'].includes(operator))
 
-/** What stands before a pattern that may fail is a group of its own, which its conditions restrict before anything else is matched. */
+/** The part before a pattern that may fail is a group of its own, which its conditions restrict before anything else is matched. */
 export function sheltered(patterns: readonly Pattern[]): readonly Pattern[] {
   const isOther = ({ kind }: Pattern): boolean => kind !== 'filter'
   const first = patterns.findIndex((each) => isOther(each) && mayFail(each))

@@ -33,13 +33,13 @@ export interface StoreTraits {
    * one of these two.
    */
   readonly defaultGraph: 'own' | 'union' | 'bag' | 'unclear'
-  /** Whether `<x> <p>* ?y` leads from a term that no triple has to itself. */
+  /** True where `<x> <p>* ?y` leads from a term that no triple has to itself. */
   readonly stays: boolean
   /** `View.asQuads`. */
   readonly asQuads: boolean
   /** `View.listsGraphs`. */
   readonly listsGraphs: boolean
-  /** Whether FROM and FROM NAMED say what the dataset is. */
+  /** True where FROM and FROM NAMED say what the dataset is. */
   readonly honoursFrom: boolean
   /** False while the store has no named graph, so that its default graph may be another one later. */
   readonly isSettled: boolean
@@ -100,7 +100,7 @@ export function overView(query: Query, sight: Sight): Overviewed | Problem {
 const INDEXES =
   /^(?:http:\/\/www\.opengis\.net\/ont\/geosparql#(?:sf|eh|rcc8)|http:\/\/www\.openrdf\.org\/contrib\/lucenesail#|http:\/\/franz\.com\/ns\/|http:\/\/www\.openlinksw\.com\/|http:\/\/marklogic\.com\/|http:\/\/qlever\.)/i
 
-/** Whether a predicate may be such a function. */
+/** True where a predicate may be such a function. */
 function readsIndexes(part: unknown): boolean {
   if (typeof part !== 'object' || part === null) return false
   const { kind, value } = part as { kind?: string; value?: unknown }

@@ -2,7 +2,7 @@
 // triple. Pure.
 import { iri, type Expression, type Path, type Term, type Triple, type Variable } from './syntax.js'
 
-/** What a path stands for between two terms. */
+/** The meaning of a path between two terms. */
 export type Unfolded =
   | { readonly kind: 'triple'; readonly triple: Triple }
   | { readonly kind: 'filter'; readonly expression: Expression }

@@ -16,7 +16,7 @@ export interface TestPlace {
 
 /** Which graphs a pattern may match. */
 export interface GraphPredicate {
-  /** What the name of the graph says alone. */
+  /** The decision by the name of the graph alone. */
   byName(graph: string): boolean | 'depends'
   /** True for those graphs; undefined where it is true of every graph. Of a constant: what its name does not say. */
   test(graph: Iri | Variable, place?: TestPlace): Expression | undefined
@@ -37,7 +37,7 @@ const OF_STORES = [
   'urn:triplegate:',
 ]
 
-/** Whether a store may take the name for other graphs than the one of this name. */
+/** True where a store may take the name for other graphs than the one of this name. */
 export const isNameOfStores = (graph: string): boolean =>
   OF_STORES.some((start) => graph.toLowerCase().startsWith(start))
 
@@ -132,7 +132,7 @@ function ofState(rights: GraphRights, graph: Iri): Expression | undefined {
   return state.length > 0 ? any(state) : undefined
 }
 
-/** What the graph has to say about itself: its types and owners. */
+/** The statements that the graph needs about itself: its types and owners. */
 function stateConditions(
   rights: GraphRights,
   graph: Iri | Variable,

@@ -1,4 +1,4 @@
-// In charge of SPARQL as a tree of our own: everything that a query can say, and nothing else. What it cannot hold is not sent
+// In charge of SPARQL as a tree of our own: everything that a query can say, and nothing else. Anything that it cannot hold is not sent
 // for agents who may not read everything. Pure.
 
 export type Iri = { readonly kind: 'iri'; readonly value: string }

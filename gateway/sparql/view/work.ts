@@ -24,16 +24,16 @@ export interface View {
   readonly defaultGraph: (triples: readonly Triple[], work: Work, isFirst: boolean) => readonly Pattern[]
   /** For GRAPH. */
   readonly named: GraphPredicate
-  /** Whether a graph may be read for which `named.byName` says that it depends. */
+  /** True where a graph may be read for which `named.byName` says that it depends. */
   readonly mayRead: (graph: string) => boolean
   /** The name of no graph. */
   readonly nothing: string
   /**
-   * Whether the store evaluates `GRAPH ?g` by putting ?g into each triple in it, as TDB2 and Oxigraph do: then a part of it in
+   * True where the store evaluates `GRAPH ?g` by putting ?g into each triple in it, as TDB2 and Oxigraph do: then a part of it in
    * which ?g is not in scope, such as a sub-query, matches any graph.
    */
   readonly asQuads: boolean
-  /** Whether an empty group among others in `GRAPH ?g` matches each graph, as SPARQL 1.1 §18.2.2 says: with TDB2 only one alone does. */
+  /** True where an empty group among others in `GRAPH ?g` matches each graph, as SPARQL 1.1 §18.2.2 says: with TDB2 only one alone does. */
   readonly listsGraphs: boolean
 }
 
@@ -60,7 +60,7 @@ export interface Work {
   readsDataset: boolean
   /** Variables of ours are in scope. */
   showsFresh: boolean
-  /** What is restricted stands in OPTIONAL. */
+  /** The restricted part stands in OPTIONAL. */
   place: TestPlace | undefined
 }
 

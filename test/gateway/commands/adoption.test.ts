@@ -18,7 +18,7 @@ const skip = await reasonWithoutFuseki()
 const GRAPHS = Number(process.env['TRIPLEGATE_TEST_GRAPHS'] ?? 300)
 const LABEL = 'http://www.w3.org/2000/01/rdf-schema#label'
 
-/** What a graph is named before and after. */
+/** The name of a graph before and after. */
 type Name = readonly [before: string, after: string]
 
 function namesUnder(base: string, other: string): readonly Name[] {

@@ -119,11 +119,11 @@ void t.test('init and adopt', { skip }, async (t) => {
   t.equal(asked.code, 0, asked.out)
   for (const line of [
     /^ +3 graphs are documents/m,
-    /^ +1 graphs would be documents with a slash.*\(adopt --names\)/m,
-    /^ +1 graphs would be documents if .* scheme/m,
-    /^ +1 graphs would be documents if .* percent-encoded and normalised \(adopt --names\)/m,
+    /^ +1 graph would be a document with a slash.*\(adopt --names\)/m,
+    /^ +1 graph would be a document if .* scheme/m,
+    /^ +1 graph would be a document if .* percent-encoded and normalised \(adopt --names\)/m,
     /^ +2 graphs have names elsewhere/m,
-    /^ +1 containers above documents do not exist/m,
+    /^ +1 container above documents does not exist/m,
     /^ +2 documents have no type/m,
     /With --yes/,
   ])
@@ -143,7 +143,7 @@ void t.test('init and adopt', { skip }, async (t) => {
   t.match(String(banner), `Documents   ${base}`, readFileSync(file, 'utf8'))
 
   const adopt = (...more: string[]) => command('adopt', base, '--data', join(folder, 'data'), ...more)
-  t.match(await adopt(), { code: 0, out: /^ +1 graphs would be documents if .* percent-encoded .*\(adopt --names\)/m })
+  t.match(await adopt(), { code: 0, out: /^ +1 graph would be a document if .* percent-encoded .*\(adopt --names\)/m })
   const all = ['--names', '--rename', `urn:x=${base}moved/x/`, '--containers', '--types']
   const planned = await adopt(...all, '--dry-run')
   t.match(planned, { code: 0, out: /^ +4 graphs get other names.*^ +3 containers are made/ms })

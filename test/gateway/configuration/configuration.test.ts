@@ -548,6 +548,19 @@ void t.test('the files of a configuration', async (t) => {
     const dataspaces = await readConfiguration(settingsOf(`--config ${file} ${flag}`))
     t.match(dataspaces, [{ endUser: { owner }, admin: { owner } }], `the owner: ${what}`)
   }
+  const paths: [flag: string, path: string | undefined][] = [
+    ['', '/eu'],
+    ['--dataset-path /other', '/other'],
+    ['--dataset-path off', undefined],
+  ]
+  for (const [flag, datasetPath] of paths) {
+    const dataspaces = await readConfiguration(settingsOf(`--config ${write('paths.trig', PREFIXES + both)} ${flag}`))
+    t.match(
+      dataspaces,
+      [{ endUser: { datasetPath }, admin: { datasetPath: undefined } }],
+      `the store's own URLs: ${flag}`,
+    )
+  }
   const torn = write('torn', `${PREFIXES}<urn:s/eu> a:authUser "u" a:authPwd "hunter2" .`)
   const withTorn = await readConfiguration(settingsOf(`--config ${first} --credentials ${torn}`))
   const [line] = 'faults' in withTorn ? withTorn.faults.map(faultLine) : []

@@ -256,14 +256,15 @@ void t.test('importer', async (t) => {
       t.ok(text.includes(`<${base}${path.slice(1)}n9/> .`))
       t.equal((await owner('GET', `${path}n0/`)).status, 404)
     })
+    const LDH = 'https://w3id.org/atomgraph/linkeddatahub#'
+    const SD_NAME = 'http://www.w3.org/ns/sparql-service-description#name'
     await row(
       'an import as LinkedDataHub describes it, from a source of this gateway; RDF into one document',
       async (t) => {
         const path = await container()
         await writer('PUT', `${path}data/`, ttl('<#a> <urn:p> "of the source" .'))
         await writer('PUT', `${path}target/`, ttl(turtle('"T"')))
-        const LDH = 'https://w3id.org/atomgraph/linkeddatahub#'
-        const described = `[] a <${LDH}RDFImport> ; <${LDH}file> <${inside(path, 'data/')}> ; <http://www.w3.org/ns/sparql-service-description#name> <${inside(path, 'target/')}> .`
+        const described = `[] a <${LDH}RDFImport> ; <${LDH}file> <${inside(path, 'data/')}> ; <${SD_NAME}> <${inside(path, 'target/')}> .`
         t.equal((await world.as('reader')('POST', '/importer', ttl(described))).status, 403)
         const state = await endOf(await writer('POST', '/importer', ttl(described)))
         t.match(state, /#Done>/)
@@ -273,6 +274,33 @@ void t.test('importer', async (t) => {
         t.equal((await writer('POST', '/importer', ttl(forbidden))).status, 403)
       },
     )
+    const PROV = 'http://www.w3.org/ns/prov#'
+    /** The document, once the run of its import has been noted in it. */
+    const noted = async (path: string): Promise<string> => {
+      for (;;) {
+        const content = await textOf(path)
+        if (content.includes(`${PROV}endedAtTime`)) return content
+        await sleep(20)
+      }
+    }
+    await row('a PUT or POST of a document that describes an import starts it, for those who may import', async (t) => {
+      const path = await container()
+      await writer('PUT', `${path}data/`, ttl('<#a> <urn:p> "of the source" .'))
+      const described = (target: string, source = 'data/'): Send =>
+        ttl(`<#import> a <${LDH}RDFImport> ; <http://purl.org/dc/terms/title> "I" ; <${LDH}file> <${inside(path, source)}> ; <${SD_NAME}> <${inside(path, target)}> .`) // prettier-ignore
+      t.equal((await writer('PUT', `${path}import/`, described('by-put/'))).status, 201)
+      const content = await noted(`${path}import/`)
+      t.match(content, new RegExp(`import/#import> <${PROV}startedAtTime>`))
+      t.ok((await textOf(`${path}by-put/`)).includes('"of the source"'))
+      t.equal((await writer('POST', `${path}data/`, described('by-post/'))).status, 204)
+      await noted(`${path}data/`)
+      t.ok((await textOf(`${path}by-post/`)).includes('"of the source"'))
+      t.equal((await writer('PUT', `${path}absent/`, described('never/', 'nothing/'))).status, 201)
+      const failed = await noted(`${path}absent/`)
+      t.match(failed, /#import-failure> <[^>]*description> "There is no such document/)
+      t.notMatch(await noted(`${path}import/`), /import-failure/)
+      t.equal((await owner('GET', `${path}never/`)).status, 404)
+    })
     await row('an import whose access token is revoked ends', async (t) => {
       const { accessTokens } = world.running.gateway
       const limits = { readOnly: false, name: 'import', expires: world.running.gateway.now() + 3_600_000 }

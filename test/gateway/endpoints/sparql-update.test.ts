@@ -62,7 +62,7 @@ void forEachStore(t, 'SPARQL updates', async (t, makeStores, kind) => {
 })
 
 const NOTHING = (): Promise<unknown> => Promise.resolve()
-/** What happens before the store gets a query. */
+/** The work before the store gets a query. */
 const beforeQuery: { run(text: string, signal?: AbortSignal): Promise<unknown> } = { run: NOTHING }
 
 function settingOf(t: Test, world: World, stores: Stores): Setting {
@@ -554,7 +554,7 @@ async function rights({ world, stores, row, make, send, stored }: Setting): Prom
     await stores.endUser.replace(g.readOther!, says(g.readWrite!))
     const before = await stored(g.readAppend!)
     let asked = 0
-    // What the variable stands for changes between the decision and the locks.
+    // The value of the variable changes between the decision and the locks.
     beforeQuery.run = async (text) => {
       if (text.includes('urn:removes') && ++asked === 2) await stores.endUser.replace(g.readOther!, says(g.readAppend!))
     }

@@ -538,6 +538,12 @@ async function rights(world: World, row: Row): Promise<void> {
     const open = await world.as('anonymous')('GET', get(['query', 'ASK {}']))
     t.equal(open.status, 200)
     t.equal(open.fields['cache-control'], 'public, no-cache')
+    for (const who of ['anonymous', 'stranger', 'anonymous'] as const) {
+      const { fields } = await world.as(who)('GET', get(['query', 'ASK {}']))
+      t.equal(fields['cache-control'], `${who === 'anonymous' ? 'public' : 'private'}, no-cache`, who)
+      t.equal(fields.link!.includes('acl#agent'), who !== 'anonymous', who)
+      t.match(fields.age, /^\d+$/)
+    }
     t.equal((await world.as('anonymous')('POST', '/sparql', direct('INSERT DATA {}', UPDATE))).status, 403)
     t.equal((await world.as('owner')('DELETE', path)).status, 204)
     t.equal((await world.as('anonymous')('GET', get(['query', 'ASK {}']))).status, 403, 'though the answer is cached')

@@ -104,7 +104,7 @@ void t.test('bypass', async (t) => {
           `${method} ${path} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`,
         )
         t.notMatch(answer, 'secret"', 'no content')
-        // Whoever may query gets what they may read.
+        // An agent who may query gets what it may read.
         if (!path.startsWith('/sparql')) t.notMatch(answer.split('\r\n')[0], / 2\d\d /)
         t.same(proxy.requests.filter(isWrite), [], 'no write reaches the store')
         t.equal((await owner('GET', '/secret/')).fields.etag, before.fields.etag, 'and it is as it was')

@@ -3,16 +3,21 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { listen, type Answer, type Listener } from '../../../gateway/http/listener.js'
 import type { Request, Response } from '../../../gateway/http/exchange.js'
+import type { Problem } from '../../../gateway/problem.js'
 import { problemResponse, response } from '../../../gateway/request/respond.js'
 
 const OK = response(200, [['Content-Type', 'text/plain']], Buffer.from('done'))
+
+const PAGE = response(503, [['Content-Type', 'text/html']], Buffer.from('<p>'))
 
 /** A listener on a free port that answers so; `concurrency` requests may wait. */
 async function listener(t: Test, answer: Answer, concurrency = 1): Promise<Listener> {
   let count = 0
   const nextId = () => String(++count)
+  const refuse = (reason: Problem, { fields: { accept } }: Request): Response =>
+    accept === 'text/html' ? PAGE : problemResponse(reason, accept)
   const opened = await listen(
-    { port: 0, host: '127.0.0.1', concurrency, now: () => 0, nextId, problemResponse },
+    { port: 0, host: '127.0.0.1', concurrency, now: () => 0, nextId, problemResponse, refuse },
     answer,
   )
   t.teardown(() => opened.close(0))
@@ -52,6 +57,8 @@ void t.test('a request that has no place to wait is answered 503 with Retry-Afte
   t.equal(waiting.length, 1, 'the answer to a write is not begun')
   const head = await inject({ method: 'HEAD', url: '/' })
   t.same([head.statusCode, head.body], [503, ''], 'the refusal of HEAD has no content')
+  const page = await inject({ method: 'PUT', url: '/', headers: { accept: 'text/html' } })
+  t.same([page.statusCode, page.body], [503, '<p>'], 'a browser gets a page')
   release()
   t.equal((await first).statusCode, 200)
 })

@@ -60,7 +60,7 @@ function settingOf(t: Test, world: World, stores: Stores, kind: 'embedded' | 'fu
   }
 }
 
-/** What writes of whole documents wait for. */
+/** The locks that writes of whole documents wait for. */
 const delay: { replace?: () => Promise<void> } = {}
 
 const delayed = (store: GraphStore): GraphStore => ({

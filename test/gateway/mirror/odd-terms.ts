@@ -85,7 +85,7 @@ const ODD: readonly string[] = [
   '<<( <http://ex/a[b]> <urn:p> "x"@en--ltr )>>',
 ]
 
-/** What others have written to the store, and what updates put there: read leniently. */
+/** Terms that others have written to the store, or that updates put there: read leniently. */
 export async function oddTerms(world: World, row: Row, store: GraphStore, dataset: string): Promise<void> {
   const owner = world.as('owner')
   await row('terms that only the store lets in are read, changed and versioned', async (t) => {

@@ -20,7 +20,7 @@ async function begin(place: Place, makeStores: MakeStores, isOutside = false): P
   const { owner, running } = await place.start(await makeStores())
   await owner('PUT', '/good/', ttl(turtle('"good"')))
   await running.dataspaces[0]!.endUser.history!.settled(10_000)
-  // What rebuild says of other graphs, the gateway finds out after its start.
+  // The gateway finds out after its start what rebuild says of other graphs.
   for (let i = 0; isOutside && i < 200 && !knownOtherGraphs(place.folder, place.base); i++) await sleep(50)
   await running.close(1_000)
 }

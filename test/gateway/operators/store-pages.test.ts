@@ -12,12 +12,11 @@ import { makeClient, type Client, type Send } from '../../support/client.js'
 import { freshDataset, reasonWithoutFuseki, row } from '../../support/stores.js'
 import { makeWorld, ttl, turtle, type World } from '../../support/world.js'
 
-void (async () => {
+void t.test('the pages of the store', async (t) => {
   const missing = await reasonWithoutFuseki()
-  await t.test('the pages of the store', { skip: missing ?? false }, async (t) => {
-    for (const mayWrite of [false, true]) await suite(t, mayWrite)
-  })
-})()
+  if (missing) return void t.skip(missing, () => undefined)
+  for (const mayWrite of [false, true]) await suite(t, mayWrite)
+})
 
 async function suite(t: Test, mayWrite: boolean): Promise<void> {
   const dataset = await freshDataset(t)
@@ -107,7 +106,7 @@ async function suite(t: Test, mayWrite: boolean): Promise<void> {
   })
 }
 
-/** What a server gets that stands in the place of the store. */
+/** The requests to a server in the place of the store. */
 async function seen(t: Test, world: World): Promise<void> {
   const requests: { url: string | undefined; headers: IncomingHttpHeaders }[] = []
   const server = createServer(({ url, headers }, response) => {

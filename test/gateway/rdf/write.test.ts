@@ -225,7 +225,7 @@ void t.test('property: any term that a store may have has one line, and comes ba
     return back?.length === 1 && back[0]!.equals(triple) && canonicalLines(line)?.join() === line
   }
   fc.assert(fc.property(triples, isSame), { numRuns: 1000 })
-  // What is beyond RDF 1.1 has no RDF/XML and no JSON-LD; in Turtle it stands as it does in N-Triples.
+  // Terms beyond RDF 1.1 have no RDF/XML and no JSON-LD; in Turtle it stands as it does in N-Triples.
   fc.assert(
     fc.property(triples, (triple) => {
       const graph = graphOf([triple])

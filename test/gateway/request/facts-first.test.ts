@@ -48,7 +48,7 @@ void forEachStore(t, 'facts first', async (t, makeStores, kind) => {
     admin: recorded(stores.admin, asked),
   })
   const { gateway } = world.running
-  /** What a request asks the stores with empty caches, and its status. */
+  /** The questions of a request to the stores with empty caches, and its status. */
   const trace = async (client: Client, method: string, target: string): Promise<[number, ...string[]]> => {
     for (const { endUser, admin } of gateway.dataspaces) {
       endUser.cache.versions.everythingChanged()

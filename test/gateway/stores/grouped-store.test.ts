@@ -185,7 +185,7 @@ await row('at once or one by one: outcomes and content are the same, whatever fa
           continue
         }
         const failed = outcome as undefined | Problem
-        // What is refused as a group is done one by one.
+        // The store does the writes of a refused group one by one.
         const isDone = ['none', 'updates are refused', 'updates are forbidden', 'updates fail'].includes(fault)
         if (
           failed === undefined

@@ -1,0 +1,49 @@
+// In charge of running the test files that its input names, a line each, one after the other: each is one test of this process.
+import { createInterface } from 'node:readline'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import t, { type Test } from 'tap'
+import { compiledFile, FILE_OVER } from './test-files.js'
+
+/** ms for a file that sets no time of its own. */
+const TIMEOUT = 600_000
+/** ms that connections and processes get to close when a file is over. */
+const PATIENCE = 300
+/** Bytes: a process that has taken more runs no other file. */
+const MEMORY = 2 ** 30
+
+const runTest = t.test.bind(t)
+const variables = { ...process.env }
+const resources = openNow()
+
+for await (const source of createInterface({ input: process.stdin })) {
+  await runTest(source, { timeout: TIMEOUT }, async (file: Test) => {
+    // Requests of the file to the root test go to its own.
+    for (const name of ['test', 'teardown', 'setTimeout'] as const) {
+      Object.defineProperty(t, name, { value: file[name].bind(file), configurable: true })
+    }
+    await import(pathToFileURL(resolve(compiledFile(source))).href)
+  })
+  // The parser of the test points takes this line at once; a point or a comment it takes with the next line.
+  t.pragma({ [FILE_OVER]: await isClean() })
+}
+
+/** The resources that keep this process from ending: how many there are of each kind. */
+function openNow(): Map<string, number> {
+  const counts = new Map<string, number>()
+  for (const kind of process.getActiveResourcesInfo()) counts.set(kind, (counts.get(kind) ?? 0) + 1)
+  return counts
+}
+
+/** False where the file has left something for the next: then there is none, in this process. */
+async function isClean(): Promise<boolean> {
+  const names = new Set([...Object.keys(variables), ...Object.keys(process.env)])
+  if ([...names].some((name) => process.env[name] !== variables[name])) return false
+  if (process.memoryUsage.rss() > MEMORY) return false
+  for (const limit = performance.now() + PATIENCE; performance.now() < limit;) {
+    if ([...openNow()].every(([kind, count]) => count <= (resources.get(kind) ?? 0))) return true
+    await sleep(5, undefined, { ref: false })
+  }
+  return false
+}
