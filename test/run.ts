@@ -43,7 +43,7 @@ function without(reason: { missing: string }): { missing: string } {
 interface Pass {
   readonly files: readonly string[]
   /** In a process of its own, or in one that `job` has or gets. */
-  run(file: string, job: Job): Promise<FileOutcome>
+  run(file: string, job: Job): Promise<readonly FileOutcome[]>
 }
 
 /** One of the files that run at the same time, with the process in which it runs one after the other. */
@@ -66,21 +66,29 @@ function passOf(files: readonly string[], title: string, env: NodeJS.ProcessEnv)
     async run(file, job) {
       const fuseki = await (opened ??= openFuseki())
       const variables = { ...env, ...('url' in fuseki && { TRIPLEGATE_TEST_FUSEKI: fuseki.url }) }
+      const late = isAlone(file) || isUsable(job, pass) ? [] : await endOf(job)
       const outcome = await (isAlone(file) ? runTestFile(file, variables) : processOf(job, pass, variables).run(file))
       report(title, outcome)
       if (--left === 0 && 'own' in fuseki) await fuseki.own?.stop()
-      return outcome
+      return [outcome, ...late]
     },
   }
   return pass
 }
 
+const isUsable = ({ shared }: Job, pass: Pass): boolean => shared?.pass === pass && shared.process.isUsable()
+
 function processOf(job: Job, pass: Pass, variables: NodeJS.ProcessEnv): SharedProcess {
-  if (job.shared?.pass !== pass) job.shared?.process.end()
-  if (job.shared?.pass !== pass || !job.shared.process.isUsable()) {
-    job.shared = { pass, process: startSharedProcess(variables) }
-  }
+  job.shared ??= { pass, process: startSharedProcess(variables) }
   return job.shared.process
+}
+
+/** Ends the process that `job` has: what came there after the end of a file. */
+async function endOf(job: Job): Promise<readonly FileOutcome[]> {
+  const late = (await job.shared?.process.end()) ?? []
+  delete job.shared
+  for (const outcome of late) report(', after its end', outcome)
+  return late
 }
 
 /** The files that take longest run first: one that begins last would leave the other jobs idle. */
@@ -96,8 +104,8 @@ async function runAll(passes: readonly Pass[]): Promise<FileOutcome[]> {
   const outcomes: FileOutcome[] = []
   const work = async (): Promise<void> => {
     const job: Job = {}
-    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) outcomes.push(await next(job))
-    job.shared?.process.end()
+    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) outcomes.push(...(await next(job)))
+    outcomes.push(...(await endOf(job)))
   }
   await Promise.all(Array.from({ length: JOBS }, work))
   return outcomes

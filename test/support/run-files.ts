@@ -1,15 +1,17 @@
 // In charge of running the test files that its input names, a line each, one after the other: each is one test of this process.
 import { createInterface } from 'node:readline'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises'
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import t, { type Test } from 'tap'
-import { compiledFile, FILE_OVER } from './test-files.js'
+import { compiledFile, FILE_BEGINS, FILE_OVER } from './test-files.js'
 
 /** ms for a file that sets no time of its own. */
 const TIMEOUT = 600_000
 /** ms that connections and processes get to close when a file is over. */
 const PATIENCE = 300
+/** ms after which a process fails that does not end, since its last file has left something open. */
+const LEFT_OPEN = 15_000
 /** Bytes: a process that has taken more runs no other file. */
 const MEMORY = 2 ** 30
 
@@ -18,16 +20,23 @@ const variables = { ...process.env }
 const resources = openNow()
 
 for await (const source of createInterface({ input: process.stdin })) {
-  await runTest(source, { timeout: TIMEOUT }, async (file: Test) => {
+  t.pragma({ [FILE_BEGINS]: true })
+  const results = await runTest(source, { timeout: TIMEOUT }, async (file: Test) => {
     // Requests of the file to the root test go to its own.
     for (const name of ['test', 'teardown', 'setTimeout'] as const) {
       Object.defineProperty(t, name, { value: file[name].bind(file), configurable: true })
     }
     await import(pathToFileURL(resolve(compiledFile(source))).href)
   })
+  if (results?.count === 0) t.fail('has no test')
   // The parser of the test points takes this line at once; a point or a comment it takes with the next line.
   t.pragma({ [FILE_OVER]: await isClean() })
 }
+setTimeout(() => {
+  const open = [...openNow()].map(([kind, count]) => `${count} ${kind}`)
+  t.fail(`${LEFT_OPEN / 1000} s after its end the file has left open: ${open.join(', ')}. Close it in a teardown.`)
+  process.exit(1)
+}, LEFT_OPEN).unref()
 
 /** The resources that keep this process from ending: how many there are of each kind. */
 function openNow(): Map<string, number> {
@@ -41,6 +50,8 @@ async function isClean(): Promise<boolean> {
   const names = new Set([...Object.keys(variables), ...Object.keys(process.env)])
   if ([...names].some((name) => process.env[name] !== variables[name])) return false
   if (process.memoryUsage.rss() > MEMORY) return false
+  // What the file began last may open something in the next turn of the loop.
+  await turn()
   for (const limit = performance.now() + PATIENCE; performance.now() < limit;) {
     if ([...openNow()].every(([kind, count]) => count <= (resources.get(kind) ?? 0))) return true
     await sleep(5, undefined, { ref: false })

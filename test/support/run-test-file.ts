@@ -2,14 +2,16 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
-import { Parser, type Result } from 'tap-parser'
-import { compiledFile, FILE_OVER } from './test-files.js'
+import { Parser, type FinalResults, type Result } from 'tap-parser'
+import { compiledFile, FILE_BEGINS, FILE_OVER } from './test-files.js'
 import { endWithThisProcess } from './fuseki.js'
 
 /** The time that tap gives a test file unless the file sets its own, in seconds. */
 const TIMEOUT = '600'
 /** A file that does not even stop at its own timeout is killed. */
 const KILLED_AFTER_MS = 1_200_000
+/** A process of several files fails itself if it does not end (run-files.ts); where it cannot even do that, it is killed. */
+const KILLED_AFTER_END_MS = 20_000
 const MAX_LOOSE_LINES = 40
 const WITHOUT_DOMAINS = new URL('./without-domains.js', import.meta.url).href
 const RUN_FILES = fileURLToPath(new URL('./run-files.js', import.meta.url))
@@ -23,17 +25,25 @@ export interface FileOutcome {
   readonly ms: number
 }
 
+type Points = Pick<FileOutcome, 'passed' | 'skipped' | 'failed'>
+
 interface Tests {
   readonly child: ChildProcess
   readonly parser: Parser
-  /** How it has ended, in words; undefined where that was without a failure. */
+  /** The points since it was asked last; a fault is one more failure. */
+  take(fault?: string): Points
+  /** What is wrong with how it has ended; undefined where nothing is, or a failed point says so. */
   readonly closed: Promise<string | undefined>
 }
 
 /** Runs a test file in a process of its own. */
 export async function runTestFile(source: string, env: NodeJS.ProcessEnv): Promise<FileOutcome> {
-  const tests = startTests(compiledFile(source), env, 'ignore')
-  return outcomeOf(source, tests, tests.closed)
+  const began = performance.now()
+  const { child, take, closed } = startTests(compiledFile(source), env, 'ignore')
+  const timer = killLater(child, KILLED_AFTER_MS)
+  const fault = await closed
+  clearTimeout(timer)
+  return outcomeOf(source, take(fault), began)
 }
 
 /** A process for several test files: they share its start, the modules that they import, and the code compiled for these. */
@@ -42,40 +52,65 @@ export interface SharedProcess {
   isUsable(): boolean
   /** One file at a time. */
   run(source: string): Promise<FileOutcome>
-  end(): void
+  /** Ends it. What came after the end of a file counts for this file: points, or a fault of the process. */
+  end(): Promise<readonly FileOutcome[]>
 }
 
 export function startSharedProcess(env: NodeJS.ProcessEnv): SharedProcess {
-  const tests = startTests(RUN_FILES, env, 'pipe')
-  const { child, parser, closed } = tests
+  const { child, parser, take, closed } = startTests(RUN_FILES, env, 'pipe')
+  const late: FileOutcome[] = []
+  let last = ''
   let usable = true
-  const end = (): void => {
+  let isEndCounted = false
+  let over = (_isClean: boolean): void => undefined
+
+  const takeLate = (fault?: string): void => {
+    const points = take(fault)
+    if (points.passed + points.skipped + points.failed.length > 0) late.push({ source: last, ...points, ms: 0 })
+  }
+  const stop = (): void => {
+    if (usable) {
+      const timer = killLater(child, KILLED_AFTER_END_MS)
+      child.once('close', () => clearTimeout(timer))
+    }
     usable = false
     child.stdin!.end()
   }
-  child.once('close', end)
+  child.once('close', () => (usable = false))
+  // The process may end while a name is on its way: `closed` says how.
+  child.stdin!.on('error', () => undefined)
+  parser.on('pragma', (name, isOn) => {
+    if (name === FILE_BEGINS) takeLate()
+    if (name === FILE_OVER) over(isOn)
+  })
   return {
     isUsable: () => usable,
-    end,
-    run(source) {
-      let over = false
-      const ended = new Promise<undefined>((resolve) => {
-        const listen = (name: string, isClean: boolean): void => {
-          if (name !== FILE_OVER) return
-          parser.off('pragma', listen)
-          over = true
-          if (isClean) resolve(undefined)
-          // The process ends when what was left open is closed.
-          else end()
-        }
-        parser.on('pragma', listen)
-      })
-      const broken = closed.then((how) => (over ? undefined : (how ?? 'stopped before its end')))
+    async run(source) {
+      const [began, before] = [performance.now(), last]
+      const timer = killLater(child, KILLED_AFTER_MS)
+      const ended = new Promise<boolean>((resolve) => (over = resolve))
       child.stdin!.write(`${source}\n`)
-      return outcomeOf(source, tests, Promise.race([ended, broken]))
+      const isClean = await Promise.race([ended, closed.then(() => undefined)])
+      clearTimeout(timer)
+      last = source
+      if (isClean) return outcomeOf(source, take(), began)
+      isEndCounted = true
+      // The process ends when what was left open is closed.
+      stop()
+      const how = await closed
+      const fault = isClean === false ? how : `${how ?? 'stopped'} before its end${before && `, after ${before}`}`
+      return outcomeOf(source, take(fault), began)
+    },
+    async end() {
+      stop()
+      const fault = await closed
+      if (!isEndCounted) takeLate(fault)
+      return late
     },
   }
 }
+
+const killLater = (child: ChildProcess, ms: number): NodeJS.Timeout => setTimeout(() => child.kill('SIGKILL'), ms)
 
 function startTests(script: string, env: NodeJS.ProcessEnv, stdin: 'ignore' | 'pipe'): Tests {
   const child = spawn(process.execPath, ['--import', WITHOUT_DOMAINS, script], {
@@ -87,39 +122,35 @@ function startTests(script: string, env: NodeJS.ProcessEnv, stdin: 'ignore' | 'p
   child.stdout!.pipe(parser)
   const closed = Promise.all([
     once(child, 'close') as Promise<[number | null, NodeJS.Signals | null]>,
-    once(parser, 'complete').then(([all]) => all as { ok: boolean }),
-  ]).then(([[code, signal], { ok }]) => {
+    once(parser, 'complete').then(([all]) => all as FinalResults),
+  ]).then(([[code, signal], { ok, fail }]) => {
     letGo()
-    return code === 0 && ok ? undefined : `stopped with ${signal ?? code}`
+    // A failed point is the reason for code 1, and for a result that is not ok.
+    const isKnown = fail > 0 && code === 1
+    return isKnown || (code === 0 && ok) ? undefined : `stopped with ${signal ?? code}`
   })
-  return { child, parser, closed }
+  return { child, parser, take: pointsOf(parser), closed }
 }
 
-/** The test points until the end, which says what is wrong where no point does. */
-async function outcomeOf(
-  source: string,
-  { child, parser }: Tests,
-  end: Promise<string | undefined>,
-): Promise<FileOutcome> {
-  const began = performance.now()
-  const timer = setTimeout(() => child.kill('SIGKILL'), KILLED_AFTER_MS)
-  const points = { passed: 0, skipped: 0, failed: [] as string[] }
-  // Lines that are not TAP: tests print none, but a process that breaks does.
-  const loose: string[] = []
-  const listeners = {
-    pass: () => void points.passed++,
-    skip: () => void points.skipped++,
-    fail: (point: Result) => void points.failed.push(failureOf(point)),
-    extra: (line: string) => void loose.push(line),
+function pointsOf(parser: Parser): Tests['take'] {
+  const none = () => ({ passed: 0, skipped: 0, failed: [] as string[], loose: [] as string[] })
+  // `loose` are lines that are not TAP: tests print none, but a process that breaks does.
+  let points = none()
+  parser.on('pass', () => points.passed++)
+  parser.on('skip', () => points.skipped++)
+  parser.on('fail', (point: Result) => points.failed.push(failureOf(point)))
+  parser.on('extra', (line: string) => points.loose.push(line))
+  return (fault) => {
+    const { loose, ...taken } = points
+    points = none()
+    if (fault !== undefined) taken.failed.push([fault, ...loose.slice(-MAX_LOOSE_LINES)].join('\n').trimEnd())
+    return taken
   }
-  for (const [event, listener] of Object.entries(listeners)) parser.on(event, listener)
-  const how = await end
-  for (const [event, listener] of Object.entries(listeners)) parser.off(event, listener)
-  clearTimeout(timer)
-  if (how !== undefined && points.failed.length === 0) {
-    points.failed.push([how, ...loose.slice(-MAX_LOOSE_LINES)].join('\n').trimEnd())
-  }
-  return { source, ...points, ms: performance.now() - began }
+}
+
+function outcomeOf(source: string, points: Points, began: number): FileOutcome {
+  const isEmpty = points.passed + points.skipped + points.failed.length === 0
+  return { source, ...points, ...(isEmpty && { failed: ['has no test'] }), ms: performance.now() - began }
 }
 
 const SHOWN = ['diff', 'message', 'found', 'wanted', 'reason', 'at', 'stack'] as const

@@ -46,7 +46,10 @@ const ALONE = [
 
 export const isAlone = (file: string): boolean => (ALONE as readonly string[]).includes(file)
 
-/** The pragma (TAP 14) that a process of several files prints when one is over: on where the file has left nothing behind. */
+/** The pragma (TAP 14) that a process of several files prints when one begins: what it has printed before counts for the file before. */
+export const FILE_BEGINS = 'file-begins'
+
+/** The pragma that it prints when one is over: on where the file has left nothing behind. */
 export const FILE_OVER = 'file-over'
 
 export interface NamedFiles {
