@@ -171,16 +171,19 @@ void t.test('importer', async (t) => {
       )
       t.equal(await versionsOf(`${path}Ann/`), 1)
     })
-    await rowOfReading('a query whose rows may not share an evaluation gives the same as one for each row', async (t) => {
-      const path = await container()
-      const counted = `CONSTRUCT { GRAPH ?g { ?g <http://purl.org/dc/terms/title> ?name ; <urn:cells> ?count } } WHERE { { SELECT ?name (COUNT(?cell) AS ?count) WHERE { ?row ?p ?cell ; <#name> ?name } GROUP BY ?name } BIND(IRI(CONCAT(STR(?base), "PATH", ?name, "/")) AS ?g) }` // prettier-ignore
-      const state = await endOf(
-        await writer('POST', `/importer?query=${queryFor(path, counted)}`, csv('name,x\nA,1\nA,2\nB,\n')),
-      )
-      t.match(state, /#Done>/)
-      t.match(await textOf(`${path}A/`), /<urn:cells> "2"/)
-      t.match(await textOf(`${path}B/`), /<urn:cells> "1"/)
-    })
+    await rowOfReading(
+      'a query whose rows may not share an evaluation gives the same as one for each row',
+      async (t) => {
+        const path = await container()
+        const counted = `CONSTRUCT { GRAPH ?g { ?g <http://purl.org/dc/terms/title> ?name ; <urn:cells> ?count } } WHERE { { SELECT ?name (COUNT(?cell) AS ?count) WHERE { ?row ?p ?cell ; <#name> ?name } GROUP BY ?name } BIND(IRI(CONCAT(STR(?base), "PATH", ?name, "/")) AS ?g) }` // prettier-ignore
+        const state = await endOf(
+          await writer('POST', `/importer?query=${queryFor(path, counted)}`, csv('name,x\nA,1\nA,2\nB,\n')),
+        )
+        t.match(state, /#Done>/)
+        t.match(await textOf(`${path}A/`), /<urn:cells> "2"/)
+        t.match(await textOf(`${path}B/`), /<urn:cells> "1"/)
+      },
+    )
     await row('CSV without a query: an item for each row, with datatypes', async (t) => {
       const path = await container()
       const body =
