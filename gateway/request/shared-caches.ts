@@ -44,7 +44,10 @@ function changedGroups(request: Asked, dataspaces: Applications['dataspaces']): 
 const listOf = (groups: readonly (string | undefined)[]): string =>
   groups.flatMap((group) => (group === undefined ? [] : [`"${group}"`])).join(', ')
 
+/** The document's, where the query names it (SPARQL 1.1 Graph Store HTTP Protocol §4.2). */
 function pathOf({ requestTarget }: Asked): string | undefined {
-  const path = normalisedPath(requestTarget.replace(/^https?:\/\/[^/?#]*/i, '').split('?', 1)[0]!)
+  const [url = '', query] = requestTarget.split('?', 2)
+  const named = new URLSearchParams(query).get('graph') ?? url
+  const path = normalisedPath(named.replace(/^https?:\/\/[^/?#]*/i, ''))
   return typeof path === 'string' ? path : undefined
 }
