@@ -10,6 +10,7 @@ import { STREAMED } from '../rdf/read-quads.js'
 import { askerOf } from '../request/context.js'
 import type { Decided, EndpointTarget } from '../request/route.js'
 import { answerQuads } from './dataset-quads.js'
+import { sparqlOfStore } from './dataset-sparql.js'
 import { sparql } from './sparql.js'
 import { couldNeed, neededFor, readSparqlRequest, SPARQL_ACCEPTS, type SparqlContent } from './sparql-request.js'
 
@@ -61,7 +62,7 @@ export async function answerDataset(decided: DecidedDataset): Promise<Response |
   const { content, context, decision } = decided
   if (isFailure(content)) return content
   if (content.kind === 'description') return answerQuads(context, decision)
-  if (content.kind !== 'quads') return sparql({ ...decided, content })
+  if (content.kind !== 'quads') return sparqlOfStore({ ...decided, content })
   const { text, syntax, base } = content
   const update = await context.gateway.reading.insertion(askerOf(context), { text, syntax, base })
   if (isFailure(update)) return update

@@ -1,23 +1,34 @@
 // Clients that were made for the store, unmodified but for the host name and the credential: Apache Jena's RDFConnection, RDFLib,
-// SPARQLWrapper, sparql-http-client and curl; each as the owner, as a reader of a part, and as an anonymous client.
+// SPARQLWrapper, sparql-http-client, Comunica, YASGUI, the OWL API and curl; each as the owner, as a reader of a part, and as an anonymous client.
 import { execFile, execFileSync, spawnSync } from 'node:child_process'
-import { writeFileSync } from 'node:fs'
+import { existsSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
+import { openBrowser } from '../../support/browser.js'
 import { fetchFuseki } from '../../support/fuseki.js'
 import { openEmbeddedStore } from '../../../gateway/stores/embedded-store.js'
 import { fusekiEndpoints, openHttpStore } from '../../../gateway/stores/http-store.js'
 import { freshDataset, reasonWithoutFuseki } from '../../support/stores.js'
 import { makeWorld, ttl, turtle } from '../../support/world.js'
+import { askByYasgui, serveYasgui } from '../../support/yasgui.js'
 
 const run = promisify(execFile)
 const PYTHON_PACKAGES = resolve('.cache/python')
 const hasPython = spawnSync('python3', ['-c', 'import rdflib, SPARQLWrapper'], { env: { ...process.env, PYTHONPATH: PYTHON_PACKAGES } }).status === 0 // prettier-ignore
+const COMUNICA = resolve('.cache/clients')
+const YASGUI = join(COMUNICA, 'node_modules/@triply/yasgui/build/yasgui.min')
+const OWL_API = resolve('.cache/owlapi')
+const [hasComunica, hasYasgui, hasOwlApi] = [join(COMUNICA, 'node_modules'), `${YASGUI}.js`, join(OWL_API, 'lib')].map(existsSync) // prettier-ignore
 const hasCompiler = spawnSync('javac', ['-version']).status === 0
 const withoutFuseki = await reasonWithoutFuseki()
 /** Continuous integration skips nothing. */
 const skipped = (reason: string | false): string | false => process.env['CI'] !== 'true' && reason
+/** Continuous integration fails then. */
+const skipOrFail = (t: Test, reason: string): void =>
+  void (skipped(reason) ? t.pass(reason, { skip: reason }) : t.fail(reason))
+
+const SELECT_VALUES = "SELECT ?v { GRAPH ?g { ?s <urn:value> ?v } FILTER(!STRSTARTS(STR(?g), 'urn:')) } ORDER BY ?v"
 
 /** The outcome of each step of the owner, the reader and the anonymous client. */
 type Steps = Readonly<Record<string, readonly [owner: string, reader: string, anonymous: string]>>
@@ -56,6 +67,19 @@ const SPARQL_HTTP_CLIENT: Steps = {
   'get open': ['true', 'true', '403'],
   drop: WRITE,
 }
+const COMUNICA_STEPS: Steps = {
+  query: ['hidden open', 'open', '403'],
+  insert: WRITE,
+  construct: ['1', '0', '403'],
+  drop: WRITE,
+}
+/** The number of classes: the one that the document declares, and its type. */
+const OWL_STEPS: Steps = {
+  open: ['2', '2', '403'],
+  'open by its graph': ['2', '2', '403'],
+  hidden: ['2', '403', '403'],
+  'hidden by its graph': ['2', '403', '403'],
+}
 const AGENTS = ['owner', 'reader', 'anonymous']
 
 function checkSteps(t: Test, stdout: string, steps: Steps): void {
@@ -72,7 +96,11 @@ void t.test("clients of the store's own URLs", { skip: skipped(withoutFuseki ?? 
   const { base, folder } = world
   const owner = world.as('owner')
   for (const name of ['open', 'hidden'])
-    await owner('PUT', `/${name}/`, ttl(`${turtle('"t"')} <> <urn:value> "${name}" .`))
+    await owner(
+      'PUT',
+      `/${name}/`,
+      ttl(`${turtle('"t"')} <> <urn:value> "${name}" . <#C> a <http://www.w3.org/2002/07/owl#Class> .`),
+    )
   const grant = `@prefix acl: <http://www.w3.org/ns/auth/acl#> .
     <#this> a acl:Authorization ; acl:mode acl:Read ; acl:agent <${world.webIdOf('stranger')}> ; acl:accessTo <${base}open/> .`
   t.equal((await owner('PUT', '/admin/acl/authorizations/part/', ttl(grant))).status, 201)
@@ -89,25 +117,19 @@ void t.test("clients of the store's own URLs", { skip: skipped(withoutFuseki ?? 
 
   const fuseki = fetchFuseki()
   const jar = 'jar' in fuseki ? fuseki.jar : ''
-  await t.test(
-    "Apache Jena's RDFConnection",
-    { skip: skipped((jar === '' || !hasCompiler) && 'no JDK, or no Fuseki') },
-    async (t) => {
-      const [trusted, password] = [join(folder, 'trusted.p12'), 'changeit']
+  /** A Java that trusts the gateway, and is not compiled further than its seconds are worth. */
+  const javaOptions = (): string[] => {
+    const [trusted, password] = [join(folder, 'trusted.p12'), 'changeit']
+    if (!existsSync(trusted))
       execFileSync('keytool', ['-importcert', '-noprompt', '-alias', 'gateway', '-file', ca, '-keystore', trusted, '-storepass', password], { stdio: 'ignore' }) // prettier-ignore
-      const options = [`-Djavax.net.ssl.trustStore=${trusted}`, `-Djavax.net.ssl.trustStorePassword=${password}`]
-      const java = [
-        '-XX:TieredStopAtLevel=1',
-        '-XX:+UseSerialGC',
-        ...options,
-        '-cp',
-        jar,
-        'test/clients/rdf-connection.java',
-      ]
-      const { stdout } = await run('java', [...java, at, base, ...credentials])
-      checkSteps(t, stdout, JENA)
-    },
-  )
+    const trust = [`-Djavax.net.ssl.trustStore=${trusted}`, `-Djavax.net.ssl.trustStorePassword=${password}`]
+    return ['-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC', ...trust]
+  }
+  await t.test("Apache Jena's RDFConnection", async (t) => {
+    if (jar === '' || !hasCompiler) return skipOrFail(t, 'no JDK, or no Fuseki')
+    const { stdout } = await run('java', [...javaOptions(), '-cp', jar, 'test/clients/rdf-connection.java', at, base, ...credentials]) // prettier-ignore
+    checkSteps(t, stdout, JENA)
+  })
   await t.test('RDFLib and SPARQLWrapper', { skip: skipped(!hasPython && 'no RDFLib here') }, async (t) => {
     const env = { ...process.env, PYTHONPATH: PYTHON_PACKAGES, SSL_CERT_FILE: ca, PYTHONWARNINGS: 'ignore' }
     const { stdout } = await run('python3', ['test/clients/python-clients.py', at, ...credentials], { env })
@@ -117,6 +139,33 @@ void t.test("clients of the store's own URLs", { skip: skipped(withoutFuseki ?? 
     const env = { ...process.env, NODE_EXTRA_CA_CERTS: ca }
     const { stdout } = await run(process.execPath, ['test/clients/sparql-http-client.mjs', at, base, ...credentials], { env }) // prettier-ignore
     checkSteps(t, stdout, SPARQL_HTTP_CLIENT)
+  })
+  await t.test('Comunica', async (t) => {
+    if (!hasComunica) return skipOrFail(t, 'no Comunica: .ci/clients.sh fetches it')
+    const env = { ...process.env, NODE_EXTRA_CA_CERTS: ca }
+    const { stdout } = await run(process.execPath, ['test/clients/comunica.mjs', COMUNICA, at, ...credentials], { env })
+    checkSteps(t, stdout, COMUNICA_STEPS)
+  })
+  await t.test('YASGUI, in a page of another origin', async (t) => {
+    const browser = hasYasgui ? await openBrowser(t) : undefined
+    if (!browser) return skipOrFail(t, 'no browser, or no YASGUI: .ci/clients.sh fetches it')
+    const { page, close } = await browser.visitor(world, 'anonymous', { javaScriptEnabled: true })
+    await page.goto(await serveYasgui(t, YASGUI))
+    const [query, insert] = [SELECT_VALUES, 'INSERT DATA { GRAPH <urn:yasgui> { <urn:s> <urn:p> 1 } }']
+    const outcomes = [['hidden open', 200], ['open', 403], [403, 403]] // prettier-ignore
+    for (const [i, [queried, updated]] of outcomes.entries()) {
+      const secret = credentials[2 * i + 1]!
+      t.equal(await askByYasgui(page, at, secret, query), queried, `${AGENTS[i]} queries`)
+      t.equal(await askByYasgui(page, at, secret, insert), updated, `${AGENTS[i]} updates`)
+    }
+    await close()
+  })
+  await t.test('the OWL API, with which Protégé loads', async (t) => {
+    if (!hasOwlApi || jar === '' || !hasCompiler)
+      return skipOrFail(t, 'no JDK, or no OWL API: .ci/clients.sh fetches it')
+    const classes = ['*', 'lib/*'].map((jars) => join(OWL_API, jars)).join(':')
+    const { stdout } = await run('java', [...javaOptions(), '-cp', `${classes}:${jar}`, 'test/clients/owl-api.java', at, base, ...credentials]) // prettier-ignore
+    checkSteps(t, stdout, OWL_STEPS)
   })
   await t.test('curl, as scripts of a store use it', async (t) => {
     const curl = async (secret: string, ...args: string[]): Promise<string> =>

@@ -57,6 +57,8 @@ void forEachStore(t, "the store's own URLs", async (t, makeStores, kind) => {
     ['query via GET', 'owner', 'GET', query(all), CSV, 200, /^v\r?\n(?:open\r?\nhidden|hidden\r?\nopen)\r?\n$/],
     ['query via GET: what may be read', 'stranger', 'GET', query(all), CSV, 200, /^v\r?\nopen\r?\n$/],
     ['query via GET: no right on the endpoint', 'anonymous', 'GET', query(all), CSV, 403],
+    ['query by what takes pages only, as a browser with the URL of a result does', 'stranger', 'GET', query(all), { fields: { Accept: 'text/html' } }, 200, /"value"\s*:\s*"open"/],
+    ['query at the dataset by what takes no result', 'stranger', 'GET', query(all, ''), { fields: { Accept: 'application/rdf+xml' } }, 200, /"value"\s*:\s*"open"/],
     ['query at /query', 'stranger', 'GET', query(all, '/query'), CSV, 200, /^v\r?\nopen\r?\n$/],
     ['query at the dataset', 'stranger', 'GET', query(all, ''), CSV, 200, /^v\r?\nopen\r?\n$/],
     ['query via URL-encoded POST', 'stranger', 'POST', at('/query'), form('query', all), 200, /^v\r?\nopen\r?\n$/],

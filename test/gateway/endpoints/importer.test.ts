@@ -17,20 +17,32 @@ const csv = (body: string | Buffer): Send => ({ fields: { 'Content-Type': 'text/
 const quads = (body: string | Buffer, type = 'application/n-quads'): Send => ({ fields: { 'Content-Type': type, Accept: 'application/n-triples' }, body }) // prettier-ignore
 
 void t.test('so many imports run or wait: of one agent, and of all; those that have ended do not count', (t) => {
-  const rows: [name: string, state: 'waiting' | 'running' | 'done', ofAgent: number, ofOthers: number, may: boolean][] =
-    [
-      ['none', 'waiting', 0, 0, true],
-      ['15 of the agent', 'waiting', 15, 10, true],
-      ['16 of the agent', 'waiting', 16, 0, false],
-      ['16 that run', 'running', 16, 0, false],
-      ['64 of all', 'waiting', 0, 64, false],
-      ['many that have ended', 'done', 50, 50, true],
+  const rows: [
+    name: string,
+    state: 'waiting' | 'running' | 'done',
+    ofAgent: number,
+    ofNetwork: number,
+    ofOthers: number,
+    may: boolean,
+  ][] = [
+    ['none', 'waiting', 0, 0, 0, true],
+    ['15 of the agent', 'waiting', 15, 0, 10, true],
+    ['16 of the agent', 'waiting', 16, 0, 0, false],
+    ['16 that run', 'running', 16, 0, 0, false],
+    ['31 of its network', 'waiting', 5, 26, 0, true],
+    ['32 of its network', 'waiting', 5, 27, 0, false],
+    ['64 of all', 'waiting', 0, 0, 64, false],
+    ['many that have ended', 'done', 50, 50, 50, true],
+  ]
+  for (const [name, state, ofAgent, ofNetwork, ofOthers, may] of rows) {
+    const run = (agent: string, network: string) => ({ agent, network, progress: { state } }) as ImportRun
+    const all = [
+      ...Array.from({ length: ofAgent }, () => run('urn:a', 'n')),
+      ...Array.from({ length: ofNetwork }, (_, i) => run(`urn:n${i}`, 'n')),
+      ...Array.from({ length: ofOthers }, (_, i) => run(`urn:b${i}`, `b${i}`)),
     ]
-  for (const [name, state, ofAgent, ofOthers, may] of rows) {
-    const run = (agent: string) => ({ agent, progress: { state } }) as ImportRun
-    const agents = [...Array<string>(ofAgent).fill('urn:a'), ...Array.from({ length: ofOthers }, (_, i) => `urn:b${i}`)]
-    const runs = new Map(agents.map((agent, i) => [`${i}`, run(agent)]))
-    t.equal(mayStart({ importing: { runs } as Gateway['importing'] }, 'urn:a'), may, name)
+    const runs = new Map(all.map((one, i) => [`${i}`, one]))
+    t.equal(mayStart({ importing: { runs } as Gateway['importing'] }, 'urn:a', 'n'), may, name)
   }
   t.end()
 })
@@ -302,8 +314,14 @@ void t.test('importer', async (t) => {
       t.ok((await textOf(`${path}by-post/`)).includes('"of the source"'))
       t.equal((await writer('PUT', `${path}absent/`, described('never/', 'nothing/'))).status, 201)
       const failed = await noted(`${path}absent/`)
-      t.match(failed, /#import-failure> <[^>]*description> "There is no such document/)
-      t.notMatch(await noted(`${path}import/`), /import-failure/)
+      t.match(failed, /#run-[-\w]+> <[^>]*description> "There is no such document/)
+      t.notMatch(await noted(`${path}import/`), /#run-/)
+      // A blank node, in a content that a thread reads.
+      const many = Array.from({ length: 2_000 }, (_, i) => `<#s${i}> <urn:p> "of a large content" .`).join('\n')
+      const unnamed = `[] a <${LDH}RDFImport> ; <${LDH}file> <${inside(path, 'data/')}> ; <${SD_NAME}> <${inside(path, 'by-large/')}> .`
+      t.equal((await writer('PUT', `${path}large/`, ttl(`${many}\n${unnamed}`))).status, 201)
+      while ((await owner('GET', `${path}by-large/`)).status === 404) await sleep(20)
+      t.ok((await textOf(`${path}by-large/`)).includes('"of the source"'))
       t.equal((await owner('GET', `${path}never/`)).status, 404)
     })
     await row('an import whose access token is revoked ends', async (t) => {
