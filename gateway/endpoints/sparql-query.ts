@@ -184,7 +184,8 @@ function readyOf(
   bytes: Buffer,
 ): Ready {
   // Design 5: they differ between a hit and a miss.
-  const shared = sharedCacheFields(request, { status: 200, fields }, trace.storeMs === 0, gateway)
+  const done = { isCached: trace.storeMs === 0, hasWritten: false }
+  const shared = sharedCacheFields(request, { status: 200, fields }, done, gateway)
   const own = [...shared, ...fields].join('\n')
   const known = READY.get(result)
   if (known?.own === own) return known

@@ -88,7 +88,7 @@ export function resumeRuns(gateway: Gateway): void {
       const member = membersOf(gateway.dataspaces).find(({ application }) => application.base === record.base)
       if (member) enqueue(gateway, member, record, { ...progress, state: 'waiting' }, written)
     } catch {
-      // It was killed before its document was created: nobody knows of it.
+      // It was killed before its document was created: no client knows of it.
       rmSync(path, { recursive: true, force: true })
     }
   }

@@ -201,7 +201,7 @@ function headOf(
   const isCached = context.trace.storeMs === 0
   // The head is that of all URLs of the document.
   const asked = { method: context.request.method, requestTarget: document.iri }
-  const marks = sharedCacheFields(asked, { status, fields }, isCached, context.gateway)
+  const marks = sharedCacheFields(asked, { status, fields }, { isCached, hasWritten: false }, context.gateway)
   const head = readyHead(status, [...marks, ...fields])
   // A cached read says so, where the first one did not.
   if (marks.length > 0 && !isCached) return head

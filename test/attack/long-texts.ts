@@ -95,6 +95,16 @@ export const LONG_TEXTS: readonly Attack[] = [
     },
   },
   {
+    name: 'form-of-many-fields', section: 'availability', wanted: 'no page has them again, before the right is decided', quick: true, hold: 50,
+    run: async (place) => {
+      const { fields } = form(place, {})
+      const sent = { fields: { ...fields, Accept: 'text/html' }, body: `content=x${'&do'.repeat(87_000)}` }
+      const answer = await place.as('anonymous')('POST', '/?form=edit', sent)
+      const wrong = answer.status !== 403 || answer.text.length > 20_000 ? `a page of ${answer.text.length} characters` : undefined
+      return { statuses: [answer.status], wrong }
+    },
+  },
+  {
     name: 'preview-beside-a-large-document', section: 'availability', wanted: 'only what is sent is compared',
     prepare: largeDocument,
     run: async (place, path) => bounded([

@@ -143,6 +143,12 @@ void t.test('behind nginx and Varnish', { skip }, async (t) => {
     // The gateway refuses it: nothing is purged.
     t.equal((await send('Varnish', 'anonymous', 'PUT', '/d0/', ttl(turtle('"x"')))).status, 403)
     t.strictSame(await again(), [validated, validated])
+    for (const method of ['POST', 'QUERY']) {
+      const query = { fields: { 'Content-Type': 'application/sparql-query' }, body: 'ASK {}' }
+      const asked = await send('Varnish', 'anonymous', method, '/sparql', query)
+      t.match(asked, { status: 200, fields: { 'cache-group-invalidation': undefined } })
+    }
+    t.strictSame(await again(), [validated, validated], 'a query purges nothing')
     const written = await send('Varnish', 'owner', 'PUT', '/d0/', ttl(turtle('"known"')))
     t.match(written.fields, { 'cache-group-invalidation': '"/d0/"' })
     t.equal(await statusOf(indirect), stored, 'the document at another URL')
@@ -169,6 +175,9 @@ void t.test('behind nginx and Varnish', { skip }, async (t) => {
     t.match((await owner('PUT', '/d0/', ttl(turtle('"newer"')))).fields, { 'cache-group-invalidation': '"/d0/"' })
     t.match((await owner('DELETE', opening('/d2/'))).fields, { 'cache-group-invalidation': all })
     t.match((await owner('POST', '/sparql', { fields: { 'Content-Type': 'application/sparql-update' }, body: `INSERT DATA { GRAPH <${world.base}d0/> { <urn:x> <urn:x> <urn:x> } }` })).fields, { 'cache-group-invalidation': all })
+    const form = (values: Record<string, string>) => owner('POST', '/d0/?form=add', { fields: { 'Content-Type': 'application/x-www-form-urlencoded', Origin: world.base.slice(0, -1) }, body: new URLSearchParams({ content: '<#a> <urn:b> <urn:c> .', ...values }).toString() })
+    const [preview, saved] = [await form({ do: 'preview' }), await form({ do: 'save' })]
+    t.match([preview, saved], [{ status: 200, fields: { 'cache-group-invalidation': undefined } }, { status: 303, fields: { 'cache-group-invalidation': all } }])
     t.match((await send('gateway', 'anonymous', 'PUT', '/d0/', ttl(''))).fields, { 'cache-group-invalidation': undefined })
   })
 })
