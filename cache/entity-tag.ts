@@ -47,7 +47,7 @@ export function changedSum(
 }
 
 /**
- * The digest of a set with this sum: its SHA-256 with the key. Without the key nobody can tell from digests which lines they are
+ * The digest of a set with this sum: its SHA-256 with the key. Without the key no client can tell from digests which lines they are
  * of, what was added between two of them, nor find other lines with the same digest.
  */
 export const digestOf = (sum: string, key: string): string => hash('sha256', key + sum, 'base64url')

@@ -51,7 +51,7 @@ function finish(answered: Response, request: Request, gateway: Gateway, trace: T
   const ended = trace.endedSession === undefined ? answered : endingSession(answered, trace.endedSession)
   observe(request, ended, gateway, trace)
   // Fields that were made ready have this one already.
-  const marks = ended.ready ? [] : answerMarks(request, ended, trace.storeMs === 0, gateway)
+  const marks = ended.ready ? [] : answerMarks(request, ended, trace, gateway)
   const marked = marks.length === 0 ? ended : { ...ended, fields: [...marks, ...ended.fields] }
   gateway.watchdog.rests()
   const readable = answerTo(request, marked, gateway)

@@ -74,9 +74,13 @@ export interface Trace {
   cause?: string
   /** The base of the application whose session in this browser has ended: the response removes its cookie. */
   endedSession?: string
+  /** A write has begun: of documents, graphs, the settings or what is read of ontologies. */
+  hasWritten: boolean
   storeMs: number
   /** Adds the time until the store has answered to `storeMs`. */
   store<T>(answer: Promise<T>): Promise<T>
+  /** The same for a write. */
+  write<T>(answer: Promise<T>): Promise<T>
   /** The answer that the request has waited for is here: its work continues. */
   continues(): void
 }
@@ -84,6 +88,7 @@ export interface Trace {
 /** Measures with a monotonic clock: the gateway's own may be set while a request waits. */
 export function makeTrace(continues: () => void = () => undefined): Trace {
   return {
+    hasWritten: false,
     storeMs: 0,
     async store(answer) {
       const from = performance.now()
@@ -93,6 +98,10 @@ export function makeTrace(continues: () => void = () => undefined): Trace {
         this.storeMs += performance.now() - from
         continues()
       }
+    },
+    write(answer) {
+      this.hasWritten = true
+      return this.store(answer)
     },
     continues,
   }

@@ -65,7 +65,7 @@ export async function runObserved(argv: readonly string[], terminal: Terminal): 
   return EXIT.done
 }
 
-/** The most that are told apart. */
+/** The most that are distinguished. */
 const MOST = 100_000
 
 /** @param lines of the log; those that are no objects of JSON are left out */

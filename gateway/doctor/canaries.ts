@@ -3,7 +3,7 @@ import type { DescribedApplication } from '../configuration/dataspace.js'
 import { isDocumentUri } from '../http/target.js'
 import { isFailure } from '../problem.js'
 import { select } from '../stores/select.js'
-import { ask, ASKING_MS } from './ask.js'
+import { ask, ASKING_MS, type Answer } from './ask.js'
 import { fine, finding, unknown, type Finding } from './finding.js'
 import type { OpenedStore } from './stores.js'
 
@@ -32,21 +32,31 @@ async function documentsOf(store: OpenedStore['store'], base: string): Promise<s
 
 async function canaryFinding(base: string, documents: readonly string[]): Promise<Finding> {
   const what = `rights on SPARQL at ${base}`
-  let refused = 0
+  let hidden = 0
+  let unclear: string | undefined
   for (const document of documents) {
     const read = await ask(document, 'HEAD')
     if (typeof read === 'string') return unknown(what, read)
-    if (read.status !== 401 && read.status !== 403) continue
-    refused++
+    if (isBusy(read)) unclear ??= `<${document}> answers ${read.status}`
+    if (!isRefused(read)) continue
     const query = encodeURIComponent(`ASK { GRAPH <${document}> { ?s ?p ?o } }`)
     const asked = await ask(`${base}sparql?query=${query}`, 'GET')
-    if (typeof asked !== 'string' && asked.status === 200 && /"boolean"\s*:\s*true/.test(asked.text)) {
+    if (typeof asked === 'string') return unknown(what, asked)
+    const [, found] = (asked.status === 200 && /"boolean"\s*:\s*(true|false)/.exec(asked.text)) || []
+    if (found === 'true') {
       return finding(
         what,
         `anonymous clients find by SPARQL what is in <${document}>, which they may not read`,
         'Stop the gateway, or close its port, and report it as SECURITY.md says.',
       )
     }
+    if (found === 'false' || isRefused(asked)) hidden++
+    else unclear ??= `a query on <${document}> is answered by ${asked.status}, and not by true or false`
   }
-  return fine(what, `anonymous clients find nothing in the documents that they may not read (${refused} asked for)`)
+  if (unclear !== undefined) return unknown(what, unclear)
+  if (hidden === 0) return unknown(what, 'no document was asked for that anonymous clients may not read')
+  return fine(what, `anonymous clients find nothing in the documents that they may not read (${hidden} asked for)`)
 }
+
+const isRefused = ({ status }: Answer): boolean => status === 401 || status === 403
+const isBusy = ({ status }: Answer): boolean => status === 429 || status >= 500

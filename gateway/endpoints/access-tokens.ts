@@ -116,7 +116,7 @@ function creationRefused(context: Context, endpoint: string): undefined | Proble
   const { agent, dataspace, trace } = context
   if (agent.webId === undefined) return ANONYMOUS
   if (trace.delegate !== undefined)
-    return problem('access.denied', 'An agent creates access tokens itself, and nobody on its behalf.')
+    return problem('access.denied', 'An agent creates access tokens itself, and no other agent on its behalf.')
   if (agent.token) return isLimited(agent.token) ? LIMITED : controlRefused(context)
   const facts = { kind: 'endpoint', iri: endpoint } as const
   const decision = judge({ application: dataspace.admin, dataspace }, agent, facts, 'Append')

@@ -14,6 +14,7 @@ export async function clear({ context }: Decided<EndpointTarget>): Promise<Respo
   if (uri === null || !URL.canParse(uri))
     return problem('request.malformed', 'Name the ontology, as uri=IRI in a form.')
   const failed = await context.dataspace.ontologies.clear(uri)
+  context.trace.hasWritten = true
   context.trace.continues()
   return failed ?? done(context, undefined)
 }

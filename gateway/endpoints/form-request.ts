@@ -15,7 +15,7 @@ import type { Document } from '../documents/document.js'
 import type { Refusal } from '../pages/form-page.js'
 import type { Context } from '../request/context.js'
 import { response } from '../request/respond.js'
-import { rememberForm } from '../request/sent-form.js'
+import { hasMoreFields, rememberForm } from '../request/sent-form.js'
 
 export type FormTarget = Target<Member> & { readonly kind: 'form' }
 
@@ -59,7 +59,7 @@ export async function readForm(request: Request, { form }: FormTarget, limit: nu
   const text = await readText(request, limit, refused, MAX_BODY)
   rememberForm(request, isFailure(text) ? undefined : text)
   if (isFailure(text)) return text
-  return hasTooManyFields(text) ? tooManyFields : { needs, values: new URLSearchParams(text) }
+  return hasMoreFields(text, MOST_FIELDS) ? tooManyFields : { needs, values: new URLSearchParams(text) }
 }
 
 /** More than a page of the gateway has (form-fields.ts); the form is read in one go (design 7). */
@@ -69,12 +69,6 @@ const tooManyFields = problem(
   'content.too-large',
   `A form has no more than ${MOST_FIELDS} fields. Write what is left as Turtle into its text, or send PUT with a file.`,
 )
-
-function hasTooManyFields(text: string): boolean {
-  let fields = 1
-  for (let at = text.indexOf('&'); at >= 0 && fields <= MOST_FIELDS; at = text.indexOf('&', at + 1)) fields++
-  return fields > MOST_FIELDS
-}
 
 /** The text of an area: browsers send it with CRLF. */
 export const textOf = (values: URLSearchParams, name: string): string =>
@@ -132,7 +126,7 @@ export const isConflict = ({ status }: Done): boolean => status === 412
 /** Fields that say who asks, and from where. */
 const KEPT = ['host', 'cookie', 'authorization', 'origin', 'sec-fetch-site', 'x-forwarded-for'] as const
 
-export async function carryOut({ request, gateway }: Context, meant: Meant): Promise<Done> {
+export async function carryOut({ request, gateway, trace }: Context, meant: Meant): Promise<Done> {
   const { method, url, turtle = '', fields = {} } = meant
   const content = Buffer.from(turtle)
   const own = Object.fromEntries(KEPT.map((name) => [name, request.fields[name]]))
@@ -150,6 +144,7 @@ export async function carryOut({ request, gateway }: Context, meant: Meant): Pro
     readBody: (limit, setting) => Promise.resolve(content.length > limit ? tooLarge(limit, setting) : content),
   }
   const done = outcomeOf(await gateway.proxying.inside(asked))
+  if (done.status < 400) trace.hasWritten = true
   gateway.watchdog.works(request)
   return done
 }

@@ -67,7 +67,7 @@ function answerDocument(context: Context, { document, ...target }: GraphTarget):
   const found = lookUp(asking, { ...target, document, kind: 'document' }, required)
   return after(found, (facts) => {
     if (isFailure(facts)) return facts
-    if (isPost && !('document' in facts)) return createDocument(context, facts)
+    if (isPost && !('document' in facts)) return createDocument(context, facts, startDescribed)
     const decision = decided(context, facts)
     if (isFailure(decision)) return decision
     return required === 'Read' ? answerRead(context, decision, facts) : write(context, document, facts, startDescribed)

@@ -67,6 +67,7 @@ async function change(context: Context, iri: string, update: string): Promise<Re
   if (!('allowRead' in next)) return violated(next)
   const failed = application.own.put(next)
   if (failed) return failed
+  context.trace.hasWritten = true
   // The gateway decides again.
   const unread = await dataspace.access.reload()
   if (unread) return unread

@@ -10,6 +10,7 @@ import type { Format } from '../http/media-type.js'
 import { readyHead } from '../http/ready-head.js'
 import { isFailure, type Problem } from '../problem.js'
 import { isPublic, linkField, marksOf, response } from '../request/respond.js'
+import { sharedCacheFields } from '../request/shared-caches.js'
 import type { QueryAnalysis } from '../sparql/analysis.js'
 import { StoreBreak } from '../stores/store.js'
 import { stream } from '../request/stream.js'
@@ -176,16 +177,19 @@ const READY = new WeakMap<StoredResult, Ready>()
 
 /** The fields serialised, and the bytes as text: of the last answer with this result, where that had the same fields. */
 function readyOf(
-  { application, gateway }: Context,
+  { application, gateway, request, trace }: Context,
   key: string,
   result: StoredResult,
   fields: readonly Field[],
   bytes: Buffer,
 ): Ready {
-  const own = fields.join('\n')
+  // Design 5: they differ between a hit and a miss.
+  const done = { isCached: trace.storeMs === 0, hasWritten: false }
+  const shared = sharedCacheFields(request, { status: 200, fields }, done, gateway)
+  const own = [...shared, ...fields].join('\n')
   const known = READY.get(result)
   if (known?.own === own) return known
-  const head = readyHead(200, [...response(200, fields, bytes).fields, ...marksOf(gateway)])
+  const head = readyHead(200, [...shared, ...response(200, fields, bytes).fields, ...marksOf(gateway)])
   const ready = { own, head, text: representationOfBytes(bytes).text }
   // Counted once: those of another request take the place of these.
   if (!known) application.cache.results.grown(key, result, 3 * head.section.length + (ready.text?.length ?? 0))

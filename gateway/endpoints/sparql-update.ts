@@ -83,7 +83,7 @@ async function sendToStore(
     if (isFailure(text)) return text
     const announced = { text, documents: own.documents, agent: agent.webId, time: request.receivedAt }
     const asParts = others.map(({ sharer: { journalled }, documents }) => ({ journalled, documents }))
-    const failed = await trace.store(application.journalled.update(announced, asParts))
+    const failed = await trace.write(application.journalled.update(announced, asParts))
     const isOver = !failed || hasNoLaterEffect(failed)
     if (!isOver && hadNoEffect(failed)) return failed
     await graphsChanged(context, writeSet, isOver ? undefined : gateway.now() + LATEST_WRITE_MS)

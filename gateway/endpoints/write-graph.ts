@@ -58,7 +58,7 @@ async function writeLocked(context: Context, other: OtherFacts, asked: WriteRequ
   const author = { method: asked.method, agent: agent.webId, time: request.receivedAt }
   const conclude = await application.journalled.prepare({ documents: recorded, ...author })
   if (isFailure(conclude)) return conclude
-  const refused = await trace.store(carryOut(application.store, graph, asked.method, text))
+  const refused = await trace.write(carryOut(application.store, graph, asked.method, text))
   await conclude(refused)
   const isOver = !refused || hasNoLaterEffect(refused)
   if (!isOver && hadNoEffect(refused)) return refused

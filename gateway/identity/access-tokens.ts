@@ -34,7 +34,7 @@ export interface AccessToken extends NewAccessToken {
 }
 
 export interface AccessTokens {
-  /** Stored when it resolves. `text` is known to nobody else from then on. 'full' where there are too many. */
+  /** Stored when it resolves. `text` is known only to its agent from then on. 'full' where there are too many. */
   create(token: NewAccessToken): Promise<{ readonly text: string; readonly token: AccessToken } | 'full' | 'failed'>
   /** Those of a dataspace, the newest first; one whose revocation is not stored is still among them, to be revoked again. */
   list(admin: string): readonly AccessToken[]

@@ -123,7 +123,7 @@ export function tokenRefused(trace: Trace, cause: string): Problem {
 const AGAIN = { fields: [['Retry-After', '1']] } as const
 const overloaded = (): Problem => problem('server.overloaded', 'Too many credentials are being looked at.', AGAIN)
 
-/** True or false, or the problem for which it cannot be told. */
+/** True or false, or the problem for which it is not known. */
 function settled(answer: Confirmation, trace: Trace): boolean | Problem {
   if (!isFailure(answer)) return answer
   if (answer.failure === 'busy') return overloaded()

@@ -48,7 +48,7 @@ export function makeTokenCheck(tokens: AccessTokens, log: Log): CheckToken {
   }
 }
 
-/** RFC 9110 §11.6.1: the challenge is of the scheme that was used, so that browsers ask nobody for a password. */
+/** RFC 9110 §11.6.1: the challenge is of the scheme that was used, so that no browser asks for a password. */
 const refusalOf = ({ scheme }: Presented): Problem =>
   problem('token.invalid', 'The access token is unknown, has expired or was revoked.', {
     fields: [

@@ -3,21 +3,31 @@
 import { createHash } from 'node:crypto'
 import { mkdir, open, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { isOfDisk, notStored } from '../files/arriving.js'
 import { parseMediaType } from '../http/media-type.js'
 import { isLargeContent, type WrittenContent } from '../methods/write-request.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import type { Quad } from '../rdf/graph.js'
 import { ACCEPT_POST, isReadable, readCanonical } from '../rdf/read.js'
-import { linesBeginning } from '../rdf/sorted-lines.js'
-import { LDH, RDF, TGI } from '../rdf/vocabulary.js'
+import { firstBeginning } from '../rdf/sorted-lines.js'
+import { RDF, TGI } from '../rdf/vocabulary.js'
 import { decideOn } from '../request/access.js'
 import type { Context } from '../request/context.js'
-import { describedOrder, IMPORT_TYPES, orderOf, planOf, typingsIn, type ImportOrder, type Received } from './import-order.js' // prettier-ignore
+import {
+  describedOrder,
+  IMPORT_PROPERTIES,
+  IMPORT_TYPES,
+  orderOf,
+  planOf,
+  typingsIn,
+  type ImportOrder,
+  type Received,
+} from './import-order.js'
 import { CSV, TSV } from './media-types.js'
 import type { Plan } from './plan.js'
-import { noteRun, type DescribedBy } from './import-notes.js'
+import { noteRuns, type DescribedBy, type Note } from './import-notes.js'
 import { newProgress } from './import-state.js'
-import { containerOf, mayStart, runsFolder, startRun, writingOf } from './runs.js'
+import { containerOf, mayStart, runsFolder, startRun } from './runs.js'
 import { bringUrl } from './sources.js'
 
 export const IMPORTER_ACCEPTS = [['Accept-Post', `${ACCEPT_POST}, ${CSV}, ${TSV}`]] as const
@@ -64,7 +74,7 @@ export async function startImport(
   describedBy?: DescribedBy,
 ): Promise<string | Problem> {
   const { gateway, application, agent, request } = context
-  if (!mayStart(gateway, agent.webId)) return MANY
+  if (!mayStart(gateway, agent.webId, request.network())) return MANY
   const document = `${containerOf(application)}${gateway.uuid()}/`
   const record = {
     ...{
@@ -86,39 +96,48 @@ export async function startImport(
 
 /** So many imports of one content start. */
 const MOST_OF_ONE = 16
+/** ms for the sources of all of them: the client waits, and each takes a place. */
+const SOURCES_MS = 30_000
 
 /**
  * Starts what the content of a PUT or POST describes, for an agent who may import; the write has been carried out. The answer to it
- * waits until each import is on disk: then none is lost. What cannot be started is reported in the log and in its document.
+ * waits until each import is on disk: then none is lost. The document and the log say of each that cannot be started why.
  */
 export async function startDescribed(context: Context, document: string, content: WrittenContent): Promise<void> {
-  const described = importsIn(content)
-  const typings = typingsIn(described).slice(0, MOST_OF_ONE)
-  // The description of a run, as a client has read it.
-  const isOfRun = ({ subject }: Quad): boolean =>
-    described.some((each) => each.subject.equals(subject) && each.predicate.value === TGI('state'))
-  for (const typing of typings) {
-    if (isOfRun(typing)) continue
-    const decision = decideOn(context, { kind: 'endpoint', iri: `${context.application.base}importer` }, 'Append')
-    if (isFailure(decision) || !decision.allowed) return
-    const describedBy = { document, subject: typing.subject.value }
-    const failed = await startOne(context, describedBy, typing.subject, described)
+  const imports = importsIn(content)
+  if (imports.length === 0) return
+  const decision = decideOn(context, { kind: 'endpoint', iri: `${context.application.base}importer` }, 'Append')
+  if (isFailure(decision) || !decision.allowed) return
+  const { gateway, request } = context
+  const enough = AbortSignal.timeout(SOURCES_MS)
+  const signal = (): AbortSignal => AbortSignal.any([request.signal(), enough])
+  const bounded = { ...context, request: { ...request, signal } }
+  const notes: Note[] = []
+  for (const { name, triples } of imports) {
+    const subject = name.termType === 'NamedNode' ? name.value : undefined
+    const order = describedOrder(triples, name, NO_ORDER)
+    const failed = await startOne(bounded, { document, subject }, order).catch((error: unknown) => {
+      gateway.log.error({ err: error, document }, 'the start of an import broke off')
+      return BROKEN
+    })
     if (!failed) continue
-    const { gateway, agent, request } = context
-    gateway.log.warn({ ...describedBy, problem: failed }, 'an import did not start')
+    gateway.log.warn({ document, import: subject, problem: failed }, 'an import did not start')
     const times = { startedAt: request.receivedAt, endedAt: gateway.now() }
-    await noteRun(writingOf(context, gateway, agent.webId), describedBy, { ...times, failure: failed.detail })
+    if (subject !== undefined) notes.push({ subject, ...times, failure: failed.detail })
   }
+  // Once the answer, which has the entity-tag of what was written, is on its way.
+  if (notes.length > 0) setImmediate(() => void noteRuns(context, document, notes))
 }
+
+const BROKEN = problem('internal', 'The start of the import broke off.')
+const NO_ORDER = orderOf(new URLSearchParams())
 
 async function startOne(
   context: Context,
   describedBy: DescribedBy,
-  subject: Quad['subject'],
-  described: readonly Quad[],
+  order: ImportOrder | Problem,
 ): Promise<undefined | Problem> {
   const { gateway, agent, request } = context
-  const order = describedOrder(described, subject, orderOf(new URLSearchParams()))
   if (isFailure(order)) return order
   const leave = gateway.importing.takePlace(agent.webId ?? request.network(), request.network())
   if (!leave) return BUSY
@@ -133,18 +152,48 @@ async function startOne(
     const started = await startImport(context, plan, order, 'add', describedBy)
     isKept = !isFailure(started)
     return isFailure(started) ? started : undefined
+  } catch (error) {
+    if (isOfDisk(error)) return notStored(error)
+    throw error
   } finally {
     leave()
     if (!isKept) await rm(folder, { recursive: true, force: true })
   }
 }
 
-/** The triples about imports. */
-function importsIn(content: WrittenContent): readonly Quad[] {
-  if (!isLargeContent(content)) return content
-  const { nTriples } = content
-  if (!IMPORT_TYPES.some((type) => nTriples.includes(`<${RDF('type')}> <${type}>`))) return []
-  const subjects = [...nTriples.matchAll(TYPING)].slice(0, MOST_OF_ONE).map(([, subject]) => subject!)
-  return readCanonical(subjects.flatMap((subject) => linesBeginning(nTriples, `${subject} `)).join('\n'))
+interface DescribedImport {
+  readonly name: Quad['subject']
+  readonly triples: readonly Quad[]
 }
-const TYPING = new RegExp(`^(\\S+) <${RDF('type')}> <${LDH('')}(?:CSV|RDF)Import> \\.$`, 'gm')
+
+/** The imports in the content, but for descriptions of runs, as a client has read them. */
+function importsIn(content: WrittenContent): readonly DescribedImport[] {
+  const all = isLargeContent(content)
+    ? importsInLines(content.nTriples)
+    : typingsIn(content).map(({ subject }) => ({ name: subject, triples: content }))
+  const byName = new Map(all.map((one) => [one.name.value, one]))
+  return [...byName.values()]
+    .slice(0, MOST_OF_ONE)
+    .filter(({ name, triples }) => !triples.some((each) => each.subject.equals(name) && each.predicate.value === STATE))
+}
+
+const STATE = TGI('state')
+/** Values of a property that are looked at: an import has one of each. */
+const MOST_VALUES = 2
+
+/** Without a look at each line: the text may have hundreds of thousands. */
+function importsInLines(nTriples: string): DescribedImport[] {
+  const found: DescribedImport[] = []
+  for (const type of IMPORT_TYPES) {
+    const end = ` <${RDF('type')}> <${type}> .\n`
+    for (let at = nTriples.indexOf(end); at >= 0 && found.length < MOST_OF_ONE; at = nTriples.indexOf(end, at + 1)) {
+      const subject = nTriples.slice(nTriples.lastIndexOf('\n', at) + 1, at)
+      const about = [...IMPORT_PROPERTIES, STATE].flatMap((property) =>
+        firstBeginning(nTriples, `${subject} <${property}> `, MOST_VALUES),
+      )
+      const triples = readCanonical(`${subject}${end}${about.join('\n')}`)
+      found.push({ name: triples[0]!.subject, triples })
+    }
+  }
+  return found
+}

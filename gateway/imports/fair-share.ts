@@ -1,4 +1,4 @@
-// In charge of the share of an import in the work of this process: it takes all of it while nobody else wants any, else a third.
+// In charge of the share of an import in the work of this process: it takes all of it while no other work wants any, else a third.
 import { performance } from 'node:perf_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
 

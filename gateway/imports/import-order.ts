@@ -40,6 +40,9 @@ export function orderOf(query: URLSearchParams): ImportOrder {
 
 export const IMPORT_TYPES = [LDH('CSVImport'), LDH('RDFImport')]
 
+/** Those of an import that say what it is to do. */
+export const IMPORT_PROPERTIES = [LDH('file'), SPIN('query'), LDH('delimiter'), SD('name')]
+
 /** Where the content says that something is an import. */
 export const typingsIn = (content: readonly Quad[]): readonly Quad[] =>
   content.filter(({ predicate, object }) => predicate.value === RDF('type') && IMPORT_TYPES.includes(object.value))
@@ -65,7 +68,7 @@ export function describedOrder(
 ): ImportOrder | Problem {
   const valueOf = (property: string): Quad['object'] | undefined =>
     content.find(({ subject, predicate }) => predicate.value === property && subject.equals(name))?.object
-  const [file, query, delimiter, target] = [LDH('file'), SPIN('query'), LDH('delimiter'), SD('name')].map(valueOf)
+  const [file, query, delimiter, target] = IMPORT_PROPERTIES.map(valueOf)
   if (file?.termType !== 'NamedNode') return problem('request.malformed', 'The import has to name its ldh:file.')
   return {
     ...order,

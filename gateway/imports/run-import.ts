@@ -23,7 +23,7 @@ export interface Running {
   readonly from: number
   readonly signal: AbortSignal
   /** Why it may not go on, where that is so: asked before each batch. */
-  ended?(): undefined | Problem
+  ended?(): Promise<undefined | Problem>
   /** After each step. @param written of the documents, in their order */
   kept(written: number): void
 }
@@ -85,7 +85,7 @@ async function readAll(running: Running, thread: Thread): Promise<undefined | Pr
     for (const finding of findings) report(progress, finding)
     kept(from)
     if (done) return undefined
-    const ended = signal.aborted ? CANCELLED : running.ended?.()
+    const ended = signal.aborted ? CANCELLED : await running.ended?.()
     if (ended) return ended
     read = await ask<ReadProgress>(thread, { kind: 'read', ...STEP }, signal)
   }
@@ -107,7 +107,7 @@ const batchFrom = (
 async function writeAll(running: Running, thread: Thread): Promise<undefined | Problem> {
   const { signal, kept } = running
   const rest = makeFairShare(signal)
-  const over = running.ended?.()
+  const over = await running.ended?.()
   if (over) return over
   let from = running.from
   let batch = await batchFrom(running, thread, from)
@@ -120,7 +120,7 @@ async function writeAll(running: Running, thread: Thread): Promise<undefined | P
     from += batch.length
     kept(from)
     await rest()
-    const ended = signal.aborted ? CANCELLED : running.ended?.()
+    const ended = signal.aborted ? CANCELLED : await running.ended?.()
     if (ended) return ended
     batch = await next
   }

@@ -14,7 +14,7 @@ import { decideOn } from '../request/access.js'
 import { iri, text, triple, type Quad } from '../rdf/graph.js'
 import { DCT, DH, FOAF, PROV, RDF } from '../rdf/vocabulary.js'
 import type { Context } from '../request/context.js'
-import { noteRun, type DescribedBy } from './import-notes.js'
+import { noteRuns, type DescribedBy } from './import-notes.js'
 import { stateTriples } from './import-state.js'
 import type { Plan } from './plan.js'
 import { runImport } from './run-import.js'
@@ -88,7 +88,7 @@ export function resumeRuns(gateway: Gateway): void {
       const member = membersOf(gateway.dataspaces).find(({ application }) => application.base === record.base)
       if (member) enqueue(gateway, member, record, { ...progress, state: 'waiting' }, written)
     } catch {
-      // It was killed before its document was created: nobody knows of it.
+      // It was killed before its document was created: no client knows of it.
       rmSync(path, { recursive: true, force: true })
     }
   }
@@ -109,11 +109,20 @@ function keep(kept: Kept): void {
 const isUnderWay = ({ progress: { state } }: ImportRun): boolean => state === 'running'
 
 /** Imports that run or wait: each keeps its source on disk. */
-const MOST = { each: 16, all: 64 } as const
+const MOST = { each: 16, network: 32, all: 64 } as const
 
-export function mayStart({ importing: { runs } }: Pick<Gateway, 'importing'>, agent: string | undefined): boolean {
+export function mayStart(
+  { importing: { runs } }: Pick<Gateway, 'importing'>,
+  agent: string | undefined,
+  network: string,
+): boolean {
   const all = [...runs.values()].filter((run) => isUnderWay(run) || run.progress.state === 'waiting')
-  return all.length < MOST.all && all.filter((run) => run.agent === agent).length < MOST.each
+  const count = (isOne: (run: ImportRun) => boolean): number => all.filter(isOne).length
+  return (
+    all.length < MOST.all &&
+    count((run) => run.network === network) < MOST.network &&
+    count((run) => run.agent === agent) < MOST.each
+  )
 }
 
 function enqueue(gateway: Gateway, member: Member, record: RunRecord, progress: ImportProgress, written: number): void {
@@ -178,9 +187,9 @@ async function run(
   const endedAt = gateway.now()
   const stored = await storeState(gateway, member, record, progress, endedAt)
   const { document, agent, describedBy, startedAt } = record
-  if (describedBy) {
-    const noted = { startedAt, endedAt, failure: progress.reason }
-    await noteRun(writingOf(member, gateway, agent), describedBy, noted)
+  if (describedBy?.subject !== undefined) {
+    const now = { ...context, request: { ...context.request, receivedAt: endedAt } }
+    await noteRuns(now, describedBy.document, [{ subject: describedBy.subject, startedAt, endedAt, failure: progress.reason }]) // prettier-ignore
   }
   gateway.log.info(
     { document, agent, state: progress.state, ...(isFailure(stored) && { problem: stored }) },
@@ -190,8 +199,10 @@ async function run(
 }
 
 /** Its token may expire or be revoked meanwhile, and its agent may lose the right to import. */
-function whyEnded(context: Context): undefined | Problem {
+async function whyEnded(context: Context): Promise<undefined | Problem> {
   const { gateway, application, dataspace, agent } = context
+  // Without a cache, rules are read as for a request.
+  await dataspace.access.refresh?.(agent)
   const { id } = agent.token ?? {}
   if (id !== undefined && !gateway.accessTokens.list(dataspace.admin.base).some((token) => token.id === id))
     return problem('access.denied', 'The access token of the import has expired, or was revoked.')
@@ -219,11 +230,7 @@ const backgroundContext = (
   request: placeless(gateway, document, network),
 })
 
-export const writingOf = (
-  { application, dataspace }: Member,
-  gateway: Gateway,
-  agent: string | undefined,
-): Writing => ({
+const writingOf = ({ application, dataspace }: Member, gateway: Gateway, agent: string | undefined): Writing => ({
   ...{ gateway, application, dataspace, trace: makeTrace(), method: 'PUT', agent },
   asker: agent ?? 'imports',
   time: gateway.now(),
@@ -240,7 +247,7 @@ function storeState(
   const about: Quad[] = [
     triple(document, DCT('title'), text(title)),
     triple(document, FOAF('primaryTopic'), iri(topic)),
-    ...(describedBy ? [triple(topic, PROV('used'), iri(describedBy.subject))] : []),
+    ...(describedBy ? [triple(topic, PROV('used'), iri(describedBy.subject ?? describedBy.document))] : []),
   ]
   const run = { plan, startedAt, ...(endedAt !== undefined && { endedAt }) }
   return putDocument(writingOf(member, gateway, agent), document, () => [

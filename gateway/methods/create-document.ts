@@ -5,12 +5,12 @@ import { isFailure, problem, type Problem } from '../problem.js'
 import { decideOn, type Facts } from '../request/access.js'
 import type { Context } from '../request/context.js'
 import { refusalOf } from '../request/refusal.js'
-import { releasing, writeContent } from './write.js'
+import { releasing, writeContent, type AfterWrite } from './write.js'
 import { isConditional } from './write-conditions.js'
 import { readWriteRequest } from './write-request.js'
 
 /** @param context of a POST @param facts of the document, and of its parent */
-export async function createDocument(context: Context, facts: Facts): Promise<Response | Problem> {
+export async function createDocument(context: Context, facts: Facts, then: AfterWrite): Promise<Response | Problem> {
   const { iri } = facts
   const { fields } = context.request
   const conditions = isConditional(fields) ? {} : { 'if-none-match': '*' }
@@ -27,10 +27,12 @@ export async function createDocument(context: Context, facts: Facts): Promise<Re
   const asked = await readWriteRequest(context, iri)
   if (isFailure(asked)) return asked
   if (asked.method !== 'POST') return problem('internal', 'The request is no POST.')
-  return releasing(context, asked, async () => {
+  const written = await releasing(context, asked, async () => {
     const created = await writeContent(putting, iri, { ...asked, method: 'PUT' })
     // Somebody else has created it meanwhile.
     const isThere = isFailure(created) && created.failure === 'precondition.failed' && !isConditional(fields)
     return isThere ? writeContent(context, iri, asked) : created
   })
+  if (!isFailure(written)) await then(context, iri, asked.content)
+  return written
 }

@@ -133,7 +133,7 @@ async function store(context: Context, created: readonly Document[]): Promise<un
   const edits = created.map(({ iri: graph, nTriples }) => {
     return { graph, isCleared: false, removed: [], added: linesOf(nTriples), after: nTriples }
   })
-  const failed = created.length > 0 ? await trace.store(application.journalled.edit(changes, edits)) : undefined
+  const failed = created.length > 0 ? await trace.write(application.journalled.edit(changes, edits)) : undefined
   for (const { iri, nTriples } of created) {
     if (failed) afterFailure(writing, iri, failed)
     else {

@@ -125,7 +125,7 @@ async function carryOut(
   const conclude =
     recorded.length > 0 ? await application.journalled.prepare({ documents: recorded, method, agent, time }) : undefined
   if (isFailure(conclude)) return conclude
-  const failed = await trace.store(application.journalled.edit(journalled, [...edits, ...others]))
+  const failed = await trace.write(application.journalled.edit(journalled, [...edits, ...others]))
   await conclude?.(failed)
   for (const [i, { found, next }] of changes.entries()) {
     const { iri, current } = found

@@ -92,7 +92,7 @@ export async function replaceDocument(
   const { versions, documents } = application.cache
   const asOf = versions.of(iri)
   const change = { document: iri, method, agent, time, before: current?.nTriples, content: next?.nTriples }
-  const failed = await trace.store(application.journalled.carryOut({ ...change, ...(restores && { restores }) }))
+  const failed = await trace.write(application.journalled.carryOut({ ...change, ...(restores && { restores }) }))
   if (failed) {
     afterFailure(writing, iri, failed)
     return failed
@@ -113,7 +113,7 @@ export async function removeDocuments(
   const removals = removed.map(({ iri: document, current }) => {
     return { document, method, agent, time, before: current?.nTriples, content: undefined }
   })
-  const failed = await trace.store(application.journalled.remove(removals))
+  const failed = await trace.write(application.journalled.remove(removals))
   for (const [i, { iri }] of removed.entries()) {
     if (failed) afterFailure(writing, iri, failed)
     else {

@@ -199,7 +199,9 @@ function headOf(
   const body = format && made.bytes
   const fields = [...exposed(response(status, own, body).fields), ...marksOf(context.gateway)]
   const isCached = context.trace.storeMs === 0
-  const marks = sharedCacheFields(context.request, { status, fields }, isCached, context.gateway)
+  // The head is that of all URLs of the document.
+  const asked = { method: context.request.method, requestTarget: document.iri }
+  const marks = sharedCacheFields(asked, { status, fields }, { isCached, hasWritten: false }, context.gateway)
   const head = readyHead(status, [...marks, ...fields])
   // A cached read says so, where the first one did not.
   if (marks.length > 0 && !isCached) return head

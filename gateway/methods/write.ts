@@ -23,12 +23,14 @@ import { accessTo, widening } from './widening.js'
 import { isConditional, preconditions } from './write-conditions.js'
 import { readWriteRequest, typesIn, type WriteRequest, type WrittenContent } from './write-request.js'
 
-/** @param then acts on what was put or appended, before the answer */
+/** Acts on what was put or appended, before the answer. */
+export type AfterWrite = (context: Context, iri: string, content: WrittenContent) => Promise<void>
+
 export async function write(
   context: Context,
   iri: string,
   facts: Facts,
-  then: (context: Context, iri: string, content: WrittenContent) => Promise<void>,
+  then: AfterWrite,
 ): Promise<Response | Problem> {
   const early = earlyRefusal(context, iri, facts)
   if (early) return early

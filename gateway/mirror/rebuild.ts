@@ -62,7 +62,7 @@ export async function fillStore(mirrored: Mirrored, report: Report): Promise<num
     return undefined
   })
   if (failed) return failed
-  // Open entries count as done: no client was told otherwise. Only the effects of updates, which were not read, are lost.
+  // Open entries count as done: no client got another answer. Only the effects of updates, which were not read, are lost.
   const [unread, open] = [history.open().filter(isUnread), history.open().filter((entry) => !isUnread(entry))]
   for (const { document, content } of open) later.set(document, content)
   for (const [document, content] of later) {

@@ -25,6 +25,7 @@ export async function answerInside(context: Context, url: URL, inner: InnerReque
     const answered = await proxying.inside(requestTo(target, inner, context.request))
     const { status } = answered
     const fields = fieldsOf(answered)
+    if ('cache-group-invalidation' in fields) context.trace.hasWritten = true
     const isRead = inner.method === 'GET' || inner.method === 'HEAD'
     if (!isRead || status < 300 || status > 399 || fields.location === undefined) {
       const body = await bodyOf(answered, inner.maxBytes)

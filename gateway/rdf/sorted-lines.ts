@@ -26,9 +26,13 @@ export function lineBeginning(text: string, beginning: string): string | undefin
 }
 
 /** All lines with this beginning: they stand together. */
-export function linesBeginning(text: string, beginning: string): string[] {
+export const linesBeginning = (text: string, beginning: string): string[] => firstBeginning(text, beginning, Infinity)
+
+/** The first of them. */
+export function firstBeginning(text: string, beginning: string, most: number): string[] {
   const lines: string[] = []
-  for (let at = placeOf(text, beginning); text.startsWith(beginning, at); at += lines.at(-1)!.length + 1) {
+  let at = placeOf(text, beginning)
+  for (; lines.length < most && text.startsWith(beginning, at); at += lines.at(-1)!.length + 1) {
     lines.push(lineAt(text, at))
   }
   return lines

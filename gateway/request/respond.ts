@@ -7,6 +7,7 @@ import type { Gateway } from '../gateway.js'
 import type { Field, Request, Response } from '../http/exchange.js'
 import { blankNode, graphOf, iri, quad, text, typed } from '../rdf/graph.js'
 import { negotiate, RDF_FORMATS, rdfFormatsFor } from '../http/media-type.js'
+import type { Trace } from '../log.js'
 import { isFailure, STATUS_OF, type Problem } from '../problem.js'
 import { originMarks } from './cors.js'
 import { readNTriples } from '../rdf/read.js'
@@ -94,9 +95,18 @@ const idFields = ({ id }: Pick<Request, 'id'>, { status }: Pick<Response, 'statu
         ['Access-Control-Expose-Headers', 'X-Request-ID'],
       ]
 
-/** The fields of an answer that depend on settings and on the request as a whole. @param isFromMemory whether no store was asked */
-export const answerMarks = (request: Request, answered: Response, isFromMemory: boolean, gateway: Gateway): Field[] => [
-  ...sharedCacheFields(request, answered, isFromMemory && answered.fields.some(([name]) => name === 'Age'), gateway),
+/** True where no store was asked. */
+const isFromMemory = ({ fields }: Pick<Response, 'fields'>, { storeMs }: Trace): boolean =>
+  storeMs === 0 && fields.some(([name]) => name === 'Age')
+
+/** The fields of an answer that depend on settings and on the request as a whole. */
+export const answerMarks = (request: Request, answered: Response, trace: Trace, gateway: Gateway): Field[] => [
+  ...sharedCacheFields(
+    request,
+    answered,
+    { isCached: isFromMemory(answered, trace), hasWritten: trace.hasWritten },
+    gateway,
+  ),
   ...marksOf(gateway),
   ...idFields(request, answered),
 ]

@@ -7,6 +7,8 @@ import { isFailure, problem } from '../problem.js'
 const FORM_TYPE = 'application/x-www-form-urlencoded'
 /** In bytes: as much as a person edits as one text. */
 const LARGEST = 256 * 1024
+/** Whoever has no right to the form sends it too: its page is made on the event loop (design 7). */
+const MOST_FIELDS = 200
 
 /** The content of a form that was read; undefined where it could not be. */
 const contents = new WeakMap<Request, string | undefined>()
@@ -16,10 +18,18 @@ export const rememberForm = (request: Request, content: string | undefined): voi
 export const isSentForm = ({ method, fields }: Request, origins: readonly string[]): boolean =>
   method === 'POST' && (fields['content-type'] ?? '').startsWith(FORM_TYPE) && isOfOwnPage(fields, origins)
 
-/** Undefined where it is not read: too much, or too many at once. */
+/** True where the content of a form has more fields than that; it is not parsed. */
+export function hasMoreFields(content: string, most: number): boolean {
+  let fields = 1
+  for (let at = content.indexOf('&'); at >= 0 && fields <= most; at = content.indexOf('&', at + 1)) fields++
+  return fields > most
+}
+
+/** Undefined where it is not read: too much, too many fields, or too many requests at once. */
 export async function sentForm(request: Request): Promise<URLSearchParams | undefined> {
   const content = contents.has(request) ? contents.get(request) : await contentOf(request)
-  return content === undefined || content.length > LARGEST ? undefined : new URLSearchParams(content)
+  if (content === undefined || content.length > LARGEST || hasMoreFields(content, MOST_FIELDS)) return undefined
+  return new URLSearchParams(content)
 }
 
 async function contentOf(request: Request): Promise<string | undefined> {

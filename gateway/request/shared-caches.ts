@@ -15,14 +15,14 @@ const ALL = 'public'
 export function sharedCacheFields(
   request: Asked,
   answered: Answered,
-  isCached: boolean,
+  { isCached, hasWritten }: { readonly isCached: boolean; readonly hasWritten: boolean },
   { settings, dataspaces }: Applications & Pick<Gateway, 'settings'>,
 ): Field[] {
   if (!settings.sharedCache) return []
   const { status, fields } = answered
   if (request.method !== 'GET' && request.method !== 'HEAD') {
-    const isWritten = status < 300 && request.method !== 'OPTIONS'
-    return isWritten ? [['Cache-Group-Invalidation', changedGroups(request, dataspaces)]] : []
+    // Anonymous clients send queries by POST: what changes nothing purges nothing.
+    return hasWritten && status < 400 ? [['Cache-Group-Invalidation', changedGroups(request, dataspaces)]] : []
   }
   if (status !== 200 && status !== 206 && status !== 304) return []
   const own: Field = ['Cache-Status', `Triplegate; ${isCached ? 'hit' : 'fwd=miss'}`]
@@ -44,7 +44,10 @@ function changedGroups(request: Asked, dataspaces: Applications['dataspaces']): 
 const listOf = (groups: readonly (string | undefined)[]): string =>
   groups.flatMap((group) => (group === undefined ? [] : [`"${group}"`])).join(', ')
 
+/** The document's, where the query names it (SPARQL 1.1 Graph Store HTTP Protocol §4.2). */
 function pathOf({ requestTarget }: Asked): string | undefined {
-  const path = normalisedPath(requestTarget.replace(/^https?:\/\/[^/?#]*/i, '').split('?', 1)[0]!)
+  const [url = '', query] = requestTarget.split('?', 2)
+  const named = new URLSearchParams(query).get('graph') ?? url
+  const path = normalisedPath(named.replace(/^https?:\/\/[^/?#]*/i, ''))
   return typeof path === 'string' ? path : undefined
 }

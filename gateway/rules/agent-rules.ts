@@ -13,10 +13,13 @@ export interface RuledAgent {
 /** The content of authorizations beside the agents that they include. */
 const CONTENT = [V.RDF_TYPE, V.MODE, V.ACCESS_TO, V.ACCESS_TO_CLASS, V.DEFAULT, V.AGENT_CLASS]
 
-/** Every statement on which a decision on the agent rests; undefined where SPARQL may not name it as it is. */
+/** Of an agent and its groups: the question grows with them, and that for all rules does not (design 7). */
+const MOST_NAMES = 16
+
+/** Every statement on which a decision on the agent rests; undefined where it has too many names, or SPARQL may not name it as it is. */
 export function agentRulesQuery(adminBase: string, { webId, memberships = [] }: RuledAgent): string | undefined {
   const names = webId === undefined ? [] : [webId, ...memberships]
-  if (!names.every(isName)) return undefined
+  if (names.length > MOST_NAMES || !names.every(isName)) return undefined
   const content = CONTENT.map((iri) => `<${iri}>`).join(', ')
   /** The statements of the authorizations that name the object by a property, with their content. */
   const by = (property: string, object: string): string =>

@@ -1,5 +1,6 @@
 // In charge of making the effective rules what the store says now, for requests that are decided without a cache: all of them, or
 // those of one agent.
+import { createHash } from 'node:crypto'
 import { makeAuthorizationIndex, type AuthorizationIndex } from '../../policies/authorizations/authorization-index.js'
 import type { Access } from '../gateway.js'
 import type { GraphStore } from '../stores/store.js'
@@ -44,10 +45,12 @@ export function refreshing(rules: Effective, reload: () => Promise<unknown>): No
     if (isCurrent() && rules.answer !== undefined && (await digestOfAnswer(store, question)) === rules.answer) return
     await reload()
   })
+  /** By the digest of the question: with the names of a thousand agents, questions would be large. */
   const agents = new Map<string, () => Promise<unknown>>()
-  const refreshOf = (agent: RuledAgent, asked: string): (() => Promise<unknown>) => {
+  const refreshOf = (agent: RuledAgent): (() => Promise<unknown>) => {
     let said: { readonly answer: string; readonly version: number } | undefined
     return oneAfterAnother(async () => {
+      const asked = agentRulesQuery(adminBase, agent)!
       const answer = isCurrent() && said?.version === rules.version && (await digestOfAnswer(store, asked))
       if (answer && answer === said?.answer && said.version === rules.version && isCurrent()) return
       const same = await answerAsCompiled(rules, agent, asked)
@@ -58,9 +61,10 @@ export function refreshing(rules: Effective, reload: () => Promise<unknown>): No
   return (about) => {
     const asked = about && agentRulesQuery(adminBase, about)
     if (asked === undefined) return refreshAll()
-    const refresh = agents.get(asked) ?? refreshOf(about!, asked)
+    const key = createHash('sha256').update(asked).digest('base64')
+    const refresh = agents.get(key) ?? refreshOf(about!)
     if (agents.size >= REMEMBERED_AGENTS) agents.clear()
-    agents.set(asked, refresh)
+    agents.set(key, refresh)
     return refresh()
   }
 }

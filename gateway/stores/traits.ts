@@ -8,7 +8,7 @@ import type { StoreTraits } from '../sparql/view/over-view.js'
 import { select } from './select.js'
 import type { GraphStore } from './store.js'
 
-/** The name of no graph: nobody can know it. */
+/** The name of no graph: no client can know it. */
 export const NOTHING = `urn:uuid:${randomUUID()}`
 
 export interface Traits {

@@ -1,5 +1,8 @@
 // The template for nginx: it caches files and what pages need, and nothing that is private (spec 4.6). With the real nginx.
 import { createHash } from 'node:crypto'
+import { once } from 'node:events'
+import type { IncomingMessage } from 'node:http'
+import { request } from 'node:https'
 import { join } from 'node:path'
 import t from 'tap'
 import { openEmbeddedStore } from '../../gateway/stores/embedded-store.js'
@@ -29,7 +32,7 @@ void t.test('nginx', { skip: missing('nginx', '-v') ?? false }, async (t) => {
   const world = await makeWorld(t, stores, {
     flags: ['--http', String(gateway), '--host', 'localhost', '--trusted-proxy', '127.0.0.1/32'],
   })
-  await startNginx(t, join(world.folder, 'certs/server.pem'), [tls, plain, gateway])
+  const nginx = await startNginx(t, join(world.folder, 'certs/server.pem'), [tls, plain, gateway])
   const row = rowsOf(t, 'embedded')
   const clients = new Map<string, Client>()
   t.teardown(() => clients.forEach((client) => client.close()))
@@ -56,6 +59,20 @@ void t.test('nginx', { skip: missing('nginx', '-v') ?? false }, async (t) => {
       t.equal(await cacheOf('anonymous', pathOf('private')), '403 fwd=uri-miss; detail=MISS')
     }
     t.equal((await through('reader', pathOf('private'))).text, 'private')
+  })
+
+  await row('a client that reads slowly what is not stored costs no file', async (t) => {
+    const large = 'x'.repeat(12_000_000)
+    t.equal((await owner('POST', item, upload(large))).status, 204)
+    const pem = world.pemOf('owner')
+    const trust = { ca: world.ca, servername: 'localhost', cert: pem, key: pem }
+    const asked = request({ port: tls, ...trust, path: pathOf(large), headers: { Host: new URL(world.base).host } })
+    const [slow] = (await once(asked.end(), 'response')) as [IncomingMessage]
+    t.equal(slow.statusCode, 200)
+    // Meanwhile another client has read all of it.
+    t.equal((await through('owner', pathOf(large))).text.length, large.length)
+    t.notMatch(nginx.warnings(), /temporary file/)
+    slow.destroy()
   })
 
   await row('a public file is stored, whoever asks first, and no longer than it is public', async (t) => {

@@ -21,7 +21,9 @@ void t.test('behind nginx and Varnish', { skip }, async (t) => {
   const stores = { endUser: await openEmbeddedStore('end-user'), admin: await openEmbeddedStore('admin') }
   t.teardown(() => Promise.all([stores.endUser.close(), stores.admin.close()]))
   const trusting = ['--http', String(gateway), '--host', 'localhost', '--trusted-proxy', '127.0.0.1/32']
-  const world = await makeWorld(t, stores, { flags: [...trusting, '--shared-cache', '--history', 'local'] })
+  const world = await makeWorld(t, stores, {
+    flags: [...trusting, '--shared-cache', '--history', 'local', '--dataset-path', '/ds'],
+  })
   const caches = {
     nginx: await startNginx(t, join(world.folder, 'certs/server.pem'), [tls, plain, gateway]),
     Varnish: await startVarnish(t, [cached, gateway]),
@@ -65,6 +67,8 @@ void t.test('behind nginx and Varnish', { skip }, async (t) => {
   await owner('PUT', opening('/sparql/'), open('/sparql'))
   const versions = await owner('GET', '/d1/?timemap', { fields: { Accept: 'application/link-format' } })
   const [, version = ''] = /<[^>]*(\/d1\/\?version=\w+)>/.exec(versions.text) ?? []
+  const indirect = `/ds?graph=${encodeURIComponent(`${world.base}d0/`)}`
+  const ofOne = `/sparql?query=${encodeURIComponent(`SELECT * { GRAPH <${world.base}d0/> { ?s ?p ?o } }`)}`
   const titles = `/sparql?query=${encodeURIComponent('SELECT ?g ?t WHERE { GRAPH ?g { ?g <http://purl.org/dc/terms/title> ?t } } ORDER BY ?g')}`
   const targets = [...documents, ...documents, '/secret/', titles, fileOf('a file'), fileOf(SECRET), version, '/d1/?timemap', '/d9/'] // prettier-ignore
 
@@ -135,11 +139,19 @@ void t.test('behind nginx and Varnish', { skip }, async (t) => {
     const [stored, validated] = ['fwd=miss; stored', 'fwd=stale; fwd-status=304; stored']
     await again()
     t.strictSame(await again(), [validated, validated])
+    t.strictSame([await statusOf(indirect), await statusOf(indirect)], [stored, validated])
     // The gateway refuses it: nothing is purged.
     t.equal((await send('Varnish', 'anonymous', 'PUT', '/d0/', ttl(turtle('"x"')))).status, 403)
     t.strictSame(await again(), [validated, validated])
+    for (const method of ['POST', 'QUERY']) {
+      const query = { fields: { 'Content-Type': 'application/sparql-query' }, body: 'ASK {}' }
+      const asked = await send('Varnish', 'anonymous', method, '/sparql', query)
+      t.match(asked, { status: 200, fields: { 'cache-group-invalidation': undefined } })
+    }
+    t.strictSame(await again(), [validated, validated], 'a query purges nothing')
     const written = await send('Varnish', 'owner', 'PUT', '/d0/', ttl(turtle('"known"')))
     t.match(written.fields, { 'cache-group-invalidation': '"/d0/"' })
+    t.equal(await statusOf(indirect), stored, 'the document at another URL')
     t.strictSame(await again(), [stored, validated])
     await send('Varnish', 'owner', 'PUT', opening('/d2/'), open('/d2/'))
     t.strictSame(await again(), [stored, stored])
@@ -156,9 +168,16 @@ void t.test('behind nginx and Varnish', { skip }, async (t) => {
     await owner('PUT', '/d0/', ttl(turtle('"new"')))
     const first = await send('gateway', 'anonymous', 'GET', `${titles}%20`)
     t.match(first.fields, { 'cache-status': 'Triplegate; fwd=miss', 'cache-groups': `"/sparql", ${all}` })
+    for (const status of ['fwd=miss', 'hit'])
+      t.match((await send('gateway', 'anonymous', 'GET', ofOne)).fields, { 'cache-status': `Triplegate; ${status}`, 'cache-groups': `"/sparql", ${all}`, 'x-accel-expires': '@1' })
+    for (const target of [indirect, indirect, '/d0/', `${indirect}&timemap`])
+      t.match((await read('anonymous', target)).fields, { 'cache-groups': `"/d0/", ${all}` }, target)
     t.match((await owner('PUT', '/d0/', ttl(turtle('"newer"')))).fields, { 'cache-group-invalidation': '"/d0/"' })
     t.match((await owner('DELETE', opening('/d2/'))).fields, { 'cache-group-invalidation': all })
     t.match((await owner('POST', '/sparql', { fields: { 'Content-Type': 'application/sparql-update' }, body: `INSERT DATA { GRAPH <${world.base}d0/> { <urn:x> <urn:x> <urn:x> } }` })).fields, { 'cache-group-invalidation': all })
+    const form = (values: Record<string, string>) => owner('POST', '/d0/?form=add', { fields: { 'Content-Type': 'application/x-www-form-urlencoded', Origin: world.base.slice(0, -1) }, body: new URLSearchParams({ content: '<#a> <urn:b> <urn:c> .', ...values }).toString() })
+    const [preview, saved] = [await form({ do: 'preview' }), await form({ do: 'save' })]
+    t.match([preview, saved], [{ status: 200, fields: { 'cache-group-invalidation': undefined } }, { status: 303, fields: { 'cache-group-invalidation': all } }])
     t.match((await send('gateway', 'anonymous', 'PUT', '/d0/', ttl(''))).fields, { 'cache-group-invalidation': undefined })
   })
 })

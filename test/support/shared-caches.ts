@@ -22,12 +22,17 @@ export interface SharedCache {
   stored(): string
 }
 
+export interface Nginx extends SharedCache {
+  /** Its warnings. */
+  warnings(): string
+}
+
 /** nginx with the template as it is, but for ports and folders. @param pem the certificate and key of the server */
 export async function startNginx(
   t: Test,
   pem: string,
   [tls, plain, gateway]: readonly [tls: number, plain: number, gateway: number],
-): Promise<SharedCache> {
+): Promise<Nginx> {
   const home = mkdtempSync(join(tmpdir(), 'triplegate-nginx-'))
   mkdirSync(join(home, 'cache'))
   const filled = readFileSync('nginx/triplegate.conf.template', 'utf8')
@@ -43,11 +48,11 @@ export async function startNginx(
   )
   writeFileSync(
     join(home, 'nginx.conf'),
-    `${user} daemon off; pid ${home}/pid; error_log ${home}/errors; events {} http { access_log off; ${temporary.join(' ')} ${filled} }`,
+    `${user} daemon off; pid ${home}/pid; error_log ${home}/errors warn; events {} http { access_log off; ${temporary.join(' ')} ${filled} }`,
   )
   const arguments_ = ['-p', home, '-c', join(home, 'nginx.conf'), '-e', join(home, 'errors')]
   await started(t, home, { program: 'nginx', arguments_, port: tls, signal: 'SIGQUIT' })
-  return { stored: () => textBelow(join(home, 'cache')) }
+  return { stored: () => textBelow(join(home, 'cache')), warnings: () => readFileSync(join(home, 'errors'), 'utf8') }
 }
 
 /** Varnish with the VCL as it is, but for the port of the gateway. What it stores is in a file. */

@@ -149,7 +149,7 @@ const withoutBlanks = ({ subject, predicate, object }: Triple, work: Work): Trip
   object: withoutBlank(object, work),
 })
 
-/** A blank node of a pattern is a variable that nobody sees (SPARQL 1.1 §4.1.4). */
+/** A blank node of a pattern is a variable that no result shows (SPARQL 1.1 §4.1.4). */
 function withoutBlank(term: Term, work: Work): Term {
   if (term.kind === 'triple') {
     const part = (each: Term): Term => withoutBlank(each, work)

@@ -12,6 +12,7 @@ import t, { type Test } from 'tap'
 import { makeServerCertificate } from '../../../gateway/agents/make-certificate.js'
 import { runCommand } from '../../../gateway/commands/run-command.js'
 import { parseSettings } from '../../../gateway/configuration/settings.js'
+import { canaryFindings } from '../../../gateway/doctor/canaries.js'
 import { machineFindings } from '../../../gateway/doctor/machine.js'
 import { isFailure } from '../../../gateway/problem.js'
 import { fusekiEndpoints, openHttpStore } from '../../../gateway/stores/http-store.js'
@@ -102,6 +103,32 @@ void t.test('what the gateway that runs says', async (t) => {
     t.match((await seen()).found, found, fault)
     t.equal((await seen()).found.length, found.length, fault)
     if (found.length > 0) planted.add(fault)
+  }
+})
+
+void t.test('canaries: fine only where a right was seen to hold', async (t) => {
+  let answers: { read: number; asked: number; text: string } = { read: 403, asked: 403, text: '' }
+  const { href } = await served(t, ({ url, socket }, response) => {
+    const { read, asked, text } = answers
+    const status = url!.includes('sparql?') ? asked : read
+    if (status === 0) socket.destroy()
+    else response.writeHead(status).end(status === read ? undefined : text)
+  })
+  // prettier-ignore
+  const rows: readonly (readonly [name: string, read: number, asked: number, text: string, state: string, evidence: RegExp])[] = [
+    ['hidden', 403, 200, '{"boolean": false}', 'fine', /1 asked for/],
+    ['no right to SPARQL', 403, 401, '', 'fine', /1 asked for/],
+    ['found', 403, 200, '{"boolean": true}', 'finding', /which they may not read/],
+    ['nobody answers the query', 403, 0, '', 'unknown', /nothing answers/],
+    ['the query fails', 403, 503, '', 'unknown', /answered by 503/],
+    ['another program answers it', 403, 200, '<html>', 'unknown', /not by true or false/],
+    ['the document fails', 503, 200, '{"boolean": false}', 'unknown', /answers 503/],
+    ['everyone may read', 200, 403, '', 'unknown', /no document was asked for/],
+  ]
+  for (const [name, read, asked, text, state, evidence] of rows) {
+    answers = { read, asked, text }
+    const [found] = await canaryFindings([{ base: href } as never], [])
+    t.match(found, { state, evidence }, name)
   }
 })
 

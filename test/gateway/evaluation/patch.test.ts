@@ -325,7 +325,7 @@ void t.test('limits: a job above a limit is stopped, the next job works', async 
   const memory = { limits: { memory: 64 * 2 ** 20 } }
   const growth = { limits: { growth: 10_000 } }
   const rows: [name: string, options: PoolOptions, document: string, update: string, code: string, says?: RegExp][] = [
-    ['endless', { timeLimit: 1000, patience: 30_000 }, many(500), ENDLESS, 'update.time', /limit of 1 s/],
+    ['endless', { timeLimit: 400, patience: 30_000 }, many(500), ENDLESS, 'update.time', /limit of 0.4 s/],
     ['too much memory in the engine', memory, ONE, DOUBLING, 'update.time', /memory/],
     ['too many solutions', {}, many(450), cross, 'content.too-large'],
     ['too large a result', growth, many(600), large, 'content.too-large'],
@@ -353,7 +353,7 @@ void t.test('the queue is bounded', async (t) => {
   )
   answers.forEach((answer, i) => t.match(answer, `"${i}"^^`, `answer ${i} belongs to request ${i}`))
 
-  const small = evaluationFor(t, { timeLimit: 1500, each: 1, patience: 1000 })
+  const small = evaluationFor(t, { timeLimit: 900, each: 1, patience: 600 })
   // The start of the thread counts for waiting jobs too.
   for (let tries = 0; tries < 20 && isFailure(await small.patch('a', '', SIMPLE, DOC)); tries++) continue
   const running = small.patch('a', many(500), ENDLESS, DOC)

@@ -10,7 +10,7 @@ const times = (text: string, count: number): string => text.repeat(count)
 
 void t.test('bounded work', async (t) => {
   const [endUser, admin] = await Promise.all([
-    openEmbeddedStore('end-user', { queryTimeout: 1_500 }),
+    openEmbeddedStore('end-user', { queryTimeout: 700 }),
     openEmbeddedStore('admin'),
   ])
   t.teardown(() => Promise.all([endUser.close(), admin.close()]))
@@ -20,7 +20,7 @@ void t.test('bounded work', async (t) => {
     response.end('{"@context":{"p":"http://e/p"}}')
   }).listen(0, '127.0.0.1')
   t.teardown(() => contexts.close())
-  const flags = ['--allow-fetch', '127.0.0.0/8', '--patch-timeout', '2000', '--reading-timeout', '20000']
+  const flags = ['--allow-fetch', '127.0.0.0/8', '--patch-timeout', '1000', '--reading-timeout', '20000']
   const world = await makeWorld(t, { endUser, admin }, { flags })
   const [owner, writer, anonymous] = [world.as('owner'), world.as('writer'), world.as('anonymous')]
 
@@ -75,7 +75,7 @@ void t.test('bounded work', async (t) => {
     ended++
     return answer
   })
-  await new Promise((resolve) => setTimeout(resolve, 500))
+  await new Promise((resolve) => setTimeout(resolve, 200))
   const quick = await writer('PATCH', '/quick/', update('INSERT { <> <http://e/p> 1 } WHERE {}'))
   t.equal(quick.status, 204, 'the PATCH of another agent')
   t.ok(ended < 6, 'is done while slow ones wait')
@@ -84,7 +84,7 @@ void t.test('bounded work', async (t) => {
   statuses.delete(503)
   t.equal(statuses.size, 0, 'the others have waited too long')
   const values = (name: string): string =>
-    `ASK { VALUES ?v { ${times('"abcdefghijk" ', 60_000)} } FILTER(?v = "${name}") }`
+    `ASK { VALUES ?v { ${times('"abcdefghijk" ', 30_000)} } FILTER(?v = "${name}") }`
   const ask = (body: string) => ({ fields: { 'Content-Type': 'application/sparql-query' }, body })
   let answered = 0
   const queries = Array.from({ length: 4 }, (_, i) =>

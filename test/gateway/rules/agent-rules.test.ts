@@ -81,6 +81,16 @@ void forEachStore(t, 'the rules of one agent', async (t, makeStores, kind) => {
   })
 })
 
+void t.test(
+  'an agent with many memberships is not asked for alone: the question does not grow with them',
+  async (t) => {
+    const asked = (memberships: number) =>
+      agentRulesQuery(ADMIN, { webId: AGENTS[0]!, memberships: Array<string>(memberships).fill(GROUPS[0]!) })
+    t.type(asked(15), 'string')
+    t.equal(asked(16), undefined)
+  },
+)
+
 for (const [name, webId] of [
   ['with a dot segment', 'https://people.example/a/../b#me'],
   ['of a scheme that stores resolve', 'file:a'],

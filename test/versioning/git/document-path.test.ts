@@ -111,7 +111,7 @@ void t.test('one file for each document, and one document for each file', async 
         const path = documentPath(document, BASE, 'graphs')
         return documentOfPath(path, BASE, 'graphs') === document && soundPath(path)
       }),
-      { numRuns: 3000 },
+      { numRuns: 600 },
     ),
   )
   const name = fc.array(
@@ -125,7 +125,7 @@ void t.test('one file for each document, and one document for each file', async 
         const document = documentOfPath(path, BASE, 'graphs')
         return document === undefined || documentPath(document, BASE, 'graphs') === path
       }),
-      { numRuns: 3000 },
+      { numRuns: 600 },
     ),
   )
 })
@@ -153,7 +153,7 @@ void t.test('one file for each graph, whatever its name, and none that a documen
         const isApart = isDocument || documentOfPath(path, BASE, 'graphs') === undefined
         return graphOfPath(path, BASE, 'graphs') === graph && soundPath(path) && isApart
       }),
-      { numRuns: 3000 },
+      { numRuns: 600 },
     ),
   )
 })
