@@ -13,10 +13,18 @@ function bounded(answers: readonly Answer[]): Outcome {
   return { statuses, wrong: wrong === undefined ? undefined : `${wrong}, which is a fault of the gateway` }
 }
 
+/** Wrong where the gateway does not answer all of them. */
+function answered(answers: readonly Answer[]): Outcome {
+  const statuses = answers.map(({ status }) => status)
+  const other = statuses.find((status) => status !== 200)
+  return { statuses, wrong: other === undefined ? undefined : `${other}, not 200` }
+}
+
 const NOTHING = '?s <urn:nothing> ?o . '
 const CONDITION = 'FILTER NOT EXISTS { ?s ?p ?o } '
+/** Readers may read everything: their queries are sent as they are. */
 const query = (place: Place, where: string): Promise<Answer> =>
-  place.as('reader')('POST', '/sparql', { fields: { 'Content-Type': 'application/sparql-query' }, body: `SELECT * { ${where} }` }) // prettier-ignore
+  place.as('stranger')('POST', '/sparql', { fields: { 'Content-Type': 'application/sparql-query' }, body: `SELECT * { ${where} }` }) // prettier-ignore
 
 /** Of a page of this gateway. */
 const form = ({ base }: Place, values: Record<string, string>) => ({
@@ -31,11 +39,18 @@ const form = ({ base }: Place, values: Record<string, string>) => ({
 // prettier-ignore
 export const LONG_TEXTS: readonly Attack[] = [
   {
-    name: 'restricted-query', section: 'availability', wanted: 'restricted in a worker above a size, or refused',
-    run: async (place) => bounded([
+    name: 'restricted-query', section: 'availability', wanted: 'restricted in a worker above a size, and answered', quick: true,
+    run: async (place) => answered([
       // Nothing matches: the store has little to do.
       await query(place, NOTHING + fill(CONDITION, 7_000)),
-      await query(place, NOTHING + fill(CONDITION, 12_000)),
+      await query(place, NOTHING + fill('GRAPH ?g { ?s <urn:nothing> ?o } ', 10_000)),
+    ]),
+  },
+  {
+    name: 'longer-restricted-query', section: 'availability', wanted: 'restricted in a worker, and answered',
+    run: async (place) => answered([
+      await query(place, NOTHING + fill(CONDITION, 20_000)),
+      await query(place, NOTHING + fill('GRAPH ?g { ?s <urn:nothing> ?o } ', 330_000)),
     ]),
   },
   {
@@ -44,6 +59,14 @@ export const LONG_TEXTS: readonly Attack[] = [
       await query(place, NOTHING + fill('?s <urn:nothing> 1 . ', 1_000_000)),
       await query(place, `VALUES ?x { ${fill('1 ', 400_000)} }`),
     ]),
+  },
+  {
+    // The embedded store takes long to order its patterns, until its time is over.
+    name: 'restricted-query-of-many-graphs', section: 'availability', wanted: 'answered, or ended', limit: 60,
+    run: async (place) => {
+      const { status } = await query(place, many(10_000, (i) => `GRAPH ?g { ?s <urn:${i}> ?o } `))
+      return { statuses: [status], wrong: status === 200 || status === 504 ? undefined : `${status}, not 200 or 504` }
+    },
   },
   {
     name: 'update-by-a-long-pattern', section: 'availability', wanted: 'its pattern is read in a worker', quick: true,

@@ -1,5 +1,5 @@
 // In charge of what a group of patterns does with the name of its graph in stores that evaluate GRAPH triple by triple. Pure.
-import type { Bound, Expression, Pattern, Variable } from './syntax.js'
+import { isPath, type Bound, type Expression, type Path, type Pattern, type Term, type Variable } from './syntax.js'
 
 /** It matches once, whatever the graph has. */
 export const isEmpty = (pattern: Pattern): boolean =>
@@ -116,4 +116,37 @@ export function sheltered(patterns: readonly Pattern[]): readonly Pattern[] {
     ...patterns.slice(first),
     ...before.filter((each) => !isOther(each)),
   ]
+}
+
+/**
+ * Each GRAPH of plain triples once among others and filters: it has each solution once, with the same variables, so that its join
+ * with itself is itself (SPARQL 1.1 §18.5). Stores take long to order many patterns.
+ */
+export function withoutRepeats(patterns: readonly Pattern[]): readonly Pattern[] {
+  if (patterns.length < 2) return patterns
+  const seen = new Set<string>()
+  return patterns.filter((pattern) => {
+    if (pattern.kind === 'filter') return true
+    if (pattern.kind !== 'graph') seen.clear()
+    if (pattern.kind !== 'graph' || !hasEachOnce(pattern.patterns)) return true
+    const text = JSON.stringify(pattern)
+    const isNew = !seen.has(text)
+    seen.add(text)
+    return isNew
+  })
+}
+
+/** Blank nodes and paths may give a solution several times. */
+const hasEachOnce = (patterns: readonly Pattern[]): boolean =>
+  patterns.length > 0 &&
+  patterns.every(
+    (each) =>
+      each.kind === 'triples' &&
+      each.triples.length > 0 &&
+      each.triples.every(({ subject, predicate, object }) => [subject, predicate, object].every(isPlain)),
+  )
+
+function isPlain(term: Term | Path): boolean {
+  if (term.kind === 'triple') return [term.subject, term.predicate, term.object].every(isPlain)
+  return term.kind !== 'blank' && !isPath(term)
 }

@@ -1,7 +1,7 @@
 // In charge of restricting patterns to the graphs that an agent may read: what they match is what they would match in a dataset
 // of those graphs only (design 4). Pure. A filter stands beside each GRAPH that it restricts, in the same group: that GRAPH
 // binds the name in each of the group's solutions, so the place in the group does not matter.
-import { assigns, assignsName, bindsName, isEmpty, mayFail, sheltered, startsEmpty } from './groups.js'
+import { assigns, assignsName, bindsName, isEmpty, mayFail, sheltered, startsEmpty, withoutRepeats } from './groups.js'
 import { isNameOfStores } from './predicate.js'
 import {
   filter,
@@ -27,7 +27,7 @@ const isInGraph = (place: Place): place is 'graph' | Variable => place === 'grap
 
 export function restrictPatterns(work: Work, all: readonly Pattern[], place: Place = 'first'): readonly Pattern[] {
   if (assignsName(all)) throw new Refused('unread')
-  const patterns = sheltered(all)
+  const patterns = sheltered(withoutRepeats(all))
   if (place === 'first') return restrictFirst(work, patterns)
   const within = (each: readonly Pattern[]): readonly Pattern[] =>
     each.flatMap((pattern) => restrictPattern(work, pattern, place))

@@ -160,6 +160,8 @@ for (const [name, query, rights, hidden, rows] of [
     refused,
   ],
   ['so beside GRAPH', `SELECT * { GRAPH ?g { ?s ?p ?o } BIND(<${READABLE}> AS ?g) }`, RIGHTS, HIDDEN, refused],
+  ['a GRAPH twice', 'SELECT * { GRAPH ?g { ?s ?p ?o } FILTER(true) GRAPH ?g { ?s ?p ?o } }', RIGHTS, HIDDEN, 2],
+  ['so with blank nodes, whose rows multiply', `SELECT * { ${'GRAPH ?g { [] ?p [] } '.repeat(2)} }`, RIGHTS, HIDDEN, 4],
   ['a value that names a graph', 'SELECT ?x { GRAPH ?x { GRAPH ?g { ?s <urn:p:2> ?x } } }', ITEMS, CONTAINER, 2],
 ] as const) {
   void t.test(name, async (t) => {
@@ -192,7 +194,8 @@ for (const [name, query, rights, defaultGraph, length] of [
   ['many paths, each of many ways', `SELECT * { ${`<urn:e:1> ${'(<urn:p>?|<urn:q>?)/'.repeat(9)}<urn:p>? ?x . `.repeat(1000)} }`, RIGHTS, 'own', refused],
   ['20 patterns under 2000 rules', `SELECT * { ${'OPTIONAL { ?s <urn:p> ?o } '.repeat(20)} }`, MANY, 'union', 3_000_000],
   ['400 patterns under 2000 rules', `SELECT * { ${'OPTIONAL { ?s <urn:p> ?o } '.repeat(400)} }`, MANY, 'union', refused],
-  ['400 graphs under 2000 rules', `SELECT * { ${'GRAPH ?g { ?s <urn:p> ?o } '.repeat(400)} }`, MANY, 'own', refused],
+  ['400 graphs under 2000 rules', `SELECT * { ${Array.from({ length: 400 }, (_, i) => `GRAPH ?g { ?s <urn:p:${i}> ?o } `).join('')} }`, MANY, 'own', refused],
+  ['one graph 400 times under 2000 rules', `SELECT * { ${'GRAPH ?g { ?s <urn:p> ?o } '.repeat(400)} }`, MANY, 'own', 100_000],
 ] as const) {
   void t.test(`how long a restricted query is at most: ${name}`, (t) => {
     const store = { ...OXIGRAPH, defaultGraph, stays: true } as const
