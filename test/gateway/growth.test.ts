@@ -63,7 +63,7 @@ t.setTimeout(600_000)
 const BASE = 'https://x.example/'
 const DOC = `${BASE}d/`
 const FIELD = 2_000
-const CONTENT = 8_000
+const CONTENT = 16_000
 
 /** Rows about one reader: each makes a text of a size. */
 const rowsAbout = (

@@ -8,7 +8,7 @@ const FACTOR = 2 ** DOUBLINGS
 /** As n log n grows, and then some, since machines are busy; the square grows by 64. */
 const MOST_GROWTH = 27
 /** A cost, in ms, at which the size grows no further. */
-const DEAR_MS = 12
+const DEAR_MS = 20
 /** Below this cost, in ms, nothing grows too fast. */
 const CHEAP_MS = 4
 const TRIES = 3
@@ -27,7 +27,7 @@ export interface GrowthRow {
  */
 async function costOf(work: () => unknown, enough = 0): Promise<number> {
   let least = Infinity
-  for (let run = 0, spent = 0; run < 10 && spent < 10; run++) {
+  for (let run = 0, spent = 0; run < 10 && spent < 15; run++) {
     const before = process.cpuUsage()
     await work()
     const { user, system } = process.cpuUsage(before)
