@@ -9,7 +9,7 @@ import type { RowCount } from './support/stores.js'
 import { allTestFiles, filesNamed, isAlone, READ_THROUGH_THE_CACHE } from './support/test-files.js'
 
 /** Files that run at the same time: tests wait for stores, timers and processes about as long as they compute. */
-const JOBS = Math.min(2 * availableParallelism() + 1, 6)
+const JOBS = Math.min(2 * availableParallelism(), 6)
 
 const HELP = `Usage: npm test [-- FILE…]
 Runs the test files named, or all. FILE is a source (test/gateway/http/target.test.ts), its compiled file or a folder.
