@@ -107,7 +107,9 @@ void t.test('behind nginx and Varnish', { skip }, async (t) => {
         const status = String(other.fields['cache-status'])
         if (status.includes('fwd-status=304')) counts.revalidated[way]++
         const isKept = agent !== 'anonymous' && status.includes('stored')
-        if (isKept || differs(own!, other)) wrong.push(`step ${step}: ${way} ${agent} ${method} ${target} ${JSON.stringify(fields)}: ${shown(other)} in place of ${shown(own!)}; ${status}`) // prettier-ignore
+        // A commit may have changed the history between the three answers: then it is the gateway's own a moment later.
+        const ask = (): Promise<Answer> => send('gateway', agent, method, target, { fields })
+        if (isKept || (differs(own!, other) && differs(await ask(), other))) wrong.push(`step ${step}: ${way} ${agent} ${method} ${target} ${JSON.stringify(fields)}: ${shown(other)} in place of ${shown(own!)}; ${status}`) // prettier-ignore
       }
     }
     t.strictSame(wrong, [])
