@@ -201,7 +201,9 @@ const Downloads = ({
     {(isGraph ? GRAPHS : TABLES).map(([name, format], i) => (
       <>
         {i === 0 ? '' : ' · '}
-        <a href={`${base}sparql?query=${encodeURIComponent(query)}&format=${format}`}>{name}</a>
+        <a href={`${base}sparql?query=${encodeURIComponent(query)}&format=${format}`} download={`result.${format}`}>
+          {name}
+        </a>
       </>
     ))}
   </>
