@@ -14,6 +14,7 @@ const JOBS = Math.min(2 * availableParallelism(), 6)
 const HELP = `Usage: npm test [-- FILE…]
 Runs the test files named, or all. FILE is a source (test/gateway/http/target.test.ts), its compiled file or a folder.
 Without FILE, the files about what clients read run a second time with TRIPLEGATE_TEST_CACHE=off.
+TRIPLEGATE_TEST_SEED=N tries other values for properties than the run before.
 TRIPLEGATE_TEST_FUSEKI=URL uses a Fuseki that runs already, instead of starting one.
 Exit code: 0 all tests passed, 1 a test failed, 2 a name matches no test file.
 `

@@ -1,7 +1,7 @@
 // In charge of the endpoint `importer` (spec 4.3, LinkedDataHub 2.8): data of many documents, at once or in the background.
 // `POST` brings data, or names it; `GET` lists the imports of the agent; `DELETE ?import=` cancels one.
 import { createHash } from 'node:crypto'
-import { mkdir, open, rm, stat } from 'node:fs/promises'
+import { open, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { readContent } from './content.js'
 import { isOfDisk, notStored } from '../files/arriving.js'
@@ -11,7 +11,7 @@ import { parseMediaType } from '../http/media-type.js'
 import { newProgress, stateTriples } from '../imports/import-state.js'
 import {
   bringDescribed,
-  BUSY,
+  inFolder,
   isImportable,
   startImport,
   unsupported,
@@ -22,7 +22,7 @@ import { CSV, mediaTypeOf, N_QUADS, TRIG, TSV } from '../imports/media-types.js'
 import type { Plan, ReadProgress } from '../imports/plan.js'
 import type { ImportRun } from '../gateway.js'
 import { ask, CANCELLED, report, runImport, startImportThread } from '../imports/run-import.js'
-import { containerOf, runsFolder } from '../imports/runs.js'
+import { containerOf } from '../imports/runs.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { graphOf, nTriplesOf } from '../rdf/graph.js'
 import type { Context } from '../request/context.js'
@@ -75,35 +75,23 @@ async function cancel(context: Context, { query }: EndpointTarget): Promise<Resp
   return response(204, [linkField(context.application, context.agent.webId, undefined)])
 }
 
-async function receive(context: Context, target: EndpointTarget): Promise<Response | Problem> {
-  const { gateway, request, agent } = context
-  const leave = gateway.importing.takePlace(agent.webId ?? request.network(), request.network())
-  if (!leave) return BUSY
-  const folder = join(runsFolder(gateway.importing), gateway.uuid())
-  let isKept = false
-  try {
-    await mkdir(folder, { recursive: true, mode: 0o700 })
+const receive = (context: Context, target: EndpointTarget): Promise<Response | Problem> =>
+  inFolder<Response>(context, async (folder, keep) => {
+    const { request, agent, application } = context
     const brought = await bring(context, target, join(folder, 'source'))
     context.trace.continues()
     if (isFailure(brought)) return brought
     const { order, received } = brought
     const plan = await planOf(context, order, received, join(folder, 'spool'))
     if (isFailure(plan)) return plan
-    if (target.query.has('dry-run')) return await preview(plan)
+    if (target.query.has('dry-run')) return preview(plan)
     const isBulk = plan.kind === 'rdf' && !plan.mapping && !plan.name && !plan.into
-    if (isBulk && !/\brespond-async\b/.test(request.fields.prefer ?? '')) return await bulk(context, plan, order)
+    if (isBulk && !/\brespond-async\b/.test(request.fields.prefer ?? '')) return bulk(context, plan, order)
     const started = await startImport(context, plan, order, isBulk ? 'PUT' : 'add')
     if (isFailure(started)) return started
-    isKept = true
-    return response(201, [['Location', started], linkField(context.application, agent.webId, undefined)])
-  } catch (error) {
-    if (isOfDisk(error)) return notStored(error)
-    throw error
-  } finally {
-    leave()
-    if (!isKept) await rm(folder, { recursive: true, force: true })
-  }
-}
+    keep()
+    return response(201, [['Location', started], linkField(application, agent.webId, undefined)])
+  })
 
 async function bring(
   context: Context,

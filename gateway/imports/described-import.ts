@@ -61,7 +61,7 @@ export async function bringDescribed(context: Context, order: ImportOrder, path:
 const MANY = problem('server.overloaded', 'Too many imports run or wait. Retry when one has ended.', {
   fields: [['Retry-After', '60']],
 })
-export const BUSY = problem('server.overloaded', 'Too many sources are being read. Retry shortly.', {
+const BUSY = problem('server.overloaded', 'Too many sources are being read. Retry shortly.', {
   fields: [['Retry-After', '2']],
 })
 
@@ -137,21 +137,31 @@ async function startOne(
   describedBy: DescribedBy,
   order: ImportOrder | Problem,
 ): Promise<undefined | Problem> {
-  const { gateway, agent, request } = context
   if (isFailure(order)) return order
+  return inFolder(context, async (folder, keep) => {
+    const brought = await bringDescribed(context, order, join(folder, 'source'))
+    if (isFailure(brought)) return brought
+    const plan = await planOf(context, order, brought.received, join(folder, 'spool'))
+    if (isFailure(plan)) return plan
+    const started = await startImport(context, plan, order, 'add', describedBy)
+    if (isFailure(started)) return started
+    keep()
+    return undefined
+  })
+}
+
+/** Acts with a new folder for a source, in a place of its agent; unless it is kept, it is removed then. */
+export async function inFolder<T>(
+  { gateway, agent, request }: Context,
+  act: (folder: string, keep: () => void) => Promise<T | Problem>,
+): Promise<T | Problem> {
   const leave = gateway.importing.takePlace(agent.webId ?? request.network(), request.network())
   if (!leave) return BUSY
   const folder = join(runsFolder(gateway.importing), gateway.uuid())
   let isKept = false
   try {
     await mkdir(folder, { recursive: true, mode: 0o700 })
-    const brought = await bringDescribed(context, order, join(folder, 'source'))
-    if (isFailure(brought)) return brought
-    const plan = await planOf(context, order, brought.received, join(folder, 'spool'))
-    if (isFailure(plan)) return plan
-    const started = await startImport(context, plan, order, 'add', describedBy)
-    isKept = !isFailure(started)
-    return isFailure(started) ? started : undefined
+    return await act(folder, () => (isKept = true))
   } catch (error) {
     if (isOfDisk(error)) return notStored(error)
     throw error

@@ -1,5 +1,4 @@
 // The template for nginx: it caches files and what pages need, and nothing that is private (spec 4.6). With the real nginx.
-import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import { request } from 'node:https'
@@ -9,21 +8,8 @@ import { openEmbeddedStore } from '../../gateway/stores/embedded-store.js'
 import { makeClient, type Answer, type Client } from '../support/client.js'
 import { missing, ports, startNginx } from '../support/shared-caches.js'
 import { rowsOf } from '../support/stores.js'
+import { fileOf, upload } from '../support/upload.js'
 import { makeWorld, ttl } from '../support/world.js'
-
-const upload = (content: string) => {
-  const part = (key: string, value: string, more = ''): string =>
-    `--b\r\nContent-Disposition: form-data; name="${key}"${more}\r\n\r\n${value}\r\n`
-  const parts = [
-    part('rdf', ''),
-    part('sb', 'f'),
-    part('pu', 'http://www.semanticdesktop.org/ontologies/2007/03/22/nfo#fileName'),
-    part('ol', content, '; filename="a.txt"\r\nContent-Type: text/plain'),
-  ]
-  return { fields: { 'Content-Type': 'multipart/form-data; boundary=b' }, body: `${parts.join('')}--b--\r\n` }
-}
-
-const pathOf = (content: string): string => `/uploads/${createHash('sha1').update(content).digest('hex')}`
 
 void t.test('nginx', { skip: missing('nginx', '-v') ?? false }, async (t) => {
   const [gateway, tls, plain] = (await ports(t, 3)) as [number, number, number]
@@ -54,11 +40,11 @@ void t.test('nginx', { skip: missing('nginx', '-v') ?? false }, async (t) => {
   await row('a private file is never stored', async (t) => {
     t.equal((await owner('POST', item, upload('private'))).status, 204)
     for (let i = 0; i < 2; i++) {
-      t.equal(await cacheOf('owner', pathOf('private')), '200 fwd=uri-miss; detail=MISS')
-      t.equal(await cacheOf('stranger', pathOf('private')), '403 fwd=uri-miss; detail=MISS')
-      t.equal(await cacheOf('anonymous', pathOf('private')), '403 fwd=uri-miss; detail=MISS')
+      t.equal(await cacheOf('owner', fileOf('private')), '200 fwd=uri-miss; detail=MISS')
+      t.equal(await cacheOf('stranger', fileOf('private')), '403 fwd=uri-miss; detail=MISS')
+      t.equal(await cacheOf('anonymous', fileOf('private')), '403 fwd=uri-miss; detail=MISS')
     }
-    t.equal((await through('reader', pathOf('private'))).text, 'private')
+    t.equal((await through('reader', fileOf('private'))).text, 'private')
   })
 
   await row('a client that reads slowly what is not stored costs no file', async (t) => {
@@ -66,11 +52,11 @@ void t.test('nginx', { skip: missing('nginx', '-v') ?? false }, async (t) => {
     t.equal((await owner('POST', item, upload(large))).status, 204)
     const pem = world.pemOf('owner')
     const trust = { ca: world.ca, servername: 'localhost', cert: pem, key: pem }
-    const asked = request({ port: tls, ...trust, path: pathOf(large), headers: { Host: new URL(world.base).host } })
+    const asked = request({ port: tls, ...trust, path: fileOf(large), headers: { Host: new URL(world.base).host } })
     const [slow] = (await once(asked.end(), 'response')) as [IncomingMessage]
     t.equal(slow.statusCode, 200)
     // Meanwhile another client has read all of it.
-    t.equal((await through('owner', pathOf(large))).text.length, large.length)
+    t.equal((await through('owner', fileOf(large))).text.length, large.length)
     t.notMatch(nginx.warnings(), /temporary file/)
     slow.destroy()
   })
@@ -79,22 +65,22 @@ void t.test('nginx', { skip: missing('nginx', '-v') ?? false }, async (t) => {
     const rule = `<#this> a <http://www.w3.org/ns/auth/acl#Authorization> ; <http://www.w3.org/ns/auth/acl#mode> <http://www.w3.org/ns/auth/acl#Read> ;
       <http://www.w3.org/ns/auth/acl#accessTo> <${world.origin}${item}> ; <http://www.w3.org/ns/auth/acl#agentClass> <http://xmlns.com/foaf/0.1/Agent> .`
     t.equal((await owner('PUT', everyone, ttl(rule))).status, 201)
-    t.equal(await cacheOf('owner', pathOf('private')), '200 fwd=uri-miss; detail=MISS')
-    t.equal(await cacheOf('anonymous', pathOf('private')), '200 hit')
-    const { fields, text } = await through('stranger', pathOf('private'))
+    t.equal(await cacheOf('owner', fileOf('private')), '200 fwd=uri-miss; detail=MISS')
+    t.equal(await cacheOf('anonymous', fileOf('private')), '200 hit')
+    const { fields, text } = await through('stranger', fileOf('private'))
     t.equal(text, 'private')
     t.match(fields, {
       'cache-control': 'public, max-age=604800, s-maxage=60, immutable',
       'repr-digest': /^sha-256=:/,
       link: undefined,
     })
-    t.match(await through('anonymous', pathOf('private'), { Range: 'bytes=0-2' }), {
+    t.match(await through('anonymous', fileOf('private'), { Range: 'bytes=0-2' }), {
       status: 206,
       text: 'pri',
       fields: { 'content-range': 'bytes 0-2/7' },
     })
-    t.equal(await cacheOf('anonymous', `${pathOf('private')}?x=1`), '200 fwd=bypass; detail=BYPASS')
-    t.equal((await through('anonymous', pathOf('private'), { 'If-None-Match': fields.etag })).status, 304)
+    t.equal(await cacheOf('anonymous', `${fileOf('private')}?x=1`), '200 fwd=bypass; detail=BYPASS')
+    t.equal((await through('anonymous', fileOf('private'), { 'If-None-Match': fields.etag })).status, 304)
   })
 
   await row('without --shared-cache documents are not stored, not below uploads/ either', async (t) => {

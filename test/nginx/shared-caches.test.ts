@@ -1,6 +1,6 @@
 // Shared caches in front of the gateway, by the template for nginx and the VCL for Varnish, with the real programs (design 5):
 // what comes through them is the gateway's own answer of that moment, and nothing that is private is stored. What they purge.
-import { X509Certificate, createHash } from 'node:crypto'
+import { X509Certificate } from 'node:crypto'
 import { join } from 'node:path'
 import t from 'tap'
 import { openEmbeddedStore } from '../../gateway/stores/embedded-store.js'
@@ -8,6 +8,7 @@ import { makeRandom } from '../crash/random.js'
 import { makeClient, type Answer, type Client, type Send } from '../support/client.js'
 import { missing, ports, startNginx, startVarnish } from '../support/shared-caches.js'
 import { rowsOf } from '../support/stores.js'
+import { fileOf, upload } from '../support/upload.js'
 import { makeWorld, ttl, turtle } from '../support/world.js'
 
 const STEPS = 400
@@ -194,17 +195,3 @@ function differs(own: Answer, other: Answer): boolean {
   if (own.fields.etag !== other.fields.etag) return true
   return own.status === 200 && (own.text !== other.text || own.fields['content-type'] !== other.fields['content-type'])
 }
-
-function upload(content: string): Send {
-  const part = (key: string, value: string, more = ''): string =>
-    `--b\r\nContent-Disposition: form-data; name="${key}"${more}\r\n\r\n${value}\r\n`
-  const parts = [
-    part('rdf', ''),
-    part('sb', 'f'),
-    part('pu', 'http://www.semanticdesktop.org/ontologies/2007/03/22/nfo#fileName'),
-    part('ol', content, '; filename="a.txt"\r\nContent-Type: text/plain'),
-  ]
-  return { fields: { 'Content-Type': 'multipart/form-data; boundary=b' }, body: `${parts.join('')}--b--\r\n` }
-}
-
-const fileOf = (content: string): string => `/uploads/${createHash('sha1').update(content).digest('hex')}`

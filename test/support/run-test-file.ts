@@ -13,7 +13,10 @@ const KILLED_AFTER_MS = 1_200_000
 /** A process of several files fails itself if it does not end (run-files.ts); where it cannot even do that, it is killed. */
 const KILLED_AFTER_END_MS = 20_000
 const MAX_LOOSE_LINES = 40
-const WITHOUT_DOMAINS = new URL('./without-domains.js', import.meta.url).href
+const LOADED_FIRST = ['./without-domains.js', './seeded.js'].flatMap((name) => [
+  '--import',
+  new URL(name, import.meta.url).href,
+])
 const RUN_FILES = fileURLToPath(new URL('./run-files.js', import.meta.url))
 
 export interface FileOutcome {
@@ -113,7 +116,7 @@ export function startSharedProcess(env: NodeJS.ProcessEnv): SharedProcess {
 const killLater = (child: ChildProcess, ms: number): NodeJS.Timeout => setTimeout(() => child.kill('SIGKILL'), ms)
 
 function startTests(script: string, env: NodeJS.ProcessEnv, stdin: 'ignore' | 'pipe'): Tests {
-  const child = spawn(process.execPath, ['--import', WITHOUT_DOMAINS, script], {
+  const child = spawn(process.execPath, [...LOADED_FIRST, script], {
     stdio: [stdin, 'pipe', 'inherit'],
     env: { ...process.env, TAP: '1', TAP_TIMEOUT: stdin === 'pipe' ? '0' : TIMEOUT, ...env },
   })
