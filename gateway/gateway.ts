@@ -22,6 +22,7 @@ import type { TakeOfDay, TakePlace, TakePlaceOf } from './places.js'
 import type { LoadContext } from './rdf/read-json-ld.js'
 import type { Locks } from './documents/locks.js'
 import type { Log } from './log.js'
+import type { Names } from './documents/names.js'
 import type { Mail } from './agents/mail.js'
 import type { Alignment } from './mirror/alignment.js'
 import type { Mirrored } from './mirror/mirrored.js'
@@ -54,6 +55,7 @@ export interface Application extends DescribedApplication {
   readonly own: OwnDescription
   /** Every change of a document goes through it. */
   readonly journalled: JournalledStore
+  readonly names: Names
   /** True where a graph is a document of this application; and where writes of a graph become versions of it. */
   isDocument(graph: string): boolean
   isRecorded(graph: string): boolean
