@@ -2,6 +2,7 @@
 import { documentNameOf, withOtherScheme } from '../documents/almost-names.js'
 import type { Names } from '../documents/names.js'
 import type { Failure } from '../problem.js'
+import { hasDotSegment } from '../sparql/tokens.js'
 
 /** `from` and `to`: whole names, or beginnings of names whose rest is carried over. */
 export interface Rule {
@@ -54,4 +55,4 @@ export function renamesOf(rules: readonly Rule[], base: string, { nameOf, isDocu
 }
 
 /** True where a text of SPARQL can name it. */
-export const isNameable = (iri: string): boolean => !/[\0-\x20<>"{}|^`\\]/.test(iri)
+export const isNameable = (iri: string): boolean => !/[\0-\x20<>"{}|^`\\]/.test(iri) && !hasDotSegment(iri)

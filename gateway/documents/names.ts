@@ -29,7 +29,8 @@ export const NONE: FoundNames = { literal: [], encoded: [] }
 
 /** @param isUrl true where a URL is that of a document of the application with this base */
 export function makeNames(base: string, isUrl: (url: string) => boolean, remembered = NONE): Names {
-  let table = tableOf(remembered, remembered.literal)
+  const known = new Set(remembered.literal)
+  let table = tableOf(remembered, [], (name) => known.has(name))
   const nameOf = (url: string): string => {
     if (table.size === 0 || !url.includes('%') || uriOf(url) !== url) return url
     for (let above = url; above.length > base.length; above = parentOf(above)) {
@@ -47,9 +48,10 @@ export function makeNames(base: string, isUrl: (url: string) => boolean, remembe
     async learn(source) {
       const found = await findNames(source, base, isUrl, remembered)
       if (isFailure(found)) return found
-      table = found ? tableOf(found, remembered.literal) : new Map()
-      const known = new Set([...(found?.literal ?? []), ...remembered.literal])
-      const literal = [...known].filter((name) => table.get(uriOf(name)) === name)
+      table = found ? tableOf(found, remembered.literal, (name) => nameOf(uriOf(name)) === name) : new Map()
+      const literal = [...new Set([...(found?.literal ?? []), ...known])].filter(
+        (name) => table.get(uriOf(name)) === name,
+      )
       return { literal: literal.slice(0, MOST_NAMES), encoded: found?.encoded ?? [] }
     },
   }
@@ -67,16 +69,16 @@ const isLiteral = (name: string, isUrl: (url: string) => boolean): boolean => {
 /**
  * The names of URLs. Of two, the one that had the URL before keeps it as long as it exists; else the URL itself is the name. A
  * container that does not exist has the spelling of what is below it.
+ * @param had true of a name that its URL has meant
  */
-function tableOf(found: FoundNames, remembered: readonly string[]): Map<string, string> {
+function tableOf(found: FoundNames, remembered: readonly string[], had?: (name: string) => boolean) {
   const table = new Map<string, string>()
   const offer = (name: string): void => {
     const url = uriOf(name)
     if (!table.has(url)) table.set(url, name)
   }
-  const stored = new Set(found.literal)
-  const literal = [...stored].sort()
-  for (const name of remembered) if (stored.has(name)) offer(name)
+  const literal = found.literal.toSorted()
+  if (had) for (const name of [...literal, ...found.encoded]) if (had(name)) offer(name)
   for (const name of [...found.encoded, ...literal, ...remembered]) offer(name)
   for (const name of [...literal, ...remembered]) {
     for (let at = parentOf(name); uriOf(at) !== at && table.size < 4 * MOST_NAMES; at = parentOf(at)) offer(at)

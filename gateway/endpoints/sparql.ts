@@ -11,6 +11,7 @@ import { foreignUpdate } from './shared-stores.js'
 import { answerQuery } from './sparql-query.js'
 import { serviceDescription } from './sparql-description.js'
 import type { SparqlRequest, SparqlContent } from './sparql-request.js'
+import { observeQuery, observeUpdate } from './observed-graphs.js'
 import { answerUpdate } from './sparql-update.js'
 import { answerable } from './sparql-view.js'
 import type { Decided, EndpointTarget } from '../request/route.js'
@@ -31,6 +32,7 @@ export async function sparql({
   if (asked.kind === 'query') {
     const query = await readQuery(context, asked, endpoint)
     if (isFailure(query)) return query
+    if (!settings.enforce) await observeQuery(context, query)
     const seen = await answerable(context, query)
     return isFailure(seen) ? seen : answerQuery(context, seen, decision, asked.output)
   }
@@ -41,6 +43,7 @@ export async function sparql({
     strangeFunction(update, settings.allowFunction) ??
     foreignUpdate(context, update) ??
     protection(update, context)
+  if (!refused && !settings.enforce) await observeUpdate(context, update)
   return refused ?? answerUpdate(context, update, { facts, decision })
 }
 

@@ -1,6 +1,7 @@
 // In charge of imports that RDF describes (LinkedDataHub 2.8): the content of a request to `importer`, or of a PUT or POST of a
 // document, which starts each import in it.
 import { createHash } from 'node:crypto'
+import { createReadStream } from 'node:fs'
 import { mkdir, open, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isOfDisk, notStored } from '../files/arriving.js'
@@ -28,7 +29,7 @@ import type { Plan } from './plan.js'
 import { noteRuns, type DescribedBy, type Note } from './import-notes.js'
 import { newProgress } from './import-state.js'
 import { containerOf, mayStart, runsFolder, startRun } from './runs.js'
-import { bringUrl } from './sources.js'
+import { bringUrl, type Source } from './sources.js'
 
 export const IMPORTER_ACCEPTS = [['Accept-Post', `${ACCEPT_POST}, ${CSV}, ${TSV}`]] as const
 
@@ -50,12 +51,16 @@ export async function bringDescribed(context: Context, order: ImportOrder, path:
   const file = await open(path, 'wx', 0o600)
   const source = await bringUrl(order.source!)(context, file, path).finally(() => file.close())
   if (isFailure(source)) return source
-  const digest = createHash('sha256')
-  const read = await open(path)
-  for await (const piece of read.createReadStream()) digest.update(piece as Buffer)
-  const { size, url, mediaType } = source
+  const received = await receivedFrom(source)
+  return isFailure(received) ? received : { order, received }
+}
+
+/** A source on disk as what was received. */
+export async function receivedFrom({ path, size, url, mediaType }: Source): Promise<Received | Problem> {
   if (!isImportable(mediaType)) return unsupported(mediaType)
-  return { order, received: { path, size, mediaType: mediaType!, base: url, digest: digest.digest('hex') } }
+  const digest = createHash('sha256')
+  for await (const piece of createReadStream(path)) digest.update(piece as Buffer)
+  return { path, size, mediaType: mediaType!, base: url, digest: digest.digest('hex') }
 }
 
 const MANY = problem('server.overloaded', 'Too many imports run or wait. Retry when one has ended.', {
@@ -106,8 +111,7 @@ const SOURCES_MS = 30_000
 export async function startDescribed(context: Context, document: string, content: WrittenContent): Promise<void> {
   const imports = importsIn(content)
   if (imports.length === 0) return
-  const decision = decideOn(context, { kind: 'endpoint', iri: `${context.application.base}importer` }, 'Append')
-  if (isFailure(decision) || !decision.allowed) return
+  if (!mayImport(context)) return
   const { gateway, request } = context
   const enough = AbortSignal.timeout(SOURCES_MS)
   const signal = (): AbortSignal => AbortSignal.any([request.signal(), enough])
@@ -127,6 +131,11 @@ export async function startDescribed(context: Context, document: string, content
   }
   // Once the answer, which has the entity-tag of what was written, is on its way.
   if (notes.length > 0) setImmediate(() => void noteRuns(context, document, notes))
+}
+
+export function mayImport(context: Context): boolean {
+  const decision = decideOn(context, { kind: 'endpoint', iri: `${context.application.base}importer` }, 'Append')
+  return !isFailure(decision) && decision.allowed
 }
 
 const BROKEN = problem('internal', 'The start of the import broke off.')
@@ -151,12 +160,16 @@ async function startOne(
 }
 
 /** Acts with a new folder for a source, in a place of its agent; unless it is kept, it is removed then. */
-export async function inFolder<T>(
-  { gateway, agent, request }: Context,
-  act: (folder: string, keep: () => void) => Promise<T | Problem>,
-): Promise<T | Problem> {
+export async function inFolder<T>(context: Context, act: InFolder<T>): Promise<T | Problem> {
+  const { gateway, agent, request } = context
   const leave = gateway.importing.takePlace(agent.webId ?? request.network(), request.network())
-  if (!leave) return BUSY
+  return leave ? withFolder(context, act).finally(leave) : BUSY
+}
+
+type InFolder<T> = (folder: string, keep: () => void) => Promise<T | Problem>
+
+/** The same for who has the place already. */
+export async function withFolder<T>({ gateway }: Context, act: InFolder<T>): Promise<T | Problem> {
   const folder = join(runsFolder(gateway.importing), gateway.uuid())
   let isKept = false
   try {
@@ -166,7 +179,6 @@ export async function inFolder<T>(
     if (isOfDisk(error)) return notStored(error)
     throw error
   } finally {
-    leave()
     if (!isKept) await rm(folder, { recursive: true, force: true })
   }
 }

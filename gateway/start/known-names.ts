@@ -2,14 +2,12 @@
 // embedded one, from its history, and remembered in the data folder.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { caughtSetback } from '../../versioning/failure.js'
 import type { DescribedApplication } from '../configuration/dataspace.js'
 import type { Settings } from '../configuration/settings.js'
 import { makeNames, namesOfStore, NONE, type FoundNames, type Names, type NameSource } from '../documents/names.js'
 import { writeWhole } from '../files/whole-file.js'
 import type { Log } from '../log.js'
 import type { Mirrored } from '../mirror/mirrored.js'
-import { historyProblem } from '../mirror/write-failures.js'
 import { isFailure } from '../problem.js'
 import type { GraphStore } from '../stores/store.js'
 
@@ -17,22 +15,21 @@ const FILE = 'document-names.json'
 /** A start waits so long for a store, in ms. */
 const LONGEST_MS = 60_000
 
-type Source = GraphStore | Pick<Mirrored, 'repository' | 'history' | 'documentOf'> | undefined
+type History = Pick<Mirrored, 'repository' | 'history' | 'documentOf'>
 
-/** Where the source cannot be read, the names of the last start stay. @param source undefined for a store that begins empty */
+/** Where the store cannot be read, the names of the last start stay. An embedded one begins empty, and an external one may be. */
 export async function learnNames(
-  { base }: Pick<DescribedApplication, 'base'>,
+  { base, service: { embedded } }: Pick<DescribedApplication, 'base' | 'service'>,
   isUrl: (url: string) => boolean,
-  source: Source,
+  { store, history }: { readonly store: GraphStore; readonly history: History | undefined },
   { settings, log }: { readonly settings: Pick<Settings, 'data'>; readonly log: Log },
 ): Promise<Names> {
   const known = read(settings.data)
   const remembered = known[base] ?? NONE
   const names = makeNames(base, isUrl, remembered)
-  if (!source) return names
-  const call = { signal: AbortSignal.timeout(LONGEST_MS) }
-  const from = 'query' in source ? namesOfStore(source, base, call) : namesOfHistory(source)
-  const next = await names.learn(from)
+  const inStore = embedded ? undefined : namesOfStore(store, base, { signal: AbortSignal.timeout(LONGEST_MS) })
+  const inHistory = history && (embedded || !known[base]) ? namesOfHistory(history) : undefined
+  const next = await names.learn(async (kind, take) => (await inStore?.(kind, take)) ?? inHistory?.(kind, take))
   if (isFailure(next)) {
     log.warn(
       { base, problem: next.detail },
@@ -45,8 +42,9 @@ export async function learnNames(
   return names
 }
 
+/** Of none that cannot be read: the start says why. */
 const namesOfHistory =
-  ({ repository, history, documentOf }: Exclude<Source, GraphStore | undefined>): NameSource =>
+  ({ repository, history, documentOf }: History): NameSource =>
   async (_, take) => {
     try {
       for await (const { document } of history.uncommitted()) take(document)
@@ -54,10 +52,10 @@ const namesOfHistory =
         const document = documentOf(path)
         if (document !== undefined) take(document)
       }
+    } catch {
       return undefined
-    } catch (error) {
-      return historyProblem(caughtSetback(error))
     }
+    return undefined
   }
 
 function read(folder: string): Readonly<Record<string, FoundNames>> {

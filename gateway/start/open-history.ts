@@ -68,7 +68,7 @@ export async function openVersioned(
   const isAlone = sharers.bases.every((other) => other === base)
   const takesOthers = isAlone && application.kind === 'end-user' && !store.announces
   const opened = await openHistoryOf(application, surroundings, takesOthers)
-  const names = await learnNames(application, isUrl, service.embedded ? opened : store, surroundings)
+  const names = await learnNames(application, isUrl, { store, history: opened }, surroundings)
   const { isDocument } = names
   const settle = (document: string): Promise<undefined | Problem> => journalled.settle(document)
   const traits = makeTraits(store, log)
