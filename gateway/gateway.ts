@@ -22,7 +22,6 @@ import type { TakeOfDay, TakePlace, TakePlaceOf } from './places.js'
 import type { LoadContext } from './rdf/read-json-ld.js'
 import type { Locks } from './documents/locks.js'
 import type { Log } from './log.js'
-import type { Names } from './documents/names.js'
 import type { Mail } from './agents/mail.js'
 import type { Alignment } from './mirror/alignment.js'
 import type { Mirrored } from './mirror/mirrored.js'
@@ -55,7 +54,7 @@ export interface Application extends DescribedApplication {
   readonly own: OwnDescription
   /** Every change of a document goes through it. */
   readonly journalled: JournalledStore
-  readonly names: Names
+  readonly names: { nameOf(url: string): string }
   /** True where a graph is a document of this application; and where writes of a graph become versions of it. */
   isDocument(graph: string): boolean
   isRecorded(graph: string): boolean

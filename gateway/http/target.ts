@@ -9,7 +9,6 @@ export interface Based {
   readonly application: {
     readonly base: string
     readonly datasetPath?: string
-    /** The name of the document at a URL (documents/names.ts). */
     readonly names?: { nameOf(url: string): string }
   }
 }
