@@ -114,6 +114,8 @@ export interface Done {
   readonly location: string | undefined
   /** Of an error. */
   readonly detail: string
+  /** Retry-After, where the error has it. */
+  readonly fields: readonly Field[]
   /** Of a violation: canonical N-Triples. */
   readonly report?: string
 }
@@ -151,7 +153,8 @@ export async function carryOut({ request, gateway, trace }: Context, meant: Mean
 
 function outcomeOf({ status, fields, body }: Response): Done {
   const location = fields.find(([name]) => name === 'Location')?.[1]
-  if (status < 400 || !Buffer.isBuffer(body)) return { status, location, detail: '' }
+  const again = fields.filter(([name]) => name === 'Retry-After')
+  if (status < 400 || !Buffer.isBuffer(body)) return { status, location, detail: '', fields: again }
   const triples = readNTriples(body.toString()) ?? []
   const node = triples.find(
     ({ predicate, object }) => predicate.value === RDF('type') && object.value === HTTP('Response'),
@@ -159,5 +162,5 @@ function outcomeOf({ status, fields, body }: Response): Done {
   const isOfError = (subject: { readonly value: string }): boolean => subject.value === node?.subject.value
   const detail = triples.find(({ subject, predicate }) => isOfError(subject) && predicate.value === DCT('title'))
   const report = nTriplesOf(graphOf(triples.filter(({ subject }) => !isOfError(subject))))
-  return { status, location, detail: detail?.object.value ?? '', ...(report && { report }) }
+  return { status, location, detail: detail?.object.value ?? '', fields: again, ...(report && { report }) }
 }

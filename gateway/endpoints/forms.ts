@@ -123,7 +123,7 @@ async function answerEdit(asked: AskedForm): Promise<Response | Problem> {
     return seeOther(iri)
   }
   if (isConflict(done)) return answerConflict(asked, { text: whole, started: sent.started })
-  return pageAnswer(done.status, editPage({ ...sent, ...shown(refusalOf(done)) }))
+  return pageAnswer(done.status, editPage({ ...sent, ...shown(refusalOf(done)) }), done.fields)
 }
 
 async function answerAdd({ context, document, values, isSent }: AskedForm): Promise<Response | Problem> {
@@ -140,7 +140,7 @@ async function answerAdd({ context, document, values, isSent }: AskedForm): Prom
   }
   const done = await carryOut(context, { method: 'POST', url: iri, turtle: text })
   if (done.status < 400) return seeOther(iri)
-  return pageAnswer(done.status, editPage({ ...view, refusal: refusalOf(done) }))
+  return pageAnswer(done.status, editPage({ ...view, refusal: refusalOf(done) }), done.fields)
 }
 
 async function answerDelete({ context, document, values, isSent }: AskedForm): Promise<Response | Problem> {
@@ -158,5 +158,5 @@ async function answerDelete({ context, document, values, isSent }: AskedForm): P
   const fields = { 'if-match': values.get('if-match') ?? '' }
   const done = await carryOut(context, { method: 'DELETE', url: iri, fields })
   if (done.status < 400) return seeOther(isRoot(iri, base) ? iri : parentOf(iri))
-  return pageAnswer(done.status, refuse(refusalOf(done)))
+  return pageAnswer(done.status, refuse(refusalOf(done)), done.fields)
 }

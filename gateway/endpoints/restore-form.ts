@@ -55,5 +55,5 @@ export async function answerRestore(
     },
   })
   if (done.status < 400) return seeOther(document)
-  return pageAnswer(done.status, restorePage({ ...view, refusal: done }))
+  return pageAnswer(done.status, restorePage({ ...view, refusal: done }), done.fields)
 }

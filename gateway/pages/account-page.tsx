@@ -1,12 +1,13 @@
 // In charge of the page about the client: who it is, logging in and out, what waits for it.
 import { pageOf, type Frame } from './frame.js'
-import { Iri } from './term.js'
+import { Iri, Plain } from './term.js'
 import { WaitingList, type WaitingRequests } from './waiting-list.js'
 import { TEXTS, worded } from './texts.js'
 
 export interface AccountView {
   readonly frame: Frame
   readonly agent: string | undefined
+  readonly name: string | undefined
   readonly by: 'certificate' | 'session' | 'token' | undefined
   /** Undefined where nobody may sign up. */
   readonly signUp: string | undefined
@@ -16,7 +17,8 @@ export interface AccountView {
   readonly waiting: WaitingRequests
 }
 
-export const accountPage = worded(({ frame, agent, by, signUp, providers, returnTo, waiting }: AccountView): string => {
+export const accountPage = worded((view: AccountView): string => {
+  const { frame, agent, name, by, signUp, providers, returnTo, waiting } = view
   const { site } = frame
   const title = agent === undefined ? TEXTS.logIn : TEXTS.account
   const back = returnTo === undefined ? '' : `&return=${encodeURIComponent(returnTo)}`
@@ -29,6 +31,14 @@ export const accountPage = worded(({ frame, agent, by, signUp, providers, return
         <p>{TEXTS.anonymous}</p>
       ) : (
         <dl class="about box">
+          {name === undefined ? null : (
+            <>
+              <dt>{TEXTS.name}</dt>
+              <dd>
+                <Plain text={name} />
+              </dd>
+            </>
+          )}
           <dt>WebID</dt>
           <dd>
             <Iri iri={agent} base={site.base} name={agent} />

@@ -38,14 +38,16 @@ export const errorPage = worded(({ frame, status, phrase, detail, report, reques
       <Violations report={report} base={site.base} />
       {sent ? <TypedAgain sent={sent} frame={frame} /> : null}
       <ul class="actions">
-        {status === 403 && !isIdentified ? <Action label={TEXTS.logIn} href={logInAt(frame)} isMain /> : null}
+        {(status === 401 || status === 403) && !isIdentified ? (
+          <Action label={TEXTS.logIn} href={logInAt(frame)} isMain />
+        ) : null}
         {status === 403 && isIdentified && document !== undefined ? (
           <Action label={TEXTS.askForAccess} href={`${site.base}access?this=${encodeURIComponent(document)}`} isMain />
         ) : null}
-        {document !== undefined && status !== 403 && status !== 404 ? (
+        {document !== undefined && !sent && status !== 403 && status !== 404 ? (
           <Action label={TEXTS.retry} href={document} />
         ) : null}
-        <Action label={TEXTS.backHome} href={site.home} />
+        {document === site.home ? null : <Action label={TEXTS.backHome} href={site.home} />}
       </ul>
       <p class="hint">
         {TEXTS.status} {status} {phrase} · {TEXTS.request} <code>{requestId}</code>

@@ -80,6 +80,9 @@ export const FieldsShown = ({ sections }: { readonly sections: readonly FormSect
     </>
   )
 
+/** The store may carry out what it has not answered. */
+const MAY_BE_DONE: ReadonlySet<number> = new Set([500, 502, 504])
+
 export function shell({ frame, document, refusal }: About, title: string, content: Child): string {
   return pageOf(
     frame,
@@ -89,7 +92,9 @@ export function shell({ frame, document, refusal }: About, title: string, conten
       <h1>{title}</h1>
       {refusal ? (
         <Notice refusal={refusal}>
-          <p>{TEXTS.nothingLost}</p>
+          <p>
+            {MAY_BE_DONE.has(refusal.status) ? TEXTS.typedHelp : TEXTS.nothingLost} {TEXTS.errorAdvice(refusal.status)}
+          </p>
           <Violations report={refusal.report} base={frame.site.base} />
         </Notice>
       ) : null}

@@ -17,7 +17,14 @@ import type { Gateway, Member } from '../gateway.js'
 import type { Trace } from '../log.js'
 import { clearCookie } from '../identity/cookies.js'
 import { accessTokenIn } from '../identity/token-credentials.js'
-import { agentOfSession, agentOfToken, principalOf, tokenRefused, type Asking } from '../identity/identities.js'
+import {
+  agentOfSession,
+  agentOfToken,
+  principalOf,
+  SESSION_ENDED,
+  tokenRefused,
+  type Asking,
+} from '../identity/identities.js'
 import type { TakePlace } from '../places.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { readProfile } from '../documents/document.js'
@@ -172,8 +179,7 @@ function* sessionAgent(
     return agent
   }
   if (method !== 'GET' && method !== 'HEAD') {
-    const fields = [clearCookie('session', base)]
-    return problem('credential.invalid', 'The session is over: nothing was done. Log in again.', { fields })
+    return { ...SESSION_ENDED, fields: [...SESSION_ENDED.fields, clearCookie('session', base)] }
   }
   trace.endedSession = base
   return ANONYMOUS

@@ -2,7 +2,7 @@
 import type { Test } from 'tap'
 import { isFailure } from '../../../gateway/problem.js'
 import type { GraphStore } from '../../../gateway/stores/store.js'
-import { picture, violationsOn, type TestBrowser, type Visitor } from '../../support/browser.js'
+import { fits, picture, violationsOn, type TestBrowser, type Visitor } from '../../support/browser.js'
 import { rowsOf } from '../../support/stores.js'
 import { ttl, type World } from '../../support/world.js'
 
@@ -67,7 +67,7 @@ export async function nothingLost(t: Test, world: World, browser: TestBrowser): 
   const rows: readonly (readonly [name: string, agent: string, fields: Record<string, string>, body: string, status: number, text: RegExp])[] = [
     ['without the right',           'reader',    own,                                               body, 403, /textarea[^]*typed &lt;b&gt;[^]*Send it again/],
     ['whose certificate is gone',   'anonymous', own,                                               body, 403, /typed &lt;b&gt;[^]*Log in in a new window/],
-    ['whose session has ended',     'anonymous', { ...own, Cookie: '__Host-triplegate=ended' },      body, 400, /typed &lt;b&gt;[^]*Log in in a new window/],
+    ['whose session has ended',     'anonymous', { ...own, Cookie: '__Host-triplegate=ended' },      body, 401, /typed &lt;b&gt;[^]*Log in in a new window/],
     ['with too much',               'owner',     own, encoded({ content: 'x'.repeat(3 * 1024 * 1024) }), 413, /still in the form: go back/],
     ['with more than can be shown', 'reader',    own, encoded({ content: 'x'.repeat(300 * 1024) }), 403, /still in the form: go back/],
     ['in which nothing was typed',  'reader',    own, encoded({ do: 'save', 'if-match': '"x"' }),        403, /^(?![^]*(?:What you typed|go back))/],
@@ -178,10 +178,7 @@ export async function versions(t: Test, world: World, { page }: Visitor): Promis
   const looked = async (t: Test, name: string): Promise<void> => {
     await picture(page, name)
     t.same(await violationsOn(page), [])
-    await page.setViewportSize({ width: 360, height: 700 })
-    const beside = await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth')
-    t.equal(beside, 0, 'no scrolling to the side')
-    await page.setViewportSize({ width: 1180, height: 1000 })
+    await fits(t, page)
   }
   await row('a difference, and the question before a restore: axe finds nothing, and they fit', async (t) => {
     await page.goto(`${world.base}notes/n2/?timemap`)

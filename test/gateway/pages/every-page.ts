@@ -1,6 +1,6 @@
 // The rows about every page: a first visit, a hostile document, accessibility, narrow screens.
 import type { Test } from 'tap'
-import { picture, violationsOn, type TestBrowser, type Visitor } from '../../support/browser.js'
+import { fits, picture, violationsOn, type TestBrowser, type Visitor } from '../../support/browser.js'
 import { rowsOf } from '../../support/stores.js'
 import { ttl, type World } from '../../support/world.js'
 
@@ -71,9 +71,6 @@ const PAGES: readonly (readonly [name: string, path: string, agent?: string])[] 
   ['operators', 'MANAGEMENT', 'anonymous'],
 ]
 
-/** 360 CSS pixels, and what a window of 1180 leaves of itself at 200 %. */
-const NARROW = [590, 360]
-
 interface Visitors {
   readonly browser: TestBrowser
   /** With scripts. */
@@ -101,17 +98,20 @@ export async function everyPage(
           await picture(page, `${name}-${colorScheme}`)
           t.same(await violationsOn(page, colorScheme === 'dark' ? ['color-contrast'] : undefined), [], colorScheme)
         }
-        for (const width of NARROW) {
-          await page.setViewportSize({ width, height: 700 })
-          const beside = await page.evaluate(
-            'document.documentElement.scrollWidth - document.documentElement.clientWidth',
-          )
-          t.equal(beside, 0, `no scrolling to the side at ${width}`)
-        }
-        await page.setViewportSize({ width: 1180, height: 1000 })
+        await fits(t, page)
         t.same(reports, [])
       },
     )
   }
+  // The answer to a sign-up by e-mail is the same page.
+  await rowsOf(t, 'embedded')('the answer to a form: axe finds nothing, and it fits', async (t) => {
+    const { page, reports } = visitors.get('stranger')!
+    await page.goto(`${world.base}access?this=${world.base}notes/n2/`)
+    await page.getByRole('button', { name: 'Ask the owner' }).click()
+    await page.getByText('waits for the owner').waitFor()
+    t.same(await violationsOn(page), [])
+    await fits(t, page)
+    t.same(reports, [])
+  })
   for (const visitor of visitors.values()) await visitor.close()
 }
