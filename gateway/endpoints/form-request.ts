@@ -29,6 +29,7 @@ export const FORMS: Readonly<Record<string, Mode>> = {
   grant: 'Write',
 }
 
+export const FORM_METHODS = 'GET, HEAD, POST, OPTIONS'
 const FORM_TYPE = 'application/x-www-form-urlencoded'
 export const FORM_ACCEPTS: readonly Field[] = [['Accept-Post', FORM_TYPE]]
 

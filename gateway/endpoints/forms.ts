@@ -51,13 +51,14 @@ const ANSWERS: Readonly<Record<string, AnswerForm>> = {
   grant: answerGrant,
 }
 
-export async function answerForm(decided: Decided<FormTarget, SentForm>): Promise<Response | Problem> {
+export async function answerForm(decided: Decided<FormTarget, SentForm | undefined>): Promise<Response | Problem> {
   const { context, target, content } = decided
   if (isFailure(content)) return content
   const isSent = context.request.method === 'POST'
   const foreign = isSent ? foreignForm(context) : undefined
   if (foreign) return foreign
-  const { values } = content
+  // Not read where the document is refused or was deleted.
+  const { values } = content ?? { values: new URLSearchParams() }
   if (target.form === 'restore') return answerRestore(decided, values, isSent)
   const answer = Object.hasOwn(ANSWERS, target.form) ? ANSWERS[target.form] : undefined
   if (!answer) return problem('target.unknown-endpoint', 'There is no such form.')

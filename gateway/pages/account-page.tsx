@@ -1,6 +1,6 @@
 // In charge of the page about the client: who it is, logging in and out, what waits for it.
 import { pageOf, type Frame } from './frame.js'
-import { Iri, Plain } from './term.js'
+import { Iri } from './term.js'
 import { WaitingList, type WaitingRequests } from './waiting-list.js'
 import { TEXTS, worded } from './texts.js'
 
@@ -34,9 +34,7 @@ export const accountPage = worded((view: AccountView): string => {
           {name === undefined ? null : (
             <>
               <dt>{TEXTS.name}</dt>
-              <dd>
-                <Plain text={name} />
-              </dd>
+              <dd>{name}</dd>
             </>
           )}
           <dt>WebID</dt>

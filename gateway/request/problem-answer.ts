@@ -73,7 +73,7 @@ function pageOfProblem(
   }
   const page = errorPage(view)
   if (isFailure(target) || !isSentForm(request, member.dataspace.origins)) return page
-  // Forms elsewhere may have a password or a file: they are not read.
+  // Forms elsewhere may have a password: they are not read.
   if (target.kind !== 'form') return errorPage({ ...view, sent: { action: '', values: undefined } })
   const action = `?form=${encodeURIComponent(target.form)}`
   return { ...page, again: (values) => errorPage({ ...view, sent: { action, values } }) }

@@ -4,7 +4,7 @@ import { readText } from '../http/body.js'
 import type { Request } from '../http/exchange.js'
 import { isFailure, problem } from '../problem.js'
 
-const FORM_TYPE = /^(?:application\/x-www-form-urlencoded|multipart\/form-data)/
+const FORM_TYPE = 'application/x-www-form-urlencoded'
 /** In bytes: as much as a person edits as one text. */
 const LARGEST = 256 * 1024
 /** Whoever has no right to the form sends it too: its page is made on the event loop (design 7). */
@@ -18,7 +18,7 @@ export const rememberForm = (request: Request, content: string | undefined): voi
 export const isSentForm = ({ method, fields }: Request, origins: readonly string[]): boolean =>
   method === 'POST' &&
   fields['content-length'] !== '0' &&
-  FORM_TYPE.test(fields['content-type'] ?? '') &&
+  (fields['content-type'] ?? '').startsWith(FORM_TYPE) &&
   isOfOwnPage(fields, origins)
 
 /** True where the content of a form has more fields than that; it is not parsed. */

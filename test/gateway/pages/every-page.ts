@@ -20,7 +20,7 @@ export async function hostile(t: Test, world: World, { page, reports }: Visitor)
     const many = Array.from({ length: 10_000 }, (_, i) => `<#s${i % 500}> <http://ex.org/p${i % 7}> "v${i}" .`).join(
       '\n',
     )
-    const text = `<> <http://purl.org/dc/terms/title> "</title><script>alert(1)</script>" .
+    const text = `<> <http://purl.org/dc/terms/title> "\\u202E</title><script>alert(1)</script>" .
       <#a> <http://ex.org/html> "<img src=x onerror=alert(1)>"^^<http://www.w3.org/1999/02/22-rdf-syntax-ns#HTML> ;
         <http://ex.org/link> <javascript:alert(1)>, <data:text/html,x>, <mailto:a@ex.org> ;
         <javascript:alert(2)> "x" ; <http://ex.org/bidi> "a\\u202Eb", """${'long '.repeat(20_000)}""" .
@@ -36,6 +36,7 @@ export async function hostile(t: Test, world: World, { page, reports }: Visitor)
     await picture(page, 'hostile')
     for (const scheme of ['javascript', 'data']) t.equal(await page.locator(`a[href^="${scheme}:"]`).count(), 0)
     t.equal(await page.locator('main script, main img').count(), 0)
+    t.notMatch(await page.content(), /[\u202a-\u202e]/, 'no character changes the order of the page')
     t.match(await page.locator('.control').allInnerTexts(), ['U+202E'])
     await page.getByRole('link', { name: 'Next part' }).click()
     t.match(page.url(), /part=2/)

@@ -113,12 +113,23 @@ async function documents(t: Test, world: World, { page }: Visitor): Promise<void
     t.equal(page.url(), at('/notes/n2/'))
     t.equal(await page.locator('h1').innerText(), 'Note two')
   })
-  await row('deleting asks first, and leads to the container', async (t) => {
+  await row('deleting asks first, and leads to the container; the history restores it', async (t) => {
     await page.goto(at('/notes/n3/'))
     await page.getByRole('link', { name: 'Delete' }).click()
     await page.getByRole('button', { name: 'Delete it' }).click()
     t.equal(page.url(), at('/notes/'))
     t.equal((await world.as('owner')('GET', '/notes/n3/')).status, 404)
+    await page.goto(at('/notes/n3/?timemap'))
+    const link = page.getByRole('link', { name: /^Restore the version/ })
+    const restore = new URL((await link.getAttribute('href'))!, page.url())
+    const sent = { fields: { ...FORM, Origin: world.origin }, body: 'if-match=' }
+    t.equal((await world.as('reader')('POST', restore.pathname + restore.search, sent)).status, 403)
+    t.equal((await world.as('stranger')('GET', restore.pathname + restore.search)).status, 403)
+    t.equal((await world.as('owner')('PUT', restore.pathname + restore.search, sent)).status, 405)
+    await link.click()
+    await page.getByRole('button', { name: 'Restore it' }).click()
+    t.equal(page.url(), at('/notes/n3/'))
+    t.equal(await page.locator('h1').innerText(), 'Note 3')
   })
   const rows: readonly (readonly [name: string, fields: Record<string, string>, status: number])[] = [
     ['another site', { 'Sec-Fetch-Site': 'cross-site' }, 403],
