@@ -49,7 +49,7 @@ export const editPage = worded((view: EditView): string => {
         <input type="hidden" name="if-match" value={entityTag} />
         <input type="hidden" name="started" value={started} />
         <FieldsShown sections={sections} />
-        <label for="content">{sections.length > 0 ? TEXTS.turtleRest : TEXTS.turtle}</label>
+        <label for="content">{form === 'add' ? title : sections.length > 0 ? TEXTS.turtleRest : TEXTS.turtle}</label>
         <p class="hint" id="help">
           {form === 'edit' ? TEXTS.editHelp : TEXTS.addHelp}
         </p>

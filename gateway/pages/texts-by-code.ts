@@ -58,7 +58,6 @@ export const ERROR_TITLES: Readonly<Record<number, string>> = {
 }
 
 export const ERROR_ADVICE: Readonly<Record<number, string>> = {
-  401: 'Log in again.',
   403: 'Log in as somebody who may, or ask the owner for access.',
   404: 'Check the address. It may have been deleted, or may never have existed.',
   412: 'Open it again, and make your change on what is there now.',

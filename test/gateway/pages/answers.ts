@@ -2,7 +2,7 @@
 import type { Test } from 'tap'
 import { isFailure } from '../../../gateway/problem.js'
 import type { GraphStore } from '../../../gateway/stores/store.js'
-import { fits, picture, violationsOn, type TestBrowser, type Visitor } from '../../support/browser.js'
+import { fits, picture, violationsOn, type Visitor } from '../../support/browser.js'
 import { rowsOf } from '../../support/stores.js'
 import { ttl, type World } from '../../support/world.js'
 
@@ -59,7 +59,8 @@ export async function languages(t: Test, world: World, { page }: Visitor): Promi
 
 const encoded = (values: Record<string, string>): string => new URLSearchParams(values).toString()
 
-export async function nothingLost(t: Test, world: World, browser: TestBrowser): Promise<void> {
+/** @param visitor the stranger */
+export async function nothingLost(t: Test, world: World, { page }: Visitor): Promise<void> {
   const row = rowsOf(t, 'embedded')
   const own = { ...HTML, ...FORM, 'Sec-Fetch-Site': 'same-origin' }
   const body = encoded({ do: 'save', 'if-match': '"x"', content: '<> <http://e/p> "typed <b>" .' })
@@ -87,7 +88,6 @@ export async function nothingLost(t: Test, world: World, browser: TestBrowser): 
     const owner = world.as('owner')
     const give = () => owner('PUT', '/admin/acl/authorizations/typing/', ttl(right))
     await give()
-    const { page, close } = await browser.visitor(world, 'stranger')
     const url = `${world.base}notes/n10/`
     await page.goto(`${url}?form=edit`)
     await page.locator('textarea').fill('<> <http://purl.org/dc/terms/title> "Kept" .')
@@ -105,7 +105,6 @@ export async function nothingLost(t: Test, world: World, browser: TestBrowser): 
     await page.getByRole('button', { name: 'Save' }).click()
     await page.goBack()
     t.equal(await page.locator('textarea').inputValue(), '<> nonsense', 'the back button leads to what was typed')
-    await close()
     await owner('DELETE', '/admin/acl/authorizations/typing/')
   })
 }

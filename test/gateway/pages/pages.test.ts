@@ -35,16 +35,18 @@ void t.test('pages in a browser', { skip: browser ? false : 'there is no chromiu
   await documents(t, world, visitor)
   await twoAtOnce(t, world, browser!, visitor)
   await past(t, world, visitor)
-  await rights(t, world, browser!, visitor)
+  // Each visitor costs a process of the browser: one of each kind is enough.
+  const stranger = await browser!.visitor(world, 'stranger')
+  await rights(t, world, stranger, visitor)
   await queries(t, world, visitor)
-  // Each visitor costs a process of the browser: one with scripts is enough.
   const scripted = await browser!.visitor(world, 'owner', { javaScriptEnabled: true })
   await firstVisit(t, world, scripted)
   await withScripts(t, world, scripted)
   await declared(t, world, scripted)
   await versions(t, world, scripted)
   await languages(t, world, scripted)
-  await nothingLost(t, world, browser!)
+  await nothingLost(t, world, stranger)
+  await stranger.close()
   await comfort(t, world, visitor, admin)
   await fields(t, world, visitor)
   await files(t, world, visitor)
@@ -239,10 +241,9 @@ async function past(t: Test, world: World, { page }: Visitor): Promise<void> {
   })
 }
 
-async function rights(t: Test, world: World, browser: TestBrowser, { page }: Visitor): Promise<void> {
+async function rights(t: Test, world: World, other: Visitor, { page }: Visitor): Promise<void> {
   const row = rowsOf(t, 'embedded')
   const url = `${world.base}notes/n6/`
-  const other = await browser.visitor(world, 'stranger')
   await row('a 403 leads to the request for access, which the owner gets', async (t) => {
     await other.page.goto(url)
     await other.page.getByRole('link', { name: 'See your access' }).click()
@@ -289,7 +290,6 @@ async function rights(t: Test, world: World, browser: TestBrowser, { page }: Vis
     await page.getByRole('link', { name: 'Account' }).click()
     t.match(await page.locator('main').innerText(), new RegExp(`${world.ownerWebId}[^]*client certificate`))
   })
-  await other.close()
 }
 
 async function queries(t: Test, world: World, { page }: Visitor): Promise<void> {
