@@ -4,7 +4,7 @@ import { entityTagOf, isLarge, isWhole } from '../documents/document.js'
 import type { Response } from '../http/exchange.js'
 import { TURTLE } from '../http/media-type.js'
 import { historyRequestOf } from '../memento/history.js'
-import { COMMITS_WAIT_MS, findVersion, historyFailed } from '../memento/history-request.js'
+import { findVersion, historyFailed } from '../memento/history-request.js'
 import { restorePage } from '../pages/form-page.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { dateTimeInSeconds } from '../rdf/time-map-triples.js'
@@ -32,7 +32,7 @@ export async function answerRestore(
   const isThere = facts.kind === 'document' && facts.document !== undefined
   if (isThere && !decision.allowed) return refusalOf(decision, context, document)
   if (!context.application.history) return problem('document.no-versions', 'This document has no versions.')
-  const asked = await historyRequestOf({ context, facts, decision }, COMMITS_WAIT_MS)
+  const asked = await historyRequestOf({ context, facts, decision }, context.gateway.commitsWait)
   if (isFailure(asked)) return asked
   const found = await findVersion(asked, (target.query.get('of') ?? '').toLowerCase())
   if (isFailure(found)) return found

@@ -48,6 +48,8 @@ export interface StartOptions {
   readonly log?: Log
   /** The clock, in ms since the epoch; tests give one of their own. */
   readonly now?: () => number
+  /** Tests on slow machines wait longer. */
+  readonly commitsWait?: number
 }
 
 const GRACE_MS = 8_000
