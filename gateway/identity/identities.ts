@@ -111,11 +111,6 @@ function refused(trace: Trace, cause: string): Problem {
   return problem('credential.invalid', 'The credential does not prove who is asking; the log of the gateway says why.')
 }
 
-/** RFC 9110 §15.5.2: a session that has ended is challenged for what programs can send. */
-export const SESSION_ENDED = problem('session.ended', 'The session is over: nothing was done. Log in again.', {
-  fields: [['WWW-Authenticate', `Bearer realm="triplegate", DPoP algs="${ALGORITHMS.join(' ')}"`]],
-})
-
 /** RFC 6750 §3.1, RFC 9449 §7.1: a token that does not hold is challenged. */
 export function tokenRefused(trace: Trace, cause: string): Problem {
   trace.cause = cause

@@ -18,7 +18,7 @@ export interface AccountView {
 }
 
 export const accountPage = worded((view: AccountView): string => {
-  const { frame, agent, name, by, signUp, providers, returnTo, waiting } = view
+  const { frame, agent, by, signUp, providers, returnTo, waiting } = view
   const { site } = frame
   const title = agent === undefined ? TEXTS.logIn : TEXTS.account
   const back = returnTo === undefined ? '' : `&return=${encodeURIComponent(returnTo)}`
@@ -27,24 +27,7 @@ export const accountPage = worded((view: AccountView): string => {
     title,
     <>
       <h1>{title}</h1>
-      {agent === undefined ? (
-        <p>{TEXTS.anonymous}</p>
-      ) : (
-        <dl class="about box">
-          {name === undefined ? null : (
-            <>
-              <dt>{TEXTS.name}</dt>
-              <dd>{name}</dd>
-            </>
-          )}
-          <dt>WebID</dt>
-          <dd>
-            <Iri iri={agent} base={site.base} name={agent} />
-          </dd>
-          <dt>{TEXTS.identifiedBy}</dt>
-          <dd>{by === undefined ? '' : TEXTS.identification[by]}</dd>
-        </dl>
-      )}
+      {agent === undefined ? <p>{TEXTS.anonymous}</p> : <Who view={view} agent={agent} />}
       {agent === undefined ? null : (
         <p>
           <a href={`${site.admin}tokens`}>{TEXTS.tokensTitle}</a>
@@ -83,6 +66,23 @@ export const accountPage = worded((view: AccountView): string => {
     </>,
   )
 })
+
+const Who = ({ view, agent }: { readonly view: AccountView; readonly agent: string }) => (
+  <dl class="about box">
+    {view.name === undefined ? null : (
+      <>
+        <dt>{TEXTS.name}</dt>
+        <dd>{view.name}</dd>
+      </>
+    )}
+    <dt>WebID</dt>
+    <dd>
+      <Iri iri={agent} base={view.frame.site.base} name={agent} />
+    </dd>
+    <dt>{TEXTS.identifiedBy}</dt>
+    <dd>{view.by === undefined ? '' : TEXTS.identification[view.by]}</dd>
+  </dl>
+)
 
 export const Certificates = () => (
   <section aria-labelledby="certificates">

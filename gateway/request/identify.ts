@@ -3,6 +3,7 @@
 import type { Agent } from './context.js'
 import type { GuardedFetch } from '../../policies/fetch/guarded-fetch.js'
 import { failure } from '../../policies/failure.js'
+import { ALGORITHMS } from '../../policies/identity/bearer-token.js'
 import type {
   CredentialFailure,
   ProfileFailure,
@@ -17,14 +18,7 @@ import type { Gateway, Member } from '../gateway.js'
 import type { Trace } from '../log.js'
 import { clearCookie } from '../identity/cookies.js'
 import { accessTokenIn } from '../identity/token-credentials.js'
-import {
-  agentOfSession,
-  agentOfToken,
-  principalOf,
-  SESSION_ENDED,
-  tokenRefused,
-  type Asking,
-} from '../identity/identities.js'
+import { agentOfSession, agentOfToken, principalOf, tokenRefused, type Asking } from '../identity/identities.js'
 import type { TakePlace } from '../places.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { readProfile } from '../documents/document.js'
@@ -179,11 +173,16 @@ function* sessionAgent(
     return agent
   }
   if (method !== 'GET' && method !== 'HEAD') {
-    return { ...SESSION_ENDED, fields: [...SESSION_ENDED.fields, clearCookie('session', base)] }
+    return problem('session.ended', 'The session is over: nothing was done. Log in again.', {
+      fields: [['WWW-Authenticate', CHALLENGE], clearCookie('session', base)],
+    })
   }
   trace.endedSession = base
   return ANONYMOUS
 }
+
+/** RFC 9110 §15.5.2: what programs can send. */
+const CHALLENGE = `Bearer realm="triplegate", DPoP algs="${ALGORITHMS.join(' ')}"`
 
 const isLogin = (target: Target<Member>): boolean => target.kind === 'endpoint' && target.endpoint.startsWith('oauth2/')
 
