@@ -7,6 +7,7 @@ import { askerOf, type Context } from '../request/context.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { analyse } from '../sparql/analyse.js'
 import type { QueryAnalysis, UpdateAnalysis } from '../sparql/analysis.js'
+import { tooManyPatterns } from '../stores/oxigraph-traits.js'
 import { foreignUpdate } from './shared-stores.js'
 import { answerQuery } from './sparql-query.js'
 import { serviceDescription } from './sparql-description.js'
@@ -41,6 +42,7 @@ export async function sparql({
   const refused =
     federation(update, settings.allowService) ??
     strangeFunction(update, settings.allowFunction) ??
+    tooManyPatterns(update, context.application.store) ??
     foreignUpdate(context, update) ??
     protection(update, context)
   if (!refused && !settings.enforce) await observeUpdate(context, update)
@@ -56,7 +58,12 @@ export async function readQuery(
   const { settings, caches } = context.gateway
   const query = await analysed(context, asked, endpoint, caches.queries)
   if (isFailure(query)) return query
-  return federation(query, settings.allowService) ?? strangeFunction(query, settings.allowFunction) ?? query
+  return (
+    federation(query, settings.allowService) ??
+    strangeFunction(query, settings.allowFunction) ??
+    tooManyPatterns(query, context.application.store) ??
+    query
+  )
 }
 
 /** Longer texts are analysed in a thread: each token takes the parser some 30 µs, and each may be one character. */

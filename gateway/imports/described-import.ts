@@ -8,9 +8,9 @@ import { isOfDisk, notStored } from '../files/arriving.js'
 import { parseMediaType } from '../http/media-type.js'
 import { isLargeContent, type WrittenContent } from '../methods/write-request.js'
 import { isFailure, problem, type Problem } from '../problem.js'
-import type { Quad } from '../rdf/graph.js'
+import { nTriplesLine, type Quad } from '../rdf/graph.js'
 import { ACCEPT_POST, isReadable, readCanonical } from '../rdf/read.js'
-import { firstBeginning } from '../rdf/sorted-lines.js'
+import { firstBeginning, hasLine } from '../rdf/sorted-lines.js'
 import { RDF, TGI } from '../rdf/vocabulary.js'
 import { decideOn } from '../request/access.js'
 import type { Context } from '../request/context.js'
@@ -30,6 +30,7 @@ import { noteRuns, type DescribedBy, type Note } from './import-notes.js'
 import { newProgress } from './import-state.js'
 import { containerOf, mayStart, runsFolder, startRun } from './runs.js'
 import { bringUrl, type Source } from './sources.js'
+import { placeHere } from './write-as.js'
 
 export const IMPORTER_ACCEPTS = [['Accept-Post', `${ACCEPT_POST}, ${CSV}, ${TSV}`]] as const
 
@@ -106,10 +107,16 @@ const SOURCES_MS = 30_000
 
 /**
  * Starts what the content of a PUT or POST describes, for an agent who may import; the write has been carried out. The answer to it
- * waits until each import is on disk: then none is lost. The document and the log say of each that cannot be started why.
+ * waits until each import is on disk: then none is lost. The document and the log say of each that cannot be started why. One that was
+ * in the document before may be another agent's: who writes it again has not ordered it.
  */
-export async function startDescribed(context: Context, document: string, content: WrittenContent): Promise<void> {
-  const imports = importsIn(content)
+export async function startDescribed(
+  context: Context,
+  document: string,
+  content: WrittenContent,
+  before: string,
+): Promise<void> {
+  const imports = importsIn(content, before)
   if (imports.length === 0) return
   if (!mayImport(context)) return
   const { gateway, request } = context
@@ -147,6 +154,8 @@ async function startOne(
   order: ImportOrder | Problem,
 ): Promise<undefined | Problem> {
   if (isFailure(order)) return order
+  const target = order.name === undefined ? undefined : placeHere(context, order.name)
+  if (isFailure(target)) return target
   return inFolder(context, async (folder, keep) => {
     const brought = await bringDescribed(context, order, join(folder, 'source'))
     if (isFailure(brought)) return brought
@@ -189,15 +198,20 @@ interface DescribedImport {
 }
 
 /** The imports in the content, but for descriptions of runs, as a client has read them. */
-function importsIn(content: WrittenContent): readonly DescribedImport[] {
+function importsIn(content: WrittenContent, before: string): readonly DescribedImport[] {
   const all = isLargeContent(content)
     ? importsInLines(content.nTriples)
     : typingsIn(content).map(({ subject }) => ({ name: subject, triples: content }))
   const byName = new Map(all.map((one) => [one.name.value, one]))
-  return [...byName.values()]
-    .slice(0, MOST_OF_ONE)
-    .filter(({ name, triples }) => !triples.some((each) => each.subject.equals(name) && each.predicate.value === STATE))
+  const started = [...byName.values()].filter(({ name, triples }) => {
+    const own = triples.filter(({ subject }) => subject.equals(name))
+    const isNew = own.some((each) => SAYS.has(each.predicate.value) && !hasLine(before, nTriplesLine(each)))
+    return isNew && !own.some(({ predicate }) => predicate.value === STATE)
+  })
+  return started.slice(0, MOST_OF_ONE)
 }
+
+const SAYS: ReadonlySet<string> = new Set([RDF('type'), ...IMPORT_PROPERTIES])
 
 const STATE = TGI('state')
 /** Values of a property that are looked at: an import has one of each. */
