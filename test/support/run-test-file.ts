@@ -17,9 +17,9 @@ const LOADED_FIRST = ['./without-domains.js', './seeded.js'].flatMap((name) => [
   '--import',
   new URL(name, import.meta.url).href,
 ])
-/** V8 collects memory less often than it does with its own limit: a tenth of the time of a file. */
+/** V8 collects memory less often than with its own limit. */
 const V8 = ['--max-semi-space-size=64']
-/** It optimises a function later too: most run too seldom in a test. Not where a file measures time. */
+/** And it optimises a function later: most run too seldom in a test for that to pay. Not for files that measure time. */
 const V8_OF_SHARED = ['--interrupt-budget=600000']
 const RUN_FILES = fileURLToPath(new URL('./run-files.js', import.meta.url))
 
