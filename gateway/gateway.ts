@@ -54,6 +54,7 @@ export interface Application extends DescribedApplication {
   readonly own: OwnDescription
   /** Every change of a document goes through it. */
   readonly journalled: JournalledStore
+  readonly names: { nameOf(url: string): string }
   /** True where a graph is a document of this application; and where writes of a graph become versions of it. */
   isDocument(graph: string): boolean
   isRecorded(graph: string): boolean
@@ -212,6 +213,8 @@ export interface Gateway {
   readonly uuid: () => string
   /** The clock, in ms since the epoch. */
   readonly now: () => number
+  /** Design 6: the longest wait, in ms, for the commits of the document's last writes. */
+  readonly commitsWait: number
   readonly loadContext: LoadContext
   readonly proxying: Proxying
   readonly importing: Importing
