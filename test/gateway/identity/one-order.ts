@@ -105,7 +105,7 @@ export async function oneOrder(t: Test, world: World, credentials: Credentials):
     )
   })
   const outcome = await fc.check(property, { numRuns: CASES, endOnFailure: false })
-  t.notOk(outcome.failed, fc.defaultReportMessage(outcome))
+  t.notOk(outcome.failed, fc.defaultReportMessage(outcome) ?? `seed ${outcome.seed}`)
   if (process.env.TRIPLEGATE_TEST_CACHE !== 'off')
     t.ok(synchronous > CASES / 10, `${synchronous} synchronous responses`)
 }
