@@ -82,7 +82,8 @@ export async function nothingLost(t: Test, world: World, { page }: Visitor): Pro
     })
   }
   const blind = `<#this> a <http://www.w3.org/ns/auth/acl#Authorization> ; <http://www.w3.org/ns/auth/acl#agent> <${world.webIdOf('stranger')}> ;
-    <http://www.w3.org/ns/auth/acl#mode> <http://www.w3.org/ns/auth/acl#Write> ; <http://www.w3.org/ns/auth/acl#accessTo> <${world.base}notes/n13/> .`
+    <http://www.w3.org/ns/auth/acl#mode> <http://www.w3.org/ns/auth/acl#Write>, <http://www.w3.org/ns/auth/acl#Append> ;
+    <http://www.w3.org/ns/auth/acl#accessTo> <${world.base}notes/n13/> .`
   await world.as('owner')('PUT', '/admin/acl/authorizations/blind/', ttl(blind))
   const { text: list } = await world.as('owner')('GET', '/notes/n13/?timemap', { fields: HTML })
   // prettier-ignore
