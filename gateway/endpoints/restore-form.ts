@@ -39,7 +39,7 @@ export async function answerRestore(
   const refused = [decision, reading].find(({ allowed }) => !allowed)
   if (isThere && refused) return refusalOf(refused, context, document)
   if (!context.application.history) return problem('document.no-versions', 'This document has no versions.')
-  const asked = await historyRequestOf({ context, facts, decision }, context.gateway.commitsWait)
+  const asked = await historyRequestOf({ context, facts, decision: reading }, context.gateway.commitsWait)
   if (isFailure(asked)) return asked
   const found = await findVersion(asked, (target.query.get('of') ?? '').toLowerCase())
   if (isFailure(found)) return found
