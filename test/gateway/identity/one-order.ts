@@ -80,7 +80,9 @@ export async function oneOrder(t: Test, world: World, credentials: Credentials):
   const ask = async (one: Asked): Promise<Seen> => {
     const before = world.log.length
     const response = await handle(requestOf(one, certificates, world), gateway)
-    return seenOf(response, world.log.slice(before))
+    // The watchdog speaks of a busy machine.
+    const lines = world.log.slice(before).filter(({ msg }) => !String(msg).includes('held the event loop'))
+    return seenOf(response, lines)
   }
   let synchronous = 0
   const property = fc.asyncProperty(fc.option(rules, { freq: 1 }), asked, async (given, one) => {
