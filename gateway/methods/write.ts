@@ -3,7 +3,8 @@
 import { LONGEST_PATH } from '../../versioning/git/document-path.js'
 import { decideOn, lookUpDocument, type Facts } from '../request/access.js'
 import { checkConstraints } from './constraint-check.js'
-import { entityTagOf, isLarge, readDocumentNow, tooLarge, type Document } from '../documents/document.js'
+import { entityTagOf, isLarge, isWhole, readDocumentNow, tooLarge, type Document } from '../documents/document.js'
+import { keptOf, type DocumentFacts } from '../documents/facts.js'
 import type { Field, Response } from '../http/exchange.js'
 import { askerOf, type Context } from '../request/context.js'
 import { negotiate, RDF_FORMATS, rdfFormatsFor } from '../http/media-type.js'
@@ -100,7 +101,7 @@ async function writeLocked(context: Context, iri: string, asked: WriteRequest): 
   const doubt = await context.application.journalled.settle(iri)
   if (doubt) return doubt
   // Decided again on what the store has now, which no other request can change until the answer.
-  const facts = await lookUpDocument(context, iri, 'now')
+  const facts = await lookUpNow(context, iri, asked)
   if (isFailure(facts)) return facts
   const decision = decideOn(context, facts, asked.method === 'POST' ? 'Append' : 'Write')
   if (isFailure(decision)) return decision
@@ -119,7 +120,7 @@ async function writeLocked(context: Context, iri: string, asked: WriteRequest): 
   const restored = await restoredVersion(context, facts, asked)
   if (isFailure(restored)) return restored
   // A restored document that was deleted keeps its former owner and creator.
-  const kept = current && isLarge(current) ? current.unreadable?.managed : current
+  const kept = current && keptOfState(current)
   const base = kept ?? (restored && { iri, nTriples: restored.nTriples })
   const next = await nextDocument(context, iri, asked, current, base)
   if (isFailure(next)) return next
@@ -143,6 +144,30 @@ async function writeLocked(context: Context, iri: string, asked: WriteRequest): 
   const stored = await store(context, iri, { ...next, isByImport: isByImport(asked) }, current, restored?.commit)
   if (!isFailure(stored)) logOrphans(context, current, next.document)
   return stored
+}
+
+/**
+ * What a write rests on. A PUT replaces the content, and keeps facts alone: it asks for no more where no condition, no history
+ * and no import needs the content, and where the document was small when it was last seen (a large one is not replaced).
+ */
+async function lookUpNow(context: Context, iri: string, asked: WriteRequest): Promise<Facts | Problem> {
+  const { application, request } = context
+  const { documents, facts: known } = application.cache
+  const seen = documents.cached(iri) ?? known.cached(iri)
+  const wasSmall = seen?.value !== undefined && isWhole(seen.value)
+  const replaces =
+    asked.method === 'PUT' && !isByImport(asked) && !isConditional(request.fields) && !application.mirrored
+  if (replaces && seen && (wasSmall || !seen.value)) {
+    const facts = await lookUpDocument(context, iri, 'factsNow')
+    if (isFailure(facts) || facts.kind !== 'document' || !facts.document) return facts
+    if (wasSmall && facts.document.text !== undefined) return facts
+  }
+  return lookUpDocument(context, iri, 'now')
+}
+
+function keptOfState(current: DocumentFacts): Pick<Document, 'iri' | 'nTriples'> | undefined {
+  if (isWhole(current)) return current
+  return isLarge(current) ? current.unreadable?.managed : keptOf(current)
 }
 
 const isByImport = (asked: WriteRequest): boolean => 'byImport' in asked && asked.byImport === true
