@@ -212,6 +212,8 @@ export interface Gateway {
   readonly uuid: () => string
   /** The clock, in ms since the epoch. */
   readonly now: () => number
+  /** Design 6: the longest wait, in ms, for the commits of the document's last writes. */
+  readonly commitsWait: number
   readonly loadContext: LoadContext
   readonly proxying: Proxying
   readonly importing: Importing

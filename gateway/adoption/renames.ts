@@ -1,6 +1,7 @@
 // In charge of the new names of graphs that are to become documents: which rule has a graph, and the URL that it gives. Pure.
 import { documentNameOf, withOtherScheme } from '../documents/almost-names.js'
 import type { Failure } from '../problem.js'
+import { hasDotSegment } from '../sparql/tokens.js'
 
 /** `from` and `to`: whole names, or beginnings of names whose rest is carried over. */
 export interface Rule {
@@ -52,4 +53,4 @@ export function renamesOf(rules: readonly Rule[], base: string, isDocument: (iri
 }
 
 /** True where a text of SPARQL can name it. */
-export const isNameable = (iri: string): boolean => !/[\0-\x20<>"{}|^`\\]/.test(iri)
+export const isNameable = (iri: string): boolean => !/[\0-\x20<>"{}|^`\\]/.test(iri) && !hasDotSegment(iri)

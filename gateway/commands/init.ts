@@ -117,8 +117,8 @@ async function report(
       out(printable(`FINDING  the graphs cannot be listed: ${survey.detail}\n`))
       return false
     }
-    for (const { what, evidence, fix } of findings.filter(({ what }) => what.startsWith('port')))
-      out(printable(`${what}: ${evidence}. ${fix ?? ''}\n`))
+    for (const { what, evidence, fix } of findings.filter(({ what }) => !what.includes('content')))
+      out(printable(`${what}: ${evidence}${fix === undefined ? '' : `. ${fix}`}\n`))
     out(printable(surveyText(survey, endUser.base)))
     return true
   } finally {

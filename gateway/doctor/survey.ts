@@ -22,6 +22,8 @@ export interface Counted {
 }
 
 export interface Survey {
+  /** Triples of the named graphs. */
+  readonly triples: number
   readonly kinds: ReadonlyMap<GraphKind, Counted>
   /** Containers above documents that no graph has. The root is not among them: the gateway makes it. */
   readonly missingContainers: Counted
@@ -70,6 +72,7 @@ export function kindOf(graph: string, { base, isDocument }: Surveyed): GraphKind
 const EXAMPLES = 3
 const NAMES = 'SELECT DISTINCT ?g WHERE { GRAPH ?g { ?s ?p ?o } }'
 const TYPED = `SELECT DISTINCT ?g WHERE { VALUES ?type { <${DH('Container')}> <${DH('Item')}> } GRAPH ?g { ?g a ?type } }`
+const TRIPLES = 'SELECT (COUNT(*) AS ?n) WHERE { GRAPH ?g { ?s ?p ?o } }'
 const DEFAULT_TRIPLES = 'SELECT (COUNT(*) AS ?n) WHERE { ?s ?p ?o }'
 
 /** Takes the names of all graphs; each is kept while it is asked for, since containers may come after what is in them. */
@@ -97,9 +100,11 @@ export async function surveyOf(
   if (failed) return failed
   const defaultTriples = await defaultTriplesOf(store, call)
   if (isFailure(defaultTriples)) return defaultTriples
+  const triples = await countOf(store, TRIPLES, call)
+  if (isFailure(triples)) return triples
   const above = new Set([...documents].flatMap((document) => ancestorsOf(document, base)))
   const missing = [...above].filter((container) => container !== base && !documents.has(container))
-  return { kinds, missingContainers: countedOf(missing), untyped: countedOf([...untyped]), defaultTriples }
+  return { triples, kinds, missingContainers: countedOf(missing), untyped: countedOf([...untyped]), defaultTriples }
 }
 
 const countedOf = (names: readonly string[]): Counted => ({
@@ -107,12 +112,17 @@ const countedOf = (names: readonly string[]): Counted => ({
   examples: [...names].sort().slice(0, EXAMPLES),
 })
 
-async function defaultTriplesOf(
-  store: Pick<GraphStore, 'query'>,
-  call: { readonly signal?: AbortSignal },
-): Promise<number | Problem> {
+async function defaultTriplesOf(store: Pick<GraphStore, 'query'>, call: Asking): Promise<number | Problem> {
   const isThere = await hasDefaultGraph(store, call)
   if (typeof isThere !== 'boolean') return isThere
-  const rows = isThere ? await select(store, DEFAULT_TRIPLES, ['n'], call) : []
+  return isThere ? countOf(store, DEFAULT_TRIPLES, call) : 0
+}
+
+interface Asking {
+  readonly signal?: AbortSignal
+}
+
+async function countOf(store: Pick<GraphStore, 'query'>, query: string, call: Asking): Promise<number | Problem> {
+  const rows = await select(store, query, ['n'], call)
   return isFailure(rows) ? rows : Number(rows[0]?.[0]?.value ?? 0)
 }

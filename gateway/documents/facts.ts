@@ -81,7 +81,10 @@ export async function askFacts(
 }
 
 /** What a PUT keeps of a document of which the facts alone are known. */
-export const keptOf = ({ iri, text = '' }: DocumentFacts): { readonly iri: string; readonly nTriples: string } => ({
+export const keptOfFacts = ({
+  iri,
+  text = '',
+}: DocumentFacts): { readonly iri: string; readonly nTriples: string } => ({
   iri,
   nTriples: nTriplesOf(graphOf(readLegible(text))),
 })

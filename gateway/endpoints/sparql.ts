@@ -11,6 +11,7 @@ import { foreignUpdate } from './shared-stores.js'
 import { answerQuery } from './sparql-query.js'
 import { serviceDescription } from './sparql-description.js'
 import type { SparqlRequest, SparqlContent } from './sparql-request.js'
+import { observeQuery, observeUpdate } from './observed-graphs.js'
 import { answerUpdate } from './sparql-update.js'
 import { answerable } from './sparql-view.js'
 import type { Decided, EndpointTarget } from '../request/route.js'
@@ -24,13 +25,15 @@ export function sparql(decided: Decided<EndpointTarget, SparqlContent>): Awaitab
   if (hidesMailboxes(context)) return ANONYMOUS
   if (asked.kind === 'description') return serviceDescription(context, target.iri, decision)
   if (asked.kind === 'update') return runUpdate(decided, asked)
-  return after(readQuery(context, asked, target.iri), (query) =>
-    isFailure(query)
-      ? query
-      : after(answerable(context, query), (seen) =>
-          isFailure(seen) ? seen : answerQuery(context, seen, decision, asked.output),
-        ),
-  )
+  return after(readQuery(context, asked, target.iri), (query) => {
+    if (isFailure(query)) return query
+    const observed = context.gateway.settings.enforce ? undefined : observeQuery(context, query)
+    return after(observed, () =>
+      after(answerable(context, query), (seen) =>
+        isFailure(seen) ? seen : answerQuery(context, seen, decision, asked.output),
+      ),
+    )
+  })
 }
 
 async function runUpdate(
@@ -43,8 +46,10 @@ async function runUpdate(
   const refused =
     federation(update, settings.allowService) ??
     strangeFunction(update, settings.allowFunction) ??
+    tooManyPatterns(update, context) ??
     foreignUpdate(context, update) ??
     protection(update, context)
+  if (!refused && !settings.enforce) await observeUpdate(context, update)
   return refused ?? answerUpdate(context, update, { facts, decision })
 }
 
@@ -57,7 +62,12 @@ export function readQuery(
   const { settings, caches } = context.gateway
   return after(analysed(context, asked, endpoint, caches.queries), (query) => {
     if (isFailure(query)) return query
-    return federation(query, settings.allowService) ?? strangeFunction(query, settings.allowFunction) ?? query
+    return (
+      federation(query, settings.allowService) ??
+      strangeFunction(query, settings.allowFunction) ??
+      tooManyPatterns(query, context) ??
+      query
+    )
   })
 }
 
@@ -111,6 +121,17 @@ function strangeFunction(
   const detail = `The function or property function <${strange}> is not allowed. Use those of SPARQL 1.1 and the casts of xsd:, or ask the operator to allow it (--allow-function).`
   return problem('query.function', detail)
 }
+
+/** Design 7: a store that answers one query at a time would be held until its time limit. */
+const tooManyPatterns = (
+  { ordering }: Pick<QueryAnalysis, 'ordering'>,
+  { application: { store } }: Context,
+): Problem | undefined => (ordering > (store.mostOrdering ?? Infinity) ? TOO_MANY_PATTERNS : undefined)
+
+const TOO_MANY_PATTERNS = problem(
+  'content.too-large',
+  'The embedded store would take too long to order the patterns: it joins a hundred in one group at most, and fewer where there are many groups, OPTIONALs and variables. Send several queries or updates.',
+)
 
 /** Design 3: an answer could have the mailboxes that documents do not show to anonymous clients. */
 const ANONYMOUS = problem(

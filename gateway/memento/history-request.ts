@@ -23,8 +23,6 @@ export interface HistoryRequest {
   readonly isHashed: boolean
 }
 
-/** Design 6: the longest wait, in ms, for the commits of the document's last writes. */
-export const COMMITS_WAIT_MS = 3_000
 const RETRY_S = 5
 
 /** All versions that the agent may see, oldest first, deletions included; never empty. */
@@ -33,7 +31,7 @@ export async function versionsOf({
   document,
   context,
 }: HistoryRequest): Promise<readonly Version[] | Problem> {
-  const found = await history.versions(document, COMMITS_WAIT_MS)
+  const found = await history.versions(document, context.gateway.commitsWait)
   if (isFailure(found)) return historyFailed(context, found)
   if (found.versions.length > 0) return found.versions
   return found.pending ? commitsPending(context) : problem('document.no-versions', 'This document has no versions.')
@@ -57,7 +55,7 @@ export async function findVersion(
   if (!COMMIT_ID.test(id)) {
     return problem('document.no-versions', 'There is no such version. Give 4 to 40 hexadecimal digits of a commit id.')
   }
-  for (const patience of [0, COMMITS_WAIT_MS]) {
+  for (const patience of [0, context.gateway.commitsWait]) {
     const known = await history.versions(document, patience)
     if (isFailure(known)) return historyFailed(context, known)
     const version = await history.resolve(document, id, 0)

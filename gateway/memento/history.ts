@@ -15,14 +15,7 @@ import type { Context } from '../request/context.js'
 import { graphUrl } from '../request/graphs.js'
 import { answerMemento, mementoFields } from './memento.js'
 import { parseAccept } from '../http/media-type.js'
-import {
-  COMMITS_WAIT_MS,
-  commitsPending,
-  findVersion,
-  historyFailed,
-  refuse,
-  type HistoryRequest,
-} from './history-request.js'
+import { commitsPending, findVersion, historyFailed, refuse, type HistoryRequest } from './history-request.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { readNTriples } from '../rdf/read.js'
 import { methodNotAllowed, refusalOf } from '../request/refusal.js'
@@ -44,7 +37,7 @@ export async function answerHistory({
 }: Decided<HistoryTarget>): Promise<Response | Problem> {
   const { application, request } = context
   const isRead = request.method === 'GET' || request.method === 'HEAD'
-  const asked = await historyRequestOf({ context, facts, decision }, COMMITS_WAIT_MS)
+  const asked = await historyRequestOf({ context, facts, decision }, context.gateway.commitsWait)
   if (isFailure(asked)) return asked
   if (!application.history) {
     return isRead ? unversioned(context, target) : methodNotAllowed(request.method, READ_METHODS)

@@ -6,7 +6,7 @@ import { DH, RDF } from '../rdf/vocabulary.js'
 import { askerOf, type Context } from '../request/context.js'
 import { managedLines } from '../documents/changed-document.js'
 import { historyRequestOf } from '../memento/history.js'
-import { COMMITS_WAIT_MS, findVersion, historyFailed } from '../memento/history-request.js'
+import { findVersion, historyFailed } from '../memento/history-request.js'
 import { isFailure, type Problem } from '../problem.js'
 import { isLargeContent, type WriteRequest } from './write-request.js'
 
@@ -29,7 +29,7 @@ export async function restoredVersion(
   if (id === undefined || write.method !== 'PUT') return undefined
   const decision = decideOn(context, facts, 'Read')
   if (isFailure(decision)) return decision
-  const asked = await historyRequestOf({ context, facts, decision }, COMMITS_WAIT_MS)
+  const asked = await historyRequestOf({ context, facts, decision }, context.gateway.commitsWait)
   if (isFailure(asked)) return asked.failure === 'access.denied' ? undefined : asked
   const found = await findVersion(asked, id)
   if (isFailure(found)) return found.failure === 'document.no-versions' ? undefined : found

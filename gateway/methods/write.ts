@@ -1,10 +1,9 @@
 // In charge of PUT, POST, PATCH and DELETE on documents: the one write path (design 3).
 // lock → read current → preconditions → next state → constraints → store → rules and profiles → unlock → respond.
 import { LONGEST_PATH } from '../../versioning/git/document-path.js'
-import { decideOn, lookUpDocument, type Facts } from '../request/access.js'
+import { decideOn, type Facts } from '../request/access.js'
 import { checkConstraints } from './constraint-check.js'
-import { entityTagOf, isLarge, isWhole, readDocumentNow, tooLarge, type Document } from '../documents/document.js'
-import { keptOf, type DocumentFacts } from '../documents/facts.js'
+import { entityTagOf, isLarge, readDocumentNow, tooLarge, type Document } from '../documents/document.js'
 import type { Field, Response } from '../http/exchange.js'
 import { askerOf, type Context } from '../request/context.js'
 import { negotiate, RDF_FORMATS, rdfFormatsFor } from '../http/media-type.js'
@@ -18,14 +17,25 @@ import { logOrphans } from './orphans.js'
 import { replaceDocument, type Writing } from './put-document.js'
 import { releaseFiles } from './read-upload.js'
 import { restoredVersion } from './restore.js'
+import { keptOf, stateNow } from './state-now.js'
 import { lastModifiedField, linkField, READ_METHODS, response } from '../request/respond.js'
 import { hidesMailboxes, shownTo } from '../request/shown.js'
 import { accessTo, widening } from './widening.js'
 import { isConditional, preconditions } from './write-conditions.js'
-import { readWriteRequest, typesIn, type WriteRequest, type WrittenContent } from './write-request.js'
+import { isByImport, readWriteRequest, typesIn, type WriteRequest, type WrittenContent } from './write-request.js'
 
 /** Acts on what was put or appended, before the answer. */
-export type AfterWrite = (context: Context, iri: string, content: WrittenContent) => Promise<void>
+export interface AfterWrite {
+  /** False where there is nothing in the content to act on: the content that it replaces is not read for it then. */
+  concerns(content: WrittenContent): boolean
+  /** @param before the document's N-Triples, '' where there was none */
+  act(context: Context, iri: string, content: WrittenContent, before: string): Promise<void>
+}
+
+/** The document that a write has changed; undefined where it could not be read whole. */
+export interface Replaced {
+  nTriples: string | undefined
+}
 
 export async function write(
   context: Context,
@@ -37,8 +47,11 @@ export async function write(
   if (early) return early
   const asked = await readWriteRequest(context, iri)
   if (isFailure(asked)) return asked
-  const written = await releasing(context, asked, () => writeContent(context, iri, asked))
-  if (!isFailure(written) && 'content' in asked) await then(context, iri, asked.content)
+  const isConcerned = 'content' in asked && then.concerns(asked.content)
+  const replaced: Replaced | undefined = isConcerned ? { nTriples: undefined } : undefined
+  const written = await releasing(context, asked, () => writeContent(context, iri, asked, replaced))
+  if (!isFailure(written) && 'content' in asked && replaced?.nTriples !== undefined)
+    await then.act(context, iri, asked.content, replaced.nTriples)
   return written
 }
 
@@ -60,11 +73,16 @@ export async function releasing(
 }
 
 /** From the locks on: access is decided under them, so that a caller need not have decided before. */
-export const writeContent = (context: Context, iri: string, asked: WriteRequest): Promise<Response | Problem> =>
+export const writeContent = (
+  context: Context,
+  iri: string,
+  asked: WriteRequest,
+  replaced?: Replaced,
+): Promise<Response | Problem> =>
   underLocks(
     context.gateway,
     locksOf(context.application, iri, asked.method === 'PUT'),
-    () => writeLocked(context, iri, asked),
+    () => writeLocked(context, iri, asked, replaced),
     context.request.signal(),
   )
 
@@ -97,11 +115,16 @@ export const tooLargeToWrite = (): Problem =>
 
 const rootCannotBeDeleted = (): Problem => problem('document.root', 'The root document cannot be deleted.')
 
-async function writeLocked(context: Context, iri: string, asked: WriteRequest): Promise<Response | Problem> {
+async function writeLocked(
+  context: Context,
+  iri: string,
+  asked: WriteRequest,
+  replaced?: Replaced,
+): Promise<Response | Problem> {
   const doubt = await context.application.journalled.settle(iri)
   if (doubt) return doubt
   // Decided again on what the store has now, which no other request can change until the answer.
-  const facts = await lookUpNow(context, iri, asked)
+  const facts = await stateNow(context, iri, asked, replaced !== undefined)
   if (isFailure(facts)) return facts
   const decision = decideOn(context, facts, asked.method === 'POST' ? 'Append' : 'Write')
   if (isFailure(decision)) return decision
@@ -109,6 +132,7 @@ async function writeLocked(context: Context, iri: string, asked: WriteRequest): 
   const early = earlyRefusal(context, iri, facts)
   if (early) return early
   const current = facts.kind === 'document' ? (facts.document as Document | undefined) : undefined
+  if (replaced) replaced.nTriples = current ? current.nTriples : ''
   if (asked.method === 'POST' && !decision.modes.includes('Write') && addsType(asked.content, current!)) {
     return problem('access.denied', 'Access not authorized: Write is required to add a type to the document itself.')
   }
@@ -120,7 +144,7 @@ async function writeLocked(context: Context, iri: string, asked: WriteRequest): 
   const restored = await restoredVersion(context, facts, asked)
   if (isFailure(restored)) return restored
   // A restored document that was deleted keeps its former owner and creator.
-  const kept = current && keptOfState(current)
+  const kept = current && keptOf(current)
   const base = kept ?? (restored && { iri, nTriples: restored.nTriples })
   const next = await nextDocument(context, iri, asked, current, base)
   if (isFailure(next)) return next
@@ -146,31 +170,6 @@ async function writeLocked(context: Context, iri: string, asked: WriteRequest): 
   return stored
 }
 
-/**
- * What a write rests on. A PUT replaces the content, and keeps facts alone: it asks for no more where no condition, no history
- * and no import needs the content, and where the document was small when it was last seen (a large one is not replaced).
- */
-async function lookUpNow(context: Context, iri: string, asked: WriteRequest): Promise<Facts | Problem> {
-  const { application, request } = context
-  const { documents, facts: known } = application.cache
-  const seen = documents.cached(iri) ?? known.cached(iri)
-  const wasSmall = seen?.value !== undefined && isWhole(seen.value)
-  const replaces =
-    asked.method === 'PUT' && !isByImport(asked) && !isConditional(request.fields) && !application.mirrored
-  if (replaces && seen && (wasSmall || !seen.value)) {
-    const facts = await lookUpDocument(context, iri, 'factsNow')
-    if (isFailure(facts) || facts.kind !== 'document' || !facts.document) return facts
-    if (wasSmall && facts.document.text !== undefined) return facts
-  }
-  return lookUpDocument(context, iri, 'now')
-}
-
-function keptOfState(current: DocumentFacts): Pick<Document, 'iri' | 'nTriples'> | undefined {
-  if (isWhole(current)) return current
-  return isLarge(current) ? current.unreadable?.managed : keptOf(current)
-}
-
-const isByImport = (asked: WriteRequest): boolean => 'byImport' in asked && asked.byImport === true
 /** The answers to writes by an import. */
 export const UNCHANGED = response(304, [])
 const WRITTEN = response(204, [])

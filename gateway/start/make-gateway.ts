@@ -46,7 +46,10 @@ export interface Parts {
   readonly openStore?: OpenStore
   readonly log: Log
   readonly now: () => number
+  readonly commitsWait?: number
 }
+
+const COMMITS_WAIT_MS = 3_000
 
 export type Closer = () => Promise<unknown> | void
 
@@ -75,6 +78,7 @@ export async function makeGateway(parts: Parts, closers: Closer[]): Promise<Gate
     log,
     watchdog,
     now,
+    commitsWait: parts.commitsWait ?? COMMITS_WAIT_MS,
     uuid: randomUUID,
     loadContext: makeLoadContext(fetcher),
     proxying: makeProxying(settings.proxy, basesOf(described), proxied, (request) => handle(request, gateway)),

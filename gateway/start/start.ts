@@ -24,6 +24,7 @@ import { makePrivate } from './private-folder.js'
 import { startProbe } from '../operators/probe.js'
 import { isFailure } from '../problem.js'
 import { strayAgents } from './seed.js'
+import { keepPrefixes } from './typed-prefixes.js'
 import { openSeeded, refuseMoved, type Seeded } from './seeded.js'
 import { seedDataspace } from './seeding.js'
 import { prepareParser } from '../sparql/parse.js'
@@ -47,6 +48,8 @@ export interface StartOptions {
   readonly log?: Log
   /** The clock, in ms since the epoch; tests give one of their own. */
   readonly now?: () => number
+  /** Tests on slow machines wait longer. */
+  readonly commitsWait?: number
 }
 
 const GRACE_MS = 8_000
@@ -87,6 +90,7 @@ async function startOn(taken: TakenPorts, seeded: Seeded, options: StartOptions,
   const parts: Parts = { ...options, certificates, ports: Object.values(ports), log, now }
   const gateway = await makeGateway(parts, closers)
   const { dataspaces } = gateway
+  closers.push(await keepPrefixes(settings.data, gateway.caches.prefixes, log))
   for (const dataspace of dataspaces) await seedAndLoadRules(dataspace, seeded, parts)
   if (settings.probe !== 'off') closers.push(startProbe(dataspaces, gateway, settings.probe).close)
   const listeners = await openListeners(gateway, settings, taken, certificates.server)

@@ -14,6 +14,7 @@ import { collectCertificates, shareCertificates } from './certificates.js'
 import { makeClient, type Client } from './client.js'
 import { freePort } from './ports.js'
 import type { Stores } from './stores.js'
+import { A_MINUTE } from './wait.js'
 
 const TITLE = '<http://purl.org/dc/terms/title>'
 export const triple = (subject: string, title: string): string => `<${subject}> ${TITLE} "${title}" .\n`
@@ -104,6 +105,7 @@ export async function makePlace(t: Test, flags: readonly string[] = [...OUTSIDE,
         dataspaces,
         openStore: (_, { kind }) => Promise.resolve(storeOf(stores, kind)),
         log: pino({ base: null }, { write }),
+        commitsWait: A_MINUTE,
       })
       t.teardown(() => running.close(1_000))
       collectCertificates(port, folder)

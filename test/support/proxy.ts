@@ -21,6 +21,8 @@ export interface Recorded {
 /** A fault for every request that `only` accepts, until another fault is set. `after` counts bytes of the answer's body. */
 export type Fault = { readonly only?: (request: Recorded) => boolean } & (
   | { readonly kind: 'delay'; readonly milliseconds: number }
+  /** The request reaches the store when this is resolved. */
+  | { readonly kind: 'held'; readonly until: Promise<unknown> }
   /** The request does not reach the store, and no answer ever comes. */
   | { readonly kind: 'silence' }
   /** The connection is dropped before the request reaches the store, or after the store has done it. */
@@ -108,6 +110,9 @@ async function faultBefore(fault: Fault, response: ServerResponse): Promise<bool
   switch (fault.kind) {
     case 'delay':
       await sleep(fault.milliseconds)
+      return false
+    case 'held':
+      await fault.until
       return false
     case 'silence':
       return true

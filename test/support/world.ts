@@ -13,6 +13,7 @@ import { readClientCertificate } from '../../policies/identity/client-certificat
 import { agentCertificate, collectCertificates, shareCertificates } from './certificates.js'
 import { makeClient, type Client } from './client.js'
 import { freePort, releasePort } from './ports.js'
+import { A_MINUTE } from './wait.js'
 
 export interface World {
   readonly running: Running
@@ -31,6 +32,8 @@ export interface World {
   pemOf(name: string): string
   /** Moves the clock of the gateway forward, by ms. Its timers do not notice. */
   passTime(ms: number): void
+  /** The clock of the gateway stands still, but for `passTime`, until this test ends. */
+  stopClock(t: Test): void
   /** A path of a document that does not exist yet, below the root. */
   freshPath(): string
 }
@@ -73,13 +76,15 @@ export async function makeWorld(
   const log: Record<string, unknown>[] = []
   shareCertificates(port, folder)
   let ahead = 0
-  const clock = { now: () => Date.now() + ahead }
+  let stopped: number | undefined
+  const clock = { now: () => (stopped ?? Date.now()) + ahead }
   const running = await startGateway({
     settings,
     dataspaces,
     openStore: (_service, application) =>
       Promise.resolve(keepOpen(stores[application.kind === 'admin' ? 'admin' : 'endUser'])),
     ...clock,
+    commitsWait: A_MINUTE,
     log: pino({ base: null }, { write: (line: string) => void log.push(JSON.parse(line) as Record<string, unknown>) }),
   })
   t.teardown(() => running.close(1_000))
@@ -127,6 +132,13 @@ export async function makeWorld(
     webIdOf,
     pemOf: (name) => pems.get(name)!,
     passTime: (ms) => void (ahead += ms),
+    stopClock(t) {
+      const from = (stopped ??= Date.now())
+      t.teardown(() => {
+        ahead -= Date.now() - from
+        stopped = undefined
+      })
+    },
     freshPath: () => `/d${++counter}/`,
   }
 }

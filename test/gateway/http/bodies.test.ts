@@ -11,6 +11,7 @@ import type { Request, Response } from '../../../gateway/http/exchange.js'
 import { listen, type ListenerSettings } from '../../../gateway/http/listener.js'
 import { isFailure } from '../../../gateway/problem.js'
 import { problemResponse, response } from '../../../gateway/request/respond.js'
+import { A_MINUTE, until } from '../../support/wait.js'
 
 const OK = response(200, [['Content-Type', 'text/plain']], Buffer.from('done'))
 const [ONE, OTHER, THIRD] = ['192.0.2.1', '192.0.2.2', '192.0.2.3']
@@ -73,8 +74,13 @@ async function send(port: number, network: string, length: number, begun: string
 
 const status = ({ text }: Sent): string => text().slice(9, 12)
 
-async function until(holds: () => boolean, ms = 5_000): Promise<void> {
-  for (let waited = 0; !holds() && waited < ms; waited += 5) await sleep(5)
+/** Sends the whole request until it is not refused for lack of room, which becomes free a moment after a client has left. */
+async function admitted(port: number, network: string, length: number): Promise<string> {
+  return until(async () => {
+    const sent = await send(port, network, length, 'a'.repeat(length))
+    await until(() => sent.text() !== '')
+    return status(sent) !== '503' && status(sent)
+  })
 }
 
 void t.test('a network that has used up its quarter of the places is answered 503; others are let in', async (t) => {
@@ -90,10 +96,7 @@ void t.test('a network that has used up its quarter of the places is answered 50
   t.equal(status(other), '200')
   for (const { socket } of slow) socket.destroy()
   await until(() => reading() === 0)
-  await sleep(20)
-  const again = await send(port, ONE, 4, 'body')
-  await until(() => again.text() !== '')
-  t.equal(status(again), '200', 'its places are free when the clients have left')
+  t.equal(await admitted(port, ONE, 4), '200', 'its places are free when the clients have left')
 })
 
 void t.test('pipelined requests leave their places when their connection is reset', async (t) => {
@@ -102,14 +105,14 @@ void t.test('pipelined requests leave their places when their connection is rese
   const { socket } = await send(port, ONE, 0, begun.repeat(7))
   await until(() => reading() === 2)
   socket.resetAndDestroy()
+  // The listener has seen the end of the connection before it answers.
   await sleep(50)
   release()
   await until(() => reading() === 0)
-  await sleep(20)
+  await admitted(port, ONE, 4)
   // Both places are held at the same time.
   for (let i = 0; i < 2; i++) await send(port, ONE, 10, '')
-  await until(() => reading() === 2, 1_000)
-  t.equal(reading(), 2)
+  t.ok(await until(() => reading() === 2))
 })
 
 void t.test('IPv6 clients of one /64 share their places', async (t) => {
@@ -133,14 +136,12 @@ void t.test('a body that does not arrive in time is answered 408, and the connec
 })
 
 void t.test('a body below the least rate is answered 408 long before the time limit', async (t) => {
-  const { port } = await opened(t, { bodyTimeout: 60_000 })
-  const began = performance.now()
+  const { port } = await opened(t, { bodyTimeout: 2 * A_MINUTE })
   const slow = await send(port, ONE, 100_000, 'a')
   const drip = setInterval(() => slow.socket.write('a'), 200)
   t.teardown(() => clearInterval(drip))
-  await until(() => slow.text() !== '', 10_000)
+  await until(() => slow.text() !== '')
   t.equal(status(slow), '408')
-  t.ok(performance.now() - began < 8_000)
 })
 
 void t.test(
@@ -165,10 +166,7 @@ void t.test(
     )
     t.same(held.map(status), ['200', '200'])
     for (const { socket } of held) socket.destroy()
-    await sleep(20)
-    const again = await send(port, ONE, 300, 'a'.repeat(300))
-    await until(() => again.text() !== '')
-    t.equal(status(again), '200')
+    t.equal(await admitted(port, ONE, 300), '200')
   },
 )
 
@@ -275,7 +273,7 @@ void t.test(
     socket.write(`POST / ${chunked}`)
     const dripping = setInterval(() => socket.write('1\r\nx\r\n'), 300)
     t.teardown(() => clearInterval(dripping))
-    await until(() => outcomes.length > before + 1, 9_000)
+    await until(() => outcomes.length > before + 1)
     t.same(outcomes.slice(before), ['content.time', 'content.time'], 'one that stops, one that sends octets singly')
   },
 )
@@ -300,6 +298,9 @@ void t.test('a network has so many connections, over TLS too; one that is closed
   for (const server of [createServer(), createTlsServer({ cert: pem, key: pem })]) await connectionRows(t, server)
 })
 
+const connections = (server: Server): Promise<number> =>
+  new Promise((resolve, reject) => server.getConnections((error, count) => (error ? reject(error) : resolve(count))))
+
 async function connectionRows(t: Test, server: Server): Promise<void> {
   boundConnections(server, 2, () => false)
   server.listen(0, '127.0.0.1')
@@ -322,8 +323,9 @@ async function connectionRows(t: Test, server: Server): Promise<void> {
     await connected()
   ).closed
   first!.socket.destroy()
-  await sleep(50)
+  await until(() => connections(server).then((count) => count === 1))
   const last = await connected()
+  // It stays open.
   t.equal(await Promise.race([last.closed.then(() => 'closed'), sleep(100).then(() => 'open')]), 'open')
   for (const socket of open) socket.destroy()
 }

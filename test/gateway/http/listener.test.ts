@@ -1,10 +1,10 @@
 // The listener without a gateway behind it: which requests are let in, and which are answered at once (design 2, 7).
-import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { listen, type Answer, type Listener } from '../../../gateway/http/listener.js'
 import type { Request, Response } from '../../../gateway/http/exchange.js'
 import type { Problem } from '../../../gateway/problem.js'
 import { problemResponse, response } from '../../../gateway/request/respond.js'
+import { until } from '../../support/wait.js'
 
 const OK = response(200, [['Content-Type', 'text/plain']], Buffer.from('done'))
 
@@ -40,10 +40,6 @@ function withResolvers(): { promise: Promise<void>; resolve: () => void } {
   let resolve = (): void => {}
   const promise = new Promise<void>((done) => (resolve = done))
   return { promise, resolve }
-}
-
-const until = async (holds: () => boolean): Promise<void> => {
-  while (!holds()) await sleep(1)
 }
 
 void t.test('a request that has no place to wait is answered 503 with Retry-After', async (t) => {

@@ -1,5 +1,4 @@
 // The closure of an ontology (gateway/ontologies/closure.ts): imports are read at the same time, and within one time.
-import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import { closureOf, type Imports } from '../../../gateway/ontologies/closure.js'
 import { problem } from '../../../gateway/problem.js'
@@ -17,7 +16,8 @@ void t.test('what an ontology imports', async (t) => {
     async read(name) {
       asked.push(name)
       most = Math.max(most, ++atWork)
-      await sleep(name.includes('slow') ? 1_000 : 1)
+      // Others are there before any timer, even on a machine that stalls.
+      await (name.includes('slow') ? new Promise(() => undefined) : undefined)
       atWork--
       if (name.includes('failed')) return FAILED
       const further = name.includes('deep') ? [triple(name, OWL('imports'), iri('urn:further'))] : []

@@ -298,7 +298,7 @@ await forEachStore(t, 'the contract of a store', async (suite, makeStores, kind)
       () => true,
     )
     // A fast machine may have answered before. Otherwise the call must not wait for the end of the query.
-    if (failed) t.ok(performance.now() - started < 500)
+    if (failed) t.ok(performance.now() - started < 10_000)
     t.equal(await store.ready(), undefined)
   })
 
