@@ -1,6 +1,7 @@
 // In charge of what the graphs of a store are, by their names: documents already, almost documents, or something else.
 import { documentMeant, isMeantFor } from '../documents/almost-names.js'
 import { ancestorsOf } from '../documents/hierarchy.js'
+import { namesOfStore, type Names } from '../documents/names.js'
 import { hasDefaultGraph } from '../mirror/other-graphs.js'
 import { isFailure, type Problem } from '../problem.js'
 import { DH } from '../rdf/vocabulary.js'
@@ -78,11 +79,13 @@ const DEFAULT_TRIPLES = 'SELECT (COUNT(*) AS ?n) WHERE { ?s ?p ?o }'
 /** Takes the names of all graphs; each is kept while it is asked for, since containers may come after what is in them. */
 export async function surveyOf(
   store: Pick<GraphStore, 'query'>,
-  application: Surveyed,
+  base: string,
+  names: Names,
   signal?: AbortSignal,
 ): Promise<Survey | Problem> {
-  const { base } = application
   const call = signal ? { signal } : {}
+  const learned = await names.learn(namesOfStore(store, base, call))
+  if (isFailure(learned)) return learned
   const kinds = new Map(
     Object.keys(KIND_TEXTS).map((kind) => [kind as GraphKind, { count: 0, examples: [] as string[] }]),
   )
@@ -91,7 +94,7 @@ export async function surveyOf(
   const failed =
     (await selectEach(store, NAMES, ['g'], call, ([graph]) => {
       if (!graph) return
-      const kind = kindOf(graph.value, application)
+      const kind = kindOf(graph.value, { base, isDocument: names.isDocument })
       const known = kinds.get(kind)!
       if (known.count++ < EXAMPLES) known.examples.push(graph.value)
       if (kind === 'documents') documents.add(graph.value)

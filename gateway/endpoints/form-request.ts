@@ -1,5 +1,6 @@
 // In charge of the forms of pages as requests (design 8): reading them, and sending what a form asks for through the gateway as
 // the request that it stands for, so that every right, condition and limit is that of the method.
+import { uriOf } from '../../versioning/memento/time-map.js'
 import { isOfOwnPage } from '../../policies/cross-site.js'
 import type { Mode } from '../../policies/authorizations/authorization.js'
 import { MAX_BODY, readText, tooLarge } from '../http/body.js'
@@ -97,7 +98,7 @@ export interface AskedForm {
 /** After a write: the page that shows what came of it. */
 export const seeOther = (location: string): Response =>
   response(303, [
-    ['Location', location],
+    ['Location', uriOf(location)],
     ['Cache-Control', 'no-store'],
   ])
 

@@ -106,7 +106,7 @@ export function factsOf(context: Context, graph: string): OtherFacts | Problem {
 const SHARED = problem('access.graphs', 'Several dataspaces share this store, so that only documents can be used here.')
 const NO_URL = problem(
   'document.absent',
-  'The graph has the name of a document, but no URL leads to it: names of documents are normalised URLs. `triplegate adopt --names` renames it.',
+  'The graph has the name of a document, but its URL means another graph, or none. `triplegate adopt` renames it.',
 )
 
 function answerOther(context: Context, { document: graph, url }: GraphTarget): Awaitable<Response | Problem> {

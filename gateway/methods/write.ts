@@ -1,6 +1,7 @@
 // In charge of PUT, POST, PATCH and DELETE on documents: the one write path (design 3).
 // lock → read current → preconditions → next state → constraints → store → rules and profiles → unlock → respond.
 import { LONGEST_PATH } from '../../versioning/git/document-path.js'
+import { uriOf } from '../../versioning/memento/time-map.js'
 import { decideOn, type Facts } from '../request/access.js'
 import { checkConstraints } from './constraint-check.js'
 import { entityTagOf, isLarge, readDocumentNow, tooLarge, type Document } from '../documents/document.js'
@@ -232,8 +233,8 @@ function respond(context: Context, status: 200 | 201 | 204, document: Document):
       : [['ETag', entityTagOf(shownTo(context, document), format)], ...lastModifiedField(document.lastModified)]
   const fields: Field[] = [
     ...validators,
-    ...(status === 201 ? [['Location', document.iri] as const] : []),
-    ...(request.method === 'PATCH' ? [['Content-Location', document.iri] as const] : []),
+    ...(status === 201 ? [['Location', uriOf(document.iri)] as const] : []),
+    ...(request.method === 'PATCH' ? [['Content-Location', uriOf(document.iri)] as const] : []),
     ['Vary', 'Accept'],
     linkField(application, agent.webId, isFailure(decision) ? undefined : decision),
   ]
