@@ -12,8 +12,6 @@ import { filesAt, foreignCommit, git, headOf, logged } from '../support/bare-rep
 import { historyWorld, NO_LOG, PREFIX, QUICK, SOON, TIME, type Fault, type HistoryWorld } from './history-world.js'
 import { all, BASE, succeeded, triple } from './repository-contract.js'
 
-t.setTimeout(120_000)
-
 const DOC = `${BASE}doc/`
 const OTHER = `${BASE}other/`
 const ANN = 'https://people.example/ann#me'

@@ -104,7 +104,7 @@ export async function oneOrder(t: Test, world: World, credentials: Credentials):
       JSON.stringify({ ...cold, log: {} }) === JSON.stringify({ ...third, log: {} })
     )
   })
-  const seed = Number(process.env.TRIPLEGATE_SEED ?? Date.now() % 2 ** 31)
+  const seed = Number(process.env.TRIPLEGATE_SEED ?? 20)
   const outcome = await fc.check(property, { numRuns: CASES, seed, endOnFailure: false })
   t.notOk(outcome.failed, `seed ${seed}: ${fc.defaultReportMessage(outcome)}`)
   if (process.env.TRIPLEGATE_TEST_CACHE !== 'off')
