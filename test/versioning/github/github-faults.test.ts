@@ -1,7 +1,6 @@
 // In charge of the tests of faults of a history on GitHub: no change is lost or committed twice, each document keeps
 // its order, and no document waits for another.
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { readTrailers } from '../../../versioning/git/commit-message.js'
 import { openGitHubRepository } from '../../../versioning/github/github-repository.js'
@@ -16,7 +15,6 @@ import { BASE, succeeded, triple } from '../repository-contract.js'
 
 // Each call is one or more git processes.
 const PATIENT = { timeout: 600_000 }
-t.setTimeout(400_000)
 
 interface World {
   readonly github: GitHubDouble
@@ -238,7 +236,7 @@ for (const [status, message] of REFUSED) {
     await world.write('refused/', triple('l1'))
     await writeAll(world)
     await world.write('refused/', triple('l2'))
-    for (let i = 0; i < 2000 && world.history.status().depth > 2; i++) await sleep(5)
+    await until(() => world.history.status().depth <= 2)
     const reason = new RegExp(message.slice(-9))
     t.match(world.history.status(), { depth: 2, blocked: [{ document: `${BASE}refused/`, reason }] })
     await world.check(t, ['refused/'])
@@ -257,7 +255,7 @@ void t.test(
     await world.write('denied/', triple('d1'))
     await world.write('denied/', triple('d2'))
     await writeAll(world)
-    for (let i = 0; i < 2000 && world.history.status().depth > 2; i++) await sleep(5)
+    await until(() => world.history.status().depth <= 2)
     t.match(world.history.status(), { depth: 2, blocked: [] })
     denies = false
     await world.settled()

@@ -22,7 +22,6 @@ import {
 
 // Each call is one or more git processes.
 const PATIENT = { timeout: 600_000 }
-t.setTimeout(240_000)
 
 const connect = async (github: GitHubDouble, options: Partial<GitHubRepositoryOptions> = {}): Promise<Repository> =>
   succeeded(
