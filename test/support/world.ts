@@ -48,8 +48,6 @@ export const turtle = (title: string): string => `<> <http://purl.org/dc/terms/t
 /** The owner puts these agents in the seeded groups, from which they have their rights. */
 const GROUPS: Readonly<Record<string, string>> = { reader: 'readers', writer: 'writers' }
 const AGENTS = ['reader', 'writer', 'stranger']
-/** `nobody` is the old name. */
-const ANONYMOUS = ['anonymous', 'nobody']
 
 export async function makeWorld(
   t: Test,
@@ -97,7 +95,7 @@ export async function makeWorld(
   t.teardown(() => clients.forEach((client) => client.close()))
   const as = (name: string): Client => {
     const pem = pems.get(name)
-    if (!pem && !ANONYMOUS.includes(name)) throw new Error(`no agent ${name}`)
+    if (!pem && name !== 'anonymous') throw new Error(`no agent ${name}`)
     const client = clients.get(name) ?? makeClient({ port, ca, ...(pem && { pem }) })
     clients.set(name, client)
     return client

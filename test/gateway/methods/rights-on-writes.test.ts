@@ -547,7 +547,7 @@ async function cascadesInHistory(setting: Setting): Promise<void> {
   })
 }
 
-/** Attack: who may write a document but not read it deletes it, and makes it anew to read what it was. */
+/** Attack: who may write a document but not read it deletes it, and makes it again to read what it was. */
 async function lives(setting: Setting): Promise<void> {
   const { world, row, make, grant } = setting
   const [owner, stranger] = [world.as('owner'), world.as('stranger')]
@@ -560,7 +560,7 @@ async function lives(setting: Setting): Promise<void> {
   world.passTime(2_000)
   if ((await stranger('DELETE', document)).status !== 204) throw new Error('not deleted')
   world.passTime(2_000)
-  if ((await stranger('PUT', document, rdf('<> ex:p "new" .'))).status !== 201) throw new Error('not made anew')
+  if ((await stranger('PUT', document, rdf('<> ex:p "new" .'))).status !== 201) throw new Error('not made again')
   const [, deletion, own] = await versionsOf(world, document)
 
   // prettier-ignore
@@ -583,7 +583,7 @@ async function lives(setting: Setting): Promise<void> {
       else t.match(answer.fields['cache-control'], /^private/)
     })
   }
-  await row('history before a deletion: the time map, the time gate and the links begin anew', async (t) => {
+  await row('history before a deletion: the time map, the time gate and the links begin again', async (t) => {
     t.same(
       (await versionsOf(world, document, 'stranger')).map(({ version }) => version),
       [own!.version],

@@ -96,6 +96,7 @@ void forEachStore(t, 'a start on', async (t, makeStores, kind) => {
     t.match(await again.warning(), warning)
     t.match(await place.run(stores, 'sweep'), { code: 0, out: '3 missing in the store' })
     t.equal(await again.warning(), '')
+    await settled(again)
     await again.running.close(1_000)
   })
   await row('equal documents: says and does nothing', async (t) => {

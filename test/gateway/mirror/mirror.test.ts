@@ -44,13 +44,19 @@ async function makeMirror(t: Test, makeStores: MakeStores, kind: StoreKind, befo
   const name = encodeURIComponent(world.base.replace('https://', ''))
   const repository = join(world.folder, 'history', name, 'repository.git')
   const settings = [...flags, '--data', world.folder]
-  await world.running.dataspaces[0]!.endUser.history!.settled(A_MINUTE)
+  const settled = (): Promise<boolean> => world.running.dataspaces[0]!.endUser.history!.settled(A_MINUTE)
+  await settled()
   return {
     world,
     stores,
     repository,
     row: rowsOf(t, kind),
-    run: (action, ...more) => command([action!, '--application', world.base, ...more, ...settings], stores),
+    async run(action, ...more) {
+      const ended = await command([action!, '--application', world.base, ...more, ...settings], stores)
+      // Its commits are made.
+      await settled()
+      return ended
+    },
     commits: () => logged(repository, '%s'),
   }
 }

@@ -201,6 +201,7 @@ void t.test('identity', async (t) => {
   await row(
     'a key removed from a remote profile: a write reads it again, a read within --profile-max-age',
     async (t) => {
+      trusted.stopClock(t)
       let profile = ''
       let asked = 0
       const server = createPlain((_request, response) => {
@@ -234,6 +235,7 @@ void t.test('identity', async (t) => {
     },
   )
   await row('a key removed from a remote profile may not write, and from then on not read', async (t) => {
+    trusted.stopClock(t)
     let profile = ''
     const server = createPlain(
       (_request, response) => void response.writeHead(200, { 'Content-Type': 'text/turtle' }).end(profile),
