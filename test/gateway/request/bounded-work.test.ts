@@ -22,7 +22,7 @@ void t.test('bounded work', async (t) => {
   }).listen(0, '127.0.0.1')
   t.teardown(() => contexts.close())
   const flags = ['--allow-fetch', '127.0.0.0/8', '--patch-timeout', '1000', '--reading-timeout', '20000']
-  const world = await makeWorld(t, { endUser, admin }, { flags })
+  const world = await makeWorld(t, { endUser, admin }, { flags, isHasty: true })
   const [owner, writer, anonymous] = [world.as('owner'), world.as('writer'), world.as('anonymous')]
 
   const dots = `http://h/${times('a/../', 6000)}`
