@@ -23,3 +23,14 @@ PYTHONPATH=.cache/python python3 -c 'import rdflib, SPARQLWrapper' 2>/dev/null |
   done
   (cd .cache/owlapi && jar xf owlapi-osgidistribution-5.5.1.jar lib)
 }
+
+# Apache Jena's scripts are in its source release, and in no other artifact of Maven Central.
+[ -d .cache/soh ] || {
+  release=$(mktemp -d)
+  mvn -q -B org.apache.maven.plugins:maven-dependency-plugin:2.10:copy -Dartifact=org.apache.jena:jena:5.6.0:zip:source-release \
+    -Dmdep.useBaseVersion "-DoutputDirectory=$release" </dev/null
+  (cd "$release" && jar xf jena-5.6.0-source-release.zip jena-5.6.0/jena-cmds/src/main/ruby)
+  mkdir -p .cache
+  mv "$release/jena-5.6.0/jena-cmds/src/main/ruby" .cache/soh
+  rm -rf "$release"
+}

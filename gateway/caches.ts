@@ -48,6 +48,8 @@ export interface ByteCache<Value extends object> {
   set(key: string, value: Value): void
   clear(): void
   bytes(): number
+  /** The oldest first. */
+  entries(): readonly (readonly [key: string, value: Value])[]
 }
 
 /** `maxBytes` for all of them together; 0: nothing is cached. */
@@ -80,5 +82,6 @@ function byteCache<Value extends object>(maxBytes: number, sizeOf: (value: Value
     set: (key, value) => void cache?.set(key, value, { size: sizeOf(value) + 2 * key.length }),
     clear: () => cache?.clear(),
     bytes: () => cache?.calculatedSize ?? 0,
+    entries: () => (cache ? [...cache.rkeys()].map((key) => [key, cache.peek(key)!] as const) : []),
   }
 }

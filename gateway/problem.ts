@@ -13,6 +13,7 @@ export const STATUS_OF = {
   'method.not-allowed': 405,
   'credential.invalid': 400,
   'token.invalid': 401,
+  'session.ended': 401,
   'token.guesses': 429,
   /** Access tokens cannot be stored. */
   'tokens.failed': 503,

@@ -2,7 +2,14 @@
 // the right it needs, and what answers it.
 import type { Mode } from '../policies/authorizations/authorization.js'
 import { requiredMode } from '../policies/decide.js'
-import { FORM_ACCEPTS, formCouldNeed, neededByForm, readForm, seeOther } from './endpoints/form-request.js'
+import {
+  FORM_ACCEPTS,
+  FORM_METHODS,
+  formCouldNeed,
+  neededByForm,
+  readForm,
+  seeOther,
+} from './endpoints/form-request.js'
 import { answerForm } from './endpoints/forms.js'
 import { access } from './endpoints/access.js'
 import { add, transform } from './endpoints/add.js'
@@ -47,14 +54,13 @@ import { allowedOn, DOCUMENT_ACCEPTS, GRAPH_ACCEPTS, GRAPH_METHODS } from './req
 import { DOCUMENT_METHODS, READ_METHODS } from './request/respond.js'
 import type { Context } from './request/context.js'
 import { prefersPage } from './request/frame.js'
-import type { Asked, Decided, Endpoint, EndpointTarget, Route } from './request/route.js'
+import type { Asked, Decided, DecidedRoute, Endpoint, EndpointTarget, Route } from './request/route.js'
 import type { Awaitable } from './steps.js'
 
 type Of<Kind extends Target['kind']> = Target<Member> & { readonly kind: Kind }
 
 const byMethod = (method: string): Mode => requiredMode(method)!
 const reads = (): Mode => 'Read'
-const FORM_METHODS = 'GET, HEAD, POST, OPTIONS'
 const appends = (): Mode => 'Append'
 const writes = (): Mode => 'Write'
 const everyContent = (): boolean => true
@@ -66,6 +72,10 @@ const PROXIED_METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE, QUERY, OPTIONS'
 const history: Route<HistoryTarget> = { methods: READ_METHODS, needs: reads, decidesAgain: true, answer: answerHistory }
 
 // prettier-ignore
+const form = { methods: FORM_METHODS, accepts: FORM_ACCEPTS, couldNeed: formCouldNeed, read: readForm, needs: neededByForm, answer: answerForm } as DecidedRoute<Of<'form'>>
+const restore: Route<Of<'form'>> = { ...form, decidesAgain: true }
+
+// prettier-ignore
 const KINDS: { readonly [Kind in Exclude<Target['kind'], 'endpoint'>]: Route<Of<Kind>> } = {
   document: { methods: DOCUMENT_METHODS, allow: (target) => allowedOn(target, target.document), accepts: DOCUMENT_ACCEPTS, takesFiles: hasParts, needs: byMethod, answer: answerDocument },
   subtree:  { methods: SUBTREE_METHODS, needs: byMethod, answer: deleteSubtree },
@@ -73,7 +83,7 @@ const KINDS: { readonly [Kind in Exclude<Target['kind'], 'endpoint'>]: Route<Of<
   diff:     history,
   timemap:  history,
   timegate: history,
-  form:     { methods: FORM_METHODS, accepts: FORM_ACCEPTS, couldNeed: formCouldNeed, read: readForm, needs: neededByForm, answer: answerForm } as Route<Of<'form'>>,
+  form,
   graph:    { methods: GRAPH_METHODS, allow: ({ isReadOnly }) => (isReadOnly ? READ_METHODS : GRAPH_METHODS), accepts: GRAPH_ACCEPTS, needs: 'open', answer: graphStore },
   'graph-history': { methods: READ_METHODS, needs: 'open', answer: graphHistory },
   proxied:  { methods: EVERY_METHOD, allow: () => PROXIED_METHODS, accepts: DOCUMENT_ACCEPTS, needs: 'open', answer: proxied },
@@ -127,6 +137,7 @@ export const endpointsOf = ({ application }: { readonly application: Pick<Applic
   )
 
 export function routeOf(target: Target<Member>): Route {
+  if (target.kind === 'form' && target.form === 'restore') return restore as Route
   if (target.kind !== 'endpoint') return KINDS[target.kind] as Route
   return ENDPOINTS[target.endpoint as keyof typeof ENDPOINTS] as Route
 }

@@ -29,6 +29,8 @@ export const ROOT = 'https://w3id.org/atomgraph/linkeddatahub/default#Root'
 
 /** Our own: the name of the default graph for authorizations, and the class of all named graphs that are no documents. */
 export const DEFAULT_GRAPH = 'urn:triplegate:default-graph'
+/** In the log of what would have been refused: all of them, which no authorization names so. */
+export const EVERY_GRAPH = 'every graph'
 export const OTHER_GRAPH = 'urn:triplegate:access#OtherGraph'
 
 /** The predicates that authorizations consist of, except `rdf:type` (with `acl:Authorization`). */

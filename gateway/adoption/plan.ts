@@ -102,7 +102,7 @@ function movesOf(
   const moves = new Map<string, string>()
   for (const [graph, to] of wished) {
     const why = !isNameable(graph)
-      ? 'its name has characters that no IRI has: load it again with another name'
+      ? 'its name has dot segments, or characters that no IRI has: load it again with another name'
       : documents.has(to)
         ? `<${to}> exists already: bring the two together yourself`
         : times.get(to)! > 1

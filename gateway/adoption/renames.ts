@@ -1,6 +1,8 @@
 // In charge of the new names of graphs that are to become documents: which rule has a graph, and the URL that it gives. Pure.
 import { documentNameOf, withOtherScheme } from '../documents/almost-names.js'
+import type { Names } from '../documents/names.js'
 import type { Failure } from '../problem.js'
+import { hasDotSegment } from '../sparql/tokens.js'
 
 /** `from` and `to`: whole names, or beginnings of names whose rest is carried over. */
 export interface Rule {
@@ -38,18 +40,19 @@ export const rulesForNames = (base: string): readonly Rule[] => [
 ]
 
 /** The first rule that has a graph counts. */
-export function renamesOf(rules: readonly Rule[], base: string, isDocument: (iri: string) => boolean): Renames {
+export function renamesOf(rules: readonly Rule[], base: string, { nameOf, isDocument }: Names): Renames {
   const exact = new Map(rules.filter(({ isPrefix }) => !isPrefix).map(({ from, to }) => [from, to]))
   const prefixes = rules.filter(({ isPrefix }) => isPrefix)
   return {
     beginnings: [...new Set(rules.map(({ from }) => from))],
     nameAfter(graph) {
       const prefix = prefixes.find(({ from }) => graph.startsWith(from))
-      const to = exact.get(graph) ?? (prefix && documentNameOf(prefix.to + graph.slice(prefix.from.length), base))
+      const url = prefix && documentNameOf(prefix.to + graph.slice(prefix.from.length), base)
+      const to = exact.get(graph) ?? (url && nameOf(url))
       return to !== undefined && to !== graph && isDocument(to) ? to : undefined
     },
   }
 }
 
 /** True where a text of SPARQL can name it. */
-export const isNameable = (iri: string): boolean => !/[\0-\x20<>"{}|^`\\]/.test(iri)
+export const isNameable = (iri: string): boolean => !/[\0-\x20<>"{}|^`\\]/.test(iri) && !hasDotSegment(iri)

@@ -1,12 +1,14 @@
 // In charge of `triplegate adopt`: reports what the graphs of a store are, and makes documents of them through the gateway that
 // runs: new names with the references to them, containers, types.
 import { setTimeout as sleep } from 'node:timers/promises'
+import { uriOf } from '../../versioning/memento/time-map.js'
 import { carryOut, type Member, type Outcome, type Writing } from '../adoption/carry-out.js'
 import { isNothing, planOf, type Adopting } from '../adoption/plan.js'
 import { renamesOf, ruleOf, rulesForNames, type Renames } from '../adoption/renames.js'
 import type { Arguments } from '../configuration/flags.js'
 import type { Environment } from '../configuration/settings.js'
 import { isDocumentOf } from '../documents/document.js'
+import { makeNames, type Names } from '../documents/names.js'
 import { surveyOf } from '../doctor/survey.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { DH } from '../rdf/vocabulary.js'
@@ -27,7 +29,7 @@ const DESCRIPTION: CommandDescription = {
     'the rules change too; those inside triple terms stay.',
   ],
   options: [
-    { name: 'names', value: '', bare: true, help: 'give graphs under the base URLs of documents: slash, scheme, percent-encoding' }, // prettier-ignore
+    { name: 'names', value: '', bare: true, help: 'give graphs under the base URLs of documents: slash, scheme, normal form' }, // prettier-ignore
     { name: 'rename', value: 'FROM=TO', repeatable: true, help: 'rename a graph; FROM*=TO* all graphs whose names begin with FROM' }, // prettier-ignore
     { name: 'containers', value: '', bare: true, help: 'make the containers above documents that are missing' },
     { name: 'types', value: '', bare: true, help: 'give documents without a type that of an item' },
@@ -68,6 +70,7 @@ async function runAdopt(argv: readonly string[], env: Environment, terminal: Ter
 
 interface Addresses extends Adopting {
   readonly admin: string
+  readonly names: Names
 }
 
 function addressesOf(given: Arguments, env: Environment): Addresses | CommandFailure {
@@ -83,17 +86,18 @@ function addressesOf(given: Arguments, env: Environment): Addresses | CommandFai
   ]
   if (!url || !admin || faults.length > 0) return wrongArguments(...faults)
   const application = { base: url.href, kind: 'end-user' } as const
-  return { ...application, admin: admin.href, isDocument: (graph) => isDocumentOf(application, admin.href, graph) }
+  const names = makeNames(url.href, (graph) => isDocumentOf(application, admin.href, graph))
+  return { ...application, admin: admin.href, names, isDocument: names.isDocument }
 }
 
 /** Undefined where none is asked for. */
-function renamesGiven(given: Arguments, { base, isDocument }: Adopting): Renames | undefined | CommandFailure {
-  const read = (given.values.get('rename') ?? []).map((text) => ruleOf(text, isDocument))
+function renamesGiven(given: Arguments, { base, names }: Addresses): Renames | undefined | CommandFailure {
+  const read = (given.values.get('rename') ?? []).map((text) => ruleOf(text, names.isDocument))
   const wrong = read.flatMap((rule) => (isFailure(rule) ? [rule.detail] : []))
   if (wrong.length > 0) return wrongArguments(...wrong)
   const ruled = read.flatMap((rule) => (isFailure(rule) ? [] : [rule]))
   const rules = [...ruled, ...(given.values.has('names') ? rulesForNames(base) : [])]
-  return rules.length === 0 ? undefined : renamesOf(rules, base, isDocument)
+  return rules.length === 0 ? undefined : renamesOf(rules, base, names)
 }
 
 interface Asked extends Addresses {
@@ -103,13 +107,13 @@ interface Asked extends Addresses {
 
 async function adopt(
   [client, adminClient]: readonly [GatewayClient, GatewayClient],
-  { base, admin, isDocument, renames, given: { values } }: Asked,
+  { base, admin, names, isDocument, renames, given: { values } }: Asked,
   terminal: Terminal,
 ): Promise<number> {
   const { out, waiting, interactive } = terminal
   const own: Member = { base, store: storeThrough(client) }
   waiting('asking the gateway …')
-  const survey = await surveyOf(own.store, { base, isDocument })
+  const survey = await surveyOf(own.store, base, names)
   waiting(undefined)
   if (isFailure(survey)) return fail(terminal, asFailure(survey))
   out(printable(surveyText(survey, base)))
@@ -165,7 +169,7 @@ function writingThrough(clients: Readonly<Record<string, GatewayClient>>, own: G
     createContainer: (document) =>
       send(own, {
         ...container,
-        path: document.slice(own.connection.url.href.length),
+        path: uriOf(document).slice(own.connection.url.href.length),
         text: `<> a <${DH('Container')}> .`,
       }),
   }

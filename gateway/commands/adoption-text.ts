@@ -10,7 +10,10 @@ type Texts = readonly [one: string, several: string]
 const textFor = (count: number, [one, several]: Texts): string => (count === 1 ? one : several)
 const counted = (count: number, what: Texts): string => `${String(count).padStart(WIDTH)} ${textFor(count, what)}`
 const graphsText = (count: number): string => `${count} ${textFor(count, ['graph', 'graphs'])}`
-const examplesOf = (examples: readonly string[]): string[] => examples.map((one) => `${' '.repeat(WIDTH + 3)}<${one}>`)
+const LONGEST_NAME = 200
+const nameText = (name: string): string => `<${name.length > LONGEST_NAME ? `${name.slice(0, LONGEST_NAME)}…` : name}>`
+const examplesOf = (examples: readonly string[]): string[] =>
+  examples.map((one) => `${' '.repeat(WIDTH + 3)}${nameText(one)}`)
 
 /** The option of `triplegate adopt` that does something about it. */
 const REMEDIES: Partial<Record<GraphKind, string>> = {
@@ -23,13 +26,13 @@ const REMEDIES: Partial<Record<GraphKind, string>> = {
 
 /** Ends with a line end. */
 export function surveyText(survey: Survey, base: string): string {
-  const { kinds, missingContainers, untyped, defaultTriples } = survey
+  const { triples, kinds, missingContainers, untyped, defaultTriples } = survey
   const section = ({ count, examples }: Counted, what: Texts, remedy?: string): string[] =>
     count === 0 ? [] : [counted(count, what) + (remedy ? ` (adopt ${remedy})` : ''), ...examplesOf(examples)]
   const graphs = [...kinds].flatMap(([kind, found]) => section(found, KIND_TEXTS[kind], REMEDIES[kind]))
   return [
-    `Under the base ${base}:`,
-    ...(graphs.length > 0 ? graphs : [`${' '.repeat(WIDTH + 1)}no graph yet`]),
+    `${graphsText([...kinds.values()].reduce((sum, { count }) => sum + count, 0))} with ${counted(triples, TRIPLES).trim()}; by their names, with the base ${base}:`,
+    ...graphs,
     ...section(
       missingContainers,
       [
@@ -48,6 +51,7 @@ export function surveyText(survey: Survey, base: string): string {
   ].join('\n')
 }
 
+const TRIPLES: Texts = ['triple', 'triples']
 const IN_DEFAULT: Texts = [
   'triple in the default graph: SPARQL reaches it',
   'triples in the default graph: SPARQL reaches them',
@@ -63,7 +67,7 @@ const TYPED: Texts = ['document gets the type of an item', 'documents get the ty
 
 /** The work that would be done. Ends with a line end. */
 export function planText({ moves, typed, refused }: Plan): string {
-  const first = [...moves.values()].slice(0, FIRST).map(({ from, to }) => `<${from}> → <${to}>`)
+  const first = [...moves.values()].slice(0, FIRST).map(({ from, to }) => `${nameText(from)} → ${nameText(to)}`)
   const containers = typed.filter(({ isContainer }) => isContainer)
   const items = typed.filter(({ isContainer }) => !isContainer)
   const lines = [
@@ -87,7 +91,7 @@ const MOST = 20
 
 function refusedText(refused: readonly Refused[]): string {
   if (refused.length === 0) return ''
-  const lines = refused.slice(0, MOST).map(({ graph, why }) => `  <${graph}>: ${why}`)
+  const lines = refused.slice(0, MOST).map(({ graph, why }) => `  ${nameText(graph)}: ${why}`)
   return `Not done: ${refused.length}.\n${lines.join('\n')}\n${refused.length > MOST ? '  …\n' : ''}`
 }
 

@@ -5,6 +5,7 @@ import { readConfiguration } from '../configuration/configuration.js'
 import type { DescribedApplication, ServiceDescription } from '../configuration/dataspace.js'
 import { DEFAULT_DATA, settingsOf, SETTINGS, type Environment, type Settings } from '../configuration/settings.js'
 import { isDocumentOf } from '../documents/document.js'
+import { makeNames } from '../documents/names.js'
 import { storeFindings } from '../doctor/stores.js'
 import { surveyOf } from '../doctor/survey.js'
 import { isFailure } from '../problem.js'
@@ -108,8 +109,8 @@ async function report(
     const bad = findings.filter(
       ({ state, what }) => state === 'finding' && /^store of/.test(what) && !/content/.test(what),
     )
-    const surveyed = { base: endUser.base, isDocument: (graph: string) => isDocumentOf(endUser, admin.base, graph) }
-    const survey = bad.length > 0 ? undefined : await surveyOf(opened[0]!.store, surveyed)
+    const names = makeNames(endUser.base, (url) => isDocumentOf(endUser, admin.base, url))
+    const survey = bad.length > 0 ? undefined : await surveyOf(opened[0]!.store, endUser.base, names)
     waiting(undefined)
     for (const { what, evidence, fix } of bad) out(printable(`FINDING  ${what}: ${evidence}\n         ${fix ?? ''}\n`))
     if (survey === undefined) return false
@@ -117,8 +118,8 @@ async function report(
       out(printable(`FINDING  the graphs cannot be listed: ${survey.detail}\n`))
       return false
     }
-    for (const { what, evidence, fix } of findings.filter(({ what }) => what.startsWith('port')))
-      out(printable(`${what}: ${evidence}. ${fix ?? ''}\n`))
+    for (const { what, evidence, fix } of findings.filter(({ what }) => !what.includes('content')))
+      out(printable(`${what}: ${evidence}${fix === undefined ? '' : `. ${fix}`}\n`))
     out(printable(surveyText(survey, endUser.base)))
     return true
   } finally {

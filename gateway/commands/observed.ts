@@ -2,6 +2,7 @@
 // the authorizations that would let it pass.
 import { createReadStream } from 'node:fs'
 import { createInterface } from 'node:readline'
+import { CONTAINER, DEFAULT_GRAPH, EVERY_GRAPH, ITEM, OTHER_GRAPH, ROOT } from '../../policies/vocabulary.js'
 import { EVERYONE_CLASS } from '../agents/authorization-triples.js'
 import { TURTLE } from '../http/media-type.js'
 import { isFailure } from '../problem.js'
@@ -157,8 +158,13 @@ export function authorizationsFor(observed: readonly Observed[]): string {
       agent === undefined
         ? triple(name, ACL('agentClass'), iri(EVERYONE_CLASS))
         : triple(name, ACL('agent'), iri(agent)),
-      ...group.map(({ on }) => triple(name, ACL('accessTo'), iri(on))),
+      ...group.flatMap(({ on }) => (on === EVERY_GRAPH ? everyGraph(name) : [triple(name, ACL('accessTo'), iri(on))])),
     ] satisfies Quad[]
   })
   return writeGraph(graphOf(triples), TURTLE) as string
 }
+
+const everyGraph = (name: string): Quad[] => [
+  ...[ROOT, CONTAINER, ITEM, OTHER_GRAPH].map((type) => triple(name, ACL('accessToClass'), iri(type))),
+  triple(name, ACL('accessTo'), iri(DEFAULT_GRAPH)),
+]

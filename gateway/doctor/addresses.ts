@@ -3,7 +3,7 @@ import { lookup } from 'node:dns/promises'
 import { isLoopbackUrl, type DescribedDataspace } from '../configuration/dataspace.js'
 import type { Settings } from '../configuration/settings.js'
 import { LDT } from '../rdf/vocabulary.js'
-import { ask } from './ask.js'
+import { ask, type Answer } from './ask.js'
 import { canaryFindings } from './canaries.js'
 import { fine, finding, unknown, type Finding } from './finding.js'
 import type { OpenedStore } from './stores.js'
@@ -16,12 +16,15 @@ export async function addressFindings(
   const running = await runningFindings(settings)
   const isRunning = running.some(({ state }) => state !== 'unknown')
   const applications = dataspaces.flatMap(({ endUser, admin }) => [endUser, admin])
-  const seen = await Promise.all(applications.map(({ base }) => baseFindings(base, isRunning)))
+  const asked = await Promise.all(applications.map(({ base }) => (isRunning ? ask(base, 'HEAD') : undefined)))
+  const seen = await Promise.all(applications.map(({ base }, at) => baseFindings(base, asked[at])))
+  const isEnforced = settings.enforce && !asked.some((answer) => typeof answer === 'object' && answer.isObserved)
   const canaries = isRunning ? await canaryFindings(applications, stores) : []
-  return [...seen.flat(), ...canaries, ...proxyFindings(settings), ...enforcementFindings(settings), ...running]
+  return [...seen.flat(), ...canaries, ...proxyFindings(settings), ...enforcementFindings(isEnforced), ...running]
 }
 
-async function baseFindings(base: string, isRunning: boolean): Promise<Finding[]> {
+/** @param answer undefined where the gateway does not run */
+async function baseFindings(base: string, answer: Answer | string | undefined): Promise<Finding[]> {
   const what = `base ${base}`
   const { protocol, hostname } = new URL(base)
   const name = hostname.replace(/^\[(.*)\]$/, '$1')
@@ -31,9 +34,8 @@ async function baseFindings(base: string, isRunning: boolean): Promise<Finding[]
     protocol === 'https:' || isLoopbackUrl(base)
       ? []
       : [finding(what, 'clients send credentials without TLS', 'Give a base with https, and TLS here or in a proxy.')]
-  if (!isRunning)
+  if (answer === undefined)
     return [...transport, unknown(what, `its name has the address ${address.address}; the gateway does not run`)]
-  const answer = await ask(base, 'HEAD')
   if (typeof answer === 'string') {
     return [...transport, finding(what, answer, 'Check --base, the listeners, the proxy in front and its upstream.')]
   }
@@ -63,8 +65,8 @@ function proxyFindings({ https, http, trustedProxy }: Settings): Finding[] {
       ]
 }
 
-const enforcementFindings = ({ enforce }: Settings): Finding[] =>
-  enforce
+const enforcementFindings = (isEnforced: boolean): Finding[] =>
+  isEnforced
     ? [fine('rules', 'enforced')]
     : [finding('rules', 'observed only (--enforce=false)', 'Read triplegate access observed, then leave the flag out.')]
 

@@ -1,6 +1,7 @@
 // In charge of the doctor's requests to the gateway, as an anonymous client.
 import { request as httpRequest } from 'node:http'
 import { request as httpsRequest } from 'node:https'
+import { DOCTOR } from '../request/observe.js'
 
 export const ASKING_MS = 5_000
 const LONGEST = 1024 * 1024
@@ -8,6 +9,8 @@ const LONGEST = 1024 * 1024
 export interface Answer {
   readonly status: number
   readonly links: string
+  /** The gateway only logs refusals. */
+  readonly isObserved: boolean
   readonly text: string
 }
 
@@ -18,14 +21,16 @@ export function ask(url: string, method: 'GET' | 'HEAD'): Promise<Answer | strin
     const failed = (error: Error): void =>
       resolve(signal.aborted ? `no answer in ${ASKING_MS / 1000} s` : `nothing answers: ${error.message}`)
     const request = url.startsWith('https:') ? httpsRequest : httpRequest
-    request(url, { method, signal, rejectUnauthorized: false }, (answer) => {
+    const headers = { 'User-Agent': DOCTOR }
+    request(url, { method, headers, signal, rejectUnauthorized: false }, (answer) => {
       const links = String(answer.headers.link ?? '')
+      const isObserved = answer.headers['triplegate-enforce'] === 'false'
       let text = ''
       answer.setEncoding('utf8').on('error', failed)
       answer.on('data', (piece: string) => {
         if ((text += piece).length > LONGEST) answer.destroy(new Error('the answer is too long'))
       })
-      answer.on('end', () => resolve({ status: answer.statusCode!, links, text }))
+      answer.on('end', () => resolve({ status: answer.statusCode!, links, isObserved, text }))
     })
       .on('error', failed)
       .end()

@@ -7,6 +7,8 @@ import { isDocumentUri } from '../http/target.js'
 import { isFailure } from '../problem.js'
 import { select, selectEach } from '../stores/select.js'
 import type { GraphStore } from '../stores/store.js'
+import { traitsOf } from '../stores/traits.js'
+import { ask } from './ask.js'
 import { fine, finding, unknown, type Finding } from './finding.js'
 
 /** Names nothing: no write of the doctor changes anything. */
@@ -57,6 +59,8 @@ async function findingsOf(
         )
       : fine(`${name}: updates`, `takes updates at ${service.update}`),
     await graphStoreFinding({ application, store }, name),
+    await versionFinding({ application, store }, name),
+    await defaultGraphFinding(store, name),
     await limitFinding(store, name),
     ...(await clockFinding(store, name, now)),
     ...(await contentFindings({ application, store }, name, dataspaces)),
@@ -76,6 +80,27 @@ async function graphStoreFinding({ application: { service }, store }: OpenedStor
   return pieces
     ? fine(what, `gives graphs at ${at}`)
     : finding(what, `<${graph}> is not there by the Graph Store Protocol`, `Check its endpoint: ${at}`)
+}
+
+async function versionFinding({ application: { service }, store }: OpenedStore, name: string): Promise<Finding> {
+  const what = `${name}: version`
+  const answer = await ask(new URL('/$/server', service.query).href, 'GET')
+  const [, version] = /"version"\s*:\s*"([^"]*)"/.exec(typeof answer === 'string' ? '' : answer.text) ?? []
+  if (version !== undefined) return fine(what, `Fuseki ${version}`)
+  return unknown(what, `${store.together?.isKnown() ? 'a Fuseki' : 'a store'} that does not say its version`)
+}
+
+const DEFAULT_GRAPHS = { own: 'its own', union: 'the union of its graphs', bag: 'the union of its graphs', unclear: '' }
+
+async function defaultGraphFinding(store: GraphStore, name: string): Promise<Finding> {
+  const what = `${name}: default graph`
+  const traits = await traitsOf(store, AbortSignal.timeout(ASKING_MS))
+  if (isFailure(traits))
+    return finding(what, traits.detail, 'Use a store that passes the contract (docs/operating.md).')
+  const known = DEFAULT_GRAPHS[traits.defaultGraph]
+  return traits.isSettled && known
+    ? fine(what, known)
+    : unknown(what, 'too few graphs to see whether it is their union')
 }
 
 /** More rows than stores give that cut results: 11 * 10 * 10 * 10. */

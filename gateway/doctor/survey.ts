@@ -1,6 +1,7 @@
 // In charge of what the graphs of a store are, by their names: documents already, almost documents, or something else.
 import { documentMeant, isMeantFor } from '../documents/almost-names.js'
 import { ancestorsOf } from '../documents/hierarchy.js'
+import { namesOfStore, type Names } from '../documents/names.js'
 import { hasDefaultGraph } from '../mirror/other-graphs.js'
 import { isFailure, type Problem } from '../problem.js'
 import { DH } from '../rdf/vocabulary.js'
@@ -22,6 +23,8 @@ export interface Counted {
 }
 
 export interface Survey {
+  /** Triples of the named graphs. */
+  readonly triples: number
   readonly kinds: ReadonlyMap<GraphKind, Counted>
   /** Containers above documents that no graph has. The root is not among them: the gateway makes it. */
   readonly missingContainers: Counted
@@ -70,16 +73,19 @@ export function kindOf(graph: string, { base, isDocument }: Surveyed): GraphKind
 const EXAMPLES = 3
 const NAMES = 'SELECT DISTINCT ?g WHERE { GRAPH ?g { ?s ?p ?o } }'
 const TYPED = `SELECT DISTINCT ?g WHERE { VALUES ?type { <${DH('Container')}> <${DH('Item')}> } GRAPH ?g { ?g a ?type } }`
+const TRIPLES = 'SELECT (COUNT(*) AS ?n) WHERE { GRAPH ?g { ?s ?p ?o } }'
 const DEFAULT_TRIPLES = 'SELECT (COUNT(*) AS ?n) WHERE { ?s ?p ?o }'
 
 /** Takes the names of all graphs; each is kept while it is asked for, since containers may come after what is in them. */
 export async function surveyOf(
   store: Pick<GraphStore, 'query'>,
-  application: Surveyed,
+  base: string,
+  names: Names,
   signal?: AbortSignal,
 ): Promise<Survey | Problem> {
-  const { base } = application
   const call = signal ? { signal } : {}
+  const learned = await names.learn(namesOfStore(store, base, call))
+  if (isFailure(learned)) return learned
   const kinds = new Map(
     Object.keys(KIND_TEXTS).map((kind) => [kind as GraphKind, { count: 0, examples: [] as string[] }]),
   )
@@ -88,7 +94,7 @@ export async function surveyOf(
   const failed =
     (await selectEach(store, NAMES, ['g'], call, ([graph]) => {
       if (!graph) return
-      const kind = kindOf(graph.value, application)
+      const kind = kindOf(graph.value, { base, isDocument: names.isDocument })
       const known = kinds.get(kind)!
       if (known.count++ < EXAMPLES) known.examples.push(graph.value)
       if (kind === 'documents') documents.add(graph.value)
@@ -97,9 +103,11 @@ export async function surveyOf(
   if (failed) return failed
   const defaultTriples = await defaultTriplesOf(store, call)
   if (isFailure(defaultTriples)) return defaultTriples
+  const triples = await countOf(store, TRIPLES, call)
+  if (isFailure(triples)) return triples
   const above = new Set([...documents].flatMap((document) => ancestorsOf(document, base)))
   const missing = [...above].filter((container) => container !== base && !documents.has(container))
-  return { kinds, missingContainers: countedOf(missing), untyped: countedOf([...untyped]), defaultTriples }
+  return { triples, kinds, missingContainers: countedOf(missing), untyped: countedOf([...untyped]), defaultTriples }
 }
 
 const countedOf = (names: readonly string[]): Counted => ({
@@ -107,12 +115,17 @@ const countedOf = (names: readonly string[]): Counted => ({
   examples: [...names].sort().slice(0, EXAMPLES),
 })
 
-async function defaultTriplesOf(
-  store: Pick<GraphStore, 'query'>,
-  call: { readonly signal?: AbortSignal },
-): Promise<number | Problem> {
+async function defaultTriplesOf(store: Pick<GraphStore, 'query'>, call: Asking): Promise<number | Problem> {
   const isThere = await hasDefaultGraph(store, call)
   if (typeof isThere !== 'boolean') return isThere
-  const rows = isThere ? await select(store, DEFAULT_TRIPLES, ['n'], call) : []
+  return isThere ? countOf(store, DEFAULT_TRIPLES, call) : 0
+}
+
+interface Asking {
+  readonly signal?: AbortSignal
+}
+
+async function countOf(store: Pick<GraphStore, 'query'>, query: string, call: Asking): Promise<number | Problem> {
+  const rows = await select(store, query, ['n'], call)
   return isFailure(rows) ? rows : Number(rows[0]?.[0]?.value ?? 0)
 }

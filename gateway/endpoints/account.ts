@@ -1,6 +1,10 @@
 // In charge of the pages about the client: who it is, how to log in, and the form of a sign-up.
+import { isWhole } from '../documents/document.js'
 import type { Field, Response } from '../http/exchange.js'
 import { cookieOf } from '../identity/cookies.js'
+import { describedIn } from '../pages/described.js'
+import { titleOf } from '../pages/document-page.js'
+import { judge, lookUp } from '../request/access.js'
 import { accountPage, donePage, type AccountView } from '../pages/account-page.js'
 import { signUpPage, type SignUpView } from '../pages/sign-up-page.js'
 import { controlRefused } from './explain.js'
@@ -23,6 +27,7 @@ export async function accountAnswer(
   const page = accountPage({
     frame: frameOf(context),
     agent: agent.webId,
+    name: await nameOf(context),
     by: identifiedBy(context),
     signUp: canSignUp ? `${dataspace.admin.base}sign%20up` : undefined,
     providers: gateway.identities.providers,
@@ -30,6 +35,20 @@ export async function accountAnswer(
     waiting,
   })
   return pageAnswer(200, page, [['Cache-Control', 'no-store']])
+}
+
+/** By the profile, where that is a document here that the agent may read. */
+async function nameOf(context: Context): Promise<string | undefined> {
+  const { agent, gateway } = context
+  if (agent.webId === undefined || !URL.canParse(agent.webId)) return undefined
+  const { pathname, host } = new URL(agent.webId)
+  const target = gateway.targetOf(pathname, host)
+  if (isFailure(target) || target.kind !== 'document') return undefined
+  const facts = await lookUp({ ...context, application: target.application }, target, 'Read')
+  if (isFailure(facts) || facts.kind !== 'document' || !facts.document || !isWhole(facts.document)) return undefined
+  const decision = judge(target, agent, facts, 'Read')
+  if (isFailure(decision) || !decision.allowed) return undefined
+  return titleOf(target.document, describedIn(target.document, facts.document.nTriples, 1).subjects)
 }
 
 function identifiedBy({ request, agent, application }: Context): AccountView['by'] {

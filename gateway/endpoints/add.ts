@@ -1,16 +1,22 @@
 // In charge of the endpoints `add` and `transform` (spec 4.3, LinkedDataHub 2.3): data from a URL or a file into a document, as it
 // is or through a CONSTRUCT. The target needs Append, a source of this gateway Read: as of requests of the agent itself.
-import { readFile, writeFile } from 'node:fs/promises'
+import { readFile, rename, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { readDataRequest, type DataRequest } from './data-request.js'
+import { isContainer } from '../documents/hierarchy.js'
 import type { Response } from '../http/exchange.js'
 import { isReadable } from '../rdf/read.js'
+import { mayImport, receivedFrom, startImport, withFolder } from '../imports/described-import.js'
+import { orderOf, planOf } from '../imports/import-order.js'
 import { bringUrl, withSource, type Source } from '../imports/sources.js'
 import { queryText } from '../imports/queries.js'
 import { appendAs, mayWriteAs, placeOf, type Place } from '../imports/write-as.js'
 import { unpacked } from '../imports/unpacked.js'
 import type { WrittenContent } from '../methods/write-request.js'
 import { isFailure, problem, type Problem } from '../problem.js'
+import { lookUp } from '../request/access.js'
 import { askerOf, contextsFor, type Context } from '../request/context.js'
+import { linkField, response } from '../request/respond.js'
 import type { Asked, EndpointTarget } from '../request/route.js'
 
 /** A document of the gateway is no larger; a source in another syntax may take more. */
@@ -19,8 +25,31 @@ const LARGEST = 64 * 1024 * 1024
 export const add = ({ context, target }: Asked<EndpointTarget>): Promise<Response | Problem> =>
   withData(context, target.iri, async (_, place, source) => {
     const content = await readContent(context, source, place.document)
-    return isFailure(content) ? content : appendAs(context, place, content, context.request.receivedAt)
+    if (!isFailure(content)) return appendAs(context, place, content, context.request.receivedAt)
+    return content.failure === 'content.too-large' ? importInto(context, place, source) : content
   })
+
+/** Too much for one document becomes many, in the background, where the target is a container. */
+async function importInto(context: Context, place: Place, source: Source): Promise<Response | Problem> {
+  const { application, dataspace, document } = place
+  const facts = await lookUp({ ...context, application, dataspace }, { kind: 'document', ...place }, 'Append')
+  if (isFailure(facts)) return facts
+  const isIn = facts.kind === 'document' && facts.document && isContainer(facts.document.types)
+  if (!isIn || !mayImport(context)) return TOO_LARGE
+  return withFolder<Response>(context, async (folder, keep) => {
+    const path = join(folder, 'source')
+    await rename(source.path, path)
+    const received = await receivedFrom({ ...source, path })
+    if (isFailure(received)) return received
+    const order = { ...orderOf(new URLSearchParams()), into: document }
+    const plan = await planOf(context, order, received, join(folder, 'spool'))
+    if (isFailure(plan)) return plan
+    const started = await startImport(context, plan, order, 'add')
+    if (isFailure(started)) return started
+    keep()
+    return response(201, [['Location', started], linkField(context.application, context.agent.webId, undefined)])
+  })
+}
 
 export const transform = ({ context, target }: Asked<EndpointTarget>): Promise<Response | Problem> =>
   withData(context, target.iri, async ({ query }, place, source) => {
@@ -94,5 +123,5 @@ async function rdfOf({ path, size, mediaType }: Source): Promise<Buffer | Proble
 
 const TOO_LARGE = problem(
   'content.too-large',
-  `The source is larger than the ${LARGEST} bytes that can go into one document: import it (endpoint importer).`,
+  `The source is larger than the ${LARGEST} bytes that can go into one document. Name a container in sd:name, on which you have Append as on the endpoint importer: then it becomes documents there.`,
 )

@@ -1,5 +1,6 @@
 // In charge of the forms of pages as requests (design 8): reading them, and sending what a form asks for through the gateway as
 // the request that it stands for, so that every right, condition and limit is that of the method.
+import { uriOf } from '../../versioning/memento/time-map.js'
 import { isOfOwnPage } from '../../policies/cross-site.js'
 import type { Mode } from '../../policies/authorizations/authorization.js'
 import { MAX_BODY, readText, tooLarge } from '../http/body.js'
@@ -29,6 +30,7 @@ export const FORMS: Readonly<Record<string, Mode>> = {
   grant: 'Write',
 }
 
+export const FORM_METHODS = 'GET, HEAD, POST, OPTIONS'
 const FORM_TYPE = 'application/x-www-form-urlencoded'
 export const FORM_ACCEPTS: readonly Field[] = [['Accept-Post', FORM_TYPE]]
 
@@ -96,7 +98,7 @@ export interface AskedForm {
 /** After a write: the page that shows what came of it. */
 export const seeOther = (location: string): Response =>
   response(303, [
-    ['Location', location],
+    ['Location', uriOf(location)],
     ['Cache-Control', 'no-store'],
   ])
 
@@ -114,6 +116,8 @@ export interface Done {
   readonly location: string | undefined
   /** Of an error. */
   readonly detail: string
+  /** Retry-After, where the error has it. */
+  readonly fields: readonly Field[]
   /** Of a violation: canonical N-Triples. */
   readonly report?: string
 }
@@ -151,7 +155,8 @@ export async function carryOut({ request, gateway, trace }: Context, meant: Mean
 
 function outcomeOf({ status, fields, body }: Response): Done {
   const location = fields.find(([name]) => name === 'Location')?.[1]
-  if (status < 400 || !Buffer.isBuffer(body)) return { status, location, detail: '' }
+  const again = fields.filter(([name]) => name === 'Retry-After')
+  if (status < 400 || !Buffer.isBuffer(body)) return { status, location, detail: '', fields: again }
   const triples = readNTriples(body.toString()) ?? []
   const node = triples.find(
     ({ predicate, object }) => predicate.value === RDF('type') && object.value === HTTP('Response'),
@@ -159,5 +164,5 @@ function outcomeOf({ status, fields, body }: Response): Done {
   const isOfError = (subject: { readonly value: string }): boolean => subject.value === node?.subject.value
   const detail = triples.find(({ subject, predicate }) => isOfError(subject) && predicate.value === DCT('title'))
   const report = nTriplesOf(graphOf(triples.filter(({ subject }) => !isOfError(subject))))
-  return { status, location, detail: detail?.object.value ?? '', ...(report && { report }) }
+  return { status, location, detail: detail?.object.value ?? '', fields: again, ...(report && { report }) }
 }

@@ -51,13 +51,14 @@ const ANSWERS: Readonly<Record<string, AnswerForm>> = {
   grant: answerGrant,
 }
 
-export async function answerForm(decided: Decided<FormTarget, SentForm>): Promise<Response | Problem> {
+export async function answerForm(decided: Decided<FormTarget, SentForm | undefined>): Promise<Response | Problem> {
   const { context, target, content } = decided
   if (isFailure(content)) return content
   const isSent = context.request.method === 'POST'
   const foreign = isSent ? foreignForm(context) : undefined
   if (foreign) return foreign
-  const { values } = content
+  // Not read where the document is refused or was deleted.
+  const { values } = content ?? { values: new URLSearchParams() }
   if (target.form === 'restore') return answerRestore(decided, values, isSent)
   const answer = Object.hasOwn(ANSWERS, target.form) ? ANSWERS[target.form] : undefined
   if (!answer) return problem('target.unknown-endpoint', 'There is no such form.')
@@ -123,7 +124,7 @@ async function answerEdit(asked: AskedForm): Promise<Response | Problem> {
     return seeOther(iri)
   }
   if (isConflict(done)) return answerConflict(asked, { text: whole, started: sent.started })
-  return pageAnswer(done.status, editPage({ ...sent, ...shown(refusalOf(done)) }))
+  return pageAnswer(done.status, editPage({ ...sent, ...shown(refusalOf(done)) }), done.fields)
 }
 
 async function answerAdd({ context, document, values, isSent }: AskedForm): Promise<Response | Problem> {
@@ -140,7 +141,7 @@ async function answerAdd({ context, document, values, isSent }: AskedForm): Prom
   }
   const done = await carryOut(context, { method: 'POST', url: iri, turtle: text })
   if (done.status < 400) return seeOther(iri)
-  return pageAnswer(done.status, editPage({ ...view, refusal: refusalOf(done) }))
+  return pageAnswer(done.status, editPage({ ...view, refusal: refusalOf(done) }), done.fields)
 }
 
 async function answerDelete({ context, document, values, isSent }: AskedForm): Promise<Response | Problem> {
@@ -158,5 +159,5 @@ async function answerDelete({ context, document, values, isSent }: AskedForm): P
   const fields = { 'if-match': values.get('if-match') ?? '' }
   const done = await carryOut(context, { method: 'DELETE', url: iri, fields })
   if (done.status < 400) return seeOther(isRoot(iri, base) ? iri : parentOf(iri))
-  return pageAnswer(done.status, refuse(refusalOf(done)))
+  return pageAnswer(done.status, refuse(refusalOf(done)), done.fields)
 }

@@ -1,5 +1,5 @@
 // In charge of `?form=grant` on the container of authorizations: a right that a person gives becomes an authorization there.
-import { isFailure, problem, type Problem } from '../problem.js'
+import { isFailure, problem, type Problem, type ProblemCode } from '../problem.js'
 import { nTriplesTerm, text } from '../rdf/graph.js'
 import type { Response } from '../http/exchange.js'
 import { webId } from '../configuration/setting-values.js'
@@ -8,6 +8,13 @@ import { carryOut, seeOther, type AskedForm } from './form-request.js'
 
 const MODES = ['Read', 'Append', 'Write']
 const CLASSES: Readonly<Record<string, string>> = { everyone: FOAF('Agent'), identified: ACL('AuthenticatedAgent') }
+
+const PROBLEMS: Readonly<Record<number, ProblemCode>> = {
+  403: 'access.denied',
+  502: 'store.failed',
+  503: 'access.unavailable',
+  504: 'store.time',
+}
 
 export async function answerGrant({ context, document, values, isSent }: AskedForm): Promise<Response | Problem> {
   const { admin, endUser } = context.dataspace
@@ -33,7 +40,7 @@ export async function answerGrant({ context, document, values, isSent }: AskedFo
   const done = await carryOut(context, { method: 'PUT', url, turtle, fields: { 'if-none-match': '*' } })
   const member = on.startsWith(admin.base) ? admin : endUser
   if (done.status < 400) return seeOther(`${member.base}access?this=${encodeURIComponent(on)}`)
-  return problem(done.status === 403 ? 'access.denied' : 'request.malformed', done.detail)
+  return problem(PROBLEMS[done.status] ?? 'request.malformed', done.detail, { fields: done.fields })
 }
 
 /** The property of an authorization, and its value. */

@@ -7,7 +7,7 @@ import type { Stored } from '../../cache/stored-graphs.js'
 import { documentOf, readDocument, type Document, type LargeDocument } from '../documents/document.js'
 import type { Member } from '../gateway.js'
 import type { Response } from '../http/exchange.js'
-import { TURTLE } from '../http/media-type.js'
+import { N_TRIPLES, TURTLE } from '../http/media-type.js'
 import type { Target } from '../http/target.js'
 import { createDocument } from '../methods/create-document.js'
 import { readLarge } from '../methods/read-large.js'
@@ -40,13 +40,24 @@ export function graphStore({ context: given, target }: Asked<GraphTarget>): Awai
   if (isReadOnly && method !== 'GET' && method !== 'HEAD') return methodNotAllowed(method, READ_METHODS)
   const flaw = flawOfName(graph)
   if (flaw) return flaw
-  const context = withoutPages(given)
+  const context = withNTriples(withoutPages(given))
   if (context.application.isDocument(graph)) return answerDocument(context, target)
   return graph === DEFAULT_GRAPH ? answerDefault(context, target) : answerOther(context, target)
 }
 
 export const withoutPages = (context: Context): Context =>
   prefersPage(context.accept) ? { ...context, accept: TURTLE.mediaType } : context
+
+/** Apache Jena's scripts send N-Triples by their old name (RDF Test Cases §3). */
+function withNTriples(context: Context): Context {
+  const { request } = context
+  const type = request.fields['content-type']
+  if (type === undefined || !OLD_NAME.test(type)) return context
+  const fields = { ...request.fields, 'content-type': type.replace(OLD_NAME, N_TRIPLES.mediaType) }
+  return { ...context, request: { ...request, fields } }
+}
+
+const OLD_NAME = /^text\/plain(?=\s*(?:;|$))/i
 
 export function flawOfName(graph: string): Problem | undefined {
   if (!ABSOLUTE_IRI.test(graph) || hasDotSegment(graph)) return NO_NAME
@@ -95,7 +106,7 @@ export function factsOf(context: Context, graph: string): OtherFacts | Problem {
 const SHARED = problem('access.graphs', 'Several dataspaces share this store, so that only documents can be used here.')
 const NO_URL = problem(
   'document.absent',
-  'The graph has the name of a document, but no URL leads to it: names of documents are normalised URLs. `triplegate adopt --names` renames it.',
+  'The graph has the name of a document, but its URL means another graph, or none. `triplegate adopt` renames it.',
 )
 
 function answerOther(context: Context, { document: graph, url }: GraphTarget): Awaitable<Response | Problem> {

@@ -1,5 +1,6 @@
 // In charge of the endpoint `importer` (spec 4.3, LinkedDataHub 2.8): data of many documents, at once or in the background.
 // `POST` brings data, or names it; `GET` lists the imports of the agent; `DELETE ?import=` cancels one.
+import { uriOf } from '../../versioning/memento/time-map.js'
 import { createHash } from 'node:crypto'
 import { open, stat } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -90,7 +91,7 @@ const receive = (context: Context, target: EndpointTarget): Promise<Response | P
     const started = await startImport(context, plan, order, isBulk ? 'PUT' : 'add')
     if (isFailure(started)) return started
     keep()
-    return response(201, [['Location', started], linkField(application, agent.webId, undefined)])
+    return response(201, [['Location', uriOf(started)], linkField(application, agent.webId, undefined)])
   })
 
 async function bring(

@@ -78,5 +78,5 @@ export async function answerNew({ context, document, values, isSent, modes }: As
     return seeOther(done.location ?? url)
   }
   const detail = isConflict(done) ? frame.texts.nameTaken : done.detail
-  return pageAnswer(done.status, newPage(shown({ ...refusalOf(done), detail })))
+  return pageAnswer(done.status, newPage(shown({ ...refusalOf(done), detail })), done.fields)
 }

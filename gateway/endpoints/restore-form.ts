@@ -11,19 +11,26 @@ import { dateTimeInSeconds } from '../rdf/time-map-triples.js'
 import { graphOf, nTriplesOf } from '../rdf/graph.js'
 import { readNTriples } from '../rdf/read.js'
 import { lookUpDocument } from '../request/access.js'
+import { hasMethod } from '../request/admission.js'
 import { frameOf, pageAnswer } from '../request/frame.js'
+import { methodNotAllowed, refusalOf } from '../request/refusal.js'
 import type { Decided } from '../request/route.js'
 import { differenceOf, isTooLargeToEdit, ownTriples, tooLargeToEdit } from './editable.js'
-import { carryOut, seeOther, type FormTarget, type SentForm } from './form-request.js'
+import { carryOut, FORM_METHODS, seeOther, type FormTarget, type SentForm } from './form-request.js'
 
 const LARGEST = 256 * 1024
 
 export async function answerRestore(
-  { context, target, facts, decision }: Decided<FormTarget, SentForm>,
+  { context, target, facts, decision }: Decided<FormTarget, SentForm | undefined>,
   values: URLSearchParams,
   isSent: boolean,
 ): Promise<Response | Problem> {
   const { document } = target
+  const { method } = context.request
+  if (!hasMethod(FORM_METHODS, method)) return methodNotAllowed(method, FORM_METHODS)
+  // The history decides on a document that was deleted, and so does the write that restores it.
+  const isThere = facts.kind === 'document' && facts.document !== undefined
+  if (isThere && !decision.allowed) return refusalOf(decision, context, document)
   if (!context.application.history) return problem('document.no-versions', 'This document has no versions.')
   const asked = await historyRequestOf({ context, facts, decision }, context.gateway.commitsWait)
   if (isFailure(asked)) return asked
@@ -55,5 +62,5 @@ export async function answerRestore(
     },
   })
   if (done.status < 400) return seeOther(document)
-  return pageAnswer(done.status, restorePage({ ...view, refusal: done }))
+  return pageAnswer(done.status, restorePage({ ...view, refusal: done }), done.fields)
 }

@@ -11,6 +11,7 @@ import { foreignUpdate } from './shared-stores.js'
 import { answerQuery } from './sparql-query.js'
 import { serviceDescription } from './sparql-description.js'
 import type { SparqlRequest, SparqlContent } from './sparql-request.js'
+import { observeQuery, observeUpdate } from './observed-graphs.js'
 import { answerUpdate } from './sparql-update.js'
 import { answerable } from './sparql-view.js'
 import type { Decided, EndpointTarget } from '../request/route.js'
@@ -31,6 +32,7 @@ export async function sparql({
   if (asked.kind === 'query') {
     const query = await readQuery(context, asked, endpoint)
     if (isFailure(query)) return query
+    if (!settings.enforce) await observeQuery(context, query)
     const seen = await answerable(context, query)
     return isFailure(seen) ? seen : answerQuery(context, seen, decision, asked.output)
   }
@@ -39,8 +41,10 @@ export async function sparql({
   const refused =
     federation(update, settings.allowService) ??
     strangeFunction(update, settings.allowFunction) ??
+    tooManyPatterns(update, context) ??
     foreignUpdate(context, update) ??
     protection(update, context)
+  if (!refused && !settings.enforce) await observeUpdate(context, update)
   return refused ?? answerUpdate(context, update, { facts, decision })
 }
 
@@ -53,7 +57,12 @@ export async function readQuery(
   const { settings, caches } = context.gateway
   const query = await analysed(context, asked, endpoint, caches.queries)
   if (isFailure(query)) return query
-  return federation(query, settings.allowService) ?? strangeFunction(query, settings.allowFunction) ?? query
+  return (
+    federation(query, settings.allowService) ??
+    strangeFunction(query, settings.allowFunction) ??
+    tooManyPatterns(query, context) ??
+    query
+  )
 }
 
 /** Longer texts are analysed in a thread: each token takes the parser some 30 µs, and each may be one character. */
@@ -103,6 +112,17 @@ function strangeFunction(
   const detail = `The function or property function <${strange}> is not allowed. Use those of SPARQL 1.1 and the casts of xsd:, or ask the operator to allow it (--allow-function).`
   return problem('query.function', detail)
 }
+
+/** Design 7: a store that answers one query at a time would be held until its time limit. */
+const tooManyPatterns = (
+  { ordering }: Pick<QueryAnalysis, 'ordering'>,
+  { application: { store } }: Context,
+): Problem | undefined => (ordering > (store.mostOrdering ?? Infinity) ? TOO_MANY_PATTERNS : undefined)
+
+const TOO_MANY_PATTERNS = problem(
+  'content.too-large',
+  'The embedded store would take too long to order the patterns: it joins a hundred in one group at most, and fewer where there are many groups, OPTIONALs and variables. Send several queries or updates.',
+)
 
 /** Design 3: an answer could have the mailboxes that documents do not show to anonymous clients. */
 const ANONYMOUS = problem(

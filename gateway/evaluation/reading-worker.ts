@@ -11,6 +11,7 @@ import { insertionOf, type SentQuads } from './insertion.js'
 import { changeLarge, largeContentOf, type Canonical, type LargeChange, type LargeContent } from './large-changes.js'
 import { lostType } from './lost-type.js'
 import { stateIn, type StateForm } from './state.js'
+import { returnMemory } from './thread-memory.js'
 import { graphOf, nTriplesOf } from '../rdf/graph.js'
 import type { LoadContext } from '../rdf/read-json-ld.js'
 import { NOT_N_TRIPLES, readCanonical, readGraph, type ReadOptions } from '../rdf/read.js'
@@ -196,6 +197,7 @@ parentPort!.on('message', (job: ReadingJob) => {
   void Promise.resolve(doJob(job)).then((reply) => {
     const message: ThreadMessage<ReadingReply> = { reply }
     parentPort!.postMessage(message, buffersOf(reply))
+    setImmediate(returnMemory)
   })
 })
 parentPort!.postMessage(ready())

@@ -1,5 +1,5 @@
-// In charge of a pool of threads, each limited in time and memory: jobs are taken from a fair queue, and no asker ever holds
-// all threads (design 7).
+// In charge of a pool of threads, each limited in time and memory: jobs are taken from a fair queue, and no agent and no network
+// ever holds all threads (design 7).
 import { availableParallelism } from 'node:os'
 import { CLOSING, makeJobQueue, type Asker, type QueueBounds } from './job-queue.js'
 import { isFailure, problem, type Problem } from '../problem.js'
@@ -25,8 +25,11 @@ export interface ThreadsOptions {
 }
 
 export const TIME_LIMIT_MS = 5000
-/** Two at least, also on one processor: a long job of one asker leaves a thread to the others. */
-const WORKERS = Math.min(4, Math.max(2, availableParallelism()))
+/**
+ * Two at least for one network, also on one processor: a long job of one agent leaves a thread to the others there. One more is left
+ * to other networks.
+ */
+const WORKERS = Math.min(4, Math.max(2, availableParallelism())) + 1
 /** Each waiting job holds its text in memory. */
 const EACH = 32
 const ALL = 128
@@ -38,7 +41,8 @@ const BUSY = problem('server.overloaded', 'The machine was too busy to finish th
 function boundsOf(options: ThreadsOptions): QueueBounds {
   const { timeLimit = TIME_LIMIT_MS, workers = WORKERS, each = EACH, all = ALL } = options
   const { patience = 2 * timeLimit } = options
-  return { each, network: Math.max(each, all / 2), all, held: Math.max(1, workers - 1), patience }
+  const [held, heldOfNetwork] = [Math.max(1, workers - 2), Math.max(1, workers - 1)]
+  return { each, network: Math.max(each, all / 2), all, held, heldOfNetwork, patience }
 }
 
 /**

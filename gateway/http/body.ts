@@ -168,7 +168,7 @@ export const codingFlaw = ({ 'content-encoding': coding }: Fields): string | und
 /** RFC 9110 §8.3.2: a sentence about a charset that is not supported. */
 export function charsetFlaw(contentType: string | undefined): string | undefined {
   const charset = parseMediaType(contentType ?? '')?.parameters.get('charset')
-  return charset === undefined || /^(utf-?8|us-ascii)$/i.test(charset)
+  return charset === undefined || /^(utf-?8|(us-)?ascii)$/i.test(charset)
     ? undefined
     : `The charset ${charset.slice(0, 100)} is not supported, only UTF-8 is.`
 }

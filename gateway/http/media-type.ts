@@ -69,7 +69,10 @@ export const RESULT_FORMATS: readonly Format[] = [
   format('text/tab-separated-values', 'tsv', ';charset=UTF-8'),
 ]
 
-const SYNONYMS: Readonly<Record<string, string>> = { 'application/x-turtle': TURTLE.mediaType }
+const SYNONYMS: Readonly<Record<string, string>> = {
+  'application/x-turtle': TURTLE.mediaType,
+  'text/n3': TURTLE.mediaType,
+}
 
 /** A media type or media range: `type` is lower case, such as `text/turtle`; a range has `*` for either part. */
 export interface MediaType {

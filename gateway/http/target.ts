@@ -6,7 +6,11 @@ import { normalisedPath } from './normal-path.js'
 
 /** The owner of a target, as far as the parser is concerned: `base` ends with a slash. The rest goes into the target unread. */
 export interface Based {
-  readonly application: { readonly base: string; readonly datasetPath?: string }
+  readonly application: {
+    readonly base: string
+    readonly datasetPath?: string
+    readonly names?: { nameOf(url: string): string }
+  }
 }
 
 /** Which part of a document its page shows: of its children, and of its triples. */
@@ -18,7 +22,7 @@ export interface Shown {
   readonly part: number
 }
 
-/** `document` is the document's URI, which is its graph's name too (spec 1). */
+/** `document` is the name of the document and of its graph (spec 1): its URL, but for characters beyond ASCII (documents/names.ts). */
 export type Target<Owner extends Based = Based> = Owner &
   (
     | { readonly kind: 'document'; readonly document: string; readonly shown?: Shown }
@@ -123,18 +127,19 @@ function targetOf<Owner extends Based>(
   }
   const [history, another] = PARTS.filter((name) => query.has(name))
   if (another) return problem('target.malformed', `Ask for one of ?${history} and ?${another}.`)
-  if (history === 'cascade') return subtreeOf(owner, iri, query)
-  if (history === 'form') return { ...owner, kind: 'form', document: iri, form: query.get('form')!, query }
+  const document = owner.application.names?.nameOf(iri) ?? iri
+  if (history === 'cascade') return subtreeOf(owner, document, query)
+  if (history === 'form') return { ...owner, kind: 'form', document, form: query.get('form')!, query }
   const diff = query.get('diff')
   if (history !== 'version') {
-    if (diff === null && history === 'timemap') return { ...owner, kind: history, document: iri, ...shownIn(query) }
-    if (diff === null && history) return { ...owner, kind: history, document: iri }
-    if (diff === null) return { ...owner, kind: 'document', document: iri, ...shownIn(query) }
+    if (diff === null && history === 'timemap') return { ...owner, kind: history, document, ...shownIn(query) }
+    if (diff === null && history) return { ...owner, kind: history, document }
+    if (diff === null) return { ...owner, kind: 'document', document, ...shownIn(query) }
     return problem('target.malformed', 'A difference is between two versions: ?version=B&diff=A.')
   }
   const version = query.get(history)!.toLowerCase()
-  if (diff === null) return { ...owner, kind: history, document: iri, version }
-  return { ...owner, kind: 'diff', document: iri, version, diff: diff.toLowerCase() }
+  if (diff === null) return { ...owner, kind: history, document, version }
+  return { ...owner, kind: 'diff', document, version, diff: diff.toLowerCase() }
 }
 
 /** A value that makes no sense is as none. */

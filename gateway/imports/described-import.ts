@@ -1,15 +1,16 @@
 // In charge of imports that RDF describes (LinkedDataHub 2.8): the content of a request to `importer`, or of a PUT or POST of a
 // document, which starts each import in it.
 import { createHash } from 'node:crypto'
+import { createReadStream } from 'node:fs'
 import { mkdir, open, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isOfDisk, notStored } from '../files/arriving.js'
 import { parseMediaType } from '../http/media-type.js'
 import { isLargeContent, type WrittenContent } from '../methods/write-request.js'
 import { isFailure, problem, type Problem } from '../problem.js'
-import type { Quad } from '../rdf/graph.js'
+import { nTriplesLine, type Quad } from '../rdf/graph.js'
 import { ACCEPT_POST, isReadable, readCanonical } from '../rdf/read.js'
-import { firstBeginning } from '../rdf/sorted-lines.js'
+import { firstBeginning, hasLine } from '../rdf/sorted-lines.js'
 import { RDF, TGI } from '../rdf/vocabulary.js'
 import { decideOn } from '../request/access.js'
 import type { Context } from '../request/context.js'
@@ -28,7 +29,8 @@ import type { Plan } from './plan.js'
 import { noteRuns, type DescribedBy, type Note } from './import-notes.js'
 import { newProgress } from './import-state.js'
 import { containerOf, mayStart, runsFolder, startRun } from './runs.js'
-import { bringUrl } from './sources.js'
+import { bringUrl, type Source } from './sources.js'
+import { placeHere } from './write-as.js'
 
 export const IMPORTER_ACCEPTS = [['Accept-Post', `${ACCEPT_POST}, ${CSV}, ${TSV}`]] as const
 
@@ -50,12 +52,16 @@ export async function bringDescribed(context: Context, order: ImportOrder, path:
   const file = await open(path, 'wx', 0o600)
   const source = await bringUrl(order.source!)(context, file, path).finally(() => file.close())
   if (isFailure(source)) return source
-  const digest = createHash('sha256')
-  const read = await open(path)
-  for await (const piece of read.createReadStream()) digest.update(piece as Buffer)
-  const { size, url, mediaType } = source
+  const received = await receivedFrom(source)
+  return isFailure(received) ? received : { order, received }
+}
+
+/** A source on disk as what was received. */
+export async function receivedFrom({ path, size, url, mediaType }: Source): Promise<Received | Problem> {
   if (!isImportable(mediaType)) return unsupported(mediaType)
-  return { order, received: { path, size, mediaType: mediaType!, base: url, digest: digest.digest('hex') } }
+  const digest = createHash('sha256')
+  for await (const piece of createReadStream(path)) digest.update(piece as Buffer)
+  return { path, size, mediaType: mediaType!, base: url, digest: digest.digest('hex') }
 }
 
 const MANY = problem('server.overloaded', 'Too many imports run or wait. Retry when one has ended.', {
@@ -101,13 +107,18 @@ const SOURCES_MS = 30_000
 
 /**
  * Starts what the content of a PUT or POST describes, for an agent who may import; the write has been carried out. The answer to it
- * waits until each import is on disk: then none is lost. The document and the log say of each that cannot be started why.
+ * waits until each import is on disk: then none is lost. The document and the log say of each that cannot be started why. One that was
+ * in the document before may be another agent's: who writes it again has not ordered it.
  */
-export async function startDescribed(context: Context, document: string, content: WrittenContent): Promise<void> {
-  const imports = importsIn(content)
+export async function startDescribed(
+  context: Context,
+  document: string,
+  content: WrittenContent,
+  before: string,
+): Promise<void> {
+  const imports = importsIn(content, before)
   if (imports.length === 0) return
-  const decision = decideOn(context, { kind: 'endpoint', iri: `${context.application.base}importer` }, 'Append')
-  if (isFailure(decision) || !decision.allowed) return
+  if (!mayImport(context)) return
   const { gateway, request } = context
   const enough = AbortSignal.timeout(SOURCES_MS)
   const signal = (): AbortSignal => AbortSignal.any([request.signal(), enough])
@@ -129,6 +140,11 @@ export async function startDescribed(context: Context, document: string, content
   if (notes.length > 0) setImmediate(() => void noteRuns(context, document, notes))
 }
 
+export function mayImport(context: Context): boolean {
+  const decision = decideOn(context, { kind: 'endpoint', iri: `${context.application.base}importer` }, 'Append')
+  return !isFailure(decision) && decision.allowed
+}
+
 const BROKEN = problem('internal', 'The start of the import broke off.')
 const NO_ORDER = orderOf(new URLSearchParams())
 
@@ -138,6 +154,8 @@ async function startOne(
   order: ImportOrder | Problem,
 ): Promise<undefined | Problem> {
   if (isFailure(order)) return order
+  const target = order.name === undefined ? undefined : placeHere(context, order.name)
+  if (isFailure(target)) return target
   return inFolder(context, async (folder, keep) => {
     const brought = await bringDescribed(context, order, join(folder, 'source'))
     if (isFailure(brought)) return brought
@@ -151,12 +169,16 @@ async function startOne(
 }
 
 /** Acts with a new folder for a source, in a place of its agent; unless it is kept, it is removed then. */
-export async function inFolder<T>(
-  { gateway, agent, request }: Context,
-  act: (folder: string, keep: () => void) => Promise<T | Problem>,
-): Promise<T | Problem> {
+export async function inFolder<T>(context: Context, act: InFolder<T>): Promise<T | Problem> {
+  const { gateway, agent, request } = context
   const leave = gateway.importing.takePlace(agent.webId ?? request.network(), request.network())
-  if (!leave) return BUSY
+  return leave ? withFolder(context, act).finally(leave) : BUSY
+}
+
+type InFolder<T> = (folder: string, keep: () => void) => Promise<T | Problem>
+
+/** The same for who has the place already. */
+export async function withFolder<T>({ gateway }: Context, act: InFolder<T>): Promise<T | Problem> {
   const folder = join(runsFolder(gateway.importing), gateway.uuid())
   let isKept = false
   try {
@@ -166,7 +188,6 @@ export async function inFolder<T>(
     if (isOfDisk(error)) return notStored(error)
     throw error
   } finally {
-    leave()
     if (!isKept) await rm(folder, { recursive: true, force: true })
   }
 }
@@ -177,15 +198,20 @@ interface DescribedImport {
 }
 
 /** The imports in the content, but for descriptions of runs, as a client has read them. */
-function importsIn(content: WrittenContent): readonly DescribedImport[] {
+function importsIn(content: WrittenContent, before: string): readonly DescribedImport[] {
   const all = isLargeContent(content)
     ? importsInLines(content.nTriples)
     : typingsIn(content).map(({ subject }) => ({ name: subject, triples: content }))
   const byName = new Map(all.map((one) => [one.name.value, one]))
-  return [...byName.values()]
-    .slice(0, MOST_OF_ONE)
-    .filter(({ name, triples }) => !triples.some((each) => each.subject.equals(name) && each.predicate.value === STATE))
+  const started = [...byName.values()].filter(({ name, triples }) => {
+    const own = triples.filter(({ subject }) => subject.equals(name))
+    const isNew = own.some((each) => SAYS.has(each.predicate.value) && !hasLine(before, nTriplesLine(each)))
+    return isNew && !own.some(({ predicate }) => predicate.value === STATE)
+  })
+  return started.slice(0, MOST_OF_ONE)
 }
+
+const SAYS: ReadonlySet<string> = new Set([RDF('type'), ...IMPORT_PROPERTIES])
 
 const STATE = TGI('state')
 /** Values of a property that are looked at: an import has one of each. */

@@ -10,12 +10,14 @@ import type { Context } from '../request/context.js'
 import { startThread, type LimitedThread } from '../stores/limited-thread.js'
 import type { ImportJob, ImportReply, Made, Plan, ReadProgress } from './plan.js'
 import { makeFairShare } from './fair-share.js'
-import { createAs, importAs, placeOf } from './write-as.js'
+import { createAs, importAs, placeHere, placeOf } from './write-as.js'
 
 export interface Running {
   readonly context: Context
   readonly plan: Plan
   readonly how: 'PUT' | 'add'
+  /** `placeHere`. */
+  readonly onlyHere?: boolean
   /** The first refused document ends the import. */
   readonly stopsAtRefusal: boolean
   readonly progress: ImportProgress
@@ -190,8 +192,8 @@ const WAIT_MS = 1_000
 
 async function writeOne(running: Running, made: Made): Promise<'written' | 'unchanged' | 'stopped' | Problem> {
   if ('refused' in made) return problem('content.too-large', made.refused)
-  const { context, how, signal } = running
-  const place = placeOf(context, made.document)
+  const { context, how, signal, onlyHere } = running
+  const place = (onlyHere ? placeHere : placeOf)(context, made.document)
   if (isFailure(place)) return place
   const content = contentOf(made)
   for (let tries = 1; ; tries++) {

@@ -173,6 +173,7 @@ async function run(
     context,
     plan: record.plan,
     how: record.how,
+    onlyHere: record.describedBy !== undefined,
     ...{ stopsAtRefusal: record.stopsAtRefusal, progress, from: written, signal },
     ended: () => whyEnded(context),
     kept(now) {

@@ -25,6 +25,17 @@ export function placeOf({ dataspace }: Pick<Context, 'dataspace'>, document: str
     : problem('target.malformed', `<${document.slice(0, 200)}> is no document of ${endUser.base}.`)
 }
 
+/** The same, of imports that a document describes: rules are imported by a request to `importer`, which nobody sends unseen. */
+export function placeHere(context: Pick<Context, 'application' | 'dataspace'>, document: string): Place | Problem {
+  const place = placeOf(context, document)
+  return isFailure(place) || place.application === context.application ? place : ELSEWHERE
+}
+
+const ELSEWHERE = problem(
+  'access.denied',
+  'An import that a document describes writes to documents of the same application only. Send it to importer.',
+)
+
 /** A request of this process for the client of another. */
 type Outer = Pick<Request, 'id' | 'receivedAt' | 'address' | 'network' | 'signal'>
 

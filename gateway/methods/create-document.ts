@@ -5,7 +5,7 @@ import { isFailure, problem, type Problem } from '../problem.js'
 import { decideOn, type Facts } from '../request/access.js'
 import type { Context } from '../request/context.js'
 import { refusalOf } from '../request/refusal.js'
-import { releasing, writeContent, type AfterWrite } from './write.js'
+import { releasing, writeContent, type AfterWrite, type Replaced } from './write.js'
 import { isConditional } from './write-conditions.js'
 import { readWriteRequest } from './write-request.js'
 
@@ -27,12 +27,13 @@ export async function createDocument(context: Context, facts: Facts, then: After
   const asked = await readWriteRequest(context, iri)
   if (isFailure(asked)) return asked
   if (asked.method !== 'POST') return problem('internal', 'The request is no POST.')
+  const replaced: Replaced = { nTriples: undefined }
   const written = await releasing(context, asked, async () => {
-    const created = await writeContent(putting, iri, { ...asked, method: 'PUT' })
+    const created = await writeContent(putting, iri, { ...asked, method: 'PUT' }, replaced)
     // Somebody else has created it meanwhile.
     const isThere = isFailure(created) && created.failure === 'precondition.failed' && !isConditional(fields)
-    return isThere ? writeContent(context, iri, asked) : created
+    return isThere ? writeContent(context, iri, asked, replaced) : created
   })
-  if (!isFailure(written)) await then(context, iri, asked.content)
+  if (!isFailure(written) && replaced.nTriples !== undefined) await then(context, iri, asked.content, replaced.nTriples)
   return written
 }

@@ -1,6 +1,7 @@
 // In charge of PUT, POST, PATCH and DELETE on documents: the one write path (design 3).
 // lock → read current → preconditions → next state → constraints → store → rules and profiles → unlock → respond.
 import { LONGEST_PATH } from '../../versioning/git/document-path.js'
+import { uriOf } from '../../versioning/memento/time-map.js'
 import { decideOn, lookUpDocument, type Facts } from '../request/access.js'
 import { checkConstraints } from './constraint-check.js'
 import { entityTagOf, isLarge, readDocumentNow, tooLarge, type Document } from '../documents/document.js'
@@ -23,8 +24,13 @@ import { accessTo, widening } from './widening.js'
 import { isConditional, preconditions } from './write-conditions.js'
 import { readWriteRequest, typesIn, type WriteRequest, type WrittenContent } from './write-request.js'
 
-/** Acts on what was put or appended, before the answer. */
-export type AfterWrite = (context: Context, iri: string, content: WrittenContent) => Promise<void>
+/** Acts on what was put or appended, before the answer. `before`: the document's N-Triples, '' where there was none. */
+export type AfterWrite = (context: Context, iri: string, content: WrittenContent, before: string) => Promise<void>
+
+/** The document that a write has changed; undefined where it could not be read whole. */
+export interface Replaced {
+  nTriples: string | undefined
+}
 
 export async function write(
   context: Context,
@@ -36,8 +42,10 @@ export async function write(
   if (early) return early
   const asked = await readWriteRequest(context, iri)
   if (isFailure(asked)) return asked
-  const written = await releasing(context, asked, () => writeContent(context, iri, asked))
-  if (!isFailure(written) && 'content' in asked) await then(context, iri, asked.content)
+  const replaced: Replaced = { nTriples: undefined }
+  const written = await releasing(context, asked, () => writeContent(context, iri, asked, replaced))
+  if (!isFailure(written) && 'content' in asked && replaced.nTriples !== undefined)
+    await then(context, iri, asked.content, replaced.nTriples)
   return written
 }
 
@@ -59,11 +67,16 @@ export async function releasing(
 }
 
 /** From the locks on: access is decided under them, so that a caller need not have decided before. */
-export const writeContent = (context: Context, iri: string, asked: WriteRequest): Promise<Response | Problem> =>
+export const writeContent = (
+  context: Context,
+  iri: string,
+  asked: WriteRequest,
+  replaced?: Replaced,
+): Promise<Response | Problem> =>
   underLocks(
     context.gateway,
     locksOf(context.application, iri, asked.method === 'PUT'),
-    () => writeLocked(context, iri, asked),
+    () => writeLocked(context, iri, asked, replaced),
     context.request.signal(),
   )
 
@@ -96,7 +109,12 @@ export const tooLargeToWrite = (): Problem =>
 
 const rootCannotBeDeleted = (): Problem => problem('document.root', 'The root document cannot be deleted.')
 
-async function writeLocked(context: Context, iri: string, asked: WriteRequest): Promise<Response | Problem> {
+async function writeLocked(
+  context: Context,
+  iri: string,
+  asked: WriteRequest,
+  replaced?: Replaced,
+): Promise<Response | Problem> {
   const doubt = await context.application.journalled.settle(iri)
   if (doubt) return doubt
   // Decided again on what the store has now, which no other request can change until the answer.
@@ -108,6 +126,7 @@ async function writeLocked(context: Context, iri: string, asked: WriteRequest): 
   const early = earlyRefusal(context, iri, facts)
   if (early) return early
   const current = facts.kind === 'document' ? (facts.document as Document | undefined) : undefined
+  if (replaced) replaced.nTriples = current ? current.nTriples : ''
   if (asked.method === 'POST' && !decision.modes.includes('Write') && addsType(asked.content, current!)) {
     return problem('access.denied', 'Access not authorized: Write is required to add a type to the document itself.')
   }
@@ -208,8 +227,8 @@ function respond(context: Context, status: 200 | 201 | 204, document: Document):
       : [['ETag', entityTagOf(shownTo(context, document), format)], ...lastModifiedField(document.lastModified)]
   const fields: Field[] = [
     ...validators,
-    ...(status === 201 ? [['Location', document.iri] as const] : []),
-    ...(request.method === 'PATCH' ? [['Content-Location', document.iri] as const] : []),
+    ...(status === 201 ? [['Location', uriOf(document.iri)] as const] : []),
+    ...(request.method === 'PATCH' ? [['Content-Location', uriOf(document.iri)] as const] : []),
     ['Vary', 'Accept'],
     linkField(application, agent.webId, isFailure(decision) ? undefined : decision),
   ]

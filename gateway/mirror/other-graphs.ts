@@ -1,5 +1,6 @@
 // In charge of the graphs of a store that are no documents: they have no URLs of their own, and no history as long as nobody has
 // written them through the gateway, so that nothing brings them back when the store is lost.
+import { uriOf } from '../../versioning/memento/time-map.js'
 import { documentMeant, isMeantFor } from '../documents/almost-names.js'
 import { isFailure, type Problem } from '../problem.js'
 import { select, selectBatches } from '../stores/select.js'
@@ -57,7 +58,11 @@ export async function otherGraphsIn(
       for (const [graph] of batch) {
         if (!graph || isDocument(graph.value)) continue
         const isUnder = bases.some((base) => isMeantFor(graph.value, base))
-        const isAlmost = isUnder && bases.some((base) => documentMeant(graph.value, base, isDocument) !== undefined)
+        const meant = bases
+          .map((base) => documentMeant(graph.value, base, isDocument))
+          .find((name) => name !== undefined)
+        // A graph with the other spelling has that name.
+        const isAlmost = meant !== undefined && meant !== uriOf(graph.value)
         const list = isAlmost ? almost : isUnder ? under : elsewhere
         if (list.length < NAMED) list.push(graph.value)
         count++
@@ -81,9 +86,9 @@ export const otherGraphsText = ({ count, unreachable, renamable = 0 }: OtherGrap
   (renamable === 0
     ? ''
     : ` triplegate adopt --names renames ${renamable} of these, with the references to them: names without a slash at the end, not ` +
-      'percent-encoded (characters beyond ASCII), not normalised, or with http in place of https.') +
+      'normalised, or with http in place of https.') +
   (unreachable === renamable
     ? ''
     : ` For ${unreachable - renamable} give new names with triplegate adopt --rename FROM=TO: they have a query, a fragment, dots or ` +
-      'nothing between slashes, are too long, or are under another application, such as admin/.') +
+      'nothing between slashes, are too long, are under another application, such as admin/, or are beyond ASCII with a URL that means the percent-encoded name.') +
   (unreachable === 0 ? '' : ' Add --dry-run to see what would change.')

@@ -4,7 +4,6 @@ import type { GuardedFetch } from '../../policies/fetch/guarded-fetch.js'
 import type { Reading } from '../evaluation/reading.js'
 import type { Files } from '../files/files.js'
 import { descriptionsOf, uploadsOf } from '../files/sweep-files.js'
-import { isDocumentUri } from '../http/target.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import type { Quad } from '../rdf/graph.js'
 import { READABLE_ACCEPT, readStored } from '../rdf/read.js'
@@ -51,7 +50,7 @@ async function readOwn(
 ): Promise<readonly Quad[] | Problem> {
   const uploads = uploadsOf(application)
   if (url.startsWith(uploads) && !url.endsWith('/')) return readFile(url, application, reading)
-  if (!application.isDocument(url) || !isDocumentUri(url, application.base)) return ABSENT
+  if (!application.isDocument(url)) return ABSENT
   const text = await application.store.read(url)
   return text === undefined ? ABSENT : isFailure(text) ? text : readStored(text)
 }

@@ -7,6 +7,7 @@ import { TEXTS, worded } from './texts.js'
 export interface AccountView {
   readonly frame: Frame
   readonly agent: string | undefined
+  readonly name: string | undefined
   readonly by: 'certificate' | 'session' | 'token' | undefined
   /** Undefined where nobody may sign up. */
   readonly signUp: string | undefined
@@ -16,7 +17,8 @@ export interface AccountView {
   readonly waiting: WaitingRequests
 }
 
-export const accountPage = worded(({ frame, agent, by, signUp, providers, returnTo, waiting }: AccountView): string => {
+export const accountPage = worded((view: AccountView): string => {
+  const { frame, agent, by, signUp, providers, returnTo, waiting } = view
   const { site } = frame
   const title = agent === undefined ? TEXTS.logIn : TEXTS.account
   const back = returnTo === undefined ? '' : `&return=${encodeURIComponent(returnTo)}`
@@ -25,18 +27,7 @@ export const accountPage = worded(({ frame, agent, by, signUp, providers, return
     title,
     <>
       <h1>{title}</h1>
-      {agent === undefined ? (
-        <p>{TEXTS.anonymous}</p>
-      ) : (
-        <dl class="about box">
-          <dt>WebID</dt>
-          <dd>
-            <Iri iri={agent} base={site.base} name={agent} />
-          </dd>
-          <dt>{TEXTS.identifiedBy}</dt>
-          <dd>{by === undefined ? '' : TEXTS.identification[by]}</dd>
-        </dl>
-      )}
+      {agent === undefined ? <p>{TEXTS.anonymous}</p> : <Who view={view} agent={agent} />}
       {agent === undefined ? null : (
         <p>
           <a href={`${site.admin}tokens`}>{TEXTS.tokensTitle}</a>
@@ -75,6 +66,23 @@ export const accountPage = worded(({ frame, agent, by, signUp, providers, return
     </>,
   )
 })
+
+const Who = ({ view, agent }: { readonly view: AccountView; readonly agent: string }) => (
+  <dl class="about box">
+    {view.name === undefined ? null : (
+      <>
+        <dt>{TEXTS.name}</dt>
+        <dd>{view.name}</dd>
+      </>
+    )}
+    <dt>WebID</dt>
+    <dd>
+      <Iri iri={agent} base={view.frame.site.base} name={agent} />
+    </dd>
+    <dt>{TEXTS.identifiedBy}</dt>
+    <dd>{view.by === undefined ? '' : TEXTS.identification[view.by]}</dd>
+  </dl>
+)
 
 export const Certificates = () => (
   <section aria-labelledby="certificates">

@@ -11,7 +11,7 @@ import type { Described, DescribedProperty, DescribedSubject } from './described
 import { Crumbs, pageOf, type Frame } from './frame.js'
 import { StartHere, Upload } from './start-here.js'
 import { decoded, localName } from './labels.js'
-import { Iri, Named, Time, Value } from './term.js'
+import { Iri, Named, Time, Value, visible } from './term.js'
 import { TEXTS, worded } from './texts.js'
 
 export interface DocumentView {
@@ -57,10 +57,10 @@ export function titleOf(document: string, subjects: readonly DescribedSubject[])
     const found = subjects.find(({ subject }) => subject.value === candidate)
     for (const property of [DCT('title'), RDFS('label'), FOAF('name')]) {
       const value = found && valueOf(found, property)
-      if (value?.termType === 'Literal' && value.value.trim() !== '') return value.value.slice(0, 200)
+      if (value?.termType === 'Literal' && value.value.trim() !== '') return visible(value.value.slice(0, 200))
     }
   }
-  return decoded(localName(document))
+  return visible(decoded(localName(document)))
 }
 
 const valuesOf = ({ properties }: DescribedSubject, property: string): readonly Term[] =>

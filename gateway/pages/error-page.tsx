@@ -23,6 +23,7 @@ export const errorPage = worded(({ frame, status, phrase, detail, report, reques
   const { document, site, isIdentified } = frame
   const title = TEXTS.errorTitle(status)
   const advice = TEXTS.errorAdvice(status)
+  const logsIn = !isIdentified && (status === 401 || status === 403)
   return pageOf(
     frame,
     title,
@@ -36,16 +37,23 @@ export const errorPage = worded(({ frame, status, phrase, detail, report, reques
         {advice === undefined ? null : <p>{advice}</p>}
       </div>
       <Violations report={report} base={site.base} />
-      {sent ? <TypedAgain sent={sent} frame={frame} /> : null}
+      {sent ? <TypedAgain sent={sent} /> : null}
       <ul class="actions">
-        {status === 403 && !isIdentified ? <Action label={TEXTS.logIn} href={logInAt(frame)} isMain /> : null}
+        {logsIn ? (
+          <Action
+            label={sent ? TEXTS.logInBeside : TEXTS.logIn}
+            href={logInAt(frame)}
+            isMain
+            isBeside={sent !== undefined}
+          />
+        ) : null}
         {status === 403 && isIdentified && document !== undefined ? (
           <Action label={TEXTS.askForAccess} href={`${site.base}access?this=${encodeURIComponent(document)}`} isMain />
         ) : null}
-        {document !== undefined && status !== 403 && status !== 404 ? (
+        {document !== undefined && !sent && status !== 403 && status !== 404 ? (
           <Action label={TEXTS.retry} href={document} />
         ) : null}
-        <Action label={TEXTS.backHome} href={site.home} />
+        {document === site.home ? null : <Action label={TEXTS.backHome} href={site.home} />}
       </ul>
       <p class="hint">
         {TEXTS.status} {status} {phrase} · {TEXTS.request} <code>{requestId}</code>
@@ -54,17 +62,17 @@ export const errorPage = worded(({ frame, status, phrase, detail, report, reques
   )
 })
 
-const Action = ({
-  label,
-  href,
-  isMain,
-}: {
+interface ActionProps {
   readonly label: string
   readonly href: string
   readonly isMain?: boolean
-}) => (
+  /** In a new window, so that what was typed stays in this one. */
+  readonly isBeside?: boolean
+}
+
+const Action = ({ label, href, isMain, isBeside }: ActionProps) => (
   <li>
-    <a class={isMain ? 'button main' : 'button'} href={href}>
+    <a class={isMain ? 'button main' : 'button'} href={href} {...(isBeside && { target: '_blank', rel: 'noopener' })}>
       {label}
     </a>
   </li>

@@ -49,7 +49,7 @@ export const editPage = worded((view: EditView): string => {
         <input type="hidden" name="if-match" value={entityTag} />
         <input type="hidden" name="started" value={started} />
         <FieldsShown sections={sections} />
-        <label for="content">{sections.length > 0 ? TEXTS.turtleRest : TEXTS.turtle}</label>
+        <label for="content">{form === 'add' ? title : sections.length > 0 ? TEXTS.turtleRest : TEXTS.turtle}</label>
         <p class="hint" id="help">
           {form === 'edit' ? TEXTS.editHelp : TEXTS.addHelp}
         </p>
@@ -80,6 +80,9 @@ export const FieldsShown = ({ sections }: { readonly sections: readonly FormSect
     </>
   )
 
+/** The store may carry out what it has not answered. */
+const MAY_BE_DONE: ReadonlySet<number> = new Set([500, 502, 504])
+
 export function shell({ frame, document, refusal }: About, title: string, content: Child): string {
   return pageOf(
     frame,
@@ -89,7 +92,9 @@ export function shell({ frame, document, refusal }: About, title: string, conten
       <h1>{title}</h1>
       {refusal ? (
         <Notice refusal={refusal}>
-          <p>{TEXTS.nothingLost}</p>
+          <p>
+            {MAY_BE_DONE.has(refusal.status) ? TEXTS.typedHelp : TEXTS.nothingLost} {TEXTS.errorAdvice(refusal.status)}
+          </p>
           <Violations report={refusal.report} base={frame.site.base} />
         </Notice>
       ) : null}

@@ -1,7 +1,7 @@
 // In charge of what every page has: head, navigation, the path to the document, and the foot.
 import type { Child } from 'hono/jsx'
 import { decoded } from './labels.js'
-import { Plain } from './term.js'
+import { Plain, visible } from './term.js'
 import { TEXTS, type Texts } from './texts.js'
 
 /** Facts about the gateway that a page needs. It names no agent: pages of documents are the same for all with equal rights. */
@@ -131,7 +131,7 @@ export function Crumbs({ site: { base, home }, document }: { readonly site: Site
     .filter((step) => step !== '')
   const above = steps
     .slice(0, -1)
-    .map((step, i) => [decoded(step), `${root}${steps.slice(0, i + 1).join('/')}/`] as const)
+    .map((step, i) => [visible(decoded(step)), `${root}${steps.slice(0, i + 1).join('/')}/`] as const)
   return (
     <nav class="crumbs" aria-label={TEXTS.path}>
       <ol>
@@ -143,7 +143,7 @@ export function Crumbs({ site: { base, home }, document }: { readonly site: Site
             <a href={url}>{name}</a>
           </li>
         ))}
-        {steps.length === 0 ? null : <li aria-current="page">{decoded(steps.at(-1)!)}</li>}
+        {steps.length === 0 ? null : <li aria-current="page">{visible(decoded(steps.at(-1)!))}</li>}
       </ol>
     </nav>
   )

@@ -60,7 +60,8 @@ export const signUpPage = worded(({ frame, action, isDownload, refusal, ...sent 
         <Text id="mailbox" property={FOAF('mbox')} label={TEXTS.mailbox} complete="email" type="email" sent={sent} />
         <input type="hidden" name="pu" value={FOAF('based_near')} />
         <label for="country">{TEXTS.country}</label>
-        <select id="country" name="ou">
+        <select id="country" name="ou" required>
+          <option value="">{TEXTS.nothingChosen}</option>
           {countries().map(([name, iri]) => (
             <option value={iri} selected={iri === country}>
               {name}

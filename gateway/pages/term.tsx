@@ -28,10 +28,16 @@ export function Plain({ text, most = LONGEST }: { readonly text: string; readonl
   return <>{parts}</>
 }
 
-const mark = (character: string): Child => {
-  const code = `U+${character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}`
-  return <span class="control">{code}</span>
-}
+const codeOf = (character: string): string =>
+  `U+${character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}`
+const mark = (character: string): Child => <span class="control">{codeOf(character)}</span>
+
+/** The same where there is no markup: a title. */
+export const visible = (text: string): string =>
+  text
+    .split(CONTROLS)
+    .map((part, i) => (i % 2 === 0 ? part : codeOf(part)))
+    .join('')
 
 export function Iri({
   iri,

@@ -91,8 +91,8 @@ export const ENGLISH = {
   violations: 'What is wrong',
   retry: 'Try again',
   typedTitle: 'What you typed',
-  typedHelp: 'Nothing was saved. What you typed is here: send it again as soon as it is possible, or copy it.',
-  typedBack: 'Nothing was saved. What you typed is still in the form: go back in the browser.',
+  typedHelp: 'What you typed is here: send it again as soon as it is possible, or copy it.',
+  typedBack: 'What you typed is still in the form: go back in the browser.',
   sendAgain: 'Send it again',
   logInBeside: 'Log in in a new window',
 

@@ -1,6 +1,5 @@
 // In charge of what was typed into a form that was refused before it was looked at: on the page of the error, to be sent again.
 import { labelOf } from './labels.js'
-import { logInAt, type Frame } from './frame.js'
 import { TEXTS } from './texts.js'
 
 export interface SentForm {
@@ -14,12 +13,7 @@ export interface SentForm {
 const MADE: ReadonlySet<string> = new Set(['if-match', 'started', 'do', 'fields', 'type', 'kind', 'document', 'to', 'on', 'mode']) // prettier-ignore
 const MOST_TYPED = 100
 
-interface Props {
-  readonly sent: SentForm
-  readonly frame: Frame
-}
-
-export function TypedAgain({ sent: { action, values }, frame }: Props) {
+export function TypedAgain({ sent: { action, values } }: { readonly sent: SentForm }) {
   const all = values ? [...values] : []
   const typed = all.filter(([name, value]) => !MADE.has(name) && value.trim() !== '')
   if (values && typed.length === 0) return null
@@ -52,11 +46,6 @@ export function TypedAgain({ sent: { action, values }, frame }: Props) {
         ))}
         <div class="actions">
           <button class="main">{TEXTS.sendAgain}</button>
-          {frame.isIdentified ? null : (
-            <a class="button" href={logInAt(frame)} target="_blank" rel="noopener">
-              {TEXTS.logInBeside}
-            </a>
-          )}
         </div>
       </form>
     </section>

@@ -13,22 +13,26 @@ import type { Context } from './context.js'
 
 const REMEMBERED = 1000
 
-/** The graphs on which the agent of the request has the mode. Without rules there are no rights, but a 503. */
+/**
+ * The graphs on which the agent of the request has the mode. Without rules there are no rights, but a 503.
+ * @param settings whether the rules count
+ */
 export function rightsOnGraphs(
   { application, dataspace, agent, gateway }: Pick<Context, 'application' | 'dataspace' | 'agent' | 'gateway'>,
   mode: Mode,
+  settings: Pick<Gateway['settings'], 'enforce'> = gateway.settings,
 ): GraphRights | Problem {
   const { access } = dataspace
   const index = access.current()
   if (isFailure(index)) return index
   const version = access.version()
   const remembered = application.cache.graphRights
-  const key = `${mode} ${keyOf(agent)}`
+  const key = `${mode} ${settings.enforce} ${keyOf(agent)}`
   const known = remembered.get(key)
   if (known?.version === version) return known.rights
   const reach = reachOf({ application, dataspace }, gateway)
   const { webId, memberships } = agent
-  const question = { reach, agent: webId, memberships, mode, open: openness(application, gateway, mode) }
+  const question = { reach, agent: webId, memberships, mode, open: openness(application, settings, mode) }
   const rights = graphRightsWithin(graphRights(index, question), mode, agent.token)
   if (remembered.size >= REMEMBERED) remembered.clear()
   remembered.set(key, { version, rights })
@@ -38,10 +42,10 @@ export function rightsOnGraphs(
 /** `--enforce=false`: what the rules hide is shown, except in the admin application; and lapp:allowRead. */
 function openness(
   { allowRead, kind }: Member['application'],
-  { settings }: Pick<Gateway, 'settings'>,
+  { enforce }: Pick<Gateway['settings'], 'enforce'>,
   mode: Mode,
 ): GraphsQuestion['open'] {
-  if (!settings.enforce && kind !== 'admin') return 'everything'
+  if (!enforce && kind !== 'admin') return 'everything'
   return allowRead && mode === 'Read' ? 'documents' : undefined
 }
 

@@ -3,6 +3,7 @@
 import type { Agent } from './context.js'
 import type { GuardedFetch } from '../../policies/fetch/guarded-fetch.js'
 import { failure } from '../../policies/failure.js'
+import { ALGORITHMS } from '../../policies/identity/bearer-token.js'
 import type {
   CredentialFailure,
   ProfileFailure,
@@ -172,12 +173,16 @@ function* sessionAgent(
     return agent
   }
   if (method !== 'GET' && method !== 'HEAD') {
-    const fields = [clearCookie('session', base)]
-    return problem('credential.invalid', 'The session is over: nothing was done. Log in again.', { fields })
+    return problem('session.ended', 'The session is over: nothing was done. Log in again.', {
+      fields: [['WWW-Authenticate', CHALLENGE], clearCookie('session', base)],
+    })
   }
   trace.endedSession = base
   return ANONYMOUS
 }
+
+/** RFC 9110 §15.5.2: what programs can send. */
+const CHALLENGE = `Bearer realm="triplegate", DPoP algs="${ALGORITHMS.join(' ')}"`
 
 const isLogin = (target: Target<Member>): boolean => target.kind === 'endpoint' && target.endpoint.startsWith('oauth2/')
 

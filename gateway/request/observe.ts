@@ -5,6 +5,9 @@ import type { Gateway } from '../gateway.js'
 import { logRequest, member, type Trace } from '../log.js'
 import { remember, SLOW_MS } from '../recent.js'
 
+/** `triplegate doctor` by its User-Agent: no client whose access is to be observed. */
+export const DOCTOR = 'triplegate-doctor'
+
 /** One line for a request; a second one, as a warning, where a refusal was let pass (--enforce=false). */
 export function observe(request: Request, answer: Response, gateway: Gateway, trace: Trace): void {
   const { dataspace, agent, delegate, decision, view, problem, cause, storeMs } = trace
@@ -12,7 +15,7 @@ export function observe(request: Request, answer: Response, gateway: Gateway, tr
   gateway.answered.set(status, (gateway.answered.get(status) ?? 0) + 1)
   const time = gateway.now()
   observeRecent(request, status, time, { gateway, trace })
-  if (decision?.unenforced) {
+  if (decision?.unenforced && request.fields['user-agent'] !== DOCTOR) {
     const { id, method, requestTarget } = request
     const path = requestTarget.split('?', 1)[0]
     gateway.log.warn({ id, method, path, agent, decision: evidence(decision) }, 'would have been refused')

@@ -72,7 +72,9 @@ function pageOfProblem(
     requestId: request.id,
   }
   const page = errorPage(view)
-  if (isFailure(target) || target.kind !== 'form' || !isSentForm(request, member.dataspace.origins)) return page
+  if (isFailure(target) || !isSentForm(request, member.dataspace.origins)) return page
+  // Forms elsewhere may have a password: they are not read.
+  if (target.kind !== 'form') return errorPage({ ...view, sent: { action: '', values: undefined } })
   const action = `?form=${encodeURIComponent(target.form)}`
   return { ...page, again: (values) => errorPage({ ...view, sent: { action, values } }) }
 }

@@ -2,6 +2,7 @@
 import { STATUS_CODES } from 'node:http'
 import { formatHttpDate } from '../../cache/http-date.js'
 import type { Decision } from '../../policies/decide.js'
+import { uriOf } from '../../versioning/memento/time-map.js'
 import { ACL, DCT, HTTP, LAPP, LDT, RDF, SC, SD, XSD } from '../rdf/vocabulary.js'
 import type { Gateway } from '../gateway.js'
 import type { Field, Request, Response } from '../http/exchange.js'
@@ -66,13 +67,8 @@ export function linkField(
 const linkTo = (target: string, relation: string): string[] =>
   /^https?:/i.test(target) ? [link(target, relation)] : []
 
-/** RFC 8288 §3.1, RFC 3987 §3.1: the target is a URI; the characters of an IRI beyond ASCII are percent-encoded. */
+/** RFC 8288 §3.1: the target is a URI. */
 const link = (target: string, relation: string): string => `<${uriOf(target)}>; rel="${relation}"`
-
-const uriOf = (iri: string): string =>
-  iri.replace(/[^\x21-\x7e]+/g, (text) =>
-    [...Buffer.from(text)].map((byte) => `%${byte.toString(16).toUpperCase().padStart(2, '0')}`).join(''),
-  )
 
 /** Design 5: shared caches may store what an anonymous client may read. */
 export const isPublic = (

@@ -14,9 +14,12 @@ const MOST_FIELDS = 200
 const contents = new WeakMap<Request, string | undefined>()
 export const rememberForm = (request: Request, content: string | undefined): void => void contents.set(request, content)
 
-/** True where a page of ours sent it. */
+/** True where a page of ours sent it, and something was typed. */
 export const isSentForm = ({ method, fields }: Request, origins: readonly string[]): boolean =>
-  method === 'POST' && (fields['content-type'] ?? '').startsWith(FORM_TYPE) && isOfOwnPage(fields, origins)
+  method === 'POST' &&
+  fields['content-length'] !== '0' &&
+  (fields['content-type'] ?? '').startsWith(FORM_TYPE) &&
+  isOfOwnPage(fields, origins)
 
 /** True where the content of a form has more fields than that; it is not parsed. */
 export function hasMoreFields(content: string, most: number): boolean {

@@ -1,5 +1,6 @@
 // In charge of what shared caches in front of the gateway need (--shared-cache): whether the gateway's cache had the answer
 // (RFC 9211), the groups by which it is purged (RFC 9875), and that nginx asks again before each use.
+import { uriOf } from '../../versioning/memento/time-map.js'
 import type { Gateway } from '../gateway.js'
 import type { Field, Request, Response } from '../http/exchange.js'
 import { normalisedPath } from '../http/normal-path.js'
@@ -48,6 +49,6 @@ const listOf = (groups: readonly (string | undefined)[]): string =>
 function pathOf({ requestTarget }: Asked): string | undefined {
   const [url = '', query] = requestTarget.split('?', 2)
   const named = new URLSearchParams(query).get('graph') ?? url
-  const path = normalisedPath(named.replace(/^https?:\/\/[^/?#]*/i, ''))
+  const path = normalisedPath(uriOf(named).replace(/^https?:\/\/[^/?#]*/i, ''))
   return typeof path === 'string' ? path : undefined
 }

@@ -4,6 +4,7 @@ import { graphSetOf, writesOf, type GraphSet } from './graph-sets.js'
 import { flawOfInserted } from './inserted-terms.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { removedGraphs, type RemovedGraphs } from './removed-graphs.js'
+import { orderingWork } from './ordering-work.js'
 import { parseSparql, unreadable } from './parse.js'
 import { readsOfUpdate, readsOver, type Reads } from './reads.js'
 import { closingAfter, type Token } from './tokens.js'
@@ -33,6 +34,8 @@ export interface QueryAnalysis {
   readonly services: readonly string[] | 'variable'
   /** The functions that it calls beside those of SPARQL itself, property functions among them. */
   readonly functions: readonly string[]
+  /** `orderingWork`. */
+  readonly ordering: number
   readonly from: DatasetDescription
   /** The query as a tree, where it can be restricted to some graphs. */
   readonly tree?: Query | undefined
@@ -51,6 +54,7 @@ export interface UpdateAnalysis {
   readonly removes: RemovedGraphs
   readonly services: readonly string[] | 'variable'
   readonly functions: readonly string[]
+  readonly ordering: number
   readonly loads: readonly string[]
   /** Undefined where only the store can carry the update out. */
   readonly plan: UpdatePlan | undefined
@@ -83,6 +87,7 @@ export function analyseQuery(source: string, base: string, dataset?: DatasetDesc
     volatile: findings.volatile || services.length > 0,
     services,
     functions: [...findings.functions],
+    ordering: orderingWork(tree),
     from,
     tree: makeTreeReader(values).query(tree),
   }
@@ -118,7 +123,8 @@ export function analyseUpdate(
   const services = servicesOf(findings)
   const isPlain = services.length === 0 && functions.length === 0 && !reads.magic
   const plan = isPlain ? planOf(parsed) : undefined
-  return { text, reads, removes, services, functions, plan, ...writesOf(operations, iriOf) }
+  const ordering = orderingWork(tree)
+  return { text, reads, removes, services, functions, ordering, plan, ...writesOf(operations, iriOf) }
 }
 
 const servicesOf = ({ services, isServiceVariable }: Findings): QueryAnalysis['services'] =>

@@ -51,7 +51,8 @@ function onlyModify(operations: readonly Node[]): Node | Problem {
   const operation = operations[0]!
   const kind = String(operation['subType'])
   if (kind === 'modify' || kind === 'deletewhere') return operation
-  return form(`${kind.replace(/data$/, ' data').toUpperCase()} is not allowed`)
+  const advice = kind.endsWith('data') ? ': write INSERT { … } WHERE {} or DELETE { … } WHERE {}' : ''
+  return form(`${kind.replace(/data$/, ' data').toUpperCase()} is not allowed${advice}`)
 }
 
 function withOrUsing({ graph, from }: Node): string | undefined {

@@ -35,8 +35,10 @@ export const MAGIC =
 export const DATATYPES = XSD('')
 /** The parts of an operation that are templates or data (SPARQL 1.1 §16.2, Update §3.1): nothing in them is evaluated. */
 const TEMPLATES = new Set(['template', 'insert', 'delete', 'data'])
+/** SPARQL 1.1 Update §3.1.3.3: the template of DELETE WHERE is its pattern too. */
+export const isTemplate = ({ subType }: Node, part: string): boolean => subType !== 'deletewhere' && TEMPLATES.has(part)
 /** Parts without patterns and expressions. */
-const PLAIN = new Set(['loc', 'context', 'datasets', 'from', 'values'])
+export const PLAIN: ReadonlySet<string> = new Set(['loc', 'context', 'datasets', 'from', 'values'])
 
 interface Waiting {
   readonly node: unknown
@@ -71,12 +73,10 @@ export function findingsIn(tree: Node, iriOf: (term: Node) => string): Findings 
     if (within > DEEPEST_QUERIES) return { failure: 'too-deep', detail: TOO_MANY_QUERIES }
     if (!inTemplate && !inner && isFilled(node as Node)) found.readsDefault = true
     if ('predicate' in node && !inTemplate) predicate(node.predicate)
-    // SPARQL 1.1 Update §3.1.3.3: the template of DELETE WHERE is its pattern too.
-    const hasTemplates = !('subType' in node && node.subType === 'deletewhere')
     for (const [name, child] of Object.entries(node)) {
       if (PLAIN.has(name)) continue
-      const isTemplate = inTemplate || (hasTemplates && TEMPLATES.has(name))
-      waiting.push({ node: child, inGraph: inner, inTemplate: isTemplate, depth: depth + 1, queries: within })
+      const template = inTemplate || isTemplate(node as Node, name)
+      waiting.push({ node: child, inGraph: inner, inTemplate: template, depth: depth + 1, queries: within })
     }
   }
   return found

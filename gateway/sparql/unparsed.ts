@@ -49,7 +49,7 @@ export function passedOn(
   }
   const text = sparqlOf(tokens)
   const functions = functionsIn(tokens)
-  const shared = { text, reads: EVERYTHING, services: [], functions }
+  const shared = { text, reads: EVERYTHING, services: [], functions, ordering: tokens.length ** 3 }
   if (kind === 'update') {
     return { ...shared, writeSet: 'dataset', removes: { graphs: [], allBut: undefined }, loads: [], plan: undefined }
   }

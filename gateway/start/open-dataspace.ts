@@ -167,7 +167,7 @@ async function openApplication(
   configured: DescribedDataspace,
   surroundings: Surroundings,
 ): Promise<OpenApplication> {
-  const { mirrored, journalled, traits, isDocument, isRecorded, close } = await openVersioned(
+  const { mirrored, journalled, traits, names, isDocument, isRecorded, close } = await openVersioned(
     described,
     configured,
     store,
@@ -194,6 +194,7 @@ async function openApplication(
     ...(mirrored && { history: mirrored.history, mirrored }),
     ...(alignment && { alignment }),
     journalled,
+    names,
     isDocument,
     isRecorded,
     cache: surroundings.cacheOf(described, store),

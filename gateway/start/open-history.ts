@@ -8,6 +8,7 @@ import { openHistory } from '../../versioning/open-history.js'
 import type { Repository } from '../../versioning/repository.js'
 import type { DescribedApplication, DescribedDataspace } from '../configuration/dataspace.js'
 import { isDocumentOf } from '../documents/document.js'
+import type { Names } from '../documents/names.js'
 import { openStates } from '../documents/stored-state.js'
 import { historyPlaceOf, whatIsMissing, type Existing, type HistoryPlace } from '../configuration/history-place.js'
 import { makeJournalledStore, type JournalledStore } from '../mirror/journalled-store.js'
@@ -17,6 +18,7 @@ import { sweepsOf } from '../mirror/mirror.js'
 import type { Mirrored } from '../mirror/mirrored.js'
 import { fillStore } from '../mirror/rebuild.js'
 import type { Report } from '../mirror/report.js'
+import { learnNames } from './known-names.js'
 import { untilReady, type Stores } from './open-stores.js'
 import { reportShared } from './private-folder.js'
 import { StartFailure } from '../configuration/start-failure.js'
@@ -33,6 +35,7 @@ export interface OpenVersioned {
   readonly mirrored?: Mirrored
   readonly journalled: JournalledStore
   readonly traits: Traits
+  readonly names: Names
   isDocument(graph: string): boolean
   isRecorded(graph: string): boolean
   close(): Promise<void>
@@ -59,12 +62,14 @@ export async function openVersioned(
   const { locks, log, now } = surroundings
   const { base, service } = application
   const states = openStates()
-  const isDocument = documentsOf(application, dataspace)
+  const isUrl = documentsOf(application, dataspace)
   const sharers = sharersOf(application, surroundings.dataspaces)
   // A store in memory takes documents only.
   const isAlone = sharers.bases.every((other) => other === base)
   const takesOthers = isAlone && application.kind === 'end-user' && !store.announces
   const opened = await openHistoryOf(application, surroundings, takesOthers)
+  const names = await learnNames(application, isUrl, { store, history: opened }, surroundings)
+  const { isDocument } = names
   const settle = (document: string): Promise<undefined | Problem> => journalled.settle(document)
   const traits = makeTraits(store, log)
   const recordsOthers = opened !== undefined && takesOthers
@@ -94,6 +99,7 @@ export async function openVersioned(
     ...(mirrored && { mirrored }),
     journalled,
     traits,
+    names,
     isDocument,
     isRecorded,
     async close() {

@@ -24,6 +24,7 @@ import { makePrivate } from './private-folder.js'
 import { startProbe } from '../operators/probe.js'
 import { isFailure } from '../problem.js'
 import { strayAgents } from './seed.js'
+import { keepPrefixes } from './typed-prefixes.js'
 import { openSeeded, refuseMoved, type Seeded } from './seeded.js'
 import { seedDataspace } from './seeding.js'
 import { prepareParser } from '../sparql/parse.js'
@@ -89,6 +90,7 @@ async function startOn(taken: TakenPorts, seeded: Seeded, options: StartOptions,
   const parts: Parts = { ...options, certificates, ports: Object.values(ports), log, now }
   const gateway = await makeGateway(parts, closers)
   const { dataspaces } = gateway
+  closers.push(await keepPrefixes(settings.data, gateway.caches.prefixes, log))
   for (const dataspace of dataspaces) await seedAndLoadRules(dataspace, seeded, parts)
   if (settings.probe !== 'off') closers.push(startProbe(dataspaces, gateway, settings.probe).close)
   const listeners = await openListeners(gateway, settings, taken, certificates.server)

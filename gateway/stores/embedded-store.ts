@@ -17,7 +17,7 @@ import {
   type ReplaceCall,
   type UpdateCall,
 } from './store.js'
-import { OXIGRAPH } from './oxigraph-traits.js'
+import { MOST_ORDERING, OXIGRAPH } from './oxigraph-traits.js'
 import { givenUp, makeTurns, type Turns } from './turns.js'
 
 export interface EmbeddedStoreSettings {
@@ -97,6 +97,7 @@ export async function openEmbeddedStore(name: string, settings: EmbeddedStoreSet
     },
     announces: true,
     traits: OXIGRAPH,
+    mostOrdering: MOST_ORDERING,
     async update(sparql, call: UpdateCall = {}) {
       const effects = await inTurn(state, { kind: 'update', sparql }, call)
       return isFailure(effects) ? effects : undefined

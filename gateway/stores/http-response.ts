@@ -85,8 +85,18 @@ export function unwritable({ statusCode }: Pick<Head, 'statusCode'>, accept: str
 
 const NOT_FOR_ALL = new Set(['application/rdf+xml', 'application/ld+json'])
 
-/** The pieces of a body. Throws a StoreBreak where it breaks off. The total time limit starts again at each. */
-export async function* piecesOf({ body, renewLimit }: StoreResponse): AsyncGenerator<Uint8Array> {
+/** The pieces of a body, which ends when they are left. Throws a StoreBreak where it breaks off. The total time limit starts again at each. */
+export function piecesOf(response: StoreResponse): AsyncIterable<Uint8Array> {
+  const pieces = readPieces(response)
+  // A generator that is left before its first piece runs nothing: the body would keep its connection.
+  const leave = () => {
+    response.body.destroy()
+    return pieces.return(undefined)
+  }
+  return { [Symbol.asyncIterator]: () => ({ next: () => pieces.next(), return: leave }) }
+}
+
+async function* readPieces({ body, renewLimit }: StoreResponse): AsyncGenerator<Uint8Array> {
   try {
     for await (const piece of body as AsyncIterable<Uint8Array>) {
       renewLimit()

@@ -9,3 +9,6 @@ export const OXIGRAPH: StoreTraits = {
   honoursFrom: true,
   isSettled: true,
 }
+
+/** Of sparql/ordering-work.ts. So much takes Oxigraph about a second: a hundred patterns that are joined. */
+export const MOST_ORDERING = 1e8

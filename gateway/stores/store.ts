@@ -66,6 +66,8 @@ export interface GraphStore {
   readonly announces?: true
   /** How it answers queries, where this is known. */
   readonly traits?: StoreTraits
+  /** The work of ordering patterns (sparql/ordering-work.ts) that it may be given, where more would stop everybody. */
+  readonly mostOrdering?: number
   /** A SPARQL update over the dataset. */
   update(sparql: string, call?: UpdateCall): Promise<undefined | Problem>
   /** Where calls on several graphs can share a request (grouped-store.ts). */

@@ -23,7 +23,7 @@ export function makeTraits(store: GraphStore, log: Log): Traits {
   let known = store.traits
   let asked: Promise<StoreTraits | Problem> | undefined
   async function find(signal: AbortSignal | undefined): Promise<StoreTraits | Problem> {
-    const found = await probe(store, signal)
+    const found = await traitsOf(store, signal)
     if (!isFailure(found) && found.isSettled) known = found
     asked = undefined
     if (signal?.aborted) return found
@@ -43,7 +43,7 @@ const SHARED = `SELECT ?x { { SELECT ?s ?p ?o (COUNT(*) AS ?x) { { SELECT DISTIN
   { SELECT ?s ?p ?o ?g { GRAPH ?g { ?s ?p ?o } } LIMIT ${SAMPLE} } GRAPH ?h { ?s ?p ?o } FILTER(?h != ?g) } LIMIT 1 }
   ?s ?p ?o } GROUP BY ?s ?p ?o } }`
 
-async function probe(store: GraphStore, signal: AbortSignal | undefined): Promise<StoreTraits | Problem> {
+export async function traitsOf(store: GraphStore, signal: AbortSignal | undefined): Promise<StoreTraits | Problem> {
   const none = `<${NOTHING}>`
   // Each question listens to it.
   if (signal) setMaxListeners(0, signal)

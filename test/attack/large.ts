@@ -1,6 +1,6 @@
 // In charge of the large contents and documents that attacks use.
 import { many } from '../support/growth.js'
-import { ttl } from '../support/world.js'
+import { ttl, update } from '../support/world.js'
 import type { Send } from '../support/client.js'
 import { expected, type Place } from './place.js'
 
@@ -14,4 +14,13 @@ export async function largeDocument(place: Place): Promise<string> {
   for (let piece = 0; piece < 5; piece++)
     await expected(owner('POST', path, ttl(many(550_000, (i) => `<#${i}> <urn:${piece}> "${i}" .\n`))), 204)
   return path
+}
+
+/** Starts the threads for large contents. They stay, as large as one of these has made them: an attack must not make more of them. */
+export async function startedThreads(place: Place): Promise<string> {
+  const [owner, path] = [place.as('owner'), place.path()]
+  await expected(owner('PUT', path, large('a')), 201)
+  await expected(owner('PATCH', path, update('DELETE { ?s <urn:a> 1 } WHERE { ?s <urn:a> 1 }')), 204)
+  await expected(owner('DELETE', path), 204)
+  return ''
 }

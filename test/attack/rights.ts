@@ -73,7 +73,7 @@ export const RIGHTS: readonly Attack[] = [
     },
   },
   {
-    name: 'rules-changed-behind', section: 'rights and data', wanted: 'with --cache off, rules are read as documents are', needs: 'fuseki', own: { flags: ['--cache', 'off'] },
+    name: 'rules-changed-behind', section: 'rights and data', wanted: 'with --cache off, rules are read as documents are', needs: 'fuseki', own: { flags: ['--cache', 'off'] }, withoutCache: true,
     run: async (place) => {
       const before = (await place.as('reader')('GET', '/cached/')).status
       const store = openHttpStore(fusekiEndpoints(place.datasets!.admin))
@@ -82,6 +82,29 @@ export const RIGHTS: readonly Attack[] = [
       await sleep(2_000)
       const { status } = await place.as('reader')('GET', '/cached/')
       return outcome([before, status], status === 403, 'a right that was taken away still holds')
+    },
+  },
+  {
+    name: 'rules-exchanged-behind-the-probe', section: 'rights and data', wanted: 'the probe compares what the rules say, not their sizes', needs: 'fuseki', own: { flags: ['--probe', '500'] },
+    run: async (place) => {
+      const get = async (agent: string): Promise<number> => (await place.as(agent)('GET', '/cached/')).status
+      const before = [await get('reader'), await get('stranger')]
+      // A WebID of the same length takes the place of the member's.
+      const [member, other] = [place.webIdOf('reader'), place.webIdOf('edaerr')]
+      const graph = `${place.admin}acl/groups/readers/`
+      const store = openHttpStore(fusekiEndpoints(place.datasets!.admin))
+      const rules = await store.read(graph)
+      if (typeof rules !== 'string' || !rules.includes(`<${member}>`)) throw new Error('the group does not have its member')
+      await store.replace(graph, rules.replace(`<${member}>`, `<${other}>`))
+      await store.close()
+      const from = performance.now()
+      let status = await get('reader')
+      while (status === 200 && performance.now() - from < 20_000) {
+        await sleep(100)
+        status = await get('reader')
+      }
+      const ms = performance.now() - from
+      return outcome([...before, status, `after ${ms.toFixed(0)} ms`], before.join() === '200,403' && status === 403, 'a right that was taken away still holds')
     },
   },
   ...(['DROP GRAPH <>', 'CLEAR ALL', 'DELETE WHERE { GRAPH <> { ?s ?p ?o } }'] as const).map((text): Attack => ({
@@ -151,6 +174,29 @@ export const RIGHTS: readonly Attack[] = [
       }
       const [large, absent] = [Math.min(await timeOf(path), await timeOf(path)), Math.min(await timeOf(place.path()), await timeOf(place.path()))]
       return outcome([`${large.toFixed(0)} ms`, `${absent.toFixed(0)} ms`], large < 3 * absent + 50, 'a large document is refused more slowly than none')
+    },
+  },
+  {
+    name: 'size-by-certificate', section: 'rights and data', wanted: 'a certificate that names a large private document takes as long as one that names none', prepare: largeDocument,
+    run: async (place, path) => {
+      const none = place.path()
+      const documents = [path, none].flatMap((at) => Array.from({ length: 5 }, (_, i) => `${place.base}${at.slice(1)}#${i}`))
+      const pems = await certificatesFor(documents)
+      const shortest = new Map([[path, Infinity], [none, Infinity]])
+      // In turn: the machine is as busy for both.
+      for (let i = 0; i < pems.length; i++) {
+        const n = (i % 2) * 5 + Math.floor(i / 2)
+        const client = place.client(pems[n])
+        // The handshake is not what is measured.
+        await client('GET', '/')
+        await forgetting(place)
+        const from = performance.now()
+        await expected(client('GET', '/'), 400)
+        const at = n < 5 ? path : none
+        shortest.set(at, Math.min(shortest.get(at)!, performance.now() - from))
+      }
+      const [large, absent] = [...shortest.values()] as [number, number]
+      return outcome([`${large.toFixed(0)} ms`, `${absent.toFixed(0)} ms`], large < 2 * absent + 25, 'a large document is told from none by the time')
     },
   },
   {

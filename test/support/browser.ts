@@ -96,6 +96,19 @@ export async function violationsOn(page: Page, rules?: readonly string[]): Promi
   return found as string[]
 }
 
+/** Of a window of 1180 CSS pixels at 200 %, and of a narrow screen. */
+const NARROW = [590, 360]
+
+/** Nothing makes the page wider than the window. */
+export async function fits(t: Test, page: Page): Promise<void> {
+  for (const width of NARROW) {
+    await page.setViewportSize({ width, height: 700 })
+    const beside = await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth')
+    t.equal(beside, 0, `no scrolling to the side at ${width}`)
+  }
+  await page.setViewportSize({ width: 1180, height: 1000 })
+}
+
 /** The content of the window. */
 export async function picture(page: Page, name: string): Promise<void> {
   mkdirSync(PICTURES, { recursive: true })

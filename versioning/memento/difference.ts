@@ -39,7 +39,7 @@ export async function differenceInSlices(before: string, after: string): Promise
   }
 }
 
-/** Yields after each line that differs. */
+/** Yields after each line that differs, and each look at it. */
 function* compared(before: string, after: string): Generator<undefined, DocumentDifference> {
   const [added, removed]: [string[], string[]] = [[], []]
   for (let [i, j] = [0, 0]; i < before.length || j < after.length;) {
@@ -56,16 +56,20 @@ function* compared(before: string, after: string): Generator<undefined, Document
     if (isNewer && now !== '') added.push(now)
     yield
   }
-  return withoutBoth(added, removed)
+  return yield* withoutBoth(added, removed)
 }
 
 /** Lines that stand elsewhere in the other text are in both lists. */
-function withoutBoth(added: readonly string[], removed: readonly string[]): DocumentDifference {
+function* withoutBoth(added: string[], removed: string[]): Generator<undefined, DocumentDifference> {
   const [few, many] = added.length < removed.length ? [added, removed] : [removed, added]
-  const fewer = new Set(few)
-  const both = new Set(fewer.size === 0 ? [] : many.filter((line) => fewer.has(line)))
+  const [fewer, both] = [new Set<string>(), new Set<string>()]
+  for (const line of few) yield void fewer.add(line)
+  if (fewer.size > 0) for (const line of many) yield void (fewer.has(line) && both.add(line))
   if (both.size === 0) return { added, removed }
-  return { added: added.filter((line) => !both.has(line)), removed: removed.filter((line) => !both.has(line)) }
+  const rests: string[][] = [[], []]
+  for (const [i, lines] of [added, removed].entries())
+    for (const line of lines) yield void (both.has(line) || rests[i]!.push(line))
+  return { added: rests[0]!, removed: rests[1]! }
 }
 
 function lineAt(text: string, at: number): string | undefined {

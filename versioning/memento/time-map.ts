@@ -13,9 +13,15 @@ export const mementoUri = (document: string, { commit }: Pick<Version, 'commit'>
   asked(document, `version=${commit}`)
 export const timeMapUri = (document: string): string => asked(document, 'timemap')
 
+/** RFC 3987 §3.1: the URI of an IRI, whose characters beyond ASCII are percent-encoded. */
+export const uriOf = (iri: string): string =>
+  iri.replace(/[^\x21-\x7e]+/g, (text) =>
+    [...Buffer.from(text)].map((byte) => `%${byte.toString(16).toUpperCase().padStart(2, '0')}`).join(''),
+  )
+
 /** The URL of a graph by its name has a query. */
 const asked = (document: string, parameter: string): string =>
-  `${document}${document.includes('?') ? '&' : '?'}${parameter}`
+  `${uriOf(document)}${document.includes('?') ? '&' : '?'}${parameter}`
 
 /** RFC 8288 §3: one link-value. */
 const link = (uri: string, rel: string, attributes: Readonly<Record<string, string>> = {}): string =>
@@ -23,7 +29,7 @@ const link = (uri: string, rel: string, attributes: Readonly<Record<string, stri
 
 const TIME_MAP_TYPE = { type: 'application/link-format' }
 
-const originalLink = (document: string): string => link(document, 'original')
+const originalLink = (document: string): string => link(uriOf(document), 'original')
 const timeGateLink = (document: string): string => link(asked(document, 'timegate'), 'timegate')
 
 /** RFC 7089 §2.2.4: the times that the TimeMap covers. */

@@ -82,11 +82,11 @@ void t.test('a set-up as recommended has no findings', async (t) => {
 })
 
 void t.test('what the gateway that runs says', async (t) => {
-  let leaks = false
+  let [leaks, observes] = [false, false]
   const base = await served(t, ({ url, headers: { host } }, response) => {
     const links = ['', 'admin/'].map((path) => `<http://${host}/${path}>; rel="https://www.w3.org/ns/ldt#base"`)
     if (url!.includes('sparql?')) response.end(`{"boolean": ${leaks}}`)
-    else response.writeHead(403, { Link: links }).end()
+    else response.writeHead(403, { Link: links, ...(observes && { 'Triplegate-Enforce': 'false' }) }).end()
   })
   let check: object = {}
   const management = await served(t, (_, response) => void response.end(JSON.stringify({ checks: [check] })))
@@ -104,6 +104,9 @@ void t.test('what the gateway that runs says', async (t) => {
     t.equal((await seen()).found.length, found.length, fault)
     if (found.length > 0) planted.add(fault)
   }
+  ;[check, leaks, observes] = [{ what: 'store' }, false, true]
+  t.match((await seen()).found, [/^rules: observed only/])
+  planted.add('rules that the gateway only observes')
 })
 
 void t.test('canaries: fine only where a right was seen to hold', async (t) => {

@@ -1,6 +1,7 @@
 // The endpoints `add` and `transform` (spec 4.3, LinkedDataHub 2.3): data from a URL or a file into a document, under the rights of
 // the agent on both.
 import { mkdirSync, readdirSync, rmdirSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import t from 'tap'
 import { startServer, type Respond } from '../../policies/fetch/guarded-fetch-servers.js'
@@ -20,6 +21,10 @@ const SOURCES: Readonly<Record<string, readonly [type: string | undefined, body:
   '/without-type.nt': [undefined, '<http://x.test/a> <http://example.org/name> "without type" .'],
   '/packed.ttl.gz': ['application/gzip', gzipSync('<#a> <http://example.org/name> "packed" .')],
   '/bomb.ttl.gz': ['application/gzip', gzipSync(Buffer.alloc(100 * 2 ** 20, 0x20))],
+  '/one-in-many-lines.nt.gz': [
+    'application/gzip',
+    gzipSync(`${`#${'x'.repeat(10_000)}\n`.repeat(7_000)}<urn:x:a> <urn:x:p> "of many" .\n`),
+  ],
   '/broken': ['text/turtle', '<a> <b'],
   '/image': ['image/png', 'x'],
   '/large': ['text/turtle', `<#a> <http://example.org/name> "${'x'.repeat(300_000)}" .`],
@@ -120,6 +125,26 @@ void t.test('add and transform', async (t) => {
       for (const { status, text, fields } of form) t.match([status, fields['retry-after'], text], [503, '60', 'ENOENT'])
       t.equal((await add('writer', here('/typed'), path)).status, 204)
       t.same(readdirSync(folder), [])
+    })
+    await row('what is too large for one document goes into documents of a container, in the background', async (t) => {
+      const path = world.freshPath()
+      t.equal(
+        (await owner('PUT', path, ttl('<> a <https://www.w3.org/ns/ldt/document-hierarchy#Container> .'))).status,
+        201,
+      )
+      const [item, started] = [await add('owner', here('/one-in-many-lines.nt.gz'), await target()), await add('owner', here('/one-in-many-lines.nt.gz'), path)] // prettier-ignore
+      t.equal(item.status, 413)
+      t.match(item.text, 'container')
+      t.equal(started.status, 201)
+      const query = `ASK { GRAPH ?g { <urn:x:a> <urn:x:p> "of many" } FILTER(STRSTARTS(STR(?g), "${base}${path.slice(1)}")) }`
+      const asked = (): Promise<Answer> =>
+        owner(
+          'GET',
+          `/sparql?query=${encodeURIComponent(query)}`,
+          accept('text/boolean, application/sparql-results+json'),
+        )
+      while (!(await asked()).text.includes('true')) await sleep(50)
+      t.match((await owner('GET', new URL(started.fields.location!).pathname)).text, 'Done')
     })
     const refused: [name: string, agent: string, source: string, status: number, target?: string][] = [
       ['by an anonymous client', 'anonymous', '/typed', 403],

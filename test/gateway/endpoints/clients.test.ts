@@ -1,5 +1,5 @@
-// Clients that were made for the store, unmodified but for the host name and the credential: Apache Jena's RDFConnection, RDFLib,
-// SPARQLWrapper, sparql-http-client, Comunica, YASGUI, the OWL API and curl; each as the owner, as a reader of a part, and as an anonymous client.
+// Clients that were made for the store, unmodified but for the host name and the credential: Apache Jena's RDFConnection and
+// scripts, RDFLib, SPARQLWrapper, sparql-http-client, Comunica, YASGUI, the OWL API and curl; each as the owner, as a reader of a part, and as an anonymous client.
 import { execFile, execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -20,6 +20,8 @@ const COMUNICA = resolve('.cache/clients')
 const YASGUI = join(COMUNICA, 'node_modules/@triply/yasgui/build/yasgui.min')
 const OWL_API = resolve('.cache/owlapi')
 const [hasComunica, hasYasgui, hasOwlApi] = [join(COMUNICA, 'node_modules'), `${YASGUI}.js`, join(OWL_API, 'lib')].map(existsSync) // prettier-ignore
+const SOH = resolve('.cache/soh')
+const hasSoh = existsSync(SOH) && spawnSync('ruby', ['-v']).status === 0
 const hasCompiler = spawnSync('javac', ['-version']).status === 0
 const withoutFuseki = await reasonWithoutFuseki()
 /** Continuous integration skips nothing. */
@@ -80,6 +82,19 @@ const OWL_STEPS: Steps = {
   hidden: ['2', '403', '403'],
   'hidden by its graph': ['2', '403', '403'],
 }
+const SOH_STEPS: Steps = {
+  query: ['hidden open', 'open', '403'],
+  'query by POST': ['hidden open', 'open', '403'],
+  put: WRITE,
+  post: WRITE,
+  update: WRITE,
+  'update by a form': WRITE,
+  'get own': ['true', '403', '403'],
+  'get hidden': ['true', '403', '403'],
+  'get open': ['true', 'true', '403'],
+  'head open': ['done', 'done', '403'],
+  delete: WRITE,
+}
 const AGENTS = ['owner', 'reader', 'anonymous']
 
 function checkSteps(t: Test, stdout: string, steps: Steps): void {
@@ -129,6 +144,11 @@ void t.test("clients of the store's own URLs", { skip: skipped(withoutFuseki ?? 
     if (jar === '' || !hasCompiler) return skipOrFail(t, 'no JDK, or no Fuseki')
     const { stdout } = await run('java', [...javaOptions(), '-cp', jar, 'test/clients/rdf-connection.java', at, base, ...credentials]) // prettier-ignore
     checkSteps(t, stdout, JENA)
+  })
+  await t.test("Apache Jena's scripts", async (t) => {
+    if (!hasSoh) return skipOrFail(t, 'no Ruby, or no scripts of Apache Jena: .ci/clients.sh fetches them')
+    const { stdout } = await run('ruby', ['test/clients/soh.rb', SOH, at, base, ...credentials])
+    checkSteps(t, stdout, SOH_STEPS)
   })
   await t.test('RDFLib and SPARQLWrapper', { skip: skipped(!hasPython && 'no RDFLib here') }, async (t) => {
     const env = { ...process.env, PYTHONPATH: PYTHON_PACKAGES, SSL_CERT_FILE: ca, PYTHONWARNINGS: 'ignore' }

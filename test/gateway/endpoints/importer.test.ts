@@ -321,6 +321,35 @@ void t.test('importer', async (t) => {
       t.ok((await textOf(`${path}by-large/`)).includes('"of the source"'))
       t.equal((await owner('GET', `${path}never/`)).status, 404)
     })
+    await row(
+      'a write starts the imports that it adds, not those of others that it keeps; none writes rules',
+      async (t) => {
+        const path = await container()
+        await writer('PUT', `${path}data/`, ttl('<#a> <urn:p> "of the source" .'))
+        const described = (name: string, target: string): string =>
+          `<#${name}> a <${LDH}RDFImport> ; <${LDH}file> <${inside(path, 'data/')}> ; <${SD_NAME}> <${target}> .\n`
+        t.equal((await writer('PUT', `${path}import/`, ttl(described('theirs', inside(path, 'theirs/'))))).status, 201)
+        const kept = await noted(`${path}import/`)
+        t.equal((await owner('DELETE', `${path}theirs/`)).status, 204)
+        const rules = `${base}admin/acl/groups/by-import/`
+        const added = described('rules', rules) + described('mine', inside(path, 'mine/'))
+        t.equal(
+          (await owner('PUT', `${path}import/`, ttl(kept + added.replaceAll('<#', `<${inside(path, 'import/')}#`))))
+            .status,
+          200,
+        )
+        for (const name of ['rules', 'mine'])
+          while (!(await textOf(`${path}import/`)).includes(`import/#${name}> <${PROV}endedAtTime>`)) await sleep(20)
+        t.match(
+          await textOf(`${path}import/`),
+          /"An import that a document describes writes to documents of the same application only/,
+        )
+        t.equal((await owner('GET', `${path}mine/`)).status, 200)
+        t.equal((await owner('GET', `${path}theirs/`)).status, 404)
+        t.equal((await owner('GET', new URL(rules).pathname)).status, 404)
+        t.equal((await owner('POST', `${path}import/`, ttl(described('mine', inside(path, 'mine/'))))).status, 204)
+      },
+    )
     await row('an import whose access token is revoked ends', async (t) => {
       const { accessTokens } = world.running.gateway
       const limits = { readOnly: false, name: 'import', expires: world.running.gateway.now() + 3_600_000 }

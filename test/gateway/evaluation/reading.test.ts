@@ -198,12 +198,13 @@ void t.test('limits and fair shares', async (t) => {
   const reading = open(t, { timeLimit: 600, workers: 2, patience: 60_000 })
   // Resolving a name of dot segments costs its length, and leaves nothing of it.
   const endless = `rdf=&v=http%3A%2F%2Fh%2F${times('a', 2000)}%2F..%2Fb&su=&pu=http%3A%2F%2Fe%2Fp${times('&ov=', 300_000)}`
-  const slow = () => reading.readRdf('slow', contentOf(endless, 'application/x-www-form-urlencoded'), undefined)
+  const slow = (agent = 'a') =>
+    reading.readRdf({ agent, network: 'slow' }, contentOf(endless, 'application/x-www-form-urlencoded'), undefined)
   // Both threads are warm.
   await Promise.all([slow(), reading.readRdf('b', contentOf('{}', 'application/ld+json'), undefined)])
   let ended = 0
-  const jobs = Array.from({ length: 4 }, async () => {
-    const answer = await slow()
+  const jobs = Array.from({ length: 4 }, async (_, i) => {
+    const answer = await slow(`agent ${i}`)
     ended++
     return answer
   })
@@ -211,7 +212,7 @@ void t.test('limits and fair shares', async (t) => {
     // On a machine that is too busy, the answer is to retry.
     const read = await until(async () => {
       const answer = await reading.readRdf('quick', contentOf(described(i), 'application/trig'), undefined)
-      if (i === 0) t.ok(ended < 4, 'while the slow jobs of one asker wait for each other')
+      if (i === 0) t.ok(ended < 4, 'while the slow jobs of one network wait for each other')
       return (!isFailure(answer) || answer.failure !== 'server.overloaded') && answer
     })
     t.notOk(isFailure(read), 'another asker is answered')

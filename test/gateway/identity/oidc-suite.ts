@@ -598,7 +598,8 @@ void t.test('identity providers', { timeout: 600_000 }, async (t) => {
           t.equal(answer.fields['cache-control'], 'no-store', name)
           const fields = { Cookie: `${SESSION}=${value}`, 'Content-Type': 'text/turtle' }
           const write = await anonymous('PUT', world.freshPath(), { fields, body: turtle('"x"') })
-          t.equal(write.status, 400, name)
+          t.equal(write.status, 401, name)
+          t.match(write.fields['www-authenticate'], /^Bearer realm="triplegate", DPoP algs="ES256 /)
           t.match(write.text, 'The session is over')
           t.match(cookiesOf(write).get(SESSION)?.line, /Max-Age=0/, name)
         }

@@ -47,7 +47,7 @@ export async function agents(
       clientCertificates: [{ origin: world.origin, pfx, passphrase: PASSWORD }],
     })
     await ada.page.goto(`${world.base}access`)
-    t.match(await ada.page.locator('main').innerText(), /acl\/agents\/[^]*client certificate/)
+    t.match(await ada.page.locator('main').innerText(), /Name\s+Ada Lovelace[^]*acl\/agents\/[^]*client certificate/)
     await ada.page.goto(`${world.base}notes/n9/`)
     t.equal(await ada.page.locator('h1').innerText(), 'You may not do this')
     await ada.close()

@@ -2,7 +2,7 @@
 import type { Test } from 'tap'
 import { isFailure } from '../../../gateway/problem.js'
 import type { GraphStore } from '../../../gateway/stores/store.js'
-import { picture, violationsOn, type TestBrowser, type Visitor } from '../../support/browser.js'
+import { fits, picture, violationsOn, type Visitor } from '../../support/browser.js'
 import { rowsOf } from '../../support/stores.js'
 import { ttl, type World } from '../../support/world.js'
 
@@ -59,7 +59,8 @@ export async function languages(t: Test, world: World, { page }: Visitor): Promi
 
 const encoded = (values: Record<string, string>): string => new URLSearchParams(values).toString()
 
-export async function nothingLost(t: Test, world: World, browser: TestBrowser): Promise<void> {
+/** @param visitor the stranger */
+export async function nothingLost(t: Test, world: World, { page }: Visitor): Promise<void> {
   const row = rowsOf(t, 'embedded')
   const own = { ...HTML, ...FORM, 'Sec-Fetch-Site': 'same-origin' }
   const body = encoded({ do: 'save', 'if-match': '"x"', content: '<> <http://e/p> "typed <b>" .' })
@@ -67,7 +68,7 @@ export async function nothingLost(t: Test, world: World, browser: TestBrowser): 
   const rows: readonly (readonly [name: string, agent: string, fields: Record<string, string>, body: string, status: number, text: RegExp])[] = [
     ['without the right',           'reader',    own,                                               body, 403, /textarea[^]*typed &lt;b&gt;[^]*Send it again/],
     ['whose certificate is gone',   'anonymous', own,                                               body, 403, /typed &lt;b&gt;[^]*Log in in a new window/],
-    ['whose session has ended',     'anonymous', { ...own, Cookie: '__Host-triplegate=ended' },      body, 400, /typed &lt;b&gt;[^]*Log in in a new window/],
+    ['whose session has ended',     'anonymous', { ...own, Cookie: '__Host-triplegate=ended' },      body, 401, /typed &lt;b&gt;[^]*Log in in a new window/],
     ['with too much',               'owner',     own, encoded({ content: 'x'.repeat(3 * 1024 * 1024) }), 413, /still in the form: go back/],
     ['with more than can be shown', 'reader',    own, encoded({ content: 'x'.repeat(300 * 1024) }), 403, /still in the form: go back/],
     ['in which nothing was typed',  'reader',    own, encoded({ do: 'save', 'if-match': '"x"' }),        403, /^(?![^]*(?:What you typed|go back))/],
@@ -87,7 +88,6 @@ export async function nothingLost(t: Test, world: World, browser: TestBrowser): 
     const owner = world.as('owner')
     const give = () => owner('PUT', '/admin/acl/authorizations/typing/', ttl(right))
     await give()
-    const { page, close } = await browser.visitor(world, 'stranger')
     const url = `${world.base}notes/n10/`
     await page.goto(`${url}?form=edit`)
     await page.locator('textarea').fill('<> <http://purl.org/dc/terms/title> "Kept" .')
@@ -105,7 +105,6 @@ export async function nothingLost(t: Test, world: World, browser: TestBrowser): 
     await page.getByRole('button', { name: 'Save' }).click()
     await page.goBack()
     t.equal(await page.locator('textarea').inputValue(), '<> nonsense', 'the back button leads to what was typed')
-    await close()
     await owner('DELETE', '/admin/acl/authorizations/typing/')
   })
 }
@@ -178,10 +177,7 @@ export async function versions(t: Test, world: World, { page }: Visitor): Promis
   const looked = async (t: Test, name: string): Promise<void> => {
     await picture(page, name)
     t.same(await violationsOn(page), [])
-    await page.setViewportSize({ width: 360, height: 700 })
-    const beside = await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth')
-    t.equal(beside, 0, 'no scrolling to the side')
-    await page.setViewportSize({ width: 1180, height: 1000 })
+    await fits(t, page)
   }
   await row('a difference, and the question before a restore: axe finds nothing, and they fit', async (t) => {
     await page.goto(`${world.base}notes/n2/?timemap`)

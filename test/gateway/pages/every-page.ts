@@ -1,6 +1,6 @@
 // The rows about every page: a first visit, a hostile document, accessibility, narrow screens.
 import type { Test } from 'tap'
-import { picture, violationsOn, type TestBrowser, type Visitor } from '../../support/browser.js'
+import { fits, picture, violationsOn, type TestBrowser, type Visitor } from '../../support/browser.js'
 import { rowsOf } from '../../support/stores.js'
 import { ttl, type World } from '../../support/world.js'
 
@@ -20,7 +20,7 @@ export async function hostile(t: Test, world: World, { page, reports }: Visitor)
     const many = Array.from({ length: 10_000 }, (_, i) => `<#s${i % 500}> <http://ex.org/p${i % 7}> "v${i}" .`).join(
       '\n',
     )
-    const text = `<> <http://purl.org/dc/terms/title> "</title><script>alert(1)</script>" .
+    const text = `<> <http://purl.org/dc/terms/title> "\\u202E</title><script>alert(1)</script>" .
       <#a> <http://ex.org/html> "<img src=x onerror=alert(1)>"^^<http://www.w3.org/1999/02/22-rdf-syntax-ns#HTML> ;
         <http://ex.org/link> <javascript:alert(1)>, <data:text/html,x>, <mailto:a@ex.org> ;
         <javascript:alert(2)> "x" ; <http://ex.org/bidi> "a\\u202Eb", """${'long '.repeat(20_000)}""" .
@@ -36,6 +36,7 @@ export async function hostile(t: Test, world: World, { page, reports }: Visitor)
     await picture(page, 'hostile')
     for (const scheme of ['javascript', 'data']) t.equal(await page.locator(`a[href^="${scheme}:"]`).count(), 0)
     t.equal(await page.locator('main script, main img').count(), 0)
+    t.notMatch(await page.content(), /[\u202a-\u202e]/, 'no character changes the order of the page')
     t.match(await page.locator('.control').allInnerTexts(), ['U+202E'])
     await page.getByRole('link', { name: 'Next part' }).click()
     t.match(page.url(), /part=2/)
@@ -71,9 +72,6 @@ const PAGES: readonly (readonly [name: string, path: string, agent?: string])[] 
   ['operators', 'MANAGEMENT', 'anonymous'],
 ]
 
-/** 360 CSS pixels, and what a window of 1180 leaves of itself at 200 %. */
-const NARROW = [590, 360]
-
 interface Visitors {
   readonly browser: TestBrowser
   /** With scripts. */
@@ -101,17 +99,20 @@ export async function everyPage(
           await picture(page, `${name}-${colorScheme}`)
           t.same(await violationsOn(page, colorScheme === 'dark' ? ['color-contrast'] : undefined), [], colorScheme)
         }
-        for (const width of NARROW) {
-          await page.setViewportSize({ width, height: 700 })
-          const beside = await page.evaluate(
-            'document.documentElement.scrollWidth - document.documentElement.clientWidth',
-          )
-          t.equal(beside, 0, `no scrolling to the side at ${width}`)
-        }
-        await page.setViewportSize({ width: 1180, height: 1000 })
+        await fits(t, page)
         t.same(reports, [])
       },
     )
   }
+  // The answer to a sign-up by e-mail is the same page.
+  await rowsOf(t, 'embedded')('the answer to a form: axe finds nothing, and it fits', async (t) => {
+    const { page, reports } = visitors.get('stranger')!
+    await page.goto(`${world.base}access?this=${world.base}notes/n2/`)
+    await page.getByRole('button', { name: 'Ask the owner' }).click()
+    await page.getByText('waits for the owner').waitFor()
+    t.same(await violationsOn(page), [])
+    await fits(t, page)
+    t.same(reports, [])
+  })
   for (const visitor of visitors.values()) await visitor.close()
 }

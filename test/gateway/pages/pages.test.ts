@@ -35,16 +35,18 @@ void t.test('pages in a browser', { skip: browser ? false : 'there is no chromiu
   await documents(t, world, visitor)
   await twoAtOnce(t, world, browser!, visitor)
   await past(t, world, visitor)
-  await rights(t, world, browser!, visitor)
+  // Each visitor costs a process of the browser: one of each kind is enough.
+  const stranger = await browser!.visitor(world, 'stranger')
+  await rights(t, world, stranger, visitor)
   await queries(t, world, visitor)
-  // Each visitor costs a process of the browser: one with scripts is enough.
   const scripted = await browser!.visitor(world, 'owner', { javaScriptEnabled: true })
   await firstVisit(t, world, scripted)
   await withScripts(t, world, scripted)
   await declared(t, world, scripted)
   await versions(t, world, scripted)
   await languages(t, world, scripted)
-  await nothingLost(t, world, browser!)
+  await nothingLost(t, world, stranger)
+  await stranger.close()
   await comfort(t, world, visitor, admin)
   await fields(t, world, visitor)
   await files(t, world, visitor)
@@ -113,12 +115,23 @@ async function documents(t: Test, world: World, { page }: Visitor): Promise<void
     t.equal(page.url(), at('/notes/n2/'))
     t.equal(await page.locator('h1').innerText(), 'Note two')
   })
-  await row('deleting asks first, and leads to the container', async (t) => {
+  await row('deleting asks first, and leads to the container; the history restores it', async (t) => {
     await page.goto(at('/notes/n3/'))
     await page.getByRole('link', { name: 'Delete' }).click()
     await page.getByRole('button', { name: 'Delete it' }).click()
     t.equal(page.url(), at('/notes/'))
     t.equal((await world.as('owner')('GET', '/notes/n3/')).status, 404)
+    await page.goto(at('/notes/n3/?timemap'))
+    const link = page.getByRole('link', { name: /^Restore the version/ })
+    const restore = new URL((await link.getAttribute('href'))!, page.url())
+    const sent = { fields: { ...FORM, Origin: world.origin }, body: 'if-match=' }
+    t.equal((await world.as('reader')('POST', restore.pathname + restore.search, sent)).status, 403)
+    t.equal((await world.as('stranger')('GET', restore.pathname + restore.search)).status, 403)
+    t.equal((await world.as('owner')('PUT', restore.pathname + restore.search, sent)).status, 405)
+    await link.click()
+    await page.getByRole('button', { name: 'Restore it' }).click()
+    t.equal(page.url(), at('/notes/n3/'))
+    t.equal(await page.locator('h1').innerText(), 'Note 3')
   })
   const rows: readonly (readonly [name: string, fields: Record<string, string>, status: number])[] = [
     ['another site', { 'Sec-Fetch-Site': 'cross-site' }, 403],
@@ -228,10 +241,9 @@ async function past(t: Test, world: World, { page }: Visitor): Promise<void> {
   })
 }
 
-async function rights(t: Test, world: World, browser: TestBrowser, { page }: Visitor): Promise<void> {
+async function rights(t: Test, world: World, other: Visitor, { page }: Visitor): Promise<void> {
   const row = rowsOf(t, 'embedded')
   const url = `${world.base}notes/n6/`
-  const other = await browser.visitor(world, 'stranger')
   await row('a 403 leads to the request for access, which the owner gets', async (t) => {
     await other.page.goto(url)
     await other.page.getByRole('link', { name: 'See your access' }).click()
@@ -278,7 +290,6 @@ async function rights(t: Test, world: World, browser: TestBrowser, { page }: Vis
     await page.getByRole('link', { name: 'Account' }).click()
     t.match(await page.locator('main').innerText(), new RegExp(`${world.ownerWebId}[^]*client certificate`))
   })
-  await other.close()
 }
 
 async function queries(t: Test, world: World, { page }: Visitor): Promise<void> {

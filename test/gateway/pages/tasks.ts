@@ -1,7 +1,7 @@
 // The rows about an empty application, forms by shapes, files, the keyboard, and the operators' page.
 import type { Test } from 'tap'
 import type { Visitor } from '../../support/browser.js'
-import { picture } from '../../support/browser.js'
+import { fits, picture } from '../../support/browser.js'
 import { rowsOf } from '../../support/stores.js'
 import { ttl, type World } from '../../support/world.js'
 
@@ -51,6 +51,7 @@ export async function fields(t: Test, world: World, { page }: Visitor): Promise<
       )
       t.ok(await page.getByLabel('play').isChecked())
       await picture(page, 'fields-refused')
+      await fits(t, page)
       await page.getByLabel('ISBN').fill('0141439580')
       await page.getByLabel('Pages').fill('474')
       await page.getByRole('button', { name: 'Create' }).click()

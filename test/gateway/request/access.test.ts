@@ -315,6 +315,32 @@ void t.test('failing stores', async (t) => {
       t.equal((await owner('GET', '/a/')).status, 200)
     })
   }
+  const busy = { kind: 'answer', status: 503, fields: { 'Retry-After': '7' } } as const
+  const container = 'admin/acl/authorizations/'
+  // prettier-ignore
+  const forms: readonly (readonly [name: string, store: 'endUser' | 'admin', fault: Fault, path: string, status: number, text: RegExp])[] = [
+    ['a store that answers 503',                      'endUser', busy,                                           'form/?form=edit',          503, /Send it again/],
+    ['a store that answers 503 to the write',         'endUser', { ...busy, only: isWrite },                     'form/?form=edit',          503, /Nothing was saved[^]*Try again in a moment/],
+    ['an answer that is lost: it may have been done', 'endUser', { kind: 'drop', when: 'after', only: isWrite }, 'form/?form=edit',          502, /^(?![^]*Nothing was saved)[^]*Look whether it was done/],
+    ['a new document, and 503',                       'endUser', { ...busy, only: isWrite },                     '?form=new',                503, /Nothing was saved/],
+    ['a right that is given, and 503',                'admin',   { ...busy, only: isWrite },                     `${container}?form=grant`,  503, /Send it again/],
+  ]
+  await owner('PUT', '/form/', rdf(''))
+  for (const [name, store, fault, path, status, text] of forms) {
+    await row(`a form and ${name}: ${status}, with what was typed`, async (t) => {
+      const fields = { Accept: 'text/html', 'Content-Type': 'application/x-www-form-urlencoded', Origin: world.origin }
+      const typed = { content: '<> <urn:p> "typed" .', who: 'https://typed.example/', mode: 'Read', document: `${world.base}a/` } // prettier-ignore
+      const { etag = '' } = (await owner('GET', '/form/', { fields: { Accept: 'text/turtle' } })).fields
+      const body = new URLSearchParams({ ...typed, do: 'save', 'if-match': etag, name: 'typed' }).toString()
+      proxies[store].fault(fault)
+      const answer = await owner('POST', `/${path}`, { fields, body })
+      proxies[store].fault(undefined)
+      t.equal(answer.status, status, answer.text)
+      t.match(answer.text, text)
+      t.match(answer.text, /(?:typed&quot;|https:\/\/typed)/)
+      if (status === 503) t.ok(answer.fields['retry-after'])
+    })
+  }
   await row(
     'a write to a rule with unknown outcome: no decisions until it is known, then by the stored rule',
     async (t) => {

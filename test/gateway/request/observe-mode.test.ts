@@ -97,6 +97,32 @@ void t.test('observe mode', async (t) => {
     )
     t.match(text, /allowed> "false"/)
   })
+  await row('queries and updates name the graphs that the rules would hide, or not let them change', async (t) => {
+    const stranger = world.as('stranger')
+    const doc = `${world.base}doc/`
+    const ask = (pattern: string): string => `/sparql?query=${encodeURIComponent(`ASK { ${pattern} }`)}`
+    const update = (text: string) => ({ fields: { 'Content-Type': 'application/sparql-update' }, body: text })
+    // prettier-ignore
+    const rows: readonly (readonly [path: string, sent: ReturnType<typeof update> | undefined, expected: readonly string[]])[] = [
+      [ask(`GRAPH <${doc}> { ?s ?p ?o }`), undefined, [`Read ${doc}`]],
+      [ask('GRAPH <urn:other> { ?s ?p ?o }'), undefined, ['Read urn:other']],
+      [ask('GRAPH ?g { ?s ?p ?o }'), undefined, ['Read every graph']],
+      [ask(`GRAPH <${doc}missing/> { ?s ?p ?o }`), undefined, []],
+      ['/sparql', update(`INSERT DATA { GRAPH <${doc}> { <urn:s> <urn:p> 1 } }`), [`Append ${doc}`]],
+      ['/sparql', update(`DELETE DATA { GRAPH <${doc}> { <urn:s> <urn:p> 1 } }`), [`Write ${doc}`]],
+      ['/sparql', update(`INSERT DATA { GRAPH <${world.base}made/> { <urn:s> <urn:p> 1 } }`), [`Write ${world.base}`]],
+      ['/sparql', update('DELETE WHERE { GRAPH ?g { <urn:none> ?p ?o } }'), ['Write every graph']],
+    ]
+    for (const [path, sent, expected] of rows) {
+      const count = warnings().length
+      const answer = await stranger(sent ? 'POST' : 'GET', path, sent)
+      t.ok(answer.status < 300, `${path} ${answer.text}`)
+      const seen = warnings()
+        .slice(count)
+        .map(({ decision }) => decision as { required: string; on: string })
+      t.same(seen.filter(({ on }) => !on.endsWith('sparql')).map(({ required, on }) => `${required} ${on}`), expected, sent?.body ?? path) // prettier-ignore
+    }
+  })
   await row('access observed sums it up, and its authorizations let all of it pass', async (t) => {
     const log = join(mkdtempSync(join(tmpdir(), 'triplegate-observed-')), 'log')
     const lines = [

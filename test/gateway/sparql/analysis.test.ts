@@ -197,6 +197,41 @@ const ERRORS: [text: string, where: RegExp][] = [
   ['VERSION ASK {}', /VERSION needs a string/],
 ]
 
+const some = (count: number, make: (i: number) => string): string =>
+  Array.from({ length: count }, (_, i) => make(i)).join(' ')
+/** The bound of the embedded store is 1e8. */
+// prettier-ignore
+const ORDERING: [name: string, where: string, isMuch: boolean][] = [
+  ['a hundred joined triples', some(95, (i) => `?s <p${i}> ?o .`), false],
+  ['more', some(110, (i) => `?s <p${i}> ?o .`), true],
+  ['in GRAPHs', some(110, (i) => `GRAPH ?g { ?s <p${i}> ?o }`), true],
+  ['in groups of groups', some(11, () => `{ ${some(10, (i) => `{ ?s <p${i}> ?o }`)} }`), true],
+  ['in groups that begin with OPTIONAL', some(110, (i) => `{ OPTIONAL { ?s <p> 1 } ?s <p${i}> ?o }`), true],
+  ['steps of a path', `?s ${some(110, (i) => `${i ? '/' : ''}<p>`)} ?o`, true],
+  ['VALUES', some(110, () => 'VALUES ?x { 1 2 }'), true],
+  ['UNIONs', some(110, () => '{ {} UNION { ?s ?p ?o } }'), true],
+  ['sub-queries', some(110, () => '{ SELECT * { ?s ?p ?o } }'), true],
+  ['in one sub-query', `{ SELECT * { ${some(110, (i) => `?s <p${i}> ?o .`)} } }`, true],
+  ['in one EXISTS', `FILTER EXISTS { ${some(110, (i) => `?s <p${i}> ?o .`)} }`, true],
+  ['in one OPTIONAL', `OPTIONAL { ${some(110, (i) => `?s <p${i}> ?o .`)} }`, true],
+  ['ten branches of ten', some(10, (j) => `${j ? 'UNION' : ''} { ${some(10, (i) => `?s <p${i}> ?o .`)} }`), false],
+  ['ten branches of seventy', some(10, (j) => `${j ? 'UNION' : ''} { ${some(70, (i) => `?s <p${i}> ?o .`)} }`), true],
+  ['two hundred OPTIONALs', some(200, (i) => `OPTIONAL { ?s <p${i}> ?o${i} }`), false],
+  ['four hundred OPTIONALs', some(400, (i) => `OPTIONAL { ?s <p${i}> ?o${i} }`), true],
+  ['seven hundred branches', some(700, (i) => `${i ? 'UNION' : ''} { ?s <p${i}> ?o }`), false],
+  ['a thousand branches', some(1_000, (i) => `${i ? 'UNION' : ''} { ?s <p${i}> ?o }`), true],
+  ['eighteen hundred FILTERs', `?s ?p ?o ${some(1_800, (i) => `FILTER (?o != ${i})`)}`, true],
+  ['a thousand values', `VALUES ?x { ${some(1_000, String)} }`, false],
+]
+
+await row('the work of ordering patterns', (t) => {
+  for (const [name, where, isMuch] of ORDERING) {
+    t.equal(query(`SELECT * { ${where} }`).ordering > 1e8, isMuch, name)
+    t.equal(update(`INSERT { ?s <q> 1 } WHERE { ${where} }`).ordering > 1e8, isMuch, `${name}, in an update`)
+  }
+  t.ok(update(`DELETE WHERE { ${some(110, (i) => `?s <p${i}> ?o .`)} }`).ordering > 1e8)
+  t.ok(update(`DELETE { ${some(110, (i) => `?s <p${i}> ?o .`)} } WHERE { ?s ?p ?o }`).ordering < 1e8, 'no template')
+})
 await row('read-sets', (t) => {
   for (const [text, readSet] of READ_SETS) t.same(query(text).readSet, readSet, text)
 })

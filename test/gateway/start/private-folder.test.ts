@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pino } from 'pino'
 import t from 'tap'
+import { makeGatewayCaches } from '../../../gateway/caches.js'
+import { keepPrefixes } from '../../../gateway/start/typed-prefixes.js'
 import { makePrivate, reportShared } from '../../../gateway/start/private-folder.js'
 import { makeSite, startGateway, untilSettled } from '../../crash/gateway-process.js'
 import { rowsOf } from '../../support/stores.js'
@@ -58,6 +60,26 @@ void t.test('a data folder that exists', async (t) => {
       )
     })
   }
+  await row('the prefixes that people have typed are in it while the gateway is stopped', async (t) => {
+    const folder = mkdtempSync(join(temporary, 'data-'))
+    const lines: Line[] = []
+    const started = async () => {
+      const { prefixes } = makeGatewayCaches(2 ** 20)
+      return { prefixes, stop: await keepPrefixes(folder, prefixes, logOf(lines)) }
+    }
+    const first = await started()
+    await first.stop()
+    t.same(readdirSync(folder), [], 'nothing is written where nothing was typed')
+    first.prefixes.set('urn:a', { text: '@prefix a: <urn:a#>' })
+    await first.stop()
+    t.same(openIn(folder), [])
+    const second = await started()
+    t.equal(second.prefixes.get('urn:a')?.text, '@prefix a: <urn:a#>')
+    t.same(lines, [])
+    writeFileSync(join(folder, 'prefixes.json'), '{')
+    t.same((await started()).prefixes.entries(), [], 'a file that is cut: the gateway starts all the same')
+    t.equal(lines.length, 1)
+  })
   await row('one that does not exist: nothing', async (t) => {
     const lines: Line[] = []
     await makePrivate(join(temporary, 'none'), logOf(lines))

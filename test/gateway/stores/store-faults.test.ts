@@ -417,6 +417,16 @@ await row('an answer that continues may take longer than the total timeout', asy
   for (const read of [asResults, asDocument]) t.ok(await until(() => lasted(read)), read.name)
 })
 
+await row('a stream that is left before its first piece gives its connection back', async ({ t, proxy, open }) => {
+  const store = open({ connections: 1, totalTimeout: 60_000 })
+  for (let n = 0; n < 3; n++) {
+    const pieces = await store.stream(DOCUMENT)
+    if (!pieces || isFailure(pieces)) return t.fail(pieces ? pieces.detail : 'no document')
+    await pieces[Symbol.asyncIterator]().return?.()
+  }
+  t.equal(proxy.requests.length, 3)
+})
+
 await fusekiRow('a store that goes down and comes back', async (t) => {
   const found = fetchFuseki()
   if (missing || 'missing' in found) return t.pass('the store', { skip: missing ?? 'no jar' })

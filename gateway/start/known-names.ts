@@ -1,0 +1,68 @@
+// In charge of the names of documents with characters beyond ASCII, known before the first request: read from the store or, of an
+// embedded one, from its history, and remembered in the data folder.
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { DescribedApplication } from '../configuration/dataspace.js'
+import type { Settings } from '../configuration/settings.js'
+import { makeNames, namesOfStore, NONE, type FoundNames, type Names, type NameSource } from '../documents/names.js'
+import { writeWhole } from '../files/whole-file.js'
+import type { Log } from '../log.js'
+import type { Mirrored } from '../mirror/mirrored.js'
+import { isFailure } from '../problem.js'
+import type { GraphStore } from '../stores/store.js'
+
+const FILE = 'document-names.json'
+/** A start waits so long for a store, in ms. */
+const LONGEST_MS = 60_000
+
+type History = Pick<Mirrored, 'repository' | 'history' | 'documentOf'>
+
+/** Where the store cannot be read, the names of the last start stay. An embedded one begins empty, and an external one may be. */
+export async function learnNames(
+  { base, service: { embedded } }: Pick<DescribedApplication, 'base' | 'service'>,
+  isUrl: (url: string) => boolean,
+  { store, history }: { readonly store: GraphStore; readonly history: History | undefined },
+  { settings, log }: { readonly settings: Pick<Settings, 'data'>; readonly log: Log },
+): Promise<Names> {
+  const known = read(settings.data)
+  const remembered = known[base] ?? NONE
+  const names = makeNames(base, isUrl, remembered)
+  const inStore = embedded ? undefined : namesOfStore(store, base, { signal: AbortSignal.timeout(LONGEST_MS) })
+  const inHistory = history && (embedded || !known[base]) ? namesOfHistory(history) : undefined
+  const next = await names.learn(async (kind, take) => (await inStore?.(kind, take)) ?? inHistory?.(kind, take))
+  if (isFailure(next)) {
+    log.warn(
+      { base, problem: next.detail },
+      'the names of documents cannot be read: new ones beyond ASCII have no URLs yet',
+    )
+    return names
+  }
+  if (JSON.stringify(next) !== JSON.stringify(remembered))
+    writeWhole(join(settings.data, FILE), `${JSON.stringify({ ...known, [base]: next })}\n`)
+  return names
+}
+
+/** Of none that cannot be read: the start says why. */
+const namesOfHistory =
+  ({ repository, history, documentOf }: History): NameSource =>
+  async (_, take) => {
+    try {
+      for await (const { document } of history.uncommitted()) take(document)
+      for await (const { path } of repository.files()) {
+        const document = documentOf(path)
+        if (document !== undefined) take(document)
+      }
+    } catch {
+      return undefined
+    }
+    return undefined
+  }
+
+function read(folder: string): Readonly<Record<string, FoundNames>> {
+  try {
+    return JSON.parse(readFileSync(join(folder, FILE), 'utf8')) as Record<string, FoundNames>
+  } catch {
+    // None are remembered yet. A lost file is written again.
+    return {}
+  }
+}
