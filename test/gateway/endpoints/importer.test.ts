@@ -339,7 +339,7 @@ void t.test('importer', async (t) => {
           200,
         )
         for (const name of ['rules', 'mine'])
-          while (!(await textOf(`${path}import/`)).includes(`import/#${name}> <${PROV}endedAtTime>`)) await sleep(20)
+          await until(async () => (await textOf(`${path}import/`)).includes(`import/#${name}> <${PROV}endedAtTime>`))
         t.match(
           await textOf(`${path}import/`),
           /"An import that a document describes writes to documents of the same application only/,
