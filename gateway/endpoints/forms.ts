@@ -8,8 +8,9 @@ import { titleOf } from '../pages/document-page.js'
 import { deletePage, editPage, type About, type EditView, type Refusal } from '../pages/form-page.js'
 import type { MadePage } from '../pages/texts.js'
 import { isFailure, problem, type Problem } from '../problem.js'
-import { lookUpDocument } from '../request/access.js'
+import { decideOn, lookUpDocument } from '../request/access.js'
 import { frameOf, pageAnswer } from '../request/frame.js'
+import { refusalOf as accessRefused } from '../request/refusal.js'
 import type { Decided } from '../request/route.js'
 import { shownTo } from '../request/shown.js'
 import { answerConflict } from './conflict.js'
@@ -59,7 +60,11 @@ export async function answerForm(decided: Decided<FormTarget, SentForm | undefin
   if (foreign) return foreign
   // Not read where the document is refused or was deleted.
   const { values } = content ?? { values: new URLSearchParams() }
-  if (target.form === 'restore') return answerRestore(decided, values, isSent)
+  const reading = decideOn(context, decided.facts, 'Read')
+  if (isFailure(reading)) return reading
+  if (target.form === 'restore') return answerRestore({ ...decided, reading }, values, isSent)
+  // A form shows the document: its preview, a conflict.
+  if (!reading.allowed) return accessRefused(reading, context, target.document)
   const answer = Object.hasOwn(ANSWERS, target.form) ? ANSWERS[target.form] : undefined
   if (!answer) return problem('target.unknown-endpoint', 'There is no such form.')
   const facts = await lookUpDocument(context, target.document)

@@ -12,6 +12,7 @@ import { methodNotAllowed } from '../request/refusal.js'
 import { linkField } from '../request/respond.js'
 import type { Decided, EndpointTarget } from '../request/route.js'
 import type { QueryAnalysis } from '../sparql/analysis.js'
+import { tooManyPatterns } from '../stores/oxigraph-traits.js'
 import { answerQuery } from './sparql-query.js'
 import type { SparqlContent, SparqlRequest } from './sparql-request.js'
 
@@ -35,6 +36,8 @@ export async function namespace({
   context.trace.continues()
   if (isFailure(read)) return read
   const { store, versions, results } = read
+  const refused = tooManyPatterns(query, store)
+  if (refused) return refused
   const cache = { ...application.cache, versions, results }
   return answerQuery({ ...context, application: { ...application, store, cache } }, query, decision, content.output)
 }

@@ -1,4 +1,5 @@
 // In charge of `?form=restore&of=VERSION`: asks before the document becomes again what it was, which is a new version (spec 9.6).
+import type { Decision } from '../../policies/decide.js'
 import { mementoUri } from '../../versioning/memento/time-map.js'
 import { entityTagOf, isLarge, isWhole } from '../documents/document.js'
 import type { Response } from '../http/exchange.js'
@@ -20,8 +21,13 @@ import { carryOut, FORM_METHODS, seeOther, type FormTarget, type SentForm } from
 
 const LARGEST = 256 * 1024
 
+interface AskedRestore extends Decided<FormTarget, SentForm | undefined> {
+  /** Its question shows the document. */
+  readonly reading: Decision
+}
+
 export async function answerRestore(
-  { context, target, facts, decision }: Decided<FormTarget, SentForm | undefined>,
+  { context, target, facts, decision, reading }: AskedRestore,
   values: URLSearchParams,
   isSent: boolean,
 ): Promise<Response | Problem> {
@@ -30,9 +36,10 @@ export async function answerRestore(
   if (!hasMethod(FORM_METHODS, method)) return methodNotAllowed(method, FORM_METHODS)
   // The history decides on a document that was deleted, and so does the write that restores it.
   const isThere = facts.kind === 'document' && facts.document !== undefined
-  if (isThere && !decision.allowed) return refusalOf(decision, context, document)
+  const refused = [decision, reading].find(({ allowed }) => !allowed)
+  if (isThere && refused) return refusalOf(refused, context, document)
   if (!context.application.history) return problem('document.no-versions', 'This document has no versions.')
-  const asked = await historyRequestOf({ context, facts, decision }, context.gateway.commitsWait)
+  const asked = await historyRequestOf({ context, facts, decision: reading }, context.gateway.commitsWait)
   if (isFailure(asked)) return asked
   const found = await findVersion(asked, (target.query.get('of') ?? '').toLowerCase())
   if (isFailure(found)) return found

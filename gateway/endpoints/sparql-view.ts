@@ -12,6 +12,7 @@ import { CLOSURE, MERGED_GRAPHS, UNREAD, type StoreTraits } from '../sparql/view
 import { takeViewStep, type Depending, type Viewed, type ViewStep } from '../sparql/view/view-step.js'
 import type { Awaitable } from '../steps.js'
 import { select } from '../stores/select.js'
+import { MOST_ORDERING, tooManyPatterns } from '../stores/oxigraph-traits.js'
 import { NOTHING } from '../stores/traits.js'
 
 /** The query to be sent for the agent: as it is where nothing is hidden from the agent. */
@@ -111,6 +112,8 @@ export async function answerable(context: Context, query: QueryAnalysis): Promis
   const store = context.application.traits.known()
   const rights = rightsOnGraphs(context, 'Read')
   if (!isClosure(seen) || !store || isFailure(rights)) return seen
+  const refused = tooManyPatterns(query, { mostOrdering: MOST_ORDERING })
+  if (refused) return refused
   const found = await takeStep(context, { query, rights, store }, { readable: [], isCopied: true })
   if (isFailure(found)) return found
   if (!('plan' in found)) throw new Error('The query is over no copy.')

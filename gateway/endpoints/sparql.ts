@@ -7,6 +7,7 @@ import { askerOf, type Context } from '../request/context.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { analyse } from '../sparql/analyse.js'
 import type { QueryAnalysis, UpdateAnalysis } from '../sparql/analysis.js'
+import { tooManyPatterns } from '../stores/oxigraph-traits.js'
 import { foreignUpdate } from './shared-stores.js'
 import { answerQuery } from './sparql-query.js'
 import { serviceDescription } from './sparql-description.js'
@@ -41,7 +42,7 @@ export async function sparql({
   const refused =
     federation(update, settings.allowService) ??
     strangeFunction(update, settings.allowFunction) ??
-    tooManyPatterns(update, context) ??
+    tooManyPatterns(update, context.application.store) ??
     foreignUpdate(context, update) ??
     protection(update, context)
   if (!refused && !settings.enforce) await observeUpdate(context, update)
@@ -60,7 +61,7 @@ export async function readQuery(
   return (
     federation(query, settings.allowService) ??
     strangeFunction(query, settings.allowFunction) ??
-    tooManyPatterns(query, context) ??
+    tooManyPatterns(query, context.application.store) ??
     query
   )
 }
@@ -112,17 +113,6 @@ function strangeFunction(
   const detail = `The function or property function <${strange}> is not allowed. Use those of SPARQL 1.1 and the casts of xsd:, or ask the operator to allow it (--allow-function).`
   return problem('query.function', detail)
 }
-
-/** Design 7: a store that answers one query at a time would be held until its time limit. */
-const tooManyPatterns = (
-  { ordering }: Pick<QueryAnalysis, 'ordering'>,
-  { application: { store } }: Context,
-): Problem | undefined => (ordering > (store.mostOrdering ?? Infinity) ? TOO_MANY_PATTERNS : undefined)
-
-const TOO_MANY_PATTERNS = problem(
-  'content.too-large',
-  'The embedded store would take too long to order the patterns: it joins a hundred in one group at most, and fewer where there are many groups, OPTIONALs and variables. Send several queries or updates.',
-)
 
 /** Design 3: an answer could have the mailboxes that documents do not show to anonymous clients. */
 const ANONYMOUS = problem(

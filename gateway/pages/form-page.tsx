@@ -93,7 +93,8 @@ export function shell({ frame, document, refusal }: About, title: string, conten
       {refusal ? (
         <Notice refusal={refusal}>
           <p>
-            {MAY_BE_DONE.has(refusal.status) ? TEXTS.typedHelp : TEXTS.nothingLost} {TEXTS.errorAdvice(refusal.status)}
+            {MAY_BE_DONE.has(refusal.status) ? TEXTS.mayBeSaved : TEXTS.nothingLost}{' '}
+            {refusal.status === 503 ? TEXTS.errorAdvice(503) : null}
           </p>
           <Violations report={refusal.report} base={frame.site.base} />
         </Notice>

@@ -62,9 +62,9 @@ export const ERROR_ADVICE: Readonly<Record<number, string>> = {
   404: 'Check the address. It may have been deleted, or may never have existed.',
   412: 'Open it again, and make your change on what is there now.',
   500: 'Report the request below to whoever runs this gateway.',
-  502: 'Look whether it was done all the same, and try again. If it stays so, report the request below.',
+  502: 'Try again in a moment. If it stays so, report the request below.',
   503: 'Try again in a moment.',
-  504: 'Look whether it was done all the same. If not, try again, or ask for less.',
+  504: 'Try again, or ask for less.',
 }
 
 export const LABELS: Readonly<Record<string, string>> = {

@@ -18,6 +18,7 @@ export const FORM_TEXTS = {
   cancel: 'Cancel',
   preview: 'What would change',
   nothingLost: 'Nothing was saved, and nothing that you typed is lost.',
+  mayBeSaved: 'It may have been saved all the same: look before you send it again. Nothing that you typed is lost.',
   wrongLine: (line: number) => `Line ${number(line)} and the lines around it`,
   titleField: 'Title',
   nameField: 'Name in the address',

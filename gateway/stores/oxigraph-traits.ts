@@ -1,5 +1,7 @@
-// In charge of how the embedded store answers queries: what probes of it say (traits.ts).
+// In charge of how the embedded store answers queries: what probes of it say (traits.ts), and what it gets.
+import { problem, type Problem } from '../problem.js'
 import type { StoreTraits } from '../sparql/view/over-view.js'
+import type { GraphStore } from './store.js'
 
 export const OXIGRAPH: StoreTraits = {
   defaultGraph: 'own',
@@ -12,3 +14,14 @@ export const OXIGRAPH: StoreTraits = {
 
 /** Of sparql/ordering-work.ts. So much takes Oxigraph about a second: a hundred patterns that are joined. */
 export const MOST_ORDERING = 1e8
+
+/** Design 7: it answers one query at a time, and would be held until its time limit. Other stores have no such bound. */
+export const tooManyPatterns = (
+  { ordering }: { readonly ordering: number },
+  { mostOrdering = Infinity }: Pick<GraphStore, 'mostOrdering'>,
+): Problem | undefined => (ordering > mostOrdering ? TOO_MANY : undefined)
+
+const TOO_MANY = problem(
+  'content.too-large',
+  'The embedded store would take too long to order the patterns: it joins a hundred in one group at most, and fewer where there are many groups, OPTIONALs and variables. Send several queries or updates.',
+)

@@ -63,6 +63,12 @@ export const LONG_TEXTS: readonly Attack[] = [
     },
   },
   {
+    name: 'patterns-on-the-ontology', section: 'availability', wanted: 'refused: it is in an embedded store of its own', quick: true,
+    run: async (place) => answered([
+      await place.as('owner')('POST', '/ns', { fields: { 'Content-Type': 'application/sparql-query' }, body: `SELECT * { ${many(3_000, (i) => `?s <urn:${i}> ?o . `)} }` }),
+    ], 413),
+  },
+  {
     name: 'update-by-a-long-pattern', section: 'availability', wanted: 'its pattern is read in a worker', quick: true,
     run: async (place) => answered([await place.as('writer')('POST', '/sparql', update(`INSERT { GRAPH ?g { ?s ?p 1 } } WHERE { GRAPH ?g { ?s <urn:nothing> ?p ${fill(CONDITION, 25_000)} } }`))], 200),
   },

@@ -9,6 +9,7 @@ import { accept, makeWorld, ttl, turtle, type World } from '../../support/world.
 import type { Answer } from '../../support/client.js'
 import { many } from '../../support/growth.js'
 import { type Row, rowsOf } from '../../support/stores.js'
+import { A_MINUTE } from '../../support/wait.js'
 
 const TITLE = 'http://purl.org/dc/terms/title'
 const PROV = 'http://www.w3.org/ns/prov#'
@@ -729,12 +730,12 @@ async function setbacks(world: World, row: Row, { path, versions }: Past): Promi
     const lastExcerpt = () => Promise.resolve({ excerpt: undefined, pending: true })
     await withHistory({ versions: pending, lastExcerpt }, async () => {
       t.equal((await world.as('owner')('GET', `${path}?timemap`)).status, 200)
-      t.same(waits, [3_000])
+      t.same(waits, [A_MINUTE])
       t.equal((await world.as('owner')('GET', path + unread)).status, 200)
-      t.same(waits, [3_000, 0], 'a version that is known waits for nothing')
+      t.same(waits, [A_MINUTE, 0], 'a version that is known waits for nothing')
       const unknown = await world.as('owner')('GET', `${path}?version=${'0'.repeat(40)}`)
       t.same([unknown.status, unknown.fields['retry-after']], [503, '5'])
-      t.same(waits, [3_000, 0, 0, 3_000])
+      t.same(waits, [A_MINUTE, 0, 0, A_MINUTE])
       for (const query of ['?timemap', '?timegate']) {
         const answer = await world.as('owner')('GET', world.freshPath() + query)
         t.same([answer.status, answer.fields['retry-after']], [503, '5'], query)

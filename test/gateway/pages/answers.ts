@@ -81,6 +81,31 @@ export async function nothingLost(t: Test, world: World, { page }: Visitor): Pro
       t.match(got.text, text)
     })
   }
+  const blind = `<#this> a <http://www.w3.org/ns/auth/acl#Authorization> ; <http://www.w3.org/ns/auth/acl#agent> <${world.webIdOf('stranger')}> ;
+    <http://www.w3.org/ns/auth/acl#mode> <http://www.w3.org/ns/auth/acl#Write>, <http://www.w3.org/ns/auth/acl#Append> ;
+    <http://www.w3.org/ns/auth/acl#accessTo> <${world.base}notes/n13/> .`
+  await world.as('owner')('PUT', '/admin/acl/authorizations/blind/', ttl(blind))
+  const { text: list } = await world.as('owner')('GET', '/notes/n13/?timemap', { fields: HTML })
+  // prettier-ignore
+  const unseen: readonly (readonly [form: string, values: Record<string, string>])[] = [
+    ['edit',    { do: 'preview', content: '' }],
+    ['edit',    { do: 'save', content: '', 'if-match': '"x"' }],
+    ['edit',    { do: 'save', content: '<> nonsense' }],
+    ['add',     { do: 'preview', content: '<> <http://purl.org/dc/terms/title> "Note 13" .' }],
+    ['delete',  { 'if-match': '"x"' }],
+    [`restore&of=${/name="version" value="(\w+)"/.exec(list)![1]!}`, { 'if-match': '"x"' }],
+    ['new',     { title: 'x', content: 'nonsense' }],
+  ]
+  for (const [form, values] of unseen) {
+    await row(`Write without Read: the form ${form} shows nothing: ${JSON.stringify(values)}`, async (t) => {
+      const sent = { fields: own, body: encoded(values) }
+      const got = await world.as('stranger')('POST', `/notes/n13/?form=${form}`, sent)
+      t.equal(got.status, 403, got.text)
+      t.match(got.text, 'Read is required')
+      t.notMatch(got.text.replace(/<textarea[^]*?<\/textarea>/g, ''), 'Note 13')
+    })
+  }
+  await world.as('owner')('DELETE', '/admin/acl/authorizations/blind/')
   await row('a right that ends while somebody types: the page has the text, and sends it again', async (t) => {
     const right = `<#this> a <http://www.w3.org/ns/auth/acl#Authorization> ; <http://www.w3.org/ns/auth/acl#agent> <${world.webIdOf('stranger')}> ;
       <http://www.w3.org/ns/auth/acl#mode> <http://www.w3.org/ns/auth/acl#Read>, <http://www.w3.org/ns/auth/acl#Write> ;
@@ -153,6 +178,42 @@ export async function comfort(t: Test, world: World, { page }: Visitor, admin: G
     t.match(text, 'These are the first 100')
     await admin.update(names.map((name) => `DROP GRAPH <${name}>`).join(' ; '))
   })
+}
+
+/** The form on the page about access: what each choice gives. */
+export async function granted(t: Test, world: World): Promise<void> {
+  const row = rowsOf(t, 'embedded')
+  const owner = world.as('owner')
+  const group = `${world.base}admin/acl/groups/friends/#this`
+  const stranger = world.webIdOf('stranger')
+  await owner('PUT', '/admin/acl/groups/friends/', ttl(`<#this> a <http://xmlns.com/foaf/0.1/Group> ; <http://xmlns.com/foaf/0.1/member> <${stranger}> .`)) // prettier-ignore
+  // prettier-ignore
+  const rows: readonly (readonly [to: string, who: string, on: string, stranger: readonly number[], anonymous: readonly number[]])[] = [
+    ['group',      group,    'below',    [200, 200], [403, 403]],
+    ['group',      group,    'document', [200, 403], [403, 403]],
+    ['agent',      stranger, 'below',    [200, 200], [403, 403]],
+    ['identified', '',       'below',    [200, 200], [403, 403]],
+    ['everyone',   '',       'document', [200, 403], [200, 403]],
+    ['everyone',   '',       'below',    [200, 200], [200, 200]],
+  ]
+  for (const [i, [to, who, on, ...statuses]] of rows.entries()) {
+    await row(`a right that is given to ${to}, on ${on}`, async (t) => {
+      const paths = [`/given${i}/`, `/given${i}/a/`]
+      await owner('PUT', paths[0]!, ttl('<> a <https://www.w3.org/ns/ldt/document-hierarchy#Container> .'))
+      await owner('PUT', paths[1]!)
+      const body = encoded({ to, who, on, mode: 'Read', document: world.origin + paths[0]! })
+      const sent = { fields: { ...FORM, Origin: world.origin }, body }
+      t.equal((await owner('POST', '/admin/acl/authorizations/?form=grant', sent)).status, 303)
+      for (const [at, name] of ['stranger', 'anonymous'].entries()) {
+        const got = await Promise.all(paths.map((path) => world.as(name)('GET', path)))
+        t.same(
+          got.map(({ status }) => status),
+          statuses[at],
+          name,
+        )
+      }
+    })
+  }
 }
 
 export async function declared(t: Test, world: World, { page }: Visitor): Promise<void> {

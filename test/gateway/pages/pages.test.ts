@@ -7,7 +7,7 @@ import { makeWorld, ttl, turtle, type World } from '../../support/world.js'
 import { freePort } from '../../support/ports.js'
 import { makeIdentityProvider } from '../../support/identity-provider.js'
 import { agents } from './agents.js'
-import { comfort, declared, languages, nothingLost, versions } from './answers.js'
+import { comfort, declared, granted, languages, nothingLost, versions } from './answers.js'
 import { everyPage, firstVisit, hostile } from './every-page.js'
 import { byKeyboard, fields, files, operators, start } from './tasks.js'
 
@@ -48,6 +48,7 @@ void t.test('pages in a browser', { skip: browser ? false : 'there is no chromiu
   await nothingLost(t, world, stranger)
   await stranger.close()
   await comfort(t, world, visitor, admin)
+  await granted(t, world)
   await fields(t, world, visitor)
   await files(t, world, visitor)
   await byKeyboard(t, world, visitor)
