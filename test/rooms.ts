@@ -1,6 +1,9 @@
 // In charge of `npm run rooms`: the imports between rooms as a table, in the order of the floors.
 import { FLOORS, localImportsOf, roomOf, SOURCES } from './support/sources.js'
 
+// A reader such as `head` may close the output early.
+process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => process.exit(code === 'EPIPE' ? 0 : 1))
+
 const counts = new Map<string, Map<string, number>>()
 for (const file of SOURCES.keys()) {
   const own = counts.get(roomOf(file)) ?? new Map<string, number>()

@@ -1,4 +1,4 @@
-// In charge of `npm test`: which test files run, a Fuseki for each pass over them, and the counts at the end.
+// In charge of `npm test`: which test files run, a Fuseki for them, and the counts at the end.
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -40,7 +40,10 @@ function without(reason: { missing: string }): { missing: string } {
   return reason
 }
 
-/** Test files that run with the same environment, and the Fuseki that serves only them. */
+/** One for all files, which starts with the first. */
+type SharedFuseki = () => ReturnType<typeof openFuseki>
+
+/** Test files that run with the same environment. */
 interface Pass {
   readonly files: readonly string[]
   /** In a process of its own, or in one that `job` has or gets. */
@@ -58,19 +61,15 @@ function report(title: string, { source, passed, skipped, failed, ms }: FileOutc
   for (const failure of failed) say(failure.replace(/^/gm, '    '))
 }
 
-/** A heap filled by thousands of datasets makes a Fuseki slow, so that each pass has its own, from its first file to its last. */
-function passOf(files: readonly string[], title: string, env: NodeJS.ProcessEnv): Pass {
-  let left = files.length
-  let opened: ReturnType<typeof openFuseki> | undefined
+function passOf(files: readonly string[], title: string, env: NodeJS.ProcessEnv, fuseki: SharedFuseki): Pass {
   const pass: Pass = {
     files,
     async run(file, job) {
-      const fuseki = await (opened ??= openFuseki())
-      const variables = { ...env, ...('url' in fuseki && { TRIPLEGATE_TEST_FUSEKI: fuseki.url }) }
+      const opened = await fuseki()
+      const variables = { ...env, ...('url' in opened && { TRIPLEGATE_TEST_FUSEKI: opened.url }) }
       const late = isAlone(file) || isUsable(job, pass) ? [] : await endOf(job)
       const outcome = await (isAlone(file) ? runTestFile(file, variables) : processOf(job, pass, variables).run(file))
       report(title, outcome)
-      if (--left === 0 && 'own' in fuseki) await fuseki.own?.stop()
       return [outcome, ...late]
     },
   }
@@ -93,7 +92,7 @@ async function endOf(job: Job): Promise<readonly FileOutcome[]> {
 }
 
 /** The files that take longest run first, these before all: one that begins last would leave the other jobs idle. */
-const LONG = ['crash/crash', 'endpoints/importer', 'commands/command-line', 'sparql-streams', 'pages/pages', 'github/github-repository', 'github-faults', 'mirror/mirror', 'journalled-store', 'local-repository', 'test/attack', 'gateway/growth', 'rights-on-writes', 'sign-up', 'identity/oidc', 'mirror/alignment', 'ontologies/constraints', 'evaluation/reading', 'bounded-work', 'methods/documents', 'evaluation/patch', 'endpoints/dataset', 'commands/adoption', 'start/seeding', 'view/over-view', 'crash/updates', 'rules-age', 'store-faults', 'versioning/history', 'documents/kept-documents'] // prettier-ignore
+const LONG = ['crash/crash', 'endpoints/importer', 'commands/command-line', 'sparql-streams', 'pages/pages', 'github/github-repository', 'github-faults', 'mirror/mirror', 'journalled-store', 'versioning/history', 'view/over-view', 'local-repository', 'test/attack', 'gateway/growth', 'stores/store-contract', 'rights-on-writes', 'sign-up', 'crash/updates', 'identity/oidc', 'endpoints/dataset', 'start/seeding', 'commands/adoption', 'mirror/alignment', 'evaluation/patch', 'sparql-rights', 'endpoints/clients', 'ontologies/constraints', 'store-faults', 'shared-caches', 'evaluation/reading', 'shared-store', 'documents/kept-documents', 'large-documents', 'sparql-update', 'rules-age', 'methods/documents', 'endpoints/sparql', 'request/identify', 'bounded-work', 'update-differential', 'endpoints/add', 'mirror/settlement', 'request/access', 'memento/memento', 'mirror/rebuild', 'crash/import', 'http/bypass', 'runner', 'http-caching', 'watchdog'] // prettier-ignore
 const orderOf = (file: string): number => {
   const at = LONG.findIndex((name) => file.includes(`${name}.test`))
   return at < 0 ? LONG.length : at
@@ -151,15 +150,19 @@ async function main(names: readonly string[]): Promise<number> {
   const [rows, certificates] = [join(folder, 'rows'), join(folder, 'certificates')]
   for (const made of [rows, certificates]) mkdirSync(made)
   const env = { TRIPLEGATE_TEST_ROWS: rows, TRIPLEGATE_TEST_CERTIFICATES: certificates }
+  let opened: ReturnType<typeof openFuseki> | undefined
+  const fuseki: SharedFuseki = () => (opened ??= openFuseki())
   try {
-    const passes = [passOf(files, '', env)]
+    const passes = [passOf(files, '', env, fuseki)]
     if (names.length === 0) {
       const off = { ...env, TRIPLEGATE_TEST_CACHE: 'off' }
-      passes.push(passOf(READ_THROUGH_THE_CACHE, ' without the cache', off))
+      passes.push(passOf(READ_THROUGH_THE_CACHE, ' without the cache', off, fuseki))
     }
     const outcomes = await runAll(passes)
     return summary(outcomes, rowsIn(rows))
   } finally {
+    const used = await opened
+    if (used && 'own' in used) await used.own?.stop()
     rmSync(folder, { recursive: true, force: true })
   }
 }

@@ -1,5 +1,5 @@
 // In charge of sending e-mail through the configured server: a short text, with at most one file.
-import { createTransport } from 'nodemailer'
+import type { Transporter } from 'nodemailer'
 import { problem, type Problem } from '../problem.js'
 import type { Settings } from '../configuration/settings.js'
 
@@ -26,20 +26,13 @@ export function makeMail({
   smtpTo,
 }: Pick<Settings, 'smtpUrl' | 'smtpFrom' | 'smtpTo'>): Mail | undefined {
   if (smtpUrl === undefined || smtpFrom === undefined) return undefined
-  const transport = createTransport({
-    url: smtpUrl,
-    connectionTimeout: TIMEOUT_MS,
-    greetingTimeout: TIMEOUT_MS,
-    socketTimeout: TIMEOUT_MS,
-    // Never read a path or a URL from a message.
-    disableFileAccess: true,
-    disableUrlAccess: true,
-  })
+  let opened: Promise<Transporter> | undefined
   return {
     operator: smtpTo,
     async send({ to, subject, text, file }) {
       const attachments = file ? [{ filename: file.name, contentType: file.type, content: file.content }] : []
       try {
+        const transport = await (opened ??= openTransport(smtpUrl))
         await transport.sendMail({ from: smtpFrom, to: { name: '', address: to }, subject, text, attachments })
         return undefined
       } catch {
@@ -47,4 +40,17 @@ export function makeMail({
       }
     },
   }
+}
+
+async function openTransport(url: string): Promise<Transporter> {
+  const { createTransport } = await import('nodemailer')
+  return createTransport({
+    url,
+    connectionTimeout: TIMEOUT_MS,
+    greetingTimeout: TIMEOUT_MS,
+    socketTimeout: TIMEOUT_MS,
+    // Never read a path or a URL from a message.
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  })
 }

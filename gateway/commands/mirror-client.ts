@@ -1,8 +1,7 @@
 // In charge of asking a running gateway to verify or sweep, through its management port.
 import { request } from 'node:http'
-import { MIRROR_LINES, type MirrorLine } from '../operators/mirror-endpoints.js'
+import { MIRROR_LINES, WRITE_FIELD, type MirrorLine } from '../operators/mirror-endpoints.js'
 import type { MirrorOutcome, Report } from '../mirror/report.js'
-import { WRITE_FIELD } from '../operators/management.js'
 import type { CommandFailure } from './exit-codes.js'
 
 const IDLE_MS = 300_000

@@ -11,7 +11,7 @@ export const CODINGS: readonly Coding[] = ['br', 'gzip']
 export const LEAST_CODED = 2048
 
 type Accepted = readonly (Coding | 'identity')[]
-/** Clients send few values, and each may be asked for on the hot path. */
+/** Clients send few values, and each may be asked for on the hot path. At most 1,000 values of 255 characters. */
 const known = new Map<string, Accepted>()
 
 /** The codings that an Accept-Encoding field accepts, the most preferred first; of equals that which saves more. */

@@ -17,13 +17,15 @@ const SINGLE = new Set([
   'user-agent',
 ])
 
+/** At most MOST names of LONGEST characters: some 100 KB, whatever clients send. */
 const NAMES = new Map<string, string>()
+const [MOST, LONGEST] = [1000, 64]
 function lowerCase(name: string): string {
   const known = NAMES.get(name)
   if (known !== undefined) return known
   const lower = name.toLowerCase()
   // Clients write the same few names in a few ways.
-  if (NAMES.size < 1000) NAMES.set(name, lower)
+  if (NAMES.size < MOST && name.length <= LONGEST) NAMES.set(name, lower)
   return lower
 }
 

@@ -60,7 +60,7 @@ interface Arrived {
 
 export async function listen(settings: ListenerSettings, answer: Answer): Promise<Listener> {
   let closing = false
-  const { concurrency = 1024, bodyRoom = shared(BODY_ROOM) } = settings
+  const { concurrency = 1024, bodyRoom = shared(128 * 2 ** 20) } = settings
   const shares = makeShares(shared(concurrency), bodyRoom)
   const answering = makeAnswering()
   const arrived = new WeakMap<IncomingMessage, Arrived>()
@@ -128,7 +128,6 @@ async function closed(app: FastifyInstance, taken: TakenPort, all: Iterable<unkn
 }
 
 const HEADERS_MS = 20_000
-const BODY_ROOM = 128 * 1024 * 1024
 const BODY_TIMEOUT_MS = 30_000
 const LONGEST_REQUEST_MS = 2 * 60 * 60_000
 /** Of one network. */
@@ -151,6 +150,7 @@ function makeServer(settings: ListenerSettings): FastifyInstance {
     // The router sees one path only: target.ts says what a URL means, from the request-target as it came.
     rewriteUrl: () => '/',
     logger: false,
+    schemaController: { compilersFactory: { buildValidator: Object, buildSerializer: Object } }, // No route has a schema.
     return503OnClosing: false,
     forceCloseConnections: 'idle',
     // The last resort, also for a large file over a slow line: readBody and streamBody have limits of their own.

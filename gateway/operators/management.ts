@@ -3,7 +3,7 @@ import type { Request, Response } from '../http/exchange.js'
 import type { Application, Dataspace, Gateway } from '../gateway.js'
 import type { History } from '../../versioning/history.js'
 import { makeMetrics } from './metrics.js'
-import { makeMirrorEndpoints } from './mirror-endpoints.js'
+import { makeMirrorEndpoints, WRITE_FIELD } from './mirror-endpoints.js'
 import { fileOf, operatorsAnswer } from './operators-answer.js'
 import { isFailure } from '../problem.js'
 
@@ -74,8 +74,6 @@ export function makeManagement(
   }
 }
 
-/** The field of a request that changes something: neither a form nor a page of another origin can send it. */
-export const WRITE_FIELD = 'triplegate-management'
 const NO_WRITE_FIELD = 'A request that changes something needs the field Triplegate-Management: 1.'
 
 // A name that another server resolves to this machine is none of these (DNS rebinding). Any port: tunnels have their own.

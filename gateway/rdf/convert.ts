@@ -40,7 +40,8 @@ async function meaningOf(content: ForeignContent, options: ReadOptions): Promise
   const { mediaType, contentType, url } = content
   const body = Buffer.from(content.body)
   if (RESULT_TYPES.has(mediaType)) {
-    return readResults(body.toString('utf8'), mediaType) ?? problem('content.syntax', 'it contains no SPARQL results.')
+    const results = await readResults(body.toString('utf8'), mediaType)
+    return results ?? problem('content.syntax', 'it contains no SPARQL results.')
   }
   const triples = await readGraph(body, contentType, url, options)
   return isFailure(triples) ? triples : graphOf(relabelled(triples))

@@ -1,7 +1,7 @@
 // In charge of a graph as a value: triples and their canonical N-Triples (RDF 1.2 N-Triples §4), sorted as bytes.
 // Checks each term that becomes part of a line, so that no client can end a term or a line early.
-import { DataFactory } from 'n3'
 import type { BlankNode, Literal, NamedNode, Quad, Term } from '@rdfjs/types'
+import { DataFactory } from './n3.js'
 import { RDF, XSD } from './vocabulary.js'
 
 export const { namedNode, blankNode, literal, quad, defaultGraph } = DataFactory

@@ -1,6 +1,5 @@
 // In charge of reading SPARQL results from JSON, XML and TSV (SPARQL 1.1 Query Results JSON Format; XML Format; CSV and TSV
 // Formats). Pure.
-import { Parser } from 'htmlparser2'
 import {
   blankNode,
   flawOf,
@@ -15,14 +14,15 @@ import {
   type Term,
 } from './graph.js'
 import { readTerm } from './n-triples.js'
+import type { MakeTerm, TermDescription } from './read-results-xml.js'
 import { RESULTS_XML, type Results, type Solution } from './sparql-results.js'
 import { makeTerms } from './terms.js'
 import { XSD } from './vocabulary.js'
 
 /** The results in this text; undefined when it is not well-formed, or has a term that RDF does not know. */
-export function readResults(text: string, mediaType: string): Results | undefined {
+export async function readResults(text: string, mediaType: string): Promise<Results | undefined> {
   try {
-    const results = mediaType === RESULTS_XML ? readXml(text) : readJson(text)
+    const results = mediaType === RESULTS_XML ? await readXml(text) : readJson(text)
     return results && isSound(results) ? results : undefined
   } catch {
     return undefined
@@ -60,14 +60,6 @@ function isSound(results: Results): boolean {
   )
 }
 
-interface TermDescription {
-  readonly type: string
-  readonly value: string
-  readonly language?: string | undefined
-  readonly direction?: 'ltr' | 'rtl' | undefined
-  readonly datatype?: string | undefined
-}
-
 /** The terms of one text, bounded in size. The same text gives its blank nodes the same labels. */
 function termsOfText(): MakeTerm {
   const { factory } = makeTerms()
@@ -86,8 +78,6 @@ function termsOfText(): MakeTerm {
     return blankNode(labels.get(value))
   }
 }
-
-type MakeTerm = (description: TermDescription) => Term
 
 interface Json {
   readonly head?: { readonly vars?: readonly string[] }
@@ -111,6 +101,10 @@ function readJson(text: string): Results | undefined {
   return { kind: 'solutions', variables: head.vars.map(String), solutions }
 }
 
+/** The parser of XML takes longer to load than all else here, and few results are in XML. */
+const readXml = async (text: string): Promise<Results | undefined> =>
+  (await import('./read-results-xml.js')).readResultsXml(text, termsOfText(), DEPTH_LIMIT)
+
 const solutionOf = (binding: Readonly<Record<string, JsonTerm>>, termOf: MakeTerm): Solution =>
   new Map(Object.entries(binding).map(([name, term]) => [name, jsonTermOf(term, termOf)]))
 
@@ -125,66 +119,6 @@ function jsonTermOf(term: JsonTerm, termOf: MakeTerm, depth = 0): Term {
     jsonTermOf(value[part], termOf, depth + 1),
   )
   return quad(subject as Quad['subject'], predicate as Quad['predicate'], object as Quad['object'])
-}
-
-function readXml(xml: string): Results | undefined {
-  const termOf = termsOfText()
-  const path: string[] = []
-  const variables: string[] = []
-  const solutions: Map<string, Term>[] = []
-  let boolean: string | undefined
-  let isTable = false
-  let name = ''
-  let attributes: Readonly<Record<string, string>> = {}
-  let content = ''
-  let openedAt = 0
-  let flaw = false as boolean
-  const stop = (): void => {
-    flaw = true
-    parser.pause()
-  }
-  const parser = new Parser(
-    {
-      onopentag(tag, given) {
-        if (path.push(tag.replace(/^.*:/, '')) > DEPTH_LIMIT) return stop()
-        openedAt = parser.startIndex
-        content = ''
-        switch (path.join('/')) {
-          case 'sparql/head/variable':
-            return void variables.push(given.name ?? '')
-          case 'sparql/results':
-            return void (isTable = true)
-          case 'sparql/results/result':
-            return void solutions.push(new Map())
-          case 'sparql/results/result/binding':
-            return void (name = given.name ?? '')
-          default:
-            attributes = given
-        }
-      },
-      ontext: (text) => void (content += text),
-      onclosetag(_tag, implied) {
-        // An element may close itself where it opens; any other needs an end tag.
-        if (implied && parser.startIndex !== openedAt) return stop()
-        const at = path.join('/')
-        path.pop()
-        if (at === 'sparql/boolean') boolean = content.trim()
-        if (!/^sparql\/results\/result\/binding\/[a-z]+$/.test(at)) return
-        const { 'xml:lang': language, datatype } = attributes
-        solutions
-          .at(-1)!
-          .set(name, termOf({ type: at.slice(at.lastIndexOf('/') + 1), value: content, language, datatype }))
-      },
-      // XML §2.8: a document type could declare entities, which results never need.
-      onprocessinginstruction: (tag) => void (tag.startsWith('!') && stop()),
-    },
-    { xmlMode: true },
-  )
-  parser.end(xml)
-  if (flaw || path.length > 0) return undefined
-  if (boolean !== undefined)
-    return /^(true|false)$/.test(boolean) ? { kind: 'boolean', value: boolean === 'true' } : undefined
-  return isTable ? { kind: 'solutions', variables, solutions } : undefined
 }
 
 // SPARQL 1.1 TSV §4: terms as in Turtle. Any text between < and > is an IRI, as it was for the store.

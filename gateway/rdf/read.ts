@@ -6,12 +6,10 @@ import { charsetFlaw, decodeText } from '../http/body.js'
 import { parseMediaType } from '../http/media-type.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { readNTriples } from './n-triples.js'
-import { islandsOf } from './read-html.js'
-import { readJsonLd, type LoadContext } from './read-json-ld.js'
+import type { LoadContext } from './read-json-ld.js'
 import { readRdfPost } from './read-form.js'
 import { MULTIPART, partsOf } from './read-multipart.js'
 import { graphProblem, makeTerms, malformed, syntaxProblem, type SyntaxFailure, type Terms } from './terms.js'
-import { readRdfXml } from './read-rdf-xml.js'
 
 export { readCanonical, readLegible, readNTriples } from './n-triples.js'
 
@@ -24,6 +22,12 @@ export interface ReadOptions {
 
 type Result = Quad[] | Problem
 type Reader = (text: string, base: string, terms: Terms, options: ReadOptions) => Result | Promise<Result>
+
+// The parsers of these formats take longer to load than all else here, and most threads and commands need none.
+const readJsonLd: typeof import('./read-json-ld.js').readJsonLd = async (...content) =>
+  (await import('./read-json-ld.js')).readJsonLd(...content)
+const readRdfXml: Reader = async (text, base, terms) =>
+  (await import('./read-rdf-xml.js')).readRdfXml(text, base, terms)
 
 const READERS: ReadonlyMap<string, Reader> = new Map<string, Reader>([
   ['text/turtle', n3Reader('Turtle')],
@@ -132,6 +136,7 @@ function n3Reader(format: 'Turtle' | 'N-Triples' | 'TriG' | 'N-Quads'): Reader {
 }
 
 async function readHtml(html: string, base: string, terms: Terms, { loadContext }: ReadOptions): Promise<Result> {
+  const { islandsOf } = await import('./read-html.js')
   const islands = islandsOf(html, base)
   if (isFailure(islands)) return syntaxProblem('HTML', islands.detail)
   if (islands.texts.length === 0) {

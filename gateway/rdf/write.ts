@@ -1,10 +1,10 @@
 // In charge of writing RDF in the negotiated format: the same graph gives the same bytes.
-import { Writer } from 'n3'
 import type { BaseQuad } from '@rdfjs/types'
 import { isPlain } from './canonical.js'
 import { flawOf, isOfRdf12, nTriplesOf, type Graph, type Quad, type Term } from './graph.js'
 import { EXPANDED_JSON_LD, JSON_LD, type Format } from '../http/media-type.js'
 import { problem, type Problem } from '../problem.js'
+import { Writer } from './n3.js'
 import { shortened } from './terms.js'
 import { writeCompactedJsonLd, writeExpandedJsonLd } from './write-json-ld.js'
 import { writeRdfXml } from './write-rdf-xml.js'

@@ -4,6 +4,7 @@ import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises'
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import t, { type Test } from 'tap'
+import './shared-threads.js'
 import { compiledFile, FILE_BEGINS, FILE_OVER } from './test-files.js'
 
 /** ms for a file that sets no time of its own. */

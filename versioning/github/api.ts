@@ -1,5 +1,5 @@
 // In charge of one request to GitHub's REST API: sent within limits, its answer returned as a value or a setback.
-import { Octokit } from '@octokit/rest'
+import type { Octokit } from '@octokit/rest'
 import { isFailure } from '../failure.js'
 import { boundedAnswer } from './answer.js'
 import { makeRateLimit, type RateLimit } from './limits.js'
@@ -75,7 +75,8 @@ interface ApiConnection {
   readonly place: GitHubPlace
   readonly name: string
   readonly settings: GitHubSettings
-  readonly octokit: Octokit
+  /** It is loaded for the first request: commands and gateways without such a history need none. */
+  octokit(): Promise<Octokit>
   readonly limit: RateLimit
   readonly closing: AbortController
 }
@@ -86,13 +87,8 @@ export function openGitHubApi(settings: GitHubSettings): GitHubApi {
   if (!place) throw new RangeError(`${settings.location} is no repository on GitHub`)
   const { apiBase } = place
   const name = `${place.host}/${place.owner}/${place.repo}`
-  const silent = (): void => undefined
-  const octokit = new Octokit({
-    ...(settings.token !== undefined && { auth: settings.token }),
-    baseUrl: apiBase,
-    userAgent: 'triplegate',
-    log: { debug: silent, info: silent, warn: silent, error: silent },
-  })
+  let opened: Promise<Octokit> | undefined
+  const octokit = (): Promise<Octokit> => (opened ??= openOctokit(apiBase, settings.token))
   const closing = new AbortController()
   const limit = makeRateLimit(settings.now, settings.elapsed ?? (() => performance.now()))
   const connection: ApiConnection = { place, name, settings, octokit, limit, closing }
@@ -122,6 +118,17 @@ export function openGitHubApi(settings: GitHubSettings): GitHubApi {
   }
 }
 
+async function openOctokit(baseUrl: string, token: string | undefined): Promise<Octokit> {
+  const { Octokit } = await import('@octokit/rest')
+  const silent = (): void => undefined
+  return new Octokit({
+    ...(token !== undefined && { auth: token }),
+    baseUrl,
+    userAgent: 'triplegate',
+    log: { debug: silent, info: silent, warn: silent, error: silent },
+  })
+}
+
 interface Exchanged {
   readonly data: unknown
   readonly headers: ErrorResponse['headers']
@@ -149,7 +156,7 @@ async function exchange(
   }
   try {
     const request = { fetch, parseSuccessResponseBody: !raw }
-    const answer = await octokit.request(route, { owner, repo, ...parameters, headers, request })
+    const answer = await (await octokit()).request(route, { owner, repo, ...parameters, headers, request })
     limit.reset()
     if (answer.status < 300) return answer as Exchanged
     const moved = `${apiBase} redirects ${name}: it has been renamed or moved. Give its new URL as the location. ${CHECK_API}`

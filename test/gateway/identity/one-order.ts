@@ -104,9 +104,8 @@ export async function oneOrder(t: Test, world: World, credentials: Credentials):
       JSON.stringify({ ...cold, log: {} }) === JSON.stringify({ ...third, log: {} })
     )
   })
-  const seed = Number(process.env.TRIPLEGATE_SEED ?? 20)
-  const outcome = await fc.check(property, { numRuns: CASES, seed, endOnFailure: false })
-  t.notOk(outcome.failed, `seed ${seed}: ${fc.defaultReportMessage(outcome)}`)
+  const outcome = await fc.check(property, { numRuns: CASES, endOnFailure: false })
+  t.notOk(outcome.failed, fc.defaultReportMessage(outcome) ?? `seed ${outcome.seed}`)
   if (process.env.TRIPLEGATE_TEST_CACHE !== 'off')
     t.ok(synchronous > CASES / 10, `${synchronous} synchronous responses`)
 }
@@ -154,7 +153,9 @@ const CLOCK = ['Age', 'Date', 'X-Request-ID']
 function seenOf({ status, fields, ready, body }: Response, lines: readonly object[]): Seen {
   const all = [...(ready ? ready.head.fields : []), ...fields].filter(([name]) => !CLOCK.includes(name))
   const bytes = Buffer.isBuffer(body) ? body.toString() : body === undefined ? '' : 'streamed'
-  const log = lines.map((line) => {
+  // The watchdog (design 7) says how busy the machine is, at any time.
+  const ofRequest = lines.filter((line) => !('ms' in line) || 'status' in line)
+  const log = ofRequest.map((line) => {
     const { agent, delegate, decision, problem, cause } = line as Record<string, unknown>
     return { agent, delegate, decision, problem, cause }
   })

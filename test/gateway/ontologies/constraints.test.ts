@@ -98,7 +98,9 @@ void forEachStore(t, 'constraints', async (t, makeStores, kind) => {
         'ASK { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l . FILTER(CONCAT(STR(?c), STR(?f), STR(?i), STR(?l)) = "never") }',
       ),
     )
-    t.equal((await owner('PUT', path, ttl(`<#x> a <urn:C> . ${many}`))).status, 413)
+    const stopped = await owner('PUT', path, ttl(`<#x> a <urn:C> . ${many}`))
+    // On a machine that is too busy, the answer is to retry.
+    t.match(`${stopped.status} ${stopped.text}`, /^413 [^]*limit of 2 s|^503 [^]*too busy to finish/)
     await limit('<urn:C> rdfs:label "free" .')
     t.equal((await owner('PUT', path, ttl(`<#x> a <urn:C> . ${many}`))).status, 200)
   })

@@ -74,7 +74,8 @@ void t.test('bounded work', async (t) => {
     const path = `/slow${i}/`
     await owner('PUT', path, ttl(turtle('"a"')))
     const answer = await owner('PATCH', path, slow)
-    ended++
+    // Those that have waited too long were not at work.
+    if (answer.status === 413) ended++
     return answer
   })
   // All of them are at work or wait. On a machine that stalls they may have ended.
