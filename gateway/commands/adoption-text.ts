@@ -98,17 +98,24 @@ function refusedText(refused: readonly Refused[]): string {
 /** Asks the person at the terminal. */
 export async function confirmed(question: string): Promise<boolean> {
   const asking = createInterface({ input: process.stdin, output: process.stderr })
-  const answer = await asking.question(`${question} [y/N] `)
+  const answer = await asking.question(`${question} [y/N] `).catch(() => '')
   asking.close()
   return /^y(?:es)?$/i.test(answer.trim())
 }
 
-/** Asks until the answer is one of these; none is the usual one. */
-export async function answered(question: string, answers: ReadonlySet<string>, usual: string): Promise<string> {
+/** Asks until the answer is one of these; none is the usual one. Undefined where the person leaves (Ctrl-C, Ctrl-D). */
+export async function answered(
+  question: string,
+  answers: ReadonlySet<string>,
+  usual: string,
+): Promise<string | undefined> {
   const asking = createInterface({ input: process.stdin, output: process.stderr })
-  let answer: string
-  do answer = (await asking.question(`${question} [${usual}] `)).trim().toLowerCase() || usual
-  while (!answers.has(answer))
+  const ask = () => asking.question(`${question} [${usual}] `).catch(() => undefined)
+  let answer: string | undefined
+  do answer = await ask()
+  while (answer !== undefined && !answers.has(wordOf(answer, usual)))
   asking.close()
-  return answer
+  return answer === undefined ? undefined : wordOf(answer, usual)
 }
+
+const wordOf = (answer: string, usual: string): string => answer.trim().toLowerCase() || usual

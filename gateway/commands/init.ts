@@ -59,7 +59,8 @@ async function runInit(argv: readonly string[], env: Environment, terminal: Term
   const file = textOf(given, 'out') ?? 'system.trig'
   const isAsking = !given.values.has('yes') && terminal.interactive
   const policy = written ?? (isAsking ? await answered(WHO_READS, POLICIES, 'owner') : 'owner')
-  const isWanted = given.values.has('yes') || (isAsking && (await confirmed(`Write ${file}?`)))
+  const isWanted =
+    policy !== undefined && (given.values.has('yes') || (isAsking && (await confirmed(`Write ${file}?`))))
   if (!isWanted) {
     terminal.out(`Nothing is written. With --yes, triplegate init writes ${file}.\n`)
     return EXIT.done

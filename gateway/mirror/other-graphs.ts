@@ -90,5 +90,5 @@ export const otherGraphsText = ({ count, unreachable, renamable = 0 }: OtherGrap
   (unreachable === renamable
     ? ''
     : ` For ${unreachable - renamable} give new names with triplegate adopt --rename FROM=TO: they have a query, a fragment, dots or ` +
-      'nothing between slashes, are too long, are under another application, such as admin/, or are beyond ASCII with a URL that means the percent-encoded name.') +
+      'nothing between slashes, are too long, are under another application, such as admin/, or are beyond ASCII (documents from the next start on, unless the percent-encoded name is one).') +
   (unreachable === 0 ? '' : ' Add --dry-run to see what would change.')

@@ -1,4 +1,5 @@
 // In charge of the rows about the store's own URLs: a graph by its name, and queries, cached and not, beside the store itself.
+import { CONTAINER, DEFAULT_GRAPH, ITEM, OTHER_GRAPH, ROOT } from '../../policies/vocabulary.js'
 import { ACL, RDF } from '../../gateway/rdf/vocabulary.js'
 import { DIFFERENT, QUERIES, agentOf, bulkDocument } from './bench-data.js'
 import { answerTo } from './contestants.js'
@@ -11,7 +12,7 @@ import { queryLoad } from './sparql.js'
 const TRIPLES = 40
 const graphOf = (n: number): string => `urn:bench:graph:${n}`
 
-/** Graphs that are no documents, and the right to read them. */
+/** Graphs that are no documents, and the right to read all that there is, as the seeded readers have: as a client of the store had. */
 async function prepare({ load, admin }: Setting): Promise<void> {
   const line = (n: number, i: number): string =>
     `<urn:bench:${n}:${i}> <urn:bench:property:${i % 7}> "A value of about a hundred characters, so that the graph is like a document, number ${i}." <${graphOf(n)}> .\n`
@@ -24,7 +25,8 @@ async function prepare({ load, admin }: Setting): Promise<void> {
     `<${RDF('type')}> <${ACL('Authorization')}>`,
     `<${ACL('mode')}> <${ACL('Read')}>`,
     `<${ACL('agent')}> <${agentOf(admin)}>`,
-    `<${ACL('accessToClass')}> <urn:triplegate:access#OtherGraph>`,
+    ...[ROOT, CONTAINER, ITEM, OTHER_GRAPH].map((type) => `<${ACL('accessToClass')}> <${type}>`),
+    `<${ACL('accessTo')}> <${DEFAULT_GRAPH}>`,
   ]
   await load(statements.map((rest) => `<${graph}#this> ${rest} <${graph}> .\n`).join(''), 'admin')
 }
@@ -67,6 +69,8 @@ export async function dropIn(setting: Setting, timing: Timing, progress: (what: 
   }
   return {
     rows,
-    notes: [`The store's own URLs: ${DIFFERENT} graphs of ${TRIPLES} triples, documents or queries in turn.`],
+    notes: [
+      `The store's own URLs: ${DIFFERENT} graphs of ${TRIPLES} triples, documents or queries in turn, of an agent who may read everything.`,
+    ],
   }
 }
