@@ -45,7 +45,8 @@ export interface StoredGraphsSettings<Value, Failure, Client = unknown> {
   readonly staleIfError: number
   readonly versions: GraphVersions
   readonly now: () => number
-  readonly ask: (graph: string, client?: Client) => Promise<Value | undefined | Failure>
+  /** @param isForWrite a write waits for the answer */
+  readonly ask: (graph: string, client?: Client, isForWrite?: boolean) => Promise<Value | undefined | Failure>
   /** A further client waits for the same answer. */
   readonly joined?: (graph: string, client: Client) => void
   readonly isFailure: (answer: Value | undefined | Failure) => answer is Failure
@@ -73,9 +74,9 @@ export function makeStoredGraphs<Value extends object, Failure extends object, C
     return stored && at - stored.answeredAt <= maxAge ? stored : undefined
   }
 
-  async function fetch(graph: string, client?: Client): Promise<Stored<Value> | Failure> {
+  async function fetch(graph: string, client?: Client, isForWrite = false): Promise<Stored<Value> | Failure> {
     const asOf = versions.of(graph)
-    const answer = await ask(graph, client)
+    const answer = await ask(graph, client, isForWrite)
     if (isFailure(answer)) return answer
     const answeredAt = now()
     const stored = { value: answer, answeredAt, version: asOf }
@@ -98,7 +99,7 @@ export function makeStoredGraphs<Value extends object, Failure extends object, C
     get: (graph, client) => fresh(graph) ?? fetchOnce(graph, client),
     cached: fresh,
     has: (graph) => fresh(graph) !== undefined,
-    fetch,
+    fetch: (graph, client) => fetch(graph, client, true),
     put(graph, value, asOf) {
       const isLast = versions.of(graph) === asOf
       versions.changed(graph)

@@ -42,8 +42,8 @@ export type Ask<Failure> = (
 ) => Promise<{ readonly pieces: AsyncIterable<Uint8Array> } | { readonly failure: Failure }>
 
 export interface StoredResults {
-  /** The cached and valid result, else the answer of the store; one query at a time per key, however many clients wait. */
-  get<Failure>(question: ResultQuestion, ask: Ask<Failure>): Promise<ResultAnswer<Failure>>
+  /** The cached and valid result, at once; else the answer of the store: one query at a time per key, however many clients wait. */
+  get<Failure>(question: ResultQuestion, ask: Ask<Failure>): ResultAnswer<Failure> | Promise<ResultAnswer<Failure>>
   /** True where the result is cached. */
   holds(key: string, result: StoredResult): boolean
   /** Adds bytes to the size of the result, as for a coded form of it. */
@@ -94,22 +94,9 @@ export function makeStoredResults(settings: StoredResultsSettings): StoredResult
     flights: new Map<string, Flight>(),
   }
   return {
-    async get<Failure>(question: ResultQuestion, ask: Ask<Failure>): Promise<ResultAnswer<Failure>> {
+    get<Failure>(question: ResultQuestion, ask: Ask<Failure>) {
       const result = find(results, question, maxAge)
-      if (result) return { kind: 'stored', result }
-      const underWay = results.flights.get(question.key)
-      // A client that asks after a write must not get an answer from before it.
-      const isCurrent = underWay !== undefined && equal(underWay.versions, versionsOf(results, question.readSet))
-      const joins = isCurrent && !underWay.controller.signal.aborted
-      const flight = joins ? underWay : start(results, question, ask)
-      const leave = wait(flight, question.signal)
-      const answer = (await flight.answer) as ResultAnswer<Failure>
-      if (!joins || answer.kind !== 'streamed') return answer
-      // A stream belongs to the client that began the query: the others send their own.
-      leave()
-      const own = start(results, question, ask)
-      wait(own, question.signal)
-      return own.answer as Promise<ResultAnswer<Failure>>
+      return result ? { kind: 'stored', result } : fetch(results, question, ask)
     },
     holds: (key, result) => cached?.peek(key) === result,
     grown(key, result, bytes) {
@@ -119,6 +106,26 @@ export function makeStoredResults(settings: StoredResultsSettings): StoredResult
     clear: () => cached?.clear(),
     bytes: () => cached?.calculatedSize ?? 0,
   }
+}
+
+async function fetch<Failure>(
+  results: Results,
+  question: ResultQuestion,
+  ask: Ask<Failure>,
+): Promise<ResultAnswer<Failure>> {
+  const underWay = results.flights.get(question.key)
+  // A client that asks after a write must not get an answer from before it.
+  const isCurrent = underWay !== undefined && equal(underWay.versions, versionsOf(results, question.readSet))
+  const joins = isCurrent && !underWay.controller.signal.aborted
+  const flight = joins ? underWay : start(results, question, ask)
+  const leave = wait(flight, question.signal)
+  const answer = (await flight.answer) as ResultAnswer<Failure>
+  if (!joins || answer.kind !== 'streamed') return answer
+  // A stream belongs to the client that began the query: the others send their own.
+  leave()
+  const own = start(results, question, ask)
+  wait(own, question.signal)
+  return own.answer as Promise<ResultAnswer<Failure>>
 }
 
 const versionsOf = ({ settings: { versions } }: Results, readSet: ReadSet): readonly number[] =>

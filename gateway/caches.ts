@@ -52,7 +52,10 @@ export interface ByteCache<Value extends object> {
   entries(): readonly (readonly [key: string, value: Value])[]
 }
 
-/** `maxBytes` for all of them together; 0: nothing is cached. */
+/** So much for what is a function of a text, whatever else is cached: nothing in it is from a store. */
+const ANALYSES = 8 * 2 ** 20
+
+/** `maxBytes` for all of them together, above ANALYSES; 0: nothing that a store has answered is cached. */
 export function makeGatewayCaches(maxBytes: number): GatewayCaches {
   const sizeOfAnalysis = ({ text }: { readonly text: string }): number => 1024 + 4 * text.length
   return {
@@ -65,12 +68,12 @@ export function makeGatewayCaches(maxBytes: number): GatewayCaches {
       Math.min(maxBytes / 8, 2 ** 20),
       ({ types, owners }) => 256 + 2 * [...types, ...owners].join('').length,
     ),
-    formats: byteCache<Format>(Math.min(maxBytes / 8, 2 ** 20), () => 64),
-    resultFormats: byteCache<Format>(Math.min(maxBytes / 8, 2 ** 20), () => 64),
+    formats: byteCache<Format>(2 ** 20, () => 64),
+    resultFormats: byteCache<Format>(2 ** 20, () => 64),
     // With its tree.
-    queries: byteCache<QueryAnalysis>(maxBytes / 8, ({ text }) => 1024 + 40 * text.length),
-    updates: byteCache<UpdateAnalysis>(maxBytes / 8, sizeOfAnalysis),
-    views: byteCache<KnownView>(maxBytes / 16, ({ length }) => 4096 + 2 * length),
+    queries: byteCache<QueryAnalysis>(Math.max(maxBytes / 8, ANALYSES), ({ text }) => 1024 + 40 * text.length),
+    updates: byteCache<UpdateAnalysis>(Math.max(maxBytes / 8, ANALYSES / 4), sizeOfAnalysis),
+    views: byteCache<KnownView>(Math.max(maxBytes / 16, ANALYSES / 2), ({ length }) => 4096 + 2 * length),
   }
 }
 

@@ -113,7 +113,7 @@ function decidedOn(facts: Facts | Problem, asked: Asked, route: DecidedRoute, re
   const { context, target } = asked
   const modes = route.couldNeed?.(context.request, target)
   if (modes) {
-    return readByRight(asked, facts, route, modes).then((read) =>
+    return after(readByRight(asked, facts, route, modes), (read) =>
       isFailure(read) ? refuse(read) : answerOn({ ...asked, ...read, facts }, route, refuse),
     )
   }

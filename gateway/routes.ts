@@ -26,7 +26,7 @@ import { queryDataset, updateDataset } from './endpoints/dataset-sparql.js'
 import { graphHistory } from './endpoints/graph-history.js'
 import { graphStore } from './endpoints/graph-store.js'
 import { importer, IMPORTER_METHODS } from './endpoints/importer.js'
-import { IMPORTER_ACCEPTS, startDescribed } from './imports/described-import.js'
+import { IMPORTER_ACCEPTS, DESCRIBED } from './imports/described-import.js'
 import { accessToken, accessTokens } from './endpoints/access-tokens.js'
 import { clear } from './endpoints/clear.js'
 import { authorize, login } from './endpoints/log-in.js'
@@ -150,7 +150,7 @@ export function takesFiles(request: Request, { targetOf }: Pick<Gateway, 'target
 
 function answerDocument({ context, target, facts, decision }: Decided<Of<'document'>>): Awaitable<Response | Problem> {
   if (decision.required !== 'Read')
-    return written(context, target.document, write(context, target.document, facts, startDescribed))
+    return written(context, target.document, write(context, target.document, facts, DESCRIBED))
   return read(context, decision, facts) ?? readOtherwise(context, decision, facts, target.shown)
 }
 

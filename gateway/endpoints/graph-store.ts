@@ -12,7 +12,7 @@ import type { Target } from '../http/target.js'
 import { createDocument } from '../methods/create-document.js'
 import { readLarge } from '../methods/read-large.js'
 import { read } from '../methods/read.js'
-import { startDescribed } from '../imports/described-import.js'
+import { DESCRIBED } from '../imports/described-import.js'
 import { write } from '../methods/write.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { graphOf } from '../rdf/graph.js'
@@ -78,10 +78,10 @@ function answerDocument(context: Context, { document, ...target }: GraphTarget):
   const found = lookUp(asking, { ...target, document, kind: 'document' }, required)
   return after(found, (facts) => {
     if (isFailure(facts)) return facts
-    if (isPost && !('document' in facts)) return createDocument(context, facts, startDescribed)
+    if (isPost && !('document' in facts)) return createDocument(context, facts, DESCRIBED)
     const decision = decided(context, facts)
     if (isFailure(decision)) return decision
-    return required === 'Read' ? answerRead(context, decision, facts) : write(context, document, facts, startDescribed)
+    return required === 'Read' ? answerRead(context, decision, facts) : write(context, document, facts, DESCRIBED)
   })
 }
 

@@ -13,6 +13,7 @@ import { frameOf, pageAnswer, prefersPage } from '../request/frame.js'
 import { StoreBreak } from '../stores/store.js'
 import { sparql } from './sparql.js'
 import type { SparqlContent } from './sparql-request.js'
+import type { Awaitable } from '../steps.js'
 
 type DecidedSparql = Decided<EndpointTarget, SparqlContent>
 
@@ -26,7 +27,7 @@ const EXAMPLE = `SELECT ?document ?title WHERE {
 } ORDER BY ?title LIMIT 50`
 
 /** The page for those who prefer one; `format=csv` and its like name another format. */
-export async function sparqlOrPage(decided: DecidedSparql): Promise<Response | Problem> {
+export function sparqlOrPage(decided: DecidedSparql): Awaitable<Response | Problem> {
   const { context, content } = decided
   const isPage =
     prefersPage(context.accept) &&
@@ -41,7 +42,7 @@ export async function sparqlOrPage(decided: DecidedSparql): Promise<Response | P
 async function sparqlAnswer(
   context: Context,
   query: string | undefined,
-  run: (context: Context) => Promise<Response | Problem>,
+  run: (context: Context) => Awaitable<Response | Problem>,
 ): Promise<Response | Problem> {
   const frame = frameOf(context)
   const policy = withScript(`${context.application.base}static/`)

@@ -3,7 +3,7 @@ import type { Ask, ResultAnswer, StoredResult } from '../../cache/stored-results
 import type { Decision } from '../../policies/decide.js'
 import { representationOfBytes } from '../documents/representation.js'
 import type { Field, ReadyHead, Response } from '../http/exchange.js'
-import { acceptedCodings, codedName, codedOnce, LEAST_CODED } from '../http/content-coding.js'
+import { acceptedCodings, codedName, codedOnce, LEAST_CODED, type Coding } from '../http/content-coding.js'
 import { evaluateConditions, NOT_CODED } from '../request/conditions.js'
 import { askerOf, type Context } from '../request/context.js'
 import type { Format } from '../http/media-type.js'
@@ -14,34 +14,37 @@ import { sharedCacheFields } from '../request/shared-caches.js'
 import type { QueryAnalysis } from '../sparql/analysis.js'
 import { StoreBreak } from '../stores/store.js'
 import { stream } from '../request/stream.js'
+import { after, type Awaitable } from '../steps.js'
 import { storeOf } from './sparql-copy.js'
 import { formatFor, inFormat, type ResultFormat } from './sparql-formats.js'
 
 /** @param output the format that the request names, which takes the place of Accept */
-export async function answerQuery(
+export function answerQuery(
   context: Context,
   query: QueryAnalysis,
   decision: Decision,
   output: string | undefined,
-): Promise<Response | Problem> {
+): Awaitable<Response | Problem> {
   const without = new Set<Format>()
-  for (let failed: Problem | undefined; ;) {
+  const answerBut = (failed: Problem | undefined): Awaitable<Response | Problem> => {
     const format = formatFor(query.form, context, output, without)
     if (isFailure(format)) return failed ?? format
-    const answer = await answerIn(context, query, decision, format)
-    if (!isFailure(answer) || answer.failure !== 'negotiation.not-acceptable' || output !== undefined) return answer
-    // RDF/XML and JSON-LD cannot express every graph: the next accepted format is used then.
-    failed ??= answer
-    without.add(format.source)
+    return after(answerIn(context, query, decision, format), (answer) => {
+      if (!isFailure(answer) || answer.failure !== 'negotiation.not-acceptable' || output !== undefined) return answer
+      // RDF/XML and JSON-LD cannot express every graph: the next accepted format is used then.
+      without.add(format.source)
+      return answerBut(failed ?? answer)
+    })
   }
+  return answerBut(undefined)
 }
 
-async function answerIn(
+function answerIn(
   context: Context,
   query: QueryAnalysis,
   decision: Decision,
   format: ResultFormat,
-): Promise<Response | Problem> {
+): Awaitable<Response | Problem> {
   const { trace } = context
   const send: Ask<Problem> = async (signal) => {
     const pieces = await trace.store(
@@ -59,19 +62,24 @@ export interface AskedResult extends Pick<QueryAnalysis, 'key' | 'readSet' | 'vo
 }
 
 /** The stored result with its validators, or what `send` gives. */
-export async function answerResult(
+export function answerResult(context: Context, asked: AskedResult, send: Ask<Problem>): Awaitable<Response | Problem> {
+  const answer = ask(context, asked, send)
+  return answer instanceof Promise
+    ? answer.then((given) => responseTo(context, asked, given)).catch(problemOfBreak)
+    : responseTo(context, asked, answer)
+}
+
+function problemOfBreak(error: unknown): Problem {
+  if (!(error instanceof StoreBreak)) throw error
+  return error.problem
+}
+
+function responseTo(
   context: Context,
   asked: AskedResult,
-  send: Ask<Problem>,
-): Promise<Response | Problem> {
+  answer: ResultAnswer<Problem>,
+): Awaitable<Response | Problem> {
   const { format, decision } = asked
-  let answer: ResultAnswer<Problem>
-  try {
-    answer = await ask(context, asked, send)
-  } catch (error) {
-    if (!(error instanceof StoreBreak)) throw error
-    return error.problem
-  }
   switch (answer.kind) {
     case 'failed':
       return answer.failure
@@ -84,11 +92,11 @@ export async function answerResult(
 
 const keyOf = ({ key, format: { mediaType } }: AskedResult): string => `${mediaType} ${key}`
 
-async function ask(
+function ask(
   { application, request }: Context,
   asked: AskedResult,
   send: Ask<Problem>,
-): Promise<ResultAnswer<Problem>> {
+): Awaitable<ResultAnswer<Problem>> {
   if (!asked.volatile) {
     const question = {
       key: keyOf(asked),
@@ -101,7 +109,11 @@ async function ask(
     }
     return application.cache.results.get(question, send)
   }
-  const sent = await send(request.signal())
+  return askAnew(request.signal(), send)
+}
+
+async function askAnew(signal: AbortSignal, send: Ask<Problem>): Promise<ResultAnswer<Problem>> {
+  const sent = await send(signal)
   if ('failure' in sent) return { kind: 'failed', failure: sent.failure }
   return { kind: 'streamed', pieces: await begun(sent.pieces) }
 }
@@ -125,21 +137,48 @@ const commonFields = ({ application, agent }: Context, decision: Decision, vary 
   // Design 5: everyone may send a query that an anonymous client may send, and shared caches may store its result.
   ['Cache-Control', isPublic(agent, decision) ? 'public, no-cache' : 'private, no-cache'],
   ['Vary', vary],
-  linkField(application, agent.webId, decision),
+  linkOf(application, agent.webId, decision),
 ]
 
-async function stored(
+const LINKS = new WeakMap<Decision, Field>()
+
+/** A decision on an endpoint is remembered for one agent, and its links with it. */
+function linkOf(...[application, agent, decision]: [Context['application'], string | undefined, Decision]): Field {
+  const known = LINKS.get(decision) ?? linkField(application, agent, decision)
+  LINKS.set(decision, known)
+  return known
+}
+
+function stored(
   context: Context,
   key: string,
   result: StoredResult,
-  { format, decision, isAgeless }: AskedResult,
-): Promise<Response | Problem> {
+  asked: AskedResult,
+): Awaitable<Response | Problem> {
   const { request, gateway } = context
   const isCodable = result.bytes.length >= LEAST_CODED && gateway.settings.compress
   const accepted = isCodable ? acceptedCodings(request.fields['accept-encoding'] ?? '') : PLAIN
-  const selected = await coded(context, key, result, accepted)
-  if (isFailure(selected)) return selected
-  const { coding, bytes } = selected
+  const stored = { key, result, isCodable, accepted }
+  const [coding] = accepted
+  if (coding === undefined) return NOT_CODED
+  if (coding === 'identity') return storedIn(context, stored, asked, { coding, bytes: result.bytes })
+  return coded(context, key, result, coding).then((selected) => storedIn(context, stored, asked, selected))
+}
+
+interface Selectable {
+  readonly key: string
+  readonly result: StoredResult
+  readonly isCodable: boolean
+  readonly accepted: Accepted
+}
+
+function storedIn(
+  context: Context,
+  { key, result, isCodable, accepted }: Selectable,
+  { format, decision, isAgeless }: AskedResult,
+  { coding, bytes }: Selected,
+): Response | Problem {
+  const { request, gateway } = context
   const tags = [coding, ...accepted].map((one) => `${codedName(result.entityTag.slice(0, -1), one)}"`)
   // RFC 9110 §13.1: conditions are about the representation that the method selects. POST selects none.
   const conditions = request.method === 'POST' ? {} : request.fields
@@ -199,18 +238,11 @@ function readyOf(
 
 const PLAIN = ['identity'] as const
 type Accepted = ReturnType<typeof acceptedCodings>
+type Selected = { readonly coding: Accepted[number]; readonly bytes: Buffer }
 
-/** The result in the content coding that the client prefers, where it is cached. */
-async function coded(
-  { application }: Context,
-  key: string,
-  result: StoredResult,
-  accepted: Accepted,
-): Promise<{ readonly coding: Accepted[number]; readonly bytes: Buffer } | Problem> {
+/** The result in the content coding, where it is cached. */
+async function coded({ application }: Context, key: string, result: StoredResult, coding: Coding): Promise<Selected> {
   const { results } = application.cache
-  const [coding] = accepted
-  if (coding === undefined) return NOT_CODED
-  if (coding === 'identity') return { coding, bytes: result.bytes }
   const short = await codedOnce(result.coded, coding, {
     bytes: result.bytes,
     coding,

@@ -8,6 +8,7 @@ import type { Mode } from '../../policies/authorizations/authorization.js'
 import type { EndpointTarget } from '../request/route.js'
 import type { DatasetDescription } from '../sparql/analysis.js'
 import { hasDotSegment } from '../sparql/tokens.js'
+import type { Awaitable } from '../steps.js'
 
 export interface SparqlRequest {
   readonly kind: 'query' | 'update'
@@ -46,18 +47,20 @@ const typeOf = (fields: Request['fields']): string | undefined => parseMediaType
 export const neededFor = (_method: string, content: SparqlContent | Problem | undefined): Mode =>
   isFailure(content) || content!.kind !== 'update' ? 'Read' : 'Write'
 
-export async function readSparqlRequest(
+export function readSparqlRequest(
   request: Request,
   { query: url }: EndpointTarget,
   limit: number,
-): Promise<SparqlContent | Problem> {
+): Awaitable<SparqlContent | Problem> {
+  if (request.method !== 'GET' && request.method !== 'HEAD') return readContent(request, url, limit)
+  // SPARQL 1.1 Protocol §2.2: GET cannot update.
+  if (url.has('update')) return malformed('Send an update with POST.')
+  const isQuery = ['query', ...DATASET.query].some((name) => url.has(name))
+  return isQuery ? operationOf(url, 'query') : { kind: 'description' }
+}
+
+async function readContent(request: Request, url: URLSearchParams, limit: number): Promise<SparqlContent | Problem> {
   const { method, fields } = request
-  if (method === 'GET' || method === 'HEAD') {
-    // SPARQL 1.1 Protocol §2.2: GET cannot update.
-    if (url.has('update')) return malformed('Send an update with POST.')
-    const isQuery = ['query', ...DATASET.query].some((name) => url.has(name))
-    return isQuery ? operationOf(url, 'query') : { kind: 'description' }
-  }
   const type = typeOf(fields)
   const isDirect = type === QUERY_TYPE || (type === UPDATE_TYPE && method === 'POST')
   if (!isDirect && !(type === FORM_TYPE && method === 'POST')) {

@@ -10,18 +10,28 @@ import type { QueryAnalysis } from '../sparql/analysis.js'
 import { graphsQuery } from '../sparql/view/listing.js'
 import { CLOSURE, MERGED_GRAPHS, UNREAD, type StoreTraits } from '../sparql/view/over-view.js'
 import { takeViewStep, type Depending, type Viewed, type ViewStep } from '../sparql/view/view-step.js'
-import type { Awaitable } from '../steps.js'
+import { after, type Awaitable } from '../steps.js'
 import { select } from '../stores/select.js'
 import { MOST_ORDERING, tooManyPatterns } from '../stores/oxigraph-traits.js'
 import { NOTHING } from '../stores/traits.js'
 
 /** The query to be sent for the agent: as it is where nothing is hidden from the agent. */
-export async function queryOfView(context: Context, query: QueryAnalysis): Promise<QueryAnalysis | Problem> {
+export function queryOfView(context: Context, query: QueryAnalysis): Awaitable<QueryAnalysis | Problem> {
   const rights = rightsOnGraphs(context, 'Read')
   if (isFailure(rights)) return rights
+  if (rights.everything && !query.from.default.includes(MERGED_GRAPHS)) return query
+  const last = LAST.get(query)
+  const isLast = last?.rights === rights && last.store === context.application.traits.known()
+  return isLast ? noted(context, last.view) : restrictedTo(context, query, rights)
+}
+
+async function restrictedTo(
+  context: Context,
+  query: QueryAnalysis,
+  rights: GraphRights,
+): Promise<QueryAnalysis | Problem> {
   const { application, trace } = context
   const { from } = query
-  if (rights.everything && !from.default.includes(MERGED_GRAPHS)) return query
   const isUnread = !query.tree && !query.isLong
   if (isUnread || (!rights.everything && (query.functions.length > 0 || query.reads.magic))) return UNREAD
   const { traits } = application
@@ -38,10 +48,22 @@ export async function queryOfView(context: Context, query: QueryAnalysis): Promi
     if ('depending' in second) throw new Error('A query whose graphs are known depends on them.')
     restricted = second
   } else restricted = first
-  trace.view = isFailure(restricted) ? 'refused' : restricted.readSet === 'dataset' ? 'predicate' : 'constants'
-  return isClosure(restricted) && from.default.length + from.named.length === 0
-    ? overList(context, viewing, restricted)
-    : restricted
+  noted(context, restricted)
+  if (isClosure(restricted) && from.default.length + from.named.length === 0)
+    return overList(context, viewing, restricted)
+  if (!isFailure(restricted) && restricted === first) LAST.set(query, { rights, store, view: restricted })
+  return restricted
+}
+
+/** A query as it was restricted last, by its name alone: to make the key of `views` takes long beside a cached answer. */
+const LAST = new WeakMap<
+  QueryAnalysis,
+  { readonly rights: GraphRights; readonly store: StoreTraits; readonly view: QueryAnalysis }
+>()
+
+function noted({ trace }: Context, seen: QueryAnalysis | Problem): QueryAnalysis | Problem {
+  trace.view = isFailure(seen) ? 'refused' : seen.readSet === 'dataset' ? 'predicate' : 'constants'
+  return seen
 }
 
 /** A problem may come from a thread. */
@@ -107,11 +129,13 @@ function restrictedBy({ query, rights }: Viewing, found: Viewed): Depending | Qu
 }
 
 /** The same, over a copy of what the agent may read where no other way is exact. */
-export async function answerable(context: Context, query: QueryAnalysis): Promise<QueryAnalysis | Problem> {
-  const seen = await queryOfView(context, query)
+export const answerable = (context: Context, query: QueryAnalysis): Awaitable<QueryAnalysis | Problem> =>
+  after(queryOfView(context, query), (seen) => (isClosure(seen) ? overCopyOf(context, query, seen) : seen))
+
+async function overCopyOf(context: Context, query: QueryAnalysis, seen: Problem): Promise<QueryAnalysis | Problem> {
   const store = context.application.traits.known()
   const rights = rightsOnGraphs(context, 'Read')
-  if (!isClosure(seen) || !store || isFailure(rights)) return seen
+  if (!store || isFailure(rights)) return seen
   const refused = tooManyPatterns(query, { mostOrdering: MOST_ORDERING })
   if (refused) return refused
   const found = await takeStep(context, { query, rights, store }, { readable: [], isCopied: true })

@@ -17,26 +17,31 @@ import { answerUpdate } from './sparql-update.js'
 import { answerable } from './sparql-view.js'
 import type { Decided, EndpointTarget } from '../request/route.js'
 import { hidesMailboxes } from '../request/shown.js'
+import { after, type Awaitable } from '../steps.js'
 
 /** Relative IRIs are resolved against the endpoint's own IRI. */
-export async function sparql({
-  context,
-  target: { iri: endpoint },
-  content: asked,
-  facts,
-  decision,
-}: Decided<EndpointTarget, SparqlContent>): Promise<Response | Problem> {
+export function sparql(decided: Decided<EndpointTarget, SparqlContent>): Awaitable<Response | Problem> {
+  const { context, target, content: asked, decision } = decided
   if (isFailure(asked)) return asked
-  const { settings, caches } = context.gateway
   if (hidesMailboxes(context)) return ANONYMOUS
-  if (asked.kind === 'description') return serviceDescription(context, endpoint, decision)
-  if (asked.kind === 'query') {
-    const query = await readQuery(context, asked, endpoint)
+  if (asked.kind === 'description') return serviceDescription(context, target.iri, decision)
+  if (asked.kind === 'update') return runUpdate(decided, asked)
+  return after(readQuery(context, asked, target.iri), (query) => {
     if (isFailure(query)) return query
-    if (!settings.enforce) await observeQuery(context, query)
-    const seen = await answerable(context, query)
-    return isFailure(seen) ? seen : answerQuery(context, seen, decision, asked.output)
-  }
+    const observed = context.gateway.settings.enforce ? undefined : observeQuery(context, query)
+    return after(observed, () =>
+      after(answerable(context, query), (seen) =>
+        isFailure(seen) ? seen : answerQuery(context, seen, decision, asked.output),
+      ),
+    )
+  })
+}
+
+async function runUpdate(
+  { context, target: { iri: endpoint }, facts, decision }: Decided<EndpointTarget, SparqlContent>,
+  asked: SparqlRequest,
+): Promise<Response | Problem> {
+  const { settings, caches } = context.gateway
   const update = await analysed(context, asked, endpoint, caches.updates)
   if (isFailure(update)) return update
   const refused =
@@ -50,20 +55,21 @@ export async function sparql({
 }
 
 /** The query, unless it would reach or call what the operator does not allow. @param endpoint its IRI */
-export async function readQuery(
+export function readQuery(
   context: Context,
   asked: SparqlRequest,
   endpoint: string,
-): Promise<QueryAnalysis | Problem> {
+): Awaitable<QueryAnalysis | Problem> {
   const { settings, caches } = context.gateway
-  const query = await analysed(context, asked, endpoint, caches.queries)
-  if (isFailure(query)) return query
-  return (
-    federation(query, settings.allowService) ??
-    strangeFunction(query, settings.allowFunction) ??
-    tooManyPatterns(query, context.application.store) ??
-    query
-  )
+  return after(analysed(context, asked, endpoint, caches.queries), (query) => {
+    if (isFailure(query)) return query
+    return (
+      federation(query, settings.allowService) ??
+      strangeFunction(query, settings.allowFunction) ??
+      tooManyPatterns(query, context.application.store) ??
+      query
+    )
+  })
 }
 
 /** Longer texts are analysed in a thread: each token takes the parser some 30 µs, and each may be one character. */
@@ -71,22 +77,25 @@ const INLINE_CHARACTERS = 1024
 /** Longer texts are not remembered: to make a key of 32 MiB takes some 100 ms (design 7). */
 const MOST_REMEMBERED = 1024 * 1024
 
-async function analysed<Analysis extends object>(
+function analysed<Analysis extends object>(
   context: Context,
   { kind, text, dataset }: SparqlRequest,
   base: string,
   known: ByteCache<Analysis>,
-): Promise<Analysis | Problem> {
+): Awaitable<Analysis | Problem> {
   const key = text.length > MOST_REMEMBERED ? undefined : JSON.stringify([base, dataset, text])
   const before = key === undefined ? undefined : known.get(key)
   if (before) return before
   const { reading, settings } = context.gateway
   const sparql = { kind, text, base, dataset, mayLoad: settings.allowService, syntax: settings.sparqlSyntax }
   const isShort = key !== undefined && key.length <= INLINE_CHARACTERS
-  const analysis = (isShort ? analyse(sparql) : await reading.analyseSparql(askerOf(context), sparql)) as
+  const made = (isShort ? analyse(sparql) : reading.analyseSparql(askerOf(context), sparql)) as Awaitable<
     Analysis | Problem
-  if (key !== undefined && !isFailure(analysis)) known.set(key, analysis)
-  return analysis
+  >
+  return after(made, (analysis) => {
+    if (key !== undefined && !isFailure(analysis)) known.set(key, analysis)
+    return analysis
+  })
 }
 
 /** A text may reach other servers only by constant URLs that the operator has allowed. */

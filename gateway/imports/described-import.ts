@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { isOfDisk, notStored } from '../files/arriving.js'
 import { parseMediaType } from '../http/media-type.js'
 import { isLargeContent, type WrittenContent } from '../methods/write-request.js'
+import type { AfterWrite } from '../methods/write.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { nTriplesLine, type Quad } from '../rdf/graph.js'
 import { ACCEPT_POST, isReadable, readCanonical } from '../rdf/read.js'
@@ -110,7 +111,7 @@ const SOURCES_MS = 30_000
  * waits until each import is on disk: then none is lost. The document and the log say of each that cannot be started why. One that was
  * in the document before may be another agent's: who writes it again has not ordered it.
  */
-export async function startDescribed(
+async function startDescribed(
   context: Context,
   document: string,
   content: WrittenContent,
@@ -138,6 +139,11 @@ export async function startDescribed(
   }
   // Once the answer, which has the entity-tag of what was written, is on its way.
   if (notes.length > 0) setImmediate(() => void noteRuns(context, document, notes))
+}
+
+export const DESCRIBED: AfterWrite = {
+  concerns: (content) => isLargeContent(content) || typingsIn(content).length > 0,
+  act: startDescribed,
 }
 
 export function mayImport(context: Context): boolean {

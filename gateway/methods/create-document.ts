@@ -34,6 +34,7 @@ export async function createDocument(context: Context, facts: Facts, then: After
     const isThere = isFailure(created) && created.failure === 'precondition.failed' && !isConditional(fields)
     return isThere ? writeContent(context, iri, asked, replaced) : created
   })
-  if (!isFailure(written) && replaced.nTriples !== undefined) await then(context, iri, asked.content, replaced.nTriples)
+  if (!isFailure(written) && replaced.nTriples !== undefined)
+    await then.act(context, iri, asked.content, replaced.nTriples)
   return written
 }

@@ -34,6 +34,8 @@ type WrittenText = Omit<LargeContent, 'sum'> & Partial<LargeContent>
 
 export const isLargeContent = (content: WrittenContent): content is WrittenText => 'nTriples' in content
 
+export const isByImport = (asked: WriteRequest): boolean => 'byImport' in asked && asked.byImport === true
+
 /** The types of the document itself in the content. */
 export const typesIn = (content: WrittenContent, iri: string): string[] => {
   const triples = isLargeContent(content)

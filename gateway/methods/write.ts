@@ -2,7 +2,7 @@
 // lock → read current → preconditions → next state → constraints → store → rules and profiles → unlock → respond.
 import { LONGEST_PATH } from '../../versioning/git/document-path.js'
 import { uriOf } from '../../versioning/memento/time-map.js'
-import { decideOn, lookUpDocument, type Facts } from '../request/access.js'
+import { decideOn, type Facts } from '../request/access.js'
 import { checkConstraints } from './constraint-check.js'
 import { entityTagOf, isLarge, readDocumentNow, tooLarge, type Document } from '../documents/document.js'
 import type { Field, Response } from '../http/exchange.js'
@@ -18,14 +18,20 @@ import { logOrphans } from './orphans.js'
 import { replaceDocument, type Writing } from './put-document.js'
 import { releaseFiles } from './read-upload.js'
 import { restoredVersion } from './restore.js'
+import { keptOf, stateNow } from './state-now.js'
 import { lastModifiedField, linkField, READ_METHODS, response } from '../request/respond.js'
 import { hidesMailboxes, shownTo } from '../request/shown.js'
 import { accessTo, widening } from './widening.js'
 import { isConditional, preconditions } from './write-conditions.js'
-import { readWriteRequest, typesIn, type WriteRequest, type WrittenContent } from './write-request.js'
+import { isByImport, readWriteRequest, typesIn, type WriteRequest, type WrittenContent } from './write-request.js'
 
-/** Acts on what was put or appended, before the answer. `before`: the document's N-Triples, '' where there was none. */
-export type AfterWrite = (context: Context, iri: string, content: WrittenContent, before: string) => Promise<void>
+/** Acts on what was put or appended, before the answer. */
+export interface AfterWrite {
+  /** False where there is nothing in the content to act on: the content that it replaces is not read for it then. */
+  concerns(content: WrittenContent): boolean
+  /** @param before the document's N-Triples, '' where there was none */
+  act(context: Context, iri: string, content: WrittenContent, before: string): Promise<void>
+}
 
 /** The document that a write has changed; undefined where it could not be read whole. */
 export interface Replaced {
@@ -42,10 +48,11 @@ export async function write(
   if (early) return early
   const asked = await readWriteRequest(context, iri)
   if (isFailure(asked)) return asked
-  const replaced: Replaced = { nTriples: undefined }
+  const isConcerned = 'content' in asked && then.concerns(asked.content)
+  const replaced: Replaced | undefined = isConcerned ? { nTriples: undefined } : undefined
   const written = await releasing(context, asked, () => writeContent(context, iri, asked, replaced))
-  if (!isFailure(written) && 'content' in asked && replaced.nTriples !== undefined)
-    await then(context, iri, asked.content, replaced.nTriples)
+  if (!isFailure(written) && 'content' in asked && replaced?.nTriples !== undefined)
+    await then.act(context, iri, asked.content, replaced.nTriples)
   return written
 }
 
@@ -118,7 +125,7 @@ async function writeLocked(
   const doubt = await context.application.journalled.settle(iri)
   if (doubt) return doubt
   // Decided again on what the store has now, which no other request can change until the answer.
-  const facts = await lookUpDocument(context, iri, 'now')
+  const facts = await stateNow(context, iri, asked, replaced !== undefined)
   if (isFailure(facts)) return facts
   const decision = decideOn(context, facts, asked.method === 'POST' ? 'Append' : 'Write')
   if (isFailure(decision)) return decision
@@ -138,7 +145,7 @@ async function writeLocked(
   const restored = await restoredVersion(context, facts, asked)
   if (isFailure(restored)) return restored
   // A restored document that was deleted keeps its former owner and creator.
-  const kept = current && isLarge(current) ? current.unreadable?.managed : current
+  const kept = current && keptOf(current)
   const base = kept ?? (restored && { iri, nTriples: restored.nTriples })
   const next = await nextDocument(context, iri, asked, current, base)
   if (isFailure(next)) return next
@@ -164,7 +171,6 @@ async function writeLocked(
   return stored
 }
 
-const isByImport = (asked: WriteRequest): boolean => 'byImport' in asked && asked.byImport === true
 /** The answers to writes by an import. */
 export const UNCHANGED = response(304, [])
 const WRITTEN = response(204, [])

@@ -7,6 +7,7 @@ import { readDocument, readDocumentNow, readFacts, readFactsNow } from '../docum
 import { leastFacts, type DocumentFacts, type DocumentState } from '../documents/facts.js'
 import type { Application, Member } from '../gateway.js'
 import type { Agent, Context } from './context.js'
+import { decisionsOn } from './endpoint-decisions.js'
 import { ancestorsOf, isContainer, isRoot, parentOf } from '../documents/hierarchy.js'
 import { isFailure, type Problem } from '../problem.js'
 import { after, type Awaitable } from '../steps.js'
@@ -85,14 +86,20 @@ function foundAt(
   return { kind: 'document', iri, answeredAt, ...(above?.value && { parent: above.value }) }
 }
 
-/** The document with its content. `now`: the answer of the store, not a cached one: a write must not rest on a state that may have changed behind the gateway. */
+/**
+ * The document with its content. `now`: the answer of the store, not a cached one: a write must not rest on a state that may have
+ * changed behind the gateway. `factsNow`: the same, of its facts alone.
+ */
 export function lookUpDocument(
   context: Context,
   iri: string,
-  now: 'now' | undefined = undefined,
+  now: 'now' | 'factsNow' | undefined = undefined,
 ): Awaitable<Facts | Problem> {
   const { application, request, trace } = context
-  const found = (now ? readDocumentNow : readDocument)(application, iri, trace, context)
+  const found: Awaitable<Stored<DocumentFacts> | Problem> =
+    now === 'factsNow'
+      ? readFactsNow(application, iri, trace)
+      : (now ? readDocumentNow : readDocument)(application, iri, trace, context)
   if (request.method !== 'PUT' || isRoot(iri, application.base))
     return after(found, (document) => foundAt(iri, document))
   const readParent = (): Awaitable<Stored<DocumentFacts> | Problem> =>
@@ -122,9 +129,10 @@ export function decideOn(context: Context, facts: Facts, required: Mode): Decisi
       facts.iri,
       context,
     )
-  if (facts.kind === 'endpoint' || !facts.document) return decideAnew()
+  const remembered = facts.kind === 'endpoint' ? decisionsOn(facts.iri, application) : facts.document?.decisions
+  if (!remembered) return decideAnew()
   // A decision is a function of the rules, the agent, the mode and the state of the document: it is cached with that state.
-  const decisions = facts.document.decisions[required]
+  const decisions = remembered[required]
   const key = keyOf(agent)
   const known = decisions.get(key)
   const version = access.version()

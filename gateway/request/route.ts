@@ -38,7 +38,7 @@ export interface DecidedRoute<Of extends Target<Member> = Target<Member>, Conten
   /** Where the needed right depends on the content: the rights of which it may need one, by method, media type and URL. */
   couldNeed?(request: Request, target: Of): readonly Mode[]
   /** With `couldNeed`: reads the content, for an agent with one of those rights. */
-  read?(request: Request, target: Of, maxBody: number): Promise<Content | Problem>
+  read?(request: Request, target: Of, maxBody: number): Awaitable<Content | Problem>
   needs(method: string, content: Content | Problem | undefined): Mode
   /** The answer decides again where access is refused, and refuses other methods itself (a history outlives its document). */
   readonly decidesAgain?: true

@@ -3,13 +3,13 @@
 import { ACL, CERT, DCT, DEF, DH, RDF, SOLID } from '../rdf/vocabulary.js'
 
 /**
- * `facts`: types, owners and dates of the graph's own IRI; `fewFacts`: as many of these as fit, where there are too many;
+ * `facts`: types, owners, dates and creator of the graph's own IRI; `fewFacts`: as many of these as fit, where there are too many;
  * `profile`: what a profile says of agents: their keys, delegates and issuers.
  */
 export type ExcerptKind = 'facts' | 'fewFacts' | 'profile'
 
-/** The properties of a document that decisions and preconditions rest on. */
-export const FACTS: readonly string[] = [RDF('type'), ACL('owner'), DCT('created'), DCT('modified')]
+/** The properties of a document that decisions and preconditions rest on, and all that a PUT keeps of it (design 3). */
+export const FACTS: readonly string[] = [RDF('type'), ACL('owner'), DCT('created'), DCT('modified'), DCT('creator')]
 
 const PROPERTIES: Readonly<Record<ExcerptKind, readonly string[]>> = {
   facts: FACTS,

@@ -11,6 +11,8 @@ export interface GroupSettings<Asked, Answer> {
   keyOf(asked: Asked): string
   /** True where a call may wait to go with others. */
   mayWait(asked: Asked): boolean
+  /** True where so many calls wait on: `retry` says that it may have become false. */
+  isHeld?(waiting: number): boolean
   /** How many calls of different keys go together now, and of which size in all. */
   most(): { readonly count: number; readonly size: number }
   sizeOf(asked: Asked): number
@@ -31,8 +33,13 @@ interface Waiting<Asked, Answer> {
 /** As many as wait for a connection (http-store.ts): what comes then goes alone, and is refused there. */
 const MOST_WAITING = 1000
 
-export function groupCalls<Asked, Answer>(settings: GroupSettings<Asked, Answer>): (asked: Asked) => Promise<Answer> {
-  const { lanes, patience, keyOf, mayWait, alone } = settings
+export interface GroupedCalls<Asked, Answer> {
+  call(asked: Asked): Promise<Answer>
+  retry(): void
+}
+
+export function groupCalls<Asked, Answer>(settings: GroupSettings<Asked, Answer>): GroupedCalls<Asked, Answer> {
+  const { lanes, patience, keyOf, mayWait, isHeld = () => false, alone } = settings
   const waiting: Waiting<Asked, Answer>[] = []
   let atWork = 0
   let groups = 0
@@ -60,19 +67,28 @@ export function groupCalls<Asked, Answer>(settings: GroupSettings<Asked, Answer>
 
   function over(): void {
     atWork--
-    if (waiting.length > 0 && groups === 0) sendNext()
+    if (waiting.length > 0 && groups === 0 && !isHeld(waiting.length)) sendNext()
   }
 
-  return (asked) => {
-    if (atWork < lanes() && groups === 0) {
-      atWork++
-      return alone(asked).finally(over)
-    }
-    if (waiting.length >= MOST_WAITING || !mayWait(asked)) return alone(asked)
-    return new Promise((resolve, reject) => {
-      waiting.push({ asked, key: keyOf(asked), resolve, reject })
-      timer ??= setTimeout(outOfPatience, patience)
-    })
+  const mayGo = (count: number): boolean => atWork < lanes() && groups === 0 && !isHeld(count)
+
+  return {
+    call(asked) {
+      const isFree = mayGo(waiting.length + 1)
+      if (isFree && waiting.length === 0) {
+        atWork++
+        return alone(asked).finally(over)
+      }
+      if (waiting.length >= MOST_WAITING || !mayWait(asked)) return alone(asked)
+      return new Promise((resolve, reject) => {
+        waiting.push({ asked, key: keyOf(asked), resolve, reject })
+        if (isFree) sendNext()
+        else timer ??= setTimeout(outOfPatience, patience)
+      })
+    },
+    retry() {
+      if (waiting.length > 0 && mayGo(waiting.length)) sendNext()
+    },
   }
 }
 

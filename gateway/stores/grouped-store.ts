@@ -2,7 +2,7 @@
 // a store on a small graph is the request, and the transaction of a write.
 import { setImmediate as eventLoopTurn } from 'node:timers/promises'
 import { isFailure, problem, type Problem } from '../problem.js'
-import { groupCalls } from './grouped-calls.js'
+import { groupCalls, type GroupedCalls, type GroupSettings } from './grouped-calls.js'
 import {
   answersIn,
   graphsQuery,
@@ -39,17 +39,34 @@ export function groupedStore(store: GraphStore, slowWrite = SLOW_WRITE): GraphSt
   const { together } = store
   if (!together) return store
   const large = makeLarge()
-  const ask = groupedReads(store, together, large)
-  const write = groupedWrites(store, together, slowWrite)
+  const pace = makePace(slowWrite)
+  const readers = groupedReads(store, together, large, { lanes: () => READS_AT_WORK })
+  // Stores write one after the other: a writer whose question waits for others loses nothing while two writes wait before its own.
+  const isHeld = (waiting: number): boolean => !pace.isSlow() && atWork > 2 + waiting / 4
+  const writers = groupedReads(store, together, large, { lanes: () => 1, isHeld })
+  const ask = (question: Question, call: Call | undefined): Promise<Text> =>
+    (call?.isForWrite ? writers : readers).call(question)
+  const write = groupedWrites(store, together, pace)
+  let atWork = 0
+  const counted = async (written: Promise<undefined | Problem>): Promise<undefined | Problem> => {
+    atWork++
+    return written.finally(() => {
+      atWork--
+      writers.retry()
+    })
+  }
   return {
     ...store,
     read: (graph, call) =>
-      call?.signal || large.has(graph) ? readNoted(store, large, graph, call) : ask({ graph, isOfFacts: false }),
+      call?.signal || large.has(graph) ? readNoted(store, large, graph, call) : ask({ graph, isOfFacts: false }, call),
     excerpt: (graph, kind, call) =>
-      kind !== 'facts' || call?.signal ? store.excerpt(graph, kind, call) : ask({ graph, isOfFacts: true }),
+      kind !== 'facts' || call?.signal ? store.excerpt(graph, kind, call) : ask({ graph, isOfFacts: true }, call),
     replace: (graph, nTriples, call) =>
-      call?.signal || !call?.canonical ? store.replace(graph, nTriples, call) : write({ graph, nTriples }),
-    remove: (graph, call) => (call?.signal ? store.remove(graph, call) : write({ graph, nTriples: undefined })),
+      counted(
+        call?.signal || !call?.canonical ? store.replace(graph, nTriples, call) : write.call({ graph, nTriples }),
+      ),
+    remove: (graph, call) =>
+      counted(call?.signal ? store.remove(graph, call) : write.call({ graph, nTriples: undefined })),
   }
 }
 
@@ -62,11 +79,12 @@ function groupedReads(
   store: GraphStore,
   { select, isKnown }: Together,
   large: Large,
-): (question: Question) => Promise<Text> {
+  when: Pick<GroupSettings<Question, Text>, 'lanes' | 'isHeld'>,
+): GroupedCalls<Question, Text> {
   let most = MOST_GRAPHS
   let isUnderstood = true
   return groupCalls<Question, Text>({
-    lanes: () => READS_AT_WORK,
+    ...when,
     patience: READ_PATIENCE,
     isShared: true,
     keyOf: ({ graph, isOfFacts }) => `${isOfFacts} ${graph}`,
@@ -112,10 +130,9 @@ function makeLarge() {
 function groupedWrites(
   store: GraphStore,
   { update, isKnown }: Together,
-  slowWrite: number,
-): (write: Replacement) => Promise<undefined | Problem> {
+  pace: ReturnType<typeof makePace>,
+): GroupedCalls<Replacement, undefined | Problem> {
   let isTaken = true
-  const pace = makePace(slowWrite)
   const alone = ({ graph, nTriples }: Replacement): Promise<undefined | Problem> =>
     pace.timed(() =>
       nTriples === undefined ? store.remove(graph) : store.replace(graph, nTriples, { canonical: true }),

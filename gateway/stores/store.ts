@@ -10,6 +10,8 @@ export interface Call {
   readonly signal?: AbortSignal
   /** Of a query: for whom it is; askers take turns. Undefined: for the gateway itself. */
   readonly asker?: Asker
+  /** Of a question about a graph: a write waits for the answer, and no reader. */
+  readonly isForWrite?: boolean
 }
 
 /** A graph after an update: N-Triples, empty where the update removed the graph. */

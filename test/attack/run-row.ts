@@ -63,7 +63,7 @@ export async function carryOut(attack: Attack, place: Place, slack = 1): Promise
     (prepared instanceof Error ? Promise.reject(prepared) : attack.run(place, prepared ?? '')).catch(
       (error: unknown): Outcome => ({ statuses: [], wrong: (error as Error).message }),
     ),
-    sleep(limit * 1000, { statuses: [], wrong: `it took more than ${limit} s` } as Outcome, { ref: false }),
+    sleep(limit * slack * 1000, { statuses: [], wrong: `it took more than ${limit} s` } as Outcome, { ref: false }),
   ])
   const { cachedMs, uncachedMs, failed } = await second.end()
   const after = await place.metrics().catch(() => () => NaN)

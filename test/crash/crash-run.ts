@@ -154,7 +154,7 @@ async function serveUntilKilled({ gateway, site, place, random, agents, document
     return writeUntil(over.signal, { client, agent, documents }, { random, nextMark, writes })
   })
   const disturbing = place.disturb(gateway.pid, over.signal, random)
-  await inTime(untilOneIsDone(writes), 'no write gets a 2xx response in time')
+  await inTime(untilBegun(writes, place), 'no write gets a 2xx response in time')
   await sleep(random.between(...place.life))
   await gateway.kill()
   over.abort()
@@ -165,8 +165,9 @@ async function serveUntilKilled({ gateway, site, place, random, agents, document
 
 let marks = 0
 
-async function untilOneIsDone(writes: readonly Write[]): Promise<void> {
-  while (!writes.some(({ outcome }) => outcome === 'done')) await sleep(5)
+/** A write is done, and some have shared an update of the store, where they do. */
+async function untilBegun(writes: readonly Write[], { sharedUpdates = () => 1 }: Place): Promise<void> {
+  while (!writes.some(({ outcome }) => outcome === 'done') || sharedUpdates() === 0) await sleep(5)
 }
 
 async function finalFaults(site: Site, place: Place, writes: readonly Write[]): Promise<string[]> {

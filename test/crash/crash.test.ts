@@ -1,14 +1,12 @@
 // The crash test in short form (design 6): the gateway is killed while agents write; in some rows git is killed too, or
-// the connection to the store fails. `npm run soak` is the long form. A run takes its choices from a seed, which it
-// prints; to repeat them, set TRIPLEGATE_CRASH_SEED to that number. The timing still differs from run to run.
+// the connection to the store fails. `npm run soak` is the long form. A run takes its choices from a seed;
+// TRIPLEGATE_CRASH_SEED=N tries others. The timing still differs from run to run.
 import t from 'tap'
 import { FUSEKI, reasonWithoutFuseki, row } from '../support/stores.js'
 import { runCrashes } from './crash-run.js'
 import type { Kind } from './places.js'
 
-t.setTimeout(180_000)
-
-const SEED = Number(process.env.TRIPLEGATE_CRASH_SEED ?? Date.now())
+const SEED = Number(process.env.TRIPLEGATE_CRASH_SEED ?? 20)
 if (!Number.isSafeInteger(SEED)) throw new Error('TRIPLEGATE_CRASH_SEED is not a whole number.')
 
 const ROWS: readonly { kind: Kind; kills: number; what: string }[] = [

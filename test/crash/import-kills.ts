@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { makeClient, type Client } from '../support/client.js'
 import { accept, ttl } from '../support/world.js'
-import { historyFolder, makeSite, startGateway, type Site } from './gateway-process.js'
+import { historyFolder, makeSite, startGateway, untilSettled, type Site } from './gateway-process.js'
 
 export interface KilledImport {
   readonly rows: number
@@ -60,8 +60,8 @@ export async function killImport(folder: string, { rows, documents, kills, rando
   const query = `SELECT ?g ?v WHERE { GRAPH ?g { ?g <urn:value> ?v . ?n <urn:of> ?v FILTER(STRSTARTS(STR(?n), CONCAT(STR(?g), "#id"))) } }`
   const listed = await client('GET', `/sparql?query=${encodeURIComponent(query)}`, accept('text/csv'))
   const found = listed.text.trim().split(/\r?\n/).slice(1).map((line) => line.replace(',', ' ')).sort() // prettier-ignore
-  // A TimeMap waits for the commits of its document: the journal may have some that are not made yet.
-  for (let i = 0; i < documents; i++) await client('GET', `/imported/g${i}/?timemap`)
+  const unsettled = await untilSettled(site)
+  if (unsettled !== undefined) throw new Error(unsettled)
   client.close()
   await gateway.stop()
   const expected = lines.map((line, i) => `${site.base}imported/${groupOf(i)}/ ${line.split(',')[1]}`).sort()

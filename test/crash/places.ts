@@ -86,7 +86,7 @@ function killAll(pids: readonly number[]): number {
 
 const versioned = (endUser: string, admin: string): readonly string[] => [
   ...['--backend', endUser, '--admin-backend', admin, '--history', 'local', '--admin-history', 'local'],
-  ...['--store-timeout', '1000'],
+  ...['--store-timeout', '2000'],
 ]
 
 const MANY_AGENTS = 12
@@ -172,7 +172,7 @@ const cut = (random: Random): Fault =>
     () => ({ kind: 'silence' }),
     () => ({ kind: 'answer', status: 503 }),
     () => ({ kind: 'answer', status: 500 }),
-    () => ({ kind: 'delay', milliseconds: random.between(50, 2500) }),
+    () => ({ kind: 'delay', milliseconds: random.between(50, 3500) }),
     () => ({ kind: 'cut', after: Math.floor(random.between(0, 200)), framing: 'chunked' }),
   ])()
 

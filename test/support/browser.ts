@@ -30,7 +30,11 @@ export async function openBrowser(t: Test): Promise<TestBrowser | undefined> {
     if (process.env.CI === 'true') throw new Error('Continuous integration needs a browser: install chromium.')
     return undefined
   }
-  const browser: Browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] })
+  const browser: Browser = await chromium.launch({
+    executablePath,
+    args: ['--no-sandbox', '--disable-gpu'],
+    timeout: 60_000,
+  })
   t.teardown(() => browser.close())
   return { visitor: (world, name, options) => visit(browser, world, name, options) }
 }
@@ -50,7 +54,7 @@ async function visit(
     ...options,
   })
   const page = await context.newPage()
-  page.setDefaultTimeout(10_000)
+  page.setDefaultTimeout(60_000)
   const reports: string[] = []
   page.on('console', (message) => {
     if (/Content Security Policy|Refused to/.test(message.text())) reports.push(message.text())

@@ -11,7 +11,7 @@ const MOST_GROWTH = 27
 const DEAR_MS = 20
 /** Below this cost, in ms, nothing grows too fast. */
 const CHEAP_MS = 4
-const TRIES = 3
+const TRIES = 6
 
 /** One row: an input of size n is made, which is not measured, and read. The size is in characters. */
 export interface GrowthRow {

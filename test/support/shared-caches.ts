@@ -89,7 +89,7 @@ async function started(t: Test, home: string, { program, arguments_, port, signa
     await ended
     rmSync(home, { recursive: true, force: true })
   })
-  for (let tries = 0; tries < 400 && child.exitCode === null; tries++) {
+  for (let tries = 0; tries < 2_400 && child.exitCode === null; tries++) {
     if (await listens(port)) return
     await new Promise((done) => setTimeout(done, 25))
   }

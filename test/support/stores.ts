@@ -8,6 +8,7 @@ import { groupedStore } from '../../gateway/stores/grouped-store.js'
 import { fusekiEndpoints, openHttpStore } from '../../gateway/stores/http-store.js'
 import type { GraphStore } from '../../gateway/stores/store.js'
 import { createDataset, removeDataset } from './fuseki.js'
+import { A_MINUTE } from './wait.js'
 
 export type StoreKind = 'embedded' | 'fuseki'
 
@@ -117,8 +118,9 @@ async function embeddedStores(t: Test): Promise<Stores> {
 
 async function fusekiStores(t: Test): Promise<Stores> {
   const datasets = { endUser: await freshDataset(t), admin: await freshDataset(t) }
-  const endUser = groupedStore(openHttpStore({ name: 'end-user', ...fusekiEndpoints(datasets.endUser) }))
-  const admin = groupedStore(openHttpStore({ name: 'admin', ...fusekiEndpoints(datasets.admin) }))
+  const open = (name: 'endUser' | 'admin', ofName: string): GraphStore =>
+    groupedStore(openHttpStore({ name: ofName, ...fusekiEndpoints(datasets[name]), connectTimeout: A_MINUTE }))
+  const [endUser, admin] = [open('endUser', 'end-user'), open('admin', 'admin')]
   t.teardown(() => Promise.all([endUser.close(), admin.close()]))
   return { kind: 'fuseki', endUser, admin, datasets }
 }

@@ -11,9 +11,9 @@ import { startGateway, type Running } from '../../gateway/start/start.js'
 import type { GraphStore } from '../../gateway/stores/store.js'
 import { readClientCertificate } from '../../policies/identity/client-certificate.js'
 import { agentCertificate, collectCertificates, shareCertificates } from './certificates.js'
-import { makeClient, type Client } from './client.js'
+import { makeClient, type Answer, type Client } from './client.js'
 import { freePort, releasePort } from './ports.js'
-import { A_MINUTE } from './wait.js'
+import { A_MINUTE, until } from './wait.js'
 
 export interface World {
   readonly running: Running
@@ -40,6 +40,8 @@ export interface World {
 
 export interface WorldOptions {
   readonly flags?: readonly string[]
+  /** The clients get 503 where the machine is too busy: others send the request again, as it says. */
+  readonly isHasty?: boolean
 }
 
 /** Turtle that gives the document this title. */
@@ -48,13 +50,11 @@ export const turtle = (title: string): string => `<> <http://purl.org/dc/terms/t
 /** The owner puts these agents in the seeded groups, from which they have their rights. */
 const GROUPS: Readonly<Record<string, string>> = { reader: 'readers', writer: 'writers' }
 const AGENTS = ['reader', 'writer', 'stranger']
-/** `nobody` is the old name. */
-const ANONYMOUS = ['anonymous', 'nobody']
 
 export async function makeWorld(
   t: Test,
   stores: { endUser: GraphStore; admin: GraphStore },
-  { flags = [] }: WorldOptions = {},
+  { flags = [], isHasty = false }: WorldOptions = {},
 ): Promise<World> {
   const folder = mkdtempSync(join(tmpdir(), 'triplegate-'))
   t.teardown(() => rmSync(folder, { recursive: true, force: true }))
@@ -97,10 +97,13 @@ export async function makeWorld(
   t.teardown(() => clients.forEach((client) => client.close()))
   const as = (name: string): Client => {
     const pem = pems.get(name)
-    if (!pem && !ANONYMOUS.includes(name)) throw new Error(`no agent ${name}`)
-    const client = clients.get(name) ?? makeClient({ port, ca, ...(pem && { pem }) })
-    clients.set(name, client)
-    return client
+    if (!pem && name !== 'anonymous') throw new Error(`no agent ${name}`)
+    const known = clients.get(name)
+    if (known) return known
+    const client = makeClient({ port, ca, ...(pem && { pem }) })
+    const used = isHasty ? client : Object.assign(patient(client), { close: () => client.close() })
+    clients.set(name, used)
+    return used
   }
   const webIdOf = (name: string): string =>
     name === 'owner' ? running.certificates.owner.webId : `${settings.adminBase}acl/agents/${name}/#this`
@@ -169,6 +172,19 @@ async function expectStatus(answer: ReturnType<Client>, status: number): Promise
   const { status: actual, text } = await answer
   if (actual !== status) throw new Error(`expected ${status}, got ${actual}: ${text}`)
 }
+
+/** What the gateway says where a thread was not started, or did not end, in time (gateway/evaluation/): nothing has been done. */
+const TOO_BUSY = /The machine was too busy|Too much work waits for a thread/
+
+const patient =
+  (client: Client) =>
+  (...request: Parameters<Client>): ReturnType<Client> => {
+    const answer = async (): Promise<Answer | false> => {
+      const answered = await client(...request)
+      return (answered.status !== 503 || !TOO_BUSY.test(answered.text)) && answered
+    }
+    return until(answer)
+  }
 
 /** The test that opened a store closes it. */
 const keepOpen = (store: GraphStore): GraphStore => ({ ...store, close: () => Promise.resolve() })

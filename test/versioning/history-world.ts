@@ -13,9 +13,9 @@ import { temporaryFolder } from '../support/bare-repository.js'
 import { BASE, succeeded } from './repository-contract.js'
 
 export const PREFIX = 'graphs'
-export const SOON = 10_000
 /** A git with low priority is slow on a busy machine. */
-const PATIENCE = 60_000
+export const SOON = 60_000
+const PATIENCE = SOON
 export const NO_LOG: OperatorLog = { info: () => undefined, warn: () => undefined, error: () => undefined }
 export const QUICK = { shortest: 1, longest: 4, parked: 5, gather: 0 }
 

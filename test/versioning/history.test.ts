@@ -1,5 +1,4 @@
 // In charge of the tests of the whole history: every change that is done is one commit, once, in order, and read back.
-import { setTimeout as sleep } from 'node:timers/promises'
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
 import type { Setback, SetbackCode } from '../../versioning/failure.js'
@@ -9,10 +8,9 @@ import { documentPath } from '../../versioning/git/document-path.js'
 import type { OpenEntry } from '../../versioning/history.js'
 import { openHistory } from '../../versioning/open-history.js'
 import { filesAt, foreignCommit, git, headOf, logged } from '../support/bare-repository.js'
+import { until } from '../support/wait.js'
 import { historyWorld, NO_LOG, PREFIX, QUICK, SOON, TIME, type Fault, type HistoryWorld } from './history-world.js'
 import { all, BASE, succeeded, triple } from './repository-contract.js'
-
-t.setTimeout(120_000)
 
 const DOC = `${BASE}doc/`
 const OTHER = `${BASE}other/`
@@ -309,7 +307,7 @@ void t.test("a commit by others with a change's id is not taken for that change"
       const message = commitMessage({ id: entry!.id, document: DOC, method: 'PUT', agent: ANN })
       const theirs = foreignCommit(world.bare, files, { message })
       world.history.refresh()
-      for (let i = 0; i < 500 && world.history.status().commits === 0; i++) await sleep(5)
+      await until(() => world.history.status().commits !== 0)
       t.equal(world.history.status().depth, isCounted ? 0 : 1)
       world.repository.down = undefined
       t.equal(await world.settled(), true)
@@ -590,7 +588,7 @@ void t.test('changes are gathered; a request for versions does not wait for that
   t.equal((await versionsOf(world, DOC)).length, 5)
   t.same(batches, [{ changes: 5, presses: true }], 'one batch, at full priority')
   await world.write(OTHER, triple('1'))
-  while (world.history.status().depth > 0) await new Promise((resolve) => setTimeout(resolve, 50))
+  await until(() => world.history.status().depth === 0)
   t.same(batches[1], { changes: 1, presses: false }, 'while no request waits, at low priority')
 })
 

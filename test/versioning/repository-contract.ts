@@ -398,6 +398,7 @@ export function repositoryContract(t: Test, open: (t: Test) => Promise<OpenedRep
     const theirs: string[] = []
     while (!over && theirs.length < 10) {
       theirs.push(foreignCommit(folder, { [`other${theirs.length}`]: 'x' }))
+      // A moment, in which ours go on.
       await new Promise((resolve) => setTimeout(resolve, 20))
     }
     const commits = (await ours).map(({ commit }) => commit)

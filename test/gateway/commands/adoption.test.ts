@@ -5,14 +5,15 @@ import { once } from 'node:events'
 import { mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import { isFailure } from '../../../gateway/problem.js'
 import { select } from '../../../gateway/stores/select.js'
 import { fusekiEndpoints, openHttpStore } from '../../../gateway/stores/http-store.js'
 import { makeClient } from '../../support/client.js'
 import { freePort } from '../../support/ports.js'
+import { startProxy, type Recorded } from '../../support/proxy.js'
 import { freshDataset, reasonWithoutFuseki } from '../../support/stores.js'
+import { gate, until } from '../../support/wait.js'
 
 const skip = await reasonWithoutFuseki()
 const GRAPHS = Number(process.env['TRIPLEGATE_TEST_GRAPHS'] ?? 300)
@@ -61,6 +62,8 @@ void t.test(`from ${GRAPHS} graphs of every kind of name to rules that are enfor
   const base = `https://localhost:${https}/`
   const store = openHttpStore(fusekiEndpoints(dataset))
   t.teardown(store.close)
+  const proxy = await startProxy(dataset)
+  t.teardown(() => proxy.stop())
   const names = namesUnder(base, base.replace('https', 'http'))
   const loaded = await fetch(dataset, { method: 'POST', headers: { 'Content-Type': 'application/n-quads' }, body: nQuads(names) }) // prettier-ignore
   t.ok(loaded.ok)
@@ -92,7 +95,7 @@ void t.test(`from ${GRAPHS} graphs of every kind of name to rules that are enfor
     return rows.map((row) => row.map((term) => term!.value).join(' ')).sort()
   }
 
-  t.match(await run('init', dataset, '--admin-backend', admin, '--base', base, '--out', config[1]!, '--yes'), [0, /graphs would be documents/]) // prettier-ignore
+  t.match(await run('init', proxy.url, '--admin-backend', admin, '--base', base, '--out', config[1]!, '--yes'), [0, /graphs would be documents/]) // prettier-ignore
   const observing = await serve('--enforce=false')
   const pem = (name: string): string => readFileSync(join(folder, 'data/certs', `${name}.pem`), 'utf8')
   const owner = makeClient({ port: Number(https), ca: pem('server'), pem: pem('owner') })
@@ -104,13 +107,32 @@ void t.test(`from ${GRAPHS} graphs of every kind of name to rules that are enfor
   t.equal((await owner('PUT', '/admin/acl/authorizations/before/', turtle(open))).status, 201)
 
   const adopt = ['adopt', base, '--names', '--containers', '--rename', `http://old.example/ds/*=${base}old/*`, '--yes', '--data', join(folder, 'data')] // prettier-ignore
-  const killed = command(...adopt)
   const renamed = new Set(names.flatMap(([before, after]) => (before === after ? [] : [before])))
   const left = async (): Promise<number> =>
     (await found('SELECT DISTINCT ?g WHERE { GRAPH ?g { ?s ?p ?o } }', ['g'])).filter((g) => renamed.has(g)).length
-  while ((await left()) === renamed.size && killed.exitCode === null) await sleep(5)
-  killed.kill('SIGKILL')
+  const isWrite = ({ method, fields }: Recorded): boolean =>
+    method !== 'GET' && fields['content-type'] !== 'application/sparql-query'
+  const writes = (): number => proxy.requests.filter(isWrite).length
+  const holdWrites = (): (() => void) => {
+    const { opened, open } = gate()
+    proxy.fault({ kind: 'held', until: opened, only: isWrite })
+    return open
+  }
+  // The store gets one write after the other, until some graphs have been renamed: then the command is killed.
+  let goOn = holdWrites()
+  let seen = writes()
+  const killed = command(...adopt)
+  for (; ; seen++) {
+    await until(() => writes() > seen || killed.exitCode !== null)
+    if (killed.exitCode !== null || (await left()) < renamed.size) break
+    const done = goOn
+    goOn = holdWrites()
+    done()
+  }
   const rest = await left()
+  killed.kill('SIGKILL')
+  proxy.fault(undefined)
+  goOn()
   // The graphs of old.example, whose new names are deeper, come last.
   t.ok(rest > 0 && rest < renamed.size, `killed when ${rest} of ${renamed.size} were left`)
   const [code, out] = await run(...adopt)

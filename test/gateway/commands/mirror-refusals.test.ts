@@ -9,8 +9,6 @@ import { openGitHub } from '../../support/github.js'
 import { command, linesOf, makePlace, OUTSIDE, triple, VERSIONED } from '../../support/mirror.js'
 import { forEachStore, rowsOf } from '../../support/stores.js'
 
-t.setTimeout(120_000)
-
 void t.test('missing parts are not created', async (t) => {
   const row = rowsOf(t, 'none')
   const stores = { endUser: await openEmbeddedStore('end-user'), admin: await openEmbeddedStore('admin') }
@@ -47,7 +45,7 @@ void t.test('missing parts are not created', async (t) => {
   await row('rebuild: a repository that has lost its branch, with a journal', async (t) => {
     const place = await makePlace(t)
     const first = await place.start(stores)
-    await first.running.dataspaces[0]!.endUser.history!.settled(10_000)
+    await first.running.dataspaces[0]!.endUser.history!.settled(60_000)
     await first.running.close(1_000)
     git(place.repository, ['update-ref', '-d', 'refs/heads/main'])
     t.match(await place.run(stores, 'rebuild'), { code: 3, err: NOTHING })
@@ -62,7 +60,7 @@ void forEachStore(t, 'a sweep of a store that has lost documents', async (t, mak
   const documents = Array.from({ length: 29 }, (_, i) => `${place.base}a${i}/`)
   for (const document of documents) await stores.endUser.replace(document, triple(document, 'x'))
   const first = await place.start(stores)
-  await first.running.dataspaces[0]!.endUser.history!.settled(10_000)
+  await first.running.dataspaces[0]!.endUser.history!.settled(60_000)
 
   await row('up to half of them: they are committed', async (t) => {
     for (const document of documents.slice(0, 15)) await stores.endUser.remove(document)

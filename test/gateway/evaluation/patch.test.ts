@@ -16,6 +16,7 @@ import {
 import { analysePatch } from '../../../gateway/sparql/patch.js'
 import { isFailure, STATUS_OF, type Problem } from '../../../gateway/problem.js'
 import { SH, XSD } from '../../../gateway/rdf/vocabulary.js'
+import { until } from '../../support/wait.js'
 
 const DOC = 'https://data.example.org/a/b/'
 const statusOf = (analysed: object | Problem): number => (isFailure(analysed) ? STATUS_OF[analysed.failure] : 204)
@@ -345,11 +346,12 @@ void t.test('limits: a job above a limit is stopped, the next job works', async 
     const detail = isFailure(answer) ? answer.detail : 'a result'
     t.ok(isFailure(answer) && codes.split('|').includes(answer.failure), `${name}: ${detail}`)
     if (says) t.match(isFailure(answer) && detail, says, `${name}: the message names the limit`)
-    t.equal(
-      await evaluation.patch('a', ONE, SIMPLE, DOC),
-      `${ONE}<${E}t> <${E}p> "2" .\n`,
-      `${name}: the next job works`,
-    )
+    // On a machine that is too busy, the answer is to retry.
+    const next = await until(async () => {
+      const result = await evaluation.patch('a', ONE, SIMPLE, DOC)
+      return (!isFailure(result) || result.failure !== 'server.overloaded') && result
+    })
+    t.equal(next, `${ONE}<${E}t> <${E}p> "2" .\n`, `${name}: the next job works`)
     await evaluation.close()
   }
 })
@@ -363,9 +365,9 @@ void t.test('the queue is bounded', async (t) => {
 
   const small = evaluationFor(t, { timeLimit: 900, each: 1, patience: 600 })
   // The start of the thread counts for waiting jobs too.
-  for (let tries = 0; tries < 20 && isFailure(await small.patch('a', '', SIMPLE, DOC)); tries++) continue
+  await until(async () => !isFailure(await small.patch('a', '', SIMPLE, DOC)))
   const running = small.patch('a', many(500), ENDLESS, DOC)
-  await new Promise((resolve) => setTimeout(resolve, 50))
+  await new Promise((resolve) => setImmediate(resolve))
   const [waiting, refused] = await Promise.all([small.patch('a', ONE, SIMPLE, DOC), small.patch('a', ONE, SIMPLE, DOC)])
   t.equal(isFailure(waiting) && waiting.failure, 'server.overloaded', 'a job that waits too long')
   t.equal(isFailure(refused) && refused.failure, 'server.overloaded', 'a job above the length of the queue')

@@ -8,6 +8,7 @@ import { sweepFiles } from '../../../gateway/files/sweep-files.js'
 import { forEachStore, rowsOf } from '../../support/stores.js'
 import { makeWorld, ttl, update, type World } from '../../support/world.js'
 import type { Answer } from '../../support/client.js'
+import { until } from '../../support/wait.js'
 
 const NFO = 'http://www.semanticdesktop.org/ontologies/2007/03/22/nfo#'
 const DCT = 'http://purl.org/dc/terms/'
@@ -397,10 +398,6 @@ function arrivingIn({ folder }: World): string[] {
   return readdirSync(files).flatMap((own) =>
     existsSync(join(files, own, 'arriving')) ? readdirSync(join(files, own, 'arriving')) : [],
   )
-}
-
-async function until(holds: () => boolean): Promise<void> {
-  while (!holds()) await new Promise((resolve) => setTimeout(resolve, 20))
 }
 
 /** Sends the body under this Content-Length, and ends the connection. */

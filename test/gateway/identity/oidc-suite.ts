@@ -43,7 +43,7 @@ const cookiesOf = ({ fields }: Answer): Map<string, { value: string; line: strin
 const agentIn = ({ fields }: Answer): string | undefined => AGENT.exec(String(fields.link))?.[1]
 const withCookie = (name: string, value: string) => ({ fields: { Cookie: `${name}=${value}` } })
 
-void t.test('identity providers', { timeout: 120_000 }, async (t) => {
+void t.test('identity providers', { timeout: 600_000 }, async (t) => {
   const provider = await makeIdentityProvider(t)
   const { issuer, people } = provider
   const [endUser, admin] = await Promise.all([openEmbeddedStore('end-user'), openEmbeddedStore('admin')])

@@ -7,6 +7,7 @@ import type { Answer, Send } from '../../support/client.js'
 import { many } from '../../support/growth.js'
 import { cachedRowsOf, forEachStore, rowsOf, type Row, type Stores } from '../../support/stores.js'
 import { makeWorld, ttl, update, type World } from '../../support/world.js'
+import { gate, until } from '../../support/wait.js'
 
 const PREFIXES = `@prefix acl: <http://www.w3.org/ns/auth/acl#> . @prefix dh: <https://www.w3.org/ns/ldt/document-hierarchy#> .
   @prefix dct: <http://purl.org/dc/terms/> . @prefix ex: <http://example.org/> .\n`
@@ -61,13 +62,17 @@ function settingOf(t: Test, world: World, stores: Stores, kind: 'embedded' | 'fu
 }
 
 /** The locks that writes of whole documents wait for. */
-const delay: { replace?: () => Promise<void> } = {}
+const delay: { replace?: () => Promise<void>; update?: () => Promise<void> } = {}
 
 const delayed = (store: GraphStore): GraphStore => ({
   ...store,
   async replace(...change) {
     await delay.replace?.()
     return store.replace(...change)
+  },
+  async update(...change) {
+    await delay.update?.()
+    return store.update(...change)
   },
 })
 
@@ -380,8 +385,14 @@ async function cascades(setting: Setting): Promise<void> {
       return
     }
     t.equal(await stores.endUser.update(`DROP GRAPH <${world.origin}${path}x999/>`), undefined)
-    const answers = await Promise.all(['', ''].map(() => owner('DELETE', `${path}?cascade`)))
-    t.same(answers.map(({ status }) => status).sort(), [204, 503], 'one at a time for one agent')
+    const { opened, open } = gate()
+    delay.update = () => opened
+    const both = ['', ''].map(() => owner('DELETE', `${path}?cascade`))
+    t.equal((await Promise.race(both)).status, 503, 'one at a time for one agent')
+    open()
+    delete delay.update
+    const answers = await Promise.all(both)
+    t.same(answers.map(({ status }) => status).sort(), [204, 503])
     t.match(answers.find(({ status }) => status === 503)!.fields['retry-after'], /^[0-9]+$/)
     t.equal(await left([path, `${path}x0/`, `${path}x998/`]), 0)
   })
@@ -395,8 +406,7 @@ async function cascades(setting: Setting): Promise<void> {
       t.equal((await owner('GET', item!)).status, 200, 'they stay')
       t.equal((await owner('PUT', `${path}new/`, rdf())).status, 403, 'nothing can be created beside them')
       const logged = () => world.log.find(({ document, orphans }) => document === world.origin + path && orphans === 2)
-      for (let i = 0; i < 100 && !logged(); i++) await new Promise((resolve) => setTimeout(resolve, 50))
-      t.match(logged(), { msg: /orphans/, level: 40 })
+      t.match(await until(logged), { msg: /orphans/, level: 40 })
       t.equal((await owner('PUT', path!, rdf('<> a dh:Container .'))).status, send ? 200 : 201)
       t.equal((await owner('PUT', `${path}new/`, rdf())).status, 201, 'healed')
     })
@@ -537,7 +547,7 @@ async function cascadesInHistory(setting: Setting): Promise<void> {
   })
 }
 
-/** Attack: who may write a document but not read it deletes it, and makes it anew to read what it was. */
+/** Attack: who may write a document but not read it deletes it, and makes it again to read what it was. */
 async function lives(setting: Setting): Promise<void> {
   const { world, row, make, grant } = setting
   const [owner, stranger] = [world.as('owner'), world.as('stranger')]
@@ -550,7 +560,7 @@ async function lives(setting: Setting): Promise<void> {
   world.passTime(2_000)
   if ((await stranger('DELETE', document)).status !== 204) throw new Error('not deleted')
   world.passTime(2_000)
-  if ((await stranger('PUT', document, rdf('<> ex:p "new" .'))).status !== 201) throw new Error('not made anew')
+  if ((await stranger('PUT', document, rdf('<> ex:p "new" .'))).status !== 201) throw new Error('not made again')
   const [, deletion, own] = await versionsOf(world, document)
 
   // prettier-ignore
@@ -573,7 +583,7 @@ async function lives(setting: Setting): Promise<void> {
       else t.match(answer.fields['cache-control'], /^private/)
     })
   }
-  await row('history before a deletion: the time map, the time gate and the links begin anew', async (t) => {
+  await row('history before a deletion: the time map, the time gate and the links begin again', async (t) => {
     t.same(
       (await versionsOf(world, document, 'stranger')).map(({ version }) => version),
       [own!.version],

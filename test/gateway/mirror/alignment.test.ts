@@ -1,5 +1,4 @@
 // A start on a store and a repository that do not have the same documents: refusals, imports and warnings.
-import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { openEmbeddedStore } from '../../../gateway/stores/embedded-store.js'
 import { wholeText } from '../../../gateway/stores/whole-text.js'
@@ -8,9 +7,8 @@ import { checkSound, git, headOf } from '../../support/bare-repository.js'
 import { openGitHub, type GitHubDouble } from '../../support/github.js'
 import { makePlace, OUTSIDE, triple, type Place, type Started } from '../../support/mirror.js'
 import { forEachStore, rowsOf, type Stores } from '../../support/stores.js'
+import { A_MINUTE, until } from '../../support/wait.js'
 import { ttl, turtle } from '../../support/world.js'
-
-t.setTimeout(120_000)
 
 async function fill({ endUser }: Pick<Stores, 'endUser'>, documents: readonly string[]): Promise<void> {
   for (const document of documents) await endUser.replace(document, triple(document, document))
@@ -21,7 +19,7 @@ const named = ({ base }: Place, name: string, count: number): string[] =>
 
 async function settled({ running }: Started): Promise<void> {
   for (const { endUser, admin } of running.dataspaces) {
-    for (const { history } of [endUser, admin]) t.ok((await history?.settled(30_000)) ?? true)
+    for (const { history } of [endUser, admin]) t.ok((await history?.settled(A_MINUTE)) ?? true)
   }
 }
 
@@ -98,6 +96,7 @@ void forEachStore(t, 'a start on', async (t, makeStores, kind) => {
     t.match(await again.warning(), warning)
     t.match(await place.run(stores, 'sweep'), { code: 0, out: '3 missing in the store' })
     t.equal(await again.warning(), '')
+    await settled(again)
     await again.running.close(1_000)
   })
   await row('equal documents: says and does nothing', async (t) => {
@@ -120,14 +119,6 @@ async function gitHubPlace(
   return { github, place, stores: { endUser, admin } }
 }
 
-const within = async (done: () => Promise<boolean>): Promise<boolean> => {
-  for (let tries = 0; tries < 200; tries++) {
-    if (await done()) return true
-    await sleep(100)
-  }
-  return false
-}
-
 void t.test('a start while GitHub', async (t) => {
   const row = rowsOf(t, 'none')
   await row('cannot be reached: imports when it can, whatever clients have written meanwhile', async (t) => {
@@ -143,7 +134,7 @@ void t.test('a start while GitHub', async (t) => {
     t.equal((await first.owner('DELETE', new URL(removed).pathname)).status, 204)
     t.equal((await first.owner('PUT', '/fresh/', ttl(turtle('"fresh"')))).status, 201)
     down = false
-    t.ok(await within(async () => (await first.warning()) === ''), 'the warning ends with the import')
+    t.ok(await until(async () => (await first.warning()) === ''), 'the warning ends with the import')
     await settled(first)
     t.same(imports(first), [rest.length], 'documents in the journal are not imported')
     t.match(await place.run(stores, 'verify'), { code: 0, out: '6 documents; equal' })

@@ -7,9 +7,8 @@ import { makeClient } from '../../support/client.js'
 import { freePort } from '../../support/fuseki.js'
 import { openGitHub } from '../../support/github.js'
 import { rowsOf } from '../../support/stores.js'
+import { A_MINUTE, until } from '../../support/wait.js'
 import { makeWorld, ttl, turtle } from '../../support/world.js'
-
-t.setTimeout(120_000)
 
 interface Check {
   readonly what: string
@@ -43,14 +42,14 @@ void t.test('a history on GitHub', async (t) => {
     const { text } = await operator('GET', '/health/ready')
     return (JSON.parse(text) as { checks: Check[] }).checks.find(({ journal }) => journal)!
   }
-  await history.settled(30_000)
+  await history.settled(A_MINUTE)
 
   await row('each write is one commit by its agent, takes one call, and can be read as a version', async () => {
     const before = github.calls.length
     const path = world.freshPath()
     await owner('PUT', path, ttl(turtle('"one"')))
     await owner('PUT', path, ttl(turtle('"two"')))
-    t.ok(await history.settled(30_000))
+    t.ok(await history.settled(A_MINUTE))
     t.equal(github.calls.length - before, 2)
     const commits = (await github.history()).slice(-2)
     t.same(
@@ -67,7 +66,7 @@ void t.test('a history on GitHub', async (t) => {
     github.token = 'another'
     const path = world.freshPath()
     t.equal((await owner('PUT', path, ttl(turtle('"three"')))).status, 201)
-    for (let tries = 0; tries < 50 && !(await check()).warning; tries++) await new Promise((r) => setTimeout(r, 100))
+    await until(async () => (await check()).warning)
     const { warning, journal } = await check()
     t.match(warning, /token/i)
     t.equal(journal!.depth, 1)

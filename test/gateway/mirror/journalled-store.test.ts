@@ -1,6 +1,5 @@
 // Which requests become commits (spec 9.2, design 6): document writes, SPARQL updates, stores that break off; on both stores,
 // with a real repository.
-import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import type { History } from '../../../versioning/history.js'
 import type { ApplicationCache } from '../../../gateway/gateway.js'
@@ -10,6 +9,7 @@ import { problem } from '../../../gateway/problem.js'
 import type { GraphStore } from '../../../gateway/stores/store.js'
 import { makeWorld, ttl, turtle, type World } from '../../support/world.js'
 import { forEachStore, rowsOf, type Row } from '../../support/stores.js'
+import { until } from '../../support/wait.js'
 import { garbling, oddTerms, rdf12, unreadable } from './odd-terms.js'
 
 const UPDATE = { 'Content-Type': 'application/sparql-update' }
@@ -203,7 +203,7 @@ async function updates(world: World, row: Row, kind: string): Promise<void> {
     }
     // Those of so many are found after the answer.
     const { history } = world.running.dataspaces[0]!.endUser
-    for (let tries = 0; history!.status().inDoubt > 0 && tries < 300; tries++) await sleep(100)
+    await until(() => history!.status().inDoubt === 0)
     for (const document of [path, '/many-499/']) t.same(await methodsOf(world, document), ['UPDATE'])
   })
   await row('an update with a syntax error is not a commit', async (t) => {
@@ -255,7 +255,7 @@ async function brokenOff(world: World, row: Row, store: ReturnType<typeof unstea
     store.next = { when, problem: problem(code, 'cut') }
   }
   const settled = async (): Promise<void> => {
-    for (let tries = 0; history.status().inDoubt > 0 && tries < 100; tries++) await sleep(200)
+    await until(() => history.status().inDoubt === 0)
   }
   await row('a write that broke off after the store had done it becomes a commit', async (t) => {
     const path = world.freshPath()

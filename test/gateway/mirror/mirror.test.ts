@@ -19,6 +19,7 @@ import { checkSound, filesAt, git, headOf, logged } from '../../support/bare-rep
 import { freePort } from '../../support/fuseki.js'
 import { command, linesOf, OUTSIDE, triple, VERSIONED, type Ended } from '../../support/mirror.js'
 import { forEachStore, rowsOf, type MakeStores, type StoreKind, type Stores, type Row } from '../../support/stores.js'
+import { A_MINUTE, until } from '../../support/wait.js'
 import { makeWorld, ttl, turtle, type World } from '../../support/world.js'
 
 const TITLE = '<http://purl.org/dc/terms/title>'
@@ -43,13 +44,19 @@ async function makeMirror(t: Test, makeStores: MakeStores, kind: StoreKind, befo
   const name = encodeURIComponent(world.base.replace('https://', ''))
   const repository = join(world.folder, 'history', name, 'repository.git')
   const settings = [...flags, '--data', world.folder]
-  await world.running.dataspaces[0]!.endUser.history!.settled(10_000)
+  const settled = (): Promise<boolean> => world.running.dataspaces[0]!.endUser.history!.settled(A_MINUTE)
+  await settled()
   return {
     world,
     stores,
     repository,
     row: rowsOf(t, kind),
-    run: (action, ...more) => command([action!, '--application', world.base, ...more, ...settings], stores),
+    async run(action, ...more) {
+      const ended = await command([action!, '--application', world.base, ...more, ...settings], stores)
+      // Its commits are made.
+      await settled()
+      return ended
+    },
     commits: () => logged(repository, '%s'),
   }
 }
@@ -207,6 +214,7 @@ void forEachStore(t, 'changes behind the gateway', async (t, makeStores, kind) =
     const writer = async (name: string): Promise<void> => {
       for (let i = 0; going; i++) {
         await owner('PUT', `/${name}${i % 5}/`, ttl(turtle(`"${i}"`)))
+        // Some, and not as many as can be.
         await sleep(20)
       }
     }
@@ -254,8 +262,7 @@ void forEachStore(t, 'documents that are older than the gateway', async (t, make
         ),
       )
     // After the start, when the store has listed them.
-    for (let i = 0; i < 200 && !reported(); i++) await sleep(50)
-    t.match(reported(), { level: 40, store: stores.endUser.name, graphs: [`${world.base}admin/acl/x/`] })
+    t.match(await until(reported), { level: 40, store: stores.endUser.name, graphs: [`${world.base}admin/acl/x/`] })
   })
   await row('are in the history', async (t) => {
     const path = named('/', 7)
@@ -265,6 +272,7 @@ void forEachStore(t, 'documents that are older than the gateway', async (t, make
   })
   await row('fill an empty store again', async (t) => {
     await world.as('owner')('PUT', named('/', 7), ttl(turtle('"later"')))
+    await world.running.dataspaces[0]!.endUser.history!.settled(A_MINUTE)
     const before = await contentsOf(stores.endUser, documents)
     const args = ['--application', world.base, ...OUTSIDE, ...VERSIONED, '--https', new URL(world.base).port]
     const rebuild = (into: Stores, ...more: string[]): Promise<Ended> =>

@@ -1,13 +1,11 @@
 // Files in the repository that no store can read: stores are filled with all others, and these are reported.
-import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { knownOtherGraphs } from '../../../gateway/start/known-other-graphs.js'
 import { foreignCommit } from '../../support/bare-repository.js'
 import { linesOf, makePlace, triple, type Place } from '../../support/mirror.js'
 import { forEachStore, row, type MakeStores } from '../../support/stores.js'
+import { A_MINUTE, until } from '../../support/wait.js'
 import { ttl, turtle } from '../../support/world.js'
-
-t.setTimeout(120_000)
 
 const FILES: [name: string, content: string][] = [
   ['text that is not N-Triples', 'this is no triple\n'],
@@ -19,9 +17,9 @@ const FILES: [name: string, content: string][] = [
 async function begin(place: Place, makeStores: MakeStores, isOutside = false): Promise<void> {
   const { owner, running } = await place.start(await makeStores())
   await owner('PUT', '/good/', ttl(turtle('"good"')))
-  await running.dataspaces[0]!.endUser.history!.settled(10_000)
+  await running.dataspaces[0]!.endUser.history!.settled(A_MINUTE)
   // The gateway finds out after its start what rebuild says of other graphs.
-  for (let i = 0; isOutside && i < 200 && !knownOtherGraphs(place.folder, place.base); i++) await sleep(50)
+  if (isOutside) await until(() => knownOtherGraphs(place.folder, place.base))
   await running.close(1_000)
 }
 

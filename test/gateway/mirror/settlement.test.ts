@@ -17,6 +17,7 @@ import type { History } from '../../../versioning/history.js'
 import { openLocalRepository } from '../../../versioning/git/local-repository.js'
 import { openHistory } from '../../../versioning/open-history.js'
 import { temporaryFolder } from '../../support/bare-repository.js'
+import { until } from '../../support/wait.js'
 import { NO_LOG, SOON } from '../../versioning/history-world.js'
 import { BASE, succeeded } from '../../versioning/repository-contract.js'
 
@@ -143,7 +144,7 @@ void t.test('the changes of two updates of any document are told apart', async (
   const early = await life.journalled.update(update(retitle('ann’s', 'bob’s'), 'urn:bob'))
   t.equal(early?.failure, 'store.in-doubt', 'not all changes of the first are in the journal yet')
   store.slowness = 0
-  for (let tries = 0; life.history.status().inDoubt > 0 && tries < 100; tries++) await new Promise((resolve) => setTimeout(resolve, 100)) // prettier-ignore
+  await until(() => life.history.status().inDoubt === 0)
   t.equal(await life.journalled.update(update(retitle('ann’s', 'bob’s'), 'urn:bob')), undefined)
   for (const name of names) t.same(await life.commits(iriOf(name)), ['PUT ann', 'UPDATE ann', 'UPDATE bob'], name)
 })
@@ -157,11 +158,11 @@ void t.test('killed after journalling the changes of an update, before marking t
   first.history.done = () => new Promise(() => undefined)
   const asked = first.journalled.update(update(retitle('1', '2'), 'urn:bob', [iriOf('a')]))
   void asked
-  while (first.history.open().length < 2) await new Promise((resolve) => setTimeout(resolve, 10))
+  await until(() => first.history.open().length >= 2)
   await first.close()
   const second = await live(folder, store)
   t.teardown(second.close)
-  for (let tries = 0; second.history.status().inDoubt > 0 && tries < 150; tries++) await new Promise((resolve) => setTimeout(resolve, 100)) // prettier-ignore
+  await until(() => second.history.status().inDoubt === 0)
   t.same(await second.commits(iriOf('a')), ['PUT ann', 'UPDATE bob'])
   t.equal(await second.differing(), 0)
 })

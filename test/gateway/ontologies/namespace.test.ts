@@ -3,6 +3,7 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
 import { forEachStore, rowsOf } from '../../support/stores.js'
+import { until } from '../../support/wait.js'
 import { accept, makeWorld, ttl, turtle, type World } from '../../support/world.js'
 import type { Answer } from '../../support/client.js'
 
@@ -218,9 +219,7 @@ void forEachStore(t, 'the namespace ontology', async (t, makeStores, kind) => {
     t.equal(await ask(world, '<urn:here> a <urn:T>'), 'true')
     remote.texts.set('/late', ontology(late, [], '<urn:late> a <urn:T> .'))
     world.passTime(61_000)
-    for (let tries = 0; tries < 100 && (await ask(world, '<urn:late> a <urn:T>')) !== 'true'; tries++)
-      await new Promise((done) => setTimeout(done, 20))
-    t.equal(await ask(world, '<urn:late> a <urn:T>'), 'true')
+    t.ok(await until(async () => (await ask(world, '<urn:late> a <urn:T>')) === 'true'))
   })
 
   await row('files and documents of this dataspace are read inside, for ontology documents only', async (t) => {

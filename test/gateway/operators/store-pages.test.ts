@@ -11,6 +11,7 @@ import { fusekiEndpoints, openHttpStore } from '../../../gateway/stores/http-sto
 import { makeClient, type Client, type Send } from '../../support/client.js'
 import { freshDataset, reasonWithoutFuseki, row } from '../../support/stores.js'
 import { makeWorld, ttl, turtle, type World } from '../../support/world.js'
+import { until } from '../../support/wait.js'
 
 void t.test('the pages of the store', async (t) => {
   const missing = await reasonWithoutFuseki()
@@ -101,8 +102,7 @@ async function suite(t: Test, mayWrite: boolean): Promise<void> {
     t.match((await reader('GET', '/doc/', { fields: { Accept: 'application/n-triples' } })).text, /"passed"/)
     const listed = async (): Promise<string> =>
       (await reader('GET', '/doc/?timemap', { fields: { Accept: 'application/json' } })).text
-    for (let i = 0; i < 100 && !(await listed()).includes('SWEEP'); i++) await new Promise((done) => setImmediate(done))
-    t.match(await listed(), /SWEEP/)
+    t.ok(await until(async () => (await listed()).includes('SWEEP')))
   })
 }
 

@@ -8,6 +8,7 @@ import type { Answer, Send } from '../../support/client.js'
 import { freePort } from '../../support/ports.js'
 import { rowsOf } from '../../support/stores.js'
 import { makeWorld, type World } from '../../support/world.js'
+import { gate, until } from '../../support/wait.js'
 
 const TURTLE = '<#me> <http://xmlns.com/foaf/0.1/knows> [ <http://xmlns.com/foaf/0.1/name> "Ann" ] .'
 const NAME = 'http://xmlns.com/foaf/0.1/name'
@@ -69,6 +70,9 @@ const FLAWED: Readonly<Record<string, readonly [type: string, body: string | Buf
   'nested-json': [JSON_RESULTS, '['.repeat(200_000)],
 }
 
+/** Opened when `/held` is to be answered. */
+let answers = gate()
+
 const respond: Respond = ({ method, path, fields, body }, response) => {
   const { pathname, searchParams } = new URL(path, 'http://here.test')
   const verb = pathname.split('/')[1] ?? ''
@@ -106,6 +110,7 @@ const respond: Respond = ({ method, path, fields, body }, response) => {
     untyped: () => send({}, 'hello'),
     graphs: () => send({ 'content-type': 'application/trig' }, '<urn:x:g> { <urn:x:s> <urn:x:p> 1 }'),
     slow: () => undefined,
+    held: () => void answers.opened.then(() => send({ 'content-type': 'text/plain' }, 'late')),
     large: () => send({ 'content-type': 'text/plain', 'content-length': String(9 * 2 ** 20) }),
     bulky: () => send({ 'content-type': 'text/turtle' }, `<#a> <urn:x:p> "${'x'.repeat(3 * 2 ** 20)}" .`),
     bomb: () =>
@@ -146,7 +151,7 @@ async function world(t: Test, ...flags: string[]): Promise<World> {
 void t.test('the Linked Data proxy', async (t) => {
   const row = rowsOf(t, 'none')
   const management = await freePort()
-  const flags = ['--allow-fetch', '127.0.0.0/8', '--allow-fetch', '::1', '--proxy-timeout', '1500']
+  const flags = ['--allow-fetch', '127.0.0.0/8', '--allow-fetch', '::1', '--proxy-timeout', '10000']
   const { as, base, origin } = await world(t, ...flags, '--management', String(management))
   const server = await startServer(respond)
   const second = await startServer(respond)
@@ -553,17 +558,24 @@ void t.test('the Linked Data proxy', async (t) => {
   })
 
   await row('one agent has at most 8 requests at the same time', async (t) => {
-    const answers = await Promise.all(Array.from({ length: 12 }, () => ask(at('/slow'))))
-    const statuses = answers.map(({ status }) => status).sort()
-    t.strictSame(statuses, [...Array<number>(4).fill(503), ...Array<number>(8).fill(504)])
+    const statuses: number[] = []
+    const asked = Array.from({ length: 12 }, async () => statuses.push((await ask(at('/held'))).status))
+    await until(() => statuses.length >= 4)
+    answers.open()
+    await Promise.all(asked)
+    t.strictSame(statuses, [...Array<number>(4).fill(503), ...Array<number>(8).fill(200)])
     t.equal((await ask(at('/turtle'))).status, 200, 'afterwards the agent can request again')
   })
 
   await row('the agents of one network have at most 16', async (t) => {
     const agents = ['owner', 'reader', 'writer'].flatMap((name) => Array<string>(8).fill(name))
-    const answers = await Promise.all(agents.map((name) => as(name)('GET', proxied(at('/slow')))))
-    const statuses = answers.map(({ status }) => status).sort()
-    t.strictSame(statuses, [...Array<number>(8).fill(503), ...Array<number>(16).fill(504)])
+    answers = gate()
+    const statuses: number[] = []
+    const asked = agents.map(async (name) => statuses.push((await as(name)('GET', proxied(at('/held')))).status))
+    await until(() => statuses.length >= 8)
+    answers.open()
+    await Promise.all(asked)
+    t.strictSame(statuses, [...Array<number>(8).fill(503), ...Array<number>(16).fill(200)])
   })
 
   await row('--proxy everyone: without an identity, too; --proxy off: 405 for all', async (t) => {

@@ -1,5 +1,4 @@
 // Loading the authorizations of a dataspace: responses of real stores, and responses that must change nothing.
-import { setTimeout as sleep } from 'node:timers/promises'
 import { pino } from 'pino'
 import t from 'tap'
 import { makeAccess } from '../../../gateway/rules/compiled-rules.js'
@@ -14,6 +13,7 @@ import {
 import { decide } from '../../../policies/decide.js'
 import { ACL, ADMIN, authorization, BASE, document, EVERYONE, question, TYPE } from '../../policies/access-facts.js'
 import { forEachStore, row } from '../../support/stores.js'
+import { until } from '../../support/wait.js'
 
 const RULES = `${ADMIN}acl/authorizations/rules/`
 const ALICE = 'https://alice/ü#me'
@@ -92,8 +92,7 @@ await forEachStore(t, 'loading authorizations', async (t, makeStores, kind) => {
     t.equal(await early, undefined)
     t.notOk(decides(), 'a reload that began earlier does not help')
     failing = false
-    for (let i = 0; i < 100 && !decides(); i++) await sleep(50)
-    t.ok(decides(), 'it is retried')
+    t.ok(await until(decides), 'it is retried')
   })
   await row(t, kind, 'an aborted call is a problem, and the index stays as it was', async (t) => {
     const index = makeAuthorizationIndex(ADMIN)

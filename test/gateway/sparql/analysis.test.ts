@@ -12,6 +12,7 @@ import {
 } from '../../../gateway/sparql/analysis.js'
 import { isRemoved } from '../../../gateway/sparql/removed-graphs.js'
 import { rowsOf } from '../../support/stores.js'
+import { quickest } from '../../support/wait.js'
 
 const BASE = 'http://e/sparql'
 const DEFAULT = 'urn:triplegate:default-graph'
@@ -548,15 +549,14 @@ await row('names of variables matter: the answer has them', (t) => {
   t.not(query('SELECT ("a" AS ?x) {}').key, query('SELECT ("A" AS ?x) {}').key)
   t.not(query('SELECT ("a b" AS ?x) {}').key, query('SELECT ("a  b" AS ?x) {}').key)
 })
-await row('time grows with the length of a text only', (t) => {
+await row('time grows with the length of a text only', async (t) => {
   // prettier-ignore
   const pieces = [
     '{', '(', '"', "'''a", '<a', 'a.', '_:a.', 'a:', 'a:b.', '\\u', '\\', '#', '"\\', '1.', '?', '<', '||',
   ]
   for (const piece of pieces) {
-    const before = performance.now()
-    analyseQuery(`SELECT * { ${piece.repeat(16_384 / piece.length)}`, BASE)
-    t.ok(performance.now() - before < 2_000, piece)
+    const text = `SELECT * { ${piece.repeat(16_384 / piece.length)}`
+    t.ok((await quickest(2_000, () => analyseQuery(text, BASE))) < 2_000, piece)
   }
 })
 

@@ -10,8 +10,6 @@ import { makePrivate, reportShared } from '../../../gateway/start/private-folder
 import { makeSite, startGateway, untilSettled } from '../../crash/gateway-process.js'
 import { rowsOf } from '../../support/stores.js'
 
-t.setTimeout(120_000)
-
 const temporary = mkdtempSync(join(tmpdir(), 'triplegate-private-'))
 t.teardown(() => rmSync(temporary, { recursive: true, force: true }))
 

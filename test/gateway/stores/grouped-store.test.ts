@@ -334,7 +334,7 @@ function handMade(settings: Partial<GroupSettings<string, string>> = {}) {
   const requests: { readonly asked: readonly string[]; end(): void }[] = []
   const request = (asked: readonly string[]) =>
     new Promise<void>((resolve) => requests.push({ asked, end: () => resolve() }))
-  const call = groupCalls<string, string>({
+  const { call, retry } = groupCalls<string, string>({
     lanes: () => 2,
     patience: 250,
     isShared: false,
@@ -347,7 +347,7 @@ function handMade(settings: Partial<GroupSettings<string, string>> = {}) {
     betweenAnswers: () => Promise.resolve(),
     ...settings,
   })
-  return { requests, call, asked: () => requests.map(({ asked }) => asked.join(' ')) }
+  return { requests, call, retry, asked: () => requests.map(({ asked }) => asked.join(' ')) }
 }
 await rowWithoutStore('calls wait while others are at work, and go together', async (t) => {
   const { requests, call, asked } = handMade()
@@ -398,6 +398,24 @@ await rowWithoutStore('two reads of one graph share an answer; a size ends a gro
   }
   t.strictSame(asked(), ['x', 'aaa bbb', 'cc'])
   t.strictSame((await Promise.all(answers)).slice(1, 3), ['aaa together', 'aaa together'])
+})
+await rowWithoutStore('calls that are held wait until they may go, and then go together', async (t) => {
+  let isHeld = (waiting: number): boolean => waiting < 3
+  const { requests, call, retry, asked } = handMade({ patience: 60_000, isHeld: (waiting) => isHeld(waiting) })
+  const answers = ['a', 'b', 'c!'].map(call)
+  t.strictSame(asked(), ['c!'], 'but for one that may not wait')
+  answers.push(call('d'))
+  t.strictSame(asked(), ['c!', 'a b d'], 'enough of them')
+  requests[1]!.end()
+  await turn()
+  answers.push(call('e'))
+  retry()
+  t.equal(requests.length, 2)
+  isHeld = () => false
+  retry()
+  t.strictSame(asked().slice(2), ['e'])
+  for (const { end } of requests) end()
+  await Promise.all(answers)
 })
 await rowWithoutStore('a call that hangs holds up the others for a quarter of a second', async (t) => {
   const { requests, call, asked } = handMade({ lanes: () => 1 })

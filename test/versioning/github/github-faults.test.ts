@@ -1,7 +1,6 @@
 // In charge of the tests of faults of a history on GitHub: no change is lost or committed twice, each document keeps
 // its order, and no document waits for another.
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { readTrailers } from '../../../versioning/git/commit-message.js'
 import { openGitHubRepository } from '../../../versioning/github/github-repository.js'
@@ -10,12 +9,12 @@ import { openHistory } from '../../../versioning/open-history.js'
 import type { Repository } from '../../../versioning/repository.js'
 import { temporaryFolder } from '../../support/bare-repository.js'
 import { openGitHub, type Fault, type GitHubDouble } from '../../support/github.js'
+import { until } from '../../support/wait.js'
 import { NO_LOG, PREFIX, QUICK } from '../history-world.js'
 import { BASE, succeeded, triple } from '../repository-contract.js'
 
 // Each call is one or more git processes.
-const PATIENT = { timeout: 120_000 }
-t.setTimeout(400_000)
+const PATIENT = { timeout: 600_000 }
 
 interface World {
   readonly github: GitHubDouble
@@ -64,9 +63,7 @@ async function makeWorld(t: Test, { branch = 'main', empty = false } = {}): Prom
       await world.history.done(succeeded(await world.history.begin([entry])))
     },
     async settled() {
-      const until = Date.now() + 60_000
-      const left = (): number => world.history.status().depth
-      while (left() > 0 && world.history.status().blocked.length === 0 && Date.now() < until) await sleep(5)
+      await until(() => world.history.status().depth === 0 || world.history.status().blocked.length > 0)
     },
     async restart(token?: string) {
       await close()
@@ -87,7 +84,7 @@ async function makeWorld(t: Test, { branch = 'main', empty = false } = {}): Prom
       t.same([...found].sort(), expected.sort(), 'each write is one commit, in the order of its document')
       t.same(ids.length, new Set(ids).size, 'none is on the branch twice')
       for (const [name, contents] of expected) {
-        const { versions, pending } = succeeded(await world.history.versions(BASE + name, 20_000))
+        const { versions, pending } = succeeded(await world.history.versions(BASE + name, 60_000))
         const own = versions.filter(({ method }) => method !== undefined)
         const seen = await Promise.all(own.map((version) => world.history.content(BASE + name, version)))
         t.notOk(pending)
@@ -189,7 +186,7 @@ void t.test('a revoked token, and a new one', PATIENT, async (t) => {
   const world = await begun(t)
   world.github.token = 'github_pat_new'
   await writeAll(world)
-  for (let i = 0; i < 1000 && world.history.status().parked === undefined; i++) await sleep(5)
+  await until(() => world.history.status().parked !== undefined)
   t.match(world.history.status(), { parked: /401.*token/, depth: 6, blocked: [] })
   t.notMatch(JSON.stringify(world.history.status()), /github_pat/)
   await world.restart('github_pat_new')
@@ -239,7 +236,7 @@ for (const [status, message] of REFUSED) {
     await world.write('refused/', triple('l1'))
     await writeAll(world)
     await world.write('refused/', triple('l2'))
-    for (let i = 0; i < 2000 && world.history.status().depth > 2; i++) await sleep(5)
+    await until(() => world.history.status().depth <= 2)
     const reason = new RegExp(message.slice(-9))
     t.match(world.history.status(), { depth: 2, blocked: [{ document: `${BASE}refused/`, reason }] })
     await world.check(t, ['refused/'])
@@ -258,7 +255,7 @@ void t.test(
     await world.write('denied/', triple('d1'))
     await world.write('denied/', triple('d2'))
     await writeAll(world)
-    for (let i = 0; i < 2000 && world.history.status().depth > 2; i++) await sleep(5)
+    await until(() => world.history.status().depth <= 2)
     t.match(world.history.status(), { depth: 2, blocked: [] })
     denies = false
     await world.settled()

