@@ -37,13 +37,13 @@ export async function accountAnswer(
   return pageAnswer(200, page, [['Cache-Control', 'no-store']])
 }
 
-/** By the profile, where that is a document here that the agent may read. */
+/** By the profile, where that is a document of this dataspace that the agent may read: in another one its account proves nothing. */
 async function nameOf(context: Context): Promise<string | undefined> {
-  const { agent, gateway } = context
+  const { agent, dataspace, gateway } = context
   if (agent.webId === undefined || !URL.canParse(agent.webId)) return undefined
   const { pathname, host } = new URL(agent.webId)
   const target = gateway.targetOf(pathname, host)
-  if (isFailure(target) || target.kind !== 'document') return undefined
+  if (isFailure(target) || target.kind !== 'document' || target.dataspace !== dataspace) return undefined
   const facts = await lookUp({ ...context, application: target.application }, target, 'Read')
   if (isFailure(facts) || facts.kind !== 'document' || !facts.document || !isWhole(facts.document)) return undefined
   const decision = judge(target, agent, facts, 'Read')

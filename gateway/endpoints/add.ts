@@ -5,9 +5,11 @@ import { join } from 'node:path'
 import { readDataRequest, type DataRequest } from './data-request.js'
 import { isContainer } from '../documents/hierarchy.js'
 import type { Response } from '../http/exchange.js'
+import { parseMediaType } from '../http/media-type.js'
 import { isReadable } from '../rdf/read.js'
 import { mayImport, receivedFrom, startImport, withFolder } from '../imports/described-import.js'
 import { orderOf, planOf } from '../imports/import-order.js'
+import { N_QUADS, TRIG } from '../imports/media-types.js'
 import { bringUrl, withSource, type Source } from '../imports/sources.js'
 import { queryText } from '../imports/queries.js'
 import { appendAs, mayWriteAs, placeOf, type Place } from '../imports/write-as.js'
@@ -36,6 +38,7 @@ async function importInto(context: Context, place: Place, source: Source): Promi
   if (isFailure(facts)) return facts
   const isIn = facts.kind === 'document' && facts.document && isContainer(facts.document.types)
   if (!isIn || !mayImport(context)) return TOO_LARGE
+  if (OF_GRAPHS.has(parseMediaType(source.mediaType ?? '')?.type)) return GRAPHS
   return withFolder<Response>(context, async (folder, keep) => {
     const path = join(folder, 'source')
     await rename(source.path, path)
@@ -50,6 +53,13 @@ async function importInto(context: Context, place: Place, source: Source): Promi
     return response(201, [['Location', started], linkField(context.application, context.agent.webId, undefined)])
   })
 }
+
+/** An import makes documents of the graphs that these name, wherever those are: not unasked, and not in a container that was named. */
+const OF_GRAPHS: ReadonlySet<string | undefined> = new Set([TRIG, N_QUADS])
+const GRAPHS = problem(
+  'content.too-large',
+  'The source is too large for one document, and names graphs, which would become documents elsewhere: send it to importer.',
+)
 
 export const transform = ({ context, target }: Asked<EndpointTarget>): Promise<Response | Problem> =>
   withData(context, target.iri, async ({ query }, place, source) => {

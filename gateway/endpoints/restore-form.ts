@@ -34,13 +34,13 @@ export async function answerRestore(
   const { document } = target
   const { method } = context.request
   if (!hasMethod(FORM_METHODS, method)) return methodNotAllowed(method, FORM_METHODS)
-  // The history decides on a document that was deleted, and so does the write that restores it.
-  const isThere = facts.kind === 'document' && facts.document !== undefined
-  const refused = [decision, reading].find(({ allowed }) => !allowed)
-  if (isThere && refused) return refusalOf(refused, context, document)
-  if (!context.application.history) return problem('document.no-versions', 'This document has no versions.')
+  // Whether there is a document, or was one, learns nobody who may not read it (design 3).
   const asked = await historyRequestOf({ context, facts, decision: reading }, context.gateway.commitsWait)
   if (isFailure(asked)) return asked
+  // The write decides on a document that was deleted.
+  const isThere = facts.kind === 'document' && facts.document !== undefined
+  if (isThere && !decision.allowed) return refusalOf(decision, context, document)
+  if (!context.application.history) return problem('document.no-versions', 'This document has no versions.')
   const found = await findVersion(asked, (target.query.get('of') ?? '').toLowerCase())
   if (isFailure(found)) return found
   const { memento } = found

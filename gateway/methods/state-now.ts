@@ -5,11 +5,12 @@ import { isFailure, type Problem } from '../problem.js'
 import { lookUpDocument, type Facts } from '../request/access.js'
 import type { Context } from '../request/context.js'
 import { isConditional } from './write-conditions.js'
-import { isByImport, type WriteRequest } from './write-request.js'
+import { uploadsOf } from '../files/sweep-files.js'
+import { isByImport, isLargeContent, type WriteRequest } from './write-request.js'
 
 /**
  * The facts, with the content where the write needs it. A PUT replaces the content, and keeps facts alone: it needs no more where
- * no condition, no history and no import does, and where the document was small when it was last seen (a large one is not replaced).
+ * no condition, no history, no description of a file and no import does, and where the document was small when it was last seen (a large one is not replaced).
  */
 export async function stateNow(
   context: Context,
@@ -21,7 +22,8 @@ export async function stateNow(
   const { documents, facts: known } = application.cache
   const seen = documents.cached(iri) ?? known.cached(iri)
   const wasSmall = seen?.value !== undefined && isWhole(seen.value)
-  const isContentKept = asked.method !== 'PUT' || isByImport(asked) || application.mirrored !== undefined
+  const isContentKept =
+    asked.method !== 'PUT' || isByImport(asked) || application.mirrored !== undefined || describesFile(context, asked)
   const mayDoWithout = !isContentNeeded && !isContentKept && !isConditional(request.fields)
   if (mayDoWithout && seen && (wasSmall || !seen.value)) {
     const facts = await lookUpDocument(context, iri, 'factsNow')
@@ -29,6 +31,14 @@ export async function stateNow(
     if (wasSmall && facts.document.text !== undefined) return facts
   }
   return lookUpDocument(context, iri, 'now')
+}
+
+/** A description that was there before gives nobody a right to its file (described-files.ts). */
+function describesFile({ application }: Context, { content }: WriteRequest & { readonly method: 'PUT' }): boolean {
+  const uploads = uploadsOf(application)
+  return isLargeContent(content)
+    ? content.nTriples.includes(`<${uploads}`)
+    : content.some(({ subject }) => subject.value.startsWith(uploads))
 }
 
 /** What a PUT keeps of the state. */

@@ -25,6 +25,10 @@ const SOURCES: Readonly<Record<string, readonly [type: string | undefined, body:
     'application/gzip',
     gzipSync(`${`#${'x'.repeat(10_000)}\n`.repeat(7_000)}<urn:x:a> <urn:x:p> "of many" .\n`),
   ],
+  '/graph-in-many-lines.nq.gz': [
+    'application/gzip',
+    gzipSync(`${`#${'x'.repeat(10_000)}\n`.repeat(7_000)}<urn:x:a> <urn:x:p> "elsewhere" <urn:x:g> .\n`),
+  ],
   '/broken': ['text/turtle', '<a> <b'],
   '/image': ['image/png', 'x'],
   '/large': ['text/turtle', `<#a> <http://example.org/name> "${'x'.repeat(300_000)}" .`],
@@ -135,6 +139,9 @@ void t.test('add and transform', async (t) => {
       const [item, started] = [await add('owner', here('/one-in-many-lines.nt.gz'), await target()), await add('owner', here('/one-in-many-lines.nt.gz'), path)] // prettier-ignore
       t.equal(item.status, 413)
       t.match(item.text, 'container')
+      const graphs = await add('owner', here('/graph-in-many-lines.nq.gz'), path)
+      t.equal(graphs.status, 413, 'its graphs would become documents wherever they say')
+      t.match(graphs.text, 'importer')
       t.equal(started.status, 201)
       const query = `ASK { GRAPH ?g { <urn:x:a> <urn:x:p> "of many" } FILTER(STRSTARTS(STR(?g), "${base}${path.slice(1)}")) }`
       const asked = (): Promise<Answer> =>

@@ -202,6 +202,11 @@ void forEachStore(t, 'dataspaces on shared stores', async (t, makeStores, kind) 
       t.notMatch(await stores.endUser.read(own), /"there"/)
     })
   }
+  await row('the page of an agent whose profile is in the other dataspace', async (t) => {
+    const { status, text } = await shared.ownerThere('GET', '/oauth2/login', { fields: { Accept: 'text/html' } })
+    t.equal(status, 200, text)
+    t.match(text, me)
+  })
   await row('a document that is created is found by the next query of any graph, in its dataspace only', async (t) => {
     const created = `${here}created/`
     t.equal((await owner('PUT', '/created/', ttl(`<> <${VALUE}> "created" .`))).status, 201)

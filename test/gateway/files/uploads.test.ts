@@ -184,6 +184,9 @@ void forEachStore(t, 'files', async (t, makeStores, kind) => {
     t.equal((await world.as('stranger')('GET', pathOf('a secret'))).status, 403)
     t.equal((await owner('POST', own, ttl(`<${world.origin}${pathOf('a secret')}> <${DCT}title> "T" .`))).status, 204)
     t.equal((await world.as('stranger')('GET', pathOf('a secret'))).status, 403)
+    const again = `<> <${DCT}title> "Again" . <${world.origin}${pathOf('a secret')}> a <${NFO}FileDataObject> .`
+    t.equal((await owner('PUT', own, ttl(again))).status, 200)
+    t.equal((await world.as('stranger')('GET', pathOf('a secret'))).status, 403, 'the claim was there before')
     const copy = await itemOf(world, `<${world.origin}${pathOf('a secret')}> a <${NFO}FileDataObject> .`)
     t.equal((await publish(world, copy)).status, 201)
     t.equal(

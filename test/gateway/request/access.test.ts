@@ -55,6 +55,13 @@ async function authorizations(world: World, row: Row): Promise<void> {
     t.equal(await revoke(), 204)
     t.equal(await get('stranger', path), 403)
   })
+  await row('whether there is a document, its forms tell nobody who may not read it', async (t) => {
+    const paths = [await made(), world.freshPath()]
+    for (const form of ['edit', 'restore', 'restore&of=abcd']) {
+      const statuses = await Promise.all(paths.map((path) => get('stranger', `${path}?form=${form}`)))
+      t.same(statuses, [403, 403], form)
+    }
+  })
   await row('a changed authorization: PATCH and POST count as PUT does', async (t) => {
     const path = await made()
     await grant(`acl:accessTo <${world.origin}${path}>`)
