@@ -60,9 +60,20 @@ const namesOfHistory =
 
 function read(folder: string): Readonly<Record<string, FoundNames>> {
   try {
-    return JSON.parse(readFileSync(join(folder, FILE), 'utf8')) as Record<string, FoundNames>
+    const known = JSON.parse(readFileSync(join(folder, FILE), 'utf8')) as unknown
+    // A file that somebody else has changed is as a lost one.
+    return isKnown(known) ? known : {}
   } catch {
     // None are remembered yet. A lost file is written again.
     return {}
   }
 }
+
+const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null
+
+const areNames = (value: unknown): boolean =>
+  Array.isArray(value) && value.every((name) => typeof name === 'string' && URL.canParse(name))
+
+const isKnown = (value: unknown): value is Record<string, FoundNames> =>
+  isRecord(value) &&
+  Object.values(value).every((found) => isRecord(found) && areNames(found.literal) && areNames(found.encoded))

@@ -1,5 +1,5 @@
 // Names beyond ASCII: each URL means one name, and each document has one URL.
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
@@ -113,6 +113,10 @@ void t.test('an embedded store has the names of its history; they are remembered
   t.same(asked.map(first.nameOf), [`${base}ä/`, `${base}%C3%A4/y/`, `${base}ö/`])
   const again = await start([], [])
   t.same(asked.map(again.nameOf), [`${base}ä/`, `${base}ä/y/`, `${base}ö/`])
+  for (const changed of ['', 'null', '[1]', '{', `{"${base}":{}}`, `{"${base}":{"literal":["x"],"encoded":[]}}`]) {
+    writeFileSync(join(data, 'document-names.json'), changed)
+    t.equal((await start([`${base}ä/`], [])).nameOf(`${base}%C3%A4/`), `${base}ä/`, `a changed file: ${changed}`)
+  }
 })
 
 /** Turtle of a rule for everyone. */
