@@ -37,7 +37,7 @@ async function importInto(context: Context, place: Place, source: Source): Promi
   const facts = await lookUp({ ...context, application, dataspace }, { kind: 'document', ...place }, 'Append')
   if (isFailure(facts)) return facts
   const isIn = facts.kind === 'document' && facts.document && isContainer(facts.document.types)
-  if (!isIn || !mayImport(context)) return TOO_LARGE
+  if (!isIn || !mayImport(context)) return NO_CONTAINER
   if (OF_GRAPHS.has(parseMediaType(source.mediaType ?? '')?.type)) return GRAPHS
   return withFolder<Response>(context, async (folder, keep) => {
     const path = join(folder, 'source')
@@ -53,6 +53,11 @@ async function importInto(context: Context, place: Place, source: Source): Promi
     return response(201, [['Location', started], linkField(context.application, context.agent.webId, undefined)])
   })
 }
+
+const NO_CONTAINER = problem(
+  'content.too-large',
+  `The source is larger than the ${LARGEST} bytes that can go into one document. Name a container in sd:name, on which you have Append as on the endpoint importer: then it becomes documents there.`,
+)
 
 /** An import makes documents of the graphs that these name, wherever those are: not unasked, and not in a container that was named. */
 const OF_GRAPHS: ReadonlySet<string | undefined> = new Set([TRIG, N_QUADS])
@@ -131,7 +136,4 @@ async function rdfOf({ path, size, mediaType }: Source): Promise<Buffer | Proble
   return unpacked(await readFile(path), LARGEST)
 }
 
-const TOO_LARGE = problem(
-  'content.too-large',
-  `The source is larger than the ${LARGEST} bytes that can go into one document. Name a container in sd:name, on which you have Append as on the endpoint importer: then it becomes documents there.`,
-)
+const TOO_LARGE = problem('content.too-large', `The source is larger than ${LARGEST} bytes.`)
