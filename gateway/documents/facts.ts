@@ -80,7 +80,7 @@ export async function askFacts(
   return { ...factsOf(iri, base, graphOf(readLegible(text))), ...(text === asked && { text }) }
 }
 
-/** What a PUT keeps of a document of which the facts alone are known. */
+/** The part that a PUT keeps of a document of which the facts alone are known. */
 export const keptOfFacts = ({
   iri,
   text = '',

@@ -34,7 +34,7 @@ export async function answerRestore(
   const { document } = target
   const { method } = context.request
   if (!hasMethod(FORM_METHODS, method)) return methodNotAllowed(method, FORM_METHODS)
-  // Whether there is a document, or was one, learns nobody who may not read it (design 3).
+  // Nobody who may not read it learns whether there is a document, or was one (design 3).
   const asked = await historyRequestOf({ context, facts, decision: reading }, context.gateway.commitsWait)
   if (isFailure(asked)) return asked
   // The write decides on a document that was deleted.

@@ -1,16 +1,17 @@
 // In charge of the state that a write rests on, read from the store under the lock of its document.
 import { isLarge, isWhole, type Document } from '../documents/document.js'
 import { keptOfFacts, type DocumentFacts } from '../documents/facts.js'
+import { uploadsOf } from '../files/sweep-files.js'
 import { isFailure, type Problem } from '../problem.js'
 import { lookUpDocument, type Facts } from '../request/access.js'
 import type { Context } from '../request/context.js'
 import { isConditional } from './write-conditions.js'
-import { uploadsOf } from '../files/sweep-files.js'
 import { isByImport, isLargeContent, type WriteRequest } from './write-request.js'
 
 /**
- * The facts, with the content where the write needs it. A PUT replaces the content, and keeps facts alone: it needs no more where
- * no condition, no history, no description of a file and no import does, and where the document was small when it was last seen (a large one is not replaced).
+ * The facts, with the content where the write needs it. A PUT replaces the content, and keeps facts alone. It needs no more where no
+ * condition, no history, no description of a file and no import does, and where the document was small when it was last seen: a
+ * large one is not replaced.
  */
 export async function stateNow(
   context: Context,
@@ -41,7 +42,7 @@ function describesFile({ application }: Context, { content }: WriteRequest & { r
     : content.some(({ subject }) => subject.value.startsWith(uploads))
 }
 
-/** What a PUT keeps of the state. */
+/** The part of the state that a PUT keeps. */
 export function keptOf(current: DocumentFacts): Pick<Document, 'iri' | 'nTriples'> | undefined {
   if (isWhole(current)) return current
   return isLarge(current) ? current.unreadable?.managed : keptOfFacts(current)

@@ -7,7 +7,7 @@ import { isFailure, problem } from '../problem.js'
 const FORM_TYPE = 'application/x-www-form-urlencoded'
 /** In bytes: as much as a person edits as one text. */
 const LARGEST = 256 * 1024
-/** Whoever has no right to the form sends it too: its page is made on the event loop (design 7). */
+/** Agents without a right to the form send it too: its page is made on the event loop (design 7). */
 const MOST_FIELDS = 200
 
 /** The content of a form that was read; undefined where it could not be. */

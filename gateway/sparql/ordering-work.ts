@@ -16,7 +16,7 @@ interface Waiting {
   readonly joined: Joined
 }
 
-/** What is in them is ordered apart. */
+/** Their patterns are ordered apart. */
 const APART = new Set<unknown>(['optional', 'minus', 'service', 'patternOperation'])
 const PLAIN_GROUPS = new Set<unknown>(['group', 'bgp'])
 const OPERANDS = new Set<unknown>(['union', 'values', 'service'])
