@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto'
 import { open, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { readContent } from './content.js'
-import { isOfDisk, notStored } from '../files/arriving.js'
+import { isOfDisk, makeRoomCheck, notStored } from '../files/arriving.js'
 import { BodyBreak } from '../http/body.js'
 import type { Response } from '../http/exchange.js'
 import { parseMediaType } from '../http/media-type.js'
@@ -128,8 +128,11 @@ async function bringBody(
   if (!isImportable(mediaType)) return unsupported(mediaType)
   const [sha1, sha256] = [createHash('sha1'), createHash('sha256')]
   const file = await open(path, 'wx', 0o600)
+  const room = makeRoomCheck(path)
   try {
     for await (const piece of request.streamBody(gateway.settings.maxImport, '--max-import')) {
+      const full = await room(piece.length)
+      if (full) return full
       sha1.update(piece)
       sha256.update(piece)
       await file.writeFile(piece)

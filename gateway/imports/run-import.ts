@@ -7,6 +7,7 @@ import type { Outcomes } from '../methods/create-together.js'
 import type { WrittenContent } from '../methods/write-request.js'
 import { isFailure, problem, type Problem, type ProblemCode } from '../problem.js'
 import type { Context } from '../request/context.js'
+import type { Awaitable } from '../steps.js'
 import { startThread, type LimitedThread } from '../stores/limited-thread.js'
 import type { ImportJob, ImportReply, Made, Plan, ReadProgress } from './plan.js'
 import { makeFairShare } from './fair-share.js'
@@ -27,7 +28,7 @@ export interface Running {
   /** Why it may not go on, where that is so: asked before each batch. */
   ended?(): Promise<undefined | Problem>
   /** After each step. @param written of the documents, in their order */
-  kept(written: number): void
+  kept(written: number): Awaitable<void>
 }
 
 const MEMORY = 384 * 2 ** 20
@@ -85,7 +86,7 @@ async function readAll(running: Running, thread: Thread): Promise<undefined | Pr
     const { rows, bytes, documents, findings, done } = read
     Object.assign(progress, { rows, documents, bytes: done ? progress.size : Math.max(bytes, progress.bytes) })
     for (const finding of findings) report(progress, finding)
-    kept(from)
+    await kept(from)
     if (done) return undefined
     const ended = signal.aborted ? CANCELLED : await running.ended?.()
     if (ended) return ended
@@ -120,7 +121,7 @@ async function writeAll(running: Running, thread: Thread): Promise<undefined | P
     for (const one of byLevel(batch)) failed ??= await writeLevel(running, one)
     if (failed) return failed
     from += batch.length
-    kept(from)
+    await kept(from)
     await rest()
     const ended = signal.aborted ? CANCELLED : await running.ended?.()
     if (ended) return ended

@@ -3,7 +3,7 @@
 import { open, rm, stat, type FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isLarge, type Document } from '../documents/document.js'
-import { isOfDisk, notStored } from '../files/arriving.js'
+import { isOfDisk, makeRoomCheck, notStored } from '../files/arriving.js'
 import { uploadsOf } from '../files/sweep-files.js'
 import type { Member } from '../gateway.js'
 import type { Target } from '../http/target.js'
@@ -83,11 +83,11 @@ export const bringUrl =
       return isFailure(target) ? target : bringOwn(context, target, file, path)
     }
     const disk: { failed?: Problem } = {}
-    const take = (piece: Buffer): Promise<unknown> =>
-      file.writeFile(piece).catch((error: unknown) => {
-        disk.failed = notStored(error)
-        throw error
-      })
+    const room = makeRoomCheck(path)
+    const take = async (piece: Buffer): Promise<void> => {
+      disk.failed = (await room(piece.length)) ?? (await file.writeFile(piece).catch(notStored)) ?? undefined
+      if (disk.failed) throw new Error(disk.failed.detail)
+    }
     const answer = await importing.fetcher.fetch(url.href, { accept: ACCEPT, take, signal: context.request.signal() })
     if (disk.failed) return disk.failed
     if (isFailure(answer)) {

@@ -407,6 +407,25 @@ void t.test('importer', async (t) => {
       t.equal((await run(join(folder, 'a.csv'))).code, 2)
       t.not((await run(join(folder, 'query.rq'), ...into)).code, 0)
     })
+    await rowOfReading(
+      'agents take turns: an import does not wait for all of those that another agent has sent before',
+      async (t) => {
+        const { turns } = world.running.gateway.importing
+        // As another import of the writer, which runs.
+        const endTurn = await turns.take(undefined, { agent: world.webIdOf('writer'), network: '127.0.0.1' })
+        if ('failure' in endTurn) throw new Error(endTurn.detail)
+        const path = await container()
+        const send = (agent: string, name: string): Promise<Answer> =>
+          world.as(agent)('POST', `/importer?into=${base}${path.slice(1)}`, csv(`name\n${name}\n`))
+        const sent = [await send('writer', 'a'), await send('writer', 'b'), await send('owner', 'c')]
+        for (const { fields } of sent) t.match(await textOf(new URL(fields.location!).pathname), /#Waiting>/)
+        endTurn()
+        const ends: string[] = []
+        for (const one of sent) ends.push(/endedAtTime> "([^"]+)"/.exec(await endOf(one))![1]!)
+        const [a, b, c] = ends.map((end) => Date.parse(end))
+        t.ok(a! <= c! && c! <= b!, ends.join(' '))
+      },
+    )
     await row('a query that never ends is ended; the state says so', async (t) => {
       const path = await container()
       const many = ['a', 'b', 'c', 'd', 'e', 'f', 'g'].map((name) => `{ ?row ?${name} ?v${name} }`).join(' ')
