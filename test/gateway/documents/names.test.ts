@@ -185,6 +185,31 @@ void forEachStore(t, 'graphs with names beyond ASCII in', async (t, makeStores, 
     t.ok(files.includes('graphs/Stra%5FC3%5F9Fe/b%C3%A4r.nt'), files.join(' '))
     t.match(await place.run(stores, 'verify'), { code: 0 })
   })
+  await row("at the store's own URLs no refusal says which spelling a document has", async (t) => {
+    const asked = (name: string, more = ''): string => `/ds/data?graph=${encodeURIComponent(base + name)}${more}`
+    for (const name of [
+      'Straße/',
+      'Stra%C3%9Fe/',
+      'ö/',
+      '%C3%B6/',
+      'Straße/none/',
+      'Stra%C3%9Fe/none/',
+      'ü/',
+      '%C3%BC/',
+    ]) {
+      const statuses = [(await anonymous('GET', asked(name))).status]
+      for (const [method, more] of [
+        ['GET', '&timemap'],
+        ['PUT', ''],
+        ['POST', ''],
+        ['DELETE', ''],
+      ] as const)
+        statuses.push((await anonymous(method, asked(name, more), method === 'GET' ? {} : ttl(''))).status)
+      t.same(statuses, [403, 403, 403, 403, 403], name)
+    }
+    t.match(await started.owner('GET', asked('Stra%C3%9Fe/')), { status: 404, text: /its URL means another graph/ })
+    t.match(await started.owner('GET', asked('Straße/')), { status: 200 })
+  })
   await row('rights name the document, and no other spelling of it', async (t) => {
     const read = async (): Promise<number[]> => {
       const statuses: number[] = []
