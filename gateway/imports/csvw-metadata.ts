@@ -5,6 +5,12 @@ import { isFormat, isDatatype, type CellFormat } from './csvw-values.js'
 import { isTemplate } from './uri-template.js'
 import { isEncoding } from './text-of.js'
 
+export interface MetadataText {
+  readonly text: string
+  /** With the file; else it was found beside it. */
+  readonly came: boolean
+}
+
 export interface Metadata {
   readonly columns: readonly MetadataColumn[]
   readonly delimiter?: string

@@ -3,14 +3,13 @@ import { decodeText } from '../http/body.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { makePartsReader } from '../rdf/multipart-stream.js'
 import { boundaryOf, flaw, type PartHead } from '../rdf/read-multipart.js'
-import { LARGEST_METADATA } from './csvw-metadata.js'
-import type { Received } from './import-order.js'
+import { LARGEST_METADATA, type MetadataText } from './csvw-metadata.js'
 
 export interface FileWithMetadata {
   write(piece: Buffer): Promise<undefined | Problem>
   finish(): undefined | Problem
   /** After `finish`. */
-  parts(): { readonly head: PartHead; readonly metadata: Received['metadata'] }
+  parts(): { readonly head: PartHead; readonly metadata: MetadataText | undefined }
 }
 
 /** @param write gets the pieces of the file */

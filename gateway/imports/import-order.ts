@@ -5,7 +5,7 @@ import { isFailure, problem, type Problem } from '../problem.js'
 import type { Quad } from '../rdf/graph.js'
 import { LDH, RDF, SD, SPIN } from '../rdf/vocabulary.js'
 import { askerOf, type Context } from '../request/context.js'
-import { readMetadata, type Metadata } from './csvw-metadata.js'
+import { readMetadata, type Metadata, type MetadataText } from './csvw-metadata.js'
 import { CSV, TSV } from './media-types.js'
 import type { Mapping, Plan } from './plan.js'
 import { queryText, type NamedQuery } from './queries.js'
@@ -90,8 +90,7 @@ export interface Received {
   readonly digest: string
   readonly mediaType: string
   readonly base: string
-  /** CSV on the Web metadata that came with it, or that is beside it. */
-  readonly metadata?: { readonly text: string; readonly came: boolean } | undefined
+  readonly metadata?: MetadataText | undefined
 }
 
 /** The plan, or the mistake in the order: nothing is read before it is right. */

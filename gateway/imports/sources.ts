@@ -17,8 +17,7 @@ import { describedFile, readingOf } from '../request/file-access.js'
 import { refusalOf } from '../request/refusal.js'
 import { hidesMailboxes, shownTo } from '../request/shown.js'
 import { StoreBreak } from '../stores/store.js'
-import { LARGEST_METADATA } from './csvw-metadata.js'
-import type { Received } from './import-order.js'
+import { LARGEST_METADATA, type MetadataText } from './csvw-metadata.js'
 import { mediaTypeOf } from './media-types.js'
 import { innerRequest } from './write-as.js'
 
@@ -102,7 +101,7 @@ export const bringUrl =
   }
 
 /** CSV on the Web metadata of the CSV at this URL of another server (W3C tabular-data-model §5.3), where it has some. */
-export async function metadataBeside({ gateway, request }: Context, source: string): Promise<Received['metadata']> {
+export async function metadataBeside({ gateway, request }: Context, source: string): Promise<MetadataText | undefined> {
   const url = new URL(source)
   if (gateway.proxying.isOwn(url) || url.search !== '') return undefined
   const pieces: Buffer[] = []
