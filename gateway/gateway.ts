@@ -132,12 +132,12 @@ export interface OpenDoor {
 export interface Importing {
   /** For sources, which may be large and slow. */
   readonly fetcher: GuardedFetch
-  /** Where sources are on disk while they are read. */
+  /** Where sources are on disk while they are read, so many at once. */
   readonly folder: string
-  /** Sources that are read at once, for one agent, one network and all. */
   readonly takePlace: TakePlaceOf
   /** Work in the background, by the URL of its document. */
   readonly runs: Map<string, ImportRun>
+  readonly turns: Turns
 }
 
 export interface ImportRun {
@@ -224,6 +224,7 @@ export interface Gateway {
   readonly takeCascade: TakePlaceOf
   readonly takeCopy: TakePlaceOf
   readonly takeUpload: TakePlaceOf
+  readonly takeUploadBytes: TakeOfDay
   readonly takeOpenUpdate: TakePlaceOf
   readonly caches: GatewayCaches
   readonly look: Look
@@ -232,8 +233,7 @@ export interface Gateway {
   /** The number of answered requests by status. */
   readonly answered: Map<number, number>
   readonly recent: Recent
-  readonly settings: Pick<Settings, 'maxBody' | 'maxImport' | 'maxUpload' | 'sharedCache'> & {
-    readonly requirePreconditions: boolean
+  readonly settings: Pick<Settings, 'maxBody' | 'maxImport' | 'maxUpload' | 'sharedCache' | 'requirePreconditions'> & {
     /** True where documents and results are compressed for clients that accept it. */
     readonly compress: boolean
     /** False: requests that the rules refuse are logged and let pass, except in admin applications. */

@@ -56,8 +56,9 @@ export const STATUS_OF = {
   'store.in-doubt': 503,
   'history.full': 503,
   'history.failed': 503,
-  /** A file cannot be written to disk. */
+  /** A file cannot be written to disk, or too little room would be left there. */
   'files.failed': 503,
+  'files.full': 507,
   'files.other-content': 409,
   'range.unsatisfiable': 416,
   /** An ontology, or one that it imports, cannot be read. */

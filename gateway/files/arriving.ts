@@ -1,14 +1,16 @@
 // In charge of one file on its way to the disk: its bytes go to a temporary file, its digests are computed while they arrive.
 import { createHash, randomUUID } from 'node:crypto'
-import { open, rm } from 'node:fs/promises'
-import { join } from 'node:path'
+import { open, rm, statfs } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { problem, type Problem } from '../problem.js'
+import type { Awaitable } from '../steps.js'
 
 export interface Arriving {
   readonly path: string
   write(piece: Uint8Array): Promise<undefined | Problem>
   /** Flushes and closes what was written: nothing more can be, and thousands may wait. Once more does nothing. */
   finish(): Promise<undefined | Problem>
+  bytes(): number
   /** Of all that was written, after `finish`. */
   digests(): { readonly sha1: string; readonly sha256: string }
   /** Closes and removes the temporary file. */
@@ -20,7 +22,8 @@ export async function openArriving(folder: string): Promise<Arriving | Problem> 
   const [sha1, sha256] = [createHash('sha1'), createHash('sha256')]
   const file = await open(path, 'wx', 0o600).catch(notStored)
   if (!('write' in file)) return file
-  let isOpen = true
+  const room = makeRoomCheck(path)
+  let [isOpen, bytes] = [true, 0]
   let made: ReturnType<Arriving['digests']> | undefined
   const close = async (): Promise<void> => {
     if (isOpen) await file.close()
@@ -29,6 +32,9 @@ export async function openArriving(folder: string): Promise<Arriving | Problem> 
   return {
     path,
     async write(piece) {
+      const full = await room(piece.length)
+      if (full) return full
+      bytes += piece.length
       sha1.update(piece)
       sha256.update(piece)
       try {
@@ -48,6 +54,7 @@ export async function openArriving(folder: string): Promise<Arriving | Problem> 
         return notStored(error)
       }
     },
+    bytes: () => bytes,
     digests: () => (made ??= { sha1: sha1.digest('hex'), sha256: sha256.digest('hex') }),
     async drop() {
       await close()
@@ -55,6 +62,26 @@ export async function openArriving(folder: string): Promise<Arriving | Problem> 
     },
   }
 }
+
+const KEPT_FREE = 2 ** 30
+const CHECKED_EACH = 2 ** 24
+
+/** A part of the disk stays free for the journal and the stores: a twentieth, 1 GiB at most. */
+export const isFull = ({ bavail, blocks, bsize }: Record<'bavail' | 'blocks' | 'bsize', number>): boolean =>
+  bavail * bsize < Math.min((blocks * bsize) / 20, KEPT_FREE)
+
+/** To be asked before so many bytes are written to this file. */
+export function makeRoomCheck(path: string): (bytes: number) => Awaitable<undefined | Problem> {
+  let unchecked = CHECKED_EACH
+  return (bytes) => {
+    unchecked += bytes
+    if (unchecked < CHECKED_EACH) return undefined
+    unchecked = 0
+    return statfs(dirname(path)).then((disk) => (isFull(disk) ? FULL : undefined), notStored)
+  }
+}
+
+const FULL = problem('files.full', 'The disk of the gateway is almost full: files and sources of imports are refused. Ask its operator for room.') // prettier-ignore
 
 /** A disk that is full, or of no use. */
 export const notStored = (error: unknown): Problem =>

@@ -4,14 +4,18 @@ import { join } from 'node:path'
 import type { Importing } from '../gateway.js'
 import type { GuardedFetch } from '../../policies/fetch/guarded-fetch.js'
 import { makeSharedPlaces } from '../places.js'
+import { makeTurns } from '../stores/turns.js'
 
 /** Each source takes room on disk while it is read. */
 const PLACES = { each: 4, network: 8, all: 16 } as const
+
+/** Imports that run at once. Those that wait are bounded before (runs.ts): this is four times as much. */
+const [AT_ONCE, WAITING] = [2, 256]
 
 /** Removes everything that an earlier process has left. */
 export function openImporting({ data }: { readonly data: string }, fetcher: GuardedFetch): Importing {
   const folder = join(data, 'imports', 'arriving')
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { recursive: true, mode: 0o700 })
-  return { fetcher, folder, takePlace: makeSharedPlaces(PLACES), runs: new Map() }
+  return { fetcher, folder, takePlace: makeSharedPlaces(PLACES), runs: new Map(), turns: makeTurns(AT_ONCE, WAITING) }
 }

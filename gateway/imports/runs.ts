@@ -1,6 +1,7 @@
 // In charge of imports in the background: each has a folder with its source, its plan and how far it is, so that a run that was
-// killed continues, and a document with its state. So many run at once; the others wait.
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+// killed continues, and a document with its state. So many run at once; the others wait, and their agents take turns.
+import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { TokenLimits } from '../identity/access-tokens.js'
 import type { Gateway, ImportProgress, ImportRun, Member } from '../gateway.js'
@@ -46,7 +47,6 @@ interface Kept {
   readonly written: number
 }
 
-const AT_ONCE = 2
 const KEPT_EVERY_MS = 1_000
 /** Ended runs that can still be asked for here; their documents stay. */
 const REMEMBERED = 100
@@ -70,7 +70,7 @@ export async function startRun(
   )
   if (isFailure(made)) return made
   // On disk first: a document that says that it waits has a run, also after a crash.
-  keep({ record, progress, written: 0 })
+  await keep({ record, progress, written: 0 })
   const stored = await storeState(gateway, context, record, progress)
   if (isFailure(stored)) return stored
   enqueue(gateway, context, record, progress, 0)
@@ -100,13 +100,15 @@ export async function stopRuns({ importing }: Pick<Gateway, 'importing'>): Promi
   await Promise.allSettled(runs.map((run) => run.ended))
 }
 
-function keep(kept: Kept): void {
+async function keep(kept: Kept): Promise<void> {
   const path = join(folderOf(kept.record), 'run.json')
-  writeFileSync(`${path}.next`, JSON.stringify(kept), { mode: 0o600, flush: true })
-  renameSync(`${path}.next`, path)
+  await writeFile(`${path}.next`, JSON.stringify(kept), { mode: 0o600, flush: true })
+  await rename(`${path}.next`, path)
 }
 
-const isUnderWay = ({ progress: { state } }: ImportRun): boolean => state === 'running'
+const drop = (record: RunRecord): Promise<void> => rm(folderOf(record), { recursive: true, force: true })
+
+const hasNotEnded = ({ progress: { state } }: ImportRun): boolean => state === 'running' || state === 'waiting'
 
 /** Imports that run or wait: each keeps its source on disk. */
 const MOST = { each: 16, network: 32, all: 64 } as const
@@ -116,7 +118,7 @@ export function mayStart(
   agent: string | undefined,
   network: string,
 ): boolean {
-  const all = [...runs.values()].filter((run) => isUnderWay(run) || run.progress.state === 'waiting')
+  const all = [...runs.values()].filter(hasNotEnded)
   const count = (isOne: (run: ImportRun) => boolean): number => all.filter(isOne).length
   return (
     all.length < MOST.all &&
@@ -126,32 +128,30 @@ export function mayStart(
 }
 
 function enqueue(gateway: Gateway, member: Member, record: RunRecord, progress: ImportProgress, written: number): void {
-  const { runs } = gateway.importing
+  const { runs, turns } = gateway.importing
+  const { document, agent, network, plan, startedAt } = record
   const [abort, stop] = [new AbortController(), new AbortController()]
   const signal = AbortSignal.any([abort.signal, stop.signal])
-  const turn = [...runs.values()].filter((run) => isUnderWay(run) || run.progress.state === 'waiting')
-  // The oldest of those that may run with it.
-  const before = turn.length < AT_ONCE ? Promise.resolve() : turn[turn.length - AT_ONCE]!.ended
-  const left = new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
-  const ended = Promise.race([before, left]).then(async () => {
-    if (!stop.signal.aborted) await run(gateway, member, { record, progress, written }, signal, stop.signal)
+  const asker = agent === undefined ? network : { agent, network }
+  const ended = turns.take(signal, asker).then(async (endTurn) => {
+    try {
+      if (!stop.signal.aborted) await run(gateway, member, { record, progress, written }, signal, stop.signal)
+    } finally {
+      if (!isFailure(endTurn)) endTurn()
+    }
   })
   ended
     .catch(async (error: unknown) => {
       progress.state = 'failed'
       progress.reason = isOfDisk(error) ? notStored(error).detail : 'The import broke off.'
-      gateway.log.error({ err: error, document: record.document }, 'an import broke off')
+      gateway.log.error({ err: error, document }, 'an import broke off')
       await storeState(gateway, member, record, progress, gateway.now())
-      rmSync(folderOf(record), { recursive: true, force: true })
+      await drop(record)
     })
-    .catch((error: unknown) =>
-      gateway.log.error({ err: error, document: record.document }, 'the state of an import cannot be stored'),
-    )
-  const { document, agent, network, plan, startedAt } = record
+    .catch((error: unknown) => gateway.log.error({ err: error, document }, 'the state of an import cannot be stored'))
   const signals = { cancel: () => abort.abort(), stop: () => stop.abort() }
   runs.set(document, { agent, network, plan, startedAt, progress, ...signals, ended: ended.catch(() => undefined) })
-  for (const [old, one] of runs)
-    if (runs.size > REMEMBERED && one.progress.state !== 'waiting' && !isUnderWay(one)) runs.delete(old)
+  for (const [old, one] of runs) if (runs.size > REMEMBERED && !hasNotEnded(one)) runs.delete(old)
 }
 
 async function run(
@@ -166,7 +166,7 @@ async function run(
   const context = backgroundContext(gateway, member, record)
   const own = await readFactsNow(application, record.document, context.trace)
   // It was killed before its document was created, so that nobody knows of it; or the document was deleted.
-  if (!isFailure(own) && !own.value) return void rmSync(folderOf(record), { recursive: true, force: true })
+  if (!isFailure(own) && !own.value) return drop(record)
   await storeState(gateway, member, record, progress)
   let kept = { at: -Infinity, written }
   const failed = await runImport({
@@ -176,10 +176,10 @@ async function run(
     onlyHere: record.describedBy !== undefined,
     ...{ stopsAtRefusal: record.stopsAtRefusal, progress, from: written, signal },
     ended: () => whyEnded(context),
-    kept(now) {
+    async kept(now) {
       if (gateway.now() - kept.at < KEPT_EVERY_MS) return
       kept = { at: gateway.now(), written: now }
-      keep({ record, progress, written: now })
+      await keep({ record, progress, written: now })
     },
   })
   if (stopped.aborted) return
@@ -196,7 +196,7 @@ async function run(
     { document, agent, state: progress.state, ...(isFailure(stored) && { problem: stored }) },
     'an import has ended',
   )
-  rmSync(folderOf(record), { recursive: true, force: true })
+  await drop(record)
 }
 
 /** Its token may expire or be revoked meanwhile, and its agent may lose the right to import. */

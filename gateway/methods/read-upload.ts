@@ -9,10 +9,17 @@ import { makePartsReader, type PartsReader, type TakeParts } from '../rdf/multip
 import { fileNameOf, readFileForm, type FormFile } from '../rdf/read-file-form.js'
 import type { Pair } from '../rdf/read-form.js'
 import { boundaryOf, flaw, type PartHead } from '../rdf/read-multipart.js'
+import type { Settings } from '../configuration/settings.js'
 import type { Context } from '../request/context.js'
 
 /** Uploads at once: of one agent, and of all. */
 export const UPLOADS = { each: 8, network: 32, all: 64 } as const
+
+/** Bytes of files in a day. An agent may always bring one of the largest. */
+export const uploadsOfDay = ({ dailyUploads, maxUpload }: Pick<Settings, 'dailyUploads' | 'maxUpload'>) => ({
+  each: Math.max(Math.ceil(dailyUploads / 10), maxUpload),
+  all: Math.max(dailyUploads, maxUpload),
+})
 
 const BUSY = problem('server.overloaded', 'Too many uploads are under way. Retry shortly.', {
   fields: [['Retry-After', '5']],
@@ -143,17 +150,21 @@ function makeForm({ application, request, gateway }: Context): Form {
  * written.
  */
 async function storeForm(context: Context, iri: string, { pairs, files }: Form): Promise<Uploaded | Problem> {
-  const { application, trace } = context
+  const { application, trace, gateway, agent, request } = context
   const described = files.map(({ at, head: { contentType, file }, arriving }): FormFile => {
     const { sha1 } = arriving.digests()
     return { at, name: fileNameOf(file!), contentType, sha1, url: uploadsOf(application) + sha1 }
   })
   const content = readFileForm(pairs, described, iri)
   if (isFailure(content)) return content
+  const bytes = files.reduce((sum, { arriving }) => sum + arriving.bytes(), 0)
+  const giveBack = gateway.takeUploadBytes(agent.webId ?? request.network(), bytes)
+  if (typeof giveBack === 'number') return tooMuchToday(giveBack)
   const kept: string[] = []
   for (const { arriving } of files) {
     const stored = await application.files.keep(arriving, iri)
     if (isFailure(stored)) {
+      giveBack()
       await releaseFiles(context, kept, true)
       return stored
     }
@@ -162,6 +173,15 @@ async function storeForm(context: Context, iri: string, { pairs, files }: Form):
   trace.continues()
   return { content, files: kept }
 }
+
+const tooMuchToday = (wait: number): Problem =>
+  problem(
+    'share.daily',
+    'No more bytes of files may be uploaded today (--daily-uploads). Retry when the day is over.',
+    {
+      fields: [['Retry-After', String(Math.ceil(wait / 1000))]],
+    },
+  )
 
 /** To be called after the write. @param isRefused whether it had no effect */
 export async function releaseFiles(

@@ -2,8 +2,10 @@
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync } from 'node:fs'
 import { connect } from 'node:tls'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
+import { isFull, makeRoomCheck } from '../../../gateway/files/arriving.js'
 import { sweepFiles } from '../../../gateway/files/sweep-files.js'
 import { forEachStore, rowsOf } from '../../support/stores.js'
 import { makeWorld, ttl, update, type World } from '../../support/world.js'
@@ -71,7 +73,9 @@ const publish = (world: World, path: string): Promise<Answer> =>
   )
 
 void forEachStore(t, 'files', async (t, makeStores, kind) => {
-  const world = await makeWorld(t, await makeStores(), { flags: ['--max-upload', '100000', '--dataset-path', '/ds'] })
+  const world = await makeWorld(t, await makeStores(), {
+    flags: ['--max-upload', '100000', '--daily-uploads', '2000000', '--dataset-path', '/ds'],
+  })
   const row = rowsOf(t, kind)
   const owner = world.as('owner')
 
@@ -392,6 +396,39 @@ void forEachStore(t, 'files', async (t, makeStores, kind) => {
     t.equal((await owner('POST', item, form('short-lived'))).status, 204)
     t.equal((await owner('GET', pathOf('short-lived'))).text, 'short-lived', 'it can come again')
   })
+
+  await row('an agent brings a tenth of the bytes of a day; the others their own', async (t) => {
+    const item = await itemOf(world)
+    const rows: readonly (readonly [name: string, agent: string, status: number])[] = [
+      ['a', 'writer', 204],
+      ['b', 'writer', 204],
+      ['c', 'writer', 429],
+      ['c', 'owner', 204],
+    ]
+    const fileOf = (name: string) => form(Buffer.alloc(90_000, name))
+    for (const [name, agent, status] of rows) {
+      const { status: got, text, fields } = await world.as(agent)('POST', item, fileOf(name))
+      t.equal(got, status, `${agent} ${name}: ${text}`)
+      if (status === 429) t.ok(Number(fields['retry-after']) > 0)
+    }
+    t.strictSame(arrivingIn(world), [])
+    world.passTime(DAY)
+    t.equal((await world.as('writer')('POST', item, fileOf('d'))).status, 204, 'the next day')
+  })
+})
+
+void t.test('a part of the disk stays free', async (t) => {
+  const [MIB, GIB] = [2 ** 20, 2 ** 30]
+  const rows: readonly (readonly [name: string, free: number, of: number, full: boolean])[] = [
+    ['a small disk with a tenth', 10 * MIB, 100 * MIB, false],
+    ['a small disk with less than a twentieth', 4 * MIB, 100 * MIB, true],
+    ['a large disk with 2 GiB', 2 * GIB, 1000 * GIB, false],
+    ['a large disk with less than 1 GiB', GIB - MIB, 1000 * GIB, true],
+    ['one that does not say how large it is', 0, 0, false],
+  ]
+  for (const [name, free, of, full] of rows) t.equal(isFull({ bavail: free / 1024, blocks: of / 1024, bsize: 1024 }), full, name) // prettier-ignore
+  t.equal(await makeRoomCheck(join(tmpdir(), 'x'))(1), undefined)
+  t.equal((await makeRoomCheck(join(tmpdir(), 'no such folder', 'x'))(1))?.failure, 'files.failed')
 })
 
 const DAY = 24 * 60 * 60 * 1000

@@ -79,9 +79,10 @@ export async function oneOrder(t: Test, world: World, credentials: Credentials):
 
   const ask = async (one: Asked): Promise<Seen> => {
     const before = world.log.length
-    const response = await handle(requestOf(one, certificates, world), gateway)
-    // The watchdog speaks of a busy machine.
-    const lines = world.log.slice(before).filter(({ msg }) => !String(msg).includes('held the event loop'))
+    const request = requestOf(one, certificates, world)
+    const response = await handle(request, gateway)
+    // The line of the answer alone: the watchdog says how busy the machine is, at any time and of any request.
+    const lines = world.log.slice(before).filter(({ id, status }) => id === request.id && status !== undefined)
     return seenOf(response, lines)
   }
   let synchronous = 0
@@ -155,9 +156,7 @@ const CLOCK = ['Age', 'Date', 'X-Request-ID']
 function seenOf({ status, fields, ready, body }: Response, lines: readonly object[]): Seen {
   const all = [...(ready ? ready.head.fields : []), ...fields].filter(([name]) => !CLOCK.includes(name))
   const bytes = Buffer.isBuffer(body) ? body.toString() : body === undefined ? '' : 'streamed'
-  // The watchdog (design 7) says how busy the machine is, at any time.
-  const ofRequest = lines.filter((line) => !('ms' in line) || 'status' in line)
-  const log = ofRequest.map((line) => {
+  const log = lines.map((line) => {
     const { agent, delegate, decision, problem, cause } = line as Record<string, unknown>
     return { agent, delegate, decision, problem, cause }
   })
