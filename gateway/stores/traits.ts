@@ -89,14 +89,7 @@ export async function traitsOf(store: GraphStore, signal: AbortSignal | undefine
   if (invented!.length > 0 || unfiltered!.length > 0 || (isSettled && correlated!.length === 0)) return UNUSABLE
   const isUnion = isSettled && inDefault!.every((value) => value === 'true')
   return {
-    // Oxigraph and RDF4J count a triple of the union for each graph, Jena once. Oxigraph lets no path stay at a term of no triple.
-    defaultGraph: !isUnion
-      ? 'own'
-      : stays!.length === 0 || Number(shared![0]) > 1
-        ? 'bag'
-        : Number(shared![0]) === 1 || ofJena!.length > 0
-          ? 'union'
-          : 'unclear',
+    defaultGraph: isUnion ? unionOf(stays!.length > 0, Number(shared![0]), ofJena!.length > 0) : 'own',
     stays: stays!.length > 0,
     asQuads: unbound!.length > 0,
     showsName: shown!.length > 0,
@@ -104,6 +97,12 @@ export async function traitsOf(store: GraphStore, signal: AbortSignal | undefine
     honoursFrom: beside!.length + besideNamed!.length === 0,
     isSettled,
   }
+}
+
+/** Oxigraph and RDF4J count a triple of the union for each graph, Jena once. Oxigraph lets no path stay at a term of no triple. */
+function unionOf(stays: boolean, shared: number, isJena: boolean): StoreTraits['defaultGraph'] {
+  if (!stays || shared > 1) return 'bag'
+  return shared === 1 || isJena ? 'union' : 'unclear'
 }
 
 const UNUSABLE = problem(
