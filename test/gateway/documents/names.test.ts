@@ -57,8 +57,12 @@ void t.test('RFC 3987 §3.1: the name that a URL means', async (t) => {
     for (const one of [url, name]) t.equal(names.isDocument(base + one), one === name, `${what}: ${one}`)
   }
   const many = Array.from({ length: 10_001 }, (_, i) => `${base}%C3%A4/${i}/`)
-  const { names } = await learned([`${base}ä/`, ...many])
-  t.equal(names.nameOf(`${base}%C3%A4/`), `${base}%C3%A4/`, 'too many of both spellings: URLs are names')
+  const stored = [`${base}ä/`, `${base}ä/x/`, `${base}ö/`, `${base}%C3%B6/y/`, ...many]
+  const { names, known } = await learned(stored, { literal: [`${base}ä/`, `${base}ä/deleted/`], encoded: [] })
+  const meant = ['ä/', 'ä/deleted/z/', 'ö/', 'ö/z/'].map((name) => names.nameOf(uriOf(base + name)).slice(base.length))
+  t.same(meant, ['%C3%A4/', '%C3%A4/deleted/z/', 'ö/', 'ö/z/'], 'too many of both spellings: below that container, URLs are names') // prettier-ignore
+  t.equal(names.nameOf(`${base}%C3%B6/y/`), `${base}%C3%B6/y/`)
+  t.same(known.literal, [`${base}ö/`])
 })
 
 void t.test('a URL means one name, no two mean the same, and a start changes no meaning', async (t) => {
