@@ -52,7 +52,7 @@ void t.test('the outside world is touched in these files only', async (t) => {
     'csv-parse': ['gateway/imports/csv.ts'],
     pino: ['gateway/log.ts'],
     '@peculiar/x509': ['gateway/agents/make-certificate.ts'],
-    'classic-level': ['versioning/journal/level.ts', 'versioning/git/bare-repository.ts'],
+    'classic-level': ['versioning/journal/level.ts', 'versioning/git/own-folder.ts'],
     '@octokit/rest': ['versioning/github/api.ts'],
     'prom-client': ['gateway/operators/metrics.ts'],
     nodemailer: ['gateway/agents/mail.ts'],

@@ -1,5 +1,6 @@
 // In charge of `triplegate import`: sends files to the endpoint `importer` of a gateway, and shows how far it is.
-import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { randomUUID } from 'node:crypto'
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import {
@@ -16,9 +17,10 @@ import { CONNECTION_OPTIONS, connectionOf, makeGatewayClient, type GatewayClient
 import { gatewayRefusal } from './gateway-refusal.js'
 import { fail, printable, type Terminal } from './terminal.js'
 import type { Environment } from '../configuration/settings.js'
-import { mediaTypeOf, N_QUADS, TRIG } from '../imports/media-types.js'
+import { CSV, mediaTypeOf, N_QUADS, TRIG, TSV } from '../imports/media-types.js'
 import { isFailure } from '../problem.js'
 import type { Quad } from '../rdf/graph.js'
+import { MULTIPART } from '../rdf/read-multipart.js'
 import { readNTriples } from '../rdf/read.js'
 import { DCT, SD, TGI } from '../rdf/vocabulary.js'
 
@@ -28,6 +30,7 @@ const DESCRIPTION: CommandDescription = {
   notes: [
     'Rows of CSV become items in the container URL, or what the CONSTRUCT makes of each. N-Quads and TriG have the documents',
     'themselves; other RDF goes into documents in the container. A second run of the same files changes nothing.',
+    'FILE-metadata.json beside a CSV (CSV on the Web) says what its columns mean.',
   ],
   options: [
     { name: 'into', value: 'URL', help: 'the container' },
@@ -138,8 +141,10 @@ async function importFile(asked: ImportedFile): Promise<undefined | CommandFailu
     ...(query !== undefined && { query }),
   })
   terminal.waiting(`${file}: sending …`)
-  const fields = { 'Content-Type': mediaType, Prefer: 'respond-async', Accept: 'application/n-triples' }
-  const answer = await importer.send('POST', `?${parameters}`, fields, readFileSync(file))
+  const metadata = query === undefined && [CSV, TSV].includes(mediaType) ? metadataBeside(file) : undefined
+  const { type, body } = metadata ? formOf(file, mediaType, metadata) : { type: mediaType, body: readFileSync(file) }
+  const fields = { 'Content-Type': type, Prefer: 'respond-async', Accept: 'application/n-triples' }
+  const answer = await importer.send('POST', `?${parameters}`, fields, body)
   terminal.waiting(undefined)
   if (isFailure(answer)) return answer
   if (answer.status === 200) {
@@ -151,6 +156,22 @@ async function importFile(asked: ImportedFile): Promise<undefined | CommandFailu
   const state = await ended(asked, document)
   if (isFailure(state)) return state
   return summarised(asked, document, state)
+}
+
+/** W3C tabular-data-model §5.3. */
+const metadataBeside = (file: string): Buffer | undefined =>
+  [file, file.replace(/\.gz$/i, '')].map((one) => `${one}-metadata.json`).flatMap((one) => (existsSync(one) ? [readFileSync(one)] : []))[0] // prettier-ignore
+
+function formOf(file: string, mediaType: string, metadata: Buffer): { readonly type: string; readonly body: Buffer } {
+  const boundary = randomUUID()
+  const name = file
+    .split('/')
+    .at(-1)!
+    .replace(/["\r\n]/g, '_')
+  const head = (disposition: string): string =>
+    `\r\n--${boundary}\r\nContent-Disposition: form-data; ${disposition}\r\n`
+  const parts = [`${head('name="metadata"')}\r\n`, metadata, `${head(`name="file"; filename="${name}"`)}Content-Type: ${mediaType}\r\n\r\n`, readFileSync(file), `\r\n--${boundary}--\r\n`] // prettier-ignore
+  return { type: `${MULTIPART}; boundary=${boundary}`, body: Buffer.concat(parts.map((part) => Buffer.from(part))) }
 }
 
 const POLL_MS = 500

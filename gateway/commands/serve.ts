@@ -1,10 +1,11 @@
 // In charge of `triplegate serve`: starts the gateway, prints its banner or its settings, and stops it on a signal.
+import { startLauncher } from '../../versioning/git/launcher.js'
 import { exitCodesText, EXIT, type Exit } from './exit-codes.js'
 import type { Command } from './arguments.js'
 import { readConfiguration } from '../configuration/configuration.js'
 import type { DescribedDataspace } from '../configuration/dataspace.js'
 import { readArguments } from '../configuration/flags.js'
-import { historyText } from '../configuration/history-place.js'
+import { historyPlaceOf, historyText } from '../configuration/history-place.js'
 import {
   helpText,
   parseSettings,
@@ -62,6 +63,8 @@ async function serve(settings: Settings, terminal: Terminal): Promise<number> {
     terminal.out(printedConfig(settings, dataspaces))
     return EXIT.done
   }
+  const applications = dataspaces.flatMap(({ endUser, admin }) => [endUser, admin])
+  if (applications.some((application) => historyPlaceOf(application, settings)?.folder !== undefined)) startLauncher()
   const { logLevel, logFormat } = settings
   const log = makeLog(logLevel, logFormat === 'auto' ? terminal.interactive : logFormat === 'pretty')
   // The gateway is most of the code: help, errors and other commands do without.

@@ -3,6 +3,7 @@
 import { connect } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { isLoopbackUrl, type DescribedApplication, type DescribedDataspace } from '../configuration/dataspace.js'
+import { makeNames } from '../documents/names.js'
 import { isDocumentUri } from '../http/target.js'
 import { isFailure } from '../problem.js'
 import { select, selectEach } from '../stores/select.js'
@@ -158,10 +159,8 @@ async function contentFindings(
   const rules = graphs.filter(
     (graph) => application.kind === 'end-user' && foreign.some(({ base }) => graph.startsWith(base)),
   )
-  const others = graphs.filter(
-    (graph) =>
-      !rules.includes(graph) && !applications.some(({ base }) => graph.startsWith(base) && isDocumentUri(graph, base)),
-  )
+  const documents = await Promise.all(applications.map(({ base }) => documentsOf(graphs, base)))
+  const others = graphs.filter((graph) => !rules.includes(graph) && !documents.some((isDocument) => isDocument(graph)))
   const count = graphs.length > 10_000 ? 'the first 10,000' : String(graphs.length)
   return [
     ...(rules.length > 0
@@ -177,10 +176,20 @@ async function contentFindings(
       ? finding(
           what,
           `of ${count} graphs ${others.length} are no documents: ${listed(others)}`,
-          'They have no URL here: rename them, or use them by SPARQL (docs/reference.md, Graphs that are no documents).',
+          'They have no URL of their own: triplegate adopt says which it renames. Or use them by SPARQL (docs/reference.md, Graphs that are no documents).',
         )
       : fine(what, `all of ${count} graphs are documents`),
   ]
+}
+
+/** Whether a graph is a document, as a gateway on these graphs finds it: names have characters beyond ASCII too. */
+async function documentsOf(graphs: readonly string[], base: string): Promise<(graph: string) => boolean> {
+  const names = makeNames(base, (url) => url.startsWith(base) && isDocumentUri(url, base))
+  await names.learn(async (kind, take) => {
+    for (const graph of graphs) if (kind === 'literal' || graph.includes('%')) take(graph)
+    return undefined
+  })
+  return names.isDocument
 }
 
 const listed = (graphs: readonly string[]): string =>

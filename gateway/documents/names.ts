@@ -48,11 +48,9 @@ export function makeNames(base: string, isUrl: (url: string) => boolean, remembe
     async learn(source) {
       const found = await findNames(source, base, isUrl, remembered)
       if (isFailure(found)) return found
-      table = found ? tableOf(found, remembered.literal, (name) => nameOf(uriOf(name)) === name) : new Map()
-      const literal = [...new Set([...(found?.literal ?? []), ...known])].filter(
-        (name) => table.get(uriOf(name)) === name,
-      )
-      return { literal: literal.slice(0, MOST_NAMES), encoded: found?.encoded ?? [] }
+      table = tableOf(found, found.remembered, (name) => nameOf(uriOf(name)) === name)
+      const literal = [...new Set([...found.literal, ...known])].filter((name) => table.get(uriOf(name)) === name)
+      return { literal: literal.slice(0, MOST_NAMES), encoded: found.encoded }
     },
   }
 }
@@ -89,29 +87,53 @@ function tableOf(found: FoundNames, remembered: readonly string[], had?: (name: 
 /** Gives each name of a graph, or those alone that have characters beyond ASCII, or a percent sign. */
 export type NameSource = (kind: keyof FoundNames, take: (name: string) => void) => Promise<undefined | Problem>
 
-/** In two passes over the source: few stores need the second. Undefined where they are too many: those of URLs stay what they are. */
+interface Found extends FoundNames {
+  /** Of deleted documents. */
+  readonly remembered: readonly string[]
+}
+
+/**
+ * In two passes over the source: few stores need the second. Where there are too many percent-encoded names, those below the outermost
+ * container that has the most are left out, and its names beyond ASCII with them: below it, URLs are names.
+ */
 async function findNames(
   source: NameSource,
   base: string,
   isUrl: (url: string) => boolean,
   remembered: FoundNames,
-): Promise<FoundNames | undefined | Problem> {
-  const [literal, encoded, known] = [new Set<string>(), new Set<string>(), new Set(remembered.literal)]
+): Promise<Found | Problem> {
+  const [literal, known] = [new Set<string>(), new Set(remembered.literal)]
   const failed = await source('literal', (name) => {
     if (isLiteral(name, isUrl) && (known.has(name) || literal.size < MOST_NAMES)) literal.add(name)
   })
   if (failed) return failed
   const table = tableOf({ literal: [...literal], encoded: [] }, [...known])
-  if (table.size === 0) return NONE
-  const isBelow = (url: string): boolean => {
-    for (let at = url; at.length > base.length; at = parentOf(at)) if (table.has(at)) return true
-    return false
+  if (table.size === 0) return { ...NONE, remembered: [] }
+  const outermost = (url: string): string | undefined => {
+    let found: string | undefined
+    for (let at = url; at.length > base.length; at = parentOf(at)) if (table.has(at)) found = at
+    return found
   }
+  const below = new Map<string, Set<string>>()
+  const leftOut = new Set<string>()
+  let count = 0
   const unfound = await source('encoded', (name) => {
-    if (encoded.size <= MOST_NAMES && isUrl(name) && isBelow(name)) encoded.add(name)
+    const container = isUrl(name) ? outermost(name) : undefined
+    if (container === undefined || leftOut.has(container)) return
+    const names = below.get(container) ?? new Set()
+    below.set(container, names)
+    if (!names.has(name)) count++
+    names.add(name)
+    if (count <= MOST_NAMES) return
+    const [most, its] = [...below].reduce((one, other) => (other[1].size > one[1].size ? other : one))
+    below.delete(most)
+    leftOut.add(most)
+    count -= its.size
   })
   if (unfound) return unfound
-  return encoded.size > MOST_NAMES ? undefined : { literal: [...literal], encoded: [...encoded] }
+  const isIn = (name: string): boolean => !leftOut.has(outermost(uriOf(name))!)
+  const encoded = [...below.values()].flatMap((names) => [...names])
+  return { literal: [...literal].filter(isIn), encoded, remembered: remembered.literal.filter(isIn) }
 }
 
 /** The names in a store. */

@@ -11,8 +11,8 @@ import type { Context } from '../request/context.js'
 import { analyseQuery, type QueryAnalysis } from '../sparql/analysis.js'
 import { selectBatches, type Row } from '../stores/select.js'
 import { StoreBreak } from '../stores/store.js'
+import { viewOf } from './observed-graphs.js'
 import { answerResult } from './sparql-query.js'
-import { queryOfView } from './sparql-view.js'
 
 const UTF_8 = ';charset=UTF-8'
 const quads = (mediaType: string, code: string): Format => ({ mediaType, code, contentType: mediaType + UTF_8 })
@@ -38,7 +38,7 @@ export async function answerQuads(context: Context, decision: Decision): Promise
   // A union of all graphs has nothing that they have not.
   for (const { text, variables } of traits.defaultGraph === 'own' ? [OF_DEFAULT, OF_NAMED] : [OF_NAMED]) {
     const analysed = analyseQuery(text, application.base)
-    const query = isFailure(analysed) ? analysed : await queryOfView(context, analysed)
+    const query = isFailure(analysed) ? analysed : await viewOf(context, analysed)
     if (isFailure(query)) return query
     parts.push({ query, variables })
   }

@@ -6,8 +6,9 @@ import type { Target } from '../http/target.js'
 import { answerHistory, type HistoryTarget } from '../memento/history.js'
 import { isFailure, type Problem } from '../problem.js'
 import { decideOn, lookUp } from '../request/access.js'
+import { factsOf } from '../request/graphs.js'
 import type { Asked } from '../request/route.js'
-import { factsOf, flawOfName, withoutPages } from './graph-store.js'
+import { flawOfName, strayName, withoutPages } from './graph-store.js'
 
 type GraphHistoryTarget = Target<Member> & { readonly kind: 'graph-history' }
 
@@ -19,8 +20,8 @@ export async function graphHistory({ context: given, target }: Asked<GraphHistor
   const asked: HistoryTarget = { application, dataspace, document, ...past }
   const isDocument = application.isDocument(document)
   const facts = isDocument ? await lookUp(context, asked, 'Read') : factsOf(context, document)
-  const decision = isFailure(facts) ? facts : decideOn(context, facts, 'Read')
-  if (isFailure(facts)) return facts
+  if (isFailure(facts)) return isDocument ? facts : strayName(context, { application, dataspace, document }, facts)
+  const decision = decideOn(context, facts, 'Read')
   if (isFailure(decision)) return decision
   context.trace.decision = decision
   return answerHistory({ context, target: asked, content: undefined, facts, decision })

@@ -3,6 +3,7 @@
 import type { Decision } from '../../policies/decide.js'
 import { requiredMode } from '../../policies/decide.js'
 import { DEFAULT_GRAPH } from '../../policies/vocabulary.js'
+import { uriOf } from '../../versioning/memento/time-map.js'
 import type { Stored } from '../../cache/stored-graphs.js'
 import { documentOf, readDocument, type Document, type LargeDocument } from '../documents/document.js'
 import type { Member } from '../gateway.js'
@@ -19,7 +20,7 @@ import { graphOf } from '../rdf/graph.js'
 import { decideOn, lookUp, type Facts, type OtherFacts } from '../request/access.js'
 import type { Context } from '../request/context.js'
 import { prefersPage } from '../request/frame.js'
-import { otherGraph, reachOf } from '../request/graphs.js'
+import { factsOf } from '../request/graphs.js'
 import { methodNotAllowed, refusalOf } from '../request/refusal.js'
 import { READ_METHODS } from '../request/respond.js'
 import type { Asked } from '../request/route.js'
@@ -28,10 +29,11 @@ import { hasDotSegment } from '../sparql/tokens.js'
 import { isNameOfStores } from '../sparql/view/predicate.js'
 import { after, type Awaitable } from '../steps.js'
 import { ABSOLUTE_IRI } from './sparql-request.js'
+import { viewOf } from './observed-graphs.js'
 import { answerQuery } from './sparql-query.js'
-import { queryOfView } from './sparql-view.js'
 import { writeGraph } from './write-graph.js'
 
+type DocumentTarget = Pick<GraphTarget, 'application' | 'dataspace' | 'document'>
 export type GraphTarget = Target<Member> & { readonly kind: 'graph' }
 
 export function graphStore({ context: given, target }: Asked<GraphTarget>): Awaitable<Response | Problem> {
@@ -96,23 +98,29 @@ function decided(context: Context, facts: Facts): Decision | Problem {
 const answerRead = (context: Context, decision: Decision, facts: Facts): Awaitable<Response | Problem> =>
   read(context, decision, facts) ?? readLarge(context, decision, facts)
 
-/** The facts that the right on the graph rests on. */
-export function factsOf(context: Context, graph: string): OtherFacts | Problem {
-  const reach = reachOf(context, context.gateway)
-  if (!reach.alone) return SHARED
-  return otherGraph(graph, reach) ?? NO_URL
+/** Which spelling a document has (documents/names.ts) is told to agents who have the right there: others are refused as for any name. */
+export function strayName(
+  context: Context,
+  { document: graph, ...target }: DocumentTarget,
+  stray: Problem,
+): Awaitable<Problem> {
+  const { application, request } = context
+  const document = application.names.nameOf(uriOf(graph))
+  const required = requiredMode(request.method)!
+  if (!application.isDocument(document)) return stray
+  return after(lookUp(context, { ...target, document, kind: 'document' }, required), (facts) => {
+    const decision = isFailure(facts) ? facts : decideOn(context, facts, required)
+    if (isFailure(decision)) return decision
+    context.trace.decision = decision
+    return decision.allowed ? stray : refusalOf(decision, context, graph)
+  })
 }
 
-const SHARED = problem('access.graphs', 'Several dataspaces share this store, so that only documents can be used here.')
-const NO_URL = problem(
-  'document.absent',
-  'The graph has the name of a document, but its URL means another graph, or none. `triplegate adopt` renames it.',
-)
-
-function answerOther(context: Context, { document: graph, url }: GraphTarget): Awaitable<Response | Problem> {
+function answerOther(context: Context, target: GraphTarget): Awaitable<Response | Problem> {
   const { application, request, trace } = context
+  const { document: graph, url } = target
   const other = factsOf(context, graph)
-  if (isFailure(other)) return other
+  if (isFailure(other)) return strayName(context, target, other)
   const isRead = requiredMode(request.method) === 'Read'
   const cached = isRead ? application.cache.documents.cached(graph, request.receivedAt) : undefined
   if (cached?.value) return answerFound(context, other, cached)
@@ -164,6 +172,6 @@ async function answerUnion(context: Context): Promise<Response | Problem> {
   const decision = decided(context, { kind: 'endpoint', iri: `${base}sparql` })
   if (isFailure(decision)) return decision
   const query = analyseQuery('CONSTRUCT { ?s ?p ?o } WHERE { ?s ?p ?o }', base)
-  const seen = isFailure(query) ? query : await queryOfView(context, query)
+  const seen = isFailure(query) ? query : await viewOf(context, query)
   return isFailure(seen) ? seen : answerQuery(context, seen, decision, undefined)
 }

@@ -2,7 +2,7 @@
 // `POST` brings data, or names it; `GET` lists the imports of the agent; `DELETE ?import=` cancels one.
 import { uriOf } from '../../versioning/memento/time-map.js'
 import { createHash } from 'node:crypto'
-import { open, stat } from 'node:fs/promises'
+import { open, stat, type FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
 import { readContent } from './content.js'
 import { isOfDisk, makeRoomCheck, notStored } from '../files/arriving.js'
@@ -19,6 +19,7 @@ import {
   type Brought,
 } from '../imports/described-import.js'
 import { onlyOrder, orderOf, planOf, type ImportOrder } from '../imports/import-order.js'
+import { makeFileWithMetadata, type FileWithMetadata } from '../imports/file-with-metadata.js'
 import { CSV, mediaTypeOf, N_QUADS, TRIG, TSV } from '../imports/media-types.js'
 import type { Plan, ReadProgress } from '../imports/plan.js'
 import type { ImportRun } from '../gateway.js'
@@ -26,6 +27,7 @@ import { ask, CANCELLED, report, runImport, startImportThread } from '../imports
 import { containerOf } from '../imports/runs.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { graphOf, nTriplesOf } from '../rdf/graph.js'
+import { MULTIPART } from '../rdf/read-multipart.js'
 import type { Context } from '../request/context.js'
 import { graphAnswer } from '../request/graph-answer.js'
 import { linkField, response } from '../request/respond.js'
@@ -117,39 +119,64 @@ async function bringBody(
   query: URLSearchParams,
   path: string,
 ): Promise<Brought | Problem> {
-  const { request, gateway, application } = context
+  const { request, application } = context
   const coding = request.fields['content-encoding']
   if (coding !== undefined && !/^\s*(?:gzip|x-gzip|identity)\s*$/i.test(coding)) {
     return problem('content.unsupported', 'Of content codings only gzip is supported.', {
       fields: [['Accept-Encoding', 'gzip']],
     })
   }
-  const mediaType = mediaTypeOf(request.fields['content-type'], query.get('file') ?? '')
-  if (!isImportable(mediaType)) return unsupported(mediaType)
+  const contentType = request.fields['content-type']
+  const isForm = parseMediaType(contentType ?? '')?.type === MULTIPART
+  const sentAs = mediaTypeOf(contentType, query.get('file') ?? '')
+  if (!isForm && !isImportable(sentAs)) return unsupported(sentAs)
   const [sha1, sha256] = [createHash('sha1'), createHash('sha256')]
   const file = await open(path, 'wx', 0o600)
   const room = makeRoomCheck(path)
+  const take = async (piece: Buffer): Promise<undefined | Problem> => {
+    sha1.update(piece)
+    sha256.update(piece)
+    return (await room(piece.length)) ?? file.writeFile(piece).then(() => undefined)
+  }
+  const form = isForm ? makeFileWithMetadata(contentType!, take) : undefined
+  const failed = isFailure(form)
+    ? form
+    : await taken(context, form ?? { write: take }, file).finally(() => file.close())
+  if (failed) return failed
+  const { head, metadata } = (form as FileWithMetadata | undefined)?.parts() ?? {}
+  const mediaType = head ? mediaTypeOf(head.contentType, head.file!) : sentAs
+  if (!isImportable(mediaType)) return unsupported(mediaType)
+  // Where LinkedDataHub would store the file: so that a mapping gets the same IRIs.
+  const base = `${application.base}uploads/${sha1.digest('hex')}`
+  return {
+    order: head ? { ...order, file: head.file! } : order,
+    received: {
+      path,
+      size: (await stat(path)).size,
+      mediaType: mediaType!,
+      base,
+      digest: sha256.digest('hex'),
+      metadata,
+    },
+  }
+}
+
+/** Passes the content on, and flushes the file then. */
+async function taken(
+  { request, gateway }: Context,
+  { write, finish }: Pick<FileWithMetadata, 'write'> & Partial<FileWithMetadata>,
+  file: FileHandle,
+): Promise<undefined | Problem> {
   try {
     for await (const piece of request.streamBody(gateway.settings.maxImport, '--max-import')) {
-      const full = await room(piece.length)
-      if (full) return full
-      sha1.update(piece)
-      sha256.update(piece)
-      await file.writeFile(piece)
+      const failed = await write(piece)
+      if (failed) return failed
     }
-    await file.sync()
+    return finish?.() ?? (await file.sync().then(() => undefined))
   } catch (error) {
     if (error instanceof BodyBreak) return error.problem
     if (isOfDisk(error)) return notStored(error)
     throw error
-  } finally {
-    await file.close()
-  }
-  // Where LinkedDataHub would store the file: so that a mapping gets the same IRIs.
-  const base = `${application.base}uploads/${sha1.digest('hex')}`
-  return {
-    order,
-    received: { path, size: (await stat(path)).size, mediaType: mediaType!, base, digest: sha256.digest('hex') },
   }
 }
 

@@ -7,10 +7,10 @@ import { parentOf } from '../documents/hierarchy.js'
 import { isFailure, type Problem } from '../problem.js'
 import { judge, type Facts } from '../request/access.js'
 import type { Context } from '../request/context.js'
-import { rightsOnGraphs } from '../request/graphs.js'
+import { factsOf, rightsOnGraphs } from '../request/graphs.js'
 import type { QueryAnalysis, UpdateAnalysis } from '../sparql/analysis.js'
 import { DEFAULT_GRAPH } from '../sparql/graph-sets.js'
-import { factsOf } from './graph-store.js'
+import { queryOfView } from './sparql-view.js'
 
 type Need = readonly [mode: Mode, graph: string]
 /** The most graphs of a request that are looked at. */
@@ -21,6 +21,12 @@ export async function observeQuery(context: Context, { reads }: Pick<QueryAnalys
   const isUnion = reads.default && context.application.traits.known()?.defaultGraph !== 'own'
   const graphs = reads.any || reads.magic || isUnion ? [EVERY_GRAPH] : reads.graphs
   await observe(context, 'Read', [...graphs, ...(reads.default && !isUnion ? [DEFAULT_GRAPH] : [])].map((graph) => ['Read', graph])) // prettier-ignore
+}
+
+/** `queryOfView`, observed, for reading graphs by a query that the client has not sent. */
+export async function viewOf(context: Context, query: QueryAnalysis): Promise<QueryAnalysis | Problem> {
+  if (!context.gateway.settings.enforce) await observeQuery(context, query)
+  return queryOfView(context, query)
 }
 
 export async function observeUpdate(context: Context, { plan }: Pick<UpdateAnalysis, 'plan'>): Promise<void> {

@@ -87,7 +87,16 @@ function solutionsOfRows(
   const { needs, query } = rest
   const written = (value: Term | string | undefined): string =>
     value === undefined ? 'UNDEF' : typeof value === 'string' ? value : nTriplesTerm(value)
-  const table = [...found].map(([i, values]) => `(${i} ${needs.map((name) => written(values.get(name))).join(' ')})\n`)
+  // Many rows have the same cells there.
+  const alike = new Map<string, number[]>()
+  for (const [i, values] of found) {
+    const cells = needs.map((name) => written(values.get(name))).join(' ')
+    const same = alike.get(cells)
+    if (same) same.push(i)
+    else alike.set(cells, [i])
+  }
+  const groups = [...alike.values()]
+  const table = [...alike.keys()].map((cells, group) => `(${group} ${cells})\n`)
   const json = withStore(
     Store,
     (store) => store.query(query.join(table.join('')), { results_format: RESULTS_JSON }) as string,
@@ -95,10 +104,11 @@ function solutionsOfRows(
   if (json.length > RESULT_LIMIT) return tooLarge()
   const passed = new Map<number, Values>()
   for (const solution of readOwnSolutions(json)) {
-    const i = Number(solution.get(ROW)!.value)
-    const values = found.get(i)!
-    for (const [name, term] of solution) values.set(name, term)
-    passed.set(i, values)
+    for (const i of groups[Number(solution.get(ROW)!.value)]!) {
+      const values = found.get(i)!
+      for (const [name, term] of solution) values.set(name, term)
+      passed.set(i, values)
+    }
   }
   // In the order of the rows.
   return new Map([...passed].sort(([a], [b]) => a - b))

@@ -30,7 +30,7 @@ import type { Plan } from './plan.js'
 import { noteRuns, type DescribedBy, type Note } from './import-notes.js'
 import { newProgress } from './import-state.js'
 import { containerOf, mayStart, runsFolder, startRun } from './runs.js'
-import { bringUrl, type Source } from './sources.js'
+import { bringUrl, metadataBeside, type Source } from './sources.js'
 import { placeHere } from './write-as.js'
 
 export const IMPORTER_ACCEPTS = [['Accept-Post', `${ACCEPT_POST}, ${CSV}, ${TSV}`]] as const
@@ -54,7 +54,10 @@ export async function bringDescribed(context: Context, order: ImportOrder, path:
   const source = await bringUrl(order.source!)(context, file, path).finally(() => file.close())
   if (isFailure(source)) return source
   const received = await receivedFrom(source)
-  return isFailure(received) ? received : { order, received }
+  if (isFailure(received)) return received
+  const isPlain = order.query === undefined && [CSV, TSV].includes(parseMediaType(received.mediaType)?.type ?? '')
+  const metadata = isPlain ? await metadataBeside(context, received.base) : undefined
+  return { order, received: { ...received, metadata } }
 }
 
 /** A source on disk as what was received. */

@@ -2,25 +2,35 @@
 import { performance } from 'node:perf_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** ms of work before it looks whether others work too, and for how long it looks. */
-const WORK_MS = 100
+/** ms of work before it looks whether others work too, where they did and where they did not at its last look. */
+const [WORK_BESIDE_MS, WORK_ALONE_MS] = [100, 1_000]
+/** For how long it looks. */
 const LOOK_MS = 8
 const LONGEST_PAUSE_MS = 1_000
 /** The part of the time that others work, from which on they are given more of it. */
 const BUSY = 0.3
 const FACTOR = 2
 
-/** To be called between pieces of the work: it waits while it is the turn of others. */
-export function makeFairShare(signal: AbortSignal): () => Promise<void> {
-  let began = performance.now()
+export interface FairShare {
+  /** Whether it is time to look. */
+  isDue(): boolean
+  /** To be called while none of the work is under way, which would count as that of others: waits while it is their turn. */
+  rest(): Promise<void>
+}
+
+export function makeFairShare(signal: AbortSignal): FairShare {
+  let [began, wasBusy] = [performance.now(), true]
   const pause = (ms: number): Promise<unknown> => sleep(ms, undefined, { signal }).catch(() => undefined)
-  return async () => {
-    const worked = performance.now() - began
-    if (worked < WORK_MS) return
-    const before = performance.eventLoopUtilization()
-    await pause(LOOK_MS)
-    const { utilization } = performance.eventLoopUtilization(before)
-    if (utilization > BUSY) await pause(Math.min(FACTOR * worked, LONGEST_PAUSE_MS))
-    began = performance.now()
+  return {
+    isDue: () => performance.now() - began >= (wasBusy ? WORK_BESIDE_MS : WORK_ALONE_MS),
+    async rest() {
+      // Others have only just come, where there were none at the last look.
+      const worked = wasBusy ? performance.now() - began : WORK_BESIDE_MS
+      const before = performance.eventLoopUtilization()
+      await pause(LOOK_MS)
+      wasBusy = performance.eventLoopUtilization(before).utilization > BUSY
+      if (wasBusy) await pause(Math.min(FACTOR * worked, LONGEST_PAUSE_MS))
+      began = performance.now()
+    },
   }
 }

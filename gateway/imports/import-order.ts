@@ -5,6 +5,7 @@ import { isFailure, problem, type Problem } from '../problem.js'
 import type { Quad } from '../rdf/graph.js'
 import { LDH, RDF, SD, SPIN } from '../rdf/vocabulary.js'
 import { askerOf, type Context } from '../request/context.js'
+import { readMetadata, type Metadata, type MetadataText } from './csvw-metadata.js'
 import { CSV, TSV } from './media-types.js'
 import type { Mapping, Plan } from './plan.js'
 import { queryText, type NamedQuery } from './queries.js'
@@ -16,8 +17,10 @@ export interface ImportOrder {
   readonly source?: string
   readonly query?: NamedQuery
   readonly delimiter?: string
-  readonly encoding: string
-  readonly name?: string
+  readonly encoding?: string
+  readonly name?: string | undefined
+  /** The name of the file, where it comes with the request. */
+  readonly file?: string
   readonly into?: string
   readonly stopsAtRefusal: boolean
 }
@@ -27,13 +30,14 @@ export function orderOf(query: URLSearchParams): ImportOrder {
   const given = (name: string): string | undefined => query.get(name) ?? undefined
   const text = given('query')
   const isIri = text !== undefined && /^https?:[^\s<>"{}]+$/.test(text)
-  const [delimiter, name, into] = [given('delimiter'), given('name'), given('into')]
+  const [delimiter, encoding, name, into, file] = ['delimiter', 'encoding', 'name', 'into', 'file'].map(given)
   return {
     ...(text !== undefined && { query: isIri ? { iri: text } : { text } }),
     ...(delimiter !== undefined && { delimiter }),
     ...(name !== undefined && { name }),
     ...(into !== undefined && { into }),
-    encoding: given('encoding') ?? 'utf-8',
+    ...(encoding !== undefined && { encoding }),
+    ...(file !== undefined && { file }),
     stopsAtRefusal: query.has('stop'),
   }
 }
@@ -86,6 +90,7 @@ export interface Received {
   readonly digest: string
   readonly mediaType: string
   readonly base: string
+  readonly metadata?: MetadataText | undefined
 }
 
 /** The plan, or the mistake in the order: nothing is read before it is right. */
@@ -97,21 +102,34 @@ export async function planOf(
 ): Promise<Plan | Problem> {
   const { application, gateway } = context
   const type = parseMediaType(received.mediaType)?.type
+  // A described import of CSV without a query names the container of its rows.
+  if ((type === CSV || type === TSV) && !order.query && order.source !== undefined && order.name !== undefined)
+    return planOf(context, { ...order, name: undefined, into: order.name }, received, spool)
   const kind = type === CSV || type === TSV ? 'csv' : 'rdf'
   const mapping = await mappingOf(context, order, received.base)
   if (isFailure(mapping)) return mapping
   const wrong = wrongIn(context, order, kind, mapping)
   if (wrong) return wrong
+  const metadata = kind === 'csv' && !mapping ? metadataOf(order, received) : undefined
+  if (isFailure(metadata)) return metadata
   const { path, size, digest, mediaType, base } = received
-  const delimiter = order.delimiter ?? (type === TSV ? '\t' : undefined)
+  const delimiter = order.delimiter ?? metadata?.delimiter ?? (type === TSV ? '\t' : undefined)
+  const encoding = order.encoding ?? metadata?.encoding ?? 'utf-8'
   return {
-    ...{ path, size, digest, kind, mediaType, base, delimiter, encoding: order.encoding, spool },
+    ...{ path, size, digest, kind, mediaType, base, delimiter, encoding, spool, ...(metadata && { metadata }) },
     mapping: mapping ?? (kind === 'csv' ? { plain: true } : undefined),
     name: order.name,
     into: order.into,
     namespace: `${application.base}ns#`,
     maxBytes: gateway.settings.maxImport,
   }
+}
+
+/** Metadata that cannot be used is reported where it only is beside the file. */
+function metadataOf({ file = '' }: ImportOrder, { metadata, base }: Received): Metadata | undefined | Problem {
+  if (!metadata) return undefined
+  const read = readMetadata(metadata.text, [base, file])
+  return isFailure(read) && !metadata.came ? { columns: [], hasHeader: true, unused: [read.detail] } : read
 }
 
 async function mappingOf(
@@ -142,7 +160,7 @@ function wrongIn(
   const wrong = (detail: string): Problem => problem('request.malformed', detail)
   if (delimiter !== undefined && (delimiter.length !== 1 || /["\r\n]/.test(delimiter)))
     return wrong('A delimiter is one character.')
-  if (!isEncoding(encoding)) return wrong(`The encoding ${encoding.slice(0, 40)} is unknown.`)
+  if (encoding !== undefined && !isEncoding(encoding)) return wrong(`The encoding ${encoding.slice(0, 40)} is unknown.`)
   if (name !== undefined && into !== undefined)
     return wrong('Give a container (?into=) or a document (?name=), not both.')
   for (const document of [name, into]) {

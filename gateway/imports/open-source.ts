@@ -8,6 +8,7 @@ import { iri, nTriplesLine, nTriplesTerm, text as literal, withNodes } from '../
 import { makeQuadReader, STREAMED, type TakeQuad } from '../rdf/read-quads.js'
 import type { Oxigraph } from '../stores/bounded-oxigraph.js'
 import { headerOf, propertyOf, rowsOf, type CsvRow, type Header } from './csv.js'
+import { makeDescribedItems, namesBy } from './described-rows.js'
 import { datatypesOf, itemOf, type Datatype } from './plain-mapping.js'
 import type { Finding, Plan } from './plan.js'
 import { SourceBreak, textOf } from './text-of.js'
@@ -42,9 +43,9 @@ async function openCsv(
   const read = rowsOf(text, plan.delimiter)
   const first = await read.next()
   if (first.done) throw new SourceBreak(problem('content.syntax', 'The CSV has no header.'))
-  const header = headerOf(first.value)
+  const header = headerBy(plan, first.value)
   // Guessed from the same rows also where it continues later.
-  const ahead = await rowsFrom(read, GUESSED_FROM)
+  const ahead = [...(plan.metadata?.hasHeader === false ? [first.value] : []), ...(await rowsFrom(read, GUESSED_FROM))]
   const make = rowMaker(oxigraph, plan, header, datatypesOf(ahead, header.names.length))
   const next = async (most: number): Promise<CsvRow[]> =>
     ahead.length > 0 ? ahead.splice(0, most) : rowsFrom(read, most)
@@ -73,7 +74,7 @@ async function openCsv(
         })
         return false
       })
-      make(whole, take)
+      make(whole, take, report)
     },
   }
 }
@@ -88,10 +89,17 @@ async function rowsFrom(read: AsyncIterator<CsvRow, void>, most: number): Promis
   return rows
 }
 
-type MakeRows = (rows: readonly CsvRow[], take: TakeQuad) => void
+function headerBy({ metadata }: Plan, first: CsvRow): Header {
+  if (!metadata) return headerOf(first)
+  const { names, findings } = headerOf(metadata.hasHeader ? first : { ...first, cells: first.cells.map(() => '') })
+  const described = namesBy(metadata, names)
+  return { names: described.names, findings: [...(metadata.hasHeader ? findings : []), ...described.findings] }
+}
+
+type MakeRows = (rows: readonly CsvRow[], take: TakeQuad, report: (finding: Finding) => void) => void
 
 function rowMaker(oxigraph: () => Oxigraph, plan: Plan, { names }: Header, datatypes: readonly Datatype[]): MakeRows {
-  const { base, digest, mapping, into, namespace, name } = plan
+  const { base, digest, mapping, into, namespace, name, metadata } = plan
   if (mapping && 'construct' in mapping) {
     const properties = names.map((one) => propertyOf(base, one))
     const toRow = ({ cells, number }: CsvRow): Row => ({
@@ -106,10 +114,14 @@ function rowMaker(oxigraph: () => Oxigraph, plan: Plan, { names }: Header, datat
       for (const [graph, triple] of made) if (graph !== '' || name !== undefined) take(graph || name!, triple)
     }
   }
-  return (rows, take) => {
+  const columns = { names, datatypes, namespace }
+  const make: ReturnType<typeof makeDescribedItems> = metadata
+    ? makeDescribedItems({ ...columns, metadata, base })
+    : (document, row) => itemOf(document, row, columns)
+  return (rows, take, report) => {
     for (const row of rows) {
       const document = `${into!}${digest.slice(0, 12)}-${row.number}/`
-      for (const triple of itemOf(document, row, { names, datatypes, namespace })) take(document, triple)
+      for (const triple of make(document, row, report)) take(document, triple)
     }
   }
 }

@@ -38,7 +38,7 @@ export interface Columns {
   readonly namespace: string
 }
 
-const TITLES = /^(?:title|name|label)$/i
+export const TITLES = /^(?:title|name|label)$/i
 
 /** The triples of a row, in N-Triples without their points. */
 export function itemOf(
@@ -64,7 +64,7 @@ export function itemOf(
 }
 
 /** A cell that has not the form of its column is plain text. */
-function valueOf(cell: string, datatype: Datatype): string {
+export function valueOf(cell: string, datatype: Datatype): string {
   if (datatype === 'string') return nTriplesTerm(literal(cell))
   const form = formOf(cell)
   const fits = form === datatype || (datatype === 'decimal' && form === 'integer')

@@ -1,5 +1,6 @@
 // In charge of what an import is to do, as its thread and its record on disk have it, and what the thread says of it.
 import type { Finding } from '../gateway.js'
+import type { Metadata } from './csvw-metadata.js'
 import type { Construct } from '../sparql/construct-plan.js'
 import type { Problem } from '../problem.js'
 
@@ -23,6 +24,8 @@ export interface Plan {
   readonly delimiter: string | undefined
   readonly encoding: string
   readonly mapping: Mapping | undefined
+  /** Of a CSV without a query. */
+  readonly metadata?: Metadata
   /** The document that gets triples without a graph. */
   readonly name: string | undefined
   /** The container in which documents are made for them. */

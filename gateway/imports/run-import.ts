@@ -32,11 +32,12 @@ export interface Running {
 }
 
 const MEMORY = 384 * 2 ** 20
+const YOUNG = 12 * 2 ** 20
 /** ms for a step of the thread, which is to take a hundredth of it. */
 const STEP_MS = 10_000
 const STEP = { rows: 5_000, time: 100 } as const
-/** Documents that are written alone at once; more would make the writes of others wait. */
-const AT_ONCE = 16
+/** Documents of a group that are written alone at once; more would make the writes of others wait. */
+const AT_ONCE = 8
 /** Documents that are created together at most. */
 const BATCH = 128
 const MOST_FINDINGS = 100
@@ -48,6 +49,7 @@ export const startImportThread = (): Promise<Thread> =>
     script: new URL('./import-worker.js', import.meta.url),
     data: { memory: MEMORY },
     memory: MEMORY,
+    young: YOUNG,
     broken: (outOfMemory) =>
       outOfMemory
         ? problem('content.too-large', 'The import needs too much memory.')
@@ -107,27 +109,64 @@ const batchFrom = (
 ): Promise<readonly Made[] | Problem> =>
   ask<readonly Made[]>(thread, { kind: 'documents', from, most: BATCH, tagKey: application.cache.tagKey })
 
+/** Groups of documents that are written at once: while the store has one, the next is made ready. */
+const GROUPS = 2
+
+/** A group of documents of one level that is being written. */
+interface UnderWay {
+  readonly level: number
+  /** Documents of the import up to its end. */
+  readonly upTo: number
+  readonly outcome: Promise<undefined | Problem>
+}
+
 async function writeAll(running: Running, thread: Thread): Promise<undefined | Problem> {
   const { signal, kept } = running
-  const rest = makeFairShare(signal)
+  const share = makeFairShare(signal)
+  const underWay: UnderWay[] = []
+  /** Waits until no more than so many groups are under way. Each has ended in its order: what is done is done up to there. */
+  const waitFor = async (most: number): Promise<undefined | Problem> => {
+    while (underWay.length > most) {
+      const { upTo, outcome } = underWay[0]!
+      const failed = await outcome
+      underWay.shift()
+      if (failed) return failed
+      await kept(upTo)
+    }
+    return undefined
+  }
   const over = await running.ended?.()
   if (over) return over
   let from = running.from
   let batch = await batchFrom(running, thread, from)
-  while (!isFailure(batch) && batch.length > 0) {
-    // The thread makes the next ones meanwhile.
-    const next = batchFrom(running, thread, from + batch.length)
-    let failed: Problem | undefined
-    for (const one of byLevel(batch)) failed ??= await writeLevel(running, one)
-    if (failed) return failed
-    from += batch.length
-    await kept(from)
-    await rest()
-    const ended = signal.aborted ? CANCELLED : await running.ended?.()
-    if (ended) return ended
-    batch = await next
+  try {
+    while (!isFailure(batch) && batch.length > 0) {
+      // The thread makes the next ones meanwhile.
+      const next = batchFrom(running, thread, from + batch.length)
+      for (const group of byLevel(batch)) {
+        const { level } = group[0]!
+        const isNext = underWay.some((one) => one.level !== level)
+        const failed = await waitFor(isNext ? 0 : GROUPS - 1)
+        if (failed) return failed
+        from += group.length
+        const outcome = writeLevel(running, group)
+        // It is awaited later.
+        outcome.catch(() => undefined)
+        underWay.push({ level, upTo: from, outcome })
+      }
+      if (share.isDue()) {
+        const failed = await waitFor(0)
+        if (failed) return failed
+        await share.rest()
+      }
+      const ended = signal.aborted ? CANCELLED : await running.ended?.()
+      if (ended) return ended
+      batch = await next
+    }
+    return (await waitFor(0)) ?? (isFailure(batch) ? batch : undefined)
+  } finally {
+    await Promise.allSettled(underWay.map(({ outcome }) => outcome))
   }
-  return isFailure(batch) ? batch : undefined
 }
 
 function byLevel(batch: readonly Made[]): Made[][] {

@@ -17,6 +17,7 @@ import { describedFile, readingOf } from '../request/file-access.js'
 import { refusalOf } from '../request/refusal.js'
 import { hidesMailboxes, shownTo } from '../request/shown.js'
 import { StoreBreak } from '../stores/store.js'
+import { LARGEST_METADATA, type MetadataText } from './csvw-metadata.js'
 import { mediaTypeOf } from './media-types.js'
 import { innerRequest } from './write-as.js'
 
@@ -98,6 +99,23 @@ export const bringUrl =
     const mediaType = mediaTypeOf(answer.fields['content-type'], answer.url)
     return { path, size: (await stat(path)).size, url: answer.url, mediaType }
   }
+
+/** CSV on the Web metadata of the CSV at this URL of another server (W3C tabular-data-model §5.3), where it has some. */
+export async function metadataBeside({ gateway, request }: Context, source: string): Promise<MetadataText | undefined> {
+  const url = new URL(source)
+  if (gateway.proxying.isOwn(url) || url.search !== '') return undefined
+  const pieces: Buffer[] = []
+  let size = 0
+  const take = (piece: Buffer): Promise<unknown> => {
+    if ((size += piece.length) > LARGEST_METADATA) return Promise.reject(new Error('too large'))
+    return Promise.resolve(pieces.push(piece))
+  }
+  const accept = 'application/csvm+json, application/ld+json, application/json;q=0.9'
+  const asked = { accept, take, signal: request.signal() }
+  const answer = await gateway.importing.fetcher.fetch(`${source}-metadata.json`, asked)
+  const isThere = !isFailure(answer) && answer.status === 200 && /json/.test(answer.fields['content-type'] ?? '')
+  return isThere ? { text: Buffer.concat(pieces).toString(), came: false } : undefined
+}
 
 /** A source that is too large is content that is too large. */
 const PROBLEMS = { ...FETCH_PROBLEMS, 'too-large': 'content.too-large' } as const

@@ -6,8 +6,8 @@ import { isDocumentName, type Reach } from '../../policies/authorizations/reach.
 import type { OtherGraph } from '../../policies/decide.js'
 import { DEFAULT_GRAPH } from '../../policies/vocabulary.js'
 import { membersOf, sharersOf, type Application, type Gateway, type Member } from '../gateway.js'
-import { isFailure, type Problem } from '../problem.js'
-import { keyOf } from './access.js'
+import { isFailure, problem, type Problem } from '../problem.js'
+import { keyOf, type OtherFacts } from './access.js'
 import { graphRightsWithin } from './token-limits.js'
 import type { Context } from './context.js'
 
@@ -84,3 +84,16 @@ export function otherGraph(iri: string, reach: Reach): OtherGraph | undefined {
   if (iri === DEFAULT_GRAPH) return { kind: 'default-graph', iri, reach }
   return isDocumentName(reach, iri) ? undefined : { kind: 'graph', iri, reach }
 }
+
+/** The facts that the right on the graph rests on. */
+export function factsOf(context: Context, graph: string): OtherFacts | Problem {
+  const reach = reachOf(context, context.gateway)
+  if (!reach.alone) return SHARED
+  return otherGraph(graph, reach) ?? NO_URL
+}
+
+const SHARED = problem('access.graphs', 'Several dataspaces share this store, so that only documents can be used here.')
+const NO_URL = problem(
+  'document.absent',
+  'The graph has the name of a document, but its URL means another graph, or none. `triplegate adopt` renames it.',
+)

@@ -1,6 +1,8 @@
-// In charge of keeping the data folder, with journal, history and keys, from other accounts of the machine.
-import { chmod, lstat, opendir } from 'node:fs/promises'
+// In charge of keeping the data folder, with journal, history and keys, from other accounts of the machine, and from a second gateway.
+import { chmod, lstat, mkdir, opendir, realpath } from 'node:fs/promises'
 import { join } from 'node:path'
+import { ownFolder } from '../../versioning/git/own-folder.js'
+import { StartFailure } from '../configuration/start-failure.js'
 import type { Log } from '../log.js'
 
 /** The bits of a mode that let other accounts in. */
@@ -51,4 +53,21 @@ export async function reportShared(repository: string, log: Log): Promise<void> 
   const found = process.platform === 'win32' ? undefined : await lstat(repository).catch(() => undefined)
   if (!found || (found.mode & OTHERS) === 0) return
   log.warn({ repository }, `other accounts may read this history. If they should not, do chmod -R go= ${repository}`)
+}
+
+/** Two gateways on one data folder would each undo what the other remembers. Gives the function that releases it. Throws StartFailure. */
+export async function ownData(folder: string): Promise<() => Promise<void>> {
+  const unusable = (why: string): StartFailure =>
+    new StartFailure(`${folder}: cannot be used as the data folder (${why}). Give another folder with --data.`)
+  try {
+    await mkdir(folder, { recursive: true, mode: 0o700 })
+  } catch (error) {
+    throw unusable((error as NodeJS.ErrnoException).code!)
+  }
+  const release = await ownFolder(await realpath(folder))
+  if (typeof release === 'function') return release
+  if (release !== 'taken') throw unusable(release.error)
+  throw new StartFailure(
+    `${folder}: another gateway uses this data folder. Stop that one, or give each a folder of its own with --data.`,
+  )
 }

@@ -20,7 +20,7 @@ import { reportOtherGraphs } from './known-other-graphs.js'
 import { makeGateway, type Closer, type Parts } from './make-gateway.js'
 import { ownerOf } from './open-dataspace.js'
 import { orFail, type OpenStore } from './open-stores.js'
-import { makePrivate } from './private-folder.js'
+import { makePrivate, ownData } from './private-folder.js'
 import { startProbe } from '../operators/probe.js'
 import { isFailure } from '../problem.js'
 import { strayAgents } from './seed.js'
@@ -77,6 +77,7 @@ export async function startGateway(options: StartOptions): Promise<Running> {
 
 async function startOn(taken: TakenPorts, seeded: Seeded, options: StartOptions, closers: Closer[]): Promise<Running> {
   const { settings, log = makeLog(settings.logLevel), now = Date.now } = options
+  closers.push(await ownData(settings.data))
   await makePrivate(settings.data, log)
   const wanted = certificatesWanted(settings, options.dataspaces, now)
   const certificates = await ensureCertificates(wanted)

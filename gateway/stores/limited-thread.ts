@@ -29,6 +29,8 @@ export interface ThreadSettings {
   readonly data: unknown
   /** Bytes that its heap may take. */
   readonly memory: number
+  /** Of those, for what is new: less means less memory, and more work. */
+  readonly young?: number
   /** The answer to a job in which the thread broke off. */
   broken(outOfMemory: boolean): Problem
 }
@@ -134,14 +136,15 @@ function watch(
   return () => clearTimeout(timer)
 }
 
-function startWorker({ script, data, memory }: ThreadSettings): Worker {
+function startWorker({ script, data, memory, young }: ThreadSettings): Worker {
+  const mib = (bytes: number): number => Math.ceil(bytes / 2 ** 20)
   const worker = new Worker(script, {
     workerData: data,
     // It needs neither the environment nor the flags of the process; and its stderr, such as a panic's, has no reader.
     env: {},
     execArgv: [],
     stderr: true,
-    resourceLimits: { maxOldGenerationSizeMb: Math.ceil(memory / 2 ** 20) },
+    resourceLimits: { maxOldGenerationSizeMb: mib(memory), ...(young && { maxYoungGenerationSizeMb: mib(young) }) },
   })
   worker.stderr.resume()
   return worker

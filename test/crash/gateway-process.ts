@@ -73,13 +73,20 @@ export function startGateway({ folder, port, management, flags }: Site): Gateway
   }
 }
 
-/** The git processes that this process has started (Linux, /proc). */
-export function gitsOf(pid: number): number[] {
+/** The git processes that this process has started, or its launcher (Linux, /proc). */
+export const gitsOf = (pid: number): number[] =>
+  childrenOf(pid).flatMap(({ pid, name }) => (name === 'git' ? [pid] : gitsOf(pid)))
+
+/** The launcher of a gateway; undefined where it has none. */
+export const launcherOf = (pid: number): number | undefined => childrenOf(pid).find(({ name }) => name !== 'git')?.pid
+
+function childrenOf(pid: number): { readonly pid: number; readonly name: string }[] {
   try {
     return readdirSync(`/proc/${pid}/task`)
       .flatMap((thread) => readFileSync(`/proc/${pid}/task/${thread}/children`, 'utf8').split(' '))
       .map(Number)
-      .filter((child) => child > 0 && readFileSync(`/proc/${child}/comm`, 'utf8').trim() === 'git')
+      .filter((child) => child > 0)
+      .map((child) => ({ pid: child, name: readFileSync(`/proc/${child}/comm`, 'utf8').trim() }))
   } catch {
     // One of these processes has stopped meanwhile.
     return []

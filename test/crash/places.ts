@@ -5,7 +5,7 @@ import { createDataset, fetchFuseki, freePort, removeDataset, startFuseki } from
 import { startProxy, type Fault, type Recorded } from '../support/proxy.js'
 import { startDurableFuseki } from './durable-fuseki.js'
 import type { ReadDocuments } from './evidence.js'
-import { gitsOf } from './gateway-process.js'
+import { gitsOf, launcherOf } from './gateway-process.js'
 import type { Random } from './random.js'
 
 export interface Place {
@@ -61,7 +61,9 @@ async function killGits(gateway: number, over: AbortSignal, random: Random): Pro
     // A commit takes some ms: wait for one while there is nothing else to kill.
     for (let gits = gitsOf(gateway); !over.aborted && Date.now() < until; gits = gitsOf(gateway)) {
       if (gits.length > 1 || (gits.length === 1 && random.chance(0.02))) {
-        killed += killAll(gits)
+        // Without the process that starts them, they come from the gateway itself until there is another.
+        const launcher = random.chance(0.2) ? launcherOf(gateway) : undefined
+        killed += killAll([...gits, ...(launcher === undefined ? [] : [launcher])])
         break
       }
       await sleep(1)

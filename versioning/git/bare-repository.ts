@@ -1,16 +1,15 @@
 // In charge of the folder of a bare repository: created when absent, owned by one gateway, cleaned after a killed git.
 import { access, constants, mkdir, readdir, readFile, realpath, rm, stat, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
-import { ClassicLevel } from 'classic-level'
 import { isFailure, type Setback } from '../failure.js'
 import { checkGit, runGit, gitSetback } from './git.js'
+import { isOwner, ownFolder } from './own-folder.js'
 
 export interface BareRepository {
   readonly folder: string
   release(): Promise<void>
 }
 
-const OWNER = 'triplegate-owner'
 const LEAST_ROOM = 16 * 1024 * 1024
 // No running git holds a lock for so long: it takes one only while it moves a branch.
 const STALE_LOCK_MS = 2000
@@ -37,8 +36,8 @@ export async function openBareRepository(location: string, branch: string): Prom
     return failed(`"${branch}" is not a valid name of a branch. Configure another.`)
   }
   const names = await readdir(folder)
-  const fresh = names.every((name) => name === OWNER)
-  if (!fresh && !(names.includes('objects') && names.includes('refs')) && !names.includes(OWNER)) {
+  const fresh = names.every(isOwner)
+  if (!fresh && !(names.includes('objects') && names.includes('refs')) && !names.some(isOwner)) {
     return failed('the folder holds other files. Configure an empty folder, or one with a bare Git repository.')
   }
   const release = await own(folder)
@@ -81,30 +80,12 @@ async function make(folder: string, branch: string): Promise<Setback | undefined
   return undefined
 }
 
-/** Folders that this process owns: a second lock of the same process would release the first. */
-const owned = new Set<string>()
-
-/** The lock of a LevelDB database is the operating system's own: it ends with the process, even if that is killed. */
 async function own(folder: string): Promise<(() => Promise<void>) | Setback> {
-  const taken: Setback = {
-    failure: 'denied',
-    detail: `${folder} is in use by another gateway. Stop that one, or give each a repository of its own.`,
-  }
-  if (owned.has(folder)) return taken
-  owned.add(folder)
-  const lock = new ClassicLevel(join(folder, OWNER))
-  try {
-    await lock.open()
-  } catch (error) {
-    owned.delete(folder)
-    const cause = (error as Error).cause as (Error & { code?: string }) | undefined
-    if (cause?.code === 'LEVEL_LOCKED') return taken
-    return gitSetback({ code: undefined, stderr: cause?.message ?? String(error) }, `holding ${folder}`)
-  }
-  return async () => {
-    await lock.close()
-    owned.delete(folder)
-  }
+  const release = await ownFolder(folder)
+  if (typeof release === 'function') return release
+  const detail = `${folder} is in use by another gateway. Stop that one, or give each a repository of its own.`
+  if (release === 'taken') return { failure: 'denied', detail }
+  return gitSetback({ code: undefined, stderr: release.error }, `holding ${folder}`)
 }
 
 /** Removes the remains of a killed git: locks, unfinished packs, and its marks on finished ones. */

@@ -1,10 +1,7 @@
 // In charge of running git: in one bare repository, with an environment and settings of our own only, within limits.
 import { isFailure, SetbackError, type Setback } from '../failure.js'
-import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process'
-import { EventEmitter } from 'node:events'
-import { writeFileSync } from 'node:fs'
-import { devNull, setPriority } from 'node:os'
-import { Readable, Writable } from 'node:stream'
+import { spawnGit, withoutPipes, type GitProcess } from './git-process.js'
+import { launch } from './launcher.js'
 
 // 2.36 introduced core.fsync; without it a branch may not survive a power failure.
 const LEAST_VERSION = [2, 36] as const
@@ -12,37 +9,7 @@ const LEAST_VERSION = [2, 36] as const
 const LONGEST_PART = 1024 * 1024
 const IDLE_MS = 120_000
 
-const GIT_SETTINGS = [
-  'core.fsync=all',
-  'core.fsyncMethod=fsync',
-  `core.hooksPath=${devNull}`,
-  'fastimport.unpackLimit=0',
-  'gc.auto=0',
-  'maintenance.auto=false',
-  'log.showSignature=false',
-  'log.showRoot=true',
-].flatMap((setting) => ['-c', setting])
-
-const environment = (): NodeJS.ProcessEnv => ({
-  PATH: process.env['PATH'],
-  LC_ALL: 'C',
-  GIT_CONFIG_NOSYSTEM: '1',
-  GIT_CONFIG_GLOBAL: devNull,
-  GIT_ATTR_NOSYSTEM: '1',
-  GIT_TERMINAL_PROMPT: '0',
-  GIT_OPTIONAL_LOCKS: '0',
-  GIT_LITERAL_PATHSPECS: '1',
-  // Freed memory is reused for the next object (mallopt(3)): otherwise returning it takes four fifths of a commit's
-  // time.
-  MALLOC_TOP_PAD_: String(1024 * 1024),
-  // The branch counts as it is, whatever refs/replace a push has brought.
-  GIT_NO_REPLACE_OBJECTS: '1',
-  // A missing object is not fetched: a repository's own settings would name the command that does.
-  GIT_NO_LAZY_FETCH: '1',
-  GIT_ALLOW_PROTOCOL: 'none',
-})
-
-export type GitProcess = ChildProcessWithoutNullStreams
+export type { GitProcess }
 
 export interface GitEnding {
   /** Exit status; undefined when a signal ended the process, or it never started. */
@@ -59,8 +26,8 @@ export function startGit(
   args: readonly string[],
   yields = false,
 ): { readonly child: GitProcess; readonly ended: Promise<GitEnding> } {
-  const child = spawned([`--git-dir=${folder}`, ...GIT_SETTINGS, ...args])
-  if (yields && child.pid !== undefined) lowerPriority(child.pid)
+  const all = [`--git-dir=${folder}`, ...args]
+  const child = launch(all, yields) ?? (spawnGit(all, yields) as GitProcess)
   // Without free file descriptors the child has no pipes.
   if (!(child.stdin as unknown)) Object.assign(child, withoutPipes())
   let stderr = ''
@@ -73,38 +40,6 @@ export function startGit(
   })
   return { child, ended }
 }
-
-/** Without memory (ENOMEM) `spawn` throws; all other failures are reported by an event. Here this one is too. */
-function spawned(args: readonly string[]): GitProcess {
-  try {
-    return spawn('git', args, { env: environment(), detached: true })
-  } catch (error) {
-    const child = Object.assign(new EventEmitter(), withoutPipes(), { pid: undefined, kill: () => false })
-    process.nextTick(() => child.emit('error', error))
-    return child as EventEmitter as GitProcess
-  }
-}
-
-/** A thirtieth of the processor, while other processes want all of it. */
-const NICENESS = 15
-
-/**
- * Linux may divide the processor among sessions before it looks at priorities (sched(7), autogroup). Git has a session
- * of its own, so that the priority counts for nothing unless the session gets the same one. Where the system has no
- * such file, or the process has ended, git runs without it.
- */
-function lowerPriority(pid: number): void {
-  try {
-    setPriority(pid, NICENESS)
-    writeFileSync(`/proc/${pid}/autogroup`, String(NICENESS))
-  } catch {}
-}
-
-const withoutPipes = (): Pick<GitProcess, 'stdin' | 'stdout' | 'stderr'> => ({
-  stdin: new Writable({ write: (_chunk, _encoding, written) => written() }),
-  stdout: Readable.from([]),
-  stderr: Readable.from([]),
-})
 
 /** Kills a process that is idle for too long; call `alive` whenever it does something. */
 export function watchIdle(child: GitProcess, limit = IDLE_MS): { alive(): void; stop(): void } {

@@ -1,5 +1,6 @@
 // In charge of what a group of patterns does with the name of its graph in stores that evaluate GRAPH triple by triple. Pure.
 import { isPath, type Bound, type Expression, type Path, type Pattern, type Term, type Variable } from './syntax.js'
+import { inScope } from './variables.js'
 
 /** It matches once, whatever the graph has. */
 export const isEmpty = (pattern: Pattern): boolean =>
@@ -47,6 +48,62 @@ function hasExists(expression: Expression): boolean {
   if (expression.kind === 'exists') return true
   if (expression.kind === 'aggregate') return expression.of !== '*' && hasExists(expression.of)
   return (expression.kind === 'operation' || expression.kind === 'call') && expression.args.some(hasExists)
+}
+
+/**
+ * The patterns of `GRAPH ?g`, in which the name of the graph has another variable where it has no value there (TDB2). Undefined
+ * where it makes a difference that it gets its value at last.
+ */
+export function withoutName(
+  patterns: readonly Pattern[],
+  name: Variable,
+  fresh: () => Variable,
+): readonly Pattern[] | undefined {
+  if (!mentions(patterns, name)) return patterns
+  if (inScope(patterns).has(name.value)) return isJoin(patterns, name) ? patterns : undefined
+  return renamed(patterns, name, fresh()) as readonly Pattern[]
+}
+
+function renamed(part: unknown, name: Variable, other: Variable): unknown {
+  if (typeof part !== 'object' || part === null) return part
+  if (isVariable(part, name)) return other
+  if (Array.isArray(part)) return part.map((each) => renamed(each, name, other))
+  return Object.fromEntries(Object.entries(part).map(([key, each]) => [key, renamed(each, name, other)]))
+}
+
+const isVariable = (part: unknown, { value }: Variable): boolean =>
+  typeof part === 'object' && part !== null && (part as Term).kind === 'variable' && (part as Variable).value === value
+
+const mentions = (part: unknown, name: Variable): boolean =>
+  typeof part === 'object' &&
+  part !== null &&
+  (isVariable(part, name) || Object.values(part).some((each) => mentions(each, name)))
+
+/** True where what mentions it is only joined: it is the same then whether it has its value before or after. */
+function isJoin(patterns: readonly Pattern[], name: Variable): boolean {
+  const first = patterns.find(({ kind }) => kind !== 'filter')
+  const begins = first?.kind === 'triples' && first.triples.length > 0
+  return patterns.every((pattern) => {
+    switch (pattern.kind) {
+      case 'triples':
+        return true
+      case 'graph':
+        return pattern.name.value === name.value || isJoin(pattern.patterns, name)
+      case 'group':
+        return isJoin(pattern.patterns, name)
+      case 'union':
+        return pattern.branches.every((branch) => isJoin(branch, name))
+      case 'values':
+        return begins || !mentions(pattern, name)
+      case 'select':
+        return !mentions(pattern, name)
+      case 'filter':
+      case 'bind':
+        return (begins || !hasExists(pattern.expression)) && !mentions(pattern, name)
+      default:
+        return begins && !mentions(pattern, name)
+    }
+  })
 }
 
 /**

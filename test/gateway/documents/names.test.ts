@@ -57,8 +57,12 @@ void t.test('RFC 3987 §3.1: the name that a URL means', async (t) => {
     for (const one of [url, name]) t.equal(names.isDocument(base + one), one === name, `${what}: ${one}`)
   }
   const many = Array.from({ length: 10_001 }, (_, i) => `${base}%C3%A4/${i}/`)
-  const { names } = await learned([`${base}ä/`, ...many])
-  t.equal(names.nameOf(`${base}%C3%A4/`), `${base}%C3%A4/`, 'too many of both spellings: URLs are names')
+  const stored = [`${base}ä/`, `${base}ä/x/`, `${base}ö/`, `${base}%C3%B6/y/`, ...many]
+  const { names, known } = await learned(stored, { literal: [`${base}ä/`, `${base}ä/deleted/`], encoded: [] })
+  const meant = ['ä/', 'ä/deleted/z/', 'ö/', 'ö/z/'].map((name) => names.nameOf(uriOf(base + name)).slice(base.length))
+  t.same(meant, ['%C3%A4/', '%C3%A4/deleted/z/', 'ö/', 'ö/z/'], 'too many of both spellings: below that container, URLs are names') // prettier-ignore
+  t.equal(names.nameOf(`${base}%C3%B6/y/`), `${base}%C3%B6/y/`)
+  t.same(known.literal, [`${base}ö/`])
 })
 
 void t.test('a URL means one name, no two mean the same, and a start changes no meaning', async (t) => {
@@ -184,6 +188,31 @@ void forEachStore(t, 'graphs with names beyond ASCII in', async (t, makeStores, 
     const files = git(place.repository, ['ls-tree', '-r', '--name-only', '-z', 'main']).split('\0')
     t.ok(files.includes('graphs/Stra%5FC3%5F9Fe/b%C3%A4r.nt'), files.join(' '))
     t.match(await place.run(stores, 'verify'), { code: 0 })
+  })
+  await row("at the store's own URLs no refusal says which spelling a document has", async (t) => {
+    const asked = (name: string, more = ''): string => `/ds/data?graph=${encodeURIComponent(base + name)}${more}`
+    for (const name of [
+      'Straße/',
+      'Stra%C3%9Fe/',
+      'ö/',
+      '%C3%B6/',
+      'Straße/none/',
+      'Stra%C3%9Fe/none/',
+      'ü/',
+      '%C3%BC/',
+    ]) {
+      const statuses = [(await anonymous('GET', asked(name))).status]
+      for (const [method, more] of [
+        ['GET', '&timemap'],
+        ['PUT', ''],
+        ['POST', ''],
+        ['DELETE', ''],
+      ] as const)
+        statuses.push((await anonymous(method, asked(name, more), method === 'GET' ? {} : ttl(''))).status)
+      t.same(statuses, [403, 403, 403, 403, 403], name)
+    }
+    t.match(await started.owner('GET', asked('Stra%C3%9Fe/')), { status: 404, text: /its URL means another graph/ })
+    t.match(await started.owner('GET', asked('Straße/')), { status: 200 })
   })
   await row('rights name the document, and no other spelling of it', async (t) => {
     const read = async (): Promise<number[]> => {

@@ -29,6 +29,14 @@ const SOURCES: Readonly<Record<string, readonly [type: string | undefined, body:
     'application/gzip',
     gzipSync(`${`#${'x'.repeat(10_000)}\n`.repeat(7_000)}<urn:x:a> <urn:x:p> "elsewhere" <urn:x:g> .\n`),
   ],
+  '/table.csv': ['text/csv', 'a\n1\n'],
+  '/table.csv-metadata.json': [
+    'application/json',
+    '{ "url": "table.csv", "tableSchema": { "columns": [{ "name": "a", "propertyUrl": "urn:x:a" }] } }',
+  ],
+  '/odd.csv': ['text/csv', 'a\n1\n'],
+  '/odd.csv-metadata.json': ['application/json', '{}'],
+  '/alone.csv': ['text/csv', 'a\n1\n'],
   '/broken': ['text/turtle', '<a> <b'],
   '/image': ['image/png', 'x'],
   '/large': ['text/turtle', `<#a> <http://example.org/name> "${'x'.repeat(300_000)}" .`],
@@ -185,6 +193,28 @@ void t.test('add and transform', async (t) => {
       await row(`add with ${name} → ${status}`, async (t) => {
         const path = await target()
         t.equal((await post('writer', '/add', body.replace('TARGET', new URL(path, base).href))).status, status)
+      })
+    }
+    const tables: [path: string, property: string, problems: number][] = [
+      ['/table.csv', 'urn:x:a', 0],
+      ['/odd.csv', `${base}ns#a`, 1],
+      ['/alone.csv', `${base}ns#a`, 0],
+    ]
+    for (const [path, property, problems] of tables) {
+      await row(`an import of ${path} reads the metadata beside it, and its sd:name is the container`, async (t) => {
+        const LDH = 'https://w3id.org/atomgraph/linkeddatahub#'
+        const into = world.freshPath()
+        await owner('PUT', into, ttl(`<> a <https://www.w3.org/ns/ldt/document-hierarchy#Container> ; <http://purl.org/dc/terms/title> "C" .`)) // prettier-ignore
+        const started = await post('writer', '/importer', `a <${LDH}CSVImport> ; <${LDH}file> <${here(path)}> ; sd:name <${world.origin}${into}>`) // prettier-ignore
+        t.equal(started.status, 201, started.text)
+        const state = await until(async () => {
+          const text = await contentOf(new URL(started.fields.location!).pathname)
+          return !/#(?:Waiting|Running)>/.test(text) && text
+        })
+        t.match(state, /#Done>/)
+        t.match(state, `import#problems> "${problems}"`)
+        const found = await owner('GET', `/sparql?query=${encodeURIComponent(`ASK { GRAPH ?d { ?s <${property}> ?v } FILTER(STRSTARTS(STR(?d), "${world.origin}${into}")) }`)}`, accept('application/sparql-results+json')) // prettier-ignore
+        t.match(found.text, /"boolean" ?: ?true/)
       })
     }
     await row('add of a file in the form of LinkedDataHub; its name says its type', async (t) => {

@@ -219,6 +219,29 @@ void t.test('importer', async (t) => {
         // prettier-ignore
         t.ok(ann.includes(part), part)
     })
+    const form = (...parts: readonly (readonly [head: string, text: string])[]): Send => ({
+      fields: { 'Content-Type': 'multipart/form-data; boundary=b' },
+      body: `${parts.map(([head, text]) => `--b\r\nContent-Disposition: form-data; ${head}\r\n\r\n${text}\r\n`).join('')}--b--\r\n`,
+    })
+    const DATA = ['name="file"; filename="t.csv"\r\nContent-Type: text/csv', 'day,x\n1/2/2026,y\n'] as const
+    const METADATA = JSON.stringify({ url: 't.csv', 'dc:title': 'T', tableSchema: { columns: [{ name: 'day', titles: 'day', datatype: { base: 'date', format: 'M/d/yyyy' }, propertyUrl: 'dc:date' }, { name: 'x' }] } }) // prettier-ignore
+    const parts: [name: string, send: Send, status: number, text: RegExp][] = [
+      ['CSV on the Web metadata', form(['name="metadata"', METADATA], DATA), 200, /terms\/date> "2026-01-02"\^\^[^]*dc:title of the table is not used/], // prettier-ignore
+      ['it in the other order', form(DATA, ['name="metadata"', METADATA]), 200, /terms\/date> "2026-01-02"/],
+      ['no metadata', form(DATA), 200, /ns#day> "1\/2\/2026"/],
+      ['metadata that is no JSON', form(['name="metadata"', '{'], DATA), 400, /metadata of the CSV cannot be used/],
+      ['metadata twice', form(['name="metadata"', METADATA], ['name="metadata"', METADATA], DATA), 400, /one file/],
+      ['metadata that is too large', form(['name="metadata"', ' '.repeat(300_000)], DATA), 413, /metadata is larger/],
+      ['no file', form(['name="metadata"', METADATA]), 400, /one file/],
+      ['no end', { ...form(DATA), body: String(form(DATA).body).slice(0, -8) }, 400, /no end/],
+    ]
+    for (const [name, send, status, expected] of parts) {
+      await rowOfReading(`importer of a form with ${name} → ${status}`, async (t) => {
+        const { status: got, text } = await writer('POST', `/importer?into=${base}&dry-run`, send)
+        t.equal(got, status, text)
+        t.match(text, expected)
+      })
+    }
     const encodings: [name: string, body: Buffer, query: string][] = [
       ['UTF-16 with a byte order mark', Buffer.from('\ufeffname\nZoë\n', 'utf16le'), ''],
       ['windows-1252', Buffer.from('name\nZoë\n', 'latin1'), '&encoding=windows-1252'],
@@ -239,6 +262,7 @@ void t.test('importer', async (t) => {
       ['a quotation mark that is not closed', `a,b\n"x,1\n${'y,2\n'.repeat(50)}`, /quotation mark is not closed/],
       ['a quotation mark within a cell', 'a,b\nx"y,1\n', /line 2: a quotation mark/],
       ['a cell that is too long', `a\n${'x'.repeat(1_200_000)}\n`, /more than 1048576 characters/],
+      ['a cell of 100 MB, packed', gzipSync(Buffer.concat([Buffer.from('a\n'), Buffer.alloc(100_000_000, 'x')])), /more than 1048576 characters|larger than 3000000 bytes/], // prettier-ignore
       ['too many columns', `${'a,'.repeat(20_000)}\n`, /more than 16384 columns/],
     ]
     for (const [name, body, reason] of broken) {
@@ -391,7 +415,9 @@ void t.test('importer', async (t) => {
         const code = await runImportCommand([...more, '--data', world.folder], {}, terminal)
         return { code, out, error }
       }
+      writeFileSync(join(folder, 'a.csv-metadata.json'), JSON.stringify({ url: 'a.csv', tableSchema: { columns: [{ name: 'name', propertyUrl: 'urn:x:called' }, { name: 'x' }] } })) // prettier-ignore
       const into = ['--into', `${base}${path.slice(1)}`]
+      t.match((await run(join(folder, 'a.csv'), ...into, '--dry-run')).out, /<urn:x:called> "Ann"/)
       const first = await run(folder, ...into)
       t.equal(first.code, 0, first.error)
       t.match(first.out, /a\.csv: done: 2 rows; 2 documents written, 0 unchanged/)

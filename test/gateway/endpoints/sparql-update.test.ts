@@ -426,6 +426,9 @@ async function rights({ world, stores, row, make, send, stored }: Setting): Prom
   }
   graphs.container = await make('<> a dh:Container .')
   await grant(['Read', 'Write'], `acl:accessTo <${graphs.container}>`)
+  graphs.below = await make('<> a dh:Container .')
+  await grant(['Read', 'Write', 'Append'], `acl:default <${graphs.below}>`)
+  graphs.literal = `${graphs.below}Straße/`
   const states = async (): Promise<unknown> => Promise.all(Object.values(graphs).map(stored))
   const g = graphs as Record<string, string>
   const insert = (graph: string, value = 'new'): string =>
@@ -444,6 +447,8 @@ async function rights({ world, stores, row, make, send, stored }: Setting): Prom
     ['a graph that does not exist and that nothing names', insert('http://example.org/updates/absent'), 403],
     ['a document in a container with Write', insert(`${g.container}item/`), 200],
     ['a document where the agent has no right on the container', insert(`${world.base}updates-none/`), 403],
+    ['another spelling of the URL of a document, which a start would make one', `INSERT DATA { GRAPH <${g.literal}> { <${g.literal}> acl:owner ex:me ; dct:creator ex:me } }`, 403],
+    ['another spelling that a variable stands for', `INSERT { GRAPH ?g { ?g acl:owner ex:me } } WHERE { VALUES ?g { <${g.literal}> } }`, 403],
     ['a document below one that does not exist', insert(`${g.container}absent/item/`), 403],
     ['a pattern over a graph that may be read', from(g.read!, g.readWrite!), 200, 'readWrite'],
     ['a pattern over a hidden graph: as over an absent one', from(g.none!, g.readWrite!), 200],

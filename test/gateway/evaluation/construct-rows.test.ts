@@ -31,6 +31,7 @@ void t.test('a pattern about one row', (t) => {
     ['a name that follows from a column', `{ GRAPH ?g { ?g <urn:name> ?n ; <urn:node> [ <urn:of> ?id ] } } WHERE { ?r <#id> ?id ; <#name> ?n ${graph} }`, true, 12], // prettier-ignore
     ['a filter', `{ GRAPH ?g { ?g <urn:name> ?n } } WHERE { ?r <#id> ?id ; <#name> ?n . FILTER(STRLEN(?id) = 1) ${graph} }`, true, 2], // prettier-ignore
     ['a filter that looks at a column that may be empty', '{ ?r <urn:name> ?n } WHERE { ?r <#name> ?n OPTIONAL { ?r <#city> ?c } FILTER(!BOUND(?c)) }', true, 1], // prettier-ignore
+    ['a name that several rows share', '{ GRAPH ?g { ?r <urn:name> ?n ; <urn:node> [ <urn:of> ?g ] } } WHERE { ?r <#name> ?n ; <#city> ?c BIND(IRI(CONCAT("urn:", ENCODE_FOR_URI(?c))) AS ?g) }', true, 15], // prettier-ignore
     ['a value that has an error', '{ ?r <urn:name> ?x } WHERE { ?r <#name> ?n BIND(?n + 1 AS ?x) }', true, 0],
     ['a number', '{ ?r <urn:id> ?x } WHERE { ?r <#id> ?n BIND(<http://www.w3.org/2001/XMLSchema#integer>(?n) AS ?x) }', true, 3], // prettier-ignore
     ['a variable that stands twice', '{ ?r <urn:name> ?n } WHERE { ?r <#name> ?n ; <#city> ?n }', false, 1],

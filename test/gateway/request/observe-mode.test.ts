@@ -3,6 +3,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
+import { DEFAULT_GRAPH } from '../../../policies/vocabulary.js'
 import { runCommand } from '../../../gateway/commands/run-command.js'
 import { openEmbeddedStore } from '../../../gateway/stores/embedded-store.js'
 import { rowsOf } from '../../support/stores.js'
@@ -30,7 +31,7 @@ async function command(...argv: string[]): Promise<[code: number, out: string, e
 
 void t.test('observe mode', async (t) => {
   const row = rowsOf(t, 'none')
-  const world = await observing(t, ['--enforce=false'])
+  const world = await observing(t, ['--enforce=false', '--dataset-path', '/ds'])
   const anonymous = world.as('anonymous')
   await world.as('owner')('PUT', '/doc/', ttl(turtle('"Doc"')))
   const warnings = (): Record<string, unknown>[] => world.log.filter(({ msg }) => msg === 'would have been refused')
@@ -112,6 +113,10 @@ void t.test('observe mode', async (t) => {
       ['/sparql', update(`DELETE DATA { GRAPH <${doc}> { <urn:s> <urn:p> 1 } }`), [`Write ${doc}`]],
       ['/sparql', update(`INSERT DATA { GRAPH <${world.base}made/> { <urn:s> <urn:p> 1 } }`), [`Write ${world.base}`]],
       ['/sparql', update('DELETE WHERE { GRAPH ?g { <urn:none> ?p ?o } }'), ['Write every graph']],
+      ['/ds/data', undefined, [`Read ${DEFAULT_GRAPH}`, 'Read every graph']],
+      ['/ds', undefined, [`Read ${DEFAULT_GRAPH}`, 'Read every graph']],
+      ['/ds/data?default', undefined, [`Read ${DEFAULT_GRAPH}`]],
+      [`/ds/data?graph=${doc}`, undefined, [`Read ${doc}`]],
     ]
     for (const [path, sent, expected] of rows) {
       const count = warnings().length

@@ -89,11 +89,17 @@ void t.test('the start of a gateway', async (t) => {
       t.match(answer, /^HTTP\/1\.1 \d{3} /, address)
     }
   })
-  await row('a data folder of another base: the start fails, and says which', async (t) => {
+  await row('a data folder of another base, or another gateway: the start fails, and says which', async (t) => {
     const [port, other] = [String(await freePort()), String(await freePort())]
     const data = ['--data', join(folder, 'moved'), ...OFF]
-    await (await start(['--https', port, ...data])).close(0)
     const base = `https://localhost:${port}/`
+    const first = await start(['--https', port, ...data])
+    const beside = await start(['--https', other, '--base', base, ...data]).catch((error: unknown) => error)
+    t.match(beside, {
+      failure: 'start.failed',
+      message: /moved: another gateway uses this data folder\. Stop that one/,
+    })
+    await first.close(0)
     const message = new RegExp(
       `^https://localhost:${other}/: .* belongs to ${base},.* Give --base ${base}, or, .*--data\\.$`,
     )

@@ -1,0 +1,157 @@
+// In charge of CSV on the Web metadata (W3C tabular-metadata) of a CSV: what its columns are called, mean and hold, and how the file
+// is written. What the metadata says beyond that is reported, and not used. Pure.
+import { isFailure, problem, type Problem } from '../problem.js'
+import { isFormat, isDatatype, type CellFormat } from './csvw-values.js'
+import { isTemplate } from './uri-template.js'
+import { isEncoding } from './text-of.js'
+
+export interface MetadataText {
+  readonly text: string
+  /** With the file; else it was found beside it. */
+  readonly came: boolean
+}
+
+export interface Metadata {
+  readonly columns: readonly MetadataColumn[]
+  readonly delimiter?: string
+  readonly encoding?: string
+  /** False: the first row is no header. */
+  readonly hasHeader: boolean
+  /** Sentences about all that is not used. */
+  readonly unused: readonly string[]
+}
+
+export interface MetadataColumn extends CellFormat {
+  readonly name?: string
+  readonly titles: readonly string[]
+  /** No column of the file: its value is the same in each row. */
+  readonly isVirtual: boolean
+  readonly isSuppressed: boolean
+  readonly aboutUrl?: string
+  readonly propertyUrl?: string
+  readonly valueUrl?: string
+}
+
+type Json = Readonly<Record<string, unknown>>
+
+export const LARGEST_METADATA = 256 * 1024
+const MOST_COLUMNS = 16_384
+const SILENT = ['@context', '@id', '@type']
+const INHERITED = ['aboutUrl', 'datatype', 'default', 'lang', 'null', 'propertyUrl', 'separator', 'valueUrl']
+/** What is so in any case. */
+const USUAL: Json = { commentPrefix: '#', doubleQuote: true, quoteChar: '"', skipBlankRows: true, skipColumns: 0, skipInitialSpace: false, skipRows: 0, trim: true } // prettier-ignore
+
+const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value)
+const isText = (value: unknown): value is string => typeof value === 'string'
+const textsIn = (value: unknown): readonly string[] => [value].flat().filter(isText)
+const flaw = (detail: string): Problem =>
+  problem('content.syntax', `The metadata of the CSV cannot be used: ${detail}.`)
+
+/** @param file the names that the CSV has: its URL, and that of the file */
+export function readMetadata(text: string, file: readonly string[]): Metadata | Problem {
+  const group = parsed(text)
+  if (!isObject(group)) return flaw('it is no JSON object')
+  const unused: string[] = []
+  const report = (what: string, object: Json, ...used: readonly string[]): void => {
+    for (const key of Object.keys(object)) {
+      if (![...SILENT, ...used].includes(key)) unused.push(`${key.slice(0, 100)} of ${what} is not used`)
+    }
+  }
+  const table = tableOf(group, file)
+  if (isFailure(table)) return table
+  if (table !== group) report('the group of tables', group, 'tables', 'dialect', ...INHERITED)
+  report('the table', table, 'url', 'dialect', 'tableSchema', ...INHERITED)
+  const schema = isObject(table['tableSchema']) ? table['tableSchema'] : {}
+  if (isText(table['tableSchema'])) unused.push('tableSchema is a URL, which is not fetched')
+  report('the schema', schema, 'columns', ...INHERITED)
+  const described = [schema['columns'] ?? []].flat().filter(isObject)
+  if (described.length > MOST_COLUMNS) return flaw(`it has more than ${MOST_COLUMNS} columns`)
+  const columns = described.map((column, i) => {
+    const what = `column ${i + 1}`
+    report(what, column, 'name', 'titles', 'virtual', 'suppressOutput', ...INHERITED)
+    return columnOf([group, table, schema, column], (sentence) => unused.push(`${sentence} of ${what} is not used`))
+  })
+  const dialect = { ...asObject(group['dialect']), ...asObject(table['dialect']) }
+  const usual = Object.keys(USUAL).filter((key) => dialect[key] === USUAL[key])
+  report('the dialect', dialect, 'delimiter', 'encoding', 'header', 'headerRowCount', ...usual)
+  const written = dialectOf(dialect)
+  return isFailure(written) ? written : { columns, ...written, unused }
+}
+
+const asObject = (value: unknown): Json => (isObject(value) ? value : {})
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown
+  } catch {
+    return undefined
+  }
+}
+
+const lastOf = (url: string): string => url.split(/[?#]/, 1)[0]!.split('/').at(-1)!
+
+/** The table of a group that is about the file. */
+function tableOf(group: Json, file: readonly string[]): Json | Problem {
+  if (!('tables' in group)) return about(group, file) ? group : flaw('its url names another file')
+  const table = [group['tables']].flat().find((one) => isObject(one) && about(one, file))
+  return (table as Json | undefined) ?? flaw('no url of its tables names the file')
+}
+
+const about = ({ url }: Json, file: readonly string[]): boolean => isText(url) && file.some((one) => lastOf(one) === lastOf(url)) // prettier-ignore
+
+function columnOf(levels: readonly Json[], report: (what: string) => void): MetadataColumn {
+  const own = levels.at(-1)!
+  const of = (key: string): unknown => levels.findLast((level) => key in level)?.[key]
+  const textOf = (key: string, isUsed: (value: string) => boolean = () => true): string | undefined => {
+    const value = of(key)
+    if (value === undefined || value === null) return undefined
+    if (isText(value) && isUsed(value)) return value
+    report(key)
+    return undefined
+  }
+  const template = (key: string): string | undefined => textOf(key, isTemplate)
+  const titles = isObject(own['titles']) ? Object.values(own['titles']).flatMap(textsIn) : textsIn(own['titles'])
+  const name = isText(own['name']) ? own['name'] : undefined
+  const optional = {
+    ...{ name, aboutUrl: template('aboutUrl'), propertyUrl: template('propertyUrl'), valueUrl: template('valueUrl') },
+    ...{ separator: textOf('separator', (one) => one !== ''), lang: textOf('lang', (one) => LANGUAGE.test(one)) },
+  }
+  return {
+    ...(Object.fromEntries(
+      Object.entries(optional).filter(([, value]) => value !== undefined),
+    ) as typeof optional & {}),
+    titles,
+    isVirtual: own['virtual'] === true,
+    isSuppressed: own['suppressOutput'] === true,
+    nulls: of('null') === undefined ? [''] : textsIn(of('null')),
+    default: textOf('default') ?? '',
+    ...datatypeOf(of('datatype'), report),
+  } as MetadataColumn
+}
+
+const LANGUAGE = /^[a-z]{1,8}(?:-[a-z0-9]{1,8})*$/i
+
+function datatypeOf(value: unknown, report: (what: string) => void): Pick<CellFormat, 'datatype' | 'format'> {
+  const described = isObject(value) ? value : { base: value ?? 'string' }
+  const base = described['base'] ?? 'string'
+  if (!isText(base) || !isDatatype(base)) {
+    report('the datatype')
+    return { datatype: 'string' }
+  }
+  for (const key of Object.keys(described)) if (!['base', 'format', '@type'].includes(key)) report(`${key.slice(0, 100)} of the datatype`) // prettier-ignore
+  const { format } = described
+  if (format === undefined) return { datatype: base }
+  if (isFormat(base, format)) return { datatype: base, format }
+  // Cells that are written so have another form than the datatype's own: they stay text.
+  report('the format of the datatype')
+  return { datatype: base }
+}
+
+function dialectOf(dialect: Json): Problem | Pick<Metadata, 'delimiter' | 'encoding' | 'hasHeader'> {
+  const { delimiter, encoding, header, headerRowCount } = dialect
+  if (delimiter !== undefined && !(isText(delimiter) && /^[^"\r\n]$/.test(delimiter))) return flaw('its delimiter is not one character') // prettier-ignore
+  if (encoding !== undefined && !(isText(encoding) && isEncoding(encoding))) return flaw('its encoding is unknown')
+  if (typeof headerRowCount === 'number' && headerRowCount > 1) return flaw('only one row of headers is supported')
+  const hasHeader = headerRowCount === undefined ? header !== false : headerRowCount === 1
+  return { ...(delimiter !== undefined && { delimiter }), ...(encoding !== undefined && { encoding }), hasHeader }
+}

@@ -1,0 +1,79 @@
+// In charge of URI templates (RFC 6570, without modifiers) as CSV on the Web metadata has them: expanded, with the prefixes that it
+// knows, and resolved. Pure.
+
+/** By operator: what is before the values and between them, whether they have their names, whether reserved characters stay. */
+const OPERATORS: Readonly<
+  Record<string, readonly [first: string, between: string, isNamed: boolean, isOpen: boolean]>
+> = {
+  '': ['', ',', false, false],
+  '+': ['', ',', false, true],
+  '#': ['#', ',', false, true],
+  '.': ['.', '.', false, false],
+  '/': ['/', '/', false, false],
+  ';': [';', ';', true, false],
+  '?': ['?', '&', true, false],
+  '&': ['&', '&', true, false],
+}
+const EXPRESSION = /\{([+#./;?&]?)([^{}]*)\}/g
+const NAMES = /^[\w.%]+(?:,[\w.%]+)*$/
+
+export const isTemplate = (text: string): boolean =>
+  [...text.matchAll(EXPRESSION)].every(([, , names]) => NAMES.test(names!)) &&
+  !/[{}]/.test(text.replace(EXPRESSION, ''))
+
+/** Undefined where it gives no IRI. @param base of relative references */
+export function expanded(
+  template: string,
+  valueOf: (name: string) => string | undefined,
+  base: string,
+): string | undefined {
+  const text = template.replace(EXPRESSION, (_, operator: string, names: string) => {
+    const [first, between, isNamed, isOpen] = OPERATORS[operator]!
+    const values = names.split(',').flatMap((name) => {
+      const value = valueOf(name)
+      if (value === undefined) return []
+      const written = isOpen ? openEncoded(value) : encoded(value)
+      return [isNamed ? `${name}${value === '' && operator === ';' ? '' : '='}${written}` : written]
+    })
+    return values.length === 0 ? '' : first + values.join(between)
+  })
+  return resolved(text, base)
+}
+
+const encoded = (value: string): string =>
+  encodeURIComponent(value.toWellFormed()).replace(/[!'()*]/g, (one) => `%${one.charCodeAt(0).toString(16).toUpperCase()}`) // prettier-ignore
+
+const openEncoded = (value: string): string => encodeURI(value.toWellFormed()).replace(/%25([0-9a-f]{2})/gi, '%$1')
+
+/** Those of the initial context of CSV on the Web that tables use. */
+const PREFIXES: Readonly<Record<string, string>> = {
+  csvw: 'http://www.w3.org/ns/csvw#',
+  dc: 'http://purl.org/dc/terms/',
+  dc11: 'http://purl.org/dc/elements/1.1/',
+  dcat: 'http://www.w3.org/ns/dcat#',
+  dct: 'http://purl.org/dc/terms/',
+  dcterms: 'http://purl.org/dc/terms/',
+  foaf: 'http://xmlns.com/foaf/0.1/',
+  gr: 'http://purl.org/goodrelations/v1#',
+  org: 'http://www.w3.org/ns/org#',
+  owl: 'http://www.w3.org/2002/07/owl#',
+  prov: 'http://www.w3.org/ns/prov#',
+  qb: 'http://purl.org/linked-data/cube#',
+  rdf: 'http://www.w3.org/1999/02/22-rdf-syntax-ns#',
+  rdfs: 'http://www.w3.org/2000/01/rdf-schema#',
+  schema: 'http://schema.org/',
+  sioc: 'http://rdfs.org/sioc/ns#',
+  skos: 'http://www.w3.org/2004/02/skos/core#',
+  time: 'http://www.w3.org/2006/time#',
+  vcard: 'http://www.w3.org/2006/vcard/ns#',
+  void: 'http://rdfs.org/ns/void#',
+  xsd: 'http://www.w3.org/2001/XMLSchema#',
+}
+
+function resolved(text: string, base: string): string | undefined {
+  const [, prefix, rest] = /^([a-z][a-z0-9]*):(?!\/\/)(.*)$/i.exec(text) ?? []
+  const namespace = prefix !== undefined && Object.hasOwn(PREFIXES, prefix) ? PREFIXES[prefix]! + rest! : text
+  const isAbsolute = /^[a-z][a-z0-9+.-]*:/i.test(namespace)
+  const whole = isAbsolute ? namespace : URL.canParse(namespace, base) ? new URL(namespace, base).href : undefined
+  return whole !== undefined && /^[^\x00-\x20<>"{}|^`\\]+$/.test(whole) ? whole : undefined
+}

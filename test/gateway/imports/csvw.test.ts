@@ -1,0 +1,117 @@
+// CSV on the Web metadata of an import (gateway/imports/csvw-metadata.ts): kinds of cases that the W3C's tests of csv2rdf have, and what
+// is reported in place of being used.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import t from 'tap'
+import { readMetadata } from '../../../gateway/imports/csvw-metadata.js'
+import { openSource } from '../../../gateway/imports/open-source.js'
+import type { Finding, Plan } from '../../../gateway/imports/plan.js'
+import { expanded, isTemplate } from '../../../gateway/imports/uri-template.js'
+import { isFailure } from '../../../gateway/problem.js'
+
+const BASE = 'https://x.test/data/trees.csv'
+const XSD = 'http://www.w3.org/2001/XMLSchema#'
+
+interface Read {
+  /** What is said of the rows, without the item's own triples; `this` stands for the topic, `ns#` for the namespace. */
+  readonly triples: readonly string[]
+  readonly reports: readonly string[]
+}
+
+void t.test('CSV on the Web metadata', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'triplegate-csvw-'))
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }))
+  const path = join(folder, 'trees.csv')
+  const read = async (csv: string | Buffer, metadata: object): Promise<Read> => {
+    writeFileSync(path, csv)
+    const known = readMetadata(JSON.stringify({ url: 'trees.csv', ...metadata }), [BASE])
+    if (isFailure(known)) return { triples: [], reports: [known.detail] }
+    const plan = {
+      ...{ path, size: 0, digest: 'd'.repeat(64), kind: 'csv', mediaType: 'text/csv', base: BASE, spool: '' },
+      ...{ delimiter: known.delimiter, encoding: known.encoding ?? 'utf-8', mapping: { plain: true }, metadata: known },
+      ...{ name: undefined, into: 'https://x.test/in/', namespace: 'https://x.test/ns#', maxBytes: 10_000 },
+    } as const satisfies Plan
+    const source = await openSource(() => t.fail('no query is run') as never, plan, { rows: 0, done: false })
+    const [triples, reports] = [[] as string[], [] as string[]]
+    const report = ({ line, column, detail }: Finding): unknown =>
+      reports.push(`${line ?? '-'},${column ?? '-'} ${detail}`)
+    while (!source.done()) await source.step((_, triple) => triples.push(triple), report, 100)
+    const short = triples
+      .filter((one) => !/<[^>]*(?:terms\/title|primaryTopic)>/.test(one))
+      .map((one) => one.replace(/<https:\/\/x\.test\/in\/d{12}-\d+\/#this>/g, 'this').replaceAll('https://x.test/ns#', 'ns#').replaceAll(`<${BASE}`, '<').replaceAll(XSD, 'xsd:')) // prettier-ignore
+    return { triples: short, reports }
+  }
+  const columns = (...columns: object[]): object => ({ tableSchema: { columns } })
+  const A = { name: 'a' }
+  // prettier-ignore
+  const rows: readonly [name: string, csv: string | Buffer, metadata: object, triples: readonly string[], reports?: readonly RegExp[]][] = [
+    ['names and titles: a column without a datatype is text', 'GID,On Street\n1,ADDISON AV\n', columns({ name: 'GID', titles: ['GID', 'Id'] }, { name: 'on_street', titles: 'On Street' }), ['this <ns#GID> "1"', 'this <ns#on_street> "ADDISON AV"']],
+    ['titles in several languages', 'Baum\nEiche\n', columns({ name: 'tree', titles: { en: 'Tree', de: ['Baum'] } }), ['this <ns#tree> "Eiche"']],
+    ['a header that is called otherwise', 'x\n1\n', columns({ name: 'a', titles: 'A' }), ['this <ns#a> "1"'], [/^1,1 Metadata: column 1 is called "A", and the header has "x"/]],
+    ['fewer columns than the file: the rest is guessed', 'a,b\n1,2\n', columns(A), ['this <ns#a> "1"', 'this <ns#b> "2"^^<xsd:integer>'], [/1 columns, and the file 2/]],
+    ['subjects and properties by templates', 'GID,x\n1,y\n', { tableSchema: { aboutUrl: '#gid-{GID}', columns: [{ name: 'GID', propertyUrl: 'schema:url' }, { name: 'x', propertyUrl: 'http://e.test/{_name}/{_column}/{_row}/{_sourceRow}' }] } }, ['<#gid-1> <http://schema.org/url> "1"', '<#gid-1> <http://e.test/x/2/1/2> "y"']],
+    ['values by templates, and a virtual column', 'a\nb c\n', columns({ ...A, valueUrl: 'http://e.test/{a}' }, { virtual: true, propertyUrl: 'rdf:type', valueUrl: 'schema:Thing' }), ['this <ns#a> <http://e.test/b%20c>', 'this <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <http://schema.org/Thing>']],
+    ['no value URL of a cell without a value', 'a,b\n,1\n', columns({ ...A, valueUrl: 'http://e.test/{a}' }, { name: 'b' }), ['this <ns#b> "1"']],
+    ['a template that gives no IRI', 'a\nx y\n', columns({ ...A, aboutUrl: 'urn:{+a}<' }), [], [/gives no IRI/]],
+    ['a template with a modifier', 'a\nx\n', columns({ ...A, aboutUrl: 'urn:{a*}' }), ['this <ns#a> "x"'], [/aboutUrl of column 1 is not used/]],
+    ['null, of all columns and of one', 'a,b,c\nNA,-,NA\n', { null: 'NA', ...columns(A, { name: 'b', null: ['-', ''] }, { name: 'c', null: '-' }) }, ['this <ns#c> "NA"']],
+    ['a default', 'a,b\n,1\n', columns({ ...A, default: 'none' }, { name: 'b' }), ['this <ns#a> "none"', 'this <ns#b> "1"']],
+    ['several values in a cell', 'a,b\nx; y;,1\n', columns({ ...A, separator: ';' }, { name: 'b' }), ['this <ns#a> "x"', 'this <ns#a> "y"', 'this <ns#b> "1"']],
+    ['a column that is not put out', 'a,b\n1,2\n', columns({ ...A, suppressOutput: true }, { name: 'b', aboutUrl: 'urn:x:{a}' }), ['<urn:x:1> <ns#b> "2"']],
+    ['a language', 'a\nJa\n', { lang: 'de-CH', ...columns(A) }, ['this <ns#a> "Ja"@de-ch']],
+    ['datatypes', 'i,n,u,t\n+1,1e3,http://e.test/,x\n', columns({ name: 'i', datatype: 'integer' }, { name: 'n', datatype: 'number' }, { name: 'u', datatype: 'anyURI' }, { name: 't', datatype: { base: 'token' } }), ['this <ns#i> "+1"^^<xsd:integer>', 'this <ns#n> "1e3"^^<xsd:double>', 'this <ns#u> "http://e.test/"^^<xsd:anyURI>', 'this <ns#t> "x"^^<xsd:token>']],
+    ['a cell that has not its datatype is text, and reported', 'a\nx\n200\n', columns({ ...A, datatype: 'byte' }), ['this <ns#a> "x"', 'this <ns#a> "200"'], [/^2,1 .*"x" is no byte/, /^3,1 .*"200" is no byte/]],
+    ['dates in a format', 'a,b\n10/18/2010,18.10.2010 09:05\n', columns({ ...A, datatype: { base: 'date', format: 'M/d/yyyy' } }, { name: 'b', datatype: { base: 'dateTime', format: 'dd.MM.yyyy HH:mm' } }), ['this <ns#a> "2010-10-18"^^<xsd:date>', 'this <ns#b> "2010-10-18T09:05:00"^^<xsd:dateTime>']],
+    ['a date that its format does not have', 'a\n2010-10-18\n13/40/2010\n', columns({ ...A, datatype: { base: 'date', format: 'M/d/yyyy' } }), ['this <ns#a> "2010-10-18"', 'this <ns#a> "13/40/2010"'], [/is no date/, /is no date/]],
+    ['a time with a zone', 'a\n09:05:01.5+0200\n', columns({ ...A, datatype: { base: 'time', format: 'HH:mm:ss.SSSXX' } }), ['this <ns#a> "09:05:01.5+02:00"^^<xsd:time>']],
+    ['numbers as people write them', 'a\n"1.234,5"\n', columns({ ...A, datatype: { base: 'decimal', format: { groupChar: '.', decimalChar: ',' } } }), ['this <ns#a> "1234.5"^^<xsd:decimal>']],
+    ['booleans', 'a\nY\nN\nmaybe\n', columns({ ...A, datatype: { base: 'boolean', format: 'Y|N' } }), ['this <ns#a> "true"^^<xsd:boolean>', 'this <ns#a> "false"^^<xsd:boolean>', 'this <ns#a> "maybe"'], [/is no boolean/]],
+    ['a delimiter and no header', 'x|1\ny|2\n', { dialect: { delimiter: '|', header: false }, ...columns(A, { titles: 'B', datatype: 'integer' }) }, ['this <ns#a> "x"', 'this <ns#B> "1"^^<xsd:integer>', 'this <ns#a> "y"', 'this <ns#B> "2"^^<xsd:integer>']],
+    ['an encoding', Buffer.from('a\nZo\xeb\n', 'latin1'), { dialect: { encoding: 'windows-1252' }, ...columns(A) }, ['this <ns#a> "Zoë"']],
+    ['all that is not used', 'a\n1\n', { 'dc:title': 'T', dialect: { skipRows: 1, trim: true }, tableSchema: { primaryKey: 'a', columns: [{ ...A, required: true, datatype: { base: 'integer', minimum: 1, format: '#0' } }, { virtual: true, datatype: 'no such one', default: 'v' }] } }, ['this <ns#a> "1"^^<xsd:integer>', 'this <ns#_col.2> "v"'], [/dc:title of the table/, /primaryKey of the schema/, /required of column 1/, /minimum of the datatype/, /the format of the datatype/, /the datatype of column 2/, /skipRows of the dialect/]],
+    ['that of another file', 'a\n1\n', { url: 'other.csv' }, [], [/its url names another file/]],
+    ['a group of tables', 'a\n1\n', { tables: [{ url: 'b.csv' }, { url: 'https://y.test/trees.csv', ...columns({ name: 'of-group' }) }] }, ['this <ns#of-group> "1"'], [/url of the group/, /called "of-group"/]],
+    ['a dialect that cannot be read', 'a\n1\n', { dialect: { delimiter: '||' } }, [], [/its delimiter is not one character/]],
+  ]
+  for (const [name, csv, metadata, triples, reports = []] of rows) {
+    const found = await read(csv, metadata)
+    t.strictSame(found.triples, triples, name)
+    t.equal(found.reports.length, reports.length, `${name}: ${found.reports.join('; ')}`)
+    for (const [i, report] of reports.entries()) t.match(found.reports[i], report, name)
+  }
+})
+
+void t.test('any JSON is metadata or a problem', (t) => {
+  fc.assert(
+    fc.property(fc.jsonValue(), fc.jsonValue(), fc.jsonValue(), (columns, dialect, datatype) => {
+      const table = { url: 'x.csv', dialect, tableSchema: { columns, datatype } }
+      const read = readMetadata(JSON.stringify(table), ['x.csv'])
+      return isFailure(read) || Array.isArray(read.columns)
+    }),
+  )
+  t.end()
+})
+
+void t.test('URI templates (RFC 6570 §1.2, level 3)', (t) => {
+  const values: Readonly<Record<string, string>> = { var: 'value', hello: 'Hello World!', path: '/foo/bar', x: '1024', y: '768', empty: '' } // prettier-ignore
+  // prettier-ignore
+  const rows: readonly [template: string, iri: string | undefined][] = [
+    ['http://e.test/{hello}', 'http://e.test/Hello%20World%21'], ['http://e.test/{+hello}', 'http://e.test/Hello%20World!'],
+    ['http://e.test{+path}/here', 'http://e.test/foo/bar/here'], ['http://e.test/{#var}', 'http://e.test/#value'],
+    ['http://e.test/map?{x,y}', 'http://e.test/map?1024,768'], ['http://e.test/X{.x,y}', 'http://e.test/X.1024.768'],
+    ['http://e.test{/var,x}/here', 'http://e.test/value/1024/here'], ['http://e.test/{;x,y,empty}', 'http://e.test/;x=1024;y=768;empty'],
+    ['http://e.test/{?x,y,empty}', 'http://e.test/?x=1024&y=768&empty='], ['http://e.test/?fixed=yes{&x}', 'http://e.test/?fixed=yes&x=1024'],
+    ['http://e.test/{none}{?none}', 'http://e.test/'], ['#{var}', 'https://x.test/data/trees.csv#value'], ['dc:title', 'http://purl.org/dc/terms/title'],
+    ['unknown:{var}', 'unknown:value'], ['constructor:x', 'constructor:x'], ['http://e.test/<', undefined],
+  ]
+  for (const [template, iri] of rows)
+    t.equal(
+      expanded(template, (name) => values[name], BASE),
+      iri,
+      template,
+    )
+  for (const wrong of ['{var:3}', '{var*}', '{', '}', '{}', '{!x}']) t.notOk(isTemplate(wrong), wrong)
+  t.end()
+})
